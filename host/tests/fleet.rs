@@ -44,6 +44,10 @@ fn a_slow_board_of_a_fleet_is_named_and_fails_the_comparison() {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("node4-gpu0") && text.contains("1 of 6 boards"), "{text}");
+    assert!(text.contains("DOUBTFUL") && text.contains("are of one board"), "{text}");
+    let output = compare(&files, &["--json-lines"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains(r#""board":"node4-gpu0""#) && text.contains(r#""finding":"outlier""#));
     let output = compare(&files, &["--json"]);
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON alone");
     assert_eq!(json["fleets"][0]["outliers"][0]["board"], "node4-gpu0");
@@ -112,6 +116,22 @@ fn boards_that_are_wrong_missing_or_damaged_come_first() {
     ];
     let text = compare(6, &["--expect", &list], &parts);
     assert!(text.starts_with("WRONG node2-gpu0"), "the first thing that is said: {text}");
+    let lines = compare(6, &["--expect", &list, "--json-lines"], &[]);
+    let lines = lines.lines().map(|line| serde_json::from_str(line).expect("JSON"));
+    let lines: Vec<serde_json::Value> = lines.collect();
+    let is_there = |finding: &str, board: &str| {
+        lines.iter().any(|line| line["finding"] == finding && line["board"] == board)
+    };
+    for (finding, board) in [
+        ("wrong", "node2-gpu0"),
+        ("absent", "node3-gpu0"),
+        ("interrupted", "node3-gpu0"),
+        ("absent", "node4-gpu0"),
+        ("missing", "node17"),
+    ] {
+        assert!(is_there(finding, board), "{finding} {board}: {lines:?}");
+    }
+    assert!(lines.iter().any(|line| line["finding"] == "damaged"), "{lines:?}");
     let json = compare(6, &["--json"], &[]);
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON alone");
     assert_eq!(json["fleets"][0]["unsound"][0]["board"], "node2-gpu0");
@@ -125,6 +145,20 @@ fn boards_that_are_wrong_missing_or_damaged_come_first() {
     assert!(coalesce(&report).status.success());
     let page = std::fs::read_to_string(format!("{output}/index.html")).expect("a page");
     assert!(page.contains("rows are wrong") && page.contains("element 7 is 3"), "{page}");
+}
+
+/// The help and the page have one table.
+#[test]
+fn exit_codes_are_those_of_their_page() {
+    let page = include_str!("../../docs/exit_codes.md");
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
+    let rows = rows.filter_map(|row| row.split_once(" | ")).filter(|(code, _)| *code != "code");
+    let rows: Vec<String> = rows.map(|(code, meaning)| format!("  {code:8} {meaning}")).collect();
+    let help = coalesce(&["--help"]);
+    let help = String::from_utf8_lossy(&help.stdout).into_owned();
+    let shown = help.split("Exit codes:\n").nth(1).expect("the help has them");
+    let shown: Vec<&str> = shown.lines().collect();
+    assert_eq!(shown, rows);
 }
 
 #[test]

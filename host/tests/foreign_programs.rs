@@ -5,8 +5,9 @@ mod program;
 use program::*;
 use results::{AdviceKind, ProgramProfile};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 /// The kernels of the program.
 const PTX: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/foreign/program.ptx");
@@ -86,6 +87,112 @@ fn a_program_that_forks_is_written_once_and_one_that_is_killed_up_to_there() {
     assert_eq!(code(&killed), 128 + 6);
     assert!(said(&killed).contains("Kernel `twice`"), "{}", said(&killed));
     assert!(said(&killed).contains("Signal 6 ended the program"), "{}", said(&killed));
+}
+
+/// Starts `coalesce run` on a program that sleeps once it has launched a kernel, and waits until that is written down.
+fn sleeping(folder: &Path) -> (Child, PathBuf) {
+    let mut run = program(&["run", "--"]);
+    run.arg(&compiled().1).args([PTX, "sleeps"]).env("TMPDIR", folder);
+    let child = run.stderr(Stdio::piped()).spawn().expect("the program starts");
+    let begin = Instant::now();
+    let place = loop {
+        let written = |place: &PathBuf| {
+            let files = std::fs::read_dir(place).into_iter().flatten().flatten();
+            let mut texts = files.map(|file| std::fs::read_to_string(file.path()));
+            texts.any(|text| text.is_ok_and(|text| text.contains("\"twice\"")))
+        };
+        let places = std::fs::read_dir(folder).expect("ours").flatten().map(|entry| entry.path());
+        if let Some(place) = places.into_iter().find(written) {
+            break place;
+        }
+        assert!(begin.elapsed() < Duration::from_secs(20), "nothing is written");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    (child, place)
+}
+
+#[test]
+fn a_run_that_is_asked_to_end_shows_what_there_is_and_leaves_nothing() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (name, number) in [("-TERM", 15), ("-HUP", 1)] {
+        let (child, place) = sleeping(folder.path());
+        let sent = Command::new("kill").args([name, &child.id().to_string()]).status();
+        assert!(sent.expect("kill starts").success());
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!(code(&output), 128 + number, "{}", said(&output));
+        assert!(said(&output).contains("Kernel `twice`"), "{}", said(&output));
+        assert!(said(&output).contains(&format!("Signal {number} ended the program")));
+        assert!(!place.exists(), "the folder is gone");
+    }
+}
+
+#[test]
+fn what_a_killed_run_left_is_removed_by_the_next_one() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (mut killed, left) = sleeping(folder.path());
+    killed.kill().expect("it can be killed");
+    killed.wait().expect("it ends");
+    assert!(left.exists());
+    let next = || program(&["run", "--", "true"]).env("TMPDIR", folder.path()).status();
+    assert!(next().expect("the program starts").success());
+    assert!(!left.exists(), "nobody uses it");
+    let (mut lives, used) = sleeping(folder.path());
+    assert!(next().expect("the program starts").success());
+    assert!(used.exists(), "a run uses it");
+    lives.kill().expect("it can be killed");
+    lives.wait().expect("it ends");
+}
+
+#[test]
+fn a_kernel_that_never_ends_is_ended_by_a_limit_or_an_interrupt() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("endless.ptx");
+    let text = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry endless() {\nL: bra L;\n}\n";
+    std::fs::write(&file, text).expect("a writable folder");
+    let launch = ["explain", file.to_str().expect("plain"), "--grid=1", "--block=32"];
+    let output = coalesce(&[&launch[..], &["--limit=100000"]].concat());
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(code(&output), 4, "{text}{}", said(&output));
+    assert!(text.contains("still running after 100000 warp-instructions"), "{text}");
+
+    let mut explain = program(&launch);
+    let child = explain.stdout(Stdio::piped()).spawn().expect("the program starts");
+    std::thread::sleep(Duration::from_secs(1));
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(sent.expect("kill starts").success());
+    let output = child.wait_with_output().expect("it ends");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(code(&output), 130, "{text}");
+    assert!(text.contains("still running after") && text.contains("endless"), "{text}");
+
+    let output = run(&["--limit", "1"], "clean");
+    assert!(said(&output).contains("still running after 1 warp-inst"), "{}", said(&output));
+    let output = coalesce(&["verify", "coalescing", "--limit=1", "--device=virtual"]);
+    assert_eq!(code(&output), 1);
+    assert!(said(&output).contains("still running after 1 warp-inst"), "{}", said(&output));
+}
+
+#[test]
+fn a_profile_that_cannot_be_written_where_it_should_is_kept_elsewhere() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = format!("{COLUMN}:column");
+    let options = ["--arg", "n=5", "--json", "/dev/full"];
+    let mut full = program(&[&["explain", &file], &COLUMN_LAUNCH[..], &options].concat());
+    full.env("TMPDIR", folder.path());
+    let [message, _] = assert_program_fails(&mut full, 1, "cannot write /dev/full: No space");
+    let place = message.split(" instead: ").next().and_then(|text| text.split(" is in ").nth(1));
+    ProgramProfile::load(place.expect("a place is named").as_ref()).expect("a profile");
+    // A file that reaches the limit of the shell is an error, and no signal.
+    let json = folder.path().join("out.json").display().to_string();
+    let mut shell = Command::new("sh");
+    shell.args([
+        "-c",
+        "ulimit -f 1; exec \"$0\" \"$@\"",
+        env!("CARGO_BIN_EXE_coalesce"),
+        "explain",
+    ]);
+    shell.arg(&file).args(COLUMN_LAUNCH).args(["--arg", "n=5", "--json", &json]);
+    assert_program_fails(&mut shell, 1, "File too large");
 }
 
 #[test]

@@ -119,3 +119,26 @@ fn nothing_that_others_wrote_steers_the_terminal() {
         assert!(is_plain(&told), "{arguments:?}: {told:?}");
     }
 }
+
+/// A loader that searches the working folder, as with an empty element of its path, comes upon our library there.
+#[test]
+fn our_library_in_the_working_folder_is_no_driver_of_a_gpu() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let built = std::env::current_exe().expect("a test knows where it is");
+    let built = built.with_file_name("libvirtual_libcuda.so");
+    std::fs::create_dir(folder.path().join("lib")).expect("a new folder");
+    for name in ["libcuda.so.1", "lib/libcuda.so.1"] {
+        std::fs::copy(&built, folder.path().join(name)).expect("cargo builds it with the tests");
+    }
+    let started = |arguments: &[&str]| {
+        let mut program = program_without_gpu(arguments);
+        program.env("LD_LIBRARY_PATH", ":").current_dir(folder.path());
+        program
+    };
+    let verify = ["verify", "coalescing", "--device=gpu"];
+    assert_program_fails(&mut started(&verify), 3, "libcuda");
+    let quick = ["bench", "coalescing", "--quick", "--json=out.json"];
+    assert!(started(&quick).output().expect("the program starts").status.success());
+    let results = results::Results::load(&folder.path().join("out.json"), &[]).expect("a file");
+    assert!(results.environment.is_prediction, "the file says what measured it");
+}

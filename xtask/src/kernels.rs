@@ -4,7 +4,7 @@ use crate::workspace;
 use anyhow::{Context, Result};
 use cuda_builder::ptxas::{self, Resources};
 use cuda_builder::toolchain::Toolchain;
-use cuda_builder::{CudaBuilder, NvvmArch, PanicStrategy, install};
+use cuda_builder::{CudaBuilder, NvvmArch, PanicStrategy, install, write_whole};
 use std::path::PathBuf;
 
 /// The architectures PTX is built for.
@@ -44,8 +44,7 @@ pub fn machine_code() -> Result<Option<PathBuf>> {
     let (cubin, listing) = (ptx.with_extension("cubin"), ptx.with_extension("sass"));
     ptxas::assemble(&assembler, &ptx, &newest.processor(), Some(&cubin))?;
     let text = ptxas::disassemble_all(&disassembler, &cubin)?;
-    std::fs::write(&listing, text)
-        .with_context(|| format!("cannot write {}", listing.display()))?;
+    write_whole(&listing, text.as_bytes())?;
     Ok(Some(listing))
 }
 

@@ -52,6 +52,22 @@ const ON_A_GPU: &[&str] =
 const PAGE: &[&str] =
     &["crates/simt", "crates/simt_page", "book/src/pairs.rs", "book/src/compare.js"];
 
+/// What measures, saves and goes on.
+const RUNS: &[&str] = &[
+    "crates/coalesce/src/measure",
+    "crates/coalesce/src/command",
+    "crates/results",
+    "host/tests/ended_runs.rs",
+];
+/// What measures and compares a fleet.
+const FLEET: &[&str] = &[
+    "crates/coalesce/src/measure",
+    "crates/coalesce/src/command",
+    "crates/results",
+    "docs/fleet",
+    "host/tests/slurm.rs",
+];
+
 /// The integration tests of that name which only a proof runs.
 macro_rules! ignored_test {
     ($name:literal) => {
@@ -69,6 +85,45 @@ pub const PROOFS: &[Proof] = &[
         inputs: PAGE,
         figure: " answers in WebAssembly equal",
         sample: "all of it",
+    },
+    Proof {
+        name: "resume",
+        shows: "a run that is killed ten times at random moments and resumed has the result of an unbroken one",
+        command: &[
+            "test",
+            "--release",
+            "--package",
+            "host",
+            "--test",
+            "ended_runs",
+            "--",
+            "--nocapture",
+            "killed_ten_times",
+        ],
+        environment: &[],
+        inputs: RUNS,
+        figure: " rows",
+        sample: "all of it",
+    },
+    Proof {
+        name: "fleet",
+        shows: "of four nodes under Slurm, one that is killed, one that is requeued and one that is wrong are named; needs root and slurm-wlm",
+        command: &[
+            "test",
+            "--release",
+            "--package",
+            "host",
+            "--test",
+            "slurm",
+            "--",
+            "--nocapture",
+            "--ignored",
+            "nodes_die",
+        ],
+        environment: &[],
+        inputs: FLEET,
+        figure: "all are named",
+        sample: "none of it; the comparison of boards that are planted",
     },
     Proof {
         name: "fuzz",

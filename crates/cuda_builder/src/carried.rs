@@ -5,6 +5,7 @@
 
 use crate::arch::NvvmArch;
 use crate::error::CudaBuilderError;
+use crate::files;
 use crate::options::WRITE_PTX_VARIABLE;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -81,6 +82,8 @@ impl Carried {
         architectures: &[NvvmArch],
         built: impl Fn(NvvmArch) -> PathBuf,
     ) -> Result<(), CudaBuilderError> {
+        // Without this file the rest is no PTX of anything, whoever ends this process.
+        files::remove(&self.made_of())?;
         if self.folder.exists() {
             std::fs::remove_dir_all(&self.folder)
                 .map_err(CudaBuilderError::io("remove", &self.folder))?;
@@ -90,9 +93,9 @@ impl Carried {
         for arch in architectures {
             let file = built(*arch);
             let ptx = std::fs::read(&file).map_err(CudaBuilderError::io("read", &file))?;
-            write(&self.file(*arch), &ptx)?;
+            files::write_whole(&self.file(*arch), &ptx)?;
         }
-        write(&self.made_of(), text(&self.package, origin, sources).as_bytes())
+        files::write_whole(&self.made_of(), text(&self.package, origin, sources).as_bytes())
     }
 
     /// Where the PTX comes from, and the sources that it was made of.
@@ -148,11 +151,6 @@ pub(crate) fn changed(sources: &Sources, kernels: &Path, options: &str) -> Optio
         "options" => "the build script's options".to_owned(),
         path => kernels.join(path).display().to_string(),
     })
-}
-
-/// Writes a file that everybody may read, as git and cargo want it.
-fn write(path: &Path, bytes: &[u8]) -> Result<(), CudaBuilderError> {
-    std::fs::write(path, bytes).map_err(CudaBuilderError::io("write", path))
 }
 
 fn hash(bytes: &[u8]) -> String {

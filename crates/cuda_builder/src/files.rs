@@ -20,7 +20,10 @@ pub(crate) fn take_turn(path: &Path) -> Result<std::fs::File, CudaBuilderError> 
 
 /// Writes a file so that readers see the old one or the new one, never a part. A new file has the mode that the umask leaves,
 /// and one that is replaced keeps its own.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), CudaBuilderError> {
+///
+/// # Errors
+/// When the folder or the disk does not take it; a file that was there stays as it was.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), CudaBuilderError> {
     let written = || CudaBuilderError::io("write", path);
     let folder =
         path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

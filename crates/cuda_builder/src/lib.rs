@@ -53,6 +53,7 @@ mod unsupported;
 pub use arch::NvvmArch;
 pub use builder::CudaBuilder;
 pub use error::CudaBuilderError;
+pub use files::write_whole;
 pub use images::{AT_RUN_TIME_VARIABLE, Images, WITHOUT_KERNELS_VARIABLE};
 pub use load_caching::LoadCaching;
 pub use options::{DebugInfo, PanicStrategy, WRITE_PTX_VARIABLE};

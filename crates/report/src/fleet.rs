@@ -7,8 +7,8 @@ use super::publish::{self, Page};
 use anyhow::Result;
 use maud::{Markup, html};
 use results::fleet::{
-    DEVIATIONS, Fleet, FleetRow, LEAST_BOARDS, LEAST_PERCENT, Node, Outlier, Part, Score, facts,
-    fleets, odd_facts,
+    DEVIATIONS, Fleet, FleetRow, LEAST_BOARDS, LEAST_PERCENT, Node, Outlier, Part, Score, doubts,
+    facts, fleets, odd_facts,
 };
 use std::path::Path;
 
@@ -55,10 +55,10 @@ fn link(nodes: &[Node], node: usize) -> Markup {
 
 /// An outlier in a sentence.
 pub fn in_words(outlier: &Outlier) -> String {
-    let Outlier { part, score, .. } = outlier;
+    let score = &outlier.score;
     format!(
         "{}: {:.1} % slower than the median board, {:.0} standard deviations away, over {} rows",
-        part.name(),
+        outlier.slow_at(),
         100.0 * (score.ratio - 1.0),
         score.deviations,
         score.rows
@@ -81,7 +81,7 @@ fn summary(nodes: &[Node], fleets: &[Fleet], title: &str) -> Markup {
         }
         p {
             "Each row of a board is compared with the median over all boards of its model, and the ratios of the rows that one "
-            "part of the device bounds give one figure, their median. A board is an outlier when that figure is more than "
+            "part of the device bounds give one figure, their median; so do those of each resource, such as H2D. A board is an outlier when that figure is more than "
             (DEVIATIONS) " robust standard deviations (from the median absolute deviation over the boards) and more than "
             (LEAST_PERCENT) " % above the median board. Launches and work of the host accuse nobody: they differ from run to run."
         }
@@ -100,6 +100,7 @@ fn summary(nodes: &[Node], fleets: &[Fleet], title: &str) -> Markup {
                     }
                 }
             }
+            @for doubt in doubts(nodes, fleet) { p { (doubt) "." } }
             h2 id=(format!("outliers-{index}")) { "Outliers among " (fleet.nodes.len()) " x " (fleet.model) }
             (outliers_of(nodes, fleet))
             h2 id=(format!("boards-{index}")) { "Boards: " (fleet.model) }
@@ -131,7 +132,7 @@ fn outliers_of(nodes: &[Node], fleet: &Fleet) -> Markup {
                 &html! { @for outlier in &fleet.outliers {
                     tr.slower {
                         th scope="row" { (link(nodes, outlier.node)) }
-                        td { (outlier.part.name()) }
+                        td { (outlier.slow_at()) }
                         (fixed(Some(outlier.score.ratio), 3, ""))
                         (fixed(Some(outlier.score.deviations), 0, ""))
                         (fixed(Some(outlier.score.rows as f64), 0, ""))

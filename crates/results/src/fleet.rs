@@ -2,7 +2,8 @@
 //!
 //! A row's time on a board is compared with the median over all boards. What a row tells of a part of the device, such
 //! as its memory or its link to the host, is the same for all rows that this part bounds, so a board has one figure per
-//! part: the median of its ratios. A board is an outlier when that figure is both larger than what boards differ by
+//! part: the median of its ratios. Another figure is that of each resource, such as H2D copies, since the median of a part
+//! does not move as long as less than half of its rows do. A board is an outlier when that figure is both larger than what boards differ by
 //! here ([`DEVIATIONS`] robust standard deviations, from the median absolute deviation) and large enough to matter
 //! ([`LEAST_PERCENT`]). Medians are not moved by the outliers themselves, as long as most boards are sound.
 
@@ -72,15 +73,20 @@ impl Part {
         }
     }
 
-    /// The part that bounds a row; a row that runs at less than half of its peak is bounded by something else.
+    /// The part that bounds a row.
     fn of_row(row: &Row) -> Part {
-        let minimum = row.measured().and_then(|measured| measured.minimum_time);
-        match minimum.filter(|minimum| minimum.percent >= 50.0) {
-            Some(minimum) => Part::of_resource(minimum.resource),
+        match resource_of(row) {
+            Some(resource) => Part::of_resource(resource),
             None if row.is_host_work() => Part::Host,
             None => Part::OtherKernels,
         }
     }
+}
+
+/// The resource that bounds a row; one that runs at less than half of its peak is bounded by something else.
+fn resource_of(row: &Row) -> Option<Resource> {
+    let minimum = row.measured()?.minimum_time?;
+    (minimum.percent >= 50.0).then_some(minimum.resource)
 }
 
 /// A board of the fleet: what its file is called, and what is in it.
@@ -119,8 +125,17 @@ pub struct Outlier {
     pub node: usize,
     /// At what.
     pub part: Part,
+    /// At which resource of the part, where the whole part is not slow.
+    pub resource: Option<Resource>,
     /// By how much.
     pub score: Score,
+}
+
+impl Outlier {
+    /// What it is slow at, in words.
+    pub fn slow_at(&self) -> &'static str {
+        self.resource.map_or(self.part.name(), Resource::name)
+    }
 }
 
 /// A board that has not the rows that most boards have: its figures tell nothing of what it cannot do.
@@ -145,6 +160,8 @@ pub struct FleetRow {
     pub size: String,
     /// What bounds it on the first board that has it.
     pub part: Part,
+    /// The resource of that part, if a measured peak bounds it.
+    pub resource: Option<Resource>,
     /// The median over the boards, milliseconds.
     pub median_ms: f64,
     /// The robust standard deviation over the boards, as a percentage of the median.
@@ -187,25 +204,9 @@ fn fleet(nodes: &[Node], model: String, members: Vec<usize>) -> Fleet {
     let rows = rows(nodes, &members);
     let mut scores: Vec<BTreeMap<Part, Score>> = vec![BTreeMap::new(); members.len()];
     for part in Part::ALL {
-        let of_part: Vec<&FleetRow> = rows.iter().filter(|row| row.part == part).collect();
-        let ratios: Vec<Option<(f64, usize)>> = (0..members.len())
-            .map(|place| {
-                let ratios =
-                    of_part.iter().filter_map(|row| Some(row.times_ms[place]? / row.median_ms));
-                let ratios: Vec<f64> = ratios.collect();
-                (!ratios.is_empty()).then(|| (median(ratios.clone()), ratios.len()))
-            })
-            .collect();
-        let known: Vec<f64> = ratios.iter().flatten().map(|(ratio, _)| *ratio).collect();
-        if known.is_empty() {
-            continue;
-        }
-        let (middle, deviation) = robust(&known);
-        let deviation = deviation.max(LEAST_DEVIATION_PERCENT / 100.0 * middle);
-        for (scores, ratio) in scores.iter_mut().zip(&ratios) {
-            let Some((ratio, rows)) = *ratio else { continue };
-            let deviations = (ratio - middle) / deviation;
-            scores.insert(part, Score { ratio: ratio / middle, deviations, rows });
+        let of_part = rows.iter().filter(|row| row.part == part);
+        for (scores, score) in scores.iter_mut().zip(figures(of_part, members.len())) {
+            scores.extend(score.map(|score| (part, score)));
         }
     }
     let mut outliers = Vec::new();
@@ -213,16 +214,47 @@ fn fleet(nodes: &[Node], model: String, members: Vec<usize>) -> Fleet {
         for (node, scores) in members.iter().zip(&scores) {
             let slow =
                 scores.iter().filter(|(part, score)| part.is_the_boards() && score.is_slow());
-            outliers.extend(slow.map(|(part, score)| Outlier {
-                node: *node,
-                part: *part,
-                score: *score,
+            outliers.extend(slow.map(|(part, score)| {
+                let (part, score) = (*part, *score);
+                Outlier { node: *node, part, resource: None, score }
             }));
+        }
+        for resource in Resource::ALL {
+            let part = Part::of_resource(resource);
+            let of_resource = rows.iter().filter(|row| row.resource == Some(resource));
+            for (place, score) in figures(of_resource, members.len()).into_iter().enumerate() {
+                let part_is_slow = scores[place].get(&part).is_some_and(Score::is_slow);
+                let slow = score.filter(|score| score.is_slow());
+                let slow = slow.filter(|_| part.is_the_boards() && !part_is_slow);
+                let (node, resource) = (members[place], Some(resource));
+                outliers.extend(slow.map(|score| Outlier { node, part, resource, score }));
+            }
         }
     }
     outliers.sort_by(|a, b| b.score.ratio.total_cmp(&a.score.ratio));
     let unsound = unsound(nodes, &members);
     Fleet { model, nodes: members, rows, scores, outliers, unsound }
+}
+
+/// Each board's figure over some rows: the median of its ratios, if it has one of the rows.
+fn figures<'a>(
+    rows: impl Iterator<Item = &'a FleetRow> + Clone,
+    boards: usize,
+) -> Vec<Option<Score>> {
+    let ratios = |place: usize| {
+        let ratios = rows.clone().filter_map(|row| Some(row.times_ms[place]? / row.median_ms));
+        let ratios: Vec<f64> = ratios.collect();
+        (!ratios.is_empty()).then(|| (ratios.len(), median(ratios)))
+    };
+    let all: Vec<Option<(usize, f64)>> = (0..boards).map(ratios).collect();
+    let known: Vec<f64> = all.iter().flatten().map(|(_, ratio)| *ratio).collect();
+    let (middle, deviation) = robust(&known);
+    let deviation = deviation.max(LEAST_DEVIATION_PERCENT / 100.0 * middle);
+    let score = |(rows, ratio): (usize, f64)| {
+        let deviations = (ratio - middle) / deviation;
+        Score { ratio: ratio / middle, deviations, rows }
+    };
+    all.into_iter().map(|one| one.map(score)).collect()
 }
 
 /// The boards that have not what most of the members have, or whose run is unfinished.
@@ -264,28 +296,28 @@ fn unsound(nodes: &[Node], members: &[usize]) -> Vec<Unsound> {
 /// The rows and the measured peaks that at least [`LEAST_BOARDS`] boards have, or all if there are fewer boards.
 fn rows(nodes: &[Node], members: &[usize]) -> Vec<FleetRow> {
     type Key = (String, String, String);
-    let mut order: Vec<(Key, Part)> = Vec::new();
+    let mut order: Vec<(Key, Part, Option<Resource>)> = Vec::new();
     let mut times: BTreeMap<Key, Vec<Option<f64>>> = BTreeMap::new();
     for (place, node) in members.iter().enumerate() {
         let results = &nodes[*node].results;
         let peaks = results.measured_peaks.iter().map(|peak| {
             let name = format!("peak of {}", peak.resource.name());
             let key = (name, format!("{} {}", peak.amount, peak.resource.unit()), String::new());
-            (key, Part::of_resource(peak.resource), peak.time_ms.min)
+            (key, Part::of_resource(peak.resource), Some(peak.resource), peak.time_ms.min)
         });
         let rows = results.rows.iter().filter(|row| !row.peer).filter_map(|row| {
             let key = (row.name(), row.show_size(), row.sweep.clone().unwrap_or_default());
-            Some((key, Part::of_row(row), row.measured()?.time_ms.median))
+            Some((key, Part::of_row(row), resource_of(row), row.measured()?.time_ms.median))
         });
-        for (key, part, time_ms) in peaks.chain(rows) {
+        for (key, part, resource, time_ms) in peaks.chain(rows) {
             let of_key = times.entry(key.clone()).or_insert_with(|| {
-                order.push((key, part));
+                order.push((key, part, resource));
                 vec![None; members.len()]
             });
             of_key[place] = Some(time_ms);
         }
     }
-    let rows = order.into_iter().filter_map(|(key, part)| {
+    let rows = order.into_iter().filter_map(|(key, part, resource)| {
         let times_ms = times.remove(&key)?;
         let known: Vec<f64> = times_ms.iter().flatten().copied().collect();
         if known.len() < LEAST_BOARDS.min(members.len()) {
@@ -293,7 +325,8 @@ fn rows(nodes: &[Node], members: &[usize]) -> Vec<FleetRow> {
         }
         let (median_ms, deviation) = robust(&known);
         let deviation_percent = 100.0 * deviation / median_ms;
-        Some(FleetRow { name: key.0, size: key.1, part, median_ms, deviation_percent, times_ms })
+        let (name, size, _) = key;
+        Some(FleetRow { name, size, part, resource, median_ms, deviation_percent, times_ms })
     });
     rows.collect()
 }
@@ -313,6 +346,44 @@ fn median(mut values: Vec<f64>) -> f64 {
         even if even % 2 == 0 => (values[half - 1] + values[half]) / 2.0,
         _ => values[half],
     }
+}
+
+/// What of the files makes a comparison of boards doubtful, in sentences: one board twice, boards without an id, several
+/// commits or PTX of several hashes.
+pub fn doubts(nodes: &[Node], fleet: &Fleet) -> Vec<String> {
+    let environment = |node: &usize| &nodes[*node].results.environment;
+    let mut doubts = Vec::new();
+    let mut boards: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut nameless = Vec::new();
+    for node in &fleet.nodes {
+        let id = environment(node).board.as_ref().and_then(|board| board.id.as_deref());
+        match id {
+            Some(id) => boards.entry(id).or_default().push(&nodes[*node].name),
+            None => nameless.push(nodes[*node].name.as_str()),
+        }
+    }
+    for (id, names) in boards.iter().filter(|(_, names)| names.len() > 1) {
+        doubts.push(format!("{} are of one board, {id}", names.join(", ")));
+    }
+    if !nameless.is_empty() {
+        let names = nameless.join(", ");
+        doubts.push(format!("{names}: no id of a board, so it may be there twice"));
+    }
+    for (what, of) in [
+        ("commit", (|environment| &environment.commit) as fn(&Environment) -> &String),
+        ("PTX hash", |environment| &environment.ptx_hash),
+    ] {
+        let mut values: BTreeMap<&str, usize> = BTreeMap::new();
+        for node in &fleet.nodes {
+            *values.entry(of(environment(node))).or_default() += 1;
+        }
+        if values.len() > 1 {
+            let values: Vec<String> =
+                values.iter().map(|(value, count)| format!("{value} on {count} boards")).collect();
+            doubts.push(format!("the programs differ in their {what}: {}", values.join(", ")));
+        }
+    }
+    doubts
 }
 
 /// What a person looks at first beside a slow board: driver, clocks, ECC, the link, the temperature. Names and values.

@@ -32,20 +32,26 @@ fn reference() -> Results {
 }
 
 /// A board like the reference's: all of it a little faster or slower, each row with noise, the host's with more.
-fn board(reference: &Results, noise: &mut Noise, factor: impl Fn(Part) -> f64) -> Results {
+fn board(
+    reference: &Results,
+    noise: &mut Noise,
+    factor: impl Fn(Part, Option<Resource>) -> f64,
+) -> Results {
     let mut results = reference.clone();
     let own = 1.0 + 0.006 * noise.normal();
     for row in &mut results.rows {
         let part = Part::of_row(row);
         let spread = if part == Part::Host { 0.1 } else { 0.01 };
-        let factor = own * factor(part) * (1.0 + spread * noise.normal()).max(0.5);
+        let factor =
+            own * factor(part, resource_of(row)) * (1.0 + spread * noise.normal()).max(0.5);
         if let RowOutcome::Measured(measured) = &mut row.outcome {
             measured.time_ms = measured.time_ms.scaled(factor);
         }
     }
     for peak in &mut results.measured_peaks {
-        let factor =
-            own * factor(Part::of_resource(peak.resource)) * (1.0 + 0.003 * noise.normal());
+        let factor = own
+            * factor(Part::of_resource(peak.resource), Some(peak.resource))
+            * (1.0 + 0.003 * noise.normal());
         peak.time_ms = peak.time_ms.scaled(factor);
     }
     results
@@ -74,7 +80,8 @@ fn simulated(seed: u64, boards: usize, each: usize) -> (Vec<Node>, BTreeSet<(usi
         let fault = (index % 11 == 7).then_some(index / 11).filter(|place| *place < 3 * each);
         let fault = fault.map(|place| FAULTS[place % 3]);
         planted.extend(fault.map(|(part, _)| (index, part)));
-        let results = board(&reference, &mut noise, |part| fault.map_or(1.0, |(_, of)| of(part)));
+        let results =
+            board(&reference, &mut noise, |part, _| fault.map_or(1.0, |(_, of)| of(part)));
         Node { name: format!("node{index:02}"), results }
     });
     let nodes = nodes.collect();
@@ -94,6 +101,61 @@ fn planted_boards_are_found_and_no_other_is_accused() {
         let accused: BTreeSet<_> = found.iter().map(|(node, _)| *node).collect();
         let guilty: BTreeSet<_> = planted.iter().map(|(node, _)| *node).collect();
         assert_eq!(accused, guilty, "seed {seed}");
+    }
+}
+
+/// Most rows of a part hide what is slow at one of its resources alone.
+#[test]
+fn a_board_that_is_slow_at_one_resource_is_found() {
+    let reference = reference();
+    for (slow, by) in [
+        (Resource::HostToDevice, 1.9),
+        (Resource::DeviceToHost, 1.9),
+        (Resource::TensorBf16, 1.5),
+        (Resource::Read, 1.2),
+    ] {
+        for seed in 1..=3_u64 {
+            let mut noise = Noise(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+            let nodes: Vec<Node> = (0..12)
+                .map(|index| {
+                    let factor = |_, of| if index == 5 && of == Some(slow) { by } else { 1.0 };
+                    let results = board(&reference, &mut noise, factor);
+                    Node { name: format!("node{index:02}"), results }
+                })
+                .collect();
+            let fleet = &fleets(&nodes)[0];
+            let found: Vec<_> =
+                fleet.outliers.iter().map(|outlier| (outlier.node, outlier.slow_at())).collect();
+            assert_eq!(found, [(5, slow.name())], "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn what_makes_a_comparison_doubtful_is_said() {
+    let (mut nodes, _) = simulated(1, 6, 0);
+    for (index, node) in nodes.iter_mut().enumerate() {
+        let board = node.results.environment.board.as_mut().expect("it was measured");
+        board.id = Some(format!("id{index}"));
+    }
+    assert_eq!(doubts(&nodes, &fleets(&nodes)[0]), [""; 0]);
+    let board = |node: &mut Node, id: Option<&str>| {
+        let board = node.results.environment.board.as_mut().expect("it was measured");
+        board.id = id.map(str::to_owned);
+    };
+    board(&mut nodes[1], Some("id0"));
+    board(&mut nodes[2], None);
+    let other = &mut nodes[3].results.environment;
+    (other.commit, other.ptx_hash) = ("another".to_owned(), "hash".to_owned());
+    let said = doubts(&nodes, &fleets(&nodes)[0]).join("; ");
+    for part in [
+        "node00, node01 are of one board, id0",
+        "node02: no id of a board",
+        "in their commit: ",
+        "another on 1 boards",
+        "in their PTX hash: ",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
     }
 }
 

@@ -39,7 +39,7 @@ mod windows;
 pub use counters::{COUNTERS, Counters, Traffic, Trust};
 pub use decode::contraction::Contraction;
 pub use error::{Error, Place, Position};
-pub use execute::{copy_wavefronts, run, run_printing, shared_wavefronts};
+pub use execute::{copy_wavefronts, run, run_printing, shared_wavefronts, stop};
 pub use findings::{Checks, Finding, Hazard};
 pub use footprint::Footprint;
 pub use launch::{Launch, Limits, validate};

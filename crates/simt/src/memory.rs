@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::heap::Heap;
 use crate::region::{ALIGNMENT, Region, Zeroed};
 use crate::texture::Texture;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::ops::Range;
 
@@ -46,13 +46,16 @@ struct Bank {
 
 /// The memory of one device or several, and the host memory that is mapped into their address space.
 pub struct Memory {
+    /// By address. A region that is freed leaves a gap, so that freeing many of very many takes no longer than each.
     regions: Vec<Region>,
+    /// How many of `regions` are gaps.
+    gaps: usize,
     /// What is taken out of `regions` while a launch runs that may not access it.
     hidden: Vec<Region>,
     banks: Vec<Bank>,
     /// The device that allocations are made on.
     selected: usize,
-    freed: Vec<(u64, u64)>,
+    freed: VecDeque<(u64, u64)>,
     modules: HashMap<u64, HashMap<String, (u64, u64)>>,
     textures: HashMap<u64, Texture>,
     /// By device: what its kernels allocate from, once one did.
@@ -92,7 +95,8 @@ impl Memory {
             hidden: Vec::new(),
             banks: capacities.iter().enumerate().map(bank).collect(),
             selected: 0,
-            freed: Vec::new(),
+            freed: VecDeque::new(),
+            gaps: 0,
             modules: HashMap::new(),
             textures: HashMap::new(),
             heaps: HashMap::new(),
@@ -187,21 +191,43 @@ impl Memory {
     }
 
     fn insert(&mut self, region: Region) {
-        let at = self.regions.partition_point(|r| r.base < region.base);
+        let place = |memory: &Memory| memory.regions.partition_point(|r| r.base < region.base);
+        let mut at = place(self);
+        // A search would find a gap that begins within the region, not the region.
+        if self.regions.get(at).is_some_and(|next| next.base < region.base + region.bytes) {
+            self.close_gaps();
+            at = place(self);
+        }
         self.regions.insert(at, region);
+    }
+
+    /// Takes a region out.
+    fn remove(&mut self, at: usize) -> Region {
+        let gap = Region::gap(self.regions[at].base);
+        let region = std::mem::replace(&mut self.regions[at], gap);
+        self.gaps += 1;
+        if 2 * self.gaps > self.regions.len() {
+            self.close_gaps();
+        }
+        region
+    }
+
+    fn close_gaps(&mut self) {
+        self.regions.retain(|region| !region.is_gap());
+        self.gaps = 0;
     }
 
     /// Frees an allocation by its first address.
     pub fn free(&mut self, address: u64) -> Result<(), Error> {
         match self.regions.binary_search_by_key(&address, |r| r.base) {
             Ok(at) if self.regions[at].owner.is_some() => {
-                let region = self.regions.remove(at);
+                let region = self.remove(at);
                 if let Some(device) = self.device_of(region.base) {
                     self.banks[device].used -= region.bytes;
                 }
-                self.freed.push((region.base, region.bytes));
+                self.freed.push_back((region.base, region.bytes));
                 if self.freed.len() > FREED_MAX {
-                    self.freed.remove(0);
+                    self.freed.pop_front();
                 }
                 Ok(())
             }
@@ -216,10 +242,11 @@ impl Memory {
     /// - While a launch runs, other threads do not touch these bytes.
     /// - `pointer` and `address` agree modulo 16.
     pub unsafe fn map(&mut self, address: u64, pointer: *mut u8, bytes: u64) -> Result<(), Error> {
-        let overlap = self
-            .regions
-            .iter()
-            .find(|r| address < r.base + r.bytes && r.base < address.saturating_add(bytes));
+        let end = address.saturating_add(bytes);
+        let before_end = self.regions.partition_point(|r| r.base < end);
+        // Regions do not overlap, so the last that begins before the end is the one that ends last.
+        let last = self.regions[..before_end].iter().rev().find(|r| !r.is_gap());
+        let overlap = last.filter(|r| address < r.base + r.bytes);
         if let Some(region) = overlap {
             let message = format!(
                 "range {address:#x}..+{bytes} overlaps the allocation at {:#x}",
@@ -245,8 +272,8 @@ impl Memory {
     /// Removes a mapping by its first address.
     pub fn unmap(&mut self, address: u64) -> Result<(), Error> {
         match self.regions.binary_search_by_key(&address, |r| r.base) {
-            Ok(at) if self.regions[at].owner.is_none() => {
-                self.regions.remove(at);
+            Ok(at) if self.regions[at].is_mapped() => {
+                self.remove(at);
                 Ok(())
             }
             _ => Err(Error::Memory { message: self.describe(address) }),
@@ -284,13 +311,15 @@ impl Memory {
             address: region.base,
             bytes: region.bytes,
             label: region.label.clone(),
-            is_mapped: region.owner.is_none(),
+            is_mapped: region.is_mapped(),
         }
     }
 
     /// All allocations and mappings, by address.
     pub fn allocations(&self) -> Vec<Allocation> {
-        (0..self.regions.len()).map(|index| self.outline(index)).collect()
+        let indices = 0..self.regions.len();
+        let indices = indices.filter(|index| !self.regions[*index].is_gap());
+        indices.map(|index| self.outline(index)).collect()
     }
 
     fn range(&self, address: u64, bytes: usize) -> Result<(&Region, usize), Error> {
@@ -393,8 +422,9 @@ impl Memory {
             );
         }
         let after = self.regions.partition_point(|r| r.base <= address);
-        let below = after.checked_sub(1).map(|i| &self.regions[i]);
-        let above = self.regions.get(after);
+        let (below, above) = self.regions.split_at(after);
+        let below = below.iter().rev().find(|region| !region.is_gap());
+        let above = above.iter().find(|region| !region.is_gap());
         let distance_below = below.map(|r| address - (r.base + r.bytes));
         let distance_above = above.map(|r| r.base - address);
         match (below, above) {
@@ -462,34 +492,5 @@ fn name(region: &Region) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn devices_have_addresses_and_room_of_their_own() {
-        let mut memory = Memory::of_devices(&[1000, 2000]);
-        let here = memory.allocate(600).expect("there is room");
-        assert!(memory.allocate(600).is_err(), "the first device is full");
-        memory.select(1);
-        let there = memory.allocate(1500).expect("the second has room");
-        assert_eq!((memory.device_of(here), memory.device_of(there)), (Some(0), Some(1)));
-        assert_eq!((memory.used_bytes(), memory.capacity_bytes()), (1500, 2000));
-        memory.free(here).expect("it is allocated");
-        assert_eq!(memory.used_bytes(), 1500, "the other device freed it");
-        memory.select(0);
-        assert_eq!(memory.used_bytes(), 0);
-    }
-
-    #[test]
-    fn what_is_hidden_is_not_there_and_named() {
-        let mut memory = Memory::of_devices(&[1000, 2000]);
-        memory.select(1);
-        let there = memory.allocate(64).expect("there is room");
-        memory.hide(|address| Memory::addresses(1).contains(&address));
-        assert!(memory.allocation(there).is_none());
-        let message = memory.describe(there + 8);
-        assert!(message.contains("on device 1, which this device has no access to"), "{message}");
-        memory.show();
-        assert_eq!(memory.allocation(there).map(|found| found.bytes), Some(64));
-    }
-}
+#[path = "memory_tests.rs"]
+mod tests;

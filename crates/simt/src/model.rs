@@ -43,6 +43,8 @@ pub struct L2 {
     pub there: Arc<Pieces>,
     /// What the rest holds then, of what was read and written before.
     pub left: Arc<Pieces>,
+    /// How many bytes these are.
+    pub left_bytes: u64,
     /// How many bytes of different memory stay there from one launch to the next.
     pub room_bytes: u64,
 }
@@ -51,7 +53,7 @@ impl Default for L2 {
     /// A cache that loses nothing during a launch.
     fn default() -> L2 {
         let (there, left) = Default::default();
-        L2 { bytes: u64::MAX, window: None, there, left, room_bytes: u64::MAX }
+        L2 { bytes: u64::MAX, window: None, there, left, left_bytes: 0, room_bytes: u64::MAX }
     }
 }
 

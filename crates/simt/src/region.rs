@@ -77,7 +77,18 @@ impl Region {
 
     /// Host memory that somebody else owns.
     pub fn is_mapped(&self) -> bool {
-        self.owner.is_none()
+        self.owner.is_none() && !self.is_gap()
+    }
+
+    /// What is left where a region was freed.
+    pub fn gap(base: u64) -> Region {
+        let (pointer, owner) = (std::ptr::null_mut(), None);
+        Region { base, bytes: 0, pointer, owner, label: String::new(), initialized: None }
+    }
+
+    /// Whether there is no region.
+    pub fn is_gap(&self) -> bool {
+        self.pointer.is_null()
     }
 
     /// The word of initialized bits of the 64 bytes that hold an offset.

@@ -277,7 +277,7 @@ impl Machine {
         let [far, far_small_pages] = self.memory.mapped_ranges();
         let options = simt::Options {
             checks,
-            fuel: self.options.fuel,
+            fuel: self.limit.unwrap_or(self.options.fuel),
             schedule: self.options.schedule,
             limits: self.device().profile.launch_limits(),
             estimate: self.options.times.then(|| {
@@ -310,6 +310,8 @@ impl Machine {
         let ran =
             simt::run_printing(&kernel.module, memory, &kernel.launch, &options, &mut printed);
         self.memory.device.show();
+        // Its share of what L2 holds, which changes now.
+        drop(options);
         // Where a GPU's driver prints it, too: when the host has waited for the kernel, and when the kernel has failed.
         print(ran.as_ref().map_or(&printed, |report| &report.printed));
         let mut report = match ran {

@@ -81,6 +81,6 @@ pub use profile::{PROFILES, Profile, ProfileError};
 pub use recorder::LaunchRecord;
 pub use source::{
     assume_registers, empty_l2, extrapolate_to, forget_failure, host_reads, host_touches,
-    host_writes, launches, leaks, misuse, observe, operations, skip_kernels, trace, watch,
+    host_writes, launches, leaks, limit, misuse, observe, operations, skip_kernels, trace, watch,
 };
 pub use topology::Topology;

@@ -39,6 +39,8 @@ pub(crate) struct Machine {
     pub(crate) options: Options,
     /// How much larger kernels are taken to be than what they execute.
     pub(crate) larger: WorkScale,
+    /// Warp-instructions after which a kernel is taken to run forever, where that is not what the options say.
+    pub(crate) limit: Option<u64>,
     /// Kernels are recorded and not executed.
     pub(crate) skips_kernels: bool,
     /// Registers per thread of kernels, where they are known.
@@ -71,6 +73,7 @@ impl Machine {
             topology,
             options,
             larger: WorkScale::default(),
+            limit: None,
             skips_kernels: false,
             registers: HashMap::new(),
             watched: None,

@@ -8,7 +8,7 @@ use crate::thread;
 use crate::work::QueuedWork;
 use cuda_driver::raw::{CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC};
 use simt::Module;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::CString;
 use std::sync::Arc;
 
@@ -159,7 +159,7 @@ pub(crate) struct Objects {
     /// Contexts that may access the memory of another context's device.
     pub(crate) peers: BTreeSet<(usize, usize)>,
     pub(crate) streams: Handles<StreamState>,
-    default_streams: HashMap<usize, StreamState>,
+    default_streams: BTreeMap<usize, StreamState>,
     pub(crate) events: Handles<EventState>,
     pub(crate) modules: Handles<LoadedModule>,
     pub(crate) functions: Handles<FunctionState>,
@@ -216,7 +216,7 @@ impl Objects {
             primary: vec![PrimaryContext::default(); devices],
             peers: BTreeSet::new(),
             streams: Handles::new(2),
-            default_streams: HashMap::new(),
+            default_streams: BTreeMap::new(),
             events: Handles::new(3),
             modules: Handles::new(4),
             functions: Handles::new(5),
@@ -287,7 +287,8 @@ impl Objects {
             let others = others.filter(|it| it.device == device && !it.is_non_blocking());
             dependencies.extend(others.filter_map(|other| other.tail));
             let of_threads = of_device + PER_THREAD..of_device + DEVICE_KEYS;
-            dependencies.extend(of_threads.filter_map(tail_of));
+            let of_threads = self.default_streams.range(of_threads);
+            dependencies.extend(of_threads.filter_map(|(_, other)| other.tail));
         } else if !is_non_blocking {
             dependencies.extend(tail_of(of_device + LEGACY));
         }

@@ -8,6 +8,7 @@ use crate::thread;
 use crate::topology::Topology;
 use cuda_driver::{OperationKind, ReturnCode};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// A virtual GPU, for [`cuda_driver::select`].
@@ -49,9 +50,22 @@ impl VirtualGpu {
     }
 }
 
-/// The machine, once it was started.
+/// The process that initialized the driver, 0 before that.
+///
+/// A child that it forks has the machine's memory but none of the threads, one of which may hold the lock. A GPU's driver
+/// does not know such a child, either.
+static INITIALIZED_BY: AtomicU32 = AtomicU32::new(0);
+
+/// This process has initialized the driver.
+pub(crate) fn initialized() {
+    INITIALIZED_BY.store(std::process::id(), Ordering::Relaxed);
+}
+
+/// The machine, once it was started, unless it is that of a process which this one was forked from.
 fn machine() -> Option<&'static Mutex<Machine>> {
-    MACHINE.get().map(|(_, machine)| machine)
+    let owner = INITIALIZED_BY.load(Ordering::Relaxed);
+    let is_ours = owner == 0 || owner == std::process::id();
+    MACHINE.get().filter(|_| is_ours).map(|(_, machine)| machine)
 }
 
 /// Asks or tells the machine something outside of the driver API; without a machine the answer is empty.

@@ -222,6 +222,7 @@ mod tests {
     use crate::options::Options;
     use crate::profile::Profile;
     use crate::work::Fill;
+    use simt::Checks;
 
     fn machine(order: Order) -> Machine {
         let options = Options { order, ..Options::default() };
@@ -272,22 +273,26 @@ mod tests {
 
     #[test]
     fn waiting_for_many_pending_operations_takes_as_long_as_they_do() {
-        let mut machine = machine(Order::Late);
-        let work = fill(&mut machine);
-        let mut seconds = |count: usize| {
-            for _ in 0..count {
-                machine.submit(LEGACY, QueuedWork::Event).unwrap();
-                machine.submit(LEGACY, work.clone()).unwrap();
-            }
-            let begin = std::time::Instant::now();
-            machine.run_device(0);
-            assert_eq!(machine.scheduler.pending().count(), 0);
-            begin.elapsed().as_secs_f64()
-        };
-        seconds(100);
-        // By the square it would be 256 times as long.
-        let (few, many) = (seconds(1000), seconds(16_000));
-        assert!(many < 80.0 * few.max(1e-3), "{few} s for 2000 operations, {many} s for 32000");
+        for checks in [Checks::default(), Checks::all()] {
+            let options = Options { checks, ..Options::default() };
+            let mut machine = Machine::new(Profile::named("h200").unwrap(), options);
+            let work = fill(&mut machine);
+            let mut seconds = |count: usize| {
+                for _ in 0..count {
+                    machine.submit(LEGACY, QueuedWork::Event).unwrap();
+                    machine.submit(LEGACY, work.clone()).unwrap();
+                }
+                let begin = std::time::Instant::now();
+                machine.run_device(0);
+                assert_eq!(machine.scheduler.pending().count(), 0);
+                begin.elapsed().as_secs_f64()
+            };
+            seconds(100);
+            // By the square it would be 256 times as long.
+            let (few, many) = (seconds(1000), seconds(16_000));
+            let found = format!("{few} s for 2000 operations, {many} s for 32000, {checks:?}");
+            assert!(many < 80.0 * few.max(1e-3), "{found}");
+        }
     }
 
     #[test]

@@ -22,6 +22,8 @@ const SPARE: usize = 1024;
 #[derive(Debug, Default)]
 pub(crate) struct Scheduler {
     next: usize,
+    /// The first of the last operations each of which follows the one before it.
+    chain: usize,
     // Boxed because an operation is large and most of the map's work is with the numbers.
     pending: BTreeMap<usize, Box<QueuedOperation>>,
     done: BTreeMap<usize, Done>,
@@ -41,6 +43,9 @@ impl Scheduler {
     pub(crate) fn add(&mut self, operation: QueuedOperation) -> usize {
         let id = self.next;
         self.next += 1;
+        if !operation.dependencies.iter().any(|before| before + 1 == id) {
+            self.chain = id;
+        }
         self.pending.insert(id, Box::new(operation));
         id
     }
@@ -94,6 +99,10 @@ impl Scheduler {
 
     /// The work of some kind that is pending and does not follow operation `id`, which was taken out.
     pub(crate) fn beside(&self, id: usize, kind: impl Fn(&QueuedWork) -> bool) -> BTreeSet<usize> {
+        if self.chain <= id {
+            let before = self.before(id).filter(|(_, operation)| kind(&operation.work));
+            return before.map(|(other, _)| other).collect();
+        }
         let mut beside = BTreeSet::new();
         // Whether an operation from `id` on follows it; what was enqueued before it does not.
         let mut follows = vec![false; self.next - id];

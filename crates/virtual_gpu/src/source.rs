@@ -78,6 +78,11 @@ pub fn skip_kernels(skip: bool) {
     with(|machine| machine.skips_kernels = skip);
 }
 
+/// From here on, a kernel is taken to run forever after so many warp-instructions, whatever [`Options`](crate::Options) say.
+pub fn limit(warp_instructions: u64) {
+    with(|machine| machine.limit = Some(warp_instructions));
+}
+
 /// Forgets that a kernel failed, so that later work is done again; on a GPU the process has to end. For tests that make
 /// one failure after the other.
 pub fn forget_failure() {

@@ -67,6 +67,7 @@ fn device() -> Result<&'static VirtualGpu, Box<dyn Error>> {
     let profiles = settings.profiles();
     let options = Options { announce: !profiles, checks: settings.checks, ..Options::default() };
     let gpu = VirtualGpu::start(machine, options)?;
+    settings.limit.into_iter().for_each(virtual_gpu::limit);
     if profiles {
         profile::start(settings, gpu.name());
     }

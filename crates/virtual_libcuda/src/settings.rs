@@ -17,6 +17,8 @@ pub struct Settings {
     pub trace: Option<PathBuf>,
     /// `COALESCE_KERNEL`: a part of the names of the kernels that are meant.
     pub kernel: String,
+    /// `COALESCE_LIMIT`: warp-instructions after which a kernel is taken to run forever.
+    pub limit: Option<u64>,
     /// `COALESCE_FAIL_ON`: what makes the program fail.
     pub fail_on: FailOn,
     /// `COALESCE_SOURCES`: folders below which source files are read, besides the working folder.
@@ -46,8 +48,14 @@ impl Settings {
         let fail_on = variable("COALESCE_FAIL_ON").map_or(Ok(FailOn::None), |value| {
             value.parse().map_err(|error| format!("COALESCE_FAIL_ON is wrong: {error}"))
         })?;
+        let limit = variable("COALESCE_LIMIT").map(|value| {
+            value.parse().map_err(|_| {
+                format!("COALESCE_LIMIT is `{value}`: write a number of warp-instructions")
+            })
+        });
         let settings = Settings {
             checks,
+            limit: limit.transpose()?,
             report: path("COALESCE_REPORT"),
             json: path("COALESCE_JSON"),
             trace: path("COALESCE_TRACE"),

@@ -292,6 +292,57 @@ fn elsewhere(inner: &str, device: &str) -> String {
     errors
 }
 
+/// The exit code of a forked child that does `work`, or minus the signal that ended it.
+fn in_a_child(work: impl FnOnce() -> c_uint) -> c_int {
+    // SAFETY: the child calls the driver and `_exit`, and runs nothing of this test; its parent waits for it.
+    unsafe {
+        let child = libc::fork();
+        if child == 0 {
+            libc::alarm(10);
+            libc::_exit(work() as c_int);
+        }
+        let mut status = 0;
+        assert_eq!(libc::waitpid(child, &mut status, 0), child);
+        if libc::WIFEXITED(status) { libc::WEXITSTATUS(status) } else { -libc::WTERMSIG(status) }
+    }
+}
+
+#[test]
+fn a_child_has_no_driver_once_its_parent_has_initialized_it() {
+    let output = elsewhere("inner_children", "virtual");
+    assert_eq!(output, "");
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn inner_children() {
+    let library = &open();
+    let init = || call!(library, cuInit(0 => c_uint));
+    assert_eq!(in_a_child(init), 0, "the child initializes a driver of its own");
+    start(library);
+    let allocate = || {
+        let mut place = 0u64;
+        call!(library, cuMemAlloc_v2(&mut place => *mut u64, 64 => usize))
+    };
+    let ends = &std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        // Threads in the driver, which hold its lock in many a child.
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !ends.load(std::sync::atomic::Ordering::Relaxed) {
+                    let mut count = 0;
+                    done!(library, cuDeviceGetCount(&mut count => *mut c_int));
+                }
+            });
+        }
+        let children = (0..50).map(|_| (in_a_child(allocate), in_a_child(init)));
+        let wrong: Vec<_> = children.filter(|codes| *codes != (3, 3)).take(1).collect();
+        ends.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert_eq!(wrong, []);
+    });
+    assert_eq!(allocate(), 0, "the parent goes on");
+}
+
 #[test]
 fn the_variable_chooses_the_profile_and_what_is_missing_is_named_once() {
     let errors = elsewhere("inner_device", "virtual:a100");

@@ -52,6 +52,7 @@ int main(int count, char **arguments) {
     // A child that ends as its parent does must not write what its parent did.
     if (!strcmp(mode, "fork") && fork() == 0) exit(0);
     if (!strcmp(mode, "fork")) wait(0);
+    if (!strcmp(mode, "sleeps")) sleep(20);
     if (!strcmp(mode, "killed")) {
         sleep(1);
         abort();

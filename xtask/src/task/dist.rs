@@ -3,6 +3,7 @@
 use super::{build, report};
 use crate::{kernels, workspace};
 use anyhow::{Context, Result, bail};
+use cuda_builder::write_whole;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -54,14 +55,16 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let results = workspace::root().join(report::COMMITTED);
     workspace::succeed(&mut report::command(&[results], &output.join("report"))?)?;
     let readme = output.join("README.txt");
-    std::fs::write(&readme, README)
-        .with_context(|| format!("cannot write {}", readme.display()))?;
+    write_whole(&readme, README.as_bytes())?;
     println!("{}", output.display());
     Ok(ExitCode::SUCCESS)
 }
 
+/// Copies a file with its mode; it appears whole.
 fn copy(source: &Path, target: &Path) -> Result<()> {
-    std::fs::copy(source, target)
+    let beside = target.with_added_extension("new");
+    std::fs::copy(source, &beside)
+        .and_then(|_| std::fs::rename(&beside, target))
         .with_context(|| format!("cannot copy {} to {}", source.display(), target.display()))?;
     Ok(())
 }

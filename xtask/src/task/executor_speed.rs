@@ -5,6 +5,7 @@
 
 use crate::workspace;
 use anyhow::{Context, Result, bail};
+use cuda_builder::write_whole;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -62,7 +63,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         }
     }
     let table = table(&contenders, arguments);
-    std::fs::write(root.join(FILE), &table).with_context(|| format!("cannot write {FILE}"))?;
+    write_whole(&root.join(FILE), table.as_bytes())?;
     print!("{table}");
     if let Some(now) = contenders.last() {
         println!("{}", summary(&medians(&now.samples)));

@@ -5,6 +5,7 @@
 
 use crate::workspace;
 use anyhow::{Context, Result, bail};
+use cuda_builder::write_whole;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
@@ -31,14 +32,14 @@ impl Changed {
         let text = std::fs::read_to_string(path)
             .with_context(|| format!("cannot read {}", path.display()))?;
         let new = change(&text).with_context(|| format!("{} has no such line", path.display()))?;
-        std::fs::write(path, new).with_context(|| format!("cannot write {}", path.display()))?;
+        write_whole(path, new.as_bytes())?;
         Ok(Changed { path: path.to_owned(), text })
     }
 }
 
 impl Drop for Changed {
     fn drop(&mut self) {
-        if let Err(error) = std::fs::write(&self.path, &self.text) {
+        if let Err(error) = write_whole(&self.path, self.text.as_bytes()) {
             eprintln!("error: {} could not be put back: {error}", self.path.display());
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::workspace;
 use anyhow::{Context, Result, bail};
+use cuda_builder::write_whole;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -130,8 +131,7 @@ fn check_name(pattern: &str) -> Result<()> {
 fn apply(changes: &[Change], then: impl FnOnce() -> Result<()>) -> Result<()> {
     let write = || {
         for Change { path, after, .. } in changes {
-            std::fs::write(path, after)
-                .with_context(|| format!("cannot write {}", path.display()))?;
+            write_whole(path, after.as_bytes())?;
         }
         then()
     };

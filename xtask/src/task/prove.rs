@@ -2,6 +2,7 @@
 
 use crate::workspace;
 use anyhow::{Context, Result, bail};
+use cuda_builder::write_whole;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -61,8 +62,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     println!("{name}: {figure}");
     record.insert(name.clone(), Proved { figure, date: today()?, inputs });
     let file = root.join(proofs::FILE);
-    std::fs::write(&file, proofs::text(&record)?)
-        .with_context(|| format!("cannot write {}", file.display()))?;
+    write_whole(&file, proofs::text(&record)?.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -11,6 +11,7 @@ mod nvcc;
 use super::prove::today;
 use crate::workspace;
 use anyhow::{Context, Result, bail};
+use cuda_builder::write_whole;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -108,8 +109,7 @@ fn write(arguments: &Arguments, part: &str, is_advice: bool) -> Result<()> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         other => other.with_context(|| format!("cannot read {}", file.display()))?,
     };
-    std::fs::write(file, spliced(&known, part, is_advice))
-        .with_context(|| format!("cannot write {}", file.display()))
+    Ok(write_whole(file, spliced(&known, part, is_advice).as_bytes())?)
 }
 
 /// A document with one of its two parts exchanged.

@@ -2,29 +2,26 @@
 
 use super::shared::{WorkArguments, WrongArgument, numbered, writable};
 use super::terminal::{Heartbeat, coloured, fit, hide_empty, progress, say, table, width};
+use super::{boards, interrupt};
 use crate::catalogue::Catalogue;
 use crate::measure::{Axis, Plan, predict, profile, resume, run as measure};
 use crate::peers;
 use ::report::{chart, tabulate};
 use ::results::{Results, Row, RowOutcome, check, is_file, unranked, write, write_somewhere};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use comfy_table::{Cell, Color};
 use cuda_host::Gpu;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-/// The exit code of a run that was interrupted, as shells have it.
-const INTERRUPTED: u8 = 130;
 /// From one save of an unfinished run to the next, at most; a save that takes long is not made more often than its cost,
 /// times this, allows.
 const BETWEEN_SAVES: Duration = Duration::from_secs(60);
 const SAVES_COST: u32 = 100;
-/// Programs such as `timeout -s INT` interrupt a program and its group, so two interrupts arrive where one is meant.
-const SAME_INTERRUPT: Duration = Duration::from_millis(500);
 
 /// Measure variants on the GPU, and check their results before and after. Without a GPU, predict their times.
 #[derive(Debug, clap::Args)]
@@ -95,41 +92,44 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     if arguments.list {
         return list(&plan);
     }
-    let devices = arguments.work.device.choice()?.each()?;
-    let stop = if arguments.profile { Arc::default() } else { stop_on_interrupt()? };
+    let stop = if arguments.profile {
+        Arc::default()
+    } else {
+        interrupt::listen("the current row is finished first", || {})?
+    };
     outlive_lost_readers();
-    let mut runs = Vec::new();
-    for (index, device) in devices.iter().enumerate() {
-        let run = Run { arguments, board: (devices.len() > 1).then_some(index) };
-        let gpu = Gpu::open(device, catalogue.images)?;
-        if let Some(results) = run.measure(catalogue, &mut plan, &gpu, &reference, &stop)? {
-            runs.push((run, results, plan.clone().on(&gpu), gpu.virtual_device().is_some()));
+    let mut devices = arguments.work.device.choice()?.each()?;
+    let mut board = None;
+    if devices.len() > 1 {
+        board = boards::this_one();
+        let Some(board) = board else { return boards::all(devices.len(), &stop) };
+        devices.drain(..board.min(devices.len() - 1));
+    }
+    let run = Run { arguments, board };
+    let gpu = Gpu::open(&devices[0], catalogue.images)?;
+    let Some(mut results) = run.measure(catalogue, &mut plan, &gpu, &reference, &stop)? else {
+        return Ok(ExitCode::SUCCESS);
+    };
+    // From here on the virtual device answers instead of the GPU.
+    if gpu.virtual_device().is_none() && !arguments.no_predictions && !results.interrupted {
+        match predict(&mut results, catalogue, &plan.on(&gpu)) {
+            Ok(()) => run.save(&results)?,
+            Err(error) => eprintln!("warning: {error:#}"),
         }
     }
-    // From the first prediction on, the virtual device answers instead of the GPUs.
-    for (run, results, plan, is_virtual) in &mut runs {
-        if !*is_virtual && !arguments.no_predictions && !results.interrupted {
-            match predict(results, catalogue, plan) {
-                Ok(()) => run.save(results)?,
-                Err(error) => eprintln!("warning: {error:#}"),
-            }
-        }
+    print(&results, arguments.work.axes().iter().any(Axis::is_curve));
+    for path in &outputs {
+        println!("written to {}", numbered(path, run.board).display());
     }
-    let mut code = ExitCode::SUCCESS;
-    for (run, results, ..) in &runs {
-        print(results, arguments.work.axes().iter().any(Axis::is_curve));
-        for path in &outputs {
-            println!("written to {}", numbered(path, run.board).display());
-        }
-        let behaves = reference.as_ref().is_none_or(|reference| print_check(reference, results));
-        let is_wrong = |row: &Row| matches!(row.outcome, RowOutcome::Wrong { .. });
-        if results.interrupted {
-            code = ExitCode::from(INTERRUPTED);
-        } else if results.rows.iter().any(is_wrong) || !behaves {
-            code = ExitCode::FAILURE;
-        }
-    }
-    Ok(code)
+    let behaves = reference.as_ref().is_none_or(|reference| print_check(reference, &results));
+    let is_wrong = |row: &Row| matches!(row.outcome, RowOutcome::Wrong { .. });
+    Ok(if results.interrupted {
+        ExitCode::from(interrupt::INTERRUPTED)
+    } else if results.rows.iter().any(is_wrong) || !behaves {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
 }
 
 impl Arguments {
@@ -297,37 +297,12 @@ fn plan(catalogue: &Catalogue, arguments: &Arguments) -> Result<Plan> {
     Ok(plan)
 }
 
-/// A flag that an interrupt sets, or a signal that asks the program to end, as batch systems send; a second one, if it is not
-/// the same again, ends the program.
-fn stop_on_interrupt() -> Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&stop);
-    let mut first: Option<Instant> = None;
-    ctrlc::set_handler(move || match first {
-        None => {
-            first = Some(Instant::now());
-            flag.store(true, Ordering::Relaxed);
-            // A terminal that was closed takes no text.
-            let _ = writeln!(
-                std::io::stderr(),
-                "\ninterrupted: the current row is finished first; press again to stop at once"
-            );
-        }
-        Some(first) if first.elapsed() < SAME_INTERRUPT => {}
-        Some(_) => std::process::exit(INTERRUPTED.into()),
-    })
-    .context("cannot listen for interrupts")?;
-    Ok(stop)
-}
-
-/// Keeps the run going when nobody reads its output any more, or when a file reaches the size that the shell allows: what
-/// comes of it is an error, not the end.
+/// Keeps the run going when nobody reads its output any more: what comes of it is an error, not the end.
 fn outlive_lost_readers() {
     #[cfg(unix)]
     // SAFETY: ignoring a signal needs no handler.
     unsafe {
         libc::signal(libc::SIGPIPE, libc::SIG_IGN);
-        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
     }
 }
 

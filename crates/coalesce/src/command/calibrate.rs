@@ -3,6 +3,7 @@
 use super::shared::{Device, writable};
 use super::terminal::table;
 use crate::catalogue::Catalogue;
+use ::results::write_somewhere;
 use anyhow::Result;
 use cuda_host::Gpu;
 use std::path::PathBuf;
@@ -42,7 +43,8 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         println!("{source}");
     }
     if let Some(path) = &arguments.output {
-        ::results::write_json(path, &calibration.profile)?;
+        let text = serde_json::to_string_pretty(&calibration.profile)?;
+        write_somewhere(path, (text + "\n").as_bytes())?;
         println!("\nwritten to {}", path.display());
     }
     Ok(ExitCode::SUCCESS)

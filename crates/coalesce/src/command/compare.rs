@@ -1,28 +1,19 @@
 //! `coalesce compare`: two result files, row by row.
 
+use super::compare_fleet::{self, Asked, Form};
 use super::shared::WrongArgument;
 use super::terminal::{coloured, table};
 use crate::catalogue::Catalogue;
-use ::results::fleet::{Fleet, LEAST_BOARDS, Node, Unsound, fleets, odd_facts};
-use ::results::{
-    Agreement, Pair, Results, Verdict, agreement, differences, pairs, plain, read_text,
-};
+use ::results::{Agreement, Pair, Results, Verdict, agreement, differences, pairs};
 use anyhow::Result;
 use comfy_table::{Cell, Color};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// The exit code when a board of a fleet has wrong rows, lacks rows or was interrupted.
-const UNSOUND: u8 = 6;
-/// The exit code when an expected board has no file.
-const MISSING: u8 = 7;
-/// The exit code when a file is damaged.
-const DAMAGED: u8 = 8;
-
 /// Compare two result files: predictions with measurements, or one measurement with another.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  PROGRAM compare predicted.json measured.json\n  PROGRAM compare before.json after.json --fail-on slower\n  PROGRAM compare --fleet nodes/*.json\n\nVerdicts on two measurements:\n  SAME             the medians differ by less than half a percent, or the spreads overlap and are narrow\n  FASTER, SLOWER   the spreads do not overlap, and the medians differ by more than half a launch overhead\n  AMBIGUOUS        the spreads overlap and are wide, or the medians differ by less than half a launch overhead\n\nA board of a fleet is an outlier when its time at one part of the device is more than 6 robust standard deviations\n(from the median absolute deviation over the boards) and more than 3 % above the median board.\n\nExit codes with --fleet, the first that holds: 6 a board has wrong rows, lacks rows that most have, or was interrupted;\n7 a board of --expect has no file; 8 a file is damaged; 1 a board is an outlier."
+    after_help = "Examples:\n  PROGRAM compare predicted.json measured.json\n  PROGRAM compare before.json after.json --fail-on slower\n  PROGRAM compare --fleet nodes/*.json\n\nVerdicts on two measurements:\n  SAME             the medians differ by less than half a percent, or the spreads overlap and are narrow\n  FASTER, SLOWER   the spreads do not overlap, and the medians differ by more than half a launch overhead\n  AMBIGUOUS        the spreads overlap and are wide, or the medians differ by less than half a launch overhead\n\nA board of a fleet is an outlier when its time at one part or resource of the device is more than 6 robust standard deviations\n(from the median absolute deviation over the boards) and more than 3 % above the median board.\n\nExit codes with --fleet, the first that holds: 6 a board has wrong rows, lacks rows that most have, or was interrupted;\n7 a board of --expect has no file; 8 a file is damaged; 1 a board is an outlier."
 )]
 pub struct Arguments {
     /// Two files: an earlier measurement or predictions, and the measurement that is compared with it. With `--fleet` a
@@ -40,6 +31,9 @@ pub struct Arguments {
     /// Write the comparison as JSON to standard output, and nothing else.
     #[arg(long)]
     json: bool,
+    /// Write what was found of a fleet to standard output, one JSON object per line, for monitoring.
+    #[arg(long, requires = "fleet", conflicts_with = "json")]
+    json_lines: bool,
     /// Exit with 1 when a row is slower in the second file.
     #[arg(long, value_name = "VERDICT")]
     fail_on: Option<FailOn>,
@@ -63,7 +57,13 @@ enum FailOn {
 
 pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     if arguments.fleet {
-        return fleet(catalogue, arguments);
+        let form = match (arguments.json, arguments.json_lines) {
+            (true, _) => Form::Json,
+            (false, true) => Form::JsonLines,
+            (false, false) => Form::Text,
+        };
+        let (files, expect) = (&arguments.files[..], arguments.expect.as_deref());
+        return compare_fleet::run(catalogue, &Asked { files, expect, form });
     }
     let [first, second] = &arguments.files[..] else {
         return Err(WrongArgument(format!(
@@ -221,159 +221,4 @@ fn in_json(
         });
     }
     all
-}
-
-/// Boards against their median; fails when one is an outlier.
-fn fleet(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
-    let mut damaged = Vec::new();
-    let mut nodes = Vec::new();
-    for file in &arguments.files {
-        match super::report::nodes(catalogue, std::slice::from_ref(file)) {
-            Ok(node) => nodes.extend(node),
-            Err(error) => damaged.push(format!("{error:#}")),
-        }
-    }
-    let missing = missing(arguments.expect.as_deref(), &nodes)?;
-    let predicted = nodes.iter().find(|node| node.results.environment.is_prediction);
-    if let Some(node) = predicted {
-        let name = &node.name;
-        return Err(WrongArgument(format!(
-            "{name} holds predictions, which are the same for all boards: give measurements"
-        ))
-        .into());
-    }
-    let fleets = fleets(&nodes);
-    let unsound = fleets.iter().any(|fleet| !fleet.unsound.is_empty());
-    let is_found = unsound || !missing.is_empty() || !damaged.is_empty();
-    if !is_found && fleets.iter().all(|fleet| fleet.nodes.len() < LEAST_BOARDS) {
-        let message = format!(
-            "no model of GPU has {LEAST_BOARDS} boards here: of fewer it cannot be told which one is odd; name more files"
-        );
-        return Err(WrongArgument(message).into());
-    }
-    let outliers = fleets.iter().map(|fleet| fleet.outliers.len()).sum::<usize>();
-    if arguments.json {
-        let mut all = fleets_in_json(&nodes, &fleets);
-        all["missing"] = missing.clone().into();
-        all["damaged"] = damaged.clone().into();
-        println!("{}", serde_json::to_string_pretty(&all)?);
-    } else {
-        fleets.iter().for_each(|fleet| print_unsound(&nodes, fleet));
-        missing.iter().for_each(|name| println!("MISSING {name}: no file begins with its name"));
-        damaged.iter().for_each(|error| println!("DAMAGED {}", plain(error)));
-        fleets.iter().for_each(|fleet| print_fleet(&nodes, fleet));
-    }
-    Ok(match () {
-        () if unsound => ExitCode::from(UNSOUND),
-        () if !missing.is_empty() => ExitCode::from(MISSING),
-        () if !damaged.is_empty() => ExitCode::from(DAMAGED),
-        () if outliers > 0 => ExitCode::FAILURE,
-        () => ExitCode::SUCCESS,
-    })
-}
-
-/// The names of a file that no node has.
-fn missing(expected: Option<&Path>, nodes: &[Node]) -> Result<Vec<String>> {
-    let Some(file) = expected else { return Ok(Vec::new()) };
-    let text = read_text(file)
-        .map_err(|error| WrongArgument(format!("cannot read {}: {error}", file.display())))?;
-    let is_there = |name: &str| {
-        nodes.iter().any(|node| {
-            let rest = node.name.strip_prefix(name);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '-', '_']))
-        })
-    };
-    let names = text.lines().map(str::trim).filter(|name| !name.is_empty() && !is_there(name));
-    Ok(names.map(str::to_owned).collect())
-}
-
-/// Says which boards have not the rows that they should have.
-fn print_unsound(nodes: &[Node], fleet: &Fleet) {
-    for Unsound { node, wrong, absent, interrupted } in &fleet.unsound {
-        let name = &nodes[*node].name;
-        for (word, rows) in [("WRONG", wrong), ("ABSENT", absent)] {
-            if let [(row, reason), ..] = &rows[..] {
-                let count = rows.len();
-                println!("{word} {name}: {count} rows, the first is {row}: {reason}");
-            }
-        }
-        if *interrupted {
-            println!("INTERRUPTED {name}: `bench --resume` with its file goes on");
-        }
-    }
-}
-
-fn print_fleet(nodes: &[Node], fleet: &Fleet) {
-    let count = fleet.nodes.len();
-    if count < LEAST_BOARDS {
-        println!(
-            "{}: {count} boards, too few to judge: at least {LEAST_BOARDS} are needed",
-            fleet.model
-        );
-        return;
-    }
-    if !fleet.outliers.is_empty() {
-        let mut rows = table([
-            "board",
-            "slow at",
-            "time / median",
-            "deviations",
-            "rows",
-            "unlike most boards",
-        ]);
-        for outlier in &fleet.outliers {
-            rows.add_row([
-                coloured(&nodes[outlier.node].name, Color::Red),
-                Cell::new(outlier.part.name()),
-                Cell::new(format!("{:.3}", outlier.score.ratio)),
-                Cell::new(format!("{:.0}", outlier.score.deviations)),
-                Cell::new(outlier.score.rows),
-                Cell::new(odd_facts(nodes, fleet, outlier.node).join("; ")),
-            ]);
-        }
-        println!("{rows}");
-    }
-    let mut slow: Vec<usize> = fleet.outliers.iter().map(|outlier| outlier.node).collect();
-    slow.sort_unstable();
-    slow.dedup();
-    println!("{}: {} of {count} boards are outliers", fleet.model, slow.len());
-}
-
-fn fleets_in_json(nodes: &[Node], fleets: &[Fleet]) -> serde_json::Value {
-    let of_fleet = |fleet: &Fleet| {
-        let outliers = fleet.outliers.iter().map(|outlier| {
-            serde_json::json!({
-                "board": nodes[outlier.node].name,
-                "part": outlier.part.name(),
-                "ratio": outlier.score.ratio,
-                "deviations": outlier.score.deviations,
-                "rows": outlier.score.rows,
-                "odd": odd_facts(nodes, fleet, outlier.node),
-            })
-        });
-        let unsound = fleet.unsound.iter().map(|it| {
-            serde_json::json!({
-                "board": nodes[it.node].name,
-                "wrong": it.wrong,
-                "absent": it.absent,
-                "interrupted": it.interrupted,
-            })
-        });
-        let boards = fleet.nodes.iter().zip(&fleet.scores).map(|(node, scores)| {
-            let parts =
-                scores.iter().map(|(part, score)| (part.name().to_owned(), score.ratio.into()));
-            serde_json::json!({
-                "board": nodes[*node].name,
-                "ratios": parts.collect::<serde_json::Map<_, _>>(),
-            })
-        });
-        serde_json::json!({
-            "model": fleet.model,
-            "is_judged": fleet.nodes.len() >= LEAST_BOARDS,
-            "outliers": outliers.collect::<Vec<_>>(),
-            "unsound": unsound.collect::<Vec<_>>(),
-            "boards": boards.collect::<Vec<_>>(),
-        })
-    };
-    serde_json::json!({ "fleets": fleets.iter().map(of_fleet).collect::<Vec<_>>() })
 }

@@ -1,10 +1,11 @@
 //! `coalesce explain FILE.ptx`: what a kernel of any compiler does.
 
+use super::interrupt::{self, INTERRUPTED};
 use super::shared::{WrongArgument, writable};
 use crate::catalogue::Catalogue;
 use crate::foreign::{self, Argument, Launch, Shape, TracedWarp};
 use ::report::profile;
-use ::results::{FailOn, ProgramProfile, write, write_json};
+use ::results::{FailOn, ProgramProfile, write, write_somewhere};
 use anyhow::{Context, Result};
 use cuda_host::Choice;
 use profiling::demangled;
@@ -12,6 +13,7 @@ use simt::{Checks, Trace};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use virtual_gpu::Topology;
 
 /// The exit code of `explain` and `run` when something was found that fails them.
@@ -41,6 +43,9 @@ pub struct PtxArguments {
     /// first block, or block=2,warp=3.
     #[arg(long, value_name = "WARP", requires = "grid")]
     trace: Option<TracedWarp>,
+    /// Take a kernel to run forever after so many warp-instructions (20000000000 without this option), and say where it is.
+    #[arg(long, value_name = "N", requires = "grid")]
+    limit: Option<u64>,
     /// Show lines of source files below this folder, too: without it only of those below the working folder and the file's.
     #[arg(long, value_name = "DIR")]
     sources: Vec<PathBuf>,
@@ -119,6 +124,7 @@ pub fn run(
         shared_bytes: arguments.shared,
         arguments: arguments.arguments.clone(),
         checks: arguments.check.checks(),
+        limit: arguments.limit,
         trace: trace.clone(),
         sources: file
             .parent()
@@ -128,17 +134,24 @@ pub fn run(
             .collect(),
     };
     let name = file.display().to_string();
-    let profile = foreign::explain(&name, &text, kernel, &launch, machine(device)?)?;
+    let machine = machine(device)?;
+    let interrupted = interrupt::ends_kernels()?;
+    let explain = || foreign::explain(&name, &text, kernel, &launch, machine);
+    let profile = interrupt::patiently(explain)?;
     if let (Some(trace), Some(TracedWarp(warp))) = (trace, arguments.trace) {
         let listing = simt::listing(&text, &kernel.name);
         println!("{}", foreign::trace_text(&trace.steps(), warp, &listing));
     }
     print!("{}", profile::text(&profile, &|advice| catalogue.taught(advice.kind)));
     if let Some(path) = &arguments.json {
-        write_json(path, &profile)?;
+        let text = serde_json::to_string_pretty(&profile).context("a profile is plain data")?;
+        write_somewhere(path, (text + "\n").as_bytes())?;
     }
     if let Some(folder) = svg {
         pictures(&profile, folder)?;
+    }
+    if interrupted.load(Ordering::Relaxed) {
+        return Ok(ExitCode::from(INTERRUPTED));
     }
     let found = profile.findings(FailOn::Hazards);
     Ok(if found > 0 { ExitCode::from(FOUND) } else { ExitCode::SUCCESS })

@@ -2,12 +2,15 @@
 #![allow(clippy::print_stdout, reason = "a command-line program prints its results")]
 
 mod bench;
+mod boards;
 mod calibrate;
 mod compare;
+mod compare_fleet;
 mod completions;
 mod count;
 mod explain;
 mod explain_ptx;
+mod interrupt;
 mod list;
 mod new;
 mod report;
@@ -26,13 +29,26 @@ use cust::error::CudaError;
 use std::io::Write;
 use std::process::ExitCode;
 
+/// What exit codes mean. `docs/exit_codes.md` has the same table, and a test compares them.
+const EXIT_CODES: [(&str, &str); 10] = [
+    ("0", "success"),
+    ("1", "a result is wrong, a board is an outlier, or something failed"),
+    ("2", "the command line is wrong"),
+    ("3", "there is no usable GPU"),
+    ("4", "`explain` or `run` found a hazard or another mistake"),
+    (
+        "6",
+        "`compare --fleet`: a board has wrong rows, lacks rows that most have, or was interrupted",
+    ),
+    ("7", "`compare --fleet`: a board of `--expect` has no file"),
+    ("8", "`compare --fleet`: a file is damaged"),
+    ("128 + N", "signal N ended the program that `run` started"),
+    ("130", "a run was interrupted, and what it had is kept"),
+];
+
 /// List, explain, check and measure the memory patterns of a catalogue.
 #[derive(Debug, Parser)]
-#[command(
-    version,
-    about,
-    after_help = "Exit codes: 0 success; 1 a result is wrong or something failed; 2 the command line is wrong; 3 there is no usable GPU; 4 `explain` or `run` found a hazard or another mistake; 6, 7, 8 `compare --fleet` found a board that is wrong, missing, or whose file is damaged; 130 a run was interrupted and is saved."
-)]
+#[command(version, about)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -60,11 +76,12 @@ enum Command {
 ///
 /// What goes wrong is one sentence on standard error, with an exit code that `--help` documents.
 pub fn main(catalogue: &Catalogue) -> ExitCode {
-    end_quietly_when_nobody_reads();
+    set_signals();
     end_in_words_when_output_is_full();
     let command = Arguments::command()
         .name(catalogue.name)
         .bin_name(catalogue.name)
+        .after_help(exit_codes())
         .mut_subcommands(|command| with_examples_of(catalogue.name, command));
     let described = command.clone();
     let arguments = match Arguments::from_arg_matches(&command.get_matches()) {
@@ -100,6 +117,12 @@ pub fn main(catalogue: &Catalogue) -> ExitCode {
             exit_code(&error)
         }
     }
+}
+
+/// The exit codes as a table of the help.
+fn exit_codes() -> String {
+    let rows = EXIT_CODES.map(|(code, meaning)| format!("\n  {code:8} {meaning}"));
+    format!("Exit codes:{}", rows.concat())
 }
 
 /// A command whose examples call this program by its name.
@@ -147,13 +170,13 @@ fn end_in_words_when_output_is_full() {
     }));
 }
 
-/// Ends this program quietly when the reader of its output ends, as `head` does.
-///
-/// Rust ignores the signal and panics at the next `println!` instead.
-fn end_quietly_when_nobody_reads() {
+/// Ends this program quietly when the reader of its output ends, as `head` does. Rust ignores the signal and panics at the
+/// next `println!` instead. A file that reaches the size which the shell allows is an error of its writer, not the end.
+fn set_signals() {
     #[cfg(unix)]
-    // SAFETY: no other thread runs yet, and the default action needs no handler.
+    // SAFETY: no other thread runs yet; the default action needs no handler, nor does ignoring.
     unsafe {
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
     }
 }

@@ -8,7 +8,9 @@ use ::results::{Advice, FailOn, ProgramProfile, write, write_somewhere};
 use anyhow::{Context, Result};
 use cuda_host::Choice;
 use std::ffi::OsString;
+use std::fs::File;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -43,6 +45,9 @@ pub struct Arguments {
     /// Only kernels whose name has this text.
     #[arg(long, value_name = "TEXT")]
     kernel: Option<String>,
+    /// Take a kernel to run forever after so many warp-instructions (20000000000 without this option), and say where it is.
+    #[arg(long, value_name = "N")]
+    limit: Option<u64>,
     /// Show lines of source files below this folder, too: without it only of those below the working folder.
     #[arg(long, value_name = "DIR")]
     sources: Vec<PathBuf>,
@@ -79,9 +84,10 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     if let Some(folder) = &arguments.report {
         ::report::check_folder(folder).map_err(|error| WrongArgument(format!("{error:#}")))?;
     }
+    remove_leftovers();
     // Private: the profile has source lines. The error's own text has a name that means nothing to the reader.
     let mut private = tempfile::Builder::new();
-    private.prefix("coalesce-run-").permissions(PermissionsExt::from_mode(0o700));
+    private.prefix(PREFIX).permissions(PermissionsExt::from_mode(0o700));
     let folder = private.tempdir().map_err(|error| {
         let (place, cause) = (std::env::temp_dir(), error.kind());
         anyhow::anyhow!(
@@ -89,6 +95,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
             place.display()
         )
     })?;
+    let _lock = locked(folder.path())?;
     let library = library(folder.path())?;
     for name in NAMES {
         std::os::unix::fs::symlink(&library, folder.path().join(name))
@@ -126,6 +133,36 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     Ok(code_of(status))
 }
 
+/// How the names of the temporary folders begin, in which the processes of a program leave their profiles.
+const PREFIX: &str = "coalesce-run-";
+/// The file in such a folder that a run locks as long as it lives.
+const LOCK: &str = "lock";
+
+/// Locks a folder of this run; the system takes the lock away when this process ends, however it does.
+fn locked(folder: &Path) -> Result<File> {
+    // Under its name it is locked from the first moment on.
+    let path = folder.join("new");
+    let make = || {
+        let file = File::create(&path)?;
+        file.lock()?;
+        std::fs::rename(&path, folder.join(LOCK))?;
+        Ok::<_, std::io::Error>(file)
+    };
+    make().with_context(|| format!("cannot lock {}", path.display()))
+}
+
+/// Removes the folders of runs that were killed. What cannot be removed is another user's, and stays.
+fn remove_leftovers() {
+    let entries = std::fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten();
+    let named = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX));
+    for folder in named.filter(|entry| entry.file_type().is_ok_and(|it| it.is_dir())) {
+        let lock = File::open(folder.path().join(LOCK));
+        if lock.is_ok_and(|lock| lock.try_lock().is_ok()) {
+            let _ = std::fs::remove_dir_all(folder.path());
+        }
+    }
+}
+
 /// Runs the program to its end with our library in front.
 fn start(arguments: &Arguments, machine: &str, folder: &Path) -> Result<ExitStatus> {
     let (program, rest) = arguments.program.split_first().expect("clap asks for one");
@@ -144,10 +181,20 @@ fn start(arguments: &Arguments, machine: &str, folder: &Path) -> Result<ExitStat
         std::env::join_paths(&arguments.sources).context("--sources cannot hold a `:`")?;
     command.env("COALESCE_SOURCES", sources);
     command.env("COALESCE_CHECK", if arguments.check == Check::All { "all" } else { "none" });
+    command
+        .env("COALESCE_LIMIT", arguments.limit.map_or_else(String::new, |limit| limit.to_string()));
     command.env("COALESCE_KERNEL", arguments.kernel.as_deref().unwrap_or_default());
     // These are written here, once for all processes of the program.
     for name in ["COALESCE_REPORT", "COALESCE_JSON", "COALESCE_TRACE", "COALESCE_FAIL_ON"] {
         command.env_remove(name);
+    }
+    // SAFETY: between fork and exec the child only says that a signal has its default action.
+    unsafe {
+        command.pre_exec(|| {
+            // Ignored here, which a program would inherit.
+            libc::signal(libc::SIGXFSZ, libc::SIG_DFL);
+            Ok(())
+        });
     }
     let cannot = || format!("cannot start `{}`", program.to_string_lossy());
     let mut child = command.spawn().with_context(cannot)?;

@@ -1,5 +1,6 @@
 //! `coalesce verify`: every element of every output against the CPU reference.
 
+use super::interrupt::{self, INTERRUPTED};
 use super::shared::{WorkArguments, WrongArgument, numbered, writable};
 use super::terminal::{alarm, progress};
 use crate::catalogue::{Catalogue, Selection};
@@ -14,6 +15,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Compare the whole outputs of variants with CPU references, at every size.
 #[derive(Debug, clap::Args)]
@@ -26,6 +28,9 @@ pub struct Arguments {
     /// Also report races, reads of uninitialized memory, missing barriers and other hazards (virtual device only).
     #[arg(long)]
     check: bool,
+    /// Take a kernel to run forever after so many warp-instructions (20000000000 without this option), and say where it is.
+    #[arg(long, value_name = "N")]
+    limit: Option<u64>,
     /// Launch each variant once, at the size at which its traffic is counted, under a profiler.
     #[arg(long, conflicts_with = "size")]
     counted: bool,
@@ -71,11 +76,13 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     let mut code = ExitCode::SUCCESS;
     let mut reports = Vec::new();
     let devices = work.device.choice()?.each()?;
+    let stop = interrupt::ends_kernels()?;
     for (index, device) in devices.iter().enumerate() {
         let gpu = Gpu::open_untimed(device, catalogue.images, checks)?;
+        arguments.limit.into_iter().for_each(virtual_gpu::limit);
         let digests = arguments.digests.as_deref();
         let digests = digests.map(|path| numbered(path, (devices.len() > 1).then_some(index)));
-        let (report, is_good) = run_on(&gpu, arguments, digests.as_deref(), &jobs)?;
+        let (report, is_good) = run_on(&gpu, arguments, digests.as_deref(), &jobs, &stop)?;
         reports.push(report);
         if !is_good {
             code = ExitCode::FAILURE;
@@ -83,6 +90,9 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     }
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&reports)?);
+    }
+    if stop.load(Ordering::Relaxed) {
+        code = ExitCode::from(INTERRUPTED);
     }
     Ok(code)
 }
@@ -96,6 +106,7 @@ fn run_on(
     arguments: &Arguments,
     digests_path: Option<&Path>,
     jobs: &[(&Selection, Size)],
+    stop: &AtomicBool,
 ) -> Result<(Value, bool)> {
     let work = &arguments.work;
     // With --json, standard output holds JSON alone.
@@ -116,11 +127,17 @@ fn run_on(
     let mut digests = Digests::new();
     let (mut launches, mut misuses) = (Vec::new(), Vec::new());
     for (selection, size) in jobs {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
         let pattern = selection.pattern;
         let case = verify::case(pattern, size, work.seed);
         let arrays = pattern.arrays(gpu, &case)?;
         let mut hazards: Vec<String> = Vec::new();
         for variant in selection.variants() {
+            if stop.load(Ordering::Relaxed) {
+                break;
+            }
             bar.set_message(format!("{}/{}", pattern.name, variant.name));
             let name = verify::launch_name(pattern, variant, size);
             let line = |text: String| bar.suspend(|| say(format!("{name}: {text}")));

@@ -37,6 +37,8 @@ pub struct Launch {
     pub arguments: Vec<Argument>,
     /// Look for hazards.
     pub checks: Checks,
+    /// Warp-instructions after which the kernel is taken to run forever, if it is not the usual number.
+    pub limit: Option<u64>,
     /// Filled with what a warp does.
     pub trace: Option<Arc<Trace>>,
     /// Folders below which source files are read, besides the working folder.
@@ -157,6 +159,7 @@ pub fn explain(
     let options = Options { checks: launch.checks, ..Options::default() };
     let gpu = VirtualGpu::start(machine, options)?;
     cuda_driver::select(Backend::Table(gpu))?;
+    launch.limit.into_iter().for_each(virtual_gpu::limit);
     // What ran before, if anything did, is no business of this kernel's.
     virtual_gpu::launches();
     virtual_gpu::misuse();

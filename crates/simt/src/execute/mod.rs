@@ -48,6 +48,7 @@ mod wgmma;
 mod wmma;
 mod workers;
 
+pub use run::stop;
 pub use traffic::{copy_wavefronts, shared_wavefronts};
 
 use crate::error::Error;

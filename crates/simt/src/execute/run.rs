@@ -148,12 +148,33 @@ impl Run<'_> {
         printed.into_iter().map(|(_, text)| text).collect()
     }
 
-    /// Takes warp-instructions from the launch's fuel; false when it is used up.
+    /// Takes warp-instructions from the launch's fuel; false when it is used up, or [`stop`](crate::stop) was called.
     pub fn burn(&self, steps: u64) -> bool {
-        self.fuel
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(steps))
-            .is_ok()
+        let burnt = self
+            .fuel
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(steps));
+        burnt.is_ok() && !is_stopped()
     }
+
+    /// The fuel that was used up, all of it where a launch does not end by itself.
+    pub fn burnt(&self) -> u64 {
+        let left = if is_stopped() { self.fuel.load(Ordering::Relaxed) } else { 0 };
+        self.options.fuel - left
+    }
+}
+
+/// Whether launches are to end.
+static STOPPED: AtomicBool = AtomicBool::new(false);
+
+/// Ends every launch of this process from here on, as one that has used up its fuel: its error says where it was. For the
+/// handler of an interrupt.
+pub fn stop() {
+    STOPPED.store(true, Ordering::Relaxed);
+}
+
+/// Whether [`stop`] was called.
+pub(crate) fn is_stopped() -> bool {
+    STOPPED.load(Ordering::Relaxed)
 }
 
 /// The source position of an instruction.

@@ -26,7 +26,7 @@
 //! asked for since fits beside it.
 
 use super::caches::{ByAddress, Reached};
-use crate::model::{L2, Pieces, piece_bytes};
+use crate::model::{L2, Pieces};
 use std::collections::BTreeMap;
 
 /// What DRAM hands out at once, as a power of two: 64 bytes.
@@ -79,8 +79,6 @@ pub struct SecondCache {
     read: ByAddress<Box<Page>>,
     /// Granules that were there before they were asked for the first time.
     before: u64,
-    /// The bytes of what launches before have left.
-    left_bytes: u64,
     /// What the part of L2 for everything was asked for, and the window's, in sectors of 32 bytes.
     asked: [u32; 2],
     /// The granule that was asked for last.
@@ -99,7 +97,6 @@ pub struct SecondCache {
 impl SecondCache {
     pub fn new(l2: L2, grown: f64) -> SecondCache {
         SecondCache {
-            left_bytes: piece_bytes(&l2.left),
             l2,
             grown,
             read: ByAddress::default(),
@@ -158,7 +155,7 @@ impl SecondCache {
             pieces.get(&(granule >> 6)).is_some_and(|bits| bits >> (granule & 63) & 1 != 0)
         };
         // What is found displaces nothing; what memory was asked for does, once there is no room beside what was left.
-        let has_room = granule_bytes(self.fetched) + self.left_bytes <= self.l2.room_bytes;
+        let has_room = granule_bytes(self.fetched) + self.l2.left_bytes <= self.l2.room_bytes;
         has(&self.l2.there) || has_room && has(&self.l2.left)
     }
 

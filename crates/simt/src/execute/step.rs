@@ -47,7 +47,7 @@ impl Machine<'_> {
     /// The error of a launch that does not end: the last load or atomic of the turn is what it waits for.
     #[cold]
     fn out_of_fuel(&mut self, block: &Block, warp: &Warp, turn: u64) -> Error {
-        let fuel = self.run.options.fuel;
+        let fuel = self.run.burnt();
         let polled = warp.polled;
         let lanes = polled.mask & warp.live;
         if polled.turn != turn || polled.mask == 0 || lanes == 0 {

@@ -17,6 +17,7 @@ use crate::options::{Options, Schedule};
 use crate::program::Program;
 use crate::report::Report;
 use std::collections::VecDeque;
+use std::sync::LazyLock;
 use std::sync::atomic::Ordering;
 
 /// Runs a validated launch; its workspace, if it has one, holds zeros. `printed` becomes what a launch that fails
@@ -60,6 +61,10 @@ pub(crate) fn run(
     one_by_one(&run(false)?, printed)
 }
 
+/// The processors that this process may use. Asking reads files, which takes longer than a small launch.
+static PROCESSORS: LazyLock<usize> =
+    LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
+
 /// How many threads may run blocks of a launch: one where their order could change results or what caches are estimated
 /// to keep, and where atomics would reach past mapped memory.
 fn threads(program: &Program, memory: &Memory, launch: &Launch, options: &Options) -> usize {
@@ -74,8 +79,7 @@ fn threads(program: &Program, memory: &Memory, launch: &Launch, options: &Option
         || (options.checks.global_races
             && (ordered || program.irreproducible || writes_past_the_checks(program)));
     let blocks = options.sample.as_ref().map_or(launch.blocks(), |s| s.len() as u64);
-    let available = std::thread::available_parallelism().map_or(1, usize::from);
-    let wanted = if options.threads == 0 { available } else { options.threads };
+    let wanted = if options.threads == 0 { *PROCESSORS } else { options.threads };
     if sequential { 1 } else { wanted.min(blocks.max(1) as usize) }
 }
 

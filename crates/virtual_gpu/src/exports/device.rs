@@ -5,6 +5,7 @@ use super::context::check_device;
 use super::define::{FIND, exports};
 use crate::code::{CuResult, INVALID_DEVICE, NOT_FOUND, NOT_INITIALIZED};
 use crate::machine::Machine;
+use crate::process;
 use cuda_driver::ReturnCode;
 use cuda_driver::api::Symbol;
 use cuda_driver::raw::{CUdevice, CUuuid};
@@ -111,6 +112,7 @@ exports! {
             return Err(ReturnCode::INVALID_VALUE);
         }
         machine.initialized = true;
+        process::initialized();
         Ok(())
     }
     fn cuDriverGetVersion(_machine, driver_version: *mut c_int) {

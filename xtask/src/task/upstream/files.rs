@@ -2,6 +2,7 @@
 
 use crate::workspace;
 use anyhow::{Context, Result};
+use cuda_builder::write_whole;
 use std::path::Path;
 use std::process::Command;
 
@@ -33,5 +34,5 @@ pub fn write(path: &Path, text: &str) -> Result<()> {
         std::fs::create_dir_all(folder)
             .with_context(|| format!("cannot create {}", folder.display()))?;
     }
-    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+    Ok(write_whole(path, text.as_bytes())?)
 }
