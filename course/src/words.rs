@@ -67,18 +67,23 @@ fn element(arrays: &[Named], address: u64) -> Option<(&Named, i64)> {
     Some((nearest, bytes.div_euclid(nearest.element_bytes.max(1) as i64)))
 }
 
+/// The first wrong element of an array, and how many are.
+pub(crate) fn mismatch(array: &str, elements: usize, mismatch: &Mismatch) -> String {
+    let Mismatch { index, count, result, reference } = mismatch;
+    let others = match count {
+        1 => "; the others are right".to_owned(),
+        _ => format!("; {count} of {elements} are wrong"),
+    };
+    format!("`{array}[{index}]` is {result} and must be {reference}{others}")
+}
+
 /// A wrong result.
 pub(crate) fn fault(arrays: &[Named], fault: &Fault) -> String {
     let output = |index: usize| arrays.iter().filter(|one| one.is_output).nth(index);
     match fault {
         Fault::Element { output: index, mismatch } => {
-            let Mismatch { index: at, count, result, reference } = mismatch;
             let Some(array) = output(*index) else { return fault.to_string() };
-            let others = match count {
-                1 => "; the others are right".to_owned(),
-                _ => format!("; {count} of {} are wrong", array.elements),
-            };
-            format!("`{}[{at}]` is {result} and must be {reference}{others}", array.name)
+            self::mismatch(&array.name, array.elements, mismatch)
         }
         Fault::OutOfBounds { output: index, byte } => {
             let Some(array) = output(*index) else { return fault.to_string() };

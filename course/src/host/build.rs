@@ -1,14 +1,15 @@
 //! A learner's host file to a program: the compiler links it with the libraries that `cargo xtask learn` was built from,
 //! so that nothing but the file itself is compiled, without optimization.
 
-use super::confine::limit;
-use super::program::Seen;
+use super::limit::Limits;
 use crate::compile::{Compiled, Places, compile};
 use anyhow::{Context, Result, bail};
+use coalesce::count::COUNTING_DEVICE;
+use course_host::{Answer, Order, WORD_BYTES, read_answer};
 use std::fmt::Write as _;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::io::{Read, Write};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::io::{Read, Seek, Write};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, OnceLock};
@@ -17,7 +18,9 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// What a host file may use, besides the standard library.
-const LIBRARIES: [&str; 4] = ["course", "cust", "cust_ext", "anyhow"];
+const LIBRARIES: [&str; 4] = ["course_host", "cust", "cust_ext", "anyhow"];
+/// What a program may use: ten times the seconds that any solution needs, and five times the memory.
+const LIMITS: Limits = Limits { seconds: 2, bytes: 1 << 30, addresses: 1 << 34, file_bytes: 0 };
 /// How long a program may take that waits and does not compute.
 const MAX_WAIT: Duration = Duration::from_secs(20);
 /// The most that is read of what a program writes.
@@ -27,8 +30,6 @@ const MAX_OUTPUT: u64 = 1 << 20;
 pub struct Source<'a> {
     /// Its name in the program.
     pub name: &'a str,
-    /// Its task.
-    pub id: &'a str,
     /// Where it is.
     pub path: &'a Path,
 }
@@ -39,7 +40,7 @@ pub struct Program {
     program: PathBuf,
     ptx: PathBuf,
     /// Is deleted with the last of them.
-    _folder: Arc<TempDir>,
+    folder: Arc<TempDir>,
 }
 
 /// What a program's end says.
@@ -55,29 +56,32 @@ pub enum Ended {
 }
 
 impl Program {
-    /// Runs one of the files: each run is a seed and a size.
-    pub(super) fn run(&self, name: &str, runs: &[String]) -> Result<(Vec<Seen>, Ended)> {
+    /// Runs one of the files as ordered; gives as many answers as came.
+    pub(super) fn run(&self, name: &str, orders: &[Order]) -> Result<(Vec<Answer>, Ended)> {
         let shown = self.program.display();
-        let word = word();
-        // Written before there is a reader: a pipe holds more than this.
-        let (input, mut writer) = std::io::pipe().context("cannot make a pipe")?;
-        writer.write_all(format!("{word}\n{}\n", runs.join("\n")).as_bytes())?;
-        drop(writer);
+        let words: Vec<[u8; WORD_BYTES]> = orders.iter().map(|_| word()).collect();
+        let results: usize = orders.iter().map(|order| 4 * order.target).sum();
+        let mut input = tempfile::tempfile_in(self.folder.path())
+            .context("cannot write what the program reads: is the disk full?")?;
+        for (order, word) in orders.iter().zip(&words) {
+            order.write(&mut input)?;
+            input.write_all(word)?;
+        }
+        input.rewind()?;
         let mut command = Command::new(&self.program);
-        command.arg(name).arg(&self.ptx).process_group(0).env_clear();
+        command.args([name, COUNTING_DEVICE]).arg(&self.ptx).env_clear();
         command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // SAFETY: between fork and exec only system calls are made, which is allowed there and touches no memory of the
-        // parent's.
-        unsafe { command.pre_exec(limit) };
-        let mut child = command.spawn().with_context(|| format!("cannot start {shown}"))?;
+        let child = LIMITS.set(&mut command).spawn();
+        let mut child = child.with_context(|| format!("cannot start {shown}"))?;
         let begin = Instant::now();
-        let verdicts = read(child.stdout.take().context("it is piped")?);
-        let errors = read(child.stderr.take().context("it is piped")?);
+        let most = MAX_OUTPUT * words.len() as u64 + results as u64;
+        let answers = read(child.stdout.take().context("it is piped")?, most);
+        let errors = read(child.stderr.take().context("it is piped")?, MAX_OUTPUT);
         let status = loop {
             match child.try_wait().context("cannot wait for the program")? {
                 Some(status) => break Some(status),
                 None if begin.elapsed() > MAX_WAIT => break None,
-                None if errors.is_finished() || verdicts.is_finished() => {
+                None if errors.is_finished() || answers.is_finished() => {
                     // It has closed one of them, or printed too much.
                     std::thread::sleep(Duration::from_millis(50));
                     break child.try_wait().context("cannot wait for the program")?;
@@ -89,11 +93,11 @@ impl Program {
         // SAFETY: the call takes numbers only; the group is the child's, which is not waited for before this.
         unsafe { libc::kill(-(child.id() as libc::pid_t), libc::SIGKILL) };
         child.wait().context("cannot wait for the program")?;
-        let verdicts = verdicts.join().unwrap_or_default();
+        let answers = answers.join().unwrap_or_default();
         let errors = errors.join().unwrap_or_default();
-        let lines = verdicts.lines().filter_map(|line| line.strip_prefix(&word));
-        let seen = lines.map_while(|line| serde_json::from_str(line).ok()).collect();
-        let is_full = [&verdicts, &errors].iter().any(|text| text.len() as u64 >= MAX_OUTPUT);
+        let is_full = answers.len() as u64 >= most || errors.len() as u64 >= MAX_OUTPUT;
+        let mut rest = answers.as_slice();
+        let answers = words.iter().map_while(|word| read_answer(*word, &mut rest).ok()).collect();
         let ended = match status {
             _ if is_full => Ended::Loud,
             None => Ended::Late,
@@ -101,18 +105,21 @@ impl Program {
             Some(status) if matches!(status.signal(), Some(libc::SIGXCPU | libc::SIGKILL)) => {
                 Ended::Late
             }
-            Some(status) => Ended::Badly(last_words(&errors).unwrap_or_else(|| status.to_string())),
+            Some(status) => {
+                let errors = String::from_utf8_lossy(&errors);
+                Ended::Badly(last_words(&errors).unwrap_or_else(|| status.to_string()))
+            }
         };
-        Ok((seen, ended))
+        Ok((answers, ended))
     }
 }
 
 /// Reads what a program writes, up to a limit.
-fn read(stream: impl Read + Send + 'static) -> JoinHandle<String> {
+fn read(stream: impl Read + Send + 'static, most: u64) -> JoinHandle<Vec<u8>> {
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
-        let _ = stream.take(MAX_OUTPUT).read_to_end(&mut bytes);
-        String::from_utf8_lossy(&bytes).into_owned()
+        let _ = stream.take(most).read_to_end(&mut bytes);
+        bytes
     })
 }
 
@@ -129,9 +136,9 @@ fn last_words(errors: &str) -> Option<String> {
 }
 
 /// A word that nobody can guess: the keys of a hasher are random.
-fn word() -> String {
+fn word() -> [u8; WORD_BYTES] {
     let number = || RandomState::new().build_hasher().finish();
-    format!("{:016x}{:016x} ", number(), number())
+    (u128::from(number()) << 64 | u128::from(number())).to_le_bytes()
 }
 
 /// Links files to one program, in a folder of its own below the target folder; `None` when the compiler refuses them, and
@@ -153,11 +160,11 @@ pub fn build(places: &Places, folder: &str, files: &[Source<'_>]) -> Result<Opti
         let path = path.with_context(|| format!("cannot find {}", file.path.display()))?;
         // The path as a literal of Rust.
         writeln!(main, "#[path = {:?}]\nmod file_{index};", path.display().to_string())?;
-        writeln!(table, "        ({:?}, {:?}, file_{index}::run),", file.name, file.id)?;
+        writeln!(table, "        ({:?}, file_{index}::run),", file.name)?;
     }
     writeln!(
         main,
-        "fn main() -> std::process::ExitCode {{\n    course::host::main(&[\n{table}    ])\n}}"
+        "fn main() -> std::process::ExitCode {{\n    course_host::main(&[\n{table}    ])\n}}"
     )?;
     let root = folder.path().join("main.rs");
     std::fs::write(&root, &main)
@@ -170,7 +177,7 @@ pub fn build(places: &Places, folder: &str, files: &[Source<'_>]) -> Result<Opti
     if !rustc.status().context("cannot start rustc")?.success() {
         return Ok(None);
     }
-    Ok(Some(Program { program, ptx: kernel(places)?, _folder: folder }))
+    Ok(Some(Program { program, ptx: kernel(places)?, folder }))
 }
 
 /// The compiler's arguments that name the libraries, asked of Cargo once.

@@ -34,7 +34,7 @@ impl Work {
             bail!("{} has no `pub fn run(`: keep the signature", path.display());
         }
         refuse(&source).with_context(|| format!("{} is refused", path.display()))?;
-        let program = host::build(places, folder, &[Source { name: task.id, id: task.id, path }])?;
+        let program = host::build(places, folder, &[Source { name: task.id, path }])?;
         Ok(program.map(|program| Work::Host(program, source)))
     }
 

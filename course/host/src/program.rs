@@ -1,0 +1,111 @@
+//! The program that learners' files become: it runs one on the virtual GPU, once for each order, and answers with the
+//! results and what was recorded. Another process judges, so that a file that crashes or never ends harms nobody.
+//!
+//! The word of a run lies in the pipe, and not in memory, as long as the file runs.
+
+use crate::confine::confine;
+use crate::record::Seen;
+use crate::wire::{Answer, Order, WORD_BYTES};
+use crate::{Gpu, Run};
+use anyhow::{Context, Result, bail};
+use cuda_host::{Image, VirtualOptions};
+use cust::context::CurrentContext;
+use cust_ext::host_memory::{HostBuffer, HostFlags};
+use std::fs::File;
+use std::io::{Error, Read};
+use std::os::fd::{AsFd, AsRawFd, RawFd};
+use std::process::ExitCode;
+use virtual_gpu::{Misuse, MisuseKind};
+
+/// Warp-instructions after which a launch is taken to run forever.
+const FUEL: u64 = 30_000_000;
+/// What the result holds before the file has run.
+const UNWRITTEN: u32 = 0xeded_eded;
+
+/// Runs one of these files: its name, the virtual device and the PTX are arguments, orders are the input.
+pub fn main(files: &[(&str, Run)]) -> ExitCode {
+    match runs(files) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn runs(files: &[(&str, Run)]) -> Result<()> {
+    let null = File::open("/dev/null").context("cannot open /dev/null")?;
+    let mut orders = set_aside(libc::STDIN_FILENO, &std::io::stdin(), null.as_raw_fd())?;
+    let mut answers = set_aside(libc::STDOUT_FILENO, &std::io::stdout(), libc::STDERR_FILENO)?;
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [name, device, ptx] = arguments.as_slice() else {
+        bail!("a name, a device and PTX are the arguments")
+    };
+    let file = files.iter().find(|(one, _)| one == name);
+    let (_, run) = file.with_context(|| format!("there is no file `{name}`"))?;
+    let ptx = std::fs::read_to_string(ptx).with_context(|| format!("cannot read {ptx}"))?;
+    let text = Box::leak(ptx.into_boxed_str());
+    // SAFETY: the course has compiled it; what it does to memory the virtual device checks.
+    let image = unsafe { Image::new(80, text, &[], "unknown", "unknown") };
+    let options = VirtualOptions { fuel: FUEL, ..VirtualOptions::default() };
+    let images = Box::leak(Box::new([image]));
+    let gpu = Gpu(cuda_host::Gpu::open_virtual(device, images, options)?);
+    confine().context("this system takes no calls from a process")?;
+    while let Some(order) = Order::read(&mut orders)? {
+        let answer = answer(&gpu, *run, &order)?;
+        let mut word = [0; WORD_BYTES];
+        orders.read_exact(&mut word).context("an order ends with its word")?;
+        answer.write(word, &mut answers)?;
+    }
+    Ok(())
+}
+
+/// What a standard stream is connected to, which from here on is another.
+fn set_aside(number: RawFd, stream: &impl AsFd, instead: RawFd) -> Result<File> {
+    let aside = stream.as_fd().try_clone_to_owned().context("cannot set a stream aside")?;
+    // SAFETY: both are open, and nobody has used the first yet.
+    if unsafe { libc::dup2(instead, number) } < 0 {
+        return Err(Error::last_os_error()).context("cannot set a stream aside");
+    }
+    Ok(aside.into())
+}
+
+/// Runs a file once.
+fn answer(gpu: &Gpu, run: Run, order: &Order) -> Result<Answer> {
+    let mut target = vec![UNWRITTEN; order.target];
+    if !order.is_pinned {
+        let seen = watched(gpu, run, &order.source, &mut target);
+        return Ok(Answer { seen, target });
+    }
+    let source = HostBuffer::from_slice(&order.source, HostFlags::PINNED)?;
+    let mut pinned = HostBuffer::from_slice(&target, HostFlags::PINNED)?;
+    let seen = watched(gpu, run, &source, &mut pinned);
+    Ok(Answer { seen, target: pinned.to_vec() })
+}
+
+fn watched(gpu: &Gpu, run: Run, source: &[u32], target: &mut [u32]) -> Seen {
+    virtual_gpu::misuse();
+    virtual_gpu::order();
+    gpu.0.watch_operations();
+    let ran = run(gpu, source, target);
+    let operations = gpu.0.take_operations().unwrap_or_default();
+    let order = virtual_gpu::order();
+    // What the file has not waited for is not there: the virtual GPU runs work as late as it may.
+    let result = target.to_vec();
+    let late = CurrentContext::synchronize();
+    target.copy_from_slice(&result);
+    let misuse = virtual_gpu::misuse();
+    let is_pageable = |one: &&Misuse| one.kind == MisuseKind::PageableAsyncCopy;
+    let pageable_copies = misuse.iter().filter(is_pageable).count() as u64;
+    let first = misuse.into_iter().find(|one| !one.kind.is_advice());
+    let mut seen = Seen {
+        error: ran.and_then(|()| Ok(late?)).err().map(|error| format!("{error:#}")),
+        misuse: first.map(|one| {
+            (format!("{:?}", one.kind), format!("{}: {}", one.call, one.message), one.location)
+        }),
+        pageable_copies,
+        ..Seen::default()
+    };
+    seen.record(&operations, order);
+    seen
+}
