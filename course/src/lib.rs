@@ -10,6 +10,7 @@ mod device;
 pub mod diagnosis;
 pub mod format;
 pub mod grade;
+mod group;
 mod hash;
 pub mod host;
 mod hosts;

@@ -18,6 +18,49 @@ const REFUSED: &[(&[&str], &str)] = &[
     ),
 ];
 
+/// Words that a host file must not have besides: what makes a reference into an address, a number into a file, or one
+/// type into another. With them a file could search the memory of the process that counts for it.
+const REFUSED_OF_HOST_FILES: &[&str] = &[
+    "AtomicPtr",
+    "ManuallyDrop",
+    "MaybeUninit",
+    "NonNull",
+    "SyncUnsafeCell",
+    "UnifiedPointer",
+    "UnsafeCell",
+    "align_to",
+    "align_to_mut",
+    "alloc",
+    "arch",
+    "as_mut_ptr",
+    "as_mut_ptr_range",
+    "as_ptr",
+    "as_ptr_range",
+    "as_raw",
+    "as_raw_mut",
+    "asm",
+    "borrow_raw",
+    "copy_nonoverlapping",
+    "cuda_malloc_locked",
+    "cuda_malloc_unified",
+    "fs",
+    "from_ptr",
+    "from_raw",
+    "from_raw_fd",
+    "from_raw_parts",
+    "from_raw_parts_mut",
+    "into_raw",
+    "into_raw_parts",
+    "os",
+    "ptr",
+    "raw",
+    "set_len",
+    "sys",
+    "transmute",
+    "transmute_copy",
+    "union",
+];
+
 /// A word, a sign or a literal, with its line.
 struct Token<'a> {
     text: &'a str,
@@ -38,6 +81,33 @@ pub fn refuse(source: &str) -> Result<()> {
         }
         if token.text == "mod" && !is_next(2, "{") {
             bail!("line {}: a module of another file: a task's file stands by itself", token.line);
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a host file that could reach what is not its own.
+///
+/// # Errors
+/// A sentence with the line.
+pub fn refuse_host(source: &str) -> Result<()> {
+    refuse(source)?;
+    let tokens = tokens(source);
+    for (index, Token { text, line }) in tokens.iter().enumerate() {
+        let next = tokens.get(index + 1).map_or("", |token| token.text);
+        let is_refused = REFUSED_OF_HOST_FILES.contains(text)
+            || text.ends_with("_unchecked")
+            || text.ends_with("_unchecked_mut")
+            || matches!((*text, next), ("*", "const" | "mut") | ("unsafe", "impl" | "trait"));
+        if is_refused {
+            let word = if ["*", "unsafe"].contains(text) {
+                format!("{text} {next}")
+            } else {
+                (*text).to_owned()
+            };
+            bail!(
+                "line {line}: `{word}` reaches memory or files by their numbers: a host file has references, slices and buffers"
+            );
         }
     }
     Ok(())
@@ -179,6 +249,22 @@ mod tests {
         ] {
             refuse(source).unwrap_or_else(|error| panic!("{source}: {error}"));
         }
+    }
+
+    #[test]
+    fn a_host_file_has_no_addresses_and_no_numbers_of_files() {
+        for (source, part) in [
+            ("let file = unsafe { File::from_raw_fd(5) };", "line 1: `from_raw_fd`"),
+            ("let at = 4096 as *const u8;", "`* const`"),
+            ("use std::{mem::*, io}; transmute::<i32, File>(5);", "`transmute`"),
+            ("let at = &raw mut word;", "`raw`"),
+            ("slice.get_unchecked(1 << 40)", "`get_unchecked`"),
+            ("unsafe impl Pod for File {}", "`unsafe impl`"),
+        ] {
+            let error = refuse_host(source).expect_err(source).to_string();
+            assert!(error.contains(part), "{source}: {error}");
+        }
+        refuse_host("let x = 2 * constant; unsafe { step() }; rows.raws; // ptr").unwrap();
     }
 
     #[test]

@@ -11,7 +11,7 @@ use course::format;
 use course::grade::{Subject, Verdict, grade};
 use course::host::{self, Asked, Source};
 use course::question::{Execute, Question, Runs};
-use course::refuse::refuse;
+use course::refuse::{refuse, refuse_host};
 use course::task::{Because, Kind, Task};
 use course::tasks::{TASKS, named};
 use course::verdict::Tally;
@@ -256,19 +256,26 @@ fn what_reads_the_solution_is_refused_in_every_task() {
     }
 }
 
-/// What the virtual GPU recorded is not the file's: no task's file can take it.
+/// What the virtual GPU recorded is not the file's, and neither are the answers: no task's file can take them.
 #[test]
-fn no_host_file_reaches_the_record() {
+fn no_host_file_reaches_the_record_or_the_answers() {
     let places = places();
     let folder = places.target.join("learn/host_candidates");
     std::fs::create_dir_all(&folder).expect("a writable target folder");
     for task in TASKS.iter().filter(|task| is_host(task)) {
-        let source = cheats::begun(task, "run", "let _ = gpu.take_operations();");
-        let path = folder.join(format!("{}__clears_the_record.rs", task.id));
-        write(&path, &source);
-        let source = Source { name: "clears_the_record", path: &path };
-        let built = host::build(&places, "host_clears_the_record", &[source]);
-        assert!(built.expect("there is a compiler").is_none(), "{}", task.id);
+        for (name, text) in cheats::unlinked(task) {
+            let path = folder.join(format!("{}__{name}.rs", task.id));
+            write(&path, &cheats::begun(task, "run", &text));
+            let built = host::build(&places, "host_unlinked", &[Source { name, path: &path }]);
+            assert!(built.expect("there is a compiler").is_none(), "{}: {name}", task.id);
+        }
+        for (name, text) in cheats::BY_NUMBERS {
+            let error = refuse_host(&cheats::begun(task, "run", text)).expect_err(name);
+            assert!(error.to_string().contains("by their numbers"), "{name}: {error}");
+        }
+        refuse_host(&solution(task)).unwrap_or_else(|error| panic!("{}: {error:#}", task.id));
+        let shipped = format::shipped(task.solved).expect("well-formed");
+        refuse_host(&shipped).unwrap_or_else(|error| panic!("{}: {error:#}", task.id));
     }
 }
 

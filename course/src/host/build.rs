@@ -1,19 +1,18 @@
 //! A learner's host file to a program: the compiler links it with the libraries that `cargo xtask learn` was built from,
 //! so that nothing but the file itself is compiled, without optimization.
 
-use super::limit::Limits;
-use crate::compile::{Compiled, Places, compile};
+use crate::compile::{COMPILER_LIMITS, Compiled, Places, compile, said};
+use crate::group::{Group, Limits, read};
 use anyhow::{Context, Result, bail};
 use coalesce::count::COUNTING_DEVICE;
 use course_host::{Answer, Order, WORD_BYTES, read_answer};
 use std::fmt::Write as _;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::io::{Read, Seek, Write};
+use std::io::{IsTerminal, Seek, Write, stderr};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, OnceLock};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -71,28 +70,24 @@ impl Program {
         let mut command = Command::new(&self.program);
         command.args([name, COUNTING_DEVICE]).arg(&self.ptx).env_clear();
         command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let child = LIMITS.set(&mut command).spawn();
-        let mut child = child.with_context(|| format!("cannot start {shown}"))?;
+        let group = Group::start(&mut command, LIMITS);
+        let mut group = group.with_context(|| format!("cannot start {shown}"))?;
         let begin = Instant::now();
         let most = MAX_OUTPUT * words.len() as u64 + results as u64;
-        let answers = read(child.stdout.take().context("it is piped")?, most);
-        let errors = read(child.stderr.take().context("it is piped")?, MAX_OUTPUT);
-        let status = loop {
-            match child.try_wait().context("cannot wait for the program")? {
-                Some(status) => break Some(status),
-                None if begin.elapsed() > MAX_WAIT => break None,
-                None if errors.is_finished() || answers.is_finished() => {
-                    // It has closed one of them, or printed too much.
-                    std::thread::sleep(Duration::from_millis(50));
-                    break child.try_wait().context("cannot wait for the program")?;
-                }
-                None => std::thread::sleep(Duration::from_millis(5)),
+        let answers = read(group.child.stdout.take().context("it is piped")?, most);
+        let errors = read(group.child.stderr.take().context("it is piped")?, MAX_OUTPUT);
+        let mut is_late = false;
+        while !group.has_ended() && !is_late {
+            is_late = begin.elapsed() > MAX_WAIT;
+            if errors.is_finished() || answers.is_finished() {
+                // It has closed one of them, or printed too much.
+                std::thread::sleep(Duration::from_millis(50));
+                is_late = !group.has_ended();
             }
-        };
+            std::thread::sleep(Duration::from_millis(5));
+        }
         // What it started ends with it, and lets go of the pipes.
-        // SAFETY: the call takes numbers only; the group is the child's, which is not waited for before this.
-        unsafe { libc::kill(-(child.id() as libc::pid_t), libc::SIGKILL) };
-        child.wait().context("cannot wait for the program")?;
+        let status = group.end().context("cannot wait for the program")?;
         let answers = answers.join().unwrap_or_default();
         let errors = errors.join().unwrap_or_default();
         let is_full = answers.len() as u64 >= most || errors.len() as u64 >= MAX_OUTPUT;
@@ -100,27 +95,16 @@ impl Program {
         let answers = words.iter().map_while(|word| read_answer(*word, &mut rest).ok()).collect();
         let ended = match status {
             _ if is_full => Ended::Loud,
-            None => Ended::Late,
-            Some(status) if status.success() => Ended::Well,
-            Some(status) if matches!(status.signal(), Some(libc::SIGXCPU | libc::SIGKILL)) => {
-                Ended::Late
-            }
-            Some(status) => {
+            _ if is_late => Ended::Late,
+            _ if status.success() => Ended::Well,
+            _ if matches!(status.signal(), Some(libc::SIGXCPU | libc::SIGKILL)) => Ended::Late,
+            _ => {
                 let errors = String::from_utf8_lossy(&errors);
                 Ended::Badly(last_words(&errors).unwrap_or_else(|| status.to_string()))
             }
         };
         Ok((answers, ended))
     }
-}
-
-/// Reads what a program writes, up to a limit.
-fn read(stream: impl Read + Send + 'static, most: u64) -> JoinHandle<Vec<u8>> {
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let _ = stream.take(most).read_to_end(&mut bytes);
-        bytes
-    })
 }
 
 /// What a program said of its end: the panic, or the last line.
@@ -174,7 +158,11 @@ pub fn build(places: &Places, folder: &str, files: &[Source<'_>]) -> Result<Opti
     rustc.current_dir(&places.root).arg(&root).arg("-o").arg(&program);
     rustc.args(["--edition=2024", "--crate-name=host", "-Cdebuginfo=line-tables-only"]);
     rustc.args(libraries(places)?);
-    if !rustc.status().context("cannot start rustc")?.success() {
+    if stderr().is_terminal() {
+        rustc.arg("--color=always");
+    }
+    let (status, _) = said(&mut rustc, COMPILER_LIMITS)?;
+    if !status.success() {
         return Ok(None);
     }
     Ok(Some(Program { program, ptx: kernel(places)?, folder }))

@@ -4,7 +4,6 @@
 mod build;
 mod counts;
 mod judge;
-mod limit;
 mod order;
 
 pub use build::{Program, Source, build};

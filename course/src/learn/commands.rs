@@ -5,6 +5,7 @@ use super::session::{Outcome, Session};
 use super::work::Work;
 use super::{folder, screen, words};
 use crate::bounds::line_in;
+use crate::compile::{self, Compiled, Places};
 use crate::count::{Count, number};
 use crate::format;
 use crate::hash::hash;
@@ -25,6 +26,17 @@ const MAX_ELEMENTS: usize = 1 << 22;
 /// What a learner may wait for, on two cores: in the median of the tasks, and for any of them.
 const MAX_MEDIAN: f64 = 3.0;
 const MAX_SECONDS: f64 = 6.0;
+
+/// Compiles a file in this process, which another has started with limits.
+pub fn compile(places: &Places, name: &str, file: &Path) -> Result<ExitCode> {
+    Ok(match compile::compile(places, name, file)? {
+        Compiled::Ptx(submission) => {
+            print!("{}", submission.ptx);
+            ExitCode::SUCCESS
+        }
+        Compiled::Refused => ExitCode::from(compile::REFUSED),
+    })
+}
 
 pub fn check(
     session: &mut Session,

@@ -43,7 +43,7 @@ pub fn run(session: &mut Session, id: Option<&str>) -> Result<ExitCode> {
         };
         match key.trim() {
             "q" => {
-                let done = TASKS.iter().filter(|task| session.progress.is_done(task.id)).count();
+                let done = session.progress.done();
                 println!("{done} of {} done; go on with `cargo xtask learn`", TASKS.len());
                 return Ok(ExitCode::SUCCESS);
             }

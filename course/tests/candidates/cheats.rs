@@ -193,7 +193,7 @@ fn of_host(task: &'static Task) -> Vec<Candidate> {
     let counted = length(task.pattern.count_size);
     let verified: Vec<String> =
         task.pattern.verify_sizes.iter().map(|size| length(size).to_string()).collect();
-    let seen = r#"{"wrong":null,"error":null,"misuse":null,"counts":{"copies":2,"bus_bytes":262144,"pins":0,"allocations":1,"launches":1,"instantiations":1,"waits":1,"pageable_copies":0,"kernel_chain":1,"idle_percent":0.0,"timeline":[]}}"#;
+    let seen = r#"{"error":null,"misuse":null,"pageable_copies":0,"calls":["cuLaunchKernel","cuCtxSynchronize"],"copies":[4,4],"order":[]}"#;
     let prints = format!(
         "use std::io::Write;\nuse std::os::fd::FromRawFd;\nlet line = {seen:?};\nfor _ in 0..40 {{ println!(\"{{line}}\"); eprintln!(\"{{line}}\"); }}\n\
          for number in 3..40 {{\nlet mut file = std::mem::ManuallyDrop::new(unsafe {{ std::fs::File::from_raw_fd(number) }});\n\
@@ -216,6 +216,39 @@ fn of_host(task: &'static Task) -> Vec<Candidate> {
         texts.map(|(name, text)| Candidate::new(task, name, begun(task, "run", &text)));
     candidates.into_iter().collect()
 }
+
+/// What a host file does that reaches for what it is not linked with: it does not compile.
+pub fn unlinked(task: &Task) -> [(&'static str, String); 3] {
+    let (id, count) = (task.id, "coalesce::pattern::Size::new(&[target.len()])");
+    [
+        ("clears_the_record", "let _ = gpu.take_operations();".to_owned()),
+        (
+            "reads_the_answer",
+            format!(
+                "let task = course::tasks::named({id:?}).unwrap();\nlet case = (task.pattern.case)(&{count}, &mut coalesce::data::Random::new(1));"
+            ),
+        ),
+        ("takes_the_device", "let _ = gpu.0.virtual_device();".to_owned()),
+    ]
+}
+
+/// What a host file does that searches for the judge's word, by the numbers of files or through memory.
+pub const BY_NUMBERS: &[(&str, &str)] = &[
+    (
+        "reads_the_word",
+        "use std::os::fd::FromRawFd;\nlet mut word = [0; 16];\n\
+         for number in 3..40 { let mut file = std::mem::ManuallyDrop::new(unsafe { std::fs::File::from_raw_fd(number) });\n\
+         let _ = std::io::Read::read(&mut *file, &mut word); }",
+    ),
+    (
+        "searches_its_memory",
+        "let first = source.as_ptr() as usize;\nfor at in first - (1 << 20)..first { let _ = unsafe { *(at as *const u8) }; }",
+    ),
+    (
+        "writes_as_a_file",
+        "use std::io::Write;\nlet file: std::fs::File = unsafe { std::mem::transmute(5) };\nlet _ = (&file).write_all(b\"forged\");",
+    ),
+];
 
 /// A solution that does this first.
 pub fn begun(task: &Task, function: &str, what: &str) -> String {
