@@ -32,9 +32,16 @@ impl Limits {
             (libc::RLIMIT_FSIZE, self.file_bytes),
             (libc::RLIMIT_CORE, 0),
         ] {
+            let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+            // SAFETY: the limit lives until the call returns.
+            if unsafe { libc::getrlimit(resource, &raw mut limit) } != 0 {
+                return Err(Error::last_os_error());
+            }
+            // Nobody may have more than there was.
+            let most = most.min(limit.rlim_max);
             let most = libc::rlimit { rlim_cur: most, rlim_max: most };
             // SAFETY: the limit lives until the call returns, and only this process is changed.
-            if unsafe { libc::setrlimit(resource, &most) } != 0 {
+            if unsafe { libc::setrlimit(resource, &raw const most) } != 0 {
                 return Err(Error::last_os_error());
             }
         }

@@ -43,7 +43,6 @@ const REFUSED_OF_HOST_FILES: &[&str] = &[
     "copy_nonoverlapping",
     "cuda_malloc_locked",
     "cuda_malloc_unified",
-    "fs",
     "from_ptr",
     "from_raw",
     "from_raw_fd",
