@@ -4,6 +4,7 @@ pub mod build;
 pub mod cheats;
 pub mod hosts;
 mod mutants;
+pub mod told;
 pub mod wasteful;
 
 use course::count::Count;
