@@ -6,7 +6,7 @@
 mod candidates;
 
 use candidates::build::{Candidate, compile, edited, places, solution, write};
-use candidates::{ACCEPTED, LOOSE, REJECTED, cheats, hosts, told, wasteful};
+use candidates::{ACCEPTED, LOOSE, REJECTED, REMARKS, cheats, hosts, told, wasteful};
 use course::format;
 use course::grade::{Subject, Verdict, grade};
 use course::host::{self, Asked, Source};
@@ -80,6 +80,7 @@ fn every_task_fails_as_shipped_passes_solved_and_tells_wrong_from_right() {
             ));
         }
         wrong.extend(loose(candidate, &verdict));
+        wrong.extend(unsaid(candidate, &verdict));
         breaks.extend(broken(candidate.task, &verdict));
     }
     for task in kernels() {
@@ -150,6 +151,7 @@ fn every_host_task_fails_as_shipped_passes_solved_and_tells_wrong_from_right() {
             wrong.push(format!("{}: expected {expected:?}, and {:?}", one.name, verdict.failure));
         }
         wrong.extend(loose(one, verdict));
+        wrong.extend(unsaid(one, verdict));
         breaks.extend(broken(one.task, verdict));
     }
     for task in TASKS.iter().filter(|task| is_host(task)) {
@@ -186,6 +188,18 @@ fn loose(candidate: &Candidate, verdict: &Verdict) -> Vec<String> {
         format!("{}: {name} is {value}, and the bound {most} is not tight", candidate.name)
     };
     counts.map(message).collect()
+}
+
+/// Remarks that are missing, or that a solution has.
+fn unsaid(candidate: &Candidate, verdict: &Verdict) -> Vec<String> {
+    let is_said = |part: &str| verdict.remarks.iter().any(|remark| remark.contains(part));
+    let remarks = REMARKS.iter().filter(|(name, part)| *name == candidate.name && !is_said(part));
+    let mut unsaid: Vec<String> =
+        remarks.map(|(name, part)| format!("{name}: nothing says `{part}`")).collect();
+    if candidate.name.ends_with("__solved") && !verdict.remarks.is_empty() {
+        unsaid.push(format!("{}: {:?}", candidate.name, verdict.remarks));
+    }
+    unsaid
 }
 
 /// The bounds that a kernel or a host file is outside of.

@@ -322,7 +322,12 @@ fn a_host_task_is_graded_like_any_other() {
     std::fs::write(&file, shipped).expect("a writable folder");
     assert_fails(folder, &["check", "batch", "--ptx", "/dev/null"], "has no kernel of its own");
     let tried = text(&learn(folder, &["try", "batch", "--set", "rows=10"]));
-    assert!(tried.contains("11  copies") && tried.contains("H2D  "), "{tried}");
+    assert!(
+        tried.contains("rows=10, data of seed 1")
+            && tried.contains("11  copies")
+            && tried.contains("H2D  "),
+        "{tried}"
+    );
     assert_fails(folder, &["check", "batch"], "NOT YET");
     let solution = learn(folder, &["show", "batch"]);
     std::fs::write(&file, &solution.stdout).expect("a writable folder");

@@ -83,6 +83,24 @@ fn answer(gpu: &Gpu, run: Run, order: &Order) -> Result<Answer> {
     Ok(Answer { seen, target: pinned.to_vec() })
 }
 
+/// A message in which addresses inside of the host's two arrays are their elements.
+fn named(message: &str, source: &[u32], target: &[u32]) -> String {
+    let element = |address: u64| {
+        [("source", source), ("target", target)].into_iter().find_map(|(name, array)| {
+            let bytes = usize::try_from(address).ok()?.checked_sub(array.as_ptr().addr())?;
+            (bytes < size_of_val(array)).then(|| format!("`{name}[{}]`", bytes / size_of::<u32>()))
+        })
+    };
+    let mut pieces = message.split("0x");
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |text, piece| {
+        let end = piece.find(|letter: char| !letter.is_ascii_hexdigit()).unwrap_or(piece.len());
+        let (digits, rest) = piece.split_at(end);
+        let name = u64::from_str_radix(digits, 16).ok().and_then(element);
+        text + &name.unwrap_or_else(|| format!("0x{digits}")) + rest
+    })
+}
+
 fn watched(gpu: &Gpu, run: Run, source: &[u32], target: &mut [u32]) -> Seen {
     virtual_gpu::misuse();
     virtual_gpu::order();
@@ -101,11 +119,26 @@ fn watched(gpu: &Gpu, run: Run, source: &[u32], target: &mut [u32]) -> Seen {
     let mut seen = Seen {
         error: ran.and_then(|()| Ok(late?)).err().map(|error| format!("{error:#}")),
         misuse: first.map(|one| {
-            (format!("{:?}", one.kind), format!("{}: {}", one.call, one.message), one.location)
+            let message = format!("{}: {}", one.call, one.message);
+            (format!("{:?}", one.kind), named(&message, source, target), one.location)
         }),
         pageable_copies,
         ..Seen::default()
     };
     seen.record(&operations, order);
     seen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_the_arrays_are_elements() {
+        let (source, target) = ([0; 8], [0; 8]);
+        let at = &raw const source[3];
+        let message = format!("a copy at {at:p} and at 0x1; 0");
+        let named = named(&message, &source, &target);
+        assert_eq!(named, "a copy at `source[3]` and at 0x1; 0");
+    }
 }

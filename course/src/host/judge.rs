@@ -5,7 +5,7 @@ use super::counts::HostCounts;
 use crate::bounds;
 use crate::count::Run;
 use crate::mistake::Found;
-use crate::question::Execute;
+use crate::question::{Execute, SEED};
 use crate::task::{Because, Kind, Task};
 use crate::verdict::{Failure, Verdict};
 use crate::words;
@@ -29,6 +29,9 @@ const MISTAKES: &[MisuseKind] = &[
     MisuseKind::KernelFault,
 ];
 
+/// The call by which a stream waits for an event.
+const WAIT: &str = "cuStreamWaitEvent";
+
 /// A host file, to be asked about.
 pub struct Asked<'a> {
     /// The task.
@@ -46,7 +49,7 @@ impl Execute for Asked<'_> {
 
     fn findings(&self) -> Result<Vec<Found>> {
         let largest = self.task.pattern.verify_sizes.last().copied().unwrap_or_default();
-        let (order, _) = ordered(self.task, 1, &Size::new(largest))?;
+        let (order, _) = ordered(self.task, SEED, &Size::new(largest))?;
         let (answers, _) = self.program.run(self.name, &[order])?;
         let misuse = answers.into_iter().next().and_then(|answer| answer.seen.misuse);
         let found = misuse.and_then(|(kind, message, _)| {
@@ -80,7 +83,7 @@ fn ordered(task: &'static Task, seed: u64, size: &Size) -> Result<(Order, Output
 /// # Errors
 /// When it does not run.
 pub fn run_at(task: &'static Task, program: &Program, name: &str, size: &Size) -> Result<Run> {
-    let (order, _) = ordered(task, 1, size)?;
+    let (order, _) = ordered(task, SEED, size)?;
     let (answers, ended) = program.run(name, &[order])?;
     match (answers.into_iter().next().map(|answer| answer.seen), ended) {
         (Some(seen @ Seen { error: None, .. }), _) => {
@@ -123,6 +126,12 @@ pub fn grade(
     verdict.passed.push(("correct", format!("{} sizes, two sets of random data", sizes.len())));
     let mistakes = "no mistake of the host's: order, lifetimes, changed memory";
     verdict.passed.push(("mistakes", mistakes.to_owned()));
+    let is_one_order = task.fails_as_shipped == Because::Misuse(MisuseKind::MissingOrder)
+        && !answers.iter().any(|one| one.seen.calls.iter().any(|call| call.starts_with(WAIT)));
+    if is_one_order {
+        let order = "the order comes from one stream: right, and what two streams need is an event";
+        verdict.remarks.push(order.to_owned());
+    }
     if !IS_CONFINED {
         let open = "this system takes no calls from a process: the file ran with your rights";
         verdict.remarks.push(open.to_owned());
@@ -191,8 +200,8 @@ fn judged(
         });
         let next =
             "which earlier call still uses this memory, and what tells you that it has ended?";
-        let failed =
-            failure("mistakes", because, format!("{kind}: {message} {at}"), next.to_owned());
+        let message = format!("{} ({kind}) {at}", words::misuse(message));
+        let failed = failure("mistakes", because, message, next.to_owned());
         return Some(Failure { line, ..failed });
     }
     if let Some(error) = &seen.error {

@@ -166,6 +166,13 @@ pub const ACCEPTED: &[(&str, &str, &str, &str)] = &[
     ("one_counter", "last_lane", "warp::lane_id() == 0", "warp::lane_id() == 31"),
 ];
 
+/// What is said of candidates that pass though one might doubt it; of solutions nothing is.
+pub const REMARKS: &[(&str, &str)] = &[
+    ("guard__last_element_again", "several threads store the same value"),
+    ("missing_barrier__where_there_is_a_pixel", "some threads come by no barrier"),
+    ("lost_order__same_stream", "what two streams need is an event"),
+];
+
 /// Bounds that leave more than the solution needs, because another right answer needs it.
 pub const LOOSE: &[(&str, Count)] = &[
     ("constant_walk", Count::WavefrontsPerConstantLoad),
