@@ -284,6 +284,7 @@ fn an_interrupt_leaves_the_folder_whole() {
     let ended = child.wait_with_output().expect("it ends");
     let said = String::from_utf8_lossy(&ended.stderr);
     assert_eq!(ended.status.code(), Some(130), "{said}");
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     let noted = format!("0 of {} done, noted in {}", TASKS.len(), Progress::path(folder).display());
     assert!(said.contains(&noted), "{said}");
     assert!(learn(folder, &["hint", "first_warp"]).status.success());

@@ -303,7 +303,7 @@ pub fn try_at(session: &Session, id: &str, set: &[String]) -> Result<ExitCode> {
             );
             print!("{}", screen::wrapped(&format!("  {place}, {:?}", request.kind)));
             for text in picture::strip(request) {
-                println!("    {text}");
+                print!("{}", screen::behind("    ".to_owned(), &text));
             }
         }
     }

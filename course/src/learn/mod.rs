@@ -155,9 +155,10 @@ fn end_when_interrupted(learn: &Path) {
         let done = Progress::read(&learn).map_or(0, |progress| progress.done());
         let path = Progress::path(&learn);
         let (of, path) = (TASKS.len(), path.display());
-        eprintln!(
-            "\nstopped: {done} of {of} done, noted in {path}; go on with `cargo xtask learn`"
+        let said = format!(
+            "stopped: {done} of {of} done, noted in {path}; go on with `cargo xtask learn`"
         );
+        eprint!("\n{}", screen::wrapped(&said));
         std::process::exit(128 + signal);
     });
 }
