@@ -1,9 +1,9 @@
 //! Counts and their limits: what is outside of them, and how that is said.
 
-use crate::count::{Run, number};
+use crate::count::{Count, Run, number};
 use crate::picture;
 use crate::submission::Submission;
-use crate::task::{Because, Task};
+use crate::task::{Because, Bound, Task, up_to};
 use crate::verdict::{Failure, Tally};
 use coalesce::pattern::Size;
 use std::cmp::Ordering;
@@ -26,6 +26,24 @@ pub(crate) fn counted(task: &Task, size: &Size, run: &Run) -> Vec<Tally> {
             value: bound.count.of(run),
         })
         .collect()
+}
+
+/// Atomics that a task has no bound for: they load and store, and the counts of loads and stores do not show it. Of shared
+/// memory they matter where its requests are counted.
+pub(crate) fn unwanted(task: &Task, run: &Run) -> Vec<Tally> {
+    let has = |counts: &[Count]| task.bounds.iter().any(|bound| counts.contains(&bound.count));
+    let mut unwanted = Vec::new();
+    if !has(&[Count::GlobalAtomics, Count::GlobalAtomicPasses]) {
+        unwanted.push(Count::GlobalAtomics);
+    }
+    if has(&[Count::BankConflicts, Count::SharedRequests]) {
+        unwanted.push(Count::SharedAtomicWavefronts);
+    }
+    let none = |count: Count| {
+        let bound = Bound { count, limits: |_| up_to(0.0), because: "the work is done without" };
+        Tally { bound, limits: up_to(0.0), value: count.of(run) }
+    };
+    unwanted.into_iter().map(none).collect()
 }
 
 /// The first count above its limit, or else the first below.

@@ -2,7 +2,6 @@
 
 use crate::count::Run;
 use crate::mistake::Found;
-use crate::ptx;
 use crate::question::{Execute, SEED};
 use crate::submission::Submission;
 use crate::task::{Because, Task};
@@ -13,6 +12,7 @@ use coalesce::count::COUNTING_DEVICE;
 use coalesce::pattern::{Implementation, Size};
 use coalesce::verify::{Fault, VerifyOutcome, case, verify};
 use cuda_host::{Checks, Gpu, Image, Misuse, Schedule, VirtualDevice, VirtualOptions};
+use cust::function::FunctionAttribute;
 use simt::{Finding, Place};
 
 /// Warp-instructions after which a learner's kernel is taken to run forever: a hundred times what any solution needs.
@@ -94,6 +94,12 @@ impl Device {
         self.device().watch_first_warp(true);
     }
 
+    /// The bytes of shared memory that each block of a task's kernel has.
+    pub(crate) fn shared_bytes(&self, task: &Task) -> Result<usize> {
+        let kernel = self.gpu.module().get_function(task.id)?;
+        Ok(kernel.get_attribute(FunctionAttribute::SharedMemorySizeBytes)?.try_into()?)
+    }
+
     /// Runs a task's kernel once.
     pub(crate) fn run(&self, task: &'static Task, size: &Size, seed: u64) -> Ran {
         let mut named = Vec::new();
@@ -133,15 +139,10 @@ impl Ran {
 /// # Errors
 /// When it does not run.
 pub fn run_at(task: &'static Task, submission: &Submission, size: &Size) -> Result<Run> {
-    run_in(task, submission, submission.image(task.id), size)
+    run_in(task, submission.image(task.id), size)
 }
 
-fn run_in(
-    task: &'static Task,
-    submission: &Submission,
-    images: &'static [Image],
-    size: &Size,
-) -> Result<Run> {
+fn run_in(task: &'static Task, images: &'static [Image], size: &Size) -> Result<Run> {
     let device = Device::open(images, Checks::none(), Schedule::Forward)?;
     device.device().watch_first_warp(true);
     let ran = device.run(task, size, SEED);
@@ -152,7 +153,7 @@ fn run_in(
         bail!("the kernel does not run at {}: {why}", task.pattern.show_size(size));
     }
     let launches = without_executing(&device, task, size)?;
-    let shared_bytes = ptx::shared_bytes(&submission.ptx, task.id);
+    let shared_bytes = device.shared_bytes(task)?;
     Ok(Run { counted: ran.counted, shared_bytes, launches, ..Run::default() })
 }
 

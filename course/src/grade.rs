@@ -75,10 +75,12 @@ pub fn grade(task: &'static Task, submission: &Submission, seed: u64) -> Result<
         if let Some(failure) = judged(task, submission, &size, seed, ran) {
             return Ok(verdict.failed(failure));
         }
-        let shared_bytes = ptx::shared_bytes(&submission.ptx, task.id);
+        let shared_bytes = device.shared_bytes(task)?;
         let run = Run { counted, shared_bytes, ..Run::default() };
         let counts = bounds::counted(task, &size, &run);
+        let unwanted = bounds::unwanted(task, &run);
         let outside = bounds::outside(task, &size, &counts);
+        let outside = outside.or_else(|| bounds::outside(task, &size, &unwanted));
         if verdict.counts.is_empty() {
             verdict.counts = counts;
         }

@@ -17,6 +17,7 @@ use anyhow::Result;
 use cust::memory::DeviceSlice;
 use cust::stream::Stream;
 use cust_ext::graph::ExecutableGraph;
+use std::cell::Cell;
 
 /// Threads of a block of [`step`].
 const THREADS_PER_BLOCK: u32 = 256;
@@ -25,12 +26,16 @@ const KERNEL: &str = "host_step";
 
 /// The device as a learner's file has it: what it records is the judge's, and out of the file's reach.
 #[derive(Debug)]
-pub struct Gpu(cuda_host::Gpu);
+pub struct Gpu {
+    device: cuda_host::Gpu,
+    /// What [`step`] multiplies by. It is drawn for each run, so that only the device computes right results.
+    factor: Cell<u32>,
+}
 
 impl Gpu {
     /// A stream that is the file's.
     pub fn stream(&self) -> &Stream {
-        self.0.stream()
+        self.device.stream()
     }
 
     /// Waits until the device has nothing left to do.
@@ -38,7 +43,7 @@ impl Gpu {
     /// # Errors
     /// The driver's.
     pub fn synchronize(&self) -> Result<()> {
-        Ok(self.0.synchronize()?)
+        Ok(self.device.synchronize()?)
     }
 
     /// Records what `body` enqueues on the stream instead of running it.
@@ -46,14 +51,15 @@ impl Gpu {
     /// # Errors
     /// The driver's, also when `body` does what no graph can hold.
     pub fn record(&self, body: impl FnOnce()) -> Result<ExecutableGraph> {
-        Ok(self.0.record(body)?)
+        Ok(self.device.record(body)?)
     }
 }
 
 /// What a learner's file has: the work from `source` to `target`, both of the host's.
 pub type Run = fn(&Gpu, &[u32], &mut [u32]) -> Result<()>;
 
-/// Enqueues a kernel that turns each value x into 3 x + `add`, `rounds` times. `source` and `target` may be the same.
+/// Enqueues a kernel that turns each value x into f x + `add`, `rounds` times, where f is a number that the device alone
+/// knows. `source` and `target` may be the same.
 ///
 /// # Errors
 /// The driver's.
@@ -69,13 +75,13 @@ pub unsafe fn step(
     add: u32,
     rounds: u32,
 ) -> Result<()> {
-    let function = gpu.0.module().get_function(KERNEL)?;
-    let n = target.len() as u32;
+    let function = gpu.device.module().get_function(KERNEL)?;
+    let (n, factor) = (target.len() as u32, gpu.factor.get());
     let grid = n.div_ceil(THREADS_PER_BLOCK);
     let (source, target) = (source.as_device_ptr(), target.as_device_ptr());
-    // SAFETY: the kernel takes two pointers to n values, n and two numbers; the grid covers n; the rest is the caller's.
+    // SAFETY: the kernel takes two pointers to n values, n and three numbers; the grid covers n; the rest is the caller's.
     unsafe {
-        cust::launch!(function<<<grid, THREADS_PER_BLOCK, 0, stream>>>(source, target, n, add, rounds))?;
+        cust::launch!(function<<<grid, THREADS_PER_BLOCK, 0, stream>>>(source, target, n, factor, add, rounds))?;
     }
     Ok(())
 }

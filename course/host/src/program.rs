@@ -11,6 +11,7 @@ use anyhow::{Context, Result, bail};
 use cuda_host::{Image, VirtualOptions};
 use cust::context::CurrentContext;
 use cust_ext::host_memory::{HostBuffer, HostFlags};
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{Error, Read};
 use std::os::fd::{AsFd, AsRawFd, RawFd};
@@ -49,7 +50,8 @@ fn runs(files: &[(&str, Run)]) -> Result<()> {
     let image = unsafe { Image::new(80, text, &[], "unknown", "unknown") };
     let options = VirtualOptions { fuel: FUEL, ..VirtualOptions::default() };
     let images = Box::leak(Box::new([image]));
-    let gpu = Gpu(cuda_host::Gpu::open_virtual(device, images, options)?);
+    let device = cuda_host::Gpu::open_virtual(device, images, options)?;
+    let gpu = Gpu { device, factor: Cell::new(0) };
     confine().context("this system takes no calls from a process")?;
     while let Some(order) = Order::read(&mut orders)? {
         let answer = answer(&gpu, *run, &order)?;
@@ -72,6 +74,7 @@ fn set_aside(number: RawFd, stream: &impl AsFd, instead: RawFd) -> Result<File> 
 
 /// Runs a file once.
 fn answer(gpu: &Gpu, run: Run, order: &Order) -> Result<Answer> {
+    gpu.factor.set(order.factor);
     let mut target = vec![UNWRITTEN; order.target];
     if !order.is_pinned {
         let seen = watched(gpu, run, &order.source, &mut target);
@@ -104,9 +107,9 @@ fn named(message: &str, source: &[u32], target: &[u32]) -> String {
 fn watched(gpu: &Gpu, run: Run, source: &[u32], target: &mut [u32]) -> Seen {
     virtual_gpu::misuse();
     virtual_gpu::order();
-    gpu.0.watch_operations();
+    gpu.device.watch_operations();
     let ran = run(gpu, source, target);
-    let operations = gpu.0.take_operations().unwrap_or_default();
+    let operations = gpu.device.take_operations().unwrap_or_default();
     let order = virtual_gpu::order();
     // What the file has not waited for is not there: the virtual GPU runs work as late as it may.
     let result = target.to_vec();

@@ -19,6 +19,8 @@ pub struct Order {
     pub source: Vec<u32>,
     /// The values of the result.
     pub target: usize,
+    /// What the device's kernel multiplies by.
+    pub factor: u32,
     /// Whether both are pinned.
     pub is_pinned: bool,
 }
@@ -38,7 +40,8 @@ impl Order {
     /// # Errors
     /// The system's.
     pub fn write(&self, mut to: impl Write) -> Result<()> {
-        let header = [self.source.len() as u64, self.target as u64, u64::from(self.is_pinned)];
+        let (source, target) = (self.source.len() as u64, self.target as u64);
+        let header = [source, target, u64::from(self.factor), u64::from(self.is_pinned)];
         to.write_all(&header.map(u64::to_le_bytes).concat())?;
         Ok(to.write_all(&bytes(&self.source))?)
     }
@@ -51,9 +54,10 @@ impl Order {
         }
         from.read_exact(&mut first[1..])?;
         let (length, target) = (u64::from_le_bytes(first), number(&mut from)?);
+        let factor = u32::try_from(number(&mut from)?)?;
         let is_pinned = number(&mut from)? != 0;
         let target = usize::try_from(target.min(MAX_VALUES))?;
-        Ok(Some(Order { source: values(from, length)?, target, is_pinned }))
+        Ok(Some(Order { source: values(from, length)?, target, factor, is_pinned }))
     }
 }
 
@@ -108,7 +112,7 @@ mod tests {
 
     #[test]
     fn orders_and_answers_are_read_as_they_were_written() {
-        let order = Order { source: vec![1, 2, u32::MAX], target: 7, is_pinned: true };
+        let order = Order { source: vec![1, 2, u32::MAX], target: 7, factor: 5, is_pinned: true };
         let mut sent = Vec::new();
         order.write(&mut sent).unwrap();
         let mut received = sent.as_slice();

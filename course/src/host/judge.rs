@@ -70,8 +70,10 @@ fn ordered(task: &'static Task, seed: u64, size: &Size) -> Result<(Order, Output
     let mut case = case(&task.pattern, size, seed);
     let words = |data: &Data| u32::view(data).map(<[u32]>::to_vec).context("host tasks have u32");
     let right = case.outputs.remove(0);
+    let factor = words(&case.inputs[1])?;
     let order = Order {
         source: words(&case.inputs[0])?,
+        factor: *factor.first().context("there is a factor")?,
         target: right.reference.len(),
         is_pinned: task.kind == (Kind::Host { pinned: true }),
     };

@@ -48,7 +48,7 @@ const SIGNATURES: &[(&str, &str, &str)] = &[
     (
         "step",
         "unsafe step(gpu, stream, (source, target), add: u32, rounds: u32) -> Result<()>",
-        "enqueues the kernel: every value x becomes 3 x + add, so many times",
+        "enqueues the kernel: every value x becomes f x + add, so many times; f is the device's",
     ),
     ("stream", "gpu.stream() -> &Stream", "a stream that is yours"),
     (

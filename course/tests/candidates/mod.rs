@@ -106,7 +106,7 @@ pub const REJECTED: &[(&str, &str, &str, &str, Because)] = &[
         "blocks",
         "thread::grid_dim_x() * thread::block_dim_x()",
         "thread::block_dim_x()",
-        Bound(Count::LoadSectors),
+        Bound(Count::StoreSectors),
     ),
     ("guard", "too_tight", "i < n", "i + 1 < n", Wrong),
     ("guard", "none", "i < n", "i < n + 200", OutOfBounds),
