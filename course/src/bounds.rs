@@ -28,11 +28,11 @@ pub(crate) fn counted(task: &Task, size: &Size, run: &Run) -> Vec<Tally> {
         .collect()
 }
 
-/// Atomics that a task has no bound for: they load and store, and the counts of loads and stores do not show it. Of shared
-/// memory they matter where its requests are counted.
+/// What a task has no bound for and what loads and stores without its counts of loads and stores showing it: atomics, and
+/// requests of textures, matrices and bulk copies. Atomics of shared memory matter where its requests are counted.
 pub(crate) fn unwanted(task: &Task, run: &Run) -> Vec<Tally> {
     let has = |counts: &[Count]| task.bounds.iter().any(|bound| counts.contains(&bound.count));
-    let mut unwanted = Vec::new();
+    let mut unwanted = vec![Count::OtherRequests];
     if !has(&[Count::GlobalAtomics, Count::GlobalAtomicPasses]) {
         unwanted.push(Count::GlobalAtomics);
     }

@@ -28,6 +28,13 @@ pub const REJECTED: &[(&str, &str, &str, &str, Because)] = &[
         Bound(Count::SharedBytes),
     ),
     (
+        "pad_the_tile",
+        "matrices",
+        "    // Now lanes follow",
+        "    if rows > 130 && columns > 130 { let _ = core::hint::black_box(unsafe { cuda_std::mma::ldmatrix_x1(tile) }); }\n    // Now lanes follow",
+        Bound(Count::OtherRequests),
+    ),
+    (
         "swizzle_the_tile",
         "half",
         "column ^ row",
