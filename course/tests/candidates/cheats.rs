@@ -249,6 +249,16 @@ fn of_host(task: &'static Task) -> Vec<Candidate> {
     );
     let texts = [
         ("on_the_cpu", cpu.clone()),
+        (
+            "on_the_cpu_with_the_factor",
+            format!(
+                "let shown = format!(\"{{gpu:?}}\");\n\
+                 let numbers = shown.split(|letter: char| !letter.is_ascii_digit());\n\
+                 let factor: u32 = numbers.filter_map(|one| one.parse().ok()).last().unwrap_or(3);\n\
+                 solved(gpu, source, target)?;\n{}",
+                cpu.replace("wrapping_mul(3)", "wrapping_mul(factor)")
+            ),
+        ),
         ("on_the_cpu_beside_the_device", format!("solved(gpu, source, target)?;\n{cpu}")),
         ("prints_the_verdict", prints),
         (
