@@ -51,7 +51,7 @@
         });
         picture.box(x, y, 80, 12, "", "quiet");
       });
-      const used = Math.round((100 * distinct) / (32 * sectors));
+      const used = Math.round((1000 * distinct) / (32 * sectors)) / 10;
       return [picture.done(), `${of(sectors, "sector")} for ${of(distinct, "byte")}: ${used} % of what moves is used.`];
     },
 

@@ -1,9 +1,9 @@
 //! Counts and their limits: what is outside of them, and how that is said.
 
-use crate::count::{Run, number};
+use crate::count::{Count, Run, number};
 use crate::picture;
 use crate::submission::Submission;
-use crate::task::{Because, Task};
+use crate::task::{Because, Bound, Task, up_to};
 use crate::verdict::{Failure, Tally};
 use coalesce::pattern::Size;
 use std::cmp::Ordering;
@@ -26,6 +26,24 @@ pub(crate) fn counted(task: &Task, size: &Size, run: &Run) -> Vec<Tally> {
             value: bound.count.of(run),
         })
         .collect()
+}
+
+/// What a task has no bound for and what loads and stores without its counts of loads and stores showing it: atomics, and
+/// requests of textures, matrices and bulk copies. Atomics of shared memory matter where its requests are counted.
+pub(crate) fn unwanted(task: &Task, run: &Run) -> Vec<Tally> {
+    let has = |counts: &[Count]| task.bounds.iter().any(|bound| counts.contains(&bound.count));
+    let mut unwanted = vec![Count::OtherRequests];
+    if !has(&[Count::GlobalAtomics, Count::GlobalAtomicPasses]) {
+        unwanted.push(Count::GlobalAtomics);
+    }
+    if has(&[Count::BankConflicts, Count::SharedRequests]) {
+        unwanted.push(Count::SharedAtomicWavefronts);
+    }
+    let none = |count: Count| {
+        let bound = Bound { count, limits: |_| up_to(0.0), because: "the work is done without" };
+        Tally { bound, limits: up_to(0.0), value: count.of(run) }
+    };
+    unwanted.into_iter().map(none).collect()
 }
 
 /// The first count above its limit, or else the first below.

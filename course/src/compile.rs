@@ -1,14 +1,28 @@
 //! A learner's file to PTX: a hidden crate of its own for each, so that a broken one breaks no other.
 
+use crate::group::{Group, Limits, read as read_stream};
 use crate::refuse::refuse;
 use crate::submission::Submission;
 use anyhow::{Context, Result, bail};
 use cuda_builder::{CudaBuilder, CudaBuilderError, NvvmArch, PanicStrategy};
 use std::fs::File;
+use std::io::{Write, stderr};
 use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::Duration;
 
 /// The largest file that is read.
 const MAX_BYTES: u64 = 1 << 20;
+
+/// What each process of a compiler may use: ten times what any task needs, and what the first build of the library does.
+pub(crate) const COMPILER_LIMITS: Limits =
+    Limits { seconds: 120, bytes: 4 << 30, addresses: 1 << 36, file_bytes: 1 << 30 };
+/// The most that is read of what a compiler says of a file.
+const MAX_SAID: u64 = 1 << 18;
+/// The longest PTX.
+const MAX_PTX: u64 = 1 << 26;
+/// How often it is asked whether a compiler has ended.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// Where things are.
 #[derive(Clone, Debug)]
@@ -88,6 +102,48 @@ pub fn compile(places: &Places, id: &str, file: &Path) -> Result<Compiled> {
         Err(CudaBuilderError::KernelsDoNotCompile { .. }) => Ok(Compiled::Refused),
         Err(error) => Err(error.into()),
     }
+}
+
+/// The exit code of a program that compiles a file and whose compiler refuses it.
+pub const REFUSED: u8 = 3;
+
+/// Compiles a file as [`compile`] does, in processes with limits: `command` starts a program that does so, prints the PTX
+/// and ends with [`REFUSED`] where the compiler refuses the file.
+///
+/// # Errors
+/// As for [`compile`].
+pub fn compile_apart(command: &mut Command, file: &Path) -> Result<Compiled> {
+    let source = read(file)?;
+    refuse(&source).with_context(|| format!("{} is refused", file.display()))?;
+    let (status, ptx) = said(command, COMPILER_LIMITS)?;
+    match status.code() {
+        Some(0) => {
+            let ptx = String::from_utf8(ptx).context("PTX is UTF-8")?;
+            let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            Ok(Compiled::Ptx(Submission { ptx, source, file: name }))
+        }
+        Some(code) if code == i32::from(REFUSED) => Ok(Compiled::Refused),
+        _ => bail!("{} was not compiled ({status}): the reason is above", file.display()),
+    }
+}
+
+/// Runs a compiler with limits and prints what it says, up to a limit; gives what it writes.
+pub(crate) fn said(command: &mut Command, limits: Limits) -> Result<(ExitStatus, Vec<u8>)> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut group = Group::start(command, limits).context("cannot start the compiler")?;
+    let written = read_stream(group.child.stdout.take().context("it is piped")?, MAX_PTX);
+    let messages = read_stream(group.child.stderr.take().context("it is piped")?, MAX_SAID);
+    let messages = messages.join().unwrap_or_default();
+    let is_full = messages.len() as u64 == MAX_SAID;
+    while !is_full && !group.has_ended() {
+        std::thread::sleep(PAUSE);
+    }
+    let status = group.end().context("cannot wait for the compiler")?;
+    let _ = stderr().write_all(&messages);
+    if is_full {
+        eprintln!("\n.. and more, which is not shown");
+    }
+    Ok((status, written.join().unwrap_or_default()))
 }
 
 /// Writes the hidden crate of a file, if it is another than before.

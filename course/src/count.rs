@@ -39,6 +39,8 @@ pub enum Count {
     WavefrontsPerConstantLoad,
     /// Loads and stores of local memory, of a warp each.
     LocalRequests,
+    /// Requests that no other count knows: of textures, surfaces, matrices and bulk copies.
+    OtherRequests,
     /// Block barriers, once per warp.
     Barriers,
     /// Branches at which the lanes of a warp parted.
@@ -86,6 +88,7 @@ impl Count {
         Count::SharedAtomicWavefronts,
         Count::WavefrontsPerConstantLoad,
         Count::LocalRequests,
+        Count::OtherRequests,
         Count::Barriers,
         Count::DivergentBranches,
         Count::SharedBytes,
@@ -120,6 +123,7 @@ impl Count {
             Count::SharedAtomicWavefronts => "wavefronts of shared atomics",
             Count::WavefrontsPerConstantLoad => "wavefronts per constant load",
             Count::LocalRequests => "requests of local memory",
+            Count::OtherRequests => "requests of textures, matrices and bulk copies",
             Count::Barriers => "barriers, per warp",
             Count::DivergentBranches => "divergent branches",
             Count::SharedBytes => "bytes of shared memory",
@@ -169,6 +173,13 @@ impl Count {
             Count::SharedAtomicWavefronts => sum(&[c.shared_atomic.wavefronts]),
             Count::WavefrontsPerConstantLoad => c.constant_passes().unwrap_or(0.0),
             Count::LocalRequests => sum(&[c.local_load.requests, c.local_store.requests]),
+            Count::OtherRequests => sum(&[
+                c.texture_load.requests,
+                c.surface_store.requests,
+                c.bulk_copy.requests,
+                c.shared_matrix_load.requests,
+                c.shared_matrix_store.requests,
+            ]),
             Count::Barriers => sum(&[c.barriers]),
             Count::DivergentBranches => sum(&[c.divergent_branches]),
             Count::SharedBytes => run.shared_bytes as f64,

@@ -2,8 +2,7 @@
 
 use crate::count::Run;
 use crate::mistake::Found;
-use crate::ptx;
-use crate::question::Execute;
+use crate::question::{Execute, SEED};
 use crate::submission::Submission;
 use crate::task::{Because, Task};
 use crate::words::{self, Named};
@@ -13,7 +12,8 @@ use coalesce::count::COUNTING_DEVICE;
 use coalesce::pattern::{Implementation, Size};
 use coalesce::verify::{Fault, VerifyOutcome, case, verify};
 use cuda_host::{Checks, Gpu, Image, Misuse, Schedule, VirtualDevice, VirtualOptions};
-use simt::{Finding, Hazard, Place};
+use cust::function::FunctionAttribute;
+use simt::{Finding, Place};
 
 /// Warp-instructions after which a learner's kernel is taken to run forever: a hundred times what any solution needs.
 const FUEL: u64 = 30_000_000;
@@ -47,9 +47,9 @@ impl Execute for Subject<'_> {
         };
         let mut all = Vec::new();
         for size in self.task.pattern.verify_sizes.iter().rev() {
-            let ran = device.run(self.task, &Size::new(size), 1);
+            let ran = device.run(self.task, &Size::new(size), SEED);
             let is_inside = ran.is_inside();
-            let findings = ran.counted.findings.iter().filter(is_mistake);
+            let findings = ran.counted.findings.iter();
             all.extend(findings.map(|finding| found(finding, is_inside)));
             if !all.is_empty() {
                 break;
@@ -94,6 +94,12 @@ impl Device {
         self.device().watch_first_warp(true);
     }
 
+    /// The bytes of shared memory that each block of a task's kernel has.
+    pub(crate) fn shared_bytes(&self, task: &Task) -> Result<usize> {
+        let kernel = self.gpu.module().get_function(task.id)?;
+        Ok(kernel.get_attribute(FunctionAttribute::SharedMemorySizeBytes)?.try_into()?)
+    }
+
     /// Runs a task's kernel once.
     pub(crate) fn run(&self, task: &'static Task, size: &Size, seed: u64) -> Ran {
         let mut named = Vec::new();
@@ -128,28 +134,18 @@ impl Ran {
     }
 }
 
-/// Whether a finding is more than a note.
-pub(crate) fn is_mistake(finding: &&Finding) -> bool {
-    finding.hazard != Hazard::SameValue
-}
-
 /// Executes a kernel at a size without checks, and records the requests of its first warp.
 ///
 /// # Errors
 /// When it does not run.
 pub fn run_at(task: &'static Task, submission: &Submission, size: &Size) -> Result<Run> {
-    run_in(task, submission, submission.image(task.id), size)
+    run_in(task, submission.image(task.id), size)
 }
 
-fn run_in(
-    task: &'static Task,
-    submission: &Submission,
-    images: &'static [Image],
-    size: &Size,
-) -> Result<Run> {
+fn run_in(task: &'static Task, images: &'static [Image], size: &Size) -> Result<Run> {
     let device = Device::open(images, Checks::none(), Schedule::Forward)?;
     device.device().watch_first_warp(true);
-    let ran = device.run(task, size, 1);
+    let ran = device.run(task, size, SEED);
     device.device().watch_first_warp(false);
     if let Err(error) = ran.outcome {
         let misuse = ran.misuse.first();
@@ -157,7 +153,7 @@ fn run_in(
         bail!("the kernel does not run at {}: {why}", task.pattern.show_size(size));
     }
     let launches = without_executing(&device, task, size)?;
-    let shared_bytes = ptx::shared_bytes(&submission.ptx, task.id);
+    let shared_bytes = device.shared_bytes(task)?;
     Ok(Run { counted: ran.counted, shared_bytes, launches, ..Run::default() })
 }
 
@@ -168,7 +164,7 @@ fn without_executing(
     size: &Size,
 ) -> Result<Vec<([u32; 3], [u32; 3])>> {
     let Implementation::Kernel { launch, .. } = task.variant().work else { return Ok(Vec::new()) };
-    let arrays = task.pattern.arrays(&device.gpu, &case(&task.pattern, size, 1))?;
+    let arrays = task.pattern.arrays(&device.gpu, &case(&task.pattern, size, SEED))?;
     let launcher = device.gpu.launcher();
     let enqueue = || launch(&launcher, &arrays, size);
     let launches = device.device().without_executing(device.gpu.stream(), enqueue)?;

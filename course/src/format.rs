@@ -7,12 +7,18 @@
 //! //| what the learner finds in its place
 //! // learn: end
 //! ```
+//!
+//! A count in the text on top has what it is behind it, `32{given sectors per store}`; a proof compares the two, and
+//! nobody but the author sees it.
 
 use anyhow::{Result, bail};
 
 const SOLUTION: &str = "// learn: your code";
 const INSTEAD: &str = "// learn: instead";
 const END: &str = "// learn: end";
+
+/// What begins a line of the text on top.
+const TEXT: &str = "//!";
 
 /// Which of its two files a text becomes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -72,6 +78,7 @@ fn derive(solved: &str, wanted: Part) -> Result<String> {
             _ => line.to_owned(),
         };
         if part == Part::Both || part == wanted {
+            let line = if line.starts_with(TEXT) { without_directives(&line) } else { line };
             text.push_str(line.trim_end());
             text.push('\n');
         }
@@ -84,8 +91,35 @@ fn derive(solved: &str, wanted: Part) -> Result<String> {
 
 /// The task as the text on top of a file tells it.
 pub fn doc(source: &str) -> String {
-    let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
+    without_directives(&written(source))
+}
+
+/// The text on top of a solved file, with its directives.
+pub fn written(source: &str) -> String {
+    let lines = source.lines().map_while(|line| line.strip_prefix(TEXT));
     lines.flat_map(|line| [line.strip_prefix(' ').unwrap_or(line), "\n"]).collect()
+}
+
+fn without_directives(text: &str) -> String {
+    pieces(text).into_iter().map(|(text, _)| text).collect()
+}
+
+/// A text cut behind its directives: what stands before each, and the directive, which follows a number or a word at
+/// once; behind the last there is none.
+pub fn pieces(text: &str) -> Vec<(&str, Option<&str>)> {
+    let (mut pieces, mut rest) = (Vec::new(), text);
+    let begin = |text: &str| {
+        let mut all = text.match_indices('{').map(|(at, _)| at);
+        all.find(|at| text[..*at].ends_with(char::is_alphanumeric))
+    };
+    while let Some((before, inside)) = begin(rest).map(|at| (&rest[..at], &rest[at + 1..]))
+        && let Some((directive, behind)) = inside.split_once('}')
+    {
+        pieces.push((before, Some(directive)));
+        rest = behind;
+    }
+    pieces.push((rest, None));
+    pieces
 }
 
 #[cfg(test)]
@@ -98,6 +132,14 @@ mod tests {
     fn two_files_come_of_one() {
         assert_eq!(shipped(SOLVED).unwrap(), "fn f() {\n    // Something better\n    bad();\n}\n");
         assert_eq!(solution(SOLVED).unwrap(), "fn f() {\n    good();\n}\n");
+    }
+
+    #[test]
+    fn a_directive_is_the_authors() {
+        let solved =
+            "//! # T\n//! 4{given sectors per load} sectors, 2{x} `a::{b}`.\nfn f() { 3 }\n";
+        assert_eq!(doc(solved), "# T\n4 sectors, 2 `a::{b}`.\n");
+        assert_eq!(shipped(solved).unwrap(), "//! # T\n//! 4 sectors, 2 `a::{b}`.\nfn f() { 3 }\n");
     }
 
     #[test]

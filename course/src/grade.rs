@@ -2,7 +2,7 @@
 
 use crate::bounds;
 use crate::count::Run;
-use crate::device::{Device, Ran, is_mistake};
+use crate::device::{Device, Ran};
 pub use crate::device::{Subject, run_at};
 use crate::ptx;
 use crate::question::{Reply, Runs, written};
@@ -11,6 +11,7 @@ use crate::task::{Because, Kind, Task};
 pub use crate::verdict::{Failure, Verdict};
 use crate::words;
 use anyhow::{Result, bail};
+use coalesce::Counted;
 use coalesce::pattern::Size;
 use coalesce::verify::{Fault, VerifyOutcome};
 use cuda_host::{Checks, Image, KernelFault, Misuse, Schedule};
@@ -52,12 +53,13 @@ pub fn grade(task: &'static Task, submission: &Submission, seed: u64) -> Result<
     verdict.passed.push(("correct", runs));
     // Every schedule at the largest sizes: the others were checked in the first.
     let last = &sizes[sizes.len().saturating_sub(2)..];
+    let mut remarks = Remarks::default();
     for schedule in SCHEDULES {
         let device = Device::open(images, Checks::all(), schedule)?;
         for size in last {
-            if let Some(failure) =
-                judged(task, submission, size, seed, device.run(task, size, seed))
-            {
+            let ran = device.run(task, size, seed);
+            remarks.note(submission, &ran.counted);
+            if let Some(failure) = judged(task, submission, size, seed, ran) {
                 return Ok(verdict.failed(Failure { stage: "hazards", ..failure }));
             }
         }
@@ -68,16 +70,17 @@ pub fn grade(task: &'static Task, submission: &Submission, seed: u64) -> Result<
         let device = Device::open(images, Checks::all(), Schedule::Forward)?;
         device.watch_first_warp();
         let ran = device.run(task, &size, seed);
-        let notes = ran.counted.findings.iter().filter(|one| one.hazard == Hazard::SameValue);
-        verdict.remarks = notes.take(1).map(|one| words::same_value(submission, one)).collect();
+        remarks.note(submission, &ran.counted);
         let counted = ran.counted.clone();
         if let Some(failure) = judged(task, submission, &size, seed, ran) {
             return Ok(verdict.failed(failure));
         }
-        let shared_bytes = ptx::shared_bytes(&submission.ptx, task.id);
+        let shared_bytes = device.shared_bytes(task)?;
         let run = Run { counted, shared_bytes, ..Run::default() };
         let counts = bounds::counted(task, &size, &run);
+        let unwanted = bounds::unwanted(task, &run);
         let outside = bounds::outside(task, &size, &counts);
+        let outside = outside.or_else(|| bounds::outside(task, &size, &unwanted));
         if verdict.counts.is_empty() {
             verdict.counts = counts;
         }
@@ -85,7 +88,27 @@ pub fn grade(task: &'static Task, submission: &Submission, seed: u64) -> Result<
             return Ok(verdict.failed(outside.of_kernel(submission, &run)));
         }
     }
+    verdict.remarks = [remarks.same_value, remarks.barrier].into_iter().flatten().collect();
     Ok(verdict)
+}
+
+/// What is worth knowing of a kernel that passes, each once.
+#[derive(Default)]
+struct Remarks {
+    same_value: Option<String>,
+    barrier: Option<String>,
+}
+
+impl Remarks {
+    fn note(&mut self, submission: &Submission, counted: &Counted) {
+        if self.same_value.is_none() {
+            let note = counted.notes.iter().find(|one| one.hazard == Hazard::SameValue);
+            self.same_value = note.map(|one| words::same_value(submission, one));
+        }
+        if self.barrier.is_none() {
+            self.barrier = words::barrier_of_some(submission, counted);
+        }
+    }
 }
 
 /// The first question whose answer in the file is missing or wrong.
@@ -184,8 +207,7 @@ fn judged(
         next: next.to_owned(),
     };
     // A wrong address explains whatever else is found.
-    if let Some(finding) = ran.counted.findings.iter().find(is_mistake).filter(|_| ran.is_inside())
-    {
+    if let Some(finding) = ran.counted.findings.first().filter(|_| ran.is_inside()) {
         return Some(failure(
             Because::Hazard(finding.hazard),
             words::hazard(submission, &ran.named, finding),

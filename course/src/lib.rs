@@ -3,9 +3,6 @@
 //! It is a catalogue like any other, by the public API of `coalesce`: a [`task::Task`] is a pattern with one launch,
 //! questions, bounds and hints. Device code is in `course/kernels`.
 
-// Host tasks name this library as a learner's file does.
-extern crate self as course;
-
 pub mod bounds;
 pub mod compile;
 pub mod count;
@@ -13,6 +10,7 @@ mod device;
 pub mod diagnosis;
 pub mod format;
 pub mod grade;
+mod group;
 mod hash;
 pub mod host;
 mod hosts;

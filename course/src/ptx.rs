@@ -88,23 +88,6 @@ pub fn signature(source: &str, kernel: &str) -> Result<String> {
     Ok(text.replace("( ", "(").replace(", )", ")"))
 }
 
-/// The static shared memory of an entry, bytes: the declarations that its text names.
-pub fn shared_bytes(ptx: &str, entry: &str) -> usize {
-    let own = only(ptx, entry);
-    let body = own.find(".entry").map_or("", |start| &own[start..]);
-    let declarations = own.lines().filter(|line| line.contains(".shared") && line.contains('['));
-    let size = |line: &str| -> Option<usize> {
-        let (before, after) = line.split_once('[')?;
-        let name = before.split_whitespace().last()?;
-        let bits: usize =
-            before.split_whitespace().find_map(|word| word.strip_prefix(".b")?.parse().ok())?;
-        let count: usize = after.split(']').next()?.parse().ok()?;
-        let is_used = body.contains(name);
-        is_used.then_some(bits / 8 * count)
-    };
-    declarations.filter_map(size).sum()
-}
-
 /// A text without the entries of other kernels: what remains is loaded faster, and finds nothing else by its name.
 pub fn only(ptx: &str, entry: &str) -> String {
     let mut text = String::with_capacity(ptx.len());
@@ -132,12 +115,11 @@ mod tests {
     const PTX: &str = ".version 8.0\n.shared .align 4 .b8 tile[4224];\n.visible .entry scale(\n\t.param .u64 .ptr .align 1 scale_param_0,\n\t.param .u32 scale_param_1,\n\t.param .align 4 .b8 scale_param_2[12]\n)\n{\n\tmov.b64 %r, tile;\n\tret;\n}\n.visible .entry other()\n{\n\tret;\n}\n\t.file\t1 \"x.rs\"\n";
 
     #[test]
-    fn parameters_and_shared_memory_are_those_of_the_entry() {
+    fn parameters_are_those_of_the_entry() {
         assert_eq!(parameters(PTX, "scale").unwrap(), [8, 4, 12]);
         assert!(parameters(PTX, "other").unwrap().is_empty());
         let error = parameters(PTX, "scal").unwrap_err().to_string();
         assert!(error.contains("no kernel `scal` (found: scale, other)"), "{error}");
-        assert_eq!((shared_bytes(PTX, "scale"), shared_bytes(PTX, "other")), (4224, 0));
         let own = only(PTX, "scale");
         assert!(own.contains("x.rs") && own.contains("%r, tile") && !own.contains("other"));
     }

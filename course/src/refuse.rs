@@ -9,6 +9,11 @@ const REFUSED: &[(&[&str], &str)] = &[
         "takes text from another file: a task's file stands by itself",
     ),
     (
+        // With some of them a macro makes words that this list does not see.
+        &["feature"],
+        "turns on a part of the language that is not finished: a task needs none",
+    ),
+    (
         &["env", "option_env"],
         "asks for what is around the file: what it computes depends on its arguments only",
     ),
@@ -16,6 +21,48 @@ const REFUSED: &[(&[&str], &str)] = &[
         &["extern", "no_mangle", "export_name", "link_section", "global_asm", "naked_asm"],
         "reaches around what the task gives: use the libraries that the file imports",
     ),
+];
+
+/// Words that a host file must not have besides: what makes a reference into an address, a number into a file, or one
+/// type into another. With them a file could search the memory of the process that counts for it.
+const REFUSED_OF_HOST_FILES: &[&str] = &[
+    "AtomicPtr",
+    "ManuallyDrop",
+    "MaybeUninit",
+    "NonNull",
+    "SyncUnsafeCell",
+    "UnifiedPointer",
+    "UnsafeCell",
+    "align_to",
+    "align_to_mut",
+    "alloc",
+    "arch",
+    "as_mut_ptr",
+    "as_mut_ptr_range",
+    "as_ptr",
+    "as_ptr_range",
+    "as_raw",
+    "as_raw_mut",
+    "asm",
+    "borrow_raw",
+    "copy_nonoverlapping",
+    "cuda_malloc_locked",
+    "cuda_malloc_unified",
+    "from_ptr",
+    "from_raw",
+    "from_raw_fd",
+    "from_raw_parts",
+    "from_raw_parts_mut",
+    "into_raw",
+    "into_raw_parts",
+    "os",
+    "ptr",
+    "raw",
+    "set_len",
+    "sys",
+    "transmute",
+    "transmute_copy",
+    "union",
 ];
 
 /// A word, a sign or a literal, with its line.
@@ -38,6 +85,33 @@ pub fn refuse(source: &str) -> Result<()> {
         }
         if token.text == "mod" && !is_next(2, "{") {
             bail!("line {}: a module of another file: a task's file stands by itself", token.line);
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a host file that could reach what is not its own.
+///
+/// # Errors
+/// A sentence with the line.
+pub fn refuse_host(source: &str) -> Result<()> {
+    refuse(source)?;
+    let tokens = tokens(source);
+    for (index, Token { text, line }) in tokens.iter().enumerate() {
+        let next = tokens.get(index + 1).map_or("", |token| token.text);
+        let is_refused = REFUSED_OF_HOST_FILES.contains(text)
+            || text.ends_with("_unchecked")
+            || text.ends_with("_unchecked_mut")
+            || matches!((*text, next), ("*", "const" | "mut") | ("unsafe", "impl" | "trait"));
+        if is_refused {
+            let word = if ["*", "unsafe"].contains(text) {
+                format!("{text} {next}")
+            } else {
+                (*text).to_owned()
+            };
+            bail!(
+                "line {line}: `{word}` reaches memory or files by their numbers: a host file has references, slices and buffers"
+            );
         }
     }
     Ok(())
@@ -151,6 +225,10 @@ mod tests {
             ("const X: &str = include_str!(\"x\");", "`include_str`"),
             ("mod other;", "a module of another file"),
             ("macro_rules! m { ($a:tt) => { mod x $a } }", "a module of another file"),
+            (
+                "#![feature(macro_metavar_expr_concat)]\nmacro_rules! m { ($a:ident, $b:ident) => { ${concat($a, $b)}!(\"x\"); } }",
+                "line 1: `feature`",
+            ),
             ("fn f() { let _ = option_env!(\"HOME\"); }", "`option_env`"),
             ("extern \"C\" { fn kill(); }", "`extern`"),
             ("'a'; include!()", "`include`"),
@@ -179,6 +257,22 @@ mod tests {
         ] {
             refuse(source).unwrap_or_else(|error| panic!("{source}: {error}"));
         }
+    }
+
+    #[test]
+    fn a_host_file_has_no_addresses_and_no_numbers_of_files() {
+        for (source, part) in [
+            ("let file = unsafe { File::from_raw_fd(5) };", "line 1: `from_raw_fd`"),
+            ("let at = 4096 as *const u8;", "`* const`"),
+            ("use std::{mem::*, io}; transmute::<i32, File>(5);", "`transmute`"),
+            ("let at = &raw mut word;", "`raw`"),
+            ("slice.get_unchecked(1 << 40)", "`get_unchecked`"),
+            ("unsafe impl Pod for File {}", "`unsafe impl`"),
+        ] {
+            let error = refuse_host(source).expect_err(source).to_string();
+            assert!(error.contains(part), "{source}: {error}");
+        }
+        refuse_host("let x = 2 * constant; unsafe { step() }; rows.raws; // ptr").unwrap();
     }
 
     #[test]

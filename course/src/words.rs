@@ -1,13 +1,16 @@
 //! Findings in the words of a learner's file: its arrays, their elements and its lines, addresses last.
 
+use crate::bounds::line_in;
 use crate::ptx;
 use crate::submission::Submission;
 use crate::task::Task;
+use coalesce::Counted;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Mismatch};
 use coalesce::pattern::Case;
 use coalesce::verify::Fault;
 use simt::{Finding, Hazard, Place};
+use std::fmt::Write;
 
 /// An array of a launch, as the kernel calls it.
 pub(crate) struct Named {
@@ -67,18 +70,52 @@ fn element(arrays: &[Named], address: u64) -> Option<(&Named, i64)> {
     Some((nearest, bytes.div_euclid(nearest.element_bytes.max(1) as i64)))
 }
 
+/// The first wrong element of an array, and how many are.
+pub(crate) fn mismatch(array: &str, elements: usize, mismatch: &Mismatch) -> String {
+    let Mismatch { index, count, result, reference } = mismatch;
+    let others = match count {
+        1 => "; the others are right".to_owned(),
+        _ => format!("; {count} of {elements} are wrong"),
+    };
+    format!("`{array}[{index}]` is {result} and must be {reference}{others}")
+}
+
+/// A mistake of the host's: elements of arrays instead of addresses.
+pub(crate) fn misuse(message: &str) -> String {
+    const BYTES: usize = size_of::<u32>();
+    // Such as `at 0x400 (it is byte 8 of the allocation of 16 bytes at 0x3f8)`.
+    let mut words = String::new();
+    let mut rest = message;
+    while let Some((before, behind)) = rest.split_once(" at 0x") {
+        let digits = behind.find(|letter: char| !letter.is_ascii_hexdigit());
+        rest = &behind[digits.unwrap_or(behind.len())..];
+        words.push_str(before);
+        let place = rest.strip_prefix(" (it is byte ").and_then(|place| {
+            let (byte, place) = place.split_once(" of the allocation of ")?;
+            let (bytes, place) = place.split_once(" bytes")?;
+            let (_, place) = place.split_once(')')?;
+            Some((byte.parse::<usize>().ok()?, bytes.parse::<usize>().ok()?, place))
+        });
+        if let Some((byte, bytes, place)) = place {
+            let elements = plural(bytes / BYTES, "element");
+            let _ = write!(
+                words,
+                ": element {} of an array of the device with {elements}",
+                byte / BYTES
+            );
+            rest = place;
+        }
+    }
+    words + rest
+}
+
 /// A wrong result.
 pub(crate) fn fault(arrays: &[Named], fault: &Fault) -> String {
     let output = |index: usize| arrays.iter().filter(|one| one.is_output).nth(index);
     match fault {
         Fault::Element { output: index, mismatch } => {
-            let Mismatch { index: at, count, result, reference } = mismatch;
             let Some(array) = output(*index) else { return fault.to_string() };
-            let others = match count {
-                1 => "; the others are right".to_owned(),
-                _ => format!("; {count} of {} are wrong", array.elements),
-            };
-            format!("`{}[{at}]` is {result} and must be {reference}{others}", array.name)
+            self::mismatch(&array.name, array.elements, mismatch)
         }
         Fault::OutOfBounds { output: index, byte } => {
             let Some(array) = output(*index) else { return fault.to_string() };
@@ -250,9 +287,31 @@ pub(crate) fn same_value(submission: &Submission, finding: &Finding) -> String {
     )
 }
 
+/// What is said of a kernel that passes though some threads come by no barrier.
+pub(crate) fn barrier_of_some(submission: &Submission, counted: &Counted) -> Option<String> {
+    let lanes = |one: &&results::InstructionCounts| {
+        let counters = &one.counters;
+        counters.barriers > 0 && counters.thread_instructions < 32 * counters.warp_instructions
+    };
+    let found = counted.instructions.values().find(lanes)?;
+    let line = found.source.as_ref().and_then(|place| line_in(submission, place));
+    let line = line.map_or_else(String::new, |(line, _)| format!(" in line {line}"));
+    Some(format!(
+        "some threads come by no barrier{line}: threads that have ended are not waited for, from compute capability 7.0 on; CUDA's guide still asks for a condition that is the same for the whole block"
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn mistakes_of_the_host_name_elements() {
+        let place = "that uses the same memory at 0x40000000008 (it is byte 8 of the allocation of 16 bytes at 0x40000000000), because";
+        let words = "that uses the same memory: element 2 of an array of the device with 4 elements, because";
+        assert_eq!(misuse(place), words);
+        assert_eq!(misuse("16 bytes at 0x7f00: it is nothing"), "16 bytes: it is nothing");
+    }
 
     fn array(name: &str, address: u64, elements: usize, is_output: bool) -> Named {
         Named { name: name.to_owned(), address, elements, element_bytes: 4, is_output }

@@ -6,12 +6,12 @@
 mod candidates;
 
 use candidates::build::{Candidate, compile, edited, places, solution, write};
-use candidates::{ACCEPTED, LOOSE, REJECTED, cheats, hosts, wasteful};
+use candidates::{ACCEPTED, LOOSE, REJECTED, REMARKS, cheats, hosts, told, wasteful};
 use course::format;
 use course::grade::{Subject, Verdict, grade};
 use course::host::{self, Asked, Source};
 use course::question::{Execute, Question, Runs};
-use course::refuse::refuse;
+use course::refuse::{refuse, refuse_host};
 use course::task::{Because, Kind, Task};
 use course::tasks::{TASKS, named};
 use course::verdict::Tally;
@@ -80,9 +80,7 @@ fn every_task_fails_as_shipped_passes_solved_and_tells_wrong_from_right() {
             ));
         }
         wrong.extend(loose(candidate, &verdict));
-        if candidate.name.ends_with("__shipped") {
-            wrong.extend(told(candidate.task, &verdict));
-        }
+        wrong.extend(unsaid(candidate, &verdict));
         breaks.extend(broken(candidate.task, &verdict));
     }
     for task in kernels() {
@@ -95,6 +93,7 @@ fn every_task_fails_as_shipped_passes_solved_and_tells_wrong_from_right() {
                 .expect("it was compiled")
                 .1
         };
+        wrong.extend(told::faults(task, of("shipped"), of("solved")));
         for (questions, kernel) in
             [(task.questions_before(), of("shipped")), (task.after.iter().collect(), of("solved"))]
         {
@@ -135,7 +134,7 @@ fn every_host_task_fails_as_shipped_passes_solved_and_tells_wrong_from_right() {
     }
     let sources = candidates.iter().zip(&paths);
     let sources: Vec<Source<'_>> =
-        sources.map(|((one, _), path)| Source { name: &one.name, id: one.task.id, path }).collect();
+        sources.map(|((one, _), path)| Source { name: &one.name, path }).collect();
     let program = host::build(&places, "host_proofs", &sources).expect("there is a compiler");
     let program = program.expect("all candidates compile");
     let verdicts = side_by_side(&candidates, |(one, _)| {
@@ -152,9 +151,11 @@ fn every_host_task_fails_as_shipped_passes_solved_and_tells_wrong_from_right() {
             wrong.push(format!("{}: expected {expected:?}, and {:?}", one.name, verdict.failure));
         }
         wrong.extend(loose(one, verdict));
+        wrong.extend(unsaid(one, verdict));
         breaks.extend(broken(one.task, verdict));
     }
     for task in TASKS.iter().filter(|task| is_host(task)) {
+        wrong.extend(told::typed(task));
         for bound in task.bounds {
             if !breaks.contains(&(task.id, format!("{:?}", bound.count))) {
                 wrong.push(format!("{}: nothing breaks {}", task.id, bound.count.name()));
@@ -187,6 +188,18 @@ fn loose(candidate: &Candidate, verdict: &Verdict) -> Vec<String> {
         format!("{}: {name} is {value}, and the bound {most} is not tight", candidate.name)
     };
     counts.map(message).collect()
+}
+
+/// Remarks that are missing, or that a solution has.
+fn unsaid(candidate: &Candidate, verdict: &Verdict) -> Vec<String> {
+    let is_said = |part: &str| verdict.remarks.iter().any(|remark| remark.contains(part));
+    let remarks = REMARKS.iter().filter(|(name, part)| *name == candidate.name && !is_said(part));
+    let mut unsaid: Vec<String> =
+        remarks.map(|(name, part)| format!("{name}: nothing says `{part}`")).collect();
+    if candidate.name.ends_with("__solved") && !verdict.remarks.is_empty() {
+        unsaid.push(format!("{}: {:?}", candidate.name, verdict.remarks));
+    }
+    unsaid
 }
 
 /// The bounds that a kernel or a host file is outside of.
@@ -256,19 +269,26 @@ fn what_reads_the_solution_is_refused_in_every_task() {
     }
 }
 
-/// What the virtual GPU recorded is not the file's: no task's file can take it.
+/// What the virtual GPU recorded is not the file's, and neither are the answers: no task's file can take them.
 #[test]
-fn no_host_file_reaches_the_record() {
+fn no_host_file_reaches_the_record_or_the_answers() {
     let places = places();
     let folder = places.target.join("learn/host_candidates");
     std::fs::create_dir_all(&folder).expect("a writable target folder");
     for task in TASKS.iter().filter(|task| is_host(task)) {
-        let source = cheats::begun(task, "run", "let _ = gpu.take_operations();");
-        let path = folder.join(format!("{}__clears_the_record.rs", task.id));
-        write(&path, &source);
-        let source = Source { name: "clears_the_record", id: task.id, path: &path };
-        let built = host::build(&places, "host_clears_the_record", &[source]);
-        assert!(built.expect("there is a compiler").is_none(), "{}", task.id);
+        for (name, text) in cheats::unlinked(task) {
+            let path = folder.join(format!("{}__{name}.rs", task.id));
+            write(&path, &cheats::begun(task, "run", &text));
+            let built = host::build(&places, "host_unlinked", &[Source { name, path: &path }]);
+            assert!(built.expect("there is a compiler").is_none(), "{}: {name}", task.id);
+        }
+        for (name, text) in cheats::BY_NUMBERS {
+            let error = refuse_host(&cheats::begun(task, "run", text)).expect_err(name);
+            assert!(error.to_string().contains("by their numbers"), "{name}: {error}");
+        }
+        refuse_host(&solution(task)).unwrap_or_else(|error| panic!("{}: {error:#}", task.id));
+        let shipped = format::shipped(task.solved).expect("well-formed");
+        refuse_host(&shipped).unwrap_or_else(|error| panic!("{}: {error:#}", task.id));
     }
 }
 
@@ -305,28 +325,4 @@ fn tasks_are_well_formed() {
         }
         assert!(task.hints.iter().all(|hint| !hint.is_empty()), "{}: an empty hint", task.id);
     }
-}
-
-/// The counts that a task's text tells are those of what a learner is given, or what the bounds allow.
-fn told(task: &Task, verdict: &Verdict) -> Vec<String> {
-    let text = format::doc(task.solved).replace('\n', " ");
-    let mut wrong = Vec::new();
-    for one in &verdict.counts {
-        let name = one.bound.count.name();
-        let (first, rest) = name.split_once(' ').unwrap_or((name, ""));
-        let names = [name.to_owned(), format!("{} {rest}", first.trim_end_matches('s'))];
-        for (at, _) in names.iter().flat_map(|name| text.match_indices(name.trim_end())) {
-            let number = text[..at].trim_end().rsplit(' ').next().unwrap_or_default();
-            let Ok(said) = number.parse::<f64>() else { continue };
-            let decimals = number.split_once('.').map_or(0, |(_, behind)| behind.len());
-            let is_near = |value: f64| (value - said).abs() <= 0.5 / 10_f64.powi(decimals as i32);
-            if !is_near(one.value) && !is_near(one.limits.at_most) {
-                wrong.push(format!(
-                    "{}: its text says {said} {name}, and {} are counted",
-                    task.id, one.value
-                ));
-            }
-        }
-    }
-    wrong
 }

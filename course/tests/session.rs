@@ -1,5 +1,7 @@
 //! A learner's session, through the program: guess, fail, ask, paste, pass; and what goes wrong on the way.
 
+use course::learn::Progress;
+use course::tasks::TASKS;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -272,14 +274,19 @@ fn an_interrupt_leaves_the_folder_whole() {
     let mut command = Command::new("env");
     command.arg("--default-signal=INT").arg(env!("CARGO_BIN_EXE_learn"));
     command.arg("--folder").arg(folder).args(["watch", "first_warp"]);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the program starts");
     let mut screen = BufReader::new(child.stdout.take().expect("it is piped")).lines();
     let keys = screen.find(|line| line.as_ref().is_ok_and(|line| line.contains("[h]int")));
     assert!(keys.is_some(), "it watches");
     let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(interrupt.expect("there is `kill`").success());
-    assert!(!child.wait().expect("it ends").success());
+    let ended = child.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(130), "{said}");
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    let noted = format!("0 of {} done, noted in {}", TASKS.len(), Progress::path(folder).display());
+    assert!(said.contains(&noted), "{said}");
     assert!(learn(folder, &["hint", "first_warp"]).status.success());
     let text = std::fs::read_to_string(folder.join("first_warp.rs")).expect("it is there");
     assert!(text.contains("fn first_warp("), "{text}");
@@ -316,7 +323,12 @@ fn a_host_task_is_graded_like_any_other() {
     std::fs::write(&file, shipped).expect("a writable folder");
     assert_fails(folder, &["check", "batch", "--ptx", "/dev/null"], "has no kernel of its own");
     let tried = text(&learn(folder, &["try", "batch", "--set", "rows=10"]));
-    assert!(tried.contains("11  copies") && tried.contains("H2D  "), "{tried}");
+    assert!(
+        tried.contains("rows=10, data of seed 1")
+            && tried.contains("11  copies")
+            && tried.contains("H2D  "),
+        "{tried}"
+    );
     assert_fails(folder, &["check", "batch"], "NOT YET");
     let solution = learn(folder, &["show", "batch"]);
     std::fs::write(&file, &solution.stdout).expect("a writable folder");
@@ -433,22 +445,43 @@ fn a_host_file_reaches_nothing_but_the_device() {
     assert_fails(folder, &["check", "batch"], "is no plain file");
 }
 
-/// Memory that is shared has no limit of its own, so there is none.
-#[cfg(target_os = "linux")]
+/// A compiler that computes without end is ended with all that it started, when the program is interrupted.
 #[test]
-fn a_host_file_maps_no_shared_memory() {
+fn an_interrupt_ends_the_compiler() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let folder = folder.path();
     learn(folder, &["list"]);
-    let file = folder.join("batch.rs");
+    let file = folder.join("guard.rs");
     let given = std::fs::read_to_string(&file).expect("it was written");
-    // Without a library that maps memory, a file has the instruction; the system's answer is what it returns.
-    let text = "let mut answer: i64 = 9;\n#[cfg(target_arch = \"x86_64\")]\nunsafe { std::arch::asm!(\"syscall\", inlateout(\"rax\") answer, \
-         in(\"rdi\") 0, in(\"rsi\") 1_u64 << 20, in(\"rdx\") 3, in(\"r10\") 0x21, in(\"r8\") -1_i64, in(\"r9\") 0, out(\"rcx\") _, out(\"r11\") _) };\n\
-         anyhow::bail!(\"the answer is {answer}.\");";
-    let whole = given.replacen("-> Result<()> {\n", &format!("-> Result<()> {{\n{text}\n"), 1);
+    let endless = "#![allow(long_running_const_eval)]\nconst FOREVER: u32 = { let mut n: u32 = 0; while n < 9 { n = n & 1; } n };\n";
+    let whole = given.replacen("#[kernel]", "#[used] static KEPT: u32 = FOREVER;\n#[kernel]", 1);
+    let (attribute, constant) = endless.split_once('\n').expect("two lines");
+    let begin = whole.find("use ").expect("it imports");
+    let whole = format!("{}{attribute}\n{constant}{}", &whole[..begin], &whole[begin..]);
     std::fs::write(&file, whole).expect("a writable folder");
-    assert_fails(folder, &["check", "batch"], "the answer is -1.");
+    let mut command = Command::new("env");
+    command.arg("--default-signal=INT").arg(env!("CARGO_BIN_EXE_learn"));
+    command.arg("--folder").arg(folder).args(["check", "guard"]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+    let path = file.display().to_string();
+    let compiles = || {
+        let processes = std::fs::read_dir("/proc").expect("there is /proc").flatten();
+        let lines = processes.filter_map(|one| std::fs::read(one.path().join("cmdline")).ok());
+        let lines = lines.map(|line| String::from_utf8_lossy(&line).into_owned());
+        lines.filter(|line| line.contains("rustc") && line.contains(&path)).count()
+    };
+    let begin = std::time::Instant::now();
+    let within = |is: bool| {
+        while (compiles() > 0) != is && begin.elapsed().as_secs() < 120 {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        (compiles() > 0) == is
+    };
+    assert!(within(true), "the compiler starts");
+    let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(interrupt.expect("there is `kill`").success());
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    assert!(within(false), "the compiler ends");
 }
 
 /// Who reads only the first line, as `head` does, ends the program and is told of no panic.

@@ -19,6 +19,19 @@ const MAY_REACH: &[(&str, &[&str])] = &[
     ("safe_kernels", &["cuda_std", "cuda_std_macros"]),
     ("kernels", &["cuda_std", "cuda_std_macros"]),
     ("course_kernels", &["cuda_std", "cuda_std_macros"]),
+    (
+        "course_host",
+        &[
+            "cuda_host",
+            "cuda_std",
+            "cuda_std_macros",
+            "cust_ext",
+            "driver_owners",
+            "cuda_driver",
+            "simt",
+            "virtual_gpu",
+        ],
+    ),
     ("cuda_builder", &[]),
     ("cuda_driver", &[]),
     ("simt", &[]),
@@ -67,6 +80,7 @@ const MAY_REACH: &[(&str, &[&str])] = &[
             "coalesce",
             "profiling",
             "virtual_libcuda",
+            "course_host",
             "course_kernels",
             "cuda_builder",
             "cuda_host",
@@ -87,6 +101,7 @@ const MAY_REACH: &[(&str, &[&str])] = &[
         &[
             "coalesce",
             "course",
+            "course_host",
             "course_kernels",
             "cuda_builder",
             "cuda_driver",
@@ -115,7 +130,10 @@ const TOP: [&str; 3] = ["host", "tests", "my_app"];
 /// Crates of others that only these may name.
 const ONLY: &[(&str, &[&str])] = &[
     // The host tasks of the course are programs of learners.
-    ("cust", &["cust_ext", "cuda_host", "coalesce", "course", "host", "tests", "my_app"]),
+    (
+        "cust",
+        &["cust_ext", "cuda_host", "coalesce", "course", "course_host", "host", "tests", "my_app"],
+    ),
     ("cust_raw", &["cuda_driver"]),
     // `cuda_driver` opens the driver, and `coalesce` libraries of peers.
     ("libloading", &["cuda_driver", "coalesce"]),

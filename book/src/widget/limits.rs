@@ -75,8 +75,9 @@ pub fn roofline(sources: &Sources) -> Result<Widget> {
     let results = &sources.results;
     let memory = [Resource::Copy, Resource::Read, Resource::Write];
     let peaks = memory.into_iter().filter_map(|resource| results.peak(resource));
-    let bandwidth = peaks.map(results::MeasuredPeak::bandwidth_gb_s).max_by(f64::total_cmp);
-    let bandwidth = bandwidth.context("nobody measured the bandwidth of device memory")?;
+    let peaks = peaks.map(|peak| (peak.bandwidth_gb_s(), peak.resource.name()));
+    let fastest = peaks.max_by(|a, b| a.0.total_cmp(&b.0));
+    let (bandwidth, of) = fastest.context("nobody measured the bandwidth of device memory")?;
     let rate = results
         .peak(Resource::Fp32)
         .context("nobody measured the rate of arithmetic")?
@@ -129,7 +130,7 @@ pub fn roofline(sources: &Sources) -> Result<Widget> {
             ("points", data.join(",")),
             ("bandwidth", bandwidth.to_string()),
             ("rate", rate.to_string()),
-            ("words", format!("{} GB/s|{} GFLOP/s", figure(bandwidth), figure(rate))),
+            ("words", format!("{} GB/s, {of}|{} GFLOP/s", figure(bandwidth), figure(rate))),
         ],
         states: html! { figure { (PreEscaped(svg)) } },
     })

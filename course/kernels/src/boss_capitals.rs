@@ -1,6 +1,6 @@
 //! # Boss: a text in capitals
 //!
-//! Here is what was counted: 1 sector per load and per store, and four times as many requests as there need
+//! Here is what was counted: 1{given sectors per load} sector per load and per store, and four{given load requests / solved load requests} times as many requests as there need
 //! be. The kernel turns the letters of a text into capitals. Name the disease, then cure it. The grid has a
 //! thread for every 4 bytes, rounded up.
 

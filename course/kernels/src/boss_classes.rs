@@ -1,6 +1,6 @@
 //! # Boss: four classes
 //!
-//! Here is what was counted: 4 sectors per load, and many requests of local memory. Each thread looks at the
+//! Here is what was counted: 4{given sectors per load} sectors per load, and many requests of local memory. Each thread looks at the
 //! numbers of a column and counts how many have the remainder 0, 1, 2 or 3. Name the disease, then cure it.
 //! No count is above 255.
 

@@ -1,6 +1,6 @@
 //! # Boss: complex numbers
 //!
-//! Here is what was counted: 8 sectors per load and per store, each used by half, and twice as many requests
+//! Here is what was counted: 8{given sectors per load} sectors per load and per store, each used by half, and twice{given load requests / solved load requests} as many requests
 //! as there need be. The kernel squares complex numbers, whose two parts lie side by side. Name the
 //! disease, then cure it.
 

@@ -1,6 +1,6 @@
 //! # Boss: how many match?
 //!
-//! Here is what was counted: 4 sectors per load, and for each warp a shared atomic and two barriers, where one
+//! Here is what was counted: 4{given sectors per load} sectors per load, and for each warp a shared atomic and two{given barriers, per warp / given warps} barriers, where one{solved barriers, per warp / solved warps}
 //! counting barrier would do. For each block of 256 numbers the kernel counts those above 0. Name the disease,
 //! then cure it. The block can count in a way that needs no atomic at all: look at what `cuda_std::thread` has
 //! besides `sync_threads`.

@@ -1,6 +1,6 @@
 //! # Boss: every number with every other
 //!
-//! Here is what was counted: 32 sectors per store, and few sectors per load. The kernel multiplies each number of
+//! Here is what was counted: 32{given sectors per store} sectors per store, and few sectors per load. The kernel multiplies each number of
 //! one list with each number of another. Name the disease, then cure it.
 
 use cuda_std::prelude::*;

@@ -1,7 +1,7 @@
 //! # Boss: the sums of rows
 //!
-//! Here is what was counted: 4 sectors per load, 1 wavefront per shared store, 32 wavefronts per shared load.
-//! The kernel sums the rows of a matrix of 32 columns. Name the disease, then cure it. The block has 4096
+//! Here is what was counted: 4{given sectors per load} sectors per load, 1{given wavefronts per shared store} wavefront per shared store, 32{given wavefronts per shared load} wavefronts per shared load.
+//! The kernel sums the rows of a matrix of 32 columns. Name the disease, then cure it. The block has 4096{solved bytes of shared memory}
 //! bytes of shared memory and not one more.
 
 use core::mem::MaybeUninit;

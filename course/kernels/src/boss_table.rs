@@ -1,6 +1,6 @@
 //! # Boss: a look into a table
 //!
-//! Here is what was counted: 12.2 sectors per load in the mean of two loads, of which one finds all its words in
+//! Here is what was counted: 12.2{given sectors per load} sectors per load in the mean of two loads, of which one finds all its words in
 //! 1024 bytes. The kernel replaces each number by its entry in the table. Name the disease, then cure it.
 
 #[allow(unused_imports)]

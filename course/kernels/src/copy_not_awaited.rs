@@ -3,7 +3,7 @@
 //! Each block reverses 256 numbers through a tile in shared memory. `cp.async` copies straight from global to
 //! shared memory while the thread goes on.
 //!
-//! The results are right when copies are quick. Make them right always, with one barrier.
+//! The results are right when copies are quick. Make them right always, with one{solved barriers, per warp / solved warps} barrier.
 
 use core::mem::MaybeUninit;
 use cuda_std::async_copy;

@@ -2,7 +2,7 @@
 //!
 //! The kernel transposes a matrix of doubles through a tile. An element takes two banks, and a half of the
 //! warp is served at a time. A column of the tile, as it stands, lies in two banks. Is one unused element
-//! per row enough, as it is for 4-byte elements? You may use up to 8448 bytes.
+//! per row enough, as it is for 4-byte elements? You may use up to 8448{solved bytes of shared memory} bytes.
 
 use core::mem::MaybeUninit;
 use cuda_std::prelude::*;

@@ -1,11 +1,11 @@
 //! # Every third: one channel of an image of three
 //!
 //! Pixels lie as red, green, blue, red, green, blue. The kernel takes the green channel. Each load of
-//! a warp spans 12 sectors and uses a third of them; the rest of these sectors is fetched again by
-//! nobody, but one request takes three times as long as it needs.
+//! a warp spans 12{given sectors per load} sectors and uses a third of them; the rest of these sectors is fetched again by
+//! nobody, but each request takes three times as long as it needs.
 //!
-//! Let the block load its 768 words side by side into the tile in shared memory, as three requests of
-//! 4 sectors per warp, and pick the green ones from there. 3 and 32 have no common factor: is there a
+//! Let the block load its 768 words side by side into the tile in shared memory, as three{solved load requests / solved warps} requests of
+//! 4{solved sectors per load} sectors per warp, and pick the green ones from there. 3 and 32 have no common factor: is there a
 //! bank conflict?
 
 use core::mem::MaybeUninit;

@@ -4,7 +4,7 @@
 //! thread takes a run of neighbouring elements, as a thread of a CPU would. On a GPU the 32 lanes of
 //! a warp load at the same moment, and here their elements are a whole run apart.
 //!
-//! Share the elements out differently, so that one load of a warp touches 4 sectors.
+//! Share the elements out differently, so that one load of a warp touches 4{solved sectors per load} sectors.
 
 use cuda_std::prelude::*;
 

@@ -7,14 +7,21 @@ use cuda_std::prelude::*;
 /// # Safety
 /// Launch contract: a thread per value; both arrays hold `n` values, and may be the same.
 #[kernel]
-pub unsafe fn host_step(source: *const u32, target: *mut u32, n: u32, add: u32, rounds: u32) {
+pub unsafe fn host_step(
+    source: *const u32,
+    target: *mut u32,
+    n: u32,
+    factor: u32,
+    add: u32,
+    rounds: u32,
+) {
     let i = thread::index_1d();
     if i < n {
         // SAFETY: i is below n, the length of both arrays, and no other thread uses this value.
         unsafe {
             let mut value = *source.add(i as usize);
             for _ in 0..rounds {
-                value = value.wrapping_mul(3).wrapping_add(add);
+                value = value.wrapping_mul(factor).wrapping_add(add);
             }
             *target.add(i as usize) = value;
         }

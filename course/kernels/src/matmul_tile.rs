@@ -5,7 +5,7 @@
 //! and every one of them loads them anew.
 //!
 //! Let the block stage a 16 x 16 tile of `a` and one of `b` in shared memory, multiply these, and go on
-//! with the next pair. Each element is then loaded once per block. Two barriers per pair: one before
+//! with the next pair. Each element is then loaded once per block. Two{solved barriers, per warp / solved warps / 4} barriers per pair: one before
 //! the tiles are read, one before they are overwritten.
 
 use core::mem::MaybeUninit;

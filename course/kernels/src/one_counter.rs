@@ -4,7 +4,7 @@
 //! to that word, and the memory serves lanes that want the same word one after the other.
 //!
 //! A warp can count first: `warp::warp_vote_ballot(FULL_MASK, condition)` gives every lane one bit per
-//! lane whose condition holds, if all 32 lanes take part. Then one lane can add for all. The goal is one
+//! lane whose condition holds, if all 32 lanes take part. Then one lane can add for all. The goal is one{solved global atomics / solved warps}
 //! atomic per warp.
 
 use core::sync::atomic::Ordering::Relaxed;

@@ -5,7 +5,7 @@
 //! the tile are 32 words apart, and shared memory has 32 banks: all lanes want the same one.
 //!
 //! Change where a word of the tile lies, so that no two lanes of a request want one bank. You may use
-//! up to 4224 bytes.
+//! up to 4224{solved bytes of shared memory} bytes.
 
 use core::mem::MaybeUninit;
 use cuda_std::prelude::*;

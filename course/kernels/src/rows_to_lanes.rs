@@ -4,7 +4,7 @@
 //! neighbouring lanes take neighbouring rows, so the 32 addresses of one load are `width` pixels
 //! apart, and each lane makes the memory move a whole sector of 32 bytes for its 4.
 //!
-//! Make neighbouring lanes take neighbouring pixels. The goal is 4 sectors per load and per store.
+//! Make neighbouring lanes take neighbouring pixels. The goal is 4{solved sectors per load} sectors per load and per store.
 
 use cuda_std::prelude::*;
 

@@ -1,8 +1,8 @@
 //! # Swizzle the tile: no conflict, and not one byte more
 //!
 //! The kernel turns an image to the right through a tile in shared memory. As it stands, a column of
-//! the tile lies in one bank: 32 wavefronts for 32 words. A wider row would help, but this block has
-//! exactly 4096 bytes.
+//! the tile lies in one bank: 32{given wavefronts per shared load} wavefronts for 32 words. A wider row would help, but this block has
+//! exactly 4096{solved bytes of shared memory} bytes.
 //!
 //! Keep the tile and permute each row of it: store column c of row r somewhere else in the row, so
 //! that the words of a column are in 32 different banks. The lanes that read must look there, too.

@@ -1,6 +1,6 @@
 //! # Wide loads: four elements per lane and request
 //!
-//! The kernel adds 1 to every element, one element per thread. It is coalesced: 4 sectors per load.
+//! The kernel adds 1 to every element, one element per thread. It is coalesced: 4{given sectors per load} sectors per load.
 //! Still each lane has only 4 bytes on their way at a time. A lane may load and store 16 bytes at once
 //! (`cuda_std::vector::{load, store}` with `F32x4`), at addresses that are multiples of 16.
 //!

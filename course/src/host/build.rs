@@ -1,23 +1,25 @@
 //! A learner's host file to a program: the compiler links it with the libraries that `cargo xtask learn` was built from,
 //! so that nothing but the file itself is compiled, without optimization.
 
-use super::confine::limit;
-use super::program::Seen;
-use crate::compile::{Compiled, Places, compile};
+use crate::compile::{COMPILER_LIMITS, Compiled, Places, compile, said};
+use crate::group::{Group, Limits, read};
 use anyhow::{Context, Result, bail};
+use coalesce::count::COUNTING_DEVICE;
+use course_host::{Answer, Order, WORD_BYTES, read_answer};
 use std::fmt::Write as _;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::io::{Read, Write};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::io::{IsTerminal, Seek, Write, stderr};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, OnceLock};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// What a host file may use, besides the standard library.
-const LIBRARIES: [&str; 4] = ["course", "cust", "cust_ext", "anyhow"];
+const LIBRARIES: [&str; 4] = ["course_host", "cust", "cust_ext", "anyhow"];
+/// What a program may use: ten times the seconds that any solution needs, and five times the memory.
+const LIMITS: Limits = Limits { seconds: 2, bytes: 1 << 30, addresses: 1 << 34, file_bytes: 0 };
 /// How long a program may take that waits and does not compute.
 const MAX_WAIT: Duration = Duration::from_secs(20);
 /// The most that is read of what a program writes.
@@ -27,8 +29,6 @@ const MAX_OUTPUT: u64 = 1 << 20;
 pub struct Source<'a> {
     /// Its name in the program.
     pub name: &'a str,
-    /// Its task.
-    pub id: &'a str,
     /// Where it is.
     pub path: &'a Path,
 }
@@ -39,7 +39,7 @@ pub struct Program {
     program: PathBuf,
     ptx: PathBuf,
     /// Is deleted with the last of them.
-    _folder: Arc<TempDir>,
+    folder: Arc<TempDir>,
 }
 
 /// What a program's end says.
@@ -55,65 +55,56 @@ pub enum Ended {
 }
 
 impl Program {
-    /// Runs one of the files: each run is a seed and a size.
-    pub(super) fn run(&self, name: &str, runs: &[String]) -> Result<(Vec<Seen>, Ended)> {
+    /// Runs one of the files as ordered; gives as many answers as came.
+    pub(super) fn run(&self, name: &str, orders: &[Order]) -> Result<(Vec<Answer>, Ended)> {
         let shown = self.program.display();
-        let word = word();
-        // Written before there is a reader: a pipe holds more than this.
-        let (input, mut writer) = std::io::pipe().context("cannot make a pipe")?;
-        writer.write_all(format!("{word}\n{}\n", runs.join("\n")).as_bytes())?;
-        drop(writer);
+        let words: Vec<[u8; WORD_BYTES]> = orders.iter().map(|_| word()).collect();
+        let results: usize = orders.iter().map(|order| 4 * order.target).sum();
+        let mut input = tempfile::tempfile_in(self.folder.path())
+            .context("cannot write what the program reads: is the disk full?")?;
+        for (order, word) in orders.iter().zip(&words) {
+            order.write(&mut input)?;
+            input.write_all(word)?;
+        }
+        input.rewind()?;
         let mut command = Command::new(&self.program);
-        command.arg(name).arg(&self.ptx).process_group(0).env_clear();
+        command.args([name, COUNTING_DEVICE]).arg(&self.ptx).env_clear();
         command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // SAFETY: between fork and exec only system calls are made, which is allowed there and touches no memory of the
-        // parent's.
-        unsafe { command.pre_exec(limit) };
-        let mut child = command.spawn().with_context(|| format!("cannot start {shown}"))?;
+        let group = Group::start(&mut command, LIMITS);
+        let mut group = group.with_context(|| format!("cannot start {shown}"))?;
         let begin = Instant::now();
-        let verdicts = read(child.stdout.take().context("it is piped")?);
-        let errors = read(child.stderr.take().context("it is piped")?);
-        let status = loop {
-            match child.try_wait().context("cannot wait for the program")? {
-                Some(status) => break Some(status),
-                None if begin.elapsed() > MAX_WAIT => break None,
-                None if errors.is_finished() || verdicts.is_finished() => {
-                    // It has closed one of them, or printed too much.
-                    std::thread::sleep(Duration::from_millis(50));
-                    break child.try_wait().context("cannot wait for the program")?;
-                }
-                None => std::thread::sleep(Duration::from_millis(5)),
+        let most = MAX_OUTPUT * words.len() as u64 + results as u64;
+        let answers = read(group.child.stdout.take().context("it is piped")?, most);
+        let errors = read(group.child.stderr.take().context("it is piped")?, MAX_OUTPUT);
+        let mut is_late = false;
+        while !group.has_ended() && !is_late {
+            is_late = begin.elapsed() > MAX_WAIT;
+            if errors.is_finished() || answers.is_finished() {
+                // It has closed one of them, or printed too much.
+                std::thread::sleep(Duration::from_millis(50));
+                is_late = !group.has_ended();
             }
-        };
+            std::thread::sleep(Duration::from_millis(5));
+        }
         // What it started ends with it, and lets go of the pipes.
-        // SAFETY: the call takes numbers only; the group is the child's, which is not waited for before this.
-        unsafe { libc::kill(-(child.id() as libc::pid_t), libc::SIGKILL) };
-        child.wait().context("cannot wait for the program")?;
-        let verdicts = verdicts.join().unwrap_or_default();
+        let status = group.end().context("cannot wait for the program")?;
+        let answers = answers.join().unwrap_or_default();
         let errors = errors.join().unwrap_or_default();
-        let lines = verdicts.lines().filter_map(|line| line.strip_prefix(&word));
-        let seen = lines.map_while(|line| serde_json::from_str(line).ok()).collect();
-        let is_full = [&verdicts, &errors].iter().any(|text| text.len() as u64 >= MAX_OUTPUT);
+        let is_full = answers.len() as u64 >= most || errors.len() as u64 >= MAX_OUTPUT;
+        let mut rest = answers.as_slice();
+        let answers = words.iter().map_while(|word| read_answer(*word, &mut rest).ok()).collect();
         let ended = match status {
             _ if is_full => Ended::Loud,
-            None => Ended::Late,
-            Some(status) if status.success() => Ended::Well,
-            Some(status) if matches!(status.signal(), Some(libc::SIGXCPU | libc::SIGKILL)) => {
-                Ended::Late
+            _ if is_late => Ended::Late,
+            _ if status.success() => Ended::Well,
+            _ if matches!(status.signal(), Some(libc::SIGXCPU | libc::SIGKILL)) => Ended::Late,
+            _ => {
+                let errors = String::from_utf8_lossy(&errors);
+                Ended::Badly(last_words(&errors).unwrap_or_else(|| status.to_string()))
             }
-            Some(status) => Ended::Badly(last_words(&errors).unwrap_or_else(|| status.to_string())),
         };
-        Ok((seen, ended))
+        Ok((answers, ended))
     }
-}
-
-/// Reads what a program writes, up to a limit.
-fn read(stream: impl Read + Send + 'static) -> JoinHandle<String> {
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let _ = stream.take(MAX_OUTPUT).read_to_end(&mut bytes);
-        String::from_utf8_lossy(&bytes).into_owned()
-    })
 }
 
 /// What a program said of its end: the panic, or the last line.
@@ -129,9 +120,9 @@ fn last_words(errors: &str) -> Option<String> {
 }
 
 /// A word that nobody can guess: the keys of a hasher are random.
-fn word() -> String {
+fn word() -> [u8; WORD_BYTES] {
     let number = || RandomState::new().build_hasher().finish();
-    format!("{:016x}{:016x} ", number(), number())
+    (u128::from(number()) << 64 | u128::from(number())).to_le_bytes()
 }
 
 /// Links files to one program, in a folder of its own below the target folder; `None` when the compiler refuses them, and
@@ -153,11 +144,11 @@ pub fn build(places: &Places, folder: &str, files: &[Source<'_>]) -> Result<Opti
         let path = path.with_context(|| format!("cannot find {}", file.path.display()))?;
         // The path as a literal of Rust.
         writeln!(main, "#[path = {:?}]\nmod file_{index};", path.display().to_string())?;
-        writeln!(table, "        ({:?}, {:?}, file_{index}::run),", file.name, file.id)?;
+        writeln!(table, "        ({:?}, file_{index}::run),", file.name)?;
     }
     writeln!(
         main,
-        "fn main() -> std::process::ExitCode {{\n    course::host::main(&[\n{table}    ])\n}}"
+        "fn main() -> std::process::ExitCode {{\n    course_host::main(&[\n{table}    ])\n}}"
     )?;
     let root = folder.path().join("main.rs");
     std::fs::write(&root, &main)
@@ -167,10 +158,14 @@ pub fn build(places: &Places, folder: &str, files: &[Source<'_>]) -> Result<Opti
     rustc.current_dir(&places.root).arg(&root).arg("-o").arg(&program);
     rustc.args(["--edition=2024", "--crate-name=host", "-Cdebuginfo=line-tables-only"]);
     rustc.args(libraries(places)?);
-    if !rustc.status().context("cannot start rustc")?.success() {
+    if stderr().is_terminal() {
+        rustc.arg("--color=always");
+    }
+    let (status, _) = said(&mut rustc, COMPILER_LIMITS)?;
+    if !status.success() {
         return Ok(None);
     }
-    Ok(Some(Program { program, ptx: kernel(places)?, _folder: folder }))
+    Ok(Some(Program { program, ptx: kernel(places)?, folder }))
 }
 
 /// The compiler's arguments that name the libraries, asked of Cargo once.

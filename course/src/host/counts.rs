@@ -1,14 +1,13 @@
 //! What a host program asked of the driver and of the bus, counted from what the virtual GPU recorded.
 
 use super::order::{ENGINES, Ordered, Plan};
-use cuda_host::{OperationKind, OperationRecord};
-use serde::{Deserialize, Serialize};
+use course_host::Seen;
 
 /// Columns of a timeline.
 const COLUMNS: usize = 56;
 
 /// What one run of a host task did.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct HostCounts {
     /// Copies between host and device.
     pub copies: u64,
@@ -36,19 +35,15 @@ pub struct HostCounts {
 
 impl HostCounts {
     /// Counts what was recorded.
-    pub fn of(operations: &[OperationRecord], pageable_copies: u64) -> HostCounts {
-        let mut counts = HostCounts { pageable_copies, ..HostCounts::default() };
-        for one in operations {
-            match &one.kind {
-                OperationKind::Upload { bytes } | OperationKind::Download { bytes } => {
-                    counts.copies += 1;
-                    counts.bus_bytes += bytes;
-                }
-                OperationKind::Call { name } => counts.note(name),
-                _ => {}
-            }
-        }
-        let ordered = Ordered::of(operations);
+    pub fn of(seen: &Seen) -> HostCounts {
+        let mut counts = HostCounts {
+            copies: seen.copies.len() as u64,
+            bus_bytes: seen.copies.iter().sum(),
+            pageable_copies: seen.pageable_copies,
+            ..HostCounts::default()
+        };
+        seen.calls.iter().for_each(|call| counts.note(call));
+        let ordered = Ordered::of(&seen.order);
         counts.kernel_chain = ordered.kernel_chain();
         let Plan { engines, end } = ordered.plan();
         if end > 0.0 {
@@ -92,21 +87,22 @@ fn drawn(spans: &[(f64, f64)], end: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn operation(kind: OperationKind, start_ns: f64, end_ns: f64) -> OperationRecord {
-        OperationRecord { kind, stream: Some(3), start_ns, end_ns }
-    }
+    use course_host::{Record, Work};
 
     #[test]
     fn calls_and_bytes_are_counted_and_steps_are_drawn() {
-        let kernel = || OperationKind::Kernel { name: "step".to_owned() };
-        let operations = [
-            operation(OperationKind::Upload { bytes: 8 }, 0.0, 50.0),
-            operation(kernel(), 50.0, 70.0),
-            operation(kernel(), 70.0, 71.0),
-            operation(OperationKind::Call { name: "cuMemAlloc_v2" }, 0.0, 1.0),
-        ];
-        let counts = HostCounts::of(&operations, 0);
+        let work = |id, work, after| Record::Enqueued { id, work, after };
+        let seen = Seen {
+            copies: vec![8],
+            calls: vec!["cuMemAlloc_v2".to_owned()],
+            order: vec![
+                work(0, Work::Upload(8), vec![]),
+                work(1, Work::Kernel, vec![0]),
+                work(2, Work::Kernel, vec![1]),
+            ],
+            ..Seen::default()
+        };
+        let counts = HostCounts::of(&seen);
         assert_eq!((counts.copies, counts.bus_bytes, counts.allocations), (1, 8, 1));
         assert_eq!((counts.kernel_chain, counts.idle_percent), (2, 50.0));
         let half = "#".repeat(COLUMNS / 2);

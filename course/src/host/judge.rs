@@ -1,16 +1,19 @@
 //! Judging what a host file did: results, mistakes of the host's, counts.
 
 use super::build::{Ended, Program};
-use super::confine::IS_CONFINED;
-use super::program::Seen;
+use super::counts::HostCounts;
 use crate::bounds;
 use crate::count::Run;
 use crate::mistake::Found;
-use crate::question::Execute;
-use crate::task::{Because, Task};
+use crate::question::{Execute, SEED};
+use crate::task::{Because, Kind, Task};
 use crate::verdict::{Failure, Verdict};
-use anyhow::{Result, bail};
-use coalesce::pattern::Size;
+use crate::words;
+use anyhow::{Context, Result, bail};
+use coalesce::data::{Data, Element, compare};
+use coalesce::pattern::{Output, Size};
+use coalesce::verify::case;
+use course_host::{Answer, IS_CONFINED, Order, Seen};
 use virtual_gpu::MisuseKind;
 
 /// Mistakes that a host file is graded by.
@@ -25,6 +28,9 @@ const MISTAKES: &[MisuseKind] = &[
     MisuseKind::Unsupported,
     MisuseKind::KernelFault,
 ];
+
+/// The call by which a stream waits for an event.
+const WAIT: &str = "cuStreamWaitEvent";
 
 /// A host file, to be asked about.
 pub struct Asked<'a> {
@@ -43,8 +49,9 @@ impl Execute for Asked<'_> {
 
     fn findings(&self) -> Result<Vec<Found>> {
         let largest = self.task.pattern.verify_sizes.last().copied().unwrap_or_default();
-        let (seen, _) = self.program.run(self.name, &[argument(1, &Size::new(largest))])?;
-        let misuse = seen.into_iter().next().and_then(|seen| seen.misuse);
+        let (order, _) = ordered(self.task, SEED, &Size::new(largest))?;
+        let (answers, _) = self.program.run(self.name, &[order])?;
+        let misuse = answers.into_iter().next().and_then(|answer| answer.seen.misuse);
         let found = misuse.and_then(|(kind, message, _)| {
             let call = message.split(':').next().unwrap_or_default().to_owned();
             Some(Found { because: Because::Misuse(mistake(&kind)?), lines: Vec::new(), call })
@@ -58,19 +65,32 @@ fn mistake(kind: &str) -> Option<MisuseKind> {
     MISTAKES.iter().copied().find(|one| format!("{one:?}") == kind)
 }
 
-fn argument(seed: u64, size: &Size) -> String {
-    let numbers: Vec<String> = size.values().iter().map(ToString::to_string).collect();
-    format!("{seed}:{}", numbers.join(","))
+/// What a file is given at a size, and what it has to make of it: only the first leaves this process.
+fn ordered(task: &'static Task, seed: u64, size: &Size) -> Result<(Order, Output)> {
+    let mut case = case(&task.pattern, size, seed);
+    let words = |data: &Data| u32::view(data).map(<[u32]>::to_vec).context("host tasks have u32");
+    let right = case.outputs.remove(0);
+    let factor = words(&case.inputs[1])?;
+    let order = Order {
+        source: words(&case.inputs[0])?,
+        factor: *factor.first().context("there is a factor")?,
+        target: right.reference.len(),
+        is_pinned: task.kind == (Kind::Host { pinned: true }),
+    };
+    Ok((order, right))
 }
 
 /// What a host file counts at a size.
 ///
 /// # Errors
 /// When it does not run.
-pub fn run_at(task: &Task, program: &Program, name: &str, size: &Size) -> Result<Run> {
-    let (seen, ended) = program.run(name, &[argument(1, size)])?;
-    match (seen.into_iter().next(), ended) {
-        (Some(Seen { error: None, counts, .. }), _) => Ok(Run { host: counts, ..Run::default() }),
+pub fn run_at(task: &'static Task, program: &Program, name: &str, size: &Size) -> Result<Run> {
+    let (order, _) = ordered(task, SEED, size)?;
+    let (answers, ended) = program.run(name, &[order])?;
+    match (answers.into_iter().next().map(|answer| answer.seen), ended) {
+        (Some(seen @ Seen { error: None, .. }), _) => {
+            Ok(Run { host: HostCounts::of(&seen), ..Run::default() })
+        }
         (Some(Seen { error: Some(why), .. }), _) | (None, Ended::Badly(why)) => {
             bail!("{} does not run at {}: {why}", task.id, task.pattern.show_size(size))
         }
@@ -93,25 +113,33 @@ pub fn grade(
         sizes.iter().flat_map(|size| [1, seed].map(|seed| (seed, size.clone()))).collect();
     let counted = [task.count_size(), task.drawn_size(seed)].map(|size| (seed, size));
     let all = || runs.iter().chain(&counted);
-    let arguments: Vec<String> = all().map(|(seed, size)| argument(*seed, size)).collect();
-    let (seen, ended) = program.run(name, &arguments)?;
+    let ordered = all().map(|(seed, size)| ordered(task, *seed, size));
+    let (orders, right): (Vec<_>, Vec<_>) =
+        ordered.collect::<Result<Vec<_>>>()?.into_iter().unzip();
+    let (answers, ended) = program.run(name, &orders)?;
     for (index, (seed, size)) in all().enumerate() {
-        let Some(one) = seen.get(index) else {
+        let Some(answer) = answers.get(index) else {
             return Ok(verdict.failed(stopped(task, size, &ended)));
         };
-        if let Some(failure) = judged(task, source, size, *seed, one) {
+        if let Some(failure) = judged(task, source, (size, *seed), answer, &right[index]) {
             return Ok(verdict.failed(failure));
         }
     }
     verdict.passed.push(("correct", format!("{} sizes, two sets of random data", sizes.len())));
     let mistakes = "no mistake of the host's: order, lifetimes, changed memory";
     verdict.passed.push(("mistakes", mistakes.to_owned()));
+    let is_one_order = task.fails_as_shipped == Because::Misuse(MisuseKind::MissingOrder)
+        && !answers.iter().any(|one| one.seen.calls.iter().any(|call| call.starts_with(WAIT)));
+    if is_one_order {
+        let order = "the order comes from one stream: right, and what two streams need is an event";
+        verdict.remarks.push(order.to_owned());
+    }
     if !IS_CONFINED {
         let open = "this system takes no calls from a process: the file ran with your rights";
         verdict.remarks.push(open.to_owned());
     }
-    for ((_, size), seen) in counted.iter().zip(&seen[runs.len()..]) {
-        let run = Run { host: seen.counts.clone(), ..Run::default() };
+    for ((_, size), answer) in counted.iter().zip(&answers[runs.len()..]) {
+        let run = Run { host: HostCounts::of(&answer.seen), ..Run::default() };
         let counts = bounds::counted(task, size, &run);
         let outside = bounds::outside(task, size, &counts);
         if verdict.counts.is_empty() {
@@ -157,7 +185,14 @@ fn failure(stage: &'static str, because: Because, message: String, next: String)
 }
 
 /// What is wrong with a run, if something is.
-fn judged(task: &Task, source: &str, size: &Size, seed: u64, seen: &Seen) -> Option<Failure> {
+fn judged(
+    task: &Task,
+    source: &str,
+    (size, seed): (&Size, u64),
+    answer: &Answer,
+    right: &Output,
+) -> Option<Failure> {
+    let Answer { seen, target } = answer;
     let at = format!("(at {}, data of seed {seed})", task.pattern.show_size(size));
     if let Some((kind, message, place)) = &seen.misuse {
         let because = mistake(kind).map_or(Because::Stopped, Because::Misuse);
@@ -167,8 +202,8 @@ fn judged(task: &Task, source: &str, size: &Size, seed: u64, seen: &Seen) -> Opt
         });
         let next =
             "which earlier call still uses this memory, and what tells you that it has ended?";
-        let failed =
-            failure("mistakes", because, format!("{kind}: {message} {at}"), next.to_owned());
+        let message = format!("{} ({kind}) {at}", words::misuse(message));
+        let failed = failure("mistakes", because, message, next.to_owned());
         return Some(Failure { line, ..failed });
     }
     if let Some(error) = &seen.error {
@@ -180,7 +215,8 @@ fn judged(task: &Task, source: &str, size: &Size, seed: u64, seen: &Seen) -> Opt
         let next = next.to_owned();
         return Some(failure("correct", Because::Stopped, format!("{error} {at}"), next));
     }
-    let wrong = seen.wrong.as_ref()?;
+    let mismatch = compare(&Data::U32(target.clone()), &right.reference, right.tolerance)?;
+    let wrong = words::mismatch("target", target.len(), &mismatch);
     let next = "has the host waited for the copy that brings this element?".to_owned();
     Some(failure("correct", Because::Wrong, format!("{wrong} {at}"), next))
 }

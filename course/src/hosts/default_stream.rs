@@ -8,7 +8,7 @@
 
 #![allow(unused_imports)]
 use anyhow::Result;
-use course::host::{Gpu, step};
+use course_host::{Gpu, step};
 use cust::memory::{CopyDestination, DeviceBuffer};
 use cust::stream::{Stream, StreamFlags};
 use cust_ext::stream::{DefaultStream, non_blocking};

@@ -8,7 +8,7 @@
 
 #![allow(unused_imports)]
 use anyhow::Result;
-use course::host::{Gpu, step};
+use course_host::{Gpu, step};
 use cust::event::{Event, EventFlags};
 use cust::memory::{AsyncCopyDestination, DeviceBuffer};
 use cust_ext::stream::{non_blocking, wait_event};

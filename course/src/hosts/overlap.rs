@@ -8,7 +8,7 @@
 
 #![allow(unused_imports)]
 use anyhow::Result;
-use course::host::{Gpu, step};
+use course_host::{Gpu, step};
 use cust::memory::{AsyncCopyDestination, DeviceBuffer};
 use cust::stream::Stream;
 use cust_ext::stream::non_blocking;

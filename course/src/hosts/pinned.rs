@@ -9,7 +9,7 @@
 
 #![allow(unused_imports)]
 use anyhow::Result;
-use course::host::{Gpu, step};
+use course_host::{Gpu, step};
 use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
 

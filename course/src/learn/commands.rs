@@ -5,11 +5,12 @@ use super::session::{Outcome, Session};
 use super::work::Work;
 use super::{folder, screen, words};
 use crate::bounds::line_in;
+use crate::compile::{self, Compiled, Places};
 use crate::count::{Count, number};
 use crate::format;
 use crate::hash::hash;
 use crate::picture;
-use crate::question::{Question, Reply, Runs};
+use crate::question::{Question, Reply, Runs, SEED};
 use crate::task::Task;
 use crate::tasks::TASKS;
 use anyhow::{Context, Result, bail};
@@ -25,6 +26,17 @@ const MAX_ELEMENTS: usize = 1 << 22;
 /// What a learner may wait for, on two cores: in the median of the tasks, and for any of them.
 const MAX_MEDIAN: f64 = 3.0;
 const MAX_SECONDS: f64 = 6.0;
+
+/// Compiles a file in this process, which another has started with limits.
+pub fn compile(places: &Places, name: &str, file: &Path) -> Result<ExitCode> {
+    Ok(match compile::compile(places, name, file)? {
+        Compiled::Ptx(submission) => {
+            print!("{}", submission.ptx);
+            ExitCode::SUCCESS
+        }
+        Compiled::Refused => ExitCode::from(compile::REFUSED),
+    })
+}
 
 pub fn check(
     session: &mut Session,
@@ -233,17 +245,11 @@ pub fn list(session: &Session) -> Result<ExitCode> {
         }
         let notes =
             if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) };
-        println!(
-            "{:>3}  {:5} {:20} {:8} {}{notes}",
-            place(task),
-            state,
-            task.id,
-            task.kind.name(),
-            task.title()
-        );
+        let (place, id, kind) = (place(task), task.id, task.kind.name());
+        let start = format!("{place:>3}  {state:5} {id:20} {kind:8} ");
+        print!("{}", screen::behind(start, &format!("{}{notes}", task.title())));
     }
-    let done = TASKS.iter().filter(|task| session.progress.is_done(task.id)).count();
-    println!("{done} of {} tasks done", TASKS.len());
+    println!("{} of {} tasks done", session.progress.done(), TASKS.len());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -273,7 +279,7 @@ pub fn try_at(session: &Session, id: &str, set: &[String]) -> Result<ExitCode> {
     let size = size_of(task, set)?;
     let work = session.work(task, true)?;
     let run = work.ask(task).run(&size)?;
-    println!("{} at {}", task.id, task.pattern.show_size(&size));
+    println!("{} at {}, data of seed {SEED}", task.id, task.pattern.show_size(&size));
     for count in Count::ALL {
         let value = count.of(&run);
         if value > 0.0 {
@@ -297,7 +303,7 @@ pub fn try_at(session: &Session, id: &str, set: &[String]) -> Result<ExitCode> {
             );
             print!("{}", screen::wrapped(&format!("  {place}, {:?}", request.kind)));
             for text in picture::strip(request) {
-                println!("    {text}");
+                print!("{}", screen::behind("    ".to_owned(), &text));
             }
         }
     }

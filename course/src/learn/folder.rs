@@ -95,7 +95,7 @@ fn editor(places: &Places) -> Result<Vec<(PathBuf, String)>> {
     for name in ["kernels", "hosts"] {
         let is_host = name == "hosts";
         let libraries: &[(&str, &str)] = if is_host {
-            &[("cust_ext", "crates/cust_ext"), ("course", "course")]
+            &[("cust_ext", "crates/cust_ext"), ("course_host", "course/host")]
         } else {
             &[("cuda_std", "crates/cuda_std")]
         };

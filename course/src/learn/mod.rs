@@ -13,8 +13,10 @@ mod work;
 pub use progress::Progress;
 
 use crate::compile::Places;
+use crate::tasks::TASKS;
 use clap::{Parser, Subcommand};
 use session::Session;
+use std::mem::MaybeUninit;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -96,6 +98,14 @@ enum Command {
     },
     /// Measure from save to verdict, for every task's solution.
     Times,
+    /// Compile a file as the kernels of a folder, and print the PTX: what other commands start with limits.
+    #[command(hide = true)]
+    Compile {
+        /// The name of the hidden crate.
+        name: String,
+        /// The file.
+        file: PathBuf,
+    },
     /// Write the files of a new task of the course, for authors.
     New {
         /// Its name.
@@ -122,6 +132,37 @@ fn end_quietly_when_nobody_reads() {
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
 }
 
+/// Ends the program with all that it started when it is interrupted, and says where the progress is.
+fn end_when_interrupted(learn: &Path) {
+    let learn = learn.to_owned();
+    let mut set = MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: the set is made before it is used and lives until the calls return. Threads that are started from here on
+    // leave these signals to the one below, and what is started as a command has them as usual.
+    let set = unsafe {
+        libc::sigemptyset(set.as_mut_ptr());
+        libc::sigaddset(set.as_mut_ptr(), libc::SIGINT);
+        libc::sigaddset(set.as_mut_ptr(), libc::SIGTERM);
+        libc::pthread_sigmask(libc::SIG_BLOCK, set.as_ptr(), std::ptr::null_mut());
+        set.assume_init()
+    };
+    std::thread::spawn(move || {
+        let mut signal = 0;
+        // SAFETY: both live until the call returns.
+        if unsafe { libc::sigwait(&raw const set, &raw mut signal) } != 0 {
+            return;
+        }
+        crate::group::end_all();
+        let done = Progress::read(&learn).map_or(0, |progress| progress.done());
+        let path = Progress::path(&learn);
+        let (of, path) = (TASKS.len(), path.display());
+        let said = format!(
+            "stopped: {done} of {of} done, noted in {path}; go on with `cargo xtask learn`"
+        );
+        eprint!("\n{}", screen::wrapped(&said));
+        std::process::exit(128 + signal);
+    });
+}
+
 fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new(".")).to_owned();
     let target =
@@ -131,6 +172,10 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     if let Some(Command::New { id }) = &arguments.command {
         return template::write(&places, id);
     }
+    if let Some(Command::Compile { name, file }) = &arguments.command {
+        return commands::compile(&places, name, file);
+    }
+    end_when_interrupted(&places.learn);
     let mut session = Session::open(places)?;
     match arguments.command.unwrap_or(Command::Watch { id: None }) {
         Command::Watch { id } => watch::run(&mut session, id.as_deref()),
@@ -146,6 +191,6 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Command::Show { id } => commands::show(&mut session, &id),
         Command::Try { id, set } => commands::try_at(&session, &id, &set),
         Command::Times => commands::times(&session),
-        Command::New { .. } => Ok(ExitCode::SUCCESS),
+        Command::New { .. } | Command::Compile { .. } => Ok(ExitCode::SUCCESS),
     }
 }

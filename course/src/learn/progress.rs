@@ -1,5 +1,6 @@
 //! What a learner has done: a plain file in the learner's folder, written whole after each change.
 
+use crate::tasks::TASKS;
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -120,6 +121,11 @@ impl Progress {
     /// What was done of a task.
     pub fn of(&mut self, id: &str) -> &mut Entry {
         self.tasks.entry(id.to_owned()).or_default()
+    }
+
+    /// How many tasks of this course passed.
+    pub fn done(&self) -> usize {
+        TASKS.iter().filter(|task| self.is_done(task.id)).count()
     }
 
     /// Whether a task passed.

@@ -90,6 +90,12 @@ fn wrapped_behind(start: String, indent: usize, text: &str) -> String {
     out
 }
 
+/// A text behind the start of its line, under which its other lines begin.
+pub fn behind(start: String, text: &str) -> String {
+    let indent = start.chars().count();
+    wrapped_behind(start, indent, text)
+}
+
 /// The heading of a task.
 pub fn heading(task: &Task, place: usize, of: usize) -> String {
     let name = format!("{} / {}", task.lesson, task.id);

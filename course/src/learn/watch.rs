@@ -15,8 +15,7 @@ use std::time::Duration;
 
 /// How often the file is looked at. Its contents are compared, so that it works where no change is announced.
 const PAUSE: Duration = Duration::from_millis(200);
-const KEYS: &str =
-    "[h]int  [d]oc  [p]icture  [s]olution  [n]ext  [l]ist  [x] reset  [q]uit, then Enter";
+const KEYS: &str = "[h]int [d]oc [p]icture [s]olution [n]ext [l]ist [x] reset [q]uit, then Enter";
 
 pub fn run(session: &mut Session, id: Option<&str>) -> Result<ExitCode> {
     let _lock = lock(session)?;
@@ -43,7 +42,7 @@ pub fn run(session: &mut Session, id: Option<&str>) -> Result<ExitCode> {
         };
         match key.trim() {
             "q" => {
-                let done = TASKS.iter().filter(|task| session.progress.is_done(task.id)).count();
+                let done = session.progress.done();
                 println!("{done} of {} done; go on with `cargo xtask learn`", TASKS.len());
                 return Ok(ExitCode::SUCCESS);
             }
@@ -155,7 +154,7 @@ fn grade(session: &mut Session, task: &'static Task) {
             if verdict.is_pass() {
                 print!("{}", commands::next_line(task));
             }
-            print!("{}", screen::wrapped(&format!("{:.1} s; {KEYS}", took.as_secs_f64())));
+            print!("{:.1} s\n{}", took.as_secs_f64(), screen::wrapped(KEYS));
         }
         Ok((Outcome::Refused, _)) => {
             print!("{}", screen::wrapped(&format!("the compiler's messages are above; {KEYS}")));

@@ -48,7 +48,7 @@ const SIGNATURES: &[(&str, &str, &str)] = &[
     (
         "step",
         "unsafe step(gpu, stream, (source, target), add: u32, rounds: u32) -> Result<()>",
-        "enqueues the kernel: every value x becomes 3 x + add, so many times",
+        "enqueues the kernel: every value x becomes f x + add, so many times; f is the device's",
     ),
     ("stream", "gpu.stream() -> &Stream", "a stream that is yours"),
     (
@@ -142,8 +142,16 @@ fn terms() -> impl Iterator<Item = (&'static str, String)> {
         let (name, text) = section.split_once("\n\n")?;
         let paragraph = text.split("\n\n").next()?.replace('\n', " ");
         let end = paragraph.find(". ").map_or(paragraph.len(), |at| at + 1);
-        Some((name, paragraph[..end].replace(['[', ']'], "")))
+        Some((name, without_links(&paragraph[..end])))
     })
+}
+
+/// A text without its links, such as `[threads][thread]` and `[block]`.
+fn without_links(text: &str) -> String {
+    let mut pieces = text.split("][");
+    let first = pieces.next().unwrap_or_default().to_owned();
+    let rest = pieces.map(|piece| piece.split_once(']').map_or(piece, |(_, rest)| rest));
+    rest.fold(first, |text, rest| text + rest).replace(['[', ']'], "")
 }
 
 #[cfg(test)]
@@ -159,6 +167,7 @@ mod tests {
         for (name, _, _) in SIGNATURES {
             assert!(TASKS.iter().any(|task| names(task, name)), "no task calls {name}");
         }
+        assert_eq!(without_links("[threads][thread] of a [block]"), "threads of a block");
         let words = of(named("batch").expect("a task"));
         assert!(words.contains("upload_rows((source, Rows)"), "{words}");
         assert!(of(named("first_warp").expect("a task")).contains("- sector: "));

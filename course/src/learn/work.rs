@@ -1,13 +1,15 @@
 //! A task's file, compiled: a kernel, or a program of the host.
 
-use crate::compile::{Compiled, Places, compile, read};
+use crate::compile::{Compiled, Places, compile_apart, read};
 use crate::grade::{Subject, Submission, Verdict, grade};
 use crate::host::{self, Asked, Program, Source};
 use crate::question::Execute;
-use crate::refuse::refuse;
+use crate::refuse::refuse_host;
 use crate::task::{Kind, Task};
 use anyhow::{Context, Result, bail};
+use std::io::{IsTerminal, stderr};
 use std::path::Path;
+use std::process::Command;
 
 /// What a task's file became.
 pub enum Work {
@@ -24,7 +26,13 @@ impl Work {
     /// When it cannot be read or there is no compiler.
     pub fn build(places: &Places, task: &Task, folder: &str, path: &Path) -> Result<Option<Work>> {
         if !matches!(task.kind, Kind::Host { .. }) {
-            return Ok(match compile(places, folder, path)? {
+            let program = std::env::current_exe().context("cannot find this program")?;
+            let mut command = Command::new(program);
+            command.args(["compile", folder]).arg(path);
+            if stderr().is_terminal() {
+                command.env("CARGO_TERM_COLOR", "always");
+            }
+            return Ok(match compile_apart(&mut command, path)? {
                 Compiled::Ptx(submission) => Some(Work::Kernel(submission)),
                 Compiled::Refused => None,
             });
@@ -33,8 +41,8 @@ impl Work {
         if !source.contains("pub fn run(") {
             bail!("{} has no `pub fn run(`: keep the signature", path.display());
         }
-        refuse(&source).with_context(|| format!("{} is refused", path.display()))?;
-        let program = host::build(places, folder, &[Source { name: task.id, id: task.id, path }])?;
+        refuse_host(&source).with_context(|| format!("{} is refused", path.display()))?;
+        let program = host::build(places, folder, &[Source { name: task.id, path }])?;
         Ok(program.map(|program| Work::Host(program, source)))
     }
 

@@ -63,8 +63,8 @@ const SOLVED: &str = include_str!("../hosts/batch.rs");
 
 fn case(size: &Size, random: &mut Random) -> Case {
     let [rows] = size.get();
-    let source = random.u32s(64 * rows);
-    let wanted = source.chunks(64).flat_map(|row| &row[..32]);
-    let target = wanted.map(|value| stepped(*value, 1, 1)).collect();
-    Case { inputs: vec![Data::U32(source)], outputs: vec![Output::exact(Data::U32(target))] }
+    stepped_case(random.u32s(64 * rows), random, |source, factor| {
+        let wanted = source.chunks(64).flat_map(|row| &row[..32]);
+        wanted.map(|value| stepped(*value, factor, 1, 1)).collect()
+    })
 }

@@ -46,5 +46,5 @@ pub const TASK: Task = Task {
 const SOLVED: &str = include_str!("../hosts/default_stream.rs");
 
 fn case(size: &Size, random: &mut Random) -> Case {
-    stepped_case(size, random, |value| stepped(value, 1, 20_000))
+    each_stepped(size, random, |value, factor| stepped(value, factor, 1, 20_000))
 }

@@ -40,6 +40,11 @@ pub const TASK: Task = Task {
             because: "32 x 8 B / 32 B",
         },
         Bound {
+            count: Count::StoreSectors,
+            limits: |size| exactly(elements(size) / 4.0),
+            because: "each result once: 8 B of a sector of 32 B",
+        },
+        Bound {
             count: Count::LoadSectors,
             limits: |size| exactly(elements(size) / 4.0),
             because: "each element once: 8 B of a sector of 32 B",

@@ -26,7 +26,7 @@ pub const TASK: Task = Task {
     bounds: &[
         Bound {
             count: Count::Launches,
-            limits: |_| between(2.0, 32.0),
+            limits: |_| exactly(32.0),
             because: "16 that are recorded, and 16 of the graph",
         },
         Bound {
@@ -51,7 +51,7 @@ pub const TASK: Task = Task {
 const SOLVED: &str = include_str!("../hosts/graph.rs");
 
 fn case(size: &Size, random: &mut Random) -> Case {
-    stepped_case(size, random, |value| {
-        (0..256).fold(value, |value, step| stepped(value, step % 16, 1))
+    each_stepped(size, random, |value, factor| {
+        (0..256).fold(value, |value, step| stepped(value, factor, step % 16, 1))
     })
 }

@@ -48,6 +48,11 @@ pub const TASK: Task = Task {
             because: "32 lanes x 4 B = 128 B = 4 sectors of 32 B",
         },
         Bound {
+            count: Count::StoreSectors,
+            limits: |size| exactly(elements(size) / 8.0),
+            because: "each result once: 4 B of a sector of 32 B",
+        },
+        Bound {
             count: Count::LoadSectors,
             limits: |size| exactly(elements(size) / 4.0),
             because: "two arrays, each sector once",

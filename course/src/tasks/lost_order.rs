@@ -42,5 +42,5 @@ pub const TASK: Task = Task {
 const SOLVED: &str = include_str!("../hosts/lost_order.rs");
 
 fn case(size: &Size, random: &mut Random) -> Case {
-    stepped_case(size, random, |value| stepped(value, 1, 1))
+    each_stepped(size, random, |value, factor| stepped(value, factor, 1, 1))
 }

@@ -58,6 +58,11 @@ pub const TASK: Task = Task {
             because: "a row of the result per warp",
         },
         Bound {
+            count: Count::StoreSectors,
+            limits: |size| exactly(elements(size) / 8.0),
+            because: "each result once: 4 B of a sector of 32 B",
+        },
+        Bound {
             count: Count::LoadSectors,
             limits: |size| exactly(elements(size) / 8.0),
             because: "each number once: 4 B of a sector of 32 B",

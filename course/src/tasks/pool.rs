@@ -48,5 +48,7 @@ pub const TASK: Task = Task {
 const SOLVED: &str = include_str!("../hosts/pool.rs");
 
 fn case(size: &Size, random: &mut Random) -> Case {
-    stepped_case(size, random, |value| (0..16).fold(value, |value, step| stepped(value, step, 2)))
+    each_stepped(size, random, |value, factor| {
+        (0..16).fold(value, |value, step| stepped(value, factor, step, 2))
+    })
 }

@@ -36,10 +36,23 @@ pub const fn host_sizes(count: &'static [usize]) -> Sizes {
     Sizes { dimensions: N, verify: &[&[1], &[31], &[257], &[1000], &[4096]], count }
 }
 
+/// The case of a host task: the values, and what the device's kernel multiplies by, an odd number, so that no value is
+/// lost. `value` makes a result of each with it.
+pub fn stepped_case(
+    source: Vec<u32>,
+    random: &mut Random,
+    value: impl Fn(&[u32], u32) -> Vec<u32>,
+) -> Case {
+    let factor = random.u32s(1)[0] | 1;
+    let target = value(&source, factor);
+    let inputs = vec![Data::U32(source), Data::U32(vec![factor])];
+    Case { inputs, outputs: vec![Output::exact(Data::U32(target))] }
+}
+
 /// The case of a host task that makes one value of each.
-pub fn stepped_case(size: &Size, random: &mut Random, value: impl Fn(u32) -> u32) -> Case {
+pub fn each_stepped(size: &Size, random: &mut Random, value: impl Fn(u32, u32) -> u32) -> Case {
     let [n] = size.get();
-    let source = random.u32s(n);
-    let target = source.iter().map(|one| value(*one)).collect();
-    Case { inputs: vec![Data::U32(source)], outputs: vec![Output::exact(Data::U32(target))] }
+    stepped_case(random.u32s(n), random, |source, factor| {
+        source.iter().map(|one| value(*one, factor)).collect()
+    })
 }

@@ -44,6 +44,11 @@ pub const TASK: Task = Task {
         },
         Bound { count: Count::SectorsPerStore, limits: |_| between(1.0, 4.0), because: "the same" },
         Bound {
+            count: Count::StoreSectors,
+            limits: |size| exactly(elements(size) / 8.0),
+            because: "each result once: 4 B of a sector of 32 B",
+        },
+        Bound {
             count: Count::LoadSectors,
             limits: |size| exactly(elements(size) / 8.0),
             because: "each pixel once: 4 B of a sector of 32 B",

@@ -42,6 +42,11 @@ pub const TASK: Task = Task {
             because: "a row of the result per warp, shifted by no more than the edge of the image",
         },
         Bound {
+            count: Count::StoreSectors,
+            limits: |size| exactly(elements(size) / 8.0),
+            because: "each result once: 4 B of a sector of 32 B",
+        },
+        Bound {
             count: Count::LoadSectors,
             limits: |size| exactly(elements(size) / 8.0),
             because: "each number once: 4 B of a sector of 32 B",

@@ -1,6 +1,8 @@
 //! Files that do not do what their task is about, of every task, and are right where results used to be looked at.
 
 use super::build::{Candidate, solution};
+use course::count::Count;
+use course::format;
 use course::task::{Kind, Task};
 use course::tasks::TASKS;
 
@@ -128,6 +130,13 @@ const ALONE: &[(&str, &str)] = &[
     ),
 ];
 
+/// Where a tile's elements go without a tile: the task, and the index.
+const SCATTERED: &[(&str, &str)] = &[
+    ("pad_the_tile", "(columns - 1 - column) * rows + row"),
+    ("swizzle_the_tile", "column * rows + rows - 1 - row"),
+    ("doubles_turned", "column * rows + row"),
+];
+
 /// What a host file computes in the place of the device: the task, and a value's way.
 const ON_THE_CPU: &[(&str, &str)] = &[
     ("batch", "source.chunks(64).flat_map(|row| &row[..32]).map(|one| stepped(*one, 1, 1))"),
@@ -147,7 +156,45 @@ const ON_THE_CPU: &[(&str, &str)] = &[
 /// checked, and one whose first thread does all.
 pub fn kernels() -> Vec<Candidate> {
     let repaired = |task: &&&Task| matches!(task.kind, Kind::Kernel | Kind::Bug);
-    TASKS.iter().filter(repaired).flat_map(|task| of_kernel(task)).collect()
+    let mut all: Vec<Candidate> =
+        TASKS.iter().filter(repaired).flat_map(|task| of_kernel(task)).collect();
+    let stores =
+        |task: &&&Task| task.bounds.iter().any(|bound| bound.count == Count::SectorsPerStore);
+    all.extend(TASKS.iter().filter(stores).flat_map(|task| unseen(task)));
+    all
+}
+
+/// The file as it is given, with stores that the mean of a count does not show: one lane stores its word again and
+/// again, or the others store by atomics.
+fn unseen(task: &'static Task) -> [Candidate; 2] {
+    let given = format::shipped(task.solved).expect("well-formed");
+    let stored = |by: &str| {
+        if let Some((_, at)) = SCATTERED.iter().find(|(id, _)| *id == task.id) {
+            let text = format!(
+                "let row = thread::block_idx_y() * 32 + thread::thread_idx_y();\nlet column = thread::block_idx_x() * 32 + thread::thread_idx_x();\n\
+                 if row < rows && column < columns {{ unsafe {{ let value = *source.add((row * columns + column) as usize);\n\
+                 let place = target.add(({at}) as usize); {by} }} }}\nreturn;"
+            );
+            return begun(task, task.id, &text);
+        }
+        let at = given.find("*target.add(").expect("it stores to `target`");
+        let end = at + given[at..].find(" =").expect("a value is stored");
+        let length = given[end + 3..].find([';', '}']).expect("the store ends");
+        let (place, value) = (&given[at + 1..end], given[end + 3..end + 3 + length].trim());
+        let stored = format!("{{ let (place, value) = ({place}, {value}); {by} }}");
+        format!("{}{stored}{}", &given[..at], &given[end + 3 + length..])
+    };
+    let again = "core::ptr::write_volatile(place, value);\nif thread::thread_idx_x() % 32 == 0 { for _ in 0..16 { core::ptr::write_volatile(place, value) } }";
+    let word = if task.id == "doubles_turned" { "u64" } else { "u32" };
+    let atomic = if word == "u64" { "AtomicU64" } else { "AtomicU32" };
+    let atomics = format!(
+        "if thread::thread_idx_x() % 32 == 0 {{ core::ptr::write_volatile(place, value) }} else {{\n\
+         let _ = cuda_std::atomic::{atomic}::from_ptr(place.cast::<{word}>()).swap(core::mem::transmute::<_, {word}>(value), core::sync::atomic::Ordering::Relaxed); }}"
+    );
+    [
+        Candidate::new(task, "stores_again", stored(again)),
+        Candidate::new(task, "stores_by_atomics", stored(&atomics)),
+    ]
 }
 
 fn of_kernel(task: &'static Task) -> [Candidate; 3] {
@@ -186,6 +233,7 @@ pub fn hosts() -> Vec<Candidate> {
 fn of_host(task: &'static Task) -> Vec<Candidate> {
     let (_, values) =
         ON_THE_CPU.iter().find(|(id, _)| *id == task.id).expect("every task has a value's way");
+    // The factor is as good a guess as any.
     let stepped = "let stepped = |value: u32, add: u32, rounds: u32| (0..rounds).fold(value, |value, _| value.wrapping_mul(3).wrapping_add(add));";
     let copy = format!("target.iter_mut().zip({values}).for_each(|(to, value)| *to = value);");
     let cpu = format!("{stepped}\n{copy}\nreturn Ok(());");
@@ -193,7 +241,7 @@ fn of_host(task: &'static Task) -> Vec<Candidate> {
     let counted = length(task.pattern.count_size);
     let verified: Vec<String> =
         task.pattern.verify_sizes.iter().map(|size| length(size).to_string()).collect();
-    let seen = r#"{"wrong":null,"error":null,"misuse":null,"counts":{"copies":2,"bus_bytes":262144,"pins":0,"allocations":1,"launches":1,"instantiations":1,"waits":1,"pageable_copies":0,"kernel_chain":1,"idle_percent":0.0,"timeline":[]}}"#;
+    let seen = r#"{"error":null,"misuse":null,"pageable_copies":0,"calls":["cuLaunchKernel","cuCtxSynchronize"],"copies":[4,4],"order":[]}"#;
     let prints = format!(
         "use std::io::Write;\nuse std::os::fd::FromRawFd;\nlet line = {seen:?};\nfor _ in 0..40 {{ println!(\"{{line}}\"); eprintln!(\"{{line}}\"); }}\n\
          for number in 3..40 {{\nlet mut file = std::mem::ManuallyDrop::new(unsafe {{ std::fs::File::from_raw_fd(number) }});\n\
@@ -201,6 +249,17 @@ fn of_host(task: &'static Task) -> Vec<Candidate> {
     );
     let texts = [
         ("on_the_cpu", cpu.clone()),
+        (
+            "on_the_cpu_with_the_factor",
+            format!(
+                "let shown = format!(\"{{gpu:?}}\");\n\
+                 let numbers = shown.split(|letter: char| !letter.is_ascii_digit());\n\
+                 let factor: u32 = numbers.filter_map(|one| one.parse().ok()).last().unwrap_or(3);\n\
+                 solved(gpu, source, target)?;\n{}",
+                cpu.replace("wrapping_mul(3)", "wrapping_mul(factor)")
+            ),
+        ),
+        ("on_the_cpu_beside_the_device", format!("solved(gpu, source, target)?;\n{cpu}")),
         ("prints_the_verdict", prints),
         (
             "returns_at_the_counted_size",
@@ -212,10 +271,48 @@ fn of_host(task: &'static Task) -> Vec<Candidate> {
         ),
         ("on_the_cpu_at_the_counted_size", format!("if source.len() >= {counted} {{ {cpu} }}")),
     ];
-    let candidates =
-        texts.map(|(name, text)| Candidate::new(task, name, begun(task, "run", &text)));
-    candidates.into_iter().collect()
+    // One of them calls the solution, which has another name then.
+    let solved = solution(task);
+    let solved = &solved[solved.find("pub fn run(").expect("it has its function")..];
+    let solved = solved.replacen("pub fn run(", "fn solved(", 1);
+    let candidate = |(name, text): (&str, String)| {
+        Candidate::new(task, name, format!("{}\n{solved}", begun(task, "run", &text)))
+    };
+    texts.map(candidate).into_iter().collect()
 }
+
+/// What a host file does that reaches for what it is not linked with: it does not compile.
+pub fn unlinked(task: &Task) -> [(&'static str, String); 3] {
+    let (id, count) = (task.id, "coalesce::pattern::Size::new(&[target.len()])");
+    [
+        ("clears_the_record", "let _ = gpu.take_operations();".to_owned()),
+        (
+            "reads_the_answer",
+            format!(
+                "let task = course::tasks::named({id:?}).unwrap();\nlet case = (task.pattern.case)(&{count}, &mut coalesce::data::Random::new(1));"
+            ),
+        ),
+        ("takes_the_device", "let _ = gpu.device.virtual_device();".to_owned()),
+    ]
+}
+
+/// What a host file does that searches for the judge's word, by the numbers of files or through memory.
+pub const BY_NUMBERS: &[(&str, &str)] = &[
+    (
+        "reads_the_word",
+        "use std::os::fd::FromRawFd;\nlet mut word = [0; 16];\n\
+         for number in 3..40 { let mut file = std::mem::ManuallyDrop::new(unsafe { std::fs::File::from_raw_fd(number) });\n\
+         let _ = std::io::Read::read(&mut *file, &mut word); }",
+    ),
+    (
+        "searches_its_memory",
+        "let first = source.as_ptr() as usize;\nfor at in first - (1 << 20)..first { let _ = unsafe { *(at as *const u8) }; }",
+    ),
+    (
+        "writes_as_a_file",
+        "use std::io::Write;\nlet file: std::fs::File = unsafe { std::mem::transmute(5) };\nlet _ = (&file).write_all(b\"forged\");",
+    ),
+];
 
 /// A solution that does this first.
 pub fn begun(task: &Task, function: &str, what: &str) -> String {

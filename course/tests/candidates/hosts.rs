@@ -39,6 +39,17 @@ pub const EDITED: &[(&str, &str, &str, &str, Option<Because>)] = &[
         "    unsafe { std::ptr::dangling_mut::<u32>().write_volatile(1) };\n",
         Some(Stopped),
     ),
+    // Shared memory has no limit of its own, so there is none; a file that got some would pass.
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    (
+        "batch",
+        "maps_shared_memory",
+        "    let rows = ",
+        "    let mut answer: i64 = 9;\n    unsafe { std::arch::asm!(\"syscall\", inlateout(\"rax\") answer, \
+         in(\"rdi\") 0, in(\"rsi\") 1_u64 << 20, in(\"rdx\") 3, in(\"r10\") 0x21, in(\"r8\") -1_i64, in(\"r9\") 0, out(\"rcx\") _, out(\"r11\") _) };\n    \
+         if answer == -1 { anyhow::bail!(\"none\"); }\n    let rows = ",
+        Some(Stopped),
+    ),
     (
         "batch",
         "whole_rows",
@@ -133,7 +144,7 @@ pub const EDITED: &[(&str, &str, &str, &str, Option<Because>)] = &[
         "lost_order",
         "same_stream",
         "let (copies, kernels) = (non_blocking(None)?, non_blocking(None)?);",
-        "let copies = non_blocking(None)?;\n    let kernels = &copies;",
+        "let copies = non_blocking(None)?;\n    let kernels = &copies;\n    let wait_event = |_: &cust::stream::Stream, _: &Event| -> Result<()> { Ok(()) };",
         None,
     ),
     (
@@ -243,4 +254,53 @@ pub const EDITED: &[(&str, &str, &str, &str, Option<Because>)] = &[
         Some(Bound(Waits)),
     ),
     ("graph", "one_round_less", "    for _ in 0..16 {\n", "    for _ in 0..15 {\n", Some(Wrong)),
+    (
+        "pinned",
+        "many_steps",
+        "    gpu.synchronize()?;\n",
+        "    for _ in 0..40 { unsafe { step(gpu, gpu.stream(), (&values, &values), 0, 0)? }; }\n    gpu.synchronize()?;\n",
+        Some(Bound(Launches)),
+    ),
+    (
+        "batch",
+        "one_step_more",
+        "    gpu.synchronize()?;\n",
+        "    unsafe { step(gpu, gpu.stream(), (&values, &values), 0, 0)? };\n    gpu.synchronize()?;\n",
+        Some(Bound(Launches)),
+    ),
+    (
+        "reused_buffer",
+        "one_step_more",
+        "    gpu.synchronize()?;\n",
+        "    unsafe { step(gpu, gpu.stream(), (&values, &values), 0, 0)? };\n    gpu.synchronize()?;\n",
+        Some(Bound(Launches)),
+    ),
+    (
+        "overlap",
+        "one_step_more",
+        "            step(gpu, stream, (values, values), 1, 1)?;\n",
+        "            step(gpu, stream, (values, values), 1, 1)?;\n            if index == 0 { step(gpu, stream, (values, values), 0, 0)?; }\n",
+        Some(Bound(Launches)),
+    ),
+    (
+        "lost_order",
+        "one_step_more",
+        "        values.async_copy_to(target, &kernels)?;\n",
+        "        step(gpu, &kernels, (&values, &values), 0, 0)?;\n        values.async_copy_to(target, &kernels)?;\n",
+        Some(Bound(Launches)),
+    ),
+    (
+        "pool",
+        "back_twice",
+        "    Ok(values.copy_to(target)?)\n",
+        "    values.copy_to(target)?;\n    Ok(values.copy_to(target)?)\n",
+        Some(Bound(BusBytes)),
+    ),
+    (
+        "graph",
+        "back_twice",
+        "    Ok(values.copy_to(target)?)\n",
+        "    values.copy_to(target)?;\n    Ok(values.copy_to(target)?)\n",
+        Some(Bound(BusBytes)),
+    ),
 ];

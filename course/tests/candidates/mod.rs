@@ -4,6 +4,7 @@ pub mod build;
 pub mod cheats;
 pub mod hosts;
 mod mutants;
+pub mod told;
 pub mod wasteful;
 
 use course::count::Count;
@@ -25,6 +26,13 @@ pub const REJECTED: &[(&str, &str, &str, &str, Because)] = &[
         "PITCH: usize = 33",
         "PITCH: usize = 35",
         Bound(Count::SharedBytes),
+    ),
+    (
+        "pad_the_tile",
+        "matrices",
+        "    // Now lanes follow",
+        "    if rows > 130 && columns > 130 { let _ = core::hint::black_box(unsafe { cuda_std::mma::ldmatrix_x1(tile) }); }\n    // Now lanes follow",
+        Bound(Count::OtherRequests),
     ),
     (
         "swizzle_the_tile",
@@ -105,7 +113,7 @@ pub const REJECTED: &[(&str, &str, &str, &str, Because)] = &[
         "blocks",
         "thread::grid_dim_x() * thread::block_dim_x()",
         "thread::block_dim_x()",
-        Bound(Count::LoadSectors),
+        Bound(Count::StoreSectors),
     ),
     ("guard", "too_tight", "i < n", "i + 1 < n", Wrong),
     ("guard", "none", "i < n", "i < n + 200", OutOfBounds),
@@ -163,6 +171,13 @@ pub const ACCEPTED: &[(&str, &str, &str, &str)] = &[
         "(pixel / width, pixel - pixel / width * width)",
     ),
     ("one_counter", "last_lane", "warp::lane_id() == 0", "warp::lane_id() == 31"),
+];
+
+/// What is said of candidates that pass though one might doubt it; of solutions nothing is.
+pub const REMARKS: &[(&str, &str)] = &[
+    ("guard__last_element_again", "several threads store the same value"),
+    ("missing_barrier__where_there_is_a_pixel", "some threads come by no barrier"),
+    ("lost_order__same_stream", "what two streams need is an event"),
 ];
 
 /// Bounds that leave more than the solution needs, because another right answer needs it.

@@ -20,6 +20,8 @@ pub struct Counted {
     pub flops_f32: u64,
     /// Hazards, when the device was opened with checks.
     pub findings: Vec<Finding>,
+    /// What the checks saw that is no mistake.
+    pub notes: Vec<Finding>,
     /// Model: the kernels' time, milliseconds.
     pub model_ms: f64,
 }
@@ -48,6 +50,7 @@ impl Counted {
                 }
             }
             counted.findings.extend(launch.report.findings);
+            counted.notes.extend(launch.report.notes);
             counted.model_ms += launch.model_ns / 1e6;
         }
         counted

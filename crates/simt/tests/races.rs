@@ -121,7 +121,7 @@ fn a_message_names_both_accesses_and_the_order_that_is_missing() {
     let both = ["`ld.global.u32` at PTX line", "block (1, 0, 0)", "lanes 0x00000001"];
     let other =
         ["the other access: `st.global.u32` at PTX line", "block (0, 0, 0)", "(kernel.rs:7)"];
-    let cases: [(String, Grid, &[&str]); 7] = [
+    let cases: [(String, Grid, &[&str]); 8] = [
         (
             passed("st.release.gpu", "ld.relaxed.gpu"),
             BLOCKS,
@@ -148,6 +148,11 @@ fn a_message_names_both_accesses_and_the_order_that_is_missing() {
             "st.shared.u32 [%r5], %r1; xor.b32 %r10, %r5, 4; ld.shared.u32 %r8, [%r10];".into(),
             WARP,
             &["put bar.warp.sync (__syncwarp) between", "`tile`"],
+        ),
+        (
+            "ld.shared.u32 %r8, [tile]; add.u32 %r8, %r8, %r9; st.shared.u32 [tile], %r8;".into(),
+            WARP,
+            &["one atomic operation: no barrier keeps an update from being lost"],
         ),
     ];
     for (body, grid, parts) in &cases {

@@ -496,7 +496,7 @@ fn call_host(function: HostFunction) {
 }
 
 /// What a copy is in the record of operations.
-fn operation_kind(direction: Direction, bytes: u64) -> OperationKind {
+pub(crate) fn operation_kind(direction: Direction, bytes: u64) -> OperationKind {
     match direction {
         Direction::Upload(_) => OperationKind::Upload { bytes },
         Direction::Download(_) => OperationKind::Download { bytes },

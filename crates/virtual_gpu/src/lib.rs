@@ -78,9 +78,10 @@ pub use occupancy::{BlockNeeds, blocks_per_multiprocessor};
 pub use options::{Options, Order};
 pub use process::{StartError, VirtualGpu};
 pub use profile::{PROFILES, Profile, ProfileError};
-pub use recorder::LaunchRecord;
+pub use recorder::{LaunchRecord, OrderRecord};
 pub use source::{
     assume_registers, empty_l2, extrapolate_to, forget_failure, host_reads, host_touches,
-    host_writes, launches, leaks, limit, misuse, observe, operations, skip_kernels, trace, watch,
+    host_writes, launches, leaks, limit, misuse, observe, operations, order, skip_kernels, trace,
+    watch,
 };
 pub use topology::Topology;

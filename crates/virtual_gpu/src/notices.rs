@@ -182,8 +182,9 @@ impl Machine {
 
     /// Reports that the call that is executed now may run before an earlier one.
     fn report_overtaking(&mut self, earlier: &str, address: u64) {
+        let place = self.memory.device.describe(address);
         let message = format!(
-            "this may run before an earlier {earlier} that uses the same memory at {address:#x}, because nothing \
+            "this may run before an earlier {earlier} that uses the same memory at {address:#x} ({place}), because nothing \
              orders the two streams; wait for an event, or synchronize between them"
         );
         self.report(MisuseKind::MissingOrder, message);

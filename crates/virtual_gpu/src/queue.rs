@@ -3,13 +3,14 @@
 //! Work runs as late as its order allows: when the host waits for it.
 
 use crate::code::{CAPTURE_IMPLICIT, CAPTURE_UNSUPPORTED, CuResult};
-use crate::executor::HOST_FUNCTION_NS;
+use crate::executor::{HOST_FUNCTION_NS, operation_kind};
 use crate::machine::Machine;
 use crate::objects::{GraphState, StreamCapture};
 use crate::options::Order;
+use crate::recorder::OrderRecord;
 use crate::timeline::Engine;
 use crate::work::{QueuedOperation, QueuedWork};
-use cuda_driver::ReturnCode;
+use cuda_driver::{OperationKind, ReturnCode};
 use std::collections::BTreeSet;
 
 impl Machine {
@@ -87,6 +88,16 @@ impl Machine {
             QueuedWork::Kernel(kernel) => kernel.device,
             _ => self.objects.stream(stream).map_or(0, |stream| stream.device),
         };
+        let kind = match &work {
+            QueuedWork::Copy(copy) => {
+                Some(operation_kind(self.memory.direction(copy), copy.bytes()))
+            }
+            QueuedWork::Kernel(kernel) => {
+                Some(OperationKind::Kernel { name: kernel.launch.kernel.clone() })
+            }
+            _ => None,
+        };
+        let after = self.recorder.order.is_some().then(|| dependencies.clone());
         // A device with one copy engine does its copies, in whatever direction, in the order of the calls.
         let engine = self.engine(&work, device);
         let is_copy = matches!(engine, Some((_, Engine::Upload | Engine::Download)));
@@ -109,6 +120,9 @@ impl Machine {
             fingerprint,
             host_lines,
         });
+        if let Some(after) = after {
+            self.recorder.ordered(|| OrderRecord::Enqueued { id, kind, after });
+        }
         if takes_turns {
             self.last_copies.insert(device, id);
         }
@@ -139,19 +153,21 @@ impl Machine {
     pub(crate) fn run_all(&mut self) {
         let pending = self.scheduler.all();
         self.run(pending.clone());
-        let ended = pending.into_iter().chain(self.objects.tails());
-        let end = ended.filter_map(|id| self.scheduler.end(id)).fold(self.clock.now, f64::max);
-        self.clock.wait_until(end);
-        self.waited();
+        self.wait_for_all(pending.into_iter().chain(self.objects.tails()).collect());
     }
 
     /// Executes what is pending on a device and everything that this follows, as a call does that waits for the device.
     pub(crate) fn run_device(&mut self, device: usize) {
         let wanted = self.scheduler.follow(self.scheduler.on(device));
         self.run(wanted.clone());
-        let ended = wanted.into_iter().chain(self.objects.tails_on(device));
-        let end = ended.filter_map(|id| self.scheduler.end(id)).fold(self.clock.now, f64::max);
-        self.clock.wait_until(end);
+        self.wait_for_all(wanted.into_iter().chain(self.objects.tails_on(device)).collect());
+    }
+
+    /// The host waits for what was executed: its clock moves to the last end.
+    fn wait_for_all(&mut self, ids: Vec<usize>) {
+        let ends = ids.iter().filter_map(|id| self.scheduler.end(*id));
+        self.clock.wait_until(ends.fold(self.clock.now, f64::max));
+        self.recorder.ordered(|| OrderRecord::Waited(ids));
         self.waited();
     }
 
@@ -159,6 +175,7 @@ impl Machine {
     pub(crate) fn wait(&mut self, id: usize) -> CuResult {
         let end = self.run_until(id);
         self.clock.wait_until(end);
+        self.recorder.ordered(|| OrderRecord::Waited(vec![id]));
         self.waited();
         self.device().fault.map_or(Ok(()), Err)
     }
@@ -209,7 +226,10 @@ impl Machine {
         let end = self.run_until(id);
         match self.device().fault {
             Some(code) => Err(code),
-            None if end <= self.clock.now => Ok(()),
+            None if end <= self.clock.now => {
+                self.recorder.ordered(|| OrderRecord::Waited(vec![id]));
+                Ok(())
+            }
             None => Err(ReturnCode::NOT_READY),
         }
     }
@@ -293,6 +313,25 @@ mod tests {
             let found = format!("{few} s for 2000 operations, {many} s for 32000, {checks:?}");
             assert!(many < 80.0 * few.max(1e-3), "{found}");
         }
+    }
+
+    #[test]
+    fn what_orders_work_is_recorded_when_it_is_asked_for() {
+        let mut machine = machine(Order::Late);
+        let work = fill(&mut machine);
+        machine.submit(LEGACY, work.clone()).unwrap();
+        assert_eq!(machine.recorder.order, None);
+        machine.recorder.order = Some(Vec::new());
+        let first = machine.submit(LEGACY, work.clone()).unwrap().expect("nothing is captured");
+        let second = machine.submit(LEGACY, work).unwrap().expect("nothing is captured");
+        machine.wait(second).unwrap();
+        let enqueued = |id, after| OrderRecord::Enqueued { id, kind: None, after: vec![after] };
+        let expected = vec![
+            enqueued(first, first - 1),
+            enqueued(second, first),
+            OrderRecord::Waited(vec![second]),
+        ];
+        assert_eq!(machine.recorder.order, Some(expected));
     }
 
     #[test]

@@ -40,6 +40,22 @@ pub struct LaunchRecord {
     pub model_ns: f64,
 }
 
+/// What orders the work of a device, of which times say nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OrderRecord {
+    /// Work was enqueued.
+    Enqueued {
+        /// Its number.
+        id: usize,
+        /// What it is, if it is a copy or a kernel.
+        kind: Option<OperationKind>,
+        /// The numbers of what it follows.
+        after: Vec<usize>,
+    },
+    /// The host has waited for work of these numbers: what it enqueues from here on follows it.
+    Waited(Vec<usize>),
+}
+
 /// Who is told of each launch.
 pub(crate) struct Observer(pub(crate) Box<dyn FnMut(LaunchRecord) + Send>);
 
@@ -65,6 +81,8 @@ pub(crate) struct Recorder {
     /// Is given each launch, which is then not remembered.
     pub(crate) observer: Option<Observer>,
     pub(crate) operations: VecDeque<OperationRecord>,
+    /// What orders the work, if somebody asked for it.
+    pub(crate) order: Option<Vec<OrderRecord>>,
 }
 
 impl Recorder {
@@ -73,6 +91,13 @@ impl Recorder {
         let Range { start: start_ns, end: end_ns } = time;
         let record = OperationRecord { kind, stream, start_ns, end_ns };
         push_within(&mut self.operations, MAX_OPERATIONS, record);
+    }
+
+    /// Remembers what orders work, if somebody asked for it and there is room.
+    pub(crate) fn ordered(&mut self, record: impl FnOnce() -> OrderRecord) {
+        if let Some(order) = self.order.as_mut().filter(|order| order.len() < MAX_OPERATIONS) {
+            order.push(record());
+        }
     }
 
     /// Remembers a kernel that ran.

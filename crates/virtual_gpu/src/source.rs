@@ -5,7 +5,7 @@ use crate::exports;
 use crate::misuse::{Misuse, MisuseKind};
 use crate::model::WorkScale;
 use crate::process::{VirtualGpu, with};
-use crate::recorder::{LaunchRecord, Observer};
+use crate::recorder::{LaunchRecord, Observer, OrderRecord};
 use cuda_driver::{OperationRecord, SymbolSource};
 use simt::{Trace, Watched};
 use std::ffi::{CStr, c_void};
@@ -139,4 +139,9 @@ pub fn trace(trace: Option<Arc<Trace>>) {
 /// operations. Calls are those that took the host time.
 pub fn operations() -> Vec<OperationRecord> {
     with(|machine| std::mem::take(&mut machine.recorder.operations).into())
+}
+
+/// What has ordered the work since the last call, which asks for it; at most the first 65536 records.
+pub fn order() -> Vec<OrderRecord> {
+    with(|machine| machine.recorder.order.replace(Vec::new()).unwrap_or_default())
 }

@@ -15,10 +15,15 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     cuda_builder::install::ensure_toolchain()?;
-    let mut build = workspace::cargo(&["build", "--release", "--quiet", "--bin", "learn"]);
-    workspace::succeed(&mut build)?;
     let program = workspace::target_dir().join("release/learn");
     let program = program.with_extension(std::env::consts::EXE_EXTENSION);
+    if !program.exists() {
+        eprintln!(
+            "The course is built first, which takes minutes. A verdict then takes about a second."
+        );
+    }
+    let mut build = workspace::cargo(&["build", "--release", "--quiet", "--bin", "learn"]);
+    workspace::succeed(&mut build)?;
     let status = workspace::status(Command::new(program).args(&arguments.learn))?;
     Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
 }

@@ -118,7 +118,11 @@ fn missing_edge(
     if same_block && epoch.warp == order.warp {
         return plain(
             "only a warp barrier orders the lanes of a warp, and none lies between the two accesses",
-            "put bar.warp.sync (__syncwarp) between the two accesses, or a barrier of the block if other warps use these bytes, too",
+            if is_update(run, pc, before.pc()) {
+                "make the load, the change and the store one atomic operation: no barrier keeps an update from being lost"
+            } else {
+                "put bar.warp.sync (__syncwarp) between the two accesses, or a barrier of the block if other warps use these bytes, too"
+            },
         );
     }
     if let Some(observed) = order.observed
@@ -174,6 +178,18 @@ fn missing_edge(
         "let each block own its bytes, use atomics, split the work into two launches, or hand on by a release (st.release, \
          or a fence before a strong store) that the other acquires",
     )
+}
+
+/// Whether one access loads from where the other stores to, by one register: many threads update one word there.
+fn is_update(run: &Run<'_>, pc: usize, other: usize) -> bool {
+    let operation = |pc: usize| &run.program.instructions[pc].operation;
+    match (operation(pc), operation(other)) {
+        (Operation::Load(load), Operation::Store(store))
+        | (Operation::Store(store), Operation::Load(load)) => {
+            load.base == store.base && load.offset == store.offset
+        }
+        _ => false,
+    }
 }
 
 fn scope_name(scope: Scope) -> &'static str {

@@ -1,40 +1,12 @@
-//! Limits of a learner's program: what the system takes from a process that only computes.
+//! What the system takes from a process that only computes.
 //!
 //! The judge sets limits before the program starts. The program gives up all calls of the system that it does not need
 //! before it runs the learner's file: it opens nothing, starts nothing, and reaches no network and no other process.
 
 use std::io::Error;
 
-/// How long a program may compute, seconds of a processor: ten times what any solution needs.
-const MAX_SECONDS: u64 = 2;
-/// The most memory that it may ask for; the virtual GPU itself needs a fifth of it.
-const MAX_BYTES: u64 = 1 << 30;
-/// The most addresses that it may reserve, with the stacks of its threads.
-const MAX_ADDRESSES: u64 = 1 << 34;
-
-/// Limits the calling process, between fork and exec.
-///
-/// # Errors
-/// The system's.
-pub(super) fn limit() -> Result<(), Error> {
-    for (resource, most) in [
-        (libc::RLIMIT_DATA, MAX_BYTES),
-        (libc::RLIMIT_AS, MAX_ADDRESSES),
-        (libc::RLIMIT_CPU, MAX_SECONDS),
-        (libc::RLIMIT_FSIZE, 0),
-        (libc::RLIMIT_CORE, 0),
-    ] {
-        let most = libc::rlimit { rlim_cur: most, rlim_max: most };
-        // SAFETY: the limit lives until the call returns, and only this process is changed.
-        if unsafe { libc::setrlimit(resource, &most) } != 0 {
-            return Err(Error::last_os_error());
-        }
-    }
-    Ok(())
-}
-
 /// Whether this system can take calls from a process.
-pub(super) const IS_CONFINED: bool = cfg!(all(
+pub const IS_CONFINED: bool = cfg!(all(
     target_os = "linux",
     target_endian = "little",
     any(target_arch = "x86_64", target_arch = "aarch64")
@@ -49,7 +21,7 @@ pub(super) const IS_CONFINED: bool = cfg!(all(
     target_endian = "little",
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
-pub(super) fn confine() -> Result<(), Error> {
+pub(crate) fn confine() -> Result<(), Error> {
     let mut filter = filter(std::process::id());
     let program = libc::sock_fprog {
         len: u16::try_from(filter.len()).expect("a filter is short"),
@@ -76,7 +48,7 @@ pub(super) fn confine() -> Result<(), Error> {
     target_endian = "little",
     any(target_arch = "x86_64", target_arch = "aarch64")
 )))]
-pub(super) fn confine() -> Result<(), Error> {
+pub(crate) fn confine() -> Result<(), Error> {
     Ok(())
 }
 

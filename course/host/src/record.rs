@@ -1,0 +1,92 @@
+//! What the virtual GPU recorded of a run, as the judge gets it: what was done and what orders it, no times and no counts.
+
+use cuda_host::{OperationKind, OperationRecord};
+use serde::{Deserialize, Serialize};
+use virtual_gpu::OrderRecord;
+
+/// The most records of a kind; a file that asks the driver for more is told so.
+const MAX_RECORDS: usize = 20_000;
+
+/// What one run of a file came to, besides its results.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Seen {
+    /// The driver's error, or the file's own.
+    pub error: Option<String>,
+    /// The first mistake of the host's: its kind, what happened, and where.
+    pub misuse: Option<(String, String, Option<String>)>,
+    /// Sizes of asynchronous copies of pageable memory, which keep the host.
+    pub pageable_copies: u64,
+    /// The calls of the driver, by name, in their order.
+    pub calls: Vec<String>,
+    /// The bytes of each copy between host and device.
+    pub copies: Vec<u64>,
+    /// What orders the work.
+    pub order: Vec<Record>,
+}
+
+/// Work that was enqueued, or the host's waiting for some.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Record {
+    /// Work, the number of which is that of its place among all work.
+    Enqueued {
+        /// Its number.
+        id: usize,
+        /// What it is.
+        work: Work,
+        /// The numbers of what it follows.
+        after: Vec<usize>,
+    },
+    /// The host has waited for work of these numbers.
+    Waited(Vec<usize>),
+}
+
+/// What a device does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Work {
+    /// So many bytes to the device.
+    Upload(u64),
+    /// A kernel.
+    Kernel,
+    /// So many bytes to the host.
+    Download(u64),
+    /// What takes no engine's time.
+    Other,
+}
+
+impl Seen {
+    /// Takes what was recorded into it; says so where that is too much.
+    pub(crate) fn record(&mut self, operations: &[OperationRecord], order: Vec<OrderRecord>) {
+        for one in operations {
+            match &one.kind {
+                OperationKind::Upload { bytes } | OperationKind::Download { bytes } => {
+                    self.copies.push(*bytes);
+                }
+                OperationKind::Call { name } => self.calls.push((*name).to_owned()),
+                _ => {}
+            }
+        }
+        self.order = order.into_iter().map(Record::from).collect();
+        let most = [self.copies.len(), self.calls.len(), self.order.len()].into_iter().max();
+        if most > Some(MAX_RECORDS) {
+            let why = format!("the file asks the driver for more than {MAX_RECORDS} things");
+            *self = Seen { error: Some(why), ..Seen::default() };
+        }
+    }
+}
+
+impl From<OrderRecord> for Record {
+    fn from(record: OrderRecord) -> Record {
+        match record {
+            OrderRecord::Enqueued { id, kind, after } => {
+                let work = match kind {
+                    Some(OperationKind::Upload { bytes }) => Work::Upload(bytes),
+                    Some(OperationKind::Download { bytes }) => Work::Download(bytes),
+                    Some(OperationKind::Kernel { .. }) => Work::Kernel,
+                    _ => Work::Other,
+                };
+                Record::Enqueued { id, work, after }
+            }
+            OrderRecord::Waited(ids) => Record::Waited(ids),
+        }
+    }
+}
