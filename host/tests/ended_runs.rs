@@ -218,3 +218,23 @@ fn a_full_standard_output_is_one_sentence() {
         assert!(!message.contains("panicked"), "{message}");
     }
 }
+
+#[test]
+fn a_folder_gets_a_file_of_each_run() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let run = || {
+        let ended = start(&["--quick", "--json"], folder.path()).wait();
+        assert!(ended.expect("it ends").success());
+        let files = std::fs::read_dir(folder.path()).expect("it is there").flatten();
+        files.map(|file| file.path()).collect::<Vec<_>>()
+    };
+    let first = run();
+    let [file] = &first[..] else { panic!("{first:?}") };
+    assert!(file.extension().is_some_and(|extension| extension == "json"), "{first:?}");
+    let text = std::fs::read(file).expect("it is written");
+    // The next run begins in another second.
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(run().len(), 2);
+    assert_eq!(std::fs::read(file).expect("it is there"), text);
+    assert!(!load(file).rows.is_empty());
+}

@@ -1,7 +1,8 @@
 //! PTX that a package carries, for users who have the kernels' sources or their compiler no longer.
 //!
 //! The folder `ptx` beside the build script holds a file for each architecture and the file `made_of`: the compiler, the
-//! registers, and a hash of every source. So PTX of other sources is never taken for that of these.
+//! registers, a hash of every source, and one of every file of PTX. So neither PTX of other sources nor PTX that somebody
+//! has changed is ever taken for that of these.
 
 use crate::arch::NvvmArch;
 use crate::error::CudaBuilderError;
@@ -90,12 +91,27 @@ impl Carried {
         }
         std::fs::create_dir_all(&self.folder)
             .map_err(CudaBuilderError::io("create", &self.folder))?;
+        let mut texts = Sources::new();
         for arch in architectures {
             let file = built(*arch);
             let ptx = std::fs::read(&file).map_err(CudaBuilderError::io("read", &file))?;
-            files::write_whole(&self.file(*arch), &ptx)?;
+            let carried = self.file(*arch);
+            texts.insert(name(&carried), hash(&ptx));
+            files::write_whole(&carried, &ptx)?;
         }
-        files::write_whole(&self.made_of(), text(&self.package, origin, sources).as_bytes())
+        files::write_whole(&self.made_of(), text(&self.package, origin, sources, &texts).as_bytes())
+    }
+
+    /// The PTX of an architecture, if it is as it was made.
+    pub(crate) fn ptx(&self, arch: NvvmArch) -> Result<String, CudaBuilderError> {
+        let (file, path) = (self.file(arch), self.made_of());
+        let made = std::fs::read_to_string(&path).map_err(CudaBuilderError::io("read", &path))?;
+        let ptx = std::fs::read_to_string(&file).map_err(CudaBuilderError::io("read", &file))?;
+        let line = format!("ptx {} {}", hash(ptx.as_bytes()), name(&file));
+        if !made.lines().any(|made| made == line) {
+            return Err(CudaBuilderError::ChangedPtx { path: file, package: self.package.clone() });
+        }
+        Ok(ptx)
     }
 
     /// Where the PTX comes from, and the sources that it was made of.
@@ -157,6 +173,11 @@ fn hash(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// A file's name.
+fn name(file: &Path) -> String {
+    file.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
 /// The way from a folder to a file, with `/` on every system.
 fn relative(folder: &Path, file: &Path) -> String {
     let mut up = String::new();
@@ -174,7 +195,7 @@ fn relative(folder: &Path, file: &Path) -> String {
 }
 
 /// The text of `made_of`: a line for each thing, a blank behind its kind.
-fn text(package: &str, origin: &Origin, sources: &Sources) -> String {
+fn text(package: &str, origin: &Origin, sources: &Sources, texts: &Sources) -> String {
     let mut text = format!(
         "# What this PTX was made of. Written by `{WRITE_PTX_VARIABLE}={package} cargo build`.\n\
          compiler {}\ncommit {}\n",
@@ -183,8 +204,10 @@ fn text(package: &str, origin: &Origin, sources: &Sources) -> String {
     for ((target, kernel), registers) in &origin.registers {
         let _ = writeln!(text, "registers {target} {kernel} {registers}");
     }
-    for (path, hash) in sources {
-        let _ = writeln!(text, "source {hash} {path}");
+    for (kind, files) in [("source", sources), ("ptx", texts)] {
+        for (path, hash) in files {
+            let _ = writeln!(text, "{kind} {hash} {path}");
+        }
     }
     text
 }
@@ -202,6 +225,8 @@ fn parse(text: &str) -> Option<(Origin, Sources)> {
                 let key = (words.next()?, words.next()?);
                 origin.registers.insert(key, words.next()?.parse().ok()?);
             }
+            // Compared when the file is read.
+            "ptx" => {}
             "source" => {
                 let (hash, path) = rest.split_once(' ')?;
                 sources.insert(path.to_owned(), hash.to_owned());
@@ -224,10 +249,30 @@ mod tests {
             registers: [(("sm_80".to_owned(), "scale".to_owned()), 16)].into(),
         };
         let sources = Sources::from([("src/a b.rs".to_owned(), "00ff".to_owned())]);
-        let text = text("my_app", &origin, &sources);
+        let texts = Sources::from([("kernels_sm_80.ptx".to_owned(), "11ff".to_owned())]);
+        let text = text("my_app", &origin, &sources, &texts);
+        assert!(text.ends_with("\nptx 11ff kernels_sm_80.ptx\n"), "{text}");
         assert_eq!(parse(&text), Some((origin, sources)));
         for wrong in ["", "compiler rustc\n", "compiler rustc\nsource 00\n", "nonsense\n"] {
             assert_eq!(parse(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn ptx_that_was_changed_is_refused() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let carried = Carried { folder: folder.path().join("ptx"), package: "my_app".to_owned() };
+        let built = folder.path().join("built.ptx");
+        std::fs::write(&built, ".target sm_80").expect("a writable folder");
+        let arch = NvvmArch::Compute80;
+        let origin = Origin { compiler: "rustc".to_owned(), ..Origin::default() };
+        let sources = Sources::from([("src/lib.rs".to_owned(), "00ff".to_owned())]);
+        carried.write(&origin, &sources, &[arch], |_| built.clone()).expect("it is written");
+        assert_eq!(carried.ptx(arch).expect("it is as it was"), ".target sm_80");
+        for changed in ["", ".target sm_8", ".target sm_80\n"] {
+            std::fs::write(carried.file(arch), changed).expect("a writable folder");
+            let message = carried.ptx(arch).expect_err("it is another").to_string();
+            assert!(message.contains("COALESCE_WRITE_PTX=my_app cargo build"), "{message}");
         }
     }
 

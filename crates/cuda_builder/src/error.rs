@@ -69,6 +69,17 @@ pub enum CudaBuilderError {
         /// The package.
         package: String,
     },
+    /// A file of PTX that a package carries is not what was written.
+    #[error(
+        "{} is not what {package} was packaged with: fetch the package again, or write the folder anew by `{}={package} cargo build`",
+        path.display(), crate::options::WRITE_PTX_VARIABLE
+    )]
+    ChangedPtx {
+        /// The file.
+        path: PathBuf,
+        /// The package.
+        package: String,
+    },
     /// The file that tells of carried PTX cannot be understood.
     #[error("{} does not say what the PTX beside it was made of: write the folder anew", path.display())]
     MalformedPtx {

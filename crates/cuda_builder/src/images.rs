@@ -233,10 +233,8 @@ impl Images {
         let (origin, _) = carried.read()?;
         let mut images = String::from("&[\n");
         for arch in &self.architectures {
-            let file = carried.file(*arch);
-            let text =
-                std::fs::read_to_string(&file).map_err(CudaBuilderError::io("read", &file))?;
-            images += &image(&origin, *arch, &file, &facts::of(&text));
+            let text = carried.ptx(*arch)?;
+            images += &image(&origin, *arch, &carried.file(*arch), &facts::of(&text));
         }
         images += "]\n";
         files::write_changed(path, images.as_bytes())?;

@@ -55,7 +55,8 @@ pub struct Arguments {
     /// Compare this machine with a file that was measured on the same GPU model, and fail where it is slower.
     #[arg(long, value_name = "FILE")]
     check: Option<PathBuf>,
-    /// Write all figures to this JSON file; `results/schema.json` describes it.
+    /// Write all figures to this JSON file; `results/schema.json` describes it. In a folder, the file is called by the
+    /// board's id and the second in which the run began, so that it replaces none.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Go on with an unfinished run of the same board, program and arguments, and write to its file unless --json names
@@ -74,7 +75,8 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     let mut plan = plan(catalogue, arguments)?;
     let outputs = arguments.outputs();
     for (index, path) in outputs.iter().enumerate() {
-        writable(path)?;
+        let is_folder = Some(*path) == arguments.json.as_ref() && path.is_dir();
+        writable(&if is_folder { path.join("board.json") } else { path.to_path_buf() })?;
         if outputs[..index].contains(path) && is_file(path) {
             let message = format!("{} is named twice: name a file for each form", path.display());
             return Err(WrongArgument(message).into());
@@ -119,7 +121,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     }
     print(&results, arguments.work.axes().iter().any(Axis::is_curve));
     for path in &outputs {
-        println!("written to {}", numbered(path, run.board).display());
+        println!("written to {}", run.place(path, &results).display());
     }
     let behaves = reference.as_ref().is_none_or(|reference| print_check(reference, &results));
     let is_wrong = |row: &Row| matches!(row.outcome, RowOutcome::Wrong { .. });
@@ -215,6 +217,10 @@ impl Run<'_> {
     fn earlier(&self, catalogue: &Catalogue) -> Result<Option<Results>> {
         let Some(named) = &self.arguments.resume else { return Ok(None) };
         let path = numbered(named, self.board);
+        if path.is_dir() {
+            let message = format!("{} is a folder: --resume goes on with a file", path.display());
+            return Err(WrongArgument(message).into());
+        }
         if !path.exists() {
             say(format_args!("{} is not there yet: the run begins", path.display()));
             return Ok(None);
@@ -253,15 +259,29 @@ impl Run<'_> {
         let Arguments { csv, markdown, .. } = self.arguments;
         let mut texts = Vec::new();
         if let Some(path) = self.arguments.json() {
-            texts.push((numbered(path, self.board), results.text()?));
+            texts.push((self.place(path, results), results.text()?));
         }
         if let Some(path) = csv {
-            texts.push((numbered(path, self.board), tabulate::csv(results)?));
+            texts.push((self.place(path, results), tabulate::csv(results)?));
         }
         if let Some(path) = markdown {
-            texts.push((numbered(path, self.board), tabulate::markdown(results)));
+            texts.push((self.place(path, results), tabulate::markdown(results)));
         }
         Ok(texts)
+    }
+
+    /// Where a file goes that the arguments name.
+    fn place(&self, named: &Path, results: &Results) -> PathBuf {
+        if !named.is_dir() {
+            return numbered(named, self.board);
+        }
+        let environment = &results.environment;
+        let id = environment.board.as_ref().and_then(|board| board.id.clone());
+        // A board without an id, such as a virtual one, is called by its model.
+        let model =
+            || environment.device.name.to_lowercase().replace(|c: char| !c.is_alphanumeric(), "-");
+        let name = format!("{}-{}.json", id.unwrap_or_else(model), environment.started_unix_s);
+        numbered(&named.join(name), self.board)
     }
 }
 
