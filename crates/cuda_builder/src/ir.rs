@@ -11,6 +11,7 @@
 //!   function attributes and disappear.
 //! - An atomic read-modify-write with an ordering becomes a relaxed one between fences, because LLVM writes `atom` without
 //!   the ordering.
+//! - A remainder of floats becomes a call of `cuda_std`'s, because LLVM takes it from a rounded quotient.
 //! - `target-cpu` attributes go: `core` was compiled once for every architecture, and LLVM does not
 //!   inline between functions whose attributes differ.
 //! - Line tables keep only the `.loc` directives: no DWARF sections reach the PTX.
@@ -39,6 +40,9 @@ const CONVERGENT_BODY: &str =
   call void asm sideeffect \"\", \"\"() convergent
   ret void
 }";
+/// What `cuda_std` has the exact remainder of Rust's `%` in, for `float` and `double`.
+const REMAINDERS: [(&str, &str); 2] =
+    [("float", "@__coalesce_remainder_f32("), ("double", "@__coalesce_remainder_f64(")];
 /// The prefix of the constants that carry kernel attributes.
 pub(crate) const ATTRIBUTES: &str = "__coalesce_attributes_";
 /// The function attribute of a kernel whose local memory is meant. LLVM hands on attributes that it does not know.
@@ -104,11 +108,17 @@ pub(crate) fn rewrite(module: &str) -> Result<String, CudaBuilderError> {
         } else if line.starts_with("attributes #") {
             let _ = writeln!(out, "{}", without_target_attributes(line));
         } else if line.starts_with("define ") {
-            let _ = writeln!(out, "{}", with_kernel_attributes(line, &attributes));
+            let line = with_kernel_attributes(line, &attributes);
+            // Nobody outside calls it.
+            let is_own = REMAINDERS.iter().any(|(_, name)| line.contains(name));
+            let line = if is_own { line.replacen("define ", "define internal ", 1) } else { line };
+            let _ = writeln!(out, "{line}");
         } else if line.contains("emissionKind: LineTablesOnly") {
             let line =
                 line.replace("emissionKind: LineTablesOnly", "emissionKind: DebugDirectivesOnly");
             let _ = writeln!(out, "{line}");
+        } else if let Some(exact) = exact_remainder(line) {
+            let _ = writeln!(out, "{exact}");
         } else if let Some(ordered) = ordered_atomic(line) {
             let _ = writeln!(out, "{}", cast_uses(&ordered, &spaces));
         } else {
@@ -152,6 +162,22 @@ fn ordered_atomic(line: &str) -> Option<String> {
 }
 
 /// Tells LLVM which variables are managed memory, as clang does for `__managed__`.
+/// A line with `frem`, as a call.
+fn exact_remainder(line: &str) -> Option<String> {
+    let (result, rest) = line.split_once(" = frem ")?;
+    // Flags of LLVM's fast mathematics may stand before the type.
+    let (kind, name, operands) = REMAINDERS.iter().find_map(|(kind, name)| {
+        let (flags, operands) = rest.split_once(&format!("{kind} "))?;
+        flags
+            .split_whitespace()
+            .all(|flag| flag.chars().all(char::is_alphabetic))
+            .then_some((kind, name, operands))
+    })?;
+    let (left, right) = operands.split_once(", ")?;
+    let (right, rest) = right.split_at(right.find(',').unwrap_or(right.len()));
+    Some(format!("{result} = call {kind} {name}{kind} {left}, {kind} {right}){rest}"))
+}
+
 fn annotate_managed(module: &mut String, names: &[&str]) {
     let number = |line: &str| line.strip_prefix('!')?.split_once(" = ")?.0.parse::<usize>().ok();
     let free = module.lines().filter_map(number).max().map_or(0, |last| last + 1);
@@ -454,6 +480,23 @@ pub(crate) fn constant_words(rest: &str) -> Option<Vec<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_remainder_is_a_call() {
+        let exact = |line: &str| exact_remainder(line);
+        assert_eq!(
+            exact("  %a = frem float %x, 2.000000e+00, !dbg !7").as_deref(),
+            Some(
+                "  %a = call float @__coalesce_remainder_f32(float %x, float 2.000000e+00), !dbg !7"
+            )
+        );
+        assert_eq!(
+            exact("  %a = frem nnan nsz double %x, %y").as_deref(),
+            Some("  %a = call double @__coalesce_remainder_f64(double %x, double %y)")
+        );
+        assert_eq!(exact("  %a = frem <2 x float> %x, %y"), None);
+        assert_eq!(exact("  %a = fadd float %x, %y"), None);
+    }
 
     #[test]
     fn a_shared_static_and_all_its_uses_move() {

@@ -165,8 +165,8 @@ macro_rules! float_ext {
 
                 #[inline]
                 fn sincospi(self) -> (Self, Self) {
-                    // Whole turns change nothing; the remainder is exact.
-                    let turn = self % 2.0;
+                    // Whole turns change nothing; each step is exact.
+                    let turn = self - 2.0 * GpuFloat::trunc(self * 0.5);
                     // The angle within a quarter turn around the nearest multiple of one half, in
                     // which the sine and cosine only change places and signs.
                     let halves = libm::$rint(turn * 2.0);

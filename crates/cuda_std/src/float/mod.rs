@@ -313,3 +313,17 @@ gpu_float! {
         round round; acosh acosh;
     }
 }
+
+/// The remainder of Rust's `%`, exactly: LLVM's own is that of a rounded quotient, so `cuda_builder` calls this for it.
+#[cfg(target_arch = "nvptx64")]
+#[unsafe(no_mangle)]
+extern "C" fn __coalesce_remainder_f32(x: f32, y: f32) -> f32 {
+    libm::fmodf(x, y)
+}
+
+/// The same of doubles.
+#[cfg(target_arch = "nvptx64")]
+#[unsafe(no_mangle)]
+extern "C" fn __coalesce_remainder_f64(x: f64, y: f64) -> f64 {
+    libm::fmod(x, y)
+}

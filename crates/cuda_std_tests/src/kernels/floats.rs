@@ -140,6 +140,8 @@ of_two! {
     hypot_f32(a, b: f32) { GpuFloat::hypot(a, b) }
     atan2_f32(a, b: f32) { GpuFloat::atan2(a, b) }
     atan2_f64(a, b: f64) { GpuFloat::atan2(a, b) }
+    remainder_f32(a, b: f32) { a % b }
+    remainder_f64(a, b: f64) { a % b }
     approx_div(a, b: f32) { approx::div(a, b) }
     approx_div_full(a, b: f32) { approx::div_full(a, b) }
 }

@@ -75,6 +75,20 @@ fn two<F>(
     Launch::of(kernel).reads(&left).reads(&right).writes_f32(expected, relative, relative / 10.0)
 }
 
+/// Rust's `%`, whose quotient may have any number of digits.
+pub(super) fn remainders() -> Vec<Launch> {
+    let left = per_thread(|tid| (f64::from(tid) - 20.5) * 10_f64.powi(tid as i32 / 4));
+    let right = per_thread(|tid| 0.3 + 1.7 * f64::from(tid % 7));
+    let single = |values: &[f64]| values.iter().map(|value| *value as f32).collect::<Vec<_>>();
+    let (left_f32, right_f32) = (single(&left), single(&right));
+    let of_f32: Vec<f32> = left_f32.iter().zip(&right_f32).map(|(a, b)| a % b).collect();
+    let of_f64: Vec<f64> = left.iter().zip(&right).map(|(a, b)| a % b).collect();
+    vec![
+        Launch::of(floats::remainder_f32).reads(&left_f32).reads(&right_f32).writes(&of_f32),
+        Launch::of(floats::remainder_f64).reads(&left).reads(&right).writes(&of_f64),
+    ]
+}
+
 pub(super) fn launches() -> Vec<Launch> {
     let mut launches = rounding();
     launches.extend(standard());
