@@ -42,7 +42,7 @@ pub fn machine_code() -> Result<Option<PathBuf>> {
     let newest = TARGETS[TARGETS.len() - 1];
     let ptx = build(newest)?;
     let (cubin, listing) = (ptx.with_extension("cubin"), ptx.with_extension("sass"));
-    ptxas::assemble(&assembler, &ptx, &newest.processor(), Some(&cubin))?;
+    ptxas::assemble(&assembler, &ptx, newest.processor(), Some(&cubin))?;
     let text = ptxas::disassemble_all(&disassembler, &cubin)?;
     write_whole(&listing, text.as_bytes())?;
     Ok(Some(listing))
@@ -54,5 +54,5 @@ pub fn resources(ptxas: &std::path::Path, processor: NvvmArch) -> Result<Vec<Res
         .into_iter()
         .rfind(|target| *target <= processor)
         .context("no PTX for this processor")?;
-    Ok(ptxas::assemble(ptxas, &build(target)?, &processor.processor(), None)?)
+    Ok(ptxas::assemble(ptxas, &build(target)?, processor.processor(), None)?)
 }

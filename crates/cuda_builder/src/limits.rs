@@ -14,7 +14,7 @@ const MAX_STATIC_SHARED_BYTES: usize = 48 << 10;
 pub(crate) fn resources(ptx: &Path, arch: NvvmArch) -> Vec<Resources> {
     let target = ptx.ancestors().find(|folder| folder.join("CACHEDIR.TAG").exists());
     ptxas::find_tool("ptxas", target.unwrap_or(Path::new(".")))
-        .and_then(|tool| ptxas::assemble(&tool, ptx, &arch.processor(), None).ok())
+        .and_then(|tool| ptxas::assemble(&tool, ptx, arch.processor(), None).ok())
         .unwrap_or_default()
 }
 

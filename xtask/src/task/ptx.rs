@@ -86,7 +86,7 @@ fn machine_code(kernel: &str, ptx: &std::path::Path, arch: NvvmArch) -> Result<S
     let cuobjdump = ptxas::find_tool("cuobjdump", &workspace::target_dir());
     let cuobjdump = cuobjdump.with_context(|| format!("cuobjdump {missing}"))?;
     let cubin = ptx.with_extension("cubin");
-    let resources = ptxas::assemble(&assembler, ptx, &arch.processor(), Some(&cubin))?;
+    let resources = ptxas::assemble(&assembler, ptx, arch.processor(), Some(&cubin))?;
     let code = ptxas::disassemble(&cuobjdump, &cubin, kernel)?;
     let found = resources.into_iter().find(|resources| resources.kernel == kernel);
     let summary = found.map_or_else(String::new, |found| {

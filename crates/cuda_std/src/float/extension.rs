@@ -211,7 +211,7 @@ float_ext! {
             yn = ynf;
         }
         frexp frexpf; ilogb ilogbf; scalbn scalbnf;
-        rint rintf; floor floorf; pi_rest -8.742_277_7e-8;
+        rint rintf; floor floorf; pi_rest -8.742_278e-8;
     }
     f64 {
         plain {

@@ -41,7 +41,7 @@ macro_rules! functions {
         )*
     };
 }
-pub(self) use functions;
+use functions;
 
 /// Declares functions that are one instruction: one for each rounding direction, or one without.
 macro_rules! instructions {
@@ -98,4 +98,4 @@ macro_rules! instructions {
         )*
     };
 }
-pub(self) use instructions;
+use instructions;

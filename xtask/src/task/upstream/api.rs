@@ -322,7 +322,7 @@ impl Uses {
                 }
                 Item::Trait(item) if is_public(&item.vis) => self.of_trait(module, item),
                 Item::Impl(item) if item.trait_.is_none() => self.of_impl(module, item),
-                Item::Use(item) if is_public(&item.vis) => self.names(module, module, &item.tree),
+                Item::Use(item) if is_public(&item.vis) => self.names(module, &item.tree),
                 _ => {}
             }
         }
@@ -419,11 +419,11 @@ impl Uses {
     }
 
     /// Adds the names that a `pub use` makes.
-    fn names(&mut self, module: &str, base: &str, tree: &UseTree) {
+    fn names(&mut self, module: &str, tree: &UseTree) {
         let name = match tree {
-            UseTree::Path(path) => return self.names(module, base, &path.tree),
+            UseTree::Path(path) => return self.names(module, &path.tree),
             UseTree::Group(group) => {
-                return group.items.iter().for_each(|tree| self.names(module, base, tree));
+                return group.items.iter().for_each(|tree| self.names(module, tree));
             }
             UseTree::Name(name) => &name.ident,
             UseTree::Rename(name) => &name.rename,
