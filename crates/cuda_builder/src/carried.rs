@@ -156,6 +156,14 @@ pub(crate) fn sources(
     Ok(found)
 }
 
+/// Tells cargo to ask again when one of the sources has changed.
+#[allow(clippy::print_stdout, reason = "a build script speaks to cargo on standard output")]
+pub(crate) fn watch(sources: &Sources, kernels: &Path) {
+    for path in sources.keys().filter(|path| *path != "options") {
+        println!("cargo::rerun-if-changed={}", kernels.join(path).display());
+    }
+}
+
 /// The first of the sources that is another now; none when they are those of the PTX.
 pub(crate) fn changed(sources: &Sources, kernels: &Path, options: &str) -> Option<String> {
     let is_same = |(path, held): &(&String, &String)| match path.as_str() {

@@ -156,6 +156,7 @@ impl Images {
         let toolchain = match Toolchain::find() {
             Err(CudaBuilderError::NoToolchain { .. }) if carried.exists() => {
                 let (_, sources) = carried.read()?;
+                carried::watch(&sources, self.builder.path());
                 if let Some(changed) =
                     carried::changed(&sources, self.builder.path(), &self.options())
                 {
