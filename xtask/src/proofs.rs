@@ -327,7 +327,7 @@ pub const PROOFS: &[Proof] = &[
         environment: &[],
         inputs: ON_A_GPU,
         figure: " correct, ",
-        sample: "the same on the virtual device, with the outputs of the last run on an H200",
+        sample: "the same on the virtual device, with the outputs of the last run on a GPU",
     },
 ];
 

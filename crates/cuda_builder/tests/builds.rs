@@ -79,7 +79,8 @@ fn entries(ptx: &str) -> BTreeMap<String, String> {
 #[test]
 fn every_target_is_built_for_or_refused_in_a_sentence() {
     let kernels = |arch: NvvmArch| {
-        let kernels = CudaBuilder::new(root().join("crates/guide_kernels")).arch(arch);
+        let kernels = root().join("crates/cuda_builder/tests/regressions");
+        let kernels = CudaBuilder::new(kernels).arch(arch);
         kernels.target_dir(target_dir()).build()
     };
     // A build takes some seconds: the newest of each kind, unless all are asked for.
@@ -97,6 +98,9 @@ fn every_target_is_built_for_or_refused_in_a_sentence() {
             let ptx = read(kernels(*arch).unwrap_or_else(|error| panic!("{arch}: {error}")));
             let target = format!("\n.target {}\n", arch.processor());
             assert!(ptx.contains(&target), "{arch}: {}", ptx.lines().take(20).collect::<String>());
+            // It asks for the family of 10.0.
+            let has = arch.all_target_features().contains(&NvvmArch::Compute100f);
+            assert_eq!(ptx.contains(".entry only_of_a_family("), has, "{arch}");
         }
     }
 }

@@ -25,14 +25,14 @@ functions! {
     "The smaller one of unsigned integers." ullmin(x: i64, y: i64) -> i64 = (x as u64).min(y as u64) as i64;
     "The bits in the opposite order. PTX: `brev.b32`." brev(x: i32) -> i32 = x.reverse_bits();
     "The bits in the opposite order. PTX: `brev.b64`." brevll(x: i64) -> i64 = x.reverse_bits();
-    "How many zeros lead. PTX: `clz.b32`." clz(x: i32) -> i32 = x.leading_zeros() as i32;
-    "How many zeros lead. PTX: `clz.b64`." clzll(x: i64) -> i32 = x.leading_zeros() as i32;
+    "The count of leading zeros. PTX: `clz.b32`." clz(x: i32) -> i32 = x.leading_zeros() as i32;
+    "The count of leading zeros. PTX: `clz.b64`." clzll(x: i64) -> i32 = x.leading_zeros() as i32;
     "The place of the lowest bit, from 1; 0 where there is none." ffs(x: i32) -> i32 =
         if x == 0 { 0 } else { x.trailing_zeros() as i32 + 1 };
     "The place of the lowest bit, from 1; 0 where there is none." ffsll(x: i64) -> i32 =
         if x == 0 { 0 } else { x.trailing_zeros() as i32 + 1 };
-    "How many bits are set. PTX: `popc.b32`." popc(x: i32) -> i32 = x.count_ones() as i32;
-    "How many bits are set. PTX: `popc.b64`." popcll(x: i64) -> i32 = x.count_ones() as i32;
+    "The count of set bits. PTX: `popc.b32`." popc(x: i32) -> i32 = x.count_ones() as i32;
+    "The count of set bits. PTX: `popc.b64`." popcll(x: i64) -> i32 = x.count_ones() as i32;
     "`(x + y) / 2`, rounded down, without overflow." hadd(x: i32, y: i32) -> i32 = (x & y) + ((x ^ y) >> 1);
     "`(x + y) / 2`, rounded up, without overflow." rhadd(x: i32, y: i32) -> i32 = (x | y) - ((x ^ y) >> 1);
     "`(x + y) / 2` of unsigned integers, rounded down, without overflow." uhadd(x: i32, y: i32) -> i32 =

@@ -4,12 +4,12 @@ use super::functions;
 use crate::{FloatExt, GpuFloat};
 
 functions! {
-    "Whether it is neither infinite nor NaN: 1 or 0." isfinited(x: f64) -> i32 = i32::from(x.is_finite());
-    "Whether it is neither infinite nor NaN: 1 or 0." finitef(x: f32) -> i32 = i32::from(x.is_finite());
-    "Whether it is infinite: 1 or 0." isinfd(x: f64) -> i32 = i32::from(x.is_infinite());
-    "Whether it is infinite: 1 or 0." isinff(x: f32) -> i32 = i32::from(x.is_infinite());
-    "Whether it is a NaN: 1 or 0." isnand(x: f64) -> i32 = i32::from(x.is_nan());
-    "Whether it is a NaN: 1 or 0." isnanf(x: f32) -> i32 = i32::from(x.is_nan());
+    "1 for a finite number, otherwise 0." isfinited(x: f64) -> i32 = i32::from(x.is_finite());
+    "1 for a finite number, otherwise 0." finitef(x: f32) -> i32 = i32::from(x.is_finite());
+    "1 for an infinite number, otherwise 0." isinfd(x: f64) -> i32 = i32::from(x.is_infinite());
+    "1 for an infinite number, otherwise 0." isinff(x: f32) -> i32 = i32::from(x.is_infinite());
+    "1 for a NaN, otherwise 0." isnand(x: f64) -> i32 = i32::from(x.is_nan());
+    "1 for a NaN, otherwise 0." isnanf(x: f32) -> i32 = i32::from(x.is_nan());
     "The sign bit." signbitd(x: f64) -> i32 = (x.to_bits() >> 63) as i32;
     "The sign bit." signbitf(x: f32) -> i32 = (x.to_bits() >> 31) as i32;
     "The exponent of 2 of the largest power of 2 not above the magnitude." ilogb(x: f64) -> i32 = libm::ilogb(x);

@@ -61,6 +61,7 @@ pub fn run(checkout: &Path) -> Result<()> {
     write(&workspace::root().join(TEST), &test)?;
     let (all, here) = (found.len(), found.len() - missing.len());
     let commit = commit(checkout);
+    let beyond = beyond(checkout)?;
     let sentence = format!(
         "Of {all}{BEGINNING} at commit {commit}, {here} are here with their signatures, which a test uses \
          (`{TEST}`); `{TABLE}` says why each other one is not."
@@ -75,6 +76,7 @@ pub fn run(checkout: &Path) -> Result<()> {
     let table = format!(
         "# rust-cuda's API and ours\n\n{sentence}\n\nMade by `cargo xtask upstream CHECKOUT --api`.\n\n\
          | missing | items | why |\n|---|--:|---|\n{missing_rows}\n\
+         ## Modules of `cuda_std` that rust-cuda lacks\n\n{beyond}\n\
          ## cust\n\n\
          cust is used as published. What its repository has beyond that, by name:\n\n\
          | newer | items | here |\n|---|--:|---|\n{newer_rows}"
@@ -82,6 +84,35 @@ pub fn run(checkout: &Path) -> Result<()> {
     write(&workspace::root().join(TABLE), &table)?;
     println!("{here} of {all} items are here");
     Ok(())
+}
+
+/// A list of the modules of our `cuda_std` that upstream's lacks, each with the first sentence of its documentation.
+fn beyond(checkout: &Path) -> Result<String> {
+    let modules = |library: &Path| -> Result<BTreeSet<String>> {
+        let file = syn::parse_file(&read(&library.join("src/lib.rs"))?)?;
+        let public = file.items.into_iter().filter_map(|item| match item {
+            Item::Mod(item) if matches!(item.vis, Visibility::Public(_)) => {
+                Some(item.ident.to_string())
+            }
+            _ => None,
+        });
+        Ok(public.collect())
+    };
+    let own = workspace::root().join("crates/cuda_std");
+    let (ours, theirs) = (modules(&own)?, modules(&checkout.join("crates/cuda_std"))?);
+    let mut list = String::new();
+    for module in ours.difference(&theirs) {
+        let places = [format!("src/{module}.rs"), format!("src/{module}/mod.rs")];
+        let Some(file) = places.iter().map(|path| own.join(path)).find(|path| path.exists()) else {
+            continue;
+        };
+        let text = read(&file)?;
+        let doc = text.lines().map_while(|line| line.strip_prefix("//!")).map(str::trim);
+        let doc = doc.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
+        let sentence = doc.split_once(". ").map_or(doc.as_str(), |(first, _)| first);
+        list += &format!("- `{module}`: {}.\n", sentence.trim_end_matches('.'));
+    }
+    Ok(list)
 }
 
 /// Why items are missing, by the beginning of their paths.

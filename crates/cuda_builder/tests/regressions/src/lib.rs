@@ -252,3 +252,13 @@ pub unsafe fn barrier_between_branches(target: *mut u32) {
 #[cfg(feature = "constant_too_large")]
 #[address_space(constant)]
 pub static mut TOO_LARGE: [u8; 65 << 10] = [0; 65 << 10];
+
+/// A kernel that is in the PTX for 10.0's family alone.
+///
+/// # Safety
+/// Launch contract: one block of `THREADS`; `target` valid for as many u32.
+#[kernel(min_compute_capability = 100f)]
+pub unsafe fn only_of_a_family(target: *mut u32) {
+    // SAFETY: the launch contract.
+    unsafe { *target.add(thread::thread_idx_x() as usize) = 1 };
+}
