@@ -34,7 +34,7 @@ pub enum Before {
 }
 
 impl Case {
-    /// Whether a kernel replaces what it reads, so that a second launch does other work than the first.
+    /// True when a kernel replaces what it reads, so that a second launch does other work than the first.
     pub fn is_in_place(&self) -> bool {
         self.outputs.iter().any(|output| matches!(output.before, Before::Input(_)))
     }

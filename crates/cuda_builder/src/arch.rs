@@ -159,17 +159,17 @@ impl NvvmArch {
         self.capability_value() % 10
     }
 
-    /// Whether it is neither that of a family nor of one generation.
+    /// True when it is neither that of a family nor of one generation.
     pub fn is_base_variant(&self) -> bool {
         !self.is_family_variant() && !self.is_architecture_variant()
     }
 
-    /// Whether it has the instructions of a family.
+    /// True when it has the instructions of a family.
     pub fn is_family_variant(&self) -> bool {
         self.processor().ends_with('f')
     }
 
-    /// Whether PTX for it runs on this generation alone.
+    /// True when PTX for it runs on this generation alone.
     pub fn is_architecture_variant(&self) -> bool {
         self.processor().ends_with('a')
     }

@@ -142,14 +142,14 @@ impl CudaBuilder {
         self
     }
 
-    /// Whether to write the final LLVM IR beside the copy of the PTX, see [`Self::copy_to`], with the ending `.ll`. Without
+    /// Writes the final LLVM IR beside the copy of the PTX, see [`Self::copy_to`], with the ending `.ll`. Without
     /// a copy it lies beside the PTX anyway.
     pub fn emit_llvm_ir(mut self, emit_llvm_ir: bool) -> Self {
         self.lowering.emit_llvm_ir = emit_llvm_ir;
         self
     }
 
-    /// Whether to write rustc's bitcode beside the copy of the PTX, see [`Self::copy_to`], with the ending `.bc`.
+    /// Writes rustc's bitcode beside the copy of the PTX, see [`Self::copy_to`], with the ending `.bc`.
     pub fn emit_llvm_bitcode(mut self, emit_llvm_bitcode: bool) -> Self {
         self.lowering.emit_llvm_bitcode = emit_llvm_bitcode;
         self

@@ -1,4 +1,4 @@
-//! What PTX is for, and which devices run it.
+//! The targets of PTX, and the devices that run it.
 
 /// The target of PTX, such as `sm_90a`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,12 +42,12 @@ impl Target {
         targets.split(',').find_map(|name| Target::of_name(name.trim()))
     }
 
-    /// Whether it runs on devices of its own capability alone.
+    /// True when it runs on devices of its own capability alone.
     pub fn is_specific(self) -> bool {
         self.kind == Kind::Specific
     }
 
-    /// Whether a device of this capability, such as 90, runs it (PTX ISA, ".target").
+    /// True when a device of this capability, such as 90, runs it (PTX ISA, ".target").
     pub fn runs_on(self, capability: u32) -> bool {
         // 10.1 is an older number of 11.0, and of no family with 10.0.
         let family = |capability: u32| if capability == 101 { 11 } else { capability / 10 };

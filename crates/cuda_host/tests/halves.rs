@@ -5,13 +5,13 @@ use cuda_std::kernel::{Kernel, SafeKernel};
 use cuda_std::safe::PerThread;
 use cuda_std::{bf16, f16};
 
-/// Each thread that has an element writes it plus itself, as `f16` or by its bits as `bf16`: one more in the exponent.
-const PTX: &str = r#"
-.version 7.8
-.target sm_70
-.address_size 64
-
-.visible .entry twice_f16(.param .u64 x, .param .u64 xs, .param .u64 z, .param .u64 zs)
+/// A kernel of 16-bit elements: each thread that has one stores what `$add` makes of it.
+macro_rules! entry {
+    ($name:literal, $add:literal) => {
+        concat!(
+            ".visible .entry ",
+            $name,
+            "(.param .u64 x, .param .u64 xs, .param .u64 z, .param .u64 zs)
 {
     .reg .pred %p<2>;
     .reg .b16 %h<3>;
@@ -28,35 +28,24 @@ const PTX: &str = r#"
     add.s64 %rd1, %rd1, %rd4;
     add.s64 %rd2, %rd2, %rd4;
     ld.global.b16 %h1, [%rd1];
-    add.rn.f16 %h2, %h1, %h1;
+    ",
+            $add,
+            ";
     st.global.b16 [%rd2], %h2;
 END:
     ret;
+}
+"
+        )
+    };
 }
 
-.visible .entry twice_bf16(.param .u64 x, .param .u64 xs, .param .u64 z, .param .u64 zs)
-{
-    .reg .pred %p<2>;
-    .reg .b16 %h<3>;
-    .reg .b32 %r<2>;
-    .reg .b64 %rd<5>;
-    ld.param.u64 %rd1, [x];
-    ld.param.u64 %rd2, [z];
-    ld.param.u64 %rd3, [zs];
-    mov.u32 %r1, %tid.x;
-    cvt.u64.u32 %rd4, %r1;
-    setp.ge.u64 %p1, %rd4, %rd3;
-    @%p1 bra END;
-    mul.wide.u32 %rd4, %r1, 2;
-    add.s64 %rd1, %rd1, %rd4;
-    add.s64 %rd2, %rd2, %rd4;
-    ld.global.b16 %h1, [%rd1];
-    add.u16 %h2, %h1, 128;
-    st.global.b16 [%rd2], %h2;
-END:
-    ret;
-}
-"#;
+/// Twice the element, as `f16`, or by its bits as `bf16`: one more in the exponent.
+const PTX: &str = concat!(
+    ".version 7.8\n.target sm_70\n.address_size 64\n",
+    entry!("twice_f16", "add.rn.f16 %h2, %h1, %h1"),
+    entry!("twice_bf16", "add.u16 %h2, %h1, 128"),
+);
 
 static IMAGES: &[Image] =
     // SAFETY: the kernels are those of the tokens below, and have no records.

@@ -18,18 +18,18 @@ const MISSING: u8 = 7;
 /// The exit code when a file is damaged.
 const DAMAGED: u8 = 8;
 
-/// What is asked of a fleet.
+/// The questions to a fleet.
 #[derive(Debug)]
 pub struct Asked<'a> {
     /// A file per board.
     pub files: &'a [PathBuf],
     /// The file of the names that are expected.
     pub expect: Option<&'a Path>,
-    /// How what is found is told.
+    /// The form of the findings.
     pub form: Form,
 }
 
-/// How what is found is told.
+/// The form of the findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// To people.
@@ -201,7 +201,7 @@ fn fleets_in_json(nodes: &[Node], fleets: &[Fleet]) -> serde_json::Value {
     json!({ "fleets": fleets.iter().map(of_fleet).collect::<Vec<_>>() })
 }
 
-/// What was found, an object each; `finding` says what it is.
+/// The findings, an object each; `finding` says of which kind.
 fn lines(
     nodes: &[Node],
     fleets: &[Fleet],

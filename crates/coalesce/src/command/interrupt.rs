@@ -1,4 +1,4 @@
-//! What an interrupt does, or a signal that asks the program to end, as batch systems send.
+//! Interrupts, and the signals by which batch systems ask a program to end.
 
 use anyhow::{Context, Result};
 use std::io::{IsTerminal, Write};

@@ -29,7 +29,7 @@ use cust::error::CudaError;
 use std::io::Write;
 use std::process::ExitCode;
 
-/// What exit codes mean. `docs/exit_codes.md` has the same table, and a test compares them.
+/// The meanings of exit codes. `docs/exit_codes.md` has the same table, and a test compares them.
 const EXIT_CODES: [(&str, &str); 10] = [
     ("0", "success"),
     ("1", "a result is wrong, a board is an outlier, or something failed"),

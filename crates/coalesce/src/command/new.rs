@@ -33,7 +33,7 @@ const NAMES: [&str; 2] = ["my_app", "my-app"];
 /// What stands in the template for the folder of a checkout.
 const CHECKOUT: &str = "CHECKOUT";
 
-/// What a project shares with this checkout, by links of the template: the compiler, and the versions of libraries that are known to work together.
+/// The files that a project shares with this checkout, by links of the template: the compiler, and the versions of libraries that are known to work together.
 const SHARED: &[(&str, &str)] = &[
     ("rust-toolchain.toml", include_str!("../../template/rust-toolchain.toml")),
     ("Cargo.lock", include_str!("../../template/lock.toml")),
