@@ -1,7 +1,7 @@
 //! The kernels that LLVM would break, executed and, where `ptxas` is here, assembled.
 
 use crate::kernels_source::builder;
-use cuda_builder::{NvvmArch, facts};
+use cuda_builder::{KernelFacts, NvvmArch, kernel_facts};
 use simt::{Checks, Launch, Memory, Module, Options, run};
 
 /// Threads per block, as in the kernels crate.
@@ -44,11 +44,15 @@ fn constant_memory_that_is_too_large_is_refused_by_name() {
     );
 }
 
+fn facts(text: &str) -> Vec<KernelFacts> {
+    kernel_facts(&ptx::parse(text).expect("our own PTX parses"))
+}
+
 #[test]
 fn kernels_compute_what_their_source_says() {
     let text = ptx(NvvmArch::Compute90);
     let module = Module::parse(&text).expect("our own PTX parses");
-    let entries = facts::of(&text);
+    let entries = facts(&text);
     assert_eq!(entries.len(), KERNELS.len(), "every kernel of the crate is in the table");
     for (name, arguments, expected) in KERNELS {
         let mut memory = Memory::new(1 << 20);
@@ -74,7 +78,7 @@ fn kernels_compute_what_their_source_says() {
 #[test]
 fn shared_accesses_are_shared_and_barriers_are_kept() {
     for arch in [NvvmArch::Compute70, NvvmArch::Compute90] {
-        for kernel in facts::of(&ptx(arch)) {
+        for kernel in facts(&ptx(arch)) {
             let count = |prefix: &str| -> usize {
                 let found = kernel.instructions.iter().filter(|(name, _)| name.starts_with(prefix));
                 found.map(|(_, count)| count).sum()

@@ -6,60 +6,21 @@ use anyhow::{Context, Result, bail};
 ///
 /// # Errors
 /// A sentence, when there is no such entry.
-pub fn parameters(ptx: &str, entry: &str) -> Result<Vec<usize>> {
-    let text = head(ptx, entry).with_context(|| {
-        let found: Vec<&str> = entries(ptx).collect();
+pub fn parameters(ptx: &str, entry: &str) -> Result<Vec<u64>> {
+    let tree = ptx::parse(ptx)?;
+    let function = tree.entry(entry).with_context(|| {
+        let found: Vec<&str> = tree.entries().map(|entry| entry.name).collect();
         let found = if found.is_empty() { "none".to_owned() } else { found.join(", ") };
         format!("there is no kernel `{entry}` (found: {found}): keep its name; in CUDA C++ declare it extern \"C\"")
     })?;
-    text.split(',').filter(|one| one.contains(".param")).map(size_of_parameter).collect()
-}
-
-/// The names of all entries.
-pub fn entries(ptx: &str) -> impl Iterator<Item = &str> {
-    ptx.split(".entry ").skip(1).filter_map(|rest| {
-        Some(rest.split(|letter: char| letter == '(' || letter.is_whitespace()).next()?.trim())
-    })
-}
-
-/// The text of an entry's parameters.
-fn head<'a>(ptx: &'a str, entry: &str) -> Option<&'a str> {
-    let mut rests = ptx.split(".entry ").skip(1);
-    let rest = rests.find_map(|rest| {
-        let after = rest.trim_start().strip_prefix(entry)?;
-        after
-            .starts_with(|letter: char| letter == '(' || letter.is_whitespace() || letter == '{')
-            .then_some(after)
-    })?;
-    let before_body = rest.split('{').next()?;
-    Some(match before_body.split_once('(') {
-        Some((_, inside)) => inside.rsplit_once(')')?.0,
-        None => "",
-    })
-}
-
-fn size_of_parameter(text: &str) -> Result<usize> {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let kind = words.iter().find_map(|word| {
-        word.strip_prefix('.').filter(|kind| kind.starts_with(['b', 'u', 's', 'f']))
-    });
-    let bits: usize = kind
-        .and_then(|kind| kind[1..].parse().ok())
-        .with_context(|| format!("the parameter `{}` has no type", text.trim()))?;
-    let count = match text.split_once('[') {
-        Some((_, count)) => {
-            count.split(']').next().and_then(|count| count.parse().ok()).unwrap_or(1)
-        }
-        None => 1,
-    };
-    Ok(bits / 8 * count)
+    Ok(function.parameters.iter().map(|parameter| parameter.bytes()).collect())
 }
 
 /// The sizes of the parameters that a Rust kernel declares.
 ///
 /// # Errors
 /// A sentence, when it is not there or a type is not known.
-pub fn declared(source: &str, kernel: &str) -> Result<Vec<usize>> {
+pub fn declared(source: &str, kernel: &str) -> Result<Vec<u64>> {
     let list = signature(source, kernel)?;
     let inside = list.split_once('(').and_then(|(_, rest)| rest.rsplit_once(')'));
     let (inside, _) = inside.context("a signature has parentheses")?;
@@ -90,22 +51,9 @@ pub fn signature(source: &str, kernel: &str) -> Result<String> {
 
 /// A text without the entries of other kernels: what remains is loaded faster, and finds nothing else by its name.
 pub fn only(ptx: &str, entry: &str) -> String {
-    let mut text = String::with_capacity(ptx.len());
-    let mut skips = false;
-    for line in ptx.lines() {
-        if line.contains(".entry ") {
-            let name = entries(line).next().unwrap_or_default();
-            skips = name != entry;
-        }
-        if !skips {
-            text.push_str(line);
-            text.push('\n');
-        }
-        if line.starts_with('}') {
-            skips = false;
-        }
-    }
-    text
+    let Ok(tree) = ptx::parse(ptx) else { return ptx.to_owned() };
+    let others = tree.entries().filter(|other| other.name != entry);
+    others.fold(ptx.to_owned(), |text, other| text.replacen(other.text, "", 1))
 }
 
 #[cfg(test)]

@@ -168,11 +168,12 @@ pub fn of_kernel(
     image: &Image,
     counted: &Counted,
 ) -> CountedVariant {
+    let tree = ptx::parse(image.text).ok();
     let kernel = |name: String| CountedKernel {
         target: image.target(),
         registers: image.facts(&name).and_then(|facts| facts.registers),
-        ptx: simt::listing(image.text, &name)
-            .into_iter()
+        ptx: (tree.iter().filter_map(|tree| tree.entry(&name)))
+            .flat_map(|entry| entry.listing())
             .map(|line| PtxLine(line.number, line.text.to_owned()))
             .collect(),
         instructions: counted.of_memory(&name),

@@ -249,8 +249,9 @@ impl CudaBuilder {
         let compiled = self.compile(&toolchain)?;
         let path = self.lower(&toolchain, &compiled)?;
         let ptx = std::fs::read_to_string(&path).map_err(CudaBuilderError::io("read", &path))?;
-        local_memory::warn(local_memory::warnings(&ptx).values());
-        local_memory::warn(limits::warnings(&ptx, &[]).values());
+        let tree = ptx::parse(&ptx)?;
+        local_memory::warn(local_memory::warnings(&ptx, &tree).values());
+        local_memory::warn(limits::warnings(&tree, &[]).values());
         Ok(path)
     }
 

@@ -31,6 +31,9 @@ pub enum CudaBuilderError {
         /// What to set it to.
         fix: String,
     },
+    /// LLVM wrote PTX that is none, which inline assembly can cause.
+    #[error("the PTX of the kernels cannot be read at {0}: check the text of `asm!`")]
+    Ptx(#[from] ptx::Error),
     /// The kernels crate has no manifest.
     #[error("there is no kernels crate at {}: it has no Cargo.toml", path.display())]
     NoCrate {

@@ -4,7 +4,7 @@ use crate::arch::NvvmArch;
 use crate::builder::CudaBuilder;
 use crate::carried::{self, Carried, Origin};
 use crate::error::CudaBuilderError;
-use crate::facts::{self, KernelFacts};
+use crate::facts::{KernelFacts, kernel_facts};
 use crate::files;
 use crate::options::{PanicStrategy, WRITE_PTX_VARIABLE};
 use crate::ptxas::Resources;
@@ -210,9 +210,10 @@ impl Images {
             };
             origin.registers.extend(resources.iter().map(of));
             // One warning of a kernel, for whichever architecture.
-            warnings.extend(local_memory::warnings(&text));
-            limits_warnings.extend(limits::warnings(&text, &resources));
-            images += &image(&origin, *arch, &file(*arch), &facts::of(&text));
+            let tree = ptx::parse(&text)?;
+            warnings.extend(local_memory::warnings(&text, &tree));
+            limits_warnings.extend(limits::warnings(&tree, &resources));
+            images += &image(&origin, *arch, &file(*arch), &kernel_facts(&tree));
         }
         local_memory::warn(warnings.values());
         local_memory::warn(limits_warnings.values());
@@ -235,7 +236,8 @@ impl Images {
         let mut images = String::from("&[\n");
         for arch in &self.architectures {
             let text = carried.ptx(*arch)?;
-            images += &image(&origin, *arch, &carried.file(*arch), &facts::of(&text));
+            images +=
+                &image(&origin, *arch, &carried.file(*arch), &kernel_facts(&ptx::parse(&text)?));
         }
         images += "]\n";
         files::write_changed(path, images.as_bytes())?;

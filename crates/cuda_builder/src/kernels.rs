@@ -6,7 +6,7 @@
 
 use crate::error::CudaBuilderError;
 use crate::ir::{self, ATTRIBUTES};
-use crate::local_memory::place;
+use ptx::tree::{Function, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -105,90 +105,66 @@ fn parts(path: &str) -> [&str; 3] {
     [krate, name, line]
 }
 
-/// Notes the records of the kernels that `ptx` has at its end.
-pub(crate) fn note(ptx: &mut String, records: &[Record]) {
-    let entries: BTreeSet<String> = entries(ptx).map(|(name, _)| name.to_owned()).collect();
-    for Record { name, path, signature } in records {
-        if entries.contains(name) {
-            let words: Vec<String> = signature.iter().map(u32::to_string).collect();
-            let _ = writeln!(ptx, "{RECORD}{name} {path} {}", words.join(" "));
-        }
+/// Appends to `ptx` the records of its kernels.
+pub(crate) fn note(ptx: &mut String, entries: &BTreeSet<String>, records: &[Record]) {
+    for Record { name, path, signature } in records.iter().filter(|it| entries.contains(&it.name)) {
+        let words: Vec<String> = signature.iter().map(u32::to_string).collect();
+        let _ = writeln!(ptx, "{RECORD}{name} {path} {}", words.join(" "));
     }
 }
 
 /// Refuses a safe kernel that reaches a barrier for whole warps: the compiler cannot check that they come together there.
-pub(crate) fn check_barriers(ptx: &str, records: &[Record]) -> Result<(), CudaBuilderError> {
-    let functions: BTreeMap<&str, &str> = functions(ptx).collect();
-    for (kernel, text) in entries(ptx) {
-        if !records.iter().any(|record| record.name == kernel && record.is_safe()) {
-            continue;
-        }
-        let mut reached = BTreeSet::from([kernel]);
-        let mut texts = vec![text];
-        while let Some(text) = texts.pop() {
-            if let Some((barrier, at)) = aligned_barrier(text) {
+pub(crate) fn check_barriers(tree: &Tree<'_>, records: &[Record]) -> Result<(), CudaBuilderError> {
+    let is_safe = |name: &str| records.iter().any(|it| it.name == name && it.is_safe());
+    for entry in tree.entries().filter(|entry| is_safe(entry.name)) {
+        let mut reached = BTreeSet::from([entry.name]);
+        let mut functions = vec![entry];
+        while let Some(function) = functions.pop() {
+            if let Some((barrier, at)) = aligned_barrier(tree, function) {
                 return Err(CudaBuilderError::AlignedBarrier {
-                    kernel: kernel.to_owned(),
-                    barrier: barrier.to_owned(),
-                    place: at.map(str::to_owned),
+                    kernel: entry.name.to_owned(),
+                    barrier,
+                    place: at.map(|(file, line)| format!("{file}:{line}")),
                 });
             }
-            let calls = text.lines().filter(|line| line.contains("call"));
-            let words = calls
-                .flat_map(|line| line.split(|c: char| !(c.is_alphanumeric() || "_$".contains(c))));
-            for word in words {
-                if let Some((name, text)) = functions.get_key_value(word)
-                    && reached.insert(name)
-                {
-                    texts.push(text);
-                }
+            for name in calls(tree, function) {
+                let called = tree.functions.iter().find(|it| it.name == name && it.body.is_some());
+                functions.extend(called.filter(|_| reached.insert(name)));
             }
         }
     }
     Ok(())
 }
 
-/// The first barrier of an entry or a function that only whole warps may come to, and its line in the source.
-fn aligned_barrier(text: &str) -> Option<(&str, Option<&str>)> {
-    let mut at = None;
-    for line in text.lines() {
-        let (code, comment) = line.split_once("//").unwrap_or((line, ""));
-        let code = code.trim();
-        if code.starts_with(".loc") {
-            at = place(comment).or(at);
+/// The names in a function's calls: what it calls, and the arguments.
+pub(crate) fn calls<'a>(tree: &Tree<'a>, function: &Function<'a>) -> Vec<&'a str> {
+    let mut called = Vec::new();
+    tree.instructions(function, |instruction, _| {
+        for operand in instruction.operands.iter().filter(|_| instruction.opcode == "call") {
+            operand.names(&mut |name| called.push(name));
         }
-        let opcode = code.split_whitespace().find(|word| !word.starts_with('@')).unwrap_or("");
-        let opcode = opcode.trim_end_matches(';');
-        let is_block = opcode.starts_with("bar.") && !opcode.starts_with("bar.warp.");
-        if is_block || opcode.starts_with("barrier.") && opcode.contains(".aligned") {
-            return Some((opcode, at));
+    });
+    called
+}
+
+/// The first barrier of a function that only whole warps may come to, and its place in the source.
+fn aligned_barrier<'a>(
+    tree: &Tree<'a>,
+    function: &Function<'a>,
+) -> Option<(String, Option<(&'a str, u32)>)> {
+    let mut found = None;
+    tree.instructions(function, |instruction, at| {
+        let has = |name| instruction.modifiers.contains(&name);
+        let is_aligned = match instruction.opcode {
+            "bar" => !has("warp"),
+            "barrier" => has("aligned"),
+            _ => false,
+        };
+        if is_aligned && found.is_none() {
+            found = Some((instruction.text(), at));
         }
-    }
-    None
-}
-
-/// The entries of a module: names and texts.
-pub(crate) fn entries(ptx: &str) -> impl Iterator<Item = (&str, &str)> {
-    bodies(ptx, ".visible .entry ")
-}
-
-/// The functions of a module that have a body: names and texts.
-pub(crate) fn functions(ptx: &str) -> impl Iterator<Item = (&str, &str)> {
-    bodies(ptx, ".func ").map(|(head, text)| {
-        // `.func (.param .b32 func_retval0) name(` or `.func name(`.
-        let head = text
-            .strip_prefix('(')
-            .and_then(|rest| rest.split_once(')'))
-            .map_or(head, |(_, rest)| rest.trim().split(['(', '\n']).next().unwrap_or_default());
-        (head, text)
-    })
-}
-
-fn bodies<'a>(ptx: &'a str, keyword: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
-    ptx.split(keyword).skip(1).filter_map(|text| {
-        let name = text.split(['(', '\n']).next()?.trim();
-        Some((name, text.split_once("\n}").map_or(text, |(entry, _)| entry)))
-    })
+    });
+    found
 }
 
 #[cfg(test)]
@@ -230,7 +206,7 @@ mod tests {
         assert!(records.iter().all(|it| it.signature == words[7..] && it.is_safe()));
 
         let mut ptx = ".visible .entry scale(\n)\n{\n\tret;\n}\n".to_owned();
-        note(&mut ptx, &records);
+        note(&mut ptx, &BTreeSet::from(["scale".to_owned()]), &records);
         let noted: Vec<&str> = ptx.lines().filter(|line| line.starts_with(RECORD)).collect();
         assert_eq!(noted, ["// kernel: scale mine$scale$3 1 256 1 1 0 0 4 4"]);
     }
@@ -250,10 +226,13 @@ mod tests {
     fn a_safe_kernel_reaches_no_barrier_of_whole_warps() {
         let words = [3, 0, 0, 0, 0, 0, 0, 1, 32, 1, 1, 0];
         let (_, mut records) = name(&kernel("a$k$5", &words), "a").expect("there is one kernel");
-        let function = ".func (.param .b32 func_retval0) helper(\n)\n{\n\
+        let function = ".file 1 \"kernels/src/a.rs\"\n.func (.param .b32 func_retval0) helper(\n)\n{\n\
             \t.loc\t1 9 0 // kernels/src/a.rs:9:0\n\tbar.sync \t0;\n\tret;\n}\n";
         let entry =
             |code: &str| format!("{function}.visible .entry k()\n{{\n\t{code}\n\tret;\n}}\n");
+        let check_barriers = |text: &str, records: &[Record]| {
+            check_barriers(&ptx::parse(text).expect("it is PTX"), records)
+        };
         for fine in ["barrier.sync 1;", "bar.warp.sync -1;", "call.uni other, ();"] {
             assert!(check_barriers(&entry(fine), &records).is_ok(), "{fine}");
         }

@@ -4,6 +4,8 @@
 //! it says `#[kernel(uses_local_memory)]`; a comment at the end of the PTX lists those. What is printed passes through
 //! local memory, too, so a kernel that prints is not told of.
 
+use crate::facts::declared_bytes;
+use ptx::tree::{Function, Tree};
 use std::collections::BTreeMap;
 
 /// What the comment begins with.
@@ -16,70 +18,44 @@ pub(crate) fn mark(ptx: &mut String, kernels: &[&str]) {
     }
 }
 
-/// The local memory of one kernel.
-#[derive(Default)]
-struct Found<'a> {
-    kernel: &'a str,
-    bytes: usize,
-    /// Whether it prints.
-    prints: bool,
-    /// The place of the kernel that the instruction at hand is from, as `path:line`.
-    place: Option<&'a str>,
-    /// The place of the first instruction that accesses local memory.
-    access: Option<&'a str>,
-}
-
-/// A sentence for each kernel of `ptx` that has local memory and does not mean it, by the kernel's name.
-pub(crate) fn warnings(ptx: &str) -> BTreeMap<String, String> {
+/// Makes a sentence for each kernel of `ptx` that has local memory and does not mean it, by the kernel's name. `tree` is
+/// that text's.
+pub(crate) fn warnings(ptx: &str, tree: &Tree<'_>) -> BTreeMap<String, String> {
     let meant: Vec<&str> = ptx
         .lines()
         .filter_map(|line| line.strip_prefix(MEANT))
         .flat_map(str::split_whitespace)
         .collect();
-    let mut warnings = BTreeMap::new();
-    let mut found = Found::default();
-    for line in ptx.lines() {
-        let (code, comment) = line.split_once("//").unwrap_or((line, ""));
-        let code = code.trim();
-        if let Some(rest) = code.strip_prefix(".visible .entry ") {
-            found = Found { kernel: rest.trim_end_matches(['(', ')']), ..Found::default() };
-        } else if code.starts_with(".local ") {
-            let size = code.rsplit('[').next().and_then(|rest| rest.split(']').next());
-            found.bytes += size.and_then(|size| size.parse::<usize>().ok()).unwrap_or(0);
-        } else if code.starts_with(".loc") {
-            found.place = place(comment).or(found.place);
-        } else if code.contains("ld.local") || code.contains("st.local") {
-            found.access = found.access.or(found.place);
-        } else if code.contains("vprintf") {
-            found.prints = true;
-        } else if code == "}" {
-            let is_meant = found.prints || meant.contains(&found.kernel);
-            if found.bytes > 0 && !found.kernel.is_empty() && !is_meant {
-                warnings.insert(found.kernel.to_owned(), sentence(&found));
-            }
-            found = Found::default();
-        }
+    let unmeant = tree.entries().filter(|entry| !meant.contains(&entry.name));
+    unmeant.filter_map(|entry| Some((entry.name.to_owned(), sentence(tree, entry)?))).collect()
+}
+
+/// A sentence of a kernel that has local memory and does not print.
+fn sentence<'a>(tree: &Tree<'a>, entry: &Function<'a>) -> Option<String> {
+    let bytes = declared_bytes(entry, "local");
+    if bytes == 0 {
+        return None;
     }
-    warnings
-}
-
-/// Where in the kernel itself an instruction is from, through all inlining: the last place of
-/// `core.rs:7:1 @[ helper.rs:3:5 @[ kernel.rs:20:9 ] ]`, without its column.
-pub(crate) fn place(comment: &str) -> Option<&str> {
-    let last = comment.trim().rsplit("@[").next()?.trim_matches([' ', ']']);
-    let (place, _column) = last.rsplit_once(':')?;
-    // Line 0 belongs to no line of the source.
-    (!place.ends_with(":0")).then_some(place)
-}
-
-fn sentence(found: &Found<'_>) -> String {
-    let Found { kernel, bytes, place, access, .. } = found;
-    let at = access.or(*place).map(|place| format!(" at {place}")).unwrap_or_default();
-    format!(
-        "kernel `{kernel}` has {bytes} bytes of local memory per thread{at}: an array with an index that is only known at \
-         run time, which is slow; unroll the loop, or put the array into shared memory, or write \
-         `#[kernel(uses_local_memory)]` if it is meant"
-    )
+    // The last place of all, that of the first access, and whether it prints.
+    let (mut last, mut access, mut prints) = (None, None, false);
+    tree.instructions(entry, |instruction, at| {
+        last = at.or(last);
+        if ["ld", "st"].contains(&instruction.opcode) && instruction.modifiers.contains(&"local") {
+            access = access.or(at);
+        }
+        for operand in &instruction.operands {
+            operand.names(&mut |name| prints |= name == "vprintf");
+        }
+    });
+    let at = access.or(last).map(|(file, line)| format!(" at {file}:{line}")).unwrap_or_default();
+    let kernel = entry.name;
+    (!prints).then(|| {
+        format!(
+            "kernel `{kernel}` has {bytes} bytes of local memory per thread{at}: an array with an index that is only known at \
+             run time, which is slow; unroll the loop, or put the array into shared memory, or write \
+             `#[kernel(uses_local_memory)]` if it is meant"
+        )
+    })
 }
 
 /// Prints the sentences: for cargo in a build script, for people elsewhere.
@@ -107,11 +83,15 @@ mod tests {
         \tst.local.b32 \t[%rd2], %r1;\n\
         \t.loc\t3 0 2                          // core/ptr.rs:0:2 @[ kernels/src/a.rs:0:5 ]\n\
         \tld.local.b32 \t%r2, [%rd3];\n\tret;\n}\n\
-        .visible .entry plain()\n{\n\tret;\n}\n";
+        .visible .entry plain()\n{\n\tret;\n}\n.file 1 \"kernels/src/a.rs\"\n";
+
+    fn found(text: &str) -> BTreeMap<String, String> {
+        warnings(text, &ptx::parse(text).expect("it is PTX"))
+    }
 
     #[test]
     fn local_memory_is_told_with_kernel_and_line() {
-        let warnings = warnings(PTX);
+        let warnings = found(PTX);
         assert_eq!(warnings.keys().collect::<Vec<_>>(), ["picks"]);
         let text = &warnings["picks"];
         let start =
@@ -124,12 +104,12 @@ mod tests {
     fn what_is_meant_is_not_told() {
         let mut ptx = PTX.to_owned();
         mark(&mut ptx, &["picks"]);
-        assert!(warnings(&ptx).is_empty());
+        assert!(found(&ptx).is_empty());
         let prints =
             PTX.replacen("\tret;", "\tcall.uni (retval0), vprintf, (param0, param1);\n\tret;", 1);
-        assert!(warnings(&prints).is_empty());
+        assert!(found(&prints).is_empty());
         let mut other = PTX.to_owned();
         mark(&mut other, &["plain"]);
-        assert_eq!(warnings(&other).len(), 1);
+        assert_eq!(found(&other).len(), 1);
     }
 }

@@ -4,7 +4,7 @@ use crate::arch::NvvmArch;
 use crate::error::{CudaBuilderError, MAX_CONSTANT_BYTES};
 use crate::options::LoweringOptions;
 use crate::toolchain::Toolchain;
-use crate::{facts, ir, kernels, load_caching, local_memory, unsupported};
+use crate::{ir, kernels, load_caching, local_memory, unsupported};
 use std::path::{Path, PathBuf};
 
 /// Rewrites, optimizes and lowers the `bitcode` of the crate in folder `path`; returns the PTX text, which is going to
@@ -67,11 +67,13 @@ pub(crate) fn ptx(
         _ => error,
     })?;
     let mut ptx = read(&lowered)?;
-    check_constants(&ptx)?;
+    let tree = ptx::parse(&ptx)?;
+    check_constants(&tree)?;
+    kernels::check_barriers(&tree, &records)?;
+    let entries = tree.entries().map(|entry| entry.name.to_owned()).collect();
     align_tensor_maps(&mut ptx);
     load_caching::mark(&mut ptx, options.load_caching);
-    kernels::check_barriers(&ptx, &records)?;
-    kernels::note(&mut ptx, &records);
+    kernels::note(&mut ptx, &entries, &records);
     local_memory::mark(&mut ptx, &ir::with_meant_local_memory(&rewritten));
     Ok(ptx)
 }
@@ -91,13 +93,15 @@ fn align_tensor_maps(ptx: &mut String) {
 }
 
 /// Refuses more constant memory than there is: the driver would, without a name, when it loads.
-fn check_constants(ptx: &str) -> Result<(), CudaBuilderError> {
-    let constants = facts::constants(ptx);
-    let bytes = constants.iter().map(|(_, bytes)| bytes).sum();
-    match constants.into_iter().max_by_key(|(_, bytes)| *bytes) {
-        Some((largest, largest_bytes)) if bytes > MAX_CONSTANT_BYTES => {
-            Err(CudaBuilderError::ConstantTooLarge { bytes, largest, largest_bytes })
-        }
+fn check_constants(tree: &ptx::tree::Tree<'_>) -> Result<(), CudaBuilderError> {
+    let constants = tree.variables.iter().filter(|variable| variable.space == "const");
+    let bytes = constants.clone().map(|variable| variable.bytes() as usize).sum();
+    match constants.max_by_key(|variable| variable.bytes()) {
+        Some(largest) if bytes > MAX_CONSTANT_BYTES => Err(CudaBuilderError::ConstantTooLarge {
+            bytes,
+            largest: largest.name.to_owned(),
+            largest_bytes: largest.bytes() as usize,
+        }),
         _ => Ok(()),
     }
 }

@@ -36,10 +36,9 @@ impl Target {
         Some(Target { capability, kind })
     }
 
-    /// The target of a text of PTX, from its first line `.target`.
+    /// The target of a text of PTX, from its first `.target`.
     pub fn of_ptx(text: &str) -> Option<Target> {
-        let targets = text.lines().find_map(|line| line.trim().strip_prefix(".target"))?;
-        targets.split(',').find_map(|name| Target::of_name(name.trim()))
+        ptx::targets(text).into_iter().find_map(Target::of_name)
     }
 
     /// True when it runs on devices of its own capability alone.

@@ -1,21 +1,7 @@
 //! The one error type of this crate: what was wrong, and where.
 
+pub use ptx::Position;
 use std::fmt;
-
-/// A position in PTX text; both numbers start at 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
-pub struct Position {
-    /// Line of the PTX text.
-    pub line: u32,
-    /// Column of the PTX text, in bytes.
-    pub column: u32,
-}
-
-impl fmt::Display for Position {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}, column {}", self.line, self.column)
-    }
-}
 
 /// Where in a running kernel something happened.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Hash)]
@@ -224,3 +210,9 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl From<ptx::Error> for Error {
+    fn from(ptx::Error { position, message, .. }: ptx::Error) -> Error {
+        Error::Syntax { position, message }
+    }
+}

@@ -7,9 +7,9 @@ use crate::doubt::Doubt;
 use crate::error::{Error, Position};
 use crate::memory::Memory;
 use crate::program::Program;
-use crate::syntax::parser::parse;
-use crate::syntax::tree::{Initial, Tree, Variable};
-use crate::types::Type;
+use ptx::Type;
+use ptx::parse;
+use ptx::tree::{Initial, Tree, Variable};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -206,6 +206,9 @@ impl Module {
     /// [`Kernel::supported`] and by a launch of that kernel.
     pub fn parse(ptx: &str) -> Result<Module, Error> {
         let tree = parse(ptx)?;
+        if let Some((bits, position)) = tree.address_size.filter(|(bits, _)| *bits != 64) {
+            return Err(Error::Unsupported { position, what: format!(".address_size {bits}") });
+        }
         if tree.version.0 > MAJOR_VERSION_MAX {
             let (major, minor) = tree.version;
             return Err(Error::Unsupported {
@@ -470,24 +473,17 @@ fn append(
 /// Decodes a text one instruction at a time is not possible, so kernels are tried repeatedly with
 /// the failing opcode noted; counting needs only the tree.
 fn coverage(source: &str) -> Vec<Coverage> {
-    use crate::syntax::tree::Statement;
+    use ptx::tree::Statement;
     let Ok(tree) = parse(source) else {
         return Vec::new();
     };
     let mut counts: BTreeMap<String, u32> = BTreeMap::new();
-    fn walk(statements: &[Statement<'_>], counts: &mut BTreeMap<String, u32>) {
-        for statement in statements {
-            match statement {
-                Statement::Instruction(i) => *counts.entry(i.text()).or_default() += 1,
-                Statement::Block(inner) => walk(inner, counts),
-                _ => {}
-            }
-        }
-    }
     for function in &tree.functions {
-        if let Some(body) = &function.body {
-            walk(body, &mut counts);
-        }
+        function.visit(&mut |statement| {
+            if let Statement::Instruction(instruction) = statement {
+                *counts.entry(instruction.text()).or_default() += 1;
+            }
+        });
     }
     let context = Context::new(&tree);
     let mut problems: HashMap<String, Error> = HashMap::new();

@@ -3,7 +3,7 @@
 use crate::compute::{ComputeFunction, Operands};
 use crate::image::ImageOperation;
 pub(crate) use crate::row::Row;
-use crate::types::Type;
+use ptx::Type;
 
 /// The state spaces an access can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

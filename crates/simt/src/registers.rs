@@ -4,7 +4,7 @@
 //! `longs` (a 128-bit register is two neighbours), predicates are one bit per lane.
 //! A value narrower than its row is extended when written and cut when read.
 
-use crate::types::{Bf16, F16};
+use crate::compute::half::{Bf16, F16};
 
 /// Lanes of a warp.
 pub(crate) const LANES: usize = 32;

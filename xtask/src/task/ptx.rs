@@ -36,11 +36,11 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let folder = workspace::target_dir().join("llvm");
     std::fs::create_dir_all(&folder)
         .with_context(|| format!("cannot create {}", folder.display()))?;
-    let ptx = kernels::builder(arch).llvm_ir_to(&folder).build()?;
-    let text =
-        std::fs::read_to_string(&ptx).with_context(|| format!("cannot read {}", ptx.display()))?;
-    let entry = between(&text, &format!(".visible .entry {kernel}("), "\n}");
-    let Some(entry) = entry else { bail!("{}", unknown(kernel, &text)) };
+    let path = kernels::builder(arch).llvm_ir_to(&folder).build()?;
+    let text = std::fs::read_to_string(&path)
+        .with_context(|| format!("cannot read {}", path.display()))?;
+    let tree = ptx::parse(&text)?;
+    let Some(entry) = tree.entry(kernel) else { bail!("{}", unknown(kernel, &tree)) };
     if arguments.llvm {
         let path = folder.join(format!("{}.ll", arch.target_feature()));
         let module = std::fs::read_to_string(&path)
@@ -51,9 +51,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
             .context("the kernel is not in the LLVM IR")?;
         println!("{}", between(&module, start, "\n}").unwrap_or_default());
     } else if arguments.sass {
-        println!("{}", machine_code(kernel, &ptx, arch)?);
+        println!("{}", machine_code(kernel, &path, arch)?);
     } else {
-        println!("{entry}");
+        println!("{}", entry.text);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -65,13 +65,10 @@ fn between<'a>(text: &'a str, start: &str, end: &str) -> Option<&'a str> {
     Some(&text[from..from + length])
 }
 
-fn unknown(kernel: &str, ptx: &str) -> String {
+fn unknown(kernel: &str, tree: &ptx::tree::Tree<'_>) -> String {
     let stem = kernel.split('_').next().unwrap_or(kernel);
-    let similar: Vec<_> = cuda_builder::facts::of(ptx)
-        .into_iter()
-        .map(|facts| facts.kernel)
-        .filter(|name| name.starts_with(stem))
-        .collect();
+    let names = tree.entries().map(|entry| entry.name);
+    let similar: Vec<_> = names.filter(|name| name.starts_with(stem)).collect();
     if similar.is_empty() {
         format!("there is no kernel `{kernel}`; `coalesce list --json` names them all")
     } else {

@@ -139,8 +139,9 @@ pub fn run(
     let explain = || foreign::explain(&name, &text, kernel, &launch, machine);
     let profile = interrupt::patiently(explain)?;
     if let (Some(trace), Some(TracedWarp(warp))) = (trace, arguments.trace) {
-        let listing = simt::listing(&text, &kernel.name);
-        println!("{}", foreign::trace_text(&trace.steps(), warp, &listing));
+        let tree = ptx::parse(&text)?;
+        let entry = tree.entry(&kernel.name).context("the module has the kernel")?;
+        println!("{}", foreign::trace_text(&trace.steps(), warp, entry));
     }
     print!("{}", profile::text(&profile, &|advice| catalogue.taught(advice.kind)));
     if let Some(path) = &arguments.json {

@@ -1,6 +1,7 @@
 //! The instructions of one warp as text: line of the source, lanes, PTX, registers.
 
-use simt::{ListedLine, Register, SourceLocation, Step, Watched};
+use ptx::tree::{Function, Instruction, Operand, Statement};
+use simt::{Register, SourceLocation, Step, Watched};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::str::FromStr;
@@ -41,10 +42,16 @@ enum Kind {
 }
 
 /// The steps of a warp, with the lines of its kernel's PTX.
-pub fn text(steps: &[Step], warp: Watched, listing: &[ListedLine<'_>]) -> String {
-    let kinds = kinds(listing);
+pub fn text(steps: &[Step], warp: Watched, kernel: &Function<'_>) -> String {
+    let kinds = kinds(kernel);
     let lines: HashMap<u32, &str> =
-        listing.iter().map(|line| (line.number, line.text.trim())).collect();
+        kernel.listing().iter().map(|line| (line.number, line.text.trim())).collect();
+    let mut instructions = HashMap::new();
+    kernel.visit(&mut |statement| {
+        if let Statement::Instruction(instruction) = statement {
+            instructions.entry(instruction.position.line).or_insert_with(|| registers(instruction));
+        }
+    });
     let mut text = format!(
         "Trace of warp {} of block {}, {} instructions:\n",
         warp.warp,
@@ -62,7 +69,8 @@ pub fn text(steps: &[Step], warp: Watched, listing: &[ListedLine<'_>]) -> String
         }
         let ptx = lines.get(&step.ptx_line).copied().unwrap_or_default();
         let ptx = ptx.split_whitespace().collect::<Vec<_>>().join(" ");
-        let registers = shown(step, &ptx, &kinds);
+        let names = instructions.get(&step.ptx_line).map_or(&[][..], Vec::as_slice);
+        let registers = shown(step, names, &kinds);
         let line = format!("  {:<12} {ptx:<WIDTH$} {registers}", lanes(step.lanes));
         let _ = writeln!(text, "{}", line.trim_end());
     }
@@ -73,10 +81,7 @@ pub fn text(steps: &[Step], warp: Watched, listing: &[ListedLine<'_>]) -> String
 }
 
 /// The registers of a step with their names, where the instruction says them.
-fn shown(step: &Step, ptx: &str, kinds: &HashMap<&str, Kind>) -> String {
-    let operands =
-        if ptx.starts_with('@') { ptx.split_once(' ').map_or("", |it| it.1) } else { ptx };
-    let names: Vec<&str> = registers(operands).collect();
+fn shown(step: &Step, names: &[&str], kinds: &HashMap<&str, Kind>) -> String {
     let of = |index: usize, register: &Register| {
         let name = names.get(index).copied().unwrap_or("?");
         let kind = kinds.get(name).copied().unwrap_or(Kind::Unsigned);
@@ -90,42 +95,44 @@ fn shown(step: &Step, ptx: &str, kinds: &HashMap<&str, Kind>) -> String {
     all.join("; ")
 }
 
-/// The names of the registers in an instruction, in their order.
-fn registers(ptx: &str) -> impl Iterator<Item = &str> {
-    let is_name = |c: char| c.is_alphanumeric() || "%_$.".contains(c);
-    ptx.split(move |c| !is_name(c)).filter(|word| {
-        let mut letters = word.chars();
-        letters.next() == Some('%')
-            && !word.contains('.')
-            && word.ends_with(|c: char| c.is_ascii_digit())
-    })
+/// The names of the registers in an instruction's operands, in their order.
+fn registers<'a>(instruction: &Instruction<'a>) -> Vec<&'a str> {
+    let mut names = Vec::new();
+    for operand in &instruction.operands {
+        operand.names(&mut |name| {
+            if name.starts_with('%') && name.ends_with(|c: char| c.is_ascii_digit()) {
+                names.push(name);
+            }
+        });
+    }
+    names
 }
 
 /// What each register is used as: bits that are moved say nothing, another instruction may.
-fn kinds<'a>(listing: &[ListedLine<'a>]) -> HashMap<&'a str, Kind> {
+fn kinds<'a>(kernel: &Function<'a>) -> HashMap<&'a str, Kind> {
     let mut kinds = HashMap::new();
-    for line in listing {
-        let text = line.text.trim();
-        let opcode =
-            text.split_whitespace().find(|word| !word.starts_with('@')).unwrap_or_default();
+    kernel.visit(&mut |statement| {
+        let Statement::Instruction(instruction) = statement else { return };
+        if instruction.opcode.starts_with("ld") || instruction.opcode.starts_with("st") {
+            return;
+        }
         // Of a conversion the first type is that of the result.
-        let kind = opcode.split('.').find_map(|part| match part.as_bytes() {
+        let kind = instruction.modifiers.iter().find_map(|part| match part.as_bytes() {
             [b'f', b'3', b'2'] | [b'f', b'6', b'4'] => Some(Kind::Float),
             [b's', b'1' | b'3' | b'6', ..] => Some(Kind::Signed),
             [b'u', b'1' | b'3' | b'6', ..] => Some(Kind::Unsigned),
             _ => None,
         });
         // A float as bits: `mov.b32 %r1, 0f3F800000`.
-        let is_float = |word: &str| word.starts_with("0f") || word.starts_with("0d");
-        let literal = text.split_whitespace().any(is_float).then_some(Kind::Float);
-        let is_memory = opcode.starts_with("ld") || opcode.starts_with("st");
-        let used = registers(text).take(if opcode.starts_with("cvt") { 1 } else { usize::MAX });
-        for name in used.filter(|_| !is_memory) {
-            if let Some(kind) = kind.or(literal) {
+        let is_float = |one: &Operand<'_>| matches!(one, Operand::Single(_) | Operand::Double(_));
+        let kind = kind.or(instruction.operands.iter().any(is_float).then_some(Kind::Float));
+        let used = if instruction.opcode == "cvt" { 1 } else { usize::MAX };
+        for name in registers(instruction).into_iter().take(used) {
+            if let Some(kind) = kind {
                 kinds.entry(name).or_insert(kind);
             }
         }
-    }
+    });
     kinds
 }
 

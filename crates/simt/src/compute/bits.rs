@@ -1,8 +1,8 @@
 //! Moves, logic, shifts, bit fields and selection.
 
 use super::{Meaning, lanes};
-use crate::syntax::modifiers::Modifiers;
-use crate::types::Type;
+use ptx::Modifiers;
+use ptx::Type;
 
 macro_rules! by_bits {
     ($type:expr, |$($p:ident),+| $body:expr) => {

@@ -2,7 +2,8 @@
 
 use super::half::Half;
 use super::{ComputeFunction, lanes};
-use crate::types::{Bf16, F16, Type};
+use crate::compute::half::{Bf16, F16};
+use ptx::Type;
 
 /// The comparison operators of PTX.
 pub(crate) const OPERATORS: [&str; 18] = [

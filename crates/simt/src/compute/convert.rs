@@ -4,8 +4,9 @@ use super::half::Half;
 use super::rounding::{Rounding, integral, to_brain, to_half, to_single};
 use super::special::{canonical, flush, saturate};
 use super::{ComputeFunction, Meaning, exact, lanes};
-use crate::syntax::modifiers::Modifiers;
-use crate::types::{Bf16, F16, Type};
+use crate::compute::half::{Bf16, F16};
+use ptx::Modifiers;
+use ptx::Type;
 
 const SATURATE: u32 = 8;
 const FLUSH: u32 = 16;

@@ -7,8 +7,8 @@
 use super::rounding::{self, Rounding, to_single};
 use super::special::{canonical, flush, saturate};
 use super::{Meaning, approximate, exact, lanes};
-use crate::syntax::modifiers::Modifiers;
-use crate::types::Type;
+use ptx::Modifiers;
+use ptx::Type;
 
 /// Flags in the immediate, beside the rounding mode in the low three bits.
 const SATURATE: u32 = 8;

@@ -2,8 +2,16 @@
 
 use super::rounding::{Rounding, product_sum, to_brain, to_half};
 use super::{Meaning, lanes};
-use crate::syntax::modifiers::Modifiers;
-use crate::types::{Bf16, F16, Type};
+use ptx::Modifiers;
+use ptx::Type;
+
+/// The bits of an IEEE binary16.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct F16(pub u16);
+
+/// The bits of a bfloat16.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Bf16(pub u16);
 
 /// The operations that f16 and bf16 share; arithmetic is exact in f64, then rounded once.
 pub(crate) trait Half: Copy {

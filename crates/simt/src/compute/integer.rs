@@ -2,8 +2,8 @@
 
 use super::{ComputeFunction, Meaning, lanes};
 use crate::registers::{CARRY, LANES, Lane, Registers};
-use crate::syntax::modifiers::Modifiers;
-use crate::types::Type;
+use ptx::Modifiers;
+use ptx::Type;
 
 /// A function for every integer type of 16 to 64 bits.
 macro_rules! by_integer {

@@ -18,7 +18,7 @@ pub(crate) mod tensor;
 pub(crate) mod texture;
 
 use crate::registers::Registers;
-use crate::types::Type;
+use ptx::Type;
 
 /// Register indices of a computing instruction; their files follow from its types.
 #[derive(Clone, Copy, Debug, Default)]

@@ -16,7 +16,7 @@
 //! of NVIDIA tensor cores" (2021); a tile for an older target is computed as on compute capability 9.0 all the same.
 
 use crate::operation::Mma;
-use crate::types::Type;
+use ptx::Type;
 
 /// Bits that an aligned term keeps below the 23 of an f32.
 const EXTRA_BITS: u32 = 2;

@@ -1,7 +1,7 @@
 //! The modifiers that accesses of memory share: hints, scopes, state spaces, what an atomic does.
 
 use crate::operation::{AtomicOperation, Scope, Semantics, Space};
-use crate::syntax::modifiers::Modifiers;
+use ptx::Modifiers;
 
 /// Cache and eviction hints, which change no result.
 pub(super) fn is_hint(modifier: &str) -> bool {

@@ -1,6 +1,6 @@
 //! Which functions may call themselves, over any number of others.
 
-use crate::syntax::tree::{Operand, Statement, Tree};
+use ptx::tree::{Operand, Statement, Tree};
 use std::collections::HashMap;
 
 /// The functions of a module by the cycles of calls that they are in.

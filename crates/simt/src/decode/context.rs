@@ -1,8 +1,8 @@
 //! Facts about the whole module.
 
 use super::call_graph::CallGraph;
-use crate::syntax::tree::{self, Initial, Statement, Tree, Variable};
 use crate::windows::FUNCTION_WINDOW;
+use ptx::tree::{self, Initial, Statement, Tree, Variable};
 use std::cell::Cell;
 use std::collections::HashMap;
 

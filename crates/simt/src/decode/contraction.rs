@@ -4,7 +4,7 @@
 //! contracted, `add.rn` and `mul.rn` never. The executor rounds twice then, a GPU perhaps once.
 
 use crate::error::Position;
-use crate::syntax::tree::{Instruction, Operand, Statement};
+use ptx::tree::{Instruction, Operand, Statement};
 use std::collections::HashMap;
 use std::fmt;
 

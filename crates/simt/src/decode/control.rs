@@ -7,9 +7,9 @@ use crate::error::Error;
 use crate::operation::{BarrierKind, Builtin, Operation, ReduceMode, Row};
 use crate::program::Constant;
 use crate::registers::ALWAYS;
-use crate::syntax::modifiers::Modifiers;
-use crate::syntax::tree::{Instruction, Operand};
-use crate::types::Type;
+use ptx::Modifiers;
+use ptx::Type;
+use ptx::tree::{Instruction, Operand};
 
 impl<'a> Decoder<'_, '_, 'a> {
     /// Decodes control flow; false when the instruction is something else.

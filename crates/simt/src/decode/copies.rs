@@ -7,9 +7,9 @@ use crate::operation::{
     AsyncCopy, AtomicOperation, Base, BulkCopy, BulkDirection, MbarrierOperation, Operation, Row,
     Scope, Semantics, Space,
 };
-use crate::syntax::modifiers::Modifiers;
-use crate::syntax::tree::Operand;
-use crate::types::Type;
+use ptx::Modifiers;
+use ptx::Type;
+use ptx::tree::Operand;
 
 impl<'a> Decoder<'_, '_, 'a> {
     /// `cp.async` in all supported forms.

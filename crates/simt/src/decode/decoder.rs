@@ -7,8 +7,8 @@ use crate::error::{Error, Position};
 use crate::operation::{Operation, Row};
 use crate::program::{Constant, Detail, Instruction, Program, Special};
 use crate::registers::ALWAYS;
-use crate::syntax::tree::{self, Function, Variable};
-use crate::types::Type;
+use ptx::Type;
+use ptx::tree::{self, Function, Variable};
 use std::collections::{HashMap, HashSet};
 
 /// Per-lane memory that the hardware can address.

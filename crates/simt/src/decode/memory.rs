@@ -7,9 +7,9 @@ use super::decoder::Decoder;
 use super::scope::Symbol;
 use crate::error::Error;
 use crate::operation::{Access, Atomic, AtomicOperation, Operation, Row, Scope, Semantics, Space};
-use crate::syntax::modifiers::Modifiers;
-use crate::syntax::tree::{Instruction, Operand};
-use crate::types::Type;
+use ptx::Modifiers;
+use ptx::Type;
+use ptx::tree::{Instruction, Operand};
 
 impl<'a> Decoder<'_, '_, 'a> {
     /// Decodes memory instructions; false when the instruction is something else.

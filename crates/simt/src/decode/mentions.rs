@@ -1,6 +1,6 @@
 //! What the names of a function are used for, before it is decoded.
 
-use crate::syntax::tree::{Operand, Statement};
+use ptx::tree::{Operand, Statement};
 use std::collections::HashMap;
 
 /// Every register that is written, with whether the one write is `mov` of 1.

@@ -33,14 +33,14 @@ use crate::error::Error;
 use crate::operation::{Operation, Row, Space};
 use crate::program::{Constant, Program, ProgramLocation};
 use crate::registers::ALWAYS;
-use crate::syntax::modifiers::Modifiers;
-use crate::syntax::tree::{self, Function, Site, Statement, Variable};
 use crate::timing::decisive;
-use crate::types::Type;
 use crate::unroll::places;
 use context::Context;
 use decoder::{Decoder, Formal};
 use mentions::{count_mentions, find_ones};
+use ptx::Modifiers;
+use ptx::Type;
+use ptx::tree::{self, Function, Site, Statement, Variable};
 use scope::{Scope, Symbol};
 use std::collections::{HashMap, HashSet};
 

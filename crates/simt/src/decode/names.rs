@@ -3,7 +3,7 @@
 use super::decoder::Decoder;
 use super::scope::Symbol;
 use crate::operation::Row;
-use crate::types::Type;
+use ptx::Type;
 
 /// The register by which `cuda_std::grid::sync` says what it is. Cooperative groups of CUDA C++ look themselves whether the
 /// launch is cooperative.

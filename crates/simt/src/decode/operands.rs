@@ -7,8 +7,8 @@ use crate::error::Error;
 use crate::operation::{Base, Operation, Row};
 use crate::program::{Constant, LaneMask, Special};
 use crate::registers::{ALWAYS, NEVER};
-use crate::syntax::tree::Operand;
-use crate::types::Type;
+use ptx::Type;
+use ptx::tree::Operand;
 
 /// The file of a type's row, and whether it is 64 bits wide.
 fn is_long(t: Type) -> bool {

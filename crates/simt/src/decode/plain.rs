@@ -5,10 +5,10 @@ use crate::compute::{self, Meaning, Operands, compare, lanes};
 use crate::error::Error;
 use crate::operation::{Clock, Operation, Row, Space};
 use crate::program::Constant;
-use crate::syntax::modifiers::Modifiers;
-use crate::syntax::tree::{Instruction, Operand};
-use crate::types::Type;
 use crate::windows::{LOCAL_WINDOW, PARAMETER_WINDOW, SHARED_WINDOW};
+use ptx::Modifiers;
+use ptx::Type;
+use ptx::tree::{Instruction, Operand};
 
 /// Modifiers that only hint at performance, or restate the default.
 const HINTS: [&str; 2] = ["uni", "to"];

@@ -1,7 +1,7 @@
 //! What names mean between one pair of braces.
 
 use crate::operation::Row;
-use crate::types::Type;
+use ptx::Type;
 use std::collections::HashMap;
 
 /// What a name stands for.

@@ -3,9 +3,9 @@
 use super::decoder::Decoder;
 use crate::error::Error;
 use crate::operation::{Mma, Operation, Row};
-use crate::syntax::modifiers::Modifiers;
-use crate::syntax::tree::{Instruction, Operand};
-use crate::types::Type;
+use ptx::Modifiers;
+use ptx::Type;
+use ptx::tree::{Instruction, Operand};
 
 /// The shapes that are supported: rows, columns, depth, and the compute capability that has them, by the type of A.
 fn since(t: Type, shape: (usize, usize, usize)) -> Option<u32> {

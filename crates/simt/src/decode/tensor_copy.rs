@@ -4,9 +4,9 @@ use super::access::is_hint;
 use super::decoder::Decoder;
 use crate::error::Error;
 use crate::operation::{BulkDirection, Operation, TensorCopy};
-use crate::syntax::modifiers::Modifiers;
-use crate::syntax::tree::Operand;
-use crate::types::Type;
+use ptx::Modifiers;
+use ptx::Type;
+use ptx::tree::Operand;
 
 impl<'a> Decoder<'_, '_, 'a> {
     /// What follows `cp.async.bulk.tensor`; false for what is not supported: `im2col`, multicast, reductions.

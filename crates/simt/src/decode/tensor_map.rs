@@ -8,10 +8,10 @@ use crate::compute::{Operands, lanes};
 use crate::error::Error;
 use crate::operation::{Access, Base, Operation, Row, Scope, Semantics, Space};
 use crate::program::{Constant, Special};
-use crate::syntax::modifiers::Modifiers;
-use crate::syntax::tree::{Instruction, Operand};
 use crate::tensor_map::{MAX_RANK, place};
-use crate::types::Type;
+use ptx::Modifiers;
+use ptx::Type;
+use ptx::tree::{Instruction, Operand};
 
 /// Bytes of a tensor map.
 const BYTES: i128 = 128;

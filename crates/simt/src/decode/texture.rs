@@ -7,9 +7,9 @@ use crate::image::{
     TextureQuery, TextureQuestion,
 };
 use crate::operation::{Operation, Row};
-use crate::syntax::modifiers::Modifiers;
-use crate::syntax::tree::{Instruction, Operand};
-use crate::types::Type;
+use ptx::Modifiers;
+use ptx::Type;
+use ptx::tree::{Instruction, Operand};
 
 impl<'a> Decoder<'_, '_, 'a> {
     /// Decodes texture and surface instructions; false when the instruction is something else, or not supported.

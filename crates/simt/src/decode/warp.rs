@@ -7,10 +7,10 @@ use crate::operation::{
     Access, Operation, ReduceMode, Row, Semantics, ShuffleMode, Space, VoteMode, WarpOperands,
 };
 use crate::program::{Constant, Special};
-use crate::syntax::modifiers::Modifiers;
-use crate::syntax::tree::{Instruction, Operand};
-use crate::types::Type;
 use crate::windows::{CLUSTER_SHIFT, WINDOW_BYTES};
+use ptx::Modifiers;
+use ptx::Type;
+use ptx::tree::{Instruction, Operand};
 
 impl<'a> Decoder<'_, '_, 'a> {
     /// Decodes warp-level instructions; false when the instruction is something else.

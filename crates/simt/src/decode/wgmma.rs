@@ -3,9 +3,9 @@
 use super::decoder::Decoder;
 use crate::error::Error;
 use crate::operation::{Factor, Mma, Operation, Row, Wgmma};
-use crate::syntax::modifiers::Modifiers;
-use crate::syntax::tree::{Instruction, Operand};
-use crate::types::Type;
+use ptx::Modifiers;
+use ptx::Type;
+use ptx::tree::{Instruction, Operand};
 
 fn eight_bit_float(name: &str) -> Option<Type> {
     match name {

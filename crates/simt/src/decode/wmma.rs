@@ -5,9 +5,9 @@ use super::decoder::Decoder;
 use super::tensor::register_type;
 use crate::error::Error;
 use crate::operation::{Access, Base, Mma, Operation, Row, Semantics, Space, WmmaMove};
-use crate::syntax::modifiers::Modifiers;
-use crate::syntax::tree::Instruction;
-use crate::types::Type;
+use ptx::Modifiers;
+use ptx::Type;
+use ptx::tree::Instruction;
 
 /// Rows, columns and depth by name.
 const SHAPES: [(&str, [usize; 3]); 5] = [

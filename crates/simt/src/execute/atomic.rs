@@ -9,12 +9,13 @@ use super::request::{Request, addresses, by_space};
 use super::traffic::{atomic_passes, counting_passes, same_word_passes};
 use super::warp::{Warp, read_row, write_row};
 use crate::compute::half;
+use crate::compute::half::{Bf16, F16};
 use crate::counters::Traffic;
 use crate::error::Error;
 use crate::operation::{Atomic, AtomicOperation, Row, Space};
 use crate::registers::LANES;
-use crate::types::{Bf16, F16, Type};
 use crate::windows::CLUSTER_SHIFT;
+use ptx::Type;
 
 /// The new value of an atomic; `second` is what compare-and-swap stores.
 pub(crate) fn apply(

@@ -3,7 +3,7 @@
 use crate::operation::{AtomicOperation, BulkDirection};
 use crate::registers::LANES;
 use crate::tensor_map::Piece;
-use crate::types::Type;
+use ptx::Type;
 
 /// A `cp.async` that has not landed.
 #[derive(Clone, Debug)]

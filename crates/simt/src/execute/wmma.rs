@@ -11,7 +11,7 @@ use crate::compute::tensor::{MAX_A, MAX_B, MAX_C, Tile};
 use crate::error::Error;
 use crate::operation::{Mma, Row, WmmaMove};
 use crate::registers::{LANES, Registers};
-use crate::types::Type;
+use ptx::Type;
 
 impl Machine<'_> {
     pub fn move_fragment(

@@ -36,7 +36,7 @@ pub(crate) fn run(
         let run = prepare(module, program, kernel, memory, launch, options)?;
         let undo = (parallel && options.checks.global_races).then(|| Undo::new(memory));
         let grain = if parallel { Grain::of(program) } else { Grain::EACH };
-        Ok(Run { undo, grain, workspace, ..run })
+        Ok::<_, Error>(Run { undo, grain, workspace, ..run })
     };
     let threads = threads(program, memory, launch, options);
     if threads == 1 {

@@ -52,22 +52,15 @@ unsafe fn clear_logs(count: c_uint, options: *mut c_uint, values: *mut *mut c_vo
     }
 }
 
-/// One text of several: the first with its head, the others without theirs.
+/// One text of several: the first with its head, the others without theirs. What is no PTX fails when it is loaded.
 fn linked(texts: &[String]) -> Vec<u8> {
-    let is_head = |line: &str| {
-        [".version", ".target", ".address_size"]
-            .iter()
-            .any(|head| line.trim_start().starts_with(head))
-    };
-    let mut linked = String::new();
-    for (index, text) in texts.iter().enumerate() {
-        for line in text.lines().filter(|line| index == 0 || !is_head(line)) {
-            linked += line;
-            linked.push('\n');
-        }
-    }
-    linked.push('\0');
-    linked.into_bytes()
+    let bodies = texts.iter().enumerate().map(|(index, text)| match ptx::parse(text) {
+        Ok(tree) if index > 0 => tree.body,
+        _ => text,
+    });
+    let mut linked = bodies.collect::<Vec<_>>().join("\n").into_bytes();
+    linked.push(0);
+    linked
 }
 
 exports! {

@@ -1,9 +1,9 @@
 //! From the bytes of a texel to four words.
 
 use super::filter::away;
+use crate::compute::half::F16;
 use crate::compute::half::Half;
 use crate::texture::{Format, Image};
-use crate::types::F16;
 
 /// The channels of a texel as `tex` delivers them: floats, or integers of 32 bits. Missing channels are zero, the
 /// fourth is one.

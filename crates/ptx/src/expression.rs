@@ -214,7 +214,7 @@ impl<'a> Parser<'a> {
 }
 
 fn invalid<T>(position: Position, message: &str) -> Result<T, Error> {
-    Err(Error::Syntax { position, message: message.into() })
+    Err(Error { position, message: message.into() })
 }
 
 fn mixed<T>(position: Position) -> Result<T, Error> {

@@ -34,7 +34,7 @@ impl<'a> Parser<'a> {
                 "the text has {} bytes, more than the {TEXT_BYTES_MAX} that are read: split the module",
                 text.len()
             );
-            return Err(Error::Syntax { position, message });
+            return Err(Error { position, message });
         }
         let none = Located { token: Token::End, position, offset: 0 };
         let (lexer, ahead) = (Lexer::new(text), [none; 2]);
@@ -52,7 +52,7 @@ impl<'a> Parser<'a> {
         };
         self.count += 1;
         let failed = match token {
-            Ok(_) if self.count > TOKENS_MAX => Error::Syntax {
+            Ok(_) if self.count > TOKENS_MAX => Error {
                 position: next.position,
                 message: format!("more than {TOKENS_MAX} words and signs: split the module"),
             },
@@ -62,7 +62,7 @@ impl<'a> Parser<'a> {
             }
             Err(error) => error,
         };
-        let position = failed.position().unwrap_or_default();
+        let position = failed.position;
         self.failed.get_or_insert(failed);
         let end = Located { token: Token::End, position, offset: self.text.len() };
         (self.before, self.ahead) = (current.offset, [next, end]);
@@ -114,7 +114,7 @@ impl<'a> Parser<'a> {
             Token::End => "the end of the text".into(),
         };
         let message = format!("expected {expected}, found {found}");
-        Err(Error::Syntax { position: self.position(), message })
+        Err(Error { position: self.position(), message })
     }
 
     pub fn accept(&mut self, mark: u8) -> bool {
@@ -163,7 +163,7 @@ impl<'a> Parser<'a> {
         let position = self.position();
         let value = self.integer()?;
         u32::try_from(value)
-            .map_err(|_| Error::Syntax { position, message: format!("{value} is too large here") })
+            .map_err(|_| Error { position, message: format!("{value} is too large here") })
     }
 
     /// Goes one level deeper, not deeper than [`DEPTH_MAX`]; the caller counts back.

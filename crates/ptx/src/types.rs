@@ -1,8 +1,7 @@
-//! The fundamental types of PTX.
-
-/// The fundamental types of PTX.
+/// The fundamental types (PTX ISA, "Fundamental Types" and "Alternate Floating-Point Data Formats").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Type {
+#[allow(missing_docs, reason = "the names are those of PTX")]
+pub enum Type {
     Pred,
     B8,
     B16,
@@ -75,10 +74,12 @@ impl Type {
         }
     }
 
+    /// Whether it is a signed integer.
     pub fn is_signed(self) -> bool {
         matches!(self, Type::S8 | Type::S16 | Type::S32 | Type::S64)
     }
 
+    /// Whether it holds floats.
     pub fn is_float(self) -> bool {
         matches!(
             self,
@@ -93,11 +94,3 @@ impl Type {
         )
     }
 }
-
-/// The bits of an IEEE binary16.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct F16(pub u16);
-
-/// The bits of a bfloat16.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Bf16(pub u16);

@@ -1,5 +1,7 @@
 //! PTX as a person reads it.
 
+use crate::tree::Function;
+
 /// A line of PTX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListedLine<'a> {
@@ -9,26 +11,23 @@ pub struct ListedLine<'a> {
     pub text: &'a str,
 }
 
-/// The lines of one kernel, without comments and line tables; empty if the text has no such kernel.
-pub fn listing<'a>(ptx: &'a str, kernel: &str) -> Vec<ListedLine<'a>> {
-    let Some(start) = ptx.find(&format!(".entry {kernel}(")) else { return Vec::new() };
-    let first = ptx[..start].matches('\n').count();
-    let start = ptx[..start].rfind('\n').map_or(0, |newline| newline + 1);
-    let length = ptx[start..].find("\n}").map_or(ptx.len() - start, |end| end + 2);
-    let lines = ptx[start..start + length].lines().enumerate().map(|(index, line)| ListedLine {
-        number: (first + index + 1) as u32,
-        text: line.split("//").next().unwrap_or_default().trim_end(),
-    });
-    let is_for_debuggers = |text: &str| {
-        let text = text.trim_start();
-        text.starts_with(".loc") || text.starts_with("$L__tmp") || text.starts_with("$L__func")
-    };
-    lines.filter(|line| !line.text.is_empty() && !is_for_debuggers(line.text)).collect()
+impl<'a> Function<'a> {
+    /// The lines of the function, without comments and line tables.
+    pub fn listing(&self) -> Vec<ListedLine<'a>> {
+        let lines = self.text.lines().zip(self.first_line..).map(|(line, number)| ListedLine {
+            number,
+            text: line.split("//").next().unwrap_or_default().trim_end(),
+        });
+        let is_for_debuggers = |text: &str| {
+            let text = text.trim_start();
+            text.starts_with(".loc") || text.starts_with("$L__tmp") || text.starts_with("$L__func")
+        };
+        lines.filter(|line| !line.text.is_empty() && !is_for_debuggers(line.text)).collect()
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
 
     #[test]
     fn a_listing_is_one_kernel_without_line_tables() {
@@ -53,7 +52,8 @@ $L__BB1_2:
 }
 \t.file\t1 \"a.rs\"
 ";
-        let listed = listing(ptx, "two");
+        let tree = crate::parse(ptx).unwrap();
+        let listed = tree.entry("two").unwrap().listing();
         let shown: Vec<_> = listed.iter().map(|line| (line.number, line.text)).collect();
         assert_eq!(
             shown,
@@ -68,6 +68,6 @@ $L__BB1_2:
                 (18, "}"),
             ]
         );
-        assert_eq!(listing(ptx, "tw"), []);
+        assert!(tree.entry("tw").is_none());
     }
 }

@@ -103,7 +103,7 @@ impl<'a> Lexer<'a> {
             }
             self.at += 1;
         }
-        Err(Error::Syntax { position, message: "comment without end".into() })
+        Err(Error { position, message: "comment without end".into() })
     }
 
     /// Takes bytes while `keep` holds; only ASCII is ever taken, so slicing is on boundaries.
@@ -135,7 +135,7 @@ impl<'a> Lexer<'a> {
                 self.at += 1;
                 Ok(Token::Mark(byte))
             }
-            _ => Err(Error::Syntax { position, message: "character outside ASCII".into() }),
+            _ => Err(Error { position, message: "character outside ASCII".into() }),
         }
     }
 
@@ -161,7 +161,7 @@ impl<'a> Lexer<'a> {
             self.at += if self.bytes[self.at] == b'\\' { 2 } else { 1 };
         }
         if self.peek(0) != b'"' || self.at >= self.bytes.len() {
-            return Err(Error::Syntax { position, message: "string without end".into() });
+            return Err(Error { position, message: "string without end".into() });
         }
         let inside = self.text.get(start..self.at).unwrap_or("");
         self.at += 1;
@@ -169,8 +169,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn number(&mut self, position: Position) -> Result<Token<'a>, Error> {
-        let bad =
-            |text: &str| Error::Syntax { position, message: format!("`{text}` is not a number") };
+        let bad = |text: &str| Error { position, message: format!("`{text}` is not a number") };
         let start = self.at;
         let word = self.take(|b| b.is_ascii_alphanumeric());
         let is_hex = |s: &str, n: usize| s.len() == n && s.bytes().all(|b| b.is_ascii_hexdigit());

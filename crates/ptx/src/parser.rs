@@ -5,12 +5,38 @@ use super::lexer::Token;
 use super::tree::{Function, Tree};
 use crate::error::Error;
 
-/// Parses a whole PTX text.
-pub(crate) fn parse(text: &str) -> Result<Tree<'_>, Error> {
+/// Parses a whole PTX text, of at most 64 MiB.
+///
+/// # Errors
+/// The first place at which the text is not PTX, or is nested or long beyond what is read.
+pub fn parse(text: &str) -> Result<Tree<'_>, Error> {
     Parser::new(text)?.unit()
 }
 
+/// Reads the first `.target` of a text with its options, such as `sm_90a` and `texmode_independent`, and nothing behind it.
+pub fn targets(text: &str) -> Vec<&str> {
+    let read = || {
+        let mut parser = Parser::new(text)?;
+        while parser.next() != Token::Dot("target") {
+            if parser.peek() == Token::End {
+                return Ok(Vec::new());
+            }
+        }
+        parser.targets()
+    };
+    read().unwrap_or_else(|_: Error| Vec::new())
+}
+
 impl<'a> Parser<'a> {
+    /// The words behind `.target`.
+    fn targets(&mut self) -> Result<Vec<&'a str>, Error> {
+        let mut targets = vec![self.word("a target")?];
+        while self.accept(b',') {
+            targets.push(self.word("a target option")?);
+        }
+        Ok(targets)
+    }
+
     fn unit(&mut self) -> Result<Tree<'a>, Error> {
         let mut tree = Tree::default();
         loop {
@@ -23,7 +49,12 @@ impl<'a> Parser<'a> {
                 Token::Mark(b';') => {
                     self.next();
                 }
-                Token::Dot(name) => self.top_level(name, &mut tree)?,
+                Token::Dot(name) => {
+                    self.top_level(name, &mut tree)?;
+                    if ["version", "target", "address_size"].contains(&name) {
+                        tree.body = self.text.get(self.at()..).unwrap_or_default();
+                    }
+                }
                 // Labels and comments of debug sections.
                 Token::Word(_) if self.peek_second() == Token::Mark(b':') => {
                     self.next();
@@ -42,19 +73,11 @@ impl<'a> Parser<'a> {
             }
             "target" => {
                 self.next();
-                tree.target = self.word("a target")?;
-                while self.accept(b',') {
-                    self.word("a target option")?;
-                }
+                tree.target = self.targets()?[0];
             }
             "address_size" => {
                 self.next();
-                let position = self.position();
-                let bits = self.integer()?;
-                if bits != 64 {
-                    let what = format!(".address_size {bits}");
-                    return Err(Error::Unsupported { position, what });
-                }
+                tree.address_size = Some((self.integer()?, self.position()));
             }
             "file" => {
                 self.next();
@@ -128,18 +151,16 @@ impl<'a> Parser<'a> {
     }
 
     fn declaration(&mut self, tree: &mut Tree<'a>) -> Result<(), Error> {
+        let (start, first_line) = (self.at(), self.position().line);
         let mut is_extern = false;
         loop {
             match self.peek() {
                 Token::Dot("extern") => is_extern = true,
                 Token::Dot("visible" | "weak" | "common") => {}
-                Token::Dot("entry") => {
-                    let function = self.function(true)?;
-                    tree.functions.push(function);
-                    return Ok(());
-                }
-                Token::Dot("func") => {
-                    let function = self.function(false)?;
+                Token::Dot(kind @ ("entry" | "func")) => {
+                    let mut function = self.function(kind == "entry")?;
+                    function.text = self.text.get(start..=self.before).unwrap_or_default();
+                    function.first_line = first_line;
                     tree.functions.push(function);
                     return Ok(());
                 }
@@ -176,6 +197,8 @@ impl<'a> Parser<'a> {
             required_threads: None,
             cluster: None,
             position,
+            text: "",
+            first_line: 0,
         };
         loop {
             match self.peek() {

@@ -1,15 +1,17 @@
 //! The modifiers of an instruction, with a record of which were understood.
 
-use crate::types::Type;
+use crate::Type;
 
 /// The modifiers of one instruction; each must be taken by whoever understands it.
 #[derive(Clone, Debug)]
-pub(crate) struct Modifiers<'a> {
+pub struct Modifiers<'a> {
     rest: Vec<&'a str>,
+    /// Those that are types, in order.
     pub types: Vec<Type>,
 }
 
 impl<'a> Modifiers<'a> {
+    /// Splits modifiers into types and others.
     pub fn new(all: &[&'a str]) -> Modifiers<'a> {
         let mut modifiers = Modifiers { rest: Vec::new(), types: Vec::new() };
         for name in all {
@@ -42,6 +44,7 @@ impl<'a> Modifiers<'a> {
         self.rest.retain(|m| !understood(m));
     }
 
+    /// Whether the modifier is there and not yet taken.
     pub fn has(&self, name: &str) -> bool {
         self.rest.contains(&name)
     }

@@ -65,7 +65,7 @@ impl<'a> Parser<'a> {
                     let value = self.integer()?;
                     if !value.is_power_of_two() || value > 1 << 20 {
                         let message = format!("alignment {value} is not a power of two");
-                        return Err(Error::Syntax { position, message });
+                        return Err(Error { position, message });
                     }
                     // `.ptr .align n` speaks of the pointee.
                     if !is_pointer {
@@ -126,7 +126,7 @@ impl<'a> Parser<'a> {
                     Some(n) => Some(n),
                     None => {
                         let message = "array too large".into();
-                        return Err(Error::Syntax { position, message });
+                        return Err(Error { position, message });
                     }
                 },
             };
