@@ -2,9 +2,10 @@
 
 use crate::kernels_source::{builder, root};
 use crate::snapshots::blessing;
+use counters::{COUNTERS, Counters, METRICS, Trust};
 use cuda_builder::{NvvmArch, PanicStrategy};
 use report::glossary::{TEXT, terms};
-use simt::{COUNTERS, Checks, Counters, Launch, METRICS, Memory, Module, Options, Trust, run};
+use simt::{Checks, Launch, Memory, Module, Options, run};
 use std::collections::BTreeMap;
 
 /// The kernels, in one block of so many threads.

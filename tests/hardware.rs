@@ -5,9 +5,9 @@
 use crate::executor::{Verified, device, verified};
 use coalesce::pattern::Size;
 use coalesce::verify::{Digests, VerifyOutcome, case, verify};
+use counters::{Counters, METRICS, constant_cache_requests};
 use host::CATALOGUE;
 use host::patterns::ALL as PATTERNS;
-use simt::{Counters, METRICS, constant_cache_requests};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 

@@ -142,7 +142,7 @@ fn timelines_of_the_host_end_with_their_event_and_no_engine_does_two_things_at_o
                 0.0 <= one.start_us && one.start_us <= one.end_us && one.end_us <= drawn.length_us
             };
             assert!(drawn.intervals.iter().all(is_inside), "{name}: {:?}", drawn.intervals);
-            for engine in [Engine::Host, Engine::Upload, Engine::Download] {
+            for engine in [Engine::Host, Engine::HostToDevice, Engine::DeviceToHost] {
                 let of_engine = drawn.intervals.iter().filter(|i| i.kind.engine() == Some(engine));
                 let spans = of_engine.map(|one| [one.start_us, one.end_us]).collect();
                 assert_eq!(overlaps(spans, 1e-6), None, "{name}: {engine:?}");

@@ -63,11 +63,11 @@ fn work_of_the_host_is_right_in_every_order_that_cuda_allows() {
 /// What is done to memory by streams: kernels without their names, which a driver need not tell.
 fn is_work(kind: &OperationKind) -> Option<(&'static str, u64)> {
     match kind {
-        OperationKind::Upload { bytes } => Some(("upload", *bytes)),
-        OperationKind::Download { bytes } => Some(("download", *bytes)),
-        OperationKind::DeviceCopy { bytes } => Some(("copy", *bytes)),
-        OperationKind::Fill { bytes } => Some(("fill", *bytes)),
-        OperationKind::Kernel { .. } => Some(("kernel", 0)),
+        OperationKind::HostToDevice(bytes) => Some(("upload", *bytes)),
+        OperationKind::DeviceToHost(bytes) => Some(("download", *bytes)),
+        OperationKind::DeviceCopy(bytes) => Some(("copy", *bytes)),
+        OperationKind::Fill(bytes) => Some(("fill", *bytes)),
+        OperationKind::Kernel(_) => Some(("kernel", 0)),
         _ => None,
     }
 }

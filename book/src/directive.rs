@@ -128,7 +128,7 @@ pub fn inline(
             format!("{} %", in_words(resources.occupancy_percent))
         }
         ("ncu", [counter]) => {
-            let found = simt::COUNTERS.iter().find(|(name, ..)| name == counter);
+            let found = counters::COUNTERS.iter().find(|(name, ..)| name == counter);
             let names = found.with_context(|| format!("there is no counter `{counter}`"))?.1;
             names.split(", ").map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
         }

@@ -102,14 +102,14 @@ pub fn myths(sources: &Sources) -> Markup {
 
 /// Every counter of the executor beside Nsight Compute's name for it.
 pub fn counters() -> Markup {
-    let trust = |trust: &simt::Trust| match trust {
-        simt::Trust::Exact => "exact",
-        simt::Trust::ExactAtPtxLevel => "exact for the PTX",
-        simt::Trust::Model => "a model",
+    let trust = |trust: &counters::Trust| match trust {
+        counters::Trust::Exact => "exact",
+        counters::Trust::ExactAtPtxLevel => "exact for the PTX",
+        counters::Trust::Model => "a model",
     };
     let header = headers(&["counter", "in Nsight Compute", "how far to trust it"]);
     let body = html! {
-        @for (name, ncu, trusted) in simt::COUNTERS {
+        @for (name, ncu, trusted) in counters::COUNTERS {
             tr {
                 th scope="row" { code { (name) } }
                 td.words { @for (index, name) in ncu.split(", ").enumerate() { @if index > 0 { br; } code.long { (name) } } }

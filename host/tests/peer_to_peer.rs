@@ -64,7 +64,7 @@ fn the_time_of_a_copy_is_that_of_the_way_it_takes(gpu: &Gpu) {
         assert_eq!(outcome, VerifyOutcome::Correct, "{name}");
         let operations = gpu.take_operations().expect("they are recorded");
         let moving = operations.iter().filter(|one| {
-            matches!(one.kind, OperationKind::DeviceCopy { .. } | OperationKind::Kernel { .. })
+            matches!(one.kind, OperationKind::DeviceCopy(_) | OperationKind::Kernel(_))
         });
         moving.map(|one| (one.end_ns - one.start_ns) / 1e3).fold(0.0, f64::max)
     };

@@ -1,7 +1,7 @@
 //! What a reader sees first, how large it is, and what is beside it.
 
 use super::*;
-use results::{Interval, Kind, Origin, Timeline};
+use results::{Interval, OperationKind, Origin, Timeline};
 
 /// The largest page, as it travels.
 const MAX_COMPRESSED: u64 = 300_000;
@@ -82,7 +82,7 @@ fn measured_timelines_are_shown() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let is_it = |row: &Row| row.name() == "graphs/recorded_once" && row.sweep.is_none();
     let graph = |start_us| Interval {
-        kind: Kind::Graph,
+        kind: OperationKind::Graph,
         stream: Some(0),
         start_us,
         end_us: start_us + 5.0,

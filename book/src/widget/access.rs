@@ -2,10 +2,9 @@
 
 use super::parts::{Control, Widget, letter};
 use anyhow::{Result, anyhow, bail};
+use counters::RequestRecord;
 use maud::{Markup, PreEscaped, html};
 use report::picture::access::{DrawnRequest, Requests, draw};
-use results::{RequestCounts, RequestKind, ServedWord};
-use simt::{RequestRecord, Traffic};
 use simt_page::{Access, Probe, Space};
 
 /// Bytes per lane that the sliders offer.
@@ -35,27 +34,10 @@ fn probe(index: &str, bytes: u32, space: Space, names: &[&str]) -> Result<Probe>
 
 /// A request as the picture of a report has it.
 fn drawn(record: &RequestRecord, base: u64, code: &str) -> Markup {
-    let traffic = |one: &Traffic| RequestCounts {
-        requests: one.requests,
-        lanes: one.lanes,
-        bytes: one.bytes,
-        bytes_distinct: one.bytes_distinct,
-        sectors: one.sectors,
-        sectors_ideal: one.sectors_ideal,
-        sector_passes: one.sector_passes,
-        lines: one.lines,
-        wavefronts: one.wavefronts,
-        wavefronts_ideal: one.wavefronts_ideal,
-    };
-    let is_shared = record.kind == simt::RequestKind::SharedLoad;
-    let word = |word: &simt::ServedWord| ServedWord { index: word.index, lanes: word.lanes };
-    let record = results::RequestRecord {
-        kind: if is_shared { RequestKind::SharedLoad } else { RequestKind::GlobalLoad },
-        bytes: record.bytes,
-        lanes: record.lanes.map(|lane| lane.map(|address| address - base)),
-        traffic: traffic(&record.traffic),
-        passes: record.passes.iter().map(|words| words.iter().map(word).collect()).collect(),
-    };
+    let mut record = record.clone();
+    for address in record.lanes.iter_mut().flatten() {
+        *address -= base;
+    }
     let request = DrawnRequest { line: None, code: code.to_owned(), instructions: 1, record };
     let svg = draw(code, "", &Requests { shown: vec![request], omitted: 0 });
     html! { figure { (PreEscaped(svg)) } }

@@ -58,10 +58,10 @@ impl Seen {
     pub(crate) fn record(&mut self, operations: &[OperationRecord], order: Vec<OrderRecord>) {
         for one in operations {
             match &one.kind {
-                OperationKind::Upload { bytes } | OperationKind::Download { bytes } => {
+                OperationKind::HostToDevice(bytes) | OperationKind::DeviceToHost(bytes) => {
                     self.copies.push(*bytes);
                 }
-                OperationKind::Call { name } => self.calls.push((*name).to_owned()),
+                OperationKind::Call(name) => self.calls.push(name.to_string()),
                 _ => {}
             }
         }
@@ -79,9 +79,9 @@ impl From<OrderRecord> for Record {
         match record {
             OrderRecord::Enqueued { id, kind, after } => {
                 let work = match kind {
-                    Some(OperationKind::Upload { bytes }) => Work::Upload(bytes),
-                    Some(OperationKind::Download { bytes }) => Work::Download(bytes),
-                    Some(OperationKind::Kernel { .. }) => Work::Kernel,
+                    Some(OperationKind::HostToDevice(bytes)) => Work::Upload(bytes),
+                    Some(OperationKind::DeviceToHost(bytes)) => Work::Download(bytes),
+                    Some(OperationKind::Kernel(_)) => Work::Kernel,
                     _ => Work::Other,
                 };
                 Record::Enqueued { id, work, after }

@@ -1,7 +1,7 @@
 //! What the virtual device counted while kernels ran.
 
 use cuda_host::VirtualDevice;
-use profiling::convert::{self, instruction, request};
+use profiling::instruction;
 use results::{Counters, InstructionCounts};
 use simt::Finding;
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ impl Counted {
     pub fn take(device: &VirtualDevice) -> Counted {
         let mut counted = Counted::default();
         for launch in device.take_launches() {
-            let counters = convert::counters(&launch.report.counters);
+            let counters = launch.report.counters;
             counted.counters += counters;
             *counted.kernels.entry(launch.kernel).or_default() += counters;
             for report in launch.report.instructions {
@@ -42,9 +42,9 @@ impl Counted {
                     }
                     Entry::Occupied(mut entry) => {
                         let sum = entry.get_mut();
-                        sum.counters += convert::counters(&report.counters);
+                        sum.counters += report.counters;
                         if sum.requests.is_empty() {
-                            sum.requests = report.requests.into_iter().map(request).collect();
+                            sum.requests = report.requests;
                         }
                     }
                 }

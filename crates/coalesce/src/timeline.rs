@@ -5,7 +5,6 @@ use crate::timing::Stopwatch;
 use crate::verify::{PreparedVariant, VerifyOutcome, case, unsupported_reason};
 use anyhow::{Context, Result, bail};
 use cuda_host::{Gpu, OperationKind, OperationRecord};
-use profiling::convert::kind_of;
 use results::{Engine, Interval, Origin, Timeline};
 use std::ops::Range;
 
@@ -17,10 +16,9 @@ fn between_events(device: String, origin: Origin, records: &[OperationRecord]) -
     let (start, length_us) = (first.end_ns, (last.end_ns - first.end_ns) / 1e3);
     let mut streams: Vec<usize> = last.stream.into_iter().collect();
     let mut intervals = Vec::new();
-    let mut in_order: Vec<&OperationRecord> = records.iter().collect();
+    let mut in_order: Vec<_> = records.iter().filter(|record| !is_event(record)).collect();
     in_order.sort_by(|one, other| one.start_ns.total_cmp(&other.start_ns));
     for record in in_order {
-        let Some(kind) = kind_of(&record.kind) else { continue };
         let Range { start: start_us, end: end_us } =
             (record.start_ns - start) / 1e3..(record.end_ns - start) / 1e3;
         if end_us < 0.0 || start_us > length_us {
@@ -33,7 +31,7 @@ fn between_events(device: String, origin: Origin, records: &[OperationRecord]) -
             })
         });
         let (start_us, end_us) = (start_us.max(0.0), end_us.min(length_us));
-        intervals.push(Interval { kind, stream, start_us, end_us });
+        intervals.push(Interval { kind: record.kind.clone(), stream, start_us, end_us });
     }
     if origin == Origin::Measured {
         begin_with_their_engine(&mut intervals);
@@ -44,7 +42,7 @@ fn between_events(device: String, origin: Origin, records: &[OperationRecord]) -
 /// An event before a copy is reached when its stream is ready. The copy begins when its engine is ready, too: after the
 /// copy that ended on it before.
 fn begin_with_their_engine(intervals: &mut [Interval]) {
-    for engine in [Engine::Upload, Engine::Download] {
+    for engine in [Engine::HostToDevice, Engine::DeviceToHost] {
         let of_engine = intervals.iter_mut().filter(|one| one.kind.engine() == Some(engine));
         let mut of_engine: Vec<&mut Interval> = of_engine.collect();
         of_engine.sort_by(|one, other| one.end_us.total_cmp(&other.end_us));

@@ -11,6 +11,7 @@ use crate::dispatch::driver;
 use crate::raw::{CUDA_MEMCPY2D, CUdevice, CUevent, CUfunction, CUstream};
 use crate::symbol::Symbol;
 use crate::types::LaunchConfig;
+pub use counters::OperationKind;
 use std::ffi::{CStr, c_char, c_uint};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,60 +29,6 @@ pub struct OperationRecord {
     pub start_ns: f64,
     /// When it ended, in nanoseconds.
     pub end_ns: f64,
-}
-
-/// What an [`OperationRecord`] is of.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum OperationKind {
-    /// A copy from the host, or managed memory that moves to the device. Of pageable memory that a call stages it is
-    /// the time of the staging.
-    Upload {
-        /// Its size.
-        bytes: u64,
-    },
-    /// A copy to the host, or managed memory that moves there.
-    Download {
-        /// Its size.
-        bytes: u64,
-    },
-    /// A copy inside the device.
-    DeviceCopy {
-        /// Its size.
-        bytes: u64,
-    },
-    /// A copy inside the host's memory.
-    HostCopy {
-        /// Its size.
-        bytes: u64,
-    },
-    /// A fill of device memory.
-    Fill {
-        /// Its size.
-        bytes: u64,
-    },
-    /// A kernel.
-    Kernel {
-        /// Its name.
-        name: String,
-    },
-    /// A graph, as a whole.
-    Graph,
-    /// A function of the host's that a stream called; it takes no time on the virtual device.
-    HostFunction,
-    /// A stream waits for an event of another.
-    Wait,
-    /// An event is reached, which takes no time.
-    Event,
-    /// The host is in a call of the driver.
-    Call {
-        /// The function.
-        name: &'static str,
-    },
-    /// The host reads memory of its own.
-    HostRead {
-        /// Its size.
-        bytes: u64,
-    },
 }
 
 /// Calls the selected driver's function without passing this crate's symbol.
@@ -209,19 +156,19 @@ fn nanoseconds(from: CUevent, to: CUevent) -> Result<f64, ReturnCode> {
 }
 
 pub(crate) fn upload(stream: CUstream, bytes: usize) -> Said {
-    (stream, OperationKind::Upload { bytes: bytes as u64 })
+    (stream, OperationKind::HostToDevice(bytes as u64))
 }
 
 pub(crate) fn download(stream: CUstream, bytes: usize) -> Said {
-    (stream, OperationKind::Download { bytes: bytes as u64 })
+    (stream, OperationKind::DeviceToHost(bytes as u64))
 }
 
 pub(crate) fn device_copy(stream: CUstream, bytes: usize) -> Said {
-    (stream, OperationKind::DeviceCopy { bytes: bytes as u64 })
+    (stream, OperationKind::DeviceCopy(bytes as u64))
 }
 
 pub(crate) fn fill(stream: CUstream, bytes: usize) -> Said {
-    (stream, OperationKind::Fill { bytes: bytes as u64 })
+    (stream, OperationKind::Fill(bytes as u64))
 }
 
 /// Managed memory, to a device or, by the number -1, to the host.
@@ -273,7 +220,7 @@ pub(crate) unsafe fn kernel(stream: CUstream, function: CUfunction) -> Said {
     // SAFETY: the driver gave a string that lives as long as the module.
     let name = is_named.then(|| unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned());
     // Drivers older than CUDA 12.3 tell no names.
-    (stream, OperationKind::Kernel { name: name.unwrap_or_else(|| "kernel".to_owned()) })
+    (stream, OperationKind::Kernel(name.unwrap_or_else(|| "kernel".to_owned())))
 }
 
 /// # Safety
@@ -302,9 +249,9 @@ mod tests {
                 copy_2d(null_mut(), place).1
             }
         };
-        assert_eq!(said(1, 2), OperationKind::Upload { bytes: 36 });
-        assert_eq!(said(2, 1), OperationKind::Download { bytes: 36 });
-        assert_eq!(said(2, 2), OperationKind::DeviceCopy { bytes: 36 });
-        assert_eq!(said(77, 0), OperationKind::DeviceCopy { bytes: 36 }, "no kind that there is");
+        assert_eq!(said(1, 2), OperationKind::HostToDevice(36));
+        assert_eq!(said(2, 1), OperationKind::DeviceToHost(36));
+        assert_eq!(said(2, 2), OperationKind::DeviceCopy(36));
+        assert_eq!(said(77, 0), OperationKind::DeviceCopy(36), "no kind that there is");
     }
 }

@@ -1,17 +1,16 @@
 //! Adds up what launches did.
 
 use crate::advice::advice;
-use crate::convert;
 use crate::names::demangled;
 use crate::sources::Sources;
 use results::{
-    Interval, Mistake, Origin, ProfiledHazard, ProfiledInstruction, ProfiledKernel, ProgramProfile,
-    Timeline,
+    InstructionCounts, Interval, Mistake, Origin, ProfiledHazard, ProfiledInstruction,
+    ProfiledKernel, ProgramProfile, Timeline,
 };
 use simt::Finding;
 use std::collections::HashMap;
 use std::path::PathBuf;
-use virtual_gpu::{LaunchRecord, Misuse, MisuseKind, OperationRecord};
+use virtual_gpu::{LaunchRecord, Misuse, MisuseKind, OperationKind, OperationRecord};
 
 /// Operations that a timeline has at most; of more the last are kept.
 const MAX_OPERATIONS: usize = 1 << 15;
@@ -55,7 +54,7 @@ impl Collector {
         kernel.launches += 1;
         kernel.warps += record.report.warps;
         kernel.predicted_us += record.model_ns / 1e3;
-        kernel.counters += convert::counters(&record.report.counters);
+        kernel.counters += record.report.counters;
         for (name, busy_ns) in record.parts.named() {
             match kernel.busy_us.iter_mut().find(|(known, _)| known == name) {
                 Some((_, sum)) => *sum += busy_ns / 1e3,
@@ -71,9 +70,9 @@ impl Collector {
             let key = (place, report.ptx_line, report.text.clone());
             if let Some(known) = self.instructions.get(&key) {
                 let counts = &mut kernel.instructions[*known].counts;
-                counts.counters += convert::counters(&report.counters);
+                counts.counters += report.counters;
                 if counts.requests.is_empty() {
-                    counts.requests = report.requests.into_iter().map(convert::request).collect();
+                    counts.requests = report.requests;
                 }
                 continue;
             }
@@ -83,7 +82,7 @@ impl Collector {
             });
             self.instructions.insert(key, kernel.instructions.len());
             let text = report.text.clone();
-            let counts = convert::instruction(report);
+            let counts = instruction(report);
             kernel.instructions.push(ProfiledInstruction { text, code, counts });
         }
     }
@@ -168,14 +167,24 @@ fn mistake(found: Misuse) -> Mistake {
     }
 }
 
+/// Keeps of an instruction's report what files have.
+pub fn instruction(report: simt::InstructionReport) -> InstructionCounts {
+    InstructionCounts {
+        ptx_line: report.ptx_line,
+        source: report.source,
+        depends_on_timing: report.depends_on_timing,
+        counters: report.counters,
+        requests: report.requests,
+    }
+}
+
 /// What ran when, from the first operation on.
 fn timeline(device: &str, operations: &[OperationRecord]) -> Timeline {
     let first = operations.iter().map(|one| one.start_ns).fold(f64::INFINITY, f64::min);
     let last = operations.iter().map(|one| one.end_ns).fold(first, f64::max);
     let mut streams: Vec<usize> = Vec::new();
     let mut intervals: Vec<Interval> = Vec::new();
-    for one in operations {
-        let Some(kind) = convert::kind_of(&one.kind) else { continue };
+    for one in operations.iter().filter(|one| one.kind != OperationKind::Event) {
         let stream = one.stream.map(|handle| {
             streams.iter().position(|known| *known == handle).unwrap_or_else(|| {
                 streams.push(handle);
@@ -183,7 +192,7 @@ fn timeline(device: &str, operations: &[OperationRecord]) -> Timeline {
             })
         });
         let [start_us, end_us] = [one.start_ns, one.end_ns].map(|time| (time - first) / 1e3);
-        intervals.push(Interval { kind, stream, start_us, end_us });
+        intervals.push(Interval { kind: one.kind.clone(), stream, start_us, end_us });
     }
     intervals.sort_by(|one, other| one.start_us.total_cmp(&other.start_us));
     let length_us = if intervals.is_empty() { 0.0 } else { (last - first) / 1e3 };

@@ -6,9 +6,8 @@
 
 pub mod advice;
 mod collector;
-pub mod convert;
 mod names;
 mod sources;
 
-pub use collector::Collector;
+pub use collector::{Collector, instruction};
 pub use names::demangled;

@@ -240,14 +240,14 @@ fn copies_of_a_program() {
     assert_eq!(of_program(&[], vec![pageable]), [AdviceKind::PageableCopy]);
     let small = |bytes: u64, count: u32| {
         let copies = (0..count).map(|at| {
-            (OperationKind::Upload { bytes }, f64::from(at) * 1e3, f64::from(at) * 1e3 + 900.0)
+            (OperationKind::HostToDevice(bytes), f64::from(at) * 1e3, f64::from(at) * 1e3 + 900.0)
         });
         of_program(&copies.collect::<Vec<_>>(), Vec::new())
     };
     assert_eq!(small(512, 20), [AdviceKind::SmallCopies]);
     assert_eq!((small(512, 2), small(1 << 20, 20)), (vec![], vec![]));
-    let upload = OperationKind::Upload { bytes: 64 << 20 };
-    let kernel = OperationKind::Kernel { name: "k".to_owned() };
+    let upload = OperationKind::HostToDevice(64 << 20);
+    let kernel = OperationKind::Kernel("k".to_owned());
     let serial = [(upload.clone(), 0.0, 1e6), (kernel.clone(), 1e6, 2e6)];
     assert_eq!(of_program(&serial, Vec::new()), [AdviceKind::MissingOverlap]);
     let together = [(upload.clone(), 0.0, 1e6), (kernel.clone(), 1e5, 1e6)];

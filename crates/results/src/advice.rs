@@ -1,6 +1,7 @@
 //! Advice: what a counter shows of a program, and the change that cures it.
 
-use crate::counts::{SourceLocation, place};
+use crate::counts::place;
+use counters::SourceLocation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

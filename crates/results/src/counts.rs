@@ -2,11 +2,11 @@
 //!
 //! With these a report needs no GPU, no executor and no source file.
 
-use crate::counters::{Counters, RequestCounts};
 use crate::read::read_text;
 use crate::timeline::Timeline;
 use crate::write;
 use anyhow::{Context, Result, bail};
+use counters::{Counters, RequestRecord, SourceLocation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -148,75 +148,6 @@ pub struct InstructionCounts {
     pub requests: Vec<RequestRecord>,
 }
 
-/// Where an instruction comes from in the source that was compiled to PTX.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
-#[serde(deny_unknown_fields)]
-pub struct SourceLocation {
-    /// The file as the compiler names it.
-    pub file: String,
-    /// The line.
-    pub line: u32,
-    /// The places that the code was inlined into, innermost first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub inlined_at: Vec<(String, u32)>,
-}
-
-/// What a request does.
-#[derive(
-    Clone, Copy, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq, PartialOrd, Ord, Hash,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum RequestKind {
-    /// A load of global memory.
-    GlobalLoad,
-    /// A store to global memory.
-    GlobalStore,
-    /// An atomic on global memory, with or without a result.
-    GlobalAtomic,
-    /// The global side of an asynchronous copy.
-    AsyncCopySource,
-    /// A bulk copy: one lane has many bytes of global memory copied.
-    BulkCopy,
-    /// The shared side of an asynchronous copy.
-    AsyncCopyTarget,
-    /// A load of shared memory.
-    SharedLoad,
-    /// A store to shared memory.
-    SharedStore,
-    /// An atomic on shared memory.
-    SharedAtomic,
-    /// A load of constant memory, or of a kernel parameter with an index.
-    ConstantLoad,
-}
-
-/// One request of a warp.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
-#[serde(deny_unknown_fields)]
-pub struct RequestRecord {
-    /// What it does.
-    pub kind: RequestKind,
-    /// The bytes that each lane asks for.
-    pub bytes: u32,
-    /// The address of each lane that takes part: in device memory, or from the start of the block's shared memory.
-    pub lanes: [Option<u64>; 32],
-    /// What was counted of this request.
-    pub traffic: RequestCounts,
-    /// The words that each wavefront serves, for shared and constant memory. Which of the words of one bank comes first
-    /// is not documented: here it is the lowest.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub passes: Vec<Vec<ServedWord>>,
-}
-
-/// A word that a wavefront serves, with the lanes that want it.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
-#[serde(deny_unknown_fields)]
-pub struct ServedWord {
-    /// The word's address / 4.
-    pub index: u64,
-    /// The lanes, one bit each.
-    pub lanes: u32,
-}
-
 /// A place as a person reads it: the line of the source, or that of the PTX.
 pub fn place(source: Option<&SourceLocation>, ptx_line: u32) -> String {
     match source.map(SourceLocation::outermost) {
@@ -262,46 +193,5 @@ impl CountedPattern {
     /// A variant by its name.
     pub fn variant(&self, name: &str) -> Option<&CountedVariant> {
         self.variants.iter().find(|variant| variant.name == name)
-    }
-}
-
-impl SourceLocation {
-    /// The place that a kernel's author sees: the call site of inlined code.
-    pub fn outermost(&self) -> (&str, u32) {
-        match self.inlined_at.last() {
-            Some((file, line)) => (file, *line),
-            None => (&self.file, self.line),
-        }
-    }
-
-    /// The innermost of its places that lies in a file whose name ends like this. The compiler gives code that belongs
-    /// to no line of a file the line 0, which is not a place.
-    pub fn line_in(&self, file: &str) -> Option<u32> {
-        let own = (&self.file, self.line);
-        let around = self.inlined_at.iter().map(|(file, line)| (file, *line));
-        let mut places = std::iter::once(own).chain(around);
-        places.find(|(name, line)| name.ends_with(file) && *line > 0).map(|(_, line)| line)
-    }
-}
-
-impl ServedWord {
-    /// The bank of shared memory that the word lies in.
-    pub fn bank(&self) -> u32 {
-        (self.index % 32) as u32
-    }
-}
-
-impl RequestRecord {
-    /// The 32-byte sectors of global memory that the lanes touch, by number, ascending.
-    pub fn sectors(&self) -> Vec<u64> {
-        let mut sectors: Vec<u64> = self
-            .lanes
-            .iter()
-            .flatten()
-            .flat_map(|address| address / 32..(address + u64::from(self.bytes)).div_ceil(32))
-            .collect();
-        sectors.sort_unstable();
-        sectors.dedup();
-        sectors
     }
 }

@@ -6,7 +6,6 @@
 mod accuracy;
 mod advice;
 mod compare;
-mod counters;
 mod counts;
 pub mod fleet;
 mod plain;
@@ -24,11 +23,13 @@ mod write;
 pub use accuracy::{Accuracy, Misordered, misordered, unranked};
 pub use advice::{Advice, AdviceKind, Promise};
 pub use compare::{Agreement, Checked, Pair, Verdict, agreement, check, differences, pairs};
-pub use counters::{Counters, RequestCounts};
+pub use counters::{
+    Counters, Engine, OperationKind, RequestCounts, RequestKind, RequestRecord, ServedWord,
+    SourceLocation,
+};
 pub use counts::{
     COUNTS_SCHEMA, CountedDimension, CountedKernel, CountedPattern, CountedVariant, Counts,
-    InstructionCounts, PtxImage, PtxLine, RequestKind, RequestRecord, ServedWord, SourceLocation,
-    place,
+    InstructionCounts, PtxImage, PtxLine, place,
 };
 pub use plain::plain;
 pub use predictions::add_predictions;
@@ -44,6 +45,6 @@ pub use run::{
     Row, RowOutcome, SCHEMA, json_schema,
 };
 pub use spread::Spread;
-pub use timeline::{Engine, Interval, Kind, Origin, Timeline};
+pub use timeline::{Interval, Origin, Timeline};
 pub use traffic::Traffic;
 pub use write::{check_writable, is_file, write, write_json, write_somewhere};

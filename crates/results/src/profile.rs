@@ -2,12 +2,12 @@
 //! show as pages.
 
 use crate::advice::Advice;
-use crate::counters::Counters;
 use crate::counts::{InstructionCounts, place};
 use crate::read::read_text;
 use crate::timeline::Timeline;
 use crate::write;
 use anyhow::{Context, Result, bail};
+use counters::Counters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::Path;

@@ -1,5 +1,6 @@
 //! What a kernel asks of memory, per request.
 
+use counters::Counters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -25,4 +26,19 @@ pub struct Traffic {
     /// The same of global stores alone; older files do not have it.
     #[serde(default)]
     pub store_efficiency_percent: Option<f64>,
+}
+
+impl From<&Counters> for Traffic {
+    fn from(counters: &Counters) -> Traffic {
+        Traffic {
+            load_sectors: counters.load_sectors(),
+            store_sectors: counters.store_sectors(),
+            shared_load_wavefronts: counters.shared_load_wavefronts(),
+            shared_store_wavefronts: counters.shared_store_wavefronts(),
+            constant_passes: counters.constant_passes(),
+            efficiency_percent: counters.efficiency_percent(),
+            load_efficiency_percent: counters.load_efficiency_percent(),
+            store_efficiency_percent: counters.store_efficiency_percent(),
+        }
+    }
 }

@@ -2,7 +2,6 @@
 #![doc = include_str!("../README.md")]
 
 mod compute;
-mod counters;
 mod cpu;
 mod decode;
 mod doubt;
@@ -15,7 +14,6 @@ mod heap;
 mod image;
 mod launch;
 mod memory;
-mod metrics;
 mod model;
 mod module;
 mod operation;
@@ -24,7 +22,6 @@ mod program;
 mod region;
 mod registers;
 mod report;
-mod requests;
 mod row;
 mod tensor_map;
 mod texture;
@@ -33,22 +30,22 @@ mod trace;
 mod unroll;
 mod windows;
 
-pub use counters::{COUNTERS, Counters, Traffic, Trust};
+pub use counters::{
+    Counters, RequestCounts, RequestKind, RequestRecord, ServedWord, SourceLocation,
+};
 pub use decode::contraction::Contraction;
 pub use error::{Error, Place, Position};
-pub use execute::{copy_wavefronts, run, run_printing, shared_wavefronts, stop};
+pub use execute::{run, run_printing, stop};
 pub use findings::{Checks, Finding, Hazard};
 pub use footprint::Footprint;
 pub use launch::{Launch, Limits, validate};
 pub use memory::{Allocation, Memory};
-pub use metrics::{METRICS, Metric, constant_cache_requests};
 pub use model::{Estimate, L2, Latencies, LinkTraffic, Pieces, Window, piece_bytes};
 pub use module::{
     Coverage, Kernel, Module, ModuleVariable, Parameter, ParameterKind, VariableSpace,
 };
-pub use options::{Options, Schedule};
-pub use report::{InstructionReport, Report, SourceLocation};
-pub use requests::{RequestKind, RequestRecord, ServedWord, Watched};
+pub use options::{Options, Schedule, Watched};
+pub use report::{InstructionReport, Report};
 pub use tensor_map::{MAX_RANK, TensorMap};
 pub use texture::{AddressMode, Format, Image, Level, Sampler, Shape, Texture};
 pub use trace::{Register, Step, Trace};

@@ -3,7 +3,6 @@
 use crate::findings::Checks;
 use crate::launch::Limits;
 use crate::model::{L2, Latencies};
-use crate::requests::Watched;
 use crate::trace::Trace;
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,6 +17,15 @@ pub enum Schedule {
     Reverse,
     /// Permuted by a seed, with warps interrupted at points that the seed picks.
     Seeded(u64),
+}
+
+/// The warp whose requests are recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Watched {
+    /// Its block, by linear index.
+    pub block: u64,
+    /// Its number in the block.
+    pub warp: u32,
 }
 
 /// How to run a launch.

@@ -1,42 +1,10 @@
 //! What a launch did: the output of [`run`](crate::run).
 
-use crate::counters::Counters;
 use crate::findings::Finding;
 use crate::footprint::Footprint;
 use crate::model::Estimate;
-use crate::requests::RequestRecord;
-use std::fmt;
-
-/// Where an instruction comes from in the source that was compiled to PTX.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SourceLocation {
-    /// The file as the compiler names it.
-    pub file: String,
-    /// The line.
-    pub line: u32,
-    /// The places that the code was inlined into, innermost first.
-    pub inlined_at: Vec<(String, u32)>,
-}
-
-impl SourceLocation {
-    /// The place that a kernel's author sees: the call site of inlined code.
-    pub fn outermost(&self) -> (&str, u32) {
-        match self.inlined_at.last() {
-            Some((file, line)) => (file, *line),
-            None => (&self.file, self.line),
-        }
-    }
-}
-
-/// The line that the kernel's author sees, and what was inlined there.
-impl fmt::Display for SourceLocation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (file, line) in self.inlined_at.iter().rev() {
-            write!(f, "{file}:{line}, which inlines ")?;
-        }
-        write!(f, "{}:{}", self.file, self.line)
-    }
-}
+use counters::Counters;
+use counters::{RequestRecord, SourceLocation};
 
 /// What one instruction did.
 #[derive(Clone, Debug, PartialEq)]

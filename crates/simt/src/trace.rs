@@ -1,7 +1,7 @@
 //! The instructions of one warp in the order in which it ran them, with what they wrote: what a debugger shows.
 
-use crate::report::SourceLocation;
-use crate::requests::Watched;
+use crate::options::Watched;
+use counters::SourceLocation;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A trace of one warp, filled while a launch runs that has it in [`Options::trace`](crate::Options::trace); also of one

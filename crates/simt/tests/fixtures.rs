@@ -7,9 +7,9 @@
 mod cases;
 
 use cases::{FOLDER, cases, execute, execute_text};
+use counters::{METRICS, Metric, constant_cache_requests};
 use simt::{
-    Checks, Counters, Error, Hazard, METRICS, Metric, Module, Options, RequestKind, Schedule,
-    Traffic, Watched, constant_cache_requests,
+    Checks, Counters, Error, Hazard, Module, Options, RequestCounts, RequestKind, Schedule, Watched,
 };
 use std::collections::{BTreeMap, HashMap};
 
@@ -208,7 +208,7 @@ fn requests_to_the_constant_cache_equal_the_measured_ones() {
 }
 
 /// The counts of the accesses that are of a kind.
-fn counts_of(kind: RequestKind, counters: &Counters) -> Traffic {
+fn counts_of(kind: RequestKind, counters: &Counters) -> RequestCounts {
     let mut atomics = counters.global_atomic;
     atomics += counters.global_reduction;
     match kind {
@@ -272,7 +272,7 @@ fn recorded_requests_are_those_that_were_counted() {
             each.dedup();
             for kind in each {
                 let whole = counts_of(kind, &instruction.counters);
-                let mut sum = Traffic::default();
+                let mut sum = RequestCounts::default();
                 requests.iter().filter(|r| r.kind == kind).for_each(|r| sum += r.traffic);
                 assert!(sum.requests <= whole.requests, "{place}");
                 if sum.requests == whole.requests {

@@ -156,7 +156,7 @@ fn execute(group: &Group, module: &Module) -> Result<Vec<u32>, Error> {
         let options = Options { checks: Checks::all(), ..Options::default() };
         let report = run(module, &mut memory, &launch, &options)?;
         assert!(report.findings.is_empty(), "{:?}", report.findings.first());
-        Ok(())
+        Ok::<(), simt::Error>(())
     };
     if stores {
         // One after the other, as in the sweep.

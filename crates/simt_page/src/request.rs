@@ -15,7 +15,8 @@
 use crate::json::{list, object, string};
 use crate::probe::{Access, MEMORY_BYTES, Probe, Space};
 use simt::{
-    Checks, Counters, Launch, Memory, Module, Options, Report, RequestRecord, Traffic, Watched,
+    Checks, Counters, Launch, Memory, Module, Options, Report, RequestCounts, RequestRecord,
+    Watched,
 };
 
 /// Warp-instructions after which a kernel is taken to run forever: a few seconds.
@@ -166,7 +167,7 @@ fn instructions(report: &Report) -> String {
 /// All counts that are not zero, by their names.
 fn counters(counters: &Counters) -> String {
     let c = counters;
-    let traffic: [(&str, &Traffic); 17] = [
+    let traffic: [(&str, &RequestCounts); 17] = [
         ("global_load", &c.global_load),
         ("global_store", &c.global_store),
         ("texture_load", &c.texture_load),
@@ -202,7 +203,7 @@ fn counters(counters: &Counters) -> String {
     object(&fields)
 }
 
-fn of_traffic(one: &Traffic) -> String {
+fn of_traffic(one: &RequestCounts) -> String {
     object(&[
         ("requests", one.requests.to_string()),
         ("bytes", one.bytes.to_string()),

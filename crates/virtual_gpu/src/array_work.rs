@@ -183,11 +183,11 @@ impl Machine {
             BoxSide::Array { .. } => false,
         };
         let (direction, kind) = if is_host(self, copy.source) {
-            (Direction::Upload(true), OperationKind::Upload { bytes })
+            (Direction::Upload(true), OperationKind::HostToDevice(bytes))
         } else if is_host(self, copy.target) {
-            (Direction::Download(true), OperationKind::Download { bytes })
+            (Direction::Download(true), OperationKind::DeviceToHost(bytes))
         } else {
-            (Direction::Device, OperationKind::DeviceCopy { bytes })
+            (Direction::Device, OperationKind::DeviceCopy(bytes))
         };
         let start = self.clock.now;
         let end = start

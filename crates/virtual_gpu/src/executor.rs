@@ -141,7 +141,7 @@ impl Machine {
                 let Some(duration) = self.fill(*fill) else { return at_once(None) };
                 let bytes = (fill.width * fill.size * fill.height) as u64;
                 (
-                    OperationKind::Fill { bytes },
+                    OperationKind::Fill(bytes),
                     self.timeline.compute(self.current(), ready, duration, 1.0),
                 )
             }
@@ -150,7 +150,7 @@ impl Machine {
                 let Some((duration, links)) = ran else {
                     return at_once(None);
                 };
-                let kind = OperationKind::Kernel { name: kernel.launch.kernel.clone() };
+                let kind = OperationKind::Kernel(kernel.launch.kernel.clone());
                 let mut engines = vec![((self.current(), Engine::Compute), kernel.share)];
                 engines.extend(links.into_iter().map(|(link, busy)| (link, busy / duration)));
                 (kind, self.timeline.together(&engines, ready, duration))
@@ -498,10 +498,10 @@ fn call_host(function: HostFunction) {
 /// What a copy is in the record of operations.
 pub(crate) fn operation_kind(direction: Direction, bytes: u64) -> OperationKind {
     match direction {
-        Direction::Upload(_) => OperationKind::Upload { bytes },
-        Direction::Download(_) => OperationKind::Download { bytes },
-        Direction::Device | Direction::Peer { .. } => OperationKind::DeviceCopy { bytes },
-        Direction::Host => OperationKind::HostCopy { bytes },
+        Direction::Upload(_) => OperationKind::HostToDevice(bytes),
+        Direction::Download(_) => OperationKind::DeviceToHost(bytes),
+        Direction::Device | Direction::Peer { .. } => OperationKind::DeviceCopy(bytes),
+        Direction::Host => OperationKind::HostCopy(bytes),
     }
 }
 
@@ -544,7 +544,7 @@ mod tests {
         let [filled, reached, waited] = machine.recorder.operations.make_contiguous() else {
             panic!("{:?}", machine.recorder.operations)
         };
-        assert_eq!(filled.kind, OperationKind::Fill { bytes: 1 << 20 });
+        assert_eq!(filled.kind, OperationKind::Fill(1 << 20));
         assert_eq!((&reached.kind, reached.end_ns), (&OperationKind::Event, reached.start_ns));
         assert_eq!((&waited.kind, waited.end_ns), (&OperationKind::Wait, filled.end_ns));
         assert!(waited.start_ns < waited.end_ns);

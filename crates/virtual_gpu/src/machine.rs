@@ -196,7 +196,7 @@ impl Machine {
         };
         let start = self.clock.now;
         self.host_works(bytes, rate);
-        let kind = OperationKind::HostRead { bytes: bytes as u64 };
+        let kind = OperationKind::HostRead(bytes as u64);
         self.recorder.note(kind, None, start..self.clock.now);
     }
 

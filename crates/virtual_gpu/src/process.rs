@@ -97,7 +97,7 @@ pub(crate) fn enter(
     machine.clock.end_call(usual);
     let end = machine.clock.now;
     if end > start {
-        machine.recorder.note(OperationKind::Call { name: call }, None, start..end);
+        machine.recorder.note(OperationKind::Call(call.into()), None, start..end);
     }
     match outcome {
         Ok(Ok(())) => ReturnCode::SUCCESS,

@@ -92,9 +92,7 @@ impl Machine {
             QueuedWork::Copy(copy) => {
                 Some(operation_kind(self.memory.direction(copy), copy.bytes()))
             }
-            QueuedWork::Kernel(kernel) => {
-                Some(OperationKind::Kernel { name: kernel.launch.kernel.clone() })
-            }
+            QueuedWork::Kernel(kernel) => Some(OperationKind::Kernel(kernel.launch.kernel.clone())),
             _ => None,
         };
         let after = self.recorder.order.is_some().then(|| dependencies.clone());

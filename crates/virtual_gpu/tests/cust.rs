@@ -413,10 +413,10 @@ fn operations_and_requests_are_told() {
         kinds,
         [
             &OperationKind::Event,
-            &OperationKind::Kernel { name },
+            &OperationKind::Kernel(name),
             &OperationKind::Event,
             &OperationKind::Wait,
-            &OperationKind::Download { bytes },
+            &OperationKind::DeviceToHost(bytes),
             &OperationKind::Event,
         ]
     );
@@ -432,7 +432,7 @@ fn operations_and_requests_are_told() {
     assert_eq!((kernel.stream, wait.stream), (started.stream, stopped.stream));
     assert_ne!(kernel.stream, wait.stream);
     let calls = told.iter().filter(|one| one.stream.is_none());
-    assert!(calls.clone().all(|one| matches!(one.kind, OperationKind::Call { .. })), "{told:?}");
+    assert!(calls.clone().all(|one| matches!(one.kind, OperationKind::Call(_))), "{told:?}");
     assert!(calls.count() >= 6);
 
     let launches = virtual_gpu::launches();

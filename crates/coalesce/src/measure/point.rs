@@ -334,7 +334,7 @@ impl Bench<'_> {
                 sweep: point.sweep.map(str::to_owned),
                 peer: matches!(entry.variant.work, Implementation::Peer(_)),
                 resources: entry.resources.map(resources),
-                traffic: entry.counted.as_ref().map(|counted| counted.counters.traffic()),
+                traffic: entry.counted.as_ref().map(|counted| (&counted.counters).into()),
                 predicted_ms: None,
                 known_ratio: None,
                 timeline: entry.timeline.filter(|one| one.intervals.len() <= MAX_TIMELINE),

@@ -3,11 +3,11 @@
 
 use super::piece::{SHARED, gain_us, number, on_instruction, promise, ratio};
 use super::requests::{lanes, two_lanes};
+use counters::{copy_wavefronts, shared_wavefronts};
 use results::{
     Advice, AdviceKind, ProfiledInstruction, ProfiledKernel, RequestCounts, RequestKind,
     RequestRecord,
 };
-use simt::{copy_wavefronts, shared_wavefronts};
 
 /// Words of a padding that are tried; half a row of banks is for warps that access two rows at once.
 const PADDINGS: [u64; 9] = [1, 2, 3, 4, 5, 6, 7, 8, 16];

@@ -1,7 +1,7 @@
 //! Rules for a program as a whole: its copies, and what could overlap.
 
 use super::piece::{number, promise};
-use results::{Advice, AdviceKind, Engine, Interval, Kind, ProgramProfile};
+use results::{Advice, AdviceKind, Engine, Interval, OperationKind, ProgramProfile};
 
 /// Copies of fewer bytes than this take as long as their latency.
 const SMALL_BYTES: u64 = 64 << 10;
@@ -31,7 +31,7 @@ fn on_program(kind: AdviceKind, seen: String, cure: &str, gain_us: f64) -> Advic
 /// The bytes of a copy between host and device.
 fn bytes(interval: &Interval) -> Option<u64> {
     match interval.kind {
-        Kind::Upload(bytes) | Kind::Download(bytes) => Some(bytes),
+        OperationKind::HostToDevice(bytes) | OperationKind::DeviceToHost(bytes) => Some(bytes),
         _ => None,
     }
 }
@@ -89,7 +89,8 @@ fn overlap(profile: &ProgramProfile) -> Option<Advice> {
             intervals.filter(|one| one.kind.engine().is_some_and(|one| engines.contains(&one)));
         meant.map(|one| (one.start_us, one.end_us)).collect()
     };
-    let (copies, kernels) = (of(&[Engine::Upload, Engine::Download]), of(&[Engine::Kernel]));
+    let (copies, kernels) =
+        (of(&[Engine::HostToDevice, Engine::DeviceToHost]), of(&[Engine::Kernel]));
     let sum = |all: &[(f64, f64)]| all.iter().map(|(start, end)| end - start).sum::<f64>();
     let (copying, computing) = (sum(&copies), sum(&kernels));
     let least = WORTHWHILE * profile.timeline.length_us;

@@ -3,7 +3,7 @@
 use super::page::{
     CHARACTERS, LABELS, Page, WIDTH, box_at, bytes_in_words, group, line, rounded, text_at,
 };
-use results::{Engine, Interval, Kind, Origin, Timeline};
+use results::{Engine, Interval, OperationKind, Origin, Timeline};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use svg::node::element::Element;
@@ -66,7 +66,7 @@ pub fn draw_on(name: &str, timeline: &Timeline, axis_us: f64) -> String {
 
 /// When there is more in a row than can be told apart: the time of its first ones.
 fn crowd(timeline: &Timeline) -> Option<Range<f64>> {
-    let engines = [Engine::Host, Engine::Upload, Engine::Kernel, Engine::Download];
+    let engines = [Engine::Host, Engine::HostToDevice, Engine::Kernel, Engine::DeviceToHost];
     let rows = engines.map(|engine| {
         let of_engine = timeline.intervals.iter().filter(|one| one.kind.engine() == Some(engine));
         of_engine.collect::<Vec<_>>()
@@ -93,9 +93,9 @@ fn draw_panel(
     let is_told = |engine: &(Engine, &str)| engine.0 != Engine::Host || origin == Origin::Model;
     for (engine, label) in [
         (Engine::Host, "host"),
-        (Engine::Upload, "H2D"),
+        (Engine::HostToDevice, "H2D"),
         (Engine::Kernel, "kernel"),
-        (Engine::Download, "D2H"),
+        (Engine::DeviceToHost, "D2H"),
     ]
     .into_iter()
     .filter(is_told)
@@ -230,8 +230,11 @@ fn draw_box(y: f64, drawn: &Drawn<'_>, row: TimelineRow, boxes: &mut Vec<Element
         more => Some(format!("{more} x")).filter(|text| text.chars().count() < room),
     };
     if let Some(text) = text {
-        let class =
-            if matches!(drawn.first.kind, Kind::Call(_) | Kind::Wait) { "mark" } else { "inside" };
+        let class = if matches!(drawn.first.kind, OperationKind::Call(_) | OperationKind::Wait) {
+            "mark"
+        } else {
+            "inside"
+        };
         boxes.push(text_at(class, drawn.from + width / 2.0, y + 8.2, &text));
     }
 }
@@ -239,17 +242,17 @@ fn draw_box(y: f64, drawn: &Drawn<'_>, row: TimelineRow, boxes: &mut Vec<Element
 /// What a box may say, longest first. In the row of an engine it always says of which stream it is.
 fn texts(interval: &Interval, row: TimelineRow) -> Vec<String> {
     let what = match &interval.kind {
-        Kind::Upload(bytes)
-        | Kind::Download(bytes)
-        | Kind::DeviceCopy(bytes)
-        | Kind::Fill(bytes)
-        | Kind::HostCopy(bytes) => bytes_in_words(*bytes),
-        Kind::Kernel(name) => name.clone(),
-        Kind::Graph => "graph".to_owned(),
-        Kind::HostFunction => "host function".to_owned(),
-        Kind::Wait => "waits".to_owned(),
-        Kind::Call(name) => call_in_words(name).to_owned(),
-        Kind::HostRead(bytes) => format!("reads {}", bytes_in_words(*bytes)),
+        OperationKind::HostToDevice(bytes)
+        | OperationKind::DeviceToHost(bytes)
+        | OperationKind::DeviceCopy(bytes)
+        | OperationKind::Fill(bytes)
+        | OperationKind::HostCopy(bytes) => bytes_in_words(*bytes),
+        OperationKind::Kernel(name) => name.clone(),
+        OperationKind::Graph => "graph".to_owned(),
+        OperationKind::HostFunction => "host function".to_owned(),
+        OperationKind::Wait | OperationKind::Event => "waits".to_owned(),
+        OperationKind::Call(name) => call_in_words(name).to_owned(),
+        OperationKind::HostRead(bytes) => format!("reads {}", bytes_in_words(*bytes)),
     };
     match (row, interval.stream) {
         (TimelineRow::Engine, Some(stream)) => {
@@ -264,15 +267,17 @@ fn call_in_words(name: &str) -> &str {
     name.split("_v").next().unwrap_or(name)
 }
 
-fn class_of(kind: &Kind) -> &'static str {
+fn class_of(kind: &OperationKind) -> &'static str {
     match kind {
-        Kind::Upload(_) => "upload",
-        Kind::Download(_) => "download",
-        Kind::Kernel(_) | Kind::Graph => "kernel",
-        Kind::DeviceCopy(_) | Kind::Fill(_) => "device",
-        Kind::HostFunction | Kind::HostRead(_) | Kind::HostCopy(_) => "host",
-        Kind::Call(_) => "call",
-        Kind::Wait => "wait",
+        OperationKind::HostToDevice(_) => "upload",
+        OperationKind::DeviceToHost(_) => "download",
+        OperationKind::Kernel(_) | OperationKind::Graph => "kernel",
+        OperationKind::DeviceCopy(_) | OperationKind::Fill(_) => "device",
+        OperationKind::HostFunction | OperationKind::HostRead(_) | OperationKind::HostCopy(_) => {
+            "host"
+        }
+        OperationKind::Call(_) => "call",
+        OperationKind::Wait | OperationKind::Event => "wait",
     }
 }
 
@@ -281,7 +286,7 @@ fn figures(timeline: &Timeline) -> String {
     let mut parts =
         vec![format!("{} µs between the first and the last event", number(timeline.length_us))];
     for (engine, name) in
-        [(Engine::Upload, "H2D"), (Engine::Kernel, "kernels"), (Engine::Download, "D2H")]
+        [(Engine::HostToDevice, "H2D"), (Engine::Kernel, "kernels"), (Engine::DeviceToHost, "D2H")]
     {
         let of_engine = timeline.intervals.iter().filter(|one| one.kind.engine() == Some(engine));
         let times: Vec<(f64, f64)> = of_engine.map(|one| (one.start_us, one.end_us)).collect();
@@ -295,7 +300,7 @@ fn figures(timeline: &Timeline) -> String {
     }
     let mut calls: BTreeMap<&str, f64> = BTreeMap::new();
     for one in &timeline.intervals {
-        if let Kind::Call(name) = &one.kind {
+        if let OperationKind::Call(name) = &one.kind {
             *calls.entry(call_in_words(name)).or_default() += one.end_us - one.start_us;
         }
     }
@@ -345,7 +350,7 @@ fn number(time_us: f64) -> String {
 mod tests {
     use super::*;
 
-    fn interval(kind: Kind, stream: usize, start_us: f64, end_us: f64) -> Interval {
+    fn interval(kind: OperationKind, stream: usize, start_us: f64, end_us: f64) -> Interval {
         Interval { kind, stream: Some(stream), start_us, end_us }
     }
 
@@ -355,7 +360,7 @@ mod tests {
             device: "GPU".to_owned(),
             origin: Origin::Model,
             length_us,
-            intervals: vec![interval(Kind::Upload(4), 0, 0.0, length_us)],
+            intervals: vec![interval(OperationKind::HostToDevice(4), 0, 0.0, length_us)],
         };
         let all = [of(10.0), of(20.0), of(40.0), of(9000.0)];
         assert_eq!(shared_axis(&all.iter().collect::<Vec<_>>()), 40.0);
@@ -381,7 +386,8 @@ mod tests {
 
     #[test]
     fn what_overlaps_has_rows_of_its_own_and_measured_times_say_so() {
-        let kernel = |start| interval(Kind::Kernel("k".to_owned()), 0, start, start + 10.0);
+        let kernel =
+            |start| interval(OperationKind::Kernel("k".to_owned()), 0, start, start + 10.0);
         let timeline = Timeline {
             device: "GPU".to_owned(),
             origin: Origin::Measured,
@@ -399,7 +405,7 @@ mod tests {
 
     #[test]
     fn the_row_of_an_engine_says_of_which_stream_a_box_is() {
-        let download = interval(Kind::Download(8 << 20), 3, 0.0, 1.0);
+        let download = interval(OperationKind::DeviceToHost(8 << 20), 3, 0.0, 1.0);
         assert_eq!(texts(&download, TimelineRow::Engine), ["3: 8 MiB", "3"]);
         assert_eq!(texts(&download, TimelineRow::Stream), ["8 MiB"]);
         let of_none = Interval { stream: None, ..download };
@@ -408,7 +414,7 @@ mod tests {
 
     #[test]
     fn a_crowd_is_shown_enlarged() {
-        let kernel = |i| interval(Kind::Kernel("k".to_owned()), 0, 900.0 + i, 900.75 + i);
+        let kernel = |i| interval(OperationKind::Kernel("k".to_owned()), 0, 900.0 + i, 900.75 + i);
         let timeline = Timeline {
             device: "GPU".to_owned(),
             origin: Origin::Model,
@@ -422,7 +428,7 @@ mod tests {
     #[test]
     fn narrow_boxes_are_drawn_together_and_counted() {
         let intervals: Vec<Interval> = (0..1000)
-            .map(|i| interval(Kind::Upload(4), 0, f64::from(i), f64::from(i) + 0.9))
+            .map(|i| interval(OperationKind::HostToDevice(4), 0, f64::from(i), f64::from(i) + 0.9))
             .collect();
         let references: Vec<&Interval> = intervals.iter().collect();
         let boxes = joined(&Scale::new(0.0..1000.0), &references);

@@ -117,9 +117,9 @@ fn timeline(profile: &ProgramProfile) -> String {
         return String::new();
     }
     let engines = [
-        (Engine::Upload, "copies to the device"),
+        (Engine::HostToDevice, "copies to the device"),
         (Engine::Kernel, "kernels and fills"),
-        (Engine::Download, "copies to the host"),
+        (Engine::DeviceToHost, "copies to the host"),
         (Engine::Host, "the host in calls of the driver"),
     ];
     let busy = engines.iter().filter_map(|(engine, name)| {

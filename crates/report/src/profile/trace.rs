@@ -1,6 +1,6 @@
 //! A timeline as a trace that `chrome://tracing` and <https://ui.perfetto.dev> show.
 
-use results::{Engine, Interval, Kind, Timeline};
+use results::{Engine, Interval, OperationKind, Timeline};
 use std::fmt::Write as _;
 
 /// The trace: one row per engine and one per stream.
@@ -38,26 +38,27 @@ pub fn chrome_trace(timeline: &Timeline) -> String {
 fn rows_of(interval: &Interval) -> Vec<String> {
     let engine = interval.kind.engine().map(|engine| match engine {
         Engine::Host => "host",
-        Engine::Upload => "copies to the device",
+        Engine::HostToDevice => "copies to the device",
         Engine::Kernel => "kernels",
-        Engine::Download => "copies to the host",
+        Engine::DeviceToHost => "copies to the host",
     });
     let stream = interval.stream.map(|stream| format!("stream {stream}"));
     engine.map(str::to_owned).into_iter().chain(stream).collect()
 }
 
-fn name(kind: &Kind) -> String {
+fn name(kind: &OperationKind) -> String {
     match kind {
-        Kind::Upload(bytes) => format!("H2D {bytes} B"),
-        Kind::Download(bytes) => format!("D2H {bytes} B"),
-        Kind::DeviceCopy(bytes) => format!("D2D {bytes} B"),
-        Kind::HostCopy(bytes) => format!("host copy {bytes} B"),
-        Kind::HostRead(bytes) => format!("host reads {bytes} B"),
-        Kind::Fill(bytes) => format!("fill {bytes} B"),
-        Kind::Kernel(name) | Kind::Call(name) => name.clone(),
-        Kind::Graph => "graph".to_owned(),
-        Kind::HostFunction => "host function".to_owned(),
-        Kind::Wait => "wait".to_owned(),
+        OperationKind::HostToDevice(bytes) => format!("H2D {bytes} B"),
+        OperationKind::DeviceToHost(bytes) => format!("D2H {bytes} B"),
+        OperationKind::DeviceCopy(bytes) => format!("D2D {bytes} B"),
+        OperationKind::HostCopy(bytes) => format!("host copy {bytes} B"),
+        OperationKind::HostRead(bytes) => format!("host reads {bytes} B"),
+        OperationKind::Fill(bytes) => format!("fill {bytes} B"),
+        OperationKind::Kernel(name) => name.clone(),
+        OperationKind::Call(name) => name.to_string(),
+        OperationKind::Graph => "graph".to_owned(),
+        OperationKind::HostFunction => "host function".to_owned(),
+        OperationKind::Wait | OperationKind::Event => "wait".to_owned(),
     }
 }
 

@@ -13,12 +13,12 @@ use super::mbarrier::Mbarrier;
 use super::pending::{PendingBulk, PendingCopy};
 use super::record::Side;
 use super::request::{Request, addresses, shared_offset};
-use super::traffic::{copy_passes, copy_wavefronts};
 use super::warp::Warp;
-use crate::counters::Traffic;
 use crate::error::Error;
 use crate::operation::{AsyncCopy, BulkCopy, BulkDirection};
 use crate::registers::LANES;
+use counters::RequestCounts;
+use counters::{copy_passes, copy_wavefronts};
 
 impl Machine<'_> {
     pub fn async_copy(
@@ -63,9 +63,9 @@ impl Machine<'_> {
             let traffic = &mut self.observers.tallies[pc].shared;
             traffic.wavefronts += passes as u64;
             traffic.wavefronts_ideal += ideal as u64;
-            traffic.request(to);
+            traffic.add_request(to.mask, to.bytes);
             if self.observers.watching {
-                let counts = Traffic::of_passes(passes, ideal);
+                let counts = RequestCounts::of_wavefronts(passes, ideal);
                 let passes = || {
                     let once = |_| copy_passes(mask, &target, &source, copy.bytes);
                     (0..each).flat_map(once).collect()
@@ -217,12 +217,12 @@ impl Machine<'_> {
                 });
             }
             if self.observers.counting {
-                let counts = Traffic {
+                let counts = RequestCounts {
                     bytes_distinct: bytes as u64,
                     sectors: bytes as u64 / 32,
                     sectors_ideal: bytes as u64 / 32,
                     lines: (bytes as u64).div_ceil(128),
-                    ..Traffic::default()
+                    ..RequestCounts::default()
                 };
                 let all = if copy.direction == BulkDirection::SharedToGlobal {
                     &targets
@@ -232,7 +232,7 @@ impl Machine<'_> {
                 let request = Request::new(pc, 1 << lane, all, bytes);
                 let traffic = &mut self.observers.tallies[pc].global;
                 *traffic += counts;
-                traffic.request(request);
+                traffic.add_request(request.mask, request.bytes);
                 if self.observers.watching {
                     self.observers.record(Side::Global, request, counts, Vec::new);
                 }

@@ -6,15 +6,15 @@ use super::lanes::lanes;
 use super::machine::Machine;
 use super::record::Side;
 use super::request::{Request, addresses, by_space};
-use super::traffic::{atomic_passes, counting_passes, same_word_passes};
 use super::warp::{Warp, read_row, write_row};
 use crate::compute::half;
 use crate::compute::half::{Bf16, F16};
-use crate::counters::Traffic;
 use crate::error::Error;
 use crate::operation::{Atomic, AtomicOperation, Row, Space};
 use crate::registers::LANES;
 use crate::windows::CLUSTER_SHIFT;
+use counters::RequestCounts;
+use counters::{atomic_passes, counting_passes, same_word_passes};
 use ptx::Type;
 
 /// The new value of an atomic; `second` is what compare-and-swap stores.
@@ -163,9 +163,9 @@ impl Machine<'_> {
                     let traffic = &mut self.observers.tallies[pc].shared;
                     traffic.wavefronts += passes as u64;
                     traffic.wavefronts_ideal += ideal as u64;
-                    traffic.request(request);
+                    traffic.add_request(request.mask, request.bytes);
                     if self.observers.watching {
-                        let counts = Traffic::of_passes(passes, ideal);
+                        let counts = RequestCounts::of_wavefronts(passes, ideal);
                         let passes = || atomic_passes(mask, all, atomic.counts_by_one);
                         self.observers.record(Side::Shared, request, counts, passes);
                     }

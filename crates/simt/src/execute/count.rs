@@ -5,11 +5,9 @@ use super::observers::Observers;
 use super::pattern::Pattern;
 use super::record::Side;
 use super::request::Request;
-use super::traffic::{
-    constant_passes, passes_by, sectors_and_lines, shared_passes, shared_wavefronts,
-};
-use crate::counters::Traffic;
 use crate::registers::LANES;
+use counters::RequestCounts;
+use counters::{constant_passes, passes_by, sectors_and_lines, shared_passes, shared_wavefronts};
 
 impl Observers<'_> {
     /// The pattern of an access.
@@ -38,9 +36,9 @@ impl Observers<'_> {
             let traffic = &mut self.tallies[pc].constant;
             traffic.wavefronts += passes as u64;
             traffic.wavefronts_ideal += 1;
-            traffic.request(request);
+            traffic.add_request(request.mask, request.bytes);
             if self.watching {
-                let counts = Traffic::of_passes(passes, 1);
+                let counts = RequestCounts::of_wavefronts(passes, 1);
                 self.record(Side::Constant, request, counts, || constant_passes(mask, all));
             }
             return;
@@ -54,14 +52,14 @@ impl Observers<'_> {
         traffic.sectors += sectors as u64;
         traffic.sectors_ideal += bytes_distinct.div_ceil(32);
         traffic.lines += lines as u64;
-        traffic.request(request);
+        traffic.add_request(request.mask, request.bytes);
         if self.watching {
-            let counts = Traffic {
+            let counts = RequestCounts {
                 bytes_distinct,
                 sectors: sectors as u64,
                 sectors_ideal: bytes_distinct.div_ceil(32),
                 lines: lines as u64,
-                ..Traffic::default()
+                ..RequestCounts::default()
             };
             self.record(Side::Global, request, counts, Vec::new);
         }
@@ -80,12 +78,12 @@ impl Observers<'_> {
         let traffic = &mut self.tallies[pc].shared;
         traffic.wavefronts += count as u64;
         traffic.wavefronts_ideal += ideal as u64;
-        traffic.request(request);
+        traffic.add_request(request.mask, request.bytes);
         if let Some(estimator) = &mut self.estimator {
             estimator.wavefronts = count;
         }
         if self.watching {
-            let counts = Traffic::of_passes(count, ideal);
+            let counts = RequestCounts::of_wavefronts(count, ideal);
             self.record(Side::Shared, request, counts, || shared_passes(mask, all, bytes));
         }
     }
@@ -103,7 +101,7 @@ impl Observers<'_> {
             traffic.lines += lines as u64;
         }
         traffic.sectors_ideal += (mask.count_ones() as u64 * bytes as u64).div_ceil(32);
-        traffic.request(request);
+        traffic.add_request(request.mask, request.bytes);
     }
 
     /// Sectors as for a load; lanes with equal addresses need further passes.
@@ -111,7 +109,7 @@ impl Observers<'_> {
         let Request { pc, mask, all, bytes, .. } = request;
         let (sectors, lines, distinct) = sectors_and_lines(mask, all);
         let bytes_distinct = distinct as u64 * bytes as u64;
-        let counts = Traffic {
+        let counts = RequestCounts {
             wavefronts: passes_by(7, mask, all) as u64,
             wavefronts_ideal: 1,
             sectors: sectors as u64,
@@ -119,29 +117,13 @@ impl Observers<'_> {
             bytes_distinct,
             sectors_ideal: bytes_distinct.div_ceil(32),
             sector_passes: passes_by(5, mask, all) as u64,
-            ..Traffic::default()
+            ..RequestCounts::default()
         };
         let traffic = &mut self.tallies[pc].global;
         *traffic += counts;
-        traffic.request(request);
+        traffic.add_request(request.mask, request.bytes);
         if self.watching {
             self.record(Side::Global, request, counts, Vec::new);
         }
-    }
-}
-
-impl Traffic {
-    /// The counts of a request that takes so many passes.
-    pub(crate) fn of_passes(count: u32, ideal: u32) -> Traffic {
-        Traffic { wavefronts: count as u64, wavefronts_ideal: ideal as u64, ..Traffic::default() }
-    }
-
-    /// Counts one request with its lanes and bytes.
-    #[inline(always)]
-    pub(crate) fn request(&mut self, request: Request<'_>) {
-        let lanes = request.mask.count_ones() as u64;
-        self.requests += 1;
-        self.lanes += lanes;
-        self.bytes += lanes * request.bytes as u64;
     }
 }

@@ -4,12 +4,12 @@ use super::block::Block;
 use super::bytes::{read_bytes, write_bytes};
 use super::machine::Machine;
 use super::request::{Request, addresses, shared_offset};
-use super::traffic::shared_wavefronts;
 use super::warp::Warp;
-use crate::counters::Traffic;
 use crate::error::Error;
 use crate::operation::{Access, Row};
 use crate::registers::LANES;
+use counters::RequestCounts;
+use counters::shared_wavefronts;
 
 impl Machine<'_> {
     /// Checks the row addresses of every matrix and counts one 8-lane pass for each; gives the
@@ -28,8 +28,12 @@ impl Machine<'_> {
         let used = if lanes >= 32 { u32::MAX } else { (1 << lanes) - 1 };
         self.shared_bounds(block, warp, Request::new(pc, used, &all, 16))?;
         if self.observers.counting {
-            let mut traffic =
-                Traffic { requests: 1, lanes: 32, bytes: lanes as u64 * 16, ..Traffic::default() };
+            let mut traffic = RequestCounts {
+                requests: 1,
+                lanes: 32,
+                bytes: lanes as u64 * 16,
+                ..RequestCounts::default()
+            };
             for matrix in 0..access.rows.len() {
                 let (count, ideal) = shared_wavefronts(0xff << (8 * matrix), &all, 16);
                 traffic.wavefronts += count as u64;

@@ -41,7 +41,6 @@ mod tensor;
 mod tensor_copy;
 mod texture;
 mod trace;
-mod traffic;
 mod turns;
 mod warp;
 mod wgmma;
@@ -49,7 +48,6 @@ mod wmma;
 mod workers;
 
 pub use run::stop;
-pub use traffic::{copy_wavefronts, shared_wavefronts};
 
 use crate::error::Error;
 use crate::heap::{self, Heap};

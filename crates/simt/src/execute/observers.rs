@@ -6,10 +6,10 @@ use super::request::Request;
 use super::run::Run;
 use super::shadow::global::GlobalShadow;
 use super::shadow::parts::Parts;
-use crate::counters::Traffic;
 use crate::findings::{Finding, Hazard};
 use crate::registers::LANES;
-use crate::requests::RequestRecord;
+use counters::RequestCounts;
+use counters::RequestRecord;
 use std::collections::HashSet;
 
 /// Counts of one instruction.
@@ -20,10 +20,10 @@ pub(crate) struct Tally {
     pub predicated_on: u64,
     pub divergent: u64,
     pub generic: u64,
-    pub global: Traffic,
-    pub shared: Traffic,
-    pub local: Traffic,
-    pub constant: Traffic,
+    pub global: RequestCounts,
+    pub shared: RequestCounts,
+    pub local: RequestCounts,
+    pub constant: RequestCounts,
 }
 
 /// Counts, findings, the shadow of global memory, the estimate and the recorder of one worker.

@@ -2,10 +2,10 @@
 
 use super::observers::Observers;
 use super::request::Request;
-use crate::counters::Traffic;
 use crate::operation::Operation;
 use crate::registers::LANES;
-use crate::requests::{RequestKind, RequestRecord, ServedWord};
+use counters::RequestCounts;
+use counters::{RequestKind, RequestRecord, ServedWord};
 
 /// The part of an instruction's counts that a request belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ impl Observers<'_> {
         &mut self,
         side: Side,
         request: Request<'_>,
-        mut counts: Traffic,
+        mut counts: RequestCounts,
         passes: impl FnOnce() -> Vec<Vec<ServedWord>>,
     ) {
         let Request { pc, mask, all, bytes, .. } = request;
@@ -44,7 +44,7 @@ impl Observers<'_> {
         }
         let lanes: [Option<u64>; LANES] =
             std::array::from_fn(|lane| (mask >> lane & 1 != 0).then_some(all[lane]));
-        counts.request(request);
+        counts.add_request(request.mask, request.bytes);
         let passes = passes();
         self.recorded.push((pc, RequestRecord { kind, bytes, lanes, traffic: counts, passes }));
     }

@@ -4,13 +4,13 @@ use super::machine::Machine;
 use super::observers::Tally;
 use super::run::location;
 use super::shadow::footprint::footprint;
-use crate::counters::Counters;
 use crate::findings::Finding;
 use crate::image::ImageOperation;
 use crate::operation::{AtomicOperation, Operation, Space};
 use crate::options::Options;
 use crate::program::Program;
 use crate::report::{InstructionReport, Report};
+use counters::Counters;
 
 /// Sums what the workers counted.
 pub(crate) fn report(program: &Program, machines: Vec<Machine<'_>>, options: &Options) -> Report {

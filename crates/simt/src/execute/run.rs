@@ -9,7 +9,7 @@ use crate::launch::Launch;
 use crate::memory::Memory;
 use crate::options::Options;
 use crate::program::Program;
-use crate::report::SourceLocation;
+use counters::SourceLocation;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

@@ -7,10 +7,10 @@ use super::pending::PendingBulk;
 use super::record::Side;
 use super::request::{Request, addresses, shared_offset, space_of};
 use super::warp::Warp;
-use crate::counters::Traffic;
 use crate::error::Error;
 use crate::operation::{BulkDirection, Space, TensorCopy};
 use crate::tensor_map::{Piece, TensorMap};
+use counters::RequestCounts;
 
 /// A multiple of this is where a box begins in shared memory.
 const ALIGNMENT: u64 = 128;
@@ -157,7 +157,7 @@ impl Machine<'_> {
                 all.len() as u64
             };
             let bytes: u64 = present.iter().map(|(_, bytes)| u64::from(*bytes)).sum();
-            let counts = Traffic {
+            let counts = RequestCounts {
                 requests: 1,
                 lanes: 1,
                 bytes,
@@ -165,7 +165,7 @@ impl Machine<'_> {
                 sectors: units(32),
                 sectors_ideal: bytes.div_ceil(32),
                 lines: units(128),
-                ..Traffic::default()
+                ..RequestCounts::default()
             };
             self.observers.tallies[pc].global += counts;
             if self.observers.watching {

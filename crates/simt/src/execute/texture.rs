@@ -7,11 +7,11 @@ use super::request::Request;
 use super::warp::{Warp, write_row};
 use crate::compute::texture::{Detail, Footprint, Point, Tap, around, border, combine, decode};
 use crate::compute::texture::{TAPS, footprint};
-use crate::counters::Traffic;
 use crate::error::Error;
 use crate::image::{Fetch, Geometry, LevelOperand, TextureQuery, TextureQuestion};
 use crate::registers::LANES;
 use crate::texture::{Image, Sampler, Shape, Texture};
+use counters::RequestCounts;
 
 /// The bytes of a texel of each lane.
 type Texels = [[u8; 16]; LANES];
@@ -234,7 +234,7 @@ impl<'r> Machine<'r> {
         };
         let (sectors, lines) = (distinct(5), distinct(7));
         let lanes = u64::from(mask.count_ones());
-        self.observers.tallies[pc].global += Traffic {
+        self.observers.tallies[pc].global += RequestCounts {
             requests: 1,
             lanes,
             bytes: lanes * u64::from(bytes),
@@ -242,7 +242,7 @@ impl<'r> Machine<'r> {
             sectors,
             sectors_ideal: (texels * u64::from(bytes)).div_ceil(32),
             lines,
-            ..Traffic::default()
+            ..RequestCounts::default()
         };
     }
 

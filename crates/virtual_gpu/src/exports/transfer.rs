@@ -107,7 +107,7 @@ fn copy(
         let end =
             start + copy_model::copy_ns(&machine.device().profile, Direction::Upload(true), taken);
         machine.clock.now = end;
-        let kind = OperationKind::Upload { bytes };
+        let kind = OperationKind::HostToDevice(bytes);
         machine.recorder.note(kind, Some(machine.objects.key(stream)), start..end);
         return machine.submit(stream, QueuedWork::Copy(copy)).map(|_| ());
     }

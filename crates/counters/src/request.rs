@@ -1,19 +1,15 @@
 //! Single requests of one warp, address by address: what a picture of an access pattern shows.
 
-use crate::counters::Traffic;
-use crate::registers::LANES;
+use crate::LANES;
+use crate::counters::RequestCounts;
 
-/// The warp whose requests are recorded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Watched {
-    /// Its block, by linear index.
-    pub block: u64,
-    /// Its number in the block.
-    pub warp: u32,
-}
-
-/// What a request does.
+/// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema),
+    serde(rename_all = "snake_case")
+)]
 pub enum RequestKind {
     /// A load of global memory.
     GlobalLoad,
@@ -39,6 +35,11 @@ pub enum RequestKind {
 
 /// One request of a warp.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema),
+    serde(deny_unknown_fields)
+)]
 pub struct RequestRecord {
     /// What it does.
     pub kind: RequestKind,
@@ -47,14 +48,20 @@ pub struct RequestRecord {
     /// The address of each lane that takes part: in device memory, or from the start of the block's shared memory.
     pub lanes: [Option<u64>; LANES],
     /// What was counted of this request.
-    pub traffic: Traffic,
-    /// The words that each pass serves, for shared and constant memory; as many passes as `traffic.wavefronts`. Which
-    /// of the words of one bank comes first is not documented: here it is the lowest.
+    pub traffic: RequestCounts,
+    /// The words that each wavefront serves, for shared and constant memory. Which of the words of one bank comes first
+    /// is not documented: here it is the lowest.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
     pub passes: Vec<Vec<ServedWord>>,
 }
 
-/// A word that a pass serves, with the lanes that want it.
+/// A word that a wavefront serves, with the lanes that want it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema),
+    serde(deny_unknown_fields)
+)]
 pub struct ServedWord {
     /// The word's address / 4.
     pub index: u64,

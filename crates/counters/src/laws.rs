@@ -3,15 +3,14 @@
 //! The counts depend on the addresses only relative to each other, and for global memory to a
 //! 128-byte line, so an instruction that repeats its pattern further on takes its last result.
 
-use super::lanes::lanes;
-use super::pattern::Counts;
-use crate::registers::LANES;
-use crate::requests::ServedWord;
+use crate::LANES;
+use crate::request::ServedWord;
 use std::collections::BTreeMap;
 
 /// Distinct sectors, lines and addresses of active lanes; an access is aligned and at most 32
 /// bytes, so each lane touches one sector.
-pub(crate) fn sectors_and_lines(mask: u32, addresses: &[u64; LANES]) -> Counts {
+#[inline]
+pub fn sectors_and_lines(mask: u32, addresses: &[u64; LANES]) -> (u32, u32, u32) {
     let mut active = [0u64; LANES];
     let mut count = 0;
     let mut ascending = true;
@@ -40,7 +39,8 @@ pub(crate) fn sectors_and_lines(mask: u32, addresses: &[u64; LANES]) -> Counts {
 
 /// Pieces of memory of an atomic, `1 << shift` bytes each, every one as often as lanes want the same
 /// address in it.
-pub(crate) fn passes_by(shift: u32, mask: u32, addresses: &[u64; LANES]) -> u32 {
+#[inline]
+pub fn passes_by(shift: u32, mask: u32, addresses: &[u64; LANES]) -> u32 {
     let mut active = [0u64; LANES];
     let mut count = 0;
     for (lane, address) in addresses.iter().enumerate() {
@@ -59,6 +59,7 @@ pub(crate) fn passes_by(shift: u32, mask: u32, addresses: &[u64; LANES]) -> u32 
 
 /// Computes the wavefronts and ideal wavefronts of the shared side of an asynchronous copy, which works
 /// through the 128-byte lines of its source one by one.
+#[inline]
 pub fn copy_wavefronts(
     mask: u32,
     target: &[u64; LANES],
@@ -90,6 +91,7 @@ fn of_lines(mask: u32, addresses: &[u64; LANES]) -> impl Iterator<Item = u32> {
 /// 32 banks of 4 bytes; a pass serves any number of lanes that want the same word. Accesses of
 /// 8 bytes are served by half warps, of 16 bytes by quarter warps; neighbouring groups share a
 /// pass when all active lanes n and n^1 (or all n and n^2) have equal addresses.
+#[inline]
 pub fn shared_wavefronts(mask: u32, addresses: &[u64; LANES], bytes: u32) -> (u32, u32) {
     if mask == 0 {
         return (0, 0);
@@ -203,26 +205,24 @@ fn most_of_a_bank_sorted(words: &mut [u32]) -> u32 {
 }
 
 /// The most lanes that want one word: the serial passes of an atomic on shared memory.
-pub(crate) fn same_word_passes(mask: u32, addresses: &[u64; LANES]) -> (u32, u32) {
+#[inline]
+pub fn same_word_passes(mask: u32, addresses: &[u64; LANES]) -> (u32, u32) {
     // Lanes of one word go one after the other, words of one bank too.
     let mut per_bank = [0u32; 32];
-    for lane in lanes(mask) {
+    for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {
         per_bank[(addresses[lane] >> 2) as usize & 31] += 1;
     }
     (per_bank.iter().copied().max().unwrap_or(0), u32::from(mask != 0))
 }
 
 /// Passes of counting by one on shared memory: lanes of one word are summed on the way.
-pub(crate) fn counting_passes(mask: u32, addresses: &[u64; LANES]) -> (u32, u32) {
+#[inline]
+pub fn counting_passes(mask: u32, addresses: &[u64; LANES]) -> (u32, u32) {
     if mask == 0 { (0, 0) } else { (passes(mask, addresses, 4), 1) }
 }
 
 /// The words that the passes of [`shared_wavefronts`] serve.
-pub(crate) fn shared_passes(
-    mask: u32,
-    addresses: &[u64; LANES],
-    bytes: u32,
-) -> Vec<Vec<ServedWord>> {
+pub fn shared_passes(mask: u32, addresses: &[u64; LANES], bytes: u32) -> Vec<Vec<ServedWord>> {
     let group = group_size(mask, addresses, bytes);
     let mut passes = Vec::new();
     for start in (0..LANES).step_by(group) {
@@ -238,7 +238,7 @@ pub(crate) fn shared_passes(
 }
 
 /// The words that the passes of [`copy_wavefronts`] serve.
-pub(crate) fn copy_passes(
+pub fn copy_passes(
     mask: u32,
     target: &[u64; LANES],
     source: &[u64; LANES],
@@ -248,7 +248,7 @@ pub(crate) fn copy_passes(
 }
 
 /// The words that the passes of [`counting_passes`] or of [`same_word_passes`] serve.
-pub(crate) fn atomic_passes(
+pub fn atomic_passes(
     mask: u32,
     addresses: &[u64; LANES],
     counts_by_one: bool,
@@ -262,7 +262,7 @@ pub(crate) fn atomic_passes(
 }
 
 /// One word of constant memory after the other.
-pub(crate) fn constant_passes(mask: u32, addresses: &[u64; LANES]) -> Vec<Vec<ServedWord>> {
+pub fn constant_passes(mask: u32, addresses: &[u64; LANES]) -> Vec<Vec<ServedWord>> {
     let mut words: BTreeMap<u64, u32> = BTreeMap::new();
     for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {
         *words.entry(addresses[lane] >> 2).or_default() |= 1 << lane;
@@ -289,7 +289,14 @@ fn by_bank(words: impl IntoIterator<Item = (u64, u32)>) -> Vec<Vec<ServedWord>> 
 #[cfg(test)]
 mod tests {
     use super::{most_of_a_bank, most_of_a_bank_sorted};
-    use crate::hash::mix;
+
+    /// A 64-bit mixing function (SplitMix64's).
+    fn mix(value: u64) -> u64 {
+        let z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
 
     /// Both ways to count the words of banks agree, whatever the words.
     #[test]

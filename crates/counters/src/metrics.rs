@@ -1,6 +1,6 @@
 //! Which metrics of Nsight Compute each counter must equal.
 
-use crate::counters::{Counters, Traffic};
+use crate::counters::{Counters, RequestCounts};
 
 /// A counter and the metrics of Nsight Compute whose sum it equals.
 #[derive(Clone, Copy, Debug)]
@@ -20,14 +20,14 @@ impl Metric {
     }
 }
 
-fn all_global(c: &Counters, value: fn(&Traffic) -> u64) -> f64 {
+fn all_global(c: &Counters, value: fn(&RequestCounts) -> u64) -> f64 {
     [&c.global_load, &c.global_store, &c.global_atomic, &c.global_reduction, &c.async_copy_global]
         .into_iter()
         .map(value)
         .sum::<u64>() as f64
 }
 
-fn all_shared(c: &Counters, value: fn(&Traffic) -> u64) -> f64 {
+fn all_shared(c: &Counters, value: fn(&RequestCounts) -> u64) -> f64 {
     [&c.shared_load, &c.shared_store, &c.shared_atomic, &c.async_copy_shared, &c.shared_matrix_load]
         .into_iter()
         .map(value)
@@ -112,11 +112,11 @@ pub const METRICS: &[Metric] = &[
     },
     Metric { counted: |c| all_global(c, |t| t.lines), names: &["memory_l1_tag_requests_global"] },
     Metric {
-        counted: |c| c.global_load.efficiency() * 100.0,
+        counted: |c| c.global_load.efficiency().unwrap_or(0.0) * 100.0,
         names: &["smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct"],
     },
     Metric {
-        counted: |c| c.global_store.efficiency() * 100.0,
+        counted: |c| c.global_store.efficiency().unwrap_or(0.0) * 100.0,
         names: &["smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct"],
     },
     Metric {
