@@ -1,8 +1,8 @@
-//! What is counted, what each count means, and Nsight Compute's names.
+//! Counters: what each means, and Nsight Compute's name for it.
 
 use std::ops::AddAssign;
 
-/// How far a counter can be trusted.
+/// The degree to which a counter can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
     /// A pure function of addresses, masks and widths: equal to Nsight Compute's source counter.

@@ -123,7 +123,7 @@ fn group_size(mask: u32, addresses: &[u64; LANES], bytes: u32) -> usize {
     }
 }
 
-/// Whether all active lanes `n` and `n ^ distance` want the same address.
+/// Returns whether all active lanes `n` and `n ^ distance` want the same address.
 fn paired(mask: u32, addresses: &[u64; LANES], distance: usize) -> bool {
     (0..LANES).all(|lane| {
         let partner = lane ^ distance;

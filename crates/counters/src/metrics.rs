@@ -13,7 +13,7 @@ pub struct Metric {
 }
 
 impl Metric {
-    /// Whether the executor's value equals the measured one.
+    /// Returns whether the executor's value equals the measured one.
     pub fn agrees(&self, counters: &Counters, measured: f64) -> bool {
         let tolerance = if self.names[0].ends_with(".pct") { 0.01 } else { 0.0 };
         ((self.counted)(counters) - measured).abs() <= tolerance
@@ -167,7 +167,7 @@ pub const METRICS: &[Metric] = &[
     },
 ];
 
-/// What Nsight Compute counts as `idc__requests.sum`, the requests to the constant cache, of a kernel whose machine code
+/// Returns what Nsight Compute counts as `idc__requests.sum`, the requests to the constant cache, of a kernel whose machine code
 /// executed so many `LDC` instructions (`smsp__inst_executed_op_ldc.sum`).
 ///
 /// An indexed load of constants or parameters (`LDC` with a register) makes a request for each distinct word that its lanes

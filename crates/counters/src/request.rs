@@ -41,13 +41,13 @@ pub enum RequestKind {
     serde(deny_unknown_fields)
 )]
 pub struct RequestRecord {
-    /// What it does.
+    /// The kind of access.
     pub kind: RequestKind,
     /// The bytes that each lane asks for.
     pub bytes: u32,
     /// The address of each lane that takes part: in device memory, or from the start of the block's shared memory.
     pub lanes: [Option<u64>; LANES],
-    /// What was counted of this request.
+    /// The counts of this request.
     pub traffic: RequestCounts,
     /// The words that each wavefront serves, for shared and constant memory. Which of the words of one bank comes first
     /// is not documented: here it is the lowest.

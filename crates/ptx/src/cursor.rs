@@ -11,7 +11,7 @@ const TEXT_BYTES_MAX: usize = 64 << 20;
 /// Tokens that are read; the tree of a text needs some 50 bytes for each.
 const TOKENS_MAX: u32 = 16 << 20;
 
-/// What parses a text, and how far it has come.
+/// The parser: a text, and a place among its tokens.
 pub(crate) struct Parser<'a> {
     pub text: &'a str,
     lexer: Lexer<'a>,
@@ -95,7 +95,7 @@ impl<'a> Parser<'a> {
         token
     }
 
-    /// What ended the text too early, if that was not its end.
+    /// Returns what ended the text too early, if that was not its end.
     pub fn check_end(&self) -> Result<(), Error> {
         self.failed.clone().map_or(Ok(()), Err)
     }

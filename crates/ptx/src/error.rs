@@ -23,7 +23,7 @@ impl fmt::Display for Position {
 pub struct Error {
     /// The first token that does not fit.
     pub position: Position,
-    /// What was expected, and what was found.
+    /// The expectation, and what was found.
     pub message: String,
 }
 

@@ -66,7 +66,7 @@ const LOOSEST: u8 = 1;
 const PRODUCT: u8 = 10;
 
 impl<'a> Parser<'a> {
-    /// Whether a constant begins here: not the name of a register or a variable.
+    /// Returns whether a constant begins here: not the name of a register or a variable.
     pub fn is_constant_next(&self) -> bool {
         let begins = |token| match token {
             Token::Integer(_) | Token::Single(_) | Token::Double(_) => true,

@@ -23,7 +23,7 @@ impl<'a> Modifiers<'a> {
         modifiers
     }
 
-    /// Whether the modifier is there; it then counts as understood.
+    /// Returns whether the modifier is there; it then counts as understood.
     pub fn take(&mut self, name: &str) -> bool {
         match self.rest.iter().position(|m| *m == name) {
             Some(at) => {
@@ -44,7 +44,7 @@ impl<'a> Modifiers<'a> {
         self.rest.retain(|m| !understood(m));
     }
 
-    /// Whether the modifier is there and not yet taken.
+    /// Returns whether the modifier is there and not yet taken.
     pub fn has(&self, name: &str) -> bool {
         self.rest.contains(&name)
     }

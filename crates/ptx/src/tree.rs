@@ -22,7 +22,7 @@ pub struct Tree<'a> {
     pub functions: Vec<Function<'a>>,
     /// `.alias name, target`.
     pub aliases: Vec<(&'a str, &'a str)>,
-    /// How many words and signs the text has.
+    /// The number of words and signs in the text.
     pub tokens: u32,
 }
 
@@ -80,7 +80,7 @@ pub struct Function<'a> {
     pub name: &'a str,
     /// `.entry`, not `.func`.
     pub is_entry: bool,
-    /// What a device function returns.
+    /// The results of a device function.
     pub results: Vec<Variable<'a>>,
     /// The formal parameters.
     pub parameters: Vec<Variable<'a>>,
@@ -120,7 +120,7 @@ pub enum Site<'a> {
     Name(&'a str),
 }
 
-/// What a function body is made of.
+/// One part of a function body.
 #[derive(Debug)]
 pub enum Statement<'a> {
     /// `label:`.

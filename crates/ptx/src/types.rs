@@ -74,12 +74,12 @@ impl Type {
         }
     }
 
-    /// Whether it is a signed integer.
+    /// Returns whether it is a signed integer.
     pub fn is_signed(self) -> bool {
         matches!(self, Type::S8 | Type::S16 | Type::S32 | Type::S64)
     }
 
-    /// Whether it holds floats.
+    /// Returns whether it holds floats.
     pub fn is_float(self) -> bool {
         matches!(
             self,

@@ -173,7 +173,7 @@ impl Checked {
         self.here_ms / self.reference_ms
     }
 
-    /// Whether it is as fast as it should be. A figure that is none is not.
+    /// Returns whether it is as fast as it should be. NaN counts as too slow.
     pub fn behaves(&self) -> bool {
         self.ratio() <= self.allowed
     }
@@ -185,7 +185,7 @@ const DEVICE_ALLOWANCE: f64 = 1.1;
 /// on another day (docs/findings.md, "Work of the host").
 const HOST_ALLOWANCE: f64 = 2.0;
 
-/// The ladders' rows that both runs have; peers are nobody's promise.
+/// The ladders' rows that both runs have. Peers are left out: we promise nothing about their speed.
 pub fn check(reference: &Results, here: &Results) -> Vec<Checked> {
     let (pairs, _) = pairs(reference, here);
     let ladders = pairs.iter().filter(|pair| pair.row.sweep.is_none() && !pair.row.peer);

@@ -33,7 +33,7 @@ pub struct ProgramProfile {
     pub misuse: Vec<Mistake>,
     /// What the program never freed.
     pub leaks: Vec<Mistake>,
-    /// What ran when, of very much the last part.
+    /// Timeline, truncated to its latest operations.
     pub timeline: Timeline,
     /// What would make it faster, the largest gain first.
     pub advice: Vec<Advice>,

@@ -1,6 +1,6 @@
-//! What the CPU that runs us can do.
+//! The features of the CPU that runs us.
 
-/// Whether the wide versions of functions may be called: AVX2, FMA and bit operations.
+/// Returns whether the wide versions of functions may be called: AVX2, FMA and bit operations.
 #[inline]
 pub(crate) fn has_wide() -> bool {
     #[cfg(target_arch = "x86_64")]

@@ -45,7 +45,7 @@ pub enum Error {
     Syntax {
         /// Where.
         position: Position,
-        /// What was expected or found.
+        /// The expectation, or what was found.
         message: String,
     },
     /// The text is PTX, but uses something the executor does not implement.
@@ -59,7 +59,7 @@ pub enum Error {
     Invalid {
         /// Where.
         position: Position,
-        /// What is wrong.
+        /// The mistake.
         message: String,
     },
     /// No kernel of that name is in the module.
@@ -71,7 +71,7 @@ pub enum Error {
     },
     /// Number or size of the arguments differs from the kernel's parameters.
     Arguments {
-        /// What differs.
+        /// The difference.
         message: String,
     },
     /// Grid or block has a zero or oversized dimension, or a device limit is exceeded.
@@ -81,7 +81,7 @@ pub enum Error {
     },
     /// A memory operation of the host names no allocation, or goes past its end.
     Memory {
-        /// What was asked and what is there.
+        /// The request, and what is there.
         message: String,
     },
     /// The device's memory is used up.
@@ -122,7 +122,7 @@ pub enum Error {
     Deadlock {
         /// One of the waiting instructions.
         place: Box<Place>,
-        /// Who waits where.
+        /// The waiting lanes, and where they wait.
         message: String,
     },
     /// The launch used up its fuel: it probably never ends.
@@ -131,14 +131,14 @@ pub enum Error {
         place: Box<Place>,
         /// Warp-instructions that were allowed.
         fuel: u64,
-        /// What it seems to wait for, and what would fix it.
+        /// The condition that it seems to wait for, and what would fix it.
         message: String,
     },
     /// An instruction was executed in a way that its definition forbids.
     IllegalInstruction {
         /// Where in the kernel.
         place: Box<Place>,
-        /// What rule was broken.
+        /// The rule that was broken.
         message: String,
     },
 }

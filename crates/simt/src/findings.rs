@@ -37,7 +37,7 @@ impl Checks {
         }
     }
 
-    /// Whether any check is on.
+    /// Returns whether any check is on.
     pub fn any(&self) -> bool {
         *self != Checks::none()
     }
@@ -84,12 +84,12 @@ pub enum Hazard {
 }
 
 impl Hazard {
-    /// Whether [`Checks::global_races`] looks for it.
+    /// Returns whether [`Checks::global_races`] looks for it.
     pub fn is_by_global_races(self) -> bool {
         matches!(self, Hazard::GlobalRace | Hazard::GlobalRaceInWarp | Hazard::ReadOnlyWritten)
     }
 
-    /// What would fix it.
+    /// Returns what would fix it.
     pub fn remedy(self) -> &'static str {
         match self {
             Hazard::UninitializedRegister => "initialize the variable on every path",
@@ -135,9 +135,9 @@ pub struct Finding {
     pub other: Option<Place>,
     /// The address of the first lane concerned, when there is one.
     pub address: Option<u64>,
-    /// What happened, in one sentence.
+    /// The event, in one sentence.
     pub message: String,
-    /// What would fix this one, where that is known better than for its kind.
+    /// The cure of this one, where that is known better than for its kind.
     pub fix: Option<String>,
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// How strong an access is, as the PTX memory model has it: for which launches it counts as strong.
+/// The strength of an access in the PTX memory model: for which launches it counts as strong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Strength {
     /// For none: it is weak, or its scope is less than a device.
@@ -13,21 +13,21 @@ pub(crate) enum Strength {
     System,
 }
 
-/// How each of 64 bytes was accessed: a bit per byte, by [`Strength`].
+/// The accesses to each of 64 bytes: a bit per byte, by [`Strength`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Accessed {
     pub reads: [u64; 3],
     pub writes: [u64; 3],
 }
 
-/// What a kernel has that other launches can see.
+/// The synchronization of a kernel that other launches can see.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Synchronization {
     pub releases: bool,
     pub acquires: bool,
 }
 
-/// What a launch did to device memory and mapped host memory, byte by byte, asked for with
+/// The footprint of a launch in device memory and mapped host memory, byte by byte, asked for with
 /// [`Options::footprint`](crate::Options::footprint).
 ///
 /// Two launches that nothing orders race where they access the same byte, one of them writes it, and one of them does so

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 /// Bytes of a heap: what CUDA's has unless the host asks for more.
 pub(crate) const BYTES: u64 = 8 << 20;
 
-/// What CUDA's `malloc` aligns its results to.
+/// The alignment of the results of CUDA's `malloc`.
 const ALIGNMENT: u64 = 16;
 
 /// A device's heap.

@@ -1,6 +1,6 @@
-//! What texture and surface instructions do, with registers resolved to rows.
+//! Texture and surface instructions, with registers resolved.
 
-use crate::row::Row;
+use crate::register::Register;
 
 /// The dimensions that a texture or surface instruction names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,10 +42,10 @@ pub(crate) struct Fetch {
     pub level: LevelOperand,
     /// The one channel of four texels: `tld4`.
     pub gather: Option<usize>,
-    pub results: Vec<Row>,
+    pub results: Vec<Register>,
 }
 
-/// What a surface access does beyond the edge.
+/// The behaviour of a surface access beyond the edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Beyond {
     Trap,
@@ -60,10 +60,10 @@ pub(crate) struct SurfaceAccess {
     pub beyond: Beyond,
     /// Bytes of one element; x counts bytes.
     pub bytes: u32,
-    pub rows: Vec<Row>,
+    pub rows: Vec<Register>,
 }
 
-/// What `txq` and `suq` ask.
+/// The question of a `txq` or `suq`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TextureQuestion {
     Width,
@@ -77,7 +77,7 @@ pub(crate) struct TextureQuery {
     pub question: TextureQuestion,
     /// The handle.
     pub object: u32,
-    pub destination: Row,
+    pub destination: Register,
 }
 
 /// A texture or surface instruction.

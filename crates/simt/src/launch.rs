@@ -1,4 +1,4 @@
-//! What to run: a launch of a kernel, and the limits that it is checked against.
+//! A launch of a kernel, and the limits that it is checked against.
 
 use crate::error::Error;
 use crate::module::{Kernel, Module};

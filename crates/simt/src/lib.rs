@@ -4,7 +4,6 @@
 mod compute;
 mod cpu;
 mod decode;
-mod doubt;
 mod error;
 mod execute;
 mod findings;
@@ -20,13 +19,14 @@ mod operation;
 mod options;
 mod program;
 mod region;
+mod register;
 mod registers;
 mod report;
-mod row;
+mod spin_loops;
 mod tensor_map;
 mod texture;
-mod timing;
 mod trace;
+mod uninitialized;
 mod unroll;
 mod windows;
 
@@ -40,7 +40,7 @@ pub use findings::{Checks, Finding, Hazard};
 pub use footprint::Footprint;
 pub use launch::{Launch, Limits, validate};
 pub use memory::{Allocation, Memory};
-pub use model::{Estimate, L2, Latencies, LinkTraffic, Pieces, Window, piece_bytes};
+pub use model::{DramAtoms, Estimate, L2, Latencies, LinkTraffic, Window, dram_atom_bytes};
 pub use module::{
     Coverage, Kernel, Module, ModuleVariable, Parameter, ParameterKind, VariableSpace,
 };
@@ -48,4 +48,8 @@ pub use options::{Options, Schedule, Watched};
 pub use report::{InstructionReport, Report};
 pub use tensor_map::{MAX_RANK, TensorMap};
 pub use texture::{AddressMode, Format, Image, Level, Sampler, Shape, Texture};
-pub use trace::{Register, Step, Trace};
+pub use trace::{Step, Trace, TracedRegister};
+
+/// The name of [`TracedRegister`] until version 0.2.
+#[deprecated(since = "0.3.0", note = "it is `TracedRegister`")]
+pub type Register = TracedRegister;

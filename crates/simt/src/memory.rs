@@ -24,7 +24,7 @@ const MAX_DEVICES: usize = 16;
 /// Freed ranges that are remembered to name a use after free.
 const FREED_MAX: usize = 1024;
 
-/// What an allocation looks like from outside.
+/// An allocation, as its owner sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Allocation {
     /// First address.
@@ -37,7 +37,7 @@ pub struct Allocation {
     pub is_mapped: bool,
 }
 
-/// What one device has of the memory.
+/// The memory of one device.
 struct Bank {
     next: u64,
     capacity: u64,
@@ -48,9 +48,9 @@ struct Bank {
 pub struct Memory {
     /// By address. A region that is freed leaves a gap, so that freeing many of very many takes no longer than each.
     regions: Vec<Region>,
-    /// How many of `regions` are gaps.
+    /// The number of gaps in `regions`.
     gaps: usize,
-    /// What is taken out of `regions` while a launch runs that may not access it.
+    /// The regions that are taken out while a launch runs that may not access them.
     hidden: Vec<Region>,
     banks: Vec<Bank>,
     /// The device that allocations are made on.
@@ -458,12 +458,12 @@ impl Memory {
         self.textures.remove(&handle)
     }
 
-    /// What a handle stands for.
+    /// Returns what a handle stands for.
     pub fn texture(&self, handle: u64) -> Option<&Texture> {
         self.textures.get(&handle)
     }
 
-    /// Whether there was a texture or surface with this handle.
+    /// Returns whether there was a texture or surface with this handle.
     pub(crate) fn was_texture(&self, handle: u64) -> bool {
         (1..=self.last_texture).contains(&handle)
     }

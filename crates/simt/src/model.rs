@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What an [`Estimate`] assumes of the device, in cycles of a multiprocessor.
+/// The times that an [`Estimate`] assumes of the device, in cycles of a multiprocessor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Latencies {
     /// From a load or atomic of global memory that leaves the multiprocessor to its result, when many are under way.
@@ -32,20 +32,20 @@ pub struct Latencies {
     pub l1_share_lines: u32,
 }
 
-/// What an [`Estimate`] assumes of the device's second cache.
+/// The second cache of the device, as an [`Estimate`] assumes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct L2 {
-    /// What it holds of memory outside of a window.
+    /// Its size for memory outside of a window.
     pub bytes: u64,
     /// Addresses that have a part of it to themselves.
     pub window: Option<Window>,
-    /// What that part holds when the launch begins.
-    pub there: Arc<Pieces>,
-    /// What the rest holds then, of what was read and written before.
-    pub left: Arc<Pieces>,
-    /// How many bytes these are.
+    /// The content of that part when the launch begins.
+    pub there: Arc<DramAtoms>,
+    /// The content of the rest then, of what was read and written before.
+    pub left: Arc<DramAtoms>,
+    /// The bytes of these.
     pub left_bytes: u64,
-    /// How many bytes of different memory stay there from one launch to the next.
+    /// The bytes of different memory that stay there from one launch to the next.
     pub room_bytes: u64,
 }
 
@@ -57,11 +57,11 @@ impl Default for L2 {
     }
 }
 
-/// Pieces of 64 bytes of memory: a bit for each of 64 in a page of 4 KiB, by the page's number.
-pub type Pieces = BTreeMap<u64, u64>;
+/// DramAtoms of 64 bytes of memory: a bit for each of 64 in a page of 4 KiB, by the page's number.
+pub type DramAtoms = BTreeMap<u64, u64>;
 
-/// How many bytes of memory these are.
-pub fn piece_bytes(pieces: &Pieces) -> u64 {
+/// Returns how many bytes of memory these are.
+pub fn dram_atom_bytes(pieces: &DramAtoms) -> u64 {
     pieces.values().map(|bits| 64 * u64::from(bits.count_ones())).sum()
 }
 
@@ -72,17 +72,17 @@ pub struct Window {
     pub range: Range<u64>,
     /// Which part of the pieces is kept, chosen by a hash of their addresses.
     pub ratio: f32,
-    /// What the part of the cache holds.
+    /// The size of that part of the cache.
     pub set_aside_bytes: u64,
 }
 
 impl Window {
-    /// What fits: a little more than is set aside, for the hash does not meet the ratio to the piece.
+    /// Returns what fits: a little more than is set aside, for the hash does not meet the ratio to the piece.
     pub fn room(&self) -> u64 {
         self.set_aside_bytes + self.set_aside_bytes / 64
     }
 
-    /// Whether the piece is one of those that are kept.
+    /// Returns whether the piece is one of those that are kept.
     pub(crate) fn keeps(&self, piece: u64) -> bool {
         let hash = spread(piece) >> 40;
         self.range.contains(&(piece << 6)) && (hash as f32) < self.ratio * (1u64 << 24) as f32
@@ -101,7 +101,7 @@ pub struct Estimate {
     pub chain_cycles: u64,
     /// Those of the warps whose blocks run at once from the begin on: they bring into L2 what others find there.
     pub first_chain_cycles: u64,
-    /// How many these warps are.
+    /// The number of these warps.
     pub first_warps: u64,
     /// Those of the warp that takes longest, with the time that its last store needs to L2; 0 where several blocks run and
     /// a loop waits for others, because it is the executor's turns that it waits for.
@@ -123,8 +123,8 @@ pub struct Estimate {
     pub tag_cycles: u64,
     /// Which part of the pieces of 64 bytes that memory handed out had to open a page of it, 4 KiB: others of the page had
     /// not been asked for shortly before.
-    pub alone: f64,
-    /// What the busiest part of L2 spends on atomics, in hundredths of the time that an atomic of one lane takes where all
+    pub row_miss_ratio: f64,
+    /// The time of the busiest part of L2 on atomics, in hundredths of the time that an atomic of one lane takes where all
     /// meet at one address. A compare-and-swap that is repeated until it succeeds is tried once by each thread that runs at
     /// once and wants the same address: one of them succeeds, and the others try again.
     pub atomics_queue: u64,
@@ -135,28 +135,28 @@ pub struct Estimate {
     /// Bytes that L2 asked of memory, in the pieces of 64 bytes that memory hands out.
     pub dram_read_bytes: u64,
     /// Those of them that L2 had asked for before and lost.
-    pub dram_again_bytes: u64,
+    pub refetched_bytes: u64,
     /// Sectors of which every byte was written.
     pub dram_whole_sectors_written: u64,
     /// Sectors of which some bytes were written: memory has to read the others.
     pub dram_partial_sectors_written: u64,
-    /// What went to and from far memory.
-    pub far: LinkTraffic,
+    /// The traffic to and from host memory.
+    pub host: LinkTraffic,
     /// The same of far memory that has small pages.
-    pub far_small_pages: LinkTraffic,
-    /// What went to and from the memory of each other device, in the order of [`Options::peers`](crate::Options::peers).
+    pub host_small_pages: LinkTraffic,
+    /// The traffic to and from the memory of each other device, in the order of [`Options::peers`](crate::Options::peers).
     pub peers: Vec<LinkTraffic>,
-    /// Pieces of the window that were read and are kept.
-    pub kept: Pieces,
-    /// What was read or written, if the second cache has room for all of it. Otherwise the next launch finds nothing that it
+    /// DramAtoms of the window that were read and are kept.
+    pub persisting_lines: DramAtoms,
+    /// The atoms read or written, if the second cache has room for all of them. Otherwise the next launch finds nothing that it
     /// asks for in the same order: what it needs next is always what has just left.
-    pub left: Option<Pieces>,
-    /// Granules of [`Options::moving`](crate::Options::moving) that were touched, by their address / 64 KiB, and
+    pub residual_lines: Option<DramAtoms>,
+    /// Granules of [`Options::managed_ranges`](crate::Options::managed_ranges) that were touched, by their address / 64 KiB, and
     /// whether they were written. What far memory holds is not among them.
-    pub touched: BTreeMap<u64, bool>,
+    pub touched_pages: BTreeMap<u64, bool>,
 }
 
-/// What a launch sends over a link.
+/// The traffic of a launch over a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkTraffic {
     /// Sectors of loads that the block's own L1 did not have; nothing else keeps them.

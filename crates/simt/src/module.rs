@@ -3,10 +3,10 @@
 use crate::decode::context::Context;
 use crate::decode::contraction::Contraction;
 use crate::decode::decode;
-use crate::doubt::Doubt;
 use crate::error::{Error, Position};
 use crate::memory::Memory;
 use crate::program::Program;
+use crate::uninitialized::UninitializedReads;
 use ptx::Type;
 use ptx::parse;
 use ptx::tree::{Initial, Tree, Variable};
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a parameter was declared as.
+/// The declared kind of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParameterKind {
     /// A number of up to 8 bytes.
@@ -36,7 +36,7 @@ pub struct Parameter {
     pub bytes: u32,
     /// Alignment in bytes.
     pub alignment: u32,
-    /// What it was declared as.
+    /// Its declared kind.
     pub kind: ParameterKind,
     /// The type in its declaration, such as `f32`, of an array that of its elements.
     pub element: String,
@@ -57,7 +57,7 @@ pub struct Kernel {
     pub required_cluster: Option<[u32; 3]>,
     pub(crate) program: Result<Program, Error>,
     /// Registers that may be read before they are written, once somebody asked.
-    pub(crate) doubt: OnceLock<Doubt>,
+    pub(crate) doubt: OnceLock<UninitializedReads>,
 }
 
 impl Kernel {
@@ -76,17 +76,17 @@ impl Kernel {
         self.parameters.last().map_or(0, |p| p.offset + p.bytes)
     }
 
-    /// Whether every instruction is implemented; the error names the first that is not.
+    /// Returns whether every instruction is implemented; the error names the first that is not.
     pub fn supported(&self) -> Result<(), &Error> {
         self.program.as_ref().map(|_| ())
     }
 
-    /// Whether some instruction is only approximately what hardware computes.
+    /// Returns whether some instruction is only approximately what hardware computes.
     pub fn is_approximate(&self) -> bool {
         self.program.as_ref().is_ok_and(|p| p.approximate)
     }
 
-    /// Whether results may depend on the order in which blocks run.
+    /// Returns whether results may depend on the order in which blocks run.
     pub fn is_order_dependent(&self) -> bool {
         self.program.as_ref().is_ok_and(|p| p.order_dependent)
     }
@@ -97,12 +97,12 @@ impl Kernel {
         self.program.as_ref().ok()?.contraction.as_ref()
     }
 
-    /// Whether it reads a clock or another value that hardware does not reproduce.
+    /// Returns whether it reads a clock or another value that hardware does not reproduce.
     pub fn is_irreproducible(&self) -> bool {
         self.program.as_ref().is_ok_and(|p| p.irreproducible)
     }
 
-    /// How many 32-bit registers the widest point of the PTX needs is for `ptxas` to say; this is
+    /// Returns how many 32-bit registers the widest point of the PTX needs is for `ptxas` to say; this is
     /// the number of virtual registers, for information only.
     pub fn virtual_registers(&self) -> u32 {
         self.program.as_ref().map_or(0, |p| p.words + 2 * p.longs)
@@ -167,12 +167,12 @@ enum Target {
     Value(u64),
 }
 
-/// How many instructions of each kind a text has, and whether they are implemented.
+/// The number of instructions of each kind in a text, and whether they are implemented.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coverage {
     /// The opcode with its modifiers.
     pub instruction: String,
-    /// How often it is written.
+    /// The number of places where it is written.
     pub count: u32,
     /// Why it cannot be executed, when it cannot.
     pub problem: Option<Error>,

@@ -1,8 +1,8 @@
-//! What a decoded instruction does, with registers resolved to rows.
+//! Decoded instructions, with registers resolved.
 
 use crate::compute::{ComputeFunction, Operands};
 use crate::image::ImageOperation;
-pub(crate) use crate::row::Row;
+pub(crate) use crate::register::Register;
 use ptx::Type;
 
 /// The state spaces an access can name.
@@ -39,7 +39,7 @@ pub(crate) enum Scope {
     Device,
 }
 
-/// What an access or a fence means for the order of memory.
+/// The meaning of an access or a fence for the order of memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Semantics {
     /// The scope of a strong operation; a weak one has none.
@@ -64,7 +64,7 @@ pub(crate) struct Access {
     pub bytes: u32,
     pub signed: bool,
     /// One row per element; `None` for a sink.
-    pub rows: Vec<Option<Row>>,
+    pub rows: Vec<Option<Register>>,
     /// `volatile`, or an ordered access: other threads may change or await the value.
     pub strong: bool,
     /// L1 does not keep it: it is strong, or its cache operator says so.
@@ -104,10 +104,10 @@ pub(crate) struct Atomic {
     pub offset: i64,
     pub operation: AtomicOperation,
     pub t: Type,
-    pub destination: Option<Row>,
-    pub source: Row,
+    pub destination: Option<Register>,
+    pub source: Register,
     /// The value to swap in, for compare-and-swap.
-    pub second: Option<Row>,
+    pub second: Option<Register>,
     /// Written as `red`, or with an unused result.
     pub is_reduction: bool,
     /// Adds the constant one to `u32` without a result, which hardware does in one pass for any
@@ -117,11 +117,11 @@ pub(crate) struct Atomic {
     /// Written as `atom`: it observes what it replaces, also when nobody reads the result.
     pub observes: bool,
     /// Elements of a vector reduction beyond the first.
-    pub more_sources: Vec<Row>,
-    pub more_destinations: Vec<Row>,
+    pub more_sources: Vec<Register>,
+    pub more_destinations: Vec<Register>,
 }
 
-/// How `shfl` picks its source lane.
+/// The rule by which `shfl` picks its source lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ShuffleMode {
     Up,
@@ -151,7 +151,7 @@ pub(crate) enum ReduceMode {
     Count,
 }
 
-/// What a `bar`/`barrier` does besides waiting.
+/// The effect of a `bar` or `barrier` besides waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BarrierKind {
     Synchronise,
@@ -161,23 +161,23 @@ pub(crate) enum BarrierKind {
         mode: ReduceMode,
         predicate: u32,
         negated: bool,
-        result: Row,
+        result: Register,
     },
 }
 
 /// Registers of a warp-level instruction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WarpOperands {
-    pub destination: Option<Row>,
+    pub destination: Option<Register>,
     pub predicate: Option<u32>,
-    pub a: Row,
+    pub a: Register,
     pub b: u32,
     pub c: u32,
     /// The membermask, a word.
     pub members: u32,
 }
 
-/// Values that only exist while running.
+/// Timers a kernel can read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
     Cycles,
@@ -194,7 +194,7 @@ pub(crate) struct AsyncCopy {
     pub source_bytes: Option<u32>,
     /// A predicate that makes the whole source ignored.
     pub ignore_source: Option<u32>,
-    /// Whether it goes past L1 (`.cg`).
+    /// True when it goes past L1 (`.cg`).
     pub bypasses_l1: bool,
 }
 
@@ -202,7 +202,7 @@ impl AsyncCopy {
     /// Bytes that land at a time.
     pub const STEP: u32 = 4;
 
-    /// How often each of its passes through shared memory is taken: one past L1 whose number of bytes is only known when
+    /// Returns how often each of its passes through shared memory is taken: one past L1 whose number of bytes is only known when
     /// it runs takes them twice.
     pub fn passes_each(&self) -> u32 {
         if self.bypasses_l1 && self.source_bytes.is_some() { 2 } else { 1 }
@@ -231,7 +231,7 @@ pub(crate) enum MbarrierOperation {
         bytes: u32,
     },
     Test {
-        /// Whether the lanes may sleep for a time: `try_wait`, not `test_wait`.
+        /// True when the lanes may sleep for a time: `try_wait`, not `test_wait`.
         sleeps: bool,
         result: u32,
         state: Option<u32>,
@@ -293,7 +293,7 @@ pub(crate) enum Factor {
     /// In shared memory, as the descriptor in this row says; transposed: neighbouring elements lie along M or N.
     Shared { descriptor: u32, transposed: bool },
     /// In the registers of the lanes, as in `mma.sync`.
-    Registers(Vec<Row>),
+    Registers(Vec<Register>),
 }
 
 /// `wgmma.mma_async`: 64 x N results of four warps.
@@ -306,7 +306,7 @@ pub(crate) struct Wgmma {
     pub b: Factor,
     /// The predicate under which the old D is added.
     pub adds: u32,
-    /// Whether each factor is negated.
+    /// True when each factor is negated.
     pub negate: [bool; 2],
 }
 
@@ -317,7 +317,7 @@ pub(crate) struct WmmaMove {
     /// The access to one element of each lane, whose address and value are in the next two rows.
     pub access: Access,
     pub place: u32,
-    pub value: Row,
+    pub value: Register,
     /// Where the matrix begins.
     pub from: (Base, i64),
     /// The row of how many elements one row (column) is from the next; dense without it.
@@ -325,7 +325,7 @@ pub(crate) struct WmmaMove {
     pub rows: usize,
     pub columns: usize,
     pub is_row_major: bool,
-    pub fragment: Vec<Row>,
+    pub fragment: Vec<Register>,
 }
 
 /// `mma.sync`: D = A x B + C, where A has `m` rows and `k` columns, and B `k` rows and `n` columns.
@@ -341,10 +341,10 @@ pub(crate) struct Mma {
     /// Integers clamp: `.satfinite`.
     pub saturate: bool,
     /// The registers of each fragment.
-    pub a: Vec<Row>,
-    pub b: Vec<Row>,
-    pub c: Vec<Row>,
-    pub d: Vec<Row>,
+    pub a: Vec<Register>,
+    pub b: Vec<Register>,
+    pub c: Vec<Register>,
+    pub d: Vec<Register>,
 }
 
 impl Mma {
@@ -371,7 +371,7 @@ pub(crate) enum Builtin {
     Free,
 }
 
-/// What an instruction does.
+/// The effect of an instruction.
 #[derive(Clone, Debug)]
 pub(crate) enum Operation {
     Compute {
@@ -453,11 +453,11 @@ pub(crate) enum Operation {
     },
     ReadClock {
         clock: Clock,
-        destination: Row,
+        destination: Register,
     },
     IsSpace {
         destination: u32,
-        address: Row,
+        address: Register,
         space: Space,
     },
     AsyncCopy(Box<AsyncCopy>),

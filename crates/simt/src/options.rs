@@ -1,4 +1,4 @@
-//! How to run a launch.
+//! Options of a launch.
 
 use crate::findings::Checks;
 use crate::launch::Limits;
@@ -28,7 +28,7 @@ pub struct Watched {
     pub warp: u32,
 }
 
-/// How to run a launch.
+/// The options of a launch.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Count memory traffic; instruction counts are always there.
@@ -53,21 +53,21 @@ pub struct Options {
     /// Estimate what the launch waits for and what caches serve, with these figures.
     pub estimate: Option<Latencies>,
     /// Addresses of memory behind a slower link, such as the host's: the estimate counts their traffic apart.
-    pub far: Vec<Range<u64>>,
-    /// The same of memory that has small pages, which is not among [`Options::far`].
-    pub far_small_pages: Vec<Range<u64>>,
+    pub host_ranges: Vec<Range<u64>>,
+    /// The same of memory that has small pages, which is not among [`Options::host_ranges`].
+    pub host_small_page_ranges: Vec<Range<u64>>,
     /// Addresses of the memory of other devices: the estimate counts the traffic of each apart.
     pub peers: Vec<Range<u64>>,
     /// Addresses of memory whose pages move: the estimate says which granules of 64 KiB the launch touched.
-    pub moving: Vec<Range<u64>>,
+    pub managed_ranges: Vec<Range<u64>>,
     /// Record the requests of this warp, if it runs; needs `counters`.
     pub watched: Option<Watched>,
     /// Filled with the instructions of a warp.
     pub trace: Option<Arc<Trace>>,
     /// The device's second cache, for the estimate.
     pub l2: L2,
-    /// How many times as many bytes the launch stands for, for the estimate.
-    pub grown: f64,
+    /// The factor between the bytes the launch stands for and those it touches, for the estimate.
+    pub scale: f64,
     /// Report the bytes that the launch read and wrote; needs `checks.global_races`.
     pub footprint: bool,
 }
@@ -85,14 +85,14 @@ impl Default for Options {
             limits: Limits::default(),
             findings_max: 100,
             estimate: None,
-            far: Vec::new(),
-            far_small_pages: Vec::new(),
+            host_ranges: Vec::new(),
+            host_small_page_ranges: Vec::new(),
             peers: Vec::new(),
-            moving: Vec::new(),
+            managed_ranges: Vec::new(),
             watched: None,
             trace: None,
             l2: L2::default(),
-            grown: 1.0,
+            scale: 1.0,
             footprint: false,
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::decode::contraction::Contraction;
 use crate::error::Position;
-use crate::operation::{Operation, Row};
+use crate::operation::{Operation, Register};
 
 /// One instruction with its guard.
 #[derive(Clone, Debug)]
@@ -14,7 +14,7 @@ pub(crate) struct Instruction {
     pub operation: Operation,
 }
 
-/// What is known about an instruction besides what it does.
+/// The facts of an instruction besides its effect.
 #[derive(Clone, Debug)]
 pub(crate) struct Detail {
     pub position: Position,
@@ -26,8 +26,8 @@ pub(crate) struct Detail {
     pub synthetic: bool,
     pub approximate: bool,
     /// Rows read and written, for the check of uninitialized registers.
-    pub reads: Vec<Row>,
-    pub writes: Vec<Row>,
+    pub reads: Vec<Register>,
+    pub writes: Vec<Register>,
 }
 
 /// An instruction's place among basic blocks and unrolled loops.
@@ -108,10 +108,10 @@ pub(crate) struct ProgramLocation {
     pub inlined_at: Vec<(String, u32)>,
 }
 
-/// What a recursive call puts aside for each lane.
+/// The state that a recursive call saves for each lane.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SavedFrame {
-    pub rows: Vec<Row>,
+    pub rows: Vec<Register>,
     /// Offsets in local memory.
     pub bytes: Vec<u32>,
 }
@@ -127,8 +127,8 @@ pub(crate) struct Program {
     pub words: u32,
     pub longs: u32,
     pub predicates: u32,
-    pub constants: Vec<(Row, Constant)>,
-    pub specials: Vec<(Row, Special)>,
+    pub constants: Vec<(Register, Constant)>,
+    pub specials: Vec<(Register, Special)>,
     pub branch_tables: Vec<Vec<u32>>,
     pub parameter_bytes: u32,
     pub shared_static: u32,
@@ -158,7 +158,7 @@ pub(crate) struct Program {
     pub places: Vec<BlockPlace>,
     /// A product and a sum that NVIDIA's assembler may fuse.
     pub contraction: Option<Contraction>,
-    /// What recursive calls put aside, by the frame of the function that makes them.
+    /// The frames that recursive calls save, by the function that makes them.
     pub saved_frames: Vec<SavedFrame>,
     /// Function of each instruction: start pcs in ascending order with names.
     pub functions: Vec<(u32, String)>,

@@ -53,7 +53,7 @@ pub(crate) struct Region {
     pub initialized: Option<Zeroed>,
 }
 
-/// What a range of a region held.
+/// The earlier content of a range of a region.
 pub(crate) struct Saved {
     offset: usize,
     bytes: Vec<u8>,
@@ -62,7 +62,7 @@ pub(crate) struct Saved {
 }
 
 // SAFETY: the pointer is either owned, or its owner promised in `Memory::map` that it may be used
-// from any thread. Running kernels access the bytes only through the launch's `Grain`.
+// from any thread. Running kernels access the bytes only through the launch's `AtomicGranularity`.
 unsafe impl Send for Region {}
 // SAFETY: as above; access during a launch is atomic and of one size, all other access either has
 // `&mut Memory` or reads while no launch runs.
@@ -80,13 +80,13 @@ impl Region {
         self.owner.is_none() && !self.is_gap()
     }
 
-    /// What is left where a region was freed.
+    /// Returns what is left where a region was freed.
     pub fn gap(base: u64) -> Region {
         let (pointer, owner) = (std::ptr::null_mut(), None);
         Region { base, bytes: 0, pointer, owner, label: String::new(), initialized: None }
     }
 
-    /// Whether there is no region.
+    /// Returns whether there is no region.
     pub fn is_gap(&self) -> bool {
         self.pointer.is_null()
     }
@@ -118,7 +118,7 @@ impl Region {
         })
     }
 
-    /// Whether a range was written, as far as that is tracked.
+    /// Returns whether a range was written, as far as that is tracked.
     #[inline(always)]
     pub fn is_initialized(&self, offset: u64, bytes: u64) -> bool {
         self.initialized_bits(offset, bytes).all(|(word, bits)| word.load(Relaxed) & bits == bits)

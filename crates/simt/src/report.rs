@@ -1,4 +1,4 @@
-//! What a launch did: the output of [`run`](crate::run).
+//! The report of a launch: the output of [`run`](crate::run).
 
 use crate::findings::Finding;
 use crate::footprint::Footprint;
@@ -6,7 +6,7 @@ use crate::model::Estimate;
 use counters::Counters;
 use counters::{RequestRecord, SourceLocation};
 
-/// What one instruction did.
+/// The report of one instruction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InstructionReport {
     /// The function that it belongs to.
@@ -22,7 +22,7 @@ pub struct InstructionReport {
     /// It reads what other threads write, and that decides whether a loop around it goes on: a retry of a
     /// compare-and-swap, a poll of a flag. How often that loop runs depends on timing, on a GPU more than here.
     pub depends_on_timing: bool,
-    /// What was counted.
+    /// The counts.
     pub counters: Counters,
     /// The first request of the watched warp, one of each kind; of local memory and matrices none.
     pub requests: Vec<RequestRecord>,
@@ -48,7 +48,7 @@ impl InstructionReport {
     }
 }
 
-/// What a launch did.
+/// The report of a launch.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
     /// The sum over all instructions.
@@ -60,15 +60,15 @@ pub struct Report {
     pub instructions: Vec<InstructionReport>,
     /// Hazards.
     pub findings: Vec<Finding>,
-    /// What is no error, but worth knowing: the same value stored by several threads.
+    /// Facts that are no error, but worth knowing: the same value stored by several threads.
     pub notes: Vec<Finding>,
-    /// What the kernel printed.
+    /// The output of the kernel's `printf`.
     pub printed: String,
     /// Blocks that ran.
     pub blocks: u64,
     /// Warps that ran.
     pub warps: u64,
-    /// What was estimated, when it was asked for.
+    /// The estimate, when it was asked for.
     pub estimate: Option<Estimate>,
     /// The bytes that it read and wrote, when they were asked for.
     pub footprint: Option<Footprint>,

@@ -12,7 +12,7 @@ pub const MAX_RANK: usize = 5;
 pub(crate) mod place {
     /// Four bytes: [`MAGIC`] and the bytes of an element.
     pub const KIND: u32 = 0;
-    /// What says that there is a map.
+    /// The word by which a map is recognized.
     pub const MAGIC: u32 = 0x7e50_0100;
     /// A byte: one less than the dimensions.
     pub const RANK: u32 = 4;
@@ -108,7 +108,7 @@ impl TensorMap {
         })
     }
 
-    /// What the driver refuses in a map of floats or of integers, as a sentence.
+    /// Returns what the driver refuses in a map of floats or of integers, as a sentence.
     pub fn problem(&self, is_float: bool) -> Option<String> {
         if !(1..=MAX_RANK).contains(&self.rank) {
             return Some(format!("{} dimensions: a tensor has 1 to {MAX_RANK}", self.rank));

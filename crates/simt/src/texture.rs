@@ -1,6 +1,6 @@
 //! Images in device memory, and how a texture reads them: what a texture or surface handle stands for.
 
-/// What one channel of a texel is.
+/// The format of one channel of a texel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
     /// `u8`.
@@ -31,13 +31,13 @@ impl Format {
         }
     }
 
-    /// Whether it holds floats.
+    /// Returns whether it holds floats.
     pub fn is_float(self) -> bool {
         matches!(self, Format::Half | Format::Single)
     }
 }
 
-/// How the texels of an image are arranged.
+/// The arrangement of an image's texels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Shape {
     /// Plain memory, read by index: `tex1Dfetch`.
@@ -59,12 +59,12 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// Whether the third extent counts layers, or faces of layers.
+    /// Returns whether the third extent counts layers, or faces of layers.
     pub fn is_layered(self) -> bool {
         matches!(self, Shape::Lines | Shape::Planes | Shape::Cube | Shape::Cubes)
     }
 
-    /// Whether a level has only one row.
+    /// Returns whether a level has only one row.
     pub fn is_flat(self) -> bool {
         matches!(self, Shape::Buffer | Shape::Line | Shape::Lines)
     }
@@ -86,9 +86,9 @@ const TILE: (u64, u64) = (64, 8);
 /// Texels in device memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
-    /// How the texels are arranged.
+    /// The arrangement of the texels.
     pub shape: Shape,
-    /// What a channel is.
+    /// The format of a channel.
     pub format: Format,
     /// Channels of a texel: 1, 2 or 4.
     pub channels: u32,
@@ -153,7 +153,7 @@ impl Image {
     }
 }
 
-/// What lies beyond the edge of an image.
+/// The rule for coordinates beyond the edge of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AddressMode {
     /// The image again; without normalized coordinates as [`AddressMode::Clamp`].
@@ -166,7 +166,7 @@ pub enum AddressMode {
     Border,
 }
 
-/// How a texture reads its image.
+/// The way in which a texture reads its image.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sampler {
     /// Beyond the edges in x, y and z.
@@ -181,17 +181,17 @@ pub struct Sampler {
     pub border: [u32; 4],
     /// Weighs neighbouring levels.
     pub linear_levels: bool,
-    /// What is added to each level.
+    /// A value that is added to each level.
     pub level_bias: f32,
     /// The finest and the coarsest level that is read.
     pub level_clamp: [f32; 2],
 }
 
-/// What a handle stands for.
+/// The object that a texture handle stands for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Texture {
     /// The texels.
     pub image: Image,
-    /// How to read them; a surface has none.
+    /// The way to read them; a surface has none.
     pub sampler: Option<Sampler>,
 }

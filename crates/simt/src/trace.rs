@@ -23,12 +23,12 @@ pub struct Step {
     /// The lanes that ran it, bit by bit; a predicate may have stopped all of them.
     pub lanes: u32,
     /// The registers that it wrote, as they are afterwards, or, if it writes none, those that it read.
-    pub registers: Vec<Register>,
+    pub registers: Vec<TracedRegister>,
 }
 
 /// A register of all lanes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Register {
+pub struct TracedRegister {
     /// Its size: 1 for a predicate, 32 or 64.
     pub bits: u32,
     /// The value of each lane.
@@ -41,12 +41,12 @@ impl Trace {
         Trace { watched, most, steps: Mutex::default() }
     }
 
-    /// What the warp ran; as many instructions as there is room for, from its first.
+    /// Returns what the warp ran; as many instructions as there is room for, from its first.
     pub fn steps(&self) -> Vec<Step> {
         self.lock().clone()
     }
 
-    /// Whether it is of this warp, and has room.
+    /// Returns whether it is of this warp, and has room.
     pub(crate) fn wants(&self, block: u64, warp: u32) -> bool {
         self.watched == Watched { block, warp } && self.lock().len() < self.most
     }

@@ -1,4 +1,4 @@
-//! How far the assembler moves loads to the front, so that they wait together.
+//! Loads that the assembler moves to the front, so that they wait together.
 //!
 //! Within a basic block, which runs from its first instruction to its last, a load can come as early as its address is
 //! there, unless a store to the same memory or a barrier is in its way. A short loop becomes one with a few bodies in a
@@ -9,7 +9,7 @@
 use crate::operation::Operation;
 use crate::program::{BlockPlace, Instruction, Program};
 use crate::registers::ALWAYS;
-use crate::timing::{decides, loops};
+use crate::spin_loops::{decides, loops};
 use std::collections::BTreeSet;
 
 /// Turns that become one.
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
     use crate::module::Module;
 
-    /// Whether a loop with this body, whose counter is `%r1`, is unrolled.
+    /// Returns whether a loop with this body, whose counter is `%r1`, is unrolled.
     fn unrolls(body: &str) -> bool {
         let text = format!(
             ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 array)\n{{

@@ -17,7 +17,7 @@ const LATENCIES: Latencies = Latencies {
 };
 
 /// The estimate of a kernel whose first parameter is 64 KiB of memory; with `far` that memory is the host's.
-fn estimate(text: &str, launch: &Launch, far: bool) -> Estimate {
+fn estimate(text: &str, launch: &Launch, is_host: bool) -> Estimate {
     let module = Module::parse(&format!(".version 8.0\n.target sm_90\n.address_size 64\n{text}"));
     let module = module.expect("PTX");
     let mut memory = Memory::default();
@@ -26,7 +26,7 @@ fn estimate(text: &str, launch: &Launch, far: bool) -> Estimate {
     let launch = launch.clone().address(start);
     let options = Options {
         estimate: Some(LATENCIES),
-        far: far.then_some(start..start + (1 << 16)).into_iter().collect(),
+        host_ranges: is_host.then_some(start..start + (1 << 16)).into_iter().collect(),
         ..Options::default()
     };
     let report = run(&module, &mut memory, &launch, &options).expect("it runs");
@@ -49,12 +49,12 @@ fn one_thread() -> Launch {
 }
 
 /// The cycles of a thread that loads the same word twice, the second time when the first is there.
-fn twice(operator: &str, far: bool) -> u64 {
+fn twice(operator: &str, is_host: bool) -> u64 {
     let body = format!(
         "ld.global{operator}.u32 %r2, [%rd1]; cvt.u64.u32 %rd2, %r2; add.u64 %rd3, %rd1, %rd2;
          ld.global{operator}.u32 %r3, [%rd3]; add.u32 %r4, %r3, 1;"
     );
-    estimate(&kernel(&body), &one_thread(), far).longest_chain_cycles
+    estimate(&kernel(&body), &one_thread(), is_host).longest_chain_cycles
 }
 
 #[test]
@@ -282,11 +282,11 @@ fn memory_with_small_pages_is_counted_apart() {
     let launch = Launch::new("k", [1, 1, 1], [32, 1, 1]).address(start);
     let options = Options {
         estimate: Some(LATENCIES),
-        far_small_pages: std::iter::once(start..start + (1 << 10)).collect(),
+        host_small_page_ranges: std::iter::once(start..start + (1 << 10)).collect(),
         ..Options::default()
     };
     let report = run(&module.expect("PTX"), &mut memory, &launch, &options).expect("it runs");
-    let Estimate { far, far_small_pages: small, .. } = report.estimate.expect("it was asked for");
-    assert_eq!(far, simt::LinkTraffic::default());
+    let Estimate { host, host_small_pages: small, .. } = report.estimate.expect("it was asked for");
+    assert_eq!(host, simt::LinkTraffic::default());
     assert_eq!((small.sectors_read, small.sectors_written), (4, 4));
 }

@@ -3,12 +3,12 @@
 use crate::arrays::{Array, ArrayRequest};
 use crate::code::{CuResult, INVALID_HANDLE};
 use crate::copy_model::{self, Direction};
-use crate::machine::Machine;
+use crate::driver::Driver;
 use crate::memories::ARRAY_LABEL;
 use cuda_driver::{OperationKind, ReturnCode};
 use simt::Image;
 
-impl Machine {
+impl Driver {
     /// Makes an array of so many levels, and gives one array for each.
     pub(crate) fn make_arrays(
         &mut self,
@@ -90,7 +90,7 @@ pub(crate) struct BoxCopy {
     pub(crate) extent: [usize; 3],
 }
 
-impl Machine {
+impl Driver {
     /// Copies a box, after all work that was enqueued before. An asynchronous copy is done at once, too: the order of
     /// a stream allows it.
     pub(crate) fn copy_box(&mut self, copy: &BoxCopy) -> CuResult {
@@ -178,8 +178,8 @@ impl Machine {
     /// Writes down what the copy took.
     fn note_box(&mut self, copy: &BoxCopy) {
         let bytes = copy.extent.iter().product::<usize>() as u64;
-        let is_host = |machine: &Machine, side| match side {
-            BoxSide::Plain { address, .. } => machine.memory.is_host(address),
+        let is_host = |driver: &Driver, side| match side {
+            BoxSide::Plain { address, .. } => driver.memory.is_host(address),
             BoxSide::Array { .. } => false,
         };
         let (direction, kind) = if is_host(self, copy.source) {

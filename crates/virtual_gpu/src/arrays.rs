@@ -11,7 +11,7 @@ const CUBE: u32 = 4;
 const GATHER: u32 = 8;
 const KNOWN: u32 = 0xff;
 
-/// What an array was asked to be.
+/// The request for an array.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct ArrayRequest {
     pub(crate) width: usize,

@@ -5,7 +5,7 @@
 #[derive(Debug, Default)]
 pub(crate) struct Clock {
     pub(crate) now: f64,
-    /// What the call that is under way costs the host, where that is not as its kind has it.
+    /// The host's time for the call that is under way, where that is not as its kind has it.
     pub(crate) own_call_ns: Option<f64>,
 }
 

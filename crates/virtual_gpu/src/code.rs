@@ -2,7 +2,7 @@
 
 use cuda_driver::ReturnCode;
 
-/// What a driver function did: a return code is the error.
+/// The outcome of a driver function: a return code is the error.
 pub(crate) type CuResult<T = ()> = Result<T, ReturnCode>;
 
 pub(crate) const NOT_INITIALIZED: ReturnCode = ReturnCode(3);

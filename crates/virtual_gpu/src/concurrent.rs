@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 /// A kernel that ran.
 #[derive(Debug)]
-pub(crate) struct Ran {
+pub(crate) struct FinishedKernel {
     pub(crate) call: &'static str,
     pub(crate) kernel: String,
     pub(crate) device: usize,
@@ -24,20 +24,20 @@ pub(crate) struct Ran {
 
 /// A copy or a fill that ran, or is pending, while a kernel is pending that nothing orders with it.
 #[derive(Debug)]
-pub(crate) struct Overtook {
+pub(crate) struct EarlyCopy {
     pub(crate) call: &'static str,
     pub(crate) accesses: Vec<Access>,
     /// The kernel, which is pending.
     pub(crate) kernel: usize,
-    /// Whether the kernel was enqueued later.
+    /// True when the kernel was enqueued later.
     pub(crate) is_earlier: bool,
 }
 
 /// Work that ran, as long as kernels are pending that may run at the same time.
 #[derive(Debug, Default)]
 pub(crate) struct Concurrent {
-    ran: Vec<Ran>,
-    overtook: Vec<Overtook>,
+    ran: Vec<FinishedKernel>,
+    overtook: Vec<EarlyCopy>,
 }
 
 /// A kernel that ran earlier and races with one that ran now.
@@ -49,23 +49,23 @@ pub(crate) struct Race {
 }
 
 impl Concurrent {
-    /// Whether a kernel that ran has to be compared with kernel `id`.
+    /// Returns whether a kernel that ran has to be compared with kernel `id`.
     pub(crate) fn awaits(&self, id: usize) -> bool {
         self.ran.iter().any(|ran| ran.beside.contains(&id))
     }
 
     /// A copy or a fill ran that nothing orders with a pending kernel.
-    pub(crate) fn overtook(&mut self, work: Overtook) {
+    pub(crate) fn overtook(&mut self, work: EarlyCopy) {
         self.overtook.push(work);
     }
 
     /// Takes what ran beside kernel `id`.
-    pub(crate) fn overtakers_of(&mut self, id: usize) -> Vec<Overtook> {
+    pub(crate) fn overtakers_of(&mut self, id: usize) -> Vec<EarlyCopy> {
         self.overtook.extract_if(.., |work| work.kernel == id).collect()
     }
 
     /// Kernel `id` ran, unless `now` is none: then it failed, or was not observed.
-    pub(crate) fn ran(&mut self, id: usize, now: Option<Ran>) -> Vec<Race> {
+    pub(crate) fn ran(&mut self, id: usize, now: Option<FinishedKernel>) -> Vec<Race> {
         let mut races = Vec::new();
         for before in self.ran.iter_mut().filter_map(|ran| ran.beside.remove(&id).then_some(ran)) {
             let race = now.as_ref().and_then(|now| {
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_kernel_is_forgotten_when_all_have_run_that_may_run_beside_it() {
-        let ran = |beside: &[usize]| Ran {
+        let ran = |beside: &[usize]| FinishedKernel {
             call: "cuLaunchKernel",
             kernel: String::new(),
             device: 0,

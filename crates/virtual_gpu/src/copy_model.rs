@@ -1,4 +1,4 @@
-//! How long copies, fills and moving pages take: bytes over the rate of what they cross.
+//! The time of copies, fills and moving pages: bytes over the rate of what they cross.
 
 use crate::link::Link;
 use crate::managed::{PageMoves, Side};
@@ -33,12 +33,12 @@ pub(crate) fn bus_rate(profile: &Profile, direction: Direction) -> f64 {
     }
 }
 
-/// How long a copy occupies its engine, in nanoseconds.
+/// Returns how long a copy occupies its engine, in nanoseconds.
 pub(crate) fn copy_ns(profile: &Profile, direction: Direction, bytes: u64) -> f64 {
     profile.copy_latency_ns / 4.0 + bytes as f64 / bus_rate(profile, direction) * 1e9
 }
 
-/// How long a copy from one device to another occupies the link, or the host's memory without peer access.
+/// Returns how long a copy from one device to another occupies the link, or the host's memory without peer access.
 pub(crate) fn peer_copy_ns(link: &Link, access: bool, bytes: u64) -> f64 {
     let (latency, rate) = if access {
         (link.copy_latency_ns, link.copy_bytes_per_second)
@@ -63,7 +63,7 @@ pub(crate) fn pages_rate(profile: &Profile, to: Side) -> f64 {
     }
 }
 
-/// How long pages of managed memory take to move, in nanoseconds, when `work` times as many move as did.
+/// Returns how long pages of managed memory take to move, in nanoseconds, when `work` times as many move as did.
 ///
 /// ```text
 /// faults x time of a fault + bytes to the device / rate + bytes to the host / rate + bytes that are new there / rate
@@ -75,7 +75,7 @@ pub(crate) fn moves_ns(profile: &Profile, moves: &PageMoves, work: f64) -> f64 {
     work * (first + moves.faults as f64 * profile.page_fault_ns + bytes)
 }
 
-/// How long a fill takes, in nanoseconds.
+/// Returns how long a fill takes, in nanoseconds.
 pub(crate) fn fill_ns(profile: &Profile, bytes: u64) -> f64 {
     profile.kernel_minimum_ns + bytes as f64 / profile.dram_bytes_per_second * 1e9
 }

@@ -1,4 +1,4 @@
-//! What one device of a machine has of its own.
+//! The state of one device of a machine.
 
 use crate::code::LOST;
 use crate::l2::{L2Contents, L2Size};
@@ -6,14 +6,14 @@ use crate::limits::Limits;
 use crate::profile::Profile;
 use cuda_driver::ReturnCode;
 
-/// What one device has of its own, besides its memory and its engines.
+/// The state of one device, besides its memory and its engines.
 #[derive(Debug)]
 pub(crate) struct DeviceState {
     pub(crate) profile: Profile,
     pub(crate) limits: Limits,
-    /// What its L2 holds.
+    /// The content of its L2.
     pub(crate) l2: L2Contents,
-    /// What every later call of its contexts returns.
+    /// The code that every later call of its contexts returns.
     pub(crate) fault: Option<ReturnCode>,
     /// After how many more of its kernels it disappears.
     pub(crate) kernels_until_lost: Option<u64>,
@@ -22,13 +22,13 @@ pub(crate) struct DeviceState {
 }
 
 impl DeviceState {
-    /// Whether as much of L2 is set aside as the device allows, and it suffers from that.
+    /// Returns whether as much of L2 is set aside as the device allows, and it suffers from that.
     pub(crate) fn sets_all_aside(&self) -> bool {
         self.profile.compute_capability[0] >= 9
             && self.limits.persisting_l2_bytes as u64 >= self.profile.persisting_l2_bytes
     }
 
-    /// How large its L2 is, and how much of it is set aside.
+    /// Returns how large its L2 is, and how much of it is set aside.
     pub(crate) fn l2_size(&self) -> L2Size {
         let set_aside_bytes = self.limits.persisting_l2_bytes as u64;
         L2Size { bytes: self.profile.l2_bytes, set_aside_bytes }
@@ -40,7 +40,7 @@ impl DeviceState {
         DeviceState { profile, limits, l2, fault, kernels_until_lost, lost }
     }
 
-    /// What a reset does: a fault is forgotten, unless the device is gone.
+    /// Returns what a reset does: a fault is forgotten, unless the device is gone.
     pub(crate) fn reset(&mut self) {
         self.fault = self.lost.then_some(LOST);
     }

@@ -3,12 +3,12 @@
 //! A call means the device of the context that is current on its thread. Work that runs later means that of its stream.
 
 use crate::device_state::DeviceState;
-use crate::machine::Machine;
+use crate::driver::Driver;
 use crate::objects::ContextState;
 use crate::thread;
 use std::ops::Range;
 
-impl Machine {
+impl Driver {
     /// The number of the device that is meant.
     pub(crate) fn current(&self) -> usize {
         self.objects.device
@@ -37,7 +37,7 @@ impl Machine {
         self.select(device);
     }
 
-    /// Whether kernels of one device may access what another has allocated: a context of the first has asked for it.
+    /// Returns whether kernels of one device may access what another has allocated: a context of the first has asked for it.
     pub(crate) fn has_access(&self, device: usize, peer: usize) -> bool {
         device == peer
             || self

@@ -2,12 +2,12 @@
 
 use crate::code::LOST;
 use crate::copy_model::{self, Direction};
+use crate::driver::Driver;
 use crate::link::Link;
-use crate::machine::Machine;
 use crate::managed::{PageMoves, Side};
 use crate::misuse::{KernelFault, MisuseKind};
 use crate::model::{self, Load, Parts};
-use crate::notices::Suspects;
+use crate::race_candidates::RaceCandidates;
 use crate::recorder::LaunchRecord;
 use crate::scheduler::Done;
 use crate::timeline::{Engine, Place};
@@ -22,7 +22,7 @@ use std::ops::Range;
 /// From the moment at which a host function could start to its start, for the driver's thread has to wake: an estimate.
 pub(crate) const HOST_FUNCTION_NS: f64 = 10_000.0;
 
-/// What the model says of a kernel.
+/// The model's prediction of a kernel.
 #[derive(Default)]
 struct Predicted {
     parts: Parts,
@@ -30,7 +30,7 @@ struct Predicted {
     model_ns: f64,
 }
 
-impl Machine {
+impl Driver {
     /// Executes one operation whose dependencies were executed.
     pub(crate) fn execute(&mut self, id: usize) {
         let Some(operation) = self.scheduler.take(id) else { return };
@@ -67,11 +67,11 @@ impl Machine {
         }
         let call = std::mem::replace(&mut self.recorder.call, operation.call);
         self.recorder.is_executing = true;
-        let suspects = self.notice_before(id, &operation);
+        let candidates = self.notice_before(id, &operation);
         let end = if self.device().fault.is_some() || self.needs_lost_device(&operation.work) {
             ready
         } else {
-            let (kind, time) = self.perform(id, &operation, suspects, ready);
+            let (kind, time) = self.perform(id, &operation, candidates, ready);
             let end = time.end;
             if let Some(kind) = kind {
                 self.recorder.note(kind, Some(operation.stream), time);
@@ -114,7 +114,7 @@ impl Machine {
         &mut self,
         id: usize,
         operation: &QueuedOperation,
-        suspects: Suspects,
+        candidates: RaceCandidates,
         ready: f64,
     ) -> (Option<OperationKind>, Range<f64>) {
         let at_once = |kind| (kind, ready..ready);
@@ -146,7 +146,7 @@ impl Machine {
                 )
             }
             QueuedWork::Kernel(kernel) => {
-                let ran = self.kernel(id, operation.call, kernel, suspects);
+                let ran = self.kernel(id, operation.call, kernel, candidates);
                 let Some((duration, links)) = ran else {
                     return at_once(None);
                 };
@@ -212,7 +212,7 @@ impl Machine {
         }
     }
 
-    /// Whether copies between two devices go over their link: one of them may access the other's memory.
+    /// Returns whether copies between two devices go over their link: one of them may access the other's memory.
     fn is_direct(&self, from: usize, to: usize) -> bool {
         self.has_access(from, to) || self.has_access(to, from)
     }
@@ -258,11 +258,11 @@ impl Machine {
         id: usize,
         call: &'static str,
         kernel: &KernelLaunch,
-        suspects: Suspects,
+        candidates: RaceCandidates,
     ) -> Option<(f64, Vec<(Place, f64)>)> {
         let (peers, peer_addresses): (Vec<_>, Vec<_>) = self.peers().into_iter().unzip();
-        let links = |machine: &Machine| -> Vec<Link> {
-            let link = |peer: &usize| machine.topology.link(kernel.device, *peer).cloned();
+        let links = |driver: &Driver| -> Vec<Link> {
+            let link = |peer: &usize| driver.topology.link(kernel.device, *peer).cloned();
             peers.iter().filter_map(link).collect()
         };
         let links = links(self);
@@ -273,8 +273,8 @@ impl Machine {
         let all_at_once = blocks * self.larger.blocks <= f64::from(room);
         // What a kernel did is known from the check for races, which reports what was asked for.
         let asked = self.options.checks;
-        let checks = Checks { global_races: asked.global_races || suspects.any(), ..asked };
-        let [far, far_small_pages] = self.memory.mapped_ranges();
+        let checks = Checks { global_races: asked.global_races || candidates.any(), ..asked };
+        let [host_ranges, host_small_page_ranges] = self.memory.mapped_ranges();
         let options = simt::Options {
             checks,
             fuel: self.limit.unwrap_or(self.options.fuel),
@@ -284,19 +284,19 @@ impl Machine {
                 let profile = &self.device().profile;
                 profile.latencies(kernel.shared_bytes, kernel.resident, peer_cycles)
             }),
-            far,
-            far_small_pages,
+            host_ranges,
+            host_small_page_ranges,
             peers: peer_addresses,
-            moving: self.memory.managed.ranges(),
+            managed_ranges: self.memory.managed.ranges(),
             watched: self.watched,
             trace: self.trace.clone(),
-            footprint: suspects.any(),
+            footprint: candidates.any(),
             l2: self.device().l2.found_by(
                 kernel.window,
                 self.device().l2_size(),
                 self.larger.bytes,
             ),
-            grown: if all_at_once { 1.0 } else { self.larger.bytes },
+            scale: if all_at_once { 1.0 } else { self.larger.bytes },
             ..simt::Options::default()
         };
         if self.skips_kernels {
@@ -329,7 +329,7 @@ impl Machine {
         {
             self.report(MisuseKind::Contraction, format!("kernel `{name}`: {contraction}"));
         }
-        self.notice_after(id, call, name, report.footprint.take(), suspects);
+        self.notice_after(id, call, name, report.footprint.take(), candidates);
         if !asked.global_races {
             report.findings.retain(|found| !found.hazard.is_by_global_races());
         }
@@ -344,12 +344,12 @@ impl Machine {
             return Some((least_ns, Vec::new()));
         }
         // The record of the launch does without the list of what it leaves.
-        let left = report.estimate.as_mut().and_then(|estimate| estimate.left.take());
+        let left = report.estimate.as_mut().and_then(|estimate| estimate.residual_lines.take());
         let estimate = report.estimate.clone().unwrap_or_default();
         let larger = self.larger.bytes;
         let device = self.device_mut();
         let size = device.l2_size();
-        device.l2.keep(&estimate.kept, size.set_aside_bytes);
+        device.l2.keep(&estimate.persisting_lines, size.set_aside_bytes);
         device.l2.leave(left, size, larger);
         let links: Vec<&Link> = links.iter().collect();
         let load = Load {
@@ -370,14 +370,14 @@ impl Machine {
             self.device().profile.kernel_minimum_ns
         };
         // A kernel that waits for pages does little else meanwhile.
-        let moves = self.memory.kernel_touches(&estimate.touched, self.clock.now);
+        let moves = self.memory.kernel_touches(&estimate.touched_pages, self.clock.now);
         let busy = model::links_busy(&load, kernel.device, &peers);
         let model_ns = minimum_ns + parts.together_ns() + self.moves_ns(&moves);
         self.remember(kernel, report, Predicted { parts, moves, model_ns });
         Some((model_ns, busy))
     }
 
-    /// How long pages take that moved.
+    /// Returns how long pages take that moved.
     fn moves_ns(&self, moves: &PageMoves) -> f64 {
         copy_model::moves_ns(&self.device().profile, moves, self.larger.work)
     }
@@ -445,7 +445,7 @@ impl Machine {
         Some(pages_ns + copy_model::copy_ns(&self.device().profile, direction, bytes))
     }
 
-    /// Whether work cannot be done because a device that it needs has disappeared, which is a failure then.
+    /// Returns whether work cannot be done because a device that it needs has disappeared, which is a failure then.
     fn needs_lost_device(&mut self, work: &QueuedWork) -> bool {
         let lost = match work {
             QueuedWork::Kernel(_) => self.device_mut().disappears().then_some(self.current()),
@@ -459,7 +459,7 @@ impl Machine {
         };
         let Some(device) = lost else { return false };
         let message = format!(
-            "device {device} has disappeared, as the file of this machine says; a real one does when it falls off the bus: \
+            "device {device} has disappeared, as the file of this driver says; a real one does when it falls off the bus: \
              start the program again without it"
         );
         self.fail(MisuseKind::DeviceLost, LOST, message);
@@ -495,7 +495,7 @@ fn call_host(function: HostFunction) {
     thread::in_host_function(|| unsafe { (function.function)(data) });
 }
 
-/// What a copy is in the record of operations.
+/// Returns what a copy is in the record of operations.
 pub(crate) fn operation_kind(direction: Direction, bytes: u64) -> OperationKind {
     match direction {
         Direction::Upload(_) => OperationKind::HostToDevice(bytes),
@@ -521,8 +521,8 @@ mod tests {
     use crate::options::Options;
     use crate::profile::Profile;
 
-    fn machine() -> Machine {
-        Machine::new(Profile::named("h200").unwrap(), Options::default())
+    fn driver() -> Driver {
+        Driver::new(Profile::named("h200").unwrap(), Options::default())
     }
 
     fn fill(address: u64) -> QueuedWork {
@@ -532,23 +532,23 @@ mod tests {
 
     #[test]
     fn an_event_takes_no_time_and_a_wait_what_is_left_of_the_other_stream() {
-        let mut machine = machine();
+        let mut driver = driver();
         let [one, other] = [(); 2].map(|()| {
-            machine.objects.streams.add(StreamState { flags: 1, ..StreamState::default() })
+            driver.objects.streams.add(StreamState { flags: 1, ..StreamState::default() })
         });
-        let address = machine.memory.device.allocate(1 << 20).unwrap();
-        machine.submit(one, fill(address)).unwrap();
-        let event = machine.submit(one, QueuedWork::Event).unwrap().unwrap();
-        machine.follow(other, event).unwrap();
-        machine.run_all();
-        let [filled, reached, waited] = machine.recorder.operations.make_contiguous() else {
-            panic!("{:?}", machine.recorder.operations)
+        let address = driver.memory.device.allocate(1 << 20).unwrap();
+        driver.submit(one, fill(address)).unwrap();
+        let event = driver.submit(one, QueuedWork::Event).unwrap().unwrap();
+        driver.follow(other, event).unwrap();
+        driver.run_all();
+        let [filled, reached, waited] = driver.recorder.operations.make_contiguous() else {
+            panic!("{:?}", driver.recorder.operations)
         };
         assert_eq!(filled.kind, OperationKind::Fill(1 << 20));
         assert_eq!((&reached.kind, reached.end_ns), (&OperationKind::Event, reached.start_ns));
         assert_eq!((&waited.kind, waited.end_ns), (&OperationKind::Wait, filled.end_ns));
         assert!(waited.start_ns < waited.end_ns);
-        assert_eq!(machine.clock.now, filled.end_ns);
+        assert_eq!(driver.clock.now, filled.end_ns);
     }
 
     #[test]
@@ -560,15 +560,15 @@ mod tests {
 
     #[test]
     fn after_a_failure_nothing_runs() {
-        let mut machine = machine();
-        let address = machine.memory.device.allocate(1 << 20).unwrap();
-        machine.submit(LEGACY, fill(address + 4096)).unwrap();
-        machine.submit(LEGACY, fill(address)).unwrap();
-        machine.run_all();
-        assert_eq!(machine.device().fault, Some(ReturnCode::INVALID_VALUE));
-        assert_eq!(machine.recorder.misuse[0].kind, MisuseKind::OutOfBounds);
+        let mut driver = driver();
+        let address = driver.memory.device.allocate(1 << 20).unwrap();
+        driver.submit(LEGACY, fill(address + 4096)).unwrap();
+        driver.submit(LEGACY, fill(address)).unwrap();
+        driver.run_all();
+        assert_eq!(driver.device().fault, Some(ReturnCode::INVALID_VALUE));
+        assert_eq!(driver.recorder.misuse[0].kind, MisuseKind::OutOfBounds);
         let mut value = [0];
-        machine.memory.device.read(address, &mut value).unwrap();
-        assert_eq!((value, machine.recorder.operations.len()), ([0], 0));
+        driver.memory.device.read(address, &mut value).unwrap();
+        assert_eq!((value, driver.recorder.operations.len()), ([0], 0));
     }
 }

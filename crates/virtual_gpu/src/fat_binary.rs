@@ -94,7 +94,7 @@ fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// What nvcc 13.5 makes of `fixtures/twice.cu` in each of its modes of compression, for sm_80.
+    /// The output of nvcc 13.5 for `fixtures/twice.cu` in each of its modes of compression, for sm_80.
     const FILES: [&[u8]; 3] = [
         include_bytes!("../fixtures/twice_zstandard.fatbin"),
         include_bytes!("../fixtures/twice_lz4.fatbin"),

@@ -1,4 +1,4 @@
-//! What L2 holds from one launch to the next.
+//! The content of L2 from one launch to the next.
 //!
 //! What a launch finds there and what it makes of it is `simt`'s estimate (`simt::L2`). A program may set a part of L2
 //! aside. It holds what windows chose of the memory that was read, until it is reset, as long as all of
@@ -12,7 +12,7 @@
 //! Accesses outside of windows, and those that a window calls normal or streaming, share the rest of L2 alike.
 
 use cuda_driver::raw::CUaccessPolicyWindow_st;
-use simt::{L2, Pieces, Window, piece_bytes};
+use simt::{DramAtoms, L2, Window, dram_atom_bytes};
 use std::ffi::c_uint;
 use std::ops::Range;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(crate) struct AccessWindow {
 }
 
 impl AccessWindow {
-    /// What the driver was given.
+    /// Returns what the driver was given.
     ///
     /// # Safety
     /// `window` is valid for reads; its two properties may hold any number.
@@ -53,7 +53,7 @@ impl AccessWindow {
     }
 }
 
-/// How large L2 is, in bytes, and how much of it is set aside.
+/// The size of L2 in bytes, and how much of it is set aside.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct L2Size {
     pub(crate) bytes: u64,
@@ -65,20 +65,20 @@ impl L2Size {
         self.bytes.saturating_sub(self.set_aside_bytes)
     }
 
-    /// How many bytes of different memory the rest holds, of work that stands for so many times as many.
+    /// Returns how many bytes of different memory the rest holds, of work that stands for so many times as many.
     fn room_bytes(self, larger: f64) -> u64 {
         (self.rest_bytes() as f64 * ROOM / larger) as u64
     }
 }
 
-/// What L2 holds.
+/// The content of L2.
 #[derive(Debug, Default)]
 pub(crate) struct L2Contents {
     /// In the part that is set aside.
-    there: Arc<Pieces>,
+    there: Arc<DramAtoms>,
     /// In the rest.
-    left: Arc<Pieces>,
-    /// How many bytes of memory these are.
+    left: Arc<DramAtoms>,
+    /// The bytes of these.
     left_bytes: u64,
 }
 
@@ -104,13 +104,13 @@ impl L2Contents {
     }
 
     /// Adds what a kernel read to what is kept, if it all fits into what is set aside.
-    pub(crate) fn keep(&mut self, read: &Pieces, set_aside_bytes: u64) {
-        let mut all = Pieces::clone(&self.there);
+    pub(crate) fn keep(&mut self, read: &DramAtoms, set_aside_bytes: u64) {
+        let mut all = DramAtoms::clone(&self.there);
         for (page, pieces) in read {
             *all.entry(*page).or_default() |= pieces;
         }
-        let fits = piece_bytes(&all) <= set_aside_bytes + set_aside_bytes / 64;
-        self.there = Arc::new(if fits { all } else { Pieces::new() });
+        let fits = dram_atom_bytes(&all) <= set_aside_bytes + set_aside_bytes / 64;
+        self.there = Arc::new(if fits { all } else { DramAtoms::new() });
     }
 
     /// Keeps nothing any more.
@@ -119,9 +119,9 @@ impl L2Contents {
     }
 
     /// The last work has used these pieces, if there was room for all of them; it stands for so many times as many bytes.
-    pub(crate) fn leave(&mut self, last: Option<Pieces>, size: L2Size, larger: f64) {
+    pub(crate) fn leave(&mut self, last: Option<DramAtoms>, size: L2Size, larger: f64) {
         let room_bytes = size.room_bytes(larger);
-        let last = last.map(|last| (piece_bytes(&last), last));
+        let last = last.map(|last| (dram_atom_bytes(&last), last));
         let Some((bytes, last)) = last.filter(|(bytes, _)| *bytes <= room_bytes) else {
             return self.empty();
         };
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn what_fits_is_kept_and_what_does_not_leaves_nothing() {
         let mut kept = L2Contents::default();
-        let read = |pieces: u32| -> Pieces { [(0, !0 >> (64 - pieces))].into_iter().collect() };
+        let read = |pieces: u32| -> DramAtoms { [(0, !0 >> (64 - pieces))].into_iter().collect() };
         let held = |kept: &L2Contents| kept.found_by(None, size(1 << 20, 640), 1.0).there.len();
         kept.keep(&read(10), 640);
         assert_eq!(held(&kept), 1);
@@ -180,8 +180,9 @@ mod tests {
         let mut contents = L2Contents::default();
         // Room for 672 bytes: 28 of each 50 bytes that are not set aside.
         let l2 = size(1300, 100);
-        let left =
-            |contents: &L2Contents, larger| piece_bytes(&contents.found_by(None, l2, larger).left);
+        let left = |contents: &L2Contents, larger| {
+            dram_atom_bytes(&contents.found_by(None, l2, larger).left)
+        };
         contents.pass(4000..4200, l2, 1.0);
         assert_eq!(left(&contents, 1.0), 256, "from the middle of a piece, over the end of a page");
         contents.leave(Some([(9, 0b111)].into_iter().collect()), l2, 1.0);
@@ -202,7 +203,7 @@ mod tests {
                 contents.pass(page << 12..(page << 12) + 64, size(50 << 20, 0), 1.0);
             }
             assert_eq!(contents.left_bytes, 64 * count);
-            assert_eq!(contents.left_bytes, piece_bytes(&contents.left));
+            assert_eq!(contents.left_bytes, dram_atom_bytes(&contents.left));
             begin.elapsed().as_secs_f64()
         };
         // By the square it would be 256 times as long.

@@ -1,6 +1,6 @@
 //! A context's limits, by the numbers that NVIDIA's header gives them.
 
-/// What `cuCtxSetLimit` sets; the values of a new context are those of NVIDIA's driver.
+/// The values of `cuCtxSetLimit`; those of a new context are those of NVIDIA's driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Limits {
     /// `CU_LIMIT_STACK_SIZE`.

@@ -1,14 +1,14 @@
-//! How one device reaches another's memory, as data.
+//! The link from one device to another's memory, as data.
 
 use serde::{Deserialize, Serialize};
 
-/// How one device reaches another's memory.
+/// The link from one device to another's memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
-    /// Whether kernels and copy engines can access the other's memory.
+    /// True when kernels and copy engines can access the other's memory.
     pub access: bool,
-    /// Whether atomics on the other's memory are atomic for both devices.
+    /// True when atomics on the other's memory are atomic for both devices.
     pub native_atomics: bool,
     /// Copies one way, with peer access. Both ways have as much each.
     pub copy_bytes_per_second: f64,
@@ -34,7 +34,7 @@ impl Link {
         Link { access: false, native_atomics: false, ..self }
     }
 
-    /// What cannot be, in words.
+    /// Returns what cannot be, in words.
     pub(crate) fn wrong(&self) -> Option<String> {
         let rates = [
             ("copy_bytes_per_second", self.copy_bytes_per_second),

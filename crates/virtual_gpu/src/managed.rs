@@ -23,9 +23,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// What moves at least.
+/// The least that moves.
 const GRANULE: u64 = 64 << 10;
-/// What is evicted at once, and the most that one fault brings.
+/// The most that is evicted at once, and that one fault brings.
 const BLOCK: u64 = 2 << 20;
 
 /// Managed memory of so many bytes begins with what moves: with a block, if it fills one.
@@ -33,7 +33,7 @@ pub(crate) fn alignment(bytes: usize) -> usize {
     if bytes as u64 >= BLOCK { BLOCK as usize } else { GRANULE as usize }
 }
 
-/// How soon a kernel has to ask for a granule after the host took it, and how often, so that it stays with the host when it
+/// The time within which a kernel has to ask for a granule after the host took it, and how often, so that it stays with the host when it
 /// comes there next: a lapse of 500 us and three moves (to the device, back, and there again), the parameters `uvm_perf_thrashing_lapse_usec` and
 /// `uvm_perf_thrashing_threshold` of NVIDIA's open kernel modules.
 const SOON_NS: f64 = 500_000.0;
@@ -46,7 +46,7 @@ pub(crate) enum Side {
     Device,
 }
 
-/// What `cuMemAdvise` says, by its numbers.
+/// The advice of `cuMemAdvise`, by its numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Advice {
     ReadMostly(bool),
@@ -83,7 +83,7 @@ impl Granule {
     }
 }
 
-/// What moved, and how often somebody had to wait for it.
+/// The moved pages, and how often somebody had to wait for them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PageMoves {
     /// Faults: of the device where a kernel moved pages, of the host where the host did.
@@ -145,7 +145,7 @@ impl Managed {
         self.device_bytes
     }
 
-    /// Whether a range lies in one allocation.
+    /// Returns whether a range lies in one allocation.
     pub(crate) fn holds(&self, address: u64, bytes: u64) -> bool {
         self.regions.range(..=address).next_back().is_some_and(|(start, region)| {
             address.checked_add(bytes).is_some_and(|end| end <= start + region.bytes)
@@ -157,7 +157,7 @@ impl Managed {
         self.regions.iter().map(|(start, region)| *start..start + region.bytes).collect()
     }
 
-    /// What kernels reach over the link, in pieces that begin and end with granules.
+    /// Returns what kernels reach over the link, in pieces that begin and end with granules.
     pub(crate) fn mapped_ranges(
         &mut self,
         is_zero: impl Fn(Range<u64>) -> bool,
@@ -428,7 +428,7 @@ impl Managed {
         });
     }
 
-    /// Whether all of a range is advised to be mostly read.
+    /// Returns whether all of a range is advised to be mostly read.
     pub(crate) fn is_read_mostly(&self, range: Range<u64>) -> bool {
         self.all(range, |granule| granule.read_mostly) == Some(true)
     }
@@ -443,7 +443,7 @@ impl Managed {
         self.all(range, |granule| granule.prefetched).flatten()
     }
 
-    /// Whether all of a range is advised to be accessed by a side.
+    /// Returns whether all of a range is advised to be accessed by a side.
     pub(crate) fn is_accessed_by(&self, range: Range<u64>, side: Side) -> bool {
         let by = |granule: &Granule| match side {
             Side::Host => granule.accessed_by_host,
@@ -452,7 +452,7 @@ impl Managed {
         self.all(range, by) == Some(true)
     }
 
-    /// What all granules of a range agree on.
+    /// Returns what all granules of a range agree on.
     fn all<T: PartialEq>(&self, range: Range<u64>, of: impl Fn(&Granule) -> T) -> Option<T> {
         let mut each = Managed::granules_of(range).map(|at| self.look(at).map(&of));
         let first = each.next()??;

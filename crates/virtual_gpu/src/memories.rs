@@ -30,7 +30,7 @@ pub(crate) struct HostRegion {
     pub(crate) _owned: Option<Vec<u128>>,
 }
 
-/// How the driver came to know host memory.
+/// The way in which the driver came to know host memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HostKind {
     Pinned,
@@ -38,7 +38,7 @@ pub(crate) enum HostKind {
     Managed,
 }
 
-/// What an address is.
+/// The kind of memory at an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MemoryKind {
     /// Device memory, or managed memory.
@@ -85,7 +85,7 @@ impl Memories {
         self.written.remove(&address);
     }
 
-    /// Whether an address lies in host memory that the driver allocated without a cache.
+    /// Returns whether an address lies in host memory that the driver allocated without a cache.
     pub(crate) fn is_write_combined(&self, address: u64) -> bool {
         let region = self.host.range(..=address).next_back();
         region.is_some_and(|(start, region)| {
@@ -93,7 +93,7 @@ impl Memories {
         })
     }
 
-    /// What an address is.
+    /// The kind of memory at an address.
     pub(crate) fn place(&self, address: u64) -> MemoryKind {
         match self.device.allocation(address) {
             Some(allocation) if !allocation.is_mapped => MemoryKind::Device,
@@ -287,14 +287,14 @@ impl Memories {
         self.managed.kernel_touches(touched, (now_ns, room), |range| is_zero(device, range))
     }
 
-    /// What of a range is managed memory moves to a side.
+    /// Returns what of a range is managed memory moves to a side.
     pub(crate) fn move_to(&mut self, side: Side, range: Range<u64>) -> PageMoves {
         let room = self.room_for_managed();
         let device = &self.device;
         self.managed.move_to(side, range, room, |range| is_zero(device, range))
     }
 
-    /// Whether an address that no allocation holds was once one's.
+    /// Returns whether an address that no allocation holds was once one's.
     pub(crate) fn kind_of(&self, address: u64) -> MisuseKind {
         if self.device.describe(address).contains("freed") {
             MisuseKind::UseAfterFree
@@ -303,7 +303,7 @@ impl Memories {
         }
     }
 
-    /// What is still allocated.
+    /// Returns what is still allocated.
     pub(crate) fn leaks(&self) -> Vec<Misuse> {
         let device = self
             .device
@@ -365,7 +365,7 @@ impl Memories {
         }
     }
 
-    /// Whether the device may have written the page-locked range of `address` since `executed` operations had run.
+    /// Returns whether the device may have written the page-locked range of `address` since `executed` operations had run.
     pub(crate) fn device_wrote_since(&self, address: u64, executed: u64) -> bool {
         let base = self.device.allocation(address).map_or(address, |allocation| allocation.address);
         self.host_function_ran > executed
@@ -373,7 +373,7 @@ impl Memories {
     }
 }
 
-/// Whether host memory that the device knows holds zeros only.
+/// Returns whether host memory that the device knows holds zeros only.
 fn is_zero(device: &Memory, range: Range<u64>) -> bool {
     let bytes = (range.end - range.start) as usize;
     device.host_pointer(range.start, bytes).is_ok_and(|pointer| {

@@ -30,14 +30,14 @@ pub enum MisuseKind {
     DeviceLost,
     /// The executor found a hazard inside a kernel.
     KernelHazard,
-    /// What a kernel computes depends on whether NVIDIA's assembler fuses a product and a sum of it.
+    /// A result depends on whether NVIDIA's assembler fuses a product and a sum of the kernel.
     Contraction,
     /// Memory that is still allocated.
     Leak,
 }
 
 impl MisuseKind {
-    /// Whether it is worth knowing but no error: it costs time, or differs between devices.
+    /// Returns whether it is worth knowing but no error: it costs time, or differs between devices.
     pub fn is_advice(self) -> bool {
         matches!(self, MisuseKind::PageableAsyncCopy | MisuseKind::Contraction)
     }
@@ -81,7 +81,7 @@ pub struct Misuse {
     pub fault: Option<KernelFault>,
     /// The driver call that showed it.
     pub call: &'static str,
-    /// What happened and what would fix it, in one sentence.
+    /// The event and its cure, in one sentence.
     pub message: String,
     /// Where in the program the call was made, when debug information tells; nothing for what showed only when work ran
     /// later than its call.

@@ -30,28 +30,28 @@
 //! in a grid of fixed size each block has more to work on, and no more to clear and to sum up. The sectors in which
 //! atomics add up stay as many as they are.
 //!
-//! Memory moves reads alone, or writes alone, faster than both in turn ([`TURNS`]).
+//! Memory moves reads alone, or writes alone, faster than both in turn ([`READ_WRITE_TURNAROUND`]).
 //!
 //! Parts that are nearly as long disturb each other: the times are joined by p-norms. Parts of the memory have queues before
-//! them and hardly do ([`QUEUED`]). A warp that waits in such a queue holds its place, so the time of memory is joined with
-//! the start of warps, their waiting, and the two ways of the bus in a norm of its own ([`TOGETHER`]). What a multiprocessor
-//! does by itself goes on meanwhile ([`QUEUED`] again). The time until a kernel starts comes on top.
+//! them and hardly do ([`QUEUE_NORM`]). A warp that waits in such a queue holds its place, so the time of memory is joined with
+//! the start of warps, their waiting, and the two ways of the bus in a norm of its own ([`STALL_NORM`]). What a multiprocessor
+//! does by itself goes on meanwhile ([`QUEUE_NORM`] again). The time until a kernel starts comes on top.
 
 use crate::link::Link;
 use crate::profile::Profile;
 use crate::timeline::{Engine, Place};
 use simt::{Counters, Estimate, LinkTraffic};
 
-/// How long a multiprocessor takes for a request of atomics: 2^24 updates of 2^18 counters take 0.0446 ms on an H200
+/// The time of a multiprocessor for a request of atomics: 2^24 updates of 2^18 counters take 0.0446 ms on an H200
 /// (`atomics/global` in `results/nvidia-h200/reference.json`), 132 x 1.98 GHz x 0.0446 ms / 2^19 requests = 22.
 const ATOMIC_REQUEST_CYCLES: f64 = 22.0;
 
-/// How much longer memory takes for a granule far from the others of its request: 2^26 words at random in 256 MiB, each
+/// The further time of memory for an atom far from the others of its request: 2^26 words at random in 256 MiB, each
 /// alone in 64 bytes, take 1.486 ms on an H200 (`bus_utilization/random_cg` in `results/nvidia-h200/reference.json`), and
 /// 2^32 bytes at the rate of copies take 2^32 / 4.27e12 = 1.006 ms.
-const ALONE: f64 = 0.85;
+const ROW_MISS_COST: f64 = 0.85;
 
-/// How long a multiprocessor takes for a lane's atomic on the shared memory of another: 2^26 x 7/8 of them take 1.085 ms on
+/// The time of a multiprocessor for a lane's atomic on the shared memory of another: 2^26 x 7/8 of them take 1.085 ms on
 /// an H200 (`distributed_shared/cluster`, in the same file), 132 x 1.98 GHz x 1.085 ms / (2^26 x 7/8) = 4.83.
 const CLUSTER_ATOMIC_CYCLES: f64 = 4.83;
 
@@ -62,7 +62,7 @@ const CLUSTER_ATOMIC_CYCLES: f64 = 4.83;
 /// `coalescing/strided` and `coarsening/consecutive_16`, where loads use L1 as well).
 const STORED_LINE_CYCLES: f64 = 2.0;
 
-/// How many sectors that are read L2 could hand out while it takes one that is stored. `local_memory/indexed` loads and stores
+/// The sectors that L2 could hand out while it takes one that is stored. `local_memory/indexed` loads and stores
 /// 3.8e7 of them in 0.336 ms: (1 + 1.75) x 3.8e7 x 32 / 10e12 = 0.334. `coarsening/consecutive_8` loads 1.7e7 and stores
 /// 13.4e7 in 0.901 ms: (1.7e7 + 1.75 x 13.4e7) x 32 / 10e12 = 0.80, and L1 is busy for nearly as long (in the same file).
 /// Nsight Compute counts 1.5 in L2 for each that is stored (`results/nvidia-h100/counters.csv.gz`).
@@ -84,7 +84,7 @@ const GLOBAL_REQUEST_CYCLES: f64 = 4.0 / 3.0;
 
 /// Which part of the time memory saves for bytes that have none of the other direction beside them: it reads 4576 GB/s,
 /// and copies 4283 GB/s, read and written together (measured peaks in the same file).
-const TURNS: f64 = 0.064;
+const READ_WRITE_TURNAROUND: f64 = 0.064;
 
 /// Which part of its rate L2 has left when a window persists and all is set aside for it that the device allows: the 805 MB of
 /// `l2_persistence/all_set_aside` take 0.325 ms on an H200 and 0.333 ms on an H100, and with four fifths of that set aside
@@ -100,10 +100,10 @@ const SMALL_PAGES: f64 = 0.8;
 
 /// The exponent of the norm that joins parts with queues before them: two equal parts take 1.09 times one of them.
 /// Fitted, as is the next, to all rows of kernels in the same file.
-const QUEUED: f64 = 8.0;
+const QUEUE_NORM: f64 = 8.0;
 
 /// The exponent of the norm that joins those with the start and the waiting of warps: two equal parts take 1.26 times one.
-const TOGETHER: f64 = 3.0;
+const STALL_NORM: f64 = 3.0;
 
 /// The parts that a multiprocessor keeps busy by itself, by name.
 const INSIDE: [&str; 3] = ["L1 and shared memory", "constant cache", "issuing instructions"];
@@ -123,12 +123,12 @@ pub fn together(parts: &[(&str, f64)]) -> f64 {
     let inside = of(&|name| INSIDE.contains(&name));
     let held = of(&|name| HELD.contains(&name));
     let memory = of(&|name| !INSIDE.contains(&name) && !HELD.contains(&name));
-    let memory = norm(QUEUED, &mut memory.into_iter());
-    let outside = norm(TOGETHER, &mut held.into_iter().chain([memory]));
-    norm(QUEUED, &mut inside.into_iter().chain([outside]))
+    let memory = norm(QUEUE_NORM, &mut memory.into_iter());
+    let outside = norm(STALL_NORM, &mut held.into_iter().chain([memory]));
+    norm(QUEUE_NORM, &mut inside.into_iter().chain([outside]))
 }
 
-/// How much larger a launch, a copy or a fill is taken to be than what is executed.
+/// The factor between a launch, a copy or a fill as it is meant to be and as it is executed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WorkScale {
     /// In its work: what it loads, stores and computes.
@@ -156,22 +156,22 @@ impl Default for WorkScale {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Load<'a> {
     pub(crate) counters: &'a Counters,
-    /// What of it each block does once.
+    /// The part of it that each block does once.
     pub(crate) once: &'a Counters,
     pub(crate) estimate: &'a Estimate,
     pub(crate) warps: u64,
     pub(crate) blocks: u64,
     /// Blocks that fit on a multiprocessor at once.
     pub(crate) resident: u32,
-    /// How much larger the launch is taken to be than what ran.
+    /// The factor between the launch as it is meant to be and as it ran.
     pub(crate) larger: WorkScale,
     /// A window keeps accesses in a part of L2 that is as large as the device allows.
     pub(crate) all_set_aside: bool,
-    /// How the other devices' memory is reached, in the order of the estimate's.
+    /// The links to the other devices' memory, in the order of the estimate's.
     pub(crate) links: &'a [&'a Link],
 }
 
-/// How long each part of the device is busy with a kernel, in nanoseconds.
+/// The time that each part of the device is busy with a kernel, in nanoseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Parts {
     /// Device memory.
@@ -263,7 +263,7 @@ impl Parts {
     }
 }
 
-/// How long each part of the device is busy with a kernel.
+/// Returns how long each part of the device is busy with a kernel.
 pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
     let Load { counters, once, estimate, larger, .. } = *load;
     // Amounts are counted in all and in what blocks do once.
@@ -276,7 +276,7 @@ pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
         c.global_store.sectors + c.global_atomic.sectors + c.global_reduction.sectors
     };
     let beyond = |of: &dyn Fn(&LinkTraffic) -> u64| {
-        let host = [&estimate.far, &estimate.far_small_pages];
+        let host = [&estimate.host, &estimate.host_small_pages];
         work(estimate.peers.iter().chain(host).map(of).sum())
     };
     // Some stores go on together.
@@ -289,15 +289,15 @@ pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
     let l2 = 32.0 * (l2 + (STORED_SECTOR - 1.0) * (near_stores + stored_local));
     let written =
         32 * (estimate.dram_whole_sectors_written + estimate.dram_partial_sectors_written);
-    let scattered = 1.0 + ALONE * estimate.alone;
-    let first = scattered * (estimate.dram_read_bytes - estimate.dram_again_bytes) as f64;
+    let scattered = 1.0 + ROW_MISS_COST * estimate.row_miss_ratio;
+    let first = scattered * (estimate.dram_read_bytes - estimate.refetched_bytes) as f64;
     let read = larger.bytes * (first + 32.0 * estimate.dram_partial_sectors_written as f64)
-        + scattered * work(estimate.dram_again_bytes)
+        + scattered * work(estimate.refetched_bytes)
         + 32.0 * estimate.atomic_sectors as f64;
     let written = larger.bytes * written as f64 + 32.0 * estimate.atomic_sectors as f64;
-    let dram = read + written - TURNS * (read - written).abs();
+    let dram = read + written - READ_WRITE_TURNAROUND * (read - written).abs();
     let zero_copy = |sectors_and_lines: &dyn Fn(&LinkTraffic) -> [u64; 2], rate: f64| -> f64 {
-        let [large, small] = [&estimate.far, &estimate.far_small_pages].map(|link| {
+        let [large, small] = [&estimate.host, &estimate.host_small_pages].map(|link| {
             let [sectors, lines] = sectors_and_lines(link);
             ns(work(32 * sectors), rate).max(ns(work(lines), profile.zero_copy_lines_per_second))
         });
@@ -371,8 +371,8 @@ pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
         let in_turn_ns =
             (waiting_ns - own_ns).max(0.0) + inside_ns * multiprocessors / blocks.min(room);
         // What is joined with the computing itself to that time.
-        let rest = (in_turn_ns.powf(QUEUED) - inside_ns.powf(QUEUED)).max(0.0);
-        waiting_ns = waiting_ns.max(rest.powf(1.0 / QUEUED));
+        let rest = (in_turn_ns.powf(QUEUE_NORM) - inside_ns.powf(QUEUE_NORM)).max(0.0);
+        waiting_ns = waiting_ns.max(rest.powf(1.0 / QUEUE_NORM));
     }
     Parts {
         dram_ns: ns(dram, profile.dram_bytes_per_second),
@@ -406,7 +406,7 @@ pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
     }
 }
 
-/// How much longer or shorter than the warps that were executed those of a launch wait in the mean, which is so many times
+/// Returns how much longer or shorter than the warps that were executed those of a launch wait in the mean, which is so many times
 /// as large as what runs at once: of what was executed, the blocks that ran at once from the begin on are a larger part.
 fn as_most_blocks(load: &Load<'_>, waves: f64) -> f64 {
     let Estimate { chain_cycles, first_chain_cycles, first_warps, .. } = *load.estimate;
@@ -421,7 +421,7 @@ fn as_most_blocks(load: &Load<'_>, waves: f64) -> f64 {
     (part * first + (1.0 - part) * later) / mean(chain_cycles, load.warps)
 }
 
-/// How long a kernel keeps each link to another device busy, from there and to there, in nanoseconds.
+/// Returns how long a kernel keeps each link to another device busy, from there and to there, in nanoseconds.
 fn ways_ns(load: &Load<'_>) -> impl Iterator<Item = [f64; 2]> {
     let ns = |amount: u64, rate: f64| load.larger.work * amount as f64 / rate * 1e9;
     load.estimate.peers.iter().zip(load.links).map(move |(traffic, link)| {
@@ -432,7 +432,7 @@ fn ways_ns(load: &Load<'_>) -> impl Iterator<Item = [f64; 2]> {
     })
 }
 
-/// How long a kernel of `device` keeps each end of the links to other devices busy, in nanoseconds.
+/// Returns how long a kernel of `device` keeps each end of the links to other devices busy, in nanoseconds.
 pub(crate) fn links_busy(load: &Load<'_>, device: usize, peers: &[usize]) -> Vec<(Place, f64)> {
     let mut busy = Vec::new();
     for ([read, written], peer) in ways_ns(load).zip(peers) {

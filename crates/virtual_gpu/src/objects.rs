@@ -1,4 +1,4 @@
-//! What the driver's handles stand for.
+//! The objects that the driver's handles stand for.
 
 use crate::arrays::Array;
 use crate::code::CuResult;
@@ -18,7 +18,7 @@ pub(crate) const DEFAULT: usize = 0;
 pub(crate) const LEGACY: usize = 1;
 /// The handle of a thread's default stream, and the key of the first thread's on the first device.
 const PER_THREAD: usize = 2;
-/// How far the keys of two devices' default streams are apart; so many threads but two have one of their own. Other
+/// The distance between the keys of two devices' default streams; so many threads but two have one of their own. Other
 /// streams have larger handles.
 const DEVICE_KEYS: usize = 1 << 10;
 
@@ -49,7 +49,7 @@ pub(crate) struct StreamState {
     pub(crate) priority: i32,
     pub(crate) tail: Option<usize>,
     pub(crate) capture: Option<StreamCapture>,
-    /// What its kernels say L2 of addresses.
+    /// The window that its kernels give L2.
     pub(crate) window: Option<AccessWindow>,
 }
 
@@ -78,7 +78,7 @@ pub(crate) struct FunctionState {
     pub(crate) large_clusters: bool,
     /// The name as the program may keep it.
     pub(crate) c_name: CString,
-    /// What functions of CUDA 3 said of the next launch.
+    /// The settings of CUDA 3's functions for the next launch.
     pub(crate) next: NextLaunch,
 }
 
@@ -106,7 +106,7 @@ pub(crate) struct NextLaunch {
     pub(crate) parameters: Vec<u8>,
 }
 
-/// What a program gives the linker.
+/// The texts that a program gives the linker.
 #[derive(Debug, Default)]
 pub(crate) struct LinkState {
     pub(crate) texts: Vec<String>,
@@ -142,7 +142,7 @@ pub(crate) struct CaptureState {
 }
 
 impl StreamState {
-    /// Whether the stream neither waits for the legacy default stream nor is waited for by it.
+    /// Returns whether the stream neither waits for the legacy default stream nor is waited for by it.
     fn is_non_blocking(&self) -> bool {
         self.flags & 1 != 0
     }
@@ -178,7 +178,7 @@ pub(crate) struct Objects {
     pub(crate) textures: HashMap<u64, TextureState>,
 }
 
-/// What a texture or surface object was made of.
+/// The description that a texture or surface object was made of.
 pub(crate) struct TextureState {
     pub(crate) resource: CUDA_RESOURCE_DESC,
     pub(crate) texture: Option<CUDA_TEXTURE_DESC>,
@@ -295,7 +295,7 @@ impl Objects {
         Ok(dependencies)
     }
 
-    /// Whether work on the legacy default stream would have to follow a stream that is being captured.
+    /// Returns whether work on the legacy default stream would have to follow a stream that is being captured.
     pub(crate) fn legacy_follows_a_capture(&self) -> bool {
         let mut others = self.streams.values().filter(|other| other.device == self.device);
         others.any(|other| !other.is_non_blocking() && other.capture.is_some())

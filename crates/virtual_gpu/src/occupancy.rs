@@ -19,7 +19,7 @@ const REGISTER_UNIT: u32 = 256;
 /// Parts of a multiprocessor, each with its own schedulers and registers.
 const PARTITIONS: u32 = 4;
 
-/// What a block needs.
+/// The resources that a block needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockNeeds {
     /// Threads.

@@ -1,4 +1,4 @@
-//! How a virtual GPU runs, as the program that starts it chooses.
+//! Options of a virtual GPU, as the program that starts it chooses.
 
 use simt::{Checks, Schedule};
 
@@ -14,7 +14,7 @@ pub enum Order {
     Seeded(u64),
 }
 
-/// How a virtual GPU runs.
+/// The options of a virtual GPU.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
     /// When work runs.
@@ -23,11 +23,11 @@ pub struct Options {
     pub schedule: Schedule,
     /// Hazards to look for inside kernels; each costs time.
     pub checks: Checks,
-    /// Whether kernels take the time of the model; without it they take the least there is, and are executed faster.
+    /// True when kernels take the time of the model; without it they take the least there is, and are executed faster.
     pub times: bool,
-    /// Whether to find host memory that changes under a pending copy, which reads the memory twice.
+    /// True when to find host memory that changes under a pending copy, which reads the memory twice.
     pub watch_host_memory: bool,
-    /// Whether mistakes that do more harm than to cost time are also written to standard error when they are found.
+    /// True when mistakes that do more harm than to cost time are also written to standard error when they are found.
     pub announce: bool,
     /// Warp-instructions after which a kernel is taken to run forever.
     pub fuel: u64,

@@ -37,7 +37,7 @@ impl Access {
         (0..self.height).map(move |row| start(row)..start(row) + self.width)
     }
 
-    /// Whether a row begins before `range` ends and ends after it begins.
+    /// Returns whether a row begins before `range` ends and ends after it begins.
     fn overlaps(self, range: &Range<u64>) -> bool {
         let behind = (range.start + 1).saturating_sub(self.start + self.width);
         let row = behind.div_ceil(self.pitch.max(1));
@@ -46,10 +46,10 @@ impl Access {
 
     /// The first address that both use, if one of them writes, or if one is a kernel that may write and `suspects` asks
     /// for it.
-    fn conflict(self, other: Access, suspects: bool) -> Option<u64> {
+    fn conflict(self, other: Access, candidates: bool) -> Option<u64> {
         match (self.how, other.how) {
             (How::Writes, _) | (_, How::Writes) => {}
-            (How::Touches, How::Reads) | (How::Reads, How::Touches) if suspects => {}
+            (How::Touches, How::Reads) | (How::Reads, How::Touches) if candidates => {}
             _ => return None,
         }
         let row = self.rows().find(|row| other.overlaps(row))?;
@@ -65,8 +65,8 @@ impl Access {
 
 /// The first address at which work conflicts that does `mine` and `theirs`. With `suspects` that is also what a copy reads
 /// and a kernel may write.
-pub(crate) fn conflict(mine: &[Access], theirs: &[Access], suspects: bool) -> Option<u64> {
-    mine.iter().find_map(|one| theirs.iter().find_map(|other| one.conflict(*other, suspects)))
+pub(crate) fn conflict(mine: &[Access], theirs: &[Access], candidates: bool) -> Option<u64> {
+    mine.iter().find_map(|one| theirs.iter().find_map(|other| one.conflict(*other, candidates)))
 }
 
 /// The first address at which copies or fills that do `accesses` conflict with a kernel.
@@ -74,7 +74,7 @@ pub(crate) fn conflict_with(accesses: &[Access], footprint: &Footprint) -> Optio
     accesses.iter().find_map(|access| access.conflict_with(footprint))
 }
 
-/// What an operation touches.
+/// Returns what an operation touches.
 pub(crate) fn accesses(memory: &Memory, work: &QueuedWork) -> Vec<Access> {
     match work {
         QueuedWork::Copy(copy) | QueuedWork::Arrival(copy) => {

@@ -1,7 +1,7 @@
 //! The one virtual GPU of a process, and the way into it.
 
 use crate::code::{CuResult, NOT_INITIALIZED, NOT_PERMITTED};
-use crate::machine::Machine;
+use crate::driver::Driver;
 use crate::options::Options;
 use crate::profile::CallCost;
 use crate::thread;
@@ -27,22 +27,22 @@ pub struct StartError {
     requested: String,
 }
 
-static MACHINE: OnceLock<(VirtualGpu, Mutex<Machine>)> = OnceLock::new();
+static DRIVER: OnceLock<(VirtualGpu, Mutex<Driver>)> = OnceLock::new();
 
 impl VirtualGpu {
     /// Starts the process's virtual GPU, or several: a [`Profile`](crate::Profile) or a [`Topology`]. Starting the same one again gives the running one, with the new options from
     /// there on; reads of memory that nobody wrote are found in allocations made after they were asked for.
     pub fn start(
-        machine: impl Into<Topology>,
+        driver: impl Into<Topology>,
         options: Options,
     ) -> Result<&'static VirtualGpu, StartError> {
-        let topology = machine.into();
+        let topology = driver.into();
         let name = format!("virtual {}", topology.name());
         let requested = name.clone();
-        let (running, machine) = MACHINE
-            .get_or_init(|| (VirtualGpu { name }, Mutex::new(Machine::new(topology, options))));
+        let (running, driver) = DRIVER
+            .get_or_init(|| (VirtualGpu { name }, Mutex::new(Driver::new(topology, options))));
         if running.name == requested {
-            machine.lock().unwrap_or_else(PoisonError::into_inner).set_options(options);
+            driver.lock().unwrap_or_else(PoisonError::into_inner).set_options(options);
             Ok(running)
         } else {
             Err(StartError { running: running.name.clone(), requested })
@@ -62,16 +62,16 @@ pub(crate) fn initialized() {
 }
 
 /// The machine, once it was started, unless it is that of a process which this one was forked from.
-fn machine() -> Option<&'static Mutex<Machine>> {
+fn driver() -> Option<&'static Mutex<Driver>> {
     let owner = INITIALIZED_BY.load(Ordering::Relaxed);
     let is_ours = owner == 0 || owner == std::process::id();
-    MACHINE.get().filter(|_| is_ours).map(|(_, machine)| machine)
+    DRIVER.get().filter(|_| is_ours).map(|(_, driver)| driver)
 }
 
 /// Asks or tells the machine something outside of the driver API; without a machine the answer is empty.
-pub(crate) fn with<R: Default>(body: impl FnOnce(&mut Machine) -> R) -> R {
-    match machine() {
-        Some(machine) => body(&mut machine.lock().unwrap_or_else(PoisonError::into_inner)),
+pub(crate) fn with<R: Default>(body: impl FnOnce(&mut Driver) -> R) -> R {
+    match driver() {
+        Some(driver) => body(&mut driver.lock().unwrap_or_else(PoisonError::into_inner)),
         None => R::default(),
     }
 }
@@ -80,24 +80,24 @@ pub(crate) fn with<R: Default>(body: impl FnOnce(&mut Machine) -> R) -> R {
 pub(crate) fn enter(
     call: &'static str,
     cost: CallCost,
-    body: impl FnOnce(&mut Machine) -> CuResult,
+    body: impl FnOnce(&mut Driver) -> CuResult,
 ) -> ReturnCode {
     if thread::is_in_host_function() {
         return NOT_PERMITTED;
     }
-    let Some(machine) = machine() else { return NOT_INITIALIZED };
-    let mut machine = machine.lock().unwrap_or_else(PoisonError::into_inner);
-    machine.recorder.call = call;
-    machine.select_current();
-    let start = machine.clock.now;
+    let Some(driver) = driver() else { return NOT_INITIALIZED };
+    let mut driver = driver.lock().unwrap_or_else(PoisonError::into_inner);
+    driver.recorder.call = call;
+    driver.select_current();
+    let start = driver.clock.now;
     // A panic here is a bug of this crate; unwinding into a caller in C would end the process.
-    let outcome = catch_unwind(AssertUnwindSafe(|| body(&mut machine)));
+    let outcome = catch_unwind(AssertUnwindSafe(|| body(&mut driver)));
     // Work is enqueued when the call begins; the host is held up until the call has ended.
-    let usual = machine.device().profile.call_ns(cost);
-    machine.clock.end_call(usual);
-    let end = machine.clock.now;
+    let usual = driver.device().profile.call_ns(cost);
+    driver.clock.end_call(usual);
+    let end = driver.clock.now;
     if end > start {
-        machine.recorder.note(OperationKind::Call(call.into()), None, start..end);
+        driver.recorder.note(OperationKind::Call(call.into()), None, start..end);
     }
     match outcome {
         Ok(Ok(())) => ReturnCode::SUCCESS,

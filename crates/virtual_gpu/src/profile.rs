@@ -12,7 +12,7 @@ use std::path::Path;
 pub(crate) const PORTABLE_CLUSTER: u32 = 8;
 const MAX_CLUSTER: u32 = 16;
 
-/// What kind of call costs the host how much.
+/// The kind of a call, by what it costs the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CallCost {
     /// Nothing is handed to the device.
@@ -31,7 +31,7 @@ pub(crate) enum CallCost {
 pub struct Profile {
     /// NVIDIA's name of the device.
     pub name: String,
-    /// Whether a committed measurement on such a device backs the rates.
+    /// True when a committed measurement on such a device backs the rates.
     pub calibrated: bool,
     /// Where the figures come from.
     pub sources: Vec<String>,
@@ -132,19 +132,19 @@ pub struct Profile {
     pub graph_kernel_minimum_ns: f64,
     /// From the end of work on one engine to the start of work on another that waits for it.
     pub engine_switch_ns: f64,
-    /// What a call costs the host, unless it is one of the following.
+    /// The host's time for a call, unless it is one of the following.
     pub api_call_ns: f64,
-    /// What enqueueing a kernel or a graph costs the host.
+    /// The host's time to enqueue a kernel or a graph.
     pub launch_call_ns: f64,
-    /// What enqueueing a copy or a fill costs the host. Profiles that were calibrated before it was measured lack it.
+    /// The host's time to enqueue a copy or a fill. Profiles that were calibrated before it was measured lack it.
     #[serde(default = "copy_call_ns")]
     pub copy_call_ns: f64,
-    /// What it costs the host to take memory from the device and map it, or to unmap it and give it back, however
+    /// The host's time to take memory from the device and map it, or to unmap it and give it back, however
     /// much it is.
     pub device_memory_call_ns: f64,
-    /// What comes on top of that: the rate at which memory is mapped, or unmapped.
+    /// The rate on top of that at which memory is mapped, or unmapped.
     pub device_memory_bytes_per_second: f64,
-    /// What taking memory from a pool that has it, or giving it back to the pool, costs the host.
+    /// The host's time to take memory from a pool that has it, or to give it back to the pool.
     pub pool_call_ns: f64,
     /// Set-up of a copy.
     pub copy_latency_ns: f64,
@@ -154,20 +154,20 @@ pub struct Profile {
     pub write_combined_read_bytes_per_second: f64,
     /// Allocating page-locked memory and freeing it, both together: the first 2 MiB, or less.
     pub page_lock_latency_ns: f64,
-    /// What comes on top of that: the rate beyond 2 MiB.
+    /// The rate on top of that beyond 2 MiB.
     pub page_lock_bytes_per_second: f64,
-    /// What comes on top where the memory is write-combined.
+    /// The time on top where the memory is write-combined.
     #[serde(default = "write_combined_lock_ns")]
     pub write_combined_lock_ns: f64,
     /// Page-locking memory that exists and unlocking it, both together: what it takes for every size.
     #[serde(default = "page_register_latency_ns")]
     pub page_register_latency_ns: f64,
-    /// What comes on top of that: the rate.
+    /// The rate on top of that.
     pub page_register_bytes_per_second: f64,
-    /// How it reaches the memory of another device of its kind; without one there is no peer access.
+    /// The link to the memory of another device of its kind; without one there is no peer access.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<Link>,
-    /// What a fault of a kernel on managed memory takes, beside moving the bytes.
+    /// The time of a kernel's fault on managed memory, beside moving the bytes.
     #[serde(default = "page_fault_ns")]
     pub page_fault_ns: f64,
     /// Managed memory that moves to the device; no more than the link carries.
@@ -181,12 +181,12 @@ pub struct Profile {
     pub pages_first_on_host_bytes_per_second: f64,
 }
 
-/// What files do not say that were written before it was known: what an H200's host takes.
+/// Returns what files do not say that were written before it was known: what an H200's host takes.
 fn write_combined_lock_ns() -> f64 {
     600_000.0
 }
 
-/// What files do not say that were written before the chains of `memory_hierarchy` were predicted: an H200's, 65536 steps
+/// Returns what files do not say that were written before the chains of `memory_hierarchy` were predicted: an H200's, 65536 steps
 /// in 9.234 ms at 1.98 GHz.
 fn l2_latency_cycles() -> u32 {
     280
@@ -207,7 +207,7 @@ fn page_register_latency_ns() -> f64 {
     120_000.0
 }
 
-/// What files do not say that were written before managed memory was measured: six faults per 2 MiB and the bytes of it
+/// Returns what files do not say that were written before managed memory was measured: six faults per 2 MiB and the bytes of it
 /// come to 7 GB/s, between the 5.7 and 8.2 GB/s that an H100 had.
 fn page_fault_ns() -> f64 {
     42_000.0
@@ -228,7 +228,7 @@ fn copy_call_ns() -> f64 {
     2500.0
 }
 
-/// What `managed_memory/host_first` has on an H100 beyond the faults of its kernel.
+/// Returns what `managed_memory/host_first` has on an H100 beyond the faults of its kernel.
 fn pages_first_on_host_bytes_per_second() -> f64 {
     2.5e9
 }
@@ -247,7 +247,7 @@ pub const PROFILES: &[(&str, &str)] = &[
 /// Bytes of a profile's file at most.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Whether a figure may have a value: rates and counts are positive, and no figure is beyond what the
+/// Returns whether a figure may have a value: rates and counts are positive, and no figure is beyond what the
 /// model can compute with.
 fn may_be(name: &str, value: f64) -> bool {
     let may_be_zero =
@@ -276,7 +276,7 @@ pub enum ProfileError {
     /// No profile has the name.
     #[error("there is no virtual device {name:?}, choose one of: {}", known())]
     Unknown {
-        /// What was asked for.
+        /// The name that was asked for.
         name: String,
     },
     /// The text is not a profile.
@@ -287,11 +287,11 @@ pub enum ProfileError {
     Topology(String),
 }
 
-/// How much longer a pool takes to map or unmap memory than `cuMemAlloc` and `cuMemFree` do: `allocation/pool_released` over
+/// The factor of a pool's time to map or unmap memory over that of `cuMemAlloc` and `cuMemFree`: `allocation/pool_released` over
 /// `each_step` is 1.33 to 1.39 in `reference.json` and `third.json.gz` of an H200 and `all.json.gz` of an H100 (`results`).
 const POOL_MAPS: f64 = 1.4;
 
-/// What the driver maps at once: the granularity of its virtual memory management.
+/// The granularity of the driver's virtual memory management.
 const MAPPED_AT_ONCE: u64 = 2 << 20;
 
 fn known() -> String {
@@ -359,7 +359,7 @@ impl Profile {
         self.compute_capability[0] * 10 + self.compute_capability[1]
     }
 
-    /// What taking so much memory from the device, or giving it back, costs the host. Less than half of what is
+    /// Returns what taking so much memory from the device, or giving it back, costs the host. Less than half of what is
     /// mapped at once comes from a piece that the driver has (on an H200 64 KiB did, and 1 MiB did not).
     pub(crate) fn device_memory_ns(&self, bytes: u64) -> f64 {
         if bytes < MAPPED_AT_ONCE / 2 {
@@ -368,12 +368,12 @@ impl Profile {
         self.device_memory_call_ns + bytes as f64 / self.device_memory_bytes_per_second * 1e9
     }
 
-    /// What it costs the host when a pool takes memory from the device, or gives it back.
+    /// Returns what it costs the host when a pool takes memory from the device, or gives it back.
     pub(crate) fn pool_memory_ns(&self) -> f64 {
         POOL_MAPS * self.device_memory_call_ns
     }
 
-    /// What a call of the driver costs the host, unless the call itself knows better.
+    /// Returns what a call of the driver costs the host, unless the call itself knows better.
     pub(crate) fn call_ns(&self, cost: CallCost) -> f64 {
         match cost {
             CallCost::Api => self.api_call_ns,
@@ -383,7 +383,7 @@ impl Profile {
         }
     }
 
-    /// What launches are held to.
+    /// Returns what launches are held to.
     pub(crate) fn launch_limits(&self) -> simt::Limits {
         simt::Limits {
             shared_bytes_per_block: self.shared_bytes_per_block_opt_in,
@@ -395,12 +395,12 @@ impl Profile {
         }
     }
 
-    /// Whether blocks can be grouped into clusters.
+    /// Returns whether blocks can be grouped into clusters.
     pub(crate) fn has_clusters(&self) -> bool {
         self.compute_capability[0] >= 9
     }
 
-    /// What a warp waits for, when so many resident blocks share L1, which their shared memory is a part of.
+    /// Returns what a warp waits for, when so many resident blocks share L1, which their shared memory is a part of.
     pub(crate) fn latencies(
         &self,
         shared_bytes: u32,
@@ -481,7 +481,7 @@ impl Profile {
         Some(i32::try_from(value).unwrap_or(i32::MAX))
     }
 
-    /// What is set aside of L2 for so many bytes: sixteenths of it, as on an H200.
+    /// Returns what is set aside of L2 for so many bytes: sixteenths of it, as on an H200.
     pub(crate) fn set_aside(&self, bytes: usize) -> usize {
         let step = (self.l2_bytes / 16).max(1) as usize;
         (bytes.div_ceil(step) * step).min(self.persisting_l2_bytes as usize)

@@ -3,8 +3,8 @@
 //! Work runs as late as its order allows: when the host waits for it.
 
 use crate::code::{CAPTURE_IMPLICIT, CAPTURE_UNSUPPORTED, CuResult};
+use crate::driver::Driver;
 use crate::executor::{HOST_FUNCTION_NS, operation_kind};
-use crate::machine::Machine;
 use crate::objects::{GraphState, StreamCapture};
 use crate::options::Order;
 use crate::recorder::OrderRecord;
@@ -13,7 +13,7 @@ use crate::work::{QueuedOperation, QueuedWork};
 use cuda_driver::{OperationKind, ReturnCode};
 use std::collections::BTreeSet;
 
-impl Machine {
+impl Driver {
     /// Enqueues work on a stream, or records it when the stream is being captured.
     pub(crate) fn submit(
         &mut self,
@@ -209,7 +209,7 @@ impl Machine {
         dependencies.into_iter().try_for_each(|id| self.wait(id))
     }
 
-    /// Whether an operation has ended by the host's clock.
+    /// Returns whether an operation has ended by the host's clock.
     pub(crate) fn poll(&mut self, id: usize) -> CuResult {
         // A host function may wait for what the host does after this call, so it runs no earlier than it must.
         let now = self.clock.now;
@@ -242,13 +242,13 @@ mod tests {
     use crate::work::Fill;
     use simt::Checks;
 
-    fn machine(order: Order) -> Machine {
+    fn driver(order: Order) -> Driver {
         let options = Options { order, ..Options::default() };
-        Machine::new(Profile::named("h200").unwrap(), options)
+        Driver::new(Profile::named("h200").unwrap(), options)
     }
 
-    fn fill(machine: &mut Machine) -> QueuedWork {
-        let address = machine.memory.device.allocate(1 << 16).expect("there is room");
+    fn fill(driver: &mut Driver) -> QueuedWork {
+        let address = driver.memory.device.allocate(1 << 16).expect("there is room");
         QueuedWork::Fill(Fill {
             address,
             pitch: 1 << 16,
@@ -262,47 +262,47 @@ mod tests {
     #[test]
     fn work_runs_when_the_host_waits_for_it_or_at_once() {
         for (order, runs) in [(Order::Late, 0), (Order::Immediate, 1), (Order::Seeded(3), 0)] {
-            let mut machine = machine(order);
-            let work = fill(&mut machine);
-            let id = machine.submit(LEGACY, work).unwrap().expect("nothing is captured");
-            assert_eq!(machine.memory.executed, runs, "{order:?}");
-            let now = machine.clock.now;
-            machine.wait(id).unwrap();
-            assert_eq!(machine.memory.executed, 1);
-            assert!(machine.clock.now > now, "the host waited");
+            let mut driver = driver(order);
+            let work = fill(&mut driver);
+            let id = driver.submit(LEGACY, work).unwrap().expect("nothing is captured");
+            assert_eq!(driver.memory.executed, runs, "{order:?}");
+            let now = driver.clock.now;
+            driver.wait(id).unwrap();
+            assert_eq!(driver.memory.executed, 1);
+            assert!(driver.clock.now > now, "the host waited");
         }
     }
 
     #[test]
     fn a_stream_that_nobody_waits_for_stays_pending() {
-        let mut machine = machine(Order::Late);
+        let mut driver = driver(Order::Late);
         let [one, other] = [(); 2].map(|()| {
-            machine.objects.streams.add(StreamState { flags: 1, ..StreamState::default() })
+            driver.objects.streams.add(StreamState { flags: 1, ..StreamState::default() })
         });
         for stream in [one, other] {
-            let work = fill(&mut machine);
-            machine.submit(stream, work).unwrap();
+            let work = fill(&mut driver);
+            driver.submit(stream, work).unwrap();
         }
-        machine.synchronize(other).unwrap();
-        assert_eq!(machine.scheduler.pending().count(), 1);
-        machine.run_all();
-        assert_eq!(machine.scheduler.pending().count(), 0);
+        driver.synchronize(other).unwrap();
+        assert_eq!(driver.scheduler.pending().count(), 1);
+        driver.run_all();
+        assert_eq!(driver.scheduler.pending().count(), 0);
     }
 
     #[test]
     fn waiting_for_many_pending_operations_takes_as_long_as_they_do() {
         for checks in [Checks::default(), Checks::all()] {
             let options = Options { checks, ..Options::default() };
-            let mut machine = Machine::new(Profile::named("h200").unwrap(), options);
-            let work = fill(&mut machine);
+            let mut driver = Driver::new(Profile::named("h200").unwrap(), options);
+            let work = fill(&mut driver);
             let mut seconds = |count: usize| {
                 for _ in 0..count {
-                    machine.submit(LEGACY, QueuedWork::Event).unwrap();
-                    machine.submit(LEGACY, work.clone()).unwrap();
+                    driver.submit(LEGACY, QueuedWork::Event).unwrap();
+                    driver.submit(LEGACY, work.clone()).unwrap();
                 }
                 let begin = std::time::Instant::now();
-                machine.run_device(0);
-                assert_eq!(machine.scheduler.pending().count(), 0);
+                driver.run_device(0);
+                assert_eq!(driver.scheduler.pending().count(), 0);
                 begin.elapsed().as_secs_f64()
             };
             seconds(100);
@@ -315,38 +315,38 @@ mod tests {
 
     #[test]
     fn what_orders_work_is_recorded_when_it_is_asked_for() {
-        let mut machine = machine(Order::Late);
-        let work = fill(&mut machine);
-        machine.submit(LEGACY, work.clone()).unwrap();
-        assert_eq!(machine.recorder.order, None);
-        machine.recorder.order = Some(Vec::new());
-        let first = machine.submit(LEGACY, work.clone()).unwrap().expect("nothing is captured");
-        let second = machine.submit(LEGACY, work).unwrap().expect("nothing is captured");
-        machine.wait(second).unwrap();
+        let mut driver = driver(Order::Late);
+        let work = fill(&mut driver);
+        driver.submit(LEGACY, work.clone()).unwrap();
+        assert_eq!(driver.recorder.order, None);
+        driver.recorder.order = Some(Vec::new());
+        let first = driver.submit(LEGACY, work.clone()).unwrap().expect("nothing is captured");
+        let second = driver.submit(LEGACY, work).unwrap().expect("nothing is captured");
+        driver.wait(second).unwrap();
         let enqueued = |id, after| OrderRecord::Enqueued { id, kind: None, after: vec![after] };
         let expected = vec![
             enqueued(first, first - 1),
             enqueued(second, first),
             OrderRecord::Waited(vec![second]),
         ];
-        assert_eq!(machine.recorder.order, Some(expected));
+        assert_eq!(driver.recorder.order, Some(expected));
     }
 
     #[test]
     fn a_program_that_runs_for_long_holds_no_more_than_one_that_does_not() {
-        let mut machine = machine(Order::Late);
-        let event = machine.objects.events.add(EventState::default());
-        let work = fill(&mut machine);
+        let mut driver = driver(Order::Late);
+        let event = driver.objects.events.add(EventState::default());
+        let work = fill(&mut driver);
         let mut most = 0;
         for _ in 0..20_000 {
-            machine.submit(LEGACY, work.clone()).unwrap();
-            let recorded = machine.submit(LEGACY, QueuedWork::Event).unwrap();
-            machine.objects.events.get_mut(event).unwrap().recorded = recorded;
-            machine.synchronize(LEGACY).unwrap();
-            most = most.max(machine.scheduler.held());
+            driver.submit(LEGACY, work.clone()).unwrap();
+            let recorded = driver.submit(LEGACY, QueuedWork::Event).unwrap();
+            driver.objects.events.get_mut(event).unwrap().recorded = recorded;
+            driver.synchronize(LEGACY).unwrap();
+            most = most.max(driver.scheduler.held());
         }
         assert!(most < 2000, "{most} operations are held");
-        let recorded = machine.objects.events.get(event).unwrap().recorded.unwrap();
-        assert!(machine.scheduler.end(recorded).is_some());
+        let recorded = driver.objects.events.get(event).unwrap().recorded.unwrap();
+        assert!(driver.scheduler.end(recorded).is_some());
     }
 }

@@ -1,4 +1,4 @@
-//! What a virtual GPU remembers until it is asked: kernels, operations and mistakes.
+//! The memory of a virtual GPU until it is asked: kernels, operations and mistakes.
 
 use crate::managed::PageMoves;
 use crate::misuse::{KernelFault, Misuse, MisuseKind, caller};
@@ -40,14 +40,14 @@ pub struct LaunchRecord {
     pub model_ns: f64,
 }
 
-/// What orders the work of a device, of which times say nothing.
+/// A record of what orders the work of a device, of which times say nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OrderRecord {
     /// Work was enqueued.
     Enqueued {
         /// Its number.
         id: usize,
-        /// What it is, if it is a copy or a kernel.
+        /// Its kind, if it is a copy or a kernel.
         kind: Option<OperationKind>,
         /// The numbers of what it follows.
         after: Vec<usize>,
@@ -56,7 +56,7 @@ pub enum OrderRecord {
     Waited(Vec<usize>),
 }
 
-/// Who is told of each launch.
+/// A listener to each launch.
 pub(crate) struct Observer(pub(crate) Box<dyn FnMut(LaunchRecord) + Send>);
 
 impl fmt::Debug for Observer {
@@ -65,14 +65,14 @@ impl fmt::Debug for Observer {
     }
 }
 
-/// What happened since it was last asked for.
+/// The records since they were last asked for.
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
     /// The call of the driver that is under way, or whose work is being executed.
     pub(crate) call: &'static str,
     /// Work is being executed, possibly long after the call that enqueued it.
     pub(crate) is_executing: bool,
-    /// Who writes mistakes to standard error, if somebody does.
+    /// The name under which mistakes go to standard error, if they do.
     pub(crate) announced_by: Option<String>,
     pub(crate) misuse: Vec<Misuse>,
     /// Kernels whose contraction was reported.
@@ -81,7 +81,7 @@ pub(crate) struct Recorder {
     /// Is given each launch, which is then not remembered.
     pub(crate) observer: Option<Observer>,
     pub(crate) operations: VecDeque<OperationRecord>,
-    /// What orders the work, if somebody asked for it.
+    /// The order of the work, if somebody asked for it.
     pub(crate) order: Option<Vec<OrderRecord>>,
 }
 

@@ -1,4 +1,4 @@
-//! What is pending and what is done: the order of a device's work.
+//! The order of a device's work: what is pending and what is done.
 //!
 //! Operations are numbered as they are enqueued, and one only ever follows earlier ones.
 
@@ -6,7 +6,7 @@ use crate::timeline::Place;
 use crate::work::{QueuedOperation, QueuedWork};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How an operation ended.
+/// The end of an operation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Done {
     /// When.
@@ -60,7 +60,7 @@ impl Scheduler {
         self.done.insert(id, done);
     }
 
-    /// How an operation ended, once it was executed.
+    /// Returns how an operation ended, once it was executed.
     pub(crate) fn done(&self, id: usize) -> Option<Done> {
         self.done.get(&id).copied()
     }
@@ -118,12 +118,12 @@ impl Scheduler {
         beside
     }
 
-    /// What is pending of an operation and everything that it follows.
+    /// Returns what is pending of an operation and everything that it follows.
     pub(crate) fn follows(&self, id: usize) -> BTreeSet<usize> {
         self.follow([id])
     }
 
-    /// What is pending of operations and everything that they follow. Each is looked at once, however many follow it.
+    /// Returns what is pending of operations and everything that they follow. Each is looked at once, however many follow it.
     pub(crate) fn follow(&self, ids: impl IntoIterator<Item = usize>) -> BTreeSet<usize> {
         let mut wanted = BTreeSet::new();
         let mut open: Vec<usize> = ids.into_iter().collect();
@@ -162,7 +162,7 @@ impl Scheduler {
         self.needed = self.done.len();
     }
 
-    /// How many operations are held, pending ones and ends together.
+    /// Returns how many operations are held, pending ones and ends together.
     #[cfg(test)]
     pub(crate) fn held(&self) -> usize {
         self.pending.len() + self.done.len()

@@ -29,19 +29,19 @@ unsafe impl SymbolSource for VirtualGpu {
 
     fn missed(&self, name: &CStr) {
         let name = name.to_string_lossy();
-        if with(|machine| machine.options.announce) {
+        if with(|driver| driver.options.announce) {
             eprintln!("{}: {name} is not supported", self.name);
         }
         // Who profiles a program wants to know why it stopped; others have the call's own answer.
-        with(|machine| {
-            if machine.recorder.observer.is_some() {
-                machine.report(MisuseKind::Unsupported, missing(&name));
+        with(|driver| {
+            if driver.recorder.observer.is_some() {
+                driver.report(MisuseKind::Unsupported, missing(&name));
             }
         });
     }
 }
 
-/// What the virtual device says of a function that it does not have.
+/// Returns what the virtual device says of a function that it does not have.
 fn missing(name: &str) -> String {
     match name {
         "cuGetExportTable" => "the CUDA runtime asks for tables that NVIDIA does not document, and cannot start on the \
@@ -53,95 +53,95 @@ fn missing(name: &str) -> String {
 
 /// The mistakes found so far; each is reported once.
 pub fn misuse() -> Vec<Misuse> {
-    with(|machine| std::mem::take(&mut machine.recorder.misuse))
+    with(|driver| std::mem::take(&mut driver.recorder.misuse))
 }
 
-/// What is still allocated: to be asked at a point where everything should have been freed.
+/// Returns what is still allocated: to be asked at a point where everything should have been freed.
 pub fn leaks() -> Vec<Misuse> {
-    with(|machine| machine.memory.leaks())
+    with(|driver| driver.memory.leaks())
 }
 
 /// From here on, the times of kernels, copies and fills, and of what the host reads, are those of work so many times
 /// larger than what is executed: for a benchmark whose size would take too long to execute.
 pub fn extrapolate_to(larger: WorkScale) {
-    with(|machine| machine.larger = larger);
+    with(|driver| driver.larger = larger);
 }
 
 /// No L2 holds anything any more but what a program has set aside parts of them for: as after a pass over other data.
 pub fn empty_l2() {
-    with(|machine| machine.devices.iter_mut().for_each(|device| device.l2.empty()));
+    with(|driver| driver.devices.iter_mut().for_each(|device| device.l2.empty()));
 }
 
 /// From here on, kernels are launched and recorded, and their time is 0, but they are not executed: to learn
 /// how a program would launch them.
 pub fn skip_kernels(skip: bool) {
-    with(|machine| machine.skips_kernels = skip);
+    with(|driver| driver.skips_kernels = skip);
 }
 
 /// From here on, a kernel is taken to run forever after so many warp-instructions, whatever [`Options`](crate::Options) say.
 pub fn limit(warp_instructions: u64) {
-    with(|machine| machine.limit = Some(warp_instructions));
+    with(|driver| driver.limit = Some(warp_instructions));
 }
 
 /// Forgets that a kernel failed, so that later work is done again; on a GPU the process has to end. For tests that make
 /// one failure after the other.
 pub fn forget_failure() {
-    with(|machine| machine.devices.iter_mut().for_each(DeviceState::reset));
+    with(|driver| driver.devices.iter_mut().for_each(DeviceState::reset));
 }
 
 /// Says that the host has just read so many bytes at an address, which takes it time that no driver call shows. Pages of
 /// managed memory come to the host for it.
 pub fn host_reads(address: usize, bytes: usize) {
-    with(|machine| machine.host_reads(address as u64, bytes));
+    with(|driver| driver.host_reads(address as u64, bytes));
 }
 
 /// Says that the host has just written so many bytes at an address: if the memory is managed, its pages are on the host
 /// from here on, and the host has waited for those that were not.
 pub fn host_writes(address: usize, bytes: usize) {
-    with(|machine| machine.host_writes(address as u64, bytes));
+    with(|driver| driver.host_writes(address as u64, bytes));
 }
 
 /// Says that the host has just used a few words of each page of a range: pages of managed memory come to the host for it,
 /// and the rest takes no time.
 pub fn host_touches(address: usize, bytes: usize) {
-    with(|machine| machine.host_touches(address as u64, bytes, false));
+    with(|driver| driver.host_touches(address as u64, bytes, false));
 }
 
 /// Says how many registers per thread NVIDIA's assembler gave kernels, which decides how many blocks fit on a
 /// multiprocessor; kernels that are not named get an estimate.
 pub fn assume_registers<'a>(kernels: impl Iterator<Item = (&'a str, u32)>) {
     let kernels = kernels.map(|(kernel, registers)| (kernel.to_owned(), registers));
-    with(|machine| machine.registers.extend(kernels));
+    with(|driver| driver.registers.extend(kernels));
 }
 
 /// The kernels that ran since the last call, in the order in which they were executed; of very many the last 4096.
 pub fn launches() -> Vec<LaunchRecord> {
-    with(|machine| std::mem::take(&mut machine.recorder.launches).into())
+    with(|driver| std::mem::take(&mut driver.recorder.launches).into())
 }
 
 /// From here on, this function is given each launch when it has run, so that none is dropped; [`launches`] has none. It
 /// must not ask this crate anything, and is called in the thread whose call made the kernel run.
 pub fn observe(observer: impl FnMut(LaunchRecord) + Send + 'static) {
-    with(|machine| machine.recorder.observer = Some(Observer(Box::new(observer))));
+    with(|driver| driver.recorder.observer = Some(Observer(Box::new(observer))));
 }
 
 /// From here on, the reports of [`launches`] have the requests of this warp of each launch; of none with `None`.
 pub fn watch(watched: Option<Watched>) {
-    with(|machine| machine.watched = watched);
+    with(|driver| driver.watched = watched);
 }
 
 /// From here on, launches fill this trace; none with `None`.
 pub fn trace(trace: Option<Arc<Trace>>) {
-    with(|machine| machine.trace = trace);
+    with(|driver| driver.trace = trace);
 }
 
-/// What device and host did since the last call, in the order in which it was executed; of very much the last 65536
+/// Returns what device and host did since the last call, in the order in which it was executed; at most the latest 65536
 /// operations. Calls are those that took the host time.
 pub fn operations() -> Vec<OperationRecord> {
-    with(|machine| std::mem::take(&mut machine.recorder.operations).into())
+    with(|driver| std::mem::take(&mut driver.recorder.operations).into())
 }
 
-/// What has ordered the work since the last call, which asks for it; at most the first 65536 records.
+/// Returns what has ordered the work since the last call, which asks for it; at most the first 65536 records.
 pub fn order() -> Vec<OrderRecord> {
-    with(|machine| machine.recorder.order.replace(Vec::new()).unwrap_or_default())
+    with(|driver| driver.recorder.order.replace(Vec::new()).unwrap_or_default())
 }

@@ -1,4 +1,4 @@
-//! What the driver knows of each thread of the program.
+//! The driver's knowledge of each thread of the program.
 
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,7 +28,7 @@ pub(crate) fn pop_context() -> Option<usize> {
     CONTEXTS.with_borrow_mut(Vec::pop)
 }
 
-/// Whether the thread is in a function of the program's that a stream called; those must not call the driver.
+/// Returns whether the thread is in a function of the program's that a stream called; those must not call the driver.
 pub(crate) fn is_in_host_function() -> bool {
     IN_HOST_FUNCTION.get()
 }
@@ -45,7 +45,7 @@ pub(crate) fn number() -> usize {
     NUMBER.with(|number| *number)
 }
 
-/// Whether stream 0 means this thread's default stream in the call that is under way, and not the legacy one.
+/// Returns whether stream 0 means this thread's default stream in the call that is under way, and not the legacy one.
 pub(crate) fn has_own_default() -> bool {
     HAS_OWN_DEFAULT.get()
 }

@@ -15,7 +15,7 @@
 
 use std::ops::Range;
 
-/// What works on a device.
+/// A part of a device that works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Engine {
     /// Kernels, fills and copies inside the device.
@@ -26,7 +26,7 @@ pub(crate) enum Engine {
     Download,
     /// The device's end of the links: what goes to other devices.
     Outward,
-    /// What comes from other devices.
+    /// Traffic from other devices.
     Inward,
 }
 
@@ -193,7 +193,7 @@ fn beside(other: &[Interval], start: f64, duration: f64, bus: f64) -> f64 {
     now + left
 }
 
-/// Whether a `share` is free throughout: it is tested where an interval starts, where alone the load can rise.
+/// Returns whether a `share` is free throughout: it is tested where an interval starts, where alone the load can rise.
 fn fits(busy: &[Interval], start: f64, end: f64, share: f64) -> bool {
     let busy = after(busy, start);
     let load = |at: f64| -> f64 {

@@ -155,7 +155,7 @@ impl Topology {
         &self.devices
     }
 
-    /// How device `from` reaches the memory of device `to`; nothing for one and the same.
+    /// Returns how device `from` reaches the memory of device `to`; nothing for one and the same.
     pub fn link(&self, from: usize, to: usize) -> Option<&Link> {
         self.links[from * self.devices.len() + to].as_ref()
     }
@@ -165,7 +165,7 @@ impl Topology {
         self.lost[device]
     }
 
-    /// What the machine is called: its devices.
+    /// Returns what the machine is called: its devices.
     pub fn name(&self) -> String {
         let first = &self.devices[0].name;
         if self.devices.len() == 1 {

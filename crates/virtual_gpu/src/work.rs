@@ -1,4 +1,4 @@
-//! What can be enqueued on a stream.
+//! Work that can be enqueued on a stream.
 
 use crate::l2::AccessWindow;
 use crate::managed::Side;
@@ -21,7 +21,7 @@ pub(crate) struct Copy {
     pub(crate) source: CopySide,
     pub(crate) width: usize,
     pub(crate) height: usize,
-    /// What pageable host memory held when the copy was enqueued.
+    /// The content of pageable host memory when the copy was enqueued.
     pub(crate) staged: Option<Arc<[u8]>>,
 }
 
@@ -75,7 +75,7 @@ pub(crate) struct HostFunction {
     pub(crate) data: usize,
 }
 
-/// What can be enqueued on a stream.
+/// Work that can be enqueued on a stream.
 #[derive(Debug, Clone)]
 pub(crate) enum QueuedWork {
     /// An event that is reached.
@@ -85,7 +85,7 @@ pub(crate) enum QueuedWork {
     /// The end of a graph, whose work may run in any order.
     Join,
     Copy(Copy),
-    /// What a synchronous copy wrote is there for other streams. Its call may return earlier, and it takes no time of its
+    /// The bytes of a synchronous copy are there for other streams. Its call may return earlier, and it takes no time of its
     /// own: only the checks know it.
     Arrival(Copy),
     Fill(Fill),
@@ -115,8 +115,8 @@ pub(crate) struct QueuedOperation {
     pub(crate) executed: u64,
     /// The driver call.
     pub(crate) call: &'static str,
-    /// What the host memory of a pending copy held: a change before the copy runs is a mistake.
+    /// A hash of the host memory of a pending copy: a change before the copy runs is a mistake.
     pub(crate) fingerprint: Option<u64>,
-    /// What the mapped host memory of a pending kernel held: a hash for each 64 bytes, by the address / 64.
+    /// A hash of the mapped host memory of a pending kernel for each 64 bytes, by the address / 64.
     pub(crate) host_lines: Vec<(u64, u64)>,
 }

@@ -1,7 +1,7 @@
 //! The instructions of one warp as text: line of the source, lanes, PTX, registers.
 
 use ptx::tree::{Function, Instruction, Operand, Statement};
-use simt::{Register, SourceLocation, Step, Watched};
+use simt::{SourceLocation, Step, TracedRegister, Watched};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::str::FromStr;
@@ -82,7 +82,7 @@ pub fn text(steps: &[Step], warp: Watched, kernel: &Function<'_>) -> String {
 
 /// The registers of a step with their names, where the instruction says them.
 fn shown(step: &Step, names: &[&str], kinds: &HashMap<&str, Kind>) -> String {
-    let of = |index: usize, register: &Register| {
+    let of = |index: usize, register: &TracedRegister| {
         let name = names.get(index).copied().unwrap_or("?");
         let kind = kinds.get(name).copied().unwrap_or(Kind::Unsigned);
         format!("{name} = {}", values(register, step.lanes, kind))
@@ -137,7 +137,7 @@ fn kinds<'a>(kernel: &Function<'a>) -> HashMap<&'a str, Kind> {
 }
 
 /// The values of the lanes: one, a sequence of equal steps, or all.
-fn values(register: &Register, lanes: u32, kind: Kind) -> String {
+fn values(register: &TracedRegister, lanes: u32, kind: Kind) -> String {
     if register.bits == 1 {
         let set =
             (0..32).filter(|lane| register.values[*lane] != 0).fold(0, |set, lane| set | 1 << lane);
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn values_are_short_where_lanes_agree() {
-        let register = |value: fn(u64) -> u64| Register {
+        let register = |value: fn(u64) -> u64| TracedRegister {
             bits: 32,
             values: std::array::from_fn(|lane| value(lane as u64)),
         };
@@ -222,7 +222,7 @@ mod tests {
         assert_eq!(shown(|lane| 4 * lane, 0b101, Kind::Unsigned), "0, 8");
         assert_eq!(shown(|_| 0xffff_ffff, 1, Kind::Signed), "-1");
         assert_eq!(shown(|_| 0x3f80_0000, 3, Kind::Float), "1.0");
-        let predicate = Register { bits: 1, ..register(|lane| u64::from(lane < 8)) };
+        let predicate = TracedRegister { bits: 1, ..register(|lane| u64::from(lane < 8)) };
         assert_eq!(values(&predicate, 0xff, Kind::Unsigned), "true");
         assert_eq!(values(&predicate, 0xffff, Kind::Unsigned), "true in lanes 0-7");
         assert_eq!(values(&predicate, 0xff00, Kind::Unsigned), "false");

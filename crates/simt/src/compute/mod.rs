@@ -37,7 +37,7 @@ pub(crate) struct Operands {
 /// The CPU must have the features that the function was compiled for; [`choose`] checks.
 pub(crate) type ComputeFunction = unsafe fn(&mut Registers, &Operands, u32);
 
-/// What an opcode and its modifiers mean.
+/// The meaning of an opcode and its modifiers.
 #[derive(Clone, Debug)]
 pub(crate) struct Meaning {
     pub function: ComputeFunction,

@@ -132,7 +132,7 @@ pub(super) fn power(exponent: i32) -> f64 {
     }
 }
 
-/// What overflow becomes: infinity, or the largest finite value in directions that avoid it.
+/// Returns what overflow becomes: infinity, or the largest finite value in directions that avoid it.
 pub(super) fn overflow(value: f64, mode: Rounding, largest: f64) -> f64 {
     if value.abs() <= largest || value.is_nan() {
         return value;

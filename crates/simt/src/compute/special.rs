@@ -1,4 +1,4 @@
-//! What arithmetic makes of NaN, of subnormals, and of values outside [0, 1].
+//! Arithmetic of NaN, of subnormals, and of values outside [0, 1].
 
 /// NaN becomes the one NaN that the hardware produces.
 #[inline(always)]

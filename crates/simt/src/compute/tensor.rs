@@ -1,4 +1,4 @@
-//! What the tensor cores compute: `D = A x B + C` of one tile, by `mma.sync`.
+//! The product of the tensor cores: `D = A x B + C` of one tile, by `mma.sync`.
 //!
 //! Integers wrap, or clamp the whole sum with `.satfinite`. Doubles are a chain of fused multiply-adds along K, each
 //! rounded to nearest; a NaN keeps its payload.

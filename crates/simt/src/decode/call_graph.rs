@@ -50,12 +50,12 @@ impl CallGraph {
         CallGraph { component, is_recursive }
     }
 
-    /// Whether a call may come back into its caller.
+    /// Returns whether a call may come back into its caller.
     pub fn comes_back(&self, caller: usize, callee: usize) -> bool {
         self.component[caller] == self.component[callee]
     }
 
-    /// Whether a function may be under way twice.
+    /// Returns whether a function may be under way twice.
     pub fn is_recursive(&self, function: usize) -> bool {
         self.is_recursive[function]
     }

@@ -4,7 +4,7 @@ use super::decoder::{Decoder, Formal};
 use super::scope::Symbol;
 use crate::compute::{Operands, lanes};
 use crate::error::Error;
-use crate::operation::{BarrierKind, Builtin, Operation, ReduceMode, Row};
+use crate::operation::{BarrierKind, Builtin, Operation, ReduceMode, Register};
 use crate::program::Constant;
 use crate::registers::ALWAYS;
 use ptx::Modifiers;
@@ -181,11 +181,11 @@ impl<'a> Decoder<'_, '_, 'a> {
         }
     }
 
-    fn copy_row(&mut self, from: Row, to: Row, later: bool) -> Result<(), Error> {
+    fn copy_row(&mut self, from: Register, to: Register, later: bool) -> Result<(), Error> {
         let function = match (from, to) {
-            (Row::Word(_), Row::Word(_)) => lanes!(|a: u32| -> u32 { a }),
-            (Row::Long(_), Row::Long(_)) => lanes!(|a: u64| -> u64 { a }),
-            (Row::Predicate(_), Row::Predicate(_)) => lanes!(|a: bool| -> bool { a }),
+            (Register::Word(_), Register::Word(_)) => lanes!(|a: u32| -> u32 { a }),
+            (Register::Long(_), Register::Long(_)) => lanes!(|a: u64| -> u64 { a }),
+            (Register::Predicate(_), Register::Predicate(_)) => lanes!(|a: bool| -> bool { a }),
             _ => return self.invalid("registers of different widths in a call"),
         };
         let operands = Operands { d: to.index(), a: from.index(), ..Operands::default() };
@@ -200,11 +200,11 @@ impl<'a> Decoder<'_, '_, 'a> {
     /// An indirect call tries every function whose address is taken and whose parameters fit.
     fn call_indirect(
         &mut self,
-        address: Row,
+        address: Register,
         results: &[Operand<'a>],
         arguments: &[Operand<'a>],
     ) -> Result<bool, Error> {
-        let Row::Long(address) = address else {
+        let Register::Long(address) = address else {
             return self.invalid("a function address has 64 bits");
         };
         let guard = (self.current.guard, self.current.negate);
@@ -225,13 +225,18 @@ impl<'a> Decoder<'_, '_, 'a> {
             let chosen = self.new_row(Type::Pred).index();
             let clear = Operands { d: chosen, ..Operands::default() };
             (self.current.guard, self.current.negate) = (ALWAYS, 0);
-            let always = Row::Predicate(ALWAYS);
+            let always = Register::Predicate(ALWAYS);
             let function = lanes!(|_a: bool| -> bool { false });
-            self.helper_compute(function, clear, always, Row::Predicate(chosen));
+            self.helper_compute(function, clear, always, Register::Predicate(chosen));
             let function = lanes!(|a: u64, b: u64| -> bool { a == b });
             let operands = Operands { d: chosen, a: address, b: constant, ..Operands::default() };
             (self.current.guard, self.current.negate) = guard;
-            self.helper_compute(function, operands, Row::Long(address), Row::Predicate(chosen));
+            self.helper_compute(
+                function,
+                operands,
+                Register::Long(address),
+                Register::Predicate(chosen),
+            );
             (self.current.guard, self.current.negate) = (chosen, 0);
             self.call_known(index, results, arguments)?;
             self.check_length()?;

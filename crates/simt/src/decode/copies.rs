@@ -4,8 +4,8 @@ use super::access::{is_hint, take_operation, take_scope, take_space};
 use super::decoder::Decoder;
 use crate::error::Error;
 use crate::operation::{
-    AsyncCopy, AtomicOperation, Base, BulkCopy, BulkDirection, MbarrierOperation, Operation, Row,
-    Scope, Semantics, Space,
+    AsyncCopy, AtomicOperation, Base, BulkCopy, BulkDirection, MbarrierOperation, Operation,
+    Register, Scope, Semantics, Space,
 };
 use ptx::Modifiers;
 use ptx::Type;
@@ -87,7 +87,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             let is_predicate = match operand {
                 Operand::Not(_) => true,
                 Operand::Name { name, .. } => {
-                    matches!(self.register(name), Some((Row::Predicate(_), _)))
+                    matches!(self.register(name), Some((Register::Predicate(_), _)))
                 }
                 _ => false,
             };

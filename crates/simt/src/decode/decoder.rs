@@ -4,7 +4,7 @@ use super::context::Context;
 use super::extent::Extent;
 use super::scope::Scope;
 use crate::error::{Error, Position};
-use crate::operation::{Operation, Row};
+use crate::operation::{Operation, Register};
 use crate::program::{Constant, Detail, Instruction, Program, Special};
 use crate::registers::ALWAYS;
 use ptx::Type;
@@ -21,7 +21,7 @@ const INSTRUCTIONS_MAX: usize = 1 << 19;
 /// A formal parameter or result of a device function.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Formal {
-    Register { row: Row, t: Type },
+    Register { row: Register, t: Type },
     Memory { offset: u32, bytes: u32 },
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct Decoder<'c, 't, 'a> {
     pub table_entries: usize,
     /// Instructions that the module's budget was charged for.
     pub charged: usize,
-    pub constants: HashMap<(bool, Constant), Row>,
+    pub constants: HashMap<(bool, Constant), Register>,
     pub specials: HashMap<Special, u32>,
     pub shared: HashMap<String, i64>,
     pub texts: HashMap<String, u32>,
@@ -62,19 +62,19 @@ pub(crate) struct Decoder<'c, 't, 'a> {
     /// Registers that the current function mentions once: what is written there is never read.
     pub unread: HashSet<&'a str>,
     /// Rows of the current statement.
-    pub reads: Vec<Row>,
-    pub writes: Vec<Row>,
+    pub reads: Vec<Register>,
+    pub writes: Vec<Register>,
     /// Instructions to emit after the current one.
     pub after: Vec<Operation>,
     pub in_entry: bool,
     /// The frame of the function that is decoded; none for the kernel itself.
     pub caller: Option<usize>,
-    /// What each function made while it was decoded, in the order of the frames.
+    /// The extent of each function, in the order of the frames.
     pub extents: Vec<Extent>,
     pub local_bytes: u64,
 }
 
-/// What every emitted instruction of a statement shares.
+/// The state that every emitted instruction of a statement shares.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Current {
     pub guard: u32,
@@ -194,7 +194,7 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
     }
 
     /// A fresh row wide enough for a type.
-    pub fn new_row(&mut self, t: Type) -> Row {
+    pub fn new_row(&mut self, t: Type) -> Register {
         let program = &mut self.program;
         let counter = match t {
             Type::Pred => &mut program.predicates,
@@ -204,9 +204,9 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
         let index = *counter;
         *counter += if t == Type::B128 { 2 } else { 1 };
         match t {
-            Type::Pred => Row::Predicate(index),
-            t if t.bytes() >= 8 => Row::Long(index),
-            _ => Row::Word(index),
+            Type::Pred => Register::Predicate(index),
+            t if t.bytes() >= 8 => Register::Long(index),
+            _ => Register::Word(index),
         }
     }
 
@@ -225,7 +225,13 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
         self.push(operation, true, Vec::new(), Vec::new());
     }
 
-    fn push(&mut self, operation: Operation, synthetic: bool, reads: Vec<Row>, writes: Vec<Row>) {
+    fn push(
+        &mut self,
+        operation: Operation,
+        synthetic: bool,
+        reads: Vec<Register>,
+        writes: Vec<Register>,
+    ) {
         self.program.instructions.push(Instruction {
             guard: self.current.guard,
             negate: self.current.negate,
@@ -297,7 +303,7 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
     }
 
     /// The row of a constant, shared by all its uses.
-    pub fn constant(&mut self, long: bool, constant: Constant) -> Row {
+    pub fn constant(&mut self, long: bool, constant: Constant) -> Register {
         let key = (long, constant.clone());
         if let Some(row) = self.constants.get(&key) {
             return *row;
@@ -319,7 +325,7 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
             return *index;
         }
         let row = self.new_row(Type::B32);
-        let Row::Word(index) = row else { return 0 };
+        let Register::Word(index) = row else { return 0 };
         self.specials.insert(special, index);
         self.program.specials.push((row, special));
         index

@@ -1,4 +1,4 @@
-//! What the decoder made for one function.
+//! The decoder's output for one function.
 
 use std::ops::Range;
 

@@ -57,7 +57,7 @@ pub(crate) fn arrange(program: &mut Program) {
     (program.instructions, program.details) = (instructions, details);
 }
 
-/// Whether the next instruction may follow.
+/// Returns whether the next instruction may follow.
 fn falls_through(instruction: &Instruction) -> bool {
     let leaves = matches!(
         instruction.operation,

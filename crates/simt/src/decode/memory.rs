@@ -6,7 +6,9 @@ use super::access::{
 use super::decoder::Decoder;
 use super::scope::Symbol;
 use crate::error::Error;
-use crate::operation::{Access, Atomic, AtomicOperation, Operation, Row, Scope, Semantics, Space};
+use crate::operation::{
+    Access, Atomic, AtomicOperation, Operation, Register, Scope, Semantics, Space,
+};
 use ptx::Modifiers;
 use ptx::Type;
 use ptx::tree::{Instruction, Operand};
@@ -189,13 +191,13 @@ impl<'a> Decoder<'_, '_, 'a> {
             let Some((row, _)) = self.register(name) else {
                 return self.invalid(format!("`{name}` is not a register"));
             };
-            if matches!(row, Row::Predicate(_)) {
+            if matches!(row, Register::Predicate(_)) {
                 return self.invalid("a load cannot write a predicate");
             }
             self.writes.push(row);
             access.rows.push(Some(row));
             if t == Type::B128 {
-                access.rows.push(Some(Row::Long(row.index() + 1)));
+                access.rows.push(Some(Register::Long(row.index() + 1)));
             }
         }
         self.emit(Operation::Load(Box::new(access)));
@@ -221,7 +223,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             // A store takes the low bytes of a wider register.
             let row = match part {
                 Operand::Name { name, component: None, offset: 0 } => match self.register(name) {
-                    Some((row @ (Row::Word(_) | Row::Long(_)), _)) => {
+                    Some((row @ (Register::Word(_) | Register::Long(_)), _)) => {
                         self.reads.push(row);
                         row
                     }
@@ -231,7 +233,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             };
             access.rows.push(Some(row));
             if t == Type::B128 {
-                access.rows.push(Some(Row::Long(row.index() + 1)));
+                access.rows.push(Some(Register::Long(row.index() + 1)));
             }
         }
         self.emit(Operation::Store(Box::new(access)));

@@ -1,4 +1,4 @@
-//! What the names of a function are used for, before it is decoded.
+//! The uses of a function's names, counted before it is decoded.
 
 use ptx::tree::{Operand, Statement};
 use std::collections::HashMap;
@@ -36,7 +36,7 @@ pub(crate) fn find_ones<'a>(statements: &[Statement<'a>], written: &mut HashMap<
     }
 }
 
-/// How often each name occurs in a guard or an operand.
+/// Returns how often each name occurs in a guard or an operand.
 pub(crate) fn count_mentions<'a>(
     statements: &[Statement<'a>],
     mentions: &mut HashMap<&'a str, u32>,

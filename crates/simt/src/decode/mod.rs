@@ -30,10 +30,10 @@ mod wgmma;
 mod wmma;
 
 use crate::error::Error;
-use crate::operation::{Operation, Row, Space};
+use crate::operation::{Operation, Register, Space};
 use crate::program::{Constant, Program, ProgramLocation};
 use crate::registers::ALWAYS;
-use crate::timing::decisive;
+use crate::spin_loops::decisive;
 use crate::unroll::places;
 use context::Context;
 use decoder::{Decoder, Formal};
@@ -261,12 +261,12 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
         self.reads.clear();
         self.writes.clear();
         if let Some((name, negated)) = instruction.guard {
-            let Some(Row::Predicate(row)) = self.register(name).map(|(row, _)| row) else {
+            let Some(Register::Predicate(row)) = self.register(name).map(|(row, _)| row) else {
                 return self.invalid(format!("guard `{name}` is not a predicate"));
             };
             self.current.guard = row;
             self.current.negate = if negated { u32::MAX } else { 0 };
-            self.reads.push(Row::Predicate(row));
+            self.reads.push(Register::Predicate(row));
         }
         let mut modifiers = Modifiers::new(&instruction.modifiers);
         let known = self.control(instruction, &mut modifiers)?
@@ -321,7 +321,7 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
     }
 }
 
-/// Whether some instruction reads what an atomic on global memory returned.
+/// Returns whether some instruction reads what an atomic on global memory returned.
 fn reads_results_of_atomics(program: &Program) -> bool {
     let results = program.instructions.iter().flat_map(|i| match &i.operation {
         Operation::Atomic(atomic) if atomic.space != Space::Shared => {
@@ -329,6 +329,6 @@ fn reads_results_of_atomics(program: &Program) -> bool {
         }
         _ => Vec::new(),
     });
-    let results: HashSet<Row> = results.collect();
+    let results: HashSet<Register> = results.collect();
     program.details.iter().any(|detail| detail.reads.iter().any(|row| results.contains(row)))
 }

@@ -2,7 +2,7 @@
 
 use super::decoder::Decoder;
 use super::scope::Symbol;
-use crate::operation::Row;
+use crate::operation::Register;
 use ptx::Type;
 
 /// The register by which `cuda_std::grid::sync` says what it is. Cooperative groups of CUDA C++ look themselves whether the
@@ -24,7 +24,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         }
     }
 
-    /// What a name means in the innermost scope that knows it.
+    /// Returns what a name means in the innermost scope that knows it.
     pub fn lookup(&mut self, name: &'a str) -> Option<Symbol> {
         let digits = name.bytes().rev().take_while(u8::is_ascii_digit).count();
         let (prefix, number) = name.split_at(name.len() - digits);
@@ -45,7 +45,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         None
     }
 
-    pub fn register(&mut self, name: &'a str) -> Option<(Row, Type)> {
+    pub fn register(&mut self, name: &'a str) -> Option<(Register, Type)> {
         match self.lookup(name)? {
             Symbol::Register { row, t } => Some((row, t)),
             _ => None,

@@ -4,7 +4,7 @@ use super::decoder::Decoder;
 use super::scope::Symbol;
 use crate::compute::{Operands, lanes};
 use crate::error::Error;
-use crate::operation::{Base, Operation, Row};
+use crate::operation::{Base, Operation, Register};
 use crate::program::{Constant, LaneMask, Special};
 use crate::registers::{ALWAYS, NEVER};
 use ptx::Type;
@@ -20,33 +20,33 @@ const RESERVED_SHARED: u64 = 288;
 
 impl<'a> Decoder<'_, '_, 'a> {
     /// The row that holds the value of a source operand of type `t`, in the file of that type.
-    pub fn source(&mut self, operand: &Operand<'a>, t: Type) -> Result<Row, Error> {
+    pub fn source(&mut self, operand: &Operand<'a>, t: Type) -> Result<Register, Error> {
         let row = self.source_row(operand, t)?;
-        if matches!(row, Row::Predicate(_)) != (t == Type::Pred) {
+        if matches!(row, Register::Predicate(_)) != (t == Type::Pred) {
             return self.invalid("predicates and numbers cannot be mixed");
         }
         Ok(row)
     }
 
-    fn source_row(&mut self, operand: &Operand<'a>, t: Type) -> Result<Row, Error> {
+    fn source_row(&mut self, operand: &Operand<'a>, t: Type) -> Result<Register, Error> {
         match operand {
             Operand::Name { name, component, offset } => {
                 self.named_source(name, *component, *offset, t)
             }
             Operand::Not(name) if t == Type::Pred => {
-                let Some((Row::Predicate(index), _)) = self.register(name) else {
+                let Some((Register::Predicate(index), _)) = self.register(name) else {
                     return self.invalid(format!("`{name}` is not a predicate"));
                 };
-                self.reads.push(Row::Predicate(index));
+                self.reads.push(Register::Predicate(index));
                 let row = self.new_row(Type::Pred);
                 let function = lanes!(|a: bool| -> bool { !a });
                 let operands = Operands { d: row.index(), a: index, ..Operands::default() };
-                self.helper_compute(function, operands, Row::Predicate(index), row);
+                self.helper_compute(function, operands, Register::Predicate(index), row);
                 Ok(row)
             }
             Operand::Integer(value) => {
                 if t == Type::Pred {
-                    return Ok(Row::Predicate(if *value == 0 { NEVER } else { ALWAYS }));
+                    return Ok(Register::Predicate(if *value == 0 { NEVER } else { ALWAYS }));
                 }
                 let value = *value as u64;
                 let value = if is_long(t) { value } else { value as u32 as u64 };
@@ -78,7 +78,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         component: Option<&'a str>,
         offset: i64,
         t: Type,
-    ) -> Result<Row, Error> {
+    ) -> Result<Register, Error> {
         if name == "WARP_SZ" {
             return Ok(self.constant(is_long(t), Constant::Value(32)));
         }
@@ -112,14 +112,19 @@ impl<'a> Decoder<'_, '_, 'a> {
     }
 
     /// An address in a static shared array; it counts as read, so that what is formed from it can be followed.
-    fn shared_constant(&mut self, long: bool, base: i64, offset: i64) -> Row {
+    fn shared_constant(&mut self, long: bool, base: i64, offset: i64) -> Register {
         let row = self.constant(long, Constant::Shared { start: base as u32, offset });
         self.reads.push(row);
         row
     }
 
     /// The address of a module variable or function, as a constant row.
-    pub fn module_symbol(&mut self, name: &'a str, offset: i64, long: bool) -> Result<Row, Error> {
+    pub fn module_symbol(
+        &mut self,
+        name: &'a str,
+        offset: i64,
+        long: bool,
+    ) -> Result<Register, Error> {
         if let Some(variable) = self.context.variables.get(name).copied() {
             if variable.space != "shared" {
                 return Ok(self.constant(long, Constant::Symbol { name: name.into(), offset }));
@@ -139,7 +144,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         self.invalid(format!("`{name}` is not declared"))
     }
 
-    fn special_source(&mut self, name: &str, component: Option<&str>) -> Result<Row, Error> {
+    fn special_source(&mut self, name: &str, component: Option<&str>) -> Result<Register, Error> {
         let axis = match component {
             None => None,
             Some("x") => Some(0),
@@ -186,7 +191,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         if matches!(special, Special::Multiprocessor | Special::Warp | Special::GridId) {
             self.program.irreproducible = true;
         }
-        let row = Row::Word(self.special(special));
+        let row = Register::Word(self.special(special));
         if special != Special::IsExplicitCluster {
             return Ok(row);
         }
@@ -197,23 +202,25 @@ impl<'a> Decoder<'_, '_, 'a> {
     }
 
     /// Brings a register's row to the width that the instruction's type asks for.
-    fn fit_source(&mut self, row: Row, declared: Type, t: Type) -> Result<Row, Error> {
+    fn fit_source(&mut self, row: Register, declared: Type, t: Type) -> Result<Register, Error> {
         let fits = match row {
-            Row::Predicate(_) => t == Type::Pred,
-            Row::Long(_) => is_long(t),
-            Row::Word(_) => t != Type::Pred && !is_long(t),
+            Register::Predicate(_) => t == Type::Pred,
+            Register::Long(_) => is_long(t),
+            Register::Word(_) => t != Type::Pred && !is_long(t),
         };
         if fits {
             return Ok(row);
         }
         let fitted = self.new_row(t);
         let function = match (row, fitted) {
-            (Row::Long(_), Row::Word(_)) => lanes!(|a: u64| -> u32 { a as u32 }),
-            (Row::Word(_), Row::Long(_)) if t.is_signed() && declared.bytes() == 2 => {
+            (Register::Long(_), Register::Word(_)) => lanes!(|a: u64| -> u32 { a as u32 }),
+            (Register::Word(_), Register::Long(_)) if t.is_signed() && declared.bytes() == 2 => {
                 lanes!(|a: i16| -> i64 { a as i64 })
             }
-            (Row::Word(_), Row::Long(_)) if t.is_signed() => lanes!(|a: i32| -> i64 { a as i64 }),
-            (Row::Word(_), Row::Long(_)) => lanes!(|a: u32| -> u64 { a as u64 }),
+            (Register::Word(_), Register::Long(_)) if t.is_signed() => {
+                lanes!(|a: i32| -> i64 { a as i64 })
+            }
+            (Register::Word(_), Register::Long(_)) => lanes!(|a: u32| -> u64 { a as u64 }),
             _ => return self.invalid("predicate and number registers cannot be mixed"),
         };
         let operands = Operands { d: fitted.index(), a: row.index(), ..Operands::default() };
@@ -226,8 +233,8 @@ impl<'a> Decoder<'_, '_, 'a> {
         &mut self,
         function: crate::compute::ComputeFunction,
         operands: Operands,
-        read: Row,
-        write: Row,
+        read: Register,
+        write: Register,
     ) {
         self.helper(Operation::Compute { function, operands });
         if let Some(detail) = self.program.details.last_mut() {
@@ -237,7 +244,7 @@ impl<'a> Decoder<'_, '_, 'a> {
     }
 
     /// `mov.b64 d, {a, b}` and its kind: parts are packed, the first one lowest.
-    fn packed_source(&mut self, parts: &[Operand<'a>], t: Type) -> Result<Row, Error> {
+    fn packed_source(&mut self, parts: &[Operand<'a>], t: Type) -> Result<Register, Error> {
         let count = parts.len() as u32;
         if !matches!(count, 2 | 4) || t.bytes() / count == 0 || t == Type::B128 {
             return self.unsupported("packing of this vector");
@@ -248,7 +255,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             4 => Type::B32,
             _ => return self.unsupported("packing of this vector"),
         };
-        let mut sum: Option<Row> = None;
+        let mut sum: Option<Register> = None;
         for (index, part) in parts.iter().enumerate() {
             let row = match part {
                 Operand::Sink => continue,
@@ -284,7 +291,7 @@ impl<'a> Decoder<'_, '_, 'a> {
     }
 
     /// The row to write a result of type `t` to; conversions are queued behind the instruction.
-    pub fn destination(&mut self, operand: &Operand<'a>, t: Type) -> Result<Row, Error> {
+    pub fn destination(&mut self, operand: &Operand<'a>, t: Type) -> Result<Register, Error> {
         match operand {
             Operand::Sink => Ok(self.new_row(t)),
             Operand::Name { name, component: None, offset: 0 } => {
@@ -292,9 +299,9 @@ impl<'a> Decoder<'_, '_, 'a> {
                     return self.invalid(format!("`{name}` is not a register"));
                 };
                 let fits = match row {
-                    Row::Predicate(_) => t == Type::Pred,
-                    Row::Long(_) => is_long(t),
-                    Row::Word(_) => t != Type::Pred && !is_long(t),
+                    Register::Predicate(_) => t == Type::Pred,
+                    Register::Long(_) => is_long(t),
+                    Register::Word(_) => t != Type::Pred && !is_long(t),
                 };
                 if fits {
                     self.writes.push(row);
@@ -304,11 +311,11 @@ impl<'a> Decoder<'_, '_, 'a> {
                 // The row that the instruction itself writes comes first: it has its operands' width.
                 self.writes.extend([narrow, row]);
                 let function = match (narrow, row) {
-                    (Row::Word(_), Row::Long(_)) if t.is_signed() => {
+                    (Register::Word(_), Register::Long(_)) if t.is_signed() => {
                         lanes!(|a: i32| -> i64 { a as i64 })
                     }
-                    (Row::Word(_), Row::Long(_)) => lanes!(|a: u32| -> u64 { a as u64 }),
-                    (Row::Long(_), Row::Word(_)) => lanes!(|a: u64| -> u32 { a as u32 }),
+                    (Register::Word(_), Register::Long(_)) => lanes!(|a: u32| -> u64 { a as u64 }),
+                    (Register::Long(_), Register::Word(_)) => lanes!(|a: u64| -> u32 { a as u32 }),
                     _ => {
                         let message = format!("`{name}` cannot hold a result of this type");
                         return self.invalid(message);
@@ -325,7 +332,7 @@ impl<'a> Decoder<'_, '_, 'a> {
     }
 
     /// `mov.b64 {a, b}, s`: the whole is written to a helper row, then taken apart.
-    fn unpacked_destination(&mut self, parts: &[Operand<'a>], t: Type) -> Result<Row, Error> {
+    fn unpacked_destination(&mut self, parts: &[Operand<'a>], t: Type) -> Result<Register, Error> {
         let whole = self.new_row(t);
         self.writes.push(whole);
         let count = parts.len() as u32;
@@ -341,7 +348,7 @@ impl<'a> Decoder<'_, '_, 'a> {
                 return self.invalid("a vector destination has registers only");
             };
             let row = match self.register(name) {
-                Some((row @ Row::Word(_), _)) => row,
+                Some((row @ Register::Word(_), _)) => row,
                 _ => return self.invalid(format!("`{name}` is not a register of that width")),
             };
             self.writes.push(row);
@@ -378,9 +385,9 @@ impl<'a> Decoder<'_, '_, 'a> {
                     Some(Symbol::Register { row, .. }) => {
                         self.reads.push(row);
                         match row {
-                            Row::Long(index) => Ok((Base::Long(index), *offset)),
-                            Row::Word(index) => Ok((Base::Word(index), *offset)),
-                            Row::Predicate(_) => self.invalid("a predicate is not an address"),
+                            Register::Long(index) => Ok((Base::Long(index), *offset)),
+                            Register::Word(index) => Ok((Base::Word(index), *offset)),
+                            Register::Predicate(_) => self.invalid("a predicate is not an address"),
                         }
                     }
                     Some(

@@ -3,7 +3,7 @@
 use super::decoder::Decoder;
 use crate::compute::{self, Meaning, Operands, compare, lanes};
 use crate::error::Error;
-use crate::operation::{Clock, Operation, Row, Space};
+use crate::operation::{Clock, Operation, Register, Space};
 use crate::program::Constant;
 use crate::windows::{LOCAL_WINDOW, PARAMETER_WINDOW, SHARED_WINDOW};
 use ptx::Modifiers;
@@ -347,7 +347,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         let long = self.new_row(Type::U64);
         let d = self.destination(target, t)?;
         let function = match (d, shift) {
-            (Row::Long(_), _) => lanes!(|a: u64| -> u64 { a }),
+            (Register::Long(_), _) => lanes!(|a: u64| -> u64 { a }),
             (_, true) => lanes!(|a: u64| -> u32 { (a >> 32) as u32 }),
             (_, false) => lanes!(|a: u64| -> u32 { a as u32 }),
         };

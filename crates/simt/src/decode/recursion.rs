@@ -5,7 +5,7 @@
 
 use super::decoder::{Decoder, Formal};
 use super::extent::Extent;
-use crate::operation::{Operation, Row};
+use crate::operation::{Operation, Register};
 use crate::program::SavedFrame;
 use crate::registers::ALWAYS;
 use std::collections::HashSet;
@@ -70,9 +70,9 @@ impl Decoder<'_, '_, '_> {
             }
             let mut rows = HashSet::new();
             let mut bytes: HashSet<u32> = extent.local.clone().map(|byte| byte as u32).collect();
-            rows.extend(extent.words.clone().map(Row::Word));
-            rows.extend(extent.longs.clone().map(Row::Long));
-            rows.extend(extent.predicates.clone().map(Row::Predicate));
+            rows.extend(extent.words.clone().map(Register::Word));
+            rows.extend(extent.longs.clone().map(Register::Long));
+            rows.extend(extent.predicates.clone().map(Register::Predicate));
             for formal in of_others(index) {
                 match *formal {
                     Formal::Register { row, .. } => {

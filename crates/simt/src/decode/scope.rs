@@ -1,14 +1,14 @@
-//! What names mean between one pair of braces.
+//! The meaning of names between one pair of braces.
 
-use crate::operation::Row;
+use crate::operation::Register;
 use ptx::Type;
 use std::collections::HashMap;
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Symbol {
     Register {
-        row: Row,
+        row: Register,
         t: Type,
     },
     EntryParameter {

@@ -2,7 +2,7 @@
 
 use super::decoder::Decoder;
 use crate::error::Error;
-use crate::operation::{Mma, Operation, Row};
+use crate::operation::{Mma, Operation, Register};
 use ptx::Modifiers;
 use ptx::Type;
 use ptx::tree::{Instruction, Operand};
@@ -101,7 +101,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         operand: &Operand<'a>,
         t: Type,
         count: usize,
-    ) -> Result<Vec<Row>, Error> {
+    ) -> Result<Vec<Register>, Error> {
         let parts = self.parts(matrix, operand, count)?;
         parts.iter().map(|part| self.source(part, register_type(t))).collect()
     }

@@ -9,7 +9,7 @@ use ptx::Type;
 use ptx::tree::Operand;
 
 impl<'a> Decoder<'_, '_, 'a> {
-    /// What follows `cp.async.bulk.tensor`; false for what is not supported: `im2col`, multicast, reductions.
+    /// Returns what follows `cp.async.bulk.tensor`; false for what is not supported: `im2col`, multicast, reductions.
     pub fn tensor_copy(
         &mut self,
         operands: &[Operand<'a>],

@@ -6,7 +6,7 @@ use super::access::{take_scope, take_space};
 use super::decoder::Decoder;
 use crate::compute::{Operands, lanes};
 use crate::error::Error;
-use crate::operation::{Access, Base, Operation, Row, Scope, Semantics, Space};
+use crate::operation::{Access, Base, Operation, Register, Scope, Semantics, Space};
 use crate::program::{Constant, Special};
 use crate::tensor_map::{MAX_RANK, place};
 use ptx::Modifiers;
@@ -171,11 +171,11 @@ impl<'a> Decoder<'_, '_, 'a> {
         let (base, offset) = self.address(address)?;
         let lane = self.special(Special::Lane);
         let row = match base {
-            Base::Long(row) => Row::Long(row),
-            Base::Word(row) => Row::Word(row),
+            Base::Long(row) => Register::Long(row),
+            Base::Word(row) => Register::Word(row),
             Base::Absolute => self.constant(true, Constant::Value(0)),
         };
-        let is_long = matches!(row, Row::Long(_));
+        let is_long = matches!(row, Register::Long(_));
         let place = self.new_row(if is_long { Type::B64 } else { Type::B32 });
         let function = if is_long {
             lanes!(step; |a: u64, b: u32| -> u64 { a.wrapping_add((step * b) as u64) })
@@ -205,7 +205,13 @@ impl<'a> Decoder<'_, '_, 'a> {
 }
 
 /// A weak access of so many bytes for each row.
-fn access(space: Space, base: Base, offset: i64, bytes: u32, rows: Vec<Option<Row>>) -> Access {
+fn access(
+    space: Space,
+    base: Base,
+    offset: i64,
+    bytes: u32,
+    rows: Vec<Option<Register>>,
+) -> Access {
     Access {
         space,
         base,

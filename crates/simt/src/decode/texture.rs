@@ -6,7 +6,7 @@ use crate::image::{
     Beyond, Fetch, Geometry, ImageOperation, LevelOperand, SurfaceAccess, TexelAddress,
     TextureQuery, TextureQuestion,
 };
-use crate::operation::{Operation, Row};
+use crate::operation::{Operation, Register};
 use ptx::Modifiers;
 use ptx::Type;
 use ptx::tree::{Instruction, Operand};
@@ -175,7 +175,7 @@ impl<'a> Decoder<'_, '_, 'a> {
     /// The register that holds a handle; none for a texture reference, which is not supported.
     fn handle(&mut self, name: &'a str) -> Result<Option<u32>, Error> {
         match self.register(name) {
-            Some((row @ Row::Long(index), _)) => {
+            Some((row @ Register::Long(index), _)) => {
                 self.reads.push(row);
                 Ok(Some(index))
             }
@@ -229,7 +229,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         Ok(Some(TexelAddress { geometry, object, layer, at }))
     }
 
-    fn texel_results(&mut self, operand: &Operand<'a>) -> Result<Vec<Row>, Error> {
+    fn texel_results(&mut self, operand: &Operand<'a>) -> Result<Vec<Register>, Error> {
         let Operand::Vector(parts) = operand else {
             return self.invalid("the result of a fetch is a vector of four registers");
         };

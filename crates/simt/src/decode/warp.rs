@@ -4,7 +4,7 @@ use super::decoder::Decoder;
 use crate::compute::{Operands, lanes};
 use crate::error::Error;
 use crate::operation::{
-    Access, Operation, ReduceMode, Row, Semantics, ShuffleMode, Space, VoteMode, WarpOperands,
+    Access, Operation, ReduceMode, Register, Semantics, ShuffleMode, Space, VoteMode, WarpOperands,
 };
 use crate::program::{Constant, Special};
 use crate::windows::{CLUSTER_SHIFT, WINDOW_BYTES};
@@ -203,7 +203,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             target => Some(self.destination(target, Type::B32)?),
         };
         let predicate = Some(self.destination(predicate, Type::Pred)?.index());
-        let a = Row::Word(members_row);
+        let a = Register::Word(members_row);
         let operands =
             Box::new(WarpOperands { destination, predicate, a, b: 0, c: 0, members: members_row });
         self.emit(Operation::Elect { operands });

@@ -2,7 +2,7 @@
 
 use super::decoder::Decoder;
 use crate::error::Error;
-use crate::operation::{Factor, Mma, Operation, Row, Wgmma};
+use crate::operation::{Factor, Mma, Operation, Register, Wgmma};
 use ptx::Modifiers;
 use ptx::Type;
 use ptx::tree::{Instruction, Operand};
@@ -98,7 +98,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         let c = self.fragment("D", d, c_type, n / 2)?;
         let rows = self.parts("D", d, n / 2)?.iter();
         let rows = rows.map(|part| self.destination(part, Type::B32));
-        let d: Vec<Row> = rows.collect::<Result<_, Error>>()?;
+        let d: Vec<Register> = rows.collect::<Result<_, Error>>()?;
         let part = Mma {
             m: 16,
             n: 8,

@@ -4,7 +4,7 @@ use super::access::take_space;
 use super::decoder::Decoder;
 use super::tensor::register_type;
 use crate::error::Error;
-use crate::operation::{Access, Base, Mma, Operation, Row, Semantics, Space, WmmaMove};
+use crate::operation::{Access, Base, Mma, Operation, Register, Semantics, Space, WmmaMove};
 use ptx::Modifiers;
 use ptx::Type;
 use ptx::tree::Instruction;
@@ -18,7 +18,7 @@ const SHAPES: [(&str, [usize; 3]); 5] = [
     ("m8n8k4", [8, 8, 4]),
 ];
 
-/// Whether a shape exists for factors of a type, and the compute capability that has it.
+/// Returns whether a shape exists for factors of a type, and the compute capability that has it.
 fn since(t: Type, [.., k]: [usize; 3]) -> Option<u32> {
     match (t, k) {
         (Type::F16, 16) => Some(70),
@@ -93,7 +93,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         let stride = stride.map(|stride| Ok::<_, Error>(self.source(stride, Type::U32)?.index()));
         let stride = stride.transpose()?;
         let count = registers(t, rows * columns, is_factor);
-        let fragment: Vec<Row> = if loads {
+        let fragment: Vec<Register> = if loads {
             let parts = self.parts(matrix, fragment, count)?.iter();
             parts.map(|part| self.destination(part, register_type(t))).collect::<Result<_, _>>()?
         } else {

@@ -3,15 +3,15 @@
 use super::block::Block;
 use super::bytes::{read_bytes, write_bytes};
 use super::device::Window;
-use super::machine::Machine;
 use super::pattern::Shape;
 use super::request::{Request, addresses, by_space};
 use super::warp::{Polled, Warp, read_local, write_local};
+use super::worker::Worker;
 use crate::error::Error;
-use crate::operation::{Access, Base, Row, Space};
+use crate::operation::{Access, Base, Register, Space};
 use crate::registers::LANES;
 
-impl Machine<'_> {
+impl Worker<'_> {
     /// Executes a load with the widest instructions that the CPU has.
     pub fn load(
         &mut self,
@@ -91,13 +91,13 @@ impl Machine<'_> {
                 if self.observers.checking {
                     self.check_global_read(block, warp, request, access.read_only);
                 }
-                if !window.grain.is_one(access.bytes) {
+                if !window.granularity.is_one(access.bytes) {
                     load_parts(&window, warp, mask, access);
                     return Ok(());
                 }
                 if access.bytes == 4
                     && mask == u32::MAX
-                    && let [Some(Row::Word(row))] = access.rows[..]
+                    && let [Some(Register::Word(row))] = access.rows[..]
                 {
                     let row = &mut warp.registers.words[row as usize];
                     for (lane, value) in row.iter_mut().enumerate() {
@@ -126,7 +126,7 @@ impl Machine<'_> {
                 let shared = &block.shared[..];
                 if access.bytes == 4
                     && mask == u32::MAX
-                    && let [Some(Row::Word(row))] = access.rows[..]
+                    && let [Some(Register::Word(row))] = access.rows[..]
                 {
                     let row = &mut warp.registers.words[row as usize];
                     // SAFETY: `shared_bounds` checked that the four bytes of every active lane, which are all, lie in
@@ -191,9 +191,9 @@ impl Machine<'_> {
         request: Request<'_>,
         access: &Access,
     ) -> Result<(), Error> {
-        self.in_blocks(block, warp, request, |machine, block, warp, request| {
+        self.in_blocks(block, warp, request, |worker, block, warp, request| {
             let Request { pc, mask, all, .. } = request;
-            machine.load_in(block, warp, pc, mask, access, (Space::Shared, all))
+            worker.load_in(block, warp, pc, mask, access, (Space::Shared, all))
         })
     }
 
@@ -206,9 +206,9 @@ impl Machine<'_> {
         request: Request<'_>,
         access: &Access,
     ) -> Result<(), Error> {
-        self.in_blocks(block, warp, request, |machine, block, warp, request| {
+        self.in_blocks(block, warp, request, |worker, block, warp, request| {
             let Request { pc, mask, all, .. } = request;
-            machine.store_in(block, warp, pc, mask, access, (Space::Shared, all))
+            worker.store_in(block, warp, pc, mask, access, (Space::Shared, all))
         })
     }
 
@@ -287,7 +287,7 @@ impl Machine<'_> {
                     self.check_global_write(block, warp, request, access);
                     self.check_conflicting(block, warp, request, access);
                 }
-                if !window.grain.is_one(access.bytes) {
+                if !window.granularity.is_one(access.bytes) {
                     store_parts(&window, warp, mask, access);
                     return Ok(());
                 }
@@ -311,7 +311,7 @@ impl Machine<'_> {
                 let shared = &mut block.shared[..];
                 if access.bytes == 4
                     && mask == u32::MAX
-                    && let [Some(Row::Word(row))] = access.rows[..]
+                    && let [Some(Register::Word(row))] = access.rows[..]
                 {
                     // SAFETY: as in `load_in`.
                     unsafe { write_words(shared, request, &warp.registers.words[row as usize]) };
@@ -363,7 +363,7 @@ unsafe fn read_words(shared: &[u8], request: Request<'_>, row: &mut [u32; LANES]
     let all = request.all;
     match request.layout.map(|layout| layout.shape) {
         Some(Shape::Uniform) => *row = [word(all[0]); LANES],
-        Some(Shape::Row) => {
+        Some(Shape::Contiguous) => {
             for (lane, value) in row.iter_mut().enumerate() {
                 *value = word(all[0] + 4 * lane as u64);
             }
@@ -424,7 +424,7 @@ fn fill_rows(warp: &mut Warp, mask: u32, access: &Access, read: impl Fn(usize, u
         let shift = element as u64 * access.bytes as u64;
         match row {
             None => {}
-            Some(Row::Word(row)) => {
+            Some(Register::Word(row)) => {
                 let row = &mut warp.registers.words[*row as usize];
                 for (lane, target) in row.iter_mut().enumerate() {
                     if mask >> lane & 1 != 0 {
@@ -437,7 +437,7 @@ fn fill_rows(warp: &mut Warp, mask: u32, access: &Access, read: impl Fn(usize, u
                     }
                 }
             }
-            Some(Row::Long(row)) => {
+            Some(Register::Long(row)) => {
                 let row = &mut warp.registers.longs[*row as usize];
                 for (lane, target) in row.iter_mut().enumerate() {
                     if mask >> lane & 1 != 0 {
@@ -451,7 +451,7 @@ fn fill_rows(warp: &mut Warp, mask: u32, access: &Access, read: impl Fn(usize, u
                     }
                 }
             }
-            Some(Row::Predicate(_)) => {}
+            Some(Register::Predicate(_)) => {}
         }
     }
 }
@@ -467,7 +467,7 @@ fn for_each_element(
     for (element, row) in access.rows.iter().enumerate() {
         let shift = element as u64 * access.bytes as u64;
         match row {
-            Some(Row::Word(row)) => {
+            Some(Register::Word(row)) => {
                 let row = &warp.registers.words[*row as usize];
                 for (lane, value) in row.iter().enumerate() {
                     if mask >> lane & 1 != 0 {
@@ -475,7 +475,7 @@ fn for_each_element(
                     }
                 }
             }
-            Some(Row::Long(row)) => {
+            Some(Register::Long(row)) => {
                 let row = &warp.registers.longs[*row as usize];
                 for (lane, value) in row.iter().enumerate() {
                     if mask >> lane & 1 != 0 {

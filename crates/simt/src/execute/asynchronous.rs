@@ -8,19 +8,19 @@ use super::atomic;
 use super::block::Block;
 use super::bytes::{read_bytes, write_bytes};
 use super::lanes::lanes;
-use super::machine::Machine;
 use super::mbarrier::Mbarrier;
 use super::pending::{PendingBulk, PendingCopy};
 use super::record::Side;
 use super::request::{Request, addresses, shared_offset};
 use super::warp::Warp;
+use super::worker::Worker;
 use crate::error::Error;
 use crate::operation::{AsyncCopy, BulkCopy, BulkDirection};
 use crate::registers::LANES;
 use counters::RequestCounts;
 use counters::{copy_passes, copy_wavefronts};
 
-impl Machine<'_> {
+impl Worker<'_> {
     pub fn async_copy(
         &mut self,
         block: &mut Block,
@@ -136,20 +136,20 @@ impl Machine<'_> {
 
     /// Reads device memory at an aligned address; what is not allocated reads zero.
     pub fn device_load(&mut self, address: u64, bytes: u32) -> u64 {
-        let grain = self.run.grain;
+        let granularity = self.run.granularity;
         self.device_pointer(address, bytes).map_or(0, |pointer| {
             // SAFETY: the bytes lie in a region and are aligned; its grains are valid, and all
-            // workers use the launch's grain.
-            unsafe { grain.load(pointer, bytes) }
+            // workers use the launch's granularity.
+            unsafe { granularity.load(pointer, bytes) }
         })
     }
 
     /// Changes an aligned word of device memory, if it is allocated.
     pub fn device_update(&mut self, address: u64, change: impl Fn(u64) -> u64) {
-        let grain = self.run.grain;
+        let granularity = self.run.granularity;
         let Some(pointer) = self.device_pointer(address, 8) else { return };
-        // SAFETY: as in `device_load`; the grain of a program with such copies is at most 8 bytes.
-        unsafe { grain.update(pointer, 8, change) };
+        // SAFETY: as in `device_load`; the granularity of a program with such copies is at most 8 bytes.
+        unsafe { granularity.update(pointer, 8, change) };
     }
 
     fn device_pointer(&mut self, address: u64, bytes: u32) -> Option<*mut u8> {
@@ -321,16 +321,16 @@ impl Machine<'_> {
             write_bytes(&mut block.shared, address as usize, step, value);
             return;
         }
-        let grain = self.run.grain;
+        let granularity = self.run.granularity;
         let Some(pointer) = self.device_pointer(address, step) else { return };
-        // SAFETY: as in `device_load`; the grain holds at least an element of a reduction.
+        // SAFETY: as in `device_load`; the granularity holds at least an element of a reduction.
         unsafe {
             match copy.reduce {
                 Some((operation, t)) => {
                     let apply = |old| atomic::apply(operation, t, false, old, value, 0);
-                    grain.update(pointer, step, apply);
+                    granularity.update(pointer, step, apply);
                 }
-                None => grain.store(pointer, step, value),
+                None => granularity.store(pointer, step, value),
             }
         }
     }

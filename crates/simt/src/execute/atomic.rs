@@ -3,14 +3,14 @@
 use super::block::Block;
 use super::bytes::{read_bytes, write_bytes};
 use super::lanes::lanes;
-use super::machine::Machine;
 use super::record::Side;
 use super::request::{Request, addresses, by_space};
 use super::warp::{Warp, read_row, write_row};
+use super::worker::Worker;
 use crate::compute::half;
 use crate::compute::half::{Bf16, F16};
 use crate::error::Error;
-use crate::operation::{Atomic, AtomicOperation, Row, Space};
+use crate::operation::{Atomic, AtomicOperation, Register, Space};
 use crate::registers::LANES;
 use crate::windows::CLUSTER_SHIFT;
 use counters::RequestCounts;
@@ -91,14 +91,14 @@ fn extreme(largest: bool, t: Type, old: u64, source: u64) -> u64 {
 
 /// A register row as numbers.
 #[inline(always)]
-fn values(warp: &Warp, row: Row) -> [u64; LANES] {
+fn values(warp: &Warp, row: Register) -> [u64; LANES] {
     match row {
-        Row::Word(row) => warp.registers.words[row as usize].map(u64::from),
+        Register::Word(row) => warp.registers.words[row as usize].map(u64::from),
         row => std::array::from_fn(|lane| read_row(warp, row, lane)),
     }
 }
 
-impl Machine<'_> {
+impl Worker<'_> {
     pub fn atomic(
         &mut self,
         block: &mut Block,
@@ -139,8 +139,8 @@ impl Machine<'_> {
                     lanes(mask).filter(|lane| !own.contains(&(all[*lane] >> CLUSTER_SHIFT)));
                 estimator.cluster_atomics += others.count() as u64;
             }
-            return self.in_blocks(block, warp, request, |machine, block, warp, request| {
-                machine.atomic_in(block, warp, pc, request.mask, atomic, (space, request.all))
+            return self.in_blocks(block, warp, request, |worker, block, warp, request| {
+                worker.atomic_in(block, warp, pc, request.mask, atomic, (space, request.all))
             });
         }
         let source_of = |element: usize| match element {

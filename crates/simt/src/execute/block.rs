@@ -36,7 +36,7 @@ pub(crate) struct Block {
     pub completed: Vec<u32>,
 }
 
-/// How a block's turn ended.
+/// The end of a block's turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
     /// All of it has ended.

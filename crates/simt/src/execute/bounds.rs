@@ -1,15 +1,15 @@
-//! Whether an access lies in memory, and where.
+//! True when an access lies in memory, and where.
 
 use super::block::Block;
 use super::device::Window;
 use super::lanes::lanes;
-use super::machine::Machine;
 use super::request::Request;
 use super::warp::Warp;
+use super::worker::Worker;
 use crate::error::Error;
 use crate::registers::LANES;
 
-/// Whether every active lane lies at `base` or up to `limit` bytes past it, and the bits of all
+/// Returns whether every active lane lies at `base` or up to `limit` bytes past it, and the bits of all
 /// active addresses together.
 #[inline(always)]
 pub(crate) fn inside(request: Request<'_>, base: u64, limit: u64) -> (bool, u64) {
@@ -34,7 +34,7 @@ pub(crate) fn inside(request: Request<'_>, base: u64, limit: u64) -> (bool, u64)
     (bad >> 63 == 0, bits)
 }
 
-impl Machine<'_> {
+impl Worker<'_> {
     /// Checks alignment and bounds of a global access and finds the bytes behind it.
     #[inline(always)]
     pub fn window(
@@ -54,7 +54,7 @@ impl Machine<'_> {
         if let (Some(region), true) = (region, fits)
             && region.bytes >= bytes
         {
-            return Ok(Window::new(region, request.all, self.run.grain));
+            return Ok(Window::new(region, request.all, self.run.granularity));
         }
         self.window_slow(block, warp, request, write)
     }
@@ -69,7 +69,7 @@ impl Machine<'_> {
     ) -> Result<Window, Error> {
         let memory = self.run.memory;
         let pointers = [std::ptr::null_mut(); LANES];
-        let mut window = Window { pointers, grain: self.run.grain };
+        let mut window = Window { pointers, granularity: self.run.granularity };
         let mut bad = 0u32;
         for lane in lanes(request.mask) {
             match memory.find(request.all[lane], request.bytes as u64) {

@@ -1,10 +1,10 @@
 //! Functions that the driver provides to kernels: printf, assertions, the device heap.
 
 use super::block::Block;
-use super::machine::Machine;
 use super::request::space_of;
 use super::run::Run;
 use super::warp::Warp;
+use super::worker::Worker;
 use crate::error::Error;
 use crate::operation::{Builtin, Space};
 use crate::windows::{LOCAL_WINDOW, PARAMETER_WINDOW, SHARED_WINDOW};
@@ -24,12 +24,12 @@ impl Run<'_> {
         let region = self.memory.region(self.memory.find(address, 1)?);
         let pointer = region.pointer.wrapping_add((address - region.base) as usize);
         // SAFETY: the byte lies in the region, whose grains are valid, and all workers use the
-        // launch's grain.
-        Some(unsafe { self.grain.load(pointer, 1) } as u8)
+        // launch's granularity.
+        Some(unsafe { self.granularity.load(pointer, 1) } as u8)
     }
 }
 
-impl Machine<'_> {
+impl Worker<'_> {
     #[allow(clippy::too_many_arguments)]
     pub fn builtin(
         &mut self,

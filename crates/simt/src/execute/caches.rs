@@ -39,7 +39,7 @@ impl Hasher for AddressHasher {
 /// By line, page or sector.
 pub type ByAddress<T> = HashMap<u64, T, BuildHasherDefault<AddressHasher>>;
 
-/// How far an access had to go.
+/// The farthest memory that an access had to reach.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reached {
     /// No farther than L1.

@@ -1,10 +1,10 @@
 //! The clock of a warp, when a time is estimated.
 
-use crate::operation::{Operation, Row, Space};
+use crate::operation::{Operation, Register, Space};
 use crate::program::BlockPlace;
 use crate::unroll::TURNS;
 
-/// Whether the assembler puts the instruction where its operands are there.
+/// Returns whether ptxas may schedule it as soon as its operands are ready.
 fn is_moved(operation: &Operation) -> bool {
     matches!(
         operation,
@@ -37,7 +37,7 @@ pub(crate) struct Clocks {
     pub has_loaded: bool,
     /// When it came to its last barrier.
     pub since: u32,
-    /// What it ran since then, a bit per instruction.
+    /// The instructions that ran since then, a bit per instruction.
     pub ran: Vec<u64>,
     /// The unrolled loop that it runs, and the turns of it since those that became one began.
     unrolled: (u32, u32),
@@ -131,11 +131,11 @@ impl Clocks {
         self.now.max(self.sent.map_or(0, |at| at.saturating_add(to_l2)))
     }
 
-    pub fn ready(&mut self, row: Row) -> &mut u32 {
+    pub fn ready(&mut self, row: Register) -> &mut u32 {
         match row {
-            Row::Word(index) => &mut self.words[index as usize],
-            Row::Long(index) => &mut self.longs[index as usize],
-            Row::Predicate(index) => &mut self.predicates[index as usize],
+            Register::Word(index) => &mut self.words[index as usize],
+            Register::Long(index) => &mut self.longs[index as usize],
+            Register::Predicate(index) => &mut self.predicates[index as usize],
         }
     }
 }

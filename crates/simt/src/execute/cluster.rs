@@ -3,16 +3,16 @@
 //! A launch without clusters is one of clusters of one block each. The blocks of a cluster take turns on one worker.
 
 use super::block::{Block, CLUSTER_BARRIER, Cluster, Turn};
-use super::machine::Machine;
 use super::request::Request;
 use super::warp::{Flow, Split, State, Warp};
+use super::worker::Worker;
 use crate::error::Error;
 use crate::hash::mix;
 use crate::options::Schedule;
 use crate::registers::LANES;
 use crate::windows::CLUSTER_SHIFT;
 
-impl Machine<'_> {
+impl Worker<'_> {
     /// Starts the blocks of a cluster.
     pub fn start_cluster(&mut self, cluster: u64) -> Cluster {
         let ranks = 0..self.run.blocks_per_cluster() as u32;
@@ -108,7 +108,7 @@ impl Machine<'_> {
             self.cluster_passed(block, warp, mask);
             return Flow::Next;
         }
-        warp.put_aside(split, mask, State::AtBarrier(CLUSTER_BARRIER))
+        warp.park(split, mask, State::AtBarrier(CLUSTER_BARRIER))
     }
 
     /// Lets go of the cluster's barrier when all threads that live have arrived; whether it did.
@@ -187,7 +187,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Whether lanes of an access to shared memory name a block.
+    /// Returns whether lanes of an access to shared memory name a block.
     #[inline(always)]
     pub fn reaches_blocks(&self, request: Request<'_>) -> bool {
         self.run.program.maps_shared

@@ -2,7 +2,7 @@
 //!
 //! Workers run blocks that may race, as blocks do on a GPU. In Rust a race is defined only between
 //! atomic accesses of one size to one place. So all workers of a launch use atomics of one size, the
-//! launch's [`Grain`]: a smaller access is a part of one grain, a larger one is several. The size
+//! launch's [`AtomicGranularity`]: a smaller access is a part of one granularity, a larger one is several. The size
 //! follows from the kernel's instructions, so that kernels whose accesses all have one size, and
 //! launches on one worker, touch memory as directly as the kernel does.
 
@@ -15,40 +15,45 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Rel
 
 /// The size of a launch's atomics, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Grain(u32);
+pub(crate) struct AtomicGranularity(u32);
 
-impl Grain {
+impl AtomicGranularity {
     /// Every access has its own size: only one worker may run.
-    pub const EACH: Grain = Grain(0);
+    pub const EACH: AtomicGranularity = AtomicGranularity(0);
 
     /// The size for a program whose blocks run side by side.
-    pub fn of(program: &Program) -> Grain {
-        Grain::for_sizes(program.instructions.iter().filter_map(|i| size(&i.operation)))
+    pub fn of(program: &Program) -> AtomicGranularity {
+        AtomicGranularity::for_sizes(program.instructions.iter().filter_map(|i| size(&i.operation)))
     }
 
     /// Each size comes with whether the access must not be cut: atomics, and the ordered accesses
     /// that programs hand values on with.
-    fn for_sizes(sizes: impl Iterator<Item = (u32, bool)>) -> Grain {
+    fn for_sizes(sizes: impl Iterator<Item = (u32, bool)>) -> AtomicGranularity {
         let (mut largest, mut smallest, mut whole) = (0, u32::MAX, 0);
         for (bytes, is_whole) in sizes {
             largest = largest.max(bytes);
             smallest = smallest.min(bytes);
             whole = whole.max(if is_whole { bytes } else { 0 });
         }
-        // Stores below the grain are expensive, and most are of four bytes.
-        if largest <= smallest { Grain(largest.max(1)) } else { Grain(whole.max(largest.min(4))) }
+        // Stores below the granularity are expensive, and most are of four bytes.
+        if largest <= smallest {
+            AtomicGranularity(largest.max(1))
+        } else {
+            AtomicGranularity(whole.max(largest.min(4)))
+        }
     }
 
-    /// Whether all grains that hold a byte of a region belong to it.
+    /// Returns whether all grains that hold a byte of a region belong to it.
     pub fn divides(self, memory: &Memory) -> bool {
-        let grain = self.0.max(1) as u64;
+        let granularity = self.0.max(1) as u64;
         (0..memory.region_count()).map(|index| memory.region(index)).all(|region| {
             !region.is_mapped()
-                || region.base.is_multiple_of(grain) && region.bytes.is_multiple_of(grain)
+                || region.base.is_multiple_of(granularity)
+                    && region.bytes.is_multiple_of(granularity)
         })
     }
 
-    /// Whether an access of this size is one atomic.
+    /// Returns whether an access of this size is one atomic.
     #[inline(always)]
     pub fn is_one(self, bytes: u32) -> bool {
         self.0 == bytes || self.0 == 0
@@ -57,9 +62,9 @@ impl Grain {
     /// Reads 1, 2, 4 or 8 bytes.
     ///
     /// # Safety
-    /// - `at` is aligned to `bytes`, and every grain that holds one of the bytes is valid.
-    /// - All threads that touch these grains at the same time do it through this grain; with
-    ///   [`Grain::EACH`] there is no other.
+    /// - `at` is aligned to `bytes`, and every granularity that holds one of the bytes is valid.
+    /// - All threads that touch these grains at the same time do it through this granularity; with
+    ///   [`AtomicGranularity::EACH`] there is no other.
     #[inline(always)]
     pub unsafe fn load(self, at: *mut u8, bytes: u32) -> u64 {
         if self.is_one(bytes) {
@@ -70,9 +75,9 @@ impl Grain {
             // SAFETY: the same contract.
             return unsafe { self.load_parts(at, bytes) };
         }
-        let (grain, shift) = self.around(at);
-        // SAFETY: the grain that holds the access is valid by the contract, and aligned.
-        let value = unsafe { load(grain, self.0) };
+        let (granularity, shift) = self.around(at);
+        // SAFETY: the granularity that holds the access is valid by the contract, and aligned.
+        let value = unsafe { load(granularity, self.0) };
         value >> shift & field(bytes)
     }
 
@@ -80,7 +85,7 @@ impl Grain {
     unsafe fn load_parts(self, at: *mut u8, bytes: u32) -> u64 {
         let parts = (0..bytes / self.0).rev();
         parts.fold(0, |value, part| {
-            // SAFETY: `bytes` is a multiple of the grain, so every part is one whole grain of the access.
+            // SAFETY: `bytes` is a multiple of the granularity, so every part is one whole granularity of the access.
             let part = unsafe { load(at.add((part * self.0) as usize), self.0) };
             value << (8 * self.0) | part
         })
@@ -89,7 +94,7 @@ impl Grain {
     /// Writes the low 1, 2, 4 or 8 bytes of a value.
     ///
     /// # Safety
-    /// As for [`Grain::load`].
+    /// As for [`AtomicGranularity::load`].
     #[inline(always)]
     pub unsafe fn store(self, at: *mut u8, bytes: u32, value: u64) {
         if self.is_one(bytes) {
@@ -115,26 +120,26 @@ impl Grain {
         }
     }
 
-    /// One read-modify-write of 1, 2, 4 or 8 bytes, at most a grain; gives what was there.
+    /// One read-modify-write of 1, 2, 4 or 8 bytes, at most a granularity; gives what was there.
     ///
     /// # Safety
-    /// As for [`Grain::load`].
+    /// As for [`AtomicGranularity::load`].
     pub unsafe fn update(self, at: *mut u8, bytes: u32, f: impl Fn(u64) -> u64) -> u64 {
         if self.is_one(bytes) {
             // SAFETY: valid and aligned, by the contract.
             return unsafe { update(at, bytes, f) };
         }
-        let (grain, shift) = self.around(at);
+        let (granularity, shift) = self.around(at);
         let field = field(bytes) << shift;
         let replace = |old: u64| old & !field | f((old & field) >> shift) << shift & field;
-        // SAFETY: the grain that holds the access is valid by the contract, and aligned.
-        let old = unsafe { update(grain, self.0, replace) };
+        // SAFETY: the granularity that holds the access is valid by the contract, and aligned.
+        let old = unsafe { update(granularity, self.0, replace) };
         (old & field) >> shift
     }
 
-    /// The grain that holds an access smaller than it, and the bits before the access.
+    /// The granularity that holds an access smaller than it, and the bits before the access.
     fn around(self, at: *mut u8) -> (*mut u8, u32) {
-        // A grain is a power of two.
+        // A granularity is a power of two.
         let past = at.addr() & (self.0 as usize).wrapping_sub(1);
         (at.wrapping_sub(past), 8 * past as u32)
     }
@@ -218,17 +223,17 @@ fn size(operation: &Operation) -> Option<(u32, bool)> {
 #[derive(Clone, Copy)]
 pub(crate) struct Window {
     pub pointers: [*mut u8; LANES],
-    pub grain: Grain,
+    pub granularity: AtomicGranularity,
 }
 
 impl Window {
     /// All lanes' addresses as pointers into one region; only those of active lanes are meaningful.
     #[inline(always)]
-    pub fn new(region: &Region, all: &[u64; LANES], grain: Grain) -> Window {
+    pub fn new(region: &Region, all: &[u64; LANES], granularity: AtomicGranularity) -> Window {
         let pointers = std::array::from_fn(|lane| {
             region.pointer.wrapping_add((all[lane].wrapping_sub(region.base)) as usize)
         });
-        Window { pointers, grain }
+        Window { pointers, granularity }
     }
 
     /// Reads `bytes` (1, 2, 4 or 8) at `shift` bytes past a lane's address.
@@ -238,11 +243,11 @@ impl Window {
     /// the access's size, of which `bytes` and `shift` are fractions.
     #[inline(always)]
     pub unsafe fn read(&self, lane: usize, shift: u64, bytes: u32) -> u64 {
-        // SAFETY: `Machine::window` checked that the whole access of an active lane lies in a
+        // SAFETY: `Worker::window` checked that the whole access of an active lane lies in a
         // region and is aligned; regions agree with their addresses modulo 16. The grains of a
         // region are valid (`Zeroed` rounds up, and `threads` keeps to one worker where mapped
-        // memory ends within a grain), and all workers of a launch have the same grain.
-        unsafe { self.grain.load(self.at(lane, shift), bytes) }
+        // memory ends within a granularity), and all workers of a launch have the same granularity.
+        unsafe { self.granularity.load(self.at(lane, shift), bytes) }
     }
 
     /// Writes the low `bytes` bytes of a value.
@@ -252,16 +257,16 @@ impl Window {
     #[inline(always)]
     pub unsafe fn write(&self, lane: usize, shift: u64, bytes: u32, value: u64) {
         // SAFETY: as in `read`.
-        unsafe { self.grain.store(self.at(lane, shift), bytes, value) };
+        unsafe { self.granularity.store(self.at(lane, shift), bytes, value) };
     }
 
     /// [`Window::read`] of what is one atomic.
     ///
     /// # Safety
-    /// As for [`Window::read`]; the grain has this size, by [`Grain::is_one`].
+    /// As for [`Window::read`]; the granularity has this size, by [`AtomicGranularity::is_one`].
     #[inline(always)]
     pub unsafe fn read_one(&self, lane: usize, shift: u64, bytes: u32) -> u64 {
-        // SAFETY: as in `read`, where the access is a grain.
+        // SAFETY: as in `read`, where the access is a granularity.
         unsafe { load(self.at(lane, shift), bytes) }
     }
 
@@ -291,40 +296,40 @@ impl Window {
         bytes: u32,
         f: impl Fn(u64) -> u64,
     ) -> u64 {
-        // SAFETY: as in `read`; no atomic of the program is larger than the grain.
-        unsafe { self.grain.update(self.at(lane, shift), bytes, f) }
+        // SAFETY: as in `read`; no atomic of the program is larger than the granularity.
+        unsafe { self.granularity.update(self.at(lane, shift), bytes, f) }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Grain;
+    use super::AtomicGranularity;
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    fn grain(sizes: &[(u32, bool)]) -> u32 {
-        Grain::for_sizes(sizes.iter().copied()).0
+    fn granularity(sizes: &[(u32, bool)]) -> u32 {
+        AtomicGranularity::for_sizes(sizes.iter().copied()).0
     }
 
     #[test]
     fn a_kernel_with_one_size_uses_it() {
         for bytes in [1, 2, 4, 8] {
-            assert_eq!(grain(&[(bytes, false), (bytes, true)]), bytes);
+            assert_eq!(granularity(&[(bytes, false), (bytes, true)]), bytes);
         }
-        assert_eq!(grain(&[]), 1);
+        assert_eq!(granularity(&[]), 1);
     }
 
     #[test]
     fn no_atomic_is_cut() {
-        assert_eq!(grain(&[(4, false), (8, false)]), 4);
-        assert_eq!(grain(&[(1, false), (2, false)]), 2);
-        assert_eq!(grain(&[(1, false), (4, true), (8, false)]), 4);
-        assert_eq!(grain(&[(4, true), (8, true)]), 8);
-        assert_eq!(grain(&[(2, true), (8, false)]), 4);
+        assert_eq!(granularity(&[(4, false), (8, false)]), 4);
+        assert_eq!(granularity(&[(1, false), (2, false)]), 2);
+        assert_eq!(granularity(&[(1, false), (4, true), (8, false)]), 4);
+        assert_eq!(granularity(&[(4, true), (8, true)]), 8);
+        assert_eq!(granularity(&[(2, true), (8, false)]), 4);
     }
 
     #[test]
     fn every_size_through_every_grain() {
-        for grain in [0, 1, 2, 4, 8].map(Grain) {
+        for granularity in [0, 1, 2, 4, 8].map(AtomicGranularity) {
             let mut words = [0u64; 4];
             let start: *mut u8 = words.as_mut_ptr().cast();
             for bytes in [1u32, 2, 4, 8] {
@@ -335,13 +340,13 @@ mod tests {
                     unsafe {
                         let pointer = start.add(at as usize);
                         let before: [u8; 32] = start.cast::<[u8; 32]>().read();
-                        grain.store(pointer, bytes, value);
-                        assert_eq!(grain.load(pointer, bytes), value & field);
-                        if grain.0 == 0 || bytes <= grain.0 {
-                            let old = grain.update(pointer, bytes, |old| old.wrapping_add(5));
+                        granularity.store(pointer, bytes, value);
+                        assert_eq!(granularity.load(pointer, bytes), value & field);
+                        if granularity.0 == 0 || bytes <= granularity.0 {
+                            let old = granularity.update(pointer, bytes, |old| old.wrapping_add(5));
                             assert_eq!(old, value & field);
                             let sum = value.wrapping_add(5) & field;
-                            assert_eq!(grain.load(pointer, bytes), sum);
+                            assert_eq!(granularity.load(pointer, bytes), sum);
                         }
                         let after: [u8; 32] = start.cast::<[u8; 32]>().read();
                         let own = at as usize..at as usize + bytes as usize;
@@ -353,11 +358,11 @@ mod tests {
         }
     }
 
-    /// Neighbours of one grain that several threads write at once keep what they wrote.
+    /// Neighbours of one granularity that several threads write at once keep what they wrote.
     #[test]
     fn parts_of_a_grain_do_not_disturb_each_other() {
         struct Shared(*mut u8);
-        // SAFETY: the threads below touch the memory through one grain only.
+        // SAFETY: the threads below touch the memory through one granularity only.
         unsafe impl Sync for Shared {}
         impl Shared {
             fn at(&self, byte: usize) -> *mut u8 {
@@ -374,10 +379,10 @@ mod tests {
                     for round in 0..20_000u64 {
                         let value = round & 0x7f;
                         // SAFETY: within the 16 bytes of `words`, aligned, and every thread uses
-                        // this grain.
+                        // this granularity.
                         let found = unsafe {
-                            Grain(4).store(shared.at(at), bytes, value);
-                            Grain(4).load(shared.at(at), bytes)
+                            AtomicGranularity(4).store(shared.at(at), bytes, value);
+                            AtomicGranularity(4).load(shared.at(at), bytes)
                         };
                         if found != value {
                             failed.store(true, Ordering::Relaxed);

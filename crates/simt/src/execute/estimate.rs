@@ -13,7 +13,7 @@ use super::caches::{ByAddress, FirstCache, Reached, Stores, tag_cycles};
 use super::clocks::Clocks;
 use super::lanes::lanes;
 use super::request::Request;
-use super::second_cache::{SecondCache, granule_bytes};
+use super::second_cache::{SecondCache, bytes_of_atoms};
 use super::sums::Sums;
 use crate::model::{Estimate, L2, Latencies, LinkTraffic};
 use crate::operation::{Operation, Space};
@@ -22,27 +22,27 @@ use crate::registers::LANES;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
-/// What memory whose pages move does it in, as a power of two: 64 KiB.
-const MOVING_SHIFT: u32 = 16;
+/// The size in which managed memory moves, as a power of two: 64 KiB.
+const PAGE64K_SHIFT: u32 = 16;
 
 /// Lines of 64 bytes that the first of the constant caches holds: 2 KiB.
 const CONSTANT_LINES: usize = 32;
 /// Links to the host's memory: to large pages, and to small ones.
 const HOST_LINKS: usize = 2;
 
-/// What a link leads to.
+/// Returns what a link leads to.
 fn beyond(link: usize) -> Reached {
     if link < HOST_LINKS { Reached::Host } else { Reached::Peer }
 }
 
-/// What a launch did, as far as the estimate needs it.
+/// The observations of a launch that the estimate needs.
 #[derive(Debug)]
 pub(crate) struct Estimator {
     latencies: Latencies,
     /// Addresses behind a slower link: the host's in large and in small pages, and those of each other device.
-    far: [Vec<Range<u64>>; HOST_LINKS],
+    host_ranges: [Vec<Range<u64>>; HOST_LINKS],
     peers: Vec<Range<u64>>,
-    /// What went over each of these links.
+    /// The traffic over each of these links.
     links: Vec<LinkTraffic>,
     l1: FirstCache,
     l2: SecondCache,
@@ -52,11 +52,11 @@ pub(crate) struct Estimator {
     constants: HashSet<u64>,
     /// Bytes written, by sector.
     written: ByAddress<u32>,
-    /// What atomics changed.
+    /// The changes by atomics.
     sums: Sums,
-    /// What compare-and-swaps changed that a loop repeats until they succeed.
+    /// The changes by compare-and-swaps that a loop repeats until they succeed.
     retried: Sums,
-    /// How far the last load or atomic had to go.
+    /// The farthest memory that the last load or atomic reached.
     reached: Reached,
     /// When the last of what others have asked for and it needs, too, arrives.
     arrival: u32,
@@ -89,17 +89,17 @@ pub(crate) struct Estimator {
 impl Estimator {
     pub fn new(
         latencies: Latencies,
-        [far, far_small_pages, peers]: [Vec<Range<u64>>; 3],
-        (l2, grown): (L2, f64),
+        [host, host_small_pages, peers]: [Vec<Range<u64>>; 3],
+        (l2, scale): (L2, f64),
         instructions: usize,
     ) -> Estimator {
         Estimator {
             latencies,
             links: vec![LinkTraffic::default(); HOST_LINKS + peers.len()],
-            far: [far, far_small_pages],
+            host_ranges: [host, host_small_pages],
             peers,
             l1: FirstCache::new(latencies.l1_lines, latencies.l1_share_lines),
-            l2: SecondCache::new(l2, grown),
+            l2: SecondCache::new(l2, scale),
             blocks: 0,
             constants: HashSet::new(),
             written: ByAddress::default(),
@@ -130,7 +130,7 @@ impl Estimator {
     fn link(&self, address: u64) -> Option<usize> {
         let holds = |ranges: &Vec<Range<u64>>| ranges.iter().any(|range| range.contains(&address));
         let peer = || self.peers.iter().position(|range| range.contains(&address));
-        self.far.iter().position(holds).or_else(|| peer().map(|peer| HOST_LINKS + peer))
+        self.host_ranges.iter().position(holds).or_else(|| peer().map(|peer| HOST_LINKS + peer))
     }
 
     pub fn start_block(&mut self) {
@@ -224,7 +224,7 @@ impl Estimator {
         self.blocks.saturating_sub(1) / self.latencies.blocks_at_once.max(1)
     }
 
-    /// Whether the sector had to come from beyond L1.
+    /// Returns whether the sector had to come from beyond L1.
     fn read_sector(&mut self, sector: u64, cached: bool) -> bool {
         let (line, bit) = (sector >> 2, 1u8 << (sector & 3));
         if cached && self.l1.has(line, bit) {
@@ -347,7 +347,7 @@ impl Estimator {
         let mut start = clocks.start(&instruction.operation, there);
         let latencies = self.latencies;
         let reached = std::mem::take(&mut self.reached);
-        let far = match reached {
+        let distance = match reached {
             Reached::L1 => latencies.shared,
             Reached::L2 => latencies.l2,
             Reached::Memory => latencies.global,
@@ -355,9 +355,9 @@ impl Estimator {
             Reached::Peer => latencies.peer,
         };
         let left = reached > Reached::L1;
-        // What another has asked memory for is there when that has it, or as late as if it had been asked for now.
+        // A sector already requested arrives with that request, at the latest as if requested now.
         let arrival = std::mem::take(&mut self.arrival).min(start.saturating_add(latencies.global));
-        let far = far.max(arrival.saturating_sub(start));
+        let distance = distance.max(arrival.saturating_sub(start));
         let wave = self.wave();
         for sector in self.missed.drain(..) {
             self.l2.arrives(sector, wave, start.saturating_add(latencies.global));
@@ -367,7 +367,7 @@ impl Estimator {
             Operation::Load(access) => match access.space {
                 Space::Global | Space::Generic | Space::Local => {
                     clocks.has_loaded |= left;
-                    far
+                    distance
                 }
                 Space::Constant if self.constants.len() > CONSTANT_LINES => latencies.constant,
                 Space::Parameter | Space::Constant => latencies.arithmetic,
@@ -378,7 +378,7 @@ impl Estimator {
                 if atomic.space == Space::Shared {
                     2 * latencies.shared
                 } else {
-                    far.max(latencies.global)
+                    distance.max(latencies.global)
                 }
             }
             Operation::Shuffle { .. }
@@ -392,17 +392,17 @@ impl Estimator {
             // A hit takes longer than that of a load.
             Operation::Image(_) => {
                 clocks.has_loaded |= left;
-                far.max(3 * latencies.shared)
+                distance.max(3 * latencies.shared)
             }
             Operation::AsyncCopy(_) => {
                 clocks.has_loaded = true;
-                clocks.copies = start + far;
+                clocks.copies = start + distance;
                 1
             }
             Operation::BulkCopy(_) | Operation::TensorCopy(_) => {
                 clocks.has_loaded = true;
                 // One that stores waits for L2 as long as one that loads.
-                let landed = start + if left { far } else { latencies.global };
+                let landed = start + if left { distance } else { latencies.global };
                 self.bulk = self.bulk.max(landed);
                 1
             }
@@ -434,8 +434,8 @@ impl Estimator {
     }
 
     /// The estimate of the launch, and the instructions of blocks' bodies, a bit each.
-    pub fn end(mut self, moving: &[Range<u64>]) -> (Estimate, Vec<u64>) {
-        let again = self.l2.again();
+    pub fn end(mut self, managed: &[Range<u64>]) -> (Estimate, Vec<u64>) {
+        let refetched = self.l2.refetched();
         let whole = self.written.values().filter(|bytes| **bytes == u32::MAX).count() as u64;
         let estimate = Estimate {
             chain_cycles: self.chain_cycles,
@@ -449,25 +449,25 @@ impl Estimator {
             integer_multiplies: 0,
             tag_cycles: self.tag_cycles,
             cluster_atomics: self.cluster_atomics,
-            alone: self.l2.alone(),
+            row_miss_ratio: self.l2.row_miss_ratio(),
             further_groups: self.further_groups,
             atomics_queue: self.sums.busiest() + self.retries(),
             atomic_sectors: self.sums.sectors() + self.retried.sectors(),
-            dram_read_bytes: granule_bytes(self.l2.first() + again),
-            dram_again_bytes: granule_bytes(again),
+            dram_read_bytes: bytes_of_atoms(self.l2.first() + refetched),
+            refetched_bytes: bytes_of_atoms(refetched),
             dram_whole_sectors_written: whole,
             dram_partial_sectors_written: self.written.len() as u64 - whole,
-            far: self.links[0],
-            far_small_pages: self.links[1],
+            host: self.links[0],
+            host_small_pages: self.links[1],
             peers: self.links.split_off(HOST_LINKS),
-            kept: self.l2.kept(),
-            left: self.l2.left(self.changed()),
-            touched: self.touched(moving),
+            persisting_lines: self.l2.persisting_lines(),
+            residual_lines: self.l2.residual_lines(self.changed()),
+            touched_pages: self.touched_pages(managed),
         };
         (estimate, self.body)
     }
 
-    /// What the busiest part of L2 spends on compare-and-swaps that are repeated: as often as threads that run at once want
+    /// Returns what the busiest part of L2 spends on compare-and-swaps that are repeated: as often as threads that run at once want
     /// the same address, where they spread evenly.
     fn retries(&self) -> u64 {
         let threads = self.retried.lanes().min(LANES as u64 * self.first_warps);
@@ -482,16 +482,16 @@ impl Estimator {
     }
 
     /// The granules of memory whose pages move that were touched, and whether they were written.
-    fn touched(&self, moving: &[Range<u64>]) -> BTreeMap<u64, bool> {
+    fn touched_pages(&self, managed: &[Range<u64>]) -> BTreeMap<u64, bool> {
         let mut touched = BTreeMap::new();
         // By the first address of a 4 KiB page, a sector or 256 bytes.
         let read = self.l2.pages().map(|page| (page, false));
         let changed = self.changed().map(|address| (address, true));
-        let all = read.chain(changed).filter(|_| !moving.is_empty());
+        let all = read.chain(changed).filter(|_| !managed.is_empty());
         for (address, is_written) in all {
-            let granule = address >> MOVING_SHIFT;
-            let (start, end) = (granule << MOVING_SHIFT, (granule + 1) << MOVING_SHIFT);
-            if moving.iter().any(|range| range.start < end && start < range.end) {
+            let granule = address >> PAGE64K_SHIFT;
+            let (start, end) = (granule << PAGE64K_SHIFT, (granule + 1) << PAGE64K_SHIFT);
+            if managed.iter().any(|range| range.start < end && start < range.end) {
                 *touched.entry(granule).or_default() |= is_written;
             }
         }

@@ -2,14 +2,14 @@
 
 use super::block::Block;
 use super::lanes::lanes;
-use super::machine::Machine;
 use super::warp::{Split, State, Warp, read_row, write_row};
+use super::worker::Worker;
 use crate::findings::{Finding, Hazard};
 use crate::operation::{Operation, ReduceMode, ShuffleMode, VoteMode, WarpOperands};
 use crate::registers::LANES;
 
-impl Machine<'_> {
-    /// Whether all lanes that the membermasks name are here; if not, the lanes are put aside.
+impl Worker<'_> {
+    /// Returns whether all lanes that the membermasks name are here; if not, the lanes are put aside.
     pub fn together(
         &mut self,
         block: &Block,

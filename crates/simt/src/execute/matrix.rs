@@ -2,16 +2,16 @@
 
 use super::block::Block;
 use super::bytes::{read_bytes, write_bytes};
-use super::machine::Machine;
 use super::request::{Request, addresses, shared_offset};
 use super::warp::Warp;
+use super::worker::Worker;
 use crate::error::Error;
-use crate::operation::{Access, Row};
+use crate::operation::{Access, Register};
 use crate::registers::LANES;
 use counters::RequestCounts;
 use counters::shared_wavefronts;
 
-impl Machine<'_> {
+impl Worker<'_> {
     /// Checks the row addresses of every matrix and counts one 8-lane pass for each; gives the
     /// addresses, and the lanes whose address names a row.
     fn matrix_rows(
@@ -62,7 +62,7 @@ impl Machine<'_> {
             let element = |r: usize, c: usize| {
                 read_bytes(&block.shared, all[matrix * 8 + r] as usize + c * 2, 2) as u32
             };
-            let Some(Row::Word(index)) = row else {
+            let Some(Register::Word(index)) = row else {
                 continue;
             };
             for lane in 0..LANES {
@@ -93,7 +93,7 @@ impl Machine<'_> {
             self.check_shared_write(block, warp, request, None);
         }
         for (matrix, row) in access.rows.iter().enumerate() {
-            let Some(Row::Word(index)) = row else {
+            let Some(Register::Word(index)) = row else {
                 continue;
             };
             for lane in 0..LANES {

@@ -3,9 +3,9 @@
 use super::block::Block;
 use super::bytes::{read_bytes, write_bytes};
 use super::lanes::lanes;
-use super::machine::Machine;
 use super::request::{Request, addresses, shared_offset};
 use super::warp::{Flow, Split, State, Warp};
+use super::worker::Worker;
 use crate::error::Error;
 use crate::operation::{Base, MbarrierOperation};
 
@@ -44,10 +44,10 @@ impl Mbarrier {
     }
 }
 
-/// Warp-instructions as which a sleep at an mbarrier counts, so that a launch that waits for ever ends soon.
+/// Fuel charged per mbarrier sleep, so that a launch waiting forever stops soon.
 const SLEEP: u64 = 1 << 8;
 
-impl Machine<'_> {
+impl Worker<'_> {
     /// After a `try_wait`: lanes that all wait for one phase sleep until it is complete, or nothing else can run.
     pub fn sleep(
         &self,
@@ -64,7 +64,7 @@ impl Machine<'_> {
             return Flow::Next;
         }
         self.run.burn(SLEEP);
-        warp.put_aside(split, mask, State::AtMbarrier(shared_offset(address) as u32))
+        warp.park(split, mask, State::AtMbarrier(shared_offset(address) as u32))
     }
 
     pub fn mbarrier(
@@ -93,8 +93,8 @@ impl Machine<'_> {
                 | MbarrierOperation::CompleteTransaction { .. }
         );
         if arrives && self.reaches_blocks(request) {
-            return self.in_blocks(block, warp, request, |machine, block, warp, request| {
-                machine.mbarrier_in(block, warp, request, operation)
+            return self.in_blocks(block, warp, request, |worker, block, warp, request| {
+                worker.mbarrier_in(block, warp, request, operation)
             });
         }
         self.mbarrier_in(block, warp, request, operation)

@@ -1,7 +1,6 @@
 //! The executor: blocks to threads of the host, warps in lock-step, counts to a report.
 
 mod access;
-mod aside;
 mod asynchronous;
 mod atomic;
 mod block;
@@ -17,7 +16,6 @@ mod estimate;
 mod exchange;
 mod geometry;
 mod lanes;
-mod machine;
 mod matrix;
 mod mbarrier;
 mod observers;
@@ -31,6 +29,7 @@ mod recursion;
 mod report;
 mod request;
 mod run;
+mod saved_frame;
 mod second_cache;
 mod shadow;
 mod start;
@@ -45,6 +44,7 @@ mod turns;
 mod warp;
 mod wgmma;
 mod wmma;
+mod worker;
 mod workers;
 
 pub use run::stop;
@@ -104,7 +104,7 @@ pub fn run_printing(
 /// Bytes of the workspace of a cooperative launch.
 const WORKSPACE: u64 = 8;
 
-/// Whether a program asks for the workspace of its launch.
+/// Returns whether a program asks for the workspace of its launch.
 fn has_workspace(program: &Program) -> bool {
     let asks = |(_, special): &(_, Special)| matches!(special, Special::GridWorkspace { .. });
     program.specials.iter().any(asks)

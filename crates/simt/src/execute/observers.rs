@@ -1,11 +1,11 @@
-//! What a worker watches and counts while it runs blocks.
+//! A worker's observers: counts, checks and the estimate.
 
 use super::estimate::Estimator;
 use super::pattern::Pattern;
 use super::request::Request;
 use super::run::Run;
 use super::shadow::global::GlobalShadow;
-use super::shadow::parts::Parts;
+use super::shadow::shadow_footprint::ShadowFootprint;
 use crate::findings::{Finding, Hazard};
 use crate::registers::LANES;
 use counters::RequestCounts;
@@ -32,16 +32,16 @@ pub(crate) struct Observers<'r> {
     pub tallies: Vec<Tally>,
     pub patterns: Vec<Pattern>,
     /// By instruction, when checking.
-    pub parts: Vec<Parts>,
+    pub parts: Vec<ShadowFootprint>,
     pub findings: Vec<Finding>,
-    /// What is found but no error.
+    /// Findings that are no error.
     pub notes: Vec<Finding>,
     pub seen: HashSet<(Hazard, u32)>,
     pub counting: bool,
     pub checking: bool,
     /// By instruction: touches a register that may be undefined.
     pub doubted: &'r [bool],
-    /// What the blocks did to global memory, when that is checked.
+    /// The accesses of the blocks to global memory, when they are checked.
     pub global: Option<Box<GlobalShadow>>,
     /// Clocks and caches, when a time is estimated.
     pub estimator: Option<Box<Estimator>>,
@@ -58,7 +58,10 @@ impl<'r> Observers<'r> {
             run,
             tallies: vec![Tally::default(); count],
             patterns: vec![Pattern::default(); count],
-            parts: vec![Parts::default(); if run.options.checks.any() { count } else { 0 }],
+            parts: vec![
+                ShadowFootprint::default();
+                if run.options.checks.any() { count } else { 0 }
+            ],
             findings: Vec::new(),
             notes: Vec::new(),
             seen: HashSet::new(),
@@ -72,8 +75,8 @@ impl<'r> Observers<'r> {
                 .then(|| Box::new(GlobalShadow::new(run.memory, run.undo.is_some()))),
             estimator: run.options.estimate.map(|figures| {
                 let options = &run.options;
-                let links = [&options.far, &options.far_small_pages, &options.peers];
-                let l2 = (run.options.l2.clone(), run.options.grown);
+                let links = [&options.host_ranges, &options.host_small_page_ranges, &options.peers];
+                let l2 = (run.options.l2.clone(), run.options.scale);
                 Box::new(Estimator::new(figures, links.map(Clone::clone), l2, count))
             }),
             watching: false,

@@ -1,4 +1,4 @@
-//! How the lanes of an access lie relative to each other, remembered by instruction.
+//! Patterns: the distances between the lanes of an access, remembered by instruction.
 //!
 //! A loop mostly repeats the pattern of its accesses further on. Whether it does is one comparison
 //! for all lanes; what follows from the pattern alone (bounds, counts, which lanes share a line) is
@@ -11,11 +11,11 @@ use crate::registers::LANES;
 /// wavefronts and nothing in shared memory.
 pub(crate) type Counts = (u32, u32, u32);
 
-/// How the addresses of active lanes follow each other.
+/// The order of the addresses of active lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// All lanes are active, and each begins where the one before ends.
-    Row,
+    Contiguous,
     /// Every active lane's address is above that of the active lane before.
     Ascending,
     /// All lanes are active and have one address.
@@ -23,7 +23,7 @@ pub(crate) enum Shape {
     Other,
 }
 
-/// What a pattern says of an access.
+/// The facts that a pattern gives of an access.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
     pub shape: Shape,
@@ -45,7 +45,7 @@ pub(crate) struct Pattern {
     /// All bits of lanes that are active.
     active: [i32; LANES],
     layout: Layout,
-    /// What else the counts depend on; `u32::MAX` when there are none.
+    /// The rest that the counts depend on; `u32::MAX` when there are none.
     phase: u32,
     counts: Counts,
 }
@@ -65,7 +65,7 @@ impl Default for Pattern {
 }
 
 impl Pattern {
-    /// What is known of an access of `bytes` per lane; at least one lane is active.
+    /// Returns what is known of an access of `bytes` per lane; at least one lane is active.
     #[inline(always)]
     pub fn observe(&mut self, mask: u32, all: &[u64; LANES], bytes: u32) -> Layout {
         let first = all[mask.trailing_zeros() as usize & 31];
@@ -145,7 +145,7 @@ impl Pattern {
             falls |= u64::from(all[lane] <= all[lane - 1]);
         }
         if no_row == 0 {
-            Shape::Row
+            Shape::Contiguous
         } else if falls == 0 {
             Shape::Ascending
         } else {
@@ -164,7 +164,7 @@ impl Pattern {
     }
 }
 
-/// Whether every active lane's address is above that of the active lane before.
+/// Returns whether every active lane's address is above that of the active lane before.
 #[inline(always)]
 pub(crate) fn is_ascending(mask: u32, all: &[u64; LANES]) -> bool {
     let mut before = None;
@@ -184,7 +184,7 @@ mod tests {
     fn a_pattern_further_on_is_the_same_pattern() {
         let mut pattern = Pattern::default();
         let before = pattern.observe(u32::MAX, &addresses(|lane| 4096 + 4 * lane), 4);
-        assert_eq!((before.shape, before.low, before.high), (Shape::Row, 0, 124));
+        assert_eq!((before.shape, before.low, before.high), (Shape::Contiguous, 0, 124));
         assert_eq!(pattern.counts(0, || (1, 2, 3)), (1, 2, 3));
         let after = pattern.observe(u32::MAX, &addresses(|lane| 40 + 4 * lane), 4);
         assert_eq!(after.generation, before.generation);
@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(pattern.observe(u32::MAX, &far, 4).high, 124 + (1 << 32));
     }
 
-    /// What an inactive lane holds says nothing.
+    /// The content of an inactive lane says nothing.
     #[test]
     fn inactive_lanes_do_not_matter() {
         let mut pattern = Pattern::default();

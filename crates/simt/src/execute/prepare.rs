@@ -1,18 +1,18 @@
 //! From a validated launch to what its workers share.
 
-use super::device::Grain;
+use super::device::AtomicGranularity;
 use super::run::Run;
 use super::shadow::event::{kinds, scope_of};
 use super::shadow::provenance::arrays;
 use super::shadow::readers::orders_some;
-use crate::doubt::Doubt;
 use crate::error::Error;
 use crate::launch::Launch;
 use crate::memory::Memory;
 use crate::module::{Kernel, Module};
-use crate::operation::{Operation, Row, Scope, Space};
+use crate::operation::{Operation, Register, Scope, Space};
 use crate::options::Options;
 use crate::program::{Constant, Program};
+use crate::uninitialized::UninitializedReads;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
@@ -47,17 +47,17 @@ pub(crate) fn prepare<'r>(
             Constant::DynamicShared { offset } => *offset as u64,
         };
         match row {
-            Row::Word(index) => word_constants.push((*index, value as u32)),
-            Row::Long(index) => long_constants.push((*index, value)),
-            Row::Predicate(_) => {}
+            Register::Word(index) => word_constants.push((*index, value as u32)),
+            Register::Long(index) => long_constants.push((*index, value)),
+            Register::Predicate(_) => {}
         }
     }
     let shared_static = program.shared_static.next_multiple_of(program.shared_alignment);
     let dynamic = launch.dynamic_shared_bytes;
     let shared_bytes = if dynamic > 0 { shared_static + dynamic } else { program.shared_static };
-    static CERTAIN: Doubt = Doubt::none();
+    static CERTAIN: UninitializedReads = UninitializedReads::none();
     let doubt = if options.checks.uninitialized {
-        kernel.doubt.get_or_init(|| Doubt::new(program))
+        kernel.doubt.get_or_init(|| UninitializedReads::new(program))
     } else {
         &CERTAIN
     };
@@ -81,7 +81,7 @@ pub(crate) fn prepare<'r>(
         arrays: if options.checks.any() { arrays(program) } else { Vec::new() },
         orders_some: options.checks.any() && orders_some(program),
         narrow_scopes: program.instructions.iter().any(|i| scope_of(&i.operation) < Scope::Device),
-        grain: Grain::EACH,
+        granularity: AtomicGranularity::EACH,
         warps_per_block: launch.threads().div_ceil(32) as u32,
         fuel: AtomicU64::new(options.fuel),
         doubt,

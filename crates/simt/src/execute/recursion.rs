@@ -1,6 +1,6 @@
-//! What recursive calls put aside, lane by lane.
+//! Frames that recursive calls save, lane by lane.
 
-use super::aside::Aside;
+use super::saved_frame::SavedFrame;
 use super::warp::{Warp, read_row, write_row};
 use crate::operation::Operation;
 use crate::program::Program;
@@ -8,7 +8,7 @@ use crate::program::Program;
 /// Recursive calls of one thread that may be under way at once: as many as a stack of 512 KiB has room for at 512 bytes each.
 const MAX_DEPTH: usize = 1024;
 
-/// What is wrong with more of them.
+/// Returns what is wrong with more of them.
 fn too_deep() -> String {
     format!(
         "{MAX_DEPTH} recursive calls are under way, which is more than a thread's stack holds; to fix it: end the recursion"
@@ -16,7 +16,7 @@ fn too_deep() -> String {
 }
 
 impl Warp {
-    /// What calls that may come back into their caller do; what is wrong with one that cannot be executed.
+    /// Returns what calls that may come back into their caller do; what is wrong with one that cannot be executed.
     pub fn recursion(
         &mut self,
         program: &Program,
@@ -39,26 +39,26 @@ impl Warp {
         Ok(())
     }
 
-    /// Whether one of these lanes has as many frames aside as there may be.
+    /// Returns whether one of these lanes has as many frames aside as there may be.
     fn is_deep(&self, mask: u32) -> bool {
-        let lanes = self.aside.iter().enumerate().filter(|(lane, _)| mask >> lane & 1 != 0);
+        let lanes = self.saved_frames.iter().enumerate().filter(|(lane, _)| mask >> lane & 1 != 0);
         lanes.into_iter().any(|(_, aside)| aside.len() >= MAX_DEPTH)
     }
 
-    /// Whether one of these lanes has this frame aside: a call of its function is under way.
+    /// Returns whether one of these lanes has this frame saved_frames: a call of its function is under way.
     fn has_aside(&self, frame: u32, mask: u32) -> bool {
-        let lanes = self.aside.iter().enumerate().filter(|(lane, _)| mask >> lane & 1 != 0);
+        let lanes = self.saved_frames.iter().enumerate().filter(|(lane, _)| mask >> lane & 1 != 0);
         lanes.into_iter().any(|(_, aside)| aside.iter().any(|one| one.frame == frame))
     }
 
     /// Puts a frame of these lanes aside.
     fn save(&mut self, program: &Program, index: u32, mask: u32, depth: usize) {
         let frame = &program.saved_frames[index as usize];
-        self.aside.resize(32, Vec::new());
+        self.saved_frames.resize(32, Vec::new());
         for lane in (0..32).filter(|lane| mask >> lane & 1 != 0) {
             let rows = frame.rows.iter().map(|row| read_row(self, *row, lane)).collect();
             let bytes = frame.bytes.iter().map(|at| self.read_local(lane, *at, 1) as u8).collect();
-            self.aside[lane].push(Aside { frame: index, depth, rows, bytes });
+            self.saved_frames[lane].push(SavedFrame { frame: index, depth, rows, bytes });
         }
     }
 
@@ -66,7 +66,7 @@ impl Warp {
     fn restore(&mut self, program: &Program, frame: u32, mask: u32, depth: usize) {
         let frame = &program.saved_frames[frame as usize];
         for lane in (0..32).filter(|lane| mask >> lane & 1 != 0) {
-            let made = self.aside.get_mut(lane);
+            let made = self.saved_frames.get_mut(lane);
             let Some(aside) = made.and_then(|all| all.pop_if(|last| last.depth == depth)) else {
                 continue;
             };

@@ -1,9 +1,9 @@
-//! What the workers counted, as a report.
+//! A report of the counts of all workers.
 
-use super::machine::Machine;
 use super::observers::Tally;
 use super::run::location;
 use super::shadow::footprint::footprint;
+use super::worker::Worker;
 use crate::findings::Finding;
 use crate::image::ImageOperation;
 use crate::operation::{AtomicOperation, Operation, Space};
@@ -13,32 +13,32 @@ use crate::report::{InstructionReport, Report};
 use counters::Counters;
 
 /// Sums what the workers counted.
-pub(crate) fn report(program: &Program, machines: Vec<Machine<'_>>, options: &Options) -> Report {
+pub(crate) fn report(program: &Program, workers: Vec<Worker<'_>>, options: &Options) -> Report {
     let mut report = Report::default();
     let mut tallies = vec![Tally::default(); program.instructions.len()];
     let mut printed = Vec::new();
     let mut estimator = None;
     let mut recorded = Vec::new();
-    if let (true, Some(first)) =
-        (options.footprint && options.checks.global_races, machines.first())
+    if let (true, Some(first)) = (options.footprint && options.checks.global_races, workers.first())
     {
-        let shadows = machines.iter().filter_map(|machine| machine.observers.global.as_deref());
+        let shadows = workers.iter().filter_map(|worker| worker.observers.global.as_deref());
         report.footprint = Some(footprint(first.run, shadows));
     }
-    for machine in machines {
-        recorded.extend(machine.observers.recorded);
-        estimator = estimator.or(machine.observers.estimator);
-        for (sum, tally) in tallies.iter_mut().zip(&machine.observers.tallies) {
+    for worker in workers {
+        recorded.extend(worker.observers.recorded);
+        estimator = estimator.or(worker.observers.estimator);
+        for (sum, tally) in tallies.iter_mut().zip(&worker.observers.tallies) {
             sum.add(tally);
         }
-        report.blocks += machine.blocks;
-        report.warps += machine.warps;
-        report.findings.extend(machine.observers.findings);
-        report.notes.extend(machine.observers.notes);
-        printed.extend(machine.printed);
+        report.blocks += worker.blocks;
+        report.warps += worker.warps;
+        report.findings.extend(worker.observers.findings);
+        report.notes.extend(worker.observers.notes);
+        printed.extend(worker.printed);
     }
     recorded.sort_by_key(|(pc, _)| *pc);
-    let (estimate, body) = estimator.map(|estimator| estimator.end(&options.moving)).unzip();
+    let (estimate, body) =
+        estimator.map(|estimator| estimator.end(&options.managed_ranges)).unzip();
     report.estimate = estimate;
     if let Some(estimate) = &mut report.estimate
         && report.blocks > 1
@@ -103,7 +103,7 @@ pub(crate) fn report(program: &Program, machines: Vec<Machine<'_>>, options: &Op
     report
 }
 
-/// Whether an instruction multiplies integers, which takes a multiprocessor twice as long as other arithmetic.
+/// Returns whether an instruction multiplies integers, which takes a multiprocessor twice as long as other arithmetic.
 fn multiplies_integers(text: &str) -> bool {
     let mut words = text.split_whitespace().filter(|word| !word.starts_with('@'));
     let mut parts = words.next().unwrap_or_default().split('.');

@@ -14,7 +14,7 @@ pub(crate) struct Request<'a> {
     pub mask: u32,
     pub all: &'a [u64; LANES],
     pub bytes: u32,
-    /// How the lanes lie, where the instruction's pattern was observed.
+    /// The arrangement of the lanes, where the instruction's pattern was observed.
     pub layout: Option<Layout>,
 }
 
@@ -45,11 +45,11 @@ impl<'a> Request<'a> {
         if mask == self.mask { self } else { Request { mask, layout: None, ..self } }
     }
 
-    /// Whether every active lane's address is above that of the active lane before.
+    /// Returns whether every active lane's address is above that of the active lane before.
     #[inline(always)]
     pub fn is_ascending(&self) -> bool {
         match self.layout {
-            Some(layout) => matches!(layout.shape, Shape::Row | Shape::Ascending),
+            Some(layout) => matches!(layout.shape, Shape::Contiguous | Shape::Ascending),
             None => is_ascending(self.mask, self.all),
         }
     }
@@ -59,7 +59,7 @@ impl<'a> Request<'a> {
     #[inline(always)]
     pub fn row_bytes(&self) -> Option<u64> {
         if let Some(layout) = self.layout {
-            return (layout.shape == Shape::Row).then_some(LANES as u64 * self.bytes as u64);
+            return (layout.shape == Shape::Contiguous).then_some(LANES as u64 * self.bytes as u64);
         }
         let mut differs = 0;
         for (lane, address) in self.all.iter().enumerate() {

@@ -1,19 +1,19 @@
 //! One launch: what its workers share.
 
-use super::device::Grain;
+use super::device::AtomicGranularity;
 use super::shadow::event::Kind;
 use super::shadow::undo::Undo;
-use crate::doubt::Doubt;
 use crate::error::{Error, Place};
 use crate::launch::Launch;
 use crate::memory::Memory;
 use crate::options::Options;
 use crate::program::Program;
+use crate::uninitialized::UninitializedReads;
 use counters::SourceLocation;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// What every worker of a launch shares.
+/// The state that every worker of a launch shares.
 pub(crate) struct Run<'r> {
     pub program: &'r Program,
     pub memory: &'r Memory,
@@ -35,7 +35,7 @@ pub(crate) struct Run<'r> {
     /// Bytes per entry of the shadow of global memory, and of shared memory.
     pub granule: u32,
     pub shared_granule: u32,
-    /// What each instruction means for the order of memory, when that is checked.
+    /// The meaning of each instruction for the order of memory, when that is checked.
     pub kinds: Vec<Kind>,
     /// By instruction: the bounds of the shared array that its address is formed from, where that is one.
     pub arrays: Vec<Option<(u32, u32)>>,
@@ -44,17 +44,17 @@ pub(crate) struct Run<'r> {
     /// Some strong access or fence reaches less than the device.
     pub narrow_scopes: bool,
     /// The size of the workers' atomics on device memory.
-    pub grain: Grain,
+    pub granularity: AtomicGranularity,
     pub fuel: AtomicU64,
     /// Registers that may be read before they are written.
-    pub doubt: &'r Doubt,
-    /// What a parallel launch must be able to take back.
+    pub doubt: &'r UninitializedReads,
+    /// The writes that a parallel launch must be able to take back.
     pub undo: Option<Undo>,
     pub next: AtomicU64,
     /// The first failing block in launch order, with its error.
     pub failed: Mutex<Option<(u64, Error)>>,
     pub failed_at: AtomicU64,
-    /// What failing workers had printed, by block.
+    /// The output of failing workers, by block.
     pub printed: Mutex<Vec<(u64, String)>>,
     /// The order of blocks may have mattered to a parallel launch.
     pub disturbed: AtomicBool,
@@ -132,15 +132,15 @@ impl Run<'_> {
         }
     }
 
-    /// The machines, unless a block failed.
-    pub fn outcome<M>(&self, machines: M) -> Result<M, Error> {
+    /// Returns the workers' results, or the first block's error.
+    pub fn outcome<M>(&self, workers: M) -> Result<M, Error> {
         match self.failed.lock().ok().and_then(|mut failed| failed.take()) {
             Some((_, error)) => Err(error),
-            None => Ok(machines),
+            None => Ok(workers),
         }
     }
 
-    /// What workers printed that failed, block by block.
+    /// Returns what workers printed that failed, block by block.
     pub fn printed_before_failure(&self) -> String {
         let mut printed =
             self.printed.lock().map(|mut all| std::mem::take(&mut *all)).unwrap_or_default();
@@ -163,7 +163,7 @@ impl Run<'_> {
     }
 }
 
-/// Whether launches are to end.
+/// True when launches are to end.
 static STOPPED: AtomicBool = AtomicBool::new(false);
 
 /// Ends every launch of this process from here on, as one that has used up its fuel: its error says where it was. For the
@@ -172,7 +172,7 @@ pub fn stop() {
     STOPPED.store(true, Ordering::Relaxed);
 }
 
-/// Whether [`stop`] was called.
+/// Returns whether [`stop`] was called.
 pub(crate) fn is_stopped() -> bool {
     STOPPED.load(Ordering::Relaxed)
 }

@@ -1,16 +1,16 @@
 //! L2 of the estimate: what it holds, and what it asks memory for.
 //!
-//! L2 is one cache of the device. It loses a piece of memory when as many bytes were asked of it since as it holds, C:
+//! L2 is one cache of the device. It loses an atom of memory when as many bytes were asked of it since as it holds, C:
 //!
 //! ```text
-//! bytes from memory = 64 x (distinct pieces + pieces asked for again after more than C bytes)
+//! bytes from memory = 64 x (distinct atoms + atoms asked for again after more than C bytes)
 //! ```
 //!
-//! A launch may stand for one of g times as many bytes. A piece that is asked for again after a large part of all that is
+//! A launch may stand for one of g times as many bytes. An atom that is asked for again after a large part of all that is
 //! asked for, as by random access or in a second pass, is then asked for after g times as many bytes; one that is asked
 //! for again soon stays near.
 //!
-//! A window of addresses may have a part S of L2 to itself. A part r of the window's pieces, chosen by a
+//! A window of addresses may have a part S of L2 to itself. A part r of the window's atoms, chosen by a
 //! hash of their addresses, is kept there; it ages by what the window asks for, and everything else by
 //! the rest. With w bytes in the window and all of them used in turn, again and again, r w bytes are
 //! chosen, and of these
@@ -26,13 +26,13 @@
 //! asked for since fits beside it.
 
 use super::caches::{ByAddress, Reached};
-use crate::model::{L2, Pieces};
+use crate::model::{DramAtoms, L2};
 use std::collections::BTreeMap;
 
-/// What DRAM hands out at once, as a power of two: 64 bytes.
-const GRANULE_SHIFT: u32 = 6;
-/// Sectors of a granule.
-const GRANULE_SECTORS: u32 = 2;
+/// The size of a DRAM atom, as a power of two: 64 bytes.
+const DRAM_ATOM_SHIFT: u32 = 6;
+/// Sectors of an atom.
+const DRAM_ATOM_SECTORS: u32 = 2;
 /// Pages of 4 KiB that memory has open at once, for the part of it that what is executed reaches: an estimate. A warp's 32
 /// lanes may walk down as many rows of an array, and the next block's down as many others.
 const OPEN_PAGES: usize = 64;
@@ -43,9 +43,9 @@ const LARGE_PART: u64 = 64;
 
 /// 4 KiB of memory that were read.
 #[derive(Debug)]
-struct Page {
-    /// A bit per granule.
-    granules: u64,
+struct Page4K {
+    /// A bit per atom.
+    atoms: u64,
     /// When each was last asked for, in sectors that were asked for before.
     asked: [u32; 64],
     /// The last block that asked for each line, without its upper bits, and in the lowest byte how often that was another
@@ -56,13 +56,13 @@ struct Page {
     wave: u32,
 }
 
-impl Default for Page {
-    fn default() -> Page {
-        Page { granules: 0, asked: [0; 64], blocks: [0; 32], arrives: [0; 64], wave: 0 }
+impl Default for Page4K {
+    fn default() -> Page4K {
+        Page4K { atoms: 0, asked: [0; 64], blocks: [0; 32], arrives: [0; 64], wave: 0 }
     }
 }
 
-/// What asking L2 for a sector came to.
+/// The answer of L2 when it is asked for a sector.
 pub struct Asked {
     pub reached: Reached,
     /// Many blocks have asked for its line.
@@ -73,32 +73,32 @@ pub struct Asked {
 #[derive(Debug)]
 pub struct SecondCache {
     l2: L2,
-    /// How many times as many bytes the launch stands for.
-    grown: f64,
-    /// What was read.
-    read: ByAddress<Box<Page>>,
-    /// Granules that were there before they were asked for the first time.
+    /// The factor between the bytes the launch stands for and those it touches.
+    scale: f64,
+    /// The pages that were read.
+    read: ByAddress<Box<Page4K>>,
+    /// DRAM atoms that were there before they were asked for the first time.
     before: u64,
-    /// What the part of L2 for everything was asked for, and the window's, in sectors of 32 bytes.
+    /// The requests to the part of L2 for everything, and to the window's, in sectors of 32 bytes.
     asked: [u32; 2],
-    /// The granule that was asked for last.
+    /// The atom that was asked for last.
     last: Option<u64>,
     /// The pages of memory that are open, the one used last at the end.
     open: Vec<u64>,
-    /// Granules that memory was asked for, and those of them that had to open their page.
+    /// DRAM atoms that memory was asked for, and those of them that had to open their page.
     fetched: u64,
     opened: u64,
-    /// Granules that were read before and had left L2.
-    again: u64,
+    /// DRAM atoms that were read before and had left L2.
+    refetched: u64,
     /// Those that were read before and had not, by the logarithm of the sectors asked for since.
     found: [u64; 32],
 }
 
 impl SecondCache {
-    pub fn new(l2: L2, grown: f64) -> SecondCache {
+    pub fn new(l2: L2, scale: f64) -> SecondCache {
         SecondCache {
             l2,
-            grown,
+            scale,
             read: ByAddress::default(),
             before: 0,
             asked: [0; 2],
@@ -106,42 +106,41 @@ impl SecondCache {
             open: Vec::new(),
             fetched: 0,
             opened: 0,
-            again: 0,
+            refetched: 0,
             found: [0; 32],
         }
     }
 
-    /// A block asks for a sector; L2 asks memory for its granule when it does not have it.
+    /// A block asks for a sector; L2 asks memory for its atom when it does not have it.
     pub fn ask(&mut self, sector: u64, block: u32) -> Asked {
-        let granule = sector >> (GRANULE_SHIFT - 5);
-        let in_window = self.l2.window.as_ref().filter(|window| window.keeps(granule));
+        let atom = sector >> (DRAM_ATOM_SHIFT - 5);
+        let in_window = self.l2.window.as_ref().filter(|window| window.keeps(atom));
         let (class, bytes) = match in_window {
             Some(window) => (1, window.room()),
             None => (0, self.l2.bytes),
         };
         let now = self.asked[class];
-        // A granule takes its room in L2, whether one or both of its sectors are asked for.
-        if self.last.replace(granule) != Some(granule) {
-            self.asked[class] = now.wrapping_add(GRANULE_SECTORS);
+        // An atom takes its room in L2, whether one or both of its sectors are asked for.
+        if self.last.replace(atom) != Some(atom) {
+            self.asked[class] = now.wrapping_add(DRAM_ATOM_SECTORS);
         }
-        let empty = || Box::new(Page::default());
-        let page = self.read.entry(granule >> 6).or_insert_with(empty);
+        let empty = || Box::new(Page4K::default());
+        let page = self.read.entry(atom >> 6).or_insert_with(empty);
         let seen = &mut page.blocks[(sector >> 2 & 31) as usize];
         if *seen >> 8 != block & 0xff_ffff {
             *seen = block << 8 | ((*seen & 0xff) + 1).min(0xff);
         }
         let by_many = *seen & 0xff >= MANY_BLOCKS;
-        let (bit, asked) = (1u64 << (granule & 63), &mut page.asked[(granule & 63) as usize]);
+        let (bit, asked) = (1u64 << (atom & 63), &mut page.asked[(atom & 63) as usize]);
         let since = now.wrapping_sub(*asked);
         *asked = now;
-        let was_read = page.granules & bit != 0;
-        page.granules |= bit;
-        let is_there =
-            if was_read { 32 * u64::from(since) <= bytes } else { self.was_left(granule) };
-        self.again += u64::from(was_read && !is_there);
+        let was_read = page.atoms & bit != 0;
+        page.atoms |= bit;
+        let is_there = if was_read { 32 * u64::from(since) <= bytes } else { self.was_left(atom) };
+        self.refetched += u64::from(was_read && !is_there);
         self.before += u64::from(!was_read && is_there);
         if !is_there {
-            self.fetch(granule >> 6);
+            self.fetch(atom >> 6);
         }
         if was_read && is_there && class == 0 {
             self.found[since.checked_ilog2().unwrap_or(0) as usize] += 1;
@@ -149,34 +148,34 @@ impl SecondCache {
         Asked { reached: if is_there { Reached::L2 } else { Reached::Memory }, by_many }
     }
 
-    /// Whether L2 has had a granule since an earlier launch.
-    fn was_left(&self, granule: u64) -> bool {
-        let has = |pieces: &Pieces| {
-            pieces.get(&(granule >> 6)).is_some_and(|bits| bits >> (granule & 63) & 1 != 0)
+    /// Returns whether L2 has had an atom since an earlier launch.
+    fn was_left(&self, atom: u64) -> bool {
+        let has = |atoms: &DramAtoms| {
+            atoms.get(&(atom >> 6)).is_some_and(|bits| bits >> (atom & 63) & 1 != 0)
         };
-        // What is found displaces nothing; what memory was asked for does, once there is no room beside what was left.
-        let has_room = granule_bytes(self.fetched) + self.l2.left_bytes <= self.l2.room_bytes;
+        // Hits evict nothing; misses evict data of earlier launches once both no longer fit.
+        let has_room = bytes_of_atoms(self.fetched) + self.l2.left_bytes <= self.l2.room_bytes;
         has(&self.l2.there) || has_room && has(&self.l2.left)
     }
 
     /// When a sector that some block of this wave has asked memory for arrives; 0 if none has.
     pub fn arrival(&self, sector: u64, wave: u32) -> u32 {
-        let granule = sector >> (GRANULE_SHIFT - 5);
-        let page = self.read.get(&(granule >> 6)).filter(|page| page.wave == wave);
-        page.map_or(0, |page| page.arrives[(granule & 63) as usize])
+        let atom = sector >> (DRAM_ATOM_SHIFT - 5);
+        let page = self.read.get(&(atom >> 6)).filter(|page| page.wave == wave);
+        page.map_or(0, |page| page.arrives[(atom & 63) as usize])
     }
 
     /// A sector that memory was asked for arrives, in this wave of blocks.
     pub fn arrives(&mut self, sector: u64, wave: u32, at: u32) {
-        let granule = sector >> (GRANULE_SHIFT - 5);
-        let Some(page) = self.read.get_mut(&(granule >> 6)) else { return };
+        let atom = sector >> (DRAM_ATOM_SHIFT - 5);
+        let Some(page) = self.read.get_mut(&(atom >> 6)) else { return };
         if page.wave != wave {
             (page.wave, page.arrives) = (wave, [0; 64]);
         }
-        page.arrives[(granule & 63) as usize] = at;
+        page.arrives[(atom & 63) as usize] = at;
     }
 
-    /// Memory hands out a granule of a page.
+    /// Memory hands out an atom of a page.
     fn fetch(&mut self, page: u64) {
         self.fetched += 1;
         if let Some(place) = self.open.iter().rposition(|open| *open == page) {
@@ -190,57 +189,57 @@ impl SecondCache {
         self.open.push(page);
     }
 
-    /// Which part of the granules that memory handed out had to open their page.
-    pub fn alone(&self) -> f64 {
+    /// Which part of the atoms that memory handed out had to open their page.
+    pub fn row_miss_ratio(&self) -> f64 {
         self.opened as f64 / self.fetched.max(1) as f64
     }
 
     /// A sector is stored.
     pub fn store(&mut self, sector: u64) {
-        let granule = sector >> (GRANULE_SHIFT - 5);
-        if self.l2.window.as_ref().is_none_or(|window| !window.keeps(granule)) {
+        let atom = sector >> (DRAM_ATOM_SHIFT - 5);
+        if self.l2.window.as_ref().is_none_or(|window| !window.keeps(atom)) {
             self.asked[0] = self.asked[0].wrapping_add(1);
         }
     }
 
-    /// Granules that memory is asked for the first time, unless L2 has them from an earlier launch.
+    /// DRAM atoms that memory is asked for the first time, unless L2 has them from an earlier launch.
     pub fn first(&self) -> u64 {
-        let read: u64 = self.read.values().map(|page| u64::from(page.granules.count_ones())).sum();
+        let read: u64 = self.read.values().map(|page| u64::from(page.atoms.count_ones())).sum();
         read - self.before
     }
 
-    /// Granules that memory is asked for again, in a launch as large as the one that this stands for.
-    pub fn again(&self) -> u64 {
+    /// DRAM atoms that memory is asked for again, in a launch as large as the one that this stands for.
+    pub fn refetched(&self) -> u64 {
         let all = u64::from(self.asked[0]);
         let leaves = |(logarithm, _): &(usize, &u64)| {
             // The middle of those with this logarithm.
             let since = 3 << logarithm >> 1;
             let is_large = since >= all / LARGE_PART;
-            is_large && 32.0 * self.grown * since as f64 > self.l2.bytes as f64
+            is_large && 32.0 * self.scale * since as f64 > self.l2.bytes as f64
         };
         let later: u64 = self.found.iter().enumerate().filter(leaves).map(|(_, found)| found).sum();
-        self.again + later
+        self.refetched + later
     }
 
-    /// Pieces of the window that were read and are kept.
-    pub fn kept(&self) -> Pieces {
+    /// DramAtoms of the window that were read and are kept.
+    pub fn persisting_lines(&self) -> DramAtoms {
         let Some(window) = &self.l2.window else { return BTreeMap::new() };
-        let pages = self.read.iter().map(|(page, read)| (*page, read.granules));
-        let kept = pages.map(|(page, granules)| (page, granules & window.kept(page)));
-        kept.filter(|(_, granules)| *granules != 0).collect()
+        let pages = self.read.iter().map(|(page, read)| (*page, read.atoms));
+        let kept = pages.map(|(page, atoms)| (page, atoms & window.kept(page)));
+        kept.filter(|(_, atoms)| *atoms != 0).collect()
     }
 
-    /// What was read, and what was changed at these addresses, if there is room for all of it.
-    pub fn left(&self, changed: impl Iterator<Item = u64>) -> Option<Pieces> {
-        let most = self.l2.room_bytes >> GRANULE_SHIFT;
-        let pages = self.read.iter().map(|(page, read)| (*page, read.granules));
+    /// Returns what was read, and what was changed at these addresses, if there is room for all of it.
+    pub fn residual_lines(&self, changed: impl Iterator<Item = u64>) -> Option<DramAtoms> {
+        let most = self.l2.room_bytes >> DRAM_ATOM_SHIFT;
+        let pages = self.read.iter().map(|(page, read)| (*page, read.atoms));
         let mut left: ByAddress<u64> = pages.collect();
         let mut count: u64 = left.values().map(|bits| u64::from(bits.count_ones())).sum();
-        for granule in changed.map(|address| address >> GRANULE_SHIFT) {
+        for atom in changed.map(|address| address >> DRAM_ATOM_SHIFT) {
             if count > most {
                 return None;
             }
-            let (bits, bit) = (left.entry(granule >> 6).or_default(), 1 << (granule & 63));
+            let (bits, bit) = (left.entry(atom >> 6).or_default(), 1 << (atom & 63));
             count += u64::from(*bits & bit == 0);
             *bits |= bit;
         }
@@ -253,9 +252,9 @@ impl SecondCache {
     }
 }
 
-/// Bytes of so many granules.
-pub fn granule_bytes(granules: u64) -> u64 {
-    granules << GRANULE_SHIFT
+/// Bytes of so many atoms.
+pub fn bytes_of_atoms(atoms: u64) -> u64 {
+    atoms << DRAM_ATOM_SHIFT
 }
 
 #[cfg(test)]
@@ -269,22 +268,22 @@ mod tests {
             for turn in (0..2048).chain(0..2048) {
                 cache.ask(sectors(turn), 1);
             }
-            cache.again()
+            cache.refetched()
         };
-        assert_eq!(again(&|turn| turn % 1024), 0, "512 granules of two sectors fit");
-        assert_eq!(again(&|turn| 2 * turn), 2048, "2048 granules, of each a sector, do not");
+        assert_eq!(again(&|turn| turn % 1024), 0, "512 atoms of two sectors fit");
+        assert_eq!(again(&|turn| 2 * turn), 2048, "2048 atoms, of each a sector, do not");
     }
 
     #[test]
     fn granules_in_turn_share_an_open_page_and_scattered_ones_open_their_own() {
-        let alone = |granules: &mut dyn Iterator<Item = u64>| {
+        let alone = |atoms: &mut dyn Iterator<Item = u64>| {
             let mut cache = SecondCache::new(L2::default(), 1.0);
-            for granule in granules {
-                cache.ask(2 * granule, 1);
+            for atom in atoms {
+                cache.ask(2 * atom, 1);
             }
-            cache.alone()
+            cache.row_miss_ratio()
         };
-        assert_eq!(alone(&mut (0..4096)), 1.0 / 64.0, "a page has 64 granules");
+        assert_eq!(alone(&mut (0..4096)), 1.0 / 64.0, "a page has 64 atoms");
         assert_eq!(alone(&mut (0..4096).map(|turn| 64 * turn)), 1.0, "each is in another page");
         let rows = |rows: u64| (0..64 * rows).map(move |turn| 64 * (turn % rows) + turn / rows);
         assert_eq!(alone(&mut rows(64)), 1.0 / 64.0, "64 rows in turn stay open");
@@ -301,13 +300,13 @@ mod tests {
 
     #[test]
     fn what_is_asked_for_again_after_all_else_leaves_a_cache_that_grows_too_small() {
-        let twice = |sectors: u64, grown: f64| {
+        let twice = |sectors: u64, scale: f64| {
             let l2 = L2 { bytes: 32 * 4096, ..L2::default() };
-            let mut cache = SecondCache::new(l2, grown);
+            let mut cache = SecondCache::new(l2, scale);
             for sector in (0..sectors).chain(0..sectors) {
                 cache.ask(2 * sector, 1);
             }
-            (cache.first(), cache.again())
+            (cache.first(), cache.refetched())
         };
         assert_eq!(twice(1024, 1.0), (1024, 0), "all of it fits");
         assert_eq!(twice(1024, 16.0), (1024, 1024), "16 times as much does not");
@@ -322,6 +321,6 @@ mod tests {
             cache.ask(2 * sector, 1);
             cache.ask(2 * sector, 1);
         }
-        assert_eq!(cache.again(), 0);
+        assert_eq!(cache.refetched(), 0);
     }
 }

@@ -1,16 +1,16 @@
-//! What blocks and warps hold when they start.
+//! The state of blocks and warps when they start.
 
 use super::block::{BARRIERS, Barrier, Block};
-use super::machine::Machine;
 use super::shadow::shared::SharedShadow;
 use super::warp::{Split, State, Warp};
+use super::worker::Worker;
 use crate::program::{LaneMask, Special};
 use crate::registers::{ALWAYS, LANES};
 
 /// Shared bytes start with this, so that what nobody wrote is visible (as a float it is NaN).
 const POISON: u8 = 0xff;
 
-impl Machine<'_> {
+impl Worker<'_> {
     pub fn start_block(&mut self, linear: u64) -> Block {
         let run = self.run;
         let index = run.block_index(linear);

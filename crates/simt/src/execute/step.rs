@@ -2,9 +2,9 @@
 
 use super::block::{Block, Stop};
 use super::bytes::read_bytes;
-use super::machine::Machine;
 use super::request::space_of;
 use super::warp::{Flow, Polled, Split, State, Warp, read_row, write_row};
+use super::worker::Worker;
 use crate::error::Error;
 use crate::hash::mix;
 use crate::operation::{BarrierKind, Clock, MbarrierOperation, Operation};
@@ -13,7 +13,7 @@ use crate::options::Schedule;
 /// Warp-instructions that a warp may run before another gets its turn.
 const QUANTUM: u64 = 1 << 14;
 
-impl Machine<'_> {
+impl Worker<'_> {
     /// Runs one warp until nothing of it can run or its turn is over.
     pub fn run_warp(&mut self, block: &mut Block, warp: &mut Warp) -> Result<Stop, Error> {
         let quantum = match self.run.options.schedule {
@@ -399,8 +399,8 @@ impl Machine<'_> {
         let lane = mask.trailing_zeros() as usize;
         let number = warp.registers.words[id as usize][lane];
         let count = count.map(|row| warp.registers.words[row as usize][lane]);
-        let illegal = |machine: &Self, message: String| Error::IllegalInstruction {
-            place: Box::new(machine.run.place(block.index, warp.index, mask, split.pc as usize)),
+        let illegal = |worker: &Self, message: String| Error::IllegalInstruction {
+            place: Box::new(worker.run.place(block.index, warp.index, mask, split.pc as usize)),
             message,
         };
         if number > 15 {
@@ -428,7 +428,7 @@ impl Machine<'_> {
             self.barrier_arrived(block, warp, mask, number);
             return Ok(Flow::Next);
         }
-        Ok(warp.put_aside(split, mask, State::AtBarrier(number)))
+        Ok(warp.park(split, mask, State::AtBarrier(number)))
     }
 }
 

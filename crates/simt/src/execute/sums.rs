@@ -3,7 +3,7 @@
 use super::caches::ByAddress;
 use crate::hash::spread;
 
-/// How long the lanes of a request keep the 256 bytes busy in which they meet: those of a line take a pass together, and
+/// The time for which the lanes of a request keep the 256 bytes busy in which they meet: those of a line take a pass together, and
 /// those of one address wait for each other. Measured on an H200: `atomics` over its addresses, and sums of f32 at one
 /// address (`reduction`), in `results/nvidia-h200/reference.json`.
 const SUM_PASS: u64 = 300;
@@ -16,10 +16,10 @@ const SUMMED_SHIFT: u32 = 8;
 /// than this many counters the busiest part of an H200 took two to four times the mean.
 const L2_PARTS: u64 = 48;
 
-/// What atomics did to 256 bytes, which one part of L2 changes one request after another.
+/// The atomics on 256 bytes, which one part of L2 changes one request after another.
 #[derive(Clone, Copy, Debug, Default)]
 struct Summed {
-    /// How long they took, in hundredths of the time of a lane that meets others at its address.
+    /// Their time, in hundredths of the time of a lane that meets others at its address.
     time: u64,
     sectors: u8,
     /// The words of them.
@@ -27,7 +27,7 @@ struct Summed {
     lanes: u64,
 }
 
-/// What atomics changed, by 256 bytes.
+/// The changes by atomics, by 256 bytes.
 #[derive(Debug, Default)]
 pub struct Sums(ByAddress<Summed>);
 

@@ -2,16 +2,16 @@
 
 use super::block::Block;
 use super::lanes::lanes;
-use super::machine::Machine;
 use super::request::Request;
 use super::warp::{Warp, read_row, write_row};
+use super::worker::Worker;
 use crate::error::Error;
 use crate::image::{Beyond, ImageOperation, SurfaceAccess};
 use crate::operation::{Access, Base, Semantics, Space};
 use crate::registers::LANES;
 use crate::texture::Image;
 
-impl Machine<'_> {
+impl Worker<'_> {
     /// Executes a texture or surface instruction.
     pub fn image(
         &mut self,

@@ -10,14 +10,14 @@
 //! ```
 
 use super::block::Block;
-use super::machine::Machine;
 use super::warp::Warp;
+use super::worker::Worker;
 use crate::compute::tensor::{MAX_A, MAX_B, MAX_C, Tile};
 use crate::error::Error;
-use crate::operation::{Mma, Row};
+use crate::operation::{Mma, Register};
 use crate::registers::{LANES, Registers};
 
-impl Machine<'_> {
+impl Worker<'_> {
     /// An error unless all lanes of the warp are there.
     pub fn require_all_lanes(
         &self,
@@ -68,13 +68,15 @@ impl Machine<'_> {
             for lane in 0..LANES {
                 let element = |e: usize| tile.c[at(r, e, lane / 4, lane % 4)];
                 match *row {
-                    Row::Long(index) => registers.longs[index as usize][lane] = element(0),
-                    Row::Word(index) if per == 2 => {
+                    Register::Long(index) => registers.longs[index as usize][lane] = element(0),
+                    Register::Word(index) if per == 2 => {
                         registers.words[index as usize][lane] =
                             (element(0) | element(1) << 16) as u32;
                     }
-                    Row::Word(index) => registers.words[index as usize][lane] = element(0) as u32,
-                    Row::Predicate(_) => {}
+                    Register::Word(index) => {
+                        registers.words[index as usize][lane] = element(0) as u32
+                    }
+                    Register::Predicate(_) => {}
                 }
             }
         }
@@ -85,14 +87,14 @@ impl Machine<'_> {
 /// Calls `take(register, element, group, place, bits)` for each element of a fragment in each lane.
 fn each(
     registers: &Registers,
-    rows: &[Row],
+    rows: &[Register],
     per: usize,
     mut take: impl FnMut(usize, usize, usize, usize, u64),
 ) {
     for (r, row) in rows.iter().enumerate() {
         for lane in 0..LANES {
             let value = match *row {
-                Row::Long(index) => registers.longs[index as usize][lane],
+                Register::Long(index) => registers.longs[index as usize][lane],
                 row => u64::from(registers.words[row.index() as usize][lane]),
             };
             if per == 1 {

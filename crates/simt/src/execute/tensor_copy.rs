@@ -2,11 +2,11 @@
 
 use super::block::Block;
 use super::lanes::lanes;
-use super::machine::Machine;
 use super::pending::PendingBulk;
 use super::record::Side;
 use super::request::{Request, addresses, shared_offset, space_of};
 use super::warp::Warp;
+use super::worker::Worker;
 use crate::error::Error;
 use crate::operation::{BulkDirection, Space, TensorCopy};
 use crate::tensor_map::{Piece, TensorMap};
@@ -23,7 +23,7 @@ fn whole_chunks(pieces: &mut Vec<Piece>) {
     }
 }
 
-impl Machine<'_> {
+impl Worker<'_> {
     pub fn tensor_copy(
         &mut self,
         block: &mut Block,

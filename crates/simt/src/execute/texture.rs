@@ -2,9 +2,9 @@
 
 use super::block::Block;
 use super::lanes::lanes;
-use super::machine::Machine;
 use super::request::Request;
 use super::warp::{Warp, write_row};
+use super::worker::Worker;
 use crate::compute::texture::{Detail, Footprint, Point, Tap, around, border, combine, decode};
 use crate::compute::texture::{TAPS, footprint};
 use crate::error::Error;
@@ -42,7 +42,7 @@ impl Geometry {
     }
 }
 
-impl<'r> Machine<'r> {
+impl<'r> Worker<'r> {
     /// The lanes of a mask by the object that their handle names.
     pub(super) fn objects(
         &self,

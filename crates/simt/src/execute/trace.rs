@@ -1,15 +1,15 @@
 //! Runs a warp one instruction at a time, and notes each.
 
 use super::block::{Block, Stop};
-use super::machine::Machine;
 use super::warp::Warp;
+use super::worker::Worker;
 use crate::error::Error;
+use crate::register::Register;
 use crate::registers::Registers;
-use crate::row::Row;
-use crate::trace::{Register, Step, Trace};
+use crate::trace::{Step, Trace, TracedRegister};
 
-impl Machine<'_> {
-    /// What [`Machine::run_splits`] does, with a note of each instruction when a trace wants it.
+impl Worker<'_> {
+    /// Returns what [`Worker::run_splits`] does, with a note of each instruction when a trace wants it.
     pub fn run_traced(
         &mut self,
         trace: Option<&Trace>,
@@ -51,15 +51,17 @@ impl Machine<'_> {
     }
 }
 
-fn of_rows(registers: &Registers, rows: &[Row]) -> Vec<Register> {
-    let value = |row: &Row| match *row {
-        Row::Word(index) => {
-            Register { bits: 32, values: registers.words[index as usize].map(u64::from) }
+fn of_rows(registers: &Registers, rows: &[Register]) -> Vec<TracedRegister> {
+    let value = |row: &Register| match *row {
+        Register::Word(index) => {
+            TracedRegister { bits: 32, values: registers.words[index as usize].map(u64::from) }
         }
-        Row::Long(index) => Register { bits: 64, values: registers.longs[index as usize] },
-        Row::Predicate(index) => {
+        Register::Long(index) => {
+            TracedRegister { bits: 64, values: registers.longs[index as usize] }
+        }
+        Register::Predicate(index) => {
             let bits = u64::from(registers.predicates[index as usize]);
-            Register { bits: 1, values: std::array::from_fn(|lane| bits >> lane & 1) }
+            TracedRegister { bits: 1, values: std::array::from_fn(|lane| bits >> lane & 1) }
         }
     };
     rows.iter().map(value).collect()

@@ -1,15 +1,15 @@
 //! Whose turn it is in a block: warps run until they wait, barriers let them go on.
 
 use super::block::{BARRIERS, Barrier, Block, CLUSTER_BARRIER, Stop, Turn};
-use super::machine::Machine;
 use super::warp::{Split, State, Warp};
+use super::worker::Worker;
 use crate::error::Error;
 use crate::findings::{Finding, Hazard};
 use crate::hash::mix;
-use crate::operation::{BarrierKind, Operation, ReduceMode, Row};
+use crate::operation::{BarrierKind, Operation, ReduceMode, Register};
 use crate::options::Schedule;
 
-impl Machine<'_> {
+impl Worker<'_> {
     /// Gives every warp turns.
     pub fn run_block(&mut self, block: &mut Block) -> Result<Turn, Error> {
         loop {
@@ -113,11 +113,11 @@ impl Machine<'_> {
                         _ => u32::from(barrier.held > 0),
                     };
                     match result {
-                        Row::Predicate(row) => {
+                        Register::Predicate(row) => {
                             let row = &mut registers.predicates[*row as usize];
                             *row = if value != 0 { *row | split.mask } else { *row & !split.mask };
                         }
-                        Row::Word(row) => {
+                        Register::Word(row) => {
                             let row = &mut registers.words[*row as usize];
                             for (lane, word) in row.iter_mut().enumerate() {
                                 if split.mask >> lane & 1 != 0 {
@@ -125,7 +125,7 @@ impl Machine<'_> {
                                 }
                             }
                         }
-                        Row::Long(_) => {}
+                        Register::Long(_) => {}
                     }
                 }
                 split.pc += 1;

@@ -1,10 +1,10 @@
 //! A warp: registers, per-lane memory, and which lanes are where.
 
-use super::aside::Aside;
 use super::clocks::Clocks;
 use super::pending::PendingCopy;
-use super::shadow::order::Order;
-use crate::operation::Row;
+use super::saved_frame::SavedFrame;
+use super::shadow::thread_clocks::ThreadClocks;
+use crate::operation::Register;
 use crate::registers::{LANES, Registers};
 
 /// Why a group of lanes is not running.
@@ -19,7 +19,7 @@ pub(crate) enum State {
     AtMbarrier(u32),
 }
 
-/// What happens to the running lanes after an instruction.
+/// The fate of the running lanes after an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flow {
     /// On to the next instruction.
@@ -41,7 +41,7 @@ pub(crate) struct Split {
 }
 
 impl Split {
-    /// Whether these lanes run before others: at a lower position, where lanes in a call are at
+    /// Returns whether these lanes run before others: at a lower position, where lanes in a call are at
     /// the call.
     fn is_before(&self, other: &Split) -> bool {
         fn positions(split: &Split) -> impl Iterator<Item = u32> {
@@ -81,7 +81,7 @@ pub(crate) struct Warp {
     /// Which local bytes were written: four bits per word, used when checking.
     pub local_written: Vec<u8>,
     /// Of each lane, the frames of calls under way that may have come back into their caller.
-    pub aside: Vec<Vec<Aside>>,
+    pub saved_frames: Vec<Vec<SavedFrame>>,
     /// Copies that were started and have not landed, oldest first, with their group.
     pub copies: Vec<PendingCopy>,
     pub copy_group: u32,
@@ -90,8 +90,8 @@ pub(crate) struct Warp {
     pub defined_longs: Vec<u32>,
     pub defined_predicates: Vec<u32>,
     pub polled: Polled,
-    /// What happened before what its lanes do now, for the check of races.
-    pub order: Order,
+    /// The clocks of its lanes, for the check of races.
+    pub order: ThreadClocks,
     /// Lanes that have arrived at the barrier of their cluster, which is not complete yet.
     pub at_cluster: u32,
     /// Lets another split run first after a turn that made no progress.
@@ -145,7 +145,7 @@ impl Warp {
     }
 
     /// Lanes of a split wait at its instruction; the others go on.
-    pub fn put_aside(&mut self, split: &mut Split, mask: u32, state: State) -> Flow {
+    pub fn park(&mut self, split: &mut Split, mask: u32, state: State) -> Flow {
         self.splits.push(Split { pc: split.pc, mask, frames: split.frames.clone(), state });
         split.mask &= !mask;
         if split.mask == 0 {
@@ -155,7 +155,7 @@ impl Warp {
         Flow::Jumped
     }
 
-    /// Whether lanes that are ready stand before these, and it is their turn.
+    /// Returns whether lanes that are ready stand before these, and it is their turn.
     pub fn is_ahead(&self, split: &Split) -> bool {
         let is_earlier = |other: &Split| other.state == State::Ready && other.is_before(split);
         self.rotate == 0 && self.splits.iter().any(is_earlier)
@@ -180,7 +180,7 @@ impl Warp {
         self.splits.is_empty()
     }
 
-    /// Whether lanes of `mask` are in other splits.
+    /// Returns whether lanes of `mask` are in other splits.
     pub fn elsewhere(&self, mask: u32) -> bool {
         self.splits.iter().any(|s| s.mask & mask != 0)
     }
@@ -238,25 +238,27 @@ pub(crate) fn write_local(local: &mut [u32], lane: usize, offset: u32, bytes: u3
 }
 
 /// One lane of a row, widened.
-pub(crate) fn read_row(warp: &Warp, row: Row, lane: usize) -> u64 {
+pub(crate) fn read_row(warp: &Warp, row: Register, lane: usize) -> u64 {
     match row {
-        Row::Word(index) => warp.registers.words[index as usize][lane] as u64,
-        Row::Long(index) => warp.registers.longs[index as usize][lane],
-        Row::Predicate(index) => (warp.registers.predicates[index as usize] >> lane & 1) as u64,
+        Register::Word(index) => warp.registers.words[index as usize][lane] as u64,
+        Register::Long(index) => warp.registers.longs[index as usize][lane],
+        Register::Predicate(index) => {
+            (warp.registers.predicates[index as usize] >> lane & 1) as u64
+        }
     }
 }
 
 /// Writes the lanes of a mask.
-pub(crate) fn write_row(warp: &mut Warp, row: Row, mask: u32, value: impl Fn(usize) -> u64) {
+pub(crate) fn write_row(warp: &mut Warp, row: Register, mask: u32, value: impl Fn(usize) -> u64) {
     for lane in 0..32 {
         if mask >> lane & 1 == 0 {
             continue;
         }
         let value = value(lane);
         match row {
-            Row::Word(index) => warp.registers.words[index as usize][lane] = value as u32,
-            Row::Long(index) => warp.registers.longs[index as usize][lane] = value,
-            Row::Predicate(index) => {
+            Register::Word(index) => warp.registers.words[index as usize][lane] = value as u32,
+            Register::Long(index) => warp.registers.longs[index as usize][lane] = value,
+            Register::Predicate(index) => {
                 let row = &mut warp.registers.predicates[index as usize];
                 *row = *row & !(1 << lane) | ((value != 0) as u32) << lane;
             }

@@ -8,18 +8,18 @@
 //! A product is computed when it is issued, so that a program which does not wait for it is not found.
 
 use super::block::Block;
-use super::machine::Machine;
 use super::request::Request;
 use super::warp::Warp;
+use super::worker::Worker;
 use crate::compute::tensor::{MAX_A, MAX_B, MAX_C, Tile};
 use crate::error::Error;
-use crate::operation::{Factor, Row, Wgmma};
+use crate::operation::{Factor, Register, Wgmma};
 use crate::registers::LANES;
 
 /// Warps that execute a `wgmma` together.
 const WARPS: u32 = 4;
 
-/// What a descriptor says.
+/// The fields of a matrix descriptor.
 #[derive(Clone, Copy)]
 struct Descriptor {
     start: u32,
@@ -67,7 +67,7 @@ impl Descriptor {
     }
 }
 
-impl Machine<'_> {
+impl Worker<'_> {
     pub fn multiply_by_warps(
         &mut self,
         block: &mut Block,
@@ -155,7 +155,7 @@ impl Machine<'_> {
             }
             tile.multiply(part);
             for r in 0..4 {
-                let Row::Word(row) = part.d[4 * eight + r] else { continue };
+                let Register::Word(row) = part.d[4 * eight + r] else { continue };
                 for lane in 0..LANES {
                     warp.registers.words[row as usize][lane] = tile.c[at(r, lane)] as u32;
                 }

@@ -4,16 +4,16 @@
 //! registers that a factor of f16 has beyond its elements are zero.
 
 use super::block::Block;
-use super::machine::Machine;
 use super::request::addresses;
 use super::warp::Warp;
+use super::worker::Worker;
 use crate::compute::tensor::{MAX_A, MAX_B, MAX_C, Tile};
 use crate::error::Error;
-use crate::operation::{Mma, Row, WmmaMove};
+use crate::operation::{Mma, Register, WmmaMove};
 use crate::registers::{LANES, Registers};
 use ptx::Type;
 
-impl Machine<'_> {
+impl Worker<'_> {
     pub fn move_fragment(
         &mut self,
         block: &mut Block,
@@ -76,7 +76,7 @@ impl Machine<'_> {
         self.require_all_lanes(block, warp, pc, mask)?;
         let mut tile = Tile { a: [0; MAX_A], b: [0; MAX_B], c: [0; MAX_C] };
         let registers = &mut warp.registers;
-        let take = |registers: &Registers, rows: &[Row], bytes: u32, elements: &mut [u64]| {
+        let take = |registers: &Registers, rows: &[Register], bytes: u32, elements: &mut [u64]| {
             let bits = 8 * bytes as usize;
             let per = 32_usize.div_ceil(bits);
             for (i, element) in elements.iter_mut().enumerate() {
@@ -116,25 +116,25 @@ impl Machine<'_> {
     }
 }
 
-fn get(registers: &Registers, row: Row, lane: usize) -> u64 {
+fn get(registers: &Registers, row: Register, lane: usize) -> u64 {
     match row {
-        Row::Long(index) => registers.longs[index as usize][lane],
+        Register::Long(index) => registers.longs[index as usize][lane],
         row => registers.words[row.index() as usize][lane].into(),
     }
 }
 
 fn put(
     registers: &mut Registers,
-    row: Row,
+    row: Register,
     lanes: std::ops::Range<usize>,
     value: impl Fn(usize, u64) -> u64,
 ) {
     for lane in lanes {
         let new = value(lane, get(registers, row, lane));
         match row {
-            Row::Long(index) => registers.longs[index as usize][lane] = new,
-            Row::Word(index) => registers.words[index as usize][lane] = new as u32,
-            Row::Predicate(_) => {}
+            Register::Long(index) => registers.longs[index as usize][lane] = new,
+            Register::Word(index) => registers.words[index as usize][lane] = new as u32,
+            Register::Predicate(_) => {}
         }
     }
 }

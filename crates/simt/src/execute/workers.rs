@@ -1,13 +1,13 @@
 //! Blocks to threads of the host.
 
 use super::block::Cluster;
-use super::device::Grain;
-use super::machine::Machine;
+use super::device::AtomicGranularity;
 use super::prepare::prepare;
 use super::report::report;
 use super::run::Run;
 use super::shadow::global::GlobalShadow;
 use super::shadow::undo::Undo;
+use super::worker::Worker;
 use crate::error::Error;
 use crate::launch::Launch;
 use crate::memory::Memory;
@@ -35,8 +35,9 @@ pub(crate) fn run(
     let run = |parallel: bool| {
         let run = prepare(module, program, kernel, memory, launch, options)?;
         let undo = (parallel && options.checks.global_races).then(|| Undo::new(memory));
-        let grain = if parallel { Grain::of(program) } else { Grain::EACH };
-        Ok::<_, Error>(Run { undo, grain, workspace, ..run })
+        let granularity =
+            if parallel { AtomicGranularity::of(program) } else { AtomicGranularity::EACH };
+        Ok::<_, Error>(Run { undo, granularity, workspace, ..run })
     };
     let threads = threads(program, memory, launch, options);
     if threads == 1 {
@@ -46,15 +47,15 @@ pub(crate) fn run(
     let outcome = side_by_side(&first, threads);
     let Some(undo) = &first.undo else {
         *printed = first.printed_before_failure();
-        return outcome.map(|machines| report(program, machines, options));
+        return outcome.map(|workers| report(program, workers, options));
     };
     // What was found depends on the order when blocks disturbed each other, when an error ended
     // some of them, or when there was more to find than is recorded.
-    if let Ok(machines) = outcome
-        && !machines.iter().any(|m| m.observers.findings.len() >= options.findings_max)
-        && !disturbed(&machines)
+    if let Ok(workers) = outcome
+        && !workers.iter().any(|m| m.observers.findings.len() >= options.findings_max)
+        && !disturbed(&workers)
     {
-        return Ok(report(program, machines, options));
+        return Ok(report(program, workers, options));
     }
     // SAFETY: the chunks were saved by workers of this launch on this memory, and all of them have ended.
     unsafe { undo.restore(memory) };
@@ -65,7 +66,7 @@ pub(crate) fn run(
 static PROCESSORS: LazyLock<usize> =
     LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
 
-/// How many threads may run blocks of a launch: one where their order could change results or what caches are estimated
+/// Returns how many threads may run blocks of a launch: one where their order could change results or what caches are estimated
 /// to keep, and where atomics would reach past mapped memory.
 fn threads(program: &Program, memory: &Memory, launch: &Launch, options: &Options) -> usize {
     let ordered = program.order_dependent || program.polls;
@@ -73,7 +74,7 @@ fn threads(program: &Program, memory: &Memory, launch: &Launch, options: &Option
         || program.allocates
         || options.schedule != Schedule::Forward
         || (options.deterministic && ordered)
-        || !Grain::of(program).divides(memory)
+        || !AtomicGranularity::of(program).divides(memory)
         || options.estimate.is_some()
         || options.trace.is_some()
         || (options.checks.global_races
@@ -83,7 +84,7 @@ fn threads(program: &Program, memory: &Memory, launch: &Launch, options: &Option
     if sequential { 1 } else { wanted.min(blocks.max(1) as usize) }
 }
 
-/// Whether a program writes global memory by means whose order the checks do not see.
+/// Returns whether a program writes global memory by means whose order the checks do not see.
 fn writes_past_the_checks(program: &Program) -> bool {
     let own = |space: Space| matches!(space, Space::Shared | Space::Local | Space::Parameter);
     program.instructions.iter().any(|instruction| match &instruction.operation {
@@ -95,43 +96,43 @@ fn writes_past_the_checks(program: &Program) -> bool {
 
 /// All blocks on this thread.
 fn one_by_one(run: &Run<'_>, printed: &mut String) -> Result<Report, Error> {
-    let mut machine = Machine::new(run);
-    machine.run_in_turns();
+    let mut worker = Worker::new(run);
+    worker.run_in_turns();
     *printed = run.printed_before_failure();
-    run.outcome(vec![machine]).map(|machines| report(run.program, machines, run.options))
+    run.outcome(vec![worker]).map(|workers| report(run.program, workers, run.options))
 }
 
 /// Blocks on several threads, each taking the next block when it is done with one.
-fn side_by_side<'r>(run: &'r Run<'r>, threads: usize) -> Result<Vec<Machine<'r>>, Error> {
-    let machines: Vec<Machine<'_>> = std::thread::scope(|scope| {
+fn side_by_side<'r>(run: &'r Run<'r>, threads: usize) -> Result<Vec<Worker<'r>>, Error> {
+    let workers: Vec<Worker<'_>> = std::thread::scope(|scope| {
         let handles: Vec<_> = (0..threads)
             .map(|_| {
                 scope.spawn(|| {
-                    let mut machine = Machine::new(run);
-                    machine.run_independent();
-                    machine
+                    let mut worker = Worker::new(run);
+                    worker.run_independent();
+                    worker
                 })
             })
             .collect();
         handles.into_iter().filter_map(|handle| handle.join().ok()).collect()
     });
-    if machines.len() < threads {
+    if workers.len() < threads {
         return Err(Error::LaunchConfiguration { message: "a worker thread ended early".into() });
     }
-    run.outcome(machines)
+    run.outcome(workers)
 }
 
-/// Whether blocks of one worker touched what blocks of the same or another worker wrote.
-fn disturbed(machines: &[Machine<'_>]) -> bool {
+/// Returns whether blocks of one worker touched what blocks of the same or another worker wrote.
+fn disturbed(workers: &[Worker<'_>]) -> bool {
     let shadows: Vec<&GlobalShadow> =
-        machines.iter().filter_map(|m| m.observers.global.as_deref()).collect();
-    let kinds = machines.first().map_or(&[][..], |machine| &machine.run.kinds);
+        workers.iter().filter_map(|m| m.observers.global.as_deref()).collect();
+    let kinds = workers.first().map_or(&[][..], |worker| &worker.run.kinds);
     let pairs = shadows.iter().enumerate();
     shadows.iter().any(|shadow| shadow.disturbed)
         || pairs.into_iter().any(|(i, a)| shadows[i + 1..].iter().any(|b| a.disturbs(b, kinds)))
 }
 
-impl Machine<'_> {
+impl Worker<'_> {
     /// Clusters one after the other, each to its end, beside other workers doing the same.
     fn run_independent(&mut self) {
         loop {

@@ -1,4 +1,4 @@
-//! What the functions of the driver API are given and write back.
+//! The arguments of driver functions, and what they write back.
 
 use crate::code::CuResult;
 use cuda_driver::ReturnCode;

@@ -5,7 +5,7 @@ use super::define::exports;
 use crate::array_work::{BoxCopy, BoxSide};
 use crate::arrays::ArrayRequest;
 use crate::code::{CuResult, INVALID_HANDLE};
-use crate::machine::Machine;
+use crate::driver::Driver;
 use cuda_driver::ReturnCode;
 use cuda_driver::raw::{
     CUDA_ARRAY_DESCRIPTOR, CUDA_ARRAY3D_DESCRIPTOR, CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUarray,
@@ -16,7 +16,7 @@ use std::ffi::{c_uint, c_void};
 /// `CU_MEMORYTYPE_ARRAY`.
 const ARRAY: c_uint = 3;
 
-/// What a descriptor asks for.
+/// Returns what a descriptor asks for.
 ///
 /// # Safety
 /// `descriptor` is null or valid for reads; its format is read as the integer that it is in C.
@@ -40,12 +40,12 @@ unsafe fn request(descriptor: *const CUDA_ARRAY3D_DESCRIPTOR) -> CuResult<ArrayR
 
 /// # Safety
 /// `target` is null or valid for a write.
-unsafe fn make(machine: &mut Machine, target: *mut CUarray, request: ArrayRequest) -> CuResult {
+unsafe fn make(driver: &mut Driver, target: *mut CUarray, request: ArrayRequest) -> CuResult {
     if target.is_null() {
         return Err(ReturnCode::INVALID_VALUE);
     }
-    let array = machine.make_arrays(request, 1)?.remove(0);
-    let number = machine.objects.arrays.add(array);
+    let array = driver.make_arrays(request, 1)?.remove(0);
+    let number = driver.objects.arrays.add(array);
     // SAFETY: by the contract.
     unsafe { out(target, handle(number)) }
 }
@@ -55,8 +55,8 @@ fn array_at(array: CUarray, byte: usize) -> BoxSide {
 }
 
 /// Copies bytes of the first row of an array.
-fn line(machine: &mut Machine, target: BoxSide, source: BoxSide, bytes: usize) -> CuResult {
-    machine.copy_box(&BoxCopy { target, source, extent: [bytes, 1, 1] })
+fn line(driver: &mut Driver, target: BoxSide, source: BoxSide, bytes: usize) -> CuResult {
+    driver.copy_box(&BoxCopy { target, source, extent: [bytes, 1, 1] })
 }
 
 fn plain(address: u64, bytes: usize) -> BoxSide {
@@ -132,7 +132,7 @@ pub(super) unsafe fn planned(descriptor: *const CUDA_MEMCPY2D) -> CuResult<Optio
 
 /// # Safety
 /// `descriptor` is null or valid for reads; its enums are read as the integers that they are in C.
-unsafe fn copy_3d(machine: &mut Machine, descriptor: *const CUDA_MEMCPY3D) -> CuResult {
+unsafe fn copy_3d(driver: &mut Driver, descriptor: *const CUDA_MEMCPY3D) -> CuResult {
     if descriptor.is_null() {
         return Err(ReturnCode::INVALID_VALUE);
     }
@@ -159,12 +159,12 @@ unsafe fn copy_3d(machine: &mut Machine, descriptor: *const CUDA_MEMCPY3D) -> Cu
             rows: (*one).dstHeight,
         };
         let (source, target) = (source.side(extent)?, target.side(extent)?);
-        machine.copy_box(&BoxCopy { target, source, extent })
+        driver.copy_box(&BoxCopy { target, source, extent })
     }
 }
 
 exports! {
-    fn cuArrayCreate_v2(machine, array: *mut CUarray, descriptor: *const CUDA_ARRAY_DESCRIPTOR) {
+    fn cuArrayCreate_v2(driver, array: *mut CUarray, descriptor: *const CUDA_ARRAY_DESCRIPTOR) {
         if descriptor.is_null() {
             return Err(ReturnCode::INVALID_VALUE);
         }
@@ -175,14 +175,14 @@ exports! {
             channels: (*descriptor).NumChannels,
             ..ArrayRequest::default()
         };
-        make(machine, array, request)
+        make(driver, array, request)
     }
-    fn cuArray3DCreate_v2(machine, array: *mut CUarray, descriptor: *const CUDA_ARRAY3D_DESCRIPTOR) {
+    fn cuArray3DCreate_v2(driver, array: *mut CUarray, descriptor: *const CUDA_ARRAY3D_DESCRIPTOR) {
         let request = request(descriptor)?;
-        make(machine, array, request)
+        make(driver, array, request)
     }
-    fn cuArrayGetDescriptor_v2(machine, descriptor: *mut CUDA_ARRAY_DESCRIPTOR, array: CUarray) {
-        let request = machine.objects.arrays.get(array.addr())?.request;
+    fn cuArrayGetDescriptor_v2(driver, descriptor: *mut CUDA_ARRAY_DESCRIPTOR, array: CUarray) {
+        let request = driver.objects.arrays.get(array.addr())?.request;
         if descriptor.is_null() {
             return Err(ReturnCode::INVALID_VALUE);
         }
@@ -192,8 +192,8 @@ exports! {
         (&raw mut (*descriptor).NumChannels).write(request.channels);
         Ok(())
     }
-    fn cuArray3DGetDescriptor_v2(machine, descriptor: *mut CUDA_ARRAY3D_DESCRIPTOR, array: CUarray) {
-        let request = machine.objects.arrays.get(array.addr())?.request;
+    fn cuArray3DGetDescriptor_v2(driver, descriptor: *mut CUDA_ARRAY3D_DESCRIPTOR, array: CUarray) {
+        let request = driver.objects.arrays.get(array.addr())?.request;
         if descriptor.is_null() {
             return Err(ReturnCode::INVALID_VALUE);
         }
@@ -205,74 +205,74 @@ exports! {
         (&raw mut (*descriptor).Flags).write(request.flags);
         Ok(())
     }
-    fn cuArrayDestroy(machine, array: CUarray) {
-        machine.free_array(array.addr())
+    fn cuArrayDestroy(driver, array: CUarray) {
+        driver.free_array(array.addr())
     }
     fn cuMipmappedArrayCreate(
-        machine, target: *mut CUmipmappedArray, descriptor: *const CUDA_ARRAY3D_DESCRIPTOR, levels: c_uint
+        driver, target: *mut CUmipmappedArray, descriptor: *const CUDA_ARRAY3D_DESCRIPTOR, levels: c_uint
     ) {
         let request = request(descriptor)?;
         if target.is_null() {
             return Err(ReturnCode::INVALID_VALUE);
         }
-        let arrays = machine.make_arrays(request, levels as usize)?;
-        let levels = arrays.into_iter().map(|array| machine.objects.arrays.add(array)).collect();
-        out(target, handle(machine.objects.mipmaps.add(levels)))
+        let arrays = driver.make_arrays(request, levels as usize)?;
+        let levels = arrays.into_iter().map(|array| driver.objects.arrays.add(array)).collect();
+        out(target, handle(driver.objects.mipmaps.add(levels)))
     }
-    fn cuMipmappedArrayGetLevel(machine, target: *mut CUarray, array: CUmipmappedArray, level: c_uint) {
-        let levels = machine.objects.mipmaps.get(array.addr())?;
+    fn cuMipmappedArrayGetLevel(driver, target: *mut CUarray, array: CUmipmappedArray, level: c_uint) {
+        let levels = driver.objects.mipmaps.get(array.addr())?;
         let level = *levels.get(level as usize).ok_or(ReturnCode::INVALID_VALUE)?;
         out(target, handle(level))
     }
-    fn cuMipmappedArrayDestroy(machine, array: CUmipmappedArray) {
-        machine.free_mipmaps(array.addr())
+    fn cuMipmappedArrayDestroy(driver, array: CUmipmappedArray) {
+        driver.free_mipmaps(array.addr())
     }
     #[cost(Copy)]
-    fn cuMemcpyHtoA_v2(machine, array: CUarray, offset: usize, source: *const c_void, bytes: usize) {
-        line(machine, array_at(array, offset), plain(source.expose_provenance() as u64, bytes), bytes)
+    fn cuMemcpyHtoA_v2(driver, array: CUarray, offset: usize, source: *const c_void, bytes: usize) {
+        line(driver, array_at(array, offset), plain(source.expose_provenance() as u64, bytes), bytes)
     }
     #[cost(Copy)]
-    fn cuMemcpyAtoH_v2(machine, target: *mut c_void, array: CUarray, offset: usize, bytes: usize) {
-        line(machine, plain(target.expose_provenance() as u64, bytes), array_at(array, offset), bytes)
+    fn cuMemcpyAtoH_v2(driver, target: *mut c_void, array: CUarray, offset: usize, bytes: usize) {
+        line(driver, plain(target.expose_provenance() as u64, bytes), array_at(array, offset), bytes)
     }
     #[cost(Copy)]
-    fn cuMemcpyDtoA_v2(machine, array: CUarray, offset: usize, source: CUdeviceptr, bytes: usize) {
-        line(machine, array_at(array, offset), plain(source, bytes), bytes)
+    fn cuMemcpyDtoA_v2(driver, array: CUarray, offset: usize, source: CUdeviceptr, bytes: usize) {
+        line(driver, array_at(array, offset), plain(source, bytes), bytes)
     }
     #[cost(Copy)]
-    fn cuMemcpyAtoD_v2(machine, target: CUdeviceptr, array: CUarray, offset: usize, bytes: usize) {
-        line(machine, plain(target, bytes), array_at(array, offset), bytes)
+    fn cuMemcpyAtoD_v2(driver, target: CUdeviceptr, array: CUarray, offset: usize, bytes: usize) {
+        line(driver, plain(target, bytes), array_at(array, offset), bytes)
     }
     #[cost(Copy)]
     fn cuMemcpyAtoA_v2(
-        machine, target: CUarray, to: usize, source: CUarray, from: usize, bytes: usize
+        driver, target: CUarray, to: usize, source: CUarray, from: usize, bytes: usize
     ) {
-        line(machine, array_at(target, to), array_at(source, from), bytes)
+        line(driver, array_at(target, to), array_at(source, from), bytes)
     }
     #[cost(Copy)]
     fn cuMemcpyHtoAAsync_v2(
-        machine, array: CUarray, offset: usize, source: *const c_void, bytes: usize, stream: CUstream
+        driver, array: CUarray, offset: usize, source: *const c_void, bytes: usize, stream: CUstream
     ) {
-        machine.objects.stream(stream.addr())?;
-        line(machine, array_at(array, offset), plain(source.expose_provenance() as u64, bytes), bytes)
+        driver.objects.stream(stream.addr())?;
+        line(driver, array_at(array, offset), plain(source.expose_provenance() as u64, bytes), bytes)
     }
     #[cost(Copy)]
     fn cuMemcpyAtoHAsync_v2(
-        machine, target: *mut c_void, array: CUarray, offset: usize, bytes: usize, stream: CUstream
+        driver, target: *mut c_void, array: CUarray, offset: usize, bytes: usize, stream: CUstream
     ) {
-        machine.objects.stream(stream.addr())?;
-        line(machine, plain(target.expose_provenance() as u64, bytes), array_at(array, offset), bytes)
+        driver.objects.stream(stream.addr())?;
+        line(driver, plain(target.expose_provenance() as u64, bytes), array_at(array, offset), bytes)
     }
     #[cost(Copy)]
-    fn cuMemcpy3D_v2(machine, descriptor: *const CUDA_MEMCPY3D) {
-        copy_3d(machine, descriptor)
+    fn cuMemcpy3D_v2(driver, descriptor: *const CUDA_MEMCPY3D) {
+        copy_3d(driver, descriptor)
     }
     #[cost(Copy)]
-    fn cuMemcpy3DAsync_v2(machine, descriptor: *const CUDA_MEMCPY3D, stream: CUstream) {
-        if machine.objects.stream(stream.addr())?.capture.is_some() {
-            return Err(machine.unsupported("capturing copies of arrays"));
+    fn cuMemcpy3DAsync_v2(driver, descriptor: *const CUDA_MEMCPY3D, stream: CUstream) {
+        if driver.objects.stream(stream.addr())?.capture.is_some() {
+            return Err(driver.unsupported("capturing copies of arrays"));
         }
-        copy_3d(machine, descriptor)
+        copy_3d(driver, descriptor)
     }
     fn cuArrayGetPlane(_machine, _plane: *mut CUarray, _array: CUarray, _index: c_uint) {
         Err(INVALID_HANDLE)

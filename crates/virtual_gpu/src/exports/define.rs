@@ -1,20 +1,20 @@
-//! How a function of the driver API is written down here.
+//! The form in which a function of the driver API is written down here.
 
 use std::ffi::c_void;
 use std::sync::OnceLock;
 
 /// Defines driver functions on the virtual device.
 ///
-/// The body is a function of the machine; inside it the arguments have the contract that NVIDIA's reference gives them,
+/// The body is a function of the driver; inside it the arguments have the contract that NVIDIA's reference gives them,
 /// which the whole body relies on. The type is compared with the driver table's entry of the same name at compile time.
 /// `#[cost(..)]` names the kind of [`crate::profile::CallCost`], where that is not `Api`.
 macro_rules! exports {
-    ($($(#[cost($cost:ident)])? fn $name:ident($machine:ident $(, $argument:ident: $type:ty)* $(,)?) $body:block)*) => {
+    ($($(#[cost($cost:ident)])? fn $name:ident($driver:ident $(, $argument:ident: $type:ty)* $(,)?) $body:block)*) => {
         $(
             #[allow(non_snake_case, clippy::too_many_arguments)]
             unsafe extern "C" fn $name($($argument: $type),*) -> cuda_driver::ReturnCode {
                 let cost = $crate::exports::define::cost!($($cost)?);
-                $crate::process::enter(stringify!($name), cost, |$machine| {
+                $crate::process::enter(stringify!($name), cost, |$driver| {
                     // SAFETY: the caller upholds the function's contract in NVIDIA's driver API reference: each pointer
                     // is null or valid for what the function reads or writes through it. `out` and `read` test for null.
                     #[allow(unused_unsafe)]

@@ -4,7 +4,7 @@ use super::arguments::{out, out_optional, text};
 use super::context::check_device;
 use super::define::{FIND, exports};
 use crate::code::{CuResult, INVALID_DEVICE, NOT_FOUND, NOT_INITIALIZED};
-use crate::machine::Machine;
+use crate::driver::Driver;
 use crate::process;
 use cuda_driver::ReturnCode;
 use cuda_driver::api::Symbol;
@@ -27,9 +27,9 @@ fn uuid(device: usize) -> CUuuid {
 }
 
 /// Two devices of which a call asks how the first reaches the second.
-fn pair(machine: &mut Machine, device: CUdevice, peer: CUdevice) -> CuResult<(usize, usize)> {
-    let peer = check_device(machine, peer)?;
-    Ok((check_device(machine, device)?, peer))
+fn pair(driver: &mut Driver, device: CUdevice, peer: CUdevice) -> CuResult<(usize, usize)> {
+    let peer = check_device(driver, peer)?;
+    Ok((check_device(driver, device)?, peer))
 }
 
 /// # Safety
@@ -107,70 +107,70 @@ exports! {
         out(address, found.unwrap_or(std::ptr::null_mut()))?;
         found.map(|_| ()).map_err(|_| NOT_FOUND)
     }
-    fn cuInit(machine, flags: c_uint) {
+    fn cuInit(driver, flags: c_uint) {
         if flags != 0 {
             return Err(ReturnCode::INVALID_VALUE);
         }
-        machine.initialized = true;
+        driver.initialized = true;
         process::initialized();
         Ok(())
     }
     fn cuDriverGetVersion(_machine, driver_version: *mut c_int) {
         out(driver_version, VERSION)
     }
-    fn cuDeviceGetCount(machine, count: *mut c_int) {
-        if !machine.initialized {
+    fn cuDeviceGetCount(driver, count: *mut c_int) {
+        if !driver.initialized {
             return Err(NOT_INITIALIZED);
         }
-        out(count, machine.devices.len() as c_int)
+        out(count, driver.devices.len() as c_int)
     }
-    fn cuDeviceGet(machine, device: *mut CUdevice, ordinal: c_int) {
-        check_device(machine, ordinal)?;
+    fn cuDeviceGet(driver, device: *mut CUdevice, ordinal: c_int) {
+        check_device(driver, ordinal)?;
         out(device, ordinal)
     }
-    fn cuDeviceGetName(machine, name: *mut c_char, length: c_int, device: CUdevice) {
-        check_device(machine, device)?;
-        copy_text(&format!("{} (virtual)", machine.device().profile.name), name, length)
+    fn cuDeviceGetName(driver, name: *mut c_char, length: c_int, device: CUdevice) {
+        check_device(driver, device)?;
+        copy_text(&format!("{} (virtual)", driver.device().profile.name), name, length)
     }
-    fn cuDeviceGetUuid(machine, target: *mut CUuuid, device: CUdevice) {
-        let device = check_device(machine, device)?;
+    fn cuDeviceGetUuid(driver, target: *mut CUuuid, device: CUdevice) {
+        let device = check_device(driver, device)?;
         out(target, uuid(device))
     }
-    fn cuDeviceGetUuid_v2(machine, target: *mut CUuuid, device: CUdevice) {
-        let device = check_device(machine, device)?;
+    fn cuDeviceGetUuid_v2(driver, target: *mut CUuuid, device: CUdevice) {
+        let device = check_device(driver, device)?;
         out(target, uuid(device))
     }
-    fn cuDeviceTotalMem_v2(machine, bytes: *mut usize, device: CUdevice) {
-        check_device(machine, device)?;
-        out(bytes, machine.device().profile.memory_bytes as usize)
+    fn cuDeviceTotalMem_v2(driver, bytes: *mut usize, device: CUdevice) {
+        check_device(driver, device)?;
+        out(bytes, driver.device().profile.memory_bytes as usize)
     }
-    fn cuDeviceGetAttribute(machine, value: *mut c_int, attribute: c_uint, device: CUdevice) {
-        check_device(machine, device)?;
-        out(value, machine.device().profile.attribute(attribute).ok_or(ReturnCode::INVALID_VALUE)?)
+    fn cuDeviceGetAttribute(driver, value: *mut c_int, attribute: c_uint, device: CUdevice) {
+        check_device(driver, device)?;
+        out(value, driver.device().profile.attribute(attribute).ok_or(ReturnCode::INVALID_VALUE)?)
     }
-    fn cuDeviceComputeCapability(machine, major: *mut c_int, minor: *mut c_int, device: CUdevice) {
-        check_device(machine, device)?;
-        let [has_major, has_minor] = machine.device().profile.compute_capability;
+    fn cuDeviceComputeCapability(driver, major: *mut c_int, minor: *mut c_int, device: CUdevice) {
+        check_device(driver, device)?;
+        let [has_major, has_minor] = driver.device().profile.compute_capability;
         out(major, has_major.cast_signed())?;
         out(minor, has_minor.cast_signed())
     }
-    fn cuDeviceGetPCIBusId(machine, address: *mut c_char, length: c_int, device: CUdevice) {
-        let device = check_device(machine, device)?;
+    fn cuDeviceGetPCIBusId(driver, address: *mut c_char, length: c_int, device: CUdevice) {
+        let device = check_device(driver, device)?;
         copy_text(&pci_address(device), address, length)
     }
-    fn cuDeviceGetByPCIBusId(machine, device: *mut CUdevice, address: *const c_char) {
-        check_device(machine, 0)?;
+    fn cuDeviceGetByPCIBusId(driver, device: *mut CUdevice, address: *const c_char) {
+        check_device(driver, 0)?;
         let asked = text(address)?;
-        let found = (0..machine.devices.len()).find(|known| asked.eq_ignore_ascii_case(&pci_address(*known)));
+        let found = (0..driver.devices.len()).find(|known| asked.eq_ignore_ascii_case(&pci_address(*known)));
         out(device, found.ok_or(ReturnCode::INVALID_VALUE)? as CUdevice)
     }
-    fn cuDeviceCanAccessPeer(machine, can: *mut c_int, device: CUdevice, peer: CUdevice) {
-        let (device, peer) = pair(machine, device, peer)?;
-        out(can, c_int::from(machine.topology.link(device, peer).is_some_and(|link| link.access)))
+    fn cuDeviceCanAccessPeer(driver, can: *mut c_int, device: CUdevice, peer: CUdevice) {
+        let (device, peer) = pair(driver, device, peer)?;
+        out(can, c_int::from(driver.topology.link(device, peer).is_some_and(|link| link.access)))
     }
-    fn cuDeviceGetP2PAttribute(machine, value: *mut c_int, attribute: c_uint, device: CUdevice, peer: CUdevice) {
-        let (device, peer) = pair(machine, device, peer)?;
-        let link = machine.topology.link(device, peer).ok_or(INVALID_DEVICE)?;
+    fn cuDeviceGetP2PAttribute(driver, value: *mut c_int, attribute: c_uint, device: CUdevice, peer: CUdevice) {
+        let (device, peer) = pair(driver, device, peer)?;
+        let link = driver.topology.link(device, peer).ok_or(INVALID_DEVICE)?;
         let found = match attribute {
             // The performance rank: all links are equally good.
             1 => 0,

@@ -3,7 +3,7 @@
 use super::arguments::{handle, out, out_optional};
 use super::define::exports;
 use crate::code::{CAPTURE_UNSUPPORTED, CuResult};
-use crate::machine::Machine;
+use crate::driver::Driver;
 use crate::objects::{CaptureState, GraphState, StreamCapture};
 use cuda_driver::ReturnCode;
 use cuda_driver::raw::{CUgraph, CUgraphExec, CUgraphNode, CUstream};
@@ -17,28 +17,28 @@ const UPDATE_FAILURE: ReturnCode = ReturnCode(910);
 /// `CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED`.
 const SHAPE_CHANGED: c_uint = 2;
 
-fn begin(machine: &mut Machine, stream: usize) -> CuResult {
-    machine.context()?;
+fn begin(driver: &mut Driver, stream: usize) -> CuResult {
+    driver.context()?;
     if stream <= 2 {
         return Err(CAPTURE_UNSUPPORTED);
     }
-    if machine.objects.stream(stream)?.capture.is_some() {
+    if driver.objects.stream(stream)?.capture.is_some() {
         return Err(ReturnCode(401));
     }
     let capture =
-        machine.objects.captures.add(CaptureState { origin: stream, ..CaptureState::default() });
-    machine.objects.stream(stream)?.capture = Some(StreamCapture { capture, tails: Vec::new() });
+        driver.objects.captures.add(CaptureState { origin: stream, ..CaptureState::default() });
+    driver.objects.stream(stream)?.capture = Some(StreamCapture { capture, tails: Vec::new() });
     Ok(())
 }
 
 /// Ends a capture: every stream that was forked off must have joined the first one again.
-fn end(machine: &mut Machine, stream: usize) -> CuResult<usize> {
-    let own = machine.objects.stream(stream)?.capture.clone().ok_or(UNMATCHED)?;
-    let capture = machine.objects.captures.get(own.capture)?;
+fn end(driver: &mut Driver, stream: usize) -> CuResult<usize> {
+    let own = driver.objects.stream(stream)?.capture.clone().ok_or(UNMATCHED)?;
+    let capture = driver.objects.captures.get(own.capture)?;
     if capture.origin != stream {
         return Err(UNMATCHED);
     }
-    let forked: Vec<usize> = machine
+    let forked: Vec<usize> = driver
         .objects
         .streams
         .iter()
@@ -50,7 +50,7 @@ fn end(machine: &mut Machine, stream: usize) -> CuResult<usize> {
     let mut leaves = Vec::new();
     for other in forked {
         leaves.extend(
-            machine
+            driver
                 .objects
                 .stream(other)?
                 .capture
@@ -59,7 +59,7 @@ fn end(machine: &mut Machine, stream: usize) -> CuResult<usize> {
                 .map(|it| it.tails),
         );
     }
-    let capture = machine.objects.captures.remove(own.capture)?;
+    let capture = driver.objects.captures.remove(own.capture)?;
     if capture.invalid {
         return Err(INVALIDATED);
     }
@@ -68,7 +68,7 @@ fn end(machine: &mut Machine, stream: usize) -> CuResult<usize> {
     if leaves.into_iter().flatten().any(|leaf| !joined[leaf]) {
         return Err(UNJOINED);
     }
-    Ok(machine.objects.graphs.add(capture.graph))
+    Ok(driver.objects.graphs.add(capture.graph))
 }
 
 /// Which nodes come before (or are) one of `tails`.
@@ -83,22 +83,22 @@ fn ancestors(graph: &GraphState, tails: &[usize]) -> Vec<bool> {
     found
 }
 
-fn instantiate(machine: &mut Machine, graph: usize) -> CuResult<usize> {
-    machine.context()?;
-    let graph = machine.objects.graphs.get(graph)?.clone();
-    machine.clock.advance(machine.device().profile.api_call_ns * graph.nodes.len() as f64);
-    Ok(machine.objects.executables.add(graph))
+fn instantiate(driver: &mut Driver, graph: usize) -> CuResult<usize> {
+    driver.context()?;
+    let graph = driver.objects.graphs.get(graph)?.clone();
+    driver.clock.advance(driver.device().profile.api_call_ns * graph.nodes.len() as f64);
+    Ok(driver.objects.executables.add(graph))
 }
 
 /// Replaces an executable graph's work by that of a graph; says whether the two have the same shape, without which
 /// nothing is replaced.
-fn update(machine: &mut Machine, executable: usize, graph: usize) -> CuResult<bool> {
+fn update(driver: &mut Driver, executable: usize, graph: usize) -> CuResult<bool> {
     let shape = |graph: &GraphState| -> Vec<_> {
         let nodes = graph.nodes.iter();
         nodes.map(|(work, follows)| (std::mem::discriminant(work), follows.clone())).collect()
     };
-    let new = machine.objects.graphs.get(graph)?.clone();
-    let old = machine.objects.executables.get_mut(executable)?;
+    let new = driver.objects.graphs.get(graph)?.clone();
+    let old = driver.objects.executables.get_mut(executable)?;
     let is_same = shape(old) == shape(&new);
     if is_same {
         *old = new;
@@ -107,11 +107,11 @@ fn update(machine: &mut Machine, executable: usize, graph: usize) -> CuResult<bo
 }
 
 exports! {
-    fn cuStreamBeginCapture_v2(machine, stream: CUstream, _mode: c_uint) {
-        begin(machine, stream.addr())
+    fn cuStreamBeginCapture_v2(driver, stream: CUstream, _mode: c_uint) {
+        begin(driver, stream.addr())
     }
-    fn cuStreamEndCapture(machine, stream: CUstream, graph: *mut CUgraph) {
-        match end(machine, stream.addr()) {
+    fn cuStreamEndCapture(driver, stream: CUstream, graph: *mut CUgraph) {
+        match end(driver, stream.addr()) {
             Ok(ended) => out(graph, handle(ended)),
             Err(code) => {
                 out_optional(graph, std::ptr::null_mut());
@@ -119,67 +119,67 @@ exports! {
             }
         }
     }
-    fn cuStreamIsCapturing(machine, stream: CUstream, status: *mut c_uint) {
-        let capture = machine.objects.stream(stream.addr())?.capture.clone();
+    fn cuStreamIsCapturing(driver, stream: CUstream, status: *mut c_uint) {
+        let capture = driver.objects.stream(stream.addr())?.capture.clone();
         let invalid = match &capture {
-            Some(capture) => machine.objects.captures.get(capture.capture)?.invalid,
+            Some(capture) => driver.objects.captures.get(capture.capture)?.invalid,
             None => false,
         };
         out(status, u32::from(capture.is_some()) + u32::from(invalid))
     }
-    fn cuGraphGetNodes(machine, graph: CUgraph, nodes: *mut CUgraphNode, count: *mut usize) {
-        let has = machine.objects.graphs.get(graph.addr())?.nodes.len();
+    fn cuGraphGetNodes(driver, graph: CUgraph, nodes: *mut CUgraphNode, count: *mut usize) {
+        let has = driver.objects.graphs.get(graph.addr())?.nodes.len();
         if !nodes.is_null() {
-            return Err(machine.unsupported("handles of a captured graph's nodes"));
+            return Err(driver.unsupported("handles of a captured graph's nodes"));
         }
         out(count, has)
     }
-    fn cuGraphInstantiateWithFlags(machine, executable: *mut CUgraphExec, graph: CUgraph, flags: c_ulonglong) {
+    fn cuGraphInstantiateWithFlags(driver, executable: *mut CUgraphExec, graph: CUgraph, flags: c_ulonglong) {
         // Freeing on launch (1) and launches from the device (4) exclude each other.
         if flags > 15 || flags & 5 == 5 {
             return Err(ReturnCode::INVALID_VALUE);
         }
         if flags & 4 != 0 {
-            return Err(machine.unsupported("graphs that kernels launch"));
+            return Err(driver.unsupported("graphs that kernels launch"));
         }
-        let made = instantiate(machine, graph.addr())?;
+        let made = instantiate(driver, graph.addr())?;
         out(executable, handle(made))
     }
     fn cuGraphInstantiate_v2(
-        machine, executable: *mut CUgraphExec, graph: CUgraph, _node: *mut CUgraphNode, _log: *mut c_char,
+        driver, executable: *mut CUgraphExec, graph: CUgraph, _node: *mut CUgraphNode, _log: *mut c_char,
         _log_bytes: usize
     ) {
-        let made = instantiate(machine, graph.addr())?;
+        let made = instantiate(driver, graph.addr())?;
         out(executable, handle(made))
     }
     fn cuGraphExecUpdate(
-        machine, executable: CUgraphExec, graph: CUgraph, node: *mut CUgraphNode, result: *mut c_uint
+        driver, executable: CUgraphExec, graph: CUgraph, node: *mut CUgraphNode, result: *mut c_uint
     ) {
         out_optional(node, std::ptr::null_mut());
-        let updated = update(machine, executable.addr(), graph.addr())?;
+        let updated = update(driver, executable.addr(), graph.addr())?;
         out_optional(result, if updated { 0 } else { SHAPE_CHANGED });
         if updated { Ok(()) } else { Err(UPDATE_FAILURE) }
     }
-    fn cuGraphExecUpdate_v2(machine, executable: CUgraphExec, graph: CUgraph, result: *mut GraphUpdate) {
-        let updated = update(machine, executable.addr(), graph.addr())?;
+    fn cuGraphExecUpdate_v2(driver, executable: CUgraphExec, graph: CUgraph, result: *mut GraphUpdate) {
+        let updated = update(driver, executable.addr(), graph.addr())?;
         let code = if updated { 0 } else { SHAPE_CHANGED };
         let none = std::ptr::null_mut();
         out(result, GraphUpdate { result: code, error_node: none, error_from_node: none })?;
         if updated { Ok(()) } else { Err(UPDATE_FAILURE) }
     }
-    fn cuGraphUpload(machine, executable: CUgraphExec, _stream: CUstream) {
-        machine.objects.executables.get(executable.addr()).map(|_| ())
+    fn cuGraphUpload(driver, executable: CUgraphExec, _stream: CUstream) {
+        driver.objects.executables.get(executable.addr()).map(|_| ())
     }
     #[cost(Launch)]
-    fn cuGraphLaunch(machine, executable: CUgraphExec, stream: CUstream) {
-        machine.context()?;
-        let graph = machine.objects.executables.get(executable.addr())?.clone();
-        machine.submit_graph(stream.addr(), &graph)
+    fn cuGraphLaunch(driver, executable: CUgraphExec, stream: CUstream) {
+        driver.context()?;
+        let graph = driver.objects.executables.get(executable.addr())?.clone();
+        driver.submit_graph(stream.addr(), &graph)
     }
-    fn cuGraphDestroy(machine, graph: CUgraph) {
-        machine.objects.graphs.remove(graph.addr()).map(|_| ())
+    fn cuGraphDestroy(driver, graph: CUgraph) {
+        driver.objects.graphs.remove(graph.addr()).map(|_| ())
     }
-    fn cuGraphExecDestroy(machine, executable: CUgraphExec) {
-        machine.objects.executables.remove(executable.addr()).map(|_| ())
+    fn cuGraphExecDestroy(driver, executable: CUgraphExec) {
+        driver.objects.executables.remove(executable.addr()).map(|_| ())
     }
 }

@@ -1,8 +1,8 @@
 //! Images of modules: PTX as text, and fat binaries that have it inside.
 
 use crate::code::CuResult;
+use crate::driver::Driver;
 use crate::fat_binary;
-use crate::machine::Machine;
 use crate::misuse::MisuseKind;
 use cuda_driver::ReturnCode;
 use std::ffi::{CStr, c_char, c_void};
@@ -23,24 +23,24 @@ struct Wrapper {
 /// # Safety
 /// `image` is null, a NUL-terminated text, a cubin, a fat binary or the structure that holds one, each of which has at
 /// least four bytes by which it is recognized.
-pub(super) unsafe fn ptx_of(machine: &mut Machine, image: *const c_void) -> CuResult<String> {
+pub(super) unsafe fn ptx_of(driver: &mut Driver, image: *const c_void) -> CuResult<String> {
     if image.is_null() {
         return Err(ReturnCode::INVALID_VALUE);
     }
     // SAFETY: an image has at least four bytes.
     let magic = unsafe { image.cast::<[u8; 4]>().read_unaligned() };
     if magic == *b"\x7fELF" {
-        return Err(no_ptx(machine, "the image is machine code"));
+        return Err(no_ptx(driver, "the image is machine code"));
     }
     if magic == fat_binary::WRAPPER_MAGIC.to_le_bytes() {
         // SAFETY: by its magic number it is the structure, whose address is that of a fat binary.
         let fat = unsafe { image.cast::<Wrapper>().read_unaligned().fat };
         // SAFETY: as above.
-        return unsafe { ptx_of_fat(machine, fat) };
+        return unsafe { ptx_of_fat(driver, fat) };
     }
     if magic == fat_binary::MAGIC.to_le_bytes() {
         // SAFETY: by its magic number it is a fat binary.
-        return unsafe { ptx_of_fat(machine, image) };
+        return unsafe { ptx_of_fat(driver, image) };
     }
     // SAFETY: neither a cubin nor a fat binary, so PTX, which ends with NUL.
     let text = unsafe { CStr::from_ptr(image.cast::<c_char>()) };
@@ -48,12 +48,12 @@ pub(super) unsafe fn ptx_of(machine: &mut Machine, image: *const c_void) -> CuRe
 }
 
 /// The PTX of what a file holds.
-pub(super) fn ptx_of_file(machine: &mut Machine, mut bytes: Vec<u8>) -> CuResult<String> {
+pub(super) fn ptx_of_file(driver: &mut Driver, mut bytes: Vec<u8>) -> CuResult<String> {
     if bytes.starts_with(b"\x7fELF") {
-        return Err(no_ptx(machine, "the file is machine code"));
+        return Err(no_ptx(driver, "the file is machine code"));
     }
     if bytes.starts_with(&fat_binary::MAGIC.to_le_bytes()) {
-        return of_fat(machine, &bytes);
+        return of_fat(driver, &bytes);
     }
     bytes.retain(|byte| *byte != 0);
     String::from_utf8(bytes).map_err(|_| INVALID_IMAGE)
@@ -61,7 +61,7 @@ pub(super) fn ptx_of_file(machine: &mut Machine, mut bytes: Vec<u8>) -> CuResult
 
 /// # Safety
 /// `fat` is null or a fat binary, as long as its header says.
-unsafe fn ptx_of_fat(machine: &mut Machine, fat: *const c_void) -> CuResult<String> {
+unsafe fn ptx_of_fat(driver: &mut Driver, fat: *const c_void) -> CuResult<String> {
     if fat.is_null() {
         return Err(INVALID_IMAGE);
     }
@@ -70,22 +70,22 @@ unsafe fn ptx_of_fat(machine: &mut Machine, fat: *const c_void) -> CuResult<Stri
     let length = fat_binary::length(header).ok_or(INVALID_IMAGE)?;
     // SAFETY: by the contract it has as many bytes as its header says.
     let bytes = unsafe { std::slice::from_raw_parts(fat.cast::<u8>(), length) };
-    of_fat(machine, bytes)
+    of_fat(driver, bytes)
 }
 
-fn of_fat(machine: &mut Machine, bytes: &[u8]) -> CuResult<String> {
-    let architecture = machine.device().profile.architecture();
+fn of_fat(driver: &mut Driver, bytes: &[u8]) -> CuResult<String> {
+    let architecture = driver.device().profile.architecture();
     let found = fat_binary::ptx(bytes, architecture);
-    found.ok_or_else(|| no_ptx(machine, "the fat binary has no PTX that this device can run"))
+    found.ok_or_else(|| no_ptx(driver, "the fat binary has no PTX that this device can run"))
 }
 
 /// Says that there is nothing to execute, and what would give it.
-fn no_ptx(machine: &mut Machine, what: &str) -> ReturnCode {
-    let architecture = machine.device().profile.architecture();
+fn no_ptx(driver: &mut Driver, what: &str) -> ReturnCode {
+    let architecture = driver.device().profile.architecture();
     let message = format!(
         "{what}: the virtual device executes PTX, so compile with PTX, such as by `nvcc -gencode \
          arch=compute_{architecture},code=compute_{architecture}`"
     );
-    machine.report(MisuseKind::KernelFault, message);
+    driver.report(MisuseKind::KernelFault, message);
     NO_BINARY
 }

@@ -5,8 +5,8 @@ use super::define::exports;
 use super::image::{ptx_of, ptx_of_file};
 use super::memory;
 use crate::code::{CuResult, INVALID_HANDLE, NOT_FOUND};
+use crate::driver::Driver;
 use crate::l2::AccessWindow;
-use crate::machine::Machine;
 use crate::misuse::MisuseKind;
 use crate::objects::{FunctionState, LoadedModule};
 use crate::occupancy::{BlockNeeds, blocks_per_multiprocessor};
@@ -26,47 +26,47 @@ const OUT_OF_RESOURCES: ReturnCode = ReturnCode(701);
 const COOPERATIVE_TOO_LARGE: ReturnCode = ReturnCode(720);
 const INVALID_CLUSTER_SIZE: ReturnCode = ReturnCode(912);
 
-pub(super) fn load(machine: &mut Machine, ptx: &str) -> CuResult<usize> {
-    machine.context()?;
+pub(super) fn load(driver: &mut Driver, ptx: &str) -> CuResult<usize> {
+    driver.context()?;
     let module = Module::parse(ptx).map_err(|error| {
-        machine.report(MisuseKind::KernelFault, format!("the PTX cannot be loaded: {error}"));
+        driver.report(MisuseKind::KernelFault, format!("the PTX cannot be loaded: {error}"));
         let newer = matches!(error, simt::Error::Unsupported { .. });
         if newer { UNSUPPORTED_PTX_VERSION } else { INVALID_PTX }
     })?;
-    let device = machine.device().profile.architecture();
+    let device = driver.device().profile.architecture();
     if !Target::of_name(&module.target).is_some_and(|target| target.runs_on(device)) {
         let message = format!("the PTX is for {} and the device is sm_{device}", module.target);
-        machine.report(MisuseKind::KernelFault, message);
+        driver.report(MisuseKind::KernelFault, message);
         return Err(NO_BINARY);
     }
-    let places = memory::managed_statics(machine, &module)?;
-    let loaded = module.load_with(&mut machine.memory.device, &places);
+    let places = memory::managed_statics(driver, &module)?;
+    let loaded = module.load_with(&mut driver.memory.device, &places);
     loaded.map_err(|_| ReturnCode::OUT_OF_MEMORY)?;
-    let device = machine.current();
-    Ok(machine.objects.modules.add(LoadedModule { module: Arc::new(module), device }))
+    let device = driver.current();
+    Ok(driver.objects.modules.add(LoadedModule { module: Arc::new(module), device }))
 }
 
 /// # Safety
 /// As for `ptx_of`.
-unsafe fn load_image(machine: &mut Machine, image: *const c_void) -> CuResult<usize> {
+unsafe fn load_image(driver: &mut Driver, image: *const c_void) -> CuResult<usize> {
     // SAFETY: by the contract.
-    let ptx = unsafe { ptx_of(machine, image) }?;
-    load(machine, &ptx)
+    let ptx = unsafe { ptx_of(driver, image) }?;
+    load(driver, &ptx)
 }
 
 /// The module and kernel of a function.
 pub(super) fn kernel_of(
-    machine: &Machine,
+    driver: &Driver,
     function: usize,
 ) -> CuResult<(Arc<Module>, &FunctionState)> {
-    let state = machine.objects.functions.get(function)?;
-    Ok((machine.objects.modules.get(state.module)?.module.clone(), state))
+    let state = driver.objects.functions.get(function)?;
+    Ok((driver.objects.modules.get(state.module)?.module.clone(), state))
 }
 
 /// Registers per thread. Only `ptxas` knows: what it said, when the program passed that on, or else the number of
 /// virtual registers within the bounds that it usually keeps.
-fn registers(machine: &Machine, kernel: &Kernel) -> u32 {
-    let known = machine.registers.get(&kernel.name).copied();
+fn registers(driver: &Driver, kernel: &Kernel) -> u32 {
+    let known = driver.registers.get(&kernel.name).copied();
     known.unwrap_or_else(|| kernel.virtual_registers().clamp(16, 40))
 }
 
@@ -74,15 +74,15 @@ fn kernel_in<'module>(module: &'module Module, name: &str) -> CuResult<&'module 
     module.kernel(name).map_err(|_| INVALID_HANDLE)
 }
 
-fn resident(machine: &Machine, function: usize, threads: u32, dynamic_bytes: u32) -> CuResult<u32> {
-    let (module, state) = kernel_of(machine, function)?;
+fn resident(driver: &Driver, function: usize, threads: u32, dynamic_bytes: u32) -> CuResult<u32> {
+    let (module, state) = kernel_of(driver, function)?;
     let kernel = kernel_in(&module, &state.name)?;
     if kernel.max_threads.is_some_and(|most| threads > most) {
         return Ok(0);
     }
     let shared_bytes = kernel.static_shared_bytes() + dynamic_bytes;
-    let needs = BlockNeeds { threads, registers: registers(machine, kernel), shared_bytes };
-    Ok(blocks_per_multiprocessor(&machine.device().profile, needs))
+    let needs = BlockNeeds { threads, registers: registers(driver, kernel), shared_bytes };
+    Ok(blocks_per_multiprocessor(&driver.device().profile, needs))
 }
 
 /// The shape of a launch.
@@ -118,53 +118,53 @@ impl Shape {
 }
 
 /// The function of that name, the same one whenever it is asked for.
-pub(super) fn function_in(machine: &mut Machine, module: usize, name: String) -> CuResult<usize> {
-    let most = machine.device().profile.shared_bytes_per_block;
-    machine.objects.modules.get(module)?.module.kernel(&name).map_err(|_| NOT_FOUND)?;
-    let functions = &machine.objects.functions;
+pub(super) fn function_in(driver: &mut Driver, module: usize, name: String) -> CuResult<usize> {
+    let most = driver.device().profile.shared_bytes_per_block;
+    driver.objects.modules.get(module)?.module.kernel(&name).map_err(|_| NOT_FOUND)?;
+    let functions = &driver.objects.functions;
     let is_meant = |other: &FunctionState| other.module == module && other.name == name;
     let found = functions.iter().find(|(_, other)| is_meant(other)).map(|(handle, _)| handle);
     Ok(match found {
         Some(found) => found,
-        None => machine.objects.functions.add(FunctionState::new(module, name, most)),
+        None => driver.objects.functions.add(FunctionState::new(module, name, most)),
     })
 }
 
 /// Frees a module after what was enqueued before.
-pub(super) fn unload(machine: &mut Machine, module: usize) -> CuResult {
-    machine.run_all();
-    let module = machine.objects.remove_module(module)?.module;
-    let managed = memory::places_of_managed(machine, &module);
-    module.unload(&mut machine.memory.device);
-    managed.into_iter().try_for_each(|address| memory::free_managed(machine, address))
+pub(super) fn unload(driver: &mut Driver, module: usize) -> CuResult {
+    driver.run_all();
+    let module = driver.objects.remove_module(module)?.module;
+    let managed = memory::places_of_managed(driver, &module);
+    module.unload(&mut driver.memory.device);
+    managed.into_iter().try_for_each(|address| memory::free_managed(driver, address))
 }
 
 /// # Safety
 /// `parameters` is null or an array of the addresses of the kernel's parameters, and `extra` null or a list as the
 /// reference describes it.
 pub(super) unsafe fn launch(
-    machine: &mut Machine,
+    driver: &mut Driver,
     function: usize,
     shape: Shape,
     parameters: *mut *mut c_void,
     extra: *mut *mut c_void,
 ) -> CuResult {
-    machine.context()?;
-    let (module, state) = kernel_of(machine, function)?;
+    driver.context()?;
+    let (module, state) = kernel_of(driver, function)?;
     // A launch is the business of one device: that of the module, the stream and the current context.
-    let device = machine.objects.modules.get(state.module)?.device;
+    let device = driver.objects.modules.get(state.module)?.device;
     let (name, most_dynamic) = (state.name.clone(), state.max_dynamic_shared_bytes);
     let large_clusters = state.large_clusters;
-    if device != machine.current() || machine.objects.stream(shape.stream)?.device != device {
+    if device != driver.current() || driver.objects.stream(shape.stream)?.device != device {
         let message = format!(
             "kernel `{name}` was loaded on device {device}, and the stream or the current context is another device's"
         );
-        machine.report(MisuseKind::Context, message);
+        driver.report(MisuseKind::Context, message);
         return Err(INVALID_HANDLE);
     }
     let kernel = kernel_in(&module, &name)?;
     if let Err(error) = kernel.supported() {
-        return Err(machine.unsupported(&format!("kernel `{name}`: {error}")));
+        return Err(driver.unsupported(&format!("kernel `{name}`: {error}")));
     }
     if shape.dynamic_bytes > most_dynamic {
         return Err(ReturnCode::INVALID_VALUE);
@@ -175,17 +175,17 @@ pub(super) unsafe fn launch(
     launch.cluster = shape.cluster;
     // SAFETY: by the contract.
     launch.arguments = unsafe { arguments(kernel, parameters, extra) }?;
-    let mut limits = machine.device().profile.launch_limits();
+    let mut limits = driver.device().profile.launch_limits();
     if !large_clusters {
         limits.blocks_per_cluster = limits.blocks_per_cluster.min(PORTABLE_CLUSTER);
     }
     if let Err(error) = simt::validate(&module, &launch, &limits) {
         let threads = launch.threads();
-        machine.report(
+        driver.report(
             MisuseKind::KernelFault,
             format!("kernel `{name}` cannot be launched: {error}"),
         );
-        let fits_device = threads <= u64::from(machine.device().profile.max_threads_per_block);
+        let fits_device = threads <= u64::from(driver.device().profile.max_threads_per_block);
         let too_many = kernel.max_threads.is_some_and(|most| threads > u64::from(most));
         let cluster = launch.cluster_of(kernel);
         let fits_cluster = cluster.iter().product::<u32>() <= limits.blocks_per_cluster
@@ -199,19 +199,19 @@ pub(super) unsafe fn launch(
         });
     }
     let threads = u32::try_from(launch.threads()).unwrap_or(u32::MAX);
-    let resident = resident(machine, function, threads, shape.dynamic_bytes)?;
+    let resident = resident(driver, function, threads, shape.dynamic_bytes)?;
     if resident == 0 {
         return Err(OUT_OF_RESOURCES);
     }
     let shared_bytes =
         (kernel.static_shared_bytes() + shape.dynamic_bytes).saturating_mul(resident);
-    let room = u64::from(resident) * u64::from(machine.device().profile.multiprocessors);
+    let room = u64::from(resident) * u64::from(driver.device().profile.multiprocessors);
     if shape.cooperative && launch.blocks() > room {
         return Err(COOPERATIVE_TOO_LARGE);
     }
-    let share = (launch.blocks() as f64 * machine.larger.blocks / room as f64).min(1.0);
+    let share = (launch.blocks() as f64 * driver.larger.blocks / room as f64).min(1.0);
     let window = match shape.window {
-        None => machine.objects.stream(shape.stream)?.window,
+        None => driver.objects.stream(shape.stream)?.window,
         own => own,
     };
     let work = KernelLaunch {
@@ -224,7 +224,7 @@ pub(super) unsafe fn launch(
         in_graph: false,
         window,
     };
-    machine.submit(shape.stream, QueuedWork::Kernel(work)).map(|_| ())
+    driver.submit(shape.stream, QueuedWork::Kernel(work)).map(|_| ())
 }
 
 /// The bytes of each parameter.
@@ -293,7 +293,7 @@ unsafe fn packed_arguments(kernel: &Kernel, extra: *mut *mut c_void) -> CuResult
 
 /// # Safety
 /// `config` is null or valid, with as many attributes as it says.
-unsafe fn shape_of(machine: &mut Machine, config: *const LaunchConfig) -> CuResult<Shape> {
+unsafe fn shape_of(driver: &mut Driver, config: *const LaunchConfig) -> CuResult<Shape> {
     if config.is_null() {
         return Err(ReturnCode::INVALID_VALUE);
     }
@@ -326,7 +326,7 @@ unsafe fn shape_of(machine: &mut Machine, config: *const LaunchConfig) -> CuResu
                     shape.cluster = Some(attribute.value.cluster_dim);
                 }
                 other => {
-                    return Err(machine.unsupported(&format!("launch attribute {other}")));
+                    return Err(driver.unsupported(&format!("launch attribute {other}")));
                 }
             }
         }
@@ -335,21 +335,21 @@ unsafe fn shape_of(machine: &mut Machine, config: *const LaunchConfig) -> CuResu
 }
 
 pub(super) fn function_attribute(
-    machine: &Machine,
+    driver: &Driver,
     function: usize,
     attribute: c_uint,
 ) -> CuResult<u32> {
-    let (module, state) = kernel_of(machine, function)?;
+    let (module, state) = kernel_of(driver, function)?;
     let kernel = kernel_in(&module, &state.name)?;
     let target: String = module.target.chars().filter(char::is_ascii_digit).collect();
     Ok(match attribute {
-        0 => kernel.max_threads.unwrap_or(machine.device().profile.max_threads_per_block),
+        0 => kernel.max_threads.unwrap_or(driver.device().profile.max_threads_per_block),
         1 => kernel.static_shared_bytes(),
         2 | 7 => 0,
         3 => kernel.local_bytes(),
-        4 => registers(machine, kernel),
+        4 => registers(driver, kernel),
         5 => target.parse().unwrap_or(0),
-        6 => machine.device().profile.architecture(),
+        6 => driver.device().profile.architecture(),
         8 => state.max_dynamic_shared_bytes,
         9 => state.carveout.cast_unsigned(),
         10 => u32::from(kernel.required_cluster.is_some()),
@@ -360,15 +360,15 @@ pub(super) fn function_attribute(
 }
 
 pub(super) fn set_function_attribute(
-    machine: &mut Machine,
+    driver: &mut Driver,
     function: usize,
     attribute: c_uint,
     value: c_int,
 ) -> CuResult {
-    let (module, state) = kernel_of(machine, function)?;
+    let (module, state) = kernel_of(driver, function)?;
     let fixed = kernel_in(&module, &state.name)?.static_shared_bytes();
-    let most = machine.device().profile.shared_bytes_per_block_opt_in.saturating_sub(fixed);
-    let state = machine.objects.functions.get_mut(function)?;
+    let most = driver.device().profile.shared_bytes_per_block_opt_in.saturating_sub(fixed);
+    let state = driver.objects.functions.get_mut(function)?;
     match attribute {
         8 => match u32::try_from(value) {
             Ok(bytes) if bytes <= most => state.max_dynamic_shared_bytes = bytes,
@@ -383,7 +383,7 @@ pub(super) fn set_function_attribute(
 
 /// The block size with the most resident threads, larger blocks first, and the grid that fills the device.
 fn suggest(
-    machine: &Machine,
+    driver: &Driver,
     function: usize,
     dynamic_bytes: impl Fn(c_int) -> usize,
     limit: c_int,
@@ -392,19 +392,19 @@ fn suggest(
     let mut best = (0, 0, 0);
     for threads in (1..=limit.div_ceil(32)).rev().map(|warps| (warps * 32).min(limit)) {
         let dynamic = u32::try_from(dynamic_bytes(threads.cast_signed())).unwrap_or(u32::MAX / 2);
-        let blocks = resident(machine, function, threads, dynamic)?;
+        let blocks = resident(driver, function, threads, dynamic)?;
         if blocks * threads > best.0 {
             best = (blocks * threads, threads, blocks);
         }
     }
-    let grid = best.2 * machine.device().profile.multiprocessors;
+    let grid = best.2 * driver.device().profile.multiprocessors;
     Ok((grid.cast_signed(), best.1.cast_signed()))
 }
 
 /// # Safety
 /// The targets are null or valid for writes; `dynamic_of_block` may be called with any block size.
 unsafe fn potential(
-    machine: &Machine,
+    driver: &Driver,
     [grid, block]: [*mut c_int; 2],
     function: CUfunction,
     dynamic_of_block: CUoccupancyB2DSize,
@@ -416,7 +416,7 @@ unsafe fn potential(
         Some(function) => unsafe { function(threads) },
         None => dynamic_bytes,
     };
-    let (suggested_grid, suggested_block) = suggest(machine, function.addr(), dynamic, limit)?;
+    let (suggested_grid, suggested_block) = suggest(driver, function.addr(), dynamic, limit)?;
     // SAFETY: by the contract.
     unsafe {
         out(grid, suggested_grid)?;
@@ -425,122 +425,122 @@ unsafe fn potential(
 }
 
 exports! {
-    fn cuModuleLoadData(machine, module: *mut CUmodule, image: *const c_void) {
-        let loaded = load_image(machine, image)?;
+    fn cuModuleLoadData(driver, module: *mut CUmodule, image: *const c_void) {
+        let loaded = load_image(driver, image)?;
         out(module, handle(loaded))
     }
-    fn cuModuleLoadFatBinary(machine, module: *mut CUmodule, image: *const c_void) {
-        let loaded = load_image(machine, image)?;
+    fn cuModuleLoadFatBinary(driver, module: *mut CUmodule, image: *const c_void) {
+        let loaded = load_image(driver, image)?;
         out(module, handle(loaded))
     }
     fn cuModuleLoadDataEx(
-        machine, module: *mut CUmodule, image: *const c_void, _count: c_uint, _options: *mut c_uint,
+        driver, module: *mut CUmodule, image: *const c_void, _count: c_uint, _options: *mut c_uint,
         _values: *mut *mut c_void
     ) {
-        let loaded = load_image(machine, image)?;
+        let loaded = load_image(driver, image)?;
         out(module, handle(loaded))
     }
-    fn cuModuleLoad(machine, module: *mut CUmodule, path: *const c_char) {
+    fn cuModuleLoad(driver, module: *mut CUmodule, path: *const c_char) {
         let bytes = std::fs::read(text(path)?).map_err(|_| ReturnCode(301))?;
-        let ptx = ptx_of_file(machine, bytes)?;
-        let loaded = load(machine, &ptx)?;
+        let ptx = ptx_of_file(driver, bytes)?;
+        let loaded = load(driver, &ptx)?;
         out(module, handle(loaded))
     }
-    fn cuModuleUnload(machine, module: CUmodule) {
-        unload(machine, module.addr())
+    fn cuModuleUnload(driver, module: CUmodule) {
+        unload(driver, module.addr())
     }
-    fn cuModuleGetFunction(machine, function: *mut CUfunction, module: CUmodule, name: *const c_char) {
-        out(function, handle(function_in(machine, module.addr(), text(name)?)?))
+    fn cuModuleGetFunction(driver, function: *mut CUfunction, module: CUmodule, name: *const c_char) {
+        out(function, handle(function_in(driver, module.addr(), text(name)?)?))
     }
     fn cuModuleGetGlobal_v2(
-        machine, pointer: *mut CUdeviceptr, bytes: *mut usize, module: CUmodule, name: *const c_char
+        driver, pointer: *mut CUdeviceptr, bytes: *mut usize, module: CUmodule, name: *const c_char
     ) {
         let name = text(name)?;
-        let module = &machine.objects.modules.get(module.addr())?.module;
-        let (address, size) = module.symbol(&machine.memory.device, &name).ok_or(NOT_FOUND)?;
+        let module = &driver.objects.modules.get(module.addr())?.module;
+        let (address, size) = module.symbol(&driver.memory.device, &name).ok_or(NOT_FOUND)?;
         out_optional(pointer, address);
         out_optional(bytes, size as usize);
         Ok(())
     }
-    fn cuFuncGetAttribute(machine, value: *mut c_int, attribute: c_uint, function: CUfunction) {
-        let found = function_attribute(machine, function.addr(), attribute)?;
+    fn cuFuncGetAttribute(driver, value: *mut c_int, attribute: c_uint, function: CUfunction) {
+        let found = function_attribute(driver, function.addr(), attribute)?;
         out(value, found.cast_signed())
     }
-    fn cuFuncSetAttribute(machine, function: CUfunction, attribute: c_uint, value: c_int) {
-        set_function_attribute(machine, function.addr(), attribute, value)
+    fn cuFuncSetAttribute(driver, function: CUfunction, attribute: c_uint, value: c_int) {
+        set_function_attribute(driver, function.addr(), attribute, value)
     }
-    fn cuFuncSetCacheConfig(machine, function: CUfunction, _config: c_uint) {
-        machine.objects.functions.get(function.addr()).map(|_| ())
+    fn cuFuncSetCacheConfig(driver, function: CUfunction, _config: c_uint) {
+        driver.objects.functions.get(function.addr()).map(|_| ())
     }
-    fn cuFuncSetSharedMemConfig(machine, function: CUfunction, _config: c_uint) {
-        machine.objects.functions.get(function.addr()).map(|_| ())
+    fn cuFuncSetSharedMemConfig(driver, function: CUfunction, _config: c_uint) {
+        driver.objects.functions.get(function.addr()).map(|_| ())
     }
-    fn cuFuncGetModule(machine, module: *mut CUmodule, function: CUfunction) {
-        out(module, handle(machine.objects.functions.get(function.addr())?.module))
+    fn cuFuncGetModule(driver, module: *mut CUmodule, function: CUfunction) {
+        out(module, handle(driver.objects.functions.get(function.addr())?.module))
     }
     #[cost(Launch)]
     fn cuLaunchKernel(
-        machine, function: CUfunction, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint,
+        driver, function: CUfunction, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint,
         block_y: c_uint, block_z: c_uint, dynamic_bytes: c_uint, stream: CUstream, parameters: *mut *mut c_void,
         extra: *mut *mut c_void
     ) {
         let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
         let shape = Shape::plain(grid, block, dynamic_bytes, stream.addr());
-        launch(machine, function.addr(), shape, parameters, extra)
+        launch(driver, function.addr(), shape, parameters, extra)
     }
     #[cost(Launch)]
     fn cuLaunchCooperativeKernel(
-        machine, function: CUfunction, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint,
+        driver, function: CUfunction, grid_x: c_uint, grid_y: c_uint, grid_z: c_uint, block_x: c_uint,
         block_y: c_uint, block_z: c_uint, dynamic_bytes: c_uint, stream: CUstream, parameters: *mut *mut c_void
     ) {
         let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
         let shape = Shape { cooperative: true, ..Shape::plain(grid, block, dynamic_bytes, stream.addr()) };
-        launch(machine, function.addr(), shape, parameters, std::ptr::null_mut())
+        launch(driver, function.addr(), shape, parameters, std::ptr::null_mut())
     }
     #[cost(Launch)]
     fn cuLaunchKernelEx(
-        machine, config: *const LaunchConfig, function: CUfunction, parameters: *mut *mut c_void,
+        driver, config: *const LaunchConfig, function: CUfunction, parameters: *mut *mut c_void,
         extra: *mut *mut c_void
     ) {
-        let shape = shape_of(machine, config)?;
-        launch(machine, function.addr(), shape, parameters, extra)
+        let shape = shape_of(driver, config)?;
+        launch(driver, function.addr(), shape, parameters, extra)
     }
     fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
-        machine, blocks: *mut c_int, function: CUfunction, threads: c_int, dynamic_bytes: usize
+        driver, blocks: *mut c_int, function: CUfunction, threads: c_int, dynamic_bytes: usize
     ) {
         let threads = u32::try_from(threads).map_err(|_| ReturnCode::INVALID_VALUE)?;
         let dynamic = u32::try_from(dynamic_bytes).map_err(|_| ReturnCode::INVALID_VALUE)?;
-        let found = resident(machine, function.addr(), threads, dynamic)?;
+        let found = resident(driver, function.addr(), threads, dynamic)?;
         out(blocks, found.cast_signed())
     }
     fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-        machine, blocks: *mut c_int, function: CUfunction, threads: c_int, dynamic_bytes: usize, _flags: c_uint
+        driver, blocks: *mut c_int, function: CUfunction, threads: c_int, dynamic_bytes: usize, _flags: c_uint
     ) {
         let threads = u32::try_from(threads).map_err(|_| ReturnCode::INVALID_VALUE)?;
         let dynamic = u32::try_from(dynamic_bytes).map_err(|_| ReturnCode::INVALID_VALUE)?;
-        let found = resident(machine, function.addr(), threads, dynamic)?;
+        let found = resident(driver, function.addr(), threads, dynamic)?;
         out(blocks, found.cast_signed())
     }
     fn cuOccupancyMaxPotentialBlockSize(
-        machine, grid: *mut c_int, block: *mut c_int, function: CUfunction, dynamic_of_block: CUoccupancyB2DSize,
+        driver, grid: *mut c_int, block: *mut c_int, function: CUfunction, dynamic_of_block: CUoccupancyB2DSize,
         dynamic_bytes: usize, limit: c_int
     ) {
-        potential(machine, [grid, block], function, dynamic_of_block, dynamic_bytes, limit)
+        potential(driver, [grid, block], function, dynamic_of_block, dynamic_bytes, limit)
     }
     fn cuOccupancyMaxPotentialBlockSizeWithFlags(
-        machine, grid: *mut c_int, block: *mut c_int, function: CUfunction, dynamic_of_block: CUoccupancyB2DSize,
+        driver, grid: *mut c_int, block: *mut c_int, function: CUfunction, dynamic_of_block: CUoccupancyB2DSize,
         dynamic_bytes: usize, limit: c_int, _flags: c_uint
     ) {
-        potential(machine, [grid, block], function, dynamic_of_block, dynamic_bytes, limit)
+        potential(driver, [grid, block], function, dynamic_of_block, dynamic_bytes, limit)
     }
     fn cuOccupancyAvailableDynamicSMemPerBlock(
-        machine, bytes: *mut usize, function: CUfunction, blocks: c_int, threads: c_int
+        driver, bytes: *mut usize, function: CUfunction, blocks: c_int, threads: c_int
     ) {
         let (Ok(blocks @ 1..), Ok(threads)) = (u32::try_from(blocks), u32::try_from(threads)) else {
             return Err(ReturnCode::INVALID_VALUE);
         };
-        let most = machine.device().profile.shared_bytes_per_block_opt_in;
-        let fits = |dynamic: u32| resident(machine, function.addr(), threads, dynamic).is_ok_and(|found| found >= blocks);
+        let most = driver.device().profile.shared_bytes_per_block_opt_in;
+        let fits = |dynamic: u32| resident(driver, function.addr(), threads, dynamic).is_ok_and(|found| found >= blocks);
         let found = (0..=most / 128).rev().map(|unit| unit * 128).find(|dynamic| fits(*dynamic));
         out(bytes, found.unwrap_or(0) as usize)
     }

@@ -17,100 +17,100 @@ const FILE_NOT_FOUND: ReturnCode = ReturnCode(301);
 
 exports! {
     fn cuLibraryLoadData(
-        machine, library: *mut CUlibrary, code: *const c_void, _options: *mut c_uint, _values: *mut *mut c_void,
+        driver, library: *mut CUlibrary, code: *const c_void, _options: *mut c_uint, _values: *mut *mut c_void,
         _count: c_uint, _library_options: *mut c_uint, _library_values: *mut *mut c_void, _library_count: c_uint
     ) {
-        let ptx = ptx_of(machine, code)?;
-        out(library, handle(load(machine, &ptx)?))
+        let ptx = ptx_of(driver, code)?;
+        out(library, handle(load(driver, &ptx)?))
     }
     fn cuLibraryLoadFromFile(
-        machine, library: *mut CUlibrary, path: *const c_char, _options: *mut c_uint, _values: *mut *mut c_void,
+        driver, library: *mut CUlibrary, path: *const c_char, _options: *mut c_uint, _values: *mut *mut c_void,
         _count: c_uint, _library_options: *mut c_uint, _library_values: *mut *mut c_void, _library_count: c_uint
     ) {
         let bytes = std::fs::read(text(path)?).map_err(|_| FILE_NOT_FOUND)?;
-        let ptx = ptx_of_file(machine, bytes)?;
-        out(library, handle(load(machine, &ptx)?))
+        let ptx = ptx_of_file(driver, bytes)?;
+        out(library, handle(load(driver, &ptx)?))
     }
-    fn cuLibraryUnload(machine, library: CUlibrary) {
-        unload(machine, library.addr())
+    fn cuLibraryUnload(driver, library: CUlibrary) {
+        unload(driver, library.addr())
     }
-    fn cuLibraryGetKernel(machine, kernel: *mut CUkernel, library: CUlibrary, name: *const c_char) {
-        out(kernel, handle(function_in(machine, library.addr(), text(name)?)?))
+    fn cuLibraryGetKernel(driver, kernel: *mut CUkernel, library: CUlibrary, name: *const c_char) {
+        out(kernel, handle(function_in(driver, library.addr(), text(name)?)?))
     }
-    fn cuLibraryGetModule(machine, module: *mut CUmodule, library: CUlibrary) {
-        machine.objects.modules.get(library.addr())?;
+    fn cuLibraryGetModule(driver, module: *mut CUmodule, library: CUlibrary) {
+        driver.objects.modules.get(library.addr())?;
         out(module, handle(library.addr()))
     }
     fn cuLibraryGetGlobal(
-        machine, pointer: *mut CUdeviceptr, bytes: *mut usize, library: CUlibrary, name: *const c_char
+        driver, pointer: *mut CUdeviceptr, bytes: *mut usize, library: CUlibrary, name: *const c_char
     ) {
-        let module = &machine.objects.modules.get(library.addr())?.module;
-        let (address, size) = module.symbol(&machine.memory.device, &text(name)?).ok_or(NOT_FOUND)?;
+        let module = &driver.objects.modules.get(library.addr())?.module;
+        let (address, size) = module.symbol(&driver.memory.device, &text(name)?).ok_or(NOT_FOUND)?;
         out_optional(pointer, address);
         out_optional(bytes, size as usize);
         Ok(())
     }
     fn cuLibraryGetManaged(
-        machine, pointer: *mut CUdeviceptr, bytes: *mut usize, library: CUlibrary, name: *const c_char
+        driver, pointer: *mut CUdeviceptr, bytes: *mut usize, library: CUlibrary, name: *const c_char
     ) {
-        let (module, name) = (&machine.objects.modules.get(library.addr())?.module, text(name)?);
+        let (module, name) = (&driver.objects.modules.get(library.addr())?.module, text(name)?);
         let is_managed = module.variables().iter().any(|variable| variable.name == name && variable.is_managed);
-        let found = module.symbol(&machine.memory.device, &name).filter(|_| is_managed);
+        let found = module.symbol(&driver.memory.device, &name).filter(|_| is_managed);
         let (address, size) = found.ok_or(NOT_FOUND)?;
         out_optional(pointer, address);
         out_optional(bytes, size as usize);
         Ok(())
     }
-    fn cuLibraryGetKernelCount(machine, count: *mut c_uint, library: CUlibrary) {
-        let module = &machine.objects.modules.get(library.addr())?.module;
+    fn cuLibraryGetKernelCount(driver, count: *mut c_uint, library: CUlibrary) {
+        let module = &driver.objects.modules.get(library.addr())?.module;
         out(count, module.kernels().len() as c_uint)
     }
-    fn cuLibraryEnumerateKernels(machine, kernels: *mut CUkernel, count: c_uint, library: CUlibrary) {
-        let module = machine.objects.modules.get(library.addr())?.module.clone();
+    fn cuLibraryEnumerateKernels(driver, kernels: *mut CUkernel, count: c_uint, library: CUlibrary) {
+        let module = driver.objects.modules.get(library.addr())?.module.clone();
         for (index, kernel) in module.kernels().iter().take(count as usize).enumerate() {
-            let found = function_in(machine, library.addr(), kernel.name.clone())?;
+            let found = function_in(driver, library.addr(), kernel.name.clone())?;
             out(kernels.add(index), handle(found))?;
         }
         Ok(())
     }
-    fn cuKernelGetFunction(machine, function: *mut CUfunction, kernel: CUkernel) {
-        machine.objects.functions.get(kernel.addr())?;
+    fn cuKernelGetFunction(driver, function: *mut CUfunction, kernel: CUkernel) {
+        driver.objects.functions.get(kernel.addr())?;
         out(function, handle(kernel.addr()))
     }
-    fn cuKernelGetLibrary(machine, library: *mut CUlibrary, kernel: CUkernel) {
-        out(library, handle(machine.objects.functions.get(kernel.addr())?.module))
+    fn cuKernelGetLibrary(driver, library: *mut CUlibrary, kernel: CUkernel) {
+        out(library, handle(driver.objects.functions.get(kernel.addr())?.module))
     }
-    fn cuKernelGetAttribute(machine, value: *mut c_int, attribute: c_uint, kernel: CUkernel, _device: CUdevice) {
-        out(value, function_attribute(machine, kernel.addr(), attribute)?.cast_signed())
+    fn cuKernelGetAttribute(driver, value: *mut c_int, attribute: c_uint, kernel: CUkernel, _device: CUdevice) {
+        out(value, function_attribute(driver, kernel.addr(), attribute)?.cast_signed())
     }
-    fn cuKernelSetAttribute(machine, attribute: c_uint, value: c_int, kernel: CUkernel, _device: CUdevice) {
-        set_function_attribute(machine, kernel.addr(), attribute, value)
+    fn cuKernelSetAttribute(driver, attribute: c_uint, value: c_int, kernel: CUkernel, _device: CUdevice) {
+        set_function_attribute(driver, kernel.addr(), attribute, value)
     }
-    fn cuKernelSetCacheConfig(machine, kernel: CUkernel, _config: c_uint, _device: CUdevice) {
-        machine.objects.functions.get(kernel.addr()).map(|_| ())
+    fn cuKernelSetCacheConfig(driver, kernel: CUkernel, _config: c_uint, _device: CUdevice) {
+        driver.objects.functions.get(kernel.addr()).map(|_| ())
     }
-    fn cuKernelGetName(machine, name: *mut *const c_char, kernel: CUkernel) {
-        out(name, machine.objects.functions.get(kernel.addr())?.c_name.as_ptr())
+    fn cuKernelGetName(driver, name: *mut *const c_char, kernel: CUkernel) {
+        out(name, driver.objects.functions.get(kernel.addr())?.c_name.as_ptr())
     }
-    fn cuKernelGetParamInfo(machine, kernel: CUkernel, index: usize, offset: *mut usize, size: *mut usize) {
-        parameter(machine, kernel.addr(), index, offset, size)
+    fn cuKernelGetParamInfo(driver, kernel: CUkernel, index: usize, offset: *mut usize, size: *mut usize) {
+        parameter(driver, kernel.addr(), index, offset, size)
     }
-    fn cuFuncGetName(machine, name: *mut *const c_char, function: CUfunction) {
-        out(name, machine.objects.functions.get(function.addr())?.c_name.as_ptr())
+    fn cuFuncGetName(driver, name: *mut *const c_char, function: CUfunction) {
+        out(name, driver.objects.functions.get(function.addr())?.c_name.as_ptr())
     }
-    fn cuFuncGetParamInfo(machine, function: CUfunction, index: usize, offset: *mut usize, size: *mut usize) {
-        parameter(machine, function.addr(), index, offset, size)
+    fn cuFuncGetParamInfo(driver, function: CUfunction, index: usize, offset: *mut usize, size: *mut usize) {
+        parameter(driver, function.addr(), index, offset, size)
     }
-    fn cuFuncIsLoaded(machine, state: *mut c_uint, function: CUfunction) {
-        machine.objects.functions.get(function.addr())?;
+    fn cuFuncIsLoaded(driver, state: *mut c_uint, function: CUfunction) {
+        driver.objects.functions.get(function.addr())?;
         // Nothing is loaded later than its module here.
         out(state, 1)
     }
-    fn cuFuncLoad(machine, function: CUfunction) {
-        machine.objects.functions.get(function.addr()).map(|_| ())
+    fn cuFuncLoad(driver, function: CUfunction) {
+        driver.objects.functions.get(function.addr()).map(|_| ())
     }
-    fn cuModuleGetFunctionCount(machine, count: *mut c_uint, module: CUmodule) {
-        let module = &machine.objects.modules.get(module.addr())?.module;
+    fn cuModuleGetFunctionCount(driver, count: *mut c_uint, module: CUmodule) {
+        let module = &driver.objects.modules.get(module.addr())?.module;
         out(count, module.kernels().len() as c_uint)
     }
     fn cuModuleGetLoadingMode(_machine, mode: *mut c_uint) {
@@ -122,13 +122,13 @@ exports! {
 /// # Safety
 /// The targets are null or valid for writes.
 unsafe fn parameter(
-    machine: &crate::machine::Machine,
+    driver: &crate::driver::Driver,
     function: usize,
     index: usize,
     offset: *mut usize,
     size: *mut usize,
 ) -> crate::code::CuResult {
-    let (module, state) = kernel_of(machine, function)?;
+    let (module, state) = kernel_of(driver, function)?;
     let kernel = module.kernel(&state.name).map_err(|_| NOT_FOUND)?;
     let parameter = kernel.parameters.get(index).ok_or(ReturnCode::INVALID_VALUE)?;
     // SAFETY: by the contract.

@@ -4,7 +4,7 @@ use super::arguments::{handle, out, text};
 use super::define::exports;
 use super::image::ptx_of_file;
 use crate::code::CuResult;
-use crate::machine::Machine;
+use crate::driver::Driver;
 use crate::objects::LinkState;
 use cuda_driver::ReturnCode;
 use cuda_driver::raw::CUlinkState;
@@ -13,12 +13,12 @@ use std::ffi::{c_char, c_uint, c_void};
 /// `CU_JIT_INPUT_PTX`, `CU_JIT_INPUT_FATBINARY`.
 const TEXTS: [c_uint; 2] = [1, 2];
 
-fn add(machine: &mut Machine, state: CUlinkState, kind: c_uint, bytes: Vec<u8>) -> CuResult {
+fn add(driver: &mut Driver, state: CUlinkState, kind: c_uint, bytes: Vec<u8>) -> CuResult {
     if !TEXTS.contains(&kind) {
-        return Err(machine.unsupported("linking of anything but PTX"));
+        return Err(driver.unsupported("linking of anything but PTX"));
     }
-    let text = ptx_of_file(machine, bytes)?;
-    machine.objects.links.get_mut(state.addr())?.texts.push(text);
+    let text = ptx_of_file(driver, bytes)?;
+    driver.objects.links.get_mut(state.addr())?.texts.push(text);
     Ok(())
 }
 
@@ -65,31 +65,31 @@ fn linked(texts: &[String]) -> Vec<u8> {
 
 exports! {
     fn cuLinkCreate_v2(
-        machine, count: c_uint, options: *mut c_uint, values: *mut *mut c_void, state: *mut CUlinkState
+        driver, count: c_uint, options: *mut c_uint, values: *mut *mut c_void, state: *mut CUlinkState
     ) {
-        machine.context()?;
+        driver.context()?;
         clear_logs(count, options, values);
-        out(state, handle(machine.objects.links.add(LinkState::default())))
+        out(state, handle(driver.objects.links.add(LinkState::default())))
     }
     fn cuLinkAddData_v2(
-        machine, state: CUlinkState, kind: c_uint, data: *mut c_void, size: usize, _name: *const c_char,
+        driver, state: CUlinkState, kind: c_uint, data: *mut c_void, size: usize, _name: *const c_char,
         _count: c_uint, _options: *mut c_uint, _values: *mut *mut c_void
     ) {
         if data.is_null() {
             return Err(ReturnCode::INVALID_VALUE);
         }
         let bytes = std::slice::from_raw_parts(data.cast::<u8>(), size).to_vec();
-        add(machine, state, kind, bytes)
+        add(driver, state, kind, bytes)
     }
     fn cuLinkAddFile_v2(
-        machine, state: CUlinkState, kind: c_uint, path: *const c_char, _count: c_uint, _options: *mut c_uint,
+        driver, state: CUlinkState, kind: c_uint, path: *const c_char, _count: c_uint, _options: *mut c_uint,
         _values: *mut *mut c_void
     ) {
         let bytes = std::fs::read(text(path)?).map_err(|_| ReturnCode(301))?;
-        add(machine, state, kind, bytes)
+        add(driver, state, kind, bytes)
     }
-    fn cuLinkComplete(machine, state: CUlinkState, image: *mut *mut c_void, size: *mut usize) {
-        let state = machine.objects.links.get_mut(state.addr())?;
+    fn cuLinkComplete(driver, state: CUlinkState, image: *mut *mut c_void, size: *mut usize) {
+        let state = driver.objects.links.get_mut(state.addr())?;
         if state.texts.is_empty() {
             return Err(ReturnCode::INVALID_VALUE);
         }
@@ -97,8 +97,8 @@ exports! {
         out(image, state.linked.as_mut_ptr().cast())?;
         out(size, state.linked.len())
     }
-    fn cuLinkDestroy(machine, state: CUlinkState) {
-        machine.objects.links.remove(state.addr()).map(|_| ())
+    fn cuLinkDestroy(driver, state: CUlinkState) {
+        driver.objects.links.remove(state.addr()).map(|_| ())
     }
 }
 

@@ -3,7 +3,7 @@
 use super::arguments::{out, out_optional};
 use super::define::exports;
 use crate::code::{CuResult, INVALID_DEVICE, NOT_FOUND};
-use crate::machine::Machine;
+use crate::driver::Driver;
 use crate::managed::{self, Advice, Side};
 use crate::memories::{HostKind, HostRegion, MemoryKind, OWNED_BY_MODULE};
 use crate::misuse::MisuseKind;
@@ -25,14 +25,14 @@ const DEVICE_MAP: u32 = 2;
 const HOST_PAGE: usize = 4096;
 
 /// Takes memory from the device.
-fn take(machine: &mut Machine, bytes: usize) -> CuResult<u64> {
-    let address = machine.allocate(bytes)?;
-    machine.clock.own_call_ns = Some(machine.device().profile.device_memory_ns(bytes as u64));
+fn take(driver: &mut Driver, bytes: usize) -> CuResult<u64> {
+    let address = driver.allocate(bytes)?;
+    driver.clock.own_call_ns = Some(driver.device().profile.device_memory_ns(bytes as u64));
     Ok(address)
 }
 
-fn allocate_host(machine: &mut Machine, bytes: usize, kind: HostKind, flags: u32) -> CuResult<u64> {
-    machine.context()?;
+fn allocate_host(driver: &mut Driver, bytes: usize, kind: HostKind, flags: u32) -> CuResult<u64> {
+    driver.context()?;
     if bytes == 0 {
         return Err(ReturnCode::INVALID_VALUE);
     }
@@ -45,107 +45,107 @@ fn allocate_host(machine: &mut Machine, bytes: usize, kind: HostKind, flags: u32
     let before = owned.as_ptr().align_offset(alignment);
     let pointer = owned[before..].as_mut_ptr();
     let address = pointer.expose_provenance() as u64;
-    map(machine, address, bytes)?;
+    map(driver, address, bytes)?;
     if kind == HostKind::Pinned {
-        machine.allocates_page_locked(bytes, flags);
+        driver.allocates_page_locked(bytes, flags);
     }
     if kind == HostKind::Managed {
-        machine.memory.managed.add(address, bytes as u64);
+        driver.memory.managed.add(address, bytes as u64);
     }
-    machine.memory.host.insert(address, HostRegion { bytes, kind, flags, _owned: Some(owned) });
+    driver.memory.host.insert(address, HostRegion { bytes, kind, flags, _owned: Some(owned) });
     Ok(address)
 }
 
 /// Memory for the managed statics of a module, by their names.
 pub(super) fn managed_statics(
-    machine: &mut Machine,
+    driver: &mut Driver,
     module: &Module,
 ) -> CuResult<HashMap<String, u64>> {
     let managed = module.variables().iter().filter(|variable| variable.is_managed);
     let places = managed.map(|variable| {
         let bytes = (variable.bytes as usize).max(1);
-        let address = allocate_host(machine, bytes, HostKind::Managed, OWNED_BY_MODULE)?;
+        let address = allocate_host(driver, bytes, HostKind::Managed, OWNED_BY_MODULE)?;
         Ok((variable.name.clone(), address))
     });
     places.collect()
 }
 
 /// Where the managed statics of a module are.
-pub(super) fn places_of_managed(machine: &Machine, module: &Module) -> Vec<u64> {
+pub(super) fn places_of_managed(driver: &Driver, module: &Module) -> Vec<u64> {
     let managed = module.variables().iter().filter(|variable| variable.is_managed);
-    let found = managed.filter_map(|one| module.symbol(&machine.memory.device, &one.name));
+    let found = managed.filter_map(|one| module.symbol(&driver.memory.device, &one.name));
     found.map(|(address, _)| address).collect()
 }
 
 /// The module of a managed static is unloaded.
-pub(super) fn free_managed(machine: &mut Machine, address: u64) -> CuResult {
-    forget_host(machine, address, &[HostKind::Managed])
+pub(super) fn free_managed(driver: &mut Driver, address: u64) -> CuResult {
+    forget_host(driver, address, &[HostKind::Managed])
 }
 
-fn map(machine: &mut Machine, address: u64, bytes: usize) -> CuResult {
+fn map(driver: &mut Driver, address: u64, bytes: usize) -> CuResult {
     let pointer = std::ptr::with_exposed_provenance_mut::<u8>(address as usize);
     // SAFETY: the memory is either a vector that the machine owns until it unmaps it, or was registered by the program,
     // which keeps it until it unregisters it. Address and pointer are the same number. A program that touches memory
     // under a running kernel breaks the driver API's rules on a GPU, too.
-    let mapped = unsafe { machine.memory.device.map(address, pointer, bytes as u64) };
+    let mapped = unsafe { driver.memory.device.map(address, pointer, bytes as u64) };
     mapped.map_err(|_| ALREADY_REGISTERED)
 }
 
 /// Ends the driver's knowledge of host memory. A pending copy that uses it is a mistake of the program's, and is done
 /// before the memory goes.
-fn forget_host(machine: &mut Machine, address: u64, kinds: &[HostKind]) -> CuResult {
-    let known = machine.memory.host.get(&address).filter(|region| kinds.contains(&region.kind));
+fn forget_host(driver: &mut Driver, address: u64, kinds: &[HostKind]) -> CuResult {
+    let known = driver.memory.host.get(&address).filter(|region| kinds.contains(&region.kind));
     let Some(end) = known.map(|region| address + region.bytes as u64) else {
         return Err(ReturnCode::INVALID_VALUE);
     };
     let uses = |side: u64| (address..end).contains(&side);
-    let pending = machine.scheduler.pending().any(|operation| match &operation.work {
+    let pending = driver.scheduler.pending().any(|operation| match &operation.work {
         QueuedWork::Copy(copy) => uses(copy.source.address) || uses(copy.target.address),
         _ => false,
     });
     if pending {
         let message = "the host frees memory that a pending copy uses; synchronize the stream before freeing the buffer";
-        machine.report(MisuseKind::HostMemoryFreed, message.to_owned());
+        driver.report(MisuseKind::HostMemoryFreed, message.to_owned());
     }
-    machine.run_all();
-    machine.memory.device.unmap(address).map_err(|_| ReturnCode::INVALID_VALUE)?;
-    machine.memory.remove_host(address);
+    driver.run_all();
+    driver.memory.device.unmap(address).map_err(|_| ReturnCode::INVALID_VALUE)?;
+    driver.memory.remove_host(address);
     Ok(())
 }
 
 /// Frees device memory, after everything that may use it.
-fn free(machine: &mut Machine, address: u64) -> CuResult {
-    machine.context()?;
+fn free(driver: &mut Driver, address: u64) -> CuResult {
+    driver.context()?;
     if address == 0 {
         return Ok(());
     }
-    machine.run_all();
-    if machine.memory.host.contains_key(&address) {
-        return forget_host(machine, address, &[HostKind::Managed]);
+    driver.run_all();
+    if driver.memory.host.contains_key(&address) {
+        return forget_host(driver, address, &[HostKind::Managed]);
     }
-    let bytes = machine.memory.device.allocation(address).map_or(0, |allocation| allocation.bytes);
-    if let Err(error) = machine.memory.device.free(address) {
+    let bytes = driver.memory.device.allocation(address).map_or(0, |allocation| allocation.bytes);
+    if let Err(error) = driver.memory.device.free(address) {
         let message = format!(
             "freeing {address:#x}: {error}; free each allocation once, by its first address"
         );
-        machine.report(MisuseKind::DoubleFree, message);
+        driver.report(MisuseKind::DoubleFree, message);
         return Err(ReturnCode::INVALID_VALUE);
     }
-    machine.clock.own_call_ns = Some(machine.device().profile.device_memory_ns(bytes));
-    machine.objects.give_back(address, bytes)
+    driver.clock.own_call_ns = Some(driver.device().profile.device_memory_ns(bytes));
+    driver.objects.give_back(address, bytes)
 }
 
 /// # Safety
 /// `target` is null or valid for a write of the attribute's type.
 unsafe fn pointer_attribute(
-    machine: &Machine,
+    driver: &Driver,
     number: c_uint,
     address: u64,
     target: *mut c_void,
 ) -> CuResult {
-    let found = machine.memory.device.allocation(address).ok_or(ReturnCode::INVALID_VALUE)?;
-    let place = machine.memory.place(address);
-    let managed = machine.memory.managed.holds(address, 1);
+    let found = driver.memory.device.allocation(address).ok_or(ReturnCode::INVALID_VALUE)?;
+    let place = driver.memory.place(address);
+    let managed = driver.memory.managed.holds(address, 1);
     // SAFETY: by the contract; the types are those of the reference.
     unsafe {
         match number {
@@ -154,7 +154,7 @@ unsafe fn pointer_attribute(
             4 if found.is_mapped => out(target.cast(), address),
             8 => out(target.cast(), u8::from(managed)),
             9 => {
-                out(target.cast::<c_int>(), machine.memory.device_of(address).unwrap_or(0) as c_int)
+                out(target.cast::<c_int>(), driver.memory.device_of(address).unwrap_or(0) as c_int)
             }
             11 => out(target.cast(), found.address),
             12 => out(target.cast(), found.bytes as usize),
@@ -165,9 +165,9 @@ unsafe fn pointer_attribute(
 }
 
 /// A range of managed memory; anything else is refused.
-fn managed(machine: &mut Machine, address: u64, bytes: usize) -> CuResult<Range<u64>> {
-    machine.context()?;
-    if bytes == 0 || !machine.memory.managed.holds(address, bytes as u64) {
+fn managed(driver: &mut Driver, address: u64, bytes: usize) -> CuResult<Range<u64>> {
+    driver.context()?;
+    if bytes == 0 || !driver.memory.managed.holds(address, bytes as u64) {
         return Err(ReturnCode::INVALID_VALUE);
     }
     Ok(address..address + bytes as u64)
@@ -197,14 +197,14 @@ fn side_of(location: MemoryLocation) -> CuResult<Side> {
     }
 }
 
-/// What the program advises; the place counts only where the advice has one.
+/// Returns what the program advises; the place counts only where the advice has one.
 fn advise(
-    machine: &mut Machine,
+    driver: &mut Driver,
     (address, bytes): (u64, usize),
     advice: c_uint,
     place: CuResult<Side>,
 ) -> CuResult {
-    let range = managed(machine, address, bytes)?;
+    let range = managed(driver, address, bytes)?;
     let advice = match advice {
         1 | 2 => Advice::ReadMostly(advice == 1),
         3 => Advice::Preferred(Some(place?)),
@@ -212,19 +212,19 @@ fn advise(
         5 | 6 => Advice::AccessedBy(place?, advice == 5),
         _ => return Err(ReturnCode::INVALID_VALUE),
     };
-    machine.memory.managed.advise(range, advice);
+    driver.memory.managed.advise(range, advice);
     Ok(())
 }
 
 fn prefetch(
-    machine: &mut Machine,
+    driver: &mut Driver,
     (address, bytes): (u64, usize),
     to: CuResult<Side>,
     stream: CUstream,
 ) -> CuResult {
-    let (range, to) = (managed(machine, address, bytes)?, to?);
-    machine.memory.managed.note_prefetch(to, range.clone());
-    machine.submit(stream.addr(), QueuedWork::Prefetch { range, to }).map(|_| ())
+    let (range, to) = (managed(driver, address, bytes)?, to?);
+    driver.memory.managed.note_prefetch(to, range.clone());
+    driver.submit(stream.addr(), QueuedWork::Prefetch { range, to }).map(|_| ())
 }
 
 /// Writes what a range of managed memory was told.
@@ -232,13 +232,13 @@ fn prefetch(
 /// # Safety
 /// `data` is null or valid for writes of `size` bytes.
 unsafe fn range_attribute(
-    machine: &mut Machine,
+    driver: &mut Driver,
     (data, size): (*mut c_void, usize),
     attribute: c_uint,
     (address, bytes): (u64, usize),
 ) -> CuResult {
-    let range = managed(machine, address, bytes)?;
-    let managed = &machine.memory.managed;
+    let range = managed(driver, address, bytes)?;
+    let managed = &driver.memory.managed;
     let device = |side: Option<Side>| match side {
         Some(Side::Host) => HOST,
         Some(Side::Device) => 0,
@@ -282,132 +282,132 @@ unsafe fn range_attribute(
 }
 
 exports! {
-    fn cuMemGetInfo_v2(machine, free: *mut usize, total: *mut usize) {
-        machine.context()?;
-        let has = machine.memory.device.capacity_bytes();
-        let taken = machine.memory.device.used_bytes() + machine.memory.managed.device_bytes();
+    fn cuMemGetInfo_v2(driver, free: *mut usize, total: *mut usize) {
+        driver.context()?;
+        let has = driver.memory.device.capacity_bytes();
+        let taken = driver.memory.device.used_bytes() + driver.memory.managed.device_bytes();
         out(free, has.saturating_sub(taken) as usize)?;
         out(total, has as usize)
     }
-    fn cuMemAlloc_v2(machine, pointer: *mut CUdeviceptr, bytes: usize) {
-        let address = take(machine, bytes)?;
+    fn cuMemAlloc_v2(driver, pointer: *mut CUdeviceptr, bytes: usize) {
+        let address = take(driver, bytes)?;
         out(pointer, address)
     }
     fn cuMemAllocPitch_v2(
-        machine, pointer: *mut CUdeviceptr, pitch: *mut usize, width: usize, height: usize, _element: c_uint
+        driver, pointer: *mut CUdeviceptr, pitch: *mut usize, width: usize, height: usize, _element: c_uint
     ) {
         let row = width.next_multiple_of(512);
-        let address = take(machine, row.checked_mul(height).ok_or(ReturnCode::OUT_OF_MEMORY)?)?;
+        let address = take(driver, row.checked_mul(height).ok_or(ReturnCode::OUT_OF_MEMORY)?)?;
         out(pitch, row)?;
         out(pointer, address)
     }
-    fn cuMemFree_v2(machine, pointer: CUdeviceptr) {
-        free(machine, pointer)
+    fn cuMemFree_v2(driver, pointer: CUdeviceptr) {
+        free(driver, pointer)
     }
-    fn cuMemGetAddressRange_v2(machine, base: *mut CUdeviceptr, size: *mut usize, pointer: CUdeviceptr) {
-        machine.context()?;
-        let found = machine.memory.device.allocation(pointer).ok_or(NOT_FOUND)?;
+    fn cuMemGetAddressRange_v2(driver, base: *mut CUdeviceptr, size: *mut usize, pointer: CUdeviceptr) {
+        driver.context()?;
+        let found = driver.memory.device.allocation(pointer).ok_or(NOT_FOUND)?;
         out_optional(base, found.address);
         out_optional(size, found.bytes as usize);
         Ok(())
     }
-    fn cuMemAllocHost_v2(machine, pointer: *mut *mut c_void, bytes: usize) {
-        let address = allocate_host(machine, bytes, HostKind::Pinned, DEVICE_MAP)?;
+    fn cuMemAllocHost_v2(driver, pointer: *mut *mut c_void, bytes: usize) {
+        let address = allocate_host(driver, bytes, HostKind::Pinned, DEVICE_MAP)?;
         out(pointer, std::ptr::with_exposed_provenance_mut(address as usize))
     }
-    fn cuMemHostAlloc(machine, pointer: *mut *mut c_void, bytes: usize, flags: c_uint) {
+    fn cuMemHostAlloc(driver, pointer: *mut *mut c_void, bytes: usize, flags: c_uint) {
         if flags > 7 {
             return Err(ReturnCode::INVALID_VALUE);
         }
-        let address = allocate_host(machine, bytes, HostKind::Pinned, flags | DEVICE_MAP)?;
+        let address = allocate_host(driver, bytes, HostKind::Pinned, flags | DEVICE_MAP)?;
         out(pointer, std::ptr::with_exposed_provenance_mut(address as usize))
     }
-    fn cuMemFreeHost(machine, pointer: *mut c_void) {
+    fn cuMemFreeHost(driver, pointer: *mut c_void) {
         if pointer.is_null() {
             return Ok(());
         }
-        let freed = forget_host(machine, pointer.addr() as u64, &[HostKind::Pinned]);
+        let freed = forget_host(driver, pointer.addr() as u64, &[HostKind::Pinned]);
         if freed.is_err() {
             let message = format!("freeing {pointer:p}, which is no page-locked allocation; was it freed before?");
-            machine.report(MisuseKind::DoubleFree, message);
+            driver.report(MisuseKind::DoubleFree, message);
         }
         freed
     }
-    fn cuMemHostRegister_v2(machine, pointer: *mut c_void, bytes: usize, flags: c_uint) {
-        machine.context()?;
+    fn cuMemHostRegister_v2(driver, pointer: *mut c_void, bytes: usize, flags: c_uint) {
+        driver.context()?;
         if pointer.is_null() || bytes == 0 {
             return Err(ReturnCode::INVALID_VALUE);
         }
         let address = pointer.expose_provenance() as u64;
-        map(machine, address, bytes)?;
-        machine.registers_pages(bytes);
+        map(driver, address, bytes)?;
+        driver.registers_pages(bytes);
         let region = HostRegion { bytes, kind: HostKind::Registered, flags, _owned: None };
-        machine.memory.host.insert(address, region);
+        driver.memory.host.insert(address, region);
         Ok(())
     }
-    fn cuMemHostUnregister(machine, pointer: *mut c_void) {
-        forget_host(machine, pointer.addr() as u64, &[HostKind::Registered]).map_err(|_| NOT_REGISTERED)
+    fn cuMemHostUnregister(driver, pointer: *mut c_void) {
+        forget_host(driver, pointer.addr() as u64, &[HostKind::Registered]).map_err(|_| NOT_REGISTERED)
     }
-    fn cuMemHostGetDevicePointer_v2(machine, device: *mut CUdeviceptr, pointer: *mut c_void, _flags: c_uint) {
-        machine.context()?;
-        if machine.memory.place(pointer.addr() as u64) != MemoryKind::Pinned {
+    fn cuMemHostGetDevicePointer_v2(driver, device: *mut CUdeviceptr, pointer: *mut c_void, _flags: c_uint) {
+        driver.context()?;
+        if driver.memory.place(pointer.addr() as u64) != MemoryKind::Pinned {
             return Err(ReturnCode::INVALID_VALUE);
         }
         out(device, pointer.addr() as u64)
     }
-    fn cuMemHostGetFlags(machine, flags: *mut c_uint, pointer: *mut c_void) {
-        machine.context()?;
-        let region = machine.memory.host.get(&(pointer.addr() as u64)).ok_or(ReturnCode::INVALID_VALUE)?;
+    fn cuMemHostGetFlags(driver, flags: *mut c_uint, pointer: *mut c_void) {
+        driver.context()?;
+        let region = driver.memory.host.get(&(pointer.addr() as u64)).ok_or(ReturnCode::INVALID_VALUE)?;
         out(flags, region.flags)
     }
-    fn cuMemAllocManaged(machine, pointer: *mut CUdeviceptr, bytes: usize, flags: c_uint) {
+    fn cuMemAllocManaged(driver, pointer: *mut CUdeviceptr, bytes: usize, flags: c_uint) {
         if flags != 1 && flags != 2 {
             return Err(ReturnCode::INVALID_VALUE);
         }
-        let address = allocate_host(machine, bytes, HostKind::Managed, flags)?;
+        let address = allocate_host(driver, bytes, HostKind::Managed, flags)?;
         out(pointer, address)
     }
-    fn cuMemAdvise(machine, pointer: CUdeviceptr, bytes: usize, advice: c_uint, device: CUdevice) {
-        advise(machine, (pointer, bytes), advice, side_of_device(device))
+    fn cuMemAdvise(driver, pointer: CUdeviceptr, bytes: usize, advice: c_uint, device: CUdevice) {
+        advise(driver, (pointer, bytes), advice, side_of_device(device))
     }
-    fn cuMemAdvise_v2(machine, pointer: CUdeviceptr, bytes: usize, advice: c_uint, location: MemoryLocation) {
-        advise(machine, (pointer, bytes), advice, side_of(location))
+    fn cuMemAdvise_v2(driver, pointer: CUdeviceptr, bytes: usize, advice: c_uint, location: MemoryLocation) {
+        advise(driver, (pointer, bytes), advice, side_of(location))
     }
     fn cuMemPrefetchAsync_v2(
-        machine, pointer: CUdeviceptr, bytes: usize, location: MemoryLocation, flags: c_uint, stream: CUstream
+        driver, pointer: CUdeviceptr, bytes: usize, location: MemoryLocation, flags: c_uint, stream: CUstream
     ) {
         if flags != 0 {
             return Err(ReturnCode::INVALID_VALUE);
         }
-        prefetch(machine, (pointer, bytes), side_of(location), stream)
+        prefetch(driver, (pointer, bytes), side_of(location), stream)
     }
-    fn cuMemPrefetchAsync(machine, pointer: CUdeviceptr, bytes: usize, device: CUdevice, stream: CUstream) {
-        prefetch(machine, (pointer, bytes), side_of_device(device), stream)
+    fn cuMemPrefetchAsync(driver, pointer: CUdeviceptr, bytes: usize, device: CUdevice, stream: CUstream) {
+        prefetch(driver, (pointer, bytes), side_of_device(device), stream)
     }
-    fn cuPointerGetAttribute(machine, data: *mut c_void, attribute: c_uint, pointer: CUdeviceptr) {
-        machine.context()?;
-        pointer_attribute(machine, attribute, pointer, data)
+    fn cuPointerGetAttribute(driver, data: *mut c_void, attribute: c_uint, pointer: CUdeviceptr) {
+        driver.context()?;
+        pointer_attribute(driver, attribute, pointer, data)
     }
     fn cuPointerGetAttributes(
-        machine, count: c_uint, attributes: *mut c_uint, data: *mut *mut c_void, pointer: CUdeviceptr
+        driver, count: c_uint, attributes: *mut c_uint, data: *mut *mut c_void, pointer: CUdeviceptr
     ) {
-        machine.context()?;
+        driver.context()?;
         for index in 0..count as usize {
             let (attribute, target) = (attributes.add(index).read(), data.add(index).read());
             // An attribute that the pointer does not have is left as it is; the driver writes zero.
-            if pointer_attribute(machine, attribute, pointer, target).is_err() && attribute <= 4 && attribute != 2 {
+            if pointer_attribute(driver, attribute, pointer, target).is_err() && attribute <= 4 && attribute != 2 {
                 out_optional(target.cast::<u64>(), 0);
             }
         }
         Ok(())
     }
     fn cuMemRangeGetAttribute(
-        machine, data: *mut c_void, size: usize, attribute: c_uint, pointer: CUdeviceptr, bytes: usize
+        driver, data: *mut c_void, size: usize, attribute: c_uint, pointer: CUdeviceptr, bytes: usize
     ) {
-        range_attribute(machine, (data, size), attribute, (pointer, bytes))
+        range_attribute(driver, (data, size), attribute, (pointer, bytes))
     }
     fn cuMemRangeGetAttributes(
-        machine, data: *mut *mut c_void, sizes: *mut usize, attributes: *mut c_uint, count: usize, pointer: CUdeviceptr,
+        driver, data: *mut *mut c_void, sizes: *mut usize, attributes: *mut c_uint, count: usize, pointer: CUdeviceptr,
         bytes: usize
     ) {
         if data.is_null() || sizes.is_null() || attributes.is_null() || count == 0 {
@@ -415,7 +415,7 @@ exports! {
         }
         for index in 0..count {
             let place = (data.add(index).read(), sizes.add(index).read());
-            range_attribute(machine, place, attributes.add(index).read(), (pointer, bytes))?;
+            range_attribute(driver, place, attributes.add(index).read(), (pointer, bytes))?;
         }
         Ok(())
     }

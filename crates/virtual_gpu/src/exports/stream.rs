@@ -3,8 +3,8 @@
 use super::arguments::{handle, out};
 use super::define::exports;
 use crate::code::{CuResult, INVALID_HANDLE};
+use crate::driver::Driver;
 use crate::l2::AccessWindow;
-use crate::machine::Machine;
 use crate::objects::{EventState, StreamCapture, StreamState};
 use crate::thread;
 use crate::work::{HostFunction, QueuedWork};
@@ -17,30 +17,30 @@ use std::ffi::{c_int, c_uint, c_void};
 const DISABLE_TIMING: u32 = 2;
 const CAPTURED_EVENT: ReturnCode = ReturnCode(907);
 
-fn create(machine: &mut Machine, flags: c_uint, priority: c_int) -> CuResult<usize> {
-    machine.context()?;
+fn create(driver: &mut Driver, flags: c_uint, priority: c_int) -> CuResult<usize> {
+    driver.context()?;
     if flags > 1 {
         return Err(ReturnCode::INVALID_VALUE);
     }
     let priority = priority.clamp(-5, 0);
-    let device = machine.current();
+    let device = driver.current();
     let state = StreamState { device, flags, priority, ..StreamState::default() };
-    Ok(machine.objects.streams.add(state))
+    Ok(driver.objects.streams.add(state))
 }
 
-fn record(machine: &mut Machine, event: usize, stream: usize) -> CuResult {
-    machine.context()?;
-    let device = machine.objects.events.get(event)?.device;
-    let state = machine.objects.stream(stream)?;
+fn record(driver: &mut Driver, event: usize, stream: usize) -> CuResult {
+    driver.context()?;
+    let device = driver.objects.events.get(event)?.device;
+    let state = driver.objects.stream(stream)?;
     if state.device != device {
         return Err(INVALID_HANDLE);
     }
     let capture = state.capture.clone();
     let recorded = match capture {
         Some(_) => None,
-        None => machine.submit(stream, QueuedWork::Event)?,
+        None => driver.submit(stream, QueuedWork::Event)?,
     };
-    let state = machine.objects.events.get_mut(event)?;
+    let state = driver.objects.events.get_mut(event)?;
     state.captured = capture;
     if recorded.is_some() {
         state.recorded = recorded;
@@ -49,16 +49,16 @@ fn record(machine: &mut Machine, event: usize, stream: usize) -> CuResult {
 }
 
 /// A stream waits for an event: under capture it joins the capture.
-fn wait(machine: &mut Machine, stream: usize, event: usize) -> CuResult {
-    let event = machine.objects.events.get(event)?;
+fn wait(driver: &mut Driver, stream: usize, event: usize) -> CuResult {
+    let event = driver.objects.events.get(event)?;
     let (recorded, captured) = (event.recorded, event.captured.clone());
     let Some(captured) = captured else {
-        if machine.objects.stream(stream)?.capture.is_some() {
+        if driver.objects.stream(stream)?.capture.is_some() {
             return Err(ReturnCode(905));
         }
-        return recorded.map_or(Ok(()), |operation| machine.follow(stream, operation));
+        return recorded.map_or(Ok(()), |operation| driver.follow(stream, operation));
     };
-    let state = machine.objects.stream(stream)?;
+    let state = driver.objects.stream(stream)?;
     match &mut state.capture {
         Some(own) if own.capture == captured.capture => own.tails.extend(captured.tails),
         Some(_) => return Err(ReturnCode(902)),
@@ -68,89 +68,89 @@ fn wait(machine: &mut Machine, stream: usize, event: usize) -> CuResult {
 }
 
 /// The operation that an event was last recorded after.
-fn recorded(machine: &mut Machine, event: usize) -> CuResult<Option<usize>> {
-    let event = machine.objects.events.get(event)?;
+fn recorded(driver: &mut Driver, event: usize) -> CuResult<Option<usize>> {
+    let event = driver.objects.events.get(event)?;
     let recorded = event.recorded;
     let Some(captured) = &event.captured else { return Ok(recorded) };
     // To ask for what was captured and did not run is a mistake that costs the capture, if that is still under way.
     let capture = captured.capture;
-    if let Ok(capture) = machine.objects.captures.get_mut(capture) {
+    if let Ok(capture) = driver.objects.captures.get_mut(capture) {
         capture.invalid = true;
     }
     Err(CAPTURED_EVENT)
 }
 
-fn elapsed(machine: &mut Machine, start: usize, end: usize) -> CuResult<f32> {
-    if machine.objects.events.get(start)?.device != machine.objects.events.get(end)?.device {
+fn elapsed(driver: &mut Driver, start: usize, end: usize) -> CuResult<f32> {
+    if driver.objects.events.get(start)?.device != driver.objects.events.get(end)?.device {
         return Err(INVALID_HANDLE);
     }
     let mut ends = [0.0; 2];
     for (ended, event) in ends.iter_mut().zip([start, end]) {
-        let event = machine.objects.events.get(event)?;
+        let event = driver.objects.events.get(event)?;
         if event.flags & DISABLE_TIMING != 0 {
             return Err(INVALID_HANDLE);
         }
         let recorded = event.recorded.ok_or(INVALID_HANDLE)?;
-        machine.poll(recorded)?;
-        *ended = machine.scheduler.end(recorded).ok_or(ReturnCode::NOT_READY)?;
+        driver.poll(recorded)?;
+        *ended = driver.scheduler.end(recorded).ok_or(ReturnCode::NOT_READY)?;
     }
     Ok(((ends[1] - ends[0]) / 1e6) as f32)
 }
 
 exports! {
-    fn cuStreamCreate(machine, stream: *mut CUstream, flags: c_uint) {
-        let created = create(machine, flags, 0)?;
+    fn cuStreamCreate(driver, stream: *mut CUstream, flags: c_uint) {
+        let created = create(driver, flags, 0)?;
         out(stream, handle(created))
     }
-    fn cuStreamCreateWithPriority(machine, stream: *mut CUstream, flags: c_uint, priority: c_int) {
-        let created = create(machine, flags, priority)?;
+    fn cuStreamCreateWithPriority(driver, stream: *mut CUstream, flags: c_uint, priority: c_int) {
+        let created = create(driver, flags, priority)?;
         out(stream, handle(created))
     }
-    fn cuStreamDestroy_v2(machine, stream: CUstream) {
+    fn cuStreamDestroy_v2(driver, stream: CUstream) {
         // Work that was enqueued still runs; what follows it must not find it pending for ever.
-        let state = machine.objects.streams.remove(stream.addr())?;
+        let state = driver.objects.streams.remove(stream.addr())?;
         if let Some(tail) = state.tail {
-            machine.run_until(tail);
+            driver.run_until(tail);
         }
         Ok(())
     }
-    fn cuStreamSynchronize(machine, stream: CUstream) {
-        machine.context()?;
-        machine.synchronize(stream.addr())
+    fn cuStreamSynchronize(driver, stream: CUstream) {
+        driver.context()?;
+        driver.synchronize(stream.addr())
     }
-    fn cuStreamQuery(machine, stream: CUstream) {
-        machine.context()?;
-        match machine.objects.stream(stream.addr())?.tail {
-            Some(tail) => machine.poll(tail),
+    fn cuStreamQuery(driver, stream: CUstream) {
+        driver.context()?;
+        match driver.objects.stream(stream.addr())?.tail {
+            Some(tail) => driver.poll(tail),
             None => Ok(()),
         }
     }
-    fn cuStreamWaitEvent(machine, stream: CUstream, event: CUevent, _flags: c_uint) {
-        machine.context()?;
-        wait(machine, stream.addr(), event.addr())
+    fn cuStreamWaitEvent(driver, stream: CUstream, event: CUevent, _flags: c_uint) {
+        driver.context()?;
+        wait(driver, stream.addr(), event.addr())
     }
-    fn cuStreamGetFlags(machine, stream: CUstream, flags: *mut c_uint) {
-        out(flags, machine.objects.stream(stream.addr())?.flags)
+    fn cuStreamGetFlags(driver, stream: CUstream, flags: *mut c_uint) {
+        out(flags, driver.objects.stream(stream.addr())?.flags)
     }
-    fn cuStreamGetPriority(machine, stream: CUstream, priority: *mut c_int) {
-        out(priority, machine.objects.stream(stream.addr())?.priority)
+    fn cuStreamGetPriority(driver, stream: CUstream, priority: *mut c_int) {
+        out(priority, driver.objects.stream(stream.addr())?.priority)
     }
-    fn cuStreamGetCtx(machine, stream: CUstream, context: *mut CUcontext) {
-        let device = machine.objects.stream(stream.addr())?.device;
+    fn cuStreamGetCtx(driver, stream: CUstream, context: *mut CUcontext) {
+        let device = driver.objects.stream(stream.addr())?.device;
         // A stream knows its device; its context is the current one or, of another device, the primary one.
-        let current = thread::current_context().filter(|_| device == machine.current());
-        let primary = machine.objects.primary[device].context.map(|(context, _)| context);
+        let current = thread::current_context().filter(|_| device == driver.current());
+        let primary = driver.objects.primary[device].context.map(|(context, _)| context);
         out(context, handle(current.or(primary).unwrap_or(0)))
     }
-    fn cuStreamSetAttribute(machine, stream: CUstream, attribute: c_uint, value: *const CUstreamAttrValue) {
+    fn cuStreamSetAttribute(driver, stream: CUstream, attribute: c_uint, value: *const CUstreamAttrValue) {
         match attribute {
             LaunchAttribute::ACCESS_POLICY_WINDOW if !value.is_null() => {
                 let window = AccessWindow::new(&raw const (*value).accessPolicyWindow);
-                let most = machine.device().profile.max_access_window_bytes;
+                let most = driver.device().profile.max_access_window_bytes;
                 if window.range.1 - window.range.0 > most {
                     return Err(ReturnCode::INVALID_VALUE);
                 }
-                machine.objects.stream(stream.addr())?.window = Some(window);
+                driver.objects.stream(stream.addr())?.window = Some(window);
             }
             // The synchronization policy and the priority change speed only, which the model does not follow.
             3 | 8 => {}
@@ -158,52 +158,52 @@ exports! {
         }
         Ok(())
     }
-    fn cuLaunchHostFunc(machine, stream: CUstream, function: CUhostFn, data: *mut c_void) {
-        machine.context()?;
+    fn cuLaunchHostFunc(driver, stream: CUstream, function: CUhostFn, data: *mut c_void) {
+        driver.context()?;
         let Some(function) = function else { return Err(ReturnCode::INVALID_VALUE) };
         let work = QueuedWork::Host(HostFunction { function, data: data.expose_provenance() });
-        machine.submit(stream.addr(), work).map(|_| ())
+        driver.submit(stream.addr(), work).map(|_| ())
     }
-    fn cuEventCreate(machine, event: *mut CUevent, flags: c_uint) {
-        machine.context()?;
-        let device = machine.current();
-        let created = machine.objects.events.add(EventState { device, flags, ..EventState::default() });
+    fn cuEventCreate(driver, event: *mut CUevent, flags: c_uint) {
+        driver.context()?;
+        let device = driver.current();
+        let created = driver.objects.events.add(EventState { device, flags, ..EventState::default() });
         out(event, handle(created))
     }
-    fn cuEventDestroy_v2(machine, event: CUevent) {
-        machine.objects.events.remove(event.addr()).map(|_| ())
+    fn cuEventDestroy_v2(driver, event: CUevent) {
+        driver.objects.events.remove(event.addr()).map(|_| ())
     }
-    fn cuEventRecord(machine, event: CUevent, stream: CUstream) {
-        record(machine, event.addr(), stream.addr())
+    fn cuEventRecord(driver, event: CUevent, stream: CUstream) {
+        record(driver, event.addr(), stream.addr())
     }
-    fn cuEventRecordWithFlags(machine, event: CUevent, stream: CUstream, _flags: c_uint) {
-        record(machine, event.addr(), stream.addr())
+    fn cuEventRecordWithFlags(driver, event: CUevent, stream: CUstream, _flags: c_uint) {
+        record(driver, event.addr(), stream.addr())
     }
-    fn cuEventQuery(machine, event: CUevent) {
-        machine.context()?;
-        match recorded(machine, event.addr())? {
-            Some(recorded) => machine.poll(recorded),
+    fn cuEventQuery(driver, event: CUevent) {
+        driver.context()?;
+        match recorded(driver, event.addr())? {
+            Some(recorded) => driver.poll(recorded),
             None => Ok(()),
         }
     }
-    fn cuEventSynchronize(machine, event: CUevent) {
-        machine.context()?;
-        match recorded(machine, event.addr())? {
-            Some(recorded) => machine.wait(recorded),
+    fn cuEventSynchronize(driver, event: CUevent) {
+        driver.context()?;
+        match recorded(driver, event.addr())? {
+            Some(recorded) => driver.wait(recorded),
             None => Ok(()),
         }
     }
-    fn cuEventElapsedTime(machine, milliseconds: *mut f32, start: CUevent, end: CUevent) {
-        let time = elapsed(machine, start.addr(), end.addr())?;
+    fn cuEventElapsedTime(driver, milliseconds: *mut f32, start: CUevent, end: CUevent) {
+        let time = elapsed(driver, start.addr(), end.addr())?;
         out(milliseconds, time)
     }
-    fn cuEventElapsedTime_v2(machine, milliseconds: *mut f32, start: CUevent, end: CUevent) {
-        let time = elapsed(machine, start.addr(), end.addr())?;
+    fn cuEventElapsedTime_v2(driver, milliseconds: *mut f32, start: CUevent, end: CUevent) {
+        let time = elapsed(driver, start.addr(), end.addr())?;
         out(milliseconds, time)
     }
     fn cuStreamAttachMemAsync(
-        machine, stream: CUstream, _pointer: cuda_driver::raw::CUdeviceptr, _bytes: usize, _flags: c_uint
+        driver, stream: CUstream, _pointer: cuda_driver::raw::CUdeviceptr, _bytes: usize, _flags: c_uint
     ) {
-        machine.objects.stream(stream.addr()).map(|_| ())
+        driver.objects.stream(stream.addr()).map(|_| ())
     }
 }

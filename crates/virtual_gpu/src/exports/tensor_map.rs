@@ -2,7 +2,7 @@
 
 use super::define::exports;
 use crate::code::CuResult;
-use crate::machine::Machine;
+use crate::driver::Driver;
 use crate::misuse::MisuseKind;
 use cuda_driver::ReturnCode;
 use cuda_driver::raw::{cuuint32_t, cuuint64_t};
@@ -28,7 +28,7 @@ const TYPES: [(u32, bool); 13] = [
 ];
 
 fn encode(
-    machine: &mut Machine,
+    driver: &mut Driver,
     map: TensorMap,
     (kind, interleave): (c_uint, c_uint),
 ) -> CuResult<[u8; 128]> {
@@ -37,7 +37,7 @@ fn encode(
     if interleave != 0 {
         let message =
             "cuTensorMapEncodeTiled: the virtual device has no interleaved tensors".to_owned();
-        machine.report(MisuseKind::Unsupported, message);
+        driver.report(MisuseKind::Unsupported, message);
         return Err(ReturnCode::NOT_SUPPORTED);
     }
     if map.swizzle > 3 {
@@ -46,7 +46,7 @@ fn encode(
     match map.problem(is_float) {
         None => Ok(map.to_bytes()),
         Some(problem) => {
-            machine.report(MisuseKind::KernelFault, format!("cuTensorMapEncodeTiled: {problem}"));
+            driver.report(MisuseKind::KernelFault, format!("cuTensorMapEncodeTiled: {problem}"));
             Err(ReturnCode::INVALID_VALUE)
         }
     }
@@ -54,7 +54,7 @@ fn encode(
 
 exports! {
     fn cuTensorMapEncodeTiled(
-        machine,
+        driver,
         tensor_map: *mut Opaque,
         data_type: c_uint,
         rank: cuuint32_t,
@@ -90,7 +90,7 @@ exports! {
                 map.strides[d] = global_strides.add(d).read();
             }
         }
-        let bytes = encode(machine, map, (data_type, interleave))?;
+        let bytes = encode(driver, map, (data_type, interleave))?;
         tensor_map.cast::<[u8; 128]>().write(bytes);
         Ok(())
     }

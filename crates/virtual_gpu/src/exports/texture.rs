@@ -4,7 +4,7 @@ use super::arguments::out;
 use super::define::exports;
 use crate::arrays::format;
 use crate::code::CuResult;
-use crate::machine::Machine;
+use crate::driver::Driver;
 use crate::misuse::MisuseKind;
 use crate::objects::TextureState;
 use cuda_driver::ReturnCode;
@@ -25,7 +25,7 @@ const KNOWN: u32 = 0x73;
 ///
 /// # Safety
 /// `resource` is null or valid for reads; its enums are read as the integers that they are in C.
-unsafe fn image(machine: &Machine, resource: *const CUDA_RESOURCE_DESC) -> CuResult<Image> {
+unsafe fn image(driver: &Driver, resource: *const CUDA_RESOURCE_DESC) -> CuResult<Image> {
     let invalid = ReturnCode::INVALID_VALUE;
     if resource.is_null() {
         return Err(invalid);
@@ -35,22 +35,22 @@ unsafe fn image(machine: &Machine, resource: *const CUDA_RESOURCE_DESC) -> CuRes
         if (*resource).flags != 0 {
             return Err(invalid);
         }
-        let limit = |number| machine.device().profile.attribute(number).unwrap_or(0) as u64;
+        let limit = |number| driver.device().profile.attribute(number).unwrap_or(0) as u64;
         let aligned = |address: u64| address != 0 && address.is_multiple_of(limit(14));
         match (&raw const (*resource).resType).cast::<c_uint>().read() {
             0 => {
                 let handle = (*resource).res.array.hArray.addr();
-                let array = machine.objects.arrays.get(handle).map_err(|_| invalid)?;
+                let array = driver.objects.arrays.get(handle).map_err(|_| invalid)?;
                 Ok(array.image.clone())
             }
             1 => {
                 let handle = (*resource).res.mipmap.hMipmappedArray.addr();
-                let handles = machine.objects.mipmaps.get(handle).map_err(|_| invalid)?;
+                let handles = driver.objects.mipmaps.get(handle).map_err(|_| invalid)?;
                 let mut levels = Vec::new();
                 for handle in handles {
-                    levels.push(machine.objects.arrays.get(*handle)?.image.levels[0]);
+                    levels.push(driver.objects.arrays.get(*handle)?.image.levels[0]);
                 }
-                let first = machine.objects.arrays.get(handles[0])?;
+                let first = driver.objects.arrays.get(handles[0])?;
                 Ok(Image { levels, ..first.image.clone() })
             }
             2 => {
@@ -94,7 +94,7 @@ unsafe fn image(machine: &Machine, resource: *const CUDA_RESOURCE_DESC) -> CuRes
 /// # Safety
 /// `texture` is null or valid for reads; its enums are read as the integers that they are in C.
 unsafe fn sampler(
-    machine: &mut Machine,
+    driver: &mut Driver,
     image: &Image,
     texture: *const CUDA_TEXTURE_DESC,
 ) -> CuResult<Sampler> {
@@ -116,10 +116,10 @@ unsafe fn sampler(
         }
         let bytes = image.format.bytes();
         if flags & SRGB != 0 && bytes == 1 {
-            return Err(machine.unsupported("sRGB textures; convert the colours in the kernel"));
+            return Err(driver.unsupported("sRGB textures; convert the colours in the kernel"));
         }
         if flags & SEAMLESS != 0 {
-            return Err(machine.unsupported("seamless cube maps"));
+            return Err(driver.unsupported("seamless cube maps"));
         }
         let is_small = bytes < 4 && !image.format.is_float();
         Ok(Sampler {
@@ -141,71 +141,71 @@ unsafe fn sampler(
 }
 
 /// Forgets an object after the work that may use it. The driver says nothing of one that it does not know.
-fn destroy(machine: &mut Machine, object: u64) -> CuResult {
-    machine.context()?;
-    machine.run_all();
-    machine.objects.textures.remove(&object);
-    if machine.memory.device.destroy_texture(object).is_none() && object != 0 {
+fn destroy(driver: &mut Driver, object: u64) -> CuResult {
+    driver.context()?;
+    driver.run_all();
+    driver.objects.textures.remove(&object);
+    if driver.memory.device.destroy_texture(object).is_none() && object != 0 {
         let message = format!(
             "destroying the texture or surface object {object:#x}, which does not exist; was it destroyed before?"
         );
-        machine.report(MisuseKind::DoubleFree, message);
+        driver.report(MisuseKind::DoubleFree, message);
     }
     Ok(())
 }
 
-fn state(machine: &Machine, object: u64) -> CuResult<&TextureState> {
-    machine.objects.textures.get(&object).ok_or(ReturnCode::INVALID_VALUE)
+fn state(driver: &Driver, object: u64) -> CuResult<&TextureState> {
+    driver.objects.textures.get(&object).ok_or(ReturnCode::INVALID_VALUE)
 }
 
 exports! {
     fn cuTexObjectCreate(
-        machine, object: *mut CUtexObject, resource: *const CUDA_RESOURCE_DESC, texture: *const CUDA_TEXTURE_DESC,
+        driver, object: *mut CUtexObject, resource: *const CUDA_RESOURCE_DESC, texture: *const CUDA_TEXTURE_DESC,
         view: *const CUDA_RESOURCE_VIEW_DESC
     ) {
-        machine.context()?;
+        driver.context()?;
         if object.is_null() {
             return Err(ReturnCode::INVALID_VALUE);
         }
         if !view.is_null() {
-            return Err(machine.unsupported("resource views"));
+            return Err(driver.unsupported("resource views"));
         }
-        let image = image(machine, resource)?;
-        let sampler = Some(sampler(machine, &image, texture)?);
-        let number = machine.memory.device.create_texture(Texture { image, sampler });
+        let image = image(driver, resource)?;
+        let sampler = Some(sampler(driver, &image, texture)?);
+        let number = driver.memory.device.create_texture(Texture { image, sampler });
         let state = TextureState::new(resource.read(), Some(texture.read()));
-        machine.objects.textures.insert(number, state);
+        driver.objects.textures.insert(number, state);
         out(object, number)
     }
-    fn cuTexObjectDestroy(machine, object: CUtexObject) {
-        destroy(machine, object)
+    fn cuTexObjectDestroy(driver, object: CUtexObject) {
+        destroy(driver, object)
     }
-    fn cuTexObjectGetResourceDesc(machine, target: *mut CUDA_RESOURCE_DESC, object: CUtexObject) {
-        let state = state(machine, object)?;
+    fn cuTexObjectGetResourceDesc(driver, target: *mut CUDA_RESOURCE_DESC, object: CUtexObject) {
+        let state = state(driver, object)?;
         out(target, state.resource)
     }
-    fn cuTexObjectGetTextureDesc(machine, target: *mut CUDA_TEXTURE_DESC, object: CUtexObject) {
-        let texture = state(machine, object)?.texture.ok_or(ReturnCode::INVALID_VALUE)?;
+    fn cuTexObjectGetTextureDesc(driver, target: *mut CUDA_TEXTURE_DESC, object: CUtexObject) {
+        let texture = state(driver, object)?.texture.ok_or(ReturnCode::INVALID_VALUE)?;
         out(target, texture)
     }
-    fn cuSurfObjectCreate(machine, object: *mut CUsurfObject, resource: *const CUDA_RESOURCE_DESC) {
-        machine.context()?;
+    fn cuSurfObjectCreate(driver, object: *mut CUsurfObject, resource: *const CUDA_RESOURCE_DESC) {
+        driver.context()?;
         if object.is_null() || resource.is_null() {
             return Err(ReturnCode::INVALID_VALUE);
         }
         if (&raw const (*resource).resType).cast::<c_uint>().read() != 0 {
             return Err(ReturnCode::INVALID_VALUE);
         }
-        let image = image(machine, resource)?;
-        let number = machine.memory.device.create_texture(Texture { image, sampler: None });
-        machine.objects.textures.insert(number, TextureState::new(resource.read(), None));
+        let image = image(driver, resource)?;
+        let number = driver.memory.device.create_texture(Texture { image, sampler: None });
+        driver.objects.textures.insert(number, TextureState::new(resource.read(), None));
         out(object, number)
     }
-    fn cuSurfObjectDestroy(machine, object: CUsurfObject) {
-        destroy(machine, object)
+    fn cuSurfObjectDestroy(driver, object: CUsurfObject) {
+        destroy(driver, object)
     }
-    fn cuSurfObjectGetResourceDesc(machine, target: *mut CUDA_RESOURCE_DESC, object: CUsurfObject) {
-        let state = state(machine, object)?;
+    fn cuSurfObjectGetResourceDesc(driver, target: *mut CUDA_RESOURCE_DESC, object: CUsurfObject) {
+        let state = state(driver, object)?;
         out(target, state.resource)
     }
 }

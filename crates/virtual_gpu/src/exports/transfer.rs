@@ -4,7 +4,7 @@ use super::array;
 use super::define::exports;
 use crate::code::{CuResult, INVALID_CONTEXT};
 use crate::copy_model::{self, Direction};
-use crate::machine::Machine;
+use crate::driver::Driver;
 use crate::memories::MemoryKind;
 use crate::misuse::MisuseKind;
 use crate::objects::DEFAULT;
@@ -15,7 +15,7 @@ use cuda_driver::raw::{CUDA_MEMCPY2D, CUcontext, CUdeviceptr, CUstream};
 use std::ffi::{c_uchar, c_uint, c_ushort, c_void};
 use std::sync::Arc;
 
-/// What a program said about an address, which decides what an unknown one is.
+/// The claim of a program about an address, which decides what an unknown one is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Said {
     Host,
@@ -24,20 +24,14 @@ enum Said {
 }
 
 /// Finds copies past an allocation when they are asked for, as the driver does.
-fn check(
-    machine: &mut Machine,
-    side: CopySide,
-    width: usize,
-    height: usize,
-    said: Said,
-) -> CuResult {
+fn check(driver: &mut Driver, side: CopySide, width: usize, height: usize, said: Said) -> CuResult {
     let extent = (height - 1).checked_mul(side.pitch).and_then(|rows| rows.checked_add(width));
     // More bytes than there are addresses are no range at all.
     let Some(bytes) = extent else { return Err(ReturnCode::INVALID_VALUE) };
-    if said != Said::Device && machine.memory.is_host(side.address) {
+    if said != Said::Device && driver.memory.is_host(side.address) {
         return if side.address == 0 { Err(ReturnCode::INVALID_VALUE) } else { Ok(()) };
     }
-    let inside = machine
+    let inside = driver
         .memory
         .device
         .allocation(side.address)
@@ -45,8 +39,8 @@ fn check(
     if inside {
         return Ok(());
     }
-    let kind = machine.memory.kind_of(side.address);
-    let kind = if machine.memory.place(side.address) == MemoryKind::Unknown {
+    let kind = driver.memory.kind_of(side.address);
+    let kind = if driver.memory.place(side.address) == MemoryKind::Unknown {
         kind
     } else {
         MisuseKind::OutOfBounds
@@ -54,13 +48,13 @@ fn check(
     let message = format!(
         "{bytes} bytes at {:#x}: {}; give the range of one live allocation",
         side.address,
-        machine.memory.device.describe(side.address)
+        driver.memory.device.describe(side.address)
     );
-    machine.report(kind, message);
+    driver.report(kind, message);
     Err(ReturnCode::INVALID_VALUE)
 }
 
-impl Machine {
+impl Driver {
     /// Finds a range of device memory that lies in no allocation.
     pub(crate) fn check_range(&mut self, address: u64, bytes: usize) -> CuResult {
         check(self, CopySide { address, pitch: bytes }, bytes, 1, Said::Any)
@@ -68,67 +62,67 @@ impl Machine {
 }
 
 fn copy(
-    machine: &mut Machine,
+    driver: &mut Driver,
     stream: Option<usize>,
     mut copy: Copy,
     to: Said,
     from: Said,
 ) -> CuResult {
-    machine.context()?;
+    driver.context()?;
     if copy.width == 0 || copy.height == 0 {
         return Ok(());
     }
-    check(machine, copy.target, copy.width, copy.height, to)?;
-    check(machine, copy.source, copy.width, copy.height, from)?;
+    check(driver, copy.target, copy.width, copy.height, to)?;
+    check(driver, copy.source, copy.width, copy.height, from)?;
     let (source_pageable, target_pageable) =
-        (machine.memory.is_host(copy.source.address), machine.memory.is_host(copy.target.address));
+        (driver.memory.is_host(copy.source.address), driver.memory.is_host(copy.target.address));
     let Some(stream) = stream else {
         // The host is in this call until the copy is done and cannot change anything.
-        let watches = std::mem::replace(&mut machine.options.watch_host_memory, false);
-        let submitted = machine.submit(DEFAULT, QueuedWork::Copy(copy.clone()));
-        machine.options.watch_host_memory = watches;
+        let watches = std::mem::replace(&mut driver.options.watch_host_memory, false);
+        let submitted = driver.submit(DEFAULT, QueuedWork::Copy(copy.clone()));
+        driver.options.watch_host_memory = watches;
         submitted?;
-        machine.synchronize(DEFAULT)?;
-        return arrive(machine, copy);
+        driver.synchronize(DEFAULT)?;
+        return arrive(driver, copy);
     };
-    let capturing = machine.objects.stream(stream)?.capture.is_some();
+    let capturing = driver.objects.stream(stream)?.capture.is_some();
     if capturing || !(source_pageable || target_pageable) {
-        return machine.submit(stream, QueuedWork::Copy(copy)).map(|_| ());
+        return driver.submit(stream, QueuedWork::Copy(copy)).map(|_| ());
     }
     let bytes = copy.bytes();
-    machine.report(
+    driver.report(
         MisuseKind::PageableAsyncCopy,
         format!("an asynchronous copy of {bytes} bytes uses pageable memory and will not overlap; page-lock the buffer"),
     );
     if source_pageable && !target_pageable {
         copy.staged = Some(stage(&copy));
-        let taken = machine.larger_bytes(bytes);
-        let start = machine.clock.now;
+        let taken = driver.larger_bytes(bytes);
+        let start = driver.clock.now;
         let end =
-            start + copy_model::copy_ns(&machine.device().profile, Direction::Upload(true), taken);
-        machine.clock.now = end;
+            start + copy_model::copy_ns(&driver.device().profile, Direction::Upload(true), taken);
+        driver.clock.now = end;
         let kind = OperationKind::HostToDevice(bytes);
-        machine.recorder.note(kind, Some(machine.objects.key(stream)), start..end);
-        return machine.submit(stream, QueuedWork::Copy(copy)).map(|_| ());
+        driver.recorder.note(kind, Some(driver.objects.key(stream)), start..end);
+        return driver.submit(stream, QueuedWork::Copy(copy)).map(|_| ());
     }
-    let id = machine.submit(stream, QueuedWork::Copy(copy))?;
-    id.map_or(Ok(()), |id| machine.wait(id))
+    let id = driver.submit(stream, QueuedWork::Copy(copy))?;
+    id.map_or(Ok(()), |id| driver.wait(id))
 }
 
 /// The call of a synchronous copy may return before the copy has arrived: from pageable memory when it was staged, and
 /// inside a device at once (CUDA Driver API, "API synchronization behavior"). Here it has arrived, and the checks take it
 /// to be under way until something waits for the default stream.
-fn arrive(machine: &mut Machine, mut copy: Copy) -> CuResult {
-    if !machine.options.checks.global_races {
+fn arrive(driver: &mut Driver, mut copy: Copy) -> CuResult {
+    if !driver.options.checks.global_races {
         return Ok(());
     }
-    match machine.memory.direction(&copy) {
+    match driver.memory.direction(&copy) {
         // The host's side was read.
         Direction::Upload(true) => copy.staged = Some(Arc::from([])),
         Direction::Device => {}
         _ => return Ok(()),
     }
-    machine.submit(DEFAULT, QueuedWork::Arrival(copy)).map(|_| ())
+    driver.submit(DEFAULT, QueuedWork::Arrival(copy)).map(|_| ())
 }
 
 /// The driver reads pageable memory before the call returns.
@@ -143,8 +137,8 @@ fn stage(copy: &Copy) -> Arc<[u8]> {
     staged.into()
 }
 
-fn fill(machine: &mut Machine, stream: Option<usize>, fill: Fill) -> CuResult {
-    machine.context()?;
+fn fill(driver: &mut Driver, stream: Option<usize>, fill: Fill) -> CuResult {
+    driver.context()?;
     if fill.width == 0 || fill.height == 0 {
         return Ok(());
     }
@@ -153,8 +147,8 @@ fn fill(machine: &mut Machine, stream: Option<usize>, fill: Fill) -> CuResult {
     }
     let side = CopySide { address: fill.address, pitch: fill.pitch };
     let row_bytes = fill.width.checked_mul(fill.size).ok_or(ReturnCode::INVALID_VALUE)?;
-    check(machine, side, row_bytes, fill.height, Said::Device)?;
-    machine.submit(stream.unwrap_or(DEFAULT), QueuedWork::Fill(fill))?;
+    check(driver, side, row_bytes, fill.height, Said::Device)?;
+    driver.submit(stream.unwrap_or(DEFAULT), QueuedWork::Fill(fill))?;
     // A fill returns before it is done, except on the host's memory.
     Ok(())
 }
@@ -222,26 +216,26 @@ unsafe fn copy_2d(descriptor: *const CUDA_MEMCPY2D) -> CuResult<Copy> {
 /// # Safety
 /// `descriptor` is null or valid for reads.
 unsafe fn plane(
-    machine: &mut Machine,
+    driver: &mut Driver,
     stream: Option<usize>,
     descriptor: *const CUDA_MEMCPY2D,
 ) -> CuResult {
     // SAFETY: by the contract.
     if let Some(planned) = unsafe { array::planned(descriptor)? } {
-        if machine.objects.stream(stream.unwrap_or(DEFAULT))?.capture.is_some() {
-            return Err(machine.unsupported("capturing copies of arrays"));
+        if driver.objects.stream(stream.unwrap_or(DEFAULT))?.capture.is_some() {
+            return Err(driver.unsupported("capturing copies of arrays"));
         }
-        return machine.copy_box(&planned);
+        return driver.copy_box(&planned);
     }
     // SAFETY: by the contract.
     let planned = unsafe { copy_2d(descriptor)? };
-    copy(machine, stream, planned, Said::Any, Said::Any)
+    copy(driver, stream, planned, Said::Any, Said::Any)
 }
 
 /// The devices of the contexts that a copy between devices names.
-fn peers(machine: &mut Machine, from: CUcontext, to: CUcontext) -> CuResult<(usize, usize)> {
-    machine.context()?;
-    machine.objects.devices_of((from.addr(), to.addr())).ok_or(INVALID_CONTEXT)
+fn peers(driver: &mut Driver, from: CUcontext, to: CUcontext) -> CuResult<(usize, usize)> {
+    driver.context()?;
+    driver.objects.devices_of((from.addr(), to.addr())).ok_or(INVALID_CONTEXT)
 }
 
 fn host<T>(pointer: *const T) -> u64 {
@@ -250,109 +244,109 @@ fn host<T>(pointer: *const T) -> u64 {
 
 exports! {
     #[cost(Copy)]
-    fn cuMemcpy(machine, target: CUdeviceptr, source: CUdeviceptr, bytes: usize) {
-        copy(machine, None, Copy::linear(target, source, bytes), Said::Any, Said::Any)
+    fn cuMemcpy(driver, target: CUdeviceptr, source: CUdeviceptr, bytes: usize) {
+        copy(driver, None, Copy::linear(target, source, bytes), Said::Any, Said::Any)
     }
     #[cost(Copy)]
-    fn cuMemcpyAsync(machine, target: CUdeviceptr, source: CUdeviceptr, bytes: usize, stream: CUstream) {
-        copy(machine, Some(stream.addr()), Copy::linear(target, source, bytes), Said::Any, Said::Any)
+    fn cuMemcpyAsync(driver, target: CUdeviceptr, source: CUdeviceptr, bytes: usize, stream: CUstream) {
+        copy(driver, Some(stream.addr()), Copy::linear(target, source, bytes), Said::Any, Said::Any)
     }
     #[cost(Copy)]
-    fn cuMemcpyHtoD_v2(machine, target: CUdeviceptr, source: *const c_void, bytes: usize) {
-        copy(machine, None, Copy::linear(target, host(source), bytes), Said::Device, Said::Host)
+    fn cuMemcpyHtoD_v2(driver, target: CUdeviceptr, source: *const c_void, bytes: usize) {
+        copy(driver, None, Copy::linear(target, host(source), bytes), Said::Device, Said::Host)
     }
     #[cost(Copy)]
-    fn cuMemcpyDtoH_v2(machine, target: *mut c_void, source: CUdeviceptr, bytes: usize) {
-        copy(machine, None, Copy::linear(host(target), source, bytes), Said::Host, Said::Device)
+    fn cuMemcpyDtoH_v2(driver, target: *mut c_void, source: CUdeviceptr, bytes: usize) {
+        copy(driver, None, Copy::linear(host(target), source, bytes), Said::Host, Said::Device)
     }
     #[cost(Copy)]
-    fn cuMemcpyDtoD_v2(machine, target: CUdeviceptr, source: CUdeviceptr, bytes: usize) {
-        copy(machine, None, Copy::linear(target, source, bytes), Said::Device, Said::Device)
+    fn cuMemcpyDtoD_v2(driver, target: CUdeviceptr, source: CUdeviceptr, bytes: usize) {
+        copy(driver, None, Copy::linear(target, source, bytes), Said::Device, Said::Device)
     }
     #[cost(Copy)]
-    fn cuMemcpyHtoDAsync_v2(machine, target: CUdeviceptr, source: *const c_void, bytes: usize, stream: CUstream) {
-        copy(machine, Some(stream.addr()), Copy::linear(target, host(source), bytes), Said::Device, Said::Host)
+    fn cuMemcpyHtoDAsync_v2(driver, target: CUdeviceptr, source: *const c_void, bytes: usize, stream: CUstream) {
+        copy(driver, Some(stream.addr()), Copy::linear(target, host(source), bytes), Said::Device, Said::Host)
     }
     #[cost(Copy)]
-    fn cuMemcpyDtoHAsync_v2(machine, target: *mut c_void, source: CUdeviceptr, bytes: usize, stream: CUstream) {
-        copy(machine, Some(stream.addr()), Copy::linear(host(target), source, bytes), Said::Host, Said::Device)
+    fn cuMemcpyDtoHAsync_v2(driver, target: *mut c_void, source: CUdeviceptr, bytes: usize, stream: CUstream) {
+        copy(driver, Some(stream.addr()), Copy::linear(host(target), source, bytes), Said::Host, Said::Device)
     }
     #[cost(Copy)]
-    fn cuMemcpyDtoDAsync_v2(machine, target: CUdeviceptr, source: CUdeviceptr, bytes: usize, stream: CUstream) {
-        copy(machine, Some(stream.addr()), Copy::linear(target, source, bytes), Said::Device, Said::Device)
+    fn cuMemcpyDtoDAsync_v2(driver, target: CUdeviceptr, source: CUdeviceptr, bytes: usize, stream: CUstream) {
+        copy(driver, Some(stream.addr()), Copy::linear(target, source, bytes), Said::Device, Said::Device)
     }
     #[cost(Copy)]
     fn cuMemcpyPeer(
-        machine, target: CUdeviceptr, to: CUcontext, source: CUdeviceptr, from: CUcontext, bytes: usize
+        driver, target: CUdeviceptr, to: CUcontext, source: CUdeviceptr, from: CUcontext, bytes: usize
     ) {
         // It comes after what was enqueued on either device, and in the current context.
-        let (from, to) = peers(machine, from, to)?;
-        machine.run_device(from);
-        machine.run_device(to);
-        copy(machine, None, Copy::linear(target, source, bytes), Said::Device, Said::Device)
+        let (from, to) = peers(driver, from, to)?;
+        driver.run_device(from);
+        driver.run_device(to);
+        copy(driver, None, Copy::linear(target, source, bytes), Said::Device, Said::Device)
     }
     #[cost(Copy)]
     fn cuMemcpyPeerAsync(
-        machine, target: CUdeviceptr, to: CUcontext, source: CUdeviceptr, from: CUcontext, bytes: usize,
+        driver, target: CUdeviceptr, to: CUcontext, source: CUdeviceptr, from: CUcontext, bytes: usize,
         stream: CUstream
     ) {
-        peers(machine, from, to)?;
-        copy(machine, Some(stream.addr()), Copy::linear(target, source, bytes), Said::Device, Said::Device)
+        peers(driver, from, to)?;
+        copy(driver, Some(stream.addr()), Copy::linear(target, source, bytes), Said::Device, Said::Device)
     }
     #[cost(Copy)]
-    fn cuMemcpy2D_v2(machine, descriptor: *const CUDA_MEMCPY2D) {
-        plane(machine, None, descriptor)
+    fn cuMemcpy2D_v2(driver, descriptor: *const CUDA_MEMCPY2D) {
+        plane(driver, None, descriptor)
     }
     #[cost(Copy)]
-    fn cuMemcpy2DUnaligned_v2(machine, descriptor: *const CUDA_MEMCPY2D) {
-        plane(machine, None, descriptor)
+    fn cuMemcpy2DUnaligned_v2(driver, descriptor: *const CUDA_MEMCPY2D) {
+        plane(driver, None, descriptor)
     }
     #[cost(Copy)]
-    fn cuMemcpy2DAsync_v2(machine, descriptor: *const CUDA_MEMCPY2D, stream: CUstream) {
-        plane(machine, Some(stream.addr()), descriptor)
+    fn cuMemcpy2DAsync_v2(driver, descriptor: *const CUDA_MEMCPY2D, stream: CUstream) {
+        plane(driver, Some(stream.addr()), descriptor)
     }
     #[cost(Copy)]
-    fn cuMemsetD8_v2(machine, target: CUdeviceptr, value: c_uchar, count: usize) {
-        fill(machine, None, linear_fill(target, value.into(), 1, count))
+    fn cuMemsetD8_v2(driver, target: CUdeviceptr, value: c_uchar, count: usize) {
+        fill(driver, None, linear_fill(target, value.into(), 1, count))
     }
     #[cost(Copy)]
-    fn cuMemsetD16_v2(machine, target: CUdeviceptr, value: c_ushort, count: usize) {
-        fill(machine, None, linear_fill(target, value.into(), 2, count))
+    fn cuMemsetD16_v2(driver, target: CUdeviceptr, value: c_ushort, count: usize) {
+        fill(driver, None, linear_fill(target, value.into(), 2, count))
     }
     #[cost(Copy)]
-    fn cuMemsetD32_v2(machine, target: CUdeviceptr, value: c_uint, count: usize) {
-        fill(machine, None, linear_fill(target, value, 4, count))
+    fn cuMemsetD32_v2(driver, target: CUdeviceptr, value: c_uint, count: usize) {
+        fill(driver, None, linear_fill(target, value, 4, count))
     }
     #[cost(Copy)]
-    fn cuMemsetD8Async(machine, target: CUdeviceptr, value: c_uchar, count: usize, stream: CUstream) {
-        fill(machine, Some(stream.addr()), linear_fill(target, value.into(), 1, count))
+    fn cuMemsetD8Async(driver, target: CUdeviceptr, value: c_uchar, count: usize, stream: CUstream) {
+        fill(driver, Some(stream.addr()), linear_fill(target, value.into(), 1, count))
     }
     #[cost(Copy)]
-    fn cuMemsetD16Async(machine, target: CUdeviceptr, value: c_ushort, count: usize, stream: CUstream) {
-        fill(machine, Some(stream.addr()), linear_fill(target, value.into(), 2, count))
+    fn cuMemsetD16Async(driver, target: CUdeviceptr, value: c_ushort, count: usize, stream: CUstream) {
+        fill(driver, Some(stream.addr()), linear_fill(target, value.into(), 2, count))
     }
     #[cost(Copy)]
-    fn cuMemsetD32Async(machine, target: CUdeviceptr, value: c_uint, count: usize, stream: CUstream) {
-        fill(machine, Some(stream.addr()), linear_fill(target, value, 4, count))
+    fn cuMemsetD32Async(driver, target: CUdeviceptr, value: c_uint, count: usize, stream: CUstream) {
+        fill(driver, Some(stream.addr()), linear_fill(target, value, 4, count))
     }
     #[cost(Copy)]
-    fn cuMemsetD2D8_v2(machine, address: CUdeviceptr, pitch: usize, value: c_uchar, width: usize, height: usize) {
-        fill(machine, None, Fill { address, pitch, value: value.into(), size: 1, width, height })
+    fn cuMemsetD2D8_v2(driver, address: CUdeviceptr, pitch: usize, value: c_uchar, width: usize, height: usize) {
+        fill(driver, None, Fill { address, pitch, value: value.into(), size: 1, width, height })
     }
     #[cost(Copy)]
-    fn cuMemsetD2D32_v2(machine, address: CUdeviceptr, pitch: usize, value: c_uint, width: usize, height: usize) {
-        fill(machine, None, Fill { address, pitch, value, size: 4, width, height })
+    fn cuMemsetD2D32_v2(driver, address: CUdeviceptr, pitch: usize, value: c_uint, width: usize, height: usize) {
+        fill(driver, None, Fill { address, pitch, value, size: 4, width, height })
     }
     #[cost(Copy)]
     fn cuMemsetD2D8Async(
-        machine, address: CUdeviceptr, pitch: usize, value: c_uchar, width: usize, height: usize, stream: CUstream
+        driver, address: CUdeviceptr, pitch: usize, value: c_uchar, width: usize, height: usize, stream: CUstream
     ) {
-        fill(machine, Some(stream.addr()), Fill { address, pitch, value: value.into(), size: 1, width, height })
+        fill(driver, Some(stream.addr()), Fill { address, pitch, value: value.into(), size: 1, width, height })
     }
     #[cost(Copy)]
     fn cuMemsetD2D32Async(
-        machine, address: CUdeviceptr, pitch: usize, value: c_uint, width: usize, height: usize, stream: CUstream
+        driver, address: CUdeviceptr, pitch: usize, value: c_uint, width: usize, height: usize, stream: CUstream
     ) {
-        fill(machine, Some(stream.addr()), Fill { address, pitch, value, size: 4, width, height })
+        fill(driver, Some(stream.addr()), Fill { address, pitch, value, size: 4, width, height })
     }
 }

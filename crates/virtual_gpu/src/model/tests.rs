@@ -1,4 +1,4 @@
-//! What the model says of loads whose counts are set.
+//! The model's answers for loads whose counts are set.
 
 use super::*;
 use std::sync::LazyLock;
@@ -30,7 +30,7 @@ fn a_large_streaming_kernel_runs_at_the_rate_of_dram() {
     let time = parts(&profile, &load(&counters, &estimate)).together_ns();
     let rate = bytes as f64 / time * 1e9;
     let part = rate / profile.dram_bytes_per_second;
-    assert!((1.0..1.0 / (1.0 - TURNS)).contains(&part), "{rate}");
+    assert!((1.0..1.0 / (1.0 - READ_WRITE_TURNAROUND)).contains(&part), "{rate}");
     // A copy of as many bytes has the rate that the profile gives for copies.
     let written = Estimate {
         dram_read_bytes: bytes / 2,
@@ -140,8 +140,8 @@ fn what_takes_longer_than_its_count_says() {
     let tag_cycles = 1 << 30;
     let read = Estimate { dram_read_bytes: 1 << 40, tag_cycles, ..Estimate::default() };
     let plain = of(read.clone());
-    let alone = of(Estimate { alone: 1.0, ..read.clone() });
-    approx::assert_abs_diff_eq!(alone.dram_ns / plain.dram_ns, 1.0 + ALONE, epsilon = 1e-9);
+    let alone = of(Estimate { row_miss_ratio: 1.0, ..read.clone() });
+    approx::assert_abs_diff_eq!(alone.dram_ns / plain.dram_ns, 1.0 + ROW_MISS_COST, epsilon = 1e-9);
     let banked = of(Estimate { tag_cycles: tag_cycles / 4, ..read.clone() });
     approx::assert_abs_diff_eq!(plain.l1_ns / banked.l1_ns, 4.0, epsilon = 1e-9);
     let all = of(Estimate { integer_multiplies: 1 << 30, ..read.clone() });
@@ -221,8 +221,8 @@ fn a_line_of_host_memory_costs_a_request_whatever_it_carries() {
     let profile = Profile::named("h200").unwrap();
     let counters = Counters::default();
     let time = |sectors_read, lines_read| {
-        let far = LinkTraffic { sectors_read, lines_read, ..LinkTraffic::default() };
-        let estimate = Estimate { far, ..Estimate::default() };
+        let host = LinkTraffic { sectors_read, lines_read, ..LinkTraffic::default() };
+        let estimate = Estimate { host, ..Estimate::default() };
         parts(&profile, &load(&counters, &estimate)).zero_copy_read_ns
     };
     let bytes = 32.0 * f64::from(1 << 20);
@@ -231,8 +231,8 @@ fn a_line_of_host_memory_costs_a_request_whatever_it_carries() {
     let single = f64::from(1 << 20) / profile.zero_copy_lines_per_second * 1e9;
     assert_eq!(time(1 << 20, 1 << 20), single);
     assert!(single > 1.5 * whole);
-    let far_small_pages = LinkTraffic { sectors_read: 1 << 20, ..LinkTraffic::default() };
-    let estimate = Estimate { far_small_pages, ..Estimate::default() };
+    let host_small_pages = LinkTraffic { sectors_read: 1 << 20, ..LinkTraffic::default() };
+    let estimate = Estimate { host_small_pages, ..Estimate::default() };
     let small_pages = parts(&profile, &load(&counters, &estimate)).zero_copy_read_ns;
     approx::assert_abs_diff_eq!(small_pages * SMALL_PAGES / whole, 1.0, epsilon = 1e-9);
 }

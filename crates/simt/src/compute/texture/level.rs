@@ -2,7 +2,7 @@
 
 use crate::texture::{Image, Sampler};
 
-/// What a fetch says about levels.
+/// The part of a fetch that speaks of levels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Detail {
     /// Nothing: the finest that the sampler allows.

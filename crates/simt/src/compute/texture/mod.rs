@@ -116,7 +116,7 @@ fn axes(image: &Image, sampler: &Sampler, level: usize, point: &Point) -> (Axis,
     }
 }
 
-/// What lies beyond the border, as bytes of a texel: the colour in the image's format. Integers keep the low bits of the
+/// Returns what lies beyond the border, as bytes of a texel: the colour in the image's format. Integers keep the low bits of the
 /// colour, and integer coordinates find only zeros.
 pub(crate) fn border(image: &Image, sampler: &Sampler, whole: bool) -> [u8; 16] {
     let mut bytes = [0; 16];

@@ -7,7 +7,7 @@ pub(crate) struct Tap {
     pub place: Option<[u32; 3]>,
     /// Of 256.
     pub weight: i32,
-    /// Whether it is read; its weight may still be rounded to zero.
+    /// True when it is read; its weight may still be rounded to zero.
     pub used: bool,
 }
 

@@ -13,9 +13,9 @@ use super::undo::CHUNK;
 use crate::execute::block::Block;
 use crate::execute::bounds::inside;
 use crate::execute::lanes::lanes;
-use crate::execute::machine::Machine;
 use crate::execute::request::Request;
 use crate::execute::warp::Warp;
+use crate::execute::worker::Worker;
 use crate::findings::{Finding, Hazard};
 use crate::operation::{Access, BulkDirection, Scope};
 use crate::registers::LANES;
@@ -23,7 +23,7 @@ use crate::registers::LANES;
 /// Bytes from the lowest to the highest of an access that are looked at together.
 const MAX_SPAN: u64 = 1024;
 
-impl Machine<'_> {
+impl Worker<'_> {
     pub fn check_global_read(
         &mut self,
         block: &mut Block,
@@ -125,7 +125,7 @@ impl Machine<'_> {
                 kind: run.kinds[request.pc],
                 writes,
                 epoch,
-                floor: 0,
+                oldest_live_epoch: 0,
                 reaches: run.kinds[request.pc].semantics.strong == Some(Scope::Device),
                 shift,
                 races: Vec::new(),

@@ -2,9 +2,9 @@
 
 use super::event::{Epoch, Event, Kind};
 use super::lines::{Cell, Cells, FULL, LINE, Line};
-use super::order::{Observed, Order};
 use super::readers::Readers;
 use super::sync::{Words, includes};
+use super::thread_clocks::{Observed, ThreadClocks};
 use crate::execute::lanes::lanes;
 use crate::execute::run::Run;
 
@@ -19,11 +19,11 @@ pub(crate) struct Race {
     pub both_store: bool,
 }
 
-/// What an access is compared with, and what it brings.
+/// The earlier accesses that an access is compared with, and its own.
 pub(crate) struct Check<'a> {
     pub run: &'a Run<'a>,
     pub epochs: &'a [Epoch],
-    pub order: &'a mut Order,
+    pub order: &'a mut ThreadClocks,
     pub words: &'a mut Words,
     pub readers: &'a mut Readers,
     pub pc: usize,
@@ -32,7 +32,7 @@ pub(crate) struct Check<'a> {
     /// The number of the present epoch plus one.
     pub epoch: u32,
     /// Events below this number happened before.
-    pub floor: u32,
+    pub oldest_live_epoch: u32,
     /// The access is strong, and its scope includes all who can reach this memory.
     pub reaches: bool,
     /// Bytes of a granule, as a power of two.
@@ -65,20 +65,20 @@ impl Check<'_> {
         self.epochs[event.epoch() as usize - 1]
     }
 
-    /// Whether the accesses of a whole line, or none, happened before those of now to it.
+    /// Returns whether the accesses of a whole line, or none, happened before those of now to it.
     #[inline(always)]
     fn is_settled(&self, before: Event, now: Event) -> bool {
         before.is_none()
-            || before.epoch() < self.floor
+            || before.epoch() < self.oldest_live_epoch
             || before.is_same_lanes(now)
             || self.order.is_after_all(self.epoch_of(before))
     }
 
-    /// Whether an access happened before what a lane does now.
+    /// Returns whether an access happened before what a lane does now.
     #[inline(always)]
     fn is_before(&self, before: Event, lane: usize) -> bool {
         before.is_none()
-            || before.epoch() < self.floor
+            || before.epoch() < self.oldest_live_epoch
             || (before.epoch() == self.epoch && before.lane() == lane && !before.is_many())
             || self.order.is_after(self.epoch_of(before), before, lane)
     }
@@ -93,7 +93,7 @@ impl Check<'_> {
         (mask, now, many): (u8, Event, u32),
         address: u64,
     ) {
-        if line.latest < self.floor && line.latest != 0 {
+        if line.latest < self.oldest_live_epoch && line.latest != 0 {
             cells.unite(line, Event::default(), mask);
         }
         line.latest = self.epoch;
@@ -144,7 +144,7 @@ impl Check<'_> {
         }
     }
 
-    /// Whether somebody wrote what a read-only load reads.
+    /// Returns whether somebody wrote what a read-only load reads.
     fn promise(&mut self, line: &Line, cells: &Cells, (mask, now): (u8, Event), address: u64) {
         let wrote = |granule: &usize| {
             mask >> granule & 1 != 0 && !cells.get(line, *granule).write.is_none()
@@ -155,7 +155,7 @@ impl Check<'_> {
         }
     }
 
-    /// What was written, and what a copy is about to write.
+    /// Returns what was written, and what a copy is about to write.
     #[inline(always)]
     pub(super) fn mark(&mut self, line: &mut Line, (mask, now): (u8, Event), address: u64) {
         let needs = !self.writes || self.kind.updates;
@@ -238,14 +238,14 @@ impl Check<'_> {
             line.set_whole(write, [now, last]);
         } else {
             if self.run.orders_some && !self.is_settled(last, now) {
-                self.readers.keep(address, line.mask, last, self.epochs, self.floor);
+                self.readers.keep(address, line.mask, last, self.epochs, self.oldest_live_epoch);
             }
             line.set_whole(write, [first, now]);
         }
         true
     }
 
-    /// Whether to remember the access of now instead of one before it would forget a weak one.
+    /// Returns whether to remember the access of now instead of one before it would forget a weak one.
     fn weakens(&self, before: Event) -> bool {
         self.kind.is_strong() && !self.is_strong(before)
     }
@@ -268,7 +268,7 @@ impl Check<'_> {
         }
     }
 
-    /// Whether an access was of the same instruction, which is an atomic that reaches everybody.
+    /// Returns whether an access was of the same instruction, which is an atomic that reaches everybody.
     #[inline(always)]
     pub(super) fn is_same_update(&mut self, before: Event) -> bool {
         if !self.reaches || !self.kind.updates || before.pc() != self.pc || before.is_none() {
@@ -342,7 +342,7 @@ impl Check<'_> {
         }
         let is_weak = !old.is_none() && !self.is_strong(old);
         let lane = now.lane();
-        if (is_weak && old.epoch() >= self.floor)
+        if (is_weak && old.epoch() >= self.oldest_live_epoch)
             || (!self.kind.updates && !self.is_before(old, lane))
         {
             cell.earlier = old;
@@ -376,7 +376,13 @@ impl Check<'_> {
                 last.of_many()
             } else {
                 if self.run.orders_some && !self.is_before(last, lane) {
-                    self.readers.keep(line, 1 << granule, last, self.epochs, self.floor);
+                    self.readers.keep(
+                        line,
+                        1 << granule,
+                        last,
+                        self.epochs,
+                        self.oldest_live_epoch,
+                    );
                 }
                 now
             };

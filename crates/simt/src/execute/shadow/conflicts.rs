@@ -2,14 +2,14 @@
 
 use crate::execute::block::Block;
 use crate::execute::lanes::lanes;
-use crate::execute::machine::Machine;
 use crate::execute::request::Request;
 use crate::execute::warp::{Warp, read_row};
+use crate::execute::worker::Worker;
 use crate::findings::{Finding, Hazard};
 use crate::operation::Access;
 use crate::registers::LANES;
 
-impl Machine<'_> {
+impl Worker<'_> {
     /// Several lanes of one store that write different values to one place.
     pub fn check_conflicting(
         &mut self,

@@ -81,12 +81,12 @@ impl Event {
         self.0 as u32 & 7
     }
 
-    /// Whether both are of the same lanes, of whatever warp, in the same places.
+    /// Returns whether both are of the same lanes, of whatever warp, in the same places.
     pub fn has_lanes_of(self, other: Event) -> bool {
         (self.0 ^ other.0) & ((1 << PC_SHIFT) - 1) == 0
     }
 
-    /// Whether the same lanes of the same warp did both at one time.
+    /// Returns whether the same lanes of the same warp did both at one time.
     pub fn is_same_lanes(self, other: Event) -> bool {
         (self.0 ^ other.0) & !(PC_MASK << PC_SHIFT) == 0 && !self.is_many()
     }
@@ -100,13 +100,13 @@ pub(crate) struct Epoch {
     pub time: u32,
 }
 
-/// What an instruction does to memory, as far as order is concerned.
+/// The meaning of an instruction for the order of memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Kind {
     pub semantics: Semantics,
     /// Reads and writes as one.
     pub updates: bool,
-    /// What it reads may be used: an `atom`, not a `red`.
+    /// Its result may be used: an `atom`, not a `red`.
     pub observes: bool,
     /// Bytes of one element.
     pub bytes: u8,
@@ -155,7 +155,7 @@ impl Kind {
     }
 }
 
-/// How far a strong access or a fence reaches; the device for all others.
+/// Returns how far a strong access or a fence reaches; the device for all others.
 pub(crate) fn scope_of(operation: &Operation) -> Scope {
     let strong = match operation {
         Operation::Load(access) | Operation::Store(access) => access.semantics.strong,

@@ -1,18 +1,18 @@
-//! What is said about a race: both accesses, the order that is missing, and what would give it.
+//! The message of a race: both accesses, the order that is missing, and what would give it.
 
 use super::check::Race;
 use super::event::{Epoch, Event};
-use super::known::WARPS;
-use super::order::Order;
 use super::sync::includes;
+use super::thread_clocks::ThreadClocks;
+use super::vector_clock::WARPS;
 use crate::execute::block::Block;
-use crate::execute::machine::Machine;
 use crate::execute::run::Run;
 use crate::execute::warp::Warp;
+use crate::execute::worker::Worker;
 use crate::findings::{Finding, Hazard};
 use crate::operation::{Operation, Scope};
 
-impl Machine<'_> {
+impl Worker<'_> {
     /// Records a race, or that several threads store the same.
     #[cold]
     pub fn report_race(
@@ -65,7 +65,7 @@ impl Machine<'_> {
 /// The order between two accesses that is not there, and what would make it.
 fn missing_edge(
     run: &Run<'_>,
-    order: &Order,
+    order: &ThreadClocks,
     pc: usize,
     lane: usize,
     (before, epoch): (Event, Epoch),
@@ -180,7 +180,7 @@ fn missing_edge(
     )
 }
 
-/// Whether one access loads from where the other stores to, by one register: many threads update one word there.
+/// Returns whether one access loads from where the other stores to, by one register: many threads update one word there.
 fn is_update(run: &Run<'_>, pc: usize, other: usize) -> bool {
     let operation = |pc: usize| &run.program.instructions[pc].operation;
     match (operation(pc), operation(other)) {

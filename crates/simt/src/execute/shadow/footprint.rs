@@ -1,4 +1,4 @@
-//! What a launch accessed, from what the race checks remember when it ends.
+//! The footprint of a launch, from what the race checks remember when it ends.
 
 use super::global::GlobalShadow;
 use super::lines::{Cell, LINE};
@@ -80,7 +80,7 @@ fn accessed(run: &Run<'_>, cell: &Cell, bits: u64) -> Accessed {
     accessed
 }
 
-/// Whether a program releases and acquires where other launches can see it: those on its device, and on others.
+/// Returns whether a program releases and acquires where other launches can see it: those on its device, and on others.
 fn synchronization(program: &Program) -> [Synchronization; 2] {
     let all = program.instructions.iter().filter_map(|instruction| {
         let semantics: Semantics = match &instruction.operation {

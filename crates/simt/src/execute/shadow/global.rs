@@ -1,4 +1,4 @@
-//! What is remembered of global memory: who reached which bytes.
+//! The shadow of global memory: who reached which bytes.
 
 use super::event::{Epoch, Kind};
 use super::lines::{Cell, Cells, LINE, Line};
@@ -10,7 +10,7 @@ use crate::operation::Scope;
 use crate::region::Region;
 use std::sync::Mutex;
 
-/// What the blocks of one worker did to the granules of a chunk.
+/// The accesses of one worker's blocks to the granules of a chunk.
 pub(crate) struct Chunk {
     pub lines: Vec<Line>,
     /// Something in it was written; before, its bytes were saved, if need be.
@@ -23,7 +23,7 @@ static SPARE: Mutex<Vec<Vec<Line>>> = Mutex::new(Vec::new());
 /// Lines that are kept in it at most: 32 MiB.
 const SPARE_MAX: usize = (32 << 20) / size_of::<Line>();
 
-/// What one worker's blocks did to global memory.
+/// The accesses of one worker's blocks to global memory.
 pub(crate) struct GlobalShadow {
     pub regions: Vec<Vec<Option<Box<Chunk>>>>,
     pub cells: Cells,
@@ -71,7 +71,7 @@ impl GlobalShadow {
         self.epochs.len() as u32
     }
 
-    /// Whether blocks of one worker touched what blocks of another did.
+    /// Returns whether blocks of one worker touched what blocks of another did.
     pub fn disturbs(&self, other: &GlobalShadow, kinds: &[Kind]) -> bool {
         let lines = |pair: (&Line, &Line)| {
             let (a, b) = pair;
@@ -93,7 +93,7 @@ impl GlobalShadow {
     }
 }
 
-/// Whether cells of two workers, whose blocks differ, show that the order mattered.
+/// Returns whether cells of two workers, whose blocks differ, show that the order mattered.
 fn disturbed(a: &Cell, b: &Cell, kinds: &[Kind]) -> bool {
     let wrote = |cell: &Cell| !cell.write.is_none() || !cell.earlier.is_none();
     let touched = |cell: &Cell| !cell.is_none();

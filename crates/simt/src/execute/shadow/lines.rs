@@ -27,13 +27,13 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    /// Whether a write is all that is remembered.
+    /// Returns whether a write is all that is remembered.
     #[inline(always)]
     pub fn is_plain(&self) -> bool {
         self.earlier.is_none() && self.reads[0].is_none() && self.reads[1].is_none()
     }
 
-    /// Whether nothing is remembered.
+    /// Returns whether nothing is remembered.
     #[inline(always)]
     pub fn is_none(&self) -> bool {
         self.write.0 | self.earlier.0 | self.reads[0].0 | self.reads[1].0 == 0
@@ -67,7 +67,7 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// What stands for all granules of `mask`, while the line is whole.
+    /// Returns what stands for all granules of `mask`, while the line is whole.
     #[inline(always)]
     pub fn whole(&self) -> Cell {
         Cell { write: self.write, reads: self.reads, earlier: Event::default() }
@@ -79,7 +79,7 @@ impl Line {
         (self.write, self.reads) = (write, reads);
     }
 
-    /// Whether somebody may have written.
+    /// Returns whether somebody may have written.
     pub fn is_written(&self) -> bool {
         self.is_split || !self.write.is_none()
     }
@@ -98,7 +98,7 @@ impl Line {
 #[derive(Debug, Default)]
 pub(crate) struct Cells {
     all: Vec<[Cell; LINE]>,
-    /// How many of them have been handed out.
+    /// The number of them that have been handed out.
     used: usize,
     free: Vec<u32>,
 }

@@ -1,24 +1,24 @@
-//! What a lane has for itself: registers and local memory that nobody wrote.
+//! The definedness of a lane's registers and local memory.
 
-use crate::doubt::{defined_at_start, number};
 use crate::execute::block::Block;
 use crate::execute::lanes::lanes;
-use crate::execute::machine::Machine;
 use crate::execute::request::Request;
 use crate::execute::run::Run;
 use crate::execute::warp::Warp;
+use crate::execute::worker::Worker;
 use crate::findings::{Finding, Hazard};
-use crate::operation::{Base, Operation, Row};
+use crate::operation::{Base, Operation, Register};
 use crate::registers::LANES;
+use crate::uninitialized::{defined_at_start, number};
 
 impl Run<'_> {
     /// Rows in doubt are undefined when a warp starts, except those that have a value.
     pub fn start_definedness(&self, warp: &mut Warp) {
         let program = self.program;
         for (rows, count, make) in [
-            (&mut warp.defined_words, program.words, Row::Word as fn(u32) -> Row),
-            (&mut warp.defined_longs, program.longs + 1, Row::Long),
-            (&mut warp.defined_predicates, program.predicates, Row::Predicate),
+            (&mut warp.defined_words, program.words, Register::Word as fn(u32) -> Register),
+            (&mut warp.defined_longs, program.longs + 1, Register::Long),
+            (&mut warp.defined_predicates, program.predicates, Register::Predicate),
         ] {
             rows.clear();
             rows.extend((0..count).map(|index| {
@@ -31,7 +31,7 @@ impl Run<'_> {
     }
 }
 
-impl Machine<'_> {
+impl Worker<'_> {
     /// Passes definedness from sources to destinations, and reports where it matters: in an
     /// address, a guard, or a value that decides something outside the registers.
     #[cold]
@@ -61,8 +61,10 @@ impl Machine<'_> {
                     // Only the chosen value has to be defined.
                     let chosen = warp.registers.predicates[operands.c as usize];
                     let (a, b) = match detail.writes.first() {
-                        Some(Row::Long(_)) => (Row::Long(operands.a), Row::Long(operands.b)),
-                        _ => (Row::Word(operands.a), Row::Word(operands.b)),
+                        Some(Register::Long(_)) => {
+                            (Register::Long(operands.a), Register::Long(operands.b))
+                        }
+                        _ => (Register::Word(operands.a), Register::Word(operands.b)),
                     };
                     let (a, b) = (defined_lanes(warp, a), defined_lanes(warp, b));
                     result =
@@ -81,8 +83,8 @@ impl Machine<'_> {
             Operation::Store(access) => {
                 // The value may be partly undefined; the address may not.
                 let base = match access.base {
-                    Base::Long(index) => defined_lanes(warp, Row::Long(index)),
-                    Base::Word(index) => defined_lanes(warp, Row::Word(index)),
+                    Base::Long(index) => defined_lanes(warp, Register::Long(index)),
+                    Base::Word(index) => defined_lanes(warp, Register::Word(index)),
                     Base::Absolute => u32::MAX,
                 };
                 bad |= mask & !base;
@@ -138,7 +140,7 @@ impl Machine<'_> {
 }
 
 /// The lanes in which all bits of a register are as `bit`.
-fn lanes_all(warp: &Warp, row: Row, bit: bool) -> u32 {
+fn lanes_all(warp: &Warp, row: Register, bit: bool) -> u32 {
     fn of<T: PartialEq>(values: &[T; LANES], all: T) -> u32 {
         values.iter().enumerate().fold(
             0,
@@ -148,31 +150,31 @@ fn lanes_all(warp: &Warp, row: Row, bit: bool) -> u32 {
         )
     }
     match row {
-        Row::Word(index) => {
+        Register::Word(index) => {
             of(&warp.registers.words[index as usize], if bit { u32::MAX } else { 0 })
         }
-        Row::Long(index) => {
+        Register::Long(index) => {
             of(&warp.registers.longs[index as usize], if bit { u64::MAX } else { 0 })
         }
-        Row::Predicate(index) => {
+        Register::Predicate(index) => {
             let values = warp.registers.predicates[index as usize];
             if bit { values } else { !values }
         }
     }
 }
 
-fn defined_lanes(warp: &Warp, row: Row) -> u32 {
+fn defined_lanes(warp: &Warp, row: Register) -> u32 {
     match row {
-        Row::Word(index) => warp.defined_words[index as usize],
-        Row::Long(index) => warp.defined_longs[index as usize],
-        Row::Predicate(index) => warp.defined_predicates[index as usize],
+        Register::Word(index) => warp.defined_words[index as usize],
+        Register::Long(index) => warp.defined_longs[index as usize],
+        Register::Predicate(index) => warp.defined_predicates[index as usize],
     }
 }
 
-fn defined_mut(warp: &mut Warp, row: Row) -> &mut u32 {
+fn defined_mut(warp: &mut Warp, row: Register) -> &mut u32 {
     match row {
-        Row::Word(index) => &mut warp.defined_words[index as usize],
-        Row::Long(index) => &mut warp.defined_longs[index as usize],
-        Row::Predicate(index) => &mut warp.defined_predicates[index as usize],
+        Register::Word(index) => &mut warp.defined_words[index as usize],
+        Register::Long(index) => &mut warp.defined_longs[index as usize],
+        Register::Predicate(index) => &mut warp.defined_predicates[index as usize],
     }
 }

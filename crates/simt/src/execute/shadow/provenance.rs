@@ -1,18 +1,18 @@
 //! Which shared array an address was formed from, so that running past its end into the next array
 //! is found, although the bytes there belong to the block.
 
-use crate::doubt::number;
 use crate::execute::block::Block;
 use crate::execute::bounds::inside;
 use crate::execute::lanes::lanes;
-use crate::execute::machine::Machine;
 use crate::execute::request::Request;
 use crate::execute::warp::Warp;
+use crate::execute::worker::Worker;
 use crate::findings::{Finding, Hazard};
-use crate::operation::{Base, Operation, Row, Space};
+use crate::operation::{Base, Operation, Register, Space};
 use crate::program::{Constant, Program};
+use crate::uninitialized::number;
 
-/// What an address may be formed from.
+/// The sources that an address may be formed from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
     /// No array.
@@ -38,7 +38,7 @@ pub(crate) fn arrays(program: &Program) -> Vec<Option<(u32, u32)>> {
     if program.shared_variables.len() < 2 {
         return Vec::new();
     }
-    let count = number(program, Row::Predicate(program.predicates));
+    let count = number(program, Register::Predicate(program.predicates));
     let mut origins = vec![Origin::Nothing; count];
     for (row, constant) in &program.constants {
         origins[number(program, *row)] = match constant {
@@ -51,7 +51,7 @@ pub(crate) fn arrays(program: &Program) -> Vec<Option<(u32, u32)>> {
         let mut changed = false;
         for (instruction, detail) in program.instructions.iter().zip(&program.details) {
             let computes = matches!(instruction.operation, Operation::Compute { .. });
-            let sources = detail.reads.iter().filter(|row| !matches!(row, Row::Predicate(_)));
+            let sources = detail.reads.iter().filter(|row| !matches!(row, Register::Predicate(_)));
             let origin = if computes {
                 sources.fold(Origin::Nothing, |o, row| o.join(origins[number(program, *row)]))
             } else {
@@ -84,8 +84,8 @@ pub(crate) fn arrays(program: &Program) -> Vec<Option<(u32, u32)>> {
             return None;
         }
         let row = match base {
-            Base::Word(index) => Row::Word(index),
-            Base::Long(index) => Row::Long(index),
+            Base::Word(index) => Register::Word(index),
+            Base::Long(index) => Register::Long(index),
             Base::Absolute => return None,
         };
         match origins[number(program, row)] {
@@ -96,7 +96,7 @@ pub(crate) fn arrays(program: &Program) -> Vec<Option<(u32, u32)>> {
     program.instructions.iter().map(|instruction| of(&instruction.operation)).collect()
 }
 
-impl Machine<'_> {
+impl Worker<'_> {
     /// An access that leaves the array that its address was formed from.
     pub fn check_array(&mut self, block: &Block, warp: &Warp, request: Request<'_>) {
         let Some(Some((start, end))) = self.run.arrays.get(request.pc).copied() else { return };

@@ -1,14 +1,14 @@
 //! Hazards in shared memory, and what orders the warps of a block: barriers, mbarriers, fences.
 
 use super::check::Race;
-use super::order::Arrival;
 use super::shared::Shown;
+use super::thread_clocks::Arrival;
 use crate::execute::block::Block;
 use crate::execute::bytes::read_bytes;
 use crate::execute::lanes::lanes;
-use crate::execute::machine::Machine;
 use crate::execute::request::Request;
 use crate::execute::warp::{State, Warp, read_row};
+use crate::execute::worker::Worker;
 use crate::findings::{Finding, Hazard};
 use crate::operation::{Access, BulkDirection, Scope, Semantics};
 use crate::registers::LANES;
@@ -23,7 +23,7 @@ struct Site {
     address: u64,
 }
 
-impl Machine<'_> {
+impl Worker<'_> {
     /// Reads of shared memory.
     pub fn check_shared_read(&mut self, block: &mut Block, warp: &mut Warp, request: Request<'_>) {
         self.shared_event(block, warp, request, false, None);
@@ -93,7 +93,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Whether a lane stores to a place what is there already.
+    /// Returns whether a lane stores to a place what is there already.
     pub(super) fn stores_again(
         &mut self,
         warp: &Warp,
@@ -192,8 +192,8 @@ impl Machine<'_> {
                 }
             }
             let time = block.warps.iter().map(|warp| warp.order.time).max().unwrap_or(0);
-            let floor = shadow.next_epoch();
-            block.warps.iter_mut().for_each(|warp| warp.order.settle(time, floor));
+            let oldest_live_epoch = shadow.next_epoch();
+            block.warps.iter_mut().for_each(|warp| warp.order.settle(time, oldest_live_epoch));
             return;
         }
         let at_barrier = |warp: &Warp| {
@@ -372,7 +372,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A fence: see [`Order`](super::order::Order).
+    /// A fence: see [`ThreadClocks`](super::thread_clocks::ThreadClocks).
     pub fn fence(
         &mut self,
         block: &mut Block,

@@ -3,7 +3,7 @@
 use super::check::Check;
 use super::event::Event;
 use super::lines::{Cells, FULL, LINE, Line};
-use super::parts::Parts;
+use super::shadow_footprint::ShadowFootprint;
 use crate::execute::lanes::lanes;
 use crate::execute::request::Request;
 use crate::registers::LANES;
@@ -35,7 +35,7 @@ impl Check<'_> {
         lines: &mut [Line],
         cells: &mut Cells,
         start: u64,
-        parts: &mut Parts,
+        parts: &mut ShadowFootprint,
     ) {
         let line = (LINE as u32) << self.shift;
         if request.bytes > line {
@@ -75,7 +75,7 @@ impl Check<'_> {
             let bit = 1 << granule;
             let now = Event::point(self.epoch, self.pc, lane);
             let is_marked = !self.is_shared || (line.written & bit != 0 && line.pending & bit == 0);
-            if line.is_split && line.latest >= self.floor && is_marked {
+            if line.is_split && line.latest >= self.oldest_live_epoch && is_marked {
                 let cell = &mut cells.of(line)[granule];
                 if self.is_same_update(cell.write) && cell.is_plain() {
                     cell.write = now;

@@ -34,7 +34,14 @@ impl Readers {
     }
 
     /// Keeps a read that is no longer among the two of its cell. What the same lanes read before happened before it.
-    pub fn keep(&mut self, line: u64, granules: u8, read: Event, epochs: &[Epoch], floor: u32) {
+    pub fn keep(
+        &mut self,
+        line: u64,
+        granules: u8,
+        read: Event,
+        epochs: &[Epoch],
+        oldest_live_epoch: u32,
+    ) {
         let readers = self.lines.entry(line).or_default();
         let before = readers.len();
         let warp = |event: Event| {
@@ -44,7 +51,7 @@ impl Readers {
         readers.retain(|(others, reader)| {
             let is_replaced =
                 others & !granules == 0 && reader.has_lanes_of(read) && warp(*reader) == warp(read);
-            reader.epoch() >= floor && !is_replaced
+            reader.epoch() >= oldest_live_epoch && !is_replaced
         });
         self.count -= before - readers.len();
         if readers.len() < MAX_OF_LINE && self.count < MAX {
@@ -79,7 +86,7 @@ impl Readers {
     }
 }
 
-/// Whether a program has means to order some threads of a block or a grid and not the others.
+/// Returns whether a program has means to order some threads of a block or a grid and not the others.
 pub(crate) fn orders_some(program: &Program) -> bool {
     program.instructions.iter().any(|instruction| match &instruction.operation {
         Operation::Load(access) | Operation::Store(access) => {

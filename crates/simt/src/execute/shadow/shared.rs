@@ -1,13 +1,13 @@
-//! What is remembered of a block's shared memory, and of what its warps and copies hand on there.
+//! The shadow of a block's shared memory, and the clocks that its warps and copies release there.
 
 use super::check::{Check, Race};
 use super::event::{Epoch, Event};
-use super::known::{BlockTimes, Known, WARPS};
 use super::lines::{Cells, FULL, LINE, Line};
-use super::order::{Arrival, Order};
-use super::parts::Parts;
 use super::readers::Readers;
+use super::shadow_footprint::ShadowFootprint;
 use super::sync::{Strong, Words};
+use super::thread_clocks::{Arrival, ThreadClocks};
+use super::vector_clock::{BlockTimes, VectorClock, WARPS};
 use crate::execute::lanes::lanes;
 use crate::execute::request::Request;
 use crate::execute::run::Run;
@@ -35,7 +35,7 @@ struct Groups {
     commits: Vec<u32>,
 }
 
-/// What is known of a block's shared memory.
+/// The shadow of a block's shared memory.
 #[derive(Debug)]
 pub(crate) struct SharedShadow {
     shift: u32,
@@ -45,9 +45,9 @@ pub(crate) struct SharedShadow {
     epochs: Vec<Epoch>,
     pub words: Words,
     readers: Readers,
-    /// What was brought to barriers whose arrivals do not wait.
+    /// The clocks brought to barriers whose arrivals do not wait.
     pub barriers: HashMap<u32, Arrival>,
-    /// What the last barrier of the cluster handed on.
+    /// The clock that the last barrier of the cluster released.
     pub cluster: Arrival,
     mbarriers: HashMap<u64, Phases>,
     groups: HashMap<u8, Groups>,
@@ -56,7 +56,7 @@ pub(crate) struct SharedShadow {
     pub unfenced: bool,
 }
 
-/// What an access of shared memory showed.
+/// The outcome of an access to shared memory.
 pub(crate) struct Shown {
     pub races: Vec<Race>,
     /// A lane, and the address, that reads what nobody wrote.
@@ -155,11 +155,11 @@ impl SharedShadow {
     pub fn access(
         &mut self,
         run: &Run<'_>,
-        order: &mut Order,
+        order: &mut ThreadClocks,
         live: u32,
         request: Request<'_>,
         writes: bool,
-        parts: &mut Parts,
+        parts: &mut ShadowFootprint,
     ) -> Shown {
         if order.shared_epoch == 0 {
             order.shared_epoch = self.number_of(order.epoch());
@@ -168,7 +168,7 @@ impl SharedShadow {
         let (shift, epoch) = (self.shift, order.shared_epoch);
         // Barriers do not settle what copies do, nor what other blocks do here.
         let is_alone = run.blocks_per_cluster() == 1 && !self.has_copies;
-        let floor = if is_alone { order.floor } else { 0 };
+        let oldest_live_epoch = if is_alone { order.oldest_live_epoch } else { 0 };
         let row =
             request.row_bytes().filter(|_| (request.all[0] >> shift).is_multiple_of(LINE as u64));
         let mut check = Check {
@@ -181,7 +181,7 @@ impl SharedShadow {
             kind,
             writes,
             epoch,
-            floor,
+            oldest_live_epoch,
             reaches: kind.semantics.strong.is_some() && is_alone,
             shift,
             races: Vec::new(),
@@ -218,7 +218,7 @@ impl SharedShadow {
     pub fn bulk(
         &mut self,
         run: &Run<'_>,
-        order: &mut Order,
+        order: &mut ThreadClocks,
         (pc, lane): (usize, usize),
         (address, bytes): (u64, u32),
         writes: bool,
@@ -239,7 +239,7 @@ impl SharedShadow {
             kind: run.kinds[pc],
             writes,
             epoch: mine,
-            floor: 0,
+            oldest_live_epoch: 0,
             reaches: false,
             shift: self.shift,
             races: Vec::new(),
@@ -292,14 +292,14 @@ impl SharedShadow {
         groups.commits.push(groups.count);
     }
 
-    /// What a warp knows when at most `pending` of its groups are under way.
-    pub fn awaited(&self, block: u32, warp: u8, pending: u32) -> Known {
-        let Some(groups) = self.groups.get(&warp) else { return Known::default() };
+    /// Returns what a warp knows when at most `pending` of its groups are under way.
+    pub fn awaited(&self, block: u32, warp: u8, pending: u32) -> VectorClock {
+        let Some(groups) = self.groups.get(&warp) else { return VectorClock::default() };
         let landed = groups.commits.len().checked_sub(pending as usize + 1);
-        let Some(at) = landed else { return Known::default() };
+        let Some(at) = landed else { return VectorClock::default() };
         let mut times = BlockTimes::default();
         times.add_warp(FIRST_GROUPS + (warp & 31), groups.commits[at]);
-        Known::of_block(block, times)
+        VectorClock::of_block(block, times)
     }
 
     /// A copy has landed at an mbarrier.
@@ -308,7 +308,7 @@ impl SharedShadow {
         if phases.copies != 0 {
             let mut times = BlockTimes::default();
             times.add_warp(phases.copies, phases.count);
-            phases.arrived.add(&Known::of_block(block, times));
+            phases.arrived.add(&VectorClock::of_block(block, times));
         }
         if completes {
             phases.complete();
@@ -316,7 +316,7 @@ impl SharedShadow {
     }
 
     /// Somebody has arrived at an mbarrier with what they know.
-    pub fn arrived_at(&mut self, mbarrier: u64, known: Option<&Known>, completes: bool) {
+    pub fn arrived_at(&mut self, mbarrier: u64, known: Option<&VectorClock>, completes: bool) {
         let phases = self.mbarriers.entry(mbarrier).or_default();
         if let Some(known) = known {
             phases.arrived.add(known);
@@ -326,9 +326,9 @@ impl SharedShadow {
         }
     }
 
-    /// What the completed phases of an mbarrier hand on.
-    pub fn completed_at(&self, mbarrier: u64) -> Known {
-        self.mbarriers.get(&mbarrier).map(|phases| phases.done.known.clone()).unwrap_or_default()
+    /// Returns what the completed phases of an mbarrier hand on.
+    pub fn completed_at(&self, mbarrier: u64) -> VectorClock {
+        self.mbarriers.get(&mbarrier).map(|phases| phases.done.clock.clone()).unwrap_or_default()
     }
 }
 
@@ -339,10 +339,10 @@ impl Phases {
     }
 }
 
-/// What strong accesses hand on and learn, lane after lane.
+/// Returns what strong accesses hand on and learn, lane after lane.
 pub(super) fn strong(
     run: &Run<'_>,
-    order: &mut Order,
+    order: &mut ThreadClocks,
     words: &mut Words,
     live: u32,
     request: Request<'_>,

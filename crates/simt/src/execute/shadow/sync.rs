@@ -1,8 +1,8 @@
 //! Words through which threads hand on what they know: what a release leaves at an address, and
 //! what a strong read of it finds.
 
-use super::known::Known;
-use super::order::Order;
+use super::thread_clocks::ThreadClocks;
+use super::vector_clock::VectorClock;
 use crate::execute::run::Run;
 use crate::operation::Scope;
 use std::collections::HashMap;
@@ -10,24 +10,24 @@ use std::collections::HashMap;
 /// The last strong write of a word, and what it and the updates before it handed on.
 ///
 /// A plain store begins a new release sequence; an update (`atom`, `red`) goes on with that of what
-/// it read. Who reads the word with a scope that includes the writers gets what was released with
-/// scopes that include the reader, so what is handed on is kept by how far it reaches.
+/// it read. A reader acquires every release whose scope includes it, if its own scope includes the
+/// writer, so releases are kept by scope.
 #[derive(Clone, Debug, Default)]
 struct Released {
     block: u32,
     warp: u8,
     lane: u8,
     scope: Scope,
-    /// What blocks handed on at block scope or further.
-    blocks: Vec<(u32, Known)>,
-    /// What the blocks of a cluster handed on at its scope or further.
-    clusters: Vec<(u64, Known)>,
-    device: Known,
-    /// What came before sequentially consistent fences before the writes.
-    sequential: Known,
+    /// The clocks that blocks released at block scope or further.
+    blocks: Vec<(u32, VectorClock)>,
+    /// The clocks that the blocks of a cluster released at its scope or further.
+    clusters: Vec<(u64, VectorClock)>,
+    device: VectorClock,
+    /// The clock of sequentially consistent fences before the writes.
+    sequential: VectorClock,
 }
 
-fn add<K: PartialEq>(list: &mut Vec<(K, Known)>, key: K, known: &Known) {
+fn add<K: PartialEq>(list: &mut Vec<(K, VectorClock)>, key: K, known: &VectorClock) {
     match list.iter_mut().find(|(k, _)| *k == key) {
         Some((_, before)) => before.join(known),
         None => list.push((key, known.clone())),
@@ -54,7 +54,7 @@ pub(crate) struct Strong {
     pub updates: bool,
 }
 
-/// Whether a scope around a thread of block `from` includes those of block `to`.
+/// Returns whether a scope around a thread of block `from` includes those of block `to`.
 pub(crate) fn includes(run: &Run<'_>, scope: Scope, from: u32, to: u32) -> bool {
     match scope {
         Scope::Device => true,
@@ -77,8 +77,8 @@ impl Words {
         self.0.remove(&address);
     }
 
-    /// What a strong access hands on and learns.
-    pub fn access(&mut self, run: &Run<'_>, order: &mut Order, access: Strong) {
+    /// Returns what a strong access hands on and learns.
+    pub fn access(&mut self, run: &Run<'_>, order: &mut ThreadClocks, access: Strong) {
         let Strong { address, lane, live, scope, .. } = access;
         let me = order.block;
         let hands_on = access.writes && (access.release || order.has_fenced());
@@ -91,7 +91,8 @@ impl Words {
         let seen = includes(run, scope, me, released.block)
             && includes(run, released.scope, released.block, me);
         if access.reads && seen {
-            let mut by_scope = [Known::default(), Known::default(), Known::default()];
+            let mut by_scope =
+                [VectorClock::default(), VectorClock::default(), VectorClock::default()];
             if let Some((_, known)) = released.blocks.iter().find(|(block, _)| *block == me) {
                 by_scope[0] = known.clone();
             }
@@ -133,14 +134,20 @@ impl Words {
         }
     }
 
-    fn write(&mut self, run: &Run<'_>, order: &Order, access: Strong, before: Option<Released>) {
+    fn write(
+        &mut self,
+        run: &Run<'_>,
+        order: &ThreadClocks,
+        access: Strong,
+        before: Option<Released>,
+    ) {
         let Strong { lane, scope, .. } = access;
         let mut released = before.unwrap_or_default();
         released.block = order.block;
         released.warp = order.warp;
         released.lane = lane as u8;
         released.scope = scope;
-        let mut hand_on = |scope: Scope, known: &Known| {
+        let mut hand_on = |scope: Scope, known: &VectorClock| {
             // A later reader may use a narrower scope than the writer did.
             if scope < Scope::Device || run.narrow_scopes {
                 add(&mut released.blocks, order.block, known);

@@ -1,4 +1,4 @@
-//! What device memory held before a parallel launch wrote to it.
+//! The content of device memory before a parallel launch wrote to it.
 
 use crate::memory::Memory;
 use crate::region::Saved;
@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 /// Bytes of device memory that one chunk of the shadow stands for.
 pub(super) const CHUNK: u64 = 1 << 16;
 
-/// What the chunks of device memory held before a parallel launch first wrote to them.
+/// The content of the chunks of device memory before a parallel launch first wrote to them.
 pub(crate) struct Undo {
     pub regions: Vec<OnceLock<Vec<OnceLock<Saved>>>>,
 }

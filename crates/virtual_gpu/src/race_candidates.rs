@@ -1,54 +1,58 @@
-//! What is noticed while the device's work is done: order that is missing, host memory that changed.
+//! Races between work of different streams, and host memory that changed, noticed while the work is done.
 
-use crate::concurrent::{Overtook, Race, Ran};
-use crate::machine::Machine;
+use crate::concurrent::{EarlyCopy, FinishedKernel, Race};
+use crate::driver::Driver;
 use crate::misuse::MisuseKind;
 use crate::order;
 use crate::work::{QueuedOperation, QueuedWork};
 use simt::Footprint;
 use std::collections::BTreeSet;
 
-/// What a kernel is compared with by what it does.
+/// The earlier work that a kernel is compared with.
 #[derive(Debug, Default)]
-pub(crate) struct Suspects {
-    /// Pieces of 64 bytes of mapped memory that the host changed while it was pending.
+pub(crate) struct RaceCandidates {
+    /// DramAtoms of 64 bytes of mapped memory that the host changed while it was pending.
     changed: Vec<u64>,
     /// Copies and fills that were enqueued earlier.
-    overtaken: Vec<Overtook>,
+    overtaken: Vec<EarlyCopy>,
     /// Copies and fills that were enqueued later.
-    overtakers: Vec<Overtook>,
+    overtakers: Vec<EarlyCopy>,
     /// Kernels that are pending and may run at the same time.
     beside: BTreeSet<usize>,
-    /// Whether kernels that ran have to be compared with it.
+    /// True when kernels that ran have to be compared with it.
     awaited: bool,
 }
 
-impl Suspects {
-    /// Whether there is anything to compare the kernel with.
+impl RaceCandidates {
+    /// Returns whether there is anything to compare the kernel with.
     pub(crate) fn any(&self) -> bool {
-        let Suspects { changed, overtaken, overtakers, beside, awaited } = self;
+        let RaceCandidates { changed, overtaken, overtakers, beside, awaited } = self;
         *awaited || [changed.len(), overtaken.len(), overtakers.len(), beside.len()] != [0; 4]
     }
 }
 
-impl Machine {
+impl Driver {
     /// Compares operation `id`, which runs now, with what is pending; what a kernel's accesses decide is returned.
-    pub(crate) fn notice_before(&mut self, id: usize, operation: &QueuedOperation) -> Suspects {
+    pub(crate) fn notice_before(
+        &mut self,
+        id: usize,
+        operation: &QueuedOperation,
+    ) -> RaceCandidates {
         let mut overtaken = self.notice_overtaking(id, operation);
         let observes = self.options.checks.global_races && !self.skips_kernels;
         match operation.work {
             QueuedWork::Kernel(_) => {}
             QueuedWork::Copy(_) | QueuedWork::Arrival(_) | QueuedWork::Fill(_) if observes => {
                 self.notice_later(id, operation);
-                return Suspects::default();
+                return RaceCandidates::default();
             }
-            _ => return Suspects::default(),
+            _ => return RaceCandidates::default(),
         }
         let (earlier, overtakers) =
             self.concurrent.overtakers_of(id).into_iter().partition(|work| work.is_earlier);
         overtaken.extend::<Vec<_>>(earlier);
         let is_kernel = |work: &QueuedWork| matches!(work, QueuedWork::Kernel(_));
-        Suspects {
+        RaceCandidates {
             changed: self.changed_under(operation),
             overtaken,
             overtakers,
@@ -67,7 +71,7 @@ impl Machine {
             let Some(address) = order::conflict(&mine, &theirs, true) else { continue };
             if let QueuedWork::Kernel(_) = later.work {
                 let (call, accesses) = (operation.call, mine.clone());
-                self.concurrent.overtook(Overtook {
+                self.concurrent.overtook(EarlyCopy {
                     call,
                     accesses,
                     kernel: other,
@@ -88,33 +92,34 @@ impl Machine {
         call: &'static str,
         kernel: &str,
         footprint: Option<Footprint>,
-        suspects: Suspects,
+        candidates: RaceCandidates,
     ) {
         let Some(footprint) = footprint else {
             self.concurrent.ran(id, None);
             return;
         };
-        if let Some(address) = footprint.weak_access_in(&suspects.changed) {
+        if let Some(address) = footprint.weak_access_in(&candidates.changed) {
             let message = format!(
                 "the host changed mapped memory at {address:#x} while kernel `{kernel}`, which uses it, was pending; \
                  synchronize the stream before touching the buffer"
             );
             self.report(MisuseKind::HostMemoryChanged, message);
         }
-        let conflict = |work: &Overtook| order::conflict_with(&work.accesses, &footprint);
-        let earlier = suspects.overtaken.iter().find_map(|work| Some((work.call, conflict(work)?)));
+        let conflict = |work: &EarlyCopy| order::conflict_with(&work.accesses, &footprint);
+        let earlier =
+            candidates.overtaken.iter().find_map(|work| Some((work.call, conflict(work)?)));
         if let Some((earlier, address)) = earlier {
             self.report_overtaking(earlier, address);
         }
-        for work in &suspects.overtakers {
+        for work in &candidates.overtakers {
             if let Some(address) = conflict(work) {
                 self.recorder.call = work.call;
                 self.report_overtaking(call, address);
                 self.recorder.call = call;
             }
         }
-        let (kernel_name, device, beside) = (kernel.to_owned(), self.current(), suspects.beside);
-        let ran = Ran { call, kernel: kernel_name, device, footprint, beside };
+        let (kernel_name, device, beside) = (kernel.to_owned(), self.current(), candidates.beside);
+        let ran = FinishedKernel { call, kernel: kernel_name, device, footprint, beside };
         for race in self.concurrent.ran(id, Some(ran)) {
             self.report_concurrent(kernel, &race);
         }
@@ -139,24 +144,24 @@ impl Machine {
     /// Compares operation `id`, whose work runs now, with earlier work that is still pending: reports the first that
     /// conflicts, and retains what a kernel decides, by what it does: copies and fills that overtake one (in
     /// `concurrent`), and those that this one overtakes, which are returned.
-    fn notice_overtaking(&mut self, id: usize, operation: &QueuedOperation) -> Vec<Overtook> {
+    fn notice_overtaking(&mut self, id: usize, operation: &QueuedOperation) -> Vec<EarlyCopy> {
         let mine = order::accesses(&self.memory.device, &operation.work);
         // Its copy was compared with what came before.
         if mine.is_empty() || matches!(operation.work, QueuedWork::Arrival(_)) {
             return Vec::new();
         }
-        let suspects = self.options.checks.global_races;
+        let candidates = self.options.checks.global_races;
         let (mut overtaken, mut found) = (Vec::new(), None);
         for (other, earlier) in self.scheduler.before(id) {
             let theirs = order::accesses(&self.memory.device, &earlier.work);
-            let Some(address) = order::conflict(&mine, &theirs, suspects) else { continue };
+            let Some(address) = order::conflict(&mine, &theirs, candidates) else { continue };
             match (&operation.work, &earlier.work) {
                 (
                     QueuedWork::Kernel(_),
                     QueuedWork::Copy(_) | QueuedWork::Arrival(_) | QueuedWork::Fill(_),
                 ) => {
                     let call = earlier.call;
-                    overtaken.push(Overtook {
+                    overtaken.push(EarlyCopy {
                         call,
                         accesses: theirs,
                         kernel: id,
@@ -165,7 +170,7 @@ impl Machine {
                 }
                 (QueuedWork::Copy(_) | QueuedWork::Fill(_), QueuedWork::Kernel(_)) => {
                     let (call, accesses) = (operation.call, mine.clone());
-                    let work = Overtook { call, accesses, kernel: other, is_earlier: false };
+                    let work = EarlyCopy { call, accesses, kernel: other, is_earlier: false };
                     self.concurrent.overtook(work);
                 }
                 _ => {

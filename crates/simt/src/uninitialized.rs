@@ -3,7 +3,7 @@
 //! Nearly all reads are proved defined once per kernel, by a data-flow analysis over all paths. Only
 //! the rows that it leaves in doubt are followed lane by lane.
 
-use crate::operation::{Operation, Row};
+use crate::operation::{Operation, Register};
 use crate::program::Program;
 use crate::registers::ALWAYS;
 use std::collections::BTreeSet;
@@ -15,32 +15,32 @@ const STATE_WORDS_MAX: usize = 1 << 30;
 
 /// The rows that may be read before they are written, and the instructions that touch them.
 #[derive(Clone, Debug)]
-pub(crate) struct Doubt {
+pub(crate) struct UninitializedReads {
     rows: Vec<bool>,
     /// By instruction; empty when no row is in doubt.
     pub instructions: Vec<bool>,
 }
 
-impl Doubt {
+impl UninitializedReads {
     /// Nothing is in doubt.
-    pub const fn none() -> Doubt {
-        Doubt { rows: Vec::new(), instructions: Vec::new() }
+    pub const fn none() -> UninitializedReads {
+        UninitializedReads { rows: Vec::new(), instructions: Vec::new() }
     }
 
-    pub fn new(program: &Program) -> Doubt {
+    pub fn new(program: &Program) -> UninitializedReads {
         let rows = rows_in_doubt(program);
         if !rows.contains(&true) {
-            return Doubt::none();
+            return UninitializedReads::none();
         }
         let instructions = program.instructions.iter().zip(&program.details);
         let instructions = instructions
             .map(|(instruction, detail)| {
-                let guard = Row::Predicate(instruction.guard);
+                let guard = Register::Predicate(instruction.guard);
                 let all = detail.reads.iter().chain(&detail.writes).chain([&guard]);
                 all.map(|row| number(program, *row)).any(|row| rows[row])
             })
             .collect();
-        Doubt { rows, instructions }
+        UninitializedReads { rows, instructions }
     }
 
     pub fn holds(&self, row: usize) -> bool {
@@ -49,21 +49,21 @@ impl Doubt {
 }
 
 /// Rows of all files in one sequence.
-pub(crate) fn number(program: &Program, row: Row) -> usize {
+pub(crate) fn number(program: &Program, row: Register) -> usize {
     let longs = program.words as usize;
     let predicates = longs + program.longs as usize + 1;
     match row {
-        Row::Word(index) => index as usize,
-        Row::Long(index) => longs + index as usize,
-        Row::Predicate(index) => predicates + index as usize,
+        Register::Word(index) => index as usize,
+        Register::Long(index) => longs + index as usize,
+        Register::Predicate(index) => predicates + index as usize,
     }
 }
 
 /// Rows that hold defined values when a warp starts.
-pub(crate) fn defined_at_start(program: &Program) -> impl Iterator<Item = Row> {
+pub(crate) fn defined_at_start(program: &Program) -> impl Iterator<Item = Register> {
     let constants = program.constants.iter().map(|(row, _)| *row);
     let specials = program.specials.iter().map(|(row, _)| *row);
-    constants.chain(specials).chain((0..3).map(Row::Predicate))
+    constants.chain(specials).chain((0..3).map(Register::Predicate))
 }
 
 /// A set of defined rows.
@@ -75,7 +75,7 @@ fn contains(set: &Defined, row: usize) -> bool {
 
 /// Rows that some path reads before it wrote them; all rows of a program too large to tell.
 fn rows_in_doubt(program: &Program) -> Vec<bool> {
-    let count = number(program, Row::Predicate(program.predicates));
+    let count = number(program, Register::Predicate(program.predicates));
     let length = program.instructions.len();
     let following = successors(program);
     // States are kept where control flow arrives, and passed along straight lines.
@@ -142,12 +142,12 @@ fn rows_in_doubt(program: &Program) -> Vec<bool> {
     doubt
 }
 
-/// What an instruction does to the set of defined rows; rows that it reads outside are in doubt.
+/// Returns what an instruction does to the set of defined rows; rows that it reads outside are in doubt.
 fn pass(program: &Program, pc: usize, state: &mut Defined, doubt: &mut [bool]) {
     let instruction = &program.instructions[pc];
     let detail = &program.details[pc];
     let mut defined = true;
-    for row in detail.reads.iter().chain([&Row::Predicate(instruction.guard)]) {
+    for row in detail.reads.iter().chain([&Register::Predicate(instruction.guard)]) {
         let row = number(program, *row);
         if !contains(state, row) {
             doubt[row] = true;

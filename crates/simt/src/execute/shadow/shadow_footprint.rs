@@ -7,8 +7,8 @@ use crate::registers::LANES;
 
 /// Lanes that reach one line side by side, at one distance or at one address.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Part {
-    /// How many lines after that of the first active lane.
+pub(crate) struct LineAccess {
+    /// The number of lines after that of the first active lane.
     pub line: i32,
     /// Lanes that all read the same granules; none when each granule has a lane of its own.
     pub many: u32,
@@ -21,17 +21,17 @@ pub(crate) struct Part {
 /// The parts of an instruction's last accesses, one for each place in a line that an access can
 /// begin at. They are those of the next one, too, when its pattern and its place are the same.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Parts([Option<Box<Found>>; LINE]);
+pub(crate) struct ShadowFootprint([Option<Box<Cached>>; LINE]);
 
 #[derive(Clone, Debug, Default)]
-struct Found {
+struct Cached {
     generation: u32,
     phase: u32,
     count: u8,
-    list: [Part; LANES],
+    list: [LineAccess; LANES],
 }
 
-impl Parts {
+impl ShadowFootprint {
     /// The parts of an access whose elements are at most a line each, to memory of which the shadow
     /// begins at `start`.
     #[inline(always)]
@@ -40,7 +40,7 @@ impl Parts {
         request: Request<'_>,
         (start, shift): (u64, u32),
         (reads, is_shared): (bool, bool),
-    ) -> &[Part] {
+    ) -> &[LineAccess] {
         let first = request.first().wrapping_sub(start);
         let place = first as u32 & (((LINE as u32) << shift) - 1);
         let phase = place | u32::from(is_shared) << 16;
@@ -54,7 +54,7 @@ impl Parts {
     }
 }
 
-impl Found {
+impl Cached {
     fn find(&mut self, request: Request<'_>, (start, shift): (u64, u32), reads: bool) {
         let granules = (request.bytes >> shift).max(1);
         let element = FULL >> (LINE as u32 - granules);
@@ -99,7 +99,7 @@ impl Found {
                 event = event.of_many();
             }
             let line = number.wrapping_sub(line_of_first) as i32;
-            self.list[count] = Part { line, many, form: event.0 as u16, granules: mask };
+            self.list[count] = LineAccess { line, many, form: event.0 as u16, granules: mask };
             count += 1;
         }
         self.count = count as u8;

@@ -2,17 +2,17 @@
 
 /// A register row and the file it lives in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Row {
+pub(crate) enum Register {
     Word(u32),
     Long(u32),
     Predicate(u32),
 }
 
-impl Row {
+impl Register {
     /// The index within its file.
     pub fn index(self) -> u32 {
         match self {
-            Row::Word(index) | Row::Long(index) | Row::Predicate(index) => index,
+            Register::Word(index) | Register::Long(index) | Register::Predicate(index) => index,
         }
     }
 }

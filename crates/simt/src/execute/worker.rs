@@ -7,7 +7,7 @@ use super::shadow::shared::SharedShadow;
 use super::warp::Warp;
 
 /// One worker: runs blocks, keeps its own counts.
-pub(crate) struct Machine<'r> {
+pub(crate) struct Worker<'r> {
     pub observers: Observers<'r>,
     pub run: &'r Run<'r>,
     pub last_region: usize,
@@ -26,10 +26,10 @@ pub(crate) struct Machine<'r> {
     pub steps: u64,
 }
 
-impl<'r> Machine<'r> {
-    pub fn new(run: &'r Run<'r>) -> Machine<'r> {
+impl<'r> Worker<'r> {
+    pub fn new(run: &'r Run<'r>) -> Worker<'r> {
         let count = run.program.instructions.len();
-        Machine {
+        Worker {
             observers: Observers::new(run),
             run,
             last_region: 0,

@@ -2,7 +2,7 @@
 
 /// A frame of one lane.
 #[derive(Clone, Debug)]
-pub(crate) struct Aside {
+pub(crate) struct SavedFrame {
     pub frame: u32,
     /// Calls that were under way.
     pub depth: usize,

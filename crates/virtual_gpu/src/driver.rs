@@ -33,11 +33,11 @@ const WRITE_COMBINED_PAGES: f64 = 0.75;
 
 /// The virtual machine: its devices, and everything that they share.
 #[derive(Debug)]
-pub(crate) struct Machine {
+pub(crate) struct Driver {
     pub(crate) devices: Vec<DeviceState>,
     pub(crate) topology: Topology,
     pub(crate) options: Options,
-    /// How much larger kernels are taken to be than what they execute.
+    /// The factor between kernels as they are meant to be and as they are executed.
     pub(crate) larger: WorkScale,
     /// Warp-instructions after which a kernel is taken to run forever, where that is not what the options say.
     pub(crate) limit: Option<u64>,
@@ -60,12 +60,12 @@ pub(crate) struct Machine {
     pub(crate) recorder: Recorder,
 }
 
-impl Machine {
-    pub(crate) fn new(topology: impl Into<Topology>, options: Options) -> Machine {
+impl Driver {
+    pub(crate) fn new(topology: impl Into<Topology>, options: Options) -> Driver {
         let topology = topology.into();
         let devices = topology.devices();
         let bytes: Vec<u64> = devices.iter().map(|profile| profile.memory_bytes).collect();
-        let mut machine = Machine {
+        let mut driver = Driver {
             memory: Memories::new(&bytes),
             objects: Objects::new(devices.len()),
             timeline: Timeline::new(devices.len()),
@@ -85,11 +85,11 @@ impl Machine {
             clock: Clock::default(),
             recorder: Recorder::default(),
         };
-        for (ordinal, device) in machine.devices.iter_mut().enumerate() {
-            device.kernels_until_lost = machine.topology.kernels_until_lost(ordinal);
+        for (ordinal, device) in driver.devices.iter_mut().enumerate() {
+            device.kernels_until_lost = driver.topology.kernels_until_lost(ordinal);
         }
-        machine.set_options(options);
-        machine
+        driver.set_options(options);
+        driver
     }
 
     /// Changes how the device runs from here on.
@@ -131,7 +131,7 @@ impl Machine {
         ReturnCode::NOT_SUPPORTED
     }
 
-    /// What a copy or a fill of so many bytes is taken to be.
+    /// Returns what a copy or a fill of so many bytes is taken to be.
     pub(crate) fn larger_bytes(&self, bytes: u64) -> u64 {
         (bytes as f64 * self.larger.work) as u64
     }
@@ -144,9 +144,8 @@ impl Machine {
     /// The driver locks pages for an allocation while the host waits. Small ones share pages that stay locked while one
     /// of them lives.
     pub(crate) fn allocates_page_locked(&mut self, bytes: usize, flags: u32) {
-        let is_small = |machine: &Machine, bytes: usize| {
-            machine.larger_bytes(bytes as u64) <= SHARED_PAGES / 2
-        };
+        let is_small =
+            |driver: &Driver, bytes: usize| driver.larger_bytes(bytes as u64) <= SHARED_PAGES / 2;
         let shares = |region: &HostRegion| {
             region.kind == HostKind::Pinned
                 && is_small(self, region.bytes)
@@ -220,33 +219,33 @@ mod tests {
     use crate::objects::ContextState;
     use crate::profile::Profile;
 
-    fn machine() -> Machine {
-        Machine::new(Profile::named("h200").unwrap(), Options::default())
+    fn driver() -> Driver {
+        Driver::new(Profile::named("h200").unwrap(), Options::default())
     }
 
     #[test]
     fn a_context_is_asked_for_after_the_start() {
-        let mut machine = machine();
-        assert_eq!(machine.allocate(64), Err(NOT_INITIALIZED));
-        machine.initialized = true;
-        assert_eq!(machine.allocate(64), Err(INVALID_CONTEXT));
-        assert_eq!(machine.recorder.misuse[0].kind, MisuseKind::Context);
-        let context = machine.objects.contexts.add(ContextState::default());
+        let mut driver = driver();
+        assert_eq!(driver.allocate(64), Err(NOT_INITIALIZED));
+        driver.initialized = true;
+        assert_eq!(driver.allocate(64), Err(INVALID_CONTEXT));
+        assert_eq!(driver.recorder.misuse[0].kind, MisuseKind::Context);
+        let context = driver.objects.contexts.add(ContextState::default());
         thread::push_context(context);
-        assert_eq!(machine.allocate(0), Err(ReturnCode::INVALID_VALUE));
-        assert!(machine.allocate(64).is_ok());
-        machine.device_mut().fault = Some(ReturnCode(700));
-        assert_eq!(machine.context(), Err(ReturnCode(700)));
+        assert_eq!(driver.allocate(0), Err(ReturnCode::INVALID_VALUE));
+        assert!(driver.allocate(64).is_ok());
+        driver.device_mut().fault = Some(ReturnCode(700));
+        assert_eq!(driver.context(), Err(ReturnCode(700)));
         thread::pop_context();
     }
 
     #[test]
     fn the_hosts_work_grows_with_the_size_that_it_stands_for() {
-        let mut machine = machine();
-        machine.host_reads(0, 1 << 20);
-        let once = machine.clock.now;
-        machine.larger = WorkScale { blocks: 1.0, ..WorkScale::all(8.0) };
-        machine.host_reads(0, 1 << 20);
-        assert!((machine.clock.now - 9.0 * once).abs() < 1e-6 * once);
+        let mut driver = driver();
+        driver.host_reads(0, 1 << 20);
+        let once = driver.clock.now;
+        driver.larger = WorkScale { blocks: 1.0, ..WorkScale::all(8.0) };
+        driver.host_reads(0, 1 << 20);
+        assert!((driver.clock.now - 9.0 * once).abs() < 1e-6 * once);
     }
 }

@@ -3,10 +3,10 @@
 //! Retries of a compare-and-swap, polls of a flag, look-back: the executor runs blocks in turn, so that it counts few
 //! turns of such a loop, and a GPU makes as many as its timing asks for.
 
-use crate::doubt::number;
-use crate::operation::{MbarrierOperation, Operation, Row};
+use crate::operation::{MbarrierOperation, Operation, Register};
 use crate::program::Program;
 use crate::registers::ALWAYS;
+use crate::uninitialized::number;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Instructions that are looked at in all; in a program where that is not enough, every candidate counts.
@@ -66,7 +66,7 @@ pub(crate) fn loops(program: &Program) -> Vec<(usize, usize)> {
     loops
 }
 
-/// Whether what an instruction in a loop reads decides if the loop goes on.
+/// Returns whether what an instruction in a loop reads decides if the loop goes on.
 pub(crate) fn decides(
     program: &Program,
     (start, end): (usize, usize),
@@ -81,7 +81,7 @@ pub(crate) fn decides(
             let Some(left) = work.checked_sub(1 + depends_until.len()) else { return true };
             *work = left;
             let (instruction, detail) = (&program.instructions[pc], &program.details[pc]);
-            let guard = Row::Predicate(instruction.guard);
+            let guard = Register::Predicate(instruction.guard);
             let is_controlled = depends_until.iter().any(|(from, to)| (*from..*to).contains(&pc))
                 || depends.contains(&number(program, guard));
             let reads = detail.reads.iter().any(|row| depends.contains(&number(program, *row)));

@@ -1,4 +1,4 @@
-//! What a thread knows: up to which time it comes after the accesses of every other thread.
+//! A thread's vector clock: up to which time it comes after the accesses of every other thread.
 //!
 //! This is a vector clock, but not one number per thread: a grid has millions. It is a tree. Its
 //! inner nodes lead to blocks; a block has one time for all of its warps, and further times only for
@@ -123,15 +123,15 @@ enum Node {
 
 /// See the module.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct VectorClock {
     root: Option<Arc<Node>>,
     /// Levels of inner nodes.
     height: u32,
 }
 
-impl Known {
-    /// What is known of one block.
-    pub fn of_block(block: u32, times: BlockTimes) -> Known {
+impl VectorClock {
+    /// Returns what is known of one block.
+    pub fn of_block(block: u32, times: BlockTimes) -> VectorClock {
         let mut node = Arc::new(Node::Block(times));
         let mut height = 0;
         // The lowest digit of the block's number is next to it.
@@ -141,7 +141,7 @@ impl Known {
             node = Arc::new(Node::Inner(children));
             height += 1;
         }
-        Known { root: Some(node), height }
+        VectorClock { root: Some(node), height }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -166,18 +166,18 @@ impl Known {
         }
     }
 
-    /// Whether the thread's accesses up to the time are known.
+    /// Returns whether the thread's accesses up to the time are known.
     pub fn covers(&self, thread: Thread, time: u32) -> bool {
         self.block(thread.block).is_some_and(|b| b.covers(thread.warp, thread.lane, time))
     }
 
-    /// Whether the accesses of all lanes of the warp up to the time are known.
+    /// Returns whether the accesses of all lanes of the warp up to the time are known.
     pub fn covers_warp(&self, block: u32, warp: u8, time: u32) -> bool {
         self.block(block).is_some_and(|b| b.covers_warp(warp, time))
     }
 
     /// Learns what another knows.
-    pub fn join(&mut self, other: &Known) {
+    pub fn join(&mut self, other: &VectorClock) {
         let Some(theirs) = &other.root else { return };
         let Some(mine) = &self.root else {
             *self = other.clone();
@@ -190,7 +190,7 @@ impl Known {
         let height = self.height.max(other.height);
         let (mine, theirs) = (self.raise(height), other.raise(height));
         if let (Some(a), Some(b)) = (&mine, &theirs) {
-            *self = Known { root: Some(join(a, b)), height };
+            *self = VectorClock { root: Some(join(a, b)), height };
         }
     }
 
@@ -205,8 +205,8 @@ impl Known {
         root
     }
 
-    /// Whether both are the same tree, or both empty.
-    pub fn is_same(&self, other: &Known) -> bool {
+    /// Returns whether both are the same tree, or both empty.
+    pub fn is_same(&self, other: &VectorClock) -> bool {
         match (&self.root, &other.root) {
             (Some(a), Some(b)) => Arc::ptr_eq(a, b),
             (None, None) => true,
@@ -265,22 +265,22 @@ fn join(a: &Arc<Node>, b: &Arc<Node>) -> Arc<Node> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BlockTimes, Known, Thread};
+    use super::{BlockTimes, Thread, VectorClock};
 
-    fn lane(block: u32, warp: u8, lane: u8, time: u32) -> Known {
+    fn lane(block: u32, warp: u8, lane: u8, time: u32) -> VectorClock {
         let mut times = BlockTimes::default();
         times.add_lanes(warp, 1 << lane, time);
-        Known::of_block(block, times)
+        VectorClock::of_block(block, times)
     }
 
     /// Joins of many blocks know exactly what was put into them.
     #[test]
     fn a_join_knows_what_its_parts_know() {
         let blocks = [0, 1, 15, 16, 17, 255, 256, 4097, 65536, 1 << 31, u32::MAX];
-        let mut all = Known::default();
+        let mut all = VectorClock::default();
         for (i, block) in blocks.into_iter().enumerate() {
             all.join(&lane(block, i as u8, 3, 10));
-            all.join(&Known::of_block(block, BlockTimes::of_all(2)));
+            all.join(&VectorClock::of_block(block, BlockTimes::of_all(2)));
         }
         for (i, block) in blocks.into_iter().enumerate() {
             let thread = |warp, lane| Thread { block, warp, lane };
@@ -292,7 +292,7 @@ mod tests {
         }
     }
 
-    /// What adds nothing leaves the tree as it is, so that the next join with it costs nothing.
+    /// A join that adds nothing leaves the tree as it is, so that the next one costs nothing.
     #[test]
     fn a_join_with_less_shares_the_tree() {
         let mut big = lane(7, 0, 0, 5);
@@ -314,8 +314,8 @@ mod tests {
         times.add_lanes(2, 0b101, 7);
         times.add_warp(2, 9);
         assert_eq!(times.warps[0].lanes, []);
-        let mut known = Known::of_block(3, times);
-        known.join(&Known::of_block(3, BlockTimes::of_all(9)));
+        let mut known = VectorClock::of_block(3, times);
+        known.join(&VectorClock::of_block(3, BlockTimes::of_all(9)));
         assert!(known.block(3).unwrap().warps.is_empty());
     }
 }
