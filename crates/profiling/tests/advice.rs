@@ -46,6 +46,7 @@ fn launched(body: &str) -> LaunchRecord {
         ..Parts::default()
     };
     LaunchRecord {
+        estimate: None,
         kernel: "k".to_owned(),
         grid: launch.grid,
         block: launch.block,

@@ -3,12 +3,6 @@
 /// 2^64 over the golden ratio: multiples of it lie far apart.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Spreads neighbours; the best bits are on top.
-#[inline(always)]
-pub(crate) fn spread(value: u64) -> u64 {
-    value.wrapping_mul(GOLDEN)
-}
-
 /// A 64-bit mixing function (SplitMix64's).
 pub(crate) fn mix(value: u64) -> u64 {
     let z = value.wrapping_add(GOLDEN);

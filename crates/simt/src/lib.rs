@@ -13,8 +13,8 @@ mod heap;
 mod image;
 mod launch;
 mod memory;
-mod model;
 mod module;
+mod observer;
 mod operation;
 mod options;
 mod program;
@@ -35,14 +35,16 @@ pub use counters::{
 };
 pub use decode::contraction::Contraction;
 pub use error::{Error, Place, Position};
-pub use execute::{run, run_printing, stop};
+pub use execute::{run, run_observed, stop};
 pub use findings::{Checks, Finding, Hazard};
 pub use footprint::Footprint;
 pub use launch::{Launch, Limits, validate};
 pub use memory::{Allocation, Memory};
-pub use model::{DramAtoms, Estimate, L2, Latencies, LinkTraffic, Window, dram_atom_bytes};
 pub use module::{
     Coverage, Kernel, Module, ModuleVariable, Parameter, ParameterKind, VariableSpace,
+};
+pub use observer::{
+    AccessKind, InstructionClass, InstructionFacts, MemorySpace, Observer, WarpAccess,
 };
 pub use options::{Options, Schedule, Watched};
 pub use report::{InstructionReport, Report};

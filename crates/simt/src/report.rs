@@ -2,13 +2,14 @@
 
 use crate::findings::Finding;
 use crate::footprint::Footprint;
-use crate::model::Estimate;
 use counters::Counters;
 use counters::{RequestRecord, SourceLocation};
 
 /// The report of one instruction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InstructionReport {
+    /// Its number in the kernel, see [`Kernel::instruction_facts`](crate::Kernel::instruction_facts).
+    pub number: u32,
     /// The function that it belongs to.
     pub function: String,
     /// The opcode with modifiers.
@@ -53,9 +54,6 @@ impl InstructionReport {
 pub struct Report {
     /// The sum over all instructions.
     pub counters: Counters,
-    /// When a time is estimated: the sum over instructions that only run before a block's first barrier or after its
-    /// last, and load no global memory there.
-    pub once: Counters,
     /// Per instruction, in the order of the PTX; instructions that never ran are left out.
     pub instructions: Vec<InstructionReport>,
     /// Hazards.
@@ -68,8 +66,6 @@ pub struct Report {
     pub blocks: u64,
     /// Warps that ran.
     pub warps: u64,
-    /// The estimate, when it was asked for.
-    pub estimate: Option<Estimate>,
     /// The bytes that it read and wrote, when they were asked for.
     pub footprint: Option<Footprint>,
 }
@@ -93,6 +89,7 @@ mod tests {
             let (function, source) = (String::new(), None);
             let text = text.to_owned();
             InstructionReport {
+                number: 0,
                 function,
                 text,
                 ptx_line: 1,

@@ -12,8 +12,6 @@ use crate::registers::ALWAYS;
 use crate::spin_loops::{decides, loops};
 use std::collections::BTreeSet;
 
-/// Turns that become one.
-pub(crate) const TURNS: u32 = 4;
 /// The longest loop that is unrolled, in instructions of PTX.
 const LENGTH_MAX: usize = 48;
 /// The most instructions of one way that become predicated.

@@ -2,10 +2,10 @@
 
 use crate::arrays::{Array, ArrayRequest};
 use crate::code::{CuResult, INVALID_HANDLE};
-use crate::copy_model::{self, Direction};
 use crate::driver::Driver;
 use crate::memories::ARRAY_LABEL;
 use cuda_driver::{OperationKind, ReturnCode};
+use gpu_model::copy_time::{self, Direction};
 use simt::Image;
 
 impl Driver {
@@ -183,15 +183,15 @@ impl Driver {
             BoxSide::Array { .. } => false,
         };
         let (direction, kind) = if is_host(self, copy.source) {
-            (Direction::Upload(true), OperationKind::HostToDevice(bytes))
+            (Direction::HostToDevice(true), OperationKind::HostToDevice(bytes))
         } else if is_host(self, copy.target) {
-            (Direction::Download(true), OperationKind::DeviceToHost(bytes))
+            (Direction::DeviceToHost(true), OperationKind::DeviceToHost(bytes))
         } else {
             (Direction::Device, OperationKind::DeviceCopy(bytes))
         };
         let start = self.clock.now;
-        let end = start
-            + copy_model::copy_ns(&self.device().profile, direction, self.larger_bytes(bytes));
+        let end =
+            start + copy_time::copy_ns(&self.device().profile, direction, self.larger_bytes(bytes));
         self.clock.now = end;
         self.recorder.note(kind, None, start..end);
     }

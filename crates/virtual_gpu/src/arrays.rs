@@ -1,8 +1,8 @@
 //! Arrays: images that a driver lays out.
 
 use crate::code::CuResult;
-use crate::profile::Profile;
 use cuda_driver::ReturnCode;
+use gpu_model::Profile;
 use simt::{Format, Image, Level, Shape};
 
 /// `CUDA_ARRAY3D_LAYERED` and its neighbours.

@@ -1,10 +1,10 @@
 //! The state of one device of a machine.
 
 use crate::code::LOST;
-use crate::l2::{L2Contents, L2Size};
 use crate::limits::Limits;
-use crate::profile::Profile;
 use cuda_driver::ReturnCode;
+use gpu_model::Profile;
+use gpu_model::l2::{L2Contents, L2Size};
 
 /// The state of one device, besides its memory and its engines.
 #[derive(Debug)]

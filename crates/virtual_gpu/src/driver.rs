@@ -3,19 +3,19 @@
 use crate::clock::Clock;
 use crate::code::{CuResult, INVALID_CONTEXT, NOT_INITIALIZED};
 use crate::concurrent::Concurrent;
-use crate::copy_model;
 use crate::device_state::DeviceState;
 use crate::memories::{HostKind, HostRegion, Memories, WRITE_COMBINED};
 use crate::misuse::MisuseKind;
-use crate::model::WorkScale;
 use crate::objects::Objects;
 use crate::options::{Options, Order};
 use crate::recorder::Recorder;
 use crate::scheduler::Scheduler;
 use crate::thread;
-use crate::timeline::Timeline;
-use crate::topology::Topology;
 use cuda_driver::{OperationKind, ReturnCode};
+use gpu_model::Topology;
+use gpu_model::copy_time;
+use gpu_model::kernel_time::WorkScale;
+use gpu_model::timeline::Timeline;
 use simt::{Trace, Watched};
 use std::collections::BTreeMap;
 use std::collections::HashMap;
@@ -177,7 +177,7 @@ impl Driver {
             writes,
             self.clock.now,
         );
-        self.clock.advance(copy_model::moves_ns(&self.device().profile, &moves, self.larger.work));
+        self.clock.advance(copy_time::moves_ns(&self.device().profile, &moves, self.larger.work));
     }
 
     /// The host writes memory of its own.
@@ -208,7 +208,7 @@ impl Driver {
         let taken = self.memory.device.allocate(bytes as u64);
         // Device memory goes before managed memory, which has the host to go to.
         let moves = self.memory.managed.shrink(self.memory.room_for_managed());
-        self.clock.advance(copy_model::moves_ns(&self.device().profile, &moves, 1.0));
+        self.clock.advance(copy_time::moves_ns(&self.device().profile, &moves, 1.0));
         taken.map_err(|_| ReturnCode::OUT_OF_MEMORY)
     }
 }
@@ -217,7 +217,7 @@ impl Driver {
 mod tests {
     use super::*;
     use crate::objects::ContextState;
-    use crate::profile::Profile;
+    use gpu_model::Profile;
 
     fn driver() -> Driver {
         Driver::new(Profile::named("h200").unwrap(), Options::default())

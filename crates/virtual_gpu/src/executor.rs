@@ -1,19 +1,20 @@
 //! Does the device's work: each operation when its turn comes, and says when it ran.
 
 use crate::code::LOST;
-use crate::copy_model::{self, Direction};
 use crate::driver::Driver;
-use crate::link::Link;
-use crate::managed::{PageMoves, Side};
 use crate::misuse::{KernelFault, MisuseKind};
-use crate::model::{self, Load, Parts};
 use crate::race_candidates::RaceCandidates;
 use crate::recorder::LaunchRecord;
 use crate::scheduler::Done;
-use crate::timeline::{Engine, Place};
 use crate::work::{Copy, Fill, HostFunction, KernelLaunch, QueuedOperation, QueuedWork};
 use crate::{code, thread};
 use cuda_driver::{OperationKind, ReturnCode};
+use gpu_model::Link;
+use gpu_model::copy_time::{self, Direction};
+use gpu_model::kernel_time::{self, Load, Parts};
+use gpu_model::timeline::{Engine, Place};
+use gpu_model::{Estimate, Estimator, Ranges};
+use gpu_model::{PageMoves, Side};
 use simt::{Checks, Report};
 use std::ffi::c_void;
 use std::io::Write;
@@ -25,6 +26,7 @@ pub(crate) const HOST_FUNCTION_NS: f64 = 10_000.0;
 /// The model's prediction of a kernel.
 #[derive(Default)]
 struct Predicted {
+    estimate: Option<Estimate>,
     parts: Parts,
     moves: PageMoves,
     model_ns: f64,
@@ -55,7 +57,7 @@ impl Driver {
         for dependency in &operation.dependencies {
             let Some(Done { end, engine: on }) = self.scheduler.done(*dependency) else { continue };
             let is_copy = |place: Option<Place>| {
-                matches!(place, Some((_, Engine::Upload | Engine::Download)))
+                matches!(place, Some((_, Engine::HostToDevice | Engine::DeviceToHost)))
             };
             let profile = &self.device().profile;
             let same = engine == on || profile.copy_engines == 1 && is_copy(engine) && is_copy(on);
@@ -91,14 +93,14 @@ impl Driver {
         let engine = match work {
             QueuedWork::Kernel(_) | QueuedWork::Fill(_) => Some(Engine::Compute),
             QueuedWork::Copy(copy) => match self.memory.direction(copy) {
-                Direction::Upload(_) => Some(Engine::Upload),
-                Direction::Download(_) => Some(Engine::Download),
+                Direction::HostToDevice(_) => Some(Engine::HostToDevice),
+                Direction::DeviceToHost(_) => Some(Engine::DeviceToHost),
                 Direction::Device => Some(Engine::Compute),
-                Direction::Peer { .. } => Some(Engine::Outward),
+                Direction::Peer { .. } => Some(Engine::LinkOut),
                 Direction::Host => None,
             },
-            QueuedWork::Prefetch { to: Side::Device, .. } => Some(Engine::Upload),
-            QueuedWork::Prefetch { to: Side::Host, .. } => Some(Engine::Download),
+            QueuedWork::Prefetch { to: Side::Device, .. } => Some(Engine::HostToDevice),
+            QueuedWork::Prefetch { to: Side::Host, .. } => Some(Engine::DeviceToHost),
             QueuedWork::Event
             | QueuedWork::Wait
             | QueuedWork::Join
@@ -157,8 +159,8 @@ impl Driver {
             }
             QueuedWork::Prefetch { range, to } => {
                 let direction = match to {
-                    Side::Device => Direction::Upload(false),
-                    Side::Host => Direction::Download(false),
+                    Side::Device => Direction::HostToDevice(false),
+                    Side::Host => Direction::DeviceToHost(false),
                 };
                 let moves = self.memory.move_to(*to, range.clone());
                 let duration = self.device().profile.copy_latency_ns / 4.0 + self.moves_ns(&moves);
@@ -189,9 +191,9 @@ impl Driver {
         if let Direction::Peer { from, to } = direction {
             // Copies without peer access use the two devices' links to the host.
             let (out, into) = if self.is_direct(from, to) {
-                (Engine::Outward, Engine::Inward)
+                (Engine::LinkOut, Engine::LinkIn)
             } else {
-                (Engine::Download, Engine::Upload)
+                (Engine::DeviceToHost, Engine::HostToDevice)
             };
             return self.timeline.together(
                 &[((from, out), 1.0), ((to, into), 1.0)],
@@ -200,11 +202,11 @@ impl Driver {
             );
         }
         let device = self.current();
-        let rate = copy_model::bus_rate(&self.device().profile, direction);
+        let rate = copy_time::bus_rate(&self.device().profile, direction);
         let bus = rate / self.device().profile.both_ways_bytes_per_second;
         match direction {
-            Direction::Upload(_) => self.timeline.copy(device, true, ready, duration, bus),
-            Direction::Download(_) => self.timeline.copy(device, false, ready, duration, bus),
+            Direction::HostToDevice(_) => self.timeline.copy(device, true, ready, duration, bus),
+            Direction::DeviceToHost(_) => self.timeline.copy(device, false, ready, duration, bus),
             Direction::Device | Direction::Peer { .. } => {
                 self.timeline.compute(device, ready, duration, 1.0)
             }
@@ -249,7 +251,7 @@ impl Driver {
         let end = fill.address + ((fill.height - 1) * fill.pitch + row_bytes) as u64;
         let pages_ns = self.bring_pages(fill.address..end);
         self.pass_l2(fill.address..end);
-        Some(pages_ns + copy_model::fill_ns(&self.device().profile, bytes))
+        Some(pages_ns + copy_time::fill_ns(&self.device().profile, bytes))
     }
 
     /// Runs a kernel; says how long it takes, and how long of that each end of a link is busy.
@@ -274,29 +276,14 @@ impl Driver {
         // What a kernel did is known from the check for races, which reports what was asked for.
         let asked = self.options.checks;
         let checks = Checks { global_races: asked.global_races || candidates.any(), ..asked };
-        let [host_ranges, host_small_page_ranges] = self.memory.mapped_ranges();
         let options = simt::Options {
             checks,
             fuel: self.limit.unwrap_or(self.options.fuel),
             schedule: self.options.schedule,
             limits: self.device().profile.launch_limits(),
-            estimate: self.options.times.then(|| {
-                let profile = &self.device().profile;
-                profile.latencies(kernel.shared_bytes, kernel.resident, peer_cycles)
-            }),
-            host_ranges,
-            host_small_page_ranges,
-            peers: peer_addresses,
-            managed_ranges: self.memory.managed.ranges(),
             watched: self.watched,
             trace: self.trace.clone(),
             footprint: candidates.any(),
-            l2: self.device().l2.found_by(
-                kernel.window,
-                self.device().l2_size(),
-                self.larger.bytes,
-            ),
-            scale: if all_at_once { 1.0 } else { self.larger.bytes },
             ..simt::Options::default()
         };
         if self.skips_kernels {
@@ -304,11 +291,28 @@ impl Driver {
             self.remember(kernel, Report::default(), Predicted::default());
             return Some((0.0, Vec::new()));
         }
+        let [host, host_small_pages] = self.memory.mapped_ranges();
+        let mut estimator = self.options.times.then(|| {
+            let device = self.device();
+            let (profile, shared) = (&device.profile, kernel.shared_bytes);
+            let latencies = profile.latencies(shared, kernel.resident, peer_cycles);
+            let managed = self.memory.managed.ranges();
+            let ranges = Ranges { host, host_small_pages, peers: peer_addresses, managed };
+            let l2 = device.l2.found_by(kernel.window, device.l2_size(), self.larger.bytes);
+            let scale = if all_at_once { 1.0 } else { self.larger.bytes };
+            let observed = kernel.module.kernel(&kernel.launch.kernel).ok()?;
+            Some(Estimator::new(observed, latencies, ranges, l2, scale))
+        });
         self.hide_inaccessible();
         let mut printed = String::new();
-        let memory = &mut self.memory.device;
-        let ran =
-            simt::run_printing(&kernel.module, memory, &kernel.launch, &options, &mut printed);
+        let ran = simt::run_observed(
+            &kernel.module,
+            &mut self.memory.device,
+            &kernel.launch,
+            &options,
+            &mut printed,
+            estimator.as_mut().and_then(Option::as_mut).map(|observer| observer as _),
+        );
         self.memory.device.show();
         // Its share of what L2 holds, which changes now.
         drop(options);
@@ -343,9 +347,10 @@ impl Driver {
             self.remember(kernel, report, predicted);
             return Some((least_ns, Vec::new()));
         }
+        let estimator = estimator.flatten();
+        let mut estimate = estimator.map(|it| it.estimate(&report)).unwrap_or_default();
         // The record of the launch does without the list of what it leaves.
-        let left = report.estimate.as_mut().and_then(|estimate| estimate.residual_lines.take());
-        let estimate = report.estimate.clone().unwrap_or_default();
+        let left = estimate.residual_lines.take();
         let larger = self.larger.bytes;
         let device = self.device_mut();
         let size = device.l2_size();
@@ -354,7 +359,6 @@ impl Driver {
         let links: Vec<&Link> = links.iter().collect();
         let load = Load {
             counters: &report.counters,
-            once: &report.once,
             estimate: &estimate,
             warps: report.warps,
             blocks: report.blocks,
@@ -363,7 +367,7 @@ impl Driver {
             all_set_aside: kernel.window.is_some() && self.device().sets_all_aside(),
             links: &links,
         };
-        let parts = model::parts(&self.device().profile, &load);
+        let parts = kernel_time::parts(&self.device().profile, &load);
         let minimum_ns = if kernel.in_graph {
             self.device().profile.graph_kernel_minimum_ns
         } else {
@@ -371,15 +375,19 @@ impl Driver {
         };
         // A kernel that waits for pages does little else meanwhile.
         let moves = self.memory.kernel_touches(&estimate.touched_pages, self.clock.now);
-        let busy = model::links_busy(&load, kernel.device, &peers);
+        let busy = kernel_time::links_busy(&load, kernel.device, &peers);
         let model_ns = minimum_ns + parts.together_ns() + self.moves_ns(&moves);
-        self.remember(kernel, report, Predicted { parts, moves, model_ns });
+        self.remember(
+            kernel,
+            report,
+            Predicted { estimate: Some(estimate), parts, moves, model_ns },
+        );
         Some((model_ns, busy))
     }
 
     /// Returns how long pages take that moved.
     fn moves_ns(&self, moves: &PageMoves) -> f64 {
-        copy_model::moves_ns(&self.device().profile, moves, self.larger.work)
+        copy_time::moves_ns(&self.device().profile, moves, self.larger.work)
     }
 
     /// The device's own copy or fill uses managed memory: what it needs comes first.
@@ -400,7 +408,7 @@ impl Driver {
     }
 
     fn remember(&mut self, kernel: &KernelLaunch, report: Report, predicted: Predicted) {
-        let Predicted { parts, moves, model_ns } = predicted;
+        let Predicted { estimate, parts, moves, model_ns } = predicted;
         let most = self.device().profile.threads_per_multiprocessor / 32;
         let warps = kernel.launch.threads().div_ceil(32) * u64::from(kernel.resident);
         self.recorder.launched(LaunchRecord {
@@ -411,6 +419,7 @@ impl Driver {
             occupancy: warps as f64 / f64::from(most),
             module: kernel.module.clone(),
             report,
+            estimate,
             parts,
             moves,
             model_ns,
@@ -438,11 +447,9 @@ impl Driver {
         }
         if let Direction::Peer { from, to } = direction {
             let link = self.topology.link(from, to)?;
-            return Some(
-                pages_ns + copy_model::peer_copy_ns(link, self.is_direct(from, to), bytes),
-            );
+            return Some(pages_ns + copy_time::peer_copy_ns(link, self.is_direct(from, to), bytes));
         }
-        Some(pages_ns + copy_model::copy_ns(&self.device().profile, direction, bytes))
+        Some(pages_ns + copy_time::copy_ns(&self.device().profile, direction, bytes))
     }
 
     /// Returns whether work cannot be done because a device that it needs has disappeared, which is a failure then.
@@ -498,8 +505,8 @@ fn call_host(function: HostFunction) {
 /// Returns what a copy is in the record of operations.
 pub(crate) fn operation_kind(direction: Direction, bytes: u64) -> OperationKind {
     match direction {
-        Direction::Upload(_) => OperationKind::HostToDevice(bytes),
-        Direction::Download(_) => OperationKind::DeviceToHost(bytes),
+        Direction::HostToDevice(_) => OperationKind::HostToDevice(bytes),
+        Direction::DeviceToHost(_) => OperationKind::DeviceToHost(bytes),
         Direction::Device | Direction::Peer { .. } => OperationKind::DeviceCopy(bytes),
         Direction::Host => OperationKind::HostCopy(bytes),
     }
@@ -519,7 +526,7 @@ mod tests {
     use super::*;
     use crate::objects::{LEGACY, StreamState};
     use crate::options::Options;
-    use crate::profile::Profile;
+    use gpu_model::Profile;
 
     fn driver() -> Driver {
         Driver::new(Profile::named("h200").unwrap(), Options::default())

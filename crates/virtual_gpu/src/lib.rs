@@ -38,7 +38,6 @@ mod arrays;
 mod clock;
 mod code;
 mod concurrent;
-mod copy_model;
 mod device_state;
 mod devices;
 mod driver;
@@ -46,42 +45,33 @@ mod executor;
 mod exports;
 mod fat_binary;
 mod handles;
-mod l2;
 mod limits;
-mod link;
 mod managed;
 mod memories;
 mod misuse;
-mod model;
 mod objects;
-mod occupancy;
 mod options;
 mod order;
 mod process;
-mod profile;
 mod queue;
 mod race_candidates;
 mod recorder;
 mod scheduler;
 mod source;
 mod thread;
-mod timeline;
-mod topology;
 mod work;
 
 pub use cuda_driver::{OperationKind, OperationRecord};
-pub use link::Link;
-pub use managed::PageMoves;
+pub use gpu_model::{
+    BlockNeeds, Link, PROFILES, PageMoves, Parts, Profile, ProfileError, Topology, WorkScale,
+    blocks_per_multiprocessor, together,
+};
 pub use misuse::{KernelFault, Misuse, MisuseKind};
-pub use model::{Parts, WorkScale, together};
-pub use occupancy::{BlockNeeds, blocks_per_multiprocessor};
 pub use options::{Options, Order};
 pub use process::{StartError, VirtualGpu};
-pub use profile::{PROFILES, Profile, ProfileError};
 pub use recorder::{LaunchRecord, OrderRecord};
 pub use source::{
     assume_registers, empty_l2, extrapolate_to, forget_failure, host_reads, host_touches,
     host_writes, launches, leaks, limit, misuse, observe, operations, order, skip_kernels, trace,
     watch,
 };
-pub use topology::Topology;

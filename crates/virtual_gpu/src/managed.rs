@@ -20,6 +20,7 @@
 //!
 //! The contents lie in host memory of this process all the time, so that only times depend on what is here.
 
+use gpu_model::{PageMoves, Side};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -38,13 +39,6 @@ pub(crate) fn alignment(bytes: usize) -> usize {
 /// `uvm_perf_thrashing_threshold` of NVIDIA's open kernel modules.
 const SOON_NS: f64 = 500_000.0;
 const BOUNCES: u8 = 1;
-
-/// A side of the link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
-    Host,
-    Device,
-}
 
 /// The advice of `cuMemAdvise`, by its numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,21 +75,6 @@ impl Granule {
     fn is_nowhere(&self) -> bool {
         !self.on_host && !self.on_device
     }
-}
-
-/// The moved pages, and how often somebody had to wait for them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct PageMoves {
-    /// Faults: of the device where a kernel moved pages, of the host where the host did.
-    pub faults: u64,
-    /// Bytes from the host to the device.
-    pub to_device_bytes: u64,
-    /// Bytes from the device to the host, those of evicted blocks included.
-    pub to_host_bytes: u64,
-    /// Bytes that the host was the first to touch, so that they had to be found and cleared.
-    pub host_first_bytes: u64,
-    /// Blocks of 2 MiB that left device memory because it was full.
-    pub evicted_blocks: u64,
 }
 
 /// An allocation.

@@ -1,11 +1,12 @@
 //! The memory that a driver knows, the device's and the host's, and copies between any two places.
 
 use crate::code::CuResult;
-use crate::copy_model::Direction;
-use crate::managed::{Managed, PageMoves, Side};
+use crate::managed::Managed;
 use crate::misuse::{Misuse, MisuseKind};
 use crate::work::{Copy, CopySide, QueuedWork};
 use cuda_driver::ReturnCode;
+use gpu_model::copy_time::Direction;
+use gpu_model::{PageMoves, Side};
 use simt::Memory;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hasher;
@@ -123,8 +124,8 @@ impl Memories {
                     _ => Direction::Device,
                 }
             }
-            (source, MemoryKind::Device) => Direction::Upload(source == MemoryKind::Unknown),
-            (MemoryKind::Device, target) => Direction::Download(target == MemoryKind::Unknown),
+            (source, MemoryKind::Device) => Direction::HostToDevice(source == MemoryKind::Unknown),
+            (MemoryKind::Device, target) => Direction::DeviceToHost(target == MemoryKind::Unknown),
             _ => Direction::Host,
         }
     }
@@ -411,9 +412,9 @@ mod tests {
             memories.is_write_combined(pinned + 63) && !memories.is_write_combined(pinned + 64)
         );
         let direction = |target, source| memories.direction(&Copy::linear(target, source, 64));
-        assert_eq!(direction(device, own), Direction::Upload(true));
-        assert_eq!(direction(device, pinned), Direction::Upload(false));
-        assert_eq!(direction(pinned, device), Direction::Download(false));
+        assert_eq!(direction(device, own), Direction::HostToDevice(true));
+        assert_eq!(direction(device, pinned), Direction::HostToDevice(false));
+        assert_eq!(direction(pinned, device), Direction::DeviceToHost(false));
         assert_eq!(direction(own, pinned), Direction::Host);
         assert_eq!(memories.leaks().len(), 2);
     }

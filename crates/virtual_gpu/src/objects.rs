@@ -3,10 +3,10 @@
 use crate::arrays::Array;
 use crate::code::CuResult;
 use crate::handles::Handles;
-use crate::l2::AccessWindow;
 use crate::thread;
 use crate::work::QueuedWork;
 use cuda_driver::raw::{CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC};
+use gpu_model::l2::AccessWindow;
 use simt::Module;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::CString;

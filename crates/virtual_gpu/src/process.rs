@@ -3,10 +3,10 @@
 use crate::code::{CuResult, NOT_INITIALIZED, NOT_PERMITTED};
 use crate::driver::Driver;
 use crate::options::Options;
-use crate::profile::CallCost;
 use crate::thread;
-use crate::topology::Topology;
 use cuda_driver::{OperationKind, ReturnCode};
+use gpu_model::CallCost;
+use gpu_model::Topology;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};

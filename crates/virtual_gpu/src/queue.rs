@@ -8,9 +8,9 @@ use crate::executor::{HOST_FUNCTION_NS, operation_kind};
 use crate::objects::{GraphState, StreamCapture};
 use crate::options::Order;
 use crate::recorder::OrderRecord;
-use crate::timeline::Engine;
 use crate::work::{QueuedOperation, QueuedWork};
 use cuda_driver::{OperationKind, ReturnCode};
+use gpu_model::timeline::Engine;
 use std::collections::BTreeSet;
 
 impl Driver {
@@ -98,7 +98,7 @@ impl Driver {
         let after = self.recorder.order.is_some().then(|| dependencies.clone());
         // A device with one copy engine does its copies, in whatever direction, in the order of the calls.
         let engine = self.engine(&work, device);
-        let is_copy = matches!(engine, Some((_, Engine::Upload | Engine::Download)));
+        let is_copy = matches!(engine, Some((_, Engine::HostToDevice | Engine::DeviceToHost)));
         let takes_turns = is_copy && self.devices[device].profile.copy_engines == 1;
         if takes_turns {
             dependencies.extend(self.last_copies.get(&device));
@@ -238,8 +238,8 @@ mod tests {
     use super::*;
     use crate::objects::{EventState, LEGACY, StreamState};
     use crate::options::Options;
-    use crate::profile::Profile;
     use crate::work::Fill;
+    use gpu_model::Profile;
     use simt::Checks;
 
     fn driver(order: Order) -> Driver {

@@ -1,9 +1,10 @@
 //! The memory of a virtual GPU until it is asked: kernels, operations and mistakes.
 
-use crate::managed::PageMoves;
 use crate::misuse::{KernelFault, Misuse, MisuseKind, caller};
-use crate::model::Parts;
 use cuda_driver::{OperationKind, OperationRecord};
+use gpu_model::Estimate;
+use gpu_model::PageMoves;
+use gpu_model::kernel_time::Parts;
 use simt::{Module, Report};
 use std::collections::{HashSet, VecDeque};
 use std::fmt;
@@ -32,6 +33,8 @@ pub struct LaunchRecord {
     pub module: Arc<Module>,
     /// Exact: what the executor counted.
     pub report: Report,
+    /// Model: its waiting and its traffic behind the caches; none on a device without a model of time.
+    pub estimate: Option<Estimate>,
     /// Model: how long each part of the device was busy.
     pub parts: Parts,
     /// Model: pages of managed memory that it moved. Its time waits for them.

@@ -2,8 +2,8 @@
 //!
 //! Operations are numbered as they are enqueued, and one only ever follows earlier ones.
 
-use crate::timeline::Place;
 use crate::work::{QueuedOperation, QueuedWork};
+use gpu_model::timeline::Place;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The end of an operation.

@@ -3,10 +3,10 @@
 use crate::device_state::DeviceState;
 use crate::exports;
 use crate::misuse::{Misuse, MisuseKind};
-use crate::model::WorkScale;
 use crate::process::{VirtualGpu, with};
 use crate::recorder::{LaunchRecord, Observer, OrderRecord};
 use cuda_driver::{OperationRecord, SymbolSource};
+use gpu_model::kernel_time::WorkScale;
 use simt::{Trace, Watched};
 use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;

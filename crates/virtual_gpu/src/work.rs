@@ -1,7 +1,7 @@
 //! Work that can be enqueued on a stream.
 
-use crate::l2::AccessWindow;
-use crate::managed::Side;
+use gpu_model::Side;
+use gpu_model::l2::AccessWindow;
 use simt::{Launch, Module};
 use std::ffi::c_void;
 use std::ops::Range;

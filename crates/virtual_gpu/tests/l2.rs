@@ -85,7 +85,7 @@ fn bytes_in_window(slide: &Slide, stream: &Stream, words: usize) -> u64 {
 fn bytes_of_launch(stream: &Stream) -> u64 {
     stream.synchronize().unwrap();
     let launches = virtual_gpu::launches();
-    launches[0].report.estimate.as_ref().unwrap().dram_read_bytes
+    launches[0].estimate.as_ref().unwrap().dram_read_bytes
 }
 
 struct Slide {

@@ -234,10 +234,10 @@ fn advice_decides_what_moves() {
     advise(&values, all.clone(), Advice::AccessedBy(here.to_device())).unwrap();
     let mapped = here.launch("increment", &mut values);
     assert_eq!(mapped.moves, PageMoves::default());
-    let estimate = mapped.report.estimate.unwrap();
+    let estimate = mapped.estimate.unwrap();
     assert_eq!(estimate.host_small_pages.sectors_read, (BLOCK / 32) as u64, "over the link");
     here.prefetch(&values, here.to_device());
-    let near = here.launch("increment", &mut values).report.estimate.unwrap();
+    let near = here.launch("increment", &mut values).estimate.unwrap();
     assert_eq!(near.host_small_pages.sectors_read, 0);
 
     let mut values = here.written(1);
@@ -286,7 +286,7 @@ fn zero_copy_works_on_more_than_device_memory() {
     unsafe { launch!(function<<<n.div_ceil(256), 256, 0, stream>>>(pointer, n)) }.unwrap();
     stream.synchronize().unwrap();
     assert!(values.iter().all(|value| *value == 2));
-    let estimate = virtual_gpu::launches().pop().unwrap().report.estimate.unwrap();
+    let estimate = virtual_gpu::launches().pop().unwrap().estimate.unwrap();
     assert_eq!(estimate.host.sectors_read, (words / 8) as u64, "each sector crosses the link");
     let (free, total) = cust::memory::mem_get_info().unwrap();
     assert_eq!(free, total, "no device memory is needed");

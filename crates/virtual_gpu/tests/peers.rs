@@ -337,7 +337,7 @@ fn kernels_on_remote_memory(zero: &Opened, one: &Opened) {
         launches();
         on.launch("chase", 1, pointer);
         on.stream.synchronize().unwrap();
-        launches()[0].report.estimate.as_ref().unwrap().chain_cycles
+        launches()[0].estimate.as_ref().unwrap().chain_cycles
     };
     let [far, near] = [waits(zero, one), waits(zero, zero)];
     assert!(far > 1738 && far > near, "{far} {near}");

@@ -8,6 +8,7 @@ use super::request::{Request, addresses, by_space};
 use super::warp::{Polled, Warp, read_local, write_local};
 use super::worker::Worker;
 use crate::error::Error;
+use crate::observer::AccessKind;
 use crate::operation::{Access, Base, Register, Space};
 use crate::registers::LANES;
 
@@ -81,13 +82,11 @@ impl Worker<'_> {
                 if self.observers.counting {
                     self.observers.count_global(request, space == Space::Constant);
                 }
-                if let Some(estimator) = &mut self.observers.estimator {
-                    if space == Space::Constant {
-                        estimator.read_constant(request);
-                    } else {
-                        estimator.load(request, !access.past_l1);
-                    }
-                }
+                let kind = match space {
+                    Space::Constant => AccessKind::Constant,
+                    _ => AccessKind::Load { past_l1: access.past_l1 },
+                };
+                self.observers.tell(kind, request);
                 if self.observers.checking {
                     self.check_global_read(block, warp, request, access.read_only);
                 }
@@ -280,9 +279,7 @@ impl Worker<'_> {
                 if self.observers.counting {
                     self.observers.count_global(request, false);
                 }
-                if let Some(estimator) = &mut self.observers.estimator {
-                    estimator.write(request);
-                }
+                self.observers.tell(AccessKind::Store, request);
                 if self.observers.checking {
                     self.check_global_write(block, warp, request, access);
                     self.check_conflicting(block, warp, request, access);

@@ -15,6 +15,7 @@ use super::request::{Request, addresses, shared_offset};
 use super::warp::Warp;
 use super::worker::Worker;
 use crate::error::Error;
+use crate::observer::AccessKind;
 use crate::operation::{AsyncCopy, BulkCopy, BulkDirection};
 use crate::registers::LANES;
 use counters::RequestCounts;
@@ -53,9 +54,7 @@ impl Worker<'_> {
         if self.observers.counting {
             if reads != 0 {
                 self.observers.count_global(from, false);
-                if let Some(estimator) = &mut self.observers.estimator {
-                    estimator.fetch(from, false);
-                }
+                self.observers.tell(AccessKind::AsyncCopy, from);
             }
             let each = copy.passes_each();
             let (passes, ideal) = copy_wavefronts(mask, &target, &source, copy.bytes);
@@ -237,14 +236,9 @@ impl Worker<'_> {
                     self.observers.record(Side::Global, request, counts, Vec::new);
                 }
             }
-            if let Some(estimator) = &mut self.observers.estimator {
-                match (copy.direction, global) {
-                    (BulkDirection::GlobalToShared, Some(start)) => {
-                        estimator.read_range(start, bytes as u64);
-                    }
-                    (_, Some(start)) => estimator.write_range(start, bytes as u64),
-                    (_, None) => {}
-                }
+            if let (Some(observer), Some(start)) = (&mut self.observers.observer, global) {
+                let writes = copy.direction != BulkDirection::GlobalToShared;
+                observer.bulk(writes, start, bytes as u64);
             }
             if self.observers.checking {
                 let mbarrier = mbarriers.map(|m| shared_offset(m[lane]));

@@ -10,6 +10,7 @@ use super::worker::Worker;
 use crate::compute::half;
 use crate::compute::half::{Bf16, F16};
 use crate::error::Error;
+use crate::observer::AccessKind;
 use crate::operation::{Atomic, AtomicOperation, Register, Space};
 use crate::registers::LANES;
 use crate::windows::CLUSTER_SHIFT;
@@ -133,11 +134,11 @@ impl Worker<'_> {
         let bytes = atomic.t.bytes();
         let request = Request::new(pc, mask, all, bytes * elements);
         if space == Space::Shared && self.reaches_blocks(request) {
-            if let Some(estimator) = &mut self.observers.estimator {
+            if let Some(observer) = &mut self.observers.observer {
                 let own = [0, 1 + u64::from(block.rank)];
                 let others =
                     lanes(mask).filter(|lane| !own.contains(&(all[*lane] >> CLUSTER_SHIFT)));
-                estimator.cluster_atomics += others.count() as u64;
+                observer.cluster_atomics(others.count() as u64);
             }
             return self.in_blocks(block, warp, request, |worker, block, warp, request| {
                 worker.atomic_in(block, warp, pc, request.mask, atomic, (space, request.all))
@@ -206,10 +207,13 @@ impl Worker<'_> {
                 self.polls(warp, request, bytes, false);
                 if self.observers.counting {
                     self.observers.count_global_atomic(request);
-                    if let Some(estimator) = &mut self.observers.estimator {
-                        let is_retried = atomic.operation == AtomicOperation::CompareSwap
-                            && self.run.program.decisive.binary_search(&(pc as u32)).is_ok();
-                        estimator.atomic(request, atomic.t.is_float(), is_retried);
+                    let kind = || AccessKind::Atomic {
+                        is_float: atomic.t.is_float(),
+                        is_retried: atomic.operation == AtomicOperation::CompareSwap
+                            && self.run.program.decisive.binary_search(&(pc as u32)).is_ok(),
+                    };
+                    if self.observers.observer.is_some() {
+                        self.observers.tell(kind(), request);
                     }
                 }
                 if self.observers.checking {

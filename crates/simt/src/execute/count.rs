@@ -79,8 +79,8 @@ impl Observers<'_> {
         traffic.wavefronts += count as u64;
         traffic.wavefronts_ideal += ideal as u64;
         traffic.add_request(request.mask, request.bytes);
-        if let Some(estimator) = &mut self.estimator {
-            estimator.wavefronts = count;
+        if let Some(observer) = &mut self.observer {
+            observer.shared(count);
         }
         if self.watching {
             let counts = RequestCounts::of_wavefronts(count, ideal);

@@ -76,12 +76,12 @@ impl Worker<'_> {
             Operation::Vote { mode, operands } => vote(warp, mask, *mode, operands),
             Operation::Match { all, operands } => match_lanes(warp, mask, *all, operands),
             Operation::Reduce { mode, signed, operands } => {
-                if let Some(estimator) = &mut self.observers.estimator {
+                if let Some(observer) = &mut self.observers.observer {
                     let members = &warp.registers.words[operands.members as usize];
                     let first_lanes = lanes(mask).filter(|lane| {
                         lanes(mask).find(|other| members[*other] == members[*lane]) == Some(*lane)
                     });
-                    estimator.further_groups += first_lanes.count().saturating_sub(1) as u64;
+                    observer.reduction(first_lanes.count() as u64);
                 }
                 reduce(warp, mask, *mode, *signed, operands);
             }

@@ -7,12 +7,9 @@ mod block;
 mod bounds;
 mod builtin;
 mod bytes;
-mod caches;
-mod clocks;
 mod cluster;
 mod count;
 mod device;
-mod estimate;
 mod exchange;
 mod geometry;
 mod lanes;
@@ -30,11 +27,9 @@ mod report;
 mod request;
 mod run;
 mod saved_frame;
-mod second_cache;
 mod shadow;
 mod start;
 mod step;
-mod sums;
 mod surface;
 mod tensor;
 mod tensor_copy;
@@ -54,6 +49,7 @@ use crate::heap::{self, Heap};
 use crate::launch::{Launch, validate};
 use crate::memory::Memory;
 use crate::module::Module;
+use crate::observer::Observer;
 use crate::options::Options;
 use crate::program::{Program, Special};
 use crate::report::Report;
@@ -67,19 +63,21 @@ pub fn run(
     launch: &Launch,
     options: &Options,
 ) -> Result<Report, Error> {
-    run_printing(module, memory, launch, options, &mut String::new())
+    run_observed(module, memory, launch, options, &mut String::new(), None)
 }
 
-/// As [`run`]; of a launch that fails, `printed` becomes what its kernel printed until then.
+/// As [`run`], on one thread when somebody observes it; of a launch that fails, `printed` becomes what its kernel printed
+/// until then.
 ///
 /// # Errors
 /// As for [`run`].
-pub fn run_printing(
+pub fn run_observed(
     module: &Module,
     memory: &mut Memory,
     launch: &Launch,
     options: &Options,
     printed: &mut String,
+    observer: Option<&mut dyn Observer>,
 ) -> Result<Report, Error> {
     let kernel = validate(module, launch, &options.limits)?;
     module.load(memory)?;
@@ -91,12 +89,12 @@ pub fn run_printing(
         }
     }
     if !(launch.cooperative && kernel.program.as_ref().is_ok_and(has_workspace)) {
-        return workers::run(module, kernel, memory, launch, options, 0, printed);
+        return workers::run(module, memory, launch, options, 0, printed, observer);
     }
     // As the driver of CUDA lays it out: its size, and a word through which the blocks wait for each other.
     let workspace = memory.allocate_named(WORKSPACE, "the workspace of a cooperative launch")?;
     memory.write(workspace, &WORKSPACE.to_le_bytes())?;
-    let report = workers::run(module, kernel, memory, launch, options, workspace, printed);
+    let report = workers::run(module, memory, launch, options, workspace, printed, observer);
     memory.free(workspace)?;
     report
 }

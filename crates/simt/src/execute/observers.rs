@@ -1,12 +1,12 @@
 //! A worker's observers: counts, checks and the estimate.
 
-use super::estimate::Estimator;
 use super::pattern::Pattern;
 use super::request::Request;
 use super::run::Run;
 use super::shadow::global::GlobalShadow;
 use super::shadow::shadow_footprint::ShadowFootprint;
 use crate::findings::{Finding, Hazard};
+use crate::observer::{AccessKind, Observer};
 use crate::registers::LANES;
 use counters::RequestCounts;
 use counters::RequestRecord;
@@ -26,7 +26,7 @@ pub(crate) struct Tally {
     pub constant: RequestCounts,
 }
 
-/// Counts, findings, the shadow of global memory, the estimate and the recorder of one worker.
+/// Counts, findings, the shadow of global memory, the observer and the recorder of one worker.
 pub(crate) struct Observers<'r> {
     pub run: &'r Run<'r>,
     pub tallies: Vec<Tally>,
@@ -43,8 +43,8 @@ pub(crate) struct Observers<'r> {
     pub doubted: &'r [bool],
     /// The accesses of the blocks to global memory, when they are checked.
     pub global: Option<Box<GlobalShadow>>,
-    /// Clocks and caches, when a time is estimated.
-    pub estimator: Option<Box<Estimator>>,
+    /// The observer of the launch, if it has one.
+    pub observer: Option<&'r mut dyn Observer>,
     /// The warp that runs is the one whose requests are recorded.
     pub watching: bool,
     /// The requests so far, with their instructions.
@@ -52,7 +52,7 @@ pub(crate) struct Observers<'r> {
 }
 
 impl<'r> Observers<'r> {
-    pub fn new(run: &'r Run<'r>) -> Observers<'r> {
+    pub fn new(run: &'r Run<'r>, observer: Option<&'r mut dyn Observer>) -> Observers<'r> {
         let count = run.program.instructions.len();
         Observers {
             run,
@@ -73,12 +73,7 @@ impl<'r> Observers<'r> {
                 .checks
                 .global_races
                 .then(|| Box::new(GlobalShadow::new(run.memory, run.undo.is_some()))),
-            estimator: run.options.estimate.map(|figures| {
-                let options = &run.options;
-                let links = [&options.host_ranges, &options.host_small_page_ranges, &options.peers];
-                let l2 = (run.options.l2.clone(), run.options.scale);
-                Box::new(Estimator::new(figures, links.map(Clone::clone), l2, count))
-            }),
+            observer,
             watching: false,
             recorded: Vec::new(),
         }
@@ -95,6 +90,14 @@ impl<'r> Observers<'r> {
     ) -> Request<'a> {
         let layout = self.patterns[pc].observe(mask, all, bytes);
         Request { pc, mask, all, bytes, layout: Some(layout) }
+    }
+
+    /// Tells the observer of an access of global or constant memory.
+    #[inline(always)]
+    pub fn tell(&mut self, kind: AccessKind, request: Request<'_>) {
+        if let Some(observer) = &mut self.observer {
+            observer.access(kind, request.into());
+        }
     }
 
     /// Records a finding once per hazard and instruction.

@@ -17,7 +17,6 @@ pub(crate) fn report(program: &Program, workers: Vec<Worker<'_>>, options: &Opti
     let mut report = Report::default();
     let mut tallies = vec![Tally::default(); program.instructions.len()];
     let mut printed = Vec::new();
-    let mut estimator = None;
     let mut recorded = Vec::new();
     if let (true, Some(first)) = (options.footprint && options.checks.global_races, workers.first())
     {
@@ -26,7 +25,6 @@ pub(crate) fn report(program: &Program, workers: Vec<Worker<'_>>, options: &Opti
     }
     for worker in workers {
         recorded.extend(worker.observers.recorded);
-        estimator = estimator.or(worker.observers.estimator);
         for (sum, tally) in tallies.iter_mut().zip(&worker.observers.tallies) {
             sum.add(tally);
         }
@@ -37,16 +35,6 @@ pub(crate) fn report(program: &Program, workers: Vec<Worker<'_>>, options: &Opti
         printed.extend(worker.printed);
     }
     recorded.sort_by_key(|(pc, _)| *pc);
-    let (estimate, body) =
-        estimator.map(|estimator| estimator.end(&options.managed_ranges)).unzip();
-    report.estimate = estimate;
-    if let Some(estimate) = &mut report.estimate
-        && report.blocks > 1
-        && !program.decisive.is_empty()
-    {
-        estimate.longest_chain_cycles = 0;
-    }
-    let is_body = |pc: usize| body.as_ref().is_none_or(|body| body[pc / 64] >> (pc % 64) & 1 != 0);
     printed.sort_by_key(|(block, _)| *block);
     report.printed = printed.into_iter().map(|(_, text)| text).collect();
     // Several workers may have found the same; the first block in order speaks for all.
@@ -72,16 +60,9 @@ pub(crate) fn report(program: &Program, workers: Vec<Worker<'_>>, options: &Opti
             tally,
         );
         report.counters += counters;
-        if let Some(estimate) = &mut report.estimate
-            && multiplies_integers(&program.texts[detail.text as usize])
-        {
-            estimate.integer_multiplies += tally.warps;
-        }
-        if !is_body(pc) {
-            report.once += counters;
-        }
         let function = program.functions.partition_point(|(start, _)| *start <= pc as u32);
         report.instructions.push(InstructionReport {
+            number: pc as u32,
             function: program
                 .functions
                 .get(function.saturating_sub(1))
@@ -101,14 +82,6 @@ pub(crate) fn report(program: &Program, workers: Vec<Worker<'_>>, options: &Opti
     }
     report.instructions.sort_by_key(|instruction| instruction.ptx_line);
     report
-}
-
-/// Returns whether an instruction multiplies integers, which takes a multiprocessor twice as long as other arithmetic.
-fn multiplies_integers(text: &str) -> bool {
-    let mut words = text.split_whitespace().filter(|word| !word.starts_with('@'));
-    let mut parts = words.next().unwrap_or_default().split('.');
-    matches!(parts.next(), Some("mul" | "mad"))
-        && matches!(parts.next(), Some("lo" | "hi" | "wide"))
 }
 
 impl Tally {

@@ -2,6 +2,7 @@
 
 use super::pattern::{Layout, Shape, is_ascending};
 use super::warp::Warp;
+use crate::observer::WarpAccess;
 use crate::operation::{Base, Space};
 use crate::registers::LANES;
 use crate::windows::{LOCAL_WINDOW, PARAMETER_WINDOW, SHARED_WINDOW, WINDOW_BYTES};
@@ -16,6 +17,13 @@ pub(crate) struct Request<'a> {
     pub bytes: u32,
     /// The arrangement of the lanes, where the instruction's pattern was observed.
     pub layout: Option<Layout>,
+}
+
+impl<'a> From<Request<'a>> for WarpAccess<'a> {
+    #[inline(always)]
+    fn from(Request { mask, all, bytes, .. }: Request<'a>) -> WarpAccess<'a> {
+        WarpAccess { mask, addresses: all, bytes }
+    }
 }
 
 impl<'a> Request<'a> {

@@ -23,8 +23,11 @@ impl Worker<'_> {
             self.start_warp(&mut warp, w, lanes, index);
             warps.push(warp);
         }
-        if let Some(estimator) = &mut self.observers.estimator {
-            estimator.start_block();
+        if let Some(observer) = &mut self.observers.observer {
+            observer.start_block();
+            for warp in &mut warps {
+                warp.observed = observer.start_warp();
+            }
         }
         self.blocks += 1;
         self.warps += run.warps_per_block as u64;
@@ -46,9 +49,9 @@ impl Worker<'_> {
         }
     }
 
-    pub fn end_block(&mut self, mut block: Block) {
-        if let Some(estimator) = &mut self.observers.estimator {
-            block.warps.iter_mut().for_each(|warp| estimator.end_warp(&mut warp.clocks));
+    pub fn end_block(&mut self, block: Block) {
+        if let Some(observer) = &mut self.observers.observer {
+            block.warps.iter().for_each(|warp| observer.end_warp(warp.observed));
         }
         self.spare_warps.extend(block.warps);
         self.spare_shadows.extend(block.shadow.map(|shadow| *shadow));
@@ -89,9 +92,6 @@ impl Worker<'_> {
         warp.copy_group = 0;
         warp.rotate = 0;
         warp.at_cluster = 0;
-        if self.observers.estimator.is_some() {
-            warp.clocks.reset(program.words, program.longs, program.predicates);
-        }
         warp.local_written.clear();
         if self.observers.checking {
             warp.local_written.resize(program.local_bytes as usize / 4 * LANES, 0);

@@ -166,14 +166,14 @@ impl Worker<'_> {
                     operation => match self.other(block, warp, &mut split, mask, operation)? {
                         Flow::Next => split.pc += 1,
                         Flow::Jumped => {
-                            self.estimate(warp, pc);
+                            self.issued(warp, pc);
                             warp.splits.push(split);
                             break;
                         }
                         Flow::Left => break,
                     },
                 }
-                self.estimate(warp, pc);
+                self.issued(warp, pc);
                 if split.pc >= join {
                     warp.splits.push(split);
                     break;
@@ -183,11 +183,11 @@ impl Worker<'_> {
         Ok(Stop::Blocked)
     }
 
-    /// The warp's clock after the instruction at `pc`, when a time is estimated.
+    /// Tells the observer that a warp has executed the instruction at `pc`.
     #[inline(always)]
-    fn estimate(&mut self, warp: &mut Warp, pc: usize) {
-        if let Some(estimator) = &mut self.observers.estimator {
-            estimator.advance(&mut warp.clocks, pc, self.run.program);
+    fn issued(&mut self, warp: &Warp, pc: usize) {
+        if let Some(observer) = &mut self.observers.observer {
+            observer.issue(warp.observed, pc);
         }
     }
 
@@ -238,7 +238,7 @@ impl Worker<'_> {
             Operation::CopyLocal { from, to, bytes } => copy_local(warp, mask, *from, *to, *bytes),
             Operation::Barrier { id, count, kind, .. } => {
                 // The warp leaves from here, so that nobody else does.
-                self.estimate(warp, pc);
+                self.issued(warp, pc);
                 return self.barrier(block, warp, split, mask, (*id, *count, *kind));
             }
             Operation::WarpBarrier { members } => {

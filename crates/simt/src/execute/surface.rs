@@ -7,6 +7,7 @@ use super::warp::{Warp, read_row, write_row};
 use super::worker::Worker;
 use crate::error::Error;
 use crate::image::{Beyond, ImageOperation, SurfaceAccess};
+use crate::observer::AccessKind;
 use crate::operation::{Access, Base, Semantics, Space};
 use crate::registers::LANES;
 use crate::texture::Image;
@@ -139,9 +140,7 @@ impl Worker<'_> {
         access: &SurfaceAccess,
     ) -> Result<(), Error> {
         let window = self.window(block, warp, request, true)?;
-        if let Some(estimator) = &mut self.observers.estimator {
-            estimator.write(request);
-        }
+        self.observers.tell(AccessKind::Store, request);
         if self.observers.checking {
             let store = Access {
                 space: Space::Global,

@@ -175,14 +175,11 @@ impl Worker<'_> {
                 self.observers.record(Side::Global, request, counts, Vec::new);
             }
         }
-        if let Some(estimator) = &mut self.observers.estimator {
+        if let Some(observer) = &mut self.observers.observer {
             // A swizzle moves pieces of 16 bytes, which are neighbours in global memory all the same.
             for row in present.chunk_by(|a, b| a.0 + u64::from(a.1) == b.0) {
                 let bytes = row.iter().map(|(_, bytes)| u64::from(*bytes)).sum();
-                match direction {
-                    BulkDirection::SharedToGlobal => estimator.write_range(row[0].0, bytes),
-                    _ => estimator.read_range(row[0].0, bytes),
-                }
+                observer.bulk(direction == BulkDirection::SharedToGlobal, row[0].0, bytes);
             }
         }
         for (start, bytes) in present {

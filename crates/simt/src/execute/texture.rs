@@ -9,6 +9,7 @@ use crate::compute::texture::{Detail, Footprint, Point, Tap, around, border, com
 use crate::compute::texture::{TAPS, footprint};
 use crate::error::Error;
 use crate::image::{Fetch, Geometry, LevelOperand, TextureQuery, TextureQuestion};
+use crate::observer::AccessKind;
 use crate::registers::LANES;
 use crate::texture::{Image, Sampler, Shape, Texture};
 use counters::RequestCounts;
@@ -201,9 +202,7 @@ impl<'r> Worker<'r> {
         texels: &mut Texels,
     ) -> Result<(), Error> {
         let window = self.window(block, warp, request, false)?;
-        if let Some(estimator) = &mut self.observers.estimator {
-            estimator.fetch(request, true);
-        }
+        self.observers.tell(AccessKind::Fetch, request);
         if self.observers.checking {
             self.check_global_read(block, warp, request, true);
         }

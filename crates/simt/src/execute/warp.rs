@@ -1,6 +1,5 @@
 //! A warp: registers, per-lane memory, and which lanes are where.
 
-use super::clocks::Clocks;
 use super::pending::PendingCopy;
 use super::saved_frame::SavedFrame;
 use super::shadow::thread_clocks::ThreadClocks;
@@ -98,8 +97,8 @@ pub(crate) struct Warp {
     pub rotate: u32,
     /// The next warp-level instruction runs without the lanes that cannot come.
     pub forced: bool,
-    /// When its registers are there, when that is estimated.
-    pub clocks: Clocks,
+    /// Its number for the observer of the launch.
+    pub observed: usize,
 }
 
 impl Warp {

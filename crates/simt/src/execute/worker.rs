@@ -5,6 +5,7 @@ use super::observers::Observers;
 use super::run::Run;
 use super::shadow::shared::SharedShadow;
 use super::warp::Warp;
+use crate::observer::Observer;
 
 /// One worker: runs blocks, keeps its own counts.
 pub(crate) struct Worker<'r> {
@@ -27,10 +28,10 @@ pub(crate) struct Worker<'r> {
 }
 
 impl<'r> Worker<'r> {
-    pub fn new(run: &'r Run<'r>) -> Worker<'r> {
+    pub fn new(run: &'r Run<'r>, observer: Option<&'r mut dyn Observer>) -> Worker<'r> {
         let count = run.program.instructions.len();
         Worker {
-            observers: Observers::new(run),
+            observers: Observers::new(run, observer),
             run,
             last_region: 0,
             regions: vec![0; count],

@@ -11,7 +11,8 @@ use super::worker::Worker;
 use crate::error::Error;
 use crate::launch::Launch;
 use crate::memory::Memory;
-use crate::module::{Kernel, Module};
+use crate::module::Module;
+use crate::observer::Observer;
 use crate::operation::{Operation, Space};
 use crate::options::{Options, Schedule};
 use crate::program::Program;
@@ -24,13 +25,14 @@ use std::sync::atomic::Ordering;
 /// printed until then.
 pub(crate) fn run(
     module: &Module,
-    kernel: &Kernel,
     memory: &Memory,
     launch: &Launch,
     options: &Options,
     workspace: u64,
     printed: &mut String,
+    observer: Option<&mut dyn Observer>,
 ) -> Result<Report, Error> {
+    let kernel = module.kernel(&launch.kernel)?;
     let program = kernel.program.as_ref().map_err(Error::clone)?;
     let run = |parallel: bool| {
         let run = prepare(module, program, kernel, memory, launch, options)?;
@@ -39,9 +41,9 @@ pub(crate) fn run(
             if parallel { AtomicGranularity::of(program) } else { AtomicGranularity::EACH };
         Ok::<_, Error>(Run { undo, granularity, workspace, ..run })
     };
-    let threads = threads(program, memory, launch, options);
+    let threads = if observer.is_some() { 1 } else { threads(program, memory, launch, options) };
     if threads == 1 {
-        return one_by_one(&run(false)?, printed);
+        return one_by_one(&run(false)?, printed, observer);
     }
     let first = run(true)?;
     let outcome = side_by_side(&first, threads);
@@ -59,15 +61,15 @@ pub(crate) fn run(
     }
     // SAFETY: the chunks were saved by workers of this launch on this memory, and all of them have ended.
     unsafe { undo.restore(memory) };
-    one_by_one(&run(false)?, printed)
+    one_by_one(&run(false)?, printed, None)
 }
 
 /// The processors that this process may use. Asking reads files, which takes longer than a small launch.
 static PROCESSORS: LazyLock<usize> =
     LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
 
-/// Returns how many threads may run blocks of a launch: one where their order could change results or what caches are estimated
-/// to keep, and where atomics would reach past mapped memory.
+/// Returns how many threads may run blocks of a launch: one where their order could change results,
+/// and where atomics would reach past mapped memory.
 fn threads(program: &Program, memory: &Memory, launch: &Launch, options: &Options) -> usize {
     let ordered = program.order_dependent || program.polls;
     let sequential = launch.cooperative
@@ -75,7 +77,6 @@ fn threads(program: &Program, memory: &Memory, launch: &Launch, options: &Option
         || options.schedule != Schedule::Forward
         || (options.deterministic && ordered)
         || !AtomicGranularity::of(program).divides(memory)
-        || options.estimate.is_some()
         || options.trace.is_some()
         || (options.checks.global_races
             && (ordered || program.irreproducible || writes_past_the_checks(program)));
@@ -95,8 +96,13 @@ fn writes_past_the_checks(program: &Program) -> bool {
 }
 
 /// All blocks on this thread.
-fn one_by_one(run: &Run<'_>, printed: &mut String) -> Result<Report, Error> {
-    let mut worker = Worker::new(run);
+fn one_by_one(
+    run: &Run<'_>,
+    printed: &mut String,
+    observer: Option<&mut dyn Observer>,
+) -> Result<Report, Error> {
+    let observer = observer.map(|observer| observer as &mut dyn Observer);
+    let mut worker = Worker::new(run, observer);
     worker.run_in_turns();
     *printed = run.printed_before_failure();
     run.outcome(vec![worker]).map(|workers| report(run.program, workers, run.options))
@@ -108,7 +114,7 @@ fn side_by_side<'r>(run: &'r Run<'r>, threads: usize) -> Result<Vec<Worker<'r>>,
         let handles: Vec<_> = (0..threads)
             .map(|_| {
                 scope.spawn(|| {
-                    let mut worker = Worker::new(run);
+                    let mut worker = Worker::new(run, None);
                     worker.run_independent();
                     worker
                 })

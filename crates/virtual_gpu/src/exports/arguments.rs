@@ -2,6 +2,9 @@
 
 use crate::code::CuResult;
 use cuda_driver::ReturnCode;
+use cuda_driver::raw::CUaccessPolicyWindow_st;
+use gpu_model::l2::AccessWindow;
+use std::ffi::c_uint;
 
 /// Writes a result.
 ///
@@ -43,6 +46,26 @@ pub(super) unsafe fn text(name: *const std::ffi::c_char) -> CuResult<String> {
 /// A handle of the driver's from a number of ours.
 pub(super) fn handle<T>(number: usize) -> *mut T {
     std::ptr::without_provenance_mut(number)
+}
+
+/// Returns the access policy window that the driver was given.
+///
+/// # Safety
+/// - `window` is valid for reads; its two properties may hold any number.
+pub(super) unsafe fn access_window(window: *const CUaccessPolicyWindow_st) -> AccessWindow {
+    /// `CU_ACCESS_PROPERTY_PERSISTING`.
+    const PERSISTING: c_uint = 2;
+    // SAFETY: by the contract; a property is read as the integer that it is in C.
+    let (start, bytes, ratio, hit) = unsafe {
+        (
+            (*window).base_ptr.addr() as u64,
+            (*window).num_bytes as u64,
+            (*window).hitRatio,
+            (&raw const (*window).hitProp).cast::<c_uint>().read(),
+        )
+    };
+    let ratio = if hit == PERSISTING { ratio } else { 0.0 };
+    AccessWindow { range: (start, start.saturating_add(bytes)), ratio }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::thread;
 use cuda_driver::ReturnCode;
 use cuda_driver::raw::{CUcontext, CUdevice, CUexecAffinityParam};
 use cuda_driver::types::ContextParameters;
-use simt::DramAtoms;
+use gpu_model::DramAtoms;
 use std::ffi::{c_int, c_uint};
 
 const PEER_ACCESS_UNSUPPORTED: ReturnCode = ReturnCode(217);

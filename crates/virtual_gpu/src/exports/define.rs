@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 ///
 /// The body is a function of the driver; inside it the arguments have the contract that NVIDIA's reference gives them,
 /// which the whole body relies on. The type is compared with the driver table's entry of the same name at compile time.
-/// `#[cost(..)]` names the kind of [`crate::profile::CallCost`], where that is not `Api`.
+/// `#[cost(..)]` names the kind of [`gpu_model::CallCost`], where that is not `Api`.
 macro_rules! exports {
     ($($(#[cost($cost:ident)])? fn $name:ident($driver:ident $(, $argument:ident: $type:ty)* $(,)?) $body:block)*) => {
         $(
@@ -53,10 +53,10 @@ pub(super) use exports;
 /// The kind of cost that a function names, or the usual one.
 macro_rules! cost {
     () => {
-        $crate::profile::CallCost::Api
+        gpu_model::CallCost::Api
     };
     ($cost:ident) => {
-        $crate::profile::CallCost::$cost
+        gpu_model::CallCost::$cost
     };
 }
 pub(super) use cost;

@@ -1,20 +1,20 @@
 //! Modules, functions, launches and occupancy.
 
-use super::arguments::{handle, out, out_optional, text};
+use super::arguments::{access_window, handle, out, out_optional, text};
 use super::define::exports;
 use super::image::{ptx_of, ptx_of_file};
 use super::memory;
 use crate::code::{CuResult, INVALID_HANDLE, NOT_FOUND};
 use crate::driver::Driver;
-use crate::l2::AccessWindow;
 use crate::misuse::MisuseKind;
 use crate::objects::{FunctionState, LoadedModule};
-use crate::occupancy::{BlockNeeds, blocks_per_multiprocessor};
-use crate::profile::PORTABLE_CLUSTER;
 use crate::work::{KernelLaunch, QueuedWork};
 use cuda_driver::raw::{CUdeviceptr, CUfunction, CUmodule, CUoccupancyB2DSize, CUstream};
 use cuda_driver::types::{LaunchAttribute, LaunchConfig};
 use cuda_driver::{ReturnCode, Target};
+use gpu_model::PORTABLE_CLUSTER;
+use gpu_model::l2::AccessWindow;
+use gpu_model::{BlockNeeds, blocks_per_multiprocessor};
 use simt::{Kernel, Launch, Module};
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::sync::Arc;
@@ -317,7 +317,7 @@ unsafe fn shape_of(driver: &mut Driver, config: *const LaunchConfig) -> CuResult
                 | LaunchAttribute::PROGRAMMATIC_STREAM_SERIALIZATION
                 | LaunchAttribute::PRIORITY => {}
                 LaunchAttribute::ACCESS_POLICY_WINDOW => {
-                    shape.window = Some(AccessWindow::new(&attribute.value.access_policy_window));
+                    shape.window = Some(access_window(&attribute.value.access_policy_window));
                 }
                 LaunchAttribute::COOPERATIVE => {
                     shape.cooperative = attribute.value.cooperative != 0

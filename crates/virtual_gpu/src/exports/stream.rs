@@ -1,10 +1,9 @@
 //! Streams and events.
 
-use super::arguments::{handle, out};
+use super::arguments::{access_window, handle, out};
 use super::define::exports;
 use crate::code::{CuResult, INVALID_HANDLE};
 use crate::driver::Driver;
-use crate::l2::AccessWindow;
 use crate::objects::{EventState, StreamCapture, StreamState};
 use crate::thread;
 use crate::work::{HostFunction, QueuedWork};
@@ -145,7 +144,7 @@ exports! {
     fn cuStreamSetAttribute(driver, stream: CUstream, attribute: c_uint, value: *const CUstreamAttrValue) {
         match attribute {
             LaunchAttribute::ACCESS_POLICY_WINDOW if !value.is_null() => {
-                let window = AccessWindow::new(&raw const (*value).accessPolicyWindow);
+                let window = access_window(&raw const (*value).accessPolicyWindow);
                 let most = driver.device().profile.max_access_window_bytes;
                 if window.range.1 - window.range.0 > most {
                     return Err(ReturnCode::INVALID_VALUE);

@@ -3,7 +3,6 @@
 use super::array;
 use super::define::exports;
 use crate::code::{CuResult, INVALID_CONTEXT};
-use crate::copy_model::{self, Direction};
 use crate::driver::Driver;
 use crate::memories::MemoryKind;
 use crate::misuse::MisuseKind;
@@ -12,6 +11,7 @@ use crate::work::{Copy, CopySide, Fill, QueuedWork};
 use cuda_driver::OperationKind;
 use cuda_driver::ReturnCode;
 use cuda_driver::raw::{CUDA_MEMCPY2D, CUcontext, CUdeviceptr, CUstream};
+use gpu_model::copy_time::{self, Direction};
 use std::ffi::{c_uchar, c_uint, c_ushort, c_void};
 use std::sync::Arc;
 
@@ -98,8 +98,8 @@ fn copy(
         copy.staged = Some(stage(&copy));
         let taken = driver.larger_bytes(bytes);
         let start = driver.clock.now;
-        let end =
-            start + copy_model::copy_ns(&driver.device().profile, Direction::Upload(true), taken);
+        let end = start
+            + copy_time::copy_ns(&driver.device().profile, Direction::HostToDevice(true), taken);
         driver.clock.now = end;
         let kind = OperationKind::HostToDevice(bytes);
         driver.recorder.note(kind, Some(driver.objects.key(stream)), start..end);
@@ -118,7 +118,7 @@ fn arrive(driver: &mut Driver, mut copy: Copy) -> CuResult {
     }
     match driver.memory.direction(&copy) {
         // The host's side was read.
-        Direction::Upload(true) => copy.staged = Some(Arc::from([])),
+        Direction::HostToDevice(true) => copy.staged = Some(Arc::from([])),
         Direction::Device => {}
         _ => return Ok(()),
     }

@@ -1,31 +1,59 @@
 //! The time of copies, fills and moving pages: bytes over the rate of what they cross.
 
 use crate::link::Link;
-use crate::managed::{PageMoves, Side};
 use crate::profile::Profile;
+
+/// A side of the link between host and device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// The host.
+    Host,
+    /// The device.
+    Device,
+}
+
+/// The moved pages, and how often somebody had to wait for them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PageMoves {
+    /// Faults: of the device where a kernel moved pages, of the host where the host did.
+    pub faults: u64,
+    /// Bytes from the host to the device.
+    pub to_device_bytes: u64,
+    /// Bytes from the device to the host, those of evicted blocks included.
+    pub to_host_bytes: u64,
+    /// Bytes that the host was the first to touch, so that they had to be found and cleared.
+    pub host_first_bytes: u64,
+    /// Blocks of 2 MiB that left device memory because it was full.
+    pub evicted_blocks: u64,
+}
 
 /// A copy's ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Direction {
+pub enum Direction {
     /// From the host; `true` when the host memory is pageable.
-    Upload(bool),
+    HostToDevice(bool),
     /// To the host; `true` when the host memory is pageable.
-    Download(bool),
+    DeviceToHost(bool),
     /// Inside the device, where each byte is read and written.
     Device,
     /// From one device to another.
-    Peer { from: usize, to: usize },
+    Peer {
+        /// Whose memory is read.
+        from: usize,
+        /// Whose memory is written.
+        to: usize,
+    },
     /// Inside the host.
     Host,
 }
 
 /// The rate of copies between host and device, or inside the host, when nothing else uses the bus.
-pub(crate) fn bus_rate(profile: &Profile, direction: Direction) -> f64 {
+pub fn bus_rate(profile: &Profile, direction: Direction) -> f64 {
     match direction {
-        Direction::Upload(false) => profile.host_to_device_bytes_per_second,
-        Direction::Download(false) => profile.device_to_host_bytes_per_second,
-        Direction::Download(true) => profile.pageable_device_to_host_bytes_per_second,
-        Direction::Upload(true) | Direction::Host => {
+        Direction::HostToDevice(false) => profile.host_to_device_bytes_per_second,
+        Direction::DeviceToHost(false) => profile.device_to_host_bytes_per_second,
+        Direction::DeviceToHost(true) => profile.pageable_device_to_host_bytes_per_second,
+        Direction::HostToDevice(true) | Direction::Host => {
             profile.pageable_host_to_device_bytes_per_second
         }
         // Between devices the link says it.
@@ -34,12 +62,12 @@ pub(crate) fn bus_rate(profile: &Profile, direction: Direction) -> f64 {
 }
 
 /// Returns how long a copy occupies its engine, in nanoseconds.
-pub(crate) fn copy_ns(profile: &Profile, direction: Direction, bytes: u64) -> f64 {
+pub fn copy_ns(profile: &Profile, direction: Direction, bytes: u64) -> f64 {
     profile.copy_latency_ns / 4.0 + bytes as f64 / bus_rate(profile, direction) * 1e9
 }
 
 /// Returns how long a copy from one device to another occupies the link, or the host's memory without peer access.
-pub(crate) fn peer_copy_ns(link: &Link, access: bool, bytes: u64) -> f64 {
+pub fn peer_copy_ns(link: &Link, access: bool, bytes: u64) -> f64 {
     let (latency, rate) = if access {
         (link.copy_latency_ns, link.copy_bytes_per_second)
     } else {
@@ -52,7 +80,7 @@ pub(crate) fn peer_copy_ns(link: &Link, access: bool, bytes: u64) -> f64 {
 const PAGES_OF_LINK: f64 = 0.86;
 
 /// The rate at which pages of managed memory move to a side.
-pub(crate) fn pages_rate(profile: &Profile, to: Side) -> f64 {
+pub fn pages_rate(profile: &Profile, to: Side) -> f64 {
     match to {
         Side::Device => profile
             .pages_to_device_bytes_per_second
@@ -68,7 +96,7 @@ pub(crate) fn pages_rate(profile: &Profile, to: Side) -> f64 {
 /// ```text
 /// faults x time of a fault + bytes to the device / rate + bytes to the host / rate + bytes that are new there / rate
 /// ```
-pub(crate) fn moves_ns(profile: &Profile, moves: &PageMoves, work: f64) -> f64 {
+pub fn moves_ns(profile: &Profile, moves: &PageMoves, work: f64) -> f64 {
     let ns = |bytes: u64, to: Side| bytes as f64 / pages_rate(profile, to) * 1e9;
     let bytes = ns(moves.to_device_bytes, Side::Device) + ns(moves.to_host_bytes, Side::Host);
     let first = moves.host_first_bytes as f64 / profile.pages_first_on_host_bytes_per_second * 1e9;
@@ -76,7 +104,7 @@ pub(crate) fn moves_ns(profile: &Profile, moves: &PageMoves, work: f64) -> f64 {
 }
 
 /// Returns how long a fill takes, in nanoseconds.
-pub(crate) fn fill_ns(profile: &Profile, bytes: u64) -> f64 {
+pub fn fill_ns(profile: &Profile, bytes: u64) -> f64 {
     profile.kernel_minimum_ns + bytes as f64 / profile.dram_bytes_per_second * 1e9
 }
 
@@ -89,10 +117,10 @@ mod tests {
         let profile = Profile::named("h200").unwrap();
         let bytes = 256 << 20;
         for direction in [
-            Direction::Upload(false),
-            Direction::Upload(true),
-            Direction::Download(false),
-            Direction::Download(true),
+            Direction::HostToDevice(false),
+            Direction::HostToDevice(true),
+            Direction::DeviceToHost(false),
+            Direction::DeviceToHost(true),
         ] {
             let rate = bytes as f64 / copy_ns(&profile, direction, bytes) * 1e9;
             let part = rate / bus_rate(&profile, direction);

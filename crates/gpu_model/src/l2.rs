@@ -1,6 +1,6 @@
 //! The content of L2 from one launch to the next.
 //!
-//! What a launch finds there and what it makes of it is `simt`'s estimate (`simt::L2`). A program may set a part of L2
+//! What a launch finds there and what it makes of it is the estimate's [`L2`]. A program may set a part of L2
 //! aside. It holds what windows chose of the memory that was read, until it is reset, as long as all of
 //! it fits; when more is asked of it than it holds, nothing is left, for the pieces evict each other in turn.
 //!
@@ -11,14 +11,9 @@
 //!
 //! Accesses outside of windows, and those that a window calls normal or streaming, share the rest of L2 alike.
 
-use cuda_driver::raw::CUaccessPolicyWindow_st;
-use simt::{DramAtoms, L2, Window, dram_atom_bytes};
-use std::ffi::c_uint;
+use crate::estimate::{DramAtoms, L2, Window, dram_atom_bytes};
 use std::ops::Range;
 use std::sync::Arc;
-
-/// `CU_ACCESS_PROPERTY_PERSISTING`.
-const PERSISTING: c_uint = 2;
 
 /// The part of L2 that holds different memory: of an H100's 50 MiB, 28 that were read are all found again, of 30 two are
 /// not, and of 48 none (`results/nvidia-h100/l2-left.csv`). Its two halves each keep what their multiprocessors ask for.
@@ -26,38 +21,20 @@ const ROOM: f64 = 28.0 / 50.0;
 
 /// An access policy window.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct AccessWindow {
+pub struct AccessWindow {
     /// The first address, and the one behind the last.
-    pub(crate) range: (u64, u64),
+    pub range: (u64, u64),
     /// Which part of the accesses is kept.
-    pub(crate) ratio: f32,
-}
-
-impl AccessWindow {
-    /// Returns what the driver was given.
-    ///
-    /// # Safety
-    /// `window` is valid for reads; its two properties may hold any number.
-    pub(crate) unsafe fn new(window: *const CUaccessPolicyWindow_st) -> AccessWindow {
-        // SAFETY: by the contract; a property is read as the integer that it is in C.
-        let (start, bytes, ratio, hit) = unsafe {
-            (
-                (*window).base_ptr.addr() as u64,
-                (*window).num_bytes as u64,
-                (*window).hitRatio,
-                (&raw const (*window).hitProp).cast::<c_uint>().read(),
-            )
-        };
-        let ratio = if hit == PERSISTING { ratio } else { 0.0 };
-        AccessWindow { range: (start, start.saturating_add(bytes)), ratio }
-    }
+    pub ratio: f32,
 }
 
 /// The size of L2 in bytes, and how much of it is set aside.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct L2Size {
-    pub(crate) bytes: u64,
-    pub(crate) set_aside_bytes: u64,
+pub struct L2Size {
+    /// All of it.
+    pub bytes: u64,
+    /// What is set aside of it.
+    pub set_aside_bytes: u64,
 }
 
 impl L2Size {
@@ -73,7 +50,7 @@ impl L2Size {
 
 /// The content of L2.
 #[derive(Debug, Default)]
-pub(crate) struct L2Contents {
+pub struct L2Contents {
     /// In the part that is set aside.
     there: Arc<DramAtoms>,
     /// In the rest.
@@ -84,7 +61,7 @@ pub(crate) struct L2Contents {
 
 impl L2Contents {
     /// L2 as a kernel with this window finds it, in work that stands for so many times as many bytes.
-    pub(crate) fn found_by(&self, window: Option<AccessWindow>, size: L2Size, larger: f64) -> L2 {
+    pub fn found_by(&self, window: Option<AccessWindow>, size: L2Size, larger: f64) -> L2 {
         let set_aside_bytes = size.set_aside_bytes;
         let window = window.filter(|_| set_aside_bytes > 0);
         let room_bytes = size.room_bytes(larger);
@@ -104,7 +81,7 @@ impl L2Contents {
     }
 
     /// Adds what a kernel read to what is kept, if it all fits into what is set aside.
-    pub(crate) fn keep(&mut self, read: &DramAtoms, set_aside_bytes: u64) {
+    pub fn keep(&mut self, read: &DramAtoms, set_aside_bytes: u64) {
         let mut all = DramAtoms::clone(&self.there);
         for (page, pieces) in read {
             *all.entry(*page).or_default() |= pieces;
@@ -114,12 +91,12 @@ impl L2Contents {
     }
 
     /// Keeps nothing any more.
-    pub(crate) fn reset(&mut self) {
+    pub fn reset(&mut self) {
         self.there = Arc::default();
     }
 
     /// The last work has used these pieces, if there was room for all of them; it stands for so many times as many bytes.
-    pub(crate) fn leave(&mut self, last: Option<DramAtoms>, size: L2Size, larger: f64) {
+    pub fn leave(&mut self, last: Option<DramAtoms>, size: L2Size, larger: f64) {
         let room_bytes = size.room_bytes(larger);
         let last = last.map(|last| (dram_atom_bytes(&last), last));
         let Some((bytes, last)) = last.filter(|(bytes, _)| *bytes <= room_bytes) else {
@@ -137,7 +114,7 @@ impl L2Contents {
     }
 
     /// As [`L2Contents::leave`], for a copy or fill that uses these addresses.
-    pub(crate) fn pass(&mut self, range: Range<u64>, size: L2Size, larger: f64) {
+    pub fn pass(&mut self, range: Range<u64>, size: L2Size, larger: f64) {
         let fits = range.end - range.start <= size.room_bytes(larger);
         let page = |page: u64| {
             let (from, to) = ((page << 12).max(range.start), ((page + 1) << 12).min(range.end));
@@ -148,7 +125,7 @@ impl L2Contents {
     }
 
     /// Nothing is left in the rest.
-    pub(crate) fn empty(&mut self) {
+    pub fn empty(&mut self) {
         (self.left, self.left_bytes) = Default::default();
     }
 }

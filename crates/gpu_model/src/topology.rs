@@ -161,7 +161,7 @@ impl Topology {
     }
 
     /// After how many of its kernels a device disappears, if it does.
-    pub(crate) fn kernels_until_lost(&self, device: usize) -> Option<u64> {
+    pub fn kernels_until_lost(&self, device: usize) -> Option<u64> {
         self.lost[device]
     }
 

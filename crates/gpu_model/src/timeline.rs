@@ -17,21 +17,21 @@ use std::ops::Range;
 
 /// A part of a device that works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Engine {
+pub enum Engine {
     /// Kernels, fills and copies inside the device.
     Compute,
     /// Host to device.
-    Upload,
+    HostToDevice,
     /// Device to host.
-    Download,
+    DeviceToHost,
     /// The device's end of the links: what goes to other devices.
-    Outward,
+    LinkOut,
     /// Traffic from other devices.
-    Inward,
+    LinkIn,
 }
 
 /// An engine of one of the devices.
-pub(crate) type Place = (usize, Engine);
+pub type Place = (usize, Engine);
 
 #[derive(Debug, Clone, Copy)]
 struct Interval {
@@ -57,44 +57,33 @@ impl Engines {
     fn engine(&mut self, engine: Engine) -> &mut Vec<Interval> {
         match engine {
             Engine::Compute => &mut self.compute,
-            Engine::Upload => &mut self.upload,
-            Engine::Download => &mut self.download,
-            Engine::Outward => &mut self.outward,
-            Engine::Inward => &mut self.inward,
+            Engine::HostToDevice => &mut self.upload,
+            Engine::DeviceToHost => &mut self.download,
+            Engine::LinkOut => &mut self.outward,
+            Engine::LinkIn => &mut self.inward,
         }
     }
 }
 
 /// When each engine of each device is busy.
 #[derive(Debug)]
-pub(crate) struct Timeline {
+pub struct Timeline {
     devices: Vec<Engines>,
 }
 
 impl Timeline {
     /// Of so many devices.
-    pub(crate) fn new(devices: usize) -> Timeline {
+    pub fn new(devices: usize) -> Timeline {
         Timeline { devices: (0..devices).map(|_| Engines::default()).collect() }
     }
 
     /// Books `duration` of a `share` of a device's multiprocessors, not before `ready`, and says when it runs.
-    pub(crate) fn compute(
-        &mut self,
-        device: usize,
-        ready: f64,
-        duration: f64,
-        share: f64,
-    ) -> Range<f64> {
+    pub fn compute(&mut self, device: usize, ready: f64, duration: f64, share: f64) -> Range<f64> {
         self.together(&[((device, Engine::Compute), share)], ready, duration)
     }
 
     /// Books `duration` of a share of several engines at once, not before `ready`, and says when it runs.
-    pub(crate) fn together(
-        &mut self,
-        engines: &[(Place, f64)],
-        ready: f64,
-        duration: f64,
-    ) -> Range<f64> {
+    pub fn together(&mut self, engines: &[(Place, f64)], ready: f64, duration: f64) -> Range<f64> {
         let mut candidates = vec![ready];
         for ((device, engine), _) in engines {
             let busy = self.devices[*device].engine(*engine);
@@ -119,7 +108,7 @@ impl Timeline {
 
     /// Books a copy that takes `duration` alone, not before `ready`, and says when it runs. It wants the part `bus` of
     /// the bus.
-    pub(crate) fn copy(
+    pub fn copy(
         &mut self,
         device: usize,
         is_upload: bool,
@@ -134,7 +123,7 @@ impl Timeline {
     }
 
     /// Forgets what ended before `now`, which nothing can be booked before any more.
-    pub(crate) fn forget_before(&mut self, now: f64) {
+    pub fn forget_before(&mut self, now: f64) {
         for Engines { compute, upload, download, outward, inward } in &mut self.devices {
             for busy in [compute, upload, download, outward, inward] {
                 busy.retain(|interval| interval.end > now);
@@ -257,11 +246,11 @@ mod tests {
     #[test]
     fn a_link_has_two_ways_and_each_is_shared() {
         let mut timeline = Timeline::new(2);
-        let way = |from, to| [((from, Engine::Outward), 0.8), ((to, Engine::Inward), 0.8)];
+        let way = |from, to| [((from, Engine::LinkOut), 0.8), ((to, Engine::LinkIn), 0.8)];
         assert_eq!(timeline.together(&way(0, 1), 0.0, 10.0), 0.0..10.0);
         assert_eq!(timeline.together(&way(1, 0), 0.0, 10.0), 0.0..10.0, "the other way is free");
         assert_eq!(timeline.together(&way(0, 1), 5.0, 10.0), 10.0..20.0, "the same way is not");
-        let small = [((0, Engine::Outward), 0.1), ((1, Engine::Inward), 0.1)];
+        let small = [((0, Engine::LinkOut), 0.1), ((1, Engine::LinkIn), 0.1)];
         assert_eq!(timeline.together(&small, 5.0, 10.0), 5.0..15.0, "but for a small part");
         assert_eq!(timeline.compute(1, 0.0, 10.0, 1.0), 0.0..10.0, "engines of devices are apart");
         assert_eq!(timeline.compute(0, 0.0, 10.0, 1.0), 0.0..10.0);

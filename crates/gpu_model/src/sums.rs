@@ -1,6 +1,6 @@
 //! The time of atomics in L2.
 
-use super::caches::ByAddress;
+use crate::caches::ByAddress;
 use crate::hash::spread;
 
 /// The time for which the lanes of a request keep the 256 bytes busy in which they meet: those of a line take a pass together, and

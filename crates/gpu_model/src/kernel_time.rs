@@ -37,10 +37,11 @@
 //! the start of warps, their waiting, and the two ways of the bus in a norm of its own ([`STALL_NORM`]). What a multiprocessor
 //! does by itself goes on meanwhile ([`QUEUE_NORM`] again). The time until a kernel starts comes on top.
 
+use crate::estimate::{Estimate, LinkTraffic};
 use crate::link::Link;
 use crate::profile::Profile;
 use crate::timeline::{Engine, Place};
-use simt::{Counters, Estimate, LinkTraffic};
+use counters::Counters;
 
 /// The time of a multiprocessor for a request of atomics: 2^24 updates of 2^18 counters take 0.0446 ms on an H200
 /// (`atomics/global` in `results/nvidia-h200/reference.json`), 132 x 1.98 GHz x 0.0446 ms / 2^19 requests = 22.
@@ -154,21 +155,23 @@ impl Default for WorkScale {
 
 /// A kernel that ran, as the model sees it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Load<'a> {
-    pub(crate) counters: &'a Counters,
-    /// The part of it that each block does once.
-    pub(crate) once: &'a Counters,
-    pub(crate) estimate: &'a Estimate,
-    pub(crate) warps: u64,
-    pub(crate) blocks: u64,
+pub struct Load<'a> {
+    /// The counts of what was executed.
+    pub counters: &'a Counters,
+    /// The estimate of what was executed.
+    pub estimate: &'a Estimate,
+    /// Its warps.
+    pub warps: u64,
+    /// Its blocks.
+    pub blocks: u64,
     /// Blocks that fit on a multiprocessor at once.
-    pub(crate) resident: u32,
+    pub resident: u32,
     /// The factor between the launch as it is meant to be and as it ran.
-    pub(crate) larger: WorkScale,
+    pub larger: WorkScale,
     /// A window keeps accesses in a part of L2 that is as large as the device allows.
-    pub(crate) all_set_aside: bool,
+    pub all_set_aside: bool,
     /// The links to the other devices' memory, in the order of the estimate's.
-    pub(crate) links: &'a [&'a Link],
+    pub links: &'a [&'a Link],
 }
 
 /// The time that each part of the device is busy with a kernel, in nanoseconds.
@@ -264,8 +267,9 @@ impl Parts {
 }
 
 /// Returns how long each part of the device is busy with a kernel.
-pub(crate) fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
-    let Load { counters, once, estimate, larger, .. } = *load;
+pub fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
+    let Load { counters, estimate, larger, .. } = *load;
+    let once = &estimate.once;
     // Amounts are counted in all and in what blocks do once.
     let grown = |amount: f64, once: f64| larger.work * (amount - once) + larger.blocks * once;
     let of = |count: &dyn Fn(&Counters) -> u64| grown(count(counters) as f64, count(once) as f64);
@@ -433,12 +437,12 @@ fn ways_ns(load: &Load<'_>) -> impl Iterator<Item = [f64; 2]> {
 }
 
 /// Returns how long a kernel of `device` keeps each end of the links to other devices busy, in nanoseconds.
-pub(crate) fn links_busy(load: &Load<'_>, device: usize, peers: &[usize]) -> Vec<(Place, f64)> {
+pub fn links_busy(load: &Load<'_>, device: usize, peers: &[usize]) -> Vec<(Place, f64)> {
     let mut busy = Vec::new();
     for ([read, written], peer) in ways_ns(load).zip(peers) {
         let ways = [(*peer, device, read), (device, *peer, written)];
         for (from, to, ns) in ways.into_iter().filter(|(_, _, ns)| *ns > 0.0) {
-            busy.extend([((from, Engine::Outward), ns), ((to, Engine::Inward), ns)]);
+            busy.extend([((from, Engine::LinkOut), ns), ((to, Engine::LinkIn), ns)]);
         }
     }
     busy

@@ -1,6 +1,7 @@
-//! The model of time and caches: what it assumes of the device, and what it says of a launch.
+//! The estimate of a launch: what it assumes of the device, and what it says.
 
 use crate::hash::spread;
+use counters::Counters;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -83,15 +84,28 @@ impl Window {
     }
 
     /// Returns whether the piece is one of those that are kept.
-    pub(crate) fn keeps(&self, piece: u64) -> bool {
+    pub fn keeps(&self, piece: u64) -> bool {
         let hash = spread(piece) >> 40;
         self.range.contains(&(piece << 6)) && (hash as f32) < self.ratio * (1u64 << 24) as f32
     }
 
     /// Those of a page that are kept.
-    pub(crate) fn kept(&self, page: u64) -> u64 {
+    pub fn kept(&self, page: u64) -> u64 {
         (0..64).filter(|bit| self.keeps(page << 6 | bit)).fold(0, |mask, bit| mask | 1 << bit)
     }
+}
+
+/// The memory that is not the device's own, and memory whose pages move.
+#[derive(Clone, Debug, Default)]
+pub struct Ranges {
+    /// Mapped memory of the host.
+    pub host: Vec<Range<u64>>,
+    /// The same in small pages, which is not among [`Ranges::host`].
+    pub host_small_pages: Vec<Range<u64>>,
+    /// The memory of each other device.
+    pub peers: Vec<Range<u64>>,
+    /// Managed memory: the estimate says which of its pages of 64 KiB the launch touched.
+    pub managed: Vec<Range<u64>>,
 }
 
 /// Model: what a launch waits for, and what its memory traffic comes to behind the caches.
@@ -109,6 +123,9 @@ pub struct Estimate {
     /// Those of them before a block's first barrier and after its last, without loads of global memory: what a block
     /// does once, however much it works on.
     pub once_cycles: u64,
+    /// The sum of the counters of instructions that only run before a block's first barrier or after its last, and load no
+    /// global memory there.
+    pub once: Counters,
     /// Sectors of loads from near memory that L1 did not have.
     pub l1_missed_sectors: u64,
     /// Lines of loads of which L1 lacked a sector, each a request to L2.
@@ -144,14 +161,14 @@ pub struct Estimate {
     pub host: LinkTraffic,
     /// The same of far memory that has small pages.
     pub host_small_pages: LinkTraffic,
-    /// The traffic to and from the memory of each other device, in the order of [`Options::peers`](crate::Options::peers).
+    /// The traffic to and from the memory of each other device, in the order of [`Ranges::peers`].
     pub peers: Vec<LinkTraffic>,
     /// DramAtoms of the window that were read and are kept.
     pub persisting_lines: DramAtoms,
     /// The atoms read or written, if the second cache has room for all of them. Otherwise the next launch finds nothing that it
     /// asks for in the same order: what it needs next is always what has just left.
     pub residual_lines: Option<DramAtoms>,
-    /// Granules of [`Options::managed_ranges`](crate::Options::managed_ranges) that were touched, by their address / 64 KiB, and
+    /// Granules of [`Ranges::managed`] that were touched, by their address / 64 KiB, and
     /// whether they were written. What far memory holds is not among them.
     pub touched_pages: BTreeMap<u64, bool>,
 }

@@ -25,8 +25,8 @@
 //! What launches before have left in the rest is there when it is asked for the first time, as long as what memory was
 //! asked for since fits beside it.
 
-use super::caches::{ByAddress, Reached};
-use crate::model::{DramAtoms, L2};
+use crate::caches::{ByAddress, Reached};
+use crate::estimate::{DramAtoms, L2};
 use std::collections::BTreeMap;
 
 /// The size of a DRAM atom, as a power of two: 64 bytes.

@@ -30,12 +30,12 @@ pub struct Link {
 
 impl Link {
     /// The same without peer access.
-    pub(crate) fn without_access(self) -> Link {
+    pub fn without_access(self) -> Link {
         Link { access: false, native_atomics: false, ..self }
     }
 
     /// Returns what cannot be, in words.
-    pub(crate) fn wrong(&self) -> Option<String> {
+    pub fn wrong(&self) -> Option<String> {
         let rates = [
             ("copy_bytes_per_second", self.copy_bytes_per_second),
             ("read_bytes_per_second", self.read_bytes_per_second),

@@ -1,16 +1,12 @@
 //! The model's answers for loads whose counts are set.
 
 use super::*;
-use std::sync::LazyLock;
-
-static NOTHING: LazyLock<Counters> = LazyLock::new(Counters::default);
 
 fn load<'a>(counters: &'a Counters, estimate: &'a Estimate) -> Load<'a> {
     let (warps, blocks) = (8 << 20, 1 << 20);
     let larger = WorkScale::default();
     Load {
         counters,
-        once: &NOTHING,
         estimate,
         warps,
         blocks,
@@ -211,7 +207,8 @@ fn what_a_block_does_once_grows_with_the_blocks() {
     let estimate = Estimate::default();
     let larger = WorkScale { blocks: 1.0, ..WorkScale::all(100.0) };
     let before = parts(&profile, &load(&all, &estimate));
-    let after = parts(&profile, &Load { once: &once, larger, ..load(&all, &estimate) });
+    let with_once = Estimate { once, ..Estimate::default() };
+    let after = parts(&profile, &Load { larger, ..load(&all, &with_once) });
     approx::assert_abs_diff_eq!(after.l1_ns / before.l1_ns, 102.0 / 3.0, epsilon = 1e-9);
     assert_eq!(after.atomics_ns, before.atomics_ns);
 }
@@ -264,7 +261,7 @@ fn a_block_that_meets_at_barriers_computes_after_it_has_waited() {
         let parts = parts(&profile, &all);
         (parts.waiting_ns, parts.l1_ns, parts.together_ns())
     };
-    let few = load(&NOTHING, &Estimate::default()).warps;
+    let few = load(&Counters::default(), &Estimate::default()).warps;
     let (free, inside, together) = waiting(few, 1);
     assert!(together < 1.1 * free.max(inside), "one barrier, as before a sum");
     let (_, _, in_turn) = waiting(2 * few, 1);
@@ -285,8 +282,9 @@ fn blocks_behind_the_first_weigh_as_much_as_in_the_whole_launch() {
         first_warps,
         ..Estimate::default()
     };
+    let nothing = Counters::default();
     let executed =
-        Load { warps: 4 * first_warps, blocks: first_warps / 2, ..load(&NOTHING, &estimate) };
+        Load { warps: 4 * first_warps, blocks: first_warps / 2, ..load(&nothing, &estimate) };
     let mean = |times: f64| {
         let larger = WorkScale::all(times);
         let time = parts(&profile, &Load { larger, ..executed }).waiting_ns;

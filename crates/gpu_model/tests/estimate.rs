@@ -1,6 +1,8 @@
-//! What an estimate says of kernels of a few instructions: how far a load goes, and what is counted beside traffic.
+//! Estimates of kernels of a few instructions: how far a load goes, and what is counted beside traffic.
 
-use simt::{Estimate, Latencies, Launch, Memory, Module, Options, run};
+use gpu_model::{Estimate, Estimator, L2, Latencies, LinkTraffic, Ranges};
+use simt::{Launch, Memory, Module, Options, run_observed};
+use std::ops::Range;
 
 const LATENCIES: Latencies = Latencies {
     global: 100_000,
@@ -16,21 +18,28 @@ const LATENCIES: Latencies = Latencies {
     l1_share_lines: 64,
 };
 
-/// The estimate of a kernel whose first parameter is 64 KiB of memory; with `far` that memory is the host's.
-fn estimate(text: &str, launch: &Launch, is_host: bool) -> Estimate {
+/// The estimate of a kernel whose first parameter is 64 KiB of memory, which `ranges` may say is not the device's own.
+fn estimated(text: &str, launch: &Launch, ranges: impl Fn(Range<u64>) -> Ranges) -> Estimate {
     let module = Module::parse(&format!(".version 8.0\n.target sm_90\n.address_size 64\n{text}"));
     let module = module.expect("PTX");
     let mut memory = Memory::default();
     let start = memory.allocate(1 << 16).expect("room");
     memory.fill(start, 0, 1 << 16).expect("allocated");
     let launch = launch.clone().address(start);
-    let options = Options {
-        estimate: Some(LATENCIES),
-        host_ranges: is_host.then_some(start..start + (1 << 16)).into_iter().collect(),
-        ..Options::default()
-    };
-    let report = run(&module, &mut memory, &launch, &options).expect("it runs");
-    report.estimate.expect("it was asked for")
+    let kernel = module.kernel(&launch.kernel).expect("it is there");
+    let ranges = ranges(start..start + (1 << 16));
+    let mut observer = Estimator::new(kernel, LATENCIES, ranges, L2::default(), 1.0);
+    let (options, mut printed) = (Options::default(), String::new());
+    let (watch, memory) = (Some(&mut observer as _), &mut memory);
+    let report = run_observed(&module, memory, &launch, &options, &mut printed, watch);
+    observer.estimate(&report.expect("it runs"))
+}
+
+fn estimate(text: &str, launch: &Launch, is_host: bool) -> Estimate {
+    estimated(text, launch, |memory| Ranges {
+        host: is_host.then_some(memory).into_iter().collect(),
+        ..Ranges::default()
+    })
 }
 
 /// A kernel with this body; `%rd1` is its memory, `%r1` the thread's index in its block.
@@ -274,19 +283,9 @@ fn what_another_block_has_asked_for_arrives_for_both() {
 fn memory_with_small_pages_is_counted_apart() {
     let body = "mul.wide.u32 %rd2, %r1, 4; add.u64 %rd3, %rd1, %rd2; ld.global.u32 %r2, [%rd3];
         st.global.u32 [%rd3], %r2;";
-    let module =
-        Module::parse(&format!(".version 8.0\n.target sm_90\n.address_size 64\n{}", kernel(body)));
-    let mut memory = Memory::default();
-    let start = memory.allocate(1 << 10).expect("room");
-    memory.fill(start, 0, 1 << 10).expect("allocated");
-    let launch = Launch::new("k", [1, 1, 1], [32, 1, 1]).address(start);
-    let options = Options {
-        estimate: Some(LATENCIES),
-        host_small_page_ranges: std::iter::once(start..start + (1 << 10)).collect(),
-        ..Options::default()
-    };
-    let report = run(&module.expect("PTX"), &mut memory, &launch, &options).expect("it runs");
-    let Estimate { host, host_small_pages: small, .. } = report.estimate.expect("it was asked for");
-    assert_eq!(host, simt::LinkTraffic::default());
+    let launch = Launch::new("k", [1, 1, 1], [32, 1, 1]);
+    let small = |memory| Ranges { host_small_pages: vec![memory], ..Ranges::default() };
+    let Estimate { host, host_small_pages: small, .. } = estimated(&kernel(body), &launch, small);
+    assert_eq!(host, LinkTraffic::default());
     assert_eq!((small.sectors_read, small.sectors_written), (4, 4));
 }

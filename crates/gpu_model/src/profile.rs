@@ -2,6 +2,7 @@
 //!
 //! To add a device, copy a file of `profiles/`, fill it in with its sources, and add a line to [`PROFILES`].
 
+use crate::estimate::Latencies;
 use crate::link::Link;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -9,12 +10,12 @@ use std::io::Read;
 use std::path::Path;
 
 /// Blocks that a cluster may have on every device that has clusters, and when the program asks for more.
-pub(crate) const PORTABLE_CLUSTER: u32 = 8;
+pub const PORTABLE_CLUSTER: u32 = 8;
 const MAX_CLUSTER: u32 = 16;
 
 /// The kind of a call, by what it costs the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum CallCost {
+pub enum CallCost {
     /// Nothing is handed to the device.
     Api,
     /// A kernel or a graph is.
@@ -314,7 +315,7 @@ impl Profile {
     }
 
     /// The text of a file, no more of it than a profile may have.
-    pub(crate) fn text_of(path: &Path) -> Result<String, ProfileError> {
+    pub fn text_of(path: &Path) -> Result<String, ProfileError> {
         let mut text = String::new();
         let read =
             File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut text));
@@ -361,7 +362,7 @@ impl Profile {
 
     /// Returns what taking so much memory from the device, or giving it back, costs the host. Less than half of what is
     /// mapped at once comes from a piece that the driver has (on an H200 64 KiB did, and 1 MiB did not).
-    pub(crate) fn device_memory_ns(&self, bytes: u64) -> f64 {
+    pub fn device_memory_ns(&self, bytes: u64) -> f64 {
         if bytes < MAPPED_AT_ONCE / 2 {
             return self.api_call_ns;
         }
@@ -369,12 +370,12 @@ impl Profile {
     }
 
     /// Returns what it costs the host when a pool takes memory from the device, or gives it back.
-    pub(crate) fn pool_memory_ns(&self) -> f64 {
+    pub fn pool_memory_ns(&self) -> f64 {
         POOL_MAPS * self.device_memory_call_ns
     }
 
     /// Returns what a call of the driver costs the host, unless the call itself knows better.
-    pub(crate) fn call_ns(&self, cost: CallCost) -> f64 {
+    pub fn call_ns(&self, cost: CallCost) -> f64 {
         match cost {
             CallCost::Api => self.api_call_ns,
             CallCost::Launch => self.launch_call_ns,
@@ -384,7 +385,7 @@ impl Profile {
     }
 
     /// Returns what launches are held to.
-    pub(crate) fn launch_limits(&self) -> simt::Limits {
+    pub fn launch_limits(&self) -> simt::Limits {
         simt::Limits {
             shared_bytes_per_block: self.shared_bytes_per_block_opt_in,
             threads_per_block: self.max_threads_per_block,
@@ -396,20 +397,15 @@ impl Profile {
     }
 
     /// Returns whether blocks can be grouped into clusters.
-    pub(crate) fn has_clusters(&self) -> bool {
+    pub fn has_clusters(&self) -> bool {
         self.compute_capability[0] >= 9
     }
 
     /// Returns what a warp waits for, when so many resident blocks share L1, which their shared memory is a part of.
-    pub(crate) fn latencies(
-        &self,
-        shared_bytes: u32,
-        resident: u32,
-        peer_cycles: u32,
-    ) -> simt::Latencies {
+    pub fn latencies(&self, shared_bytes: u32, resident: u32, peer_cycles: u32) -> Latencies {
         let l1_bytes = self.shared_bytes_per_multiprocessor.saturating_sub(shared_bytes);
         let l1_lines = (l1_bytes / 128).max(64);
-        simt::Latencies {
+        Latencies {
             global: self.global_latency_cycles,
             l2: self.l2_latency_cycles,
             host: self.host_latency_cycles,
@@ -482,7 +478,7 @@ impl Profile {
     }
 
     /// Returns what is set aside of L2 for so many bytes: sixteenths of it, as on an H200.
-    pub(crate) fn set_aside(&self, bytes: usize) -> usize {
+    pub fn set_aside(&self, bytes: usize) -> usize {
         let step = (self.l2_bytes / 16).max(1) as usize;
         (bytes.div_ceil(step) * step).min(self.persisting_l2_bytes as usize)
     }

@@ -1,32 +1,27 @@
-//! The clock of a warp, when a time is estimated.
+//! The clock of a warp.
 
-use crate::operation::{Operation, Register, Space};
-use crate::program::BlockPlace;
-use crate::unroll::TURNS;
+use simt::{InstructionClass, InstructionFacts, MemorySpace};
+
+/// Turns of a short loop that ptxas makes one.
+const TURNS: u32 = 4;
 
 /// Returns whether ptxas may schedule it as soon as its operands are ready.
-fn is_moved(operation: &Operation) -> bool {
+fn is_moved(class: InstructionClass) -> bool {
     matches!(
-        operation,
-        Operation::Compute { .. }
-            | Operation::Load(_)
-            | Operation::Store(_)
-            | Operation::Shuffle { .. }
-            | Operation::Vote { .. }
-            | Operation::Mma(_)
-            | Operation::LoadMatrix { .. }
-            | Operation::Branch { .. }
-            | Operation::Nothing
+        class,
+        InstructionClass::Plain
+            | InstructionClass::Load { .. }
+            | InstructionClass::Store { .. }
+            | InstructionClass::Exchange { is_moved: true }
     )
 }
 
 /// When the values of a warp's registers are there, in cycles since its start.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Clocks {
+pub struct Clocks {
     pub now: u32,
-    pub words: Vec<u32>,
-    pub longs: Vec<u32>,
-    pub predicates: Vec<u32>,
+    /// By the number of the register.
+    registers: Vec<u32>,
     /// When the asynchronous copies so far have landed.
     pub copies: u32,
     /// The warp came to a barrier, and goes on when the last has come.
@@ -52,17 +47,10 @@ pub(crate) struct Clocks {
 }
 
 impl Clocks {
-    /// Starts anew for a program with so many rows.
-    pub fn reset(&mut self, words: u32, longs: u32, predicates: u32) {
-        let rows = [
-            (&mut self.words, words),
-            (&mut self.longs, longs + 1),
-            (&mut self.predicates, predicates),
-        ];
-        for (row, count) in rows {
-            row.clear();
-            row.resize(count as usize, 0);
-        }
+    /// Starts anew for a program with so many registers.
+    pub fn reset(&mut self, registers: usize) {
+        self.registers.clear();
+        self.registers.resize(registers, 0);
         (self.now, self.copies, self.at_barrier) = (0, 0, false);
         (self.barriers, self.has_loaded, self.since) = (0, false, 0);
         self.ran.clear();
@@ -72,7 +60,7 @@ impl Clocks {
 
     /// Comes to an instruction.
     #[inline(always)]
-    pub fn enter(&mut self, place: BlockPlace) {
+    pub fn enter(&mut self, place: &InstructionFacts) {
         if !place.is_first {
             return;
         }
@@ -85,37 +73,37 @@ impl Clocks {
     }
 
     /// When an instruction runs whose operands are there at `there`.
-    pub fn start(&self, operation: &Operation, there: u32) -> u32 {
+    pub fn start(&self, class: InstructionClass, there: u32) -> u32 {
         let [shared, other] = self.stored;
-        let order = match operation {
-            Operation::Load(access) => match access.space {
-                _ if access.strong => self.now.max(self.latest),
-                Space::Parameter | Space::Constant => self.begin,
-                _ if access.read_only => self.begin,
-                Space::Shared => self.begin.max(shared),
-                Space::Generic => self.begin.max(shared).max(other),
+        let order = match class {
+            InstructionClass::Load { memory, is_strong, is_read_only } => match memory {
+                _ if is_strong => self.now.max(self.latest),
+                MemorySpace::Parameter | MemorySpace::Constant => self.begin,
+                _ if is_read_only => self.begin,
+                MemorySpace::Shared => self.begin.max(shared),
+                MemorySpace::Generic => self.begin.max(shared).max(other),
                 _ => self.begin.max(other),
             },
-            _ if is_moved(operation) => self.begin,
+            _ if is_moved(class) => self.begin,
             _ => self.now.max(self.latest),
         };
         there.max(order)
     }
 
     /// An instruction has run.
-    pub fn has_run(&mut self, operation: &Operation, start: u32) {
+    pub fn has_run(&mut self, class: InstructionClass, start: u32) {
         self.now += 1;
         self.latest = self.latest.max(start + 1);
-        if let Operation::Store(access) = operation {
+        if let InstructionClass::Store { memory } = class {
             let [shared, other] = &mut self.stored;
-            if access.space != Space::Global {
+            if memory != MemorySpace::Global {
                 *shared = start.max(*shared);
             }
-            if access.space != Space::Shared {
+            if memory != MemorySpace::Shared {
                 *other = start.max(*other);
                 self.sent = Some(*other);
             }
-        } else if !is_moved(operation) {
+        } else if !is_moved(class) {
             self.fence();
         }
     }
@@ -131,11 +119,8 @@ impl Clocks {
         self.now.max(self.sent.map_or(0, |at| at.saturating_add(to_l2)))
     }
 
-    pub fn ready(&mut self, row: Register) -> &mut u32 {
-        match row {
-            Register::Word(index) => &mut self.words[index as usize],
-            Register::Long(index) => &mut self.longs[index as usize],
-            Register::Predicate(index) => &mut self.predicates[index as usize],
-        }
+    /// When a register's value is there.
+    pub fn ready(&mut self, register: u32) -> &mut u32 {
+        &mut self.registers[register as usize]
     }
 }

@@ -9,16 +9,16 @@
 //! What is kept depends on the order of blocks, so a launch that is estimated has one worker: the estimate is the same
 //! on every machine.
 
-use super::caches::{ByAddress, FirstCache, Reached, Stores, tag_cycles};
-use super::clocks::Clocks;
-use super::lanes::lanes;
-use super::request::Request;
-use super::second_cache::{SecondCache, bytes_of_atoms};
-use super::sums::Sums;
-use crate::model::{Estimate, L2, Latencies, LinkTraffic};
-use crate::operation::{Operation, Space};
-use crate::program::Program;
-use crate::registers::LANES;
+use crate::caches::{ByAddress, FirstCache, Reached, Stores, tag_cycles};
+use crate::clocks::Clocks;
+use crate::estimate::{Estimate, L2, Latencies, LinkTraffic, Ranges};
+use crate::second_cache::{SecondCache, bytes_of_atoms};
+use crate::sums::Sums;
+use counters::{Counters, LANES};
+use simt::{
+    AccessKind, InstructionClass, InstructionFacts, Kernel, MemorySpace, Observer, Report,
+    WarpAccess,
+};
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
@@ -37,11 +37,16 @@ fn beyond(link: usize) -> Reached {
 
 /// The observations of a launch that the estimate needs.
 #[derive(Debug)]
-pub(crate) struct Estimator {
+pub struct Estimator {
     latencies: Latencies,
-    /// Addresses behind a slower link: the host's in large and in small pages, and those of each other device.
-    host_ranges: [Vec<Range<u64>>; HOST_LINKS],
-    peers: Vec<Range<u64>>,
+    /// The instructions of the kernel.
+    program: Vec<InstructionFacts>,
+    /// Registers that it names.
+    registers: usize,
+    /// The clocks of warps, and the places of those that have ended.
+    warps: Vec<Clocks>,
+    free: Vec<usize>,
+    ranges: Ranges,
     /// The traffic over each of these links.
     links: Vec<LinkTraffic>,
     l1: FirstCache,
@@ -67,11 +72,11 @@ pub(crate) struct Estimator {
     /// When the bulk copies of the block that runs have landed.
     bulk: u32,
     /// Lanes of atomics on shared memory of other blocks.
-    pub cluster_atomics: u64,
+    cluster_atomics: u64,
     /// Groups of lanes beyond the first that sums of a warp were done in.
-    pub further_groups: u64,
+    further_groups: u64,
     /// Wavefronts of the last access to shared memory: its result is there after the last of them.
-    pub wavefronts: u32,
+    wavefronts: u32,
     l1_misses: u64,
     tag_cycles: u64,
     l1_missed_lines: u64,
@@ -87,17 +92,24 @@ pub(crate) struct Estimator {
 }
 
 impl Estimator {
+    /// Watches a launch of a kernel, on a device with these latencies and this L2. `scale` is the factor between the bytes
+    /// that the launch stands for and those that it touches.
     pub fn new(
+        kernel: &Kernel,
         latencies: Latencies,
-        [host, host_small_pages, peers]: [Vec<Range<u64>>; 3],
-        (l2, scale): (L2, f64),
-        instructions: usize,
+        ranges: Ranges,
+        l2: L2,
+        scale: f64,
     ) -> Estimator {
+        let program = kernel.instruction_facts();
+        let all = program.iter().flat_map(|facts| facts.reads.iter().chain(&facts.writes));
+        let registers = all.max().map_or(0, |last| *last as usize + 1);
         Estimator {
             latencies,
-            links: vec![LinkTraffic::default(); HOST_LINKS + peers.len()],
-            host_ranges: [host, host_small_pages],
-            peers,
+            registers,
+            warps: Vec::new(),
+            free: Vec::new(),
+            links: vec![LinkTraffic::default(); HOST_LINKS + ranges.peers.len()],
             l1: FirstCache::new(latencies.l1_lines, latencies.l1_share_lines),
             l2: SecondCache::new(l2, scale),
             blocks: 0,
@@ -122,34 +134,19 @@ impl Estimator {
             first_warps: 0,
             longest_chain_cycles: 0,
             once_cycles: 0,
-            body: vec![0; instructions.div_ceil(64)],
+            body: vec![0; program.len().div_ceil(64)],
+            ranges,
+            program,
         }
     }
 
     /// The link that an address lies behind: first the host's, then those of the other devices.
     fn link(&self, address: u64) -> Option<usize> {
-        let holds = |ranges: &Vec<Range<u64>>| ranges.iter().any(|range| range.contains(&address));
-        let peer = || self.peers.iter().position(|range| range.contains(&address));
-        self.host_ranges.iter().position(holds).or_else(|| peer().map(|peer| HOST_LINKS + peer))
-    }
-
-    pub fn start_block(&mut self) {
-        self.barriers.clear();
-        self.bulk = 0;
-        self.blocks += 1;
-        self.l1.start_block();
-    }
-
-    pub fn end_warp(&mut self, clocks: &mut Clocks) {
-        clocks.fence();
-        self.chain_cycles += u64::from(clocks.now);
-        if self.wave() == 0 {
-            self.first_chain_cycles += u64::from(clocks.now);
-            self.first_warps += 1;
-        }
-        self.end_phase(clocks, clocks.barriers == 0);
-        let end = clocks.end(self.latencies.l2);
-        self.longest_chain_cycles = self.longest_chain_cycles.max(u64::from(end));
+        let holds = |ranges: &&Vec<Range<u64>>| ranges.iter().any(|range| range.contains(&address));
+        let Ranges { host, host_small_pages, peers, .. } = &self.ranges;
+        let peer = || peers.iter().position(|range| range.contains(&address));
+        let host = [host, host_small_pages].iter().position(holds);
+        host.or_else(|| peer().map(|peer| HOST_LINKS + peer))
     }
 
     /// A warp comes to a barrier or its end. What it ran since the last is done once per block, unless it is the
@@ -167,20 +164,12 @@ impl Estimator {
         clocks.since = clocks.now;
     }
 
-    /// A load of global memory reaches for its sectors; `cached` when L1 may keep them.
-    pub fn load(&mut self, request: Request<'_>, cached: bool) {
-        self.reach(request, cached, true);
-    }
-
-    /// As [`Estimator::load`], for an asynchronous copy or a texture, whose requests take no time of L1's tags.
-    pub fn fetch(&mut self, request: Request<'_>, cached: bool) {
-        self.reach(request, cached, false);
-    }
-
-    fn reach(&mut self, request: Request<'_>, cached: bool, is_load: bool) {
+    /// A load of global memory reaches for its sectors; `cached` when L1 may keep them. The requests of an asynchronous copy
+    /// or a texture take no time of L1's tags.
+    fn reach(&mut self, request: WarpAccess<'_>, cached: bool, is_load: bool) {
         let mut sectors = [0u64; LANES];
         let mut count = 0;
-        for (lane, address) in request.all.iter().enumerate() {
+        for (lane, address) in request.addresses.iter().enumerate() {
             let sector = address >> 5;
             if request.mask >> lane & 1 != 0 && (count == 0 || sectors[count - 1] != sector) {
                 sectors[count] = sector;
@@ -210,7 +199,7 @@ impl Estimator {
 
     /// A bulk copy reads whole lines past L1. The multiprocessor's copy engine asks for them, so they do not take the
     /// time of a warp's requests.
-    pub fn read_range(&mut self, start: u64, bytes: u64) {
+    fn read_range(&mut self, start: u64, bytes: u64) {
         for sector in start >> 5..(start + bytes).div_ceil(32) {
             self.read_sector(sector, false);
         }
@@ -255,16 +244,16 @@ impl Estimator {
     }
 
     /// A load of constant memory; a parameter with an index is one.
-    pub fn read_constant(&mut self, request: Request<'_>) {
+    fn read_constant(&mut self, request: WarpAccess<'_>) {
         if self.constants.len() <= CONSTANT_LINES {
-            self.constants.extend(lanes(request.mask).map(|lane| request.all[lane] >> 6));
+            self.constants.extend(lanes(request.mask).map(|lane| request.addresses[lane] >> 6));
         }
     }
 
     /// A global atomic changes its bytes.
-    pub fn atomic(&mut self, request: Request<'_>, is_float: bool, is_retried: bool) {
+    fn atomic(&mut self, request: WarpAccess<'_>, is_float: bool, is_retried: bool) {
         let mut near: Vec<u64> = Vec::with_capacity(LANES);
-        for (lane, address) in request.all.iter().enumerate() {
+        for (lane, address) in request.addresses.iter().enumerate() {
             if request.mask >> lane & 1 == 0 {
                 continue;
             }
@@ -283,13 +272,13 @@ impl Estimator {
     }
 
     /// A global store changes its bytes.
-    pub fn write(&mut self, request: Request<'_>) {
+    fn write(&mut self, request: WarpAccess<'_>) {
         let bits = if request.bytes >= 32 { u32::MAX } else { (1u32 << request.bytes) - 1 };
         let (mut last_sector, mut last_line) = (None, None);
-        self.stores.store(lanes(request.mask).map(|lane| request.all[lane] >> 7));
+        self.stores.store(lanes(request.mask).map(|lane| request.addresses[lane] >> 7));
         // Neighbouring lanes mostly write the same sector, which is looked up once for all of them.
         let (mut written, mut of_sector) = (0, 0);
-        for (lane, address) in request.all.iter().enumerate() {
+        for (lane, address) in request.addresses.iter().enumerate() {
             if request.mask >> lane & 1 == 0 {
                 continue;
             }
@@ -314,7 +303,7 @@ impl Estimator {
     }
 
     /// A bulk copy changes its bytes.
-    pub fn write_range(&mut self, start: u64, bytes: u64) {
+    fn write_range(&mut self, start: u64, bytes: u64) {
         let sectors = start >> 5..(start + bytes).div_ceil(32);
         match self.link(start) {
             Some(link) => {
@@ -326,9 +315,8 @@ impl Estimator {
     }
 
     /// The warp's clock after an instruction that has just run.
-    pub fn advance(&mut self, clocks: &mut Clocks, pc: usize, program: &Program) {
-        let (instruction, detail) = (&program.instructions[pc], &program.details[pc]);
-        clocks.enter(program.places[pc]);
+    fn advance(&mut self, clocks: &mut Clocks, pc: usize, facts: &InstructionFacts) {
+        clocks.enter(facts);
         if clocks.ran.is_empty() {
             clocks.ran.resize(self.body.len(), 0);
         }
@@ -340,11 +328,11 @@ impl Estimator {
             clocks.since = clocks.now;
             clocks.fence();
         }
-        let mut there = clocks.predicates[instruction.guard as usize];
-        for row in &detail.reads {
-            there = there.max(*clocks.ready(*row));
+        let mut there = 0;
+        for register in &facts.reads {
+            there = there.max(*clocks.ready(*register));
         }
-        let mut start = clocks.start(&instruction.operation, there);
+        let mut start = clocks.start(facts.class, there);
         let latencies = self.latencies;
         let reached = std::mem::take(&mut self.reached);
         let distance = match reached {
@@ -363,58 +351,50 @@ impl Estimator {
             self.l2.arrives(sector, wave, start.saturating_add(latencies.global));
         }
         let conflicts = std::mem::take(&mut self.wavefronts).saturating_sub(1);
-        let latency = match &instruction.operation {
-            Operation::Load(access) => match access.space {
-                Space::Global | Space::Generic | Space::Local => {
+        let latency = match facts.class {
+            InstructionClass::Load { memory, .. } => match memory {
+                MemorySpace::Global | MemorySpace::Generic | MemorySpace::Local => {
                     clocks.has_loaded |= left;
                     distance
                 }
-                Space::Constant if self.constants.len() > CONSTANT_LINES => latencies.constant,
-                Space::Parameter | Space::Constant => latencies.arithmetic,
-                // Such a load scales and adds to its address itself; PTX does both before it.
-                _ => latencies.shared.saturating_sub(2 * latencies.arithmetic) + conflicts,
-            },
-            Operation::Atomic(atomic) => {
-                if atomic.space == Space::Shared {
-                    2 * latencies.shared
-                } else {
-                    distance.max(latencies.global)
+                MemorySpace::Constant if self.constants.len() > CONSTANT_LINES => {
+                    latencies.constant
                 }
-            }
-            Operation::Shuffle { .. }
-            | Operation::Vote { .. }
-            | Operation::Match { .. }
-            | Operation::Reduce { .. }
-            | Operation::LoadMatrix { .. }
-            | Operation::Mma(_)
-            | Operation::Wgmma(_)
-            | Operation::Wmma(_) => latencies.shared,
+                MemorySpace::Parameter | MemorySpace::Constant => latencies.arithmetic,
+                // Such a load scales and adds to its address itself; PTX does both before it.
+                MemorySpace::Shared => {
+                    latencies.shared.saturating_sub(2 * latencies.arithmetic) + conflicts
+                }
+            },
+            InstructionClass::Atomic { is_shared: true } => 2 * latencies.shared,
+            InstructionClass::Atomic { is_shared: false } => distance.max(latencies.global),
+            InstructionClass::Exchange { .. } => latencies.shared,
             // A hit takes longer than that of a load.
-            Operation::Image(_) => {
+            InstructionClass::Image => {
                 clocks.has_loaded |= left;
                 distance.max(3 * latencies.shared)
             }
-            Operation::AsyncCopy(_) => {
+            InstructionClass::AsyncCopy => {
                 clocks.has_loaded = true;
                 clocks.copies = start + distance;
                 1
             }
-            Operation::BulkCopy(_) | Operation::TensorCopy(_) => {
+            InstructionClass::BulkCopy => {
                 clocks.has_loaded = true;
                 // One that stores waits for L2 as long as one that loads.
                 let landed = start + if left { distance } else { latencies.global };
                 self.bulk = self.bulk.max(landed);
                 1
             }
-            Operation::AsyncWait { .. } => {
+            InstructionClass::AsyncWait => {
                 start = start.max(clocks.copies);
                 1
             }
-            Operation::Mbarrier { .. } | Operation::BulkWait { .. } => {
+            InstructionClass::BulkWait => {
                 start = start.max(self.bulk);
                 latencies.shared
             }
-            Operation::Barrier { .. } => {
+            InstructionClass::Barrier => {
                 self.end_phase(clocks, clocks.barriers > 0);
                 if self.barriers.len() <= clocks.barriers {
                     self.barriers.resize(clocks.barriers + 1, 0);
@@ -424,29 +404,42 @@ impl Estimator {
                 (clocks.at_barrier, clocks.barriers) = (true, clocks.barriers + 1);
                 1
             }
-            _ if detail.approximate => latencies.shared,
+            _ if facts.is_approximate => latencies.shared,
             _ => latencies.arithmetic,
         };
-        clocks.has_run(&instruction.operation, start);
-        for row in &detail.writes {
-            *clocks.ready(*row) = start + latency;
+        clocks.has_run(facts.class, start);
+        for register in &facts.writes {
+            *clocks.ready(*register) = start + latency;
         }
     }
 
-    /// The estimate of the launch, and the instructions of blocks' bodies, a bit each.
-    pub fn end(mut self, managed: &[Range<u64>]) -> (Estimate, Vec<u64>) {
+    /// Returns the estimate of the launch that was watched, whose report this is.
+    pub fn estimate(mut self, report: &Report) -> Estimate {
         let refetched = self.l2.refetched();
         let whole = self.written.values().filter(|bytes| **bytes == u32::MAX).count() as u64;
-        let estimate = Estimate {
+        // A loop that waits for other blocks waits for the executor's turns.
+        let waits = report.blocks > 1 && self.program.iter().any(|facts| facts.depends_on_timing);
+        let (mut once, mut integer_multiplies) = (Counters::default(), 0);
+        for ran in &report.instructions {
+            let number = ran.number as usize;
+            if self.program[number].multiplies_integers {
+                integer_multiplies += ran.counters.warp_instructions;
+            }
+            if self.body[number / 64] >> (number % 64) & 1 == 0 {
+                once += ran.counters;
+            }
+        }
+        Estimate {
             chain_cycles: self.chain_cycles,
             first_chain_cycles: self.first_chain_cycles,
             first_warps: self.first_warps,
-            longest_chain_cycles: self.longest_chain_cycles,
+            longest_chain_cycles: if waits { 0 } else { self.longest_chain_cycles },
             once_cycles: self.once_cycles,
+            once,
             l1_missed_sectors: self.l1_misses,
             l1_missed_lines: self.l1_missed_lines,
             merged_store_lines: self.stores.merged,
-            integer_multiplies: 0,
+            integer_multiplies,
             tag_cycles: self.tag_cycles,
             cluster_atomics: self.cluster_atomics,
             row_miss_ratio: self.l2.row_miss_ratio(),
@@ -462,9 +455,8 @@ impl Estimator {
             peers: self.links.split_off(HOST_LINKS),
             persisting_lines: self.l2.persisting_lines(),
             residual_lines: self.l2.residual_lines(self.changed()),
-            touched_pages: self.touched_pages(managed),
-        };
-        (estimate, self.body)
+            touched_pages: self.touched_pages(),
+        }
     }
 
     /// Returns what the busiest part of L2 spends on compare-and-swaps that are repeated: as often as threads that run at once want
@@ -482,7 +474,8 @@ impl Estimator {
     }
 
     /// The granules of memory whose pages move that were touched, and whether they were written.
-    fn touched_pages(&self, managed: &[Range<u64>]) -> BTreeMap<u64, bool> {
+    fn touched_pages(&self) -> BTreeMap<u64, bool> {
+        let managed = &self.ranges.managed;
         let mut touched = BTreeMap::new();
         // By the first address of a 4 KiB page, a sector or 256 bytes.
         let read = self.l2.pages().map(|page| (page, false));
@@ -497,4 +490,80 @@ impl Estimator {
         }
         touched
     }
+}
+
+impl Observer for Estimator {
+    fn start_block(&mut self) {
+        self.barriers.clear();
+        self.bulk = 0;
+        self.blocks += 1;
+        self.l1.start_block();
+    }
+
+    fn start_warp(&mut self) -> usize {
+        let warp = self.free.pop().unwrap_or_else(|| {
+            self.warps.push(Clocks::default());
+            self.warps.len() - 1
+        });
+        self.warps[warp].reset(self.registers);
+        warp
+    }
+
+    fn end_warp(&mut self, warp: usize) {
+        let mut clocks = std::mem::take(&mut self.warps[warp]);
+        clocks.fence();
+        self.chain_cycles += u64::from(clocks.now);
+        if self.wave() == 0 {
+            self.first_chain_cycles += u64::from(clocks.now);
+            self.first_warps += 1;
+        }
+        let is_body = clocks.barriers == 0;
+        self.end_phase(&mut clocks, is_body);
+        let end = clocks.end(self.latencies.l2);
+        self.longest_chain_cycles = self.longest_chain_cycles.max(u64::from(end));
+        self.warps[warp] = clocks;
+        self.free.push(warp);
+    }
+
+    fn access(&mut self, kind: AccessKind, access: WarpAccess<'_>) {
+        match kind {
+            AccessKind::Load { past_l1 } => self.reach(access, !past_l1, true),
+            AccessKind::Fetch => self.reach(access, true, false),
+            AccessKind::AsyncCopy => self.reach(access, false, false),
+            AccessKind::Constant => self.read_constant(access),
+            AccessKind::Store => self.write(access),
+            AccessKind::Atomic { is_float, is_retried } => {
+                self.atomic(access, is_float, is_retried)
+            }
+        }
+    }
+
+    fn bulk(&mut self, writes: bool, start: u64, bytes: u64) {
+        if writes { self.write_range(start, bytes) } else { self.read_range(start, bytes) }
+    }
+
+    fn shared(&mut self, wavefronts: u32) {
+        self.wavefronts = wavefronts;
+    }
+
+    fn cluster_atomics(&mut self, lanes: u64) {
+        self.cluster_atomics += lanes;
+    }
+
+    fn reduction(&mut self, groups: u64) {
+        self.further_groups += groups.saturating_sub(1);
+    }
+
+    fn issue(&mut self, warp: usize, instruction: usize) {
+        // Both are put back; a launch of a long kernel has no time for copies.
+        let mut clocks = std::mem::take(&mut self.warps[warp]);
+        let program = std::mem::take(&mut self.program);
+        self.advance(&mut clocks, instruction, &program[instruction]);
+        (self.warps[warp], self.program) = (clocks, program);
+    }
+}
+
+/// The numbers of the lanes in a mask, ascending.
+fn lanes(mask: u32) -> impl Iterator<Item = usize> {
+    (0..LANES).filter(move |lane| mask >> lane & 1 != 0)
 }

@@ -1,0 +1,230 @@
+//! Observers of a launch: what others, such as a model of time, may see while it runs.
+//!
+//! An observed launch runs on one thread, its blocks in one order, so that an observer sees the same on every machine.
+
+use crate::module::Kernel;
+use crate::operation::{Operation, Register, Space};
+use crate::program::{BlockPlace, Program};
+use crate::registers::{ALWAYS, LANES};
+use crate::uninitialized::number;
+
+/// The addresses of an access of a warp to global or constant memory.
+#[derive(Clone, Copy, Debug)]
+pub struct WarpAccess<'a> {
+    /// The lanes that take part, one bit each.
+    pub mask: u32,
+    /// The address of each lane.
+    pub addresses: &'a [u64; LANES],
+    /// The bytes that each lane reaches.
+    pub bytes: u32,
+}
+
+/// The kind of an access of a warp to memory outside of its multiprocessor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccessKind {
+    /// A load of global memory; `past_l1` where L1 may not keep it.
+    Load {
+        /// L1 may not keep it.
+        past_l1: bool,
+    },
+    /// A texture fetch.
+    Fetch,
+    /// The global side of an asynchronous copy, past L1.
+    AsyncCopy,
+    /// A load of constant memory; a parameter with an index is one.
+    Constant,
+    /// A store to global memory or a surface.
+    Store,
+    /// An atomic on global memory.
+    Atomic {
+        /// It adds floats, or the like.
+        is_float: bool,
+        /// A compare-and-swap that a loop repeats until it succeeds.
+        is_retried: bool,
+    },
+}
+
+/// A listener to a launch. Warps are named by the number that [`Observer::start_warp`] gave them.
+pub trait Observer: Send {
+    /// A block starts.
+    fn start_block(&mut self);
+    /// A warp starts; returns a number for it, which may be one whose warp has ended.
+    fn start_warp(&mut self) -> usize;
+    /// A warp has ended with its block.
+    fn end_warp(&mut self, warp: usize);
+    /// A warp accesses memory, by the instruction that it issues next.
+    fn access(&mut self, kind: AccessKind, access: WarpAccess<'_>);
+    /// A bulk copy reads or writes `bytes` of global memory from `start` on.
+    fn bulk(&mut self, writes: bool, start: u64, bytes: u64);
+    /// A warp accesses shared memory in so many wavefronts.
+    fn shared(&mut self, wavefronts: u32);
+    /// So many lanes have atomics on the shared memory of other blocks.
+    fn cluster_atomics(&mut self, lanes: u64);
+    /// Lanes are reduced in so many groups, one after the other.
+    fn reduction(&mut self, groups: u64);
+    /// A warp has executed the instruction of this number.
+    fn issue(&mut self, warp: usize, instruction: usize);
+}
+
+/// The class of an instruction: what decides when its result is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InstructionClass {
+    /// A load from a state space.
+    Load {
+        /// Of which memory.
+        memory: MemorySpace,
+        /// It is ordered with what others do.
+        is_strong: bool,
+        /// Nobody writes what it reads while the kernel runs.
+        is_read_only: bool,
+    },
+    /// A store to a state space.
+    Store {
+        /// To which memory.
+        memory: MemorySpace,
+    },
+    /// An atomic.
+    Atomic {
+        /// It is on shared memory.
+        is_shared: bool,
+    },
+    /// An exchange between lanes, or a product of matrices.
+    Exchange {
+        /// ptxas moves it among its neighbours.
+        is_moved: bool,
+    },
+    /// A texture or surface access.
+    Image,
+    /// An asynchronous copy of a few bytes per lane.
+    AsyncCopy,
+    /// A bulk or tensor copy.
+    BulkCopy,
+    /// A wait for asynchronous copies.
+    AsyncWait,
+    /// An mbarrier, or a wait for bulk copies.
+    BulkWait,
+    /// A barrier of the block.
+    Barrier,
+    /// A branch, a computation or nothing.
+    Plain,
+    /// Any other instruction.
+    Other,
+}
+
+/// The memory that a load or store names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names are those of PTX")]
+pub enum MemorySpace {
+    Global,
+    Shared,
+    Local,
+    Constant,
+    Parameter,
+    Generic,
+}
+
+/// The facts of an instruction that do not change while a kernel runs.
+#[derive(Clone, Debug)]
+pub struct InstructionFacts {
+    /// What decides when its result is there.
+    pub class: InstructionClass,
+    /// The registers that it reads, its guard among them, by number.
+    pub reads: Vec<u32>,
+    /// The registers that it writes, by number.
+    pub writes: Vec<u32>,
+    /// Its result is only approximately that of hardware: a special function.
+    pub is_approximate: bool,
+    /// It multiplies integers.
+    pub multiplies_integers: bool,
+    /// It reads what other threads write, and that decides whether a loop around it goes on.
+    pub depends_on_timing: bool,
+    /// It is the first of a basic block, or of a loop that ptxas unrolls.
+    pub is_first: bool,
+    /// The number of the unrolled loop that it is in, from 1; 0 outside of such loops.
+    pub unrolled: u32,
+}
+
+impl Kernel {
+    /// Returns the facts of each instruction, by its number; none of a kernel that cannot be executed.
+    pub fn instruction_facts(&self) -> Vec<InstructionFacts> {
+        self.program.as_ref().map(facts).unwrap_or_default()
+    }
+}
+
+fn facts(program: &Program) -> Vec<InstructionFacts> {
+    let numbers = |registers: &[Register]| -> Vec<u32> {
+        registers.iter().map(|register| number(program, *register) as u32).collect()
+    };
+    let instructions = program.instructions.iter().zip(&program.details).zip(&program.places);
+    instructions
+        .enumerate()
+        .map(|(pc, ((instruction, detail), place))| {
+            let BlockPlace { is_first, unrolled } = *place;
+            let mut reads = numbers(&detail.reads);
+            if instruction.guard != ALWAYS {
+                reads.extend(numbers(&[Register::Predicate(instruction.guard)]));
+            }
+            InstructionFacts {
+                class: class(&instruction.operation),
+                reads,
+                writes: numbers(&detail.writes),
+                is_approximate: detail.approximate,
+                multiplies_integers: multiplies_integers(&program.texts[detail.text as usize]),
+                depends_on_timing: program.decisive.binary_search(&(pc as u32)).is_ok(),
+                is_first,
+                unrolled,
+            }
+        })
+        .collect()
+}
+
+fn memory(space: Space) -> MemorySpace {
+    match space {
+        Space::Global => MemorySpace::Global,
+        Space::Shared => MemorySpace::Shared,
+        Space::Local => MemorySpace::Local,
+        Space::Constant => MemorySpace::Constant,
+        Space::Parameter => MemorySpace::Parameter,
+        Space::Generic => MemorySpace::Generic,
+    }
+}
+
+fn class(operation: &Operation) -> InstructionClass {
+    match operation {
+        Operation::Load(access) => InstructionClass::Load {
+            memory: memory(access.space),
+            is_strong: access.strong,
+            is_read_only: access.read_only,
+        },
+        Operation::Store(access) => InstructionClass::Store { memory: memory(access.space) },
+        Operation::Atomic(atomic) => {
+            InstructionClass::Atomic { is_shared: atomic.space == Space::Shared }
+        }
+        Operation::Shuffle { .. }
+        | Operation::Vote { .. }
+        | Operation::LoadMatrix { .. }
+        | Operation::Mma(_) => InstructionClass::Exchange { is_moved: true },
+        Operation::Match { .. }
+        | Operation::Reduce { .. }
+        | Operation::Wgmma(_)
+        | Operation::Wmma(_) => InstructionClass::Exchange { is_moved: false },
+        Operation::Image(_) => InstructionClass::Image,
+        Operation::AsyncCopy(_) => InstructionClass::AsyncCopy,
+        Operation::BulkCopy(_) | Operation::TensorCopy(_) => InstructionClass::BulkCopy,
+        Operation::AsyncWait { .. } => InstructionClass::AsyncWait,
+        Operation::Mbarrier { .. } | Operation::BulkWait { .. } => InstructionClass::BulkWait,
+        Operation::Barrier { .. } => InstructionClass::Barrier,
+        Operation::Compute { .. } | Operation::Branch { .. } | Operation::Nothing => {
+            InstructionClass::Plain
+        }
+        _ => InstructionClass::Other,
+    }
+}
+
+/// Returns whether an instruction multiplies integers, which takes a multiprocessor twice as long as other arithmetic.
+fn multiplies_integers(text: &str) -> bool {
+    let mut words = text.split_whitespace().filter(|word| !word.starts_with('@'));
+    let mut parts = words.next().unwrap_or_default().split('.');
+    matches!(parts.next(), Some("mul" | "mad"))
+        && matches!(parts.next(), Some("lo" | "hi" | "wide"))
+}
