@@ -45,10 +45,9 @@ pub struct Pattern {
 /// One way to compute the pattern's result.
 #[derive(Debug)]
 pub struct Variant {
-    /// What it does, as a word; `{pattern}_{variant}` is its kernel's name, if it has one.
+    /// What it does, as a word; `{pattern}_{variant}` is its kernel's name, if it has one. What changed from the variant
+    /// before is in the table of the doc, see [`Pattern::summary`].
     pub name: &'static str,
-    /// What changed from the variant before; the table of the doc says the same.
-    pub summary: &'static str,
     /// The oldest compute capability it runs on, times ten: 70 is the oldest PTX.
     pub min_compute_capability: u32,
     /// Why it cannot run at a size, if it cannot.
@@ -122,10 +121,9 @@ impl Variant {
 
     /// Of this work; it runs on the oldest device and at every size, writes the first output only, and expects no
     /// traffic. What is different is said by the functions below.
-    const fn of(name: &'static str, summary: &'static str, work: Implementation) -> Variant {
+    const fn of(name: &'static str, work: Implementation) -> Variant {
         Variant {
             name,
-            summary,
             min_compute_capability: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[0],
@@ -134,26 +132,34 @@ impl Variant {
         }
     }
 
-    /// A variant that launches its kernel.
+    /// A variant that launches its kernel; [`variant!`](crate::variant) takes the name from the kernel.
     pub const fn kernel(
         name: &'static str,
-        summary: &'static str,
         launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<()>,
     ) -> Variant {
         Variant::of(
             name,
-            summary,
             Implementation::Kernel { prepare: None, launch, helper_kernels: &[], bytes: None },
         )
+    }
+
+    /// The variant of a kernel named in the module of its pattern, on the devices that the kernel is for.
+    #[doc(hidden)]
+    pub const fn of_kernel(
+        (kernel, capability): (&'static str, u32),
+        module: &'static str,
+        launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<()>,
+    ) -> Variant {
+        let variant = Variant::kernel(name_within(kernel, module), launch);
+        if capability == 0 { variant } else { variant.min_compute_capability(capability) }
     }
 
     /// A variant whose work is the host's.
     pub const fn host(
         name: &'static str,
-        summary: &'static str,
         build: fn(&Gpu, &Case, &Size) -> Result<Box<dyn HostWork>>,
     ) -> Variant {
-        Variant::of(name, summary, Implementation::Host { bytes: None, build })
+        Variant::of(name, Implementation::Host { bytes: None, build })
     }
 
     /// It causes this traffic.
@@ -220,6 +226,43 @@ impl Variant {
     }
 }
 
+/// The variant of a kernel `{pattern}_{variant}`, in the module of the pattern, which has its name.
+///
+/// `variant!(device::stride_copy, launch, 1)` is launched by `launch(launcher, arrays, size, device::stride_copy, 1)`,
+/// `variant!(device::stride_copy => copy)` by `copy(launcher, arrays, size)`.
+#[macro_export]
+macro_rules! variant {
+    ($kernel:expr, $launch:path $(, $argument:expr)* $(,)?) => {
+        $crate::variant!($kernel => |launcher, arrays, size| {
+            $launch(launcher, arrays, size, $kernel $(, $argument)*)
+        })
+    };
+    ($kernel:expr => $launch:expr) => {
+        $crate::pattern::Variant::of_kernel(
+            ($kernel.name(), $kernel.min_compute_capability()),
+            ::core::module_path!(),
+            $launch,
+        )
+    };
+}
+
+/// What follows the last name of a module's path in the name of a kernel.
+const fn name_within(kernel: &'static str, module: &'static str) -> &'static str {
+    let (name, path) = (kernel.as_bytes(), module.as_bytes());
+    let mut start = path.len();
+    while start > 0 && path[start - 1] != b':' {
+        start -= 1;
+    }
+    let pattern = path.len() - start;
+    let mut at = 0;
+    while at < pattern {
+        assert!(name[at] == path[start + at], "a kernel's name begins with that of its pattern");
+        at += 1;
+    }
+    assert!(name[pattern] == b'_', "a kernel is named PATTERN_VARIANT");
+    kernel.split_at(pattern + 1).1
+}
+
 /// The traffic of a variant, counted per warp-level instruction (request).
 ///
 /// `None`: the variant has no such requests, unless the field says otherwise.
@@ -283,6 +326,20 @@ impl Pattern {
             .map_while(|line| line.strip_prefix("//!"))
             .flat_map(|line| [line.strip_prefix(' ').unwrap_or(line), "\n"])
             .collect()
+    }
+
+    /// What changed from the variant before, as the row of the doc's table says; empty without a row.
+    pub fn summary(&self, variant: &Variant) -> String {
+        self.row(variant).map(|row| row[1].clone()).unwrap_or_default()
+    }
+
+    /// The cells of a variant's row in the first table of the doc that has one. The capability that a variant needs is
+    /// not a part of what changed.
+    fn row(&self, variant: &Variant) -> Option<Vec<String>> {
+        let doc = glossary::plain(&self.doc());
+        let start = format!("| `{}` |", variant.name);
+        let row = doc.lines().find(|line| line.starts_with(&start))?;
+        Some(row.trim_matches('|').split(" | ").map(|cell| cell.trim().to_owned()).collect())
     }
 
     /// The one claim a reader leaves with: what its doc says it shows, without links.

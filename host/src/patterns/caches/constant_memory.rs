@@ -4,8 +4,9 @@ use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random};
 use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Preparation, Size, Sweep, Variant,
+    Bytes, Case, Dimension, Expectation, Output, Pattern, Preparation, Size, Sweep,
 };
+use coalesce::variant;
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
 use kernels::caches::constant_memory as device;
@@ -44,69 +45,46 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, _| None,
     variants: &[
-        Variant::kernel("global", "the table is in global memory", |launcher, arrays, size| {
-            walk(launcher, arrays, size, device::constant_memory_global)
-        })
-        .only_when(distinct_fits)
-        .expecting(|size| Expectation {
-            load_sectors: Some(sectors(size)),
-            ..stores("neighbouring words: ceil(distinct x 4 B / 32 B) sectors")
+        variant!(device::constant_memory_global, walk).only_when(distinct_fits).expecting(|size| {
+            Expectation {
+                load_sectors: Some(sectors(size)),
+                ..stores("neighbouring words: ceil(distinct x 4 B / 32 B) sectors")
+            }
         }),
-        Variant::kernel(
-            "read_only",
-            "the loads use the read-only path",
-            |launcher, arrays, size| {
-                walk(launcher, arrays, size, device::constant_memory_read_only)
+        variant!(device::constant_memory_read_only, walk).only_when(distinct_fits).expecting(
+            |size| Expectation {
+                load_sectors: Some(sectors(size)),
+                ..stores("neighbouring words: ceil(distinct x 4 B / 32 B) sectors")
             },
-        )
-        .only_when(distinct_fits)
-        .expecting(|size| Expectation {
-            load_sectors: Some(sectors(size)),
-            ..stores("neighbouring words: ceil(distinct x 4 B / 32 B) sectors")
-        }),
-        Variant::kernel(
-            "shared",
-            "each block copies the table into shared memory and reads it there",
-            |launcher, arrays, size| walk(launcher, arrays, size, device::constant_memory_shared),
-        )
-        .only_when(distinct_fits)
-        .expecting(|_| Expectation {
-            load_sectors: Some(4.0),
-            shared_load_wavefronts: Some(1.0),
-            shared_store_wavefronts: Some(1.0),
-            ..stores(
-                "neighbouring words are in different banks: 1 wavefront; the copy has 4 \
+        ),
+        variant!(device::constant_memory_shared, walk).only_when(distinct_fits).expecting(|_| {
+            Expectation {
+                load_sectors: Some(4.0),
+                shared_load_wavefronts: Some(1.0),
+                shared_store_wavefronts: Some(1.0),
+                ..stores(
+                    "neighbouring words are in different banks: 1 wavefront; the copy has 4 \
                 sectors",
-            )
+                )
+            }
         }),
-        Variant::kernel("parameter", "the table is a kernel parameter, passed by value", parameter)
+        variant!(device::constant_memory_parameter => parameter)
             .only_when(distinct_fits)
             .expecting(|size| Expectation {
                 constant_passes: Some(distinct(size)),
                 ..stores("parameters are in constant memory: one wavefront per different word")
             }),
-        Variant::kernel(
-            "constant",
-            "the table is a constant static that the host writes by its name",
-            constant,
-        )
-        .only_when(distinct_fits)
-        .prepared(write_table)
-        .expecting(|size| Expectation {
-            constant_passes: Some(distinct(size)),
-            ..stores("one wavefront per different word")
+        variant!(device::constant_memory_constant => constant)
+            .only_when(distinct_fits)
+            .prepared(write_table)
+            .expecting(|size| Expectation {
+                constant_passes: Some(distinct(size)),
+                ..stores("one wavefront per different word")
+            }),
+        variant!(device::constant_memory_register => register).writing(&[1]).expecting(|_| {
+            Expectation { load_sectors: Some(1.0), ..stores("8 words of one sector, loaded once") }
         }),
-        Variant::kernel(
-            "register",
-            "another task: all lanes use the same 8 words, `STEPS` times, from registers",
-            register,
-        )
-        .writing(&[1])
-        .expecting(|_| Expectation {
-            load_sectors: Some(1.0),
-            ..stores("8 words of one sector, loaded once")
-        }),
-        Variant::kernel("operand", "the 8 words are operands in constant memory", operand)
+        variant!(device::constant_memory_operand => operand)
             .writing(&[1])
             .prepared(write_table)
             .expecting(|_| Expectation {

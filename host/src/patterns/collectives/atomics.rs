@@ -4,8 +4,9 @@ use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Element, Random, Tolerance};
 use coalesce::pattern::{
-    Before, Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep, Variant,
+    Before, Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep,
 };
+use coalesce::variant;
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
 use kernels::collectives::atomics as device;
@@ -76,27 +77,15 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Read, bytes(size).total())),
     variants: &[
-        Variant::kernel(
-            "global",
-            "every thread adds to a counter in device memory",
-            |launcher, arrays, size| launch(launcher, arrays, size, device::atomics_global, U32),
-        )
+        variant!(device::atomics_global, launch, U32)
         .only_when(is_power)
         .writing(&[U32])
         .expecting(|size| updates(size, 4, "n atomics")),
-        Variant::kernel("system_scope", "atomic for the host as well", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::atomics_system_scope, U32)
-        })
+        variant!(device::atomics_system_scope, launch, U32)
         .only_when(is_power)
         .writing(&[U32])
         .expecting(|size| updates(size, 4, "n atomics, as before")),
-        Variant::kernel(
-            "compare_and_swap",
-            "device scope; each addition is a loop of compare-and-swap",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::atomics_compare_and_swap, U32)
-            },
-        )
+        variant!(device::atomics_compare_and_swap, launch, U32)
         .only_when(is_power)
         .writing(&[U32])
         .expecting(|size| {
@@ -104,14 +93,7 @@ pub const PATTERN: Pattern = Pattern {
                 share it";
             updates(size, 4, arithmetic)
         }),
-        Variant::kernel(
-            "warp_aggregated",
-            "lanes with the same counter add up first, and one of them adds the sum",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::atomics_warp_aggregated, U32)
-            },
-        )
-        .min_compute_capability(80)
+        variant!(device::atomics_warp_aggregated, launch, U32)
         .only_when(is_power)
         .writing(&[U32])
         .expecting(|size| {
@@ -122,11 +104,7 @@ pub const PATTERN: Pattern = Pattern {
                 ..updates(size, 4, "one atomic per warp and counter: n if no lanes share one")
             }
         }),
-        Variant::kernel(
-            "shared",
-            "each block has counters in shared memory, and adds them to device memory",
-            shared,
-        )
+        variant!(device::atomics_shared => shared)
         .only_when(fits_shared)
         .writing(&[U32])
         .expecting(|size| {
@@ -143,37 +121,23 @@ pub const PATTERN: Pattern = Pattern {
                 ..Expectation::default()
             }
         }),
-        Variant::kernel("u64", "counters of 64 bits in device memory", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::atomics_u64, U64)
-        })
+        variant!(device::atomics_u64, launch, U64)
         .only_when(is_power)
         .writing(&[U64])
         .expecting(|size| updates(size, 8, "n atomics of 8 bytes")),
-        Variant::kernel("f32", "counters are f32", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::atomics_f32, F32)
-        })
+        variant!(device::atomics_f32, launch, F32)
         .only_when(is_exact)
         .writing(&[F32])
         .expecting(|size| updates(size, 4, "n atomics of 4 bytes")),
-        Variant::kernel("f64", "counters are f64", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::atomics_f64, F64)
-        })
+        variant!(device::atomics_f64, launch, F64)
         .only_when(is_power)
         .writing(&[F64])
         .expecting(|size| updates(size, 8, "n atomics of 8 bytes")),
-        Variant::kernel(
-            "sum_two_launches",
-            "another task: the sum of all elements, partial sums of blocks and a second launch",
-            two_launches,
-        )
+        variant!(device::atomics_sum_two_launches => two_launches)
         .with_helper_kernels(&["sum_of_blocks"])
         .writing(&[SUM])
         .expecting(|size| sum(size, "4 sectors per load; 4 B stores of block sums")),
-        Variant::kernel(
-            "sum_last_block",
-            "one launch: the block that takes the last ticket adds the partial sums",
-            last_block,
-        )
+        variant!(device::atomics_sum_last_block => last_block)
         .writing(&[SUM])
         .expecting(|size| Expectation {
             global_atomics: Some(sum_blocks(size) as f64),

@@ -4,8 +4,9 @@ use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random, Tolerance};
 use coalesce::pattern::{
-    Before, Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep, Variant,
+    Before, Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep,
 };
+use coalesce::variant;
 use cuda_host::Launcher;
 use kernels::collectives::distributed_shared as device;
 use kernels::collectives::distributed_shared::{CLUSTER, MAX_PART, THREADS_PER_BLOCK};
@@ -48,7 +49,7 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Read, bytes(size).total())),
     variants: &[
-        Variant::kernel("global", "every key is an atomic addition in device memory", global)
+        variant!(device::distributed_shared_global => global)
             .only_when(is_power)
             .expecting(|size| Expectation {
                 load_sectors: Some(16.0),
@@ -58,11 +59,7 @@ pub const PATTERN: Pattern = Pattern {
                     sectors for 32 lanes",
                 ..Expectation::default()
             }),
-        Variant::kernel(
-            "parts",
-            "each block counts a part of the bins in shared memory, and ignores the other keys",
-            parts,
-        )
+        variant!(device::distributed_shared_parts => parts)
         .only_when(is_power)
         .expecting(|size| {
             let (part, _) = split(size);
@@ -78,12 +75,7 @@ pub const PATTERN: Pattern = Pattern {
                 )
             }
         }),
-        Variant::kernel(
-            "cluster",
-            "the blocks of a cluster count in each other's shared memory",
-            cluster,
-        )
-        .min_compute_capability(90)
+        variant!(device::distributed_shared_cluster => cluster)
         .only_when(fits_cluster)
         .expecting(|size| {
             let (clusters, part) = (clusters(size) as usize, bins(size) / CLUSTER);

@@ -4,8 +4,9 @@ use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Element, Random, Tolerance};
 use coalesce::pattern::{
-    Before, Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep, Variant,
+    Before, Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep,
 };
+use coalesce::variant;
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
 use cuda_std::warp::WARP_SIZE;
@@ -59,13 +60,7 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Read, bytes(size).total())),
     variants: &[
-        Variant::kernel(
-            "global_atomic",
-            "every byte is an atomic addition in device memory",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::histogram_global_atomic, 0, all_blocks(size))
-            },
-        )
+        variant!(device::histogram_global_atomic, launch, 0, all_blocks(size))
         .expecting(|size| Expectation {
             load_sectors: Some(1.0),
             global_atomics: Some(length(size) as f64),
@@ -74,20 +69,7 @@ pub const PATTERN: Pattern = Pattern {
                 most frequent bin",
             ..Expectation::default()
         }),
-        Variant::kernel(
-            "block_private",
-            "each block counts in a private copy in shared memory",
-            |launcher, arrays, size| {
-                launch(
-                    launcher,
-                    arrays,
-                    size,
-                    device::histogram_block_private,
-                    0,
-                    scalar_blocks(size),
-                )
-            },
-        )
+        variant!(device::histogram_block_private, launch, 0, scalar_blocks(size))
         .expecting(|size| {
             let wavefronts = average(&byte_requests(size), word_wavefronts);
             copies(
@@ -97,20 +79,12 @@ pub const PATTERN: Pattern = Pattern {
                 256 atomics per block",
             )
         }),
-        Variant::kernel("warp_private", "each warp has its own copy", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::histogram_warp_private, 0, scalar_blocks(size))
-        })
+        variant!(device::histogram_warp_private, launch, 0, scalar_blocks(size))
         .expecting(|size| {
             let wavefronts = average(&byte_requests(size), word_wavefronts);
             copies(scalar_blocks(size), wavefronts, "as before: the lanes of a warp share its copy")
         }),
-        Variant::kernel(
-            "padded",
-            "each lane has its own copy, in rows of 257 words",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::histogram_padded, 0, scalar_blocks(size))
-            },
-        )
+        variant!(device::histogram_padded, launch, 0, scalar_blocks(size))
         .expecting(|size| {
             let words = |lane: usize, bin: u32| lane as u32 * (BINS + 1) + bin;
             let wavefronts = average(&byte_requests(size), |bins| {
@@ -123,39 +97,14 @@ pub const PATTERN: Pattern = Pattern {
                 "bank (lane + bin) % 32 is random for random bins: about 3.53 wavefronts",
             )
         }),
-        Variant::kernel(
-            "lane_private",
-            "the 32 copies of a bin are next to each other: bank = lane",
-            |launcher, arrays, size| {
-                launch(
-                    launcher,
-                    arrays,
-                    size,
-                    device::histogram_lane_private,
-                    0,
-                    scalar_blocks(size),
-                )
-            },
-        )
+        variant!(device::histogram_lane_private, launch, 0, scalar_blocks(size))
         .expecting(|size| copies(scalar_blocks(size), 1.0, "bank (32 bin + lane) % 32 = lane, all different: 1 wavefront")),
-        Variant::kernel(
-            "coarsened",
-            "16 bytes per load, four loads in flight",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::histogram_coarsened, 0, wide_blocks(size))
-            },
-        )
+        variant!(device::histogram_coarsened, launch, 0, wide_blocks(size))
         .expecting(|size| Expectation {
             load_sectors: Some(16.0),
             ..copies(wide_blocks(size), 1.0, "32 x 16 B / 32 B = 16 sectors; bank = lane: 1 wavefront")
         }),
-        Variant::kernel(
-            "aggregated",
-            "four equal neighbouring bytes are counted by one addition",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::histogram_aggregated, 0, wide_blocks(size))
-            },
-        )
+        variant!(device::histogram_aggregated, launch, 0, wide_blocks(size))
         .expecting(|size| Expectation {
             load_sectors: Some(16.0),
             ..copies(
@@ -164,20 +113,7 @@ pub const PATTERN: Pattern = Pattern {
                 "as before, with a quarter of the requests if all bytes are equal",
             )
         }),
-        Variant::kernel(
-            "large_histogram_global",
-            "2^17 bins for 32-bit keys, counted in device memory",
-            |launcher, arrays, size| {
-                launch(
-                    launcher,
-                    arrays,
-                    size,
-                    device::histogram_large_histogram_global,
-                    1,
-                    wide_blocks(size),
-                )
-            },
-        )
+        variant!(device::histogram_large_histogram_global, launch, 1, wide_blocks(size))
         .writing(&[1])
         .expecting(|size| Expectation {
             load_sectors: Some(16.0),
@@ -186,11 +122,7 @@ pub const PATTERN: Pattern = Pattern {
             arithmetic: "16 sectors; one atomic per key, about 32 different sectors for 32 lanes",
             ..Expectation::default()
         }),
-        Variant::kernel(
-            "large_histogram",
-            "each block counts a third of the bins in shared memory and ignores the others",
-            many_bins,
-        )
+        variant!(device::histogram_large_histogram => many_bins)
         .writing(&[1])
         .expecting(|size| {
             let blocks = many_blocks(size, H200_MULTIPROCESSORS, H200_PARTS);

@@ -4,8 +4,9 @@ use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Element, Random, Tolerance};
 use coalesce::pattern::{
-    Before, Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep, Variant,
+    Before, Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep,
 };
+use coalesce::variant;
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
 use kernels::collectives::reduction as device;
@@ -45,13 +46,7 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Read, bytes(size).total())),
     variants: &[
-        Variant::kernel(
-            "global_atomic",
-            "every thread adds its element to one address",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::reduction_global_atomic, 0, blocks(size))
-            },
-        )
+        variant!(device::reduction_global_atomic, launch, 0, blocks(size))
         .expecting(|size| Expectation {
             load_sectors: Some(4.0),
             global_atomics: Some(elements(size) as f64),
@@ -60,13 +55,7 @@ pub const PATTERN: Pattern = Pattern {
                 one after the other",
             ..Expectation::default()
         }),
-        Variant::kernel(
-            "interleaved",
-            "each block adds in a tree in shared memory, then makes one atomic addition",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::reduction_interleaved, 0, blocks(size))
-            },
-        )
+        variant!(device::reduction_interleaved, launch, 0, blocks(size))
         .expecting(|size| {
             tree(
                 size,
@@ -75,13 +64,7 @@ pub const PATTERN: Pattern = Pattern {
                 atomics",
             )
         }),
-        Variant::kernel(
-            "strided",
-            "the first threads of the block do the work of each level",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::reduction_strided, 0, blocks(size))
-            },
-        )
+        variant!(device::reduction_strided, launch, 0, blocks(size))
         .expecting(|size| {
             let (warps, wavefronts) = strided_tree();
             let loads = (2.0 * wavefronts + 1.0) / (2.0 * warps + 1.0);
@@ -93,13 +76,7 @@ pub const PATTERN: Pattern = Pattern {
                 stores (95 + 16) / (20 + 16)",
             )
         }),
-        Variant::kernel(
-            "sequential",
-            "each level adds the upper half of the words to the lower half",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::reduction_sequential, 0, blocks(size))
-            },
-        )
+        variant!(device::reduction_sequential, launch, 0, blocks(size))
         .expecting(|size| {
             tree(
                 size,
@@ -108,13 +85,7 @@ pub const PATTERN: Pattern = Pattern {
                 atomics",
             )
         }),
-        Variant::kernel(
-            "shuffle",
-            "warps add by shuffles; one shared word per warp",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::reduction_shuffle, 0, blocks(size))
-            },
-        )
+        variant!(device::reduction_shuffle, launch, 0, blocks(size))
         .expecting(|size| {
             tree(
                 size,
@@ -123,51 +94,12 @@ pub const PATTERN: Pattern = Pattern {
                 atomics",
             )
         }),
-        Variant::kernel(
-            "vectorized",
-            "few blocks; each thread adds many elements, four 16-byte loads in flight",
-            |launcher, arrays, size| {
-                launch(
-                    launcher,
-                    arrays,
-                    size,
-                    device::reduction_vectorized,
-                    0,
-                    vectorized_blocks(size),
-                )
-            },
-        )
+        variant!(device::reduction_vectorized, launch, 0, vectorized_blocks(size))
         .expecting(vectorized_traffic),
-        Variant::kernel(
-            "vectorized_i32",
-            "the same for 32-bit integers",
-            |launcher, arrays, size| {
-                launch(
-                    launcher,
-                    arrays,
-                    size,
-                    device::reduction_vectorized_i32,
-                    1,
-                    vectorized_blocks(size),
-                )
-            },
-        )
+        variant!(device::reduction_vectorized_i32, launch, 1, vectorized_blocks(size))
         .writing(&[1])
         .expecting(vectorized_traffic),
-        Variant::kernel(
-            "vectorized_f64",
-            "the same for doubles, two per load",
-            |launcher, arrays, size| {
-                launch(
-                    launcher,
-                    arrays,
-                    size,
-                    device::reduction_vectorized_f64,
-                    2,
-                    vectorized_blocks(size),
-                )
-            },
-        )
+        variant!(device::reduction_vectorized_f64, launch, 2, vectorized_blocks(size))
         .writing(&[2])
         .expecting(vectorized_traffic),
     ],

@@ -5,8 +5,9 @@ use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random, Tolerance};
 use coalesce::pattern::{
-    Before, Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep, Variant,
+    Before, Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep,
 };
+use coalesce::variant;
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
 use cuda_std::warp::WARP_SIZE;
@@ -67,20 +68,7 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Copy, bytes(size).total())),
     variants: &[
-        Variant::kernel(
-            "hillis_steele",
-            "every word adds the word 1, 2, 4 ... 256 before it",
-            |launcher, arrays, size| {
-                launch_two_passes(
-                    launcher,
-                    arrays,
-                    size,
-                    device::scan_hillis_steele,
-                    (TILE, TILE),
-                    SUMS,
-                )
-            },
-        )
+        variant!(device::scan_hillis_steele, launch_two_passes, (TILE, TILE), SUMS)
         .writing(OUTPUTS)
         .with_helper_kernels(HELPER_KERNELS)
         .expecting(|size| {
@@ -92,20 +80,7 @@ pub const PATTERN: Pattern = Pattern {
                 "neighbouring lanes access neighbouring words: 1 wavefront",
             )
         }),
-        Variant::kernel(
-            "blelloch",
-            "a tree, up and down: fewer additions, more barriers",
-            |launcher, arrays, size| {
-                launch_two_passes(
-                    launcher,
-                    arrays,
-                    size,
-                    device::scan_blelloch,
-                    (TILE, TREE_BLOCK),
-                    SUMS,
-                )
-            },
-        )
+        variant!(device::scan_blelloch, launch_two_passes, (TILE, TREE_BLOCK), SUMS)
         .writing(OUTPUTS)
         .with_helper_kernels(HELPER_KERNELS)
         .expecting(|size| {
@@ -125,20 +100,7 @@ pub const PATTERN: Pattern = Pattern {
                 x 95) / (16 + 19 + 1 + 2 x 20)",
             )
         }),
-        Variant::kernel(
-            "blelloch_padded",
-            "one word of padding after every 32 words",
-            |launcher, arrays, size| {
-                launch_two_passes(
-                    launcher,
-                    arrays,
-                    size,
-                    device::scan_blelloch_padded,
-                    (TILE, TREE_BLOCK),
-                    SUMS,
-                )
-            },
-        )
+        variant!(device::scan_blelloch_padded, launch_two_passes, (TILE, TREE_BLOCK), SUMS)
         .writing(OUTPUTS)
         .with_helper_kernels(HELPER_KERNELS)
         .expecting(|size| {
@@ -150,13 +112,7 @@ pub const PATTERN: Pattern = Pattern {
                 "words 2 s apart are 2 s + 2 s / 32 banks apart: 1 wavefront",
             )
         }),
-        Variant::kernel(
-            "shuffle",
-            "warps scan by shuffles; one shared word per warp",
-            |launcher, arrays, size| {
-                launch_two_passes(launcher, arrays, size, device::scan_shuffle, (TILE, TILE), SUMS)
-            },
-        )
+        variant!(device::scan_shuffle, launch_two_passes, (TILE, TILE), SUMS)
         .writing(OUTPUTS)
         .with_helper_kernels(HELPER_KERNELS)
         .expecting(|size| {
@@ -168,20 +124,7 @@ pub const PATTERN: Pattern = Pattern {
                 "16 loads and 17 stores per block, shuffles use no shared memory",
             )
         }),
-        Variant::kernel(
-            "vectorized",
-            "16-byte loads, 32 elements per thread",
-            |launcher, arrays, size| {
-                launch_two_passes(
-                    launcher,
-                    arrays,
-                    size,
-                    device::scan_vectorized,
-                    (VECTORIZED_TILE, VECTORIZED_THREADS),
-                    VECTORIZED_SUMS,
-                )
-            },
-        )
+        variant!(device::scan_vectorized, launch_two_passes, (VECTORIZED_TILE, VECTORIZED_THREADS), VECTORIZED_SUMS)
         .writing(&[0, 4, 5])
         .with_helper_kernels(HELPER_KERNELS)
         .expecting(|size| {
@@ -193,13 +136,7 @@ pub const PATTERN: Pattern = Pattern {
                 "32 lanes x 16 B / 32 B = 16 sectors, and 4 for the sums",
             )
         }),
-        Variant::kernel(
-            "look_back",
-            "one pass: each block looks back at the tiles before its own",
-            |launcher, arrays, size| {
-                launch_look_back(launcher, arrays, size, device::scan_look_back)
-            },
-        )
+        variant!(device::scan_look_back, launch_look_back)
         .writing(&[0, STATE])
         .expecting(|size| {
             one_pass(
@@ -209,14 +146,7 @@ pub const PATTERN: Pattern = Pattern {
                 or 9 sectors; one ticket per tile, and one more",
             )
         }),
-        Variant::kernel(
-            "look_back_async",
-            "asynchronous copies bring the tile into shared memory",
-            |launcher, arrays, size| {
-                launch_look_back(launcher, arrays, size, device::scan_look_back_async)
-            },
-        )
-        .min_compute_capability(80)
+        variant!(device::scan_look_back_async, launch_look_back)
         .writing(&[0, STATE])
         .expecting(|size| {
             // Of a block of 8 warps: each lane has 16 bytes of 8 rows copied, and reads them twice.
@@ -233,12 +163,7 @@ pub const PATTERN: Pattern = Pattern {
                 128 + 24) / 152, stores (2 x 4 x 64 + 10) / 74",
             )
         }),
-        Variant::kernel(
-            "specialized_warps",
-            "blocks stay, and each of their warps has one task",
-            launch_specialized_warps,
-        )
-        .min_compute_capability(90)
+        variant!(device::scan_specialized_warps => launch_specialized_warps)
         .writing(&[0, SUMS_STATE])
         .expecting(specialized_warps),
     ],

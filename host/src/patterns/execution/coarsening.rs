@@ -3,9 +3,8 @@
 use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Variant,
-};
+use coalesce::pattern::{Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size};
+use coalesce::variant;
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
 use kernels::execution::coarsening as device;
@@ -24,72 +23,32 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Copy, bytes(size).total())),
     variants: &[
-        Variant::kernel("one", "one element per thread", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::coarsening_one, 1)
-        })
-        .expecting(|_| traffic(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
-        Variant::kernel(
-            "consecutive_2",
-            "each thread works on 2 consecutive elements",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::coarsening_consecutive_2, 2)
-            },
-        )
-        .expecting(|_| traffic(8.0, "lanes 8 B apart: min(32 x 8 B / 32 B, 32 lanes) = 8 sectors")),
-        Variant::kernel("consecutive_4", "4 consecutive elements", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::coarsening_consecutive_4, 4)
-        })
-        .expecting(|_| {
+        variant!(device::coarsening_one, launch, 1)
+            .expecting(|_| traffic(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
+        variant!(device::coarsening_consecutive_2, launch, 2).expecting(|_| {
+            traffic(8.0, "lanes 8 B apart: min(32 x 8 B / 32 B, 32 lanes) = 8 sectors")
+        }),
+        variant!(device::coarsening_consecutive_4, launch, 4).expecting(|_| {
             traffic(16.0, "lanes 16 B apart: min(32 x 16 B / 32 B, 32 lanes) = 16 sectors")
         }),
-        Variant::kernel("consecutive_8", "8 consecutive elements", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::coarsening_consecutive_8, 8)
-        })
-        .expecting(|_| {
+        variant!(device::coarsening_consecutive_8, launch, 8).expecting(|_| {
             traffic(32.0, "lanes 32 B apart: min(32 x 32 B / 32 B, 32 lanes) = 32 sectors")
         }),
-        Variant::kernel("consecutive_16", "16 consecutive elements", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::coarsening_consecutive_16, 16)
-        })
-        .expecting(|_| {
+        variant!(device::coarsening_consecutive_16, launch, 16).expecting(|_| {
             traffic(32.0, "lanes 64 B apart: min(32 x 64 B / 32 B, 32 lanes) = 32 sectors")
         }),
-        Variant::kernel(
-            "strided_2",
-            "each thread works on 2 elements that are a block apart",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::coarsening_strided_2, 2)
-            },
-        )
-        .expecting(|_| traffic(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
-        Variant::kernel("strided_4", "4 such elements", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::coarsening_strided_4, 4)
-        })
-        .expecting(|_| traffic(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
-        Variant::kernel("strided_8", "8 such elements", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::coarsening_strided_8, 8)
-        })
-        .expecting(|_| traffic(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
-        Variant::kernel("strided_16", "16 such elements", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::coarsening_strided_16, 16)
-        })
-        .expecting(|_| traffic(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
-        Variant::kernel(
-            "vectorized_4",
-            "4 consecutive elements again, with one 16-byte access",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::coarsening_vectorized_4, 4)
-            },
-        )
-        .expecting(|_| traffic(16.0, "32 lanes x 16 B / 32 B = 16 sectors")),
-        Variant::kernel(
-            "vectorized_16",
-            "four 16-byte accesses, a block apart",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::coarsening_vectorized_16, 16)
-            },
-        )
-        .expecting(|_| traffic(16.0, "32 lanes x 16 B / 32 B = 16 sectors")),
+        variant!(device::coarsening_strided_2, launch, 2)
+            .expecting(|_| traffic(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
+        variant!(device::coarsening_strided_4, launch, 4)
+            .expecting(|_| traffic(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
+        variant!(device::coarsening_strided_8, launch, 8)
+            .expecting(|_| traffic(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
+        variant!(device::coarsening_strided_16, launch, 16)
+            .expecting(|_| traffic(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
+        variant!(device::coarsening_vectorized_4, launch, 4)
+            .expecting(|_| traffic(16.0, "32 lanes x 16 B / 32 B = 16 sectors")),
+        variant!(device::coarsening_vectorized_16, launch, 16)
+            .expecting(|_| traffic(16.0, "32 lanes x 16 B / 32 B = 16 sectors")),
     ],
 };
 

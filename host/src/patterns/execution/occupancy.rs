@@ -4,8 +4,9 @@ use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random};
 use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep, Variant,
+    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep,
 };
+use coalesce::variant;
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
 use cuda_std::warp::WARP_SIZE;
@@ -45,52 +46,24 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Copy, bytes(size).total())),
     variants: &[
-        Variant::kernel(
-            "words_1",
-            "a thread copies one word per round",
-            |launcher, arrays, size| launch(launcher, arrays, size, device::occupancy_words_1),
-        )
-        .only_when(fits)
-        .expecting(|_| traffic(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
-        Variant::kernel(
-            "words_2",
-            "two words per round, both loads before the first store",
-            |launcher, arrays, size| launch(launcher, arrays, size, device::occupancy_words_2),
-        )
-        .only_when(fits)
-        .expecting(|_| traffic(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
-        Variant::kernel("words_4", "four words per round", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::occupancy_words_4)
-        })
-        .only_when(fits)
-        .expecting(|_| traffic(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
-        Variant::kernel(
-            "vectorized_16",
-            "four words with one 16-byte access",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::occupancy_vectorized_16)
-            },
-        )
-        .only_when(fits)
-        .expecting(|_| traffic(16.0, "32 lanes x 16 B / 32 B = 16 sectors")),
-        Variant::kernel(
-            "vectorized_32",
-            "two 16-byte accesses per round",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::occupancy_vectorized_32)
-            },
-        )
-        .only_when(fits)
-        .expecting(|_| traffic(16.0, "32 lanes x 16 B / 32 B = 16 sectors")),
-        Variant::kernel(
-            "vectorized_64",
-            "four 16-byte accesses per round",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::occupancy_vectorized_64)
-            },
-        )
-        .only_when(fits)
-        .expecting(|_| traffic(16.0, "32 lanes x 16 B / 32 B = 16 sectors")),
+        variant!(device::occupancy_words_1, launch)
+            .only_when(fits)
+            .expecting(|_| traffic(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
+        variant!(device::occupancy_words_2, launch)
+            .only_when(fits)
+            .expecting(|_| traffic(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
+        variant!(device::occupancy_words_4, launch)
+            .only_when(fits)
+            .expecting(|_| traffic(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
+        variant!(device::occupancy_vectorized_16, launch)
+            .only_when(fits)
+            .expecting(|_| traffic(16.0, "32 lanes x 16 B / 32 B = 16 sectors")),
+        variant!(device::occupancy_vectorized_32, launch)
+            .only_when(fits)
+            .expecting(|_| traffic(16.0, "32 lanes x 16 B / 32 B = 16 sectors")),
+        variant!(device::occupancy_vectorized_64, launch)
+            .only_when(fits)
+            .expecting(|_| traffic(16.0, "32 lanes x 16 B / 32 B = 16 sectors")),
     ],
 };
 

@@ -6,6 +6,7 @@ use coalesce::data::{Data, Random, Tolerance};
 use coalesce::pattern::{
     Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Variant,
 };
+use coalesce::variant;
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
 use kernels::global::aos_soa as device;
@@ -41,70 +42,30 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time,
     variants: &[
-        Variant::kernel(
-            "one_field_aos",
-            "x of each point is used, from an array of structures",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::aos_soa_one_field_aos, 0, 0)
-            },
-        )
-        .expecting(|_| loads(8.0, "32 lanes x 8 B apart / 32 B = 8 sectors, half of each used")),
-        Variant::kernel(
-            "one_field_soa",
-            "each field is in an array of its own",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::aos_soa_one_field_soa, 1, 0)
-            },
-        )
-        .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, all used")),
-        Variant::kernel(
-            "both_aos",
-            "x and y are used, from an array of structures again",
-            |launcher, arrays, size| launch(launcher, arrays, size, device::aos_soa_both_aos, 0, 1),
-        )
-        .writing(&[1])
-        .moving(both)
-        .expecting(|_| {
-            loads(8.0, "32 lanes x 8 B apart / 32 B = 8 sectors, for x and again for y")
+        variant!(device::aos_soa_one_field_aos, launch, 0, 0).expecting(|_| {
+            loads(8.0, "32 lanes x 8 B apart / 32 B = 8 sectors, half of each used")
         }),
-        Variant::kernel(
-            "both_vectorized",
-            "x and y with one 8-byte load",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::aos_soa_both_vectorized, 0, 1)
-            },
-        )
-        .writing(&[1])
-        .moving(both)
-        .expecting(|_| loads(8.0, "32 lanes x 8 B / 32 B = 8 sectors, once")),
-        Variant::kernel(
-            "both_soa",
-            "each field is in an array of its own",
-            |launcher, arrays, size| launch(launcher, arrays, size, device::aos_soa_both_soa, 1, 1),
-        )
-        .writing(&[1])
-        .moving(both)
-        .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, for x and for y")),
-        Variant::kernel(
-            "particle_aos",
-            "seven fields are used, from an array of structures",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::aos_soa_particle_aos, 2, 2)
-            },
-        )
-        .writing(&[2])
-        .moving(particle)
-        .expecting(|_| loads(28.0, "32 lanes x 28 B apart / 32 B = 28 sectors, seven times")),
-        Variant::kernel(
-            "particle_soa",
-            "each field is in an array of its own",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::aos_soa_particle_soa, 3, 2)
-            },
-        )
-        .writing(&[2])
-        .moving(particle)
-        .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, seven times")),
+        variant!(device::aos_soa_one_field_soa, launch, 1, 0)
+            .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, all used")),
+        variant!(device::aos_soa_both_aos, launch, 0, 1).writing(&[1]).moving(both).expecting(
+            |_| loads(8.0, "32 lanes x 8 B apart / 32 B = 8 sectors, for x and again for y"),
+        ),
+        variant!(device::aos_soa_both_vectorized, launch, 0, 1)
+            .writing(&[1])
+            .moving(both)
+            .expecting(|_| loads(8.0, "32 lanes x 8 B / 32 B = 8 sectors, once")),
+        variant!(device::aos_soa_both_soa, launch, 1, 1)
+            .writing(&[1])
+            .moving(both)
+            .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, for x and for y")),
+        variant!(device::aos_soa_particle_aos, launch, 2, 2)
+            .writing(&[2])
+            .moving(particle)
+            .expecting(|_| loads(28.0, "32 lanes x 28 B apart / 32 B = 28 sectors, seven times")),
+        variant!(device::aos_soa_particle_soa, launch, 3, 2)
+            .writing(&[2])
+            .moving(particle)
+            .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, seven times")),
     ],
 };
 

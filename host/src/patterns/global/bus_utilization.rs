@@ -3,9 +3,8 @@
 use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Variant,
-};
+use coalesce::pattern::{Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size};
+use coalesce::variant;
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
 use cuda_std::warp::WARP_SIZE;
@@ -41,90 +40,42 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Copy, bytes(size).total())),
     variants: &[
-        Variant::kernel(
-            "random_ca",
-            "lane i loads a random word of the i-th 32nd of the array",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::bus_utilization_random_ca, 4)
-            },
-        )
-        .writing(&[4])
-        .expecting(|_| loads(32.0, "32 lanes in 32 different sectors and cache lines")),
-        Variant::kernel("random_cg", "the same without L1", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::bus_utilization_random_cg, 4)
-        })
-        .writing(&[4])
-        .expecting(|_| loads(32.0, "32 lanes in 32 different sectors and cache lines")),
-        Variant::kernel(
-            "misaligned_ca",
-            "a warp loads 32 neighbouring words, starting one word after a cache line",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::bus_utilization_misaligned_ca, 2)
-            },
-        )
-        .writing(&[2])
-        .expecting(|_| {
+        variant!(device::bus_utilization_random_ca, launch, 4)
+            .writing(&[4])
+            .expecting(|_| loads(32.0, "32 lanes in 32 different sectors and cache lines")),
+        variant!(device::bus_utilization_random_cg, launch, 4)
+            .writing(&[4])
+            .expecting(|_| loads(32.0, "32 lanes in 32 different sectors and cache lines")),
+        variant!(device::bus_utilization_misaligned_ca, launch, 2).writing(&[2]).expecting(|_| {
             loads(
                 5.0,
                 "128 B that begin 4 B after the start of a sector: 5 sectors in 2 cache \
                 lines",
             )
         }),
-        Variant::kernel(
-            "misaligned_cg",
-            "without L1: the sector shared with the next warp comes from L2 twice",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::bus_utilization_misaligned_cg, 2)
-            },
-        )
-        .writing(&[2])
-        .expecting(|_| {
+        variant!(device::bus_utilization_misaligned_cg, launch, 2).writing(&[2]).expecting(|_| {
             loads(
                 5.0,
                 "128 B that begin 4 B after the start of a sector: 5 sectors in 2 cache \
                 lines",
             )
         }),
-        Variant::kernel(
-            "one_address_ca",
-            "all lanes load the first word of a cache line",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::bus_utilization_one_address_ca, 3)
-            },
-        )
-        .writing(&[3])
-        .expecting(|_| loads(1.0, "one word: 1 sector")),
-        Variant::kernel("one_address_cg", "the same without L1", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::bus_utilization_one_address_cg, 3)
-        })
-        .writing(&[3])
-        .expecting(|_| loads(1.0, "one word: 1 sector")),
-        Variant::kernel(
-            "permuted_ca",
-            "a warp loads the 32 words of a cache line, in a scrambled order",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::bus_utilization_permuted_ca, 1)
-            },
-        )
-        .writing(&[1])
-        .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order")),
-        Variant::kernel("permuted_cg", "the same without L1", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::bus_utilization_permuted_cg, 1)
-        })
-        .writing(&[1])
-        .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order")),
-        Variant::kernel(
-            "aligned_ca",
-            "lane i loads word i of the cache line",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::bus_utilization_aligned_ca, 0)
-            },
-        )
-        .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
-        Variant::kernel("aligned_cg", "the same without L1", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::bus_utilization_aligned_cg, 0)
-        })
-        .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
+        variant!(device::bus_utilization_one_address_ca, launch, 3)
+            .writing(&[3])
+            .expecting(|_| loads(1.0, "one word: 1 sector")),
+        variant!(device::bus_utilization_one_address_cg, launch, 3)
+            .writing(&[3])
+            .expecting(|_| loads(1.0, "one word: 1 sector")),
+        variant!(device::bus_utilization_permuted_ca, launch, 1)
+            .writing(&[1])
+            .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order")),
+        variant!(device::bus_utilization_permuted_cg, launch, 1)
+            .writing(&[1])
+            .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order")),
+        variant!(device::bus_utilization_aligned_ca, launch, 0)
+            .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
+        variant!(device::bus_utilization_aligned_cg, launch, 0)
+            .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
     ],
 };
 

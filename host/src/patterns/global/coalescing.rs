@@ -3,9 +3,8 @@
 use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Variant,
-};
+use coalesce::pattern::{Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size};
+use coalesce::variant;
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
 use kernels::global::coalescing as device;
@@ -37,60 +36,22 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Copy, bytes(size).total())),
     variants: &[
-        Variant::kernel(
-            "strided",
-            "neighbouring lanes access words that are n / 32 words apart",
-            |launcher, arrays, size| launch(launcher, arrays, size, device::coalescing_strided, 1),
-        )
-        .expecting(|_| copy(32.0, "32 lanes in 32 different sectors")),
-        Variant::kernel(
-            "every_other_lane",
-            "neighbouring words, but only every other lane takes part",
-            |launcher, arrays, size| {
-                half(launcher, arrays, size, device::coalescing_every_other_lane)
-            },
-        )
-        .expecting(|_| copy(4.0, "16 lanes, every other word of 128 B: 4 sectors, half used")),
-        Variant::kernel(
-            "half_warp",
-            "the lower half of the lanes accesses 16 neighbouring words",
-            |launcher, arrays, size| half(launcher, arrays, size, device::coalescing_half_warp),
-        )
-        .expecting(|_| copy(2.0, "16 lanes x 4 B / 32 B = 2 sectors")),
-        Variant::kernel(
-            "permuted",
-            "the lanes of a warp access 32 neighbouring words, in a scrambled order",
-            |launcher, arrays, size| launch(launcher, arrays, size, device::coalescing_permuted, 1),
-        )
-        .expecting(|_| copy(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order")),
-        Variant::kernel("scalar", "lane i accesses word i", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::coalescing_scalar, 1)
-        })
-        .expecting(|_| copy(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
-        Variant::kernel(
-            "vectorized_8",
-            "each lane copies 8 bytes with one load and one store",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::coalescing_vectorized_8, 2)
-            },
-        )
-        .expecting(|_| copy(8.0, "32 lanes x 8 B / 32 B = 8 sectors")),
-        Variant::kernel(
-            "vectorized_16",
-            "each lane copies 16 bytes with one load and one store",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::coalescing_vectorized_16, 4)
-            },
-        )
-        .expecting(|_| copy(16.0, "32 lanes x 16 B / 32 B = 16 sectors")),
-        Variant::kernel(
-            "in_flight",
-            "every thread starts four 16-byte loads before its first store",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::coalescing_in_flight, 4 * LOADS_IN_FLIGHT)
-            },
-        )
-        .expecting(|_| copy(16.0, "32 lanes x 16 B / 32 B = 16 sectors")),
+        variant!(device::coalescing_strided, launch, 1)
+            .expecting(|_| copy(32.0, "32 lanes in 32 different sectors")),
+        variant!(device::coalescing_every_other_lane, half)
+            .expecting(|_| copy(4.0, "16 lanes, every other word of 128 B: 4 sectors, half used")),
+        variant!(device::coalescing_half_warp, half)
+            .expecting(|_| copy(2.0, "16 lanes x 4 B / 32 B = 2 sectors")),
+        variant!(device::coalescing_permuted, launch, 1)
+            .expecting(|_| copy(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order")),
+        variant!(device::coalescing_scalar, launch, 1)
+            .expecting(|_| copy(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
+        variant!(device::coalescing_vectorized_8, launch, 2)
+            .expecting(|_| copy(8.0, "32 lanes x 8 B / 32 B = 8 sectors")),
+        variant!(device::coalescing_vectorized_16, launch, 4)
+            .expecting(|_| copy(16.0, "32 lanes x 16 B / 32 B = 16 sectors")),
+        variant!(device::coalescing_in_flight, launch, 4 * LOADS_IN_FLIGHT)
+            .expecting(|_| copy(16.0, "32 lanes x 16 B / 32 B = 16 sectors")),
     ],
 };
 

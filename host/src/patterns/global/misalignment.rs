@@ -4,8 +4,9 @@ use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, POISON, Random};
 use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep, Variant,
+    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep,
 };
+use coalesce::variant;
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
 use kernels::global::misalignment as device;
@@ -47,43 +48,16 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Copy, bytes(size).total())),
     variants: &[
-        Variant::kernel("shifted", "lane i accesses word i + offset", |launcher, arrays, size| {
-            shifted(launcher, arrays, size, device::misalignment_shifted)
-        })
-        .expecting(one_more),
-        Variant::kernel("shifted_cg", "the load is by `.cg`, past L1", |launcher, arrays, size| {
-            shifted(launcher, arrays, size, device::misalignment_shifted_cg)
-        })
-        .expecting(one_more),
-        Variant::kernel(
-            "shifted_nc",
-            "the load is by `.nc`, the read-only path",
-            |launcher, arrays, size| {
-                shifted(launcher, arrays, size, device::misalignment_shifted_nc)
-            },
-        )
-        .expecting(one_more),
-        Variant::kernel(
-            "padded",
-            "unused words in front: element `offset` starts a cache line",
-            padded,
-        )
-        .writing(&[1])
-        .expecting(|_| copy(4.0, "aligned: 32 lanes x 4 B / 32 B = 4 sectors")),
-        Variant::kernel(
-            "peeled",
-            "no padding: warps start at cache lines, and the first few threads have nothing to do",
-            peeled,
-        )
-        .expecting(|_| {
+        variant!(device::misalignment_shifted, shifted).expecting(one_more),
+        variant!(device::misalignment_shifted_cg, shifted).expecting(one_more),
+        variant!(device::misalignment_shifted_nc, shifted).expecting(one_more),
+        variant!(device::misalignment_padded => padded)
+            .writing(&[1])
+            .expecting(|_| copy(4.0, "aligned: 32 lanes x 4 B / 32 B = 4 sectors")),
+        variant!(device::misalignment_peeled => peeled).expecting(|_| {
             copy(4.0, "aligned: 32 lanes x 4 B / 32 B = 4 sectors; the first warp has fewer lanes")
         }),
-        Variant::kernel(
-            "staged",
-            "aligned 16-byte loads into shared memory, aligned stores from there",
-            staged,
-        )
-        .expecting(|_| Expectation {
+        variant!(device::misalignment_staged => staged).expecting(|_| Expectation {
             load_sectors: Some(16.0),
             shared_load_wavefronts: Some(1.0),
             shared_store_wavefronts: Some(4.0),

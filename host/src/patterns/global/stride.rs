@@ -4,8 +4,9 @@ use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, POISON, Random};
 use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep, Variant,
+    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep,
 };
+use coalesce::variant;
 use cuda_host::Launcher;
 use kernels::global::stride as device;
 use kernels::global::stride::{MAX_STAGED_STRIDE, STAGED_RESULTS, THREADS_PER_BLOCK};
@@ -49,7 +50,7 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Copy, bytes(size).total())),
     variants: &[
-        Variant::kernel("copy", "strided loads and strided stores", copy).writing(&[1]).expecting(
+        variant!(device::stride_copy => copy).writing(&[1]).expecting(
             |size| Expectation {
                 load_sectors: Some(sectors(size)),
                 store_sectors: Some(sectors(size)),
@@ -57,22 +58,14 @@ pub const PATTERN: Pattern = Pattern {
                 ..Expectation::default()
             },
         ),
-        Variant::kernel(
-            "gather",
-            "the results are stored next to each other: only the loads are strided",
-            gather,
-        )
+        variant!(device::stride_gather => gather)
         .expecting(|size| Expectation {
             load_sectors: Some(sectors(size)),
             store_sectors: Some(4.0),
             arithmetic: "loads min(4 s, 32) sectors; stores 32 x 4 B / 32 B = 4",
             ..Expectation::default()
         }),
-        Variant::kernel(
-            "staged",
-            "the block loads whole sectors into shared memory and picks the words there",
-            staged,
-        )
+        variant!(device::stride_staged => staged)
         .only_when(|size| {
             let [_, stride] = size.get();
             if stride <= MAX_STAGED_STRIDE as usize {

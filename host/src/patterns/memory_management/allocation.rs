@@ -157,44 +157,26 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, _| None,
     variants: &[
-        Variant::host("each_step", "`cuMemAlloc` and `cuMemFree` in each step", |_, case, size| {
-            steps(case, size, Memory::Device)
+        Variant::host("each_step", |_, case, size| steps(case, size, Memory::Device)),
+        Variant::host("pool_released", |gpu, case, size| {
+            let pool = Pool::new(gpu.device())?;
+            steps(case, size, Memory::Pool { pool, synchronizes: true })
         }),
-        Variant::host(
-            "pool_released",
-            "a stream-ordered pool with its default release threshold of 0",
-            |gpu, case, size| {
-                let pool = Pool::new(gpu.device())?;
-                steps(case, size, Memory::Pool { pool, synchronizes: true })
-            },
-        ),
-        Variant::host("pool_retained", "the pool may retain all its memory", |gpu, case, size| {
+        Variant::host("pool_retained", |gpu, case, size| {
             let pool = Pool::new(gpu.device())?;
             pool.set_release_threshold(u64::MAX)?;
             steps(case, size, Memory::Pool { pool, synchronizes: true })
         }),
-        Variant::host(
-            "pool_in_order",
-            "the host does not wait: the order of the stream is enough",
-            |gpu, case, size| {
-                let pool = Pool::new(gpu.device())?;
-                pool.set_release_threshold(u64::MAX)?;
-                steps(case, size, Memory::Pool { pool, synchronizes: false })
-            },
-        ),
-        Variant::host(
-            "sub_allocated",
-            "one block is allocated per run, and each step has its own part",
-            |_, case, size| steps(case, size, Memory::Parts),
-        ),
-        Variant::host(
-            "arena",
-            "the block was allocated earlier, and each step begins at its start again",
-            |_, case, size| {
-                let [n, _] = size.get();
-                steps(case, size, Memory::Arena(Arena::new(n)?))
-            },
-        ),
+        Variant::host("pool_in_order", |gpu, case, size| {
+            let pool = Pool::new(gpu.device())?;
+            pool.set_release_threshold(u64::MAX)?;
+            steps(case, size, Memory::Pool { pool, synchronizes: false })
+        }),
+        Variant::host("sub_allocated", |_, case, size| steps(case, size, Memory::Parts)),
+        Variant::host("arena", |_, case, size| {
+            let [n, _] = size.get();
+            steps(case, size, Memory::Arena(Arena::new(n)?))
+        }),
     ],
 };
 

@@ -186,54 +186,20 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time,
     variants: &[
-        Variant::host("copied", "device arrays and explicit copies", |_, case, _| {
-            Copied::new(case)
+        Variant::host("copied", |_, case, _| Copied::new(case)),
+        Variant::host("fault_driven", |gpu, case, _| Managed::new(gpu, case, Way::FaultDriven)),
+        Variant::host("prefetched", |gpu, case, _| Managed::new(gpu, case, Way::Prefetched)),
+        Variant::host("preferred_host", |gpu, case, _| Managed::new(gpu, case, Way::PreferredHost)),
+        Variant::host("accessed_by", |gpu, case, _| Managed::new(gpu, case, Way::AccessedBy)),
+        Variant::host("bounced_reads", |gpu, case, _| Managed::new(gpu, case, Way::BouncedReads))
+            .moving(one),
+        Variant::host("read_mostly", |gpu, case, _| Managed::new(gpu, case, Way::ReadMostly))
+            .moving(one),
+        Variant::host("device_first", |_, case, _| FirstTouch::new(case, false)).moving(one),
+        Variant::host("host_first", |_, case, _| FirstTouch::new(case, true)).moving(one),
+        Variant::host("copied_and_filled", |gpu, case, _| {
+            Managed::new(gpu, case, Way::CopiedAndFilled)
         }),
-        Variant::host("fault_driven", "managed arrays, and no copy", |gpu, case, _| {
-            Managed::new(gpu, case, Way::FaultDriven)
-        }),
-        Variant::host(
-            "prefetched",
-            "the driver is told where each array will be used next",
-            |gpu, case, _| Managed::new(gpu, case, Way::Prefetched),
-        ),
-        Variant::host(
-            "preferred_host",
-            "both arrays prefer the host: the kernel uses them over PCIe",
-            |gpu, case, _| Managed::new(gpu, case, Way::PreferredHost),
-        ),
-        Variant::host(
-            "accessed_by",
-            "no preference, but the device keeps both arrays mapped",
-            |gpu, case, _| Managed::new(gpu, case, Way::AccessedBy),
-        ),
-        Variant::host(
-            "bounced_reads",
-            "host and kernel both read the source; the result stays on the device",
-            |gpu, case, _| Managed::new(gpu, case, Way::BouncedReads),
-        )
-        .moving(one),
-        Variant::host("read_mostly", "both get a copy of the source", |gpu, case, _| {
-            Managed::new(gpu, case, Way::ReadMostly)
-        })
-        .moving(one),
-        Variant::host(
-            "device_first",
-            "a new array, which the kernel touches first",
-            |_, case, _| FirstTouch::new(case, false),
-        )
-        .moving(one),
-        Variant::host(
-            "host_first",
-            "a new array, which the host touches first; the result is in device memory",
-            |_, case, _| FirstTouch::new(case, true),
-        )
-        .moving(one),
-        Variant::host(
-            "copied_and_filled",
-            "the source is written by a copy, the target by a fill before the kernel",
-            |gpu, case, _| Managed::new(gpu, case, Way::CopiedAndFilled),
-        ),
     ],
 };
 

@@ -132,42 +132,14 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, _| None,
     variants: &[
-        Variant::host(
-            "by_name",
-            "each run finds the symbols and copies in calls that block",
-            |gpu, case, _| build(gpu, case, Way::ByName),
-        )
-        .only_when(fits),
-        Variant::host(
-            "address_kept",
-            "the symbols are found once, and copies are enqueued on the stream",
-            |gpu, case, _| build(gpu, case, Way::AddressKept),
-        )
-        .only_when(fits),
-        Variant::host(
-            "part",
-            "only the words that have changed are written, a quarter",
-            |gpu, case, _| build(gpu, case, Way::Part),
-        )
-        .only_when(fits),
-        Variant::host(
-            "constant",
-            "as `address_kept`, with the table in constant memory",
-            |gpu, case, _| build(gpu, case, Way::Constant),
-        )
-        .only_when(fits),
-        Variant::host(
-            "managed",
-            "the symbols are managed memory, which the host uses in place",
-            |gpu, case, _| build(gpu, case, Way::Managed),
-        )
-        .only_when(fits),
-        Variant::host(
-            "managed_part",
-            "as `managed`, and the host writes a quarter of the words",
-            |gpu, case, _| build(gpu, case, Way::ManagedPart),
-        )
-        .only_when(fits),
+        Variant::host("by_name", |gpu, case, _| build(gpu, case, Way::ByName)).only_when(fits),
+        Variant::host("address_kept", |gpu, case, _| build(gpu, case, Way::AddressKept))
+            .only_when(fits),
+        Variant::host("part", |gpu, case, _| build(gpu, case, Way::Part)).only_when(fits),
+        Variant::host("constant", |gpu, case, _| build(gpu, case, Way::Constant)).only_when(fits),
+        Variant::host("managed", |gpu, case, _| build(gpu, case, Way::Managed)).only_when(fits),
+        Variant::host("managed_part", |gpu, case, _| build(gpu, case, Way::ManagedPart))
+            .only_when(fits),
     ],
 };
 

@@ -167,37 +167,15 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time,
     variants: &[
-        Variant::host("device", "device memory", |gpu, case, _| build(gpu, case, Kind::Device))
-            .writing(&[0, 1]),
-        Variant::host(
-            "pinned",
-            "pinned memory without flags; the kernel takes its host address",
-            |gpu, case, _| build(gpu, case, Kind::Pinned),
-        )
-        .writing(&[0, 2]),
-        Variant::host(
-            "mapped",
-            "pinned memory allocated as mapped; the kernel takes its device address",
-            |gpu, case, _| build(gpu, case, Kind::Mapped),
-        )
-        .writing(&[0, 3]),
-        Variant::host(
-            "registered",
-            "a vector of the program that is pinned afterwards",
-            |gpu, case, _| build(gpu, case, Kind::Registered),
-        )
-        .writing(&[0, 4]),
-        Variant::host(
-            "managed",
-            "managed memory, whose pages move to where they are used",
-            |gpu, case, _| build(gpu, case, Kind::Managed),
-        )
-        .writing(&[0, 5]),
-        Variant::host("plain", "an ordinary vector; no kernel", |gpu, case, _| {
-            build(gpu, case, Kind::Plain)
-        })
-        .writing(&[6])
-        .moving(|_| Bytes { read: 0, written: 0 }),
+        Variant::host("device", |gpu, case, _| build(gpu, case, Kind::Device)).writing(&[0, 1]),
+        Variant::host("pinned", |gpu, case, _| build(gpu, case, Kind::Pinned)).writing(&[0, 2]),
+        Variant::host("mapped", |gpu, case, _| build(gpu, case, Kind::Mapped)).writing(&[0, 3]),
+        Variant::host("registered", |gpu, case, _| build(gpu, case, Kind::Registered))
+            .writing(&[0, 4]),
+        Variant::host("managed", |gpu, case, _| build(gpu, case, Kind::Managed)).writing(&[0, 5]),
+        Variant::host("plain", |gpu, case, _| build(gpu, case, Kind::Plain))
+            .writing(&[6])
+            .moving(|_| Bytes { read: 0, written: 0 }),
     ],
 };
 

@@ -4,8 +4,9 @@ use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random};
 use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep, Variant,
+    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep,
 };
+use coalesce::variant;
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
 use kernels::shared::async_copy as device;
@@ -47,57 +48,25 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Copy, bytes(size).total())),
     variants: &[
-        Variant::kernel(
-            "registers_4",
-            "each lane copies 4 bytes at a time through a register",
-            |launcher, arrays, size| launch(launcher, arrays, size, device::async_copy_registers_4),
-        )
-        .expecting(|_| {
+        variant!(device::async_copy_registers_4, launch).expecting(|_| {
             in_pieces(1.0, "in: 32 x 4 B = 4 sectors, 1 wavefront; out: 32 x 16 B = 16 sectors")
         }),
-        Variant::kernel(
-            "registers_8",
-            "8 bytes at a time into shared memory",
-            |launcher, arrays, size| launch(launcher, arrays, size, device::async_copy_registers_8),
-        )
-        .expecting(|_| in_pieces(2.0, "in: 32 x 8 B = 8 sectors, 256 B / 128 B = 2 wavefronts")),
-        Variant::kernel("registers_16", "16 bytes at a time", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::async_copy_registers_16)
-        })
-        .expecting(|_| in_pieces(4.0, "in: 32 x 16 B = 16 sectors, 512 B / 128 B = 4 wavefronts")),
-        Variant::kernel("async_4", "`cp.async` of 4 bytes at a time", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::async_copy_async_4)
-        })
-        .min_compute_capability(80)
-        .expecting(|_| {
+        variant!(device::async_copy_registers_8, launch).expecting(|_| {
+            in_pieces(2.0, "in: 32 x 8 B = 8 sectors, 256 B / 128 B = 2 wavefronts")
+        }),
+        variant!(device::async_copy_registers_16, launch).expecting(|_| {
+            in_pieces(4.0, "in: 32 x 16 B = 16 sectors, 512 B / 128 B = 4 wavefronts")
+        }),
+        variant!(device::async_copy_async_4, launch).expecting(|_| {
             in_pieces(1.0, "the same bytes as through registers: 4 sectors, 1 wavefront")
         }),
-        Variant::kernel("async_8", "8 bytes at a time", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::async_copy_async_8)
-        })
-        .min_compute_capability(80)
-        .expecting(|_| in_pieces(2.0, "8 sectors, a wavefront for each of 2 cache lines")),
-        Variant::kernel(
-            "async_16",
-            "16 bytes at a time, bypassing L1",
-            |launcher, arrays, size| launch(launcher, arrays, size, device::async_copy_async_16),
-        )
-        .min_compute_capability(80)
-        .expecting(|_| in_pieces(4.0, "16 sectors, a wavefront for each of 4 cache lines")),
-        Variant::kernel(
-            "pipelined",
-            "four tiles of shared memory: three are being copied while the block works on one",
-            |launcher, arrays, size| launch(launcher, arrays, size, device::async_copy_pipelined),
-        )
-        .min_compute_capability(80)
-        .expecting(|_| in_pieces(4.0, "16 sectors, a wavefront for each of 4 cache lines")),
-        Variant::kernel(
-            "bulk",
-            "one thread starts the copy of each whole tile",
-            |launcher, arrays, size| launch(launcher, arrays, size, device::async_copy_bulk),
-        )
-        .min_compute_capability(90)
-        .expecting(|_| Expectation {
+        variant!(device::async_copy_async_8, launch)
+            .expecting(|_| in_pieces(2.0, "8 sectors, a wavefront for each of 2 cache lines")),
+        variant!(device::async_copy_async_16, launch)
+            .expecting(|_| in_pieces(4.0, "16 sectors, a wavefront for each of 4 cache lines")),
+        variant!(device::async_copy_pipelined, launch)
+            .expecting(|_| in_pieces(4.0, "16 sectors, a wavefront for each of 4 cache lines")),
+        variant!(device::async_copy_bulk, launch).expecting(|_| Expectation {
             load_sectors: None,
             shared_store_wavefronts: None,
             ..in_pieces(0.0, "no lane loads, one bulk copy does; out: 32 x 16 B = 16 sectors")

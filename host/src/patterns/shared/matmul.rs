@@ -6,6 +6,7 @@ use coalesce::data::{Data, Random, Tolerance};
 use coalesce::pattern::{
     Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Variant, fits_grid_y,
 };
+use coalesce::variant;
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
 use kernels::shared::matmul as device;
@@ -41,15 +42,11 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time,
     variants: &[
-        Variant::kernel(
-            "naive",
-            "one thread per element; neighbouring threads compute neighbouring rows",
-            |launcher, arrays, size| {
+        variant!(device::matmul_naive => |launcher, arrays, size| {
                 let [m, n, _] = size.get().map(|value: usize| value as u32);
                 let grid = (m.div_ceil(TILE), n.div_ceil(TILE));
                 launch(launcher, arrays, size, device::matmul_naive, grid, (TILE, TILE), 0)
-            },
-        )
+            })
         .only_when(|size| {
             let [_, n, _] = size.get();
             fits_grid_y(n.div_ceil(TILE as usize))
@@ -61,13 +58,7 @@ pub const PATTERN: Pattern = Pattern {
                 (32 + 1) / 2; C: 32 rows",
             ..Expectation::default()
         }),
-        Variant::kernel(
-            "coalesced",
-            "neighbouring threads compute neighbouring columns",
-            |launcher, arrays, size| {
-                launch_tiles(launcher, arrays, size, device::matmul_coalesced, (TILE, TILE), (TILE, TILE))
-            },
-        )
+        variant!(device::matmul_coalesced, launch_tiles, (TILE, TILE), (TILE, TILE))
         .only_when(|size| fits(size, TILE))
         .expecting(|_| Expectation {
             load_sectors: Some(2.5),
@@ -76,14 +67,7 @@ pub const PATTERN: Pattern = Pattern {
                 (1 + 4) / 2",
             ..Expectation::default()
         }),
-        Variant::kernel(
-            "strip",
-            "the block stages its whole rows of A in shared memory",
-            |launcher, arrays, size| {
-                let block = (STRIP_COLUMNS, STRIP_ROWS);
-                launch_tiles(launcher, arrays, size, device::matmul_strip, (STRIP_ROWS, STRIP_COLUMNS), block)
-            },
-        )
+        variant!(device::matmul_strip, launch_tiles, (STRIP_ROWS, STRIP_COLUMNS), (STRIP_COLUMNS, STRIP_ROWS))
         .only_when(|size| {
             let [_, _, k] = size.get();
             if k > STRIP_INNER as usize {
@@ -100,19 +84,10 @@ pub const PATTERN: Pattern = Pattern {
                 lanes read one word",
             ..Expectation::default()
         }),
-        Variant::kernel(
-            "tiled",
-            "square tiles of A and B in shared memory, one after the other",
-            |launcher, arrays, size| {
-                launch_tiles(launcher, arrays, size, device::matmul_tiled, (TILE, TILE), (TILE, TILE))
-            },
-        )
+        variant!(device::matmul_tiled, launch_tiles, (TILE, TILE), (TILE, TILE))
         .only_when(|size| fits(size, TILE))
         .expecting(tiled),
-        Variant::kernel(
-            "tiled_i32",
-            "`tiled` for integers",
-            |launcher, arrays, size| {
+        variant!(device::matmul_tiled_i32 => |launcher, arrays, size| {
                 let [m, n, k] = size.get().map(|value: usize| value as u32);
                 let arguments =
                     (arrays.input(2), arrays.input(3), arrays.output(1), m, n, k);
@@ -121,19 +96,11 @@ pub const PATTERN: Pattern = Pattern {
                 unsafe {
                     launcher.launch(device::matmul_tiled_i32, grid, (TILE, TILE), 0, arguments)
                 }
-            },
-        )
+            })
         .writing(&[1])
         .only_when(|size| fits(size, TILE))
         .expecting(tiled),
-        Variant::kernel(
-            "register_1d",
-            "each thread computes eight rows of a column from registers",
-            |launcher, arrays, size| {
-                let tile = (COLUMN_TILE, COLUMN_TILE);
-                launch_tiles(launcher, arrays, size, device::matmul_register_1d, tile, (COLUMN_THREADS, 1))
-            },
-        )
+        variant!(device::matmul_register_1d, launch_tiles, (COLUMN_TILE, COLUMN_TILE), (COLUMN_THREADS, 1))
         .only_when(|size| fits(size, COLUMN_TILE))
         .expecting(|_| Expectation {
             load_sectors: Some(4.0),
@@ -144,13 +111,7 @@ pub const PATTERN: Pattern = Pattern {
                 word of A for all lanes, 32 neighbouring words of B",
             ..Expectation::default()
         }),
-        Variant::kernel(
-            "register_2d",
-            "each thread computes 8 x 8 results",
-            |launcher, arrays, size| {
-                launch_tiles(launcher, arrays, size, device::matmul_register_2d, (SQUARE, SQUARE), (SQUARE_THREADS, 1))
-            },
-        )
+        variant!(device::matmul_register_2d, launch_tiles, (SQUARE, SQUARE), (SQUARE_THREADS, 1))
         .only_when(|size| fits(size, SQUARE))
         .expecting(|_| Expectation {
             load_sectors: Some(4.0),
@@ -162,13 +123,7 @@ pub const PATTERN: Pattern = Pattern {
                 C: 2 rows, every second group of 4 words: a sector for each of 32 lanes, half used",
             ..Expectation::default()
         }),
-        Variant::kernel(
-            "vectorized",
-            "16-byte loads; a thread's rows and columns are groups of four, half a tile apart",
-            |launcher, arrays, size| {
-                launch_tiles(launcher, arrays, size, device::matmul_vectorized, (SQUARE, SQUARE), (SQUARE_THREADS, 1))
-            },
-        )
+        variant!(device::matmul_vectorized, launch_tiles, (SQUARE, SQUARE), (SQUARE_THREADS, 1))
         .only_when(|size| fits(size, SQUARE))
         .expecting(|_| Expectation {
             load_sectors: Some((32.0 + 16.0) / 2.0),
@@ -180,14 +135,7 @@ pub const PATTERN: Pattern = Pattern {
                 words of A, 1 each, and 16 bytes of B, 4; C: 2 rows of 256 bytes",
             ..Expectation::default()
         }),
-        Variant::kernel(
-            "double_buffered",
-            "`cp.async` brings the next tile while the block multiplies this one",
-            |launcher, arrays, size| {
-                launch_tiles(launcher, arrays, size, device::matmul_double_buffered, (SQUARE, SQUARE), (SQUARE_THREADS, 1))
-            },
-        )
-        .min_compute_capability(80)
+        variant!(device::matmul_double_buffered, launch_tiles, (SQUARE, SQUARE), (SQUARE_THREADS, 1))
         .only_when(|size| fits(size, SQUARE))
         .expecting(|_| Expectation {
             load_sectors: Some((4.0 * 4.0 + 16.0) / 5.0),
@@ -199,17 +147,12 @@ pub const PATTERN: Pattern = Pattern {
                 arrive by cache lines, here 4 rows of A; the rest as `vectorized`",
             ..Expectation::default()
         }),
-        Variant::kernel(
-            "warp_tiled",
-            "64 x 64 results per warp, 8 x 16 per thread; lanes share what they read; four tiles in flight",
-            |launcher, arrays, size| {
+        variant!(device::matmul_warp_tiled => |launcher, arrays, size| {
                 let [m, n, _] = size.get().map(|value: usize| value as u32);
                 let grid = (n.div_ceil(WARPS_COLUMNS), m.div_ceil(WARPS_ROWS));
                 let block = (WARPS_THREADS, 1);
                 launch(launcher, arrays, size, device::matmul_warp_tiled, grid, block, WARPS_SHARED_BYTES)
-            },
-        )
-        .min_compute_capability(80)
+            })
         .only_when(|size| fits(size, WARPS_ROWS))
         .expecting(|_| Expectation {
             load_sectors: Some((8.0 * 4.0 + 4.0 * 16.0) / 12.0),

@@ -4,8 +4,9 @@ use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random, Tolerance};
 use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Variant, fits_grid_y,
+    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, fits_grid_y,
 };
+use coalesce::variant;
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
 use kernels::shared::matmul_aat as device;
@@ -25,13 +26,7 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Write, bytes(size).total())),
     variants: &[
-        Variant::kernel(
-            "naive",
-            "one thread per element, both operands from global memory",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::matmul_aat_naive, TILE, (TILE, TILE))
-            },
-        )
+        variant!(device::matmul_aat_naive, launch, TILE, (TILE, TILE))
         .only_when(|size| fits(size, TILE))
         .expecting(|_| Expectation {
             load_sectors: Some((1.0 + 32.0) / 2.0),
@@ -39,13 +34,7 @@ pub const PATTERN: Pattern = Pattern {
             arithmetic: "per step one word for all lanes, 1 sector, and one word of 32 rows, 32",
             ..Expectation::default()
         }),
-        Variant::kernel(
-            "tiled",
-            "both tiles of A in shared memory, one of them transposed",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::matmul_aat_tiled, TILE, (TILE, TILE))
-            },
-        )
+        variant!(device::matmul_aat_tiled, launch, TILE, (TILE, TILE))
         .only_when(|size| fits(size, TILE))
         .expecting(|_| Expectation {
             load_sectors: Some(4.0),
@@ -56,13 +45,7 @@ pub const PATTERN: Pattern = Pattern {
                 32; read: a word for all lanes, a row",
             ..Expectation::default()
         }),
-        Variant::kernel(
-            "padded",
-            "each row of the transposed tile has one more word",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::matmul_aat_padded, TILE, (TILE, TILE))
-            },
-        )
+        variant!(device::matmul_aat_padded, launch, TILE, (TILE, TILE))
         .only_when(|size| fits(size, TILE))
         .expecting(|_| Expectation {
             load_sectors: Some(4.0),
@@ -72,24 +55,10 @@ pub const PATTERN: Pattern = Pattern {
             arithmetic: "as `tiled`, but a column is in 32 banks",
             ..Expectation::default()
         }),
-        Variant::kernel(
-            "register_tiled",
-            "each thread computes 8 x 8 results from registers",
-            |launcher, arrays, size| {
-                let kernel = device::matmul_aat_register_tiled;
-                launch(launcher, arrays, size, kernel, SQUARE, (SQUARE_THREADS, 1))
-            },
-        )
+        variant!(device::matmul_aat_register_tiled, launch, SQUARE, (SQUARE_THREADS, 1))
         .only_when(|size| fits(size, SQUARE))
         .expecting(by_registers),
-        Variant::kernel(
-            "symmetric",
-            "the tiles above the diagonal are copies of those below",
-            |launcher, arrays, size| {
-                let kernel = device::matmul_aat_symmetric;
-                launch(launcher, arrays, size, kernel, SQUARE, (SQUARE_THREADS, 1))
-            },
-        )
+        variant!(device::matmul_aat_symmetric, launch, SQUARE, (SQUARE_THREADS, 1))
         .only_when(|size| fits(size, SQUARE))
         .expecting(by_registers),
     ],

@@ -4,8 +4,9 @@ use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random, Tolerance};
 use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Variant, fits_grid_y,
+    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, fits_grid_y,
 };
+use coalesce::variant;
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
 use kernels::shared::matmul_ab as device;
@@ -43,13 +44,7 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Write, bytes(size).total())),
     variants: &[
-        Variant::kernel(
-            "naive",
-            "one thread per element, both operands from global memory",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::matmul_ab_naive, (TILE, TILE), (TILE, TILE))
-            },
-        )
+        variant!(device::matmul_ab_naive, launch, (TILE, TILE), (TILE, TILE))
         .only_when(|size| fits_grid(size, TILE))
         .expecting(|_| Expectation {
             load_sectors: Some(2.5),
@@ -58,20 +53,7 @@ pub const PATTERN: Pattern = Pattern {
                 in 2 requests",
             ..Expectation::default()
         }),
-        Variant::kernel(
-            "shared_a",
-            "each warp stages its row of A in shared memory",
-            |launcher, arrays, size| {
-                launch(
-                    launcher,
-                    arrays,
-                    size,
-                    device::matmul_ab_shared_a,
-                    (TILE, TILE),
-                    (TILE, TILE),
-                )
-            },
-        )
+        variant!(device::matmul_ab_shared_a, launch, (TILE, TILE), (TILE, TILE))
         .only_when(|size| fits_grid(size, TILE))
         .expecting(|_| Expectation {
             load_sectors: Some(4.0),
@@ -82,20 +64,7 @@ pub const PATTERN: Pattern = Pattern {
                 memory all lanes read one word",
             ..Expectation::default()
         }),
-        Variant::kernel(
-            "shared_ab",
-            "the block stages its tile of B in shared memory too",
-            |launcher, arrays, size| {
-                launch(
-                    launcher,
-                    arrays,
-                    size,
-                    device::matmul_ab_shared_ab,
-                    (TILE, TILE),
-                    (TILE, TILE),
-                )
-            },
-        )
+        variant!(device::matmul_ab_shared_ab, launch, (TILE, TILE), (TILE, TILE))
         .only_when(|size| fits_grid(size, TILE))
         .expecting(|_| Expectation {
             load_sectors: Some(4.0),
@@ -106,20 +75,7 @@ pub const PATTERN: Pattern = Pattern {
                 all lanes, and 32 rows of B",
             ..Expectation::default()
         }),
-        Variant::kernel(
-            "register_tiled",
-            "each thread computes 8 x 8 results and reuses the operands from registers",
-            |launcher, arrays, size| {
-                launch(
-                    launcher,
-                    arrays,
-                    size,
-                    device::matmul_ab_register_tiled,
-                    (BLOCK_TILE_ROWS, BLOCK_TILE_COLUMNS),
-                    (REGISTERS_BLOCK, 1),
-                )
-            },
-        )
+        variant!(device::matmul_ab_register_tiled, launch, (BLOCK_TILE_ROWS, BLOCK_TILE_COLUMNS), (REGISTERS_BLOCK, 1))
         .only_when(|size| fits_grid(size, BLOCK_TILE_ROWS))
         .expecting(|_| Expectation {
             load_sectors: Some((4.0 * 32.0 + 8.0 * 16.0) / 12.0),

@@ -6,6 +6,7 @@ use coalesce::data::{Data, Random};
 use coalesce::pattern::{
     Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Variant, fits_grid_y,
 };
+use coalesce::variant;
 use cuda_host::Launcher;
 use cuda_std::bf16;
 use cuda_std::kernel::Kernel;
@@ -43,15 +44,11 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time,
     variants: &[
-        Variant::kernel(
-            "naive",
-            "tiles of 32 x 32 in shared memory, multiplied without tensor cores",
-            |launcher, arrays, size| {
+        variant!(device::matmul_tensor_naive => |launcher, arrays, size| {
                 let [m, n, _] = size.get().map(|value: usize| value as u32);
                 let grid = (n.div_ceil(TILE), m.div_ceil(TILE));
                 launch(launcher, arrays, size, device::matmul_tensor_naive, grid, (TILE, TILE), 0)
-            },
-        )
+            })
         .only_when(|size| fits_grid_y(size.values()[0].div_ceil(TILE as usize)))
         .expecting(|_| Expectation {
             load_sectors: Some(2.0),
@@ -62,16 +59,11 @@ pub const PATTERN: Pattern = Pattern {
                 of A for all lanes, words of B that are 33 words apart",
             ..Expectation::default()
         }),
-        Variant::kernel(
-            "mma_global",
-            "`mma.sync` on 16 x 8 results per warp; fragments come from global memory",
-            |launcher, arrays, size| {
+        variant!(device::matmul_tensor_mma_global => |launcher, arrays, size| {
                 let [m, n, _] = size.get().map(|value: usize| value as u32);
                 let grid = (n.div_ceil(GLOBAL_COLUMNS), m.div_ceil(GLOBAL_ROWS));
                 launch(launcher, arrays, size, device::matmul_tensor_mma_global, grid, (THREADS, 1), 0)
-            },
-        )
-        .min_compute_capability(80)
+            })
         .only_when(|size| {
             rows_are_aligned(size)?;
             fits_grid_y(size.values()[0].div_ceil(GLOBAL_ROWS as usize))
@@ -82,42 +74,16 @@ pub const PATTERN: Pattern = Pattern {
             arithmetic: "a fragment: 8 rows, 16 bytes of each, a sector of which half is used; C: 8 rows of 32 bytes",
             ..Expectation::default()
         }),
-        Variant::kernel(
-            "mma_tiled",
-            "the block stages tiles in shared memory; 64 x 64 results per warp",
-            |launcher, arrays, size| {
-                launch_tiles(launcher, arrays, size, device::matmul_tensor_mma_tiled, STAGE_BYTES)
-            },
-        )
-        .min_compute_capability(80)
+        variant!(device::matmul_tensor_mma_tiled, launch_tiles, STAGE_BYTES)
         .only_when(rows_are_aligned)
         .expecting(|_| tiles(32.0)),
-        Variant::kernel(
-            "mma_swizzled",
-            "the chunks of a row are swizzled: `ldmatrix` has no bank conflicts",
-            |launcher, arrays, size| {
-                launch_tiles(launcher, arrays, size, device::matmul_tensor_mma_swizzled, STAGE_BYTES)
-            },
-        )
-        .min_compute_capability(80)
+        variant!(device::matmul_tensor_mma_swizzled, launch_tiles, STAGE_BYTES)
         .only_when(rows_are_aligned)
         .expecting(|_| tiles(4.0)),
-        Variant::kernel(
-            "mma_pipelined",
-            "four tiles in shared memory: while the warps multiply one, the next are copied",
-            |launcher, arrays, size| {
-                launch_tiles(launcher, arrays, size, device::matmul_tensor_mma_pipelined, RING_BYTES)
-            },
-        )
-        .min_compute_capability(80)
+        variant!(device::matmul_tensor_mma_pipelined, launch_tiles, RING_BYTES)
         .only_when(rows_are_aligned)
         .expecting(|_| tiles(4.0)),
-        Variant::kernel(
-            "wgmma",
-            "four warps multiply together and read both factors from shared memory; one thread copies",
-            launch_wgmma,
-        )
-        .min_compute_capability(90)
+        variant!(device::matmul_tensor_wgmma => launch_wgmma)
         .only_when(rows_are_aligned)
         .expecting(|_| Expectation {
             store_sectors: Some(8.0),

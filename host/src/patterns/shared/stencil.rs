@@ -6,6 +6,7 @@ use coalesce::data::{Data, Random, Tolerance};
 use coalesce::pattern::{
     Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Variant, fits_grid_y,
 };
+use coalesce::variant;
 use cuda_host::Launcher;
 use cuda_std::kernel::Kernel;
 use kernels::shared::stencil as device;
@@ -59,10 +60,7 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Copy, bytes(size).total())),
     variants: &[
-        Variant::kernel(
-            "line_global",
-            "9 points of a line: a thread per element loads them and 5 coefficients from global memory",
-            |launcher, arrays, size| {
+        variant!(device::stencil_line_global => |launcher, arrays, size| {
                 let n = line_of(size)[2] as u32;
                 let arguments = (arrays.input(0), arrays.input(1), arrays.output(LINE), n);
                 let kernel = device::stencil_line_global;
@@ -70,8 +68,7 @@ pub const PATTERN: Pattern = Pattern {
                 // SAFETY: the grid covers n threads; input and output hold n elements, input 1 the coefficients; the
                 // output is another allocation.
                 unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
-            },
-        )
+            })
         .writing(&[LINE])
         .expecting(|size| {
             let shape = line_of(size);
@@ -79,21 +76,13 @@ pub const PATTERN: Pattern = Pattern {
             let all = naive(shape, RADIUS) + coefficients * shape[2].div_ceil(SCALAR);
             loads(all, 4.0, "9 loads of 4 or 5 sectors, and 5 of one word for all lanes")
         }),
-        constant(Variant::kernel(
-            "line_constant",
-            "the coefficients are in constant memory",
-            |launcher, arrays, size| line(launcher, arrays, size, device::stencil_line_constant, 1),
-        ))
+        constant(variant!(device::stencil_line_constant, line, 1))
         .writing(&[LINE])
         .expecting(|size| {
             let arithmetic = "9 loads of 4 or 5 sectors; a coefficient is one word for all lanes";
             with_constants(loads(naive(line_of(size), RADIUS), 4.0, arithmetic))
         }),
-        constant(Variant::kernel(
-            "line_shared",
-            "the block stages its words and a halo in shared memory",
-            |launcher, arrays, size| line(launcher, arrays, size, device::stencil_line_shared, 1),
-        ))
+        constant(variant!(device::stencil_line_shared, line, 1))
         .writing(&[LINE])
         .expecting(|size| {
             let [_, _, n] = line_of(size);
@@ -103,65 +92,35 @@ pub const PATTERN: Pattern = Pattern {
             let all = along(n, SCALAR, 0) + halos;
             with_shared(with_constants(loads(all, 4.0, arithmetic)), 1.0)
         }),
-        constant(Variant::kernel(
-            "line_vectorized",
-            "a thread computes 4 words from three 16-byte loads, without shared memory",
-            |launcher, arrays, size| {
-                line(launcher, arrays, size, device::stencil_line_vectorized, COLUMNS_PER_THREAD)
-            },
-        ))
+        constant(variant!(device::stencil_line_vectorized, line, COLUMNS_PER_THREAD))
         .writing(&[LINE])
         .expecting(|size| {
             let [_, _, n] = line_of(size);
             let all = along(n, VECTORS, 0) + beside(n);
             with_constants(loads(all, 16.0, "16 sectors, and 17 for each of the loads beside"))
         }),
-        constant(Variant::kernel(
-            "plane_r1_global",
-            "another task: 5 points of a plane, a thread per element, from global memory",
-            |launcher, arrays, size| {
-                plane(launcher, arrays, size, device::stencil_plane_r1_global, EACH, PLANE_R1)
-            },
-        ))
+        constant(variant!(device::stencil_plane_r1_global, plane, EACH, PLANE_R1))
         .only_when(|size| fits_plane(size, EACH))
         .writing(&[PLANE_R1])
         .expecting(|size| {
             let all = naive(plane_of(size), 1);
             with_constants(loads(all, 4.0, "5 loads of 4 or 5 sectors"))
         }),
-        constant(Variant::kernel(
-            "plane_r1_rolling",
-            "a thread walks down 4 columns with 16-byte loads, and holds the rows in registers",
-            |launcher, arrays, size| {
-                plane(launcher, arrays, size, device::stencil_plane_r1_rolling, STRIPS, PLANE_R1)
-            },
-        ))
+        constant(variant!(device::stencil_plane_r1_rolling, plane, STRIPS, PLANE_R1))
         .only_when(|size| fits_plane(size, STRIPS))
         .writing(&[PLANE_R1])
         .expecting(|size| {
             let arithmetic = "16 sectors for each row once, and 17 for each of the loads beside";
             with_constants(loads(rolling(size, 1), 16.0, arithmetic))
         }),
-        constant(Variant::kernel(
-            "plane_global",
-            "17 points of a plane, a thread per element, from global memory",
-            |launcher, arrays, size| {
-                plane(launcher, arrays, size, device::stencil_plane_global, EACH, PLANE)
-            },
-        ))
+        constant(variant!(device::stencil_plane_global, plane, EACH, PLANE))
         .only_when(|size| fits_plane(size, EACH))
         .writing(&[PLANE])
         .expecting(|size| {
             let all = naive(plane_of(size), RADIUS);
             with_constants(loads(all, 4.0, "17 loads of 4 or 5 sectors"))
         }),
-        constant(Variant::kernel(
-            "plane_shared",
-            "the block stages a tile of 32 x 32 elements and its halo in shared memory",
-            |launcher, arrays, size| {
-                plane(launcher, arrays, size, device::stencil_plane_shared, TILES, PLANE)
-            },
-        ))
+        constant(variant!(device::stencil_plane_shared, plane, TILES, PLANE))
         .only_when(|size| fits_plane(size, TILES))
         .writing(&[PLANE])
         .expecting(|size| {
@@ -175,39 +134,21 @@ pub const PATTERN: Pattern = Pattern {
                 17 shared loads of neighbouring words";
             with_shared(with_constants(loads(sum(of_row), 4.0, arithmetic)), 1.0)
         }),
-        constant(Variant::kernel(
-            "plane_rolling",
-            "a thread walks down 4 columns with 9 rows in registers, without shared memory",
-            |launcher, arrays, size| {
-                plane(launcher, arrays, size, device::stencil_plane_rolling, STRIPS, PLANE)
-            },
-        ))
+        constant(variant!(device::stencil_plane_rolling, plane, STRIPS, PLANE))
         .only_when(|size| fits_plane(size, STRIPS))
         .writing(&[PLANE])
         .expecting(|size| {
             let arithmetic = "16 sectors for each row once, and 17 for each of the loads beside";
             with_constants(loads(rolling(size, RADIUS), 16.0, arithmetic))
         }),
-        constant(Variant::kernel(
-            "volume_r1_global",
-            "another task: 7 points of a volume, a thread per element, from global memory",
-            |launcher, arrays, size| {
-                volume(launcher, arrays, size, device::stencil_volume_r1_global, POINTS, VOLUME_R1)
-            },
-        ))
+        constant(variant!(device::stencil_volume_r1_global, volume, POINTS, VOLUME_R1))
         .only_when(|size| fits_volume(size, POINTS))
         .writing(&[VOLUME_R1])
         .expecting(|size| {
             let all = naive(size.get(), 1);
             with_constants(loads(all, 4.0, "7 loads of 4 or 5 sectors"))
         }),
-        constant(Variant::kernel(
-            "volume_r1_rolling",
-            "a thread walks through the planes with 4 columns in registers",
-            |launcher, arrays, size| {
-                volume(launcher, arrays, size, device::stencil_volume_r1_rolling, PILLARS, VOLUME_R1)
-            },
-        ))
+        constant(variant!(device::stencil_volume_r1_rolling, volume, PILLARS, VOLUME_R1))
         .only_when(|size| fits_volume(size, PILLARS))
         .writing(&[VOLUME_R1])
         .expecting(|size| {
@@ -219,26 +160,14 @@ pub const PATTERN: Pattern = Pattern {
                 for the loads beside";
             with_constants(loads(all, 16.0, arithmetic))
         }),
-        constant(Variant::kernel(
-            "volume_global",
-            "25 points of a volume, a thread per element, from global memory",
-            |launcher, arrays, size| {
-                volume(launcher, arrays, size, device::stencil_volume_global, POINTS, VOLUME)
-            },
-        ))
+        constant(variant!(device::stencil_volume_global, volume, POINTS, VOLUME))
         .only_when(|size| fits_volume(size, POINTS))
         .writing(&[VOLUME])
         .expecting(|size| {
             let all = naive(size.get(), RADIUS);
             with_constants(loads(all, 4.0, "25 loads of 4 or 5 sectors"))
         }),
-        constant(Variant::kernel(
-            "volume_rolling",
-            "the block walks through the planes, the middle one in shared memory, 8 in registers",
-            |launcher, arrays, size| {
-                volume(launcher, arrays, size, device::stencil_volume_rolling, SLABS, VOLUME)
-            },
-        ))
+        constant(variant!(device::stencil_volume_rolling, volume, SLABS, VOLUME))
         .only_when(|size| fits_volume(size, SLABS))
         .writing(&[VOLUME])
         .expecting(|size| {

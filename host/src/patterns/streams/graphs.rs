@@ -135,25 +135,19 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Launch, kernels(size))),
     variants: &[
-        Variant::host("one_by_one", "one launch per kernel", |_, case, size| {
+        Variant::host("one_by_one", |_, case, size| {
             Ok(Box::new(Chain::new(case, size, Mode::OneByOne)?))
         }),
-        Variant::host(
-            "recorded_anew",
-            "each run captures the launches, instantiates the graph and launches it",
-            |_, case, size| Ok(Box::new(Chain::new(case, size, Mode::RecordedAnew)?)),
-        ),
-        Variant::host(
-            "recorded_once",
-            "the graph was made before the run, which only launches it",
-            |gpu, case, size| {
-                let mut chain = Chain::new(case, size, Mode::RecordedAnew)?;
-                let graph = chain.record(gpu)?;
-                graph.upload(gpu.stream())?;
-                chain.mode = Mode::RecordedOnce(graph);
-                Ok(Box::new(chain))
-            },
-        ),
+        Variant::host("recorded_anew", |_, case, size| {
+            Ok(Box::new(Chain::new(case, size, Mode::RecordedAnew)?))
+        }),
+        Variant::host("recorded_once", |gpu, case, size| {
+            let mut chain = Chain::new(case, size, Mode::RecordedAnew)?;
+            let graph = chain.record(gpu)?;
+            graph.upload(gpu.stream())?;
+            chain.mode = Mode::RecordedOnce(graph);
+            Ok(Box::new(chain))
+        }),
     ],
 };
 

@@ -184,69 +184,39 @@ pub const PATTERN: Pattern = Pattern {
     bytes: both,
     minimum_time,
     variants: &[
-        Variant::host("serial", "the host waits after each copy and kernel", |gpu, case, size| {
-            build(gpu, case, size, Schedule::Serial)
-        }),
-        Variant::host(
-            "one_stream",
-            "in pieces, asynchronously, all on one stream",
-            |gpu, case, size| build(gpu, case, size, Schedule::OneStream),
-        ),
-        Variant::host(
-            "two_engines",
-            "a stream per piece; the result stays on the device",
-            |gpu, case, size| build(gpu, case, size, Schedule::TwoEngines),
-        )
+        Variant::host("serial", |gpu, case, size| build(gpu, case, size, Schedule::Serial)),
+        Variant::host("one_stream", |gpu, case, size| build(gpu, case, size, Schedule::OneStream)),
+        Variant::host("two_engines", |gpu, case, size| {
+            build(gpu, case, size, Schedule::TwoEngines)
+        })
         .moving(one),
-        Variant::host(
-            "depth_first",
-            "D2H copies of the results, too; each piece is enqueued completely before the next",
-            |gpu, case, size| build(gpu, case, size, Schedule::DepthFirst),
-        ),
-        Variant::host(
-            "breadth_first",
-            "all H2D copies are enqueued first, then all kernels, then all D2H copies",
-            |gpu, case, size| build(gpu, case, size, Schedule::BreadthFirst),
-        ),
-        Variant::host(
-            "host_after",
-            "as `depth_first`; then the host sums an eighth of the source",
-            |gpu, case, size| build(gpu, case, size, Schedule::HostAfter),
-        )
-        .writing(&[0, 2]),
-        Variant::host("host_beside", "the host sums while the device works", |gpu, case, size| {
+        Variant::host("depth_first", |gpu, case, size| {
+            build(gpu, case, size, Schedule::DepthFirst)
+        }),
+        Variant::host("breadth_first", |gpu, case, size| {
+            build(gpu, case, size, Schedule::BreadthFirst)
+        }),
+        Variant::host("host_after", |gpu, case, size| build(gpu, case, size, Schedule::HostAfter))
+            .writing(&[0, 2]),
+        Variant::host("host_beside", |gpu, case, size| {
             build(gpu, case, size, Schedule::HostBeside)
         })
         .writing(&[0, 2]),
-        Variant::host(
-            "pageable",
-            "as `depth_first`, from and to pageable memory",
-            |gpu, case, size| build(gpu, case, size, Schedule::Pageable),
-        ),
-        Variant::host(
-            "default_stream",
-            "no stream is created: copy and kernel on the default stream, the host's sum, a copy back",
-            |gpu, case, size| build(gpu, case, size, Schedule::DefaultStream),
-        )
+        Variant::host("pageable", |gpu, case, size| build(gpu, case, size, Schedule::Pageable)),
+        Variant::host("default_stream", |gpu, case, size| {
+            build(gpu, case, size, Schedule::DefaultStream)
+        })
         .writing(&[0, 2]),
-        Variant::host("h2d", "the H2D copy alone", |gpu, case, size| {
-            build(gpu, case, size, Schedule::H2D)
+        Variant::host("h2d", |gpu, case, size| build(gpu, case, size, Schedule::H2D))
+            .writing(&[1])
+            .moving(one),
+        Variant::host("kernel", |gpu, case, size| build(gpu, case, size, Schedule::Kernel)),
+        Variant::host("d2h", |gpu, case, size| build(gpu, case, size, Schedule::D2H))
+            .writing(&[1])
+            .moving(one),
+        Variant::host("bidirectional", |gpu, case, size| {
+            build(gpu, case, size, Schedule::Bidirectional)
         })
-        .writing(&[1])
-        .moving(one),
-        Variant::host("kernel", "the kernel alone", |gpu, case, size| {
-            build(gpu, case, size, Schedule::Kernel)
-        }),
-        Variant::host("d2h", "the D2H copy alone", |gpu, case, size| {
-            build(gpu, case, size, Schedule::D2H)
-        })
-        .writing(&[1])
-        .moving(one),
-        Variant::host(
-            "bidirectional",
-            "an H2D and a D2H copy at once, not in pieces",
-            |gpu, case, size| build(gpu, case, size, Schedule::Bidirectional),
-        )
         .writing(&[1, 1]),
     ],
 };

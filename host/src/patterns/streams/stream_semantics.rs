@@ -170,51 +170,39 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, _| None,
     variants: &[
-        Variant::host("one_stream", "all works on one stream", |_, case, size| {
+        Variant::host("one_stream", |_, case, size| {
             Works::build(case, size, Synchronization::OneStream)
         })
         .writing(ORDERED),
-        Variant::host(
-            "legacy_default",
-            "every second work on the legacy default stream, the others on blocking streams of their own",
-            |_, case, size| Works::build(case, size, Synchronization::LegacyDefault),
-        )
+        Variant::host("legacy_default", |_, case, size| {
+            Works::build(case, size, Synchronization::LegacyDefault)
+        })
         .writing(ORDERED),
-        Variant::host(
-            "per_thread_default",
-            "the others on the per-thread default stream",
-            |_, case, size| Works::build(case, size, Synchronization::PerThreadDefault),
-        )
+        Variant::host("per_thread_default", |_, case, size| {
+            Works::build(case, size, Synchronization::PerThreadDefault)
+        })
         .writing(ORDERED),
-        Variant::host("blocking", "each work on a blocking stream of its own", |_, case, size| {
+        Variant::host("blocking", |_, case, size| {
             Works::build(case, size, Synchronization::Blocking)
         })
         .writing(OPEN),
-        Variant::host(
-            "non_blocking",
-            "the first work on the legacy default stream, the others on non-blocking streams",
-            |_, case, size| Works::build(case, size, Synchronization::NonBlocking),
-        )
+        Variant::host("non_blocking", |_, case, size| {
+            Works::build(case, size, Synchronization::NonBlocking)
+        })
         .writing(OPEN),
-        Variant::host(
-            "event_wait",
-            "each stream waits for the event after the previous work",
-            |_, case, size| Works::build(case, size, Synchronization::EventWait),
-        )
+        Variant::host("event_wait", |_, case, size| {
+            Works::build(case, size, Synchronization::EventWait)
+        })
         .writing(ORDERED),
-        Variant::host(
-            "stream_synchronize",
-            "the host waits for the stream before it enqueues the next work",
-            |_, case, size| Works::build(case, size, Synchronization::StreamSynchronise),
-        )
+        Variant::host("stream_synchronize", |_, case, size| {
+            Works::build(case, size, Synchronization::StreamSynchronise)
+        })
         .writing(ORDERED),
-        Variant::host(
-            "event_synchronize",
-            "the host waits for the event after the work",
-            |_, case, size| Works::build(case, size, Synchronization::EventSynchronise),
-        )
+        Variant::host("event_synchronize", |_, case, size| {
+            Works::build(case, size, Synchronization::EventSynchronise)
+        })
         .writing(ORDERED),
-        Variant::host("device_synchronize", "the host waits for the device", |_, case, size| {
+        Variant::host("device_synchronize", |_, case, size| {
             Works::build(case, size, Synchronization::DeviceSynchronise)
         })
         .writing(ORDERED),

@@ -142,22 +142,10 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::HostToDevice, bytes(size).total())),
     variants: &[
-        Variant::host("one_by_one", "one copy per row", |_, case, size| {
-            build(case, size, Way::OneByOne)
-        }),
-        Variant::host(
-            "packed",
-            "the CPU packs the rows, one copy moves them, a kernel unpacks them",
-            |_, case, size| build(case, size, Way::Packed),
-        ),
-        Variant::host("two_d", "one copy that skips the gaps, without packing", |_, case, size| {
-            build(case, size, Way::TwoD)
-        }),
-        Variant::host(
-            "mapped",
-            "no copy: the kernel reads the rows from mapped memory",
-            |_, case, size| build(case, size, Way::Mapped),
-        ),
+        Variant::host("one_by_one", |_, case, size| build(case, size, Way::OneByOne)),
+        Variant::host("packed", |_, case, size| build(case, size, Way::Packed)),
+        Variant::host("two_d", |_, case, size| build(case, size, Way::TwoD)),
+        Variant::host("mapped", |_, case, size| build(case, size, Way::Mapped)),
     ],
 };
 

@@ -122,21 +122,9 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, _| None,
     variants: &[
-        Variant::host(
-            "copied_each_step",
-            "every step takes its values from the host and gives them back",
-            |_, case, size| build(case, size, Way::CopiedEachStep),
-        ),
-        Variant::host(
-            "through_host",
-            "values stay on the device, except for the step that the CPU does",
-            |_, case, size| build(case, size, Way::ThroughHost),
-        ),
-        Variant::host(
-            "kept",
-            "the device does that step, too, with a thread per chain",
-            |_, case, size| build(case, size, Way::Kept),
-        ),
+        Variant::host("copied_each_step", |_, case, size| build(case, size, Way::CopiedEachStep)),
+        Variant::host("through_host", |_, case, size| build(case, size, Way::ThroughHost)),
+        Variant::host("kept", |_, case, size| build(case, size, Way::Kept)),
     ],
 };
 

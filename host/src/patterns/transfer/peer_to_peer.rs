@@ -196,114 +196,82 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, _| None,
     variants: &[
-        Variant::host(
-            "copy_staged",
-            "the second device's array is copied to the first without peer access",
-            |gpu, case, size| build(gpu, case, size, Way::Copy { direct: false }),
-        )
+        Variant::host("copy_staged", |gpu, case, size| {
+            build(gpu, case, size, Way::Copy { direct: false })
+        })
         .writing(RECEIVED)
         .moving(of_one),
-        Variant::host("copy_direct", "the same with peer access", |gpu, case, size| {
+        Variant::host("copy_direct", |gpu, case, size| {
             build(gpu, case, size, Way::Copy { direct: true })
         })
         .writing(RECEIVED)
         .moving(of_one),
-        Variant::host(
-            "copy_each",
-            "every device copies from the next, all at the same time",
-            |gpu, case, size| build(gpu, case, size, Way::CopyEach),
-        )
+        Variant::host("copy_each", |gpu, case, size| build(gpu, case, size, Way::CopyEach))
+            .writing(SHIFTED),
+        Variant::host("copy_every_pair", |gpu, case, size| {
+            build(gpu, case, size, Way::CopyEveryPair)
+        })
         .writing(SHIFTED),
-        Variant::host(
-            "copy_every_pair",
-            "every device copies from every other, one pair after the other",
-            |gpu, case, size| build(gpu, case, size, Way::CopyEveryPair),
-        )
-        .writing(SHIFTED),
-        Variant::host(
-            "read_words",
-            "a kernel of the first device loads the second's array, 4 bytes per lane",
-            |gpu, case, size| build(gpu, case, size, Way::Read { vectorized: false }),
-        )
+        Variant::host("read_words", |gpu, case, size| {
+            build(gpu, case, size, Way::Read { vectorized: false })
+        })
         .writing(RECEIVED)
         .moving(of_one),
-        Variant::host("read_vectorized", "16 bytes per lane", |gpu, case, size| {
+        Variant::host("read_vectorized", |gpu, case, size| {
             build(gpu, case, size, Way::Read { vectorized: true })
         })
         .writing(RECEIVED)
         .moving(of_one),
-        Variant::host(
-            "write_words",
-            "a kernel of the second device stores its array to the first, 4 bytes per lane",
-            |gpu, case, size| build(gpu, case, size, Way::Write { vectorized: false }),
-        )
+        Variant::host("write_words", |gpu, case, size| {
+            build(gpu, case, size, Way::Write { vectorized: false })
+        })
         .writing(RECEIVED)
         .moving(of_one),
-        Variant::host("write_vectorized", "16 bytes per lane", |gpu, case, size| {
+        Variant::host("write_vectorized", |gpu, case, size| {
             build(gpu, case, size, Way::Write { vectorized: true })
         })
         .writing(RECEIVED)
         .moving(of_one),
-        Variant::host(
-            "read_each",
-            "a kernel of every device loads the next one's array, all at the same time",
-            |gpu, case, size| build(gpu, case, size, Way::ReadEach),
-        )
-        .writing(SHIFTED),
-        Variant::host(
-            "chase_local",
-            "one thread follows a chain in its own memory",
-            |gpu, case, size| build(gpu, case, size, Way::Chase { remote: false }),
-        )
+        Variant::host("read_each", |gpu, case, size| build(gpu, case, size, Way::ReadEach))
+            .writing(SHIFTED),
+        Variant::host("chase_local", |gpu, case, size| {
+            build(gpu, case, size, Way::Chase { remote: false })
+        })
         .writing(END)
         .moving(of_chase),
-        Variant::host(
-            "chase_remote",
-            "the chain is in the other device's memory",
-            |gpu, case, size| build(gpu, case, size, Way::Chase { remote: true }),
-        )
+        Variant::host("chase_remote", |gpu, case, size| {
+            build(gpu, case, size, Way::Chase { remote: true })
+        })
         .writing(END)
         .moving(of_chase),
-        Variant::host(
-            "atomics_local",
-            "every thread adds to one of 32 counters of its own device, by system-scope atomics",
-            |gpu, case, size| build(gpu, case, size, Way::Atomics(Counters::Local)),
-        )
+        Variant::host("atomics_local", |gpu, case, size| {
+            build(gpu, case, size, Way::Atomics(Counters::Local))
+        })
         .writing(COUNTED)
         .moving(of_atomics),
-        Variant::host(
-            "atomics_remote",
-            "the counters are the other device's",
-            |gpu, case, size| build(gpu, case, size, Way::Atomics(Counters::Remote)),
-        )
+        Variant::host("atomics_remote", |gpu, case, size| {
+            build(gpu, case, size, Way::Atomics(Counters::Remote))
+        })
         .writing(COUNTED)
         .moving(of_atomics),
-        Variant::host(
-            "atomics_shared",
-            "all devices add to the first one's counters at the same time",
-            |gpu, case, size| build(gpu, case, size, Way::Atomics(Counters::Shared)),
-        )
+        Variant::host("atomics_shared", |gpu, case, size| {
+            build(gpu, case, size, Way::Atomics(Counters::Shared))
+        })
         .writing(COUNTED_BY_ALL)
         .moving(of_atomics),
-        Variant::host(
-            "all_reduce_on_one",
-            "the first device copies every array, adds them and copies the sums to all",
-            |gpu, case, size| build(gpu, case, size, Way::AllReduceOnOne),
-        )
+        Variant::host("all_reduce_on_one", |gpu, case, size| {
+            build(gpu, case, size, Way::AllReduceOnOne)
+        })
         .writing(SUMS),
-        Variant::host(
-            "all_reduce_ring",
-            "every device hands one part on at a time: copies and additions in a ring",
-            |gpu, case, size| build(gpu, case, size, Way::AllReduceRing),
-        )
+        Variant::host("all_reduce_ring", |gpu, case, size| {
+            build(gpu, case, size, Way::AllReduceRing)
+        })
         .writing(SUMS),
-        Variant::host(
-            "all_reduce_direct",
-            "a kernel of every device loads its part from all, adds, and stores to all",
-            |gpu, case, size| build(gpu, case, size, Way::AllReduceDirect),
-        )
+        Variant::host("all_reduce_direct", |gpu, case, size| {
+            build(gpu, case, size, Way::AllReduceDirect)
+        })
         .writing(SUMS),
-        Variant::host("all_reduce_nccl", "NVIDIA's library", |gpu, case, size| {
+        Variant::host("all_reduce_nccl", |gpu, case, size| {
             build(gpu, case, size, Way::AllReduceNccl)
         })
         .writing(SUMS),

@@ -184,100 +184,40 @@ pub const PATTERN: Pattern = Pattern {
     bytes: h2d_bytes,
     minimum_time,
     variants: &[
-        Variant::host("h2d_pageable", "ordinary memory: the driver stages it", |_, case, _| {
-            h2d(case, Kind::Pageable)
-        }),
-        Variant::host(
-            "h2d_pinned",
-            "allocated as pinned memory (`cuMemHostAlloc`)",
-            |_, case, _| h2d(case, Kind::Pinned),
-        ),
-        Variant::host(
-            "h2d_registered",
-            "ordinary memory, pinned where it is (`cuMemHostRegister`)",
-            |_, case, _| h2d(case, Kind::Registered),
-        ),
-        Variant::host("h2d_write_combined", "pinned and not cached by the CPU", |_, case, _| {
-            h2d(case, Kind::WriteCombined)
-        }),
-        Variant::host("h2d_portable", "pinned for every context of the process", |_, case, _| {
-            h2d(case, Kind::Portable)
-        }),
-        Variant::host("d2h_pageable", "the other direction, to ordinary memory", |_, case, _| {
-            d2h(case, Kind::Pageable)
-        })
-        .writing(&[1])
-        .moving(d2h_bytes),
-        Variant::host("d2h_pinned", "to pinned memory", |_, case, _| d2h(case, Kind::Pinned))
+        Variant::host("h2d_pageable", |_, case, _| h2d(case, Kind::Pageable)),
+        Variant::host("h2d_pinned", |_, case, _| h2d(case, Kind::Pinned)),
+        Variant::host("h2d_registered", |_, case, _| h2d(case, Kind::Registered)),
+        Variant::host("h2d_write_combined", |_, case, _| h2d(case, Kind::WriteCombined)),
+        Variant::host("h2d_portable", |_, case, _| h2d(case, Kind::Portable)),
+        Variant::host("d2h_pageable", |_, case, _| d2h(case, Kind::Pageable))
             .writing(&[1])
             .moving(d2h_bytes),
-        Variant::host("d2h_registered", "to ordinary memory, pinned where it is", |_, case, _| {
-            d2h(case, Kind::Registered)
-        })
-        .writing(&[1])
-        .moving(d2h_bytes),
-        Variant::host(
-            "d2h_write_combined",
-            "to memory that the CPU does not cache",
-            |_, case, _| d2h(case, Kind::WriteCombined),
-        )
-        .writing(&[1])
-        .moving(d2h_bytes),
-        Variant::host("d2h_portable", "to memory pinned for every context", |_, case, _| {
-            d2h(case, Kind::Portable)
-        })
-        .writing(&[1])
-        .moving(d2h_bytes),
-        Variant::host(
-            "bidirectional",
-            "one H2D and one D2H copy at once, on two streams",
-            |_, case, _| Ok(Box::new(Bidirectional::new(case)?)),
-        )
-        .writing(&[0, 1])
-        .moving(both),
-        Variant::host("allocate_pinned", "no copy: pinned memory is allocated", |_, case, _| {
-            pin(case, Kind::Pinned)
-        }),
-        Variant::host(
-            "allocate_write_combined",
-            "write-combined memory is allocated",
-            |_, case, _| pin(case, Kind::WriteCombined),
-        ),
-        Variant::host("allocate_portable", "portable memory is allocated", |_, case, _| {
-            pin(case, Kind::Portable)
-        }),
-        Variant::host("register", "memory that exists is pinned", |_, case, _| {
-            pin(case, Kind::Registered)
-        }),
-        Variant::host(
-            "read_pageable",
-            "the CPU copies the array into another one",
-            |_, case, _| read(case, Kind::Pageable),
-        )
-        .moving(both),
-        Variant::host("read_pinned", "it copies from pinned memory", |_, case, _| {
-            read(case, Kind::Pinned)
-        })
-        .moving(both),
-        Variant::host("read_registered", "it copies from registered memory", |_, case, _| {
-            read(case, Kind::Registered)
-        })
-        .moving(both),
-        Variant::host(
-            "read_write_combined",
-            "it copies from write-combined memory",
-            |_, case, _| read(case, Kind::WriteCombined),
-        )
-        .moving(both),
-        Variant::host("read_portable", "it copies from portable memory", |_, case, _| {
-            read(case, Kind::Portable)
-        })
-        .moving(both),
-        Variant::host(
-            "h2d_locked",
-            "pinned by cust's `LockedBuffer` (`cuMemAllocHost`)",
-            |_, case, _| h2d(case, Kind::Locked),
-        ),
+        Variant::host("d2h_pinned", |_, case, _| d2h(case, Kind::Pinned))
+            .writing(&[1])
+            .moving(d2h_bytes),
+        Variant::host("d2h_registered", |_, case, _| d2h(case, Kind::Registered))
+            .writing(&[1])
+            .moving(d2h_bytes),
+        Variant::host("d2h_write_combined", |_, case, _| d2h(case, Kind::WriteCombined))
+            .writing(&[1])
+            .moving(d2h_bytes),
+        Variant::host("d2h_portable", |_, case, _| d2h(case, Kind::Portable))
+            .writing(&[1])
+            .moving(d2h_bytes),
+        Variant::host("bidirectional", |_, case, _| Ok(Box::new(Bidirectional::new(case)?)))
+            .writing(&[0, 1])
+            .moving(both),
+        Variant::host("allocate_pinned", |_, case, _| pin(case, Kind::Pinned)),
+        Variant::host("allocate_write_combined", |_, case, _| pin(case, Kind::WriteCombined)),
+        Variant::host("allocate_portable", |_, case, _| pin(case, Kind::Portable)),
+        Variant::host("register", |_, case, _| pin(case, Kind::Registered)),
+        Variant::host("read_pageable", |_, case, _| read(case, Kind::Pageable)).moving(both),
+        Variant::host("read_pinned", |_, case, _| read(case, Kind::Pinned)).moving(both),
+        Variant::host("read_registered", |_, case, _| read(case, Kind::Registered)).moving(both),
+        Variant::host("read_write_combined", |_, case, _| read(case, Kind::WriteCombined))
+            .moving(both),
+        Variant::host("read_portable", |_, case, _| read(case, Kind::Portable)).moving(both),
+        Variant::host("h2d_locked", |_, case, _| h2d(case, Kind::Locked)),
     ],
 };
 

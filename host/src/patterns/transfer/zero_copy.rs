@@ -172,73 +172,57 @@ pub const PATTERN: Pattern = Pattern {
     bytes: both,
     minimum_time,
     variants: &[
-        Variant::host("staged", "an H2D copy, the kernel, a D2H copy", |gpu, case, size| {
+        Variant::host("staged", |gpu, case, size| {
             build(gpu, case, size, SCALE, Source::Staged, Target::Staged)
         })
         .writing(SCALED),
-        Variant::host("mapped", "no copies: the kernel uses mapped memory", |gpu, case, size| {
+        Variant::host("mapped", |gpu, case, size| {
             build(gpu, case, size, SCALE, Source::Mapped, Target::Mapped)
         })
         .writing(SCALED),
-        Variant::host("mapped_read", "the result stays on the device", |gpu, case, size| {
+        Variant::host("mapped_read", |gpu, case, size| {
             build(gpu, case, size, SCALE, Source::Mapped, Target::Device)
         })
         .writing(SCALED)
         .moving(one),
-        Variant::host(
-            "mapped_write",
-            "the source is on the device, the result in mapped memory",
-            |gpu, case, size| build(gpu, case, size, SCALE, Source::Device, Target::Mapped),
-        )
+        Variant::host("mapped_write", |gpu, case, size| {
+            build(gpu, case, size, SCALE, Source::Device, Target::Mapped)
+        })
         .writing(SCALED)
         .moving(one),
-        Variant::host(
-            "strided_read",
-            "the lanes of a warp read words that are n / 32 words apart",
-            |gpu, case, size| build(gpu, case, size, STRIDED, Source::Mapped, Target::Device),
-        )
+        Variant::host("strided_read", |gpu, case, size| {
+            build(gpu, case, size, STRIDED, Source::Mapped, Target::Device)
+        })
         .writing(SCALED)
         .moving(one),
-        Variant::host(
-            "strided_write",
-            "the lanes of a warp write words that are n / 32 words apart",
-            |gpu, case, size| build(gpu, case, size, STRIDED, Source::Device, Target::Mapped),
-        )
+        Variant::host("strided_write", |gpu, case, size| {
+            build(gpu, case, size, STRIDED, Source::Device, Target::Mapped)
+        })
         .writing(SCALED)
         .moving(one),
-        Variant::host(
-            "staged_reread",
-            "an H2D copy, then each word is read `passes` times",
-            |gpu, case, size| build(gpu, case, size, REREAD, Source::Staged, Target::Device),
-        )
+        Variant::host("staged_reread", |gpu, case, size| {
+            build(gpu, case, size, REREAD, Source::Staged, Target::Device)
+        })
         .writing(SUMS)
         .moving(one),
-        Variant::host(
-            "mapped_reread",
-            "no copy: each read is from mapped memory",
-            |gpu, case, size| build(gpu, case, size, REREAD, Source::Mapped, Target::Device),
-        )
+        Variant::host("mapped_reread", |gpu, case, size| {
+            build(gpu, case, size, REREAD, Source::Mapped, Target::Device)
+        })
         .writing(SUMS)
         .moving(one),
-        Variant::host(
-            "cached_reread",
-            "a kernel copies the source to device memory first",
-            |gpu, case, size| build(gpu, case, size, REREAD, Source::Cached, Target::Device),
-        )
+        Variant::host("cached_reread", |gpu, case, size| {
+            build(gpu, case, size, REREAD, Source::Cached, Target::Device)
+        })
         .writing(SUMS)
         .moving(one),
-        Variant::host(
-            "staged_rewrite",
-            "each word is written `passes` times, then a D2H copy",
-            |gpu, case, size| build(gpu, case, size, REWRITE, Source::Device, Target::Staged),
-        )
+        Variant::host("staged_rewrite", |gpu, case, size| {
+            build(gpu, case, size, REWRITE, Source::Device, Target::Staged)
+        })
         .writing(SCALED)
         .moving(one),
-        Variant::host(
-            "mapped_rewrite",
-            "no copy: each write is to mapped memory",
-            |gpu, case, size| build(gpu, case, size, REWRITE, Source::Device, Target::Mapped),
-        )
+        Variant::host("mapped_rewrite", |gpu, case, size| {
+            build(gpu, case, size, REWRITE, Source::Device, Target::Mapped)
+        })
         .writing(SCALED)
         .moving(one),
     ],
