@@ -9,6 +9,7 @@
 //! and not wrap around. What a product of two numbers makes of it is computed in 64 bits.
 
 #![no_std]
+#![allow(missing_docs)]
 // On an old target the kernels that need a newer one are left out, and so is what only they import.
 #![cfg_attr(target_arch = "nvptx64", allow(unused_imports))]
 // A test build links the standard library, whose floats have the methods of `GpuFloat` themselves.

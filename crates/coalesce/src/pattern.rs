@@ -319,27 +319,20 @@ impl Bytes {
 }
 
 impl Pattern {
-    /// The teaching doc: the `//!` lines of the device file.
+    /// The teaching doc: the `//!` lines of its file, with the links to terms that they use.
     pub fn doc(&self) -> String {
-        self.doc_source
-            .lines()
-            .map_while(|line| line.strip_prefix("//!"))
-            .flat_map(|line| [line.strip_prefix(' ').unwrap_or(line), "\n"])
-            .collect()
+        glossary::linked(&glossary::doc_of(self.doc_source))
     }
 
-    /// What changed from the variant before, as the row of the doc's table says; empty without a row.
+    /// What changed from the variant before: the second cell of its row in the doc's table, without the capability that
+    /// it needs; empty without a row.
     pub fn summary(&self, variant: &Variant) -> String {
-        self.row(variant).map(|row| row[1].clone()).unwrap_or_default()
-    }
-
-    /// The cells of a variant's row in the first table of the doc that has one. The capability that a variant needs is
-    /// not a part of what changed.
-    fn row(&self, variant: &Variant) -> Option<Vec<String>> {
         let doc = glossary::plain(&self.doc());
         let start = format!("| `{}` |", variant.name);
-        let row = doc.lines().find(|line| line.starts_with(&start))?;
-        Some(row.trim_matches('|').split(" | ").map(|cell| cell.trim().to_owned()).collect())
+        let row = doc.lines().find_map(|line| line.strip_prefix(&start)).unwrap_or_default();
+        let cell = row.split(" |").next().unwrap_or_default().trim();
+        let needed = format!(" (sm_{})", variant.min_compute_capability);
+        cell.strip_suffix(&needed).unwrap_or(cell).to_owned()
     }
 
     /// The one claim a reader leaves with: what its doc says it shows, without links.

@@ -1,12 +1,9 @@
-//! Kernels of `l2_persistence`. Host half and teaching doc: `host/src/patterns/caches/l2_persistence.rs`.
-
 use core::sync::atomic::Ordering::Relaxed;
 use cuda_std::atomic::AtomicU32;
 use cuda_std::memory::{load_cs, store_cs};
 use cuda_std::prelude::*;
 use cuda_std::vector::F32x4;
 
-/// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
 /// Elements per thread: 16 bytes of each array.
 pub const ELEMENTS: u32 = 4;

@@ -122,19 +122,7 @@
 //!
 //! Source: Harris, "Optimizing Parallel Reduction in CUDA"; CUDA C++ Programming Guide, "Warp
 //! Shuffle Functions"; CUB, `DeviceReduce`.
-//!
-//! [warp]: cuda_std::glossary#warp
-//! [shuffle]: cuda_std::glossary#warp-shuffle
-//! [block]: cuda_std::glossary#block
-//! [shared memory]: cuda_std::glossary#shared-memory
-//! [atomic]: cuda_std::glossary#atomic
-//! [barrier]: cuda_std::glossary#barrier
-//! [lane]: cuda_std::glossary#lane
-//! [bank conflict]: cuda_std::glossary#bank-conflict
-//! [wavefront]: cuda_std::glossary#wavefront
-//! [bytes in flight]: cuda_std::glossary#bytes-in-flight
-//! [minimum time]: cuda_std::glossary#minimum-time
-//! [measured peak]: cuda_std::glossary#measured-peak
+#![doc = include_str!("../../../crates/report/src/links.md")]
 
 use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::Relaxed;
@@ -144,18 +132,14 @@ use cuda_std::vector::{F32x4, F64x2, I32x4, Vector};
 use cuda_std::warp::WARP_SIZE;
 use cuda_std::warp::{FULL_MASK, WarpShuffleValue, warp_shuffle_down};
 
-/// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 512;
 /// 16-byte loads that each thread of the vectorized variants starts before it adds.
 pub const LOADS_IN_FLIGHT: u32 = 4;
 /// The largest grid of the vectorized variants: 4 blocks, which are 2048 threads, for each of the 132
 /// multiprocessors of an H200.
 pub const MAX_BLOCKS: u32 = 528;
-/// Warps per block.
 const WARPS: u32 = THREADS_PER_BLOCK / WARP_SIZE;
 
-/// Naive: every thread adds its element to the one sum in device memory.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` valid for `n` f32,
 /// `target` for one, which is zero.
@@ -183,9 +167,8 @@ unsafe fn fill(source: *const f32, words: *mut f32, n: u32) {
     thread::sync_threads();
 }
 
-/// Change from `global_atomic`: each block adds its elements in a tree in shared memory, and one thread
-/// adds the block's sum to device memory. Every 2nd, 4th, 8th ... thread works, so warps run with idle
-/// lanes.
+/// Each block adds its elements in a tree in shared memory, and one thread adds the block's sum to device memory.
+/// Every 2nd, 4th, 8th ... thread works, so warps run with idle lanes.
 ///
 /// # Safety
 /// Launch contract: as for [`reduction_global_atomic`].
@@ -213,9 +196,8 @@ pub unsafe fn reduction_interleaved(source: *const f32, target: *mut f32, n: u32
     }
 }
 
-/// Change from `interleaved`: the first threads of the block do the work of each level, so warps are
-/// full or have finished. Neighbouring lanes access words that are `2 step` words apart, which are in
-/// the same few banks.
+/// The first threads of the block do the work of each level, so warps are full or have finished. Neighbouring lanes
+/// access words that are `2 step` words apart, which are in the same few banks.
 ///
 /// # Safety
 /// Launch contract: as for [`reduction_global_atomic`].
@@ -244,9 +226,6 @@ pub unsafe fn reduction_strided(source: *const f32, target: *mut f32, n: u32) {
     }
 }
 
-/// Change from `strided`: each level adds the upper half of the words to the lower half, so
-/// neighbouring lanes access neighbouring words.
-///
 /// # Safety
 /// Launch contract: as for [`reduction_global_atomic`].
 #[kernel]
@@ -364,8 +343,8 @@ unsafe fn add_block<T: Summand>(value: T, words: *mut T, target: *mut T) {
     }
 }
 
-/// Change from `sequential`: warps add by shuffles from register to register. Shared memory holds one
-/// word per warp and is used once; of ten barriers one is left.
+/// Warps add by shuffles from register to register. Shared memory holds one word per warp and is used once; of ten
+/// barriers one is left.
 ///
 /// # Safety
 /// Launch contract: as for [`reduction_global_atomic`].
@@ -418,8 +397,8 @@ unsafe fn share<T: Summand>(source: *const T, n: u32) -> T {
     sum
 }
 
-/// Change from `shuffle`: no more blocks than fit on the device at once. Each thread adds many elements
-/// in a register, with four 16-byte loads in flight.
+/// No more blocks than fit on the device at once. Each thread adds many elements in a register, with four 16-byte
+/// loads in flight.
 ///
 /// # Safety
 /// Launch contract: 1-D grid of at most `MAX_BLOCKS` blocks of `THREADS_PER_BLOCK` threads; `source` 16-byte
@@ -432,8 +411,6 @@ pub unsafe fn reduction_vectorized(source: *const f32, target: *mut f32, n: u32)
     unsafe { add_block(share(source, n), (&raw mut WORDS).cast(), target) };
 }
 
-/// Change from `vectorized`: integers, whose sum wraps around and is the same in every order.
-///
 /// # Safety
 /// Launch contract: as for [`reduction_vectorized`], for i32.
 #[kernel(launch_bounds(THREADS_PER_BLOCK, 4))]
@@ -444,8 +421,6 @@ pub unsafe fn reduction_vectorized_i32(source: *const i32, target: *mut i32, n: 
     unsafe { add_block(share(source, n), (&raw mut WORDS).cast(), target) };
 }
 
-/// Change from `vectorized_i32`: doubles, two per load; a shuffle moves a double as two words.
-///
 /// # Safety
 /// Launch contract: as for [`reduction_vectorized`], for f64.
 #[kernel(launch_bounds(THREADS_PER_BLOCK, 4))]

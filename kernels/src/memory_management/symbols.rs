@@ -1,9 +1,5 @@
-//! The kernels of `symbols`, whose work is the host's; the teaching doc is in
-//! `host/src/patterns/memory_management/symbols.rs`.
-
 use cuda_std::prelude::*;
 
-/// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
 /// Words of each symbol.
 pub const WORDS: usize = 4096;

@@ -113,20 +113,7 @@
 //! Source: CUDA C++ Best Practices Guide, "Asynchronous Copy from Global Memory to Shared Memory";
 //! CUDA C++ Programming Guide, "Asynchronous Data Copies"; PTX ISA, `cp.async` and `cp.async.bulk`;
 //! the bytes in flight: CUB's tuning, `arch_to_min_bytes_in_flight`.
-//!
-//! [block]: cuda_std::glossary#block
-//! [shared memory]: cuda_std::glossary#shared-memory
-//! [warp]: cuda_std::glossary#warp
-//! [sector]: cuda_std::glossary#sector
-//! [asynchronous copy]: cuda_std::glossary#asynchronous-copy
-//! [L1 cache]: cuda_std::glossary#l1-cache
-//! [wavefront]: cuda_std::glossary#wavefront
-//! [bulk copy]: cuda_std::glossary#bulk-copy
-//! [mbarrier]: cuda_std::glossary#mbarrier
-//! [barrier]: cuda_std::glossary#barrier
-//! [bytes in flight]: cuda_std::glossary#bytes-in-flight
-//! [minimum time]: cuda_std::glossary#minimum-time
-//! [occupancy]: cuda_std::glossary#occupancy
+#![doc = include_str!("../../../crates/report/src/links.md")]
 
 use core::mem::MaybeUninit;
 use cuda_std::mbarrier::Barrier;
@@ -134,7 +121,6 @@ use cuda_std::prelude::*;
 use cuda_std::vector::{F32x2, F32x4};
 use cuda_std::{async_copy, bulk_copy, mbarrier};
 
-/// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
 /// Words of a tile.
 pub const TILE: u32 = 2048;
@@ -340,8 +326,6 @@ impl BlockTiles {
     }
 }
 
-/// Naive: each lane loads 4 bytes at a time into registers and stores them to shared memory.
-///
 /// # Safety
 /// Launch contract: any 1-D grid of `THREADS_PER_BLOCK` threads; `source` and `target` 16-byte aligned and valid
 /// for `n` f32, not overlapping; `n` at most 2^31.
@@ -357,8 +341,6 @@ pub unsafe fn async_copy_registers_4(source: *const f32, target: *mut f32, n: u3
     }
 }
 
-/// Change from `registers_4`: 8 bytes per lane and access.
-///
 /// # Safety
 /// Launch contract: as for [`async_copy_registers_4`].
 #[kernel(launch_bounds(THREADS_PER_BLOCK))]
@@ -373,8 +355,6 @@ pub unsafe fn async_copy_registers_8(source: *const f32, target: *mut f32, n: u3
     }
 }
 
-/// Change from `registers_8`: 16 bytes per lane and access.
-///
 /// # Safety
 /// Launch contract: as for [`async_copy_registers_4`].
 #[kernel(launch_bounds(THREADS_PER_BLOCK))]
@@ -389,8 +369,6 @@ pub unsafe fn async_copy_registers_16(source: *const f32, target: *mut f32, n: u
     }
 }
 
-/// Change from `registers_16`: `cp.async` copies without passing through registers, 4 bytes at a time.
-///
 /// # Safety
 /// Launch contract: as for [`async_copy_registers_4`].
 #[kernel(launch_bounds(THREADS_PER_BLOCK), min_compute_capability = 80)]
@@ -413,8 +391,6 @@ pub unsafe fn async_copy_async_4(source: *const f32, target: *mut f32, n: u32) {
     }
 }
 
-/// Change from `async_4`: 8 bytes per copy.
-///
 /// # Safety
 /// Launch contract: as for [`async_copy_registers_4`].
 #[kernel(launch_bounds(THREADS_PER_BLOCK), min_compute_capability = 80)]
@@ -437,8 +413,6 @@ pub unsafe fn async_copy_async_8(source: *const f32, target: *mut f32, n: u32) {
     }
 }
 
-/// Change from `async_8`: 16 bytes per copy, which alone can bypass L1.
-///
 /// # Safety
 /// Launch contract: as for [`async_copy_registers_4`].
 #[kernel(launch_bounds(THREADS_PER_BLOCK), min_compute_capability = 80)]
@@ -456,8 +430,8 @@ pub unsafe fn async_copy_async_16(source: *const f32, target: *mut f32, n: u32) 
     }
 }
 
-/// Change from `async_16`: `STAGES` tiles of shared memory form a ring. While the block works on one
-/// tile, the copies of the next `STAGES - 1` are in flight, one group of copies per tile.
+/// `STAGES` tiles of shared memory form a ring. While the block works on one tile, the copies of the next `STAGES -
+/// 1` are in flight, one group of copies per tile.
 ///
 /// # Safety
 /// Launch contract: as for [`async_copy_registers_4`].
@@ -491,9 +465,6 @@ pub unsafe fn async_copy_pipelined(source: *const f32, target: *mut f32, n: u32)
     }
 }
 
-/// Change from `pipelined`: the first thread starts one copy for each whole tile, and the arrival of
-/// its bytes completes a phase of that stage's barrier.
-///
 /// # Safety
 /// Launch contract: as for [`async_copy_registers_4`].
 #[kernel(launch_bounds(THREADS_PER_BLOCK), min_compute_capability = 90)]

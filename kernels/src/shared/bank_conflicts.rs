@@ -131,27 +131,13 @@
 //!
 //! Source: CUDA C++ Best Practices Guide, "Shared Memory and Memory Banks"; CUDA C++ Programming
 //! Guide, "Shared Memory" of compute capability 5.x and later.
-//!
-//! [shared memory]: cuda_std::glossary#shared-memory
-//! [bank]: cuda_std::glossary#bank
-//! [wavefront]: cuda_std::glossary#wavefront
-//! [request]: cuda_std::glossary#request
-//! [lane]: cuda_std::glossary#lane
-//! [block]: cuda_std::glossary#block
-//! [warp]: cuda_std::glossary#warp
-//! [bank conflict]: cuda_std::glossary#bank-conflict
-//! [padding]: cuda_std::glossary#padding
-//! [swizzle]: cuda_std::glossary#swizzle
-//! [latency hiding]: cuda_std::glossary#latency-hiding
-//! [sector]: cuda_std::glossary#sector
-//! [vectorized access]: cuda_std::glossary#vectorized-access
+#![doc = include_str!("../../../crates/report/src/links.md")]
 
 use core::mem::MaybeUninit;
 use cuda_std::prelude::*;
 use cuda_std::vector::{U32x2, U32x4};
 use cuda_std::warp::WARP_SIZE;
 
-/// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
 /// Dependent accesses of each thread to shared memory.
 pub const STEPS: u32 = 64;
@@ -191,8 +177,6 @@ unsafe fn walk(table: *const u32, start: u32) -> u32 {
     index
 }
 
-/// Naive: neighbouring lanes read words that are `stride` words apart.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `stride <= MAX_STRIDE`; `next`
 /// valid for `TABLE` u32, `target` for `n`, not overlapping; every entry of `next` is its index plus
@@ -212,8 +196,6 @@ pub unsafe fn bank_conflicts_strided_read(next: *const u32, target: *mut u32, st
     }
 }
 
-/// Change from `strided_read`: each lane writes its word `STEPS` times, and reads it once at the end.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `THREADS_PER_BLOCK * stride` words of
 /// dynamic shared memory; `target` valid for `n` u32.
@@ -236,8 +218,6 @@ pub unsafe fn bank_conflicts_strided_write(target: *mut u32, stride: u32, n: u32
     }
 }
 
-/// Change from `strided_write`: reads again, and all lanes of a warp read the same word.
-///
 /// # Safety
 /// Launch contract: as for [`bank_conflicts_strided_read`], without a stride.
 #[kernel]
@@ -255,8 +235,6 @@ pub unsafe fn bank_conflicts_broadcast(next: *const u32, target: *mut u32, n: u3
     }
 }
 
-/// Change from `broadcast`: lanes 2k and 2k + 1 read word k, so a warp reads 16 different words.
-///
 /// # Safety
 /// Launch contract: as for [`bank_conflicts_broadcast`].
 #[kernel]
@@ -274,8 +252,6 @@ pub unsafe fn bank_conflicts_two_lanes_per_word(next: *const u32, target: *mut u
     }
 }
 
-/// Change from `two_lanes_per_word`: the lower half of the lanes reads one word, lane i of the upper half a word in bank i.
-///
 /// # Safety
 /// Launch contract: as for [`bank_conflicts_broadcast`].
 #[kernel]
@@ -295,8 +271,6 @@ pub unsafe fn bank_conflicts_multicast(next: *const u32, target: *mut u32, n: u3
     }
 }
 
-/// Change from `multicast`: lane i begins in row i of 32 words, in a random bank.
-///
 /// # Safety
 /// Launch contract: as for [`bank_conflicts_broadcast`]; `banks` valid for `n` u32.
 #[kernel]
@@ -315,8 +289,6 @@ pub unsafe fn bank_conflicts_random(next: *const u32, banks: *const u32, target:
     }
 }
 
-/// Change from `random`: lane i reads words 2i and 2i + 1 with one 8-byte load.
-///
 /// # Safety
 /// Launch contract: as for [`bank_conflicts_broadcast`].
 #[kernel]
@@ -341,8 +313,6 @@ pub unsafe fn bank_conflicts_eight_bytes(next: *const u32, target: *mut u32, n: 
     }
 }
 
-/// Change from `eight_bytes`: lane i reads the four words from 4i on with one 16-byte load.
-///
 /// # Safety
 /// Launch contract: as for [`bank_conflicts_broadcast`].
 #[kernel]
@@ -401,8 +371,8 @@ unsafe fn through_columns(
     }
 }
 
-/// Change from `sixteen_bytes`: one word per lane, lane i in row i of a tile, all lanes in one column.
-/// All 32 lanes hit the same bank: a 32-way bank conflict.
+/// One word per lane, lane i in row i of a tile, all lanes in one column. All 32 lanes hit the same bank: a 32-way
+/// bank conflict.
 ///
 /// # Safety
 /// Launch contract: as for [`bank_conflicts_broadcast`].
@@ -415,9 +385,6 @@ pub unsafe fn bank_conflicts_column(next: *const u32, target: *mut u32, n: u32) 
     unsafe { through_columns(next, target, n, tile, |row, column| row * WARP_SIZE + column) };
 }
 
-/// Change from `column`: padding each row by one word shifts consecutive rows by one bank, so a column
-/// touches 32 different banks.
-///
 /// # Safety
 /// Launch contract: as for [`bank_conflicts_broadcast`].
 #[kernel]
@@ -430,9 +397,6 @@ pub unsafe fn bank_conflicts_padded(next: *const u32, target: *mut u32, n: u32) 
     unsafe { through_columns(next, target, n, tile, |row, column| row * (WARP_SIZE + 1) + column) };
 }
 
-/// Change from `padded`: no unused word; row r stores its column c at index c ^ r, so that a column
-/// still touches 32 different banks.
-///
 /// # Safety
 /// Launch contract: as for [`bank_conflicts_broadcast`].
 #[kernel]

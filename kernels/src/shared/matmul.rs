@@ -135,21 +135,7 @@
 //!
 //! Source: CUDA C++ Programming Guide, "Shared Memory" (the tiled product); CUTLASS documentation,
 //! "Efficient GEMM in CUDA" (tiles of blocks, warps and threads).
-//!
-//! [shared memory]: cuda_std::glossary#shared-memory
-//! [register]: cuda_std::glossary#register
-//! [warp]: cuda_std::glossary#warp
-//! [lane]: cuda_std::glossary#lane
-//! [sector]: cuda_std::glossary#sector
-//! [L1 cache]: cuda_std::glossary#l1-cache
-//! [coalesced]: cuda_std::glossary#coalesced
-//! [barrier]: cuda_std::glossary#barrier
-//! [thread coarsening]: cuda_std::glossary#thread-coarsening
-//! [wavefront]: cuda_std::glossary#wavefront
-//! [bank]: cuda_std::glossary#bank
-//! [asynchronous copy]: cuda_std::glossary#asynchronous-copy
-//! [occupancy]: cuda_std::glossary#occupancy
-//! [latency hiding]: cuda_std::glossary#latency-hiding
+#![doc = include_str!("../../../crates/report/src/links.md")]
 
 pub(super) mod sums;
 pub(super) mod tiles;
@@ -190,8 +176,6 @@ const WARPS_STAGES: u32 = 4;
 /// Dynamic shared memory of `warp_tiled`, bytes.
 pub const WARPS_SHARED_BYTES: u32 = WARPS_STAGES * Warps::STAGE_WORDS * 4;
 
-/// Naive: one thread per element of C; neighbouring threads compute neighbouring rows.
-///
 /// # Safety
 /// Launch contract: 2-D grid of `TILE` x `TILE` threads covering `m` in x and `n` in y; `m`, `n` and `k` at least 1; `a`
 /// valid for `m * k` f32, `b` for `k * n`, `c` for `m * n`; `c` overlaps neither.
@@ -204,8 +188,6 @@ pub unsafe fn matmul_naive(a: *const f32, b: *const f32, c: *mut f32, m: u32, n:
     }
 }
 
-/// Change from `naive`: neighbouring threads compute neighbouring columns.
-///
 /// # Safety
 /// Launch contract: as for [`matmul_naive`], but covering `n` in x and `m` in y.
 #[kernel]
@@ -232,8 +214,6 @@ unsafe fn element(a: *const f32, b: *const f32, (row, column): (u32, u32), n: u3
     sum
 }
 
-/// Change from `coalesced`: the block stages whole rows of A in shared memory, as long as they fit.
-///
 /// # Safety
 /// Launch contract: blocks of `STRIP_COLUMNS` x `STRIP_ROWS` threads covering `n` in x and `m` in y; `k` at most
 /// `STRIP_INNER`; the rest as for [`matmul_naive`].
@@ -267,8 +247,6 @@ pub unsafe fn matmul_strip(a: *const f32, b: *const f32, c: *mut f32, m: u32, n:
     }
 }
 
-/// Change from `strip`: square tiles of A and B, one after the other along the inner dimension.
-///
 /// # Safety
 /// Launch contract: as for [`matmul_coalesced`].
 #[kernel]
@@ -282,8 +260,6 @@ pub unsafe fn matmul_tiled(a: *const f32, b: *const f32, c: *mut f32, m: u32, n:
     unsafe { tiled((a, b, c), tiles, (m, n, k), 0.0, |a: f32, b, sum| a.mul_add(b, sum)) };
 }
 
-/// Change from `tiled`: integers.
-///
 /// # Safety
 /// Launch contract: as for [`matmul_coalesced`], with i32.
 #[kernel]
@@ -340,8 +316,6 @@ unsafe fn tiled<T: Copy>(
     }
 }
 
-/// Change from `tiled_i32`: floats again; a thread computes eight rows of a column, and uses each word of B eight times from a register.
-///
 /// # Safety
 /// Launch contract: 1-D blocks of `COLUMN_THREADS` threads in a 2-D grid, one `COLUMN_TILE` x `COLUMN_TILE` tile of C per
 /// block, covering `n` in x and `m` in y; the rest as for [`matmul_naive`].
@@ -404,8 +378,6 @@ pub unsafe fn matmul_register_1d(
 /// A stage of a tile of `SQUARE` x `SQUARE` results in shared memory.
 type Stage = MaybeUninit<[F32x4; (Square::STAGE_WORDS / 4) as usize]>;
 
-/// Change from `register_1d`: a thread computes 8 x 8 results, and uses each word of A eight times as well.
-///
 /// # Safety
 /// Launch contract: 1-D blocks of `SQUARE_THREADS` threads in a 2-D grid, one `SQUARE` x `SQUARE` tile of C per block,
 /// covering `n` in x and `m` in y; `a`, `b` and `c` 16-byte aligned; the rest as for [`matmul_naive`].
@@ -428,9 +400,6 @@ pub unsafe fn matmul_register_2d(
     };
 }
 
-/// Change from `register_2d`: 16-byte loads of A and B, and a thread's rows and columns are groups of four, half a tile
-/// apart, so that the lanes that read B together touch different banks.
-///
 /// # Safety
 /// Launch contract: as for [`matmul_register_2d`].
 #[kernel(launch_bounds(SQUARE_THREADS, 2))]
@@ -443,8 +412,6 @@ pub unsafe fn matmul_vectorized(a: *const f32, b: *const f32, c: *mut f32, m: u3
     unsafe { one_by_one::<Square>(&work, c, stage, |tile| work.load::<Square>(tile, stage)) };
 }
 
-/// Change from `vectorized`: two stages; while the block multiplies one tile, `cp.async` brings the next.
-///
 /// # Safety
 /// Launch contract: as for [`matmul_register_2d`].
 #[kernel(launch_bounds(SQUARE_THREADS, 2), min_compute_capability = 80)]
@@ -479,9 +446,6 @@ pub unsafe fn matmul_double_buffered(
     }
 }
 
-/// Change from `double_buffered`: each warp computes a compact 64 x 64 tile, a thread 8 x 16 of it, its lanes are arranged
-/// so that they share what they read, and `WARPS_STAGES` tiles are in shared memory.
-///
 /// # Safety
 /// Launch contract: 1-D blocks of `WARPS_THREADS` threads in a 2-D grid, one `WARPS_ROWS` x `WARPS_COLUMNS` tile of C per
 /// block, covering `n` in x and `m` in y; `WARPS_SHARED_BYTES` of dynamic shared memory; the rest as for

@@ -132,17 +132,7 @@
 //! Source: PTX ISA, "Matrix multiply-accumulate operation using mma instruction" and "Asynchronous warpgroup level matrix
 //! instructions"; CUTLASS documentation, "Efficient GEMM in
 //! CUDA".
-//!
-//! [measured peak]: cuda_std::glossary#measured-peak
-//! [shared memory]: cuda_std::glossary#shared-memory
-//! [register]: cuda_std::glossary#register
-//! [warp]: cuda_std::glossary#warp
-//! [sector]: cuda_std::glossary#sector
-//! [bank]: cuda_std::glossary#bank
-//! [wavefront]: cuda_std::glossary#wavefront
-//! [swizzle]: cuda_std::glossary#swizzle
-//! [asynchronous copy]: cuda_std::glossary#asynchronous-copy
-//! [mbarrier]: cuda_std::glossary#mbarrier
+#![doc = include_str!("../../../crates/report/src/links.md")]
 
 pub(super) mod tiles;
 pub(super) mod warpgroups;
@@ -177,8 +167,6 @@ pub const STEPS: u32 = tiles::STEPS;
 /// Dynamic shared memory of `mma_pipelined`, bytes.
 pub const RING_BYTES: u32 = STAGES * STAGE_BYTES;
 
-/// Naive: square tiles of A and B in shared memory, multiplied without tensor cores.
-///
 /// # Safety
 /// Launch contract: 2-D grid of `TILE` x `TILE` threads covering `n` in x and `m` in y; `m`, `n` and `k` at least 1; `a`
 /// valid for `m * k` bf16, `b` for `n * k`, `c` for `m * n` f32; `c` overlaps neither.
@@ -226,8 +214,7 @@ pub unsafe fn matmul_tensor_naive(
     }
 }
 
-/// Change from `naive`: tensor cores. Each warp computes 16 x 8 results, and its lanes load their fragments from
-/// global memory.
+/// Tensor cores. Each warp computes 16 x 8 results, and its lanes load their fragments from global memory.
 ///
 /// # Safety
 /// Launch contract: 1-D blocks of `THREADS` threads in a 2-D grid, one `GLOBAL_ROWS` x `GLOBAL_COLUMNS` tile of C per block,
@@ -269,8 +256,6 @@ pub unsafe fn matmul_tensor_mma_global(
     unsafe { store_16x8(c, (m, n), (row, column), sum) };
 }
 
-/// Change from `mma_global`: the block stages tiles of A and B in shared memory, and each warp computes 64 x 64 results.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS` threads per block, one block per `ROWS` x `COLUMNS` tile of C; `STAGE_BYTES` of
 /// dynamic shared memory; the rest as for [`matmul_tensor_mma_global`].
@@ -287,8 +272,6 @@ pub unsafe fn matmul_tensor_mma_tiled(
     unsafe { Work::new(a, b, (m, n, k)).one_by_one::<false>(c) };
 }
 
-/// Change from `mma_tiled`: the chunks of a row are swizzled, so that `ldmatrix` has no bank conflicts.
-///
 /// # Safety
 /// Launch contract: as for [`matmul_tensor_mma_tiled`].
 #[kernel(launch_bounds(THREADS, 1), min_compute_capability = 80)]
@@ -304,8 +287,6 @@ pub unsafe fn matmul_tensor_mma_swizzled(
     unsafe { Work::new(a, b, (m, n, k)).one_by_one::<true>(c) };
 }
 
-/// Change from `mma_swizzled`: `STAGES` tiles are in shared memory, and while the warps multiply one, the next are copied.
-///
 /// # Safety
 /// Launch contract: as for [`matmul_tensor_mma_tiled`], with `RING_BYTES` of dynamic shared memory.
 #[kernel(launch_bounds(THREADS, 1), min_compute_capability = 80)]
@@ -326,9 +307,6 @@ pub const WGMMA_THREADS: u32 = warpgroups::THREADS;
 /// Dynamic shared memory of `wgmma`, bytes.
 pub const WGMMA_BYTES: u32 = warpgroups::SHARED_BYTES;
 
-/// Change from `mma_pipelined`: four warps multiply together and read both factors from shared memory; one thread has the
-/// Tensor Memory Accelerator copy the tiles, swizzled on the way.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `WGMMA_THREADS` threads per block, one block per `ROWS` x `COLUMNS` tile of C; `WGMMA_BYTES` of
 /// dynamic shared memory; `a` and `b` maps of matrices of `k` columns of bf16, `m` and `n` rows, in boxes of `STEPS` x `ROWS` and

@@ -139,21 +139,7 @@
 //! Source: CUDA C++ Best Practices Guide, "Constant Memory" and "Shared Memory"; Micikevicius, "3D
 //! Finite Difference Computation on GPUs using CUDA"; Kirk and Hwu, "Programming Massively Parallel
 //! Processors", chapter "Stencil".
-//!
-//! [L1 cache]: cuda_std::glossary#l1-cache
-//! [L2 cache]: cuda_std::glossary#l2-cache
-//! [shared memory]: cuda_std::glossary#shared-memory
-//! [constant memory]: cuda_std::glossary#constant-memory
-//! [warp]: cuda_std::glossary#warp
-//! [lane]: cuda_std::glossary#lane
-//! [block]: cuda_std::glossary#block
-//! [barrier]: cuda_std::glossary#barrier
-//! [sector]: cuda_std::glossary#sector
-//! [register]: cuda_std::glossary#register
-//! [wavefront]: cuda_std::glossary#wavefront
-//! [occupancy]: cuda_std::glossary#occupancy
-//! [bank conflict]: cuda_std::glossary#bank-conflict
-//! [minimum time]: cuda_std::glossary#minimum-time
+#![doc = include_str!("../../../crates/report/src/links.md")]
 
 use core::mem::MaybeUninit;
 use cuda_std::GpuFloat;
@@ -227,8 +213,6 @@ fn flat_index(row: u32, columns: u32, column: u32) -> usize {
     row as usize * columns as usize + column as usize
 }
 
-/// Naive: a thread per element loads its 9 words, and the 5 coefficients, from global memory.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` and `target` valid for `n`
 /// f32, `coefficients` for `COEFFICIENTS`; `target` overlaps neither.
@@ -260,8 +244,6 @@ unsafe fn line(source: *const f32, coefficients: &[f32; COEFFICIENTS], i: u32, n
     add_axis::<RADIUS>(coefficients[0] * at(0), coefficients, at)
 }
 
-/// Change from `line_global`: the coefficients are in constant memory and become operands of the multiply-adds.
-///
 /// # Safety
 /// Launch contract: as for [`stencil_line_global`], without coefficients: they are in `STENCIL_COEFFICIENTS`.
 #[kernel]
@@ -273,8 +255,6 @@ pub unsafe fn stencil_line_constant(source: *const f32, target: *mut f32, n: u32
     }
 }
 
-/// Change from `line_constant`: the block stages its words and 4 more on either side, the halo, in shared memory.
-///
 /// # Safety
 /// Launch contract: as for [`stencil_line_constant`].
 #[kernel]
@@ -339,8 +319,6 @@ unsafe fn vector_or_zeros(source: *const f32, at: u32, n: u32) -> F32x4 {
     }
 }
 
-/// Change from `line_shared`: a thread computes 4 words from three 16-byte loads, in registers, without shared memory.
-///
 /// # Safety
 /// Launch contract: as for [`stencil_line_constant`], but `ceil(n / 4)` threads and 16-byte aligned arrays.
 #[kernel]
@@ -395,8 +373,6 @@ unsafe fn plane<const R: usize>(
     add_axis::<R>(sum, &coefficients, |d| load(row.wrapping_add_signed(d), column))
 }
 
-/// Change from `line_vectorized`: another task, 5 points of a plane; a thread per element, all from global memory.
-///
 /// # Safety
 /// Launch contract: 2-D grid of `BLOCK` threads covering `columns` in x and `rows` in y; `source` and `target` valid
 /// for `rows * columns` f32, not overlapping; the coefficients are in `STENCIL_COEFFICIENTS`.
@@ -496,8 +472,6 @@ fn add_vectors(sums: F32x4, coefficient: f32, a: F32x4, b: F32x4) -> F32x4 {
     )
 }
 
-/// Change from `plane_r1_global`: a thread walks down four columns with 16-byte loads and holds the rows above and below in registers.
-///
 /// # Safety
 /// Launch contract: as for [`stencil_plane_rolling`].
 #[kernel]
@@ -511,8 +485,6 @@ pub unsafe fn stencil_plane_r1_rolling(
     unsafe { roll_down::<1, 3>(source, target, (rows, columns)) };
 }
 
-/// Change from `plane_r1_rolling`: 17 points; a thread per element again, all from global memory.
-///
 /// # Safety
 /// Launch contract: as for [`stencil_plane_r1_global`].
 #[kernel]
@@ -527,8 +499,6 @@ pub unsafe fn stencil_plane_global(source: *const f32, target: *mut f32, rows: u
     }
 }
 
-/// Change from `plane_global`: the block stages a tile of 32 x 32 elements and its halo in shared memory.
-///
 /// # Safety
 /// Launch contract: 2-D grid of `BLOCK` threads, one `TILE` x `TILE` tile per block, covering `columns` in x and `rows`
 /// in y; arrays and coefficients as for [`stencil_plane_r1_global`].
@@ -576,8 +546,6 @@ pub unsafe fn stencil_plane_shared(source: *const f32, target: *mut f32, rows: u
     }
 }
 
-/// Change from `plane_shared`: a thread walks down four columns with 9 rows in registers; no shared memory, no barrier.
-///
 /// # Safety
 /// Launch contract: 1-D blocks of `STRIP_THREADS` threads in a 2-D grid, `COLUMNS_PER_THREAD` columns per thread and
 /// `ROWS_PER_BLOCK` rows per block, covering `columns` in x and `rows` in y; 4 divides `columns`; `source` and `target`
@@ -641,8 +609,6 @@ unsafe fn volume_of_thread<const R: usize>(
     }
 }
 
-/// Change from `plane_rolling`: another task, 7 points of a volume; a thread per element, all from global memory.
-///
 /// # Safety
 /// Launch contract: 3-D grid of `BLOCK` threads covering `columns` in x and `rows` in y, a plane per block in z;
 /// `source` and `target` valid for `planes * rows * columns` f32, not overlapping; the coefficients are in
@@ -659,8 +625,6 @@ pub unsafe fn stencil_volume_r1_global(
     unsafe { volume_of_thread::<1>(source, target, [planes, rows, columns]) };
 }
 
-/// Change from `volume_r1_global`: a thread walks through the planes with four columns in registers.
-///
 /// # Safety
 /// Launch contract: 3-D grid of `BLOCK` threads, `COLUMNS_PER_THREAD` columns per thread in x, a row in y and
 /// `PLANES_PER_BLOCK` planes per block in z, covering the volume; 4 divides `columns`; arrays 16-byte aligned; the rest
@@ -714,8 +678,6 @@ pub unsafe fn stencil_volume_r1_rolling(
     }
 }
 
-/// Change from `volume_r1_rolling`: 25 points; a thread per element again, all from global memory.
-///
 /// # Safety
 /// Launch contract: as for [`stencil_volume_r1_global`].
 #[kernel]
@@ -730,8 +692,6 @@ pub unsafe fn stencil_volume_global(
     unsafe { volume_of_thread::<RADIUS>(source, target, [planes, rows, columns]) };
 }
 
-/// Change from `volume_global`: the block walks through the planes; the middle one and its halo are in shared memory, the 8 others in registers.
-///
 /// The tile of a plane is 128 x 16 elements. Its rows are 35 vectors apart in shared memory: two for the halo, and one
 /// that shifts the rows, so that the vectors of a column are in different banks.
 ///

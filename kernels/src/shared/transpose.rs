@@ -128,24 +128,7 @@
 //!
 //! Source: CUDA C++ Best Practices Guide, "Shared Memory in Matrix Multiplication (C=AA^T)"; NVIDIA
 //! developer blog, "An Efficient Matrix Transpose in CUDA C/C++".
-//!
-//! [shared memory]: cuda_std::glossary#shared-memory
-//! [coalesced]: cuda_std::glossary#coalesced
-//! [bank conflict]: cuda_std::glossary#bank-conflict
-//! [warp]: cuda_std::glossary#warp
-//! [lane]: cuda_std::glossary#lane
-//! [sector]: cuda_std::glossary#sector
-//! [bank]: cuda_std::glossary#bank
-//! [wavefront]: cuda_std::glossary#wavefront
-//! [L2 cache]: cuda_std::glossary#l2-cache
-//! [block]: cuda_std::glossary#block
-//! [L1 cache]: cuda_std::glossary#l1-cache
-//! [barrier]: cuda_std::glossary#barrier
-//! [padding]: cuda_std::glossary#padding
-//! [swizzle]: cuda_std::glossary#swizzle
-//! [bytes in flight]: cuda_std::glossary#bytes-in-flight
-//! [register]: cuda_std::glossary#register
-//! [occupancy]: cuda_std::glossary#occupancy
+#![doc = include_str!("../../../crates/report/src/links.md")]
 
 use core::mem::MaybeUninit;
 use cuda_std::prelude::*;
@@ -199,8 +182,6 @@ fn flat_index(row: u32, column: u32, width: u32) -> usize {
     row as usize * width as usize + column as usize
 }
 
-/// Naive: lanes follow a source row, so their stores are `rows` words apart.
-///
 /// # Safety
 /// Launch contract: 2-D grid of `TILE` x `BLOCK_ROWS` threads, one `TILE` x `TILE` tile per block,
 /// covering `columns` in x and `rows` in y; `source` and `target` valid for `rows * columns` f32,
@@ -226,8 +207,6 @@ pub unsafe fn transpose_column_write(
     }
 }
 
-/// Change from `column_write`: lanes follow a target row, so their loads are `columns` words apart.
-///
 /// # Safety
 /// Launch contract: as for [`transpose_column_write`], but covering `rows` in x and `columns` in y.
 #[kernel]
@@ -282,9 +261,8 @@ unsafe fn through_tile(
     }
 }
 
-/// Change from `column_read`: each block stages a tile in shared memory and writes it back transposed,
-/// so that global loads and stores are both coalesced. All 32 lanes that read a column of the tile hit
-/// the same bank: a 32-way bank conflict.
+/// Each block stages a tile in shared memory and writes it back transposed, so that global loads and stores are both
+/// coalesced. All 32 lanes that read a column of the tile hit the same bank: a 32-way bank conflict.
 ///
 /// # Safety
 /// Launch contract: as for [`transpose_column_write`].
@@ -300,9 +278,6 @@ pub unsafe fn transpose_tiled(source: *const f32, target: *mut f32, rows: u32, c
     }
 }
 
-/// Change from `tiled`: padding each row by one word shifts consecutive rows by one bank, so a column
-/// touches 32 different banks.
-///
 /// # Safety
 /// Launch contract: as for [`transpose_column_write`].
 #[kernel]
@@ -317,9 +292,6 @@ pub unsafe fn transpose_padded(source: *const f32, target: *mut f32, rows: u32, 
     }
 }
 
-/// Change from `padded`: no unused word; row r stores its column c at index c ^ r, so that a column
-/// still touches 32 different banks.
-///
 /// # Safety
 /// Launch contract: as for [`transpose_column_write`].
 #[kernel]
@@ -387,8 +359,8 @@ unsafe fn through_sub_tiles(
     }
 }
 
-/// Change from `swizzled`: each thread loads four rows of four words, transposes this 4 x 4 sub-tile in
-/// registers, and stores 16 bytes at a time. The swizzle permutes vectors of 16 bytes instead of words.
+/// Each thread loads four rows of four words, transposes this 4 x 4 sub-tile in registers, and stores 16 bytes at a
+/// time. The swizzle permutes vectors of 16 bytes instead of words.
 ///
 /// # Safety
 /// Launch contract: 2-D grid of `VECTORIZED_THREADS` x `VECTORIZED_THREADS` threads, one `VECTORIZED_TILE` x `VECTORIZED_TILE`
@@ -404,9 +376,6 @@ pub unsafe fn transpose_vectorized(source: *const f32, target: *mut f32, rows: u
     unsafe { through_sub_tiles(source, target, rows, columns, (&raw mut VECTORS).cast(), place) };
 }
 
-/// Change from `vectorized`: neighbouring blocks take tiles below each other in the source, so that
-/// blocks that run concurrently write adjacent parts of the same target rows.
-///
 /// # Safety
 /// Launch contract: as for [`transpose_vectorized`], but covering `rows` in x and `columns` in y.
 #[kernel(launch_bounds(VECTORIZED_THREADS * VECTORIZED_THREADS))]
@@ -419,9 +388,6 @@ pub unsafe fn transpose_block_order(source: *const f32, target: *mut f32, rows: 
     unsafe { through_sub_tiles(source, target, rows, columns, (&raw mut VECTORS).cast(), place) };
 }
 
-/// Change from `block_order`: `cp.async` copies the tile from global to shared memory without passing
-/// through registers; the 4 x 4 transpose happens on the way out.
-///
 /// # Safety
 /// Launch contract: as for [`transpose_block_order`].
 #[kernel(launch_bounds(VECTORIZED_THREADS * VECTORIZED_THREADS), min_compute_capability = 80)]

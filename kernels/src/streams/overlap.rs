@@ -1,8 +1,5 @@
-//! Kernels of `overlap`. Host half and teaching doc: `host/src/patterns/streams/overlap.rs`.
-
 use cuda_std::prelude::*;
 
-/// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
 /// Rounds of a step. A round is a multiplication and an addition.
 pub const ROUNDS: u32 = 16;

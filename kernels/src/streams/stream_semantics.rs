@@ -1,9 +1,5 @@
-//! The kernel of `stream_semantics`, whose work is the host's; the teaching doc is in
-//! `host/src/patterns/streams/stream_semantics.rs`.
-
 use cuda_std::prelude::*;
 
-/// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
 /// The factor by which each turn of the loop multiplies.
 pub const FACTOR: u32 = 1_664_525;

@@ -1,9 +1,6 @@
-//! Kernels of `zero_copy`. Host half and teaching doc: `host/src/patterns/transfer/zero_copy.rs`.
-
 use cuda_std::prelude::*;
 use cuda_std::warp::WARP_SIZE;
 
-/// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
 /// The distance in words from one read of a thread to its next: 32 blocks further, so that another multiprocessor has read
 /// that word before.

@@ -1,5 +1,3 @@
-//! Host half of `cache_operators`. Device half and teaching doc: `kernels/src/caches/cache_operators.rs`.
-
 use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random};

@@ -1,5 +1,3 @@
-//! Host half of `constant_memory`. Device half and teaching doc: `kernels/src/caches/constant_memory.rs`.
-
 use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random};

@@ -134,12 +134,7 @@
 //!
 //! Source: CUDA C++ Best Practices Guide, "L2 Cache": "L2 Cache Access Window", "Tuning the Access
 //! Window Hit-Ratio"; CUDA C++ Programming Guide, "Device Memory L2 Access Management".
-//!
-//! [L2 cache]: cuda_std::glossary#l2-cache
-//! [compute capability]: cuda_std::glossary#compute-capability
-//! [stream]: cuda_std::glossary#stream
-//! [cache line]: cuda_std::glossary#cache-line
-//! [race]: cuda_std::glossary#race
+#![doc = include_str!("../../../../crates/report/src/links.md")]
 
 mod in_place;
 mod set_aside;

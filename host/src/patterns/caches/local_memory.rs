@@ -1,5 +1,3 @@
-//! Host half of `local_memory`. Device half and teaching doc: `kernels/src/caches/local_memory.rs`.
-
 use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random};

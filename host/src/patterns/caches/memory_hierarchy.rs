@@ -1,5 +1,3 @@
-//! Host half of `memory_hierarchy`. Device half and teaching doc: `kernels/src/caches/memory_hierarchy.rs`.
-
 use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Element, POISON, Random};

@@ -1,5 +1,3 @@
-//! Host half of `texture`. Device half and teaching doc: `kernels/src/caches/texture.rs`.
-
 use anyhow::{Result, bail};
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random};

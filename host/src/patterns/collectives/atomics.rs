@@ -1,5 +1,3 @@
-//! Host half of `atomics`. Device half and teaching doc: `kernels/src/collectives/atomics.rs`.
-
 use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Element, Random, Tolerance};

@@ -1,5 +1,3 @@
-//! Host half of `distributed_shared`. Device half and teaching doc: `kernels/src/collectives/distributed_shared.rs`.
-
 use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random, Tolerance};

@@ -1,5 +1,3 @@
-//! Host half of `histogram`. Device half and teaching doc: `kernels/src/collectives/histogram.rs`.
-
 use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Element, Random, Tolerance};
@@ -60,7 +58,7 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Read, bytes(size).total())),
     variants: &[
-        variant!(device::histogram_global_atomic, launch, 0, all_blocks(size))
+        variant!(device::histogram_global_atomic, launch, 0, all_blocks)
         .expecting(|size| Expectation {
             load_sectors: Some(1.0),
             global_atomics: Some(length(size) as f64),
@@ -69,7 +67,7 @@ pub const PATTERN: Pattern = Pattern {
                 most frequent bin",
             ..Expectation::default()
         }),
-        variant!(device::histogram_block_private, launch, 0, scalar_blocks(size))
+        variant!(device::histogram_block_private, launch, 0, scalar_blocks)
         .expecting(|size| {
             let wavefronts = average(&byte_requests(size), word_wavefronts);
             copies(
@@ -79,12 +77,12 @@ pub const PATTERN: Pattern = Pattern {
                 256 atomics per block",
             )
         }),
-        variant!(device::histogram_warp_private, launch, 0, scalar_blocks(size))
+        variant!(device::histogram_warp_private, launch, 0, scalar_blocks)
         .expecting(|size| {
             let wavefronts = average(&byte_requests(size), word_wavefronts);
             copies(scalar_blocks(size), wavefronts, "as before: the lanes of a warp share its copy")
         }),
-        variant!(device::histogram_padded, launch, 0, scalar_blocks(size))
+        variant!(device::histogram_padded, launch, 0, scalar_blocks)
         .expecting(|size| {
             let words = |lane: usize, bin: u32| lane as u32 * (BINS + 1) + bin;
             let wavefronts = average(&byte_requests(size), |bins| {
@@ -97,14 +95,14 @@ pub const PATTERN: Pattern = Pattern {
                 "bank (lane + bin) % 32 is random for random bins: about 3.53 wavefronts",
             )
         }),
-        variant!(device::histogram_lane_private, launch, 0, scalar_blocks(size))
+        variant!(device::histogram_lane_private, launch, 0, scalar_blocks)
         .expecting(|size| copies(scalar_blocks(size), 1.0, "bank (32 bin + lane) % 32 = lane, all different: 1 wavefront")),
-        variant!(device::histogram_coarsened, launch, 0, wide_blocks(size))
+        variant!(device::histogram_coarsened, launch, 0, wide_blocks)
         .expecting(|size| Expectation {
             load_sectors: Some(16.0),
             ..copies(wide_blocks(size), 1.0, "32 x 16 B / 32 B = 16 sectors; bank = lane: 1 wavefront")
         }),
-        variant!(device::histogram_aggregated, launch, 0, wide_blocks(size))
+        variant!(device::histogram_aggregated, launch, 0, wide_blocks)
         .expecting(|size| Expectation {
             load_sectors: Some(16.0),
             ..copies(
@@ -113,7 +111,7 @@ pub const PATTERN: Pattern = Pattern {
                 "as before, with a quarter of the requests if all bytes are equal",
             )
         }),
-        variant!(device::histogram_large_histogram_global, launch, 1, wide_blocks(size))
+        variant!(device::histogram_large_histogram_global, launch, 1, wide_blocks)
         .writing(&[1])
         .expecting(|size| Expectation {
             load_sectors: Some(16.0),
@@ -317,13 +315,13 @@ fn launch<T: Element>(
     size: &Size,
     kernel: Kernel<fn(*const T, *mut u32, u32)>,
     array: usize,
-    grid: u32,
+    blocks: fn(&Size) -> u32,
 ) -> Result<()> {
     let n = length(size).div_ceil(size_of::<T>()) as u32;
     let arguments = (arrays.input(array), arrays.output(array), n);
     // SAFETY: one thread per byte, or a grid of its own choice for the others; the input has that many elements and is
     // 256-byte aligned; the output is a zero for each bin.
-    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
+    unsafe { launcher.launch(kernel, blocks(size), THREADS_PER_BLOCK, 0, arguments) }
 }
 
 fn many_bins(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {

@@ -1,5 +1,3 @@
-//! Host half of `reduction`. Device half and teaching doc: `kernels/src/collectives/reduction.rs`.
-
 use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Element, Random, Tolerance};
@@ -46,7 +44,7 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Read, bytes(size).total())),
     variants: &[
-        variant!(device::reduction_global_atomic, launch, 0, blocks(size))
+        variant!(device::reduction_global_atomic, launch, 0, blocks)
         .expecting(|size| Expectation {
             load_sectors: Some(4.0),
             global_atomics: Some(elements(size) as f64),
@@ -55,7 +53,7 @@ pub const PATTERN: Pattern = Pattern {
                 one after the other",
             ..Expectation::default()
         }),
-        variant!(device::reduction_interleaved, launch, 0, blocks(size))
+        variant!(device::reduction_interleaved, launch, 0, blocks)
         .expecting(|size| {
             tree(
                 size,
@@ -64,7 +62,7 @@ pub const PATTERN: Pattern = Pattern {
                 atomics",
             )
         }),
-        variant!(device::reduction_strided, launch, 0, blocks(size))
+        variant!(device::reduction_strided, launch, 0, blocks)
         .expecting(|size| {
             let (warps, wavefronts) = strided_tree();
             let loads = (2.0 * wavefronts + 1.0) / (2.0 * warps + 1.0);
@@ -76,7 +74,7 @@ pub const PATTERN: Pattern = Pattern {
                 stores (95 + 16) / (20 + 16)",
             )
         }),
-        variant!(device::reduction_sequential, launch, 0, blocks(size))
+        variant!(device::reduction_sequential, launch, 0, blocks)
         .expecting(|size| {
             tree(
                 size,
@@ -85,7 +83,7 @@ pub const PATTERN: Pattern = Pattern {
                 atomics",
             )
         }),
-        variant!(device::reduction_shuffle, launch, 0, blocks(size))
+        variant!(device::reduction_shuffle, launch, 0, blocks)
         .expecting(|size| {
             tree(
                 size,
@@ -94,12 +92,12 @@ pub const PATTERN: Pattern = Pattern {
                 atomics",
             )
         }),
-        variant!(device::reduction_vectorized, launch, 0, vectorized_blocks(size))
+        variant!(device::reduction_vectorized, launch, 0, vectorized_blocks)
         .expecting(vectorized_traffic),
-        variant!(device::reduction_vectorized_i32, launch, 1, vectorized_blocks(size))
+        variant!(device::reduction_vectorized_i32, launch, 1, vectorized_blocks)
         .writing(&[1])
         .expecting(vectorized_traffic),
-        variant!(device::reduction_vectorized_f64, launch, 2, vectorized_blocks(size))
+        variant!(device::reduction_vectorized_f64, launch, 2, vectorized_blocks)
         .writing(&[2])
         .expecting(vectorized_traffic),
     ],
@@ -207,11 +205,11 @@ fn launch<T: Element>(
     size: &Size,
     kernel: Kernel<fn(*const T, *mut T, u32)>,
     array: usize,
-    grid: u32,
+    blocks: fn(&Size) -> u32,
 ) -> Result<()> {
     let n = elements(size).div_ceil(size_of::<T>() / 4) as u32;
     let arguments = (arrays.input(array), arrays.output(array), n);
     // SAFETY: one thread per element, or a grid of its own choice for the vectorized ones; the input has that many
     // elements and is 256-byte aligned; the output is one zero.
-    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
+    unsafe { launcher.launch(kernel, blocks(size), THREADS_PER_BLOCK, 0, arguments) }
 }

@@ -1,5 +1,3 @@
-//! Host half of `scan`. Device half and teaching doc: `kernels/src/collectives/scan.rs`.
-
 use super::reduction::strided_tree;
 use anyhow::Result;
 use coalesce::arrays::Arrays;

@@ -1,5 +1,3 @@
-//! Host half of `coarsening`. Device half and teaching doc: `kernels/src/execution/coarsening.rs`.
-
 use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random};

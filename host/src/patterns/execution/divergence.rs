@@ -1,5 +1,3 @@
-//! Host half of `divergence`. Device half and teaching doc: `kernels/src/execution/divergence.rs`.
-
 use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random};

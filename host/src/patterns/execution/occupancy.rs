@@ -1,5 +1,3 @@
-//! Host half of `occupancy`. Device half and teaching doc: `kernels/src/execution/occupancy.rs`.
-
 use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random};

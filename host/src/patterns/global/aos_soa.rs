@@ -1,5 +1,3 @@
-//! Host half of `aos_soa`. Device half and teaching doc: `kernels/src/global/aos_soa.rs`.
-
 use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random, Tolerance};

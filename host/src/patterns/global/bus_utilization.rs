@@ -1,5 +1,3 @@
-//! Host half of `bus_utilization`. Device half and teaching doc: `kernels/src/global/bus_utilization.rs`.
-
 use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random};

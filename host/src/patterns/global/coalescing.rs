@@ -1,5 +1,3 @@
-//! Host half of `coalescing`. Device half and teaching doc: `kernels/src/global/coalescing.rs`.
-
 use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random};

@@ -1,5 +1,3 @@
-//! Host half of `misalignment`. Device half and teaching doc: `kernels/src/global/misalignment.rs`.
-
 use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, POISON, Random};

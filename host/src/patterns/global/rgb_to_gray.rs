@@ -1,5 +1,3 @@
-//! Host half of `rgb_to_gray`. Device half and teaching doc: `kernels/src/global/rgb_to_gray.rs`.
-
 use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random};

@@ -1,5 +1,3 @@
-//! Host half of `store_segments`. Device half and teaching doc: `kernels/src/global/store_segments.rs`.
-
 use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, POISON, Random};

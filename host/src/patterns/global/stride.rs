@@ -1,5 +1,3 @@
-//! Host half of `stride`. Device half and teaching doc: `kernels/src/global/stride.rs`.
-
 use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, POISON, Random};

@@ -105,13 +105,7 @@
 //!
 //! Source: CUDA C++ Programming Guide, "Stream Ordered Memory Allocator", "Physical Page Caching
 //! Behavior"; CUDA C++ Best Practices Guide, "Memory Allocation".
-//!
-//! [memory pool]: cuda_std::glossary#memory-pool
-//! [device]: cuda_std::glossary#device
-//! [host]: cuda_std::glossary#host
-//! [stream]: cuda_std::glossary#stream
-//! [kernel]: cuda_std::glossary#kernel
-//! [event]: cuda_std::glossary#event
+#![doc = include_str!("../../../../crates/report/src/links.md")]
 
 use anyhow::Result;
 use coalesce::data::{Data, POISON, Random};
@@ -200,10 +194,12 @@ fn bytes(size: &Size) -> Bytes {
 
 /// Where a step has its memory from.
 enum Memory {
-    /// The device.
     Device,
     /// A stream-ordered pool.
-    Pool { pool: Pool, synchronizes: bool },
+    Pool {
+        pool: Pool,
+        synchronizes: bool,
+    },
     /// A block that is allocated per run.
     Parts,
     /// A block that is there before.

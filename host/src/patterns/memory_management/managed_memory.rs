@@ -131,16 +131,7 @@
 //! Preconditions: n at most 2^31. At the size of the benchmark there are 64 MiB of managed memory.
 //!
 //! Source: CUDA C++ Programming Guide, "Unified Memory": "Data Usage Hints", "Data Prefetching".
-//!
-//! [Managed memory]: cuda_std::glossary#managed-memory
-//! [host]: cuda_std::glossary#host
-//! [device]: cuda_std::glossary#device
-//! [kernel]: cuda_std::glossary#kernel
-//! [pinned memory]: cuda_std::glossary#pinned-memory
-//! [H2D]: cuda_std::glossary#h2d
-//! [D2H]: cuda_std::glossary#d2h
-//! [stream]: cuda_std::glossary#stream
-//! [PCIe]: cuda_std::glossary#pcie
+#![doc = include_str!("../../../../crates/report/src/links.md")]
 
 use anyhow::{Result, ensure};
 use coalesce::data::{Data, Element, POISON, Random};

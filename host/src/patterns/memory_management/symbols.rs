@@ -95,18 +95,7 @@
 //!
 //! Source: CUDA C++ Programming Guide, "Device Memory", `cudaMemcpyToSymbol`, "Unified Memory",
 //! `__managed__`; CUDA Driver API, `cuModuleGetGlobal`.
-//!
-//! [kernel]: cuda_std::glossary#kernel
-//! [global memory]: cuda_std::glossary#global-memory
-//! [constant memory]: cuda_std::glossary#constant-memory
-//! [host]: cuda_std::glossary#host
-//! [device]: cuda_std::glossary#device
-//! [pageable memory]: cuda_std::glossary#pageable-memory
-//! [pinned memory]: cuda_std::glossary#pinned-memory
-//! [managed memory]: cuda_std::glossary#managed-memory
-//! [PCIe]: cuda_std::glossary#pcie
-//! [stream]: cuda_std::glossary#stream
-//! [launch]: cuda_std::glossary#launch
+#![doc = include_str!("../../../../crates/report/src/links.md")]
 
 use anyhow::Result;
 use coalesce::data::{Data, Element, POISON, Random};

@@ -99,21 +99,7 @@
 //!
 //! Source: CUDA C++ Programming Guide, "Unified Virtual Address Space", "Mapped Memory"; CUDA
 //! Driver API, "Unified Addressing", "cuMemHostRegister".
-//!
-//! [unified addressing]: cuda_std::glossary#unified-addressing
-//! [pinned memory]: cuda_std::glossary#pinned-memory
-//! [host]: cuda_std::glossary#host
-//! [device]: cuda_std::glossary#device
-//! [kernel]: cuda_std::glossary#kernel
-//! [sector]: cuda_std::glossary#sector
-//! [request]: cuda_std::glossary#request
-//! [PCIe]: cuda_std::glossary#pcie
-//! [mapped memory]: cuda_std::glossary#mapped-memory
-//! [warp]: cuda_std::glossary#warp
-//! [managed memory]: cuda_std::glossary#managed-memory
-//! [L2 cache]: cuda_std::glossary#l2-cache
-//! [unified memory]: cuda_std::glossary#unified-memory
-//! [measured peak]: cuda_std::glossary#measured-peak
+#![doc = include_str!("../../../../crates/report/src/links.md")]
 
 use anyhow::Result;
 use coalesce::data::{Data, POISON, Random};
@@ -211,7 +197,6 @@ fn minimum_time(variant: &Variant, size: &Size) -> Option<(Resource, usize)> {
     Some((limit, bytes(size).total()))
 }
 
-/// A kind of memory.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Device,

@@ -1,5 +1,3 @@
-//! Host half of `async_copy`. Device half and teaching doc: `kernels/src/shared/async_copy.rs`.
-
 use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random};

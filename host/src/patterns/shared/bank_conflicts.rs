@@ -1,5 +1,3 @@
-//! Host half of `bank_conflicts`. Device half and teaching doc: `kernels/src/shared/bank_conflicts.rs`.
-
 use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random};

@@ -1,5 +1,3 @@
-//! Host half of `matmul`. Device half and teaching doc: `kernels/src/shared/matmul.rs`.
-
 use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random, Tolerance};
@@ -205,7 +203,6 @@ fn case(size: &Size, random: &mut Random) -> Case {
     }
 }
 
-/// Random integers.
 fn i32s(random: &mut Random, len: usize) -> Vec<i32> {
     random.u32s(len).into_par_iter().map(u32::cast_signed).collect()
 }

@@ -1,5 +1,3 @@
-//! Host half of `matmul_aat`. Device half and teaching doc: `kernels/src/shared/matmul_aat.rs`.
-
 use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random, Tolerance};

@@ -1,5 +1,3 @@
-//! Host half of `matmul_ab`. Device half and teaching doc: `kernels/src/shared/matmul_ab.rs`.
-
 use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random, Tolerance};

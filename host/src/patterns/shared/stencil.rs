@@ -1,5 +1,3 @@
-//! Host half of `stencil`. Device half and teaching doc: `kernels/src/shared/stencil.rs`.
-
 use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random, Tolerance};

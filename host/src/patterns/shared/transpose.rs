@@ -1,5 +1,3 @@
-//! Host half of `transpose`. Device half and teaching doc: `kernels/src/shared/transpose.rs`.
-
 use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random};

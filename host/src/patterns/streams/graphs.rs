@@ -87,15 +87,7 @@
 //!
 //! Source: CUDA C++ Programming Guide, "CUDA Graphs"; the times per launch: RRZE gpu-benches,
 //! gpu-small-kernels, GH200.
-//!
-//! [kernel]: cuda_std::glossary#kernel
-//! [host]: cuda_std::glossary#host
-//! [graph]: cuda_std::glossary#graph
-//! [launch]: cuda_std::glossary#launch
-//! [device]: cuda_std::glossary#device
-//! [launch overhead]: cuda_std::glossary#launch-overhead
-//! [stream]: cuda_std::glossary#stream
-//! [event]: cuda_std::glossary#event
+#![doc = include_str!("../../../../crates/report/src/links.md")]
 
 use anyhow::Result;
 use coalesce::data::{Data, POISON, Random};

@@ -123,20 +123,7 @@
 //!
 //! Source: CUDA C++ Best Practices Guide, "Asynchronous and Overlapping Transfers with
 //! Computation"; CUDA C++ Programming Guide, "Asynchronous Concurrent Execution".
-//!
-//! [stream]: cuda_std::glossary#stream
-//! [pageable memory]: cuda_std::glossary#pageable-memory
-//! [device]: cuda_std::glossary#device
-//! [copy engine]: cuda_std::glossary#copy-engine
-//! [host]: cuda_std::glossary#host
-//! [H2D]: cuda_std::glossary#h2d
-//! [D2H]: cuda_std::glossary#d2h
-//! [multiprocessor]: cuda_std::glossary#multiprocessor
-//! [kernel]: cuda_std::glossary#kernel
-//! [pinned memory]: cuda_std::glossary#pinned-memory
-//! [launch]: cuda_std::glossary#launch
-//! [register]: cuda_std::glossary#register
-//! [legacy default stream]: cuda_std::glossary#legacy-default-stream
+#![doc = include_str!("../../../../crates/report/src/links.md")]
 
 use anyhow::Result;
 use coalesce::data::{Data, Element, POISON, Random};

@@ -118,14 +118,7 @@
 //!
 //! Source: CUDA Driver API, "Stream synchronization behavior"; CUDA C++ Programming Guide,
 //! "Streams", "Events".
-//!
-//! [stream]: cuda_std::glossary#stream
-//! [legacy default stream]: cuda_std::glossary#legacy-default-stream
-//! [event]: cuda_std::glossary#event
-//! [host]: cuda_std::glossary#host
-//! [kernel]: cuda_std::glossary#kernel
-//! [device]: cuda_std::glossary#device
-//! [block]: cuda_std::glossary#block
+#![doc = include_str!("../../../../crates/report/src/links.md")]
 
 use anyhow::Result;
 use coalesce::data::{Data, POISON, Random};

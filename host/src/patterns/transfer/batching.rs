@@ -92,15 +92,7 @@
 //! Preconditions: none.
 //!
 //! Source: CUDA C++ Best Practices Guide, "Data Transfer Between Host and Device".
-//!
-//! [host]: cuda_std::glossary#host
-//! [device]: cuda_std::glossary#device
-//! [PCIe]: cuda_std::glossary#pcie
-//! [pinned memory]: cuda_std::glossary#pinned-memory
-//! [kernel]: cuda_std::glossary#kernel
-//! [launch]: cuda_std::glossary#launch
-//! [copy engine]: cuda_std::glossary#copy-engine
-//! [mapped memory]: cuda_std::glossary#mapped-memory
+#![doc = include_str!("../../../../crates/report/src/links.md")]
 
 use anyhow::Result;
 use coalesce::data::{Data, Element, POISON, Random};

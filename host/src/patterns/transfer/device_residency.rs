@@ -73,15 +73,7 @@
 //!
 //! Source: CUDA C++ Best Practices Guide, "Data Transfer Between Host and Device": intermediate data
 //! should be created, used and destroyed in device memory, even if a kernel is no faster there.
-//!
-//! [pinned memory]: cuda_std::glossary#pinned-memory
-//! [host]: cuda_std::glossary#host
-//! [kernel]: cuda_std::glossary#kernel
-//! [H2D]: cuda_std::glossary#h2d
-//! [D2H]: cuda_std::glossary#d2h
-//! [L2 cache]: cuda_std::glossary#l2-cache
-//! [multiprocessor]: cuda_std::glossary#multiprocessor
-//! [warp]: cuda_std::glossary#warp
+#![doc = include_str!("../../../../crates/report/src/links.md")]
 
 use anyhow::Result;
 use coalesce::data::{Data, Element, POISON, Random};

@@ -125,23 +125,7 @@
 //! Source: CUDA C++ Programming Guide, "Multi-Device System" (peer-to-peer memory access, peer-to-peer
 //! memory copy); CUDA Driver API, "Peer Context Memory Access"; NVIDIA H100 data sheet (NVLink); NCCL
 //! documentation, "AllReduce"; NCCL tests, PERFORMANCE.md (bytes of an all-reduce).
-//!
-//! [device]: cuda_std::glossary#device
-//! [kernel]: cuda_std::glossary#kernel
-//! [host]: cuda_std::glossary#host
-//! [PCIe]: cuda_std::glossary#pcie
-//! [unified addressing]: cuda_std::glossary#unified-addressing
-//! [sector]: cuda_std::glossary#sector
-//! [warp]: cuda_std::glossary#warp
-//! [request]: cuda_std::glossary#request
-//! [lane]: cuda_std::glossary#lane
-//! [copy engine]: cuda_std::glossary#copy-engine
-//! [latency]: cuda_std::glossary#latency
-//! [cache line]: cuda_std::glossary#cache-line
-//! [atomic]: cuda_std::glossary#atomic
-//! [event]: cuda_std::glossary#event
-//! [stream]: cuda_std::glossary#stream
-//! [multiprocessor]: cuda_std::glossary#multiprocessor
+#![doc = include_str!("../../../../crates/report/src/links.md")]
 
 mod chain;
 mod work;

@@ -143,18 +143,7 @@
 //!
 //! Source: CUDA C++ Best Practices Guide, "Pinned Memory"; CUDA C++ Programming Guide, "Page-Locked
 //! Host Memory"; PCI Express Base Specification 5.0.
-//!
-//! [pinned memory]: cuda_std::glossary#pinned-memory
-//! [pageable memory]: cuda_std::glossary#pageable-memory
-//! [copy engine]: cuda_std::glossary#copy-engine
-//! [PCIe]: cuda_std::glossary#pcie
-//! [host]: cuda_std::glossary#host
-//! [device]: cuda_std::glossary#device
-//! [H2D]: cuda_std::glossary#h2d
-//! [D2H]: cuda_std::glossary#d2h
-//! [measured peak]: cuda_std::glossary#measured-peak
-//! [write-combined memory]: cuda_std::glossary#write-combined-memory
-//! [stream]: cuda_std::glossary#stream
+#![doc = include_str!("../../../../crates/report/src/links.md")]
 
 use anyhow::Result;
 use coalesce::data::{Data, Element, POISON, Random};
@@ -258,7 +247,6 @@ fn minimum_time(variant: &Variant, size: &Size) -> Option<(Resource, usize)> {
     Some((resource, if resource == Resource::Bidirectional { 8 * n } else { 4 * n }))
 }
 
-/// Kinds of host memory.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Pageable,
@@ -460,7 +448,6 @@ impl HostWork for Pin {
     }
 }
 
-/// The host reads memory.
 struct Read {
     memory: Memory,
     target: Vec<f32>,

@@ -109,23 +109,7 @@
 //! Preconditions: n at most 2^31.
 //!
 //! Source: CUDA C++ Best Practices Guide, "Zero Copy"; CUDA C++ Programming Guide, "Mapped Memory".
-//!
-//! [mapped memory]: cuda_std::glossary#mapped-memory
-//! [pinned memory]: cuda_std::glossary#pinned-memory
-//! [kernel]: cuda_std::glossary#kernel
-//! [device]: cuda_std::glossary#device
-//! [sector]: cuda_std::glossary#sector
-//! [PCIe]: cuda_std::glossary#pcie
-//! [host]: cuda_std::glossary#host
-//! [latency]: cuda_std::glossary#latency
-//! [warp]: cuda_std::glossary#warp
-//! [coalesced]: cuda_std::glossary#coalesced
-//! [lane]: cuda_std::glossary#lane
-//! [L1 cache]: cuda_std::glossary#l1-cache
-//! [L2 cache]: cuda_std::glossary#l2-cache
-//! [launch]: cuda_std::glossary#launch
-//! [cache line]: cuda_std::glossary#cache-line
-//! [block]: cuda_std::glossary#block
+#![doc = include_str!("../../../../crates/report/src/links.md")]
 
 use anyhow::Result;
 use coalesce::data::{Data, Element, POISON, Random};
@@ -296,7 +280,6 @@ const REREAD: AccessKernel =
 const REWRITE: AccessKernel =
     AccessKernel { name: device::zero_copy_rewrite.name(), takes_passes: true };
 
-/// Where the kernel reads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Source {
     /// Device memory that holds the source already.
@@ -305,11 +288,9 @@ enum Source {
     Staged,
     /// Device memory, after a kernel has read mapped memory into it.
     Cached,
-    /// Mapped memory.
     Mapped,
 }
 
-/// Where the kernel writes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Target {
     Device,

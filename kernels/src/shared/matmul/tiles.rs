@@ -32,7 +32,6 @@ pub trait Tile {
     /// The row and the column of a thread's first groups.
     fn place(thread: u32) -> (u32, u32);
 
-    /// Threads per block.
     const THREADS: u32 = Self::ROWS / 8 * Self::COLUMNS / Self::COLUMNS_PER_THREAD;
     /// Words from one step of A to the next in shared memory. A is transposed there: a step is a column of A. Four words
     /// more than a column, so that the lanes that store a row hit different banks.
