@@ -6,6 +6,7 @@
 #![allow(missing_docs)]
 
 pub mod patterns;
+mod prelude;
 
 use coalesce::Catalogue;
 use cuda_host::Image;

@@ -229,9 +229,15 @@ impl Variant {
 /// The variant of a kernel `{pattern}_{variant}`, in the module of the pattern, which has its name.
 ///
 /// `variant!(device::stride_copy, launch, 1)` is launched by `launch(launcher, arrays, size, device::stride_copy, 1)`,
-/// `variant!(device::stride_copy => copy)` by `copy(launcher, arrays, size)`.
+/// `variant!(device::stride_copy => copy)` by `copy(launcher, arrays, size)`. One whose work is the host's has a name:
+/// `variant!("packed", build, Way::Packed)` is built by `build(gpu, case, size, Way::Packed)`.
 #[macro_export]
 macro_rules! variant {
+    ($name:literal, $build:path $(, $argument:expr)* $(,)?) => {
+        $crate::pattern::Variant::host($name, |gpu, case, size| {
+            $build(gpu, case, size $(, $argument)*)
+        })
+    };
     ($kernel:expr, $launch:path $(, $argument:expr)* $(,)?) => {
         $crate::variant!($kernel => |launcher, arrays, size| {
             $launch(launcher, arrays, size, $kernel $(, $argument)*)
@@ -294,6 +300,25 @@ pub struct Expectation {
     pub lanes_per_instruction: Option<f64>,
     /// The arithmetic behind the numbers, for people.
     pub arithmetic: &'static str,
+}
+
+impl Expectation {
+    /// So many sectors per global load request and store request, and nothing else yet.
+    pub fn sectors(load: f64, store: f64, arithmetic: &'static str) -> Expectation {
+        Expectation {
+            load_sectors: Some(load),
+            store_sectors: Some(store),
+            arithmetic,
+            ..Expectation::default()
+        }
+    }
+
+    /// So many wavefronts per shared load request and store request, too.
+    #[must_use]
+    pub fn shared(self, load: f64, store: f64) -> Expectation {
+        let (load, store) = (Some(load), Some(store));
+        Expectation { shared_load_wavefronts: load, shared_store_wavefronts: store, ..self }
+    }
 }
 
 /// Bytes through device memory.

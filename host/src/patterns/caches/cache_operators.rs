@@ -1,14 +1,5 @@
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep,
-};
-use coalesce::variant;
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
-use kernels::caches::cache_operators as device;
-use kernels::caches::cache_operators::{KEYS_PER_THREAD, THREADS_PER_BLOCK};
+use crate::prelude::*;
+use kernels::caches::cache_operators::{self as device, KEYS_PER_THREAD, THREADS_PER_BLOCK};
 
 /// Words of a sector, and lanes of a warp.
 const SECTOR_WORDS: u32 = 8;
@@ -103,13 +94,12 @@ fn traffic(size: &Size) -> Expectation {
             requests += 1;
         }
     }
-    Expectation {
-        load_sectors: Some(sectors as f64 / requests as f64),
-        store_sectors: Some(16.0),
-        arithmetic: "a load of 16 sectors of keys, and four of as many sectors as the lanes' words \
+    Expectation::sectors(
+        sectors as f64 / requests as f64,
+        16.0,
+        "a load of 16 sectors of keys, and four of as many sectors as the lanes' words \
             are in, nearly 32",
-        ..Expectation::default()
-    }
+    )
 }
 
 /// Random keys, and a random table.

@@ -1,14 +1,7 @@
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Preparation, Size, Sweep,
+use crate::prelude::*;
+use kernels::caches::constant_memory::{
+    self as device, COEFFICIENTS, ROW, STEPS, TABLE, THREADS_PER_BLOCK,
 };
-use coalesce::variant;
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
-use kernels::caches::constant_memory as device;
-use kernels::caches::constant_memory::{COEFFICIENTS, ROW, STEPS, TABLE, THREADS_PER_BLOCK};
 use rayon::prelude::*;
 
 /// Rows that the walk goes through.

@@ -139,12 +139,7 @@
 mod in_place;
 mod set_aside;
 
-use anyhow::Result;
-use coalesce::data::{Data, Element, POISON, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, HostWork, Output, Pattern, Resource, Size, Sweep, Variant,
-};
-use cuda_host::Gpu;
+use crate::prelude::*;
 use cust::context::CurrentContext;
 use cust::event::{Event, EventFlags};
 use cust::memory::{CopyDestination, DeviceBuffer};
@@ -201,40 +196,30 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Copy, streamed(size))),
     variants: &[
-        Variant::host("plain", |gpu, case, size| build(gpu, case, size, Persistence::Plain))
-            .only_when(table_fits),
-        Variant::host("all_set_aside", |gpu, case, size| {
-            build(gpu, case, size, Persistence::AllSetAside)
-        })
-        .min_compute_capability(80)
-        .only_when(table_fits),
-        Variant::host("window", |gpu, case, size| build(gpu, case, size, Persistence::Window))
+        variant!("plain", build, Persistence::Plain).only_when(table_fits),
+        variant!("all_set_aside", build, Persistence::AllSetAside)
             .min_compute_capability(80)
             .only_when(table_fits),
-        Variant::host("tuned", |gpu, case, size| build(gpu, case, size, Persistence::Tuned))
+        variant!("window", build, Persistence::Window)
             .min_compute_capability(80)
             .only_when(table_fits),
-        Variant::host("launch_window", |gpu, case, size| {
-            build(gpu, case, size, Persistence::LaunchWindow)
-        })
-        .min_compute_capability(80)
-        .only_when(table_fits),
-        Variant::host("evict_first", |gpu, case, size| {
-            build(gpu, case, size, Persistence::EvictFirst)
-        })
-        .only_when(table_fits),
-        Variant::host("in_place", |gpu, case, _| in_place::build(gpu, case, Doubling::Plain))
+        variant!("tuned", build, Persistence::Tuned)
+            .min_compute_capability(80)
+            .only_when(table_fits),
+        variant!("launch_window", build, Persistence::LaunchWindow)
+            .min_compute_capability(80)
+            .only_when(table_fits),
+        variant!("evict_first", build, Persistence::EvictFirst).only_when(table_fits),
+        variant!("in_place", in_place::build, Doubling::Plain)
             .writing(&[1, 2])
             .moving(doubled_bytes)
             .only_when(table_fits),
-        Variant::host("in_place_window", |gpu, case, _| {
-            in_place::build(gpu, case, Doubling::Window)
-        })
-        .writing(&[1, 2])
-        .moving(doubled_bytes)
-        .min_compute_capability(80)
-        .only_when(table_fits),
-        Variant::host("in_place_tuned", |gpu, case, _| in_place::build(gpu, case, Doubling::Tuned))
+        variant!("in_place_window", in_place::build, Doubling::Window)
+            .writing(&[1, 2])
+            .moving(doubled_bytes)
+            .min_compute_capability(80)
+            .only_when(table_fits),
+        variant!("in_place_tuned", in_place::build, Doubling::Tuned)
             .writing(&[1, 2])
             .moving(doubled_bytes)
             .min_compute_capability(80)

@@ -1,14 +1,7 @@
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep,
+use crate::prelude::*;
+use kernels::caches::local_memory::{
+    self as device, COUNTERS, SPILLED_BLOCK, THREADS_PER_BLOCK, WORDS,
 };
-use coalesce::variant;
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
-use kernels::caches::local_memory as device;
-use kernels::caches::local_memory::{COUNTERS, SPILLED_BLOCK, THREADS_PER_BLOCK, WORDS};
 use rayon::prelude::*;
 
 /// Different words that a warp counts at a time.
@@ -69,12 +62,7 @@ fn local_sectors(size: &Size) -> f64 {
 
 /// Coalesced loads and stores of global memory.
 fn traffic(arithmetic: &'static str) -> Expectation {
-    Expectation {
-        load_sectors: Some(4.0),
-        store_sectors: Some(4.0),
-        arithmetic,
-        ..Expectation::default()
-    }
+    Expectation::sectors(4.0, 4.0, arithmetic)
 }
 
 /// Input: word `index` of thread `i` at `index * n + i`. Lanes that are equal modulo `distinct` have equal words.

@@ -1,21 +1,12 @@
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Element, POISON, Random};
+use crate::prelude::*;
 use coalesce::hierarchy::{Measure, MemorySpace};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, HostWork, Output, Pattern, Resource, Size, Sweep, Variant,
-};
-use coalesce::variant;
-use cuda_host::{Gpu, Launcher};
-use cuda_std::kernel::Kernel;
 use cuda_std::texture::Texture;
 use cust::memory::{CopyDestination, DeviceBuffer};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
 use cust_ext::texture as images;
-use kernels::caches::memory_hierarchy as device;
 use kernels::caches::memory_hierarchy::{
-    ACCESSES_PER_LOAD, CONSTANT_WORDS, L1_WORDS, LINE_WORDS, LOADS_IN_FLIGHT, SHARED_WORDS,
-    THREADS_PER_BLOCK,
+    self as device, ACCESSES_PER_LOAD, CONSTANT_WORDS, L1_WORDS, LINE_WORDS, LOADS_IN_FLIGHT,
+    SHARED_WORDS, THREADS_PER_BLOCK,
 };
 use rayon::prelude::*;
 
@@ -68,27 +59,24 @@ pub const PATTERN: Pattern = Pattern {
     variants: &[
         variant!(device::memory_hierarchy_chase_global => chase_global)
             .writing(&[END, BLOCK_SUMS])
-            .expecting(|size| Expectation {
-                load_sectors: Some(chain_sectors(size)),
-                store_sectors: Some((32.0 * 4.0 + 1.0) / 33.0),
-                arithmetic: "each step 1 sector; the block's reading before it, and its sums, 4",
-                ..Expectation::default()
+            .expecting(|size| {
+                Expectation::sectors(
+                    chain_sectors(size),
+                    (32.0 * 4.0 + 1.0) / 33.0,
+                    "each step 1 sector; the block's reading before it, and its sums, 4",
+                )
             }),
-        variant!(device::memory_hierarchy_chase_l2 => chase_l2).expecting(|_| Expectation {
-            load_sectors: Some(1.0),
-            store_sectors: Some(1.0),
-            arithmetic: "one thread: 1 sector per step",
-            ..Expectation::default()
-        }),
+        variant!(device::memory_hierarchy_chase_l2 => chase_l2)
+            .expecting(|_| Expectation::sectors(1.0, 1.0, "one thread: 1 sector per step")),
         variant!(device::memory_hierarchy_chase_shared => chase_shared)
             .only_when(fits_shared_memory)
-            .expecting(|_| Expectation {
-                load_sectors: Some(4.0),
-                store_sectors: Some(1.0),
-                shared_load_wavefronts: Some(1.0),
-                shared_store_wavefronts: Some(1.0),
-                arithmetic: "a coalesced copy to shared memory, then 1 word per step",
-                ..Expectation::default()
+            .expecting(|_| {
+                Expectation::sectors(
+                    4.0,
+                    1.0,
+                    "a coalesced copy to shared memory, then 1 word per step",
+                )
+                .shared(1.0, 1.0)
             }),
         variant!(device::memory_hierarchy_chase_constant => chase_constant)
             .only_when(is_the_constant_chain)
@@ -118,24 +106,19 @@ pub const PATTERN: Pattern = Pattern {
                 ..Expectation::default()
             }),
         Variant::host("chase_host", |_, case, size| Ok(Box::new(ChaseHost::new(case, size)?))),
-        variant!(device::memory_hierarchy_read_global, read).writing(&[SUMS]).expecting(|_| {
-            Expectation {
-                load_sectors: Some(16.0),
-                store_sectors: Some(4.0),
-                arithmetic: "32 lanes x 16 B / 32 B = 16 sectors",
-                ..Expectation::default()
-            }
-        }),
+        variant!(device::memory_hierarchy_read_global, read)
+            .writing(&[SUMS])
+            .expecting(|_| Expectation::sectors(16.0, 4.0, "32 lanes x 16 B / 32 B = 16 sectors")),
         variant!(device::memory_hierarchy_read_shared, read)
             .only_when(fits_shared_memory)
             .writing(&[SUMS])
-            .expecting(|_| Expectation {
-                load_sectors: Some(16.0),
-                store_sectors: Some(4.0),
-                shared_load_wavefronts: Some(4.0),
-                shared_store_wavefronts: Some(4.0),
-                arithmetic: "32 lanes x 16 B / 128 B per wavefront = 4 wavefronts, no conflicts",
-                ..Expectation::default()
+            .expecting(|_| {
+                Expectation::sectors(
+                    16.0,
+                    4.0,
+                    "32 lanes x 16 B / 128 B per wavefront = 4 wavefronts, no conflicts",
+                )
+                .shared(4.0, 4.0)
             }),
     ],
 };

@@ -1,19 +1,10 @@
-use anyhow::{Result, bail};
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Preparation, Resource, Size, Sweep,
-    fits_grid_y,
-};
-use coalesce::variant;
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
+use crate::prelude::*;
+use anyhow::bail;
 use cuda_std::texture::{Plane, Texture};
 use cust::memory::DeviceBuffer;
 use cust_ext::texture as images;
 use cust_ext::texture::{AddressMode, Filter, Sampling, Shape, Uses};
-use kernels::caches::texture as device;
-use kernels::caches::texture::{THREADS_PER_BLOCK, TILE, Walk};
+use kernels::caches::texture::{self as device, THREADS_PER_BLOCK, TILE, Walk};
 use rayon::prelude::*;
 use std::collections::HashSet;
 

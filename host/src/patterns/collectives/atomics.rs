@@ -1,15 +1,7 @@
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Element, Random, Tolerance};
-use coalesce::pattern::{
-    Before, Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep,
-};
-use coalesce::variant;
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
-use kernels::collectives::atomics as device;
+use crate::prelude::*;
+use coalesce::pattern::Before;
 use kernels::collectives::atomics::{
-    MAX_BLOCKS, MAX_SHARED, SHARED_THREADS_PER_BLOCK, THREADS_PER_BLOCK, VALUE_BITS,
+    self as device, MAX_BLOCKS, MAX_SHARED, SHARED_THREADS_PER_BLOCK, THREADS_PER_BLOCK, VALUE_BITS,
 };
 
 /// Lanes of a warp.
@@ -200,14 +192,12 @@ fn sum(size: &Size, arithmetic: &'static str) -> Expectation {
     let blocks = sum_blocks(size) as usize;
     let (sectors, requests) = (updates_of(size) / 8, updates_of(size) / WARP);
     let of_partials = ((4 * blocks).div_ceil(32), blocks.div_ceil(WARP));
-    Expectation {
-        load_sectors: Some((sectors + of_partials.0) as f64 / (requests + of_partials.1) as f64),
-        store_sectors: Some(1.0),
-        shared_load_wavefronts: Some(1.0),
-        shared_store_wavefronts: Some(1.0),
+    Expectation::sectors(
+        (sectors + of_partials.0) as f64 / (requests + of_partials.1) as f64,
+        1.0,
         arithmetic,
-        ..Expectation::default()
-    }
+    )
+    .shared(1.0, 1.0)
 }
 
 fn case(size: &Size, random: &mut Random) -> Case {

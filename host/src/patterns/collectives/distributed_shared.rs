@@ -1,13 +1,8 @@
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Random, Tolerance};
-use coalesce::pattern::{
-    Before, Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep,
+use crate::prelude::*;
+use coalesce::pattern::Before;
+use kernels::collectives::distributed_shared::{
+    self as device, CLUSTER, MAX_PART, THREADS_PER_BLOCK,
 };
-use coalesce::variant;
-use cuda_host::Launcher;
-use kernels::collectives::distributed_shared as device;
-use kernels::collectives::distributed_shared::{CLUSTER, MAX_PART, THREADS_PER_BLOCK};
 
 /// Lanes of a warp, keys of a vector load, and counters of a sector.
 const WARP: usize = 32;

@@ -1,17 +1,9 @@
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Element, Random, Tolerance};
-use coalesce::pattern::{
-    Before, Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep,
-};
-use coalesce::variant;
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
+use crate::prelude::*;
+use coalesce::pattern::Before;
 use cuda_std::warp::WARP_SIZE;
-use kernels::collectives::histogram as device;
 use kernels::collectives::histogram::{
-    BINS, BYTES_IN_FLIGHT, LARGE_BINS, LARGE_THREADS_PER_BLOCK, LOADS_IN_FLIGHT, MAX_BLOCKS,
-    THREADS_PER_BLOCK,
+    self as device, BINS, BYTES_IN_FLIGHT, LARGE_BINS, LARGE_THREADS_PER_BLOCK, LOADS_IN_FLIGHT,
+    MAX_BLOCKS, THREADS_PER_BLOCK,
 };
 use rayon::prelude::*;
 use std::collections::HashMap;

@@ -1,14 +1,8 @@
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Element, Random, Tolerance};
-use coalesce::pattern::{
-    Before, Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep,
+use crate::prelude::*;
+use coalesce::pattern::Before;
+use kernels::collectives::reduction::{
+    self as device, LOADS_IN_FLIGHT, MAX_BLOCKS, THREADS_PER_BLOCK,
 };
-use coalesce::variant;
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
-use kernels::collectives::reduction as device;
-use kernels::collectives::reduction::{LOADS_IN_FLIGHT, MAX_BLOCKS, THREADS_PER_BLOCK};
 use rayon::prelude::*;
 
 /// Bytes of a vector load.

@@ -1,13 +1,6 @@
 use super::reduction::strided_tree;
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Random, Tolerance};
-use coalesce::pattern::{
-    Before, Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep,
-};
-use coalesce::variant;
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
+use crate::prelude::*;
+use coalesce::pattern::Before;
 use cuda_std::warp::WARP_SIZE;
 use kernels::collectives::scan as device;
 use kernels::collectives::scan::published::{PREFIX, SUM};

@@ -1,12 +1,5 @@
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Random};
-use coalesce::pattern::{Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size};
-use coalesce::variant;
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
-use kernels::execution::coarsening as device;
-use kernels::execution::coarsening::{FACTOR, THREADS_PER_BLOCK};
+use crate::prelude::*;
+use kernels::execution::coarsening::{self as device, FACTOR, THREADS_PER_BLOCK};
 
 pub const PATTERN: Pattern = Pattern {
     name: "coarsening",
@@ -52,12 +45,7 @@ pub const PATTERN: Pattern = Pattern {
 
 /// Loads and stores of so many sectors.
 fn traffic(sectors: f64, arithmetic: &'static str) -> Expectation {
-    Expectation {
-        load_sectors: Some(sectors),
-        store_sectors: Some(sectors),
-        arithmetic,
-        ..Expectation::default()
-    }
+    Expectation::sectors(sectors, sectors, arithmetic)
 }
 
 fn case(size: &Size, random: &mut Random) -> Case {

@@ -1,14 +1,7 @@
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep,
+use crate::prelude::*;
+use kernels::execution::divergence::{
+    self as device, MAX_PATHS, REGROUPED_BLOCK, STEPS, THREADS_PER_BLOCK,
 };
-use coalesce::variant;
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
-use kernels::execution::divergence as device;
-use kernels::execution::divergence::{MAX_PATHS, REGROUPED_BLOCK, STEPS, THREADS_PER_BLOCK};
 use rayon::prelude::*;
 
 /// Kinds of elements in a curve.

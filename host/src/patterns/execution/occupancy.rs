@@ -1,15 +1,6 @@
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep,
-};
-use coalesce::variant;
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
+use crate::prelude::*;
 use cuda_std::warp::WARP_SIZE;
-use kernels::execution::occupancy as device;
-use kernels::execution::occupancy::MAX_THREADS;
+use kernels::execution::occupancy::{self as device, MAX_THREADS};
 
 /// Blocks per multiprocessor in a curve, of 128 threads: occupancy from 6 % to 100 %.
 const BLOCKS: &[usize] = &[1, 2, 4, 8, 12, 16];
@@ -77,12 +68,7 @@ fn fits(size: &Size) -> std::result::Result<(), &'static str> {
 
 /// A copy whose loads and stores touch the same sectors.
 fn traffic(sectors: f64, arithmetic: &'static str) -> Expectation {
-    Expectation {
-        load_sectors: Some(sectors),
-        store_sectors: Some(sectors),
-        arithmetic,
-        ..Expectation::default()
-    }
+    Expectation::sectors(sectors, sectors, arithmetic)
 }
 
 fn case(size: &Size, random: &mut Random) -> Case {

@@ -1,14 +1,5 @@
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Random, Tolerance};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Variant,
-};
-use coalesce::variant;
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
-use kernels::global::aos_soa as device;
-use kernels::global::aos_soa::{FACTOR, THREADS_PER_BLOCK};
+use crate::prelude::*;
+use kernels::global::aos_soa::{self as device, FACTOR, THREADS_PER_BLOCK};
 
 /// Fields of a point: x, y.
 const POINT: usize = 2;
@@ -69,12 +60,7 @@ pub const PATTERN: Pattern = Pattern {
 
 /// Loads of so many sectors, and coalesced stores.
 fn loads(sectors: f64, arithmetic: &'static str) -> Expectation {
-    Expectation {
-        load_sectors: Some(sectors),
-        store_sectors: Some(4.0),
-        arithmetic,
-        ..Expectation::default()
-    }
+    Expectation::sectors(sectors, 4.0, arithmetic)
 }
 
 /// Inputs 0 and 1 are the same points, 2 and 3 the same particles: structures, then fields.

@@ -1,13 +1,6 @@
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Random};
-use coalesce::pattern::{Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size};
-use coalesce::variant;
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
+use crate::prelude::*;
 use cuda_std::warp::WARP_SIZE;
-use kernels::global::bus_utilization as device;
-use kernels::global::bus_utilization::{REACH, THREADS_PER_BLOCK};
+use kernels::global::bus_utilization::{self as device, REACH, THREADS_PER_BLOCK};
 
 /// Lanes per warp, and words per line.
 const WARP: usize = WARP_SIZE as usize;
@@ -79,12 +72,7 @@ pub const PATTERN: Pattern = Pattern {
 
 /// Loads of so many sectors, whether L1 keeps them or not, and coalesced stores.
 fn loads(sectors: f64, arithmetic: &'static str) -> Expectation {
-    Expectation {
-        load_sectors: Some(sectors),
-        store_sectors: Some(4.0),
-        arithmetic,
-        ..Expectation::default()
-    }
+    Expectation::sectors(sectors, 4.0, arithmetic)
 }
 
 /// One output per shape: aligned, permuted, misaligned, one address, random.

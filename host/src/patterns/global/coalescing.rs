@@ -1,12 +1,5 @@
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Random};
-use coalesce::pattern::{Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size};
-use coalesce::variant;
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
-use kernels::global::coalescing as device;
-use kernels::global::coalescing::{LOADS_IN_FLIGHT, THREADS_PER_BLOCK};
+use crate::prelude::*;
+use kernels::global::coalescing::{self as device, LOADS_IN_FLIGHT, THREADS_PER_BLOCK};
 
 pub const PATTERN: Pattern = Pattern {
     name: "coalescing",
@@ -73,12 +66,7 @@ fn bytes(size: &Size) -> Bytes {
 
 /// A copy whose loads and stores touch the same sectors.
 fn copy(sectors: f64, arithmetic: &'static str) -> Expectation {
-    Expectation {
-        load_sectors: Some(sectors),
-        store_sectors: Some(sectors),
-        arithmetic,
-        ..Expectation::default()
-    }
+    Expectation::sectors(sectors, sectors, arithmetic)
 }
 
 /// Launches a kernel of this file, whose threads copy so many elements each; those of `strided` and `permuted` one, in

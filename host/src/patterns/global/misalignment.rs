@@ -1,14 +1,5 @@
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, POISON, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep,
-};
-use coalesce::variant;
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
-use kernels::global::misalignment as device;
-use kernels::global::misalignment::{LINE, THREADS_PER_BLOCK, TILE};
+use crate::prelude::*;
+use kernels::global::misalignment::{self as device, LINE, THREADS_PER_BLOCK, TILE};
 
 /// Offsets 0 to 32 words.
 const OFFSETS: &[usize] = &[
@@ -116,12 +107,7 @@ fn bytes(size: &Size) -> Bytes {
 
 /// A copy whose loads and stores touch the same sectors.
 fn copy(sectors: f64, arithmetic: &'static str) -> Expectation {
-    Expectation {
-        load_sectors: Some(sectors),
-        store_sectors: Some(sectors),
-        arithmetic,
-        ..Expectation::default()
-    }
+    Expectation::sectors(sectors, sectors, arithmetic)
 }
 
 /// Launches a kernel that copies the array as it is.

@@ -1,14 +1,5 @@
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Variant,
-};
-use coalesce::variant;
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
-use kernels::global::rgb_to_gray as device;
-use kernels::global::rgb_to_gray::{PIXELS_PER_THREAD, THREADS_PER_BLOCK, WEIGHTS};
+use crate::prelude::*;
+use kernels::global::rgb_to_gray::{self as device, PIXELS_PER_THREAD, THREADS_PER_BLOCK, WEIGHTS};
 
 /// Channels of a pixel.
 const CHANNELS: usize = 3;
@@ -84,12 +75,7 @@ pub const PATTERN: Pattern = Pattern {
 };
 
 fn traffic(load_sectors: f64, store_sectors: f64, arithmetic: &'static str) -> Expectation {
-    Expectation {
-        load_sectors: Some(load_sectors),
-        store_sectors: Some(store_sectors),
-        arithmetic,
-        ..Expectation::default()
-    }
+    Expectation::sectors(load_sectors, store_sectors, arithmetic)
 }
 
 /// The same pixels in three layouts, their gray values and their red channel.

@@ -1,13 +1,8 @@
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, POISON, Random};
-use coalesce::pattern::{Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size};
-use coalesce::variant;
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
+use crate::prelude::*;
 use cuda_std::warp::WARP_SIZE;
-use kernels::global::store_segments as device;
-use kernels::global::store_segments::{FILLED, HALF, RANGE, SECTOR, THREADS_PER_BLOCK};
+use kernels::global::store_segments::{
+    self as device, FILLED, HALF, RANGE, SECTOR, THREADS_PER_BLOCK,
+};
 
 /// Lanes per warp.
 const WARP: usize = WARP_SIZE as usize;

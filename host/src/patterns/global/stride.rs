@@ -1,13 +1,7 @@
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, POISON, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep,
+use crate::prelude::*;
+use kernels::global::stride::{
+    self as device, MAX_STAGED_STRIDE, STAGED_RESULTS, THREADS_PER_BLOCK,
 };
-use coalesce::variant;
-use cuda_host::Launcher;
-use kernels::global::stride as device;
-use kernels::global::stride::{MAX_STAGED_STRIDE, STAGED_RESULTS, THREADS_PER_BLOCK};
 use rayon::prelude::*;
 
 /// Strides 1 to 64 words.
@@ -48,39 +42,38 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Copy, bytes(size).total())),
     variants: &[
-        variant!(device::stride_copy => copy).writing(&[1]).expecting(
-            |size| Expectation {
-                load_sectors: Some(sectors(size)),
-                store_sectors: Some(sectors(size)),
-                arithmetic: "32 lanes span 32 s words: min(4 s, 32) sectors on both sides",
-                ..Expectation::default()
-            },
-        ),
-        variant!(device::stride_gather => gather)
-        .expecting(|size| Expectation {
-            load_sectors: Some(sectors(size)),
-            store_sectors: Some(4.0),
-            arithmetic: "loads min(4 s, 32) sectors; stores 32 x 4 B / 32 B = 4",
-            ..Expectation::default()
+        variant!(device::stride_copy => copy).writing(&[1]).expecting(|size| {
+            Expectation::sectors(
+                sectors(size),
+                sectors(size),
+                "32 lanes span 32 s words: min(4 s, 32) sectors on both sides",
+            )
+        }),
+        variant!(device::stride_gather => gather).expecting(|size| {
+            Expectation::sectors(
+                sectors(size),
+                4.0,
+                "loads min(4 s, 32) sectors; stores 32 x 4 B / 32 B = 4",
+            )
         }),
         variant!(device::stride_staged => staged)
-        .only_when(|size| {
-            let [_, stride] = size.get();
-            if stride <= MAX_STAGED_STRIDE as usize {
-                Ok(())
-            } else {
-                Err("its tile holds strides up to 64")
-            }
-        })
-        .expecting(|size| Expectation {
-            load_sectors: Some(16.0),
-            store_sectors: Some(4.0),
-            shared_load_wavefronts: Some(greatest_common_divisor(size) as f64),
-            shared_store_wavefronts: Some(4.0),
-            arithmetic: "loads 32 x 16 B / 32 B = 16 sectors, stores 4; shared: 512 B / 128 B = 4 \
+            .only_when(|size| {
+                let [_, stride] = size.get();
+                if stride <= MAX_STAGED_STRIDE as usize {
+                    Ok(())
+                } else {
+                    Err("its tile holds strides up to 64")
+                }
+            })
+            .expecting(|size| {
+                Expectation::sectors(
+                    16.0,
+                    4.0,
+                    "loads 32 x 16 B / 32 B = 16 sectors, stores 4; shared: 512 B / 128 B = 4 \
                 wavefronts in, gcd(s, 32) out",
-            ..Expectation::default()
-        }),
+                )
+                .shared(greatest_common_divisor(size) as f64, 4.0)
+            }),
     ],
 };
 

@@ -107,10 +107,7 @@
 //! Behavior"; CUDA C++ Best Practices Guide, "Memory Allocation".
 #![doc = include_str!("../../../../crates/report/src/links.md")]
 
-use anyhow::Result;
-use coalesce::data::{Data, POISON, Random};
-use coalesce::pattern::{Bytes, Case, Dimension, HostWork, Output, Pattern, Size, Sweep, Variant};
-use cuda_host::Gpu;
+use crate::prelude::*;
 use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer, DeviceSlice};
 use cust_ext::pool::Pool;
 
@@ -151,25 +148,25 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, _| None,
     variants: &[
-        Variant::host("each_step", |_, case, size| steps(case, size, Memory::Device)),
+        variant!("each_step", steps, Memory::Device),
         Variant::host("pool_released", |gpu, case, size| {
             let pool = Pool::new(gpu.device())?;
-            steps(case, size, Memory::Pool { pool, synchronizes: true })
+            steps(gpu, case, size, Memory::Pool { pool, synchronizes: true })
         }),
         Variant::host("pool_retained", |gpu, case, size| {
             let pool = Pool::new(gpu.device())?;
             pool.set_release_threshold(u64::MAX)?;
-            steps(case, size, Memory::Pool { pool, synchronizes: true })
+            steps(gpu, case, size, Memory::Pool { pool, synchronizes: true })
         }),
         Variant::host("pool_in_order", |gpu, case, size| {
             let pool = Pool::new(gpu.device())?;
             pool.set_release_threshold(u64::MAX)?;
-            steps(case, size, Memory::Pool { pool, synchronizes: false })
+            steps(gpu, case, size, Memory::Pool { pool, synchronizes: false })
         }),
-        Variant::host("sub_allocated", |_, case, size| steps(case, size, Memory::Parts)),
-        Variant::host("arena", |_, case, size| {
+        variant!("sub_allocated", steps, Memory::Parts),
+        Variant::host("arena", |gpu, case, size| {
             let [n, _] = size.get();
-            steps(case, size, Memory::Arena(Arena::new(n)?))
+            steps(gpu, case, size, Memory::Arena(Arena::new(n)?))
         }),
     ],
 };
@@ -244,7 +241,7 @@ struct Steps {
     target: DeviceBuffer<u32>,
 }
 
-fn steps(case: &Case, size: &Size, memory: Memory) -> Result<Box<dyn HostWork>> {
+fn steps(_: &Gpu, case: &Case, size: &Size, memory: Memory) -> Result<Box<dyn HostWork>> {
     let [n, count] = size.get();
     Ok(Box::new(Steps {
         memory,

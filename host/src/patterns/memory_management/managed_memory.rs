@@ -133,12 +133,8 @@
 //! Source: CUDA C++ Programming Guide, "Unified Memory": "Data Usage Hints", "Data Prefetching".
 #![doc = include_str!("../../../../crates/report/src/links.md")]
 
-use anyhow::{Result, ensure};
-use coalesce::data::{Data, Element, POISON, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, HostWork, Output, Pattern, Resource, Size, Sweep, Variant,
-};
-use cuda_host::Gpu;
+use crate::prelude::*;
+use anyhow::ensure;
 use cust::memory::{
     AsyncCopyDestination, CopyDestination, DeviceBuffer, DevicePointer, DeviceSlice, UnifiedBuffer,
 };
@@ -177,20 +173,16 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time,
     variants: &[
-        Variant::host("copied", |_, case, _| Copied::new(case)),
-        Variant::host("fault_driven", |gpu, case, _| Managed::new(gpu, case, Way::FaultDriven)),
-        Variant::host("prefetched", |gpu, case, _| Managed::new(gpu, case, Way::Prefetched)),
-        Variant::host("preferred_host", |gpu, case, _| Managed::new(gpu, case, Way::PreferredHost)),
-        Variant::host("accessed_by", |gpu, case, _| Managed::new(gpu, case, Way::AccessedBy)),
-        Variant::host("bounced_reads", |gpu, case, _| Managed::new(gpu, case, Way::BouncedReads))
-            .moving(one),
-        Variant::host("read_mostly", |gpu, case, _| Managed::new(gpu, case, Way::ReadMostly))
-            .moving(one),
-        Variant::host("device_first", |_, case, _| FirstTouch::new(case, false)).moving(one),
-        Variant::host("host_first", |_, case, _| FirstTouch::new(case, true)).moving(one),
-        Variant::host("copied_and_filled", |gpu, case, _| {
-            Managed::new(gpu, case, Way::CopiedAndFilled)
-        }),
+        variant!("copied", Copied::new),
+        variant!("fault_driven", Managed::new, Way::FaultDriven),
+        variant!("prefetched", Managed::new, Way::Prefetched),
+        variant!("preferred_host", Managed::new, Way::PreferredHost),
+        variant!("accessed_by", Managed::new, Way::AccessedBy),
+        variant!("bounced_reads", Managed::new, Way::BouncedReads).moving(one),
+        variant!("read_mostly", Managed::new, Way::ReadMostly).moving(one),
+        variant!("device_first", FirstTouch::new, false).moving(one),
+        variant!("host_first", FirstTouch::new, true).moving(one),
+        variant!("copied_and_filled", Managed::new, Way::CopiedAndFilled),
     ],
 };
 
@@ -273,7 +265,7 @@ struct Copied {
 
 impl Copied {
     #[expect(clippy::new_ret_no_self, reason = "a variant is built as host work")]
-    fn new(case: &Case) -> Result<Box<dyn HostWork>> {
+    fn new(_: &Gpu, case: &Case, _: &Size) -> Result<Box<dyn HostWork>> {
         let source = u32::view(&case.inputs[0]).expect("the case holds u32");
         let empty = untouched(source.len());
         Ok(Box::new(Copied {
@@ -342,7 +334,7 @@ unsafe fn view_of(values: &UnifiedBuffer<u32>) -> DeviceSlice<u32> {
 
 impl Managed {
     #[expect(clippy::new_ret_no_self, reason = "a variant is built as host work")]
-    fn new(gpu: &Gpu, case: &Case, way: Way) -> Result<Box<dyn HostWork>> {
+    fn new(gpu: &Gpu, case: &Case, _: &Size, way: Way) -> Result<Box<dyn HostWork>> {
         let like = u32::view(&case.inputs[0]).expect("the case holds u32");
         let source = UnifiedBuffer::from_slice(like)?;
         let target = UnifiedBuffer::from_slice(&untouched(like.len()))?;
@@ -454,7 +446,7 @@ struct FirstTouch {
 
 impl FirstTouch {
     #[expect(clippy::new_ret_no_self, reason = "a variant is built as host work")]
-    fn new(case: &Case, by_host: bool) -> Result<Box<dyn HostWork>> {
+    fn new(_: &Gpu, case: &Case, _: &Size, by_host: bool) -> Result<Box<dyn HostWork>> {
         let like = u32::view(&case.inputs[0]).expect("the case holds u32").to_vec();
         let device =
             DeviceBuffer::from_slice(&if by_host { untouched(like.len()) } else { like.clone() })?;

@@ -97,10 +97,7 @@
 //! `__managed__`; CUDA Driver API, `cuModuleGetGlobal`.
 #![doc = include_str!("../../../../crates/report/src/links.md")]
 
-use anyhow::Result;
-use coalesce::data::{Data, Element, POISON, Random};
-use coalesce::pattern::{Bytes, Case, Dimension, HostWork, Output, Pattern, Size, Sweep, Variant};
-use cuda_host::Gpu;
+use crate::prelude::*;
 use cust::memory::{AsyncCopyDestination, DevicePointer, DeviceSlice};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
 use cust_ext::symbol::{SymbolSlice, symbol};
@@ -121,14 +118,12 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, _| None,
     variants: &[
-        Variant::host("by_name", |gpu, case, _| build(gpu, case, Way::ByName)).only_when(fits),
-        Variant::host("address_kept", |gpu, case, _| build(gpu, case, Way::AddressKept))
-            .only_when(fits),
-        Variant::host("part", |gpu, case, _| build(gpu, case, Way::Part)).only_when(fits),
-        Variant::host("constant", |gpu, case, _| build(gpu, case, Way::Constant)).only_when(fits),
-        Variant::host("managed", |gpu, case, _| build(gpu, case, Way::Managed)).only_when(fits),
-        Variant::host("managed_part", |gpu, case, _| build(gpu, case, Way::ManagedPart))
-            .only_when(fits),
+        variant!("by_name", build, Way::ByName).only_when(fits),
+        variant!("address_kept", build, Way::AddressKept).only_when(fits),
+        variant!("part", build, Way::Part).only_when(fits),
+        variant!("constant", build, Way::Constant).only_when(fits),
+        variant!("managed", build, Way::Managed).only_when(fits),
+        variant!("managed_part", build, Way::ManagedPart).only_when(fits),
     ],
 };
 
@@ -207,7 +202,7 @@ struct Symbols {
     way: Way,
 }
 
-fn build(gpu: &Gpu, case: &Case, way: Way) -> Result<Box<dyn HostWork>> {
+fn build(gpu: &Gpu, case: &Case, _: &Size, way: Way) -> Result<Box<dyn HostWork>> {
     let words = u32::view(&case.inputs[0]).expect("the case holds u32");
     let poison = [u32::from_ne_bytes([POISON; 4]); WORDS];
     let mut table = words_of(gpu, way.table())?;

@@ -101,12 +101,7 @@
 //! Driver API, "Unified Addressing", "cuMemHostRegister".
 #![doc = include_str!("../../../../crates/report/src/links.md")]
 
-use anyhow::Result;
-use coalesce::data::{Data, POISON, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, HostWork, Output, Pattern, Resource, Size, Variant,
-};
-use cuda_host::Gpu;
+use crate::prelude::*;
 use cust::memory::{CopyDestination, DeviceBuffer, DevicePointer, UnifiedBuffer};
 use cust_ext::device::{Attribute, attribute};
 use cust_ext::host_memory::{HostBuffer, HostFlags, RegisteredBuffer};
@@ -153,13 +148,12 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time,
     variants: &[
-        Variant::host("device", |gpu, case, _| build(gpu, case, Kind::Device)).writing(&[0, 1]),
-        Variant::host("pinned", |gpu, case, _| build(gpu, case, Kind::Pinned)).writing(&[0, 2]),
-        Variant::host("mapped", |gpu, case, _| build(gpu, case, Kind::Mapped)).writing(&[0, 3]),
-        Variant::host("registered", |gpu, case, _| build(gpu, case, Kind::Registered))
-            .writing(&[0, 4]),
-        Variant::host("managed", |gpu, case, _| build(gpu, case, Kind::Managed)).writing(&[0, 5]),
-        Variant::host("plain", |gpu, case, _| build(gpu, case, Kind::Plain))
+        variant!("device", build, Kind::Device).writing(&[0, 1]),
+        variant!("pinned", build, Kind::Pinned).writing(&[0, 2]),
+        variant!("mapped", build, Kind::Mapped).writing(&[0, 3]),
+        variant!("registered", build, Kind::Registered).writing(&[0, 4]),
+        variant!("managed", build, Kind::Managed).writing(&[0, 5]),
+        variant!("plain", build, Kind::Plain)
             .writing(&[6])
             .moving(|_| Bytes { read: 0, written: 0 }),
     ],
@@ -355,7 +349,7 @@ struct Question {
     answer: [u32; FACTS],
 }
 
-fn build(gpu: &Gpu, case: &Case, kind: Kind) -> Result<Box<dyn HostWork>> {
+fn build(gpu: &Gpu, case: &Case, _: &Size, kind: Kind) -> Result<Box<dyn HostWork>> {
     let promised = attribute(gpu.device(), Attribute::CanUseHostPointerForRegisteredMemory)? == 1;
     Ok(Box::new(Question {
         memory: Memory::new(kind, bytemuck::cast_slice(case.inputs[0].bytes()))?,

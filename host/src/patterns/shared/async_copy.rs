@@ -1,14 +1,5 @@
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep,
-};
-use coalesce::variant;
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
-use kernels::shared::async_copy as device;
-use kernels::shared::async_copy::{APART, THREADS_PER_BLOCK, TILE};
+use crate::prelude::*;
+use kernels::shared::async_copy::{self as device, APART, THREADS_PER_BLOCK, TILE};
 use rayon::prelude::*;
 
 /// Tiles of a block: many more than are under way at a time, few enough that blocks that come late
@@ -75,14 +66,7 @@ pub const PATTERN: Pattern = Pattern {
 /// A variant that fills its tiles with `wavefronts` of 128 bytes per request, and empties them with 16
 /// bytes per lane.
 fn in_pieces(wavefronts: f64, arithmetic: &'static str) -> Expectation {
-    Expectation {
-        load_sectors: Some(4.0 * wavefronts),
-        store_sectors: Some(16.0),
-        shared_load_wavefronts: Some(4.0),
-        shared_store_wavefronts: Some(wavefronts),
-        arithmetic,
-        ..Expectation::default()
-    }
+    Expectation::sectors(4.0 * wavefronts, 16.0, arithmetic).shared(4.0, wavefronts)
 }
 
 fn case(size: &Size, random: &mut Random) -> Case {

@@ -1,15 +1,8 @@
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep, Variant,
-};
-use coalesce::variant;
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
+use crate::prelude::*;
 use cuda_std::warp::WARP_SIZE;
-use kernels::shared::bank_conflicts as device;
-use kernels::shared::bank_conflicts::{MAX_STRIDE, STEPS, TABLE, THREADS_PER_BLOCK};
+use kernels::shared::bank_conflicts::{
+    self as device, MAX_STRIDE, STEPS, TABLE, THREADS_PER_BLOCK,
+};
 use rayon::prelude::*;
 
 /// Strides 1 to 33 words.
@@ -113,14 +106,7 @@ fn stride_fits(size: &Size) -> std::result::Result<(), &'static str> {
 
 /// A variant that fills its table without conflicts and reads it with so many `wavefronts` per request.
 fn read(wavefronts: f64, arithmetic: &'static str) -> Expectation {
-    Expectation {
-        load_sectors: Some(4.0),
-        store_sectors: Some(4.0),
-        shared_load_wavefronts: Some(wavefronts),
-        shared_store_wavefronts: Some(1.0),
-        arithmetic,
-        ..Expectation::default()
-    }
+    Expectation::sectors(4.0, 4.0, arithmetic).shared(wavefronts, 1.0)
 }
 
 /// gcd(stride, 32).

@@ -1,16 +1,7 @@
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Random, Tolerance};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Variant, fits_grid_y,
-};
-use coalesce::variant;
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
-use kernels::shared::matmul as device;
+use crate::prelude::*;
 use kernels::shared::matmul::{
-    COLUMN_THREADS, COLUMN_TILE, SQUARE, SQUARE_THREADS, STRIP_COLUMNS, STRIP_INNER, STRIP_ROWS,
-    TILE, WARPS_COLUMNS, WARPS_ROWS, WARPS_SHARED_BYTES, WARPS_THREADS,
+    self as device, COLUMN_THREADS, COLUMN_TILE, SQUARE, SQUARE_THREADS, STRIP_COLUMNS,
+    STRIP_INNER, STRIP_ROWS, TILE, WARPS_COLUMNS, WARPS_ROWS, WARPS_SHARED_BYTES, WARPS_THREADS,
 };
 use rayon::prelude::*;
 
@@ -49,22 +40,12 @@ pub const PATTERN: Pattern = Pattern {
             let [_, n, _] = size.get();
             fits_grid_y(n.div_ceil(TILE as usize))
         })
-        .expecting(|_| Expectation {
-            load_sectors: Some(16.5),
-            store_sectors: Some(32.0),
-            arithmetic: "A: 32 lanes in 32 rows, a sector each; B: one word for all lanes; \
-                (32 + 1) / 2; C: 32 rows",
-            ..Expectation::default()
-        }),
+        .expecting(|_| Expectation::sectors(16.5, 32.0, "A: 32 lanes in 32 rows, a sector each; B: one word for all lanes; \
+                (32 + 1) / 2; C: 32 rows")),
         variant!(device::matmul_coalesced, launch_tiles, (TILE, TILE), (TILE, TILE))
         .only_when(|size| fits(size, TILE))
-        .expecting(|_| Expectation {
-            load_sectors: Some(2.5),
-            store_sectors: Some(4.0),
-            arithmetic: "A: one word for all lanes; B: 32 neighbouring words in 4 sectors; \
-                (1 + 4) / 2",
-            ..Expectation::default()
-        }),
+        .expecting(|_| Expectation::sectors(2.5, 4.0, "A: one word for all lanes; B: 32 neighbouring words in 4 sectors; \
+                (1 + 4) / 2")),
         variant!(device::matmul_strip, launch_tiles, (STRIP_ROWS, STRIP_COLUMNS), (STRIP_COLUMNS, STRIP_ROWS))
         .only_when(|size| {
             let [_, _, k] = size.get();
@@ -73,15 +54,8 @@ pub const PATTERN: Pattern = Pattern {
             }
             fits(size, STRIP_ROWS)
         })
-        .expecting(|_| Expectation {
-            load_sectors: Some(4.0),
-            store_sectors: Some(4.0),
-            shared_load_wavefronts: Some(1.0),
-            shared_store_wavefronts: Some(1.0),
-            arithmetic: "rows of A and of B: 32 neighbouring words, 4 sectors; in shared memory all \
-                lanes read one word",
-            ..Expectation::default()
-        }),
+        .expecting(|_| Expectation::sectors(4.0, 4.0, "rows of A and of B: 32 neighbouring words, 4 sectors; in shared memory all \
+                lanes read one word").shared(1.0, 1.0)),
         variant!(device::matmul_tiled, launch_tiles, (TILE, TILE), (TILE, TILE))
         .only_when(|size| fits(size, TILE))
         .expecting(tiled),
@@ -100,51 +74,23 @@ pub const PATTERN: Pattern = Pattern {
         .expecting(tiled),
         variant!(device::matmul_register_1d, launch_tiles, (COLUMN_TILE, COLUMN_TILE), (COLUMN_THREADS, 1))
         .only_when(|size| fits(size, COLUMN_TILE))
-        .expecting(|_| Expectation {
-            load_sectors: Some(4.0),
-            store_sectors: Some(4.0),
-            shared_load_wavefronts: Some(1.0),
-            shared_store_wavefronts: Some(1.0),
-            arithmetic: "A: 4 rows of 8 words, a sector each; B: 32 neighbouring words; C: as B; shared: a \
-                word of A for all lanes, 32 neighbouring words of B",
-            ..Expectation::default()
-        }),
+        .expecting(|_| Expectation::sectors(4.0, 4.0, "A: 4 rows of 8 words, a sector each; B: 32 neighbouring words; C: as B; shared: a \
+                word of A for all lanes, 32 neighbouring words of B").shared(1.0, 1.0)),
         variant!(device::matmul_register_2d, launch_tiles, (SQUARE, SQUARE), (SQUARE_THREADS, 1))
         .only_when(|size| fits(size, SQUARE))
-        .expecting(|_| Expectation {
-            load_sectors: Some(4.0),
-            store_sectors: Some(32.0),
-            shared_load_wavefronts: Some((2.0 * 2.0 + 2.0 * 8.0) / 4.0),
-            shared_store_wavefronts: Some(1.0),
-            arithmetic: "global loads: as `register_1d`; shared loads of 16 bytes per lane: A, where 16 \
+        .expecting(|_| Expectation::sectors(4.0, 32.0, "global loads: as `register_1d`; shared loads of 16 bytes per lane: A, where 16 \
                 lanes read the same, 2 wavefronts each; B, every second group of four words, 8 each; \
-                C: 2 rows, every second group of 4 words: a sector for each of 32 lanes, half used",
-            ..Expectation::default()
-        }),
+                C: 2 rows, every second group of 4 words: a sector for each of 32 lanes, half used").shared((2.0 * 2.0 + 2.0 * 8.0) / 4.0, 1.0)),
         variant!(device::matmul_vectorized, launch_tiles, (SQUARE, SQUARE), (SQUARE_THREADS, 1))
         .only_when(|size| fits(size, SQUARE))
-        .expecting(|_| Expectation {
-            load_sectors: Some((32.0 + 16.0) / 2.0),
-            store_sectors: Some(16.0),
-            shared_load_wavefronts: Some((2.0 * 2.0 + 2.0 * 4.0) / 4.0),
-            shared_store_wavefronts: Some((4.0 * 1.0 + 4.0) / 5.0),
-            arithmetic: "16 bytes per lane: A from 32 rows, a sector each, B from one row, 16 sectors; \
+        .expecting(|_| Expectation::sectors((32.0 + 16.0) / 2.0, 16.0, "16 bytes per lane: A from 32 rows, a sector each, B from one row, 16 sectors; \
                 shared: A read in 2 wavefronts, B, 16 x 16 bytes without conflicts, in 4; stored: 4 \
-                words of A, 1 each, and 16 bytes of B, 4; C: 2 rows of 256 bytes",
-            ..Expectation::default()
-        }),
+                words of A, 1 each, and 16 bytes of B, 4; C: 2 rows of 256 bytes").shared((2.0 * 2.0 + 2.0 * 4.0) / 4.0, (4.0 * 1.0 + 4.0) / 5.0)),
         variant!(device::matmul_double_buffered, launch_tiles, (SQUARE, SQUARE), (SQUARE_THREADS, 1))
         .only_when(|size| fits(size, SQUARE))
-        .expecting(|_| Expectation {
-            load_sectors: Some((4.0 * 4.0 + 16.0) / 5.0),
-            store_sectors: Some(16.0),
-            shared_load_wavefronts: Some((2.0 * 2.0 + 2.0 * 4.0) / 4.0),
-            shared_store_wavefronts: Some(4.0),
-            arithmetic: "per tile and warp 4 copies of single words of A, 4 rows of 32 bytes each, and \
+        .expecting(|_| Expectation::sectors((4.0 * 4.0 + 16.0) / 5.0, 16.0, "per tile and warp 4 copies of single words of A, 4 rows of 32 bytes each, and \
                 one of 16 bytes per lane of B, 16 sectors, 4 wavefronts each: the words of a copy \
-                arrive by cache lines, here 4 rows of A; the rest as `vectorized`",
-            ..Expectation::default()
-        }),
+                arrive by cache lines, here 4 rows of A; the rest as `vectorized`").shared((2.0 * 2.0 + 2.0 * 4.0) / 4.0, 4.0)),
         variant!(device::matmul_warp_tiled => |launcher, arrays, size| {
                 let [m, n, _] = size.get().map(|value: usize| value as u32);
                 let grid = (n.div_ceil(WARPS_COLUMNS), m.div_ceil(WARPS_ROWS));
@@ -152,31 +98,22 @@ pub const PATTERN: Pattern = Pattern {
                 launch(launcher, arrays, size, device::matmul_warp_tiled, grid, block, WARPS_SHARED_BYTES)
             })
         .only_when(|size| fits(size, WARPS_ROWS))
-        .expecting(|_| Expectation {
-            load_sectors: Some((8.0 * 4.0 + 4.0 * 16.0) / 12.0),
-            store_sectors: Some(16.0),
-            shared_load_wavefronts: Some(2.0),
-            shared_store_wavefronts: Some(4.0),
-            arithmetic: "per tile and warp 8 copies of single words of A, 2 rows of 64 bytes each, and \
+        .expecting(|_| Expectation::sectors((8.0 * 4.0 + 4.0 * 16.0) / 12.0, 16.0, "per tile and warp 8 copies of single words of A, 2 rows of 64 bytes each, and \
                 4 of 16 bytes per lane of B, 16 sectors, 4 wavefronts each: words of 2 rows of A, two \
                 in each bank; a shared read of 16 bytes per lane, which \
-                pairs of lanes share, takes 2 wavefronts; C: 8 rows of 64 bytes",
-            ..Expectation::default()
-        }),
+                pairs of lanes share, takes 2 wavefronts; C: 8 rows of 64 bytes").shared(2.0, 4.0)),
     ],
 };
 
 /// What both kernels with square tiles promise.
 fn tiled(_: &Size) -> Expectation {
-    Expectation {
-        load_sectors: Some(4.0),
-        store_sectors: Some(4.0),
-        shared_load_wavefronts: Some(1.0),
-        shared_store_wavefronts: Some(1.0),
-        arithmetic: "rows of tiles: 32 neighbouring words, 4 sectors; shared: a word of A for all \
+    Expectation::sectors(
+        4.0,
+        4.0,
+        "rows of tiles: 32 neighbouring words, 4 sectors; shared: a word of A for all \
             lanes, a row of B",
-        ..Expectation::default()
-    }
+    )
+    .shared(1.0, 1.0)
 }
 
 /// Whether the rows of tiles fit a grid.

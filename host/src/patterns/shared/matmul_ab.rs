@@ -1,15 +1,6 @@
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Random, Tolerance};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, fits_grid_y,
-};
-use coalesce::variant;
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
-use kernels::shared::matmul_ab as device;
+use crate::prelude::*;
 use kernels::shared::matmul_ab::{
-    BLOCK_TILE_COLUMNS, BLOCK_TILE_ROWS, INNER, REGISTERS_BLOCK, TILE,
+    self as device, BLOCK_TILE_COLUMNS, BLOCK_TILE_ROWS, INNER, REGISTERS_BLOCK, TILE,
 };
 use rayon::prelude::*;
 
@@ -43,47 +34,53 @@ pub const PATTERN: Pattern = Pattern {
     minimum_time: |_, size| Some((Resource::Write, bytes(size).total())),
     variants: &[
         variant!(device::matmul_ab_naive, launch, (TILE, TILE), (TILE, TILE))
-        .only_when(|size| fits_grid(size, TILE))
-        .expecting(|_| Expectation {
-            load_sectors: Some(2.5),
-            store_sectors: Some(4.0),
-            arithmetic: "per step 1 sector of A (all lanes read one word) and 4 of B: 5 sectors \
+            .only_when(|size| fits_grid(size, TILE))
+            .expecting(|_| {
+                Expectation::sectors(
+                    2.5,
+                    4.0,
+                    "per step 1 sector of A (all lanes read one word) and 4 of B: 5 sectors \
                 in 2 requests",
-            ..Expectation::default()
-        }),
+                )
+            }),
         variant!(device::matmul_ab_shared_a, launch, (TILE, TILE), (TILE, TILE))
-        .only_when(|size| fits_grid(size, TILE))
-        .expecting(|_| Expectation {
-            load_sectors: Some(4.0),
-            store_sectors: Some(4.0),
-            shared_load_wavefronts: Some(1.0),
-            shared_store_wavefronts: Some(1.0),
-            arithmetic: "1 request for the row of A and 32 for B, 4 sectors each; in shared \
+            .only_when(|size| fits_grid(size, TILE))
+            .expecting(|_| {
+                Expectation::sectors(
+                    4.0,
+                    4.0,
+                    "1 request for the row of A and 32 for B, 4 sectors each; in shared \
                 memory all lanes read one word",
-            ..Expectation::default()
-        }),
+                )
+                .shared(1.0, 1.0)
+            }),
         variant!(device::matmul_ab_shared_ab, launch, (TILE, TILE), (TILE, TILE))
-        .only_when(|size| fits_grid(size, TILE))
-        .expecting(|_| Expectation {
-            load_sectors: Some(4.0),
-            store_sectors: Some(4.0),
-            shared_load_wavefronts: Some(1.0),
-            shared_store_wavefronts: Some(1.0),
-            arithmetic: "4 sectors for each row of a tile; shared: 32 words of A, each read by \
+            .only_when(|size| fits_grid(size, TILE))
+            .expecting(|_| {
+                Expectation::sectors(
+                    4.0,
+                    4.0,
+                    "4 sectors for each row of a tile; shared: 32 words of A, each read by \
                 all lanes, and 32 rows of B",
-            ..Expectation::default()
-        }),
-        variant!(device::matmul_ab_register_tiled, launch, (BLOCK_TILE_ROWS, BLOCK_TILE_COLUMNS), (REGISTERS_BLOCK, 1))
+                )
+                .shared(1.0, 1.0)
+            }),
+        variant!(
+            device::matmul_ab_register_tiled,
+            launch,
+            (BLOCK_TILE_ROWS, BLOCK_TILE_COLUMNS),
+            (REGISTERS_BLOCK, 1)
+        )
         .only_when(|size| fits_grid(size, BLOCK_TILE_ROWS))
-        .expecting(|_| Expectation {
-            load_sectors: Some((4.0 * 32.0 + 8.0 * 16.0) / 12.0),
-            store_sectors: Some(16.0),
-            shared_load_wavefronts: Some((2.0 + 4.0) / 2.0),
-            shared_store_wavefronts: Some((16.0 * 1.0 + 8.0 * 4.0) / 24.0),
-            arithmetic: "per warp 4 loads of A (32 rows: 32 sectors) and 8 of B (16 sectors), 16 \
+        .expecting(|_| {
+            Expectation::sectors(
+                (4.0 * 32.0 + 8.0 * 16.0) / 12.0,
+                16.0,
+                "per warp 4 loads of A (32 rows: 32 sectors) and 8 of B (16 sectors), 16 \
                 sectors per store; shared loads: rows of A in 2 wavefronts, columns of B \
                 in 4; shared stores: 16 words of A in 1, 8 16-byte words of B in 4",
-            ..Expectation::default()
+            )
+            .shared((2.0 + 4.0) / 2.0, (16.0 * 1.0 + 8.0 * 4.0) / 24.0)
         }),
     ],
 };

@@ -1,19 +1,10 @@
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Variant, fits_grid_y,
-};
-use coalesce::variant;
-use cuda_host::Launcher;
+use crate::prelude::*;
 use cuda_std::bf16;
-use cuda_std::kernel::Kernel;
 use cuda_std::tensor_copy::TensorMap;
 use cust_ext::tensor_map::{Element, Swizzle, Tiled};
-use kernels::shared::matmul_tensor as device;
 use kernels::shared::matmul_tensor::{
-    COLUMNS, GLOBAL_COLUMNS, GLOBAL_ROWS, RING_BYTES, ROWS, STAGE_BYTES, STEPS, THREADS, TILE,
-    WGMMA_BYTES, WGMMA_THREADS,
+    self as device, COLUMNS, GLOBAL_COLUMNS, GLOBAL_ROWS, RING_BYTES, ROWS, STAGE_BYTES, STEPS,
+    THREADS, TILE, WGMMA_BYTES, WGMMA_THREADS,
 };
 use rayon::prelude::*;
 
@@ -48,15 +39,8 @@ pub const PATTERN: Pattern = Pattern {
                 launch(launcher, arrays, size, device::matmul_tensor_naive, grid, (TILE, TILE), 0)
             })
         .only_when(|size| fits_grid_y(size.values()[0].div_ceil(TILE as usize)))
-        .expecting(|_| Expectation {
-            load_sectors: Some(2.0),
-            store_sectors: Some(4.0),
-            shared_load_wavefronts: Some(1.0),
-            shared_store_wavefronts: Some(1.0),
-            arithmetic: "32 neighbouring elements of 2 bytes, 2 sectors; C: 32 neighbouring words; shared: a word \
-                of A for all lanes, words of B that are 33 words apart",
-            ..Expectation::default()
-        }),
+        .expecting(|_| Expectation::sectors(2.0, 4.0, "32 neighbouring elements of 2 bytes, 2 sectors; C: 32 neighbouring words; shared: a word \
+                of A for all lanes, words of B that are 33 words apart").shared(1.0, 1.0)),
         variant!(device::matmul_tensor_mma_global => |launcher, arrays, size| {
                 let [m, n, _] = size.get().map(|value: usize| value as u32);
                 let grid = (n.div_ceil(GLOBAL_COLUMNS), m.div_ceil(GLOBAL_ROWS));
@@ -66,12 +50,7 @@ pub const PATTERN: Pattern = Pattern {
             rows_are_aligned(size)?;
             fits_grid_y(size.values()[0].div_ceil(GLOBAL_ROWS as usize))
         })
-        .expecting(|_| Expectation {
-            load_sectors: Some(8.0),
-            store_sectors: Some(8.0),
-            arithmetic: "a fragment: 8 rows, 16 bytes of each, a sector of which half is used; C: 8 rows of 32 bytes",
-            ..Expectation::default()
-        }),
+        .expecting(|_| Expectation::sectors(8.0, 8.0, "a fragment: 8 rows, 16 bytes of each, a sector of which half is used; C: 8 rows of 32 bytes")),
         variant!(device::matmul_tensor_mma_tiled, launch_tiles, STAGE_BYTES)
         .only_when(rows_are_aligned)
         .expecting(|_| tiles(32.0)),
@@ -93,16 +72,9 @@ pub const PATTERN: Pattern = Pattern {
 
 /// What the variants with staged tiles promise; they differ in the wavefronts of an `ldmatrix` of four matrices.
 fn tiles(wavefronts_of_ldmatrix: f64) -> Expectation {
-    Expectation {
-        load_sectors: Some(16.0),
-        store_sectors: Some(8.0),
-        shared_load_wavefronts: Some(wavefronts_of_ldmatrix),
-        shared_store_wavefronts: Some(4.0),
-        arithmetic: "a copy of 16 bytes per lane: 4 rows of 128 bytes, 16 sectors, 4 wavefronts; C: 8 rows of 32 bytes; \
+    Expectation::sectors(16.0, 8.0, "a copy of 16 bytes per lane: 4 rows of 128 bytes, 16 sectors, 4 wavefronts; C: 8 rows of 32 bytes; \
             `ldmatrix` reads 4 matrices of 8 rows of 16 bytes: a wavefront each if the rows are in different banks, \
-            8 if all are in the same",
-        ..Expectation::default()
-    }
+            8 if all are in the same").shared(wavefronts_of_ldmatrix, 4.0)
 }
 
 /// Whether rows of A and B begin at multiples of 16 bytes, as copies of 16 bytes need.

@@ -1,16 +1,7 @@
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Random, Tolerance};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Variant, fits_grid_y,
-};
-use coalesce::variant;
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
-use kernels::shared::stencil as device;
+use crate::prelude::*;
 use kernels::shared::stencil::{
-    BLOCK, COEFFICIENTS, COLUMNS_PER_THREAD, PLANES_PER_BLOCK, RADIUS, ROWS_PER_BLOCK,
-    STRIP_THREADS, THREADS_PER_BLOCK, TILE, VOLUME_ROWS,
+    self as device, BLOCK, COEFFICIENTS, COLUMNS_PER_THREAD, PLANES_PER_BLOCK, RADIUS,
+    ROWS_PER_BLOCK, STRIP_THREADS, THREADS_PER_BLOCK, TILE, VOLUME_ROWS,
 };
 use rayon::prelude::*;
 
@@ -313,12 +304,7 @@ fn rolling(size: &Size, radius: usize) -> Requests {
 }
 
 fn loads(all: Requests, store_sectors: f64, arithmetic: &'static str) -> Expectation {
-    Expectation {
-        load_sectors: Some(all.sectors as f64 / all.requests as f64),
-        store_sectors: Some(store_sectors),
-        arithmetic,
-        ..Expectation::default()
-    }
+    Expectation::sectors(all.sectors as f64 / all.requests as f64, store_sectors, arithmetic)
 }
 
 /// All lanes use the same coefficient.

@@ -1,14 +1,7 @@
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, fits_grid_y,
+use crate::prelude::*;
+use kernels::shared::transpose::{
+    self as device, BLOCK_ROWS, TILE, VECTORIZED_THREADS, VECTORIZED_TILE,
 };
-use coalesce::variant;
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
-use kernels::shared::transpose as device;
-use kernels::shared::transpose::{BLOCK_ROWS, TILE, VECTORIZED_THREADS, VECTORIZED_TILE};
 use rayon::prelude::*;
 
 pub const PATTERN: Pattern = Pattern {
@@ -48,19 +41,21 @@ pub const PATTERN: Pattern = Pattern {
     variants: &[
         variant!(device::transpose_column_write, launch, SCALAR)
             .only_when(|size| SCALAR.fit(size))
-            .expecting(|_| Expectation {
-                load_sectors: Some(4.0),
-                store_sectors: Some(32.0),
-                arithmetic: "loads 32 x 4 B / 32 B = 4 sectors; stores one sector per lane = 32",
-                ..Expectation::default()
+            .expecting(|_| {
+                Expectation::sectors(
+                    4.0,
+                    32.0,
+                    "loads 32 x 4 B / 32 B = 4 sectors; stores one sector per lane = 32",
+                )
             }),
         variant!(device::transpose_column_read, launch, SCALAR_DOWN)
             .only_when(|size| SCALAR_DOWN.fit(size))
-            .expecting(|_| Expectation {
-                load_sectors: Some(32.0),
-                store_sectors: Some(4.0),
-                arithmetic: "loads one sector per lane = 32; stores 32 x 4 B / 32 B = 4 sectors",
-                ..Expectation::default()
+            .expecting(|_| {
+                Expectation::sectors(
+                    32.0,
+                    4.0,
+                    "loads one sector per lane = 32; stores 32 x 4 B / 32 B = 4 sectors",
+                )
             }),
         variant!(device::transpose_tiled, launch, SCALAR)
             .only_when(|size| SCALAR.fit(size))
@@ -107,26 +102,17 @@ fn multiple_of_four(size: &Size) -> std::result::Result<(), &'static str> {
 }
 
 fn tile(column_read: f64, arithmetic: &'static str) -> Expectation {
-    Expectation {
-        load_sectors: Some(4.0),
-        store_sectors: Some(4.0),
-        shared_load_wavefronts: Some(column_read),
-        shared_store_wavefronts: Some(1.0),
-        arithmetic,
-        ..Expectation::default()
-    }
+    Expectation::sectors(4.0, 4.0, arithmetic).shared(column_read, 1.0)
 }
 
 fn wide_tile() -> Expectation {
-    Expectation {
-        load_sectors: Some(16.0),
-        store_sectors: Some(16.0),
-        shared_load_wavefronts: Some(4.0),
-        shared_store_wavefronts: Some(4.0),
-        arithmetic: "32 x 16 B / 32 B = 16 sectors; shared: 512 B / 128 B = 4 wavefronts, \
+    Expectation::sectors(
+        16.0,
+        16.0,
+        "32 x 16 B / 32 B = 16 sectors; shared: 512 B / 128 B = 4 wavefronts, \
                 without conflicts",
-        ..Expectation::default()
-    }
+    )
+    .shared(4.0, 4.0)
 }
 
 fn case(size: &Size, random: &mut Random) -> Case {

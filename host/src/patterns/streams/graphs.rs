@@ -89,12 +89,7 @@
 //! gpu-small-kernels, GH200.
 #![doc = include_str!("../../../../crates/report/src/links.md")]
 
-use anyhow::Result;
-use coalesce::data::{Data, POISON, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, HostWork, Output, Pattern, Resource, Size, Sweep, Variant,
-};
-use cuda_host::Gpu;
+use crate::prelude::*;
 use cust::function::Function;
 use cust::memory::{CopyDestination, DeviceBuffer};
 use cust::stream::Stream;

@@ -125,12 +125,9 @@
 //! Computation"; CUDA C++ Programming Guide, "Asynchronous Concurrent Execution".
 #![doc = include_str!("../../../../crates/report/src/links.md")]
 
-use anyhow::Result;
-use coalesce::data::{Data, Element, POISON, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, HostWork, Output, Pattern, Resource, Size, Sweep, Unavailable, Variant,
-};
-use cuda_host::{Gpu, Streams};
+use crate::prelude::*;
+use coalesce::pattern::Unavailable;
+use cuda_host::Streams;
 use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer};
 use cust::stream::Stream;
 use cust_ext::device::{Attribute, attribute};
@@ -171,40 +168,19 @@ pub const PATTERN: Pattern = Pattern {
     bytes: both,
     minimum_time,
     variants: &[
-        Variant::host("serial", |gpu, case, size| build(gpu, case, size, Schedule::Serial)),
-        Variant::host("one_stream", |gpu, case, size| build(gpu, case, size, Schedule::OneStream)),
-        Variant::host("two_engines", |gpu, case, size| {
-            build(gpu, case, size, Schedule::TwoEngines)
-        })
-        .moving(one),
-        Variant::host("depth_first", |gpu, case, size| {
-            build(gpu, case, size, Schedule::DepthFirst)
-        }),
-        Variant::host("breadth_first", |gpu, case, size| {
-            build(gpu, case, size, Schedule::BreadthFirst)
-        }),
-        Variant::host("host_after", |gpu, case, size| build(gpu, case, size, Schedule::HostAfter))
-            .writing(&[0, 2]),
-        Variant::host("host_beside", |gpu, case, size| {
-            build(gpu, case, size, Schedule::HostBeside)
-        })
-        .writing(&[0, 2]),
-        Variant::host("pageable", |gpu, case, size| build(gpu, case, size, Schedule::Pageable)),
-        Variant::host("default_stream", |gpu, case, size| {
-            build(gpu, case, size, Schedule::DefaultStream)
-        })
-        .writing(&[0, 2]),
-        Variant::host("h2d", |gpu, case, size| build(gpu, case, size, Schedule::H2D))
-            .writing(&[1])
-            .moving(one),
-        Variant::host("kernel", |gpu, case, size| build(gpu, case, size, Schedule::Kernel)),
-        Variant::host("d2h", |gpu, case, size| build(gpu, case, size, Schedule::D2H))
-            .writing(&[1])
-            .moving(one),
-        Variant::host("bidirectional", |gpu, case, size| {
-            build(gpu, case, size, Schedule::Bidirectional)
-        })
-        .writing(&[1, 1]),
+        variant!("serial", build, Schedule::Serial),
+        variant!("one_stream", build, Schedule::OneStream),
+        variant!("two_engines", build, Schedule::TwoEngines).moving(one),
+        variant!("depth_first", build, Schedule::DepthFirst),
+        variant!("breadth_first", build, Schedule::BreadthFirst),
+        variant!("host_after", build, Schedule::HostAfter).writing(&[0, 2]),
+        variant!("host_beside", build, Schedule::HostBeside).writing(&[0, 2]),
+        variant!("pageable", build, Schedule::Pageable),
+        variant!("default_stream", build, Schedule::DefaultStream).writing(&[0, 2]),
+        variant!("h2d", build, Schedule::H2D).writing(&[1]).moving(one),
+        variant!("kernel", build, Schedule::Kernel),
+        variant!("d2h", build, Schedule::D2H).writing(&[1]).moving(one),
+        variant!("bidirectional", build, Schedule::Bidirectional).writing(&[1, 1]),
     ],
 };
 

@@ -94,12 +94,7 @@
 //! Source: CUDA C++ Best Practices Guide, "Data Transfer Between Host and Device".
 #![doc = include_str!("../../../../crates/report/src/links.md")]
 
-use anyhow::Result;
-use coalesce::data::{Data, Element, POISON, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, HostWork, Output, Pattern, Resource, Size, Sweep, Variant,
-};
-use cuda_host::Gpu;
+use crate::prelude::*;
 use cust::memory::{AsyncCopyDestination, DeviceBuffer, DevicePointer};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
 use cust_ext::transfer::{Rows, upload_rows};
@@ -134,10 +129,10 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::HostToDevice, bytes(size).total())),
     variants: &[
-        Variant::host("one_by_one", |_, case, size| build(case, size, Way::OneByOne)),
-        Variant::host("packed", |_, case, size| build(case, size, Way::Packed)),
-        Variant::host("two_d", |_, case, size| build(case, size, Way::TwoD)),
-        Variant::host("mapped", |_, case, size| build(case, size, Way::Mapped)),
+        variant!("one_by_one", build, Way::OneByOne),
+        variant!("packed", build, Way::Packed),
+        variant!("two_d", build, Way::TwoD),
+        variant!("mapped", build, Way::Mapped),
     ],
 };
 
@@ -185,7 +180,7 @@ struct Batch {
     way: Way,
 }
 
-fn build(case: &Case, size: &Size, way: Way) -> Result<Box<dyn HostWork>> {
+fn build(_: &Gpu, case: &Case, size: &Size, way: Way) -> Result<Box<dyn HostWork>> {
     let [copies, width] = size.get();
     let source = u32::view(&case.inputs[0]).expect("the case holds u32");
     let dense = vec![UNTOUCHED; copies * width];

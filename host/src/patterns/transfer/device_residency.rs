@@ -75,10 +75,7 @@
 //! should be created, used and destroyed in device memory, even if a kernel is no faster there.
 #![doc = include_str!("../../../../crates/report/src/links.md")]
 
-use anyhow::Result;
-use coalesce::data::{Data, Element, POISON, Random};
-use coalesce::pattern::{Bytes, Case, Dimension, HostWork, Output, Pattern, Size, Sweep, Variant};
-use cuda_host::Gpu;
+use crate::prelude::*;
 use cust::memory::{AsyncCopyDestination, DeviceBuffer};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
 use kernels::transfer::device_residency::{
@@ -114,9 +111,9 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, _| None,
     variants: &[
-        Variant::host("copied_each_step", |_, case, size| build(case, size, Way::CopiedEachStep)),
-        Variant::host("through_host", |_, case, size| build(case, size, Way::ThroughHost)),
-        Variant::host("kept", |_, case, size| build(case, size, Way::Kept)),
+        variant!("copied_each_step", build, Way::CopiedEachStep),
+        variant!("through_host", build, Way::ThroughHost),
+        variant!("kept", build, Way::Kept),
     ],
 };
 
@@ -173,7 +170,7 @@ struct Steps {
     way: Way,
 }
 
-fn build(case: &Case, size: &Size, way: Way) -> Result<Box<dyn HostWork>> {
+fn build(_: &Gpu, case: &Case, size: &Size, way: Way) -> Result<Box<dyn HostWork>> {
     let [chains, _] = size.get();
     let source = u32::view(&case.inputs[0]).expect("the case holds u32");
     let untouched = vec![u32::from_ne_bytes([POISON; 4]); source.len()];

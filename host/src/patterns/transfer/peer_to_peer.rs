@@ -130,9 +130,8 @@
 mod chain;
 mod work;
 
+use crate::prelude::*;
 use chain::links;
-use coalesce::data::{Data, Random};
-use coalesce::pattern::{Bytes, Case, Dimension, Output, Pattern, Size, Sweep, Variant};
 use kernels::transfer::peer_to_peer::COUNTERS;
 use work::{Counters, Way, additions, build};
 
@@ -180,85 +179,40 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, _| None,
     variants: &[
-        Variant::host("copy_staged", |gpu, case, size| {
-            build(gpu, case, size, Way::Copy { direct: false })
-        })
-        .writing(RECEIVED)
-        .moving(of_one),
-        Variant::host("copy_direct", |gpu, case, size| {
-            build(gpu, case, size, Way::Copy { direct: true })
-        })
-        .writing(RECEIVED)
-        .moving(of_one),
-        Variant::host("copy_each", |gpu, case, size| build(gpu, case, size, Way::CopyEach))
-            .writing(SHIFTED),
-        Variant::host("copy_every_pair", |gpu, case, size| {
-            build(gpu, case, size, Way::CopyEveryPair)
-        })
-        .writing(SHIFTED),
-        Variant::host("read_words", |gpu, case, size| {
-            build(gpu, case, size, Way::Read { vectorized: false })
-        })
-        .writing(RECEIVED)
-        .moving(of_one),
-        Variant::host("read_vectorized", |gpu, case, size| {
-            build(gpu, case, size, Way::Read { vectorized: true })
-        })
-        .writing(RECEIVED)
-        .moving(of_one),
-        Variant::host("write_words", |gpu, case, size| {
-            build(gpu, case, size, Way::Write { vectorized: false })
-        })
-        .writing(RECEIVED)
-        .moving(of_one),
-        Variant::host("write_vectorized", |gpu, case, size| {
-            build(gpu, case, size, Way::Write { vectorized: true })
-        })
-        .writing(RECEIVED)
-        .moving(of_one),
-        Variant::host("read_each", |gpu, case, size| build(gpu, case, size, Way::ReadEach))
-            .writing(SHIFTED),
-        Variant::host("chase_local", |gpu, case, size| {
-            build(gpu, case, size, Way::Chase { remote: false })
-        })
-        .writing(END)
-        .moving(of_chase),
-        Variant::host("chase_remote", |gpu, case, size| {
-            build(gpu, case, size, Way::Chase { remote: true })
-        })
-        .writing(END)
-        .moving(of_chase),
-        Variant::host("atomics_local", |gpu, case, size| {
-            build(gpu, case, size, Way::Atomics(Counters::Local))
-        })
-        .writing(COUNTED)
-        .moving(of_atomics),
-        Variant::host("atomics_remote", |gpu, case, size| {
-            build(gpu, case, size, Way::Atomics(Counters::Remote))
-        })
-        .writing(COUNTED)
-        .moving(of_atomics),
-        Variant::host("atomics_shared", |gpu, case, size| {
-            build(gpu, case, size, Way::Atomics(Counters::Shared))
-        })
-        .writing(COUNTED_BY_ALL)
-        .moving(of_atomics),
-        Variant::host("all_reduce_on_one", |gpu, case, size| {
-            build(gpu, case, size, Way::AllReduceOnOne)
-        })
-        .writing(SUMS),
-        Variant::host("all_reduce_ring", |gpu, case, size| {
-            build(gpu, case, size, Way::AllReduceRing)
-        })
-        .writing(SUMS),
-        Variant::host("all_reduce_direct", |gpu, case, size| {
-            build(gpu, case, size, Way::AllReduceDirect)
-        })
-        .writing(SUMS),
-        Variant::host("all_reduce_nccl", |gpu, case, size| {
-            build(gpu, case, size, Way::AllReduceNccl)
-        })
-        .writing(SUMS),
+        variant!("copy_staged", build, Way::Copy { direct: false })
+            .writing(RECEIVED)
+            .moving(of_one),
+        variant!("copy_direct", build, Way::Copy { direct: true }).writing(RECEIVED).moving(of_one),
+        variant!("copy_each", build, Way::CopyEach).writing(SHIFTED),
+        variant!("copy_every_pair", build, Way::CopyEveryPair).writing(SHIFTED),
+        variant!("read_words", build, Way::Read { vectorized: false })
+            .writing(RECEIVED)
+            .moving(of_one),
+        variant!("read_vectorized", build, Way::Read { vectorized: true })
+            .writing(RECEIVED)
+            .moving(of_one),
+        variant!("write_words", build, Way::Write { vectorized: false })
+            .writing(RECEIVED)
+            .moving(of_one),
+        variant!("write_vectorized", build, Way::Write { vectorized: true })
+            .writing(RECEIVED)
+            .moving(of_one),
+        variant!("read_each", build, Way::ReadEach).writing(SHIFTED),
+        variant!("chase_local", build, Way::Chase { remote: false }).writing(END).moving(of_chase),
+        variant!("chase_remote", build, Way::Chase { remote: true }).writing(END).moving(of_chase),
+        variant!("atomics_local", build, Way::Atomics(Counters::Local))
+            .writing(COUNTED)
+            .moving(of_atomics),
+        variant!("atomics_remote", build, Way::Atomics(Counters::Remote))
+            .writing(COUNTED)
+            .moving(of_atomics),
+        variant!("atomics_shared", build, Way::Atomics(Counters::Shared))
+            .writing(COUNTED_BY_ALL)
+            .moving(of_atomics),
+        variant!("all_reduce_on_one", build, Way::AllReduceOnOne).writing(SUMS),
+        variant!("all_reduce_ring", build, Way::AllReduceRing).writing(SUMS),
+        variant!("all_reduce_direct", build, Way::AllReduceDirect).writing(SUMS),
+        variant!("all_reduce_nccl", build, Way::AllReduceNccl).writing(SUMS),
     ],
 };
 

@@ -111,17 +111,12 @@
 //! Source: CUDA C++ Best Practices Guide, "Zero Copy"; CUDA C++ Programming Guide, "Mapped Memory".
 #![doc = include_str!("../../../../crates/report/src/links.md")]
 
-use anyhow::Result;
-use coalesce::data::{Data, Element, POISON, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, HostWork, Output, Pattern, Resource, Size, Sweep, Unavailable, Variant,
-};
-use cuda_host::Gpu;
+use crate::prelude::*;
+use coalesce::pattern::Unavailable;
 use cust::memory::{AsyncCopyDestination, DeviceBuffer, DevicePointer};
 use cust_ext::device::{Attribute, attribute};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
-use kernels::transfer::zero_copy as device;
-use kernels::transfer::zero_copy::{SHIFT, THREADS_PER_BLOCK};
+use kernels::transfer::zero_copy::{self as device, SHIFT, THREADS_PER_BLOCK};
 
 pub const PATTERN: Pattern = Pattern {
     name: "zero_copy",
@@ -156,59 +151,35 @@ pub const PATTERN: Pattern = Pattern {
     bytes: both,
     minimum_time,
     variants: &[
-        Variant::host("staged", |gpu, case, size| {
-            build(gpu, case, size, SCALE, Source::Staged, Target::Staged)
-        })
-        .writing(SCALED),
-        Variant::host("mapped", |gpu, case, size| {
-            build(gpu, case, size, SCALE, Source::Mapped, Target::Mapped)
-        })
-        .writing(SCALED),
-        Variant::host("mapped_read", |gpu, case, size| {
-            build(gpu, case, size, SCALE, Source::Mapped, Target::Device)
-        })
-        .writing(SCALED)
-        .moving(one),
-        Variant::host("mapped_write", |gpu, case, size| {
-            build(gpu, case, size, SCALE, Source::Device, Target::Mapped)
-        })
-        .writing(SCALED)
-        .moving(one),
-        Variant::host("strided_read", |gpu, case, size| {
-            build(gpu, case, size, STRIDED, Source::Mapped, Target::Device)
-        })
-        .writing(SCALED)
-        .moving(one),
-        Variant::host("strided_write", |gpu, case, size| {
-            build(gpu, case, size, STRIDED, Source::Device, Target::Mapped)
-        })
-        .writing(SCALED)
-        .moving(one),
-        Variant::host("staged_reread", |gpu, case, size| {
-            build(gpu, case, size, REREAD, Source::Staged, Target::Device)
-        })
-        .writing(SUMS)
-        .moving(one),
-        Variant::host("mapped_reread", |gpu, case, size| {
-            build(gpu, case, size, REREAD, Source::Mapped, Target::Device)
-        })
-        .writing(SUMS)
-        .moving(one),
-        Variant::host("cached_reread", |gpu, case, size| {
-            build(gpu, case, size, REREAD, Source::Cached, Target::Device)
-        })
-        .writing(SUMS)
-        .moving(one),
-        Variant::host("staged_rewrite", |gpu, case, size| {
-            build(gpu, case, size, REWRITE, Source::Device, Target::Staged)
-        })
-        .writing(SCALED)
-        .moving(one),
-        Variant::host("mapped_rewrite", |gpu, case, size| {
-            build(gpu, case, size, REWRITE, Source::Device, Target::Mapped)
-        })
-        .writing(SCALED)
-        .moving(one),
+        variant!("staged", build, SCALE, Source::Staged, Target::Staged).writing(SCALED),
+        variant!("mapped", build, SCALE, Source::Mapped, Target::Mapped).writing(SCALED),
+        variant!("mapped_read", build, SCALE, Source::Mapped, Target::Device)
+            .writing(SCALED)
+            .moving(one),
+        variant!("mapped_write", build, SCALE, Source::Device, Target::Mapped)
+            .writing(SCALED)
+            .moving(one),
+        variant!("strided_read", build, STRIDED, Source::Mapped, Target::Device)
+            .writing(SCALED)
+            .moving(one),
+        variant!("strided_write", build, STRIDED, Source::Device, Target::Mapped)
+            .writing(SCALED)
+            .moving(one),
+        variant!("staged_reread", build, REREAD, Source::Staged, Target::Device)
+            .writing(SUMS)
+            .moving(one),
+        variant!("mapped_reread", build, REREAD, Source::Mapped, Target::Device)
+            .writing(SUMS)
+            .moving(one),
+        variant!("cached_reread", build, REREAD, Source::Cached, Target::Device)
+            .writing(SUMS)
+            .moving(one),
+        variant!("staged_rewrite", build, REWRITE, Source::Device, Target::Staged)
+            .writing(SCALED)
+            .moving(one),
+        variant!("mapped_rewrite", build, REWRITE, Source::Device, Target::Mapped)
+            .writing(SCALED)
+            .moving(one),
     ],
 };
 
