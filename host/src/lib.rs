@@ -5,6 +5,7 @@
 
 #![allow(missing_docs)]
 
+mod cases;
 pub mod patterns;
 mod prelude;
 

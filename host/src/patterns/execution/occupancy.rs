@@ -1,3 +1,4 @@
+use crate::cases::copy::{self, bytes, traffic};
 use crate::prelude::*;
 use cuda_std::warp::WARP_SIZE;
 use kernels::execution::occupancy::{self as device, MAX_THREADS};
@@ -66,38 +67,17 @@ fn fits(size: &Size) -> std::result::Result<(), &'static str> {
     if is_resident { Ok(()) } else { Err("blocks x threads is at most 2048 per multiprocessor") }
 }
 
-/// A copy whose loads and stores touch the same sectors.
-fn traffic(sectors: f64, arithmetic: &'static str) -> Expectation {
-    Expectation::sectors(sectors, sectors, arithmetic)
-}
-
 fn case(size: &Size, random: &mut Random) -> Case {
-    let [n, _, _] = size.get();
-    let source = random.f32s(n);
-    let outputs = vec![Output::exact(Data::F32(reference(&source)))];
-    Case { outputs, inputs: vec![Data::F32(source)] }
+    copy::case(size, random, reference)
 }
 
 fn reference(source: &[f32]) -> Vec<f32> {
     source.to_vec()
 }
 
-fn bytes(size: &Size) -> Bytes {
-    let [n, _, _] = size.get();
-    Bytes { read: 4 * n, written: 4 * n }
-}
-
-/// Launches a kernel of this file with so many blocks for each multiprocessor.
-fn launch(
-    launcher: &Launcher<'_>,
-    arrays: &Arrays,
-    size: &Size,
-    kernel: Kernel<fn(*const f32, *mut f32, u32)>,
-) -> Result<()> {
-    let [n, blocks, threads] = size.get().map(|value: usize| value as u32);
+/// Launches a kernel of this file with so many blocks for each multiprocessor, for which any grid is right.
+fn launch(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size, kernel: copy::Copy) -> Result<()> {
+    let [_, blocks, threads] = size.get().map(|value: usize| value as u32);
     let grid = blocks * launcher.gpu().multiprocessors()?;
-    let arguments = (arrays.input(0), arrays.output(0), n);
-    // SAFETY: any grid is right; a block has at least 32 threads, which the precondition checked; both arrays hold n
-    // elements, start at a multiple of 256 bytes and are different allocations.
-    unsafe { launcher.launch(kernel, grid, threads, 0, arguments) }
+    copy::launch_grid(launcher, arrays, size, kernel, (0, 0), (grid, threads))
 }

@@ -1,3 +1,4 @@
+use crate::cases::copy::{self, LENGTHS};
 use crate::prelude::*;
 use kernels::global::aos_soa::{self as device, FACTOR, THREADS_PER_BLOCK};
 
@@ -11,19 +12,7 @@ pub const PATTERN: Pattern = Pattern {
     group: "global",
     doc_source: include_str!("../../../../kernels/src/global/aos_soa.rs"),
     dimensions: &[Dimension::extent("n", "points, and particles", 1)],
-    verify_sizes: &[
-        &[1],
-        &[31],
-        &[32],
-        &[33],
-        &[255],
-        &[256],
-        &[257],
-        &[1000],
-        &[4099],
-        &[50_003],
-        &[1 << 16],
-    ],
+    verify_sizes: LENGTHS,
     bench_size: &[1 << 24],
     count_size: &[1 << 14],
     sweeps: &[],
@@ -31,27 +20,31 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time,
     variants: &[
-        variant!(device::aos_soa_one_field_aos, launch, 0, 0).expecting(|_| {
-            loads(8.0, "32 lanes x 8 B apart / 32 B = 8 sectors, half of each used")
-        }),
-        variant!(device::aos_soa_one_field_soa, launch, 1, 0)
+        variant!(device::aos_soa_one_field_aos, copy::launch_between, THREADS_PER_BLOCK, 0, 0)
+            .expecting(|_| {
+                loads(8.0, "32 lanes x 8 B apart / 32 B = 8 sectors, half of each used")
+            }),
+        variant!(device::aos_soa_one_field_soa, copy::launch_between, THREADS_PER_BLOCK, 1, 0)
             .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, all used")),
-        variant!(device::aos_soa_both_aos, launch, 0, 1).writing(&[1]).moving(both).expecting(
-            |_| loads(8.0, "32 lanes x 8 B apart / 32 B = 8 sectors, for x and again for y"),
-        ),
-        variant!(device::aos_soa_both_vectorized, launch, 0, 1)
+        variant!(device::aos_soa_both_aos, copy::launch_between, THREADS_PER_BLOCK, 0, 1)
+            .writing(&[1])
+            .moving(both)
+            .expecting(|_| {
+                loads(8.0, "32 lanes x 8 B apart / 32 B = 8 sectors, for x and again for y")
+            }),
+        variant!(device::aos_soa_both_vectorized, copy::launch_between, THREADS_PER_BLOCK, 0, 1)
             .writing(&[1])
             .moving(both)
             .expecting(|_| loads(8.0, "32 lanes x 8 B / 32 B = 8 sectors, once")),
-        variant!(device::aos_soa_both_soa, launch, 1, 1)
+        variant!(device::aos_soa_both_soa, copy::launch_between, THREADS_PER_BLOCK, 1, 1)
             .writing(&[1])
             .moving(both)
             .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, for x and for y")),
-        variant!(device::aos_soa_particle_aos, launch, 2, 2)
+        variant!(device::aos_soa_particle_aos, copy::launch_between, THREADS_PER_BLOCK, 2, 2)
             .writing(&[2])
             .moving(particle)
             .expecting(|_| loads(28.0, "32 lanes x 28 B apart / 32 B = 28 sectors, seven times")),
-        variant!(device::aos_soa_particle_soa, launch, 3, 2)
+        variant!(device::aos_soa_particle_soa, copy::launch_between, THREADS_PER_BLOCK, 3, 2)
             .writing(&[2])
             .moving(particle)
             .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, seven times")),
@@ -128,22 +121,4 @@ fn fields(count: usize, size: &Size) -> Bytes {
 
 fn minimum_time(variant: &Variant, size: &Size) -> Option<(Resource, usize)> {
     Some((Resource::Copy, PATTERN.bytes_of(variant, size).total()))
-}
-
-/// Launches a kernel of this file from one input into one output.
-fn launch(
-    launcher: &Launcher<'_>,
-    arrays: &Arrays,
-    size: &Size,
-    kernel: Kernel<fn(*const f32, *mut f32, u32)>,
-    input: usize,
-    output: usize,
-) -> Result<()> {
-    let [n] = size.get().map(|n: usize| n as u32);
-    let arguments = (arrays.input(input), arrays.output(output), n);
-    // SAFETY: the grid covers n threads; the input holds every field of n elements, starts at a multiple of 256 bytes
-    // and is another allocation than the output of n elements.
-    unsafe {
-        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
-    }
 }

@@ -1,3 +1,4 @@
+use crate::cases::copy::{self, LENGTHS, bytes};
 use crate::prelude::*;
 use cuda_std::warp::WARP_SIZE;
 use kernels::global::bus_utilization::{self as device, REACH, THREADS_PER_BLOCK};
@@ -11,19 +12,7 @@ pub const PATTERN: Pattern = Pattern {
     doc_source: include_str!("../../../../kernels/src/global/bus_utilization.rs"),
     // So many that L1 does not hold them.
     dimensions: &[Dimension::extent("n", "elements loaded", 1).predicted_at(1 << 20)],
-    verify_sizes: &[
-        &[1],
-        &[31],
-        &[32],
-        &[33],
-        &[255],
-        &[256],
-        &[257],
-        &[1000],
-        &[4099],
-        &[100_003],
-        &[1 << 16],
-    ],
+    verify_sizes: LENGTHS,
     bench_size: &[1 << 26],
     count_size: &[1 << 16],
     sweeps: &[],
@@ -31,41 +20,81 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Copy, bytes(size).total())),
     variants: &[
-        variant!(device::bus_utilization_random_ca, launch, 4)
+        variant!(device::bus_utilization_random_ca, copy::launch_between, THREADS_PER_BLOCK, 0, 4)
             .writing(&[4])
             .expecting(|_| loads(32.0, "32 lanes in 32 different sectors and cache lines")),
-        variant!(device::bus_utilization_random_cg, launch, 4)
+        variant!(device::bus_utilization_random_cg, copy::launch_between, THREADS_PER_BLOCK, 0, 4)
             .writing(&[4])
             .expecting(|_| loads(32.0, "32 lanes in 32 different sectors and cache lines")),
-        variant!(device::bus_utilization_misaligned_ca, launch, 2).writing(&[2]).expecting(|_| {
+        variant!(
+            device::bus_utilization_misaligned_ca,
+            copy::launch_between,
+            THREADS_PER_BLOCK,
+            0,
+            2
+        )
+        .writing(&[2])
+        .expecting(|_| {
             loads(
                 5.0,
                 "128 B that begin 4 B after the start of a sector: 5 sectors in 2 cache \
                 lines",
             )
         }),
-        variant!(device::bus_utilization_misaligned_cg, launch, 2).writing(&[2]).expecting(|_| {
+        variant!(
+            device::bus_utilization_misaligned_cg,
+            copy::launch_between,
+            THREADS_PER_BLOCK,
+            0,
+            2
+        )
+        .writing(&[2])
+        .expecting(|_| {
             loads(
                 5.0,
                 "128 B that begin 4 B after the start of a sector: 5 sectors in 2 cache \
                 lines",
             )
         }),
-        variant!(device::bus_utilization_one_address_ca, launch, 3)
-            .writing(&[3])
-            .expecting(|_| loads(1.0, "one word: 1 sector")),
-        variant!(device::bus_utilization_one_address_cg, launch, 3)
-            .writing(&[3])
-            .expecting(|_| loads(1.0, "one word: 1 sector")),
-        variant!(device::bus_utilization_permuted_ca, launch, 1)
-            .writing(&[1])
-            .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order")),
-        variant!(device::bus_utilization_permuted_cg, launch, 1)
-            .writing(&[1])
-            .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order")),
-        variant!(device::bus_utilization_aligned_ca, launch, 0)
+        variant!(
+            device::bus_utilization_one_address_ca,
+            copy::launch_between,
+            THREADS_PER_BLOCK,
+            0,
+            3
+        )
+        .writing(&[3])
+        .expecting(|_| loads(1.0, "one word: 1 sector")),
+        variant!(
+            device::bus_utilization_one_address_cg,
+            copy::launch_between,
+            THREADS_PER_BLOCK,
+            0,
+            3
+        )
+        .writing(&[3])
+        .expecting(|_| loads(1.0, "one word: 1 sector")),
+        variant!(
+            device::bus_utilization_permuted_ca,
+            copy::launch_between,
+            THREADS_PER_BLOCK,
+            0,
+            1
+        )
+        .writing(&[1])
+        .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order")),
+        variant!(
+            device::bus_utilization_permuted_cg,
+            copy::launch_between,
+            THREADS_PER_BLOCK,
+            0,
+            1
+        )
+        .writing(&[1])
+        .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order")),
+        variant!(device::bus_utilization_aligned_ca, copy::launch_between, THREADS_PER_BLOCK, 0, 0)
             .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
-        variant!(device::bus_utilization_aligned_cg, launch, 0)
+        variant!(device::bus_utilization_aligned_cg, copy::launch_between, THREADS_PER_BLOCK, 0, 0)
             .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
     ],
 };
@@ -99,27 +128,4 @@ fn scrambled(i: usize) -> usize {
 
 fn reference(source: &[f32], n: usize, word: &dyn Fn(usize) -> usize) -> Vec<f32> {
     (0..n).map(|i| source[word(i)]).collect()
-}
-
-/// The traffic of the aligned shape.
-fn bytes(size: &Size) -> Bytes {
-    let [n] = size.get();
-    Bytes { read: 4 * n, written: 4 * n }
-}
-
-/// Launches a kernel of this file into the output of its shape.
-fn launch(
-    launcher: &Launcher<'_>,
-    arrays: &Arrays,
-    size: &Size,
-    kernel: Kernel<fn(*const f32, *mut f32, u32)>,
-    output: usize,
-) -> Result<()> {
-    let [n] = size.get().map(|n: usize| n as u32);
-    let arguments = (arrays.input(0), arrays.output(output), n);
-    // SAFETY: the grid covers n threads; the input holds n + REACH elements, the output n, and they are different
-    // allocations.
-    unsafe {
-        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
-    }
 }

@@ -1,3 +1,4 @@
+use crate::cases::copy::{self, LENGTHS, bytes, traffic};
 use crate::prelude::*;
 use kernels::global::coalescing::{self as device, LOADS_IN_FLIGHT, THREADS_PER_BLOCK};
 
@@ -6,20 +7,7 @@ pub const PATTERN: Pattern = Pattern {
     group: "global",
     doc_source: include_str!("../../../../kernels/src/global/coalescing.rs"),
     dimensions: &[Dimension::extent("n", "elements copied", 1)],
-    verify_sizes: &[
-        &[1],
-        &[31],
-        &[32],
-        &[33],
-        &[255],
-        &[256],
-        &[257],
-        &[1023],
-        &[4096],
-        &[4099],
-        &[100_003],
-        &[1 << 20],
-    ],
+    verify_sizes: LENGTHS,
     bench_size: &[1 << 28],
     count_size: &[1 << 16],
     sweeps: &[],
@@ -27,76 +15,43 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Copy, bytes(size).total())),
     variants: &[
-        variant!(device::coalescing_strided, launch, 1)
-            .expecting(|_| copy(32.0, "32 lanes in 32 different sectors")),
-        variant!(device::coalescing_every_other_lane, half)
-            .expecting(|_| copy(4.0, "16 lanes, every other word of 128 B: 4 sectors, half used")),
+        variant!(device::coalescing_strided, copy::launch, THREADS_PER_BLOCK, 1)
+            .expecting(|_| traffic(32.0, "32 lanes in 32 different sectors")),
+        variant!(device::coalescing_every_other_lane, half).expecting(|_| {
+            traffic(4.0, "16 lanes, every other word of 128 B: 4 sectors, half used")
+        }),
         variant!(device::coalescing_half_warp, half)
-            .expecting(|_| copy(2.0, "16 lanes x 4 B / 32 B = 2 sectors")),
-        variant!(device::coalescing_permuted, launch, 1)
-            .expecting(|_| copy(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order")),
-        variant!(device::coalescing_scalar, launch, 1)
-            .expecting(|_| copy(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
-        variant!(device::coalescing_vectorized_8, launch, 2)
-            .expecting(|_| copy(8.0, "32 lanes x 8 B / 32 B = 8 sectors")),
-        variant!(device::coalescing_vectorized_16, launch, 4)
-            .expecting(|_| copy(16.0, "32 lanes x 16 B / 32 B = 16 sectors")),
-        variant!(device::coalescing_in_flight, launch, 4 * LOADS_IN_FLIGHT)
-            .expecting(|_| copy(16.0, "32 lanes x 16 B / 32 B = 16 sectors")),
+            .expecting(|_| traffic(2.0, "16 lanes x 4 B / 32 B = 2 sectors")),
+        variant!(device::coalescing_permuted, copy::launch, THREADS_PER_BLOCK, 1)
+            .expecting(|_| traffic(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order")),
+        variant!(device::coalescing_scalar, copy::launch, THREADS_PER_BLOCK, 1)
+            .expecting(|_| traffic(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
+        variant!(device::coalescing_vectorized_8, copy::launch, THREADS_PER_BLOCK, 2)
+            .expecting(|_| traffic(8.0, "32 lanes x 8 B / 32 B = 8 sectors")),
+        variant!(device::coalescing_vectorized_16, copy::launch, THREADS_PER_BLOCK, 4)
+            .expecting(|_| traffic(16.0, "32 lanes x 16 B / 32 B = 16 sectors")),
+        variant!(
+            device::coalescing_in_flight,
+            copy::launch,
+            THREADS_PER_BLOCK,
+            4 * LOADS_IN_FLIGHT
+        )
+        .expecting(|_| traffic(16.0, "32 lanes x 16 B / 32 B = 16 sectors")),
     ],
 };
 
 fn case(size: &Size, random: &mut Random) -> Case {
-    let [n] = size.get();
-    let source = random.f32s(n);
-    Case {
-        outputs: vec![Output::exact(Data::F32(reference(&source)))],
-        inputs: vec![Data::F32(source)],
-    }
+    copy::case(size, random, reference)
 }
 
 fn reference(source: &[f32]) -> Vec<f32> {
     source.to_vec()
 }
 
-fn bytes(size: &Size) -> Bytes {
-    let [n] = size.get();
-    Bytes { read: 4 * n, written: 4 * n }
-}
-
-/// A copy whose loads and stores touch the same sectors.
-fn copy(sectors: f64, arithmetic: &'static str) -> Expectation {
-    Expectation::sectors(sectors, sectors, arithmetic)
-}
-
-/// Launches a kernel of this file, whose threads copy so many elements each; those of `strided` and `permuted` one, in
-/// whole warps.
-fn launch(
-    launcher: &Launcher<'_>,
-    arrays: &Arrays,
-    size: &Size,
-    kernel: Kernel<fn(*const f32, *mut f32, u32)>,
-    per_thread: u32,
-) -> Result<()> {
-    let [n] = size.get().map(|n: usize| n as u32);
-    let grid = n.div_ceil(THREADS_PER_BLOCK * per_thread);
-    // SAFETY: the grid covers the kernel's threads; both arrays hold n elements and start at a multiple of 256 bytes;
-    // input and output are different allocations.
-    unsafe {
-        launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, (arrays.input(0), arrays.output(0), n))
-    }
-}
-
 /// Launches a kernel of this file in which half of the lanes copy one element each.
-fn half(
-    launcher: &Launcher<'_>,
-    arrays: &Arrays,
-    size: &Size,
-    kernel: Kernel<fn(*const f32, *mut f32, u32)>,
-) -> Result<()> {
+fn half(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size, kernel: copy::Copy) -> Result<()> {
     let [n] = size.get();
     let grid = (2 * n.next_multiple_of(32)).div_ceil(THREADS_PER_BLOCK as usize) as u32;
-    let arguments = (arrays.input(0), arrays.output(0), n as u32);
-    // SAFETY: as in `launch`; there are two threads for each element of whole warps.
-    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
+    // There are two threads for each element of whole warps.
+    copy::launch_grid(launcher, arrays, size, kernel, (0, 0), (grid, THREADS_PER_BLOCK))
 }

@@ -1,3 +1,4 @@
+use crate::cases::copy::{bytes, traffic};
 use crate::prelude::*;
 use kernels::global::misalignment::{self as device, LINE, THREADS_PER_BLOCK, TILE};
 
@@ -42,15 +43,18 @@ pub const PATTERN: Pattern = Pattern {
         variant!(device::misalignment_shifted_nc, shifted).expecting(one_more),
         variant!(device::misalignment_padded => padded)
             .writing(&[1])
-            .expecting(|_| copy(4.0, "aligned: 32 lanes x 4 B / 32 B = 4 sectors")),
+            .expecting(|_| traffic(4.0, "aligned: 32 lanes x 4 B / 32 B = 4 sectors")),
         variant!(device::misalignment_peeled => peeled).expecting(|_| {
-            copy(4.0, "aligned: 32 lanes x 4 B / 32 B = 4 sectors; the first warp has fewer lanes")
+            traffic(
+                4.0,
+                "aligned: 32 lanes x 4 B / 32 B = 4 sectors; the first warp has fewer lanes",
+            )
         }),
         variant!(device::misalignment_staged => staged).expecting(|_| Expectation {
             load_sectors: Some(16.0),
             shared_load_wavefronts: Some(1.0),
             shared_store_wavefronts: Some(4.0),
-            ..copy(
+            ..traffic(
                 4.0,
                 "loads 32 x 16 B / 32 B = 16 sectors, stores 4; shared: 512 B / 128 B = 4 \
                 wavefronts in, 1 out",
@@ -63,7 +67,7 @@ pub const PATTERN: Pattern = Pattern {
 fn one_more(size: &Size) -> Expectation {
     let [_, offset] = size.get();
     let sectors = if offset % 8 == 0 { 4.0 } else { 5.0 };
-    copy(sectors, "128 B that begin at word `offset`: 4 sectors if 8 divides the offset, else 5")
+    traffic(sectors, "128 B that begin at word `offset`: 4 sectors if 8 divides the offset, else 5")
 }
 
 /// The words in front of the array that make element `offset` start a line.
@@ -98,16 +102,6 @@ fn reference(source: &[f32], offset: usize) -> Vec<f32> {
         .enumerate()
         .map(|(i, value)| if i < offset { untouched() } else { *value })
         .collect()
-}
-
-fn bytes(size: &Size) -> Bytes {
-    let [n, _] = size.get();
-    Bytes { read: 4 * n, written: 4 * n }
-}
-
-/// A copy whose loads and stores touch the same sectors.
-fn copy(sectors: f64, arithmetic: &'static str) -> Expectation {
-    Expectation::sectors(sectors, sectors, arithmetic)
 }
 
 /// Launches a kernel that copies the array as it is.

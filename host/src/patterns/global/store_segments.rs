@@ -1,3 +1,4 @@
+use crate::cases::copy::LENGTHS;
 use crate::prelude::*;
 use cuda_std::warp::WARP_SIZE;
 use kernels::global::store_segments::{
@@ -12,19 +13,7 @@ pub const PATTERN: Pattern = Pattern {
     group: "global",
     doc_source: include_str!("../../../../kernels/src/global/store_segments.rs"),
     dimensions: &[Dimension::extent("n", "words stored", 1)],
-    verify_sizes: &[
-        &[1],
-        &[31],
-        &[32],
-        &[33],
-        &[255],
-        &[256],
-        &[257],
-        &[1000],
-        &[4099],
-        &[100_003],
-        &[1 << 16],
-    ],
+    verify_sizes: LENGTHS,
     bench_size: &[1 << 27],
     count_size: &[1 << 16],
     sweeps: &[],

@@ -1,3 +1,4 @@
+use crate::cases::copy::bytes;
 use crate::prelude::*;
 use kernels::global::stride::{
     self as device, MAX_STAGED_STRIDE, STAGED_RESULTS, THREADS_PER_BLOCK,
@@ -109,11 +110,6 @@ fn case(size: &Size, random: &mut Random) -> Case {
 
 fn reference(source: &[f32], stride: usize) -> Vec<f32> {
     source.iter().step_by(stride).copied().collect()
-}
-
-fn bytes(size: &Size) -> Bytes {
-    let [n, _] = size.get();
-    Bytes { read: 4 * n, written: 4 * n }
 }
 
 fn copy(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {

@@ -107,6 +107,7 @@
 //! Behavior"; CUDA C++ Best Practices Guide, "Memory Allocation".
 #![doc = include_str!("../../../../crates/report/src/links.md")]
 
+use crate::cases::copy::bytes;
 use crate::prelude::*;
 use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer, DeviceSlice};
 use cust_ext::pool::Pool;
@@ -182,11 +183,6 @@ fn case(size: &Size, random: &mut Random) -> Case {
 
 fn reference(source: &[u32]) -> Vec<u32> {
     source.to_vec()
-}
-
-fn bytes(size: &Size) -> Bytes {
-    let [n, _] = size.get();
-    Bytes { read: 4 * n, written: 4 * n }
 }
 
 /// Where a step has its memory from.

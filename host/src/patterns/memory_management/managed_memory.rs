@@ -133,6 +133,7 @@
 //! Source: CUDA C++ Programming Guide, "Unified Memory": "Data Usage Hints", "Data Prefetching".
 #![doc = include_str!("../../../../crates/report/src/links.md")]
 
+use crate::cases::copy::bytes;
 use crate::prelude::*;
 use anyhow::ensure;
 use cust::memory::{
@@ -200,12 +201,6 @@ fn case(size: &Size, random: &mut Random) -> Case {
 
 fn reference(source: &[u32]) -> Vec<u32> {
     source.iter().copied().map(mix).collect()
-}
-
-/// Over PCIe in both directions.
-fn bytes(size: &Size) -> Bytes {
-    let [n] = size.get();
-    Bytes { read: 4 * n, written: 4 * n }
 }
 
 /// Over PCIe in one direction, or not at all.

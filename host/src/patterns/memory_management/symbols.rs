@@ -97,6 +97,7 @@
 //! `__managed__`; CUDA Driver API, `cuModuleGetGlobal`.
 #![doc = include_str!("../../../../crates/report/src/links.md")]
 
+use crate::cases::copy::bytes;
 use crate::prelude::*;
 use cust::memory::{AsyncCopyDestination, DevicePointer, DeviceSlice};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
@@ -143,11 +144,6 @@ fn case(size: &Size, random: &mut Random) -> Case {
 
 fn reference(table: &[u32]) -> Vec<u32> {
     table.iter().zip(0..).map(|(word, i)| result(*word, i)).collect()
-}
-
-fn bytes(size: &Size) -> Bytes {
-    let [words] = size.get();
-    Bytes { read: 4 * words, written: 4 * words }
 }
 
 #[derive(Clone, Copy, PartialEq)]

@@ -101,6 +101,7 @@
 //! Driver API, "Unified Addressing", "cuMemHostRegister".
 #![doc = include_str!("../../../../crates/report/src/links.md")]
 
+use crate::cases::copy::{LENGTHS, bytes};
 use crate::prelude::*;
 use cust::memory::{CopyDestination, DeviceBuffer, DevicePointer, UnifiedBuffer};
 use cust_ext::device::{Attribute, attribute};
@@ -128,19 +129,7 @@ pub const PATTERN: Pattern = Pattern {
     group: "memory_management",
     doc_source: include_str!("unified_addressing.rs"),
     dimensions: &[Dimension::extent("n", "elements of each array", 1)],
-    verify_sizes: &[
-        &[1],
-        &[31],
-        &[32],
-        &[33],
-        &[255],
-        &[256],
-        &[257],
-        &[1023],
-        &[4096],
-        &[100_003],
-        &[1 << 18],
-    ],
+    verify_sizes: LENGTHS,
     bench_size: &[1 << 22],
     count_size: &[1 << 22],
     sweeps: &[],
@@ -175,11 +164,6 @@ fn reference(source: &[u32]) -> Vec<u32> {
 fn facts_of_kinds() -> [[u32; FACTS]; 6] {
     let (device, host, managed) = ([2, 0, 0, 0, 1, 1], [1, 1, 1, 1, 1, 1], [4, 0, 1, 1, 1, 1]);
     [device, host, host, host, managed, [0; FACTS]]
-}
-
-fn bytes(size: &Size) -> Bytes {
-    let [n] = size.get();
-    Bytes { read: 4 * n, written: 4 * n }
 }
 
 fn minimum_time(variant: &Variant, size: &Size) -> Option<(Resource, usize)> {

@@ -1,3 +1,4 @@
+use crate::cases::copy::{self, bytes};
 use crate::prelude::*;
 use kernels::shared::async_copy::{self as device, APART, THREADS_PER_BLOCK, TILE};
 use rayon::prelude::*;
@@ -70,12 +71,7 @@ fn in_pieces(wavefronts: f64, arithmetic: &'static str) -> Expectation {
 }
 
 fn case(size: &Size, random: &mut Random) -> Case {
-    let [n] = size.get();
-    let source = random.f32s(n);
-    Case {
-        outputs: vec![Output::exact(Data::F32(reference(&source)))],
-        inputs: vec![Data::F32(source)],
-    }
+    copy::case(size, random, reference)
 }
 
 /// Each element and its partner; one beyond the end counts as 0.
@@ -84,23 +80,9 @@ fn reference(source: &[f32]) -> Vec<f32> {
     source.par_iter().enumerate().map(|(i, own)| own + partner(i)).collect()
 }
 
-fn bytes(size: &Size) -> Bytes {
-    let [n] = size.get();
-    Bytes { read: 4 * n, written: 4 * n }
-}
-
-/// Launches a kernel of this file.
-fn launch(
-    launcher: &Launcher<'_>,
-    arrays: &Arrays,
-    size: &Size,
-    kernel: Kernel<fn(*const f32, *mut f32, u32)>,
-) -> Result<()> {
+/// Launches a kernel of this file, which shares the tiles out over any grid.
+fn launch(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size, kernel: copy::Copy) -> Result<()> {
     let [n] = size.get().map(|value: usize| value as u32);
     let grid = n.div_ceil(TILE).div_ceil(TILES_PER_BLOCK);
-    // SAFETY: both arrays hold n elements, at most 2^31, start at a multiple of 256 bytes and do not overlap; the
-    // kernels share the tiles out over any grid.
-    unsafe {
-        launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, (arrays.input(0), arrays.output(0), n))
-    }
+    copy::launch_grid(launcher, arrays, size, kernel, (0, 0), (grid, THREADS_PER_BLOCK))
 }

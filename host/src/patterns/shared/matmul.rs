@@ -1,3 +1,4 @@
+use crate::cases::product::{Product, fits, grid, launch, of_f32, product};
 use crate::prelude::*;
 use kernels::shared::matmul::{
     self as device, COLUMN_THREADS, COLUMN_TILE, SQUARE, SQUARE_THREADS, STRIP_COLUMNS,
@@ -92,11 +93,9 @@ pub const PATTERN: Pattern = Pattern {
                 one of 16 bytes per lane of B, 16 sectors, 4 wavefronts each: the words of a copy \
                 arrive by cache lines, here 4 rows of A; the rest as `vectorized`").shared((2.0 * 2.0 + 2.0 * 4.0) / 4.0, 4.0)),
         variant!(device::matmul_warp_tiled => |launcher, arrays, size| {
-                let [m, n, _] = size.get().map(|value: usize| value as u32);
-                let grid = (n.div_ceil(WARPS_COLUMNS), m.div_ceil(WARPS_ROWS));
-                let block = (WARPS_THREADS, 1);
-                launch(launcher, arrays, size, device::matmul_warp_tiled, grid, block, WARPS_SHARED_BYTES)
-            })
+            let grid = grid(size, (WARPS_ROWS, WARPS_COLUMNS));
+            launch(launcher, arrays, size, device::matmul_warp_tiled, grid, (WARPS_THREADS, 1), WARPS_SHARED_BYTES)
+        })
         .only_when(|size| fits(size, WARPS_ROWS))
         .expecting(|_| Expectation::sectors((8.0 * 4.0 + 4.0 * 16.0) / 12.0, 16.0, "per tile and warp 8 copies of single words of A, 2 rows of 64 bytes each, and \
                 4 of 16 bytes per lane of B, 16 sectors, 4 wavefronts each: words of 2 rows of A, two \
@@ -116,21 +115,11 @@ fn tiled(_: &Size) -> Expectation {
     .shared(1.0, 1.0)
 }
 
-/// Whether the rows of tiles fit a grid.
-fn fits(size: &Size, tile_rows: u32) -> std::result::Result<(), &'static str> {
-    let [m, _, _] = size.get();
-    fits_grid_y(m.div_ceil(tile_rows as usize))
-}
-
 fn case(size: &Size, random: &mut Random) -> Case {
     let [m, n, k] = size.get();
     let (a, b) = (random.f32s(m * k), random.f32s(k * n));
     let (a_i32, b_i32) = (i32s(random, m * k), i32s(random, k * n));
-    let c = reference(&a, &b, (n, k), 0.0_f64, |a, b, sum| sum + f64::from(a) * f64::from(b));
-    let c_i32 = reference(&a_i32, &b_i32, (n, k), 0_i32, |a: i32, b, sum: i32| {
-        sum.wrapping_add(a.wrapping_mul(b))
-    });
-    let c = c.into_iter().map(|sum| sum as f32).collect();
+    let (c, c_i32) = (of_f32(&a, &b, (n, k)), reference(&a_i32, &b_i32, (n, k)));
     Case {
         inputs: vec![Data::F32(a), Data::F32(b), Data::I32(a_i32), Data::I32(b_i32)],
         outputs: vec![
@@ -144,24 +133,8 @@ fn i32s(random: &mut Random, len: usize) -> Vec<i32> {
     random.u32s(len).into_par_iter().map(u32::cast_signed).collect()
 }
 
-/// The product by its definition, a row of C at a time.
-fn reference<T: Copy + Sync, S: Copy + Send + Sync>(
-    a: &[T],
-    b: &[T],
-    (n, k): (usize, usize),
-    zero: S,
-    multiply_add: impl Fn(T, T, S) -> S + Sync,
-) -> Vec<S> {
-    let rows = a.par_chunks(k).flat_map_iter(|row| {
-        let mut sums = vec![zero; n];
-        for (left, line) in row.iter().zip(b.chunks(n)) {
-            for (sum, right) in sums.iter_mut().zip(line) {
-                *sum = multiply_add(*left, *right, *sum);
-            }
-        }
-        sums
-    });
-    rows.collect()
+fn reference(a: &[i32], b: &[i32], (n, k): (usize, usize)) -> Vec<i32> {
+    product(a, b, (n, k), 0, |a, b, sum: i32| sum.wrapping_add(a.wrapping_mul(b)))
 }
 
 fn bytes(size: &Size) -> Bytes {
@@ -175,35 +148,14 @@ fn minimum_time(variant: &Variant, size: &Size) -> Option<(Resource, usize)> {
     (variant.name != "tiled_i32").then_some((Resource::Fp32, 2 * m * n * k))
 }
 
-/// A kernel of this file: of what, where to, and rows, columns and inner dimension of the product.
-type Product = Kernel<fn(*const f32, *const f32, *mut f32, u32, u32, u32)>;
-
 /// Launches a kernel of this file, whose blocks compute a tile of so many rows and columns, and have so many threads.
 fn launch_tiles(
     launcher: &Launcher<'_>,
     arrays: &Arrays,
     size: &Size,
-    kernel: Product,
-    (rows, columns): (u32, u32),
+    kernel: Product<f32>,
+    tile: (u32, u32),
     block: (u32, u32),
 ) -> Result<()> {
-    let [m, n, _] = size.get().map(|value: usize| value as u32);
-    launch(launcher, arrays, size, kernel, (n.div_ceil(columns), m.div_ceil(rows)), block, 0)
-}
-
-/// Launches a kernel of this file.
-fn launch(
-    launcher: &Launcher<'_>,
-    arrays: &Arrays,
-    size: &Size,
-    kernel: Product,
-    grid: (u32, u32),
-    block: (u32, u32),
-    shared_bytes: u32,
-) -> Result<()> {
-    let [m, n, k] = size.get().map(|value: usize| value as u32);
-    let arguments = (arrays.input(0), arrays.input(1), arrays.output(0), m, n, k);
-    // SAFETY: the grid covers C with tiles; the arrays have the sizes of A, B and C, are 256-byte aligned and do not
-    // overlap.
-    unsafe { launcher.launch(kernel, grid, block, shared_bytes, arguments) }
+    launch(launcher, arrays, size, kernel, grid(size, tile), block, 0)
 }

@@ -1,3 +1,4 @@
+use crate::cases::product::fits;
 use crate::prelude::*;
 use kernels::shared::matmul_aat::{self as device, INNER, SQUARE, SQUARE_THREADS, TILE};
 use rayon::prelude::*;
@@ -60,12 +61,6 @@ fn by_registers(_: &Size) -> Expectation {
             wavefronts, and 16 x 16 bytes of the second, 4; stored: neighbouring words",
     )
     .shared((2.0 * 2.0 + 2.0 * 4.0) / 4.0, 1.0)
-}
-
-/// Whether the rows of tiles fit a grid.
-fn fits(size: &Size, tile: u32) -> std::result::Result<(), &'static str> {
-    let [m] = size.get();
-    fits_grid_y(m.div_ceil(tile as usize))
 }
 
 fn case(size: &Size, random: &mut Random) -> Case {

@@ -1,8 +1,8 @@
+use crate::cases::product::{fits, grid, of_f32};
 use crate::prelude::*;
 use kernels::shared::matmul_ab::{
     self as device, BLOCK_TILE_COLUMNS, BLOCK_TILE_ROWS, INNER, REGISTERS_BLOCK, TILE,
 };
-use rayon::prelude::*;
 
 pub const PATTERN: Pattern = Pattern {
     name: "matmul_ab",
@@ -34,7 +34,7 @@ pub const PATTERN: Pattern = Pattern {
     minimum_time: |_, size| Some((Resource::Write, bytes(size).total())),
     variants: &[
         variant!(device::matmul_ab_naive, launch, (TILE, TILE), (TILE, TILE))
-            .only_when(|size| fits_grid(size, TILE))
+            .only_when(|size| fits(size, TILE))
             .expecting(|_| {
                 Expectation::sectors(
                     2.5,
@@ -44,7 +44,7 @@ pub const PATTERN: Pattern = Pattern {
                 )
             }),
         variant!(device::matmul_ab_shared_a, launch, (TILE, TILE), (TILE, TILE))
-            .only_when(|size| fits_grid(size, TILE))
+            .only_when(|size| fits(size, TILE))
             .expecting(|_| {
                 Expectation::sectors(
                     4.0,
@@ -55,7 +55,7 @@ pub const PATTERN: Pattern = Pattern {
                 .shared(1.0, 1.0)
             }),
         variant!(device::matmul_ab_shared_ab, launch, (TILE, TILE), (TILE, TILE))
-            .only_when(|size| fits_grid(size, TILE))
+            .only_when(|size| fits(size, TILE))
             .expecting(|_| {
                 Expectation::sectors(
                     4.0,
@@ -71,7 +71,7 @@ pub const PATTERN: Pattern = Pattern {
             (BLOCK_TILE_ROWS, BLOCK_TILE_COLUMNS),
             (REGISTERS_BLOCK, 1)
         )
-        .only_when(|size| fits_grid(size, BLOCK_TILE_ROWS))
+        .only_when(|size| fits(size, BLOCK_TILE_ROWS))
         .expecting(|_| {
             Expectation::sectors(
                 (4.0 * 32.0 + 8.0 * 16.0) / 12.0,
@@ -85,12 +85,6 @@ pub const PATTERN: Pattern = Pattern {
     ],
 };
 
-/// Whether the rows of tiles fit a grid.
-fn fits_grid(size: &Size, tile_rows: u32) -> std::result::Result<(), &'static str> {
-    let [m, _] = size.get();
-    fits_grid_y(m.div_ceil(tile_rows as usize))
-}
-
 fn case(size: &Size, random: &mut Random) -> Case {
     let [m, n] = size.get();
     let inner = INNER as usize;
@@ -103,19 +97,8 @@ fn case(size: &Size, random: &mut Random) -> Case {
     }
 }
 
-/// Sums in double precision.
 fn reference(a: &[f32], b: &[f32], n: usize) -> Vec<f32> {
-    let inner = INNER as usize;
-    let rows = a.par_chunks(inner).flat_map_iter(|row| {
-        let mut sums = vec![0.0_f64; n];
-        for (left, line) in row.iter().zip(b.chunks(n)) {
-            for (sum, right) in sums.iter_mut().zip(line) {
-                *sum += f64::from(*left) * f64::from(*right);
-            }
-        }
-        sums.into_iter().map(|sum| sum as f32)
-    });
-    rows.collect()
+    of_f32(a, b, (n, INNER as usize))
 }
 
 fn bytes(size: &Size) -> Bytes {
@@ -133,13 +116,12 @@ fn launch(
     arrays: &Arrays,
     size: &Size,
     kernel: Product,
-    (rows, columns): (u32, u32),
+    tile: (u32, u32),
     block: (u32, u32),
 ) -> Result<()> {
     let [m, n] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(0), arrays.input(1), arrays.output(0), m, n);
-    let grid = (n.div_ceil(columns), m.div_ceil(rows));
     // SAFETY: one tile per block covers C; the arrays have the sizes of A, B and C, are 256-byte aligned and do not
     // overlap.
-    unsafe { launcher.launch(kernel, grid, block, 0, arguments) }
+    unsafe { launcher.launch(kernel, grid(size, tile), block, 0, arguments) }
 }

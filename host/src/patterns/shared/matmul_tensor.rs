@@ -1,3 +1,4 @@
+use crate::cases::product::{Product, fits, grid, launch};
 use crate::prelude::*;
 use cuda_std::bf16;
 use cuda_std::tensor_copy::TensorMap;
@@ -34,21 +35,19 @@ pub const PATTERN: Pattern = Pattern {
     minimum_time,
     variants: &[
         variant!(device::matmul_tensor_naive => |launcher, arrays, size| {
-                let [m, n, _] = size.get().map(|value: usize| value as u32);
-                let grid = (n.div_ceil(TILE), m.div_ceil(TILE));
+                let grid = grid(size, (TILE, TILE));
                 launch(launcher, arrays, size, device::matmul_tensor_naive, grid, (TILE, TILE), 0)
             })
-        .only_when(|size| fits_grid_y(size.values()[0].div_ceil(TILE as usize)))
+        .only_when(|size| fits(size, TILE))
         .expecting(|_| Expectation::sectors(2.0, 4.0, "32 neighbouring elements of 2 bytes, 2 sectors; C: 32 neighbouring words; shared: a word \
                 of A for all lanes, words of B that are 33 words apart").shared(1.0, 1.0)),
         variant!(device::matmul_tensor_mma_global => |launcher, arrays, size| {
-                let [m, n, _] = size.get().map(|value: usize| value as u32);
-                let grid = (n.div_ceil(GLOBAL_COLUMNS), m.div_ceil(GLOBAL_ROWS));
+                let grid = grid(size, (GLOBAL_ROWS, GLOBAL_COLUMNS));
                 launch(launcher, arrays, size, device::matmul_tensor_mma_global, grid, (THREADS, 1), 0)
             })
         .only_when(|size| {
             rows_are_aligned(size)?;
-            fits_grid_y(size.values()[0].div_ceil(GLOBAL_ROWS as usize))
+            fits(size, GLOBAL_ROWS)
         })
         .expecting(|_| Expectation::sectors(8.0, 8.0, "a fragment: 8 rows, 16 bytes of each, a sector of which half is used; C: 8 rows of 32 bytes")),
         variant!(device::matmul_tensor_mma_tiled, launch_tiles, STAGE_BYTES)
@@ -124,15 +123,12 @@ fn minimum_time(variant: &Variant, size: &Size) -> Option<(Resource, usize)> {
     (variant.name != "naive").then_some((Resource::TensorBf16, 2 * m * n * k))
 }
 
-/// A kernel of this file: A, B, where to, and rows, columns and inner dimension of the product.
-type Product = Kernel<fn(*const bf16, *const bf16, *mut f32, u32, u32, u32)>;
-
 /// Launches a kernel whose blocks compute `ROWS` x `COLUMNS` results.
 fn launch_tiles(
     launcher: &Launcher<'_>,
     arrays: &Arrays,
     size: &Size,
-    kernel: Product,
+    kernel: Product<bf16>,
     shared_bytes: u32,
 ) -> Result<()> {
     let [m, n, _] = size.get().map(|value: usize| value as u32);
@@ -162,21 +158,4 @@ fn launch_wgmma(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result
             arguments,
         )
     }
-}
-
-/// Launches a kernel of this file.
-fn launch(
-    launcher: &Launcher<'_>,
-    arrays: &Arrays,
-    size: &Size,
-    kernel: Product,
-    grid: (u32, u32),
-    block: (u32, u32),
-    shared_bytes: u32,
-) -> Result<()> {
-    let [m, n, k] = size.get().map(|value: usize| value as u32);
-    let arguments = (arrays.input(0), arrays.input(1), arrays.output(0), m, n, k);
-    // SAFETY: the grid covers C with tiles; the arrays have the sizes of A, B and C, are 256-byte aligned and do not
-    // overlap.
-    unsafe { launcher.launch(kernel, grid, block, shared_bytes, arguments) }
 }
