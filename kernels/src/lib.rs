@@ -15,6 +15,16 @@
 // A test build links the standard library, whose floats have the methods of `GpuFloat` themselves.
 #![cfg_attr(test, allow(unused_imports))]
 
+/// A pointer to the first element of an array in shared memory: `shared_array!(WORDS: [f32; 32])`.
+macro_rules! shared_array {
+    ($name:ident: [$element:ty; $len:expr]) => {{
+        #[address_space(shared)]
+        static mut $name: ::core::mem::MaybeUninit<[$element; ($len) as usize]> =
+            ::core::mem::MaybeUninit::uninit();
+        (&raw mut $name).cast::<$element>()
+    }};
+}
+
 pub mod caches;
 pub mod collectives;
 pub mod execution;

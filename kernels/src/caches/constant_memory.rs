@@ -110,7 +110,6 @@
 //! cache of 2 KiB).
 #![doc = include_str!("../../../crates/report/src/links.md")]
 
-use core::mem::MaybeUninit;
 use cuda_std::memory;
 use cuda_std::prelude::*;
 
@@ -182,9 +181,7 @@ pub unsafe fn constant_memory_read_only(
 /// Launch contract: as for [`constant_memory_global`].
 #[kernel]
 pub unsafe fn constant_memory_shared(table: *const u32, target: *mut u32, distinct: u32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; TABLE as usize]> = MaybeUninit::uninit();
-    let words = (&raw mut WORDS).cast::<u32>();
+    let words = shared_array!(WORDS: [u32; TABLE]);
     let i = thread::index_1d();
     let mut word = thread::thread_idx_x();
     // SAFETY: word < TABLE, each word has one writer, and readers come after the barrier; the start

@@ -201,14 +201,12 @@ pub unsafe fn local_memory_spilled(source: *const u32, target: *mut u32, n: u32)
 /// Launch contract: as for [`local_memory_indexed`].
 #[kernel]
 pub unsafe fn local_memory_shared(source: *const u32, target: *mut u32, n: u32) {
-    #[address_space(shared)]
-    static mut ALL: MaybeUninit<[u32; (COUNTERS * THREADS_PER_BLOCK) as usize]> =
-        MaybeUninit::uninit();
     let i = thread::index_1d();
     if i < n {
         // SAFETY: i < n; every word is below COUNTERS (launch contract), and a thread accesses its own words only.
         unsafe {
-            let own = (&raw mut ALL).cast::<u32>().add(thread::thread_idx_x() as usize);
+            let own = shared_array!(ALL: [u32; COUNTERS * THREADS_PER_BLOCK])
+                .add(thread::thread_idx_x() as usize);
             let counter = |number: u32| own.add((number * THREADS_PER_BLOCK) as usize);
             for number in 0..COUNTERS {
                 *counter(number) = 0;

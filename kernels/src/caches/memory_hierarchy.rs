@@ -146,7 +146,6 @@
 //! appendix of former editions; the measurements of others are those of RRZE's gpu-benches.
 #![doc = include_str!("../../../crates/report/src/links.md")]
 
-use core::mem::MaybeUninit;
 use cuda_std::memory;
 use cuda_std::prelude::*;
 use cuda_std::texture::{Buffer, Texture};
@@ -258,9 +257,7 @@ pub unsafe fn memory_hierarchy_chase_shared(
     words: u32,
     accesses: u32,
 ) {
-    #[address_space(shared)]
-    static mut CHAIN: MaybeUninit<[u32; SHARED_WORDS as usize]> = MaybeUninit::uninit();
-    let copy = (&raw mut CHAIN).cast::<u32>();
+    let copy = shared_array!(CHAIN: [u32; SHARED_WORDS]);
     let tid = thread::thread_idx_x();
     // SAFETY: every index is below `words`, which is at most SHARED_WORDS; the barrier is after all stores.
     unsafe {
@@ -352,9 +349,7 @@ pub unsafe fn memory_hierarchy_read_shared(
     vectors: u32,
     accesses: u32,
 ) {
-    #[address_space(shared)]
-    static mut DATA: MaybeUninit<[U32x4; (SHARED_WORDS / 4) as usize]> = MaybeUninit::uninit();
-    let copy = (&raw mut DATA).cast::<U32x4>();
+    let copy = shared_array!(DATA: [U32x4; SHARED_WORDS / 4]);
     let (data, block) = (data.cast::<U32x4>(), thread::block_idx_x());
     let start = (u64::from(block) * u64::from(vectors) / u64::from(thread::grid_dim_x())) as u32;
     let first = start + thread::thread_idx_x() % vectors;

@@ -404,12 +404,10 @@ unsafe fn sum_of_partials(blocks: u32) -> u32 {
 /// [`atomics_sum_of_blocks`]; `source` valid for `n` u32.
 #[kernel]
 pub unsafe fn atomics_sum_two_launches(source: *const u32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; WARPS as usize]> = MaybeUninit::uninit();
     let partials = (&raw mut ATOMICS_PARTIAL_SUMS).cast::<u32>();
     // SAFETY: all threads call; the block is below MAX_BLOCKS, and its word is its own.
     unsafe {
-        let sum = block_sum(sum_of_thread(source, n), (&raw mut WORDS).cast());
+        let sum = block_sum(sum_of_thread(source, n), shared_array!(WORDS: [u32; WARPS]));
         if thread::thread_idx_x() == 0 {
             *partials.add(thread::block_idx_x() as usize) = sum;
         }
@@ -423,11 +421,9 @@ pub unsafe fn atomics_sum_two_launches(source: *const u32, n: u32) {
 /// `target` valid for one u32.
 #[kernel]
 pub unsafe fn atomics_sum_of_blocks(target: *mut u32, blocks: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; WARPS as usize]> = MaybeUninit::uninit();
     // SAFETY: all threads call; the launch before this one has written the sums.
     unsafe {
-        let sum = block_sum(sum_of_partials(blocks), (&raw mut WORDS).cast());
+        let sum = block_sum(sum_of_partials(blocks), shared_array!(WORDS: [u32; WARPS]));
         if thread::thread_idx_x() == 0 {
             *target = sum;
         }
@@ -440,10 +436,8 @@ pub unsafe fn atomics_sum_of_blocks(target: *mut u32, blocks: u32) {
 #[kernel]
 pub unsafe fn atomics_sum_last_block(source: *const u32, target: *mut u32, n: u32) {
     #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; WARPS as usize]> = MaybeUninit::uninit();
-    #[address_space(shared)]
     static mut IS_LAST: MaybeUninit<u32> = MaybeUninit::uninit();
-    let (words, is_last) = ((&raw mut WORDS).cast::<u32>(), (&raw mut IS_LAST).cast::<u32>());
+    let (words, is_last) = (shared_array!(WORDS: [u32; WARPS]), (&raw mut IS_LAST).cast::<u32>());
     let partials = (&raw mut ATOMICS_PARTIAL_SUMS).cast::<u32>();
     let blocks = thread::grid_dim_x();
     // SAFETY: the block is below MAX_BLOCKS, and its word is its own. The ticket releases that word, and the last ticket

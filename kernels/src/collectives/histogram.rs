@@ -111,7 +111,6 @@
 //! Histograms Using Shared Atomics on Maxwell"; CUB, `DeviceHistogram`.
 #![doc = include_str!("../../../crates/report/src/links.md")]
 
-use core::mem::MaybeUninit;
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
 use cuda_std::prelude::*;
@@ -239,9 +238,7 @@ unsafe fn count_bytes(source: *const u8, n: u32, words: *mut u32, place: impl Fn
 /// aligned and valid for `n` bytes, `n` at most 2^31; `target` valid for `BINS` zeros.
 #[kernel]
 pub unsafe fn histogram_block_private(source: *const u8, target: *mut u32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; BINS as usize]> = MaybeUninit::uninit();
-    let words = (&raw mut WORDS).cast::<u32>();
+    let words = shared_array!(WORDS: [u32; BINS]);
     // SAFETY: the launch contract; a bin is its word.
     unsafe {
         clear(words, BINS, THREADS_PER_BLOCK);
@@ -254,9 +251,7 @@ pub unsafe fn histogram_block_private(source: *const u8, target: *mut u32, n: u3
 /// Launch contract: as for [`histogram_block_private`].
 #[kernel]
 pub unsafe fn histogram_warp_private(source: *const u8, target: *mut u32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; (WARPS * BINS) as usize]> = MaybeUninit::uninit();
-    let words = (&raw mut WORDS).cast::<u32>();
+    let words = shared_array!(WORDS: [u32; WARPS * BINS]);
     let warp = thread::thread_idx_x() / WARP_SIZE;
     // SAFETY: the launch contract; warp < WARPS and bin < BINS.
     unsafe {
@@ -273,9 +268,7 @@ pub unsafe fn histogram_warp_private(source: *const u8, target: *mut u32, n: u32
 /// Launch contract: as for [`histogram_block_private`].
 #[kernel]
 pub unsafe fn histogram_padded(source: *const u8, target: *mut u32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; (WARP_SIZE * PADDED) as usize]> = MaybeUninit::uninit();
-    let words = (&raw mut WORDS).cast::<u32>();
+    let words = shared_array!(WORDS: [u32; WARP_SIZE * PADDED]);
     let lane = warp::lane_id();
     // SAFETY: the launch contract; lane < WARP_SIZE and bin < PADDED.
     unsafe {
@@ -306,9 +299,7 @@ unsafe fn merge_lanes(words: *mut u32, target: *mut u32) {
 /// Launch contract: as for [`histogram_block_private`].
 #[kernel]
 pub unsafe fn histogram_lane_private(source: *const u8, target: *mut u32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; (BINS * WARP_SIZE) as usize]> = MaybeUninit::uninit();
-    let words = (&raw mut WORDS).cast::<u32>();
+    let words = shared_array!(WORDS: [u32; BINS * WARP_SIZE]);
     let lane = warp::lane_id();
     // SAFETY: the launch contract; bin < BINS and lane < WARP_SIZE.
     unsafe {
@@ -387,15 +378,19 @@ unsafe fn count_packs(
 /// Launch contract: as for [`histogram_block_private`].
 #[kernel(launch_bounds(THREADS_PER_BLOCK, 4))]
 pub unsafe fn histogram_coarsened(source: *const u8, target: *mut u32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; (BINS * WARP_SIZE) as usize]> = MaybeUninit::uninit();
     // SAFETY: the launch contract; a byte is below BINS.
     unsafe {
-        count_packs(source, target, n, (&raw mut WORDS).cast(), |words, lane, word| {
-            for shift in [0, 8, 16, 24] {
-                add_shared(words, own_bank(word >> shift & 0xFF, lane), 1);
-            }
-        });
+        count_packs(
+            source,
+            target,
+            n,
+            shared_array!(WORDS: [u32; BINS * WARP_SIZE]),
+            |words, lane, word| {
+                for shift in [0, 8, 16, 24] {
+                    add_shared(words, own_bank(word >> shift & 0xFF, lane), 1);
+                }
+            },
+        );
     }
 }
 
@@ -403,19 +398,23 @@ pub unsafe fn histogram_coarsened(source: *const u8, target: *mut u32, n: u32) {
 /// Launch contract: as for [`histogram_block_private`].
 #[kernel(launch_bounds(THREADS_PER_BLOCK, 4))]
 pub unsafe fn histogram_aggregated(source: *const u8, target: *mut u32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; (BINS * WARP_SIZE) as usize]> = MaybeUninit::uninit();
     // SAFETY: the launch contract; a byte is below BINS.
     unsafe {
-        count_packs(source, target, n, (&raw mut WORDS).cast(), |words, lane, word| {
-            let equal = word.rotate_left(8) == word;
-            add_shared(words, own_bank(word & 0xFF, lane), if equal { 4 } else { 1 });
-            if !equal {
-                for shift in [8, 16, 24] {
-                    add_shared(words, own_bank(word >> shift & 0xFF, lane), 1);
+        count_packs(
+            source,
+            target,
+            n,
+            shared_array!(WORDS: [u32; BINS * WARP_SIZE]),
+            |words, lane, word| {
+                let equal = word.rotate_left(8) == word;
+                add_shared(words, own_bank(word & 0xFF, lane), if equal { 4 } else { 1 });
+                if !equal {
+                    for shift in [8, 16, 24] {
+                        add_shared(words, own_bank(word >> shift & 0xFF, lane), 1);
+                    }
                 }
-            }
-        });
+            },
+        );
     }
 }
 

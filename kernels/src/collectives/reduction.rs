@@ -124,7 +124,6 @@
 //! Shuffle Functions"; CUB, `DeviceReduce`.
 #![doc = include_str!("../../../crates/report/src/links.md")]
 
-use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::Relaxed;
 use cuda_std::atomic::{AtomicF32, AtomicF64, AtomicI32};
 use cuda_std::prelude::*;
@@ -174,9 +173,7 @@ unsafe fn fill(source: *const f32, words: *mut f32, n: u32) {
 /// Launch contract: as for [`reduction_global_atomic`].
 #[kernel]
 pub unsafe fn reduction_interleaved(source: *const f32, target: *mut f32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[f32; THREADS_PER_BLOCK as usize]> = MaybeUninit::uninit();
-    let words = (&raw mut WORDS).cast::<f32>();
+    let words = shared_array!(WORDS: [f32; THREADS_PER_BLOCK]);
     let tid = thread::thread_idx_x();
     // SAFETY: 2 step divides tid and THREADS_PER_BLOCK, so tid + step < THREADS_PER_BLOCK; no other thread that works has
     // either word; barriers are between the levels.
@@ -203,9 +200,7 @@ pub unsafe fn reduction_interleaved(source: *const f32, target: *mut f32, n: u32
 /// Launch contract: as for [`reduction_global_atomic`].
 #[kernel]
 pub unsafe fn reduction_strided(source: *const f32, target: *mut f32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[f32; THREADS_PER_BLOCK as usize]> = MaybeUninit::uninit();
-    let words = (&raw mut WORDS).cast::<f32>();
+    let words = shared_array!(WORDS: [f32; THREADS_PER_BLOCK]);
     let tid = thread::thread_idx_x();
     // SAFETY: `first` is a multiple of 2 step below THREADS_PER_BLOCK, so first + step < THREADS_PER_BLOCK; the pairs are
     // disjoint; barriers are between the levels.
@@ -230,9 +225,7 @@ pub unsafe fn reduction_strided(source: *const f32, target: *mut f32, n: u32) {
 /// Launch contract: as for [`reduction_global_atomic`].
 #[kernel]
 pub unsafe fn reduction_sequential(source: *const f32, target: *mut f32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[f32; THREADS_PER_BLOCK as usize]> = MaybeUninit::uninit();
-    let words = (&raw mut WORDS).cast::<f32>();
+    let words = shared_array!(WORDS: [f32; THREADS_PER_BLOCK]);
     let tid = thread::thread_idx_x();
     // SAFETY: tid + step < 2 step <= THREADS_PER_BLOCK; words from `step` on are only read at this level;
     // barriers are between the levels.
@@ -350,13 +343,11 @@ unsafe fn add_block<T: Summand>(value: T, words: *mut T, target: *mut T) {
 /// Launch contract: as for [`reduction_global_atomic`].
 #[kernel]
 pub unsafe fn reduction_shuffle(source: *const f32, target: *mut f32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[f32; WARPS as usize]> = MaybeUninit::uninit();
     let i = thread::index_1d();
     // SAFETY: i < n, the length of the array; WORDS has a word per warp.
     unsafe {
         let value = if i < n { *source.add(i as usize) } else { 0.0 };
-        add_block(value, (&raw mut WORDS).cast(), target);
+        add_block(value, shared_array!(WORDS: [f32; WARPS]), target);
     }
 }
 
@@ -405,28 +396,22 @@ unsafe fn share<T: Summand>(source: *const T, n: u32) -> T {
 /// aligned and valid for `n` f32, `n` at most 2^31; `target` valid for one, which is zero.
 #[kernel(launch_bounds(THREADS_PER_BLOCK, 4))]
 pub unsafe fn reduction_vectorized(source: *const f32, target: *mut f32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[f32; WARPS as usize]> = MaybeUninit::uninit();
     // SAFETY: the launch contract; WORDS has a word per warp.
-    unsafe { add_block(share(source, n), (&raw mut WORDS).cast(), target) };
+    unsafe { add_block(share(source, n), shared_array!(WORDS: [f32; WARPS]), target) };
 }
 
 /// # Safety
 /// Launch contract: as for [`reduction_vectorized`], for i32.
 #[kernel(launch_bounds(THREADS_PER_BLOCK, 4))]
 pub unsafe fn reduction_vectorized_i32(source: *const i32, target: *mut i32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[i32; WARPS as usize]> = MaybeUninit::uninit();
     // SAFETY: the launch contract; WORDS has a word per warp.
-    unsafe { add_block(share(source, n), (&raw mut WORDS).cast(), target) };
+    unsafe { add_block(share(source, n), shared_array!(WORDS: [i32; WARPS]), target) };
 }
 
 /// # Safety
 /// Launch contract: as for [`reduction_vectorized`], for f64.
 #[kernel(launch_bounds(THREADS_PER_BLOCK, 4))]
 pub unsafe fn reduction_vectorized_f64(source: *const f64, target: *mut f64, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[f64; WARPS as usize]> = MaybeUninit::uninit();
     // SAFETY: the launch contract; WORDS has a word per warp.
-    unsafe { add_block(share(source, n), (&raw mut WORDS).cast(), target) };
+    unsafe { add_block(share(source, n), shared_array!(WORDS: [f64; WARPS]), target) };
 }

@@ -200,9 +200,7 @@ unsafe fn before_tile(before: *const f32) -> f32 {
 /// same array or not overlapping; `before` valid for the scanned sum of each tile of `source` but the last.
 #[kernel]
 pub unsafe fn scan_hillis_steele(source: *const f32, before: *const f32, target: *mut f32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[f32; 2 * TILE as usize]> = MaybeUninit::uninit();
-    let words = (&raw mut WORDS).cast::<f32>();
+    let words = shared_array!(WORDS: [f32; 2 * TILE]);
     let (i, tid) = (thread::index_1d(), thread::thread_idx_x());
     // SAFETY: i < n; each thread stores to its word of a half, and tid - step is another thread's; a barrier is
     // between the two, and the next one before the half is written again.
@@ -294,10 +292,8 @@ unsafe fn tree(
 /// Launch contract: as for [`scan_hillis_steele`], but `TREE_BLOCK` threads per tile of `TILE`.
 #[kernel]
 pub unsafe fn scan_blelloch(source: *const f32, before: *const f32, target: *mut f32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[f32; TILE as usize]> = MaybeUninit::uninit();
     // SAFETY: the launch contract; there are TILE words.
-    unsafe { tree(source, before, target, n, (&raw mut WORDS).cast(), |i| i as usize) };
+    unsafe { tree(source, before, target, n, shared_array!(WORDS: [f32; TILE]), |i| i as usize) };
 }
 
 /// # Safety
@@ -309,12 +305,11 @@ pub unsafe fn scan_blelloch_padded(
     target: *mut f32,
     n: u32,
 ) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[f32; (TILE + TILE / WARP_SIZE) as usize]> =
-        MaybeUninit::uninit();
     let place = |i: u32| (i + i / WARP_SIZE) as usize;
     // SAFETY: the launch contract; i + i / 32 is below TILE + TILE / 32, and grows with i.
-    unsafe { tree(source, before, target, n, (&raw mut WORDS).cast(), place) };
+    unsafe {
+        tree(source, before, target, n, shared_array!(WORDS: [f32; TILE + TILE / WARP_SIZE]), place)
+    };
 }
 
 /// Warps scan by shuffles from register to register. Shared memory holds one word per warp, and of 19 barriers two
@@ -324,9 +319,7 @@ pub unsafe fn scan_blelloch_padded(
 /// Launch contract: as for [`scan_hillis_steele`].
 #[kernel]
 pub unsafe fn scan_shuffle(source: *const f32, before: *const f32, target: *mut f32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[f32; WARPS as usize]> = MaybeUninit::uninit();
-    let words = (&raw mut WORDS).cast::<f32>();
+    let words = shared_array!(WORDS: [f32; WARPS]);
     let (i, tid) = (thread::index_1d(), thread::thread_idx_x());
     let (warp, lane) = (tid / WARP_SIZE, tid % WARP_SIZE);
     // SAFETY: i < n; each warp has its word, which the first warp, and it alone, replaces between the barriers.
@@ -380,13 +373,12 @@ unsafe fn scan_warps(words: *mut f32, sum: f32) -> (f32, f32) {
 /// sum of each tile of `source` but the last.
 #[kernel(launch_bounds(VECTORIZED_THREADS, 4))]
 pub unsafe fn scan_vectorized(source: *const f32, before: *const f32, target: *mut f32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[f32; VECTORIZED_WARPS as usize]> = MaybeUninit::uninit();
     let tile = thread::block_idx_x();
     // SAFETY: the launch contract; WORDS has a word per warp.
     unsafe {
         let mut rows = load_rows(source, tile, n);
-        let (before_warp, _) = scan_warps((&raw mut WORDS).cast(), scan_rows(&mut rows));
+        let (before_warp, _) =
+            scan_warps(shared_array!(WORDS: [f32; VECTORIZED_WARPS]), scan_rows(&mut rows));
         store_rows(target, tile, n, first_element(), rows, before_tile(before) + before_warp);
     }
 }

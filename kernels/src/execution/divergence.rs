@@ -103,7 +103,6 @@
 //! and Divergence".
 #![doc = include_str!("../../../crates/report/src/links.md")]
 
-use core::mem::MaybeUninit;
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
 use cuda_std::prelude::*;
@@ -215,14 +214,9 @@ pub unsafe fn divergence_regrouped(
     paths: u32,
     n: u32,
 ) {
-    #[address_space(shared)]
-    static mut COUNTS: MaybeUninit<[u32; MAX_PATHS as usize]> = MaybeUninit::uninit();
-    #[address_space(shared)]
-    static mut VALUES: MaybeUninit<[u32; PADDED]> = MaybeUninit::uninit();
-    #[address_space(shared)]
-    static mut OWNERS: MaybeUninit<[u32; PADDED]> = MaybeUninit::uninit();
-    let counts = (&raw mut COUNTS).cast::<u32>();
-    let (words, owners) = ((&raw mut VALUES).cast::<u32>(), (&raw mut OWNERS).cast::<u32>());
+    let counts = shared_array!(COUNTS: [u32; MAX_PATHS]);
+    let (words, owners) =
+        (shared_array!(VALUES: [u32; PADDED]), shared_array!(OWNERS: [u32; PADDED]));
     let (i, tid) = (thread::index_1d(), thread::thread_idx_x());
     let first = i - tid;
     // The elements of this block: all of them but in the last block.

@@ -95,7 +95,6 @@
 //! Source: CUDA C++ Best Practices Guide, "Effects of Misaligned Accesses".
 #![doc = include_str!("../../../crates/report/src/links.md")]
 
-use core::mem::MaybeUninit;
 use cuda_std::memory::{load_cg, load_nc};
 use cuda_std::prelude::*;
 use cuda_std::vector::F32x4;
@@ -184,9 +183,7 @@ pub unsafe fn misalignment_peeled(source: *const f32, target: *mut f32, offset: 
 /// not overlapping.
 #[kernel]
 pub unsafe fn misalignment_staged(source: *const f32, target: *mut f32, offset: u32, n: u32) {
-    #[address_space(shared)]
-    static mut TILE_WORDS: MaybeUninit<[F32x4; THREADS_PER_BLOCK as usize]> = MaybeUninit::uninit();
-    let tile = (&raw mut TILE_WORDS).cast::<f32>();
+    let tile = shared_array!(TILE_WORDS: [F32x4; THREADS_PER_BLOCK]).cast::<f32>();
 
     let end = offset + n;
     let thread = thread::thread_idx_x();

@@ -109,7 +109,6 @@
 //! Guide, "Device Memory Accesses".
 #![doc = include_str!("../../../crates/report/src/links.md")]
 
-use core::mem::MaybeUninit;
 use cuda_std::prelude::*;
 use cuda_std::vector::{U8x4, U32x4};
 
@@ -247,10 +246,7 @@ pub unsafe fn rgb_to_gray_aos_vectorized(image: *const u8, gray: *mut u8, n: u32
 #[kernel]
 pub unsafe fn rgb_to_gray_aos_staged(image: *const u8, gray: *mut u8, n: u32) {
     const PIXELS_PER_BLOCK: u32 = THREADS_PER_BLOCK * PIXELS_PER_THREAD;
-    #[address_space(shared)]
-    static mut STAGE: MaybeUninit<[U32x4; VECTORS * THREADS_PER_BLOCK as usize]> =
-        MaybeUninit::uninit();
-    let stage = (&raw mut STAGE).cast::<U32x4>();
+    let stage = shared_array!(STAGE: [U32x4; VECTORS as u32 * THREADS_PER_BLOCK]);
     let (thread, first) = (thread::thread_idx_x(), thread::block_idx_x() * PIXELS_PER_BLOCK);
     // SAFETY: every pixel is below n; the block's bytes begin at a multiple of 16 in both arrays; every word that is
     // read after the barrier was written before it. All threads of a block take the same branch.

@@ -115,7 +115,6 @@
 //! the bytes in flight: CUB's tuning, `arch_to_min_bytes_in_flight`.
 #![doc = include_str!("../../../crates/report/src/links.md")]
 
-use core::mem::MaybeUninit;
 use cuda_std::mbarrier::Barrier;
 use cuda_std::prelude::*;
 use cuda_std::vector::{F32x2, F32x4};
@@ -331,9 +330,7 @@ impl BlockTiles {
 /// for `n` f32, not overlapping; `n` at most 2^31.
 #[kernel(launch_bounds(THREADS_PER_BLOCK))]
 pub unsafe fn async_copy_registers_4(source: *const f32, target: *mut f32, n: u32) {
-    #[address_space(shared)]
-    static mut TILE_WORDS: MaybeUninit<[F32x4; VECTORS as usize]> = MaybeUninit::uninit();
-    let tile = (&raw mut TILE_WORDS).cast::<f32>();
+    let tile = shared_array!(TILE_WORDS: [F32x4; VECTORS]).cast::<f32>();
     let work = BlockTiles::new(source, target, n);
     // SAFETY: TILE_WORDS is a tile (launch contract for the rest).
     unsafe {
@@ -345,9 +342,7 @@ pub unsafe fn async_copy_registers_4(source: *const f32, target: *mut f32, n: u3
 /// Launch contract: as for [`async_copy_registers_4`].
 #[kernel(launch_bounds(THREADS_PER_BLOCK))]
 pub unsafe fn async_copy_registers_8(source: *const f32, target: *mut f32, n: u32) {
-    #[address_space(shared)]
-    static mut TILE_WORDS: MaybeUninit<[F32x4; VECTORS as usize]> = MaybeUninit::uninit();
-    let tile = (&raw mut TILE_WORDS).cast::<f32>();
+    let tile = shared_array!(TILE_WORDS: [F32x4; VECTORS]).cast::<f32>();
     let work = BlockTiles::new(source, target, n);
     // SAFETY: TILE_WORDS is a tile (launch contract for the rest).
     unsafe {
@@ -359,9 +354,7 @@ pub unsafe fn async_copy_registers_8(source: *const f32, target: *mut f32, n: u3
 /// Launch contract: as for [`async_copy_registers_4`].
 #[kernel(launch_bounds(THREADS_PER_BLOCK))]
 pub unsafe fn async_copy_registers_16(source: *const f32, target: *mut f32, n: u32) {
-    #[address_space(shared)]
-    static mut TILE_WORDS: MaybeUninit<[F32x4; VECTORS as usize]> = MaybeUninit::uninit();
-    let tile = (&raw mut TILE_WORDS).cast::<f32>();
+    let tile = shared_array!(TILE_WORDS: [F32x4; VECTORS]).cast::<f32>();
     let work = BlockTiles::new(source, target, n);
     // SAFETY: TILE_WORDS is a tile (launch contract for the rest).
     unsafe {
@@ -373,9 +366,7 @@ pub unsafe fn async_copy_registers_16(source: *const f32, target: *mut f32, n: u
 /// Launch contract: as for [`async_copy_registers_4`].
 #[kernel(launch_bounds(THREADS_PER_BLOCK), min_compute_capability = 80)]
 pub unsafe fn async_copy_async_4(source: *const f32, target: *mut f32, n: u32) {
-    #[address_space(shared)]
-    static mut TILE_WORDS: MaybeUninit<[F32x4; VECTORS as usize]> = MaybeUninit::uninit();
-    let tile = (&raw mut TILE_WORDS).cast::<f32>();
+    let tile = shared_array!(TILE_WORDS: [F32x4; VECTORS]).cast::<f32>();
     let work = BlockTiles::new(source, target, n);
     // SAFETY: TILE_WORDS is a tile; the copies are waited for (launch contract for the rest).
     unsafe {
@@ -395,9 +386,7 @@ pub unsafe fn async_copy_async_4(source: *const f32, target: *mut f32, n: u32) {
 /// Launch contract: as for [`async_copy_registers_4`].
 #[kernel(launch_bounds(THREADS_PER_BLOCK), min_compute_capability = 80)]
 pub unsafe fn async_copy_async_8(source: *const f32, target: *mut f32, n: u32) {
-    #[address_space(shared)]
-    static mut TILE_WORDS: MaybeUninit<[F32x4; VECTORS as usize]> = MaybeUninit::uninit();
-    let tile = (&raw mut TILE_WORDS).cast::<f32>();
+    let tile = shared_array!(TILE_WORDS: [F32x4; VECTORS]).cast::<f32>();
     let work = BlockTiles::new(source, target, n);
     // SAFETY: TILE_WORDS is a tile; the copies are waited for (launch contract for the rest).
     unsafe {
@@ -417,9 +406,7 @@ pub unsafe fn async_copy_async_8(source: *const f32, target: *mut f32, n: u32) {
 /// Launch contract: as for [`async_copy_registers_4`].
 #[kernel(launch_bounds(THREADS_PER_BLOCK), min_compute_capability = 80)]
 pub unsafe fn async_copy_async_16(source: *const f32, target: *mut f32, n: u32) {
-    #[address_space(shared)]
-    static mut TILE_WORDS: MaybeUninit<[F32x4; VECTORS as usize]> = MaybeUninit::uninit();
-    let tile = (&raw mut TILE_WORDS).cast::<f32>();
+    let tile = shared_array!(TILE_WORDS: [F32x4; VECTORS]).cast::<f32>();
     let work = BlockTiles::new(source, target, n);
     // SAFETY: TILE_WORDS is a tile; the copies are waited for (launch contract for the rest).
     unsafe {
@@ -437,9 +424,7 @@ pub unsafe fn async_copy_async_16(source: *const f32, target: *mut f32, n: u32) 
 /// Launch contract: as for [`async_copy_registers_4`].
 #[kernel(launch_bounds(THREADS_PER_BLOCK), min_compute_capability = 80)]
 pub unsafe fn async_copy_pipelined(source: *const f32, target: *mut f32, n: u32) {
-    #[address_space(shared)]
-    static mut RING: MaybeUninit<[F32x4; (STAGES * VECTORS) as usize]> = MaybeUninit::uninit();
-    let ring = (&raw mut RING).cast::<f32>();
+    let ring = shared_array!(RING: [F32x4; STAGES * VECTORS]).cast::<f32>();
     let work = BlockTiles::new(source, target, n);
     // SAFETY: a stage of the ring is a tile. A tile is read after its group has been waited for by
     // all threads, and its stage is filled again after all have read it: the barrier says both.
@@ -469,12 +454,8 @@ pub unsafe fn async_copy_pipelined(source: *const f32, target: *mut f32, n: u32)
 /// Launch contract: as for [`async_copy_registers_4`].
 #[kernel(launch_bounds(THREADS_PER_BLOCK), min_compute_capability = 90)]
 pub unsafe fn async_copy_bulk(source: *const f32, target: *mut f32, n: u32) {
-    #[address_space(shared)]
-    static mut RING: MaybeUninit<[F32x4; (STAGES * VECTORS) as usize]> = MaybeUninit::uninit();
-    #[address_space(shared)]
-    static mut ARRIVED: MaybeUninit<[Barrier; STAGES as usize]> = MaybeUninit::uninit();
-    let ring = (&raw mut RING).cast::<f32>();
-    let arrived = (&raw mut ARRIVED).cast::<Barrier>();
+    let ring = shared_array!(RING: [F32x4; STAGES * VECTORS]).cast::<f32>();
+    let arrived = shared_array!(ARRIVED: [Barrier; STAGES]);
     let work = BlockTiles::new(source, target, n);
     // SAFETY: as in `async_copy_pipelined`, with a phase of the stage's barrier for a group. A whole
     // tile is a multiple of 16 bytes; one that is not whole is filled by all threads instead.

@@ -133,7 +133,6 @@
 //! Guide, "Shared Memory" of compute capability 5.x and later.
 #![doc = include_str!("../../../crates/report/src/links.md")]
 
-use core::mem::MaybeUninit;
 use cuda_std::prelude::*;
 use cuda_std::vector::{U32x2, U32x4};
 use cuda_std::warp::WARP_SIZE;
@@ -183,9 +182,7 @@ unsafe fn walk(table: *const u32, start: u32) -> u32 {
 /// one multiple of 4, modulo `TABLE`.
 #[kernel]
 pub unsafe fn bank_conflicts_strided_read(next: *const u32, target: *mut u32, stride: u32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; TABLE as usize]> = MaybeUninit::uninit();
-    let table = (&raw mut WORDS).cast::<u32>();
+    let table = shared_array!(WORDS: [u32; TABLE]);
     let i = thread::index_1d();
     // SAFETY: starts and entries are in the table; i < n, the length of `target`.
     unsafe {
@@ -222,9 +219,7 @@ pub unsafe fn bank_conflicts_strided_write(target: *mut u32, stride: u32, n: u32
 /// Launch contract: as for [`bank_conflicts_strided_read`], without a stride.
 #[kernel]
 pub unsafe fn bank_conflicts_broadcast(next: *const u32, target: *mut u32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; TABLE as usize]> = MaybeUninit::uninit();
-    let table = (&raw mut WORDS).cast::<u32>();
+    let table = shared_array!(WORDS: [u32; TABLE]);
     let i = thread::index_1d();
     // SAFETY: starts and entries are in the table; i < n, the length of `target`.
     unsafe {
@@ -239,9 +234,7 @@ pub unsafe fn bank_conflicts_broadcast(next: *const u32, target: *mut u32, n: u3
 /// Launch contract: as for [`bank_conflicts_broadcast`].
 #[kernel]
 pub unsafe fn bank_conflicts_two_lanes_per_word(next: *const u32, target: *mut u32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; TABLE as usize]> = MaybeUninit::uninit();
-    let table = (&raw mut WORDS).cast::<u32>();
+    let table = shared_array!(WORDS: [u32; TABLE]);
     let i = thread::index_1d();
     // SAFETY: starts and entries are in the table; i < n, the length of `target`.
     unsafe {
@@ -256,9 +249,7 @@ pub unsafe fn bank_conflicts_two_lanes_per_word(next: *const u32, target: *mut u
 /// Launch contract: as for [`bank_conflicts_broadcast`].
 #[kernel]
 pub unsafe fn bank_conflicts_multicast(next: *const u32, target: *mut u32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; TABLE as usize]> = MaybeUninit::uninit();
-    let table = (&raw mut WORDS).cast::<u32>();
+    let table = shared_array!(WORDS: [u32; TABLE]);
     let i = thread::index_1d();
     let lane = i % WARP_SIZE;
     let word = if lane < WARP_SIZE / 2 { 0 } else { lane };
@@ -275,9 +266,7 @@ pub unsafe fn bank_conflicts_multicast(next: *const u32, target: *mut u32, n: u3
 /// Launch contract: as for [`bank_conflicts_broadcast`]; `banks` valid for `n` u32.
 #[kernel]
 pub unsafe fn bank_conflicts_random(next: *const u32, banks: *const u32, target: *mut u32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; TABLE as usize]> = MaybeUninit::uninit();
-    let table = (&raw mut WORDS).cast::<u32>();
+    let table = shared_array!(WORDS: [u32; TABLE]);
     let i = thread::index_1d();
     // SAFETY: starts and entries are in the table; i < n, the length of `banks` and `target`.
     unsafe {
@@ -293,9 +282,7 @@ pub unsafe fn bank_conflicts_random(next: *const u32, banks: *const u32, target:
 /// Launch contract: as for [`bank_conflicts_broadcast`].
 #[kernel]
 pub unsafe fn bank_conflicts_eight_bytes(next: *const u32, target: *mut u32, n: u32) {
-    #[address_space(shared)]
-    static mut PAIRS: MaybeUninit<[U32x2; (TABLE / 2) as usize]> = MaybeUninit::uninit();
-    let table = (&raw mut PAIRS).cast::<u32>();
+    let table = shared_array!(PAIRS: [U32x2; TABLE / 2]).cast::<u32>();
     let i = thread::index_1d();
     // SAFETY: 2 divides every start and the way of every entry, so the accesses are aligned and in
     // the table; i < n, the length of `target`.
@@ -317,9 +304,7 @@ pub unsafe fn bank_conflicts_eight_bytes(next: *const u32, target: *mut u32, n: 
 /// Launch contract: as for [`bank_conflicts_broadcast`].
 #[kernel]
 pub unsafe fn bank_conflicts_sixteen_bytes(next: *const u32, target: *mut u32, n: u32) {
-    #[address_space(shared)]
-    static mut VECTORS: MaybeUninit<[U32x4; (TABLE / 4) as usize]> = MaybeUninit::uninit();
-    let table = (&raw mut VECTORS).cast::<u32>();
+    let table = shared_array!(VECTORS: [U32x4; TABLE / 4]).cast::<u32>();
     let i = thread::index_1d();
     // SAFETY: 4 divides every start and the way of every entry, so the accesses are aligned and in
     // the table; i < n, the length of `target`.
@@ -378,9 +363,7 @@ unsafe fn through_columns(
 /// Launch contract: as for [`bank_conflicts_broadcast`].
 #[kernel]
 pub unsafe fn bank_conflicts_column(next: *const u32, target: *mut u32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; TILE as usize]> = MaybeUninit::uninit();
-    let tile = (&raw mut WORDS).cast::<u32>();
+    let tile = shared_array!(WORDS: [u32; TILE]);
     // SAFETY: row * WARP_SIZE + column < TILE (launch contract for the rest).
     unsafe { through_columns(next, target, n, tile, |row, column| row * WARP_SIZE + column) };
 }
@@ -389,10 +372,7 @@ pub unsafe fn bank_conflicts_column(next: *const u32, target: *mut u32, n: u32) 
 /// Launch contract: as for [`bank_conflicts_broadcast`].
 #[kernel]
 pub unsafe fn bank_conflicts_padded(next: *const u32, target: *mut u32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; (WARP_SIZE * (WARP_SIZE + 1)) as usize]> =
-        MaybeUninit::uninit();
-    let tile = (&raw mut WORDS).cast::<u32>();
+    let tile = shared_array!(WORDS: [u32; WARP_SIZE * (WARP_SIZE + 1)]);
     // SAFETY: row * (WARP_SIZE + 1) + column < WARP_SIZE * (WARP_SIZE + 1) (launch contract for the rest).
     unsafe { through_columns(next, target, n, tile, |row, column| row * (WARP_SIZE + 1) + column) };
 }
@@ -401,9 +381,7 @@ pub unsafe fn bank_conflicts_padded(next: *const u32, target: *mut u32, n: u32) 
 /// Launch contract: as for [`bank_conflicts_broadcast`].
 #[kernel]
 pub unsafe fn bank_conflicts_swizzled(next: *const u32, target: *mut u32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; TILE as usize]> = MaybeUninit::uninit();
-    let tile = (&raw mut WORDS).cast::<u32>();
+    let tile = shared_array!(WORDS: [u32; TILE]);
     // The same as row * WARP_SIZE + (column ^ row), since column < WARP_SIZE, in one operation for each column.
     let place = |row, column| column ^ (row * (WARP_SIZE + 1));
     // SAFETY: row ^ column < WARP_SIZE, a permutation of the row (launch contract for the rest).

@@ -219,10 +219,7 @@ unsafe fn element(a: *const f32, b: *const f32, (row, column): (u32, u32), n: u3
 /// `STRIP_INNER`; the rest as for [`matmul_naive`].
 #[kernel]
 pub unsafe fn matmul_strip(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32, k: u32) {
-    #[address_space(shared)]
-    static mut STRIP: MaybeUninit<[f32; (STRIP_ROWS * STRIP_INNER) as usize]> =
-        MaybeUninit::uninit();
-    let strip = (&raw mut STRIP).cast::<f32>();
+    let strip = shared_array!(STRIP: [f32; STRIP_ROWS * STRIP_INNER]);
     let (column, row) = (thread::index_2d().x, thread::index_2d().y);
     let own = thread::thread_idx_y() * STRIP_INNER;
     if row < m {
@@ -251,11 +248,7 @@ pub unsafe fn matmul_strip(a: *const f32, b: *const f32, c: *mut f32, m: u32, n:
 /// Launch contract: as for [`matmul_coalesced`].
 #[kernel]
 pub unsafe fn matmul_tiled(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32, k: u32) {
-    #[address_space(shared)]
-    static mut LEFT: MaybeUninit<[f32; (TILE * TILE) as usize]> = MaybeUninit::uninit();
-    #[address_space(shared)]
-    static mut RIGHT: MaybeUninit<[f32; (TILE * TILE) as usize]> = MaybeUninit::uninit();
-    let tiles = ((&raw mut LEFT).cast::<f32>(), (&raw mut RIGHT).cast::<f32>());
+    let tiles = (shared_array!(LEFT: [f32; TILE * TILE]), shared_array!(RIGHT: [f32; TILE * TILE]));
     // SAFETY: LEFT and RIGHT are tiles (launch contract for the rest).
     unsafe { tiled((a, b, c), tiles, (m, n, k), 0.0, |a: f32, b, sum| a.mul_add(b, sum)) };
 }
@@ -264,11 +257,7 @@ pub unsafe fn matmul_tiled(a: *const f32, b: *const f32, c: *mut f32, m: u32, n:
 /// Launch contract: as for [`matmul_coalesced`], with i32.
 #[kernel]
 pub unsafe fn matmul_tiled_i32(a: *const i32, b: *const i32, c: *mut i32, m: u32, n: u32, k: u32) {
-    #[address_space(shared)]
-    static mut LEFT: MaybeUninit<[i32; (TILE * TILE) as usize]> = MaybeUninit::uninit();
-    #[address_space(shared)]
-    static mut RIGHT: MaybeUninit<[i32; (TILE * TILE) as usize]> = MaybeUninit::uninit();
-    let tiles = ((&raw mut LEFT).cast::<i32>(), (&raw mut RIGHT).cast::<i32>());
+    let tiles = (shared_array!(LEFT: [i32; TILE * TILE]), shared_array!(RIGHT: [i32; TILE * TILE]));
     // SAFETY: as in `matmul_tiled`.
     unsafe {
         tiled((a, b, c), tiles, (m, n, k), 0, |a: i32, b, sum| a.wrapping_mul(b).wrapping_add(sum));
@@ -328,13 +317,10 @@ pub unsafe fn matmul_register_1d(
     n: u32,
     k: u32,
 ) {
-    #[address_space(shared)]
-    static mut LEFT: MaybeUninit<[f32; (COLUMN_TILE * COLUMN_STEPS) as usize]> =
-        MaybeUninit::uninit();
-    #[address_space(shared)]
-    static mut RIGHT: MaybeUninit<[f32; (COLUMN_STEPS * COLUMN_TILE) as usize]> =
-        MaybeUninit::uninit();
-    let (left, right) = ((&raw mut LEFT).cast::<f32>(), (&raw mut RIGHT).cast::<f32>());
+    let (left, right) = (
+        shared_array!(LEFT: [f32; COLUMN_TILE * COLUMN_STEPS]),
+        shared_array!(RIGHT: [f32; COLUMN_STEPS * COLUMN_TILE]),
+    );
     let tid = thread::thread_idx_x();
     let (first_row, first_column) =
         (thread::block_idx_y() * COLUMN_TILE, thread::block_idx_x() * COLUMN_TILE);

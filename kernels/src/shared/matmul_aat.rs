@@ -148,11 +148,8 @@ pub unsafe fn matmul_aat_naive(a: *const f32, c: *mut f32, m: u32) {
 /// Launch contract: as for [`matmul_aat_naive`].
 #[kernel]
 pub unsafe fn matmul_aat_tiled(a: *const f32, c: *mut f32, m: u32) {
-    #[address_space(shared)]
-    static mut ROWS: MaybeUninit<[f32; (TILE * INNER) as usize]> = MaybeUninit::uninit();
-    #[address_space(shared)]
-    static mut COLUMNS: MaybeUninit<[f32; (INNER * TILE) as usize]> = MaybeUninit::uninit();
-    let tiles = ((&raw mut ROWS).cast::<f32>(), (&raw mut COLUMNS).cast::<f32>());
+    let tiles =
+        (shared_array!(ROWS: [f32; TILE * INNER]), shared_array!(COLUMNS: [f32; INNER * TILE]));
     // SAFETY: ROWS is a tile, and COLUMNS has rows of TILE words (launch contract for the rest).
     unsafe { tiled::<TILE>(a, c, m, tiles) };
 }
@@ -161,11 +158,10 @@ pub unsafe fn matmul_aat_tiled(a: *const f32, c: *mut f32, m: u32) {
 /// Launch contract: as for [`matmul_aat_naive`].
 #[kernel]
 pub unsafe fn matmul_aat_padded(a: *const f32, c: *mut f32, m: u32) {
-    #[address_space(shared)]
-    static mut ROWS: MaybeUninit<[f32; (TILE * INNER) as usize]> = MaybeUninit::uninit();
-    #[address_space(shared)]
-    static mut COLUMNS: MaybeUninit<[f32; (INNER * (TILE + 1)) as usize]> = MaybeUninit::uninit();
-    let tiles = ((&raw mut ROWS).cast::<f32>(), (&raw mut COLUMNS).cast::<f32>());
+    let tiles = (
+        shared_array!(ROWS: [f32; TILE * INNER]),
+        shared_array!(COLUMNS: [f32; INNER * (TILE + 1)]),
+    );
     // SAFETY: ROWS is a tile, and COLUMNS has rows of TILE + 1 words (launch contract for the rest).
     unsafe { tiled::<{ TILE + 1 }>(a, c, m, tiles) };
 }

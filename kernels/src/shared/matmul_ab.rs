@@ -100,7 +100,6 @@
 //! Source: CUDA C++ Best Practices Guide, "Shared Memory in Matrix Multiplication (C=AB)".
 #![doc = include_str!("../../../crates/report/src/links.md")]
 
-use core::mem::MaybeUninit;
 use cuda_std::GpuFloat;
 use cuda_std::prelude::*;
 use cuda_std::vector::F32x4;
@@ -166,9 +165,7 @@ pub unsafe fn matmul_ab_naive(a: *const f32, b: *const f32, c: *mut f32, m: u32,
 /// Launch contract: as for [`matmul_ab_naive`].
 #[kernel]
 pub unsafe fn matmul_ab_shared_a(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32) {
-    #[address_space(shared)]
-    static mut ROWS: MaybeUninit<[f32; (TILE * INNER) as usize]> = MaybeUninit::uninit();
-    let rows = (&raw mut ROWS).cast::<f32>();
+    let rows = shared_array!(ROWS: [f32; TILE * INNER]);
     let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
     let (column, row) = (thread::index_2d().x, thread::index_2d().y);
     // SAFETY: clamped rows and columns are in the matrices; y * INNER + x is in ROWS; the words
@@ -192,11 +189,8 @@ pub unsafe fn matmul_ab_shared_a(a: *const f32, b: *const f32, c: *mut f32, m: u
 /// Launch contract: as for [`matmul_ab_naive`].
 #[kernel]
 pub unsafe fn matmul_ab_shared_ab(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32) {
-    #[address_space(shared)]
-    static mut LEFT: MaybeUninit<[f32; (TILE * INNER) as usize]> = MaybeUninit::uninit();
-    #[address_space(shared)]
-    static mut RIGHT: MaybeUninit<[f32; (INNER * TILE) as usize]> = MaybeUninit::uninit();
-    let (left, right) = ((&raw mut LEFT).cast::<f32>(), (&raw mut RIGHT).cast::<f32>());
+    let (left, right) =
+        (shared_array!(LEFT: [f32; TILE * INNER]), shared_array!(RIGHT: [f32; INNER * TILE]));
     let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
     let (column, row) = (thread::index_2d().x, thread::index_2d().y);
     // SAFETY: clamped rows and columns are in the matrices; y * 32 + x is in both tiles; every
@@ -227,13 +221,10 @@ pub unsafe fn matmul_ab_shared_ab(a: *const f32, b: *const f32, c: *mut f32, m: 
 /// `c` 16-byte aligned and valid as for [`matmul_ab_naive`].
 #[kernel(launch_bounds(REGISTERS_BLOCK, REGISTERS_BLOCKS_PER_MULTIPROCESSOR))]
 pub unsafe fn matmul_ab_register_tiled(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32) {
-    #[address_space(shared)]
-    static mut LEFT: MaybeUninit<[F32x4; (INNER * BLOCK_TILE_ROWS / 4) as usize]> =
-        MaybeUninit::uninit();
-    #[address_space(shared)]
-    static mut RIGHT: MaybeUninit<[F32x4; (INNER * BLOCK_TILE_COLUMNS / 4) as usize]> =
-        MaybeUninit::uninit();
-    let (left, right) = ((&raw mut LEFT).cast::<f32>(), (&raw mut RIGHT).cast::<f32>());
+    let (left, right) = (
+        shared_array!(LEFT: [F32x4; INNER * BLOCK_TILE_ROWS / 4]).cast::<f32>(),
+        shared_array!(RIGHT: [F32x4; INNER * BLOCK_TILE_COLUMNS / 4]).cast::<f32>(),
+    );
     let thread = thread::thread_idx_x();
     let (first_row, first_column) =
         (thread::block_idx_y() * BLOCK_TILE_ROWS, thread::block_idx_x() * BLOCK_TILE_COLUMNS);

@@ -138,7 +138,6 @@ pub(super) mod tiles;
 pub(super) mod warpgroups;
 
 use self::tiles::{Work, at, store_16x8};
-use core::mem::MaybeUninit;
 use cuda_std::mma::{self, A, B, C};
 use cuda_std::prelude::*;
 use cuda_std::tensor_copy::{self, TensorMap};
@@ -179,11 +178,8 @@ pub unsafe fn matmul_tensor_naive(
     n: u32,
     k: u32,
 ) {
-    #[address_space(shared)]
-    static mut LEFT: MaybeUninit<[f32; (TILE * PITCH) as usize]> = MaybeUninit::uninit();
-    #[address_space(shared)]
-    static mut RIGHT: MaybeUninit<[f32; (TILE * PITCH) as usize]> = MaybeUninit::uninit();
-    let (left, right) = ((&raw mut LEFT).cast::<f32>(), (&raw mut RIGHT).cast::<f32>());
+    let (left, right) =
+        (shared_array!(LEFT: [f32; TILE * PITCH]), shared_array!(RIGHT: [f32; TILE * PITCH]));
     let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
     let (column, row) = (thread::index_2d().x, thread::index_2d().y);
     let staged_column = thread::block_idx_x() * TILE + y;

@@ -141,7 +141,6 @@
 //! Processors", chapter "Stencil".
 #![doc = include_str!("../../../crates/report/src/links.md")]
 
-use core::mem::MaybeUninit;
 use cuda_std::GpuFloat;
 use cuda_std::prelude::*;
 use cuda_std::vector::F32x4;
@@ -260,9 +259,7 @@ pub unsafe fn stencil_line_constant(source: *const f32, target: *mut f32, n: u32
 #[kernel]
 pub unsafe fn stencil_line_shared(source: *const f32, target: *mut f32, n: u32) {
     const WORDS: u32 = THREADS_PER_BLOCK + 2 * HALO;
-    #[address_space(shared)]
-    static mut LINE: MaybeUninit<[f32; WORDS as usize]> = MaybeUninit::uninit();
-    let words = (&raw mut LINE).cast::<f32>();
+    let words = shared_array!(LINE: [f32; WORDS]);
     let thread = thread::thread_idx_x();
     let (first, i) = (thread::block_idx_x() * THREADS_PER_BLOCK, thread::index_1d());
     // SAFETY: loads are checked; own words are `HALO..HALO + THREADS_PER_BLOCK`, and the halo is the rest; every word
@@ -505,9 +502,7 @@ pub unsafe fn stencil_plane_global(source: *const f32, target: *mut f32, rows: u
 #[kernel]
 pub unsafe fn stencil_plane_shared(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
     const WIDTH: u32 = TILE + 2 * HALO;
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[f32; (WIDTH * WIDTH) as usize]> = MaybeUninit::uninit();
-    let words = (&raw mut WORDS).cast::<f32>();
+    let words = shared_array!(WORDS: [f32; WIDTH * WIDTH]);
     let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
     let (left, top) = (thread::block_idx_x() * TILE, thread::block_idx_y() * TILE);
     // SAFETY: loads are checked; a tile's row and column are below WIDTH; every word that is read after the barrier was
@@ -708,8 +703,6 @@ pub unsafe fn stencil_volume_rolling(
     const RING: usize = 2 * RADIUS + 3;
     const PITCH: u32 = BLOCK.0 + 3;
     const BUFFER: u32 = PITCH * (VOLUME_ROWS + 2 * HALO);
-    #[address_space(shared)]
-    static mut TILES: MaybeUninit<[F32x4; 2 * BUFFER as usize]> = MaybeUninit::uninit();
     let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
     let (left, top) =
         (thread::block_idx_x() * BLOCK.0 * COLUMNS_PER_THREAD, thread::block_idx_y() * VOLUME_ROWS);
@@ -755,7 +748,7 @@ pub unsafe fn stencil_volume_rolling(
         let mut around = halo(first);
         let target = target.wrapping_add(flat_index(row, columns, column));
         for plane in first..end {
-            let tile = (&raw mut TILES).cast::<F32x4>().add((plane % 2 * BUFFER) as usize);
+            let tile = shared_array!(TILES: [F32x4; 2 * BUFFER]).add((plane % 2 * BUFFER) as usize);
             let own = tile.add(((HALO + y) * PITCH + 1 + x) as usize);
             *own = ring[RADIUS];
             if brings_halo {

@@ -130,7 +130,6 @@
 //! developer blog, "An Efficient Matrix Transpose in CUDA C/C++".
 #![doc = include_str!("../../../crates/report/src/links.md")]
 
-use core::mem::MaybeUninit;
 use cuda_std::prelude::*;
 use cuda_std::vector::F32x4;
 
@@ -268,13 +267,16 @@ unsafe fn through_tile(
 /// Launch contract: as for [`transpose_column_write`].
 #[kernel]
 pub unsafe fn transpose_tiled(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[f32; (TILE * TILE) as usize]> = MaybeUninit::uninit();
     // SAFETY: row * TILE + column < TILE * TILE (launch contract for the rest).
     unsafe {
-        through_tile(source, target, rows, columns, (&raw mut WORDS).cast(), |row, column| {
-            row * TILE + column
-        });
+        through_tile(
+            source,
+            target,
+            rows,
+            columns,
+            shared_array!(WORDS: [f32; TILE * TILE]),
+            |row, column| row * TILE + column,
+        );
     }
 }
 
@@ -282,13 +284,16 @@ pub unsafe fn transpose_tiled(source: *const f32, target: *mut f32, rows: u32, c
 /// Launch contract: as for [`transpose_column_write`].
 #[kernel]
 pub unsafe fn transpose_padded(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[f32; (TILE * (TILE + 1)) as usize]> = MaybeUninit::uninit();
     // SAFETY: row * (TILE + 1) + column < TILE * (TILE + 1) (launch contract for the rest).
     unsafe {
-        through_tile(source, target, rows, columns, (&raw mut WORDS).cast(), |row, column| {
-            row * (TILE + 1) + column
-        });
+        through_tile(
+            source,
+            target,
+            rows,
+            columns,
+            shared_array!(WORDS: [f32; TILE * (TILE + 1)]),
+            |row, column| row * (TILE + 1) + column,
+        );
     }
 }
 
@@ -296,13 +301,16 @@ pub unsafe fn transpose_padded(source: *const f32, target: *mut f32, rows: u32, 
 /// Launch contract: as for [`transpose_column_write`].
 #[kernel]
 pub unsafe fn transpose_swizzled(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[f32; (TILE * TILE) as usize]> = MaybeUninit::uninit();
     // SAFETY: row ^ column < TILE, a permutation of the row's columns (launch contract for the rest).
     unsafe {
-        through_tile(source, target, rows, columns, (&raw mut WORDS).cast(), |row, column| {
-            row * TILE + (column ^ row)
-        });
+        through_tile(
+            source,
+            target,
+            rows,
+            columns,
+            shared_array!(WORDS: [f32; TILE * TILE]),
+            |row, column| row * TILE + (column ^ row),
+        );
     }
 }
 
@@ -368,34 +376,43 @@ unsafe fn through_sub_tiles(
 /// 16-byte aligned and valid for `rows * columns` f32, not overlapping.
 #[kernel(launch_bounds(VECTORIZED_THREADS * VECTORIZED_THREADS))]
 pub unsafe fn transpose_vectorized(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
-    #[address_space(shared)]
-    static mut VECTORS: MaybeUninit<[F32x4; (VECTORIZED_TILE * VECTORIZED_THREADS) as usize]> =
-        MaybeUninit::uninit();
     let place = TilePosition::new(VECTORIZED_TILE);
     // SAFETY: the launch contract; VECTORS holds a tile.
-    unsafe { through_sub_tiles(source, target, rows, columns, (&raw mut VECTORS).cast(), place) };
+    unsafe {
+        through_sub_tiles(
+            source,
+            target,
+            rows,
+            columns,
+            shared_array!(VECTORS: [F32x4; VECTORIZED_TILE * VECTORIZED_THREADS]),
+            place,
+        )
+    };
 }
 
 /// # Safety
 /// Launch contract: as for [`transpose_vectorized`], but covering `rows` in x and `columns` in y.
 #[kernel(launch_bounds(VECTORIZED_THREADS * VECTORIZED_THREADS))]
 pub unsafe fn transpose_block_order(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
-    #[address_space(shared)]
-    static mut VECTORS: MaybeUninit<[F32x4; (VECTORIZED_TILE * VECTORIZED_THREADS) as usize]> =
-        MaybeUninit::uninit();
     let place = TilePosition::down_first(VECTORIZED_TILE);
     // SAFETY: the launch contract; VECTORS holds a tile.
-    unsafe { through_sub_tiles(source, target, rows, columns, (&raw mut VECTORS).cast(), place) };
+    unsafe {
+        through_sub_tiles(
+            source,
+            target,
+            rows,
+            columns,
+            shared_array!(VECTORS: [F32x4; VECTORIZED_TILE * VECTORIZED_THREADS]),
+            place,
+        )
+    };
 }
 
 /// # Safety
 /// Launch contract: as for [`transpose_block_order`].
 #[kernel(launch_bounds(VECTORIZED_THREADS * VECTORIZED_THREADS), min_compute_capability = 80)]
 pub unsafe fn transpose_async_copy(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
-    #[address_space(shared)]
-    static mut VECTORS: MaybeUninit<[F32x4; (VECTORIZED_TILE * VECTORIZED_THREADS) as usize]> =
-        MaybeUninit::uninit();
-    let tile = (&raw mut VECTORS).cast::<F32x4>();
+    let tile = shared_array!(VECTORS: [F32x4; VECTORIZED_TILE * VECTORIZED_THREADS]);
     let TilePosition { column, row, x, y } = TilePosition::down_first(VECTORIZED_TILE);
     // SAFETY: as in `through_sub_tiles`; the copies are waited for before the barrier that publishes
     // them.
