@@ -164,7 +164,7 @@ unsafe fn work<const ITEMS: usize>(
 /// A thread's elements follow each other.
 ///
 /// # Safety
-/// The launch contract of [`coarsening_consecutive_2`], for `ITEMS` elements.
+/// The launch contract of [`coarsening_one`], for `ITEMS` elements.
 #[inline(always)]
 unsafe fn consecutive<const ITEMS: usize>(source: *const f32, target: *mut f32, n: u32) {
     let first = thread::index_1d() * ITEMS as u32;
@@ -175,7 +175,7 @@ unsafe fn consecutive<const ITEMS: usize>(source: *const f32, target: *mut f32, 
 /// A thread's elements are a block apart.
 ///
 /// # Safety
-/// The launch contract of [`coarsening_consecutive_2`], for `ITEMS` elements.
+/// The launch contract of [`coarsening_one`], for `ITEMS` elements.
 #[inline(always)]
 unsafe fn strided<const ITEMS: usize>(source: *const f32, target: *mut f32, n: u32) {
     let piece = thread::block_idx_x() * THREADS_PER_BLOCK * ITEMS as u32;
@@ -187,7 +187,7 @@ unsafe fn strided<const ITEMS: usize>(source: *const f32, target: *mut f32, n: u
 /// A thread's elements are `VECTORS` groups of four, a block apart.
 ///
 /// # Safety
-/// The launch contract of [`coarsening_vectorized_4`], for `4 * VECTORS` elements.
+/// The launch contract of [`coarsening_one`], for `4 * VECTORS` elements; both arrays 16-byte aligned.
 #[inline(always)]
 unsafe fn vectorized<const VECTORS: usize>(source: *const f32, target: *mut f32, n: u32) {
     let piece = thread::block_idx_x() * THREADS_PER_BLOCK * VECTORS as u32;
@@ -218,8 +218,8 @@ unsafe fn vectorized<const VECTORS: usize>(source: *const f32, target: *mut f32,
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` and `target` valid for `n`
-/// f32, not overlapping.
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads, or as many fewer as a thread takes
+/// elements; `source` and `target` valid for `n` f32, not overlapping.
 #[kernel]
 pub unsafe fn coarsening_one(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as this kernel's launch contract says.
@@ -227,8 +227,7 @@ pub unsafe fn coarsening_one(source: *const f32, target: *mut f32, n: u32) {
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `ceil(n / 2)` threads; `source` and `target`
-/// valid for `n` f32, not overlapping.
+/// Launch contract: as for [`coarsening_one`].
 #[kernel]
 pub unsafe fn coarsening_consecutive_2(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as this kernel's launch contract says.
@@ -236,8 +235,7 @@ pub unsafe fn coarsening_consecutive_2(source: *const f32, target: *mut f32, n: 
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `ceil(n / 4)` threads; `source` and `target`
-/// valid for `n` f32, not overlapping.
+/// Launch contract: as for [`coarsening_one`].
 #[kernel]
 pub unsafe fn coarsening_consecutive_4(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as this kernel's launch contract says.
@@ -245,8 +243,7 @@ pub unsafe fn coarsening_consecutive_4(source: *const f32, target: *mut f32, n: 
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `ceil(n / 8)` threads; `source` and `target`
-/// valid for `n` f32, not overlapping.
+/// Launch contract: as for [`coarsening_one`].
 #[kernel]
 pub unsafe fn coarsening_consecutive_8(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as this kernel's launch contract says.
@@ -254,8 +251,7 @@ pub unsafe fn coarsening_consecutive_8(source: *const f32, target: *mut f32, n: 
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `ceil(n / 16)` threads; `source` and `target`
-/// valid for `n` f32, not overlapping.
+/// Launch contract: as for [`coarsening_one`].
 #[kernel]
 pub unsafe fn coarsening_consecutive_16(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as this kernel's launch contract says.
@@ -263,7 +259,7 @@ pub unsafe fn coarsening_consecutive_16(source: *const f32, target: *mut f32, n:
 }
 
 /// # Safety
-/// Launch contract: as for [`coarsening_consecutive_2`].
+/// Launch contract: as for [`coarsening_one`].
 #[kernel]
 pub unsafe fn coarsening_strided_2(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as this kernel's launch contract says.
@@ -271,7 +267,7 @@ pub unsafe fn coarsening_strided_2(source: *const f32, target: *mut f32, n: u32)
 }
 
 /// # Safety
-/// Launch contract: as for [`coarsening_consecutive_4`].
+/// Launch contract: as for [`coarsening_one`].
 #[kernel]
 pub unsafe fn coarsening_strided_4(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as this kernel's launch contract says.
@@ -279,7 +275,7 @@ pub unsafe fn coarsening_strided_4(source: *const f32, target: *mut f32, n: u32)
 }
 
 /// # Safety
-/// Launch contract: as for [`coarsening_consecutive_8`].
+/// Launch contract: as for [`coarsening_one`].
 #[kernel]
 pub unsafe fn coarsening_strided_8(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as this kernel's launch contract says.
@@ -287,7 +283,7 @@ pub unsafe fn coarsening_strided_8(source: *const f32, target: *mut f32, n: u32)
 }
 
 /// # Safety
-/// Launch contract: as for [`coarsening_consecutive_16`].
+/// Launch contract: as for [`coarsening_one`].
 #[kernel]
 pub unsafe fn coarsening_strided_16(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as this kernel's launch contract says.
@@ -295,7 +291,7 @@ pub unsafe fn coarsening_strided_16(source: *const f32, target: *mut f32, n: u32
 }
 
 /// # Safety
-/// Launch contract: as for [`coarsening_consecutive_4`], and both arrays 16-byte aligned.
+/// Launch contract: as for [`coarsening_one`], and both arrays 16-byte aligned.
 #[kernel]
 pub unsafe fn coarsening_vectorized_4(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as this kernel's launch contract says.
@@ -303,7 +299,7 @@ pub unsafe fn coarsening_vectorized_4(source: *const f32, target: *mut f32, n: u
 }
 
 /// # Safety
-/// Launch contract: as for [`coarsening_consecutive_16`], and both arrays 16-byte aligned.
+/// Launch contract: as for [`coarsening_one`], and both arrays 16-byte aligned.
 #[kernel]
 pub unsafe fn coarsening_vectorized_16(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as this kernel's launch contract says.
