@@ -275,9 +275,12 @@ unsafe fn look_up(task: Task, stream: &impl Load, of_table: &impl Load, results:
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `ceil(n / KEYS_PER_THREAD)` threads; `keys` and
-/// `target` 16-byte aligned and valid for `n` u32, `table` for `words` u32, a power of two; `target` overlaps neither, and
-/// nobody else writes any of them.
+/// Launch contract:
+/// - grid: 1-D, covering `ceil(n / KEYS_PER_THREAD)` threads
+/// - block: `THREADS_PER_BLOCK` threads
+/// - lengths: `keys` and `target` valid for `n` u32, `table` for `words`, a power of two
+/// - alignment: `keys` and `target` 16 bytes
+/// - aliasing: `target` overlaps neither, and nobody else writes any of them
 #[kernel]
 pub unsafe fn cache_operators_plain(
     keys: *const u32,
@@ -286,7 +289,7 @@ pub unsafe fn cache_operators_plain(
     words: u32,
     n: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe { look_up(Task { keys, table, target, words, n }, &Plain, &Plain, &Plain) };
 }
 
@@ -300,7 +303,7 @@ pub unsafe fn cache_operators_stream_ca(
     words: u32,
     n: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe { look_up(Task { keys, table, target, words, n }, &LoadCa, &Plain, &Plain) };
 }
 
@@ -314,7 +317,7 @@ pub unsafe fn cache_operators_stream_cg(
     words: u32,
     n: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe { look_up(Task { keys, table, target, words, n }, &LoadCg, &Plain, &Plain) };
 }
 
@@ -328,7 +331,7 @@ pub unsafe fn cache_operators_stream_cs(
     words: u32,
     n: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe { look_up(Task { keys, table, target, words, n }, &LoadCs, &Plain, &Plain) };
 }
 
@@ -342,7 +345,7 @@ pub unsafe fn cache_operators_stream_nc(
     words: u32,
     n: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe { look_up(Task { keys, table, target, words, n }, &LoadNc, &Plain, &Plain) };
 }
 
@@ -356,7 +359,7 @@ pub unsafe fn cache_operators_stream_no_allocate(
     words: u32,
     n: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe { look_up(Task { keys, table, target, words, n }, &LoadNoAllocate, &Plain, &Plain) };
 }
 
@@ -370,7 +373,7 @@ pub unsafe fn cache_operators_stream_evict_first(
     words: u32,
     n: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe {
         look_up(
             Task { keys, table, target, words, n },
@@ -396,7 +399,7 @@ pub unsafe fn cache_operators_stream_prefetch_l2(
         // SAFETY: the vector is among the keys.
         unsafe { memory::prefetch_l2(keys.cast::<U32x4>().add(ahead as usize)) };
     }
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe { look_up(Task { keys, table, target, words, n }, &Plain, &Plain, &Plain) };
 }
 
@@ -410,7 +413,7 @@ pub unsafe fn cache_operators_table_cg(
     words: u32,
     n: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe { look_up(Task { keys, table, target, words, n }, &Plain, &LoadCg, &Plain) };
 }
 
@@ -424,7 +427,7 @@ pub unsafe fn cache_operators_table_nc(
     words: u32,
     n: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe { look_up(Task { keys, table, target, words, n }, &Plain, &LoadNc, &Plain) };
 }
 
@@ -438,7 +441,7 @@ pub unsafe fn cache_operators_table_evict_last(
     words: u32,
     n: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe {
         look_up(
             Task { keys, table, target, words, n },
@@ -459,7 +462,7 @@ pub unsafe fn cache_operators_store_wb(
     words: u32,
     n: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe { look_up(Task { keys, table, target, words, n }, &Plain, &Plain, &StoreWb) };
 }
 
@@ -473,7 +476,7 @@ pub unsafe fn cache_operators_store_cg(
     words: u32,
     n: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe { look_up(Task { keys, table, target, words, n }, &Plain, &Plain, &StoreCg) };
 }
 
@@ -487,7 +490,7 @@ pub unsafe fn cache_operators_store_cs(
     words: u32,
     n: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe { look_up(Task { keys, table, target, words, n }, &Plain, &Plain, &StoreCs) };
 }
 
@@ -501,7 +504,7 @@ pub unsafe fn cache_operators_store_wt(
     words: u32,
     n: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe { look_up(Task { keys, table, target, words, n }, &Plain, &Plain, &StoreWt) };
 }
 
@@ -515,6 +518,6 @@ pub unsafe fn cache_operators_both_cs(
     words: u32,
     n: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe { look_up(Task { keys, table, target, words, n }, &LoadCs, &Plain, &StoreCs) };
 }

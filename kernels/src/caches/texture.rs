@@ -272,8 +272,11 @@ fn mean(above: [f32; 2], below: [f32; 2], x: f32, y: f32) -> f32 {
 }
 
 /// # Safety
-/// Launch contract: 2-D grid of blocks of `THREADS_PER_BLOCK` threads, a block for each `TILE` x `TILE` pixels; the
-/// walk has from 1 to 32768 columns and rows; `source` and `target` valid for that many f32, not overlapping.
+/// Launch contract:
+/// - grid: 2-D, a block for each `TILE` x `TILE` pixels
+/// - block: `THREADS_PER_BLOCK` threads
+/// - lengths: the walk has from 1 to 32768 columns and rows; `source` and `target` valid for that many f32
+/// - aliasing: they do not overlap
 #[kernel]
 pub unsafe fn texture_plain(source: *const f32, target: *mut f32, walk: Walk) {
     // SAFETY: a clamped place lies in the image; the rest is the launch contract.
@@ -289,7 +292,7 @@ pub unsafe fn texture_plain(source: *const f32, target: *mut f32, walk: Walk) {
 /// Launch contract: as for [`texture_plain`], with a texture of at most 2^27 pixels.
 #[kernel]
 pub unsafe fn texture_linear(source: Texture<Buffer, f32>, target: *mut f32, walk: Walk) {
-    // SAFETY: the launch contract.
+    // SAFETY: the grid and the target are those of the launch contract.
     unsafe {
         resample::<false>(&walk, target, |x, y| {
             let (column, row) = (clamped(x, walk.columns), clamped(y, walk.rows));
@@ -302,7 +305,7 @@ pub unsafe fn texture_linear(source: Texture<Buffer, f32>, target: *mut f32, wal
 /// Launch contract: as for [`texture_plain`], with a texture that gives the nearest texel.
 #[kernel]
 pub unsafe fn texture_array(source: Texture<Plane, f32>, target: *mut f32, walk: Walk) {
-    // SAFETY: the launch contract.
+    // SAFETY: the grid and the target are those of the launch contract.
     unsafe { resample::<false>(&walk, target, |x, y| source.fetch(x, y)) }
 }
 
@@ -310,7 +313,7 @@ pub unsafe fn texture_array(source: Texture<Plane, f32>, target: *mut f32, walk:
 /// Launch contract: as for [`texture_array`].
 #[kernel]
 pub unsafe fn texture_array_tile(source: Texture<Plane, f32>, target: *mut f32, walk: Walk) {
-    // SAFETY: the launch contract.
+    // SAFETY: the grid and the target are those of the launch contract.
     unsafe { resample::<true>(&walk, target, |x, y| source.fetch(x, y)) }
 }
 
@@ -349,7 +352,7 @@ pub unsafe fn texture_bilinear_plain(source: *const f32, target: *mut f32, walk:
 /// Launch contract: as for [`texture_array`], with an array that was made for it.
 #[kernel]
 pub unsafe fn texture_bilinear_gather(source: Texture<Plane, f32>, target: *mut f32, walk: Walk) {
-    // SAFETY: the launch contract.
+    // SAFETY: the grid and the target are those of the launch contract.
     unsafe {
         resample::<true>(&walk, target, |x, y| {
             let four = source.gather(x, y);
@@ -362,7 +365,7 @@ pub unsafe fn texture_bilinear_gather(source: Texture<Plane, f32>, target: *mut 
 /// Launch contract: as for [`texture_array`], with a texture that filters.
 #[kernel]
 pub unsafe fn texture_bilinear_array(source: Texture<Plane, f32>, target: *mut f32, walk: Walk) {
-    // SAFETY: the launch contract.
+    // SAFETY: the grid and the target are those of the launch contract.
     unsafe { resample::<true>(&walk, target, |x, y| source.fetch(x, y)) }
 }
 
@@ -390,7 +393,7 @@ pub unsafe fn texture_wrap_array(
     column: f32,
     row: f32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the grid and the target are those of the launch contract.
     unsafe {
         resample::<false>(&walk, target, |x, y| {
             source.fetch((x + HALF_STEP) * column, (y + HALF_STEP) * row)

@@ -458,7 +458,7 @@ pub unsafe fn scan_look_back(source: *const f32, target: *mut f32, state: *mut u
     #[address_space(shared)]
     static mut SHARED: MaybeUninit<Shared> = MaybeUninit::uninit();
     let shared = (&raw mut SHARED).cast::<Shared>();
-    // SAFETY: the launch contract.
+    // SAFETY: SHARED is this block's, and `next_tile` gives each block a tile of its own (launch contract for the rest).
     unsafe {
         let ticket = next_tile(shared, state);
         let mut rows = load_rows(source, ticket.0, n);

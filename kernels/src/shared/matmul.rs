@@ -177,8 +177,11 @@ const WARPS_STAGES: u32 = 4;
 pub const WARPS_SHARED_BYTES: u32 = WARPS_STAGES * Warps::STAGE_WORDS * 4;
 
 /// # Safety
-/// Launch contract: 2-D grid of `TILE` x `TILE` threads covering `m` in x and `n` in y; `m`, `n` and `k` at least 1; `a`
-/// valid for `m * k` f32, `b` for `k * n`, `c` for `m * n`; `c` overlaps neither.
+/// Launch contract:
+/// - grid: 2-D, covering `m` in x and `n` in y
+/// - block: `TILE` x `TILE` threads
+/// - lengths: `m`, `n` and `k` at least 1; `a` valid for `m * k` f32, `b` for `k * n`, `c` for `m * n`
+/// - aliasing: `c` overlaps neither
 #[kernel]
 pub unsafe fn matmul_naive(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32, k: u32) {
     let (row, column) = (thread::index_2d().x, thread::index_2d().y);
@@ -439,7 +442,7 @@ pub unsafe fn matmul_double_buffered(
 #[kernel(launch_bounds(WARPS_THREADS, 1), min_compute_capability = 80)]
 pub unsafe fn matmul_warp_tiled(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32, k: u32) {
     let work = Work::new::<Warps>(a, b, (m, n, k));
-    // SAFETY: the launch contract.
+    // SAFETY: the stages are in `WARPS_SHARED_BYTES` (launch contract for the rest).
     unsafe {
         tiles::pipelined::<Warps, WARPS_STAGES, { WARPS_STAGES - 1 }, { WARPS_STAGES - 2 }>(
             &work, c,
@@ -462,7 +465,7 @@ unsafe fn one_by_one<T: Tile>(work: &Work, c: *mut f32, stage: *mut f32, load: i
         // No thread fills the stage again while another still reads it.
         thread::sync_threads();
     }
-    // SAFETY: the launch contract.
+    // SAFETY: C is aligned, and this block alone writes its tile (launch contract).
     unsafe { work.store::<T>(c, &sums) };
 }
 

@@ -167,8 +167,11 @@ pub const STEPS: u32 = tiles::STEPS;
 pub const RING_BYTES: u32 = STAGES * STAGE_BYTES;
 
 /// # Safety
-/// Launch contract: 2-D grid of `TILE` x `TILE` threads covering `n` in x and `m` in y; `m`, `n` and `k` at least 1; `a`
-/// valid for `m * k` bf16, `b` for `n * k`, `c` for `m * n` f32; `c` overlaps neither.
+/// Launch contract:
+/// - grid: 2-D, covering `n` in x and `m` in y
+/// - block: `TILE` x `TILE` threads
+/// - lengths: `m`, `n` and `k` at least 1; `a` valid for `m * k` bf16, `b` for `n * k`, `c` for `m * n` f32
+/// - aliasing: `c` overlaps neither
 #[kernel]
 pub unsafe fn matmul_tensor_naive(
     a: *const bf16,
@@ -264,7 +267,7 @@ pub unsafe fn matmul_tensor_mma_tiled(
     n: u32,
     k: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: a stage is `STAGE_BYTES` (launch contract for the rest).
     unsafe { Work::new(a, b, (m, n, k)).one_by_one::<false>(c) };
 }
 
@@ -279,7 +282,7 @@ pub unsafe fn matmul_tensor_mma_swizzled(
     n: u32,
     k: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: a stage is `STAGE_BYTES` (launch contract for the rest).
     unsafe { Work::new(a, b, (m, n, k)).one_by_one::<true>(c) };
 }
 
@@ -294,7 +297,7 @@ pub unsafe fn matmul_tensor_mma_pipelined(
     n: u32,
     k: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the ring is `RING_BYTES` (launch contract for the rest).
     unsafe { Work::new(a, b, (m, n, k)).pipelined::<STAGES, { STAGES - 2 }>(c) };
 }
 
@@ -304,9 +307,13 @@ pub const WGMMA_THREADS: u32 = warpgroups::THREADS;
 pub const WGMMA_BYTES: u32 = warpgroups::SHARED_BYTES;
 
 /// # Safety
-/// Launch contract: 1-D grid of `WGMMA_THREADS` threads per block, one block per `ROWS` x `COLUMNS` tile of C; `WGMMA_BYTES` of
-/// dynamic shared memory; `a` and `b` maps of matrices of `k` columns of bf16, `m` and `n` rows, in boxes of `STEPS` x `ROWS` and
-/// `STEPS` x `COLUMNS` elements with a swizzle of 128 bytes; 8 divides `k`; `c` valid for `m * n` f32, overlapping neither.
+/// Launch contract:
+/// - grid: 1-D, one block per `ROWS` x `COLUMNS` tile of C
+/// - block: `WGMMA_THREADS` threads; `WGMMA_BYTES` of dynamic shared memory
+/// - lengths: `a` and `b` maps of matrices of `k` columns of bf16, `m` and `n` rows, in boxes of `STEPS` x `ROWS` and
+///   `STEPS` x `COLUMNS` elements with a swizzle of 128 bytes; `c` valid for `m * n` f32
+/// - alignment: 8 divides `k`
+/// - aliasing: `c` overlaps neither
 #[kernel(launch_bounds(WGMMA_THREADS, 1), min_compute_capability = 90a)]
 pub unsafe fn matmul_tensor_wgmma(a: TensorMap, b: TensorMap, c: *mut f32, m: u32, n: u32, k: u32) {
     let _ = (a, b);
@@ -314,6 +321,6 @@ pub unsafe fn matmul_tensor_wgmma(a: TensorMap, b: TensorMap, c: *mut f32, m: u3
         tensor_copy::parameter!(matmul_tensor_wgmma, 0),
         tensor_copy::parameter!(matmul_tensor_wgmma, 1),
     );
-    // SAFETY: the launch contract.
+    // SAFETY: the maps, the block and its shared memory are those of `product` (launch contract for the rest).
     unsafe { warpgroups::product(maps, c, (m, n, k)) };
 }

@@ -371,8 +371,11 @@ unsafe fn plane<const R: usize>(
 }
 
 /// # Safety
-/// Launch contract: 2-D grid of `BLOCK` threads covering `columns` in x and `rows` in y; `source` and `target` valid
-/// for `rows * columns` f32, not overlapping; the coefficients are in `STENCIL_COEFFICIENTS`.
+/// Launch contract:
+/// - grid: 2-D, covering `columns` in x and `rows` in y
+/// - block: `BLOCK` threads
+/// - lengths: `source` and `target` valid for `rows * columns` f32; the coefficients are in `STENCIL_COEFFICIENTS`
+/// - aliasing: they do not overlap
 #[kernel]
 pub unsafe fn stencil_plane_r1_global(
     source: *const f32,
@@ -605,9 +608,12 @@ unsafe fn volume_of_thread<const R: usize>(
 }
 
 /// # Safety
-/// Launch contract: 3-D grid of `BLOCK` threads covering `columns` in x and `rows` in y, a plane per block in z;
-/// `source` and `target` valid for `planes * rows * columns` f32, not overlapping; the coefficients are in
-/// `STENCIL_COEFFICIENTS`.
+/// Launch contract:
+/// - grid: 3-D, covering `columns` in x and `rows` in y, a plane per block in z
+/// - block: `BLOCK` threads
+/// - lengths: `source` and `target` valid for `planes * rows * columns` f32; the coefficients are in
+///   `STENCIL_COEFFICIENTS`
+/// - aliasing: they do not overlap
 #[kernel]
 pub unsafe fn stencil_volume_r1_global(
     source: *const f32,
@@ -616,7 +622,7 @@ pub unsafe fn stencil_volume_r1_global(
     rows: u32,
     columns: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe { volume_of_thread::<1>(source, target, [planes, rows, columns]) };
 }
 
@@ -683,7 +689,7 @@ pub unsafe fn stencil_volume_global(
     rows: u32,
     columns: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe { volume_of_thread::<RADIUS>(source, target, [planes, rows, columns]) };
 }
 

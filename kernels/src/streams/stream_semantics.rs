@@ -25,7 +25,7 @@ pub unsafe fn stream_semantics_work(
         for _ in 0..turns {
             value = value.wrapping_mul(FACTOR).wrapping_add(addend);
         }
-        // SAFETY: as above, for the target.
+        // SAFETY: i < n, and the target holds n elements (launch contract).
         unsafe { *target.add(i as usize) = value };
     }
 }

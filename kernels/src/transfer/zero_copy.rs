@@ -68,7 +68,7 @@ pub unsafe fn zero_copy_rewrite(source: *const u32, target: *mut u32, n: u32, pa
         let word = unsafe { *source.add(i as usize) };
         for pass in (0..passes).rev() {
             // Volatile, so that no compiler drops all writes but the last.
-            // SAFETY: as above.
+            // SAFETY: i < n (launch contract).
             unsafe { target.add(i as usize).write_volatile(word.wrapping_mul(3 + pass)) };
         }
     }

@@ -162,49 +162,45 @@ fn walk(
 ) -> Result<()> {
     let [n, distinct] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(0), arrays.output(0), distinct, n);
+    let grid = n.div_ceil(THREADS_PER_BLOCK);
     // SAFETY: the grid covers n threads; `distinct` was checked by the precondition; input 0 is a table of TABLE words
-    // that leads nowhere else; the output holds n elements.
-    unsafe {
-        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
-    }
+    // that leads nowhere else; the output holds n elements and is another allocation.
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }
 
 fn parameter(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let [n, distinct] = size.get().map(|value: usize| value as u32);
     let arguments = (table(), arrays.output(0), distinct, n);
     let kernel = device::constant_memory_parameter;
-    // SAFETY: as for the walks.
-    unsafe {
-        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
-    }
+    let grid = n.div_ceil(THREADS_PER_BLOCK);
+    // SAFETY: the grid covers n threads; `distinct` was checked by the precondition; the output holds n elements.
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }
 
 fn constant(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let [n, distinct] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.output(0), distinct, n);
     let kernel = device::constant_memory_constant;
-    // SAFETY: as for the walks; `write_table` wrote the table.
-    unsafe {
-        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
-    }
+    let grid = n.div_ceil(THREADS_PER_BLOCK);
+    // SAFETY: the grid covers n threads; `distinct` was checked by the precondition; `write_table` wrote the table; the
+    // output holds n elements.
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }
 
 fn register(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let [n, _] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(0), arrays.output(1), n);
     let kernel = device::constant_memory_register;
-    // SAFETY: as for the walks.
-    unsafe {
-        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
-    }
+    let grid = n.div_ceil(THREADS_PER_BLOCK);
+    // SAFETY: the grid covers n threads; input 0 holds the table; the output holds n elements.
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }
 
 fn operand(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let [n, _] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.output(1), n);
     let kernel = device::constant_memory_operand;
-    // SAFETY: as for the walks; `write_table` wrote the table.
-    unsafe {
-        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
-    }
+    let grid = n.div_ceil(THREADS_PER_BLOCK);
+    // SAFETY: the grid covers n threads; `write_table` wrote the table; the output holds n elements.
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }

@@ -219,7 +219,7 @@ fn parts(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let arguments = (arrays.input(0), arrays.output(0), bins(size), part, keys(size) as u32);
     let grid = (part_blocks(size), parts);
     let kernel = device::distributed_shared_parts;
-    // SAFETY: the parts cover the bins, and the shared memory holds a part; the arrays are as above.
+    // SAFETY: the parts cover the bins, and the shared memory holds a part; the arrays are those of `global`.
     unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 4 * part, arguments) }
 }
 
@@ -228,6 +228,6 @@ fn cluster(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> 
     let arguments = (arrays.input(0), arrays.output(0), bins(size), part, keys(size) as u32);
     let grid = clusters(size) * CLUSTER;
     let kernel = device::distributed_shared_cluster;
-    // SAFETY: whole clusters, whose shared memory holds all bins; the arrays are as above.
+    // SAFETY: whole clusters, whose shared memory holds all bins; the arrays are those of `global`.
     unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 4 * part, arguments) }
 }

@@ -385,7 +385,7 @@ fn launch_two_passes(
         }
     }
     let n = elements(size) as u32;
-    // SAFETY: as above; source and target are two arrays of n elements.
+    // SAFETY: a block per tile of the array; source and target are two arrays of n elements, `sums(0)` has one per tile.
     unsafe {
         let arguments = (source, sums(0), arrays.output(0), n);
         launcher.launch(kernel, n.div_ceil(tile), block, 0, arguments)

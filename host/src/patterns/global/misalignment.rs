@@ -38,19 +38,22 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Copy, bytes(size).total())),
     variants: &[
-        variant!(device::misalignment_shifted, shifted).expecting(one_more),
-        variant!(device::misalignment_shifted_cg, shifted).expecting(one_more),
-        variant!(device::misalignment_shifted_nc, shifted).expecting(one_more),
+        variant!(device::misalignment_shifted, launch, THREADS_PER_BLOCK, false)
+            .expecting(one_more),
+        variant!(device::misalignment_shifted_cg, launch, THREADS_PER_BLOCK, false)
+            .expecting(one_more),
+        variant!(device::misalignment_shifted_nc, launch, THREADS_PER_BLOCK, false)
+            .expecting(one_more),
         variant!(device::misalignment_padded => padded)
             .writing(&[1])
             .expecting(|_| traffic(4.0, "aligned: 32 lanes x 4 B / 32 B = 4 sectors")),
-        variant!(device::misalignment_peeled => peeled).expecting(|_| {
+        variant!(device::misalignment_peeled, launch, THREADS_PER_BLOCK, true).expecting(|_| {
             traffic(
                 4.0,
                 "aligned: 32 lanes x 4 B / 32 B = 4 sectors; the first warp has fewer lanes",
             )
         }),
-        variant!(device::misalignment_staged => staged).expecting(|_| Expectation {
+        variant!(device::misalignment_staged, launch, TILE, true).expecting(|_| Expectation {
             load_sectors: Some(16.0),
             shared_load_wavefronts: Some(1.0),
             shared_store_wavefronts: Some(4.0),
@@ -104,48 +107,29 @@ fn reference(source: &[f32], offset: usize) -> Vec<f32> {
         .collect()
 }
 
-/// Launches a kernel that copies the array as it is.
-fn shifted(
+/// Launches a kernel whose blocks copy so many words each, of the array as it is, or, from the start of a line on, also
+/// those in front of it.
+fn launch(
     launcher: &Launcher<'_>,
     arrays: &Arrays,
     size: &Size,
     kernel: Kernel<fn(*const f32, *mut f32, u32, u32)>,
+    per_block: u32,
+    from_line: bool,
 ) -> Result<()> {
     let [n, offset] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(0), arrays.output(0), offset, n);
-    // SAFETY: the grid covers n threads; both arrays hold offset + n elements and do not overlap.
-    unsafe {
-        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
-    }
+    let front = if from_line { offset % LINE } else { 0 };
+    let grid = (front + n).div_ceil(per_block);
+    // SAFETY: the grid covers n words, and those in front; both arrays hold offset + n elements, are 256-byte aligned and
+    // do not overlap.
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }
 
 fn padded(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let [n, offset] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(1), arrays.output(1), padding(offset as usize) as u32, offset, n);
-    // SAFETY: as in `shifted`; arrays 1 have `padding` more elements in front.
-    unsafe {
-        launcher.launch(
-            device::misalignment_padded,
-            n.div_ceil(THREADS_PER_BLOCK),
-            THREADS_PER_BLOCK,
-            0,
-            arguments,
-        )
-    }
-}
-
-fn peeled(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-    let [n, offset] = size.get().map(|value: usize| value as u32);
-    let arguments = (arrays.input(0), arrays.output(0), offset, n);
-    let grid = (offset % LINE + n).div_ceil(THREADS_PER_BLOCK);
-    // SAFETY: as in `shifted`; the grid covers offset % LINE more threads.
-    unsafe { launcher.launch(device::misalignment_peeled, grid, THREADS_PER_BLOCK, 0, arguments) }
-}
-
-fn staged(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-    let [n, offset] = size.get().map(|value: usize| value as u32);
-    let arguments = (arrays.input(0), arrays.output(0), offset, n);
-    let grid = (offset % LINE + n).div_ceil(TILE);
-    // SAFETY: as in `shifted`; the grid covers offset % LINE + n words, arrays are 256-byte aligned.
-    unsafe { launcher.launch(device::misalignment_staged, grid, THREADS_PER_BLOCK, 0, arguments) }
+    let (kernel, grid) = (device::misalignment_padded, n.div_ceil(THREADS_PER_BLOCK));
+    // SAFETY: the grid covers n threads; arrays 1 hold `padding` + offset + n elements and do not overlap.
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }

@@ -43,14 +43,14 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Copy, bytes(size).total())),
     variants: &[
-        variant!(device::stride_copy => copy).writing(&[1]).expecting(|size| {
+        variant!(device::stride_copy, launch, 1).writing(&[1]).expecting(|size| {
             Expectation::sectors(
                 sectors(size),
                 sectors(size),
                 "32 lanes span 32 s words: min(4 s, 32) sectors on both sides",
             )
         }),
-        variant!(device::stride_gather => gather).expecting(|size| {
+        variant!(device::stride_gather, launch, 0).expecting(|size| {
             Expectation::sectors(
                 sectors(size),
                 4.0,
@@ -112,34 +112,20 @@ fn reference(source: &[f32], stride: usize) -> Vec<f32> {
     source.iter().step_by(stride).copied().collect()
 }
 
-fn copy(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+/// Launches a kernel of this file, a thread per element that is used, into an output.
+fn launch(
+    launcher: &Launcher<'_>,
+    arrays: &Arrays,
+    size: &Size,
+    kernel: Kernel<fn(*const f32, *mut f32, u32, u32)>,
+    output: usize,
+) -> Result<()> {
     let [n, stride] = size.get().map(|value: usize| value as u32);
-    let arguments = (arrays.input(0), arrays.output(1), stride, n);
-    // SAFETY: the grid covers n threads; both arrays hold n * stride elements and do not overlap.
-    unsafe {
-        launcher.launch(
-            device::stride_copy,
-            n.div_ceil(THREADS_PER_BLOCK),
-            THREADS_PER_BLOCK,
-            0,
-            arguments,
-        )
-    }
-}
-
-fn gather(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-    let [n, stride] = size.get().map(|value: usize| value as u32);
-    let arguments = (arrays.input(0), arrays.output(0), stride, n);
-    // SAFETY: as in `copy`; the output holds n elements.
-    unsafe {
-        launcher.launch(
-            device::stride_gather,
-            n.div_ceil(THREADS_PER_BLOCK),
-            THREADS_PER_BLOCK,
-            0,
-            arguments,
-        )
-    }
+    let arguments = (arrays.input(0), arrays.output(output), stride, n);
+    let grid = n.div_ceil(THREADS_PER_BLOCK);
+    // SAFETY: the grid covers n threads; the input holds n * stride elements, output 0 n and output 1 n * stride, which do
+    // not overlap.
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }
 
 fn staged(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {

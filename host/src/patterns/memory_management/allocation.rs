@@ -280,7 +280,7 @@ impl HostWork for Steps {
             }
             Memory::Pool { pool, synchronizes } => {
                 for step in 0..*count {
-                    // SAFETY: as above; it is used and freed on this stream, long before the pool is dropped.
+                    // SAFETY: only what was written is read; it is used and freed on this stream, long before the pool is dropped.
                     let mut buffer = unsafe { pool.allocate(n, gpu.stream()) }?;
                     if step == last {
                         pass_through(gpu, source, &mut buffer, target)?;

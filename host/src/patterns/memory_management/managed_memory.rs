@@ -280,7 +280,7 @@ impl HostWork for Copied {
         // SAFETY: the host touches its arrays only after it has waited for the stream; `self` owns all four.
         unsafe { source.async_copy_from(&self.source[..], gpu.stream()) }?;
         launch(gpu, from, to, self.like.len())?;
-        // SAFETY: as above.
+        // SAFETY: the host reads its target only after it has waited for the stream; `self` owns both.
         unsafe { target.async_copy_to(&mut self.target[..], gpu.stream()) }?;
         gpu.synchronize()?;
         look_at_pages(&self.target);
@@ -388,7 +388,7 @@ impl Managed {
                 // SAFETY: both arrays live as long as `self`; the host touches them after it has waited for the stream.
                 let (mut source, mut target) =
                     unsafe { (view_of(&self.source), view_of(&self.target)) };
-                // SAFETY: as above, and nobody writes `like`.
+                // SAFETY: the arrays and `like` live as long as `self`, and nobody writes `like`.
                 unsafe {
                     source.async_copy_from(&self.like[..], gpu.stream())?;
                     target.set_32_async(0, gpu.stream())?;

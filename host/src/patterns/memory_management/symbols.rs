@@ -266,7 +266,7 @@ impl Symbols {
         self.launch(gpu)?;
         gpu.synchronize()?;
         let mut result = words_of(gpu, self.way.result())?;
-        // SAFETY: as above: the kernel has ended.
+        // SAFETY: the kernel has ended, and this slice of the symbol is the only one.
         let words = unsafe { result.as_host_slice_mut() }?;
         let used = self.target.len();
         self.target.copy_from_slice(&words[..used]);

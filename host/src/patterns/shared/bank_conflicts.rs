@@ -205,11 +205,10 @@ fn strided_read(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result
     let [n, stride] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(0), arrays.output(0), stride, n);
     let kernel = device::bank_conflicts_strided_read;
+    let grid = n.div_ceil(THREADS_PER_BLOCK);
     // SAFETY: the grid covers n threads; the stride was checked by the precondition; input 0 is a
     // table of TABLE words that moves on by a multiple of 4; the output holds n elements.
-    unsafe {
-        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
-    }
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }
 
 fn strided_write(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
@@ -234,10 +233,9 @@ fn random(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let [n, _] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(0), arrays.input(1), arrays.output(4), n);
     let kernel = device::bank_conflicts_random;
+    let grid = n.div_ceil(THREADS_PER_BLOCK);
     // SAFETY: as in `strided_read`; input 1 holds n banks.
-    unsafe {
-        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
-    }
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }
 
 /// Launches a kernel that takes the table, one output and n.
@@ -250,8 +248,7 @@ fn launch(
 ) -> Result<()> {
     let [n, _] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(0), arrays.output(output), n);
+    let grid = n.div_ceil(THREADS_PER_BLOCK);
     // SAFETY: as in `strided_read`.
-    unsafe {
-        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
-    }
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }

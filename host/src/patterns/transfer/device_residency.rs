@@ -204,7 +204,7 @@ impl Steps {
         let length = (self.values.len() / self.chains) as u32;
         let (from, to) = (self.values.as_device_ptr(), self.linked.as_device_ptr());
         let grid = chains.div_ceil(CHAINS_PER_BLOCK);
-        // SAFETY: a thread per chain; both arrays have `chains * length` values and live in `self`, as above.
+        // SAFETY: a thread per chain; both arrays have `chains * length` values and live in `self`.
         unsafe {
             cust::launch!(function<<<grid, CHAINS_PER_BLOCK, 0, stream>>>(from, to, chains, length))
         }?;
