@@ -19,10 +19,6 @@ const LONGER: &[(&str, &str)] = &[
         "kernels/src/shared/stencil.rs",
         "a pattern is one file: thirteen variants, which share their helpers",
     ),
-    (
-        "kernels/src/shared/async_copy.rs",
-        "a pattern is one file: eight variants, and the lesson with its measured table on top",
-    ),
     ("crates/virtual_gpu/src/executor.rs", "how one operation is executed and timed, by its kind"),
     ("crates/virtual_gpu/src/profile.rs", "the figures of a device, each with its source"),
     (
