@@ -80,7 +80,10 @@ pub const PATTERN: Pattern = Pattern {
             .prepared(write_table)
             .expecting(|_| Expectation {
                 constant_passes: Some(1.0),
-                ..stores("one word for all lanes: 1 wavefront; a load in PTX, none in machine code")
+                ..stores(
+                    "one word for all lanes: 1 wavefront; a load in PTX, none in machine \
+                code",
+                )
             }),
     ],
 };

@@ -28,7 +28,10 @@ pub const PATTERN: Pattern = Pattern {
             .expecting(|size| Expectation {
                 local_load_sectors: Some(local_sectors(size)),
                 local_store_sectors: Some(local_sectors(size)),
-                ..traffic("4 sectors of each of min(d, 8) lines per word; all other accesses alike")
+                ..traffic(
+                    "4 sectors of each of min(d, 8) lines per word; all other accesses \
+                alike",
+                )
             }),
         variant!(device::local_memory_unrolled, launch, THREADS_PER_BLOCK)
             .only_when(distinct_fits)

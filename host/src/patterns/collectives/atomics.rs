@@ -68,71 +68,71 @@ pub const PATTERN: Pattern = Pattern {
     minimum_time: |_, size| Some((Resource::Read, bytes(size).total())),
     variants: &[
         variant!(device::atomics_global, launch, U32)
-        .only_when(is_power)
-        .writing(&[U32])
-        .expecting(|size| updates(size, 4, "n atomics")),
+            .only_when(is_power)
+            .writing(&[U32])
+            .expecting(|size| updates(size, 4, "n atomics")),
         variant!(device::atomics_system_scope, launch, U32)
-        .only_when(is_power)
-        .writing(&[U32])
-        .expecting(|size| updates(size, 4, "n atomics, as before")),
+            .only_when(is_power)
+            .writing(&[U32])
+            .expecting(|size| updates(size, 4, "n atomics, as before")),
         variant!(device::atomics_compare_and_swap, launch, U32)
-        .only_when(is_power)
-        .writing(&[U32])
-        .expecting(|size| {
-            let arithmetic = "a load of the counter, and one compare-and-swap where no two lanes \
-                share it";
-            updates(size, 4, arithmetic)
-        }),
+            .only_when(is_power)
+            .writing(&[U32])
+            .expecting(|size| {
+                let arithmetic = "a load of the counter, and one compare-and-swap \
+                    where no two lanes share it";
+                updates(size, 4, arithmetic)
+            }),
         variant!(device::atomics_warp_aggregated, launch, U32)
-        .only_when(is_power)
-        .writing(&[U32])
-        .expecting(|size| {
-            let per_warp = addresses(size).min(WARP);
-            Expectation {
-                global_atomics: Some((updates_of(size) * per_warp / WARP) as f64),
-                global_atomic_passes: Some((4 * per_warp).div_ceil(32) as f64),
-                ..updates(size, 4, "one atomic per warp and counter: n if no lanes share one")
-            }
-        }),
+            .only_when(is_power)
+            .writing(&[U32])
+            .expecting(|size| {
+                let per_warp = addresses(size).min(WARP);
+                Expectation {
+                    global_atomics: Some((updates_of(size) * per_warp / WARP) as f64),
+                    global_atomic_passes: Some((4 * per_warp).div_ceil(32) as f64),
+                    ..updates(size, 4, "one atomic per warp and counter: n if no lanes share one")
+                }
+            }),
         variant!(device::atomics_shared => shared)
-        .only_when(fits_shared)
-        .writing(&[U32])
-        .expecting(|size| {
-            let addresses = addresses(size);
-            Expectation {
-                load_sectors: Some(4.0),
-                shared_load_wavefronts: Some(1.0),
-                shared_store_wavefronts: Some(1.0),
-                shared_atomic_wavefronts: Some((WARP / addresses.min(WARP)) as f64),
-                global_atomics: Some((shared_blocks(size) as usize * addresses) as f64),
-                global_atomic_passes: Some(4.0),
-                arithmetic: "neighbouring lanes, neighbouring banks: 1 wavefront; one atomic per \
-                    block and counter in device memory",
-                ..Expectation::default()
-            }
-        }),
+            .only_when(fits_shared)
+            .writing(&[U32])
+            .expecting(|size| {
+                let addresses = addresses(size);
+                Expectation {
+                    load_sectors: Some(4.0),
+                    shared_load_wavefronts: Some(1.0),
+                    shared_store_wavefronts: Some(1.0),
+                    shared_atomic_wavefronts: Some((WARP / addresses.min(WARP)) as f64),
+                    global_atomics: Some((shared_blocks(size) as usize * addresses) as f64),
+                    global_atomic_passes: Some(4.0),
+                    arithmetic: "neighbouring lanes, neighbouring banks: 1 wavefront; \
+                        one atomic per block and counter in device memory",
+                    ..Expectation::default()
+                }
+            }),
         variant!(device::atomics_u64, launch, U64)
-        .only_when(is_power)
-        .writing(&[U64])
-        .expecting(|size| updates(size, 8, "n atomics of 8 bytes")),
+            .only_when(is_power)
+            .writing(&[U64])
+            .expecting(|size| updates(size, 8, "n atomics of 8 bytes")),
         variant!(device::atomics_f32, launch, F32)
-        .only_when(is_exact)
-        .writing(&[F32])
-        .expecting(|size| updates(size, 4, "n atomics of 4 bytes")),
+            .only_when(is_exact)
+            .writing(&[F32])
+            .expecting(|size| updates(size, 4, "n atomics of 4 bytes")),
         variant!(device::atomics_f64, launch, F64)
-        .only_when(is_power)
-        .writing(&[F64])
-        .expecting(|size| updates(size, 8, "n atomics of 8 bytes")),
+            .only_when(is_power)
+            .writing(&[F64])
+            .expecting(|size| updates(size, 8, "n atomics of 8 bytes")),
         variant!(device::atomics_sum_two_launches => two_launches)
-        .with_helper_kernels(&["sum_of_blocks"])
-        .writing(&[SUM])
-        .expecting(|size| sum(size, "4 sectors per load; 4 B stores of block sums")),
-        variant!(device::atomics_sum_last_block => last_block)
-        .writing(&[SUM])
-        .expecting(|size| Expectation {
-            global_atomics: Some(sum_blocks(size) as f64),
-            global_atomic_passes: Some(1.0),
-            ..sum(size, "as before, and a ticket per block")
+            .with_helper_kernels(&["sum_of_blocks"])
+            .writing(&[SUM])
+            .expecting(|size| sum(size, "4 sectors per load; 4 B stores of block sums")),
+        variant!(device::atomics_sum_last_block => last_block).writing(&[SUM]).expecting(|size| {
+            Expectation {
+                global_atomics: Some(sum_blocks(size) as f64),
+                global_atomic_passes: Some(1.0),
+                ..sum(size, "as before, and a ticket per block")
+            }
         }),
     ],
 };

@@ -42,19 +42,17 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Read, bytes(size).total())),
     variants: &[
-        variant!(device::distributed_shared_global => global)
-            .only_when(is_power)
-            .expecting(|size| Expectation {
+        variant!(device::distributed_shared_global => global).only_when(is_power).expecting(
+            |size| Expectation {
                 load_sectors: Some(16.0),
                 global_atomics: Some(keys(size) as f64),
                 global_atomic_passes: Some(average(&requests(size), sector_passes)),
                 arithmetic: "32 x 16 B / 32 B = 16 sectors; an atomic per key, nearly 32 different \
-                    sectors for 32 lanes",
+                sectors for 32 lanes",
                 ..Expectation::default()
-            }),
-        variant!(device::distributed_shared_parts => parts)
-        .only_when(is_power)
-        .expecting(|size| {
+            },
+        ),
+        variant!(device::distributed_shared_parts => parts).only_when(is_power).expecting(|size| {
             let (part, _) = split(size);
             let of_parts = by_part(size, part);
             let blocks = part_blocks(size);
@@ -68,19 +66,20 @@ pub const PATTERN: Pattern = Pattern {
                 )
             }
         }),
-        variant!(device::distributed_shared_cluster => cluster)
-        .only_when(fits_cluster)
-        .expecting(|size| {
-            let (clusters, part) = (clusters(size) as usize, bins(size) / CLUSTER);
-            Expectation {
-                shared_atomic_wavefronts: Some(average(&by_part(size, part), word_wavefronts)),
-                ..copies(
-                    size,
-                    clusters,
-                    "each block gets the lanes whose bins it holds; one atomic per cluster and bin",
-                )
-            }
-        }),
+        variant!(device::distributed_shared_cluster => cluster).only_when(fits_cluster).expecting(
+            |size| {
+                let (clusters, part) = (clusters(size) as usize, bins(size) / CLUSTER);
+                Expectation {
+                    shared_atomic_wavefronts: Some(average(&by_part(size, part), word_wavefronts)),
+                    ..copies(
+                        size,
+                        clusters,
+                        "each block gets the lanes whose bins it holds; one atomic per cluster \
+                and bin",
+                    )
+                }
+            },
+        ),
     ],
 };
 

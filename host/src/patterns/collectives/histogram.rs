@@ -50,17 +50,17 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Read, bytes(size).total())),
     variants: &[
-        variant!(device::histogram_global_atomic, launch, 0, all_blocks)
-        .expecting(|size| Expectation {
-            load_sectors: Some(1.0),
-            global_atomics: Some(length(size) as f64),
-            global_atomic_passes: Some(average(&byte_requests(size), sector_passes)),
-            arithmetic: "32 lanes x 1 B / 32 B = 1 sector; n atomics, each sector as often as its \
-                most frequent bin",
-            ..Expectation::default()
+        variant!(device::histogram_global_atomic, launch, 0, all_blocks).expecting(|size| {
+            Expectation {
+                load_sectors: Some(1.0),
+                global_atomics: Some(length(size) as f64),
+                global_atomic_passes: Some(average(&byte_requests(size), sector_passes)),
+                arithmetic: "32 lanes x 1 B / 32 B = 1 sector; n atomics, each sector as often as \
+                its most frequent bin",
+                ..Expectation::default()
+            }
         }),
-        variant!(device::histogram_block_private, launch, 0, scalar_blocks)
-        .expecting(|size| {
+        variant!(device::histogram_block_private, launch, 0, scalar_blocks).expecting(|size| {
             let wavefronts = average(&byte_requests(size), word_wavefronts);
             copies(
                 scalar_blocks(size),
@@ -69,13 +69,11 @@ pub const PATTERN: Pattern = Pattern {
                 256 atomics per block",
             )
         }),
-        variant!(device::histogram_warp_private, launch, 0, scalar_blocks)
-        .expecting(|size| {
+        variant!(device::histogram_warp_private, launch, 0, scalar_blocks).expecting(|size| {
             let wavefronts = average(&byte_requests(size), word_wavefronts);
             copies(scalar_blocks(size), wavefronts, "as before: the lanes of a warp share its copy")
         }),
-        variant!(device::histogram_padded, launch, 0, scalar_blocks)
-        .expecting(|size| {
+        variant!(device::histogram_padded, launch, 0, scalar_blocks).expecting(|size| {
             let words = |lane: usize, bin: u32| lane as u32 * (BINS + 1) + bin;
             let wavefronts = average(&byte_requests(size), |bins| {
                 let words = bins.iter().enumerate().map(|(lane, bin)| words(lane, *bin));
@@ -87,34 +85,46 @@ pub const PATTERN: Pattern = Pattern {
                 "bank (lane + bin) % 32 is random for random bins: about 3.53 wavefronts",
             )
         }),
-        variant!(device::histogram_lane_private, launch, 0, scalar_blocks)
-        .expecting(|size| copies(scalar_blocks(size), 1.0, "bank (32 bin + lane) % 32 = lane, all different: 1 wavefront")),
-        variant!(device::histogram_coarsened, launch, 0, wide_blocks)
-        .expecting(|size| Expectation {
-            load_sectors: Some(16.0),
-            ..copies(wide_blocks(size), 1.0, "32 x 16 B / 32 B = 16 sectors; bank = lane: 1 wavefront")
-        }),
-        variant!(device::histogram_aggregated, launch, 0, wide_blocks)
-        .expecting(|size| Expectation {
-            load_sectors: Some(16.0),
-            ..copies(
-                wide_blocks(size),
+        variant!(device::histogram_lane_private, launch, 0, scalar_blocks).expecting(|size| {
+            copies(
+                scalar_blocks(size),
                 1.0,
-                "as before, with a quarter of the requests if all bytes are equal",
+                "bank (32 bin + lane) % 32 = lane, \
+                all different: 1 wavefront",
             )
         }),
-        variant!(device::histogram_large_histogram_global, launch, 1, wide_blocks)
-        .writing(&[1])
-        .expecting(|size| Expectation {
-            load_sectors: Some(16.0),
-            global_atomics: Some(keys(size) as f64),
-            global_atomic_passes: Some(average(&key_requests(size), sector_passes)),
-            arithmetic: "16 sectors; one atomic per key, about 32 different sectors for 32 lanes",
-            ..Expectation::default()
+        variant!(device::histogram_coarsened, launch, 0, wide_blocks).expecting(|size| {
+            Expectation {
+                load_sectors: Some(16.0),
+                ..copies(
+                    wide_blocks(size),
+                    1.0,
+                    "32 x 16 B / 32 B = 16 sectors; \
+                bank = lane: 1 wavefront",
+                )
+            }
         }),
-        variant!(device::histogram_large_histogram => many_bins)
-        .writing(&[1])
-        .expecting(|size| {
+        variant!(device::histogram_aggregated, launch, 0, wide_blocks).expecting(|size| {
+            Expectation {
+                load_sectors: Some(16.0),
+                ..copies(
+                    wide_blocks(size),
+                    1.0,
+                    "as before, with a quarter of the requests if all bytes are equal",
+                )
+            }
+        }),
+        variant!(device::histogram_large_histogram_global, launch, 1, wide_blocks)
+            .writing(&[1])
+            .expecting(|size| Expectation {
+                load_sectors: Some(16.0),
+                global_atomics: Some(keys(size) as f64),
+                global_atomic_passes: Some(average(&key_requests(size), sector_passes)),
+                arithmetic: "16 sectors; one atomic per key, \
+                    about 32 different sectors for 32 lanes",
+                ..Expectation::default()
+            }),
+        variant!(device::histogram_large_histogram => many_bins).writing(&[1]).expecting(|size| {
             let blocks = many_blocks(size, H200_MULTIPROCESSORS, H200_PARTS);
             Expectation {
                 load_sectors: Some(16.0),
@@ -123,8 +133,8 @@ pub const PATTERN: Pattern = Pattern {
                 shared_atomic_wavefronts: Some(average(&part_requests(size), word_wavefronts)),
                 global_atomics: Some(f64::from(blocks * LARGE_BINS)),
                 global_atomic_passes: Some(4.0),
-                arithmetic: "16 sectors; a third of the lanes in random banks: about 1.9 wavefronts; \
-                blocks / 3 x 2^17 atomics",
+                arithmetic: "16 sectors; a third of the lanes in random banks: about 1.9 \
+                wavefronts; blocks / 3 x 2^17 atomics",
                 ..Expectation::default()
             }
         }),

@@ -38,17 +38,17 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Read, bytes(size).total())),
     variants: &[
-        variant!(device::reduction_global_atomic, launch, 0, blocks)
-        .expecting(|size| Expectation {
-            load_sectors: Some(4.0),
-            global_atomics: Some(elements(size) as f64),
-            global_atomic_passes: Some(32.0),
-            arithmetic: "32 lanes x 4 B / 32 B = 4 sectors; n atomics, 32 lanes on one address, \
-                one after the other",
-            ..Expectation::default()
+        variant!(device::reduction_global_atomic, launch, 0, blocks).expecting(|size| {
+            Expectation {
+                load_sectors: Some(4.0),
+                global_atomics: Some(elements(size) as f64),
+                global_atomic_passes: Some(32.0),
+                arithmetic: "32 lanes x 4 B / 32 B = 4 sectors; n atomics, \
+                    32 lanes on one address, one after the other",
+                ..Expectation::default()
+            }
         }),
-        variant!(device::reduction_interleaved, launch, 0, blocks)
-        .expecting(|size| {
+        variant!(device::reduction_interleaved, launch, 0, blocks).expecting(|size| {
             tree(
                 size,
                 (1.0, 1.0),
@@ -56,8 +56,7 @@ pub const PATTERN: Pattern = Pattern {
                 atomics",
             )
         }),
-        variant!(device::reduction_strided, launch, 0, blocks)
-        .expecting(|size| {
+        variant!(device::reduction_strided, launch, 0, blocks).expecting(|size| {
             let (warps, wavefronts) = strided_tree();
             let loads = (2.0 * wavefronts + 1.0) / (2.0 * warps + 1.0);
             let stores = (wavefronts + 16.0) / (warps + 16.0);
@@ -68,8 +67,7 @@ pub const PATTERN: Pattern = Pattern {
                 stores (95 + 16) / (20 + 16)",
             )
         }),
-        variant!(device::reduction_sequential, launch, 0, blocks)
-        .expecting(|size| {
+        variant!(device::reduction_sequential, launch, 0, blocks).expecting(|size| {
             tree(
                 size,
                 (1.0, 1.0),
@@ -77,8 +75,7 @@ pub const PATTERN: Pattern = Pattern {
                 atomics",
             )
         }),
-        variant!(device::reduction_shuffle, launch, 0, blocks)
-        .expecting(|size| {
+        variant!(device::reduction_shuffle, launch, 0, blocks).expecting(|size| {
             tree(
                 size,
                 (1.0, 1.0),
@@ -87,13 +84,13 @@ pub const PATTERN: Pattern = Pattern {
             )
         }),
         variant!(device::reduction_vectorized, launch, 0, vectorized_blocks)
-        .expecting(vectorized_traffic),
+            .expecting(vectorized_traffic),
         variant!(device::reduction_vectorized_i32, launch, 1, vectorized_blocks)
-        .writing(&[1])
-        .expecting(vectorized_traffic),
+            .writing(&[1])
+            .expecting(vectorized_traffic),
         variant!(device::reduction_vectorized_f64, launch, 2, vectorized_blocks)
-        .writing(&[2])
-        .expecting(vectorized_traffic),
+            .writing(&[2])
+            .expecting(vectorized_traffic),
     ],
 };
 

@@ -70,7 +70,11 @@ pub const PATTERN: Pattern = Pattern {
 fn one_more(size: &Size) -> Expectation {
     let [_, offset] = size.get();
     let sectors = if offset % 8 == 0 { 4.0 } else { 5.0 };
-    traffic(sectors, "128 B that begin at word `offset`: 4 sectors if 8 divides the offset, else 5")
+    traffic(
+        sectors,
+        "128 B that begin at word `offset`: 4 sectors if 8 divides the offset, \
+                else 5",
+    )
 }
 
 /// The words in front of the array that make element `offset` start a line.

@@ -44,33 +44,39 @@ pub const PATTERN: Pattern = Pattern {
         variant!(device::rgb_to_gray_soa, launch, 1, (SOA, GRAY))
             .expecting(|_| traffic(1.0, 1.0, "32 lanes x 1 B / 32 B = 1 sector, three times")),
         variant!(device::rgb_to_gray_four_bytes, launch, 1, (FOUR_BYTES, GRAY))
-        .moving(|size| moved(4, size))
-        .expecting(|_| traffic(4.0, 1.0, "32 lanes x 4 B / 32 B = 4 sectors, once")),
+            .moving(|size| moved(4, size))
+            .expecting(|_| traffic(4.0, 1.0, "32 lanes x 4 B / 32 B = 4 sectors, once")),
         variant!(device::rgb_to_gray_aos_vectorized, launch, PIXELS_PER_THREAD, (AOS, GRAY))
-        .expecting(|_| {
-            traffic(32.0, 16.0, "lanes are 48 B apart: 32 sectors, half of each used; 32 x 16 B")
-        }),
-        variant!(device::rgb_to_gray_aos_staged, launch, PIXELS_PER_THREAD, (AOS, GRAY))
-        .expecting(|_| Expectation {
-            shared_load_wavefronts: Some(4.0),
-            shared_store_wavefronts: Some(4.0),
-            ..traffic(
-                16.0,
-                16.0,
-                "32 lanes x 16 B / 32 B = 16 sectors; shared: 32 x 16 B / 128 B = 4 wavefronts, \
-                and 12 words between lanes put 8 lanes into all 32 banks",
-            )
-        }),
+            .expecting(|_| {
+                traffic(
+                    32.0,
+                    16.0,
+                    "lanes are 48 B apart: 32 sectors, half of each used; 32 x 16 B",
+                )
+            }),
+        variant!(device::rgb_to_gray_aos_staged, launch, PIXELS_PER_THREAD, (AOS, GRAY)).expecting(
+            |_| Expectation {
+                shared_load_wavefronts: Some(4.0),
+                shared_store_wavefronts: Some(4.0),
+                ..traffic(
+                    16.0,
+                    16.0,
+                    "32 lanes x 16 B / 32 B = 16 sectors; \
+                    shared: 32 x 16 B / 128 B = 4 wavefronts, \
+                    and 12 words between lanes put 8 lanes into all 32 banks",
+                )
+            },
+        ),
         variant!(device::rgb_to_gray_soa_vectorized, launch, PIXELS_PER_THREAD, (SOA, GRAY))
-        .expecting(|_| traffic(16.0, 16.0, "32 lanes x 16 B / 32 B = 16 sectors, three times")),
+            .expecting(|_| traffic(16.0, 16.0, "32 lanes x 16 B / 32 B = 16 sectors, three times")),
         variant!(device::rgb_to_gray_red_aos, launch, PIXELS_PER_THREAD, (AOS, RED))
-        .writing(&[RED])
-        .moving(|size| moved(1, size))
-        .expecting(|_| traffic(32.0, 16.0, "lanes are 48 B apart: 32 sectors, three times")),
+            .writing(&[RED])
+            .moving(|size| moved(1, size))
+            .expecting(|_| traffic(32.0, 16.0, "lanes are 48 B apart: 32 sectors, three times")),
         variant!(device::rgb_to_gray_red_soa, launch, PIXELS_PER_THREAD, (SOA, RED))
-        .writing(&[RED])
-        .moving(|size| moved(1, size))
-        .expecting(|_| traffic(16.0, 16.0, "32 lanes x 16 B / 32 B = 16 sectors, once")),
+            .writing(&[RED])
+            .moving(|size| moved(1, size))
+            .expecting(|_| traffic(16.0, 16.0, "32 lanes x 16 B / 32 B = 16 sectors, once")),
     ],
 };
 

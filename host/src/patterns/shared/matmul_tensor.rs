@@ -35,45 +35,67 @@ pub const PATTERN: Pattern = Pattern {
     minimum_time,
     variants: &[
         variant!(device::matmul_tensor_naive => |launcher, arrays, size| {
-                let grid = grid(size, (TILE, TILE));
-                launch(launcher, arrays, size, device::matmul_tensor_naive, grid, (TILE, TILE), 0)
-            })
+            let grid = grid(size, (TILE, TILE));
+            launch(launcher, arrays, size, device::matmul_tensor_naive, grid, (TILE, TILE), 0)
+        })
         .only_when(|size| fits(size, TILE))
-        .expecting(|_| Expectation::sectors(2.0, 4.0, "32 neighbouring elements of 2 bytes, 2 sectors; C: 32 neighbouring words; shared: a word \
-                of A for all lanes, words of B that are 33 words apart").shared(1.0, 1.0)),
+        .expecting(|_| {
+            Expectation::sectors(
+                2.0,
+                4.0,
+                "32 neighbouring elements of 2 bytes, 2 sectors; C: 32 neighbouring \
+                words; shared: a word of A for all lanes, words of B that are 33 words \
+                apart",
+            )
+            .shared(1.0, 1.0)
+        }),
         variant!(device::matmul_tensor_mma_global => |launcher, arrays, size| {
-                let grid = grid(size, (GLOBAL_ROWS, GLOBAL_COLUMNS));
-                launch(launcher, arrays, size, device::matmul_tensor_mma_global, grid, (THREADS, 1), 0)
-            })
+            let grid = grid(size, (GLOBAL_ROWS, GLOBAL_COLUMNS));
+            launch(launcher, arrays, size, device::matmul_tensor_mma_global, grid, (THREADS, 1), 0)
+        })
         .only_when(|size| {
             rows_are_aligned(size)?;
             fits(size, GLOBAL_ROWS)
         })
-        .expecting(|_| Expectation::sectors(8.0, 8.0, "a fragment: 8 rows, 16 bytes of each, a sector of which half is used; C: 8 rows of 32 bytes")),
-        variant!(device::matmul_tensor_mma_tiled, launch_tiles, STAGE_BYTES)
-        .only_when(rows_are_aligned)
-        .expecting(|_| tiles(32.0)),
-        variant!(device::matmul_tensor_mma_swizzled, launch_tiles, STAGE_BYTES)
-        .only_when(rows_are_aligned)
-        .expecting(|_| tiles(4.0)),
-        variant!(device::matmul_tensor_mma_pipelined, launch_tiles, RING_BYTES)
-        .only_when(rows_are_aligned)
-        .expecting(|_| tiles(4.0)),
-        variant!(device::matmul_tensor_wgmma => launch_wgmma)
-        .only_when(rows_are_aligned)
-        .expecting(|_| Expectation {
-            store_sectors: Some(8.0),
-            arithmetic: "tiles come by bulk copies, and `wgmma` reads them without loads; C: 8 rows of 32 bytes",
-            ..Expectation::default()
+        .expecting(|_| {
+            Expectation::sectors(
+                8.0,
+                8.0,
+                "a fragment: 8 rows, 16 bytes of each, a sector of which half is used; \
+                C: 8 rows of 32 bytes",
+            )
         }),
+        variant!(device::matmul_tensor_mma_tiled, launch_tiles, STAGE_BYTES)
+            .only_when(rows_are_aligned)
+            .expecting(|_| tiles(32.0)),
+        variant!(device::matmul_tensor_mma_swizzled, launch_tiles, STAGE_BYTES)
+            .only_when(rows_are_aligned)
+            .expecting(|_| tiles(4.0)),
+        variant!(device::matmul_tensor_mma_pipelined, launch_tiles, RING_BYTES)
+            .only_when(rows_are_aligned)
+            .expecting(|_| tiles(4.0)),
+        variant!(device::matmul_tensor_wgmma => launch_wgmma)
+            .only_when(rows_are_aligned)
+            .expecting(|_| Expectation {
+                store_sectors: Some(8.0),
+                arithmetic: "tiles come by bulk copies, and `wgmma` reads them without loads; C: 8 \
+                rows of 32 bytes",
+                ..Expectation::default()
+            }),
     ],
 };
 
 /// What the variants with staged tiles promise; they differ in the wavefronts of an `ldmatrix` of four matrices.
 fn tiles(wavefronts_of_ldmatrix: f64) -> Expectation {
-    Expectation::sectors(16.0, 8.0, "a copy of 16 bytes per lane: 4 rows of 128 bytes, 16 sectors, 4 wavefronts; C: 8 rows of 32 bytes; \
-            `ldmatrix` reads 4 matrices of 8 rows of 16 bytes: a wavefront each if the rows are in different banks, \
-            8 if all are in the same").shared(wavefronts_of_ldmatrix, 4.0)
+    Expectation::sectors(
+        16.0,
+        8.0,
+        "a copy of 16 bytes per lane: 4 rows of 128 bytes, 16 sectors, 4 \
+                wavefronts; C: 8 rows of 32 bytes; `ldmatrix` reads 4 matrices of 8 \
+                rows of 16 bytes: a wavefront each if the rows are in different banks, \
+                8 if all are in the same",
+    )
+    .shared(wavefronts_of_ldmatrix, 4.0)
 }
 
 /// Whether rows of A and B begin at multiples of 16 bytes, as copies of 16 bytes need.
