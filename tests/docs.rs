@@ -9,7 +9,7 @@ mod ratios;
 use crate::kernels_source::root;
 use crate::snapshots::blessing;
 use host::patterns::ALL as PATTERNS;
-use report::glossary::TEXT as GLOSSARY;
+use report::glossary::{TEXT as GLOSSARY, doc_of, linked};
 use report::measured;
 use results::Results;
 use std::path::Path;
@@ -37,12 +37,6 @@ fn with_doc(source: &str, doc: &str) -> String {
     let rest = source.lines().skip_while(|line| line.starts_with("//!"));
     let doc = doc.lines().map(|line| format!("//! {line}").trim_end().to_owned());
     doc.chain(rest.map(str::to_owned)).flat_map(|line| [line, "\n".to_owned()]).collect()
-}
-
-/// The doc on top of a source file.
-fn doc_of(source: &str) -> String {
-    let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
-    lines.flat_map(|line| [line.strip_prefix(' ').unwrap_or(line), "\n"]).collect()
 }
 
 /// What is wrong in a doc, for a person who has just written it.
@@ -129,7 +123,7 @@ fn docs_use_the_words_of_the_glossary() {
     assert!(words.len() > 30, "docs/style.md: only {} words were read", words.len());
     let mut wrong = Vec::new();
     for pattern in PATTERNS {
-        let faults = faults_of(&doc_of(&read(&pattern.source_file())), &words);
+        let faults = faults_of(&pattern.doc(), &words);
         let path = pattern.source_file();
         wrong.extend(faults.into_iter().map(|fault| format!("{path}: {fault}")));
     }
@@ -144,7 +138,8 @@ fn docs_use_the_words_of_the_glossary() {
 fn the_doc_of_a_new_pattern_begins_without_faults() {
     let words = read("docs/style.md");
     let template = read("xtask/src/task/new/device.rs.template");
-    assert_eq!(faults_of(&doc_of(&template), &checks::words(&words)), Vec::<String>::new());
+    let doc = linked(&doc_of(&template));
+    assert_eq!(faults_of(&doc, &checks::words(&words)), Vec::<String>::new());
 }
 
 #[test]

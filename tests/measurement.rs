@@ -29,7 +29,7 @@ fn planted(variants: Vec<Variant>) -> Selection {
 
 fn variant(name: &'static str, launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<()>) -> Variant {
     let pattern = PATTERNS.iter().find(|one| one.name == "coalescing").expect("it exists");
-    Variant::kernel(name, "planted", launch).expecting(pattern.variants[0].expect)
+    Variant::kernel(name, launch).expecting(pattern.variants[0].expect)
 }
 
 /// Copies the first `n` words.

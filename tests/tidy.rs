@@ -175,15 +175,16 @@ fn table_of(pattern: &Pattern) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn the_table_of_a_doc_says_what_the_variants_say() {
+fn the_table_of_a_doc_says_what_changed_and_which_devices_have_it() {
     for pattern in PATTERNS {
         for (variant, row) in pattern.variants.iter().zip(table_of(pattern).iter().skip(1)) {
-            let mut change = variant.summary.to_owned();
+            let mut change = pattern.summary(variant);
+            let name = format!("{}/{}", pattern.name, variant.name);
+            assert!(!change.is_empty(), "{name}: say in the doc's table what changed");
             if variant.min_compute_capability > 70 {
                 change += &format!(" (sm_{})", variant.min_compute_capability);
             }
-            let name = format!("{}/{}", pattern.name, variant.name);
-            assert_eq!(row[1], change, "{name}: write into the doc's table what `change` says");
+            assert_eq!(row[1], change, "{name}: the doc's table and the kernel's attribute differ");
         }
     }
 }
@@ -264,45 +265,15 @@ fn the_table_of_a_doc_has_the_traffic_that_the_variants_promise() {
 }
 
 #[test]
-fn every_kernel_states_its_launch_contract_and_its_difference() {
+fn every_kernel_states_its_launch_contract() {
     for pattern in PATTERNS {
-        for (index, variant) in pattern.variants.iter().enumerate() {
-            let kernels = pattern.kernel_names(variant);
-            for (kernel, name) in kernels.iter().enumerate() {
-                let source = pattern.doc_source;
-                let at = source
-                    .find(&format!("fn {name}("))
-                    .unwrap_or_else(|| panic!("no source of {name}"));
-                let doc_start = source[..at].rfind("\n\n").unwrap_or(0);
-                let doc = &source[doc_start..at];
-                assert!(
-                    doc.contains("# Safety\n/// Launch contract"),
-                    "{name}: its doc states no launch contract"
-                );
-                if kernel > 0 {
-                    continue;
-                }
-                let opening = match index.checked_sub(1) {
-                    None => "/// Naive: ".to_owned(),
-                    Some(before) => {
-                        format!("/// Change from `{}`: ", pattern.variants[before].name)
-                    }
-                };
-                assert!(doc.contains(&opening), "{name}: its doc does not begin with `{opening}`");
-            }
-        }
-    }
-}
-
-#[test]
-fn every_source_file_says_what_it_is_for() {
-    for folder in SOURCES {
-        for (path, text) in files(folder, "rs") {
-            assert!(
-                text.starts_with("//!"),
-                "{}: begin with a `//!` line that says what it is for",
-                path.display()
-            );
+        let source = pattern.doc_source;
+        for name in pattern.variants.iter().flat_map(|variant| pattern.kernel_names(variant)) {
+            let at = source.find(&format!("fn {name}("));
+            let at = at.unwrap_or_else(|| panic!("no source of {name}"));
+            let doc = &source[source[..at].rfind("\n\n").unwrap_or(0)..at];
+            let states = doc.contains("# Safety\n/// Launch contract");
+            assert!(states, "{name}: its doc states no launch contract");
         }
     }
 }

@@ -162,7 +162,7 @@ pub struct Sizes {
 
 /// The launch of a task's kernel, as a variant.
 pub const fn launched(launch: fn(&Launcher<'_>, &Arrays, &Size) -> anyhow::Result<()>) -> Variant {
-    Variant::kernel("yours", "your kernel", launch)
+    Variant::kernel("yours", launch)
 }
 
 impl Task {

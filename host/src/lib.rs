@@ -3,15 +3,17 @@
 //! This crate is the host's half: inputs, CPU references, launches, expected traffic. The device's half, with the teaching
 //! docs, is the crate `kernels`; how patterns are verified, measured and shown is `coalesce`'s.
 
+#![allow(missing_docs)]
+
+mod cases;
 pub mod patterns;
+mod prelude;
 
 use coalesce::Catalogue;
 use cuda_host::Image;
 
-/// The kernels' PTX.
 static IMAGES: &[Image] = include!(concat!(env!("OUT_DIR"), "/images.rs"));
 
-/// The catalogue.
 pub static CATALOGUE: Catalogue = Catalogue {
     renamed: patterns::RENAMED,
     memory_spaces: patterns::MEMORY_SPACES,

@@ -9,10 +9,21 @@
 //! and not wrap around. What a product of two numbers makes of it is computed in 64 bits.
 
 #![no_std]
+#![allow(missing_docs)]
 // On an old target the kernels that need a newer one are left out, and so is what only they import.
 #![cfg_attr(target_arch = "nvptx64", allow(unused_imports))]
 // A test build links the standard library, whose floats have the methods of `GpuFloat` themselves.
 #![cfg_attr(test, allow(unused_imports))]
+
+/// A pointer to the first element of an array in shared memory: `shared_array!(WORDS: [f32; 32])`.
+macro_rules! shared_array {
+    ($name:ident: [$element:ty; $len:expr]) => {{
+        #[address_space(shared)]
+        static mut $name: ::core::mem::MaybeUninit<[$element; ($len) as usize]> =
+            ::core::mem::MaybeUninit::uninit();
+        (&raw mut $name).cast::<$element>()
+    }};
+}
 
 pub mod caches;
 pub mod collectives;

@@ -12,52 +12,12 @@ const LONGER: &[(&str, &str)] = &[
         "a pattern is one file: eight variants, and the lesson with its measured table on top",
     ),
     (
-        "kernels/src/collectives/histogram.rs",
-        "a pattern is one file: nine variants, and the lesson with its measured table on top",
-    ),
-    (
-        "kernels/src/collectives/atomics.rs",
-        "a pattern is one file: ten variants, and the lesson with its measured table on top",
-    ),
-    (
         "kernels/src/caches/cache_operators.rs",
         "a pattern is one file: sixteen variants, one line each, and the lesson on top",
     ),
     (
-        "kernels/src/shared/matmul.rs",
-        "a pattern is one file: ten variants, and the lesson with its measured table on top",
-    ),
-    (
         "kernels/src/shared/stencil.rs",
         "a pattern is one file: thirteen variants, which share their helpers",
-    ),
-    (
-        "kernels/src/shared/async_copy.rs",
-        "a pattern is one file: eight variants, and the lesson with its measured table on top",
-    ),
-    (
-        "host/src/patterns/shared/stencil.rs",
-        "a pattern is one file: thirteen variants, and the requests of each, counted by hand",
-    ),
-    (
-        "host/src/patterns/collectives/scan.rs",
-        "a pattern is one file: eight variants, and the requests of each, counted by hand",
-    ),
-    (
-        "host/src/patterns/transfer/pinned_memory.rs",
-        "a pattern is one file: twenty variants, and the lesson with its measured table on top",
-    ),
-    (
-        "host/src/patterns/caches/texture.rs",
-        "a pattern is one file: ten variants, and the places and sectors of each walk",
-    ),
-    (
-        "host/src/patterns/streams/overlap.rs",
-        "a pattern is one file: thirteen variants, and the lesson with its measured table on top",
-    ),
-    (
-        "host/src/patterns/memory_management/managed_memory.rs",
-        "a pattern is one file: ten variants, and the lesson with its measured table on top",
     ),
     ("crates/virtual_gpu/src/executor.rs", "how one operation is executed and timed, by its kind"),
     ("crates/virtual_gpu/src/profile.rs", "the figures of a device, each with its source"),

@@ -181,7 +181,7 @@ pub fn of_kernel(
     };
     CountedVariant {
         name: variant.name.to_owned(),
-        summary: variant.summary.to_owned(),
+        summary: pattern.summary(variant),
         arithmetic: (variant.expect)(size).arithmetic.to_owned(),
         bytes: pattern.bytes_of(variant, size).total(),
         counters: counted.counters,
@@ -200,7 +200,7 @@ pub fn of_host_work(
 ) -> CountedVariant {
     CountedVariant {
         name: variant.name.to_owned(),
-        summary: variant.summary.to_owned(),
+        summary: pattern.summary(variant),
         arithmetic: String::new(),
         bytes: pattern.bytes_of(variant, size).total(),
         counters: Counters::default(),

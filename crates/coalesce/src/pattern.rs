@@ -45,10 +45,9 @@ pub struct Pattern {
 /// One way to compute the pattern's result.
 #[derive(Debug)]
 pub struct Variant {
-    /// What it does, as a word; `{pattern}_{variant}` is its kernel's name, if it has one.
+    /// What it does, as a word; `{pattern}_{variant}` is its kernel's name, if it has one. What changed from the variant
+    /// before is in the table of the doc, see [`Pattern::summary`].
     pub name: &'static str,
-    /// What changed from the variant before; the table of the doc says the same.
-    pub summary: &'static str,
     /// The oldest compute capability it runs on, times ten: 70 is the oldest PTX.
     pub min_compute_capability: u32,
     /// Why it cannot run at a size, if it cannot.
@@ -122,10 +121,9 @@ impl Variant {
 
     /// Of this work; it runs on the oldest device and at every size, writes the first output only, and expects no
     /// traffic. What is different is said by the functions below.
-    const fn of(name: &'static str, summary: &'static str, work: Implementation) -> Variant {
+    const fn of(name: &'static str, work: Implementation) -> Variant {
         Variant {
             name,
-            summary,
             min_compute_capability: 70,
             precondition: Variant::ANY_SIZE,
             outputs: &[0],
@@ -134,26 +132,34 @@ impl Variant {
         }
     }
 
-    /// A variant that launches its kernel.
+    /// A variant that launches its kernel; [`variant!`](crate::variant) takes the name from the kernel.
     pub const fn kernel(
         name: &'static str,
-        summary: &'static str,
         launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<()>,
     ) -> Variant {
         Variant::of(
             name,
-            summary,
             Implementation::Kernel { prepare: None, launch, helper_kernels: &[], bytes: None },
         )
+    }
+
+    /// The variant of a kernel named in the module of its pattern, on the devices that the kernel is for.
+    #[doc(hidden)]
+    pub const fn of_kernel(
+        (kernel, capability): (&'static str, u32),
+        module: &'static str,
+        launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<()>,
+    ) -> Variant {
+        let variant = Variant::kernel(name_within(kernel, module), launch);
+        if capability == 0 { variant } else { variant.min_compute_capability(capability) }
     }
 
     /// A variant whose work is the host's.
     pub const fn host(
         name: &'static str,
-        summary: &'static str,
         build: fn(&Gpu, &Case, &Size) -> Result<Box<dyn HostWork>>,
     ) -> Variant {
-        Variant::of(name, summary, Implementation::Host { bytes: None, build })
+        Variant::of(name, Implementation::Host { bytes: None, build })
     }
 
     /// It causes this traffic.
@@ -220,6 +226,49 @@ impl Variant {
     }
 }
 
+/// The variant of a kernel `{pattern}_{variant}`, in the module of the pattern, which has its name.
+///
+/// `variant!(device::stride_copy, launch, 1)` is launched by `launch(launcher, arrays, size, device::stride_copy, 1)`,
+/// `variant!(device::stride_copy => copy)` by `copy(launcher, arrays, size)`. One whose work is the host's has a name:
+/// `variant!("packed", build, Way::Packed)` is built by `build(gpu, case, size, Way::Packed)`.
+#[macro_export]
+macro_rules! variant {
+    ($name:literal, $build:path $(, $argument:expr)* $(,)?) => {
+        $crate::pattern::Variant::host($name, |gpu, case, size| {
+            $build(gpu, case, size $(, $argument)*)
+        })
+    };
+    ($kernel:expr, $launch:path $(, $argument:expr)* $(,)?) => {
+        $crate::variant!($kernel => |launcher, arrays, size| {
+            $launch(launcher, arrays, size, $kernel $(, $argument)*)
+        })
+    };
+    ($kernel:expr => $launch:expr) => {
+        $crate::pattern::Variant::of_kernel(
+            ($kernel.name(), $kernel.min_compute_capability()),
+            ::core::module_path!(),
+            $launch,
+        )
+    };
+}
+
+/// What follows the last name of a module's path in the name of a kernel.
+const fn name_within(kernel: &'static str, module: &'static str) -> &'static str {
+    let (name, path) = (kernel.as_bytes(), module.as_bytes());
+    let mut start = path.len();
+    while start > 0 && path[start - 1] != b':' {
+        start -= 1;
+    }
+    let pattern = path.len() - start;
+    let mut at = 0;
+    while at < pattern {
+        assert!(name[at] == path[start + at], "a kernel's name begins with that of its pattern");
+        at += 1;
+    }
+    assert!(name[pattern] == b'_', "a kernel is named PATTERN_VARIANT");
+    kernel.split_at(pattern + 1).1
+}
+
 /// The traffic of a variant, counted per warp-level instruction (request).
 ///
 /// `None`: the variant has no such requests, unless the field says otherwise.
@@ -253,6 +302,25 @@ pub struct Expectation {
     pub arithmetic: &'static str,
 }
 
+impl Expectation {
+    /// So many sectors per global load request and store request, and nothing else yet.
+    pub fn sectors(load: f64, store: f64, arithmetic: &'static str) -> Expectation {
+        Expectation {
+            load_sectors: Some(load),
+            store_sectors: Some(store),
+            arithmetic,
+            ..Expectation::default()
+        }
+    }
+
+    /// So many wavefronts per shared load request and store request, too.
+    #[must_use]
+    pub fn shared(self, load: f64, store: f64) -> Expectation {
+        let (load, store) = (Some(load), Some(store));
+        Expectation { shared_load_wavefronts: load, shared_store_wavefronts: store, ..self }
+    }
+}
+
 /// Bytes through device memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bytes {
@@ -276,13 +344,20 @@ impl Bytes {
 }
 
 impl Pattern {
-    /// The teaching doc: the `//!` lines of the device file.
+    /// The teaching doc: the `//!` lines of its file, with the links to terms that they use.
     pub fn doc(&self) -> String {
-        self.doc_source
-            .lines()
-            .map_while(|line| line.strip_prefix("//!"))
-            .flat_map(|line| [line.strip_prefix(' ').unwrap_or(line), "\n"])
-            .collect()
+        glossary::linked(&glossary::doc_of(self.doc_source))
+    }
+
+    /// What changed from the variant before: the second cell of its row in the doc's table, without the capability that
+    /// it needs; empty without a row.
+    pub fn summary(&self, variant: &Variant) -> String {
+        let doc = glossary::plain(&self.doc());
+        let start = format!("| `{}` |", variant.name);
+        let row = doc.lines().find_map(|line| line.strip_prefix(&start)).unwrap_or_default();
+        let cell = row.split(" |").next().unwrap_or_default().trim();
+        let needed = format!(" (sm_{})", variant.min_compute_capability);
+        cell.strip_suffix(&needed).unwrap_or(cell).to_owned()
     }
 
     /// The one claim a reader leaves with: what its doc says it shows, without links.

@@ -100,7 +100,6 @@ fn variant(
 ) -> &'static Variant {
     let mut variant = Variant {
         name: name.leak(),
-        summary: "not ours",
         min_compute_capability: 0,
         precondition: Variant::ANY_SIZE,
         outputs,
@@ -153,8 +152,8 @@ mod tests {
         bytes: |_| Bytes { read: 0, written: 0 },
         minimum_time: |_, _| None,
         variants: &[
-            Variant::kernel("swept", "", |_, _, _| Ok(())),
-            Variant::kernel("picky", "", |_, _, _| Ok(()))
+            Variant::kernel("swept", |_, _, _| Ok(())),
+            Variant::kernel("picky", |_, _, _| Ok(()))
                 .min_compute_capability(90)
                 .only_when(|_| Err("it is picky")),
         ],

@@ -392,8 +392,8 @@ mod tests {
         bytes: |_| Bytes { read: 128, written: 128 },
         minimum_time: |_, _| None,
         variants: &[
-            Variant::kernel("step", "it is the only one", launch),
-            Variant::kernel("leave", "it leaves its input alone", |_, _, _| Ok(())).writing(&[]),
+            Variant::kernel("step", launch),
+            Variant::kernel("leave", |_, _, _| Ok(())).writing(&[]),
         ],
     };
 

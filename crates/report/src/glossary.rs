@@ -6,6 +6,9 @@ use std::ops::Range;
 /// The glossary, Markdown: a `## ` heading per term.
 pub const TEXT: &str = include_str!("glossary.md");
 
+/// Definitions of links to its terms, which every module of a pattern includes.
+const LINKS: &str = include_str!("links.md");
+
 /// What a link to a term begins with in the doc of a pattern, before the term's anchor.
 pub const TARGET: &str = "cuda_std::glossary#";
 
@@ -65,6 +68,30 @@ pub fn block(doc: &str, name: &str) -> Option<Range<usize>> {
     let start = doc.find(&open)? + open.len();
     let end = start + doc[start..].find(&format!("<!-- /{name} -->"))?;
     Some(start..end)
+}
+
+/// The doc on top of a source file: its `//!` lines.
+pub fn doc_of(source: &str) -> String {
+    let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
+    lines.flat_map(|line| [line.strip_prefix(' ').unwrap_or(line), "\n"]).collect()
+}
+
+/// A doc with the definitions of the links to terms that it uses and does not define.
+pub fn linked(doc: &str) -> String {
+    let mut used = std::collections::BTreeSet::new();
+    let mut undefined = |link: BrokenLink<'_>| -> Option<(CowStr<'_>, CowStr<'_>)> {
+        let label = link.reference.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+        let defines = |line: &&str| line.to_lowercase().starts_with(&format!("[{label}]: "));
+        used.extend(LINKS.lines().find(defines));
+        None
+    };
+    let options = Options::ENABLE_TABLES;
+    Parser::new_with_broken_link_callback(doc, options, Some(&mut undefined)).for_each(drop);
+    if used.is_empty() {
+        return doc.to_owned();
+    }
+    let definitions = used.into_iter().flat_map(|line| [line, "\n"]);
+    [doc, "\n"].into_iter().chain(definitions).collect()
 }
 
 /// A doc as a terminal shows it: without comments, without link definitions, and without the brackets of links.

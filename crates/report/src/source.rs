@@ -38,7 +38,7 @@ fn items(source: &str) -> Vec<Item<'_>> {
                 item.doc.push('\n');
                 continue;
             }
-            if line.is_empty() || line.starts_with("//!") {
+            if line.is_empty() || line.starts_with("//!") || line.starts_with("#![") {
                 continue;
             }
         }

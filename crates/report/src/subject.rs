@@ -202,6 +202,7 @@ fn timelines(
 
 /// A source file without the doc on top.
 fn without_doc(source: &str) -> String {
-    let lines = source.lines().skip_while(|line| line.starts_with("//!") || line.is_empty());
+    let is_doc = |line: &&str| ["//!", "#![doc"].iter().any(|start| line.starts_with(start));
+    let lines = source.lines().skip_while(|line| line.is_empty() || is_doc(line));
     lines.flat_map(|line| [line, "\n"]).collect()
 }

@@ -9,8 +9,8 @@ mod shared;
 mod streams;
 mod transfer;
 
+use crate::prelude::*;
 pub use caches::memory_hierarchy::MEMORY_SPACES;
-use coalesce::pattern::Pattern;
 use coalesce::{AdviceKind, Renamed};
 pub use memory_management::allocation::Arena;
 

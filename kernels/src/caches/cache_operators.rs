@@ -141,21 +141,12 @@
 //!
 //! Source: PTX ISA, "Cache Operators", "Cache Eviction Priority Hints", `createpolicy`; CUDA C++
 //! Programming Guide, "Read-Only Data Cache Load Function", "Load Functions Using Cache Hints".
-//!
-//! [sector]: cuda_std::glossary#sector
-//! [request]: cuda_std::glossary#request
-//! [cache line]: cuda_std::glossary#cache-line
-//! [L1 cache]: cuda_std::glossary#l1-cache
-//! [L2 cache]: cuda_std::glossary#l2-cache
-//! [block]: cuda_std::glossary#block
-//! [lane]: cuda_std::glossary#lane
-//! [bytes in flight]: cuda_std::glossary#bytes-in-flight
+#![doc = include_str!("../../../crates/report/src/links.md")]
 
 use cuda_std::memory::{self, CachePolicy, Word};
 use cuda_std::prelude::*;
 use cuda_std::vector::U32x4;
 
-/// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
 /// Keys of a thread: one 16-byte load, and one 16-byte store of results.
 pub const KEYS_PER_THREAD: u32 = 4;
@@ -176,9 +167,7 @@ trait Store {
     unsafe fn store<T: Word>(&self, target: *mut T, value: T);
 }
 
-/// No operator is named.
 struct Plain;
-/// An L2 policy.
 struct Policy(CachePolicy);
 
 impl Load for Plain {
@@ -285,12 +274,13 @@ unsafe fn look_up(task: Task, stream: &impl Load, of_table: &impl Load, results:
     }
 }
 
-/// Naive: no operator is named anywhere.
-///
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `ceil(n / KEYS_PER_THREAD)` threads; `keys` and
-/// `target` 16-byte aligned and valid for `n` u32, `table` for `words` u32, a power of two; `target` overlaps neither, and
-/// nobody else writes any of them.
+/// Launch contract:
+/// - grid: 1-D, covering `ceil(n / KEYS_PER_THREAD)` threads
+/// - block: `THREADS_PER_BLOCK` threads
+/// - lengths: `keys` and `target` valid for `n` u32, `table` for `words`, a power of two
+/// - alignment: `keys` and `target` 16 bytes
+/// - aliasing: `target` overlaps neither, and nobody else writes any of them
 #[kernel]
 pub unsafe fn cache_operators_plain(
     keys: *const u32,
@@ -299,12 +289,10 @@ pub unsafe fn cache_operators_plain(
     words: u32,
     n: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe { look_up(Task { keys, table, target, words, n }, &Plain, &Plain, &Plain) };
 }
 
-/// Change from `plain`: the keys are loaded by `.ca`, what a plain load does.
-///
 /// # Safety
 /// Launch contract: as for [`cache_operators_plain`].
 #[kernel]
@@ -315,12 +303,10 @@ pub unsafe fn cache_operators_stream_ca(
     words: u32,
     n: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe { look_up(Task { keys, table, target, words, n }, &LoadCa, &Plain, &Plain) };
 }
 
-/// Change from `stream_ca`: the keys are loaded by `.cg`: into L2 and not into L1.
-///
 /// # Safety
 /// Launch contract: as for [`cache_operators_plain`].
 #[kernel]
@@ -331,12 +317,10 @@ pub unsafe fn cache_operators_stream_cg(
     words: u32,
     n: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe { look_up(Task { keys, table, target, words, n }, &LoadCg, &Plain, &Plain) };
 }
 
-/// Change from `stream_cg`: the keys are loaded by `.cs`: L1 and L2 evict them first.
-///
 /// # Safety
 /// Launch contract: as for [`cache_operators_plain`].
 #[kernel]
@@ -347,12 +331,10 @@ pub unsafe fn cache_operators_stream_cs(
     words: u32,
     n: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe { look_up(Task { keys, table, target, words, n }, &LoadCs, &Plain, &Plain) };
 }
 
-/// Change from `stream_cs`: the keys are loaded by `.nc`, the read-only path, which `__ldg` is.
-///
 /// # Safety
 /// Launch contract: as for [`cache_operators_plain`].
 #[kernel]
@@ -363,12 +345,10 @@ pub unsafe fn cache_operators_stream_nc(
     words: u32,
     n: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe { look_up(Task { keys, table, target, words, n }, &LoadNc, &Plain, &Plain) };
 }
 
-/// Change from `stream_nc`: the keys are loaded by `.L1::no_allocate`: L1 makes no room for them.
-///
 /// # Safety
 /// Launch contract: as for [`cache_operators_plain`].
 #[kernel]
@@ -379,12 +359,10 @@ pub unsafe fn cache_operators_stream_no_allocate(
     words: u32,
     n: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe { look_up(Task { keys, table, target, words, n }, &LoadNoAllocate, &Plain, &Plain) };
 }
 
-/// Change from `stream_no_allocate`: the keys have an L2 policy: L2 evicts them first.
-///
 /// # Safety
 /// Launch contract: as for [`cache_operators_plain`].
 #[kernel(min_compute_capability = 80)]
@@ -395,7 +373,7 @@ pub unsafe fn cache_operators_stream_evict_first(
     words: u32,
     n: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe {
         look_up(
             Task { keys, table, target, words, n },
@@ -406,8 +384,6 @@ pub unsafe fn cache_operators_stream_evict_first(
     };
 }
 
-/// Change from `stream_evict_first`: plain loads, and each thread asks L2 for the keys of a later one.
-///
 /// # Safety
 /// Launch contract: as for [`cache_operators_plain`].
 #[kernel]
@@ -423,12 +399,10 @@ pub unsafe fn cache_operators_stream_prefetch_l2(
         // SAFETY: the vector is among the keys.
         unsafe { memory::prefetch_l2(keys.cast::<U32x4>().add(ahead as usize)) };
     }
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe { look_up(Task { keys, table, target, words, n }, &Plain, &Plain, &Plain) };
 }
 
-/// Change from `stream_prefetch_l2`: the table is loaded by `.cg`, and so never from L1: the wrong way round.
-///
 /// # Safety
 /// Launch contract: as for [`cache_operators_plain`].
 #[kernel]
@@ -439,12 +413,10 @@ pub unsafe fn cache_operators_table_cg(
     words: u32,
     n: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe { look_up(Task { keys, table, target, words, n }, &Plain, &LoadCg, &Plain) };
 }
 
-/// Change from `table_cg`: the table is loaded by `.nc`: a read-only gather.
-///
 /// # Safety
 /// Launch contract: as for [`cache_operators_plain`].
 #[kernel]
@@ -455,12 +427,10 @@ pub unsafe fn cache_operators_table_nc(
     words: u32,
     n: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe { look_up(Task { keys, table, target, words, n }, &Plain, &LoadNc, &Plain) };
 }
 
-/// Change from `table_nc`: the table has an L2 policy: L2 evicts it last.
-///
 /// # Safety
 /// Launch contract: as for [`cache_operators_plain`].
 #[kernel(min_compute_capability = 80)]
@@ -471,7 +441,7 @@ pub unsafe fn cache_operators_table_evict_last(
     words: u32,
     n: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe {
         look_up(
             Task { keys, table, target, words, n },
@@ -482,8 +452,6 @@ pub unsafe fn cache_operators_table_evict_last(
     };
 }
 
-/// Change from `table_evict_last`: plain loads; the results are stored by `.wb`, what a plain store does.
-///
 /// # Safety
 /// Launch contract: as for [`cache_operators_plain`].
 #[kernel]
@@ -494,12 +462,10 @@ pub unsafe fn cache_operators_store_wb(
     words: u32,
     n: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe { look_up(Task { keys, table, target, words, n }, &Plain, &Plain, &StoreWb) };
 }
 
-/// Change from `store_wb`: the results are stored by `.cg`: into L2 and past L1.
-///
 /// # Safety
 /// Launch contract: as for [`cache_operators_plain`].
 #[kernel]
@@ -510,12 +476,10 @@ pub unsafe fn cache_operators_store_cg(
     words: u32,
     n: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe { look_up(Task { keys, table, target, words, n }, &Plain, &Plain, &StoreCg) };
 }
 
-/// Change from `store_cg`: the results are stored by `.cs`: L2 evicts them first.
-///
 /// # Safety
 /// Launch contract: as for [`cache_operators_plain`].
 #[kernel]
@@ -526,12 +490,10 @@ pub unsafe fn cache_operators_store_cs(
     words: u32,
     n: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe { look_up(Task { keys, table, target, words, n }, &Plain, &Plain, &StoreCs) };
 }
 
-/// Change from `store_cs`: the results are stored by `.wt`: through L2 into memory.
-///
 /// # Safety
 /// Launch contract: as for [`cache_operators_plain`].
 #[kernel]
@@ -542,12 +504,10 @@ pub unsafe fn cache_operators_store_wt(
     words: u32,
     n: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe { look_up(Task { keys, table, target, words, n }, &Plain, &Plain, &StoreWt) };
 }
 
-/// Change from `store_wt`: the keys are loaded and the results stored by `.cs`.
-///
 /// # Safety
 /// Launch contract: as for [`cache_operators_plain`].
 #[kernel]
@@ -558,6 +518,6 @@ pub unsafe fn cache_operators_both_cs(
     words: u32,
     n: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe { look_up(Task { keys, table, target, words, n }, &LoadCs, &Plain, &StoreCs) };
 }

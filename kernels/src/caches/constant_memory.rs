@@ -108,24 +108,11 @@
 //! Specifications per Compute Capability" (64 KiB) and "Function Parameters" (4096 B); Jia et al.,
 //! "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking" (a first-level constant
 //! cache of 2 KiB).
-//!
-//! [constant cache]: cuda_std::glossary#constant-cache
-//! [lane]: cuda_std::glossary#lane
-//! [register]: cuda_std::glossary#register
-//! [warp]: cuda_std::glossary#warp
-//! [request]: cuda_std::glossary#request
-//! [wavefront]: cuda_std::glossary#wavefront
-//! [sector]: cuda_std::glossary#sector
-//! [L1 cache]: cuda_std::glossary#l1-cache
-//! [shared memory]: cuda_std::glossary#shared-memory
-//! [barrier]: cuda_std::glossary#barrier
-//! [local memory]: cuda_std::glossary#local-memory
+#![doc = include_str!("../../../crates/report/src/links.md")]
 
-use core::mem::MaybeUninit;
 use cuda_std::memory;
 use cuda_std::prelude::*;
 
-/// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
 /// Dependent reads of the table by each thread.
 pub const STEPS: u32 = 256;
@@ -160,8 +147,6 @@ fn start(distinct: u32) -> u32 {
     thread::thread_idx_x() % ROW % distinct
 }
 
-/// Naive: the table is in global memory.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `distinct` from 1 to `ROW`;
 /// `table` valid for `TABLE` u32, each below `TABLE`, `target` for `n` u32, not overlapping.
@@ -174,8 +159,6 @@ pub unsafe fn constant_memory_global(table: *const u32, target: *mut u32, distin
     }
 }
 
-/// Change from `global`: the loads use the read-only path.
-///
 /// # Safety
 /// Launch contract: as for [`constant_memory_global`]; nobody writes the table.
 #[kernel]
@@ -194,15 +177,11 @@ pub unsafe fn constant_memory_read_only(
     }
 }
 
-/// Change from `read_only`: each block copies the table into shared memory and reads it there.
-///
 /// # Safety
 /// Launch contract: as for [`constant_memory_global`].
 #[kernel]
 pub unsafe fn constant_memory_shared(table: *const u32, target: *mut u32, distinct: u32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; TABLE as usize]> = MaybeUninit::uninit();
-    let words = (&raw mut WORDS).cast::<u32>();
+    let words = shared_array!(WORDS: [u32; TABLE]);
     let i = thread::index_1d();
     let mut word = thread::thread_idx_x();
     // SAFETY: word < TABLE, each word has one writer, and readers come after the barrier; the start
@@ -250,8 +229,6 @@ unsafe fn parameter_word(table: &[u32; TABLE as usize], index: usize) -> u32 {
     table[index]
 }
 
-/// Change from `shared`: no copy; the table is a parameter, passed by value.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `distinct` from 1 to `ROW`;
 /// each word of `table` below `TABLE`; `target` valid for `n` u32.
@@ -270,9 +247,6 @@ pub unsafe fn constant_memory_parameter(
     }
 }
 
-/// Change from `parameter`: the table is a static in constant memory, which the host writes once for
-/// all launches.
-///
 /// # Safety
 /// Launch contract: as for [`constant_memory_parameter`], for the words of
 /// `CONSTANT_MEMORY_TABLE`.
@@ -299,9 +273,6 @@ fn polynomial(x: u32, coefficients: [u32; COEFFICIENTS as usize]) -> u32 {
     value
 }
 
-/// Change from `constant`: the place of every word is known at compile time and the same for all
-/// lanes; the words are loaded from global memory into registers.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `table` valid for
 /// `COEFFICIENTS` u32, `target` for `n` u32, not overlapping.
@@ -317,8 +288,6 @@ pub unsafe fn constant_memory_register(table: *const u32, target: *mut u32, n: u
     }
 }
 
-/// Change from `register`: the words stay in constant memory and are operands of the multiply-adds.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `target` valid for `n` u32.
 #[kernel]

@@ -1,12 +1,9 @@
-//! Kernels of `l2_persistence`. Host half and teaching doc: `host/src/patterns/caches/l2_persistence.rs`.
-
 use core::sync::atomic::Ordering::Relaxed;
 use cuda_std::atomic::AtomicU32;
 use cuda_std::memory::{load_cs, store_cs};
 use cuda_std::prelude::*;
 use cuda_std::vector::F32x4;
 
-/// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
 /// Elements per thread: 16 bytes of each array.
 pub const ELEMENTS: u32 = 4;
@@ -14,9 +11,13 @@ pub const ELEMENTS: u32 = 4;
 /// Adds a table to a stream, again and again from its beginning: `target[i] = source[i] + table[i % table_len]`.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `ceil(n / ELEMENTS)` threads; `source` and `target` valid for
-/// `n` f32, `table` for `table_len`, all aligned to 16 bytes, and the target overlapping neither; `n` and `table_len`
-/// from 1 to 2^31.
+/// Launch contract:
+/// - grid: 1-D, covering `ceil(n / ELEMENTS)` threads
+/// - block: `THREADS_PER_BLOCK` threads
+/// - lengths: `source` and `target` valid for `n` f32, `table` for `table_len`
+/// - alignment: all 16 bytes
+/// - aliasing: `target` overlaps neither
+/// - index width: `n` and `table_len` from 1 to 2^31
 #[kernel]
 pub unsafe fn l2_persistence_add(
     source: *const f32,
@@ -25,7 +26,7 @@ pub unsafe fn l2_persistence_add(
     n: u32,
     table_len: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe { add::<false>(source, table, target, n, table_len) };
 }
 
@@ -41,7 +42,7 @@ pub unsafe fn l2_persistence_add_evict_first(
     n: u32,
     table_len: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe { add::<true>(source, table, target, n, table_len) };
 }
 

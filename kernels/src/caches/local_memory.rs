@@ -103,21 +103,7 @@
 //!
 //! Source: CUDA C++ Best Practices Guide, "Local Memory"; CUDA C++ Programming Guide, "Device Memory
 //! Accesses" and "Launch Bounds".
-//!
-//! [local memory]: cuda_std::glossary#local-memory
-//! [register]: cuda_std::glossary#register
-//! [sector]: cuda_std::glossary#sector
-//! [lane]: cuda_std::glossary#lane
-//! [warp]: cuda_std::glossary#warp
-//! [cache line]: cuda_std::glossary#cache-line
-//! [coalesced]: cuda_std::glossary#coalesced
-//! [L1 cache]: cuda_std::glossary#l1-cache
-//! [spill]: cuda_std::glossary#spill
-//! [shared memory]: cuda_std::glossary#shared-memory
-//! [bank]: cuda_std::glossary#bank
-//! [bank conflict]: cuda_std::glossary#bank-conflict
-//! [occupancy]: cuda_std::glossary#occupancy
-//! [multiprocessor]: cuda_std::glossary#multiprocessor
+#![doc = include_str!("../../../crates/report/src/links.md")]
 
 use core::mem::MaybeUninit;
 use cuda_std::prelude::*;
@@ -149,8 +135,6 @@ fn folded(hash: u32, counter: u32) -> u32 {
     hash.wrapping_mul(31).wrapping_add(counter)
 }
 
-/// Naive: the counters are an array, indexed by the data.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` valid for `WORDS * n`
 /// u32, each below `COUNTERS`; `target` valid for `n` u32, not overlapping.
@@ -197,9 +181,6 @@ unsafe fn count_in_registers(source: *const u32, target: *mut u32, n: u32) {
     }
 }
 
-/// Change from `indexed`: each word is compared with every counter's number; all indices are known, and the array is in
-/// registers.
-///
 /// # Safety
 /// Launch contract: as for [`local_memory_indexed`].
 #[kernel]
@@ -208,8 +189,6 @@ pub unsafe fn local_memory_unrolled(source: *const u32, target: *mut u32, n: u32
     unsafe { count_in_registers(source, target, n) };
 }
 
-/// Change from `unrolled`: launch bounds leave fewer registers than the counters need.
-///
 /// # Safety
 /// Launch contract: as for [`local_memory_indexed`], with blocks of `SPILLED_BLOCK` threads.
 #[kernel(launch_bounds(SPILLED_BLOCK, SPILLED_BLOCKS_PER_MULTIPROCESSOR))]
@@ -218,20 +197,16 @@ pub unsafe fn local_memory_spilled(source: *const u32, target: *mut u32, n: u32)
     unsafe { count_in_registers(source, target, n) };
 }
 
-/// Change from `spilled`: the counters are in shared memory, those of thread t in bank t mod 32.
-///
 /// # Safety
 /// Launch contract: as for [`local_memory_indexed`].
 #[kernel]
 pub unsafe fn local_memory_shared(source: *const u32, target: *mut u32, n: u32) {
-    #[address_space(shared)]
-    static mut ALL: MaybeUninit<[u32; (COUNTERS * THREADS_PER_BLOCK) as usize]> =
-        MaybeUninit::uninit();
     let i = thread::index_1d();
     if i < n {
         // SAFETY: i < n; every word is below COUNTERS (launch contract), and a thread accesses its own words only.
         unsafe {
-            let own = (&raw mut ALL).cast::<u32>().add(thread::thread_idx_x() as usize);
+            let own = shared_array!(ALL: [u32; COUNTERS * THREADS_PER_BLOCK])
+                .add(thread::thread_idx_x() as usize);
             let counter = |number: u32| own.add((number * THREADS_PER_BLOCK) as usize);
             for number in 0..COUNTERS {
                 *counter(number) = 0;

@@ -144,32 +144,13 @@
 //!
 //! Source: CUDA C++ Programming Guide, "Device Memory Accesses", "Compute Capabilities" and its
 //! appendix of former editions; the measurements of others are those of RRZE's gpu-benches.
-//!
-//! [kernel]: cuda_std::glossary#kernel
-//! [L1 cache]: cuda_std::glossary#l1-cache
-//! [L2 cache]: cuda_std::glossary#l2-cache
-//! [latency]: cuda_std::glossary#latency
-//! [bandwidth]: cuda_std::glossary#bandwidth
-//! [cache line]: cuda_std::glossary#cache-line
-//! [global memory]: cuda_std::glossary#global-memory
-//! [shared memory]: cuda_std::glossary#shared-memory
-//! [constant memory]: cuda_std::glossary#constant-memory
-//! [mapped memory]: cuda_std::glossary#mapped-memory
-//! [PCIe]: cuda_std::glossary#pcie
-//! [multiprocessor]: cuda_std::glossary#multiprocessor
-//! [warp]: cuda_std::glossary#warp
-//! [measured peak]: cuda_std::glossary#measured-peak
-//! [local memory]: cuda_std::glossary#local-memory
-//! [sector]: cuda_std::glossary#sector
-//! [bank]: cuda_std::glossary#bank
+#![doc = include_str!("../../../crates/report/src/links.md")]
 
-use core::mem::MaybeUninit;
 use cuda_std::memory;
 use cuda_std::prelude::*;
 use cuda_std::texture::{Buffer, Texture};
 use cuda_std::vector::U32x4;
 
-/// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 1024;
 /// Words of a cache line; the chain uses one of them.
 pub const LINE_WORDS: u32 = 32;
@@ -211,8 +192,6 @@ unsafe fn bring_into_l2(data: *const u32, words: u32) {
     }
 }
 
-/// Naive: one thread follows a chain through global memory, after its block has read the data once.
-///
 /// # Safety
 /// Launch contract: 1-D blocks of `THREADS_PER_BLOCK` threads, any number of them; `chain` valid for `words` u32, of
 /// which those that the chain visits are below `words`; `end` valid for one u32, `sums` for `THREADS_PER_BLOCK`;
@@ -248,8 +227,6 @@ pub unsafe fn memory_hierarchy_chase_global(
     }
 }
 
-/// Change from `chase_global`: the loads of the chain pass the L1 cache by, and nothing is read before.
-///
 /// # Safety
 /// Launch contract: as for [`memory_hierarchy_chase_global`], without `sums`; `chain` may be mapped memory of the host
 /// if there is one block.
@@ -270,8 +247,6 @@ pub unsafe fn memory_hierarchy_chase_l2(
     }
 }
 
-/// Change from `chase_l2`: the chain is in shared memory.
-///
 /// # Safety
 /// Launch contract: one block of `THREADS_PER_BLOCK` threads; `chain` and `end` as for
 /// [`memory_hierarchy_chase_global`], `words` at most `SHARED_WORDS`.
@@ -282,9 +257,7 @@ pub unsafe fn memory_hierarchy_chase_shared(
     words: u32,
     accesses: u32,
 ) {
-    #[address_space(shared)]
-    static mut CHAIN: MaybeUninit<[u32; SHARED_WORDS as usize]> = MaybeUninit::uninit();
-    let copy = (&raw mut CHAIN).cast::<u32>();
+    let copy = shared_array!(CHAIN: [u32; SHARED_WORDS]);
     let tid = thread::thread_idx_x();
     // SAFETY: every index is below `words`, which is at most SHARED_WORDS; the barrier is after all stores.
     unsafe {
@@ -300,8 +273,6 @@ pub unsafe fn memory_hierarchy_chase_shared(
     }
 }
 
-/// Change from `chase_shared`: the chain is in constant memory, where the host has written it.
-///
 /// # Safety
 /// Launch contract: `end` valid for one u32; the words of `MEMORY_HIERARCHY_CHAIN` that the chain visits are below
 /// `CONSTANT_WORDS`.
@@ -314,8 +285,6 @@ pub unsafe fn memory_hierarchy_chase_constant(end: *mut u32, accesses: u32) {
     }
 }
 
-/// Change from `chase_constant`: the chain is read through a one-dimensional texture.
-///
 /// # Safety
 /// Launch contract: `end` valid for one u32; the words of the texture that the chain visits are inside it.
 #[kernel]
@@ -351,8 +320,6 @@ fn read_round(first: u32, vectors: u32, accesses: u32, load: impl Fn(usize) -> U
     sum
 }
 
-/// Change from `chase_host`: all threads read the data, each block from another place on.
-///
 /// # Safety
 /// Launch contract: 1-D grid of blocks of `THREADS_PER_BLOCK` threads, fewer than 2^32 threads in all; `data` 16-byte
 /// aligned and valid for `vectors` times 16 bytes, `vectors` at least 1; `sums` valid for one u32 per thread.
@@ -373,8 +340,6 @@ pub unsafe fn memory_hierarchy_read_global(
     }
 }
 
-/// Change from `read_global`: each block copies the data to shared memory and reads them there.
-///
 /// # Safety
 /// Launch contract: as for [`memory_hierarchy_read_global`], with at most `SHARED_WORDS / 4` vectors.
 #[kernel]
@@ -384,9 +349,7 @@ pub unsafe fn memory_hierarchy_read_shared(
     vectors: u32,
     accesses: u32,
 ) {
-    #[address_space(shared)]
-    static mut DATA: MaybeUninit<[U32x4; (SHARED_WORDS / 4) as usize]> = MaybeUninit::uninit();
-    let copy = (&raw mut DATA).cast::<U32x4>();
+    let copy = shared_array!(DATA: [U32x4; SHARED_WORDS / 4]);
     let (data, block) = (data.cast::<U32x4>(), thread::block_idx_x());
     let start = (u64::from(block) * u64::from(vectors) / u64::from(thread::grid_dim_x())) as u32;
     let first = start + thread::thread_idx_x() % vectors;

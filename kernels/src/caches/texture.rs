@@ -139,20 +139,13 @@
 //!
 //! Source: CUDA C++ Programming Guide, "Texture and Surface Memory" and "Texture Fetching"; Best Practices Guide,
 //! "Texture Memory". The rounding of weights: sweeps of an H200, `crates/simt/tests/texture/sweep.cu`.
-//!
-//! [warp]: cuda_std::glossary#warp
-//! [lane]: cuda_std::glossary#lane
-//! [sector]: cuda_std::glossary#sector
-//! [cache line]: cuda_std::glossary#cache-line
-//! [L1 cache]: cuda_std::glossary#l1-cache
-//! [measured peak]: cuda_std::glossary#measured-peak
+#![doc = include_str!("../../../crates/report/src/links.md")]
 
 use cuda_std::GpuFloat;
 use cuda_std::kernel::ByValue;
 use cuda_std::prelude::*;
 use cuda_std::texture::{Buffer, Plane, Texture};
 
-/// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
 /// Columns and rows of the pixels of a block.
 pub const TILE: u32 = 32;
@@ -278,11 +271,12 @@ fn mean(above: [f32; 2], below: [f32; 2], x: f32, y: f32) -> f32 {
     down.mul_add(bottom - top, top)
 }
 
-/// Naive: the pixel at a place, of row-major memory; beyond the edge, that at the edge.
-///
 /// # Safety
-/// Launch contract: 2-D grid of blocks of `THREADS_PER_BLOCK` threads, a block for each `TILE` x `TILE` pixels; the
-/// walk has from 1 to 32768 columns and rows; `source` and `target` valid for that many f32, not overlapping.
+/// Launch contract:
+/// - grid: 2-D, a block for each `TILE` x `TILE` pixels
+/// - block: `THREADS_PER_BLOCK` threads
+/// - lengths: the walk has from 1 to 32768 columns and rows; `source` and `target` valid for that many f32
+/// - aliasing: they do not overlap
 #[kernel]
 pub unsafe fn texture_plain(source: *const f32, target: *mut f32, walk: Walk) {
     // SAFETY: a clamped place lies in the image; the rest is the launch contract.
@@ -294,13 +288,11 @@ pub unsafe fn texture_plain(source: *const f32, target: *mut f32, walk: Walk) {
     }
 }
 
-/// Change from `plain`: the same memory through a one-dimensional texture.
-///
 /// # Safety
 /// Launch contract: as for [`texture_plain`], with a texture of at most 2^27 pixels.
 #[kernel]
 pub unsafe fn texture_linear(source: Texture<Buffer, f32>, target: *mut f32, walk: Walk) {
-    // SAFETY: the launch contract.
+    // SAFETY: the grid and the target are those of the launch contract.
     unsafe {
         resample::<false>(&walk, target, |x, y| {
             let (column, row) = (clamped(x, walk.columns), clamped(y, walk.rows));
@@ -309,28 +301,22 @@ pub unsafe fn texture_linear(source: Texture<Buffer, f32>, target: *mut f32, wal
     }
 }
 
-/// Change from `linear`: coordinates of an array; the texture unit clamps.
-///
 /// # Safety
 /// Launch contract: as for [`texture_plain`], with a texture that gives the nearest texel.
 #[kernel]
 pub unsafe fn texture_array(source: Texture<Plane, f32>, target: *mut f32, walk: Walk) {
-    // SAFETY: the launch contract.
+    // SAFETY: the grid and the target are those of the launch contract.
     unsafe { resample::<false>(&walk, target, |x, y| source.fetch(x, y)) }
 }
 
-/// Change from `array`: a warp computes 8 x 4 pixels.
-///
 /// # Safety
 /// Launch contract: as for [`texture_array`].
 #[kernel]
 pub unsafe fn texture_array_tile(source: Texture<Plane, f32>, target: *mut f32, walk: Walk) {
-    // SAFETY: the launch contract.
+    // SAFETY: the grid and the target are those of the launch contract.
     unsafe { resample::<true>(&walk, target, |x, y| source.fetch(x, y)) }
 }
 
-/// Change from `array_tile`: row-major memory again, 8 x 4 pixels.
-///
 /// # Safety
 /// Launch contract: as for [`texture_plain`].
 #[kernel]
@@ -344,8 +330,6 @@ pub unsafe fn texture_plain_tile(source: *const f32, target: *mut f32, walk: Wal
     }
 }
 
-/// Change from `plain_tile`: the mean of four pixels, by four loads.
-///
 /// # Safety
 /// Launch contract: as for [`texture_plain`].
 #[kernel]
@@ -364,13 +348,11 @@ pub unsafe fn texture_bilinear_plain(source: *const f32, target: *mut f32, walk:
     }
 }
 
-/// Change from `bilinear_plain`: one instruction fetches the four.
-///
 /// # Safety
 /// Launch contract: as for [`texture_array`], with an array that was made for it.
 #[kernel]
 pub unsafe fn texture_bilinear_gather(source: Texture<Plane, f32>, target: *mut f32, walk: Walk) {
-    // SAFETY: the launch contract.
+    // SAFETY: the grid and the target are those of the launch contract.
     unsafe {
         resample::<true>(&walk, target, |x, y| {
             let four = source.gather(x, y);
@@ -379,18 +361,14 @@ pub unsafe fn texture_bilinear_gather(source: Texture<Plane, f32>, target: *mut 
     }
 }
 
-/// Change from `bilinear_gather`: the texture unit weighs them, by 256ths.
-///
 /// # Safety
 /// Launch contract: as for [`texture_array`], with a texture that filters.
 #[kernel]
 pub unsafe fn texture_bilinear_array(source: Texture<Plane, f32>, target: *mut f32, walk: Walk) {
-    // SAFETY: the launch contract.
+    // SAFETY: the grid and the target are those of the launch contract.
     unsafe { resample::<true>(&walk, target, |x, y| source.fetch(x, y)) }
 }
 
-/// Change from `bilinear_array`: the image repeats, by a remainder of each coordinate.
-///
 /// # Safety
 /// Launch contract: as for [`texture_plain`].
 #[kernel]
@@ -404,8 +382,6 @@ pub unsafe fn texture_wrap_plain(source: *const f32, target: *mut f32, walk: Wal
     }
 }
 
-/// Change from `wrap_plain`: the texture unit repeats the image.
-///
 /// # Safety
 /// Launch contract: as for [`texture_array`], with a texture that wraps normalized coordinates; `column` and `row` are
 /// the extents of a texel in them, and the extents of the image powers of two or at most 1024.
@@ -417,7 +393,7 @@ pub unsafe fn texture_wrap_array(
     column: f32,
     row: f32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the grid and the target are those of the launch contract.
     unsafe {
         resample::<false>(&walk, target, |x, y| {
             source.fetch((x + HALF_STEP) * column, (y + HALF_STEP) * row)

@@ -149,23 +149,7 @@
 //! Source: CUDA C++ Programming Guide, "Atomic Functions" and "Memory Fence Functions"; PTX ISA, `atom`
 //! and `red`; NVIDIA developer blog, "CUDA Pro Tip: Optimized Filtering with Warp-Aggregated Atomics";
 //! CUDA samples, `threadFenceReduction`.
-//!
-//! [atomic]: cuda_std::glossary#atomic
-//! [L2 cache]: cuda_std::glossary#l2-cache
-//! [cache]: cuda_std::glossary#cache
-//! [thread]: cuda_std::glossary#thread
-//! [lane]: cuda_std::glossary#lane
-//! [warp]: cuda_std::glossary#warp
-//! [request]: cuda_std::glossary#request
-//! [sector]: cuda_std::glossary#sector
-//! [privatization]: cuda_std::glossary#privatization
-//! [block]: cuda_std::glossary#block
-//! [grid]: cuda_std::glossary#grid
-//! [launch]: cuda_std::glossary#launch
-//! [launch overhead]: cuda_std::glossary#launch-overhead
-//! [shared memory]: cuda_std::glossary#shared-memory
-//! [wavefront]: cuda_std::glossary#wavefront
-//! [minimum time]: cuda_std::glossary#minimum-time
+#![doc = include_str!("../../../crates/report/src/links.md")]
 
 use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::{AcqRel, Relaxed};
@@ -177,7 +161,6 @@ use cuda_std::warp::{
     self, FULL_MASK, WARP_SIZE, WarpReductionOp, warp_match_any, warp_reduce, warp_shuffle_down,
 };
 
-/// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
 /// Threads per block of `shared`: the fewer blocks, the fewer copies of the counters.
 pub const SHARED_THREADS_PER_BLOCK: u32 = 1024;
@@ -187,7 +170,6 @@ pub const MAX_SHARED: u32 = 1 << 15;
 pub const MAX_BLOCKS: u32 = 8 * 132;
 /// The bits of an element that are its value, so that sums of floats are exact.
 pub const VALUE_BITS: u32 = 4;
-/// Warps per block.
 const WARPS: u32 = THREADS_PER_BLOCK / WARP_SIZE;
 
 /// The sums of the blocks, between the two steps of a sum.
@@ -208,8 +190,6 @@ unsafe fn update_of(source: *const u32, i: u32, addresses: u32) -> (u32, usize) 
     (element % (1 << VALUE_BITS), (i & (addresses - 1)) as usize)
 }
 
-/// Naive: every thread adds its value to a counter in device memory.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` valid for `n` u32, `target`
 /// for `addresses` numbers, a power of two, which nobody else accesses.
@@ -225,8 +205,6 @@ pub unsafe fn atomics_global(source: *const u32, target: *mut u32, addresses: u3
     }
 }
 
-/// Change from `global`: atomic for all devices and the host, not only for this device.
-///
 /// # Safety
 /// Launch contract: as for [`atomics_global`].
 #[kernel]
@@ -241,9 +219,6 @@ pub unsafe fn atomics_system_scope(source: *const u32, target: *mut u32, address
     }
 }
 
-/// Change from `system_scope`: device scope, and the addition is a loop of compare-and-swap, as an operation that the
-/// hardware lacks must be.
-///
 /// # Safety
 /// Launch contract: as for [`atomics_global`].
 #[kernel]
@@ -269,9 +244,6 @@ pub unsafe fn atomics_compare_and_swap(
     }
 }
 
-/// Change from `compare_and_swap`: the lanes that have the same counter add their values up first, and one of them adds
-/// the sum.
-///
 /// # Safety
 /// Launch contract: as for [`atomics_global`].
 #[kernel(min_compute_capability = 80)]
@@ -295,9 +267,6 @@ pub unsafe fn atomics_warp_aggregated(
     }
 }
 
-/// Change from `warp_aggregated`: each block has counters of its own in shared memory, and adds them to device memory at
-/// its end.
-///
 /// # Safety
 /// Launch contract: any 1-D grid of `SHARED_THREADS_PER_BLOCK` threads with 4 bytes of dynamic shared memory for each of
 /// the `addresses`; the arrays as for [`atomics_global`].
@@ -331,8 +300,6 @@ pub unsafe fn atomics_shared(source: *const u32, target: *mut u32, addresses: u3
     }
 }
 
-/// Change from `shared`: counters in device memory again, of 64 bits.
-///
 /// # Safety
 /// Launch contract: as for [`atomics_global`].
 #[kernel]
@@ -347,8 +314,6 @@ pub unsafe fn atomics_u64(source: *const u32, target: *mut u64, addresses: u32, 
     }
 }
 
-/// Change from `u64`: single-precision floats.
-///
 /// # Safety
 /// Launch contract: as for [`atomics_global`].
 #[kernel]
@@ -363,8 +328,6 @@ pub unsafe fn atomics_f32(source: *const u32, target: *mut f32, addresses: u32, 
     }
 }
 
-/// Change from `f32`: double-precision floats.
-///
 /// # Safety
 /// Launch contract: as for [`atomics_global`].
 #[kernel]
@@ -436,19 +399,15 @@ unsafe fn sum_of_partials(blocks: u32) -> u32 {
     sum
 }
 
-/// Change from `f64`: another task, the sum of all elements; each block writes its sum, and a second launch adds those up.
-///
 /// # Safety
 /// Launch contract: 1-D grid of at most `MAX_BLOCKS` blocks of `THREADS_PER_BLOCK` threads, followed by
 /// [`atomics_sum_of_blocks`]; `source` valid for `n` u32.
 #[kernel]
 pub unsafe fn atomics_sum_two_launches(source: *const u32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; WARPS as usize]> = MaybeUninit::uninit();
     let partials = (&raw mut ATOMICS_PARTIAL_SUMS).cast::<u32>();
     // SAFETY: all threads call; the block is below MAX_BLOCKS, and its word is its own.
     unsafe {
-        let sum = block_sum(sum_of_thread(source, n), (&raw mut WORDS).cast());
+        let sum = block_sum(sum_of_thread(source, n), shared_array!(WORDS: [u32; WARPS]));
         if thread::thread_idx_x() == 0 {
             *partials.add(thread::block_idx_x() as usize) = sum;
         }
@@ -462,30 +421,23 @@ pub unsafe fn atomics_sum_two_launches(source: *const u32, n: u32) {
 /// `target` valid for one u32.
 #[kernel]
 pub unsafe fn atomics_sum_of_blocks(target: *mut u32, blocks: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; WARPS as usize]> = MaybeUninit::uninit();
     // SAFETY: all threads call; the launch before this one has written the sums.
     unsafe {
-        let sum = block_sum(sum_of_partials(blocks), (&raw mut WORDS).cast());
+        let sum = block_sum(sum_of_partials(blocks), shared_array!(WORDS: [u32; WARPS]));
         if thread::thread_idx_x() == 0 {
             *target = sum;
         }
     }
 }
 
-/// Change from `sum_two_launches`: each block takes a ticket after it has written its sum, and the block with the last
-/// ticket adds all of them up.
-///
 /// # Safety
 /// Launch contract: 1-D grid of at most `MAX_BLOCKS` blocks of `THREADS_PER_BLOCK` threads, one such launch at a time;
 /// `source` valid for `n` u32, `target` for one.
 #[kernel]
 pub unsafe fn atomics_sum_last_block(source: *const u32, target: *mut u32, n: u32) {
     #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; WARPS as usize]> = MaybeUninit::uninit();
-    #[address_space(shared)]
     static mut IS_LAST: MaybeUninit<u32> = MaybeUninit::uninit();
-    let (words, is_last) = ((&raw mut WORDS).cast::<u32>(), (&raw mut IS_LAST).cast::<u32>());
+    let (words, is_last) = (shared_array!(WORDS: [u32; WARPS]), (&raw mut IS_LAST).cast::<u32>());
     let partials = (&raw mut ATOMICS_PARTIAL_SUMS).cast::<u32>();
     let blocks = thread::grid_dim_x();
     // SAFETY: the block is below MAX_BLOCKS, and its word is its own. The ticket releases that word, and the last ticket

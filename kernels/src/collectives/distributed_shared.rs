@@ -91,20 +91,7 @@
 //!
 //! Source: CUDA C++ Programming Guide, "Thread Block Clusters" and "Distributed Shared Memory"; PTX ISA,
 //! `mapa` and `barrier.cluster`.
-//!
-//! [cluster]: cuda_std::glossary#cluster
-//! [block]: cuda_std::glossary#block
-//! [shared memory]: cuda_std::glossary#shared-memory
-//! [atomic]: cuda_std::glossary#atomic
-//! [L2 cache]: cuda_std::glossary#l2-cache
-//! [sector]: cuda_std::glossary#sector
-//! [request]: cuda_std::glossary#request
-//! [lane]: cuda_std::glossary#lane
-//! [wavefront]: cuda_std::glossary#wavefront
-//! [bank]: cuda_std::glossary#bank
-//! [barrier]: cuda_std::glossary#barrier
-//! [race]: cuda_std::glossary#race
-//! [minimum time]: cuda_std::glossary#minimum-time
+#![doc = include_str!("../../../crates/report/src/links.md")]
 
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
@@ -190,8 +177,6 @@ unsafe fn merge(own: *const u32, target: *mut u32, len: u32) {
     }
 }
 
-/// Naive: every key is an atomic addition in device memory.
-///
 /// # Safety
 /// Launch contract: any 1-D grid of `THREADS_PER_BLOCK` threads; `keys` 16-byte aligned and valid for `n` u32, `target`
 /// for `bins` zeros, a power of two.
@@ -202,8 +187,6 @@ pub unsafe fn distributed_shared_global(keys: *const u32, target: *mut u32, bins
     unsafe { for_each_bin(keys, n, bins, threads, |bin| count(target.add(bin as usize), 1)) };
 }
 
-/// Change from `global`: each block counts a part of the bins in its shared memory, and ignores the other keys.
-///
 /// # Safety
 /// Launch contract: 2-D grid of `THREADS_PER_BLOCK` threads, `bins / part` blocks in y, with `4 * part` bytes of dynamic
 /// shared memory; `part` divides `bins`; the arrays as for [`distributed_shared_global`].
@@ -233,8 +216,6 @@ pub unsafe fn distributed_shared_parts(
     }
 }
 
-/// Change from `parts`: the blocks of a cluster hold a part of the bins each, and count in each other's shared memory.
-///
 /// # Safety
 /// Launch contract: 1-D grid of whole clusters of `THREADS_PER_BLOCK` threads per block, with `4 * part` bytes of dynamic
 /// shared memory; `part` is `bins / CLUSTER`, a power of two; the arrays as for [`distributed_shared_global`].

@@ -109,20 +109,8 @@
 //!
 //! Source: Podlozhnyuk, "Histogram calculation in CUDA"; NVIDIA developer blog, "GPU Pro Tip: Fast
 //! Histograms Using Shared Atomics on Maxwell"; CUB, `DeviceHistogram`.
-//!
-//! [atomic]: cuda_std::glossary#atomic
-//! [lane]: cuda_std::glossary#lane
-//! [bank]: cuda_std::glossary#bank
-//! [shared memory]: cuda_std::glossary#shared-memory
-//! [warp]: cuda_std::glossary#warp
-//! [block]: cuda_std::glossary#block
-//! [L2 cache]: cuda_std::glossary#l2-cache
-//! [privatization]: cuda_std::glossary#privatization
-//! [wavefront]: cuda_std::glossary#wavefront
-//! [sector]: cuda_std::glossary#sector
-//! [minimum time]: cuda_std::glossary#minimum-time
+#![doc = include_str!("../../../crates/report/src/links.md")]
 
-use core::mem::MaybeUninit;
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
 use cuda_std::prelude::*;
@@ -136,7 +124,6 @@ pub const BINS: u32 = 256;
 pub const LARGE_BINS: u32 = 1 << LARGE_BITS;
 /// The bits of a key that choose its bin.
 const LARGE_BITS: u32 = 17;
-/// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 512;
 /// The largest grid: 4 blocks, which are 2048 threads, for each of the 132 multiprocessors of an H200.
 pub const MAX_BLOCKS: u32 = 528;
@@ -146,13 +133,10 @@ pub const LOADS_IN_FLIGHT: u32 = 4;
 pub const BYTES_IN_FLIGHT: u32 = 8;
 /// Threads per block of `large_histogram`; one such block fits on a multiprocessor.
 pub const LARGE_THREADS_PER_BLOCK: u32 = 1024;
-/// Warps per block.
 const WARPS: u32 = THREADS_PER_BLOCK / WARP_SIZE;
 /// Words of a padded copy.
 const PADDED: u32 = BINS + 1;
 
-/// Naive: every thread adds 1 to the counter of its byte in device memory.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` valid for `n` bytes,
 /// `target` for `BINS` zeros.
@@ -249,17 +233,12 @@ unsafe fn count_bytes(source: *const u8, n: u32, words: *mut u32, place: impl Fn
     }
 }
 
-/// Change from `global_atomic`: each block counts many bytes per thread in a private copy in shared
-/// memory, and adds the copy to device memory at the end.
-///
 /// # Safety
 /// Launch contract: 1-D grid of at most `MAX_BLOCKS` blocks of `THREADS_PER_BLOCK` threads; `source` 16-byte
 /// aligned and valid for `n` bytes, `n` at most 2^31; `target` valid for `BINS` zeros.
 #[kernel]
 pub unsafe fn histogram_block_private(source: *const u8, target: *mut u32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; BINS as usize]> = MaybeUninit::uninit();
-    let words = (&raw mut WORDS).cast::<u32>();
+    let words = shared_array!(WORDS: [u32; BINS]);
     // SAFETY: the launch contract; a bin is its word.
     unsafe {
         clear(words, BINS, THREADS_PER_BLOCK);
@@ -268,15 +247,11 @@ pub unsafe fn histogram_block_private(source: *const u8, target: *mut u32, n: u3
     }
 }
 
-/// Change from `block_private`: each warp has its own copy, so that warps do not contend for a word.
-///
 /// # Safety
 /// Launch contract: as for [`histogram_block_private`].
 #[kernel]
 pub unsafe fn histogram_warp_private(source: *const u8, target: *mut u32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; (WARPS * BINS) as usize]> = MaybeUninit::uninit();
-    let words = (&raw mut WORDS).cast::<u32>();
+    let words = shared_array!(WORDS: [u32; WARPS * BINS]);
     let warp = thread::thread_idx_x() / WARP_SIZE;
     // SAFETY: the launch contract; warp < WARPS and bin < BINS.
     unsafe {
@@ -286,16 +261,14 @@ pub unsafe fn histogram_warp_private(source: *const u8, target: *mut u32, n: u32
     }
 }
 
-/// Change from `warp_private`: lane l of each warp counts in copy l. Each copy has one word more than
-/// bins, so that equal bins of different copies are in different banks.
+/// Lane l of each warp counts in copy l. Each copy has one word more than bins, so that equal bins of different
+/// copies are in different banks.
 ///
 /// # Safety
 /// Launch contract: as for [`histogram_block_private`].
 #[kernel]
 pub unsafe fn histogram_padded(source: *const u8, target: *mut u32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; (WARP_SIZE * PADDED) as usize]> = MaybeUninit::uninit();
-    let words = (&raw mut WORDS).cast::<u32>();
+    let words = shared_array!(WORDS: [u32; WARP_SIZE * PADDED]);
     let lane = warp::lane_id();
     // SAFETY: the launch contract; lane < WARP_SIZE and bin < PADDED.
     unsafe {
@@ -322,16 +295,11 @@ unsafe fn merge_lanes(words: *mut u32, target: *mut u32) {
     unsafe { merge(words, target, WARP_SIZE, |copy, bin| own_bank(bin, (copy + bin) % WARP_SIZE)) };
 }
 
-/// Change from `padded`: the 32 copies of a bin are next to each other, so that lane l only ever touches
-/// bank l: one wavefront, whatever the bytes.
-///
 /// # Safety
 /// Launch contract: as for [`histogram_block_private`].
 #[kernel]
 pub unsafe fn histogram_lane_private(source: *const u8, target: *mut u32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; (BINS * WARP_SIZE) as usize]> = MaybeUninit::uninit();
-    let words = (&raw mut WORDS).cast::<u32>();
+    let words = shared_array!(WORDS: [u32; BINS * WARP_SIZE]);
     let lane = warp::lane_id();
     // SAFETY: the launch contract; bin < BINS and lane < WARP_SIZE.
     unsafe {
@@ -406,44 +374,47 @@ unsafe fn count_packs(
     }
 }
 
-/// Change from `lane_private`: 16 bytes per load, and four loads in flight before the first byte is
-/// counted.
-///
 /// # Safety
 /// Launch contract: as for [`histogram_block_private`].
 #[kernel(launch_bounds(THREADS_PER_BLOCK, 4))]
 pub unsafe fn histogram_coarsened(source: *const u8, target: *mut u32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; (BINS * WARP_SIZE) as usize]> = MaybeUninit::uninit();
     // SAFETY: the launch contract; a byte is below BINS.
     unsafe {
-        count_packs(source, target, n, (&raw mut WORDS).cast(), |words, lane, word| {
-            for shift in [0, 8, 16, 24] {
-                add_shared(words, own_bank(word >> shift & 0xFF, lane), 1);
-            }
-        });
+        count_packs(
+            source,
+            target,
+            n,
+            shared_array!(WORDS: [u32; BINS * WARP_SIZE]),
+            |words, lane, word| {
+                for shift in [0, 8, 16, 24] {
+                    add_shared(words, own_bank(word >> shift & 0xFF, lane), 1);
+                }
+            },
+        );
     }
 }
 
-/// Change from `coarsened`: a word of four equal bytes is counted by one addition of 4.
-///
 /// # Safety
 /// Launch contract: as for [`histogram_block_private`].
 #[kernel(launch_bounds(THREADS_PER_BLOCK, 4))]
 pub unsafe fn histogram_aggregated(source: *const u8, target: *mut u32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; (BINS * WARP_SIZE) as usize]> = MaybeUninit::uninit();
     // SAFETY: the launch contract; a byte is below BINS.
     unsafe {
-        count_packs(source, target, n, (&raw mut WORDS).cast(), |words, lane, word| {
-            let equal = word.rotate_left(8) == word;
-            add_shared(words, own_bank(word & 0xFF, lane), if equal { 4 } else { 1 });
-            if !equal {
-                for shift in [8, 16, 24] {
-                    add_shared(words, own_bank(word >> shift & 0xFF, lane), 1);
+        count_packs(
+            source,
+            target,
+            n,
+            shared_array!(WORDS: [u32; BINS * WARP_SIZE]),
+            |words, lane, word| {
+                let equal = word.rotate_left(8) == word;
+                add_shared(words, own_bank(word & 0xFF, lane), if equal { 4 } else { 1 });
+                if !equal {
+                    for shift in [8, 16, 24] {
+                        add_shared(words, own_bank(word >> shift & 0xFF, lane), 1);
+                    }
                 }
-            }
-        });
+            },
+        );
     }
 }
 
@@ -453,8 +424,8 @@ fn bin_of(key: u32) -> u32 {
     key >> (u32::BITS - LARGE_BITS)
 }
 
-/// Change from `aggregated`: 32-bit keys in 2^17 bins, whose counters do not fit in shared memory. Each
-/// key is an atomic addition in device memory.
+/// 32-bit keys in 2^17 bins, whose counters do not fit in shared memory. Each key is an atomic addition in device
+/// memory.
 ///
 /// # Safety
 /// Launch contract: 1-D grid of at most `MAX_BLOCKS` blocks of `THREADS_PER_BLOCK` threads; `keys` 16-byte
@@ -476,8 +447,8 @@ pub unsafe fn histogram_large_histogram_global(keys: *const u32, target: *mut u3
     }
 }
 
-/// Change from `large_histogram_global`: a block counts `part` of the bins in shared memory. The blocks
-/// with equal x read the same keys, and each of them counts other bins.
+/// A block counts `part` of the bins in shared memory. The blocks with equal x read the same keys, and each of them
+/// counts other bins.
 ///
 /// # Safety
 /// Launch contract: 2-D grid of `LARGE_THREADS_PER_BLOCK` threads whose y covers `LARGE_BINS` bins, `part` each;

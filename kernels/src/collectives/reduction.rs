@@ -122,21 +122,8 @@
 //!
 //! Source: Harris, "Optimizing Parallel Reduction in CUDA"; CUDA C++ Programming Guide, "Warp
 //! Shuffle Functions"; CUB, `DeviceReduce`.
-//!
-//! [warp]: cuda_std::glossary#warp
-//! [shuffle]: cuda_std::glossary#warp-shuffle
-//! [block]: cuda_std::glossary#block
-//! [shared memory]: cuda_std::glossary#shared-memory
-//! [atomic]: cuda_std::glossary#atomic
-//! [barrier]: cuda_std::glossary#barrier
-//! [lane]: cuda_std::glossary#lane
-//! [bank conflict]: cuda_std::glossary#bank-conflict
-//! [wavefront]: cuda_std::glossary#wavefront
-//! [bytes in flight]: cuda_std::glossary#bytes-in-flight
-//! [minimum time]: cuda_std::glossary#minimum-time
-//! [measured peak]: cuda_std::glossary#measured-peak
+#![doc = include_str!("../../../crates/report/src/links.md")]
 
-use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::Relaxed;
 use cuda_std::atomic::{AtomicF32, AtomicF64, AtomicI32};
 use cuda_std::prelude::*;
@@ -144,18 +131,14 @@ use cuda_std::vector::{F32x4, F64x2, I32x4, Vector};
 use cuda_std::warp::WARP_SIZE;
 use cuda_std::warp::{FULL_MASK, WarpShuffleValue, warp_shuffle_down};
 
-/// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 512;
 /// 16-byte loads that each thread of the vectorized variants starts before it adds.
 pub const LOADS_IN_FLIGHT: u32 = 4;
 /// The largest grid of the vectorized variants: 4 blocks, which are 2048 threads, for each of the 132
 /// multiprocessors of an H200.
 pub const MAX_BLOCKS: u32 = 528;
-/// Warps per block.
 const WARPS: u32 = THREADS_PER_BLOCK / WARP_SIZE;
 
-/// Naive: every thread adds its element to the one sum in device memory.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` valid for `n` f32,
 /// `target` for one, which is zero.
@@ -183,17 +166,14 @@ unsafe fn fill(source: *const f32, words: *mut f32, n: u32) {
     thread::sync_threads();
 }
 
-/// Change from `global_atomic`: each block adds its elements in a tree in shared memory, and one thread
-/// adds the block's sum to device memory. Every 2nd, 4th, 8th ... thread works, so warps run with idle
-/// lanes.
+/// Each block adds its elements in a tree in shared memory, and one thread adds the block's sum to device memory.
+/// Every 2nd, 4th, 8th ... thread works, so warps run with idle lanes.
 ///
 /// # Safety
 /// Launch contract: as for [`reduction_global_atomic`].
 #[kernel]
 pub unsafe fn reduction_interleaved(source: *const f32, target: *mut f32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[f32; THREADS_PER_BLOCK as usize]> = MaybeUninit::uninit();
-    let words = (&raw mut WORDS).cast::<f32>();
+    let words = shared_array!(WORDS: [f32; THREADS_PER_BLOCK]);
     let tid = thread::thread_idx_x();
     // SAFETY: 2 step divides tid and THREADS_PER_BLOCK, so tid + step < THREADS_PER_BLOCK; no other thread that works has
     // either word; barriers are between the levels.
@@ -213,17 +193,14 @@ pub unsafe fn reduction_interleaved(source: *const f32, target: *mut f32, n: u32
     }
 }
 
-/// Change from `interleaved`: the first threads of the block do the work of each level, so warps are
-/// full or have finished. Neighbouring lanes access words that are `2 step` words apart, which are in
-/// the same few banks.
+/// The first threads of the block do the work of each level, so warps are full or have finished. Neighbouring lanes
+/// access words that are `2 step` words apart, which are in the same few banks.
 ///
 /// # Safety
 /// Launch contract: as for [`reduction_global_atomic`].
 #[kernel]
 pub unsafe fn reduction_strided(source: *const f32, target: *mut f32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[f32; THREADS_PER_BLOCK as usize]> = MaybeUninit::uninit();
-    let words = (&raw mut WORDS).cast::<f32>();
+    let words = shared_array!(WORDS: [f32; THREADS_PER_BLOCK]);
     let tid = thread::thread_idx_x();
     // SAFETY: `first` is a multiple of 2 step below THREADS_PER_BLOCK, so first + step < THREADS_PER_BLOCK; the pairs are
     // disjoint; barriers are between the levels.
@@ -244,16 +221,11 @@ pub unsafe fn reduction_strided(source: *const f32, target: *mut f32, n: u32) {
     }
 }
 
-/// Change from `strided`: each level adds the upper half of the words to the lower half, so
-/// neighbouring lanes access neighbouring words.
-///
 /// # Safety
 /// Launch contract: as for [`reduction_global_atomic`].
 #[kernel]
 pub unsafe fn reduction_sequential(source: *const f32, target: *mut f32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[f32; THREADS_PER_BLOCK as usize]> = MaybeUninit::uninit();
-    let words = (&raw mut WORDS).cast::<f32>();
+    let words = shared_array!(WORDS: [f32; THREADS_PER_BLOCK]);
     let tid = thread::thread_idx_x();
     // SAFETY: tid + step < 2 step <= THREADS_PER_BLOCK; words from `step` on are only read at this level;
     // barriers are between the levels.
@@ -364,20 +336,18 @@ unsafe fn add_block<T: Summand>(value: T, words: *mut T, target: *mut T) {
     }
 }
 
-/// Change from `sequential`: warps add by shuffles from register to register. Shared memory holds one
-/// word per warp and is used once; of ten barriers one is left.
+/// Warps add by shuffles from register to register. Shared memory holds one word per warp and is used once; of ten
+/// barriers one is left.
 ///
 /// # Safety
 /// Launch contract: as for [`reduction_global_atomic`].
 #[kernel]
 pub unsafe fn reduction_shuffle(source: *const f32, target: *mut f32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[f32; WARPS as usize]> = MaybeUninit::uninit();
     let i = thread::index_1d();
     // SAFETY: i < n, the length of the array; WORDS has a word per warp.
     unsafe {
         let value = if i < n { *source.add(i as usize) } else { 0.0 };
-        add_block(value, (&raw mut WORDS).cast(), target);
+        add_block(value, shared_array!(WORDS: [f32; WARPS]), target);
     }
 }
 
@@ -418,40 +388,30 @@ unsafe fn share<T: Summand>(source: *const T, n: u32) -> T {
     sum
 }
 
-/// Change from `shuffle`: no more blocks than fit on the device at once. Each thread adds many elements
-/// in a register, with four 16-byte loads in flight.
+/// No more blocks than fit on the device at once. Each thread adds many elements in a register, with four 16-byte
+/// loads in flight.
 ///
 /// # Safety
 /// Launch contract: 1-D grid of at most `MAX_BLOCKS` blocks of `THREADS_PER_BLOCK` threads; `source` 16-byte
 /// aligned and valid for `n` f32, `n` at most 2^31; `target` valid for one, which is zero.
 #[kernel(launch_bounds(THREADS_PER_BLOCK, 4))]
 pub unsafe fn reduction_vectorized(source: *const f32, target: *mut f32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[f32; WARPS as usize]> = MaybeUninit::uninit();
     // SAFETY: the launch contract; WORDS has a word per warp.
-    unsafe { add_block(share(source, n), (&raw mut WORDS).cast(), target) };
+    unsafe { add_block(share(source, n), shared_array!(WORDS: [f32; WARPS]), target) };
 }
 
-/// Change from `vectorized`: integers, whose sum wraps around and is the same in every order.
-///
 /// # Safety
 /// Launch contract: as for [`reduction_vectorized`], for i32.
 #[kernel(launch_bounds(THREADS_PER_BLOCK, 4))]
 pub unsafe fn reduction_vectorized_i32(source: *const i32, target: *mut i32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[i32; WARPS as usize]> = MaybeUninit::uninit();
     // SAFETY: the launch contract; WORDS has a word per warp.
-    unsafe { add_block(share(source, n), (&raw mut WORDS).cast(), target) };
+    unsafe { add_block(share(source, n), shared_array!(WORDS: [i32; WARPS]), target) };
 }
 
-/// Change from `vectorized_i32`: doubles, two per load; a shuffle moves a double as two words.
-///
 /// # Safety
 /// Launch contract: as for [`reduction_vectorized`], for f64.
 #[kernel(launch_bounds(THREADS_PER_BLOCK, 4))]
 pub unsafe fn reduction_vectorized_f64(source: *const f64, target: *mut f64, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[f64; WARPS as usize]> = MaybeUninit::uninit();
     // SAFETY: the launch contract; WORDS has a word per warp.
-    unsafe { add_block(share(source, n), (&raw mut WORDS).cast(), target) };
+    unsafe { add_block(share(source, n), shared_array!(WORDS: [f64; WARPS]), target) };
 }

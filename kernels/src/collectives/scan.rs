@@ -147,25 +147,7 @@
 //! Source: Hillis, Steele, "Data Parallel Algorithms"; Blelloch, "Prefix Sums and Their
 //! Applications"; Harris, Sengupta, Owens, "Parallel Prefix Sum (Scan) with CUDA"; Merrill,
 //! Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back"; CUB, `DeviceScan`.
-//!
-//! [register]: cuda_std::glossary#register
-//! [warp]: cuda_std::glossary#warp
-//! [shuffle]: cuda_std::glossary#warp-shuffle
-//! [block]: cuda_std::glossary#block
-//! [bank conflict]: cuda_std::glossary#bank-conflict
-//! [shared memory]: cuda_std::glossary#shared-memory
-//! [barrier]: cuda_std::glossary#barrier
-//! [wavefront]: cuda_std::glossary#wavefront
-//! [padding]: cuda_std::glossary#padding
-//! [bytes in flight]: cuda_std::glossary#bytes-in-flight
-//! [look-back]: cuda_std::glossary#look-back
-//! [asynchronous copy]: cuda_std::glossary#asynchronous-copy
-//! [sector]: cuda_std::glossary#sector
-//! [atomic]: cuda_std::glossary#atomic
-//! [bulk copy]: cuda_std::glossary#bulk-copy
-//! [mbarrier]: cuda_std::glossary#mbarrier
-//! [fence]: cuda_std::glossary#fence
-//! [minimum time]: cuda_std::glossary#minimum-time
+#![doc = include_str!("../../../crates/report/src/links.md")]
 
 pub mod published;
 pub mod rows;
@@ -211,17 +193,14 @@ unsafe fn before_tile(before: *const f32) -> f32 {
     if block == 0 { 0.0 } else { unsafe { *before.add(block as usize - 1) } }
 }
 
-/// Naive: each word adds the word 1, 2, 4 ... 256 before it. Levels write alternately to two halves of
-/// shared memory.
+/// Each word adds the word 1, 2, 4 ... 256 before it. Levels write alternately to two halves of shared memory.
 ///
 /// # Safety
 /// Launch contract: 1-D grid of `TILE` threads covering `n` threads; `source` and `target` valid for `n` f32, the
 /// same array or not overlapping; `before` valid for the scanned sum of each tile of `source` but the last.
 #[kernel]
 pub unsafe fn scan_hillis_steele(source: *const f32, before: *const f32, target: *mut f32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[f32; 2 * TILE as usize]> = MaybeUninit::uninit();
-    let words = (&raw mut WORDS).cast::<f32>();
+    let words = shared_array!(WORDS: [f32; 2 * TILE]);
     let (i, tid) = (thread::index_1d(), thread::thread_idx_x());
     // SAFETY: i < n; each thread stores to its word of a half, and tid - step is another thread's; a barrier is
     // between the two, and the next one before the half is written again.
@@ -306,23 +285,17 @@ unsafe fn tree(
     }
 }
 
-/// Change from `hillis_steele`: pairs are added up to the root of a tree, and then the prefix of each
-/// pair is handed down, in place. Only threads with a pair work; their words are `2 step` apart, which
-/// are in the same few banks.
+/// Pairs are added up to the root of a tree, and then the prefix of each pair is handed down, in place. Only threads
+/// with a pair work; their words are `2 step` apart, which are in the same few banks.
 ///
 /// # Safety
 /// Launch contract: as for [`scan_hillis_steele`], but `TREE_BLOCK` threads per tile of `TILE`.
 #[kernel]
 pub unsafe fn scan_blelloch(source: *const f32, before: *const f32, target: *mut f32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[f32; TILE as usize]> = MaybeUninit::uninit();
     // SAFETY: the launch contract; there are TILE words.
-    unsafe { tree(source, before, target, n, (&raw mut WORDS).cast(), |i| i as usize) };
+    unsafe { tree(source, before, target, n, shared_array!(WORDS: [f32; TILE]), |i| i as usize) };
 }
 
-/// Change from `blelloch`: one word of padding after every 32 words, so that words a power of two apart
-/// are in different banks.
-///
 /// # Safety
 /// Launch contract: as for [`scan_blelloch`].
 #[kernel]
@@ -332,24 +305,21 @@ pub unsafe fn scan_blelloch_padded(
     target: *mut f32,
     n: u32,
 ) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[f32; (TILE + TILE / WARP_SIZE) as usize]> =
-        MaybeUninit::uninit();
     let place = |i: u32| (i + i / WARP_SIZE) as usize;
     // SAFETY: the launch contract; i + i / 32 is below TILE + TILE / 32, and grows with i.
-    unsafe { tree(source, before, target, n, (&raw mut WORDS).cast(), place) };
+    unsafe {
+        tree(source, before, target, n, shared_array!(WORDS: [f32; TILE + TILE / WARP_SIZE]), place)
+    };
 }
 
-/// Change from `blelloch_padded`: warps scan by shuffles from register to register. Shared memory holds
-/// one word per warp, and of 19 barriers two are left.
+/// Warps scan by shuffles from register to register. Shared memory holds one word per warp, and of 19 barriers two
+/// are left.
 ///
 /// # Safety
 /// Launch contract: as for [`scan_hillis_steele`].
 #[kernel]
 pub unsafe fn scan_shuffle(source: *const f32, before: *const f32, target: *mut f32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[f32; WARPS as usize]> = MaybeUninit::uninit();
-    let words = (&raw mut WORDS).cast::<f32>();
+    let words = shared_array!(WORDS: [f32; WARPS]);
     let (i, tid) = (thread::index_1d(), thread::thread_idx_x());
     let (warp, lane) = (tid / WARP_SIZE, tid % WARP_SIZE);
     // SAFETY: i < n; each warp has its word, which the first warp, and it alone, replaces between the barriers.
@@ -397,22 +367,18 @@ unsafe fn scan_warps(words: *mut f32, sum: f32) -> (f32, f32) {
     }
 }
 
-/// Change from `shuffle`: 16-byte loads, eight in flight per thread, so that one shared word per warp
-/// stands for 1024 elements.
-///
 /// # Safety
 /// Launch contract: 1-D grid of a block of `VECTORIZED_THREADS` threads per `VECTORIZED_TILE` elements; `source` and `target` 16-byte
 /// aligned and valid for `n` f32, `n` at most 2^31, the same array or not overlapping; `before` valid for the scanned
 /// sum of each tile of `source` but the last.
 #[kernel(launch_bounds(VECTORIZED_THREADS, 4))]
 pub unsafe fn scan_vectorized(source: *const f32, before: *const f32, target: *mut f32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[f32; VECTORIZED_WARPS as usize]> = MaybeUninit::uninit();
     let tile = thread::block_idx_x();
     // SAFETY: the launch contract; WORDS has a word per warp.
     unsafe {
         let mut rows = load_rows(source, tile, n);
-        let (before_warp, _) = scan_warps((&raw mut WORDS).cast(), scan_rows(&mut rows));
+        let (before_warp, _) =
+            scan_warps(shared_array!(WORDS: [f32; VECTORIZED_WARPS]), scan_rows(&mut rows));
         store_rows(target, tile, n, first_element(), rows, before_tile(before) + before_warp);
     }
 }
@@ -480,8 +446,7 @@ unsafe fn before_warp(
     }
 }
 
-/// Change from `vectorized`: one pass over the array. A block learns the sum before its tile from the
-/// blocks of the tiles before.
+/// One pass over the array. A block learns the sum before its tile from the blocks of the tiles before.
 ///
 /// # Safety
 /// Launch contract: 1-D grid of a block of `VECTORIZED_THREADS` threads per `VECTORIZED_TILE` elements; `source` and `target` 16-byte
@@ -493,7 +458,7 @@ pub unsafe fn scan_look_back(source: *const f32, target: *mut f32, state: *mut u
     #[address_space(shared)]
     static mut SHARED: MaybeUninit<Shared> = MaybeUninit::uninit();
     let shared = (&raw mut SHARED).cast::<Shared>();
-    // SAFETY: the launch contract.
+    // SAFETY: SHARED is this block's, and `next_tile` gives each block a tile of its own (launch contract for the rest).
     unsafe {
         let ticket = next_tile(shared, state);
         let mut rows = load_rows(source, ticket.0, n);
@@ -503,9 +468,8 @@ pub unsafe fn scan_look_back(source: *const f32, target: *mut f32, state: *mut u
     }
 }
 
-/// Change from `look_back`: asynchronous copies bring the tile into shared memory without passing
-/// through registers. A thread needs a third fewer registers, so 6 blocks instead of 4 are resident per
-/// multiprocessor.
+/// Asynchronous copies bring the tile into shared memory without passing through registers. A thread needs a third
+/// fewer registers, so 6 blocks instead of 4 are resident per multiprocessor.
 ///
 /// # Safety
 /// Launch contract: as for [`scan_look_back`]; `source` readable up to a multiple of 16 bytes.
@@ -565,8 +529,8 @@ pub unsafe fn scan_look_back_async(source: *const f32, target: *mut f32, state: 
     }
 }
 
-/// Change from `look_back_async`: blocks stay, and each of their warps has one task. Tiles arrive in a ring of stages, and
-/// a tile's sum is published while the one before it in the block is still looking back, at sums only.
+/// Blocks stay, and each of their warps has one task. Tiles arrive in a ring of stages, and a tile's sum is published
+/// while the one before it in the block is still looking back, at sums only.
 ///
 /// # Safety
 /// Launch contract: 1-D grid of blocks of [`specialized_warps::THREADS`] threads; `stages` from 1 to [`specialized_warps::MAX_STAGES`],

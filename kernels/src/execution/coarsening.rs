@@ -117,28 +117,11 @@
 //!
 //! Source: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory"; D. Kirk and W. Hwu,
 //! "Programming Massively Parallel Processors", on thread coarsening.
-//!
-//! [bytes in flight]: cuda_std::glossary#bytes-in-flight
-//! [vectorized access]: cuda_std::glossary#vectorized-access
-//! [sector]: cuda_std::glossary#sector
-//! [lane]: cuda_std::glossary#lane
-//! [warp]: cuda_std::glossary#warp
-//! [coalesced]: cuda_std::glossary#coalesced
-//! [thread coarsening]: cuda_std::glossary#thread-coarsening
-//! [L1 cache]: cuda_std::glossary#l1-cache
-//! [L2 cache]: cuda_std::glossary#l2-cache
-//! [register]: cuda_std::glossary#register
-//! [alignment]: cuda_std::glossary#alignment
-//! [multiprocessor]: cuda_std::glossary#multiprocessor
-//! [measured peak]: cuda_std::glossary#measured-peak
-//! [grid]: cuda_std::glossary#grid
-//! [grid-stride loop]: cuda_std::glossary#grid-stride-loop
-//! [occupancy]: cuda_std::glossary#occupancy
+#![doc = include_str!("../../../crates/report/src/links.md")]
 
 use cuda_std::prelude::*;
 use cuda_std::vector::F32x4;
 
-/// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
 /// The factor by which each element is multiplied: a power of two, so that nothing is rounded.
 pub const FACTOR: f32 = 4.0;
@@ -181,7 +164,7 @@ unsafe fn work<const ITEMS: usize>(
 /// A thread's elements follow each other.
 ///
 /// # Safety
-/// The launch contract of [`coarsening_consecutive_2`], for `ITEMS` elements.
+/// The launch contract of [`coarsening_one`], for `ITEMS` elements.
 #[inline(always)]
 unsafe fn consecutive<const ITEMS: usize>(source: *const f32, target: *mut f32, n: u32) {
     let first = thread::index_1d() * ITEMS as u32;
@@ -192,7 +175,7 @@ unsafe fn consecutive<const ITEMS: usize>(source: *const f32, target: *mut f32, 
 /// A thread's elements are a block apart.
 ///
 /// # Safety
-/// The launch contract of [`coarsening_consecutive_2`], for `ITEMS` elements.
+/// The launch contract of [`coarsening_one`], for `ITEMS` elements.
 #[inline(always)]
 unsafe fn strided<const ITEMS: usize>(source: *const f32, target: *mut f32, n: u32) {
     let piece = thread::block_idx_x() * THREADS_PER_BLOCK * ITEMS as u32;
@@ -204,7 +187,7 @@ unsafe fn strided<const ITEMS: usize>(source: *const f32, target: *mut f32, n: u
 /// A thread's elements are `VECTORS` groups of four, a block apart.
 ///
 /// # Safety
-/// The launch contract of [`coarsening_vectorized_4`], for `4 * VECTORS` elements.
+/// The launch contract of [`coarsening_one`], for `4 * VECTORS` elements; both arrays 16-byte aligned.
 #[inline(always)]
 unsafe fn vectorized<const VECTORS: usize>(source: *const f32, target: *mut f32, n: u32) {
     let piece = thread::block_idx_x() * THREADS_PER_BLOCK * VECTORS as u32;
@@ -234,115 +217,89 @@ unsafe fn vectorized<const VECTORS: usize>(source: *const f32, target: *mut f32,
     }
 }
 
-/// Naive: one element per thread.
-///
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` and `target` valid for `n`
-/// f32, not overlapping.
+/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads, or as many fewer as a thread takes
+/// elements; `source` and `target` valid for `n` f32, not overlapping.
 #[kernel]
 pub unsafe fn coarsening_one(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as this kernel's launch contract says.
     unsafe { strided::<1>(source, target, n) };
 }
 
-/// Change from `one`: each thread works on 2 consecutive elements.
-///
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `ceil(n / 2)` threads; `source` and `target`
-/// valid for `n` f32, not overlapping.
+/// Launch contract: as for [`coarsening_one`].
 #[kernel]
 pub unsafe fn coarsening_consecutive_2(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as this kernel's launch contract says.
     unsafe { consecutive::<2>(source, target, n) };
 }
 
-/// Change from `consecutive_2`: each thread works on 4 consecutive elements.
-///
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `ceil(n / 4)` threads; `source` and `target`
-/// valid for `n` f32, not overlapping.
+/// Launch contract: as for [`coarsening_one`].
 #[kernel]
 pub unsafe fn coarsening_consecutive_4(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as this kernel's launch contract says.
     unsafe { consecutive::<4>(source, target, n) };
 }
 
-/// Change from `consecutive_4`: each thread works on 8 consecutive elements.
-///
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `ceil(n / 8)` threads; `source` and `target`
-/// valid for `n` f32, not overlapping.
+/// Launch contract: as for [`coarsening_one`].
 #[kernel]
 pub unsafe fn coarsening_consecutive_8(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as this kernel's launch contract says.
     unsafe { consecutive::<8>(source, target, n) };
 }
 
-/// Change from `consecutive_8`: each thread works on 16 consecutive elements.
-///
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `ceil(n / 16)` threads; `source` and `target`
-/// valid for `n` f32, not overlapping.
+/// Launch contract: as for [`coarsening_one`].
 #[kernel]
 pub unsafe fn coarsening_consecutive_16(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as this kernel's launch contract says.
     unsafe { consecutive::<16>(source, target, n) };
 }
 
-/// Change from `consecutive_16`: each thread works on 2 elements that are a block apart.
-///
 /// # Safety
-/// Launch contract: as for [`coarsening_consecutive_2`].
+/// Launch contract: as for [`coarsening_one`].
 #[kernel]
 pub unsafe fn coarsening_strided_2(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as this kernel's launch contract says.
     unsafe { strided::<2>(source, target, n) };
 }
 
-/// Change from `strided_2`: 4 such elements.
-///
 /// # Safety
-/// Launch contract: as for [`coarsening_consecutive_4`].
+/// Launch contract: as for [`coarsening_one`].
 #[kernel]
 pub unsafe fn coarsening_strided_4(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as this kernel's launch contract says.
     unsafe { strided::<4>(source, target, n) };
 }
 
-/// Change from `strided_4`: 8 such elements.
-///
 /// # Safety
-/// Launch contract: as for [`coarsening_consecutive_8`].
+/// Launch contract: as for [`coarsening_one`].
 #[kernel]
 pub unsafe fn coarsening_strided_8(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as this kernel's launch contract says.
     unsafe { strided::<8>(source, target, n) };
 }
 
-/// Change from `strided_8`: 16 such elements.
-///
 /// # Safety
-/// Launch contract: as for [`coarsening_consecutive_16`].
+/// Launch contract: as for [`coarsening_one`].
 #[kernel]
 pub unsafe fn coarsening_strided_16(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as this kernel's launch contract says.
     unsafe { strided::<16>(source, target, n) };
 }
 
-/// Change from `strided_16`: 4 consecutive elements again, with one 16-byte access.
-///
 /// # Safety
-/// Launch contract: as for [`coarsening_consecutive_4`], and both arrays 16-byte aligned.
+/// Launch contract: as for [`coarsening_one`], and both arrays 16-byte aligned.
 #[kernel]
 pub unsafe fn coarsening_vectorized_4(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as this kernel's launch contract says.
     unsafe { vectorized::<1>(source, target, n) };
 }
 
-/// Change from `vectorized_4`: four such accesses, a block apart: 16 elements.
-///
 /// # Safety
-/// Launch contract: as for [`coarsening_consecutive_16`], and both arrays 16-byte aligned.
+/// Launch contract: as for [`coarsening_one`], and both arrays 16-byte aligned.
 #[kernel]
 pub unsafe fn coarsening_vectorized_16(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as this kernel's launch contract says.

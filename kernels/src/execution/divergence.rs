@@ -101,16 +101,8 @@
 //!
 //! Source: CUDA C++ Programming Guide, "SIMT Architecture"; CUDA C++ Best Practices Guide, "Branching
 //! and Divergence".
-//!
-//! [warp]: cuda_std::glossary#warp
-//! [lane]: cuda_std::glossary#lane
-//! [divergence]: cuda_std::glossary#divergence
-//! [shared memory]: cuda_std::glossary#shared-memory
-//! [multiprocessor]: cuda_std::glossary#multiprocessor
-//! [barrier]: cuda_std::glossary#barrier
-//! [compute capability]: cuda_std::glossary#compute-capability
+#![doc = include_str!("../../../crates/report/src/links.md")]
 
-use core::mem::MaybeUninit;
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
 use cuda_std::prelude::*;
@@ -166,8 +158,6 @@ fn switch(value: u32, kind: u32, paths: u32) -> u32 {
     result
 }
 
-/// Naive: each thread takes the path of its element's kind, and neighbours have different kinds.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `values` and `kinds` valid for `n`
 /// u32, each kind below `paths`; `target` valid for `n` u32 and overlapping neither.
@@ -187,8 +177,6 @@ pub unsafe fn divergence_branched(
     }
 }
 
-/// Change from `branched`: all lanes compute all paths and select a result.
-///
 /// # Safety
 /// Launch contract: as for [`divergence_branched`].
 #[kernel]
@@ -215,9 +203,6 @@ pub unsafe fn divergence_predicated(
     }
 }
 
-/// Change from `predicated`: each block sorts its elements by kind in shared memory, takes the paths, which the lanes of
-/// most warps agree on then, and puts the results back in order.
-///
 /// # Safety
 /// Launch contract: as for [`divergence_branched`], with blocks of `REGROUPED_BLOCK` threads and `paths` of at most
 /// `MAX_PATHS`.
@@ -229,14 +214,9 @@ pub unsafe fn divergence_regrouped(
     paths: u32,
     n: u32,
 ) {
-    #[address_space(shared)]
-    static mut COUNTS: MaybeUninit<[u32; MAX_PATHS as usize]> = MaybeUninit::uninit();
-    #[address_space(shared)]
-    static mut VALUES: MaybeUninit<[u32; PADDED]> = MaybeUninit::uninit();
-    #[address_space(shared)]
-    static mut OWNERS: MaybeUninit<[u32; PADDED]> = MaybeUninit::uninit();
-    let counts = (&raw mut COUNTS).cast::<u32>();
-    let (words, owners) = ((&raw mut VALUES).cast::<u32>(), (&raw mut OWNERS).cast::<u32>());
+    let counts = shared_array!(COUNTS: [u32; MAX_PATHS]);
+    let (words, owners) =
+        (shared_array!(VALUES: [u32; PADDED]), shared_array!(OWNERS: [u32; PADDED]));
     let (i, tid) = (thread::index_1d(), thread::thread_idx_x());
     let first = i - tid;
     // The elements of this block: all of them but in the last block.
@@ -285,8 +265,6 @@ pub unsafe fn divergence_regrouped(
     }
 }
 
-/// Change from `regrouped`: the array is in the order of the kinds already; the kernel of `branched` again.
-///
 /// # Safety
 /// Launch contract: as for [`divergence_branched`].
 #[kernel]
@@ -305,8 +283,6 @@ pub unsafe fn divergence_rearranged(
     }
 }
 
-/// Change from `rearranged`: one path for all kinds, whose numbers are computed from the kind; any order.
-///
 /// # Safety
 /// Launch contract: as for [`divergence_branched`].
 #[kernel]

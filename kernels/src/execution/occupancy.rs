@@ -112,17 +112,7 @@
 //!
 //! Source: CUDA C++ Best Practices Guide, "Occupancy" and "Hiding Register Dependencies"; V. Volkov,
 //! "Better Performance at Lower Occupancy"; J. Little, "A Proof for the Queuing Formula L = lambda W".
-//!
-//! [bytes in flight]: cuda_std::glossary#bytes-in-flight
-//! [coalesced]: cuda_std::glossary#coalesced
-//! [sector]: cuda_std::glossary#sector
-//! [multiprocessor]: cuda_std::glossary#multiprocessor
-//! [occupancy]: cuda_std::glossary#occupancy
-//! [warp]: cuda_std::glossary#warp
-//! [register]: cuda_std::glossary#register
-//! [vectorized access]: cuda_std::glossary#vectorized-access
-//! [measured peak]: cuda_std::glossary#measured-peak
-//! [latency hiding]: cuda_std::glossary#latency-hiding
+#![doc = include_str!("../../../crates/report/src/links.md")]
 
 use cuda_std::prelude::*;
 use cuda_std::vector::F32x4;
@@ -179,8 +169,6 @@ unsafe fn copy_vectors<const ITEMS: usize>(source: *const f32, target: *mut f32,
     }
 }
 
-/// Naive: a thread copies one word per round.
-///
 /// # Safety
 /// Launch contract: any 1-D grid of blocks of at least 4 threads; `source` and `target` valid for `n` f32, not
 /// overlapping.
@@ -190,8 +178,6 @@ pub unsafe fn occupancy_words_1(source: *const f32, target: *mut f32, n: u32) {
     unsafe { copy::<f32, 1>(source, target, n) };
 }
 
-/// Change from `words_1`: two words per round.
-///
 /// # Safety
 /// Launch contract: as for [`occupancy_words_1`].
 #[kernel]
@@ -200,8 +186,6 @@ pub unsafe fn occupancy_words_2(source: *const f32, target: *mut f32, n: u32) {
     unsafe { copy::<f32, 2>(source, target, n) };
 }
 
-/// Change from `words_2`: four words per round.
-///
 /// # Safety
 /// Launch contract: as for [`occupancy_words_1`].
 #[kernel]
@@ -210,8 +194,6 @@ pub unsafe fn occupancy_words_4(source: *const f32, target: *mut f32, n: u32) {
     unsafe { copy::<f32, 4>(source, target, n) };
 }
 
-/// Change from `words_4`: the four words with one 16-byte access.
-///
 /// # Safety
 /// Launch contract: as for [`occupancy_words_1`], and both arrays 16-byte aligned.
 #[kernel]
@@ -220,8 +202,6 @@ pub unsafe fn occupancy_vectorized_16(source: *const f32, target: *mut f32, n: u
     unsafe { copy_vectors::<1>(source, target, n) };
 }
 
-/// Change from `vectorized_16`: two such accesses per round.
-///
 /// # Safety
 /// Launch contract: as for [`occupancy_vectorized_16`].
 #[kernel]
@@ -230,8 +210,6 @@ pub unsafe fn occupancy_vectorized_32(source: *const f32, target: *mut f32, n: u
     unsafe { copy_vectors::<2>(source, target, n) };
 }
 
-/// Change from `vectorized_32`: four such accesses per round.
-///
 /// # Safety
 /// Launch contract: as for [`occupancy_vectorized_16`].
 #[kernel]

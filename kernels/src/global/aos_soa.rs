@@ -97,20 +97,11 @@
 //!
 //! Source: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory"; CUDA C++ Programming
 //! Guide, "Device Memory Accesses".
-//!
-//! [sector]: cuda_std::glossary#sector
-//! [lane]: cuda_std::glossary#lane
-//! [warp]: cuda_std::glossary#warp
-//! [request]: cuda_std::glossary#request
-//! [coalesced]: cuda_std::glossary#coalesced
-//! [bytes in flight]: cuda_std::glossary#bytes-in-flight
-//! [L1 cache]: cuda_std::glossary#l1-cache
-//! [vectorized access]: cuda_std::glossary#vectorized-access
+#![doc = include_str!("../../../crates/report/src/links.md")]
 
 use cuda_std::prelude::*;
 use cuda_std::vector::F32x2;
 
-/// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
 /// The factor by which the variants of one field multiply: a power of two, so that nothing is rounded.
 pub const FACTOR: f32 = 4.0;
@@ -125,8 +116,6 @@ fn energy([x, y, z, u, v, w, mass]: [f32; PARTICLE]) -> f32 {
     mass * 0.5 * (x * x + y * y + z * z + u * u + v * v + w * w)
 }
 
-/// Naive: scales x of each point, from an array of structures.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `points` valid for `2 * n` f32,
 /// `target` for `n`, not overlapping.
@@ -140,8 +129,6 @@ pub unsafe fn aos_soa_one_field_aos(points: *const f32, target: *mut f32, n: u32
     }
 }
 
-/// Change from `one_field_aos`: all x come first in memory, then all y, which are not touched.
-///
 /// # Safety
 /// Launch contract: as for [`aos_soa_one_field_aos`].
 #[kernel]
@@ -154,8 +141,6 @@ pub unsafe fn aos_soa_one_field_soa(fields: *const f32, target: *mut f32, n: u32
     }
 }
 
-/// Change from `one_field_soa`: adds x and y of each point, from an array of structures, with two loads.
-///
 /// # Safety
 /// Launch contract: as for [`aos_soa_one_field_aos`].
 #[kernel]
@@ -168,8 +153,6 @@ pub unsafe fn aos_soa_both_aos(points: *const f32, target: *mut f32, n: u32) {
     }
 }
 
-/// Change from `both_aos`: loads x and y with one 8-byte load.
-///
 /// # Safety
 /// Launch contract: as for [`aos_soa_one_field_aos`], and `points` 8-byte aligned.
 #[kernel]
@@ -185,8 +168,6 @@ pub unsafe fn aos_soa_both_vectorized(points: *const f32, target: *mut f32, n: u
     }
 }
 
-/// Change from `both_vectorized`: all x come first in memory, then all y; two loads of 4 bytes.
-///
 /// # Safety
 /// Launch contract: as for [`aos_soa_one_field_aos`].
 #[kernel]
@@ -199,8 +180,6 @@ pub unsafe fn aos_soa_both_soa(fields: *const f32, target: *mut f32, n: u32) {
     }
 }
 
-/// Change from `both_soa`: uses seven fields, from an array of structures.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `particles` valid for `7 * n`
 /// f32, `target` for `n`, not overlapping.
@@ -218,8 +197,6 @@ pub unsafe fn aos_soa_particle_aos(particles: *const f32, target: *mut f32, n: u
     }
 }
 
-/// Change from `particle_aos`: each field is in an array of its own; the arrays follow each other.
-///
 /// # Safety
 /// Launch contract: as for [`aos_soa_particle_aos`].
 #[kernel]

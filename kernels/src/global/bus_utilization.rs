@@ -99,22 +99,12 @@
 //!
 //! Source: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory"; PTX ISA, "Cache
 //! Operators"; Nsight Compute, Kernel Profiling Guide, "L1/TEX Cache".
-//!
-//! [sector]: cuda_std::glossary#sector
-//! [L1 cache]: cuda_std::glossary#l1-cache
-//! [cache line]: cuda_std::glossary#cache-line
-//! [lane]: cuda_std::glossary#lane
-//! [L2 cache]: cuda_std::glossary#l2-cache
-//! [request]: cuda_std::glossary#request
-//! [warp]: cuda_std::glossary#warp
-//! [coalesced]: cuda_std::glossary#coalesced
-//! [bytes in flight]: cuda_std::glossary#bytes-in-flight
+#![doc = include_str!("../../../crates/report/src/links.md")]
 
 use cuda_std::memory::{load_ca, load_cg};
 use cuda_std::prelude::*;
 use cuda_std::warp::WARP_SIZE;
 
-/// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
 /// Words that `source` has beyond `n`, because `misaligned` reads so many words further.
 pub const REACH: u32 = 1;
@@ -129,8 +119,6 @@ fn random_word(i: u32, n: u32) -> u32 {
     (i % WARP_SIZE * rows + bits % rows) % n
 }
 
-/// Naive: lane i loads a random word of the i-th 32nd of the array, so no two lanes share a sector.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` valid for `n + REACH`
 /// f32, `target` for `n`, not overlapping.
@@ -143,8 +131,6 @@ pub unsafe fn bus_utilization_random_ca(source: *const f32, target: *mut f32, n:
     }
 }
 
-/// Change from `random_ca`: the same load without L1.
-///
 /// # Safety
 /// Launch contract: as for [`bus_utilization_random_ca`].
 #[kernel]
@@ -156,9 +142,6 @@ pub unsafe fn bus_utilization_random_cg(source: *const f32, target: *mut f32, n:
     }
 }
 
-/// Change from `random_cg`: with L1, a warp loads 32 neighbouring words, starting one word after the
-/// start of a cache line.
-///
 /// # Safety
 /// Launch contract: as for [`bus_utilization_random_ca`].
 #[kernel]
@@ -170,8 +153,6 @@ pub unsafe fn bus_utilization_misaligned_ca(source: *const f32, target: *mut f32
     }
 }
 
-/// Change from `misaligned_ca`: the same load without L1.
-///
 /// # Safety
 /// Launch contract: as for [`bus_utilization_random_ca`].
 #[kernel]
@@ -183,8 +164,6 @@ pub unsafe fn bus_utilization_misaligned_cg(source: *const f32, target: *mut f32
     }
 }
 
-/// Change from `misaligned_cg`: with L1, all lanes load the first word of their warp's cache line.
-///
 /// # Safety
 /// Launch contract: as for [`bus_utilization_random_ca`].
 #[kernel]
@@ -196,8 +175,6 @@ pub unsafe fn bus_utilization_one_address_ca(source: *const f32, target: *mut f3
     }
 }
 
-/// Change from `one_address_ca`: the same load without L1.
-///
 /// # Safety
 /// Launch contract: as for [`bus_utilization_random_ca`].
 #[kernel]
@@ -218,8 +195,6 @@ fn permuted_word(i: u32, n: u32) -> u32 {
     if word < n { word } else { n - 1 }
 }
 
-/// Change from `one_address_cg`: with L1, each lane loads a different word of the cache line.
-///
 /// # Safety
 /// Launch contract: as for [`bus_utilization_random_ca`].
 #[kernel]
@@ -231,8 +206,6 @@ pub unsafe fn bus_utilization_permuted_ca(source: *const f32, target: *mut f32, 
     }
 }
 
-/// Change from `permuted_ca`: the same load without L1.
-///
 /// # Safety
 /// Launch contract: as for [`bus_utilization_random_ca`].
 #[kernel]
@@ -244,8 +217,6 @@ pub unsafe fn bus_utilization_permuted_cg(source: *const f32, target: *mut f32, 
     }
 }
 
-/// Change from `permuted_cg`: with L1, lane i loads word i of the cache line.
-///
 /// # Safety
 /// Launch contract: as for [`bus_utilization_random_ca`].
 #[kernel]
@@ -257,8 +228,6 @@ pub unsafe fn bus_utilization_aligned_ca(source: *const f32, target: *mut f32, n
     }
 }
 
-/// Change from `aligned_ca`: the same load without L1.
-///
 /// # Safety
 /// Launch contract: as for [`bus_utilization_random_ca`].
 #[kernel]

@@ -100,7 +100,7 @@
 //! - Are 16 sectors per request worse than 4? No. 16 sectors are 512 B, and the lanes asked for
 //!   32 x 16 B = 512 B. Compare sectors with the bytes that are used, not with the number of
 //!   requests.
-//! - Does a [cache] not repair `strided`? Only in part. The other seven words of a sector are used
+//! - Does a [cache][cache line] not repair `strided`? Only in part. The other seven words of a sector are used
 //!   soon by other warps, so device memory need not deliver the sector eight times. But it crosses
 //!   the [L1 cache] eight times, once for each of these requests.
 //!
@@ -124,31 +124,16 @@
 //!
 //! Source: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory"; Nsight Compute,
 //! Kernel Profiling Guide, "L1/TEX Cache"; Little's law.
-//!
-//! [sector]: cuda_std::glossary#sector
-//! [request]: cuda_std::glossary#request
-//! [lane]: cuda_std::glossary#lane
-//! [thread]: cuda_std::glossary#thread
-//! [kernel]: cuda_std::glossary#kernel
-//! [warp]: cuda_std::glossary#warp
-//! [coalesced]: cuda_std::glossary#coalesced
-//! [vectorized access]: cuda_std::glossary#vectorized-access
-//! [bytes in flight]: cuda_std::glossary#bytes-in-flight
-//! [Little's law]: cuda_std::glossary#bytes-in-flight
-//! [cache]: cuda_std::glossary#cache-line
-//! [L1 cache]: cuda_std::glossary#l1-cache
+#![doc = include_str!("../../../crates/report/src/links.md")]
 
 use cuda_std::prelude::*;
 use cuda_std::vector::{F32x2, F32x4};
 use cuda_std::warp::WARP_SIZE;
 
-/// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
 /// 16-byte loads that each thread of `in_flight` starts before its first store.
 pub const LOADS_IN_FLIGHT: u32 = 4;
 
-/// Naive: neighbouring lanes access words that are `n / 32` words apart, so no two share a sector.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `32 * ceil(n / 32)` threads; `source` and
 /// `target` valid for `n` f32, not overlapping.
@@ -164,8 +149,6 @@ pub unsafe fn coalescing_strided(source: *const f32, target: *mut f32, n: u32) {
     }
 }
 
-/// Change from `strided`: neighbouring words, but only every other lane takes part; the next warp copies the others.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `2 * n.next_multiple_of(32)` threads; `source` and
 /// `target` valid for `n` f32, not overlapping.
@@ -180,8 +163,6 @@ pub unsafe fn coalescing_every_other_lane(source: *const f32, target: *mut f32, 
     }
 }
 
-/// Change from `every_other_lane`: the lower half of the lanes takes part, and accesses 16 neighbouring words.
-///
 /// # Safety
 /// Launch contract: as for [`coalescing_every_other_lane`].
 #[kernel]
@@ -195,8 +176,6 @@ pub unsafe fn coalescing_half_warp(source: *const f32, target: *mut f32, n: u32)
     }
 }
 
-/// Change from `half_warp`: all lanes of a warp access 32 neighbouring words, in a scrambled order.
-///
 /// # Safety
 /// Launch contract: as for [`coalescing_strided`].
 #[kernel]
@@ -211,8 +190,6 @@ pub unsafe fn coalescing_permuted(source: *const f32, target: *mut f32, n: u32) 
     }
 }
 
-/// Change from `permuted`: lane i accesses word i.
-///
 /// # Safety
 /// Launch contract: as for [`coalescing_strided`].
 #[kernel]
@@ -224,8 +201,6 @@ pub unsafe fn coalescing_scalar(source: *const f32, target: *mut f32, n: u32) {
     }
 }
 
-/// Change from `scalar`: each lane copies two neighbouring words with one 8-byte load and one 8-byte store.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `ceil(n / 2)` threads; `source` and
 /// `target` 8-byte aligned and valid for `n` f32, not overlapping.
@@ -242,8 +217,6 @@ pub unsafe fn coalescing_vectorized_8(source: *const f32, target: *mut f32, n: u
     }
 }
 
-/// Change from `vectorized_8`: each lane copies four words with 16-byte accesses, the widest there are.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `ceil(n / 4)` threads; `source` and
 /// `target` 16-byte aligned and valid for `n` f32, not overlapping.
@@ -254,9 +227,6 @@ pub unsafe fn coalescing_vectorized_16(source: *const f32, target: *mut f32, n: 
     unsafe { copy_quad(source, target, i, n) };
 }
 
-/// Change from `vectorized_16`: a grid of fixed size walks over the array, and each thread starts four
-/// loads before it stores the first result.
-///
 /// # Safety
 /// Launch contract: as for [`coalescing_vectorized_16`], but any 1-D grid of `THREADS_PER_BLOCK` threads.
 #[kernel]

@@ -93,31 +93,18 @@
 //! Preconditions: buffers aligned to 128 bytes.
 //!
 //! Source: CUDA C++ Best Practices Guide, "Effects of Misaligned Accesses".
-//!
-//! [warp]: cuda_std::glossary#warp
-//! [sector]: cuda_std::glossary#sector
-//! [request]: cuda_std::glossary#request
-//! [L1 cache]: cuda_std::glossary#l1-cache
-//! [L2 cache]: cuda_std::glossary#l2-cache
-//! [cache line]: cuda_std::glossary#cache-line
-//! [shared memory]: cuda_std::glossary#shared-memory
-//! [barrier]: cuda_std::glossary#barrier
-//! [bytes in flight]: cuda_std::glossary#bytes-in-flight
+#![doc = include_str!("../../../crates/report/src/links.md")]
 
-use core::mem::MaybeUninit;
 use cuda_std::memory::{load_cg, load_nc};
 use cuda_std::prelude::*;
 use cuda_std::vector::F32x4;
 
-/// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
 /// Words of a cache line of 128 bytes.
 pub const LINE: u32 = 32;
 /// Words that a block of `staged` handles: one 16-byte load per thread.
 pub const TILE: u32 = THREADS_PER_BLOCK * 4;
 
-/// Naive: thread i copies element `i + offset`, so a warp may begin in the middle of a sector.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` and `target` valid
 /// for `offset + n` f32, not overlapping.
@@ -131,8 +118,6 @@ pub unsafe fn misalignment_shifted(source: *const f32, target: *mut f32, offset:
     }
 }
 
-/// Change from `shifted`: the load is by `.cg`, past L1.
-///
 /// # Safety
 /// Launch contract: as for [`misalignment_shifted`].
 #[kernel]
@@ -145,8 +130,6 @@ pub unsafe fn misalignment_shifted_cg(source: *const f32, target: *mut f32, offs
     }
 }
 
-/// Change from `shifted_cg`: the load is by `.nc`, the read-only path, as `__ldg` does it.
-///
 /// # Safety
 /// Launch contract: as for [`misalignment_shifted`]; nobody writes `source`.
 #[kernel]
@@ -159,8 +142,8 @@ pub unsafe fn misalignment_shifted_nc(source: *const f32, target: *mut f32, offs
     }
 }
 
-/// Change from `shifted_nc`: a plain load again; the host placed the arrays `padding` words into their buffers, with
-/// `padding + offset` a multiple of `LINE`. The kernel is the same; the data moved.
+/// A plain load again; the host placed the arrays `padding` words into their buffers, with `padding + offset` a
+/// multiple of `LINE`. The kernel is the same; the data moved.
 ///
 /// # Safety
 /// Launch contract: as for [`misalignment_shifted`], with `padding` more words in front.
@@ -180,8 +163,8 @@ pub unsafe fn misalignment_padded(
     }
 }
 
-/// Change from `padded`: the data stays where it is. Thread i takes word i, counted from the start of
-/// the cache line that contains `offset`; the threads of words before `offset` do nothing.
+/// The data stays where it is. Thread i takes word i, counted from the start of the cache line that contains
+/// `offset`; the threads of words before `offset` do nothing.
 ///
 /// # Safety
 /// Launch contract: as for [`misalignment_shifted`], with `offset % LINE` more threads.
@@ -194,18 +177,13 @@ pub unsafe fn misalignment_peeled(source: *const f32, target: *mut f32, offset: 
     }
 }
 
-/// Change from `peeled`: each thread loads four aligned words at once into shared memory; the
-/// stores, one word per lane, are aligned as before.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads, `TILE` words per block, covering
 /// `offset % LINE + n` words; `source` and `target` 16-byte aligned and valid for `offset + n` f32,
 /// not overlapping.
 #[kernel]
 pub unsafe fn misalignment_staged(source: *const f32, target: *mut f32, offset: u32, n: u32) {
-    #[address_space(shared)]
-    static mut TILE_WORDS: MaybeUninit<[F32x4; THREADS_PER_BLOCK as usize]> = MaybeUninit::uninit();
-    let tile = (&raw mut TILE_WORDS).cast::<f32>();
+    let tile = shared_array!(TILE_WORDS: [F32x4; THREADS_PER_BLOCK]).cast::<f32>();
 
     let end = offset + n;
     let thread = thread::thread_idx_x();

@@ -107,25 +107,11 @@
 //!
 //! Source: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory"; CUDA C++ Programming
 //! Guide, "Device Memory Accesses".
-//!
-//! [sector]: cuda_std::glossary#sector
-//! [request]: cuda_std::glossary#request
-//! [lane]: cuda_std::glossary#lane
-//! [warp]: cuda_std::glossary#warp
-//! [block]: cuda_std::glossary#block
-//! [barrier]: cuda_std::glossary#barrier
-//! [coalesced]: cuda_std::glossary#coalesced
-//! [bytes in flight]: cuda_std::glossary#bytes-in-flight
-//! [L1 cache]: cuda_std::glossary#l1-cache
-//! [shared memory]: cuda_std::glossary#shared-memory
-//! [minimum time]: cuda_std::glossary#minimum-time
-//! [bank conflict]: cuda_std::glossary#bank-conflict
+#![doc = include_str!("../../../crates/report/src/links.md")]
 
-use core::mem::MaybeUninit;
 use cuda_std::prelude::*;
 use cuda_std::vector::{U8x4, U32x4};
 
-/// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
 /// Pixels that a thread of the vectorized variants computes: 16 gray bytes are one store.
 pub const PIXELS_PER_THREAD: u32 = 16;
@@ -191,8 +177,6 @@ unsafe fn gray_of(image: *const u8, i: usize) -> u8 {
     luma(red, green, blue) as u8
 }
 
-/// Naive: a thread per pixel, whose three bytes are next to each other.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `image` valid for `3 * n` bytes,
 /// `gray` for `n`, not overlapping.
@@ -206,8 +190,6 @@ pub unsafe fn rgb_to_gray_aos(image: *const u8, gray: *mut u8, n: u32) {
     }
 }
 
-/// Change from `aos`: a plane for each channel, so that the lanes of a load access neighbouring bytes.
-///
 /// # Safety
 /// Launch contract: as for [`rgb_to_gray_aos`], but `image` is three planes, each padded to a multiple of 16 bytes.
 #[kernel]
@@ -224,8 +206,6 @@ pub unsafe fn rgb_to_gray_soa(image: *const u8, gray: *mut u8, n: u32) {
     }
 }
 
-/// Change from `soa`: a pixel has four bytes, the last of them unused, and one load fetches it.
-///
 /// # Safety
 /// Launch contract: as for [`rgb_to_gray_aos`], but `image` is 4-byte aligned and valid for `4 * n` bytes.
 #[kernel]
@@ -241,8 +221,6 @@ pub unsafe fn rgb_to_gray_four_bytes(image: *const u8, gray: *mut u8, n: u32) {
     }
 }
 
-/// Change from `four_bytes`: 3-byte pixels again; a thread takes 16 of them, which are three 16-byte loads.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `ceil(n / PIXELS_PER_THREAD)` threads; `image` and `gray`
 /// 16-byte aligned, valid for `3 * n` and `n` bytes, not overlapping.
@@ -263,18 +241,12 @@ pub unsafe fn rgb_to_gray_aos_vectorized(image: *const u8, gray: *mut u8, n: u32
     }
 }
 
-/// Change from `aos_vectorized`: the block copies its pixels to shared memory with coalesced 16-byte loads, and each
-/// thread reads its 48 bytes there.
-///
 /// # Safety
 /// Launch contract: as for [`rgb_to_gray_aos_vectorized`].
 #[kernel]
 pub unsafe fn rgb_to_gray_aos_staged(image: *const u8, gray: *mut u8, n: u32) {
     const PIXELS_PER_BLOCK: u32 = THREADS_PER_BLOCK * PIXELS_PER_THREAD;
-    #[address_space(shared)]
-    static mut STAGE: MaybeUninit<[U32x4; VECTORS * THREADS_PER_BLOCK as usize]> =
-        MaybeUninit::uninit();
-    let stage = (&raw mut STAGE).cast::<U32x4>();
+    let stage = shared_array!(STAGE: [U32x4; VECTORS as u32 * THREADS_PER_BLOCK]);
     let (thread, first) = (thread::thread_idx_x(), thread::block_idx_x() * PIXELS_PER_BLOCK);
     // SAFETY: every pixel is below n; the block's bytes begin at a multiple of 16 in both arrays; every word that is
     // read after the barrier was written before it. All threads of a block take the same branch.
@@ -301,8 +273,6 @@ pub unsafe fn rgb_to_gray_aos_staged(image: *const u8, gray: *mut u8, n: u32) {
     }
 }
 
-/// Change from `aos_staged`: a plane for each channel, 16 bytes of each per thread, without shared memory.
-///
 /// # Safety
 /// Launch contract: as for [`rgb_to_gray_aos_vectorized`], but `image` is three planes, each padded to a multiple of 16
 /// bytes.
@@ -338,8 +308,6 @@ fn red_of_pixels(a: u32, b: u32, c: u32) -> u32 {
     byte(a, 0) | byte(a, 3) << 8 | byte(b, 2) << 16 | byte(c, 1) << 24
 }
 
-/// Change from `soa_vectorized`: only the red channel is used, of 3-byte pixels.
-///
 /// # Safety
 /// Launch contract: as for [`rgb_to_gray_aos_vectorized`].
 #[kernel]
@@ -364,8 +332,6 @@ pub unsafe fn rgb_to_gray_red_aos(image: *const u8, red: *mut u8, n: u32) {
     }
 }
 
-/// Change from `red_aos`: the red channel has a plane of its own, and nothing else is read.
-///
 /// # Safety
 /// Launch contract: as for [`rgb_to_gray_soa_vectorized`].
 #[kernel]

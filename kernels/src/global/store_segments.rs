@@ -96,20 +96,11 @@
 //!
 //! Source: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory"; CUDA C++ Programming
 //! Guide, "Device Memory Accesses".
-//!
-//! [sector]: cuda_std::glossary#sector
-//! [multiprocessor]: cuda_std::glossary#multiprocessor
-//! [request]: cuda_std::glossary#request
-//! [warp]: cuda_std::glossary#warp
-//! [lane]: cuda_std::glossary#lane
-//! [L2 cache]: cuda_std::glossary#l2-cache
-//! [coalesced]: cuda_std::glossary#coalesced
-//! [cache line]: cuda_std::glossary#cache-line
+#![doc = include_str!("../../../crates/report/src/links.md")]
 
 use cuda_std::prelude::*;
 use cuda_std::warp::WARP_SIZE;
 
-/// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
 /// Words of a 32-byte sector.
 pub const SECTOR: u32 = 8;
@@ -120,8 +111,6 @@ pub const RANGE: u32 = 48;
 /// Lanes of a warp of `half_range` that write: 64 bytes.
 pub const HALF: u32 = 16;
 
-/// Naive: each warp writes the first half of eight sectors.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `target` valid for
 /// `2 * n.next_multiple_of(32)` u32.
@@ -135,9 +124,6 @@ pub unsafe fn store_segments_partial(target: *mut u32, n: u32) {
     }
 }
 
-/// Change from `partial`: each warp writes sectors 0, 2, 3 and 5 of six, whole, with its lanes in a
-/// scrambled order.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `target` valid for
 /// `RANGE * n.div_ceil(32)` u32.
@@ -155,8 +141,6 @@ pub unsafe fn store_segments_scattered(target: *mut u32, n: u32) {
     }
 }
 
-/// Change from `scattered`: half of the lanes write one aligned range of 64 bytes, the others nothing.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `32 * n.div_ceil(HALF)` threads; `target`
 /// valid for `n` u32.
@@ -171,9 +155,6 @@ pub unsafe fn store_segments_half_range(target: *mut u32, n: u32) {
     }
 }
 
-/// Change from `half_range`: the 16 lanes write two sectors of one cache line, one in each half of it; the next warp
-/// writes the other two.
-///
 /// # Safety
 /// Launch contract: as for [`store_segments_half_range`].
 #[kernel]
@@ -189,8 +170,6 @@ pub unsafe fn store_segments_two_halves(target: *mut u32, n: u32) {
     }
 }
 
-/// Change from `two_halves`: 8 lanes write one sector of the line with each of four stores.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `target` valid for `n` u32.
 #[kernel]
@@ -208,8 +187,6 @@ pub unsafe fn store_segments_four_stores(target: *mut u32, n: u32) {
     }
 }
 
-/// Change from `four_stores`: one store of four sectors; all lanes store, lane i to word i of an aligned cache line.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `target` valid for `n` u32.
 #[kernel]

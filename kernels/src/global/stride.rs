@@ -83,27 +83,17 @@
 //! Preconditions: buffers aligned to 16 bytes; `staged` takes strides up to 64.
 //!
 //! Source: CUDA C++ Best Practices Guide, "Strided Accesses".
-//!
-//! [warp]: cuda_std::glossary#warp
-//! [sector]: cuda_std::glossary#sector
-//! [shared memory]: cuda_std::glossary#shared-memory
-//! [lane]: cuda_std::glossary#lane
-//! [barrier]: cuda_std::glossary#barrier
-//! [cache line]: cuda_std::glossary#cache-line
-//! [coalesced]: cuda_std::glossary#coalesced
+#![doc = include_str!("../../../crates/report/src/links.md")]
 
 use cuda_std::prelude::*;
 use cuda_std::vector::F32x4;
 
-/// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
 /// Results that a block of `staged` produces.
 pub const STAGED_RESULTS: u32 = 128;
 /// The largest stride of `staged`: its tile of `STAGED_RESULTS * stride` words must fit in 48 KiB.
 pub const MAX_STAGED_STRIDE: u32 = 64;
 
-/// Naive: strided loads and strided stores.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` and `target` valid
 /// for `n * stride` f32, not overlapping.
@@ -117,8 +107,6 @@ pub unsafe fn stride_copy(source: *const f32, target: *mut f32, stride: u32, n: 
     }
 }
 
-/// Change from `copy`: the results are stored next to each other, so the stores are coalesced.
-///
 /// # Safety
 /// Launch contract: as for [`stride_copy`], but `target` valid for `n` f32.
 #[kernel]
@@ -130,9 +118,6 @@ pub unsafe fn stride_gather(source: *const f32, target: *mut f32, stride: u32, n
     }
 }
 
-/// Change from `gather`: the block loads its whole range with 16-byte loads into shared memory and
-/// picks every `stride`-th word there.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads, `STAGED_RESULTS` results per block;
 /// `STAGED_RESULTS * stride` words of dynamic shared memory; `stride <= MAX_STAGED_STRIDE`;

@@ -1,9 +1,5 @@
-//! The kernels of `managed_memory`, whose work is the host's; the teaching doc is in
-//! `host/src/patterns/memory_management/managed_memory.rs`.
-
 use cuda_std::prelude::*;
 
-/// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
 
 /// What becomes of a word.

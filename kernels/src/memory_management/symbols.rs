@@ -1,9 +1,5 @@
-//! The kernels of `symbols`, whose work is the host's; the teaching doc is in
-//! `host/src/patterns/memory_management/symbols.rs`.
-
 use cuda_std::prelude::*;
 
-/// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
 /// Words of each symbol.
 pub const WORDS: usize = 4096;
@@ -54,7 +50,7 @@ unsafe fn apply(table: *const u32, target: *mut u32, n: u32) {
 /// meanwhile.
 #[kernel]
 pub unsafe fn symbols_apply(n: u32) {
-    // SAFETY: the launch contract.
+    // SAFETY: the grid is that of the launch contract; each symbol has `WORDS` words.
     unsafe { apply((&raw const SYMBOLS_TABLE).cast(), (&raw mut SYMBOLS_RESULT).cast(), n) };
 }
 
@@ -64,7 +60,7 @@ pub unsafe fn symbols_apply(n: u32) {
 /// Launch contract: as for [`symbols_apply`].
 #[kernel]
 pub unsafe fn symbols_apply_constant(n: u32) {
-    // SAFETY: the launch contract.
+    // SAFETY: the grid is that of the launch contract; each symbol has `WORDS` words.
     unsafe {
         apply((&raw const SYMBOLS_CONSTANT_TABLE).cast(), (&raw mut SYMBOLS_RESULT).cast(), n)
     };
@@ -77,6 +73,6 @@ pub unsafe fn symbols_apply_constant(n: u32) {
 #[kernel]
 pub unsafe fn symbols_apply_managed(n: u32) {
     let (table, target) = (&raw const SYMBOLS_MANAGED_TABLE, &raw mut SYMBOLS_MANAGED_RESULT);
-    // SAFETY: the launch contract.
+    // SAFETY: the grid is that of the launch contract; each symbol has `WORDS` words.
     unsafe { apply(table.cast(), target.cast(), n) };
 }

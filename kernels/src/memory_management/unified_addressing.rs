@@ -1,9 +1,5 @@
-//! The kernel of `unified_addressing`, whose work is the host's; the teaching doc is in
-//! `host/src/patterns/memory_management/unified_addressing.rs`.
-
 use cuda_std::prelude::*;
 
-/// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
 
 /// `target[i] = source[i] + 1`, wrapping, wherever the two arrays are.

@@ -113,28 +113,13 @@
 //! Source: CUDA C++ Best Practices Guide, "Asynchronous Copy from Global Memory to Shared Memory";
 //! CUDA C++ Programming Guide, "Asynchronous Data Copies"; PTX ISA, `cp.async` and `cp.async.bulk`;
 //! the bytes in flight: CUB's tuning, `arch_to_min_bytes_in_flight`.
-//!
-//! [block]: cuda_std::glossary#block
-//! [shared memory]: cuda_std::glossary#shared-memory
-//! [warp]: cuda_std::glossary#warp
-//! [sector]: cuda_std::glossary#sector
-//! [asynchronous copy]: cuda_std::glossary#asynchronous-copy
-//! [L1 cache]: cuda_std::glossary#l1-cache
-//! [wavefront]: cuda_std::glossary#wavefront
-//! [bulk copy]: cuda_std::glossary#bulk-copy
-//! [mbarrier]: cuda_std::glossary#mbarrier
-//! [barrier]: cuda_std::glossary#barrier
-//! [bytes in flight]: cuda_std::glossary#bytes-in-flight
-//! [minimum time]: cuda_std::glossary#minimum-time
-//! [occupancy]: cuda_std::glossary#occupancy
+#![doc = include_str!("../../../crates/report/src/links.md")]
 
-use core::mem::MaybeUninit;
 use cuda_std::mbarrier::Barrier;
 use cuda_std::prelude::*;
 use cuda_std::vector::{F32x2, F32x4};
 use cuda_std::{async_copy, bulk_copy, mbarrier};
 
-/// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
 /// Words of a tile.
 pub const TILE: u32 = 2048;
@@ -340,16 +325,12 @@ impl BlockTiles {
     }
 }
 
-/// Naive: each lane loads 4 bytes at a time into registers and stores them to shared memory.
-///
 /// # Safety
 /// Launch contract: any 1-D grid of `THREADS_PER_BLOCK` threads; `source` and `target` 16-byte aligned and valid
 /// for `n` f32, not overlapping; `n` at most 2^31.
 #[kernel(launch_bounds(THREADS_PER_BLOCK))]
 pub unsafe fn async_copy_registers_4(source: *const f32, target: *mut f32, n: u32) {
-    #[address_space(shared)]
-    static mut TILE_WORDS: MaybeUninit<[F32x4; VECTORS as usize]> = MaybeUninit::uninit();
-    let tile = (&raw mut TILE_WORDS).cast::<f32>();
+    let tile = shared_array!(TILE_WORDS: [F32x4; VECTORS]).cast::<f32>();
     let work = BlockTiles::new(source, target, n);
     // SAFETY: TILE_WORDS is a tile (launch contract for the rest).
     unsafe {
@@ -357,15 +338,11 @@ pub unsafe fn async_copy_registers_4(source: *const f32, target: *mut f32, n: u3
     }
 }
 
-/// Change from `registers_4`: 8 bytes per lane and access.
-///
 /// # Safety
 /// Launch contract: as for [`async_copy_registers_4`].
 #[kernel(launch_bounds(THREADS_PER_BLOCK))]
 pub unsafe fn async_copy_registers_8(source: *const f32, target: *mut f32, n: u32) {
-    #[address_space(shared)]
-    static mut TILE_WORDS: MaybeUninit<[F32x4; VECTORS as usize]> = MaybeUninit::uninit();
-    let tile = (&raw mut TILE_WORDS).cast::<f32>();
+    let tile = shared_array!(TILE_WORDS: [F32x4; VECTORS]).cast::<f32>();
     let work = BlockTiles::new(source, target, n);
     // SAFETY: TILE_WORDS is a tile (launch contract for the rest).
     unsafe {
@@ -373,15 +350,11 @@ pub unsafe fn async_copy_registers_8(source: *const f32, target: *mut f32, n: u3
     }
 }
 
-/// Change from `registers_8`: 16 bytes per lane and access.
-///
 /// # Safety
 /// Launch contract: as for [`async_copy_registers_4`].
 #[kernel(launch_bounds(THREADS_PER_BLOCK))]
 pub unsafe fn async_copy_registers_16(source: *const f32, target: *mut f32, n: u32) {
-    #[address_space(shared)]
-    static mut TILE_WORDS: MaybeUninit<[F32x4; VECTORS as usize]> = MaybeUninit::uninit();
-    let tile = (&raw mut TILE_WORDS).cast::<f32>();
+    let tile = shared_array!(TILE_WORDS: [F32x4; VECTORS]).cast::<f32>();
     let work = BlockTiles::new(source, target, n);
     // SAFETY: TILE_WORDS is a tile (launch contract for the rest).
     unsafe {
@@ -389,15 +362,11 @@ pub unsafe fn async_copy_registers_16(source: *const f32, target: *mut f32, n: u
     }
 }
 
-/// Change from `registers_16`: `cp.async` copies without passing through registers, 4 bytes at a time.
-///
 /// # Safety
 /// Launch contract: as for [`async_copy_registers_4`].
 #[kernel(launch_bounds(THREADS_PER_BLOCK), min_compute_capability = 80)]
 pub unsafe fn async_copy_async_4(source: *const f32, target: *mut f32, n: u32) {
-    #[address_space(shared)]
-    static mut TILE_WORDS: MaybeUninit<[F32x4; VECTORS as usize]> = MaybeUninit::uninit();
-    let tile = (&raw mut TILE_WORDS).cast::<f32>();
+    let tile = shared_array!(TILE_WORDS: [F32x4; VECTORS]).cast::<f32>();
     let work = BlockTiles::new(source, target, n);
     // SAFETY: TILE_WORDS is a tile; the copies are waited for (launch contract for the rest).
     unsafe {
@@ -413,15 +382,11 @@ pub unsafe fn async_copy_async_4(source: *const f32, target: *mut f32, n: u32) {
     }
 }
 
-/// Change from `async_4`: 8 bytes per copy.
-///
 /// # Safety
 /// Launch contract: as for [`async_copy_registers_4`].
 #[kernel(launch_bounds(THREADS_PER_BLOCK), min_compute_capability = 80)]
 pub unsafe fn async_copy_async_8(source: *const f32, target: *mut f32, n: u32) {
-    #[address_space(shared)]
-    static mut TILE_WORDS: MaybeUninit<[F32x4; VECTORS as usize]> = MaybeUninit::uninit();
-    let tile = (&raw mut TILE_WORDS).cast::<f32>();
+    let tile = shared_array!(TILE_WORDS: [F32x4; VECTORS]).cast::<f32>();
     let work = BlockTiles::new(source, target, n);
     // SAFETY: TILE_WORDS is a tile; the copies are waited for (launch contract for the rest).
     unsafe {
@@ -437,15 +402,11 @@ pub unsafe fn async_copy_async_8(source: *const f32, target: *mut f32, n: u32) {
     }
 }
 
-/// Change from `async_8`: 16 bytes per copy, which alone can bypass L1.
-///
 /// # Safety
 /// Launch contract: as for [`async_copy_registers_4`].
 #[kernel(launch_bounds(THREADS_PER_BLOCK), min_compute_capability = 80)]
 pub unsafe fn async_copy_async_16(source: *const f32, target: *mut f32, n: u32) {
-    #[address_space(shared)]
-    static mut TILE_WORDS: MaybeUninit<[F32x4; VECTORS as usize]> = MaybeUninit::uninit();
-    let tile = (&raw mut TILE_WORDS).cast::<f32>();
+    let tile = shared_array!(TILE_WORDS: [F32x4; VECTORS]).cast::<f32>();
     let work = BlockTiles::new(source, target, n);
     // SAFETY: TILE_WORDS is a tile; the copies are waited for (launch contract for the rest).
     unsafe {
@@ -456,16 +417,14 @@ pub unsafe fn async_copy_async_16(source: *const f32, target: *mut f32, n: u32) 
     }
 }
 
-/// Change from `async_16`: `STAGES` tiles of shared memory form a ring. While the block works on one
-/// tile, the copies of the next `STAGES - 1` are in flight, one group of copies per tile.
+/// `STAGES` tiles of shared memory form a ring. While the block works on one tile, the copies of the next `STAGES -
+/// 1` are in flight, one group of copies per tile.
 ///
 /// # Safety
 /// Launch contract: as for [`async_copy_registers_4`].
 #[kernel(launch_bounds(THREADS_PER_BLOCK), min_compute_capability = 80)]
 pub unsafe fn async_copy_pipelined(source: *const f32, target: *mut f32, n: u32) {
-    #[address_space(shared)]
-    static mut RING: MaybeUninit<[F32x4; (STAGES * VECTORS) as usize]> = MaybeUninit::uninit();
-    let ring = (&raw mut RING).cast::<f32>();
+    let ring = shared_array!(RING: [F32x4; STAGES * VECTORS]).cast::<f32>();
     let work = BlockTiles::new(source, target, n);
     // SAFETY: a stage of the ring is a tile. A tile is read after its group has been waited for by
     // all threads, and its stage is filled again after all have read it: the barrier says both.
@@ -491,19 +450,12 @@ pub unsafe fn async_copy_pipelined(source: *const f32, target: *mut f32, n: u32)
     }
 }
 
-/// Change from `pipelined`: the first thread starts one copy for each whole tile, and the arrival of
-/// its bytes completes a phase of that stage's barrier.
-///
 /// # Safety
 /// Launch contract: as for [`async_copy_registers_4`].
 #[kernel(launch_bounds(THREADS_PER_BLOCK), min_compute_capability = 90)]
 pub unsafe fn async_copy_bulk(source: *const f32, target: *mut f32, n: u32) {
-    #[address_space(shared)]
-    static mut RING: MaybeUninit<[F32x4; (STAGES * VECTORS) as usize]> = MaybeUninit::uninit();
-    #[address_space(shared)]
-    static mut ARRIVED: MaybeUninit<[Barrier; STAGES as usize]> = MaybeUninit::uninit();
-    let ring = (&raw mut RING).cast::<f32>();
-    let arrived = (&raw mut ARRIVED).cast::<Barrier>();
+    let ring = shared_array!(RING: [F32x4; STAGES * VECTORS]).cast::<f32>();
+    let arrived = shared_array!(ARRIVED: [Barrier; STAGES]);
     let work = BlockTiles::new(source, target, n);
     // SAFETY: as in `async_copy_pipelined`, with a phase of the stage's barrier for a group. A whole
     // tile is a multiple of 16 bytes; one that is not whole is filled by all threads instead.

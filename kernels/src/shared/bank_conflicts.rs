@@ -131,27 +131,12 @@
 //!
 //! Source: CUDA C++ Best Practices Guide, "Shared Memory and Memory Banks"; CUDA C++ Programming
 //! Guide, "Shared Memory" of compute capability 5.x and later.
-//!
-//! [shared memory]: cuda_std::glossary#shared-memory
-//! [bank]: cuda_std::glossary#bank
-//! [wavefront]: cuda_std::glossary#wavefront
-//! [request]: cuda_std::glossary#request
-//! [lane]: cuda_std::glossary#lane
-//! [block]: cuda_std::glossary#block
-//! [warp]: cuda_std::glossary#warp
-//! [bank conflict]: cuda_std::glossary#bank-conflict
-//! [padding]: cuda_std::glossary#padding
-//! [swizzle]: cuda_std::glossary#swizzle
-//! [latency hiding]: cuda_std::glossary#latency-hiding
-//! [sector]: cuda_std::glossary#sector
-//! [vectorized access]: cuda_std::glossary#vectorized-access
+#![doc = include_str!("../../../crates/report/src/links.md")]
 
-use core::mem::MaybeUninit;
 use cuda_std::prelude::*;
 use cuda_std::vector::{U32x2, U32x4};
 use cuda_std::warp::WARP_SIZE;
 
-/// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
 /// Dependent accesses of each thread to shared memory.
 pub const STEPS: u32 = 64;
@@ -191,17 +176,13 @@ unsafe fn walk(table: *const u32, start: u32) -> u32 {
     index
 }
 
-/// Naive: neighbouring lanes read words that are `stride` words apart.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `stride <= MAX_STRIDE`; `next`
 /// valid for `TABLE` u32, `target` for `n`, not overlapping; every entry of `next` is its index plus
 /// one multiple of 4, modulo `TABLE`.
 #[kernel]
 pub unsafe fn bank_conflicts_strided_read(next: *const u32, target: *mut u32, stride: u32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; TABLE as usize]> = MaybeUninit::uninit();
-    let table = (&raw mut WORDS).cast::<u32>();
+    let table = shared_array!(WORDS: [u32; TABLE]);
     let i = thread::index_1d();
     // SAFETY: starts and entries are in the table; i < n, the length of `target`.
     unsafe {
@@ -212,8 +193,6 @@ pub unsafe fn bank_conflicts_strided_read(next: *const u32, target: *mut u32, st
     }
 }
 
-/// Change from `strided_read`: each lane writes its word `STEPS` times, and reads it once at the end.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `THREADS_PER_BLOCK * stride` words of
 /// dynamic shared memory; `target` valid for `n` u32.
@@ -236,15 +215,11 @@ pub unsafe fn bank_conflicts_strided_write(target: *mut u32, stride: u32, n: u32
     }
 }
 
-/// Change from `strided_write`: reads again, and all lanes of a warp read the same word.
-///
 /// # Safety
 /// Launch contract: as for [`bank_conflicts_strided_read`], without a stride.
 #[kernel]
 pub unsafe fn bank_conflicts_broadcast(next: *const u32, target: *mut u32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; TABLE as usize]> = MaybeUninit::uninit();
-    let table = (&raw mut WORDS).cast::<u32>();
+    let table = shared_array!(WORDS: [u32; TABLE]);
     let i = thread::index_1d();
     // SAFETY: starts and entries are in the table; i < n, the length of `target`.
     unsafe {
@@ -255,15 +230,11 @@ pub unsafe fn bank_conflicts_broadcast(next: *const u32, target: *mut u32, n: u3
     }
 }
 
-/// Change from `broadcast`: lanes 2k and 2k + 1 read word k, so a warp reads 16 different words.
-///
 /// # Safety
 /// Launch contract: as for [`bank_conflicts_broadcast`].
 #[kernel]
 pub unsafe fn bank_conflicts_two_lanes_per_word(next: *const u32, target: *mut u32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; TABLE as usize]> = MaybeUninit::uninit();
-    let table = (&raw mut WORDS).cast::<u32>();
+    let table = shared_array!(WORDS: [u32; TABLE]);
     let i = thread::index_1d();
     // SAFETY: starts and entries are in the table; i < n, the length of `target`.
     unsafe {
@@ -274,15 +245,11 @@ pub unsafe fn bank_conflicts_two_lanes_per_word(next: *const u32, target: *mut u
     }
 }
 
-/// Change from `two_lanes_per_word`: the lower half of the lanes reads one word, lane i of the upper half a word in bank i.
-///
 /// # Safety
 /// Launch contract: as for [`bank_conflicts_broadcast`].
 #[kernel]
 pub unsafe fn bank_conflicts_multicast(next: *const u32, target: *mut u32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; TABLE as usize]> = MaybeUninit::uninit();
-    let table = (&raw mut WORDS).cast::<u32>();
+    let table = shared_array!(WORDS: [u32; TABLE]);
     let i = thread::index_1d();
     let lane = i % WARP_SIZE;
     let word = if lane < WARP_SIZE / 2 { 0 } else { lane };
@@ -295,15 +262,11 @@ pub unsafe fn bank_conflicts_multicast(next: *const u32, target: *mut u32, n: u3
     }
 }
 
-/// Change from `multicast`: lane i begins in row i of 32 words, in a random bank.
-///
 /// # Safety
 /// Launch contract: as for [`bank_conflicts_broadcast`]; `banks` valid for `n` u32.
 #[kernel]
 pub unsafe fn bank_conflicts_random(next: *const u32, banks: *const u32, target: *mut u32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; TABLE as usize]> = MaybeUninit::uninit();
-    let table = (&raw mut WORDS).cast::<u32>();
+    let table = shared_array!(WORDS: [u32; TABLE]);
     let i = thread::index_1d();
     // SAFETY: starts and entries are in the table; i < n, the length of `banks` and `target`.
     unsafe {
@@ -315,15 +278,11 @@ pub unsafe fn bank_conflicts_random(next: *const u32, banks: *const u32, target:
     }
 }
 
-/// Change from `random`: lane i reads words 2i and 2i + 1 with one 8-byte load.
-///
 /// # Safety
 /// Launch contract: as for [`bank_conflicts_broadcast`].
 #[kernel]
 pub unsafe fn bank_conflicts_eight_bytes(next: *const u32, target: *mut u32, n: u32) {
-    #[address_space(shared)]
-    static mut PAIRS: MaybeUninit<[U32x2; (TABLE / 2) as usize]> = MaybeUninit::uninit();
-    let table = (&raw mut PAIRS).cast::<u32>();
+    let table = shared_array!(PAIRS: [U32x2; TABLE / 2]).cast::<u32>();
     let i = thread::index_1d();
     // SAFETY: 2 divides every start and the way of every entry, so the accesses are aligned and in
     // the table; i < n, the length of `target`.
@@ -341,15 +300,11 @@ pub unsafe fn bank_conflicts_eight_bytes(next: *const u32, target: *mut u32, n: 
     }
 }
 
-/// Change from `eight_bytes`: lane i reads the four words from 4i on with one 16-byte load.
-///
 /// # Safety
 /// Launch contract: as for [`bank_conflicts_broadcast`].
 #[kernel]
 pub unsafe fn bank_conflicts_sixteen_bytes(next: *const u32, target: *mut u32, n: u32) {
-    #[address_space(shared)]
-    static mut VECTORS: MaybeUninit<[U32x4; (TABLE / 4) as usize]> = MaybeUninit::uninit();
-    let table = (&raw mut VECTORS).cast::<u32>();
+    let table = shared_array!(VECTORS: [U32x4; TABLE / 4]).cast::<u32>();
     let i = thread::index_1d();
     // SAFETY: 4 divides every start and the way of every entry, so the accesses are aligned and in
     // the table; i < n, the length of `target`.
@@ -401,45 +356,32 @@ unsafe fn through_columns(
     }
 }
 
-/// Change from `sixteen_bytes`: one word per lane, lane i in row i of a tile, all lanes in one column.
-/// All 32 lanes hit the same bank: a 32-way bank conflict.
+/// One word per lane, lane i in row i of a tile, all lanes in one column. All 32 lanes hit the same bank: a 32-way
+/// bank conflict.
 ///
 /// # Safety
 /// Launch contract: as for [`bank_conflicts_broadcast`].
 #[kernel]
 pub unsafe fn bank_conflicts_column(next: *const u32, target: *mut u32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; TILE as usize]> = MaybeUninit::uninit();
-    let tile = (&raw mut WORDS).cast::<u32>();
+    let tile = shared_array!(WORDS: [u32; TILE]);
     // SAFETY: row * WARP_SIZE + column < TILE (launch contract for the rest).
     unsafe { through_columns(next, target, n, tile, |row, column| row * WARP_SIZE + column) };
 }
 
-/// Change from `column`: padding each row by one word shifts consecutive rows by one bank, so a column
-/// touches 32 different banks.
-///
 /// # Safety
 /// Launch contract: as for [`bank_conflicts_broadcast`].
 #[kernel]
 pub unsafe fn bank_conflicts_padded(next: *const u32, target: *mut u32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; (WARP_SIZE * (WARP_SIZE + 1)) as usize]> =
-        MaybeUninit::uninit();
-    let tile = (&raw mut WORDS).cast::<u32>();
+    let tile = shared_array!(WORDS: [u32; WARP_SIZE * (WARP_SIZE + 1)]);
     // SAFETY: row * (WARP_SIZE + 1) + column < WARP_SIZE * (WARP_SIZE + 1) (launch contract for the rest).
     unsafe { through_columns(next, target, n, tile, |row, column| row * (WARP_SIZE + 1) + column) };
 }
 
-/// Change from `padded`: no unused word; row r stores its column c at index c ^ r, so that a column
-/// still touches 32 different banks.
-///
 /// # Safety
 /// Launch contract: as for [`bank_conflicts_broadcast`].
 #[kernel]
 pub unsafe fn bank_conflicts_swizzled(next: *const u32, target: *mut u32, n: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[u32; TILE as usize]> = MaybeUninit::uninit();
-    let tile = (&raw mut WORDS).cast::<u32>();
+    let tile = shared_array!(WORDS: [u32; TILE]);
     // The same as row * WARP_SIZE + (column ^ row), since column < WARP_SIZE, in one operation for each column.
     let place = |row, column| column ^ (row * (WARP_SIZE + 1));
     // SAFETY: row ^ column < WARP_SIZE, a permutation of the row (launch contract for the rest).

@@ -135,21 +135,7 @@
 //!
 //! Source: CUDA C++ Programming Guide, "Shared Memory" (the tiled product); CUTLASS documentation,
 //! "Efficient GEMM in CUDA" (tiles of blocks, warps and threads).
-//!
-//! [shared memory]: cuda_std::glossary#shared-memory
-//! [register]: cuda_std::glossary#register
-//! [warp]: cuda_std::glossary#warp
-//! [lane]: cuda_std::glossary#lane
-//! [sector]: cuda_std::glossary#sector
-//! [L1 cache]: cuda_std::glossary#l1-cache
-//! [coalesced]: cuda_std::glossary#coalesced
-//! [barrier]: cuda_std::glossary#barrier
-//! [thread coarsening]: cuda_std::glossary#thread-coarsening
-//! [wavefront]: cuda_std::glossary#wavefront
-//! [bank]: cuda_std::glossary#bank
-//! [asynchronous copy]: cuda_std::glossary#asynchronous-copy
-//! [occupancy]: cuda_std::glossary#occupancy
-//! [latency hiding]: cuda_std::glossary#latency-hiding
+#![doc = include_str!("../../../crates/report/src/links.md")]
 
 pub(super) mod sums;
 pub(super) mod tiles;
@@ -190,11 +176,12 @@ const WARPS_STAGES: u32 = 4;
 /// Dynamic shared memory of `warp_tiled`, bytes.
 pub const WARPS_SHARED_BYTES: u32 = WARPS_STAGES * Warps::STAGE_WORDS * 4;
 
-/// Naive: one thread per element of C; neighbouring threads compute neighbouring rows.
-///
 /// # Safety
-/// Launch contract: 2-D grid of `TILE` x `TILE` threads covering `m` in x and `n` in y; `m`, `n` and `k` at least 1; `a`
-/// valid for `m * k` f32, `b` for `k * n`, `c` for `m * n`; `c` overlaps neither.
+/// Launch contract:
+/// - grid: 2-D, covering `m` in x and `n` in y
+/// - block: `TILE` x `TILE` threads
+/// - lengths: `m`, `n` and `k` at least 1; `a` valid for `m * k` f32, `b` for `k * n`, `c` for `m * n`
+/// - aliasing: `c` overlaps neither
 #[kernel]
 pub unsafe fn matmul_naive(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32, k: u32) {
     let (row, column) = (thread::index_2d().x, thread::index_2d().y);
@@ -204,8 +191,6 @@ pub unsafe fn matmul_naive(a: *const f32, b: *const f32, c: *mut f32, m: u32, n:
     }
 }
 
-/// Change from `naive`: neighbouring threads compute neighbouring columns.
-///
 /// # Safety
 /// Launch contract: as for [`matmul_naive`], but covering `n` in x and `m` in y.
 #[kernel]
@@ -232,17 +217,12 @@ unsafe fn element(a: *const f32, b: *const f32, (row, column): (u32, u32), n: u3
     sum
 }
 
-/// Change from `coalesced`: the block stages whole rows of A in shared memory, as long as they fit.
-///
 /// # Safety
 /// Launch contract: blocks of `STRIP_COLUMNS` x `STRIP_ROWS` threads covering `n` in x and `m` in y; `k` at most
 /// `STRIP_INNER`; the rest as for [`matmul_naive`].
 #[kernel]
 pub unsafe fn matmul_strip(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32, k: u32) {
-    #[address_space(shared)]
-    static mut STRIP: MaybeUninit<[f32; (STRIP_ROWS * STRIP_INNER) as usize]> =
-        MaybeUninit::uninit();
-    let strip = (&raw mut STRIP).cast::<f32>();
+    let strip = shared_array!(STRIP: [f32; STRIP_ROWS * STRIP_INNER]);
     let (column, row) = (thread::index_2d().x, thread::index_2d().y);
     let own = thread::thread_idx_y() * STRIP_INNER;
     if row < m {
@@ -267,32 +247,20 @@ pub unsafe fn matmul_strip(a: *const f32, b: *const f32, c: *mut f32, m: u32, n:
     }
 }
 
-/// Change from `strip`: square tiles of A and B, one after the other along the inner dimension.
-///
 /// # Safety
 /// Launch contract: as for [`matmul_coalesced`].
 #[kernel]
 pub unsafe fn matmul_tiled(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32, k: u32) {
-    #[address_space(shared)]
-    static mut LEFT: MaybeUninit<[f32; (TILE * TILE) as usize]> = MaybeUninit::uninit();
-    #[address_space(shared)]
-    static mut RIGHT: MaybeUninit<[f32; (TILE * TILE) as usize]> = MaybeUninit::uninit();
-    let tiles = ((&raw mut LEFT).cast::<f32>(), (&raw mut RIGHT).cast::<f32>());
+    let tiles = (shared_array!(LEFT: [f32; TILE * TILE]), shared_array!(RIGHT: [f32; TILE * TILE]));
     // SAFETY: LEFT and RIGHT are tiles (launch contract for the rest).
     unsafe { tiled((a, b, c), tiles, (m, n, k), 0.0, |a: f32, b, sum| a.mul_add(b, sum)) };
 }
 
-/// Change from `tiled`: integers.
-///
 /// # Safety
 /// Launch contract: as for [`matmul_coalesced`], with i32.
 #[kernel]
 pub unsafe fn matmul_tiled_i32(a: *const i32, b: *const i32, c: *mut i32, m: u32, n: u32, k: u32) {
-    #[address_space(shared)]
-    static mut LEFT: MaybeUninit<[i32; (TILE * TILE) as usize]> = MaybeUninit::uninit();
-    #[address_space(shared)]
-    static mut RIGHT: MaybeUninit<[i32; (TILE * TILE) as usize]> = MaybeUninit::uninit();
-    let tiles = ((&raw mut LEFT).cast::<i32>(), (&raw mut RIGHT).cast::<i32>());
+    let tiles = (shared_array!(LEFT: [i32; TILE * TILE]), shared_array!(RIGHT: [i32; TILE * TILE]));
     // SAFETY: as in `matmul_tiled`.
     unsafe {
         tiled((a, b, c), tiles, (m, n, k), 0, |a: i32, b, sum| a.wrapping_mul(b).wrapping_add(sum));
@@ -340,8 +308,6 @@ unsafe fn tiled<T: Copy>(
     }
 }
 
-/// Change from `tiled_i32`: floats again; a thread computes eight rows of a column, and uses each word of B eight times from a register.
-///
 /// # Safety
 /// Launch contract: 1-D blocks of `COLUMN_THREADS` threads in a 2-D grid, one `COLUMN_TILE` x `COLUMN_TILE` tile of C per
 /// block, covering `n` in x and `m` in y; the rest as for [`matmul_naive`].
@@ -354,13 +320,10 @@ pub unsafe fn matmul_register_1d(
     n: u32,
     k: u32,
 ) {
-    #[address_space(shared)]
-    static mut LEFT: MaybeUninit<[f32; (COLUMN_TILE * COLUMN_STEPS) as usize]> =
-        MaybeUninit::uninit();
-    #[address_space(shared)]
-    static mut RIGHT: MaybeUninit<[f32; (COLUMN_STEPS * COLUMN_TILE) as usize]> =
-        MaybeUninit::uninit();
-    let (left, right) = ((&raw mut LEFT).cast::<f32>(), (&raw mut RIGHT).cast::<f32>());
+    let (left, right) = (
+        shared_array!(LEFT: [f32; COLUMN_TILE * COLUMN_STEPS]),
+        shared_array!(RIGHT: [f32; COLUMN_STEPS * COLUMN_TILE]),
+    );
     let tid = thread::thread_idx_x();
     let (first_row, first_column) =
         (thread::block_idx_y() * COLUMN_TILE, thread::block_idx_x() * COLUMN_TILE);
@@ -404,8 +367,6 @@ pub unsafe fn matmul_register_1d(
 /// A stage of a tile of `SQUARE` x `SQUARE` results in shared memory.
 type Stage = MaybeUninit<[F32x4; (Square::STAGE_WORDS / 4) as usize]>;
 
-/// Change from `register_1d`: a thread computes 8 x 8 results, and uses each word of A eight times as well.
-///
 /// # Safety
 /// Launch contract: 1-D blocks of `SQUARE_THREADS` threads in a 2-D grid, one `SQUARE` x `SQUARE` tile of C per block,
 /// covering `n` in x and `m` in y; `a`, `b` and `c` 16-byte aligned; the rest as for [`matmul_naive`].
@@ -428,9 +389,6 @@ pub unsafe fn matmul_register_2d(
     };
 }
 
-/// Change from `register_2d`: 16-byte loads of A and B, and a thread's rows and columns are groups of four, half a tile
-/// apart, so that the lanes that read B together touch different banks.
-///
 /// # Safety
 /// Launch contract: as for [`matmul_register_2d`].
 #[kernel(launch_bounds(SQUARE_THREADS, 2))]
@@ -443,8 +401,6 @@ pub unsafe fn matmul_vectorized(a: *const f32, b: *const f32, c: *mut f32, m: u3
     unsafe { one_by_one::<Square>(&work, c, stage, |tile| work.load::<Square>(tile, stage)) };
 }
 
-/// Change from `vectorized`: two stages; while the block multiplies one tile, `cp.async` brings the next.
-///
 /// # Safety
 /// Launch contract: as for [`matmul_register_2d`].
 #[kernel(launch_bounds(SQUARE_THREADS, 2), min_compute_capability = 80)]
@@ -479,9 +435,6 @@ pub unsafe fn matmul_double_buffered(
     }
 }
 
-/// Change from `double_buffered`: each warp computes a compact 64 x 64 tile, a thread 8 x 16 of it, its lanes are arranged
-/// so that they share what they read, and `WARPS_STAGES` tiles are in shared memory.
-///
 /// # Safety
 /// Launch contract: 1-D blocks of `WARPS_THREADS` threads in a 2-D grid, one `WARPS_ROWS` x `WARPS_COLUMNS` tile of C per
 /// block, covering `n` in x and `m` in y; `WARPS_SHARED_BYTES` of dynamic shared memory; the rest as for
@@ -489,7 +442,7 @@ pub unsafe fn matmul_double_buffered(
 #[kernel(launch_bounds(WARPS_THREADS, 1), min_compute_capability = 80)]
 pub unsafe fn matmul_warp_tiled(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32, k: u32) {
     let work = Work::new::<Warps>(a, b, (m, n, k));
-    // SAFETY: the launch contract.
+    // SAFETY: the stages are in `WARPS_SHARED_BYTES` (launch contract for the rest).
     unsafe {
         tiles::pipelined::<Warps, WARPS_STAGES, { WARPS_STAGES - 1 }, { WARPS_STAGES - 2 }>(
             &work, c,
@@ -512,7 +465,7 @@ unsafe fn one_by_one<T: Tile>(work: &Work, c: *mut f32, stage: *mut f32, load: i
         // No thread fills the stage again while another still reads it.
         thread::sync_threads();
     }
-    // SAFETY: the launch contract.
+    // SAFETY: C is aligned, and this block alone writes its tile (launch contract).
     unsafe { work.store::<T>(c, &sums) };
 }
 

@@ -90,18 +90,7 @@
 //! `symmetric` store 16 bytes where M is a multiple of 4, words elsewhere.
 //!
 //! Source: CUDA C++ Best Practices Guide, "Shared Memory in Matrix Multiplication (C=AAT)".
-//!
-//! [shared memory]: cuda_std::glossary#shared-memory
-//! [warp]: cuda_std::glossary#warp
-//! [lane]: cuda_std::glossary#lane
-//! [sector]: cuda_std::glossary#sector
-//! [L1 cache]: cuda_std::glossary#l1-cache
-//! [cache line]: cuda_std::glossary#cache-line
-//! [coalesced]: cuda_std::glossary#coalesced
-//! [barrier]: cuda_std::glossary#barrier
-//! [bank]: cuda_std::glossary#bank
-//! [bank conflict]: cuda_std::glossary#bank-conflict
-//! [wavefront]: cuda_std::glossary#wavefront
+#![doc = include_str!("../../../crates/report/src/links.md")]
 
 use super::matmul::sums::{NO_SUMS, Sums, multiply};
 use super::matmul::tiles::{Tile, Work, at, fragments};
@@ -136,8 +125,6 @@ impl Tile for Square {
     }
 }
 
-/// Naive: one thread per element of C, both operands from global memory.
-///
 /// # Safety
 /// Launch contract: 2-D grid of `TILE` x `TILE` threads covering `m` in x and y, `m` at least 1; `a` valid for `m * INNER`
 /// f32, `c` for `m * m`; they do not overlap.
@@ -157,32 +144,24 @@ pub unsafe fn matmul_aat_naive(a: *const f32, c: *mut f32, m: u32) {
     }
 }
 
-/// Change from `naive`: both tiles of A are in shared memory, the second one transposed.
-///
 /// # Safety
 /// Launch contract: as for [`matmul_aat_naive`].
 #[kernel]
 pub unsafe fn matmul_aat_tiled(a: *const f32, c: *mut f32, m: u32) {
-    #[address_space(shared)]
-    static mut ROWS: MaybeUninit<[f32; (TILE * INNER) as usize]> = MaybeUninit::uninit();
-    #[address_space(shared)]
-    static mut COLUMNS: MaybeUninit<[f32; (INNER * TILE) as usize]> = MaybeUninit::uninit();
-    let tiles = ((&raw mut ROWS).cast::<f32>(), (&raw mut COLUMNS).cast::<f32>());
+    let tiles =
+        (shared_array!(ROWS: [f32; TILE * INNER]), shared_array!(COLUMNS: [f32; INNER * TILE]));
     // SAFETY: ROWS is a tile, and COLUMNS has rows of TILE words (launch contract for the rest).
     unsafe { tiled::<TILE>(a, c, m, tiles) };
 }
 
-/// Change from `tiled`: each row of the transposed tile has one more word.
-///
 /// # Safety
 /// Launch contract: as for [`matmul_aat_naive`].
 #[kernel]
 pub unsafe fn matmul_aat_padded(a: *const f32, c: *mut f32, m: u32) {
-    #[address_space(shared)]
-    static mut ROWS: MaybeUninit<[f32; (TILE * INNER) as usize]> = MaybeUninit::uninit();
-    #[address_space(shared)]
-    static mut COLUMNS: MaybeUninit<[f32; (INNER * (TILE + 1)) as usize]> = MaybeUninit::uninit();
-    let tiles = ((&raw mut ROWS).cast::<f32>(), (&raw mut COLUMNS).cast::<f32>());
+    let tiles = (
+        shared_array!(ROWS: [f32; TILE * INNER]),
+        shared_array!(COLUMNS: [f32; INNER * (TILE + 1)]),
+    );
     // SAFETY: ROWS is a tile, and COLUMNS has rows of TILE + 1 words (launch contract for the rest).
     unsafe { tiled::<{ TILE + 1 }>(a, c, m, tiles) };
 }
@@ -220,8 +199,6 @@ unsafe fn tiled<const PITCH: u32>(
 /// Both tiles of a block of `register_tiled` in shared memory.
 type Stage = MaybeUninit<[F32x4; (Square::STAGE_WORDS / 4) as usize]>;
 
-/// Change from `padded`: a thread computes 8 x 8 results from registers; both tiles are transposed.
-///
 /// # Safety
 /// Launch contract: 1-D blocks of `SQUARE_THREADS` threads in a 2-D grid, one `SQUARE` x `SQUARE` tile of C per block,
 /// covering `m` in x and y; `a` and `c` 16-byte aligned; the rest as for [`matmul_aat_naive`].
@@ -237,8 +214,6 @@ pub unsafe fn matmul_aat_register_tiled(a: *const f32, c: *mut f32, m: u32) {
     }
 }
 
-/// Change from `register_tiled`: blocks above the diagonal do nothing, and those below store their tile twice.
-///
 /// # Safety
 /// Launch contract: as for [`matmul_aat_register_tiled`].
 #[kernel(launch_bounds(SQUARE_THREADS, 2))]

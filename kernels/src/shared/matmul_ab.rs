@@ -98,24 +98,8 @@
 //! bytes.
 //!
 //! Source: CUDA C++ Best Practices Guide, "Shared Memory in Matrix Multiplication (C=AB)".
-//!
-//! [shared memory]: cuda_std::glossary#shared-memory
-//! [register]: cuda_std::glossary#register
-//! [warp]: cuda_std::glossary#warp
-//! [lane]: cuda_std::glossary#lane
-//! [sector]: cuda_std::glossary#sector
-//! [L1 cache]: cuda_std::glossary#l1-cache
-//! [coalesced]: cuda_std::glossary#coalesced
-//! [barrier]: cuda_std::glossary#barrier
-//! [thread coarsening]: cuda_std::glossary#thread-coarsening
-//! [wavefront]: cuda_std::glossary#wavefront
-//! [occupancy]: cuda_std::glossary#occupancy
-//! [latency hiding]: cuda_std::glossary#latency-hiding
-//! [bank conflict]: cuda_std::glossary#bank-conflict
-//! [spill]: cuda_std::glossary#spill
-//! [local memory]: cuda_std::glossary#local-memory
+#![doc = include_str!("../../../crates/report/src/links.md")]
 
-use core::mem::MaybeUninit;
 use cuda_std::GpuFloat;
 use cuda_std::prelude::*;
 use cuda_std::vector::F32x4;
@@ -154,8 +138,6 @@ fn in_a(row: u32, step: u32) -> usize {
     row as usize * INNER as usize + step as usize
 }
 
-/// Naive: one thread per element of C, both operands from global memory.
-///
 /// # Safety
 /// Launch contract: 2-D grid of `TILE` x `TILE` threads covering `n` in x and `m` in y, both at
 /// least 1; `a` valid for `m * INNER` f32, `b` for `INNER * n`, `c` for `m * n`; `c` overlaps neither.
@@ -176,16 +158,14 @@ pub unsafe fn matmul_ab_naive(a: *const f32, b: *const f32, c: *mut f32, m: u32,
     }
 }
 
-/// Change from `naive`: a warp computes 32 results of one row, so each warp stages that row of A in
-/// shared memory. Only the warp itself reads it, so a barrier for the warp is enough.
+/// A warp computes 32 results of one row, so each warp stages that row of A in shared memory. Only the warp itself
+/// reads it, so a barrier for the warp is enough.
 ///
 /// # Safety
 /// Launch contract: as for [`matmul_ab_naive`].
 #[kernel]
 pub unsafe fn matmul_ab_shared_a(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32) {
-    #[address_space(shared)]
-    static mut ROWS: MaybeUninit<[f32; (TILE * INNER) as usize]> = MaybeUninit::uninit();
-    let rows = (&raw mut ROWS).cast::<f32>();
+    let rows = shared_array!(ROWS: [f32; TILE * INNER]);
     let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
     let (column, row) = (thread::index_2d().x, thread::index_2d().y);
     // SAFETY: clamped rows and columns are in the matrices; y * INNER + x is in ROWS; the words
@@ -205,17 +185,12 @@ pub unsafe fn matmul_ab_shared_a(a: *const f32, b: *const f32, c: *mut f32, m: u
     }
 }
 
-/// Change from `shared_a`: the block stages its tile of B in shared memory as well.
-///
 /// # Safety
 /// Launch contract: as for [`matmul_ab_naive`].
 #[kernel]
 pub unsafe fn matmul_ab_shared_ab(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32) {
-    #[address_space(shared)]
-    static mut LEFT: MaybeUninit<[f32; (TILE * INNER) as usize]> = MaybeUninit::uninit();
-    #[address_space(shared)]
-    static mut RIGHT: MaybeUninit<[f32; (INNER * TILE) as usize]> = MaybeUninit::uninit();
-    let (left, right) = ((&raw mut LEFT).cast::<f32>(), (&raw mut RIGHT).cast::<f32>());
+    let (left, right) =
+        (shared_array!(LEFT: [f32; TILE * INNER]), shared_array!(RIGHT: [f32; INNER * TILE]));
     let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
     let (column, row) = (thread::index_2d().x, thread::index_2d().y);
     // SAFETY: clamped rows and columns are in the matrices; y * 32 + x is in both tiles; every
@@ -236,9 +211,6 @@ pub unsafe fn matmul_ab_shared_ab(a: *const f32, b: *const f32, c: *mut f32, m: 
     }
 }
 
-/// Change from `shared_ab`: a block computes 64 x 128 results, a thread 8 x 8 of them, and each
-/// operand read from shared memory is used eight times from a register.
-///
 /// A is stored transposed, so that the eight rows of a thread are two 16-byte reads. A thread's rows
 /// and columns are two groups of four, half a tile apart, so that the lanes of a read touch
 /// different banks.
@@ -249,13 +221,10 @@ pub unsafe fn matmul_ab_shared_ab(a: *const f32, b: *const f32, c: *mut f32, m: 
 /// `c` 16-byte aligned and valid as for [`matmul_ab_naive`].
 #[kernel(launch_bounds(REGISTERS_BLOCK, REGISTERS_BLOCKS_PER_MULTIPROCESSOR))]
 pub unsafe fn matmul_ab_register_tiled(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32) {
-    #[address_space(shared)]
-    static mut LEFT: MaybeUninit<[F32x4; (INNER * BLOCK_TILE_ROWS / 4) as usize]> =
-        MaybeUninit::uninit();
-    #[address_space(shared)]
-    static mut RIGHT: MaybeUninit<[F32x4; (INNER * BLOCK_TILE_COLUMNS / 4) as usize]> =
-        MaybeUninit::uninit();
-    let (left, right) = ((&raw mut LEFT).cast::<f32>(), (&raw mut RIGHT).cast::<f32>());
+    let (left, right) = (
+        shared_array!(LEFT: [F32x4; INNER * BLOCK_TILE_ROWS / 4]).cast::<f32>(),
+        shared_array!(RIGHT: [F32x4; INNER * BLOCK_TILE_COLUMNS / 4]).cast::<f32>(),
+    );
     let thread = thread::thread_idx_x();
     let (first_row, first_column) =
         (thread::block_idx_y() * BLOCK_TILE_ROWS, thread::block_idx_x() * BLOCK_TILE_COLUMNS);

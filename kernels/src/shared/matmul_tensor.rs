@@ -132,23 +132,12 @@
 //! Source: PTX ISA, "Matrix multiply-accumulate operation using mma instruction" and "Asynchronous warpgroup level matrix
 //! instructions"; CUTLASS documentation, "Efficient GEMM in
 //! CUDA".
-//!
-//! [measured peak]: cuda_std::glossary#measured-peak
-//! [shared memory]: cuda_std::glossary#shared-memory
-//! [register]: cuda_std::glossary#register
-//! [warp]: cuda_std::glossary#warp
-//! [sector]: cuda_std::glossary#sector
-//! [bank]: cuda_std::glossary#bank
-//! [wavefront]: cuda_std::glossary#wavefront
-//! [swizzle]: cuda_std::glossary#swizzle
-//! [asynchronous copy]: cuda_std::glossary#asynchronous-copy
-//! [mbarrier]: cuda_std::glossary#mbarrier
+#![doc = include_str!("../../../crates/report/src/links.md")]
 
 pub(super) mod tiles;
 pub(super) mod warpgroups;
 
 use self::tiles::{Work, at, store_16x8};
-use core::mem::MaybeUninit;
 use cuda_std::mma::{self, A, B, C};
 use cuda_std::prelude::*;
 use cuda_std::tensor_copy::{self, TensorMap};
@@ -177,11 +166,12 @@ pub const STEPS: u32 = tiles::STEPS;
 /// Dynamic shared memory of `mma_pipelined`, bytes.
 pub const RING_BYTES: u32 = STAGES * STAGE_BYTES;
 
-/// Naive: square tiles of A and B in shared memory, multiplied without tensor cores.
-///
 /// # Safety
-/// Launch contract: 2-D grid of `TILE` x `TILE` threads covering `n` in x and `m` in y; `m`, `n` and `k` at least 1; `a`
-/// valid for `m * k` bf16, `b` for `n * k`, `c` for `m * n` f32; `c` overlaps neither.
+/// Launch contract:
+/// - grid: 2-D, covering `n` in x and `m` in y
+/// - block: `TILE` x `TILE` threads
+/// - lengths: `m`, `n` and `k` at least 1; `a` valid for `m * k` bf16, `b` for `n * k`, `c` for `m * n` f32
+/// - aliasing: `c` overlaps neither
 #[kernel]
 pub unsafe fn matmul_tensor_naive(
     a: *const bf16,
@@ -191,11 +181,8 @@ pub unsafe fn matmul_tensor_naive(
     n: u32,
     k: u32,
 ) {
-    #[address_space(shared)]
-    static mut LEFT: MaybeUninit<[f32; (TILE * PITCH) as usize]> = MaybeUninit::uninit();
-    #[address_space(shared)]
-    static mut RIGHT: MaybeUninit<[f32; (TILE * PITCH) as usize]> = MaybeUninit::uninit();
-    let (left, right) = ((&raw mut LEFT).cast::<f32>(), (&raw mut RIGHT).cast::<f32>());
+    let (left, right) =
+        (shared_array!(LEFT: [f32; TILE * PITCH]), shared_array!(RIGHT: [f32; TILE * PITCH]));
     let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
     let (column, row) = (thread::index_2d().x, thread::index_2d().y);
     let staged_column = thread::block_idx_x() * TILE + y;
@@ -226,8 +213,7 @@ pub unsafe fn matmul_tensor_naive(
     }
 }
 
-/// Change from `naive`: tensor cores. Each warp computes 16 x 8 results, and its lanes load their fragments from
-/// global memory.
+/// Tensor cores. Each warp computes 16 x 8 results, and its lanes load their fragments from global memory.
 ///
 /// # Safety
 /// Launch contract: 1-D blocks of `THREADS` threads in a 2-D grid, one `GLOBAL_ROWS` x `GLOBAL_COLUMNS` tile of C per block,
@@ -269,8 +255,6 @@ pub unsafe fn matmul_tensor_mma_global(
     unsafe { store_16x8(c, (m, n), (row, column), sum) };
 }
 
-/// Change from `mma_global`: the block stages tiles of A and B in shared memory, and each warp computes 64 x 64 results.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS` threads per block, one block per `ROWS` x `COLUMNS` tile of C; `STAGE_BYTES` of
 /// dynamic shared memory; the rest as for [`matmul_tensor_mma_global`].
@@ -283,12 +267,10 @@ pub unsafe fn matmul_tensor_mma_tiled(
     n: u32,
     k: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: a stage is `STAGE_BYTES` (launch contract for the rest).
     unsafe { Work::new(a, b, (m, n, k)).one_by_one::<false>(c) };
 }
 
-/// Change from `mma_tiled`: the chunks of a row are swizzled, so that `ldmatrix` has no bank conflicts.
-///
 /// # Safety
 /// Launch contract: as for [`matmul_tensor_mma_tiled`].
 #[kernel(launch_bounds(THREADS, 1), min_compute_capability = 80)]
@@ -300,12 +282,10 @@ pub unsafe fn matmul_tensor_mma_swizzled(
     n: u32,
     k: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: a stage is `STAGE_BYTES` (launch contract for the rest).
     unsafe { Work::new(a, b, (m, n, k)).one_by_one::<true>(c) };
 }
 
-/// Change from `mma_swizzled`: `STAGES` tiles are in shared memory, and while the warps multiply one, the next are copied.
-///
 /// # Safety
 /// Launch contract: as for [`matmul_tensor_mma_tiled`], with `RING_BYTES` of dynamic shared memory.
 #[kernel(launch_bounds(THREADS, 1), min_compute_capability = 80)]
@@ -317,7 +297,7 @@ pub unsafe fn matmul_tensor_mma_pipelined(
     n: u32,
     k: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the ring is `RING_BYTES` (launch contract for the rest).
     unsafe { Work::new(a, b, (m, n, k)).pipelined::<STAGES, { STAGES - 2 }>(c) };
 }
 
@@ -326,13 +306,14 @@ pub const WGMMA_THREADS: u32 = warpgroups::THREADS;
 /// Dynamic shared memory of `wgmma`, bytes.
 pub const WGMMA_BYTES: u32 = warpgroups::SHARED_BYTES;
 
-/// Change from `mma_pipelined`: four warps multiply together and read both factors from shared memory; one thread has the
-/// Tensor Memory Accelerator copy the tiles, swizzled on the way.
-///
 /// # Safety
-/// Launch contract: 1-D grid of `WGMMA_THREADS` threads per block, one block per `ROWS` x `COLUMNS` tile of C; `WGMMA_BYTES` of
-/// dynamic shared memory; `a` and `b` maps of matrices of `k` columns of bf16, `m` and `n` rows, in boxes of `STEPS` x `ROWS` and
-/// `STEPS` x `COLUMNS` elements with a swizzle of 128 bytes; 8 divides `k`; `c` valid for `m * n` f32, overlapping neither.
+/// Launch contract:
+/// - grid: 1-D, one block per `ROWS` x `COLUMNS` tile of C
+/// - block: `WGMMA_THREADS` threads; `WGMMA_BYTES` of dynamic shared memory
+/// - lengths: `a` and `b` maps of matrices of `k` columns of bf16, `m` and `n` rows, in boxes of `STEPS` x `ROWS` and
+///   `STEPS` x `COLUMNS` elements with a swizzle of 128 bytes; `c` valid for `m * n` f32
+/// - alignment: 8 divides `k`
+/// - aliasing: `c` overlaps neither
 #[kernel(launch_bounds(WGMMA_THREADS, 1), min_compute_capability = 90a)]
 pub unsafe fn matmul_tensor_wgmma(a: TensorMap, b: TensorMap, c: *mut f32, m: u32, n: u32, k: u32) {
     let _ = (a, b);
@@ -340,6 +321,6 @@ pub unsafe fn matmul_tensor_wgmma(a: TensorMap, b: TensorMap, c: *mut f32, m: u3
         tensor_copy::parameter!(matmul_tensor_wgmma, 0),
         tensor_copy::parameter!(matmul_tensor_wgmma, 1),
     );
-    // SAFETY: the launch contract.
+    // SAFETY: the maps, the block and its shared memory are those of `product` (launch contract for the rest).
     unsafe { warpgroups::product(maps, c, (m, n, k)) };
 }

@@ -139,23 +139,8 @@
 //! Source: CUDA C++ Best Practices Guide, "Constant Memory" and "Shared Memory"; Micikevicius, "3D
 //! Finite Difference Computation on GPUs using CUDA"; Kirk and Hwu, "Programming Massively Parallel
 //! Processors", chapter "Stencil".
-//!
-//! [L1 cache]: cuda_std::glossary#l1-cache
-//! [L2 cache]: cuda_std::glossary#l2-cache
-//! [shared memory]: cuda_std::glossary#shared-memory
-//! [constant memory]: cuda_std::glossary#constant-memory
-//! [warp]: cuda_std::glossary#warp
-//! [lane]: cuda_std::glossary#lane
-//! [block]: cuda_std::glossary#block
-//! [barrier]: cuda_std::glossary#barrier
-//! [sector]: cuda_std::glossary#sector
-//! [register]: cuda_std::glossary#register
-//! [wavefront]: cuda_std::glossary#wavefront
-//! [occupancy]: cuda_std::glossary#occupancy
-//! [bank conflict]: cuda_std::glossary#bank-conflict
-//! [minimum time]: cuda_std::glossary#minimum-time
+#![doc = include_str!("../../../crates/report/src/links.md")]
 
-use core::mem::MaybeUninit;
 use cuda_std::GpuFloat;
 use cuda_std::prelude::*;
 use cuda_std::vector::F32x4;
@@ -227,8 +212,6 @@ fn flat_index(row: u32, columns: u32, column: u32) -> usize {
     row as usize * columns as usize + column as usize
 }
 
-/// Naive: a thread per element loads its 9 words, and the 5 coefficients, from global memory.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` and `target` valid for `n`
 /// f32, `coefficients` for `COEFFICIENTS`; `target` overlaps neither.
@@ -260,8 +243,6 @@ unsafe fn line(source: *const f32, coefficients: &[f32; COEFFICIENTS], i: u32, n
     add_axis::<RADIUS>(coefficients[0] * at(0), coefficients, at)
 }
 
-/// Change from `line_global`: the coefficients are in constant memory and become operands of the multiply-adds.
-///
 /// # Safety
 /// Launch contract: as for [`stencil_line_global`], without coefficients: they are in `STENCIL_COEFFICIENTS`.
 #[kernel]
@@ -273,16 +254,12 @@ pub unsafe fn stencil_line_constant(source: *const f32, target: *mut f32, n: u32
     }
 }
 
-/// Change from `line_constant`: the block stages its words and 4 more on either side, the halo, in shared memory.
-///
 /// # Safety
 /// Launch contract: as for [`stencil_line_constant`].
 #[kernel]
 pub unsafe fn stencil_line_shared(source: *const f32, target: *mut f32, n: u32) {
     const WORDS: u32 = THREADS_PER_BLOCK + 2 * HALO;
-    #[address_space(shared)]
-    static mut LINE: MaybeUninit<[f32; WORDS as usize]> = MaybeUninit::uninit();
-    let words = (&raw mut LINE).cast::<f32>();
+    let words = shared_array!(LINE: [f32; WORDS]);
     let thread = thread::thread_idx_x();
     let (first, i) = (thread::block_idx_x() * THREADS_PER_BLOCK, thread::index_1d());
     // SAFETY: loads are checked; own words are `HALO..HALO + THREADS_PER_BLOCK`, and the halo is the rest; every word
@@ -339,8 +316,6 @@ unsafe fn vector_or_zeros(source: *const f32, at: u32, n: u32) -> F32x4 {
     }
 }
 
-/// Change from `line_shared`: a thread computes 4 words from three 16-byte loads, in registers, without shared memory.
-///
 /// # Safety
 /// Launch contract: as for [`stencil_line_constant`], but `ceil(n / 4)` threads and 16-byte aligned arrays.
 #[kernel]
@@ -395,11 +370,12 @@ unsafe fn plane<const R: usize>(
     add_axis::<R>(sum, &coefficients, |d| load(row.wrapping_add_signed(d), column))
 }
 
-/// Change from `line_vectorized`: another task, 5 points of a plane; a thread per element, all from global memory.
-///
 /// # Safety
-/// Launch contract: 2-D grid of `BLOCK` threads covering `columns` in x and `rows` in y; `source` and `target` valid
-/// for `rows * columns` f32, not overlapping; the coefficients are in `STENCIL_COEFFICIENTS`.
+/// Launch contract:
+/// - grid: 2-D, covering `columns` in x and `rows` in y
+/// - block: `BLOCK` threads
+/// - lengths: `source` and `target` valid for `rows * columns` f32; the coefficients are in `STENCIL_COEFFICIENTS`
+/// - aliasing: they do not overlap
 #[kernel]
 pub unsafe fn stencil_plane_r1_global(
     source: *const f32,
@@ -496,8 +472,6 @@ fn add_vectors(sums: F32x4, coefficient: f32, a: F32x4, b: F32x4) -> F32x4 {
     )
 }
 
-/// Change from `plane_r1_global`: a thread walks down four columns with 16-byte loads and holds the rows above and below in registers.
-///
 /// # Safety
 /// Launch contract: as for [`stencil_plane_rolling`].
 #[kernel]
@@ -511,8 +485,6 @@ pub unsafe fn stencil_plane_r1_rolling(
     unsafe { roll_down::<1, 3>(source, target, (rows, columns)) };
 }
 
-/// Change from `plane_r1_rolling`: 17 points; a thread per element again, all from global memory.
-///
 /// # Safety
 /// Launch contract: as for [`stencil_plane_r1_global`].
 #[kernel]
@@ -527,17 +499,13 @@ pub unsafe fn stencil_plane_global(source: *const f32, target: *mut f32, rows: u
     }
 }
 
-/// Change from `plane_global`: the block stages a tile of 32 x 32 elements and its halo in shared memory.
-///
 /// # Safety
 /// Launch contract: 2-D grid of `BLOCK` threads, one `TILE` x `TILE` tile per block, covering `columns` in x and `rows`
 /// in y; arrays and coefficients as for [`stencil_plane_r1_global`].
 #[kernel]
 pub unsafe fn stencil_plane_shared(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
     const WIDTH: u32 = TILE + 2 * HALO;
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[f32; (WIDTH * WIDTH) as usize]> = MaybeUninit::uninit();
-    let words = (&raw mut WORDS).cast::<f32>();
+    let words = shared_array!(WORDS: [f32; WIDTH * WIDTH]);
     let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
     let (left, top) = (thread::block_idx_x() * TILE, thread::block_idx_y() * TILE);
     // SAFETY: loads are checked; a tile's row and column are below WIDTH; every word that is read after the barrier was
@@ -576,8 +544,6 @@ pub unsafe fn stencil_plane_shared(source: *const f32, target: *mut f32, rows: u
     }
 }
 
-/// Change from `plane_shared`: a thread walks down four columns with 9 rows in registers; no shared memory, no barrier.
-///
 /// # Safety
 /// Launch contract: 1-D blocks of `STRIP_THREADS` threads in a 2-D grid, `COLUMNS_PER_THREAD` columns per thread and
 /// `ROWS_PER_BLOCK` rows per block, covering `columns` in x and `rows` in y; 4 divides `columns`; `source` and `target`
@@ -641,12 +607,13 @@ unsafe fn volume_of_thread<const R: usize>(
     }
 }
 
-/// Change from `plane_rolling`: another task, 7 points of a volume; a thread per element, all from global memory.
-///
 /// # Safety
-/// Launch contract: 3-D grid of `BLOCK` threads covering `columns` in x and `rows` in y, a plane per block in z;
-/// `source` and `target` valid for `planes * rows * columns` f32, not overlapping; the coefficients are in
-/// `STENCIL_COEFFICIENTS`.
+/// Launch contract:
+/// - grid: 3-D, covering `columns` in x and `rows` in y, a plane per block in z
+/// - block: `BLOCK` threads
+/// - lengths: `source` and `target` valid for `planes * rows * columns` f32; the coefficients are in
+///   `STENCIL_COEFFICIENTS`
+/// - aliasing: they do not overlap
 #[kernel]
 pub unsafe fn stencil_volume_r1_global(
     source: *const f32,
@@ -655,12 +622,10 @@ pub unsafe fn stencil_volume_r1_global(
     rows: u32,
     columns: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe { volume_of_thread::<1>(source, target, [planes, rows, columns]) };
 }
 
-/// Change from `volume_r1_global`: a thread walks through the planes with four columns in registers.
-///
 /// # Safety
 /// Launch contract: 3-D grid of `BLOCK` threads, `COLUMNS_PER_THREAD` columns per thread in x, a row in y and
 /// `PLANES_PER_BLOCK` planes per block in z, covering the volume; 4 divides `columns`; arrays 16-byte aligned; the rest
@@ -714,8 +679,6 @@ pub unsafe fn stencil_volume_r1_rolling(
     }
 }
 
-/// Change from `volume_r1_rolling`: 25 points; a thread per element again, all from global memory.
-///
 /// # Safety
 /// Launch contract: as for [`stencil_volume_r1_global`].
 #[kernel]
@@ -726,12 +689,10 @@ pub unsafe fn stencil_volume_global(
     rows: u32,
     columns: u32,
 ) {
-    // SAFETY: the launch contract.
+    // SAFETY: the launch contract is the same.
     unsafe { volume_of_thread::<RADIUS>(source, target, [planes, rows, columns]) };
 }
 
-/// Change from `volume_global`: the block walks through the planes; the middle one and its halo are in shared memory, the 8 others in registers.
-///
 /// The tile of a plane is 128 x 16 elements. Its rows are 35 vectors apart in shared memory: two for the halo, and one
 /// that shifts the rows, so that the vectors of a column are in different banks.
 ///
@@ -748,8 +709,6 @@ pub unsafe fn stencil_volume_rolling(
     const RING: usize = 2 * RADIUS + 3;
     const PITCH: u32 = BLOCK.0 + 3;
     const BUFFER: u32 = PITCH * (VOLUME_ROWS + 2 * HALO);
-    #[address_space(shared)]
-    static mut TILES: MaybeUninit<[F32x4; 2 * BUFFER as usize]> = MaybeUninit::uninit();
     let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
     let (left, top) =
         (thread::block_idx_x() * BLOCK.0 * COLUMNS_PER_THREAD, thread::block_idx_y() * VOLUME_ROWS);
@@ -795,7 +754,7 @@ pub unsafe fn stencil_volume_rolling(
         let mut around = halo(first);
         let target = target.wrapping_add(flat_index(row, columns, column));
         for plane in first..end {
-            let tile = (&raw mut TILES).cast::<F32x4>().add((plane % 2 * BUFFER) as usize);
+            let tile = shared_array!(TILES: [F32x4; 2 * BUFFER]).add((plane % 2 * BUFFER) as usize);
             let own = tile.add(((HALO + y) * PITCH + 1 + x) as usize);
             *own = ring[RADIUS];
             if brings_halo {

@@ -128,26 +128,8 @@
 //!
 //! Source: CUDA C++ Best Practices Guide, "Shared Memory in Matrix Multiplication (C=AA^T)"; NVIDIA
 //! developer blog, "An Efficient Matrix Transpose in CUDA C/C++".
-//!
-//! [shared memory]: cuda_std::glossary#shared-memory
-//! [coalesced]: cuda_std::glossary#coalesced
-//! [bank conflict]: cuda_std::glossary#bank-conflict
-//! [warp]: cuda_std::glossary#warp
-//! [lane]: cuda_std::glossary#lane
-//! [sector]: cuda_std::glossary#sector
-//! [bank]: cuda_std::glossary#bank
-//! [wavefront]: cuda_std::glossary#wavefront
-//! [L2 cache]: cuda_std::glossary#l2-cache
-//! [block]: cuda_std::glossary#block
-//! [L1 cache]: cuda_std::glossary#l1-cache
-//! [barrier]: cuda_std::glossary#barrier
-//! [padding]: cuda_std::glossary#padding
-//! [swizzle]: cuda_std::glossary#swizzle
-//! [bytes in flight]: cuda_std::glossary#bytes-in-flight
-//! [register]: cuda_std::glossary#register
-//! [occupancy]: cuda_std::glossary#occupancy
+#![doc = include_str!("../../../crates/report/src/links.md")]
 
-use core::mem::MaybeUninit;
 use cuda_std::prelude::*;
 use cuda_std::vector::F32x4;
 
@@ -199,8 +181,6 @@ fn flat_index(row: u32, column: u32, width: u32) -> usize {
     row as usize * width as usize + column as usize
 }
 
-/// Naive: lanes follow a source row, so their stores are `rows` words apart.
-///
 /// # Safety
 /// Launch contract: 2-D grid of `TILE` x `BLOCK_ROWS` threads, one `TILE` x `TILE` tile per block,
 /// covering `columns` in x and `rows` in y; `source` and `target` valid for `rows * columns` f32,
@@ -226,8 +206,6 @@ pub unsafe fn transpose_column_write(
     }
 }
 
-/// Change from `column_write`: lanes follow a target row, so their loads are `columns` words apart.
-///
 /// # Safety
 /// Launch contract: as for [`transpose_column_write`], but covering `rows` in x and `columns` in y.
 #[kernel]
@@ -282,55 +260,57 @@ unsafe fn through_tile(
     }
 }
 
-/// Change from `column_read`: each block stages a tile in shared memory and writes it back transposed,
-/// so that global loads and stores are both coalesced. All 32 lanes that read a column of the tile hit
-/// the same bank: a 32-way bank conflict.
+/// Each block stages a tile in shared memory and writes it back transposed, so that global loads and stores are both
+/// coalesced. All 32 lanes that read a column of the tile hit the same bank: a 32-way bank conflict.
 ///
 /// # Safety
 /// Launch contract: as for [`transpose_column_write`].
 #[kernel]
 pub unsafe fn transpose_tiled(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[f32; (TILE * TILE) as usize]> = MaybeUninit::uninit();
     // SAFETY: row * TILE + column < TILE * TILE (launch contract for the rest).
     unsafe {
-        through_tile(source, target, rows, columns, (&raw mut WORDS).cast(), |row, column| {
-            row * TILE + column
-        });
+        through_tile(
+            source,
+            target,
+            rows,
+            columns,
+            shared_array!(WORDS: [f32; TILE * TILE]),
+            |row, column| row * TILE + column,
+        );
     }
 }
 
-/// Change from `tiled`: padding each row by one word shifts consecutive rows by one bank, so a column
-/// touches 32 different banks.
-///
 /// # Safety
 /// Launch contract: as for [`transpose_column_write`].
 #[kernel]
 pub unsafe fn transpose_padded(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[f32; (TILE * (TILE + 1)) as usize]> = MaybeUninit::uninit();
     // SAFETY: row * (TILE + 1) + column < TILE * (TILE + 1) (launch contract for the rest).
     unsafe {
-        through_tile(source, target, rows, columns, (&raw mut WORDS).cast(), |row, column| {
-            row * (TILE + 1) + column
-        });
+        through_tile(
+            source,
+            target,
+            rows,
+            columns,
+            shared_array!(WORDS: [f32; TILE * (TILE + 1)]),
+            |row, column| row * (TILE + 1) + column,
+        );
     }
 }
 
-/// Change from `padded`: no unused word; row r stores its column c at index c ^ r, so that a column
-/// still touches 32 different banks.
-///
 /// # Safety
 /// Launch contract: as for [`transpose_column_write`].
 #[kernel]
 pub unsafe fn transpose_swizzled(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
-    #[address_space(shared)]
-    static mut WORDS: MaybeUninit<[f32; (TILE * TILE) as usize]> = MaybeUninit::uninit();
     // SAFETY: row ^ column < TILE, a permutation of the row's columns (launch contract for the rest).
     unsafe {
-        through_tile(source, target, rows, columns, (&raw mut WORDS).cast(), |row, column| {
-            row * TILE + (column ^ row)
-        });
+        through_tile(
+            source,
+            target,
+            rows,
+            columns,
+            shared_array!(WORDS: [f32; TILE * TILE]),
+            |row, column| row * TILE + (column ^ row),
+        );
     }
 }
 
@@ -387,8 +367,8 @@ unsafe fn through_sub_tiles(
     }
 }
 
-/// Change from `swizzled`: each thread loads four rows of four words, transposes this 4 x 4 sub-tile in
-/// registers, and stores 16 bytes at a time. The swizzle permutes vectors of 16 bytes instead of words.
+/// Each thread loads four rows of four words, transposes this 4 x 4 sub-tile in registers, and stores 16 bytes at a
+/// time. The swizzle permutes vectors of 16 bytes instead of words.
 ///
 /// # Safety
 /// Launch contract: 2-D grid of `VECTORIZED_THREADS` x `VECTORIZED_THREADS` threads, one `VECTORIZED_TILE` x `VECTORIZED_TILE`
@@ -396,40 +376,43 @@ unsafe fn through_sub_tiles(
 /// 16-byte aligned and valid for `rows * columns` f32, not overlapping.
 #[kernel(launch_bounds(VECTORIZED_THREADS * VECTORIZED_THREADS))]
 pub unsafe fn transpose_vectorized(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
-    #[address_space(shared)]
-    static mut VECTORS: MaybeUninit<[F32x4; (VECTORIZED_TILE * VECTORIZED_THREADS) as usize]> =
-        MaybeUninit::uninit();
     let place = TilePosition::new(VECTORIZED_TILE);
     // SAFETY: the launch contract; VECTORS holds a tile.
-    unsafe { through_sub_tiles(source, target, rows, columns, (&raw mut VECTORS).cast(), place) };
+    unsafe {
+        through_sub_tiles(
+            source,
+            target,
+            rows,
+            columns,
+            shared_array!(VECTORS: [F32x4; VECTORIZED_TILE * VECTORIZED_THREADS]),
+            place,
+        )
+    };
 }
 
-/// Change from `vectorized`: neighbouring blocks take tiles below each other in the source, so that
-/// blocks that run concurrently write adjacent parts of the same target rows.
-///
 /// # Safety
 /// Launch contract: as for [`transpose_vectorized`], but covering `rows` in x and `columns` in y.
 #[kernel(launch_bounds(VECTORIZED_THREADS * VECTORIZED_THREADS))]
 pub unsafe fn transpose_block_order(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
-    #[address_space(shared)]
-    static mut VECTORS: MaybeUninit<[F32x4; (VECTORIZED_TILE * VECTORIZED_THREADS) as usize]> =
-        MaybeUninit::uninit();
     let place = TilePosition::down_first(VECTORIZED_TILE);
     // SAFETY: the launch contract; VECTORS holds a tile.
-    unsafe { through_sub_tiles(source, target, rows, columns, (&raw mut VECTORS).cast(), place) };
+    unsafe {
+        through_sub_tiles(
+            source,
+            target,
+            rows,
+            columns,
+            shared_array!(VECTORS: [F32x4; VECTORIZED_TILE * VECTORIZED_THREADS]),
+            place,
+        )
+    };
 }
 
-/// Change from `block_order`: `cp.async` copies the tile from global to shared memory without passing
-/// through registers; the 4 x 4 transpose happens on the way out.
-///
 /// # Safety
 /// Launch contract: as for [`transpose_block_order`].
 #[kernel(launch_bounds(VECTORIZED_THREADS * VECTORIZED_THREADS), min_compute_capability = 80)]
 pub unsafe fn transpose_async_copy(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
-    #[address_space(shared)]
-    static mut VECTORS: MaybeUninit<[F32x4; (VECTORIZED_TILE * VECTORIZED_THREADS) as usize]> =
-        MaybeUninit::uninit();
-    let tile = (&raw mut VECTORS).cast::<F32x4>();
+    let tile = shared_array!(VECTORS: [F32x4; VECTORIZED_TILE * VECTORIZED_THREADS]);
     let TilePosition { column, row, x, y } = TilePosition::down_first(VECTORIZED_TILE);
     // SAFETY: as in `through_sub_tiles`; the copies are waited for before the barrier that publishes
     // them.

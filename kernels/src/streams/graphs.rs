@@ -1,8 +1,5 @@
-//! The kernel of `graphs`, whose work is the host's; the teaching doc is in `host/src/patterns/streams/graphs.rs`.
-
 use cuda_std::prelude::*;
 
-/// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
 /// The factor by which each kernel multiplies.
 pub const FACTOR: u32 = 3;

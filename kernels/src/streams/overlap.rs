@@ -1,8 +1,5 @@
-//! Kernels of `overlap`. Host half and teaching doc: `host/src/patterns/streams/overlap.rs`.
-
 use cuda_std::prelude::*;
 
-/// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
 /// Rounds of a step. A round is a multiplication and an addition.
 pub const ROUNDS: u32 = 16;
@@ -16,8 +13,11 @@ pub const LESS: f32 = 1.9;
 /// decides the kernel's duration, and copies do not change it.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` and `target` valid for `n` f32 and not
-/// overlapping.
+/// Launch contract:
+/// - grid: 1-D, covering `n` threads
+/// - block: `THREADS_PER_BLOCK` threads
+/// - lengths: `source` and `target` valid for `n` f32
+/// - aliasing: they do not overlap
 #[kernel]
 pub unsafe fn overlap_iterate(source: *const f32, target: *mut f32, n: u32, steps: u32) {
     let i = thread::index_1d() as usize;
@@ -29,7 +29,7 @@ pub unsafe fn overlap_iterate(source: *const f32, target: *mut f32, n: u32, step
                 word = word * word - LESS;
             }
         }
-        // SAFETY: as for the source.
+        // SAFETY: i < n, the length of the target, and the word is this thread's.
         unsafe { *target.add(i) = word };
     }
 }

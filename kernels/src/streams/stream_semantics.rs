@@ -1,9 +1,5 @@
-//! The kernel of `stream_semantics`, whose work is the host's; the teaching doc is in
-//! `host/src/patterns/streams/stream_semantics.rs`.
-
 use cuda_std::prelude::*;
 
-/// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
 /// The factor by which each turn of the loop multiplies.
 pub const FACTOR: u32 = 1_664_525;
@@ -29,7 +25,7 @@ pub unsafe fn stream_semantics_work(
         for _ in 0..turns {
             value = value.wrapping_mul(FACTOR).wrapping_add(addend);
         }
-        // SAFETY: as above, for the target.
+        // SAFETY: i < n, and the target holds n elements (launch contract).
         unsafe { *target.add(i as usize) = value };
     }
 }

@@ -1,8 +1,5 @@
-//! Kernels of `batching`. Host half and teaching doc: `host/src/patterns/transfer/batching.rs`.
-
 use cuda_std::prelude::*;
 
-/// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
 
 /// Copies `count` rows of `width` words between arrays whose rows begin a pitch apart.

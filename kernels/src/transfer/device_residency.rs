@@ -1,5 +1,3 @@
-//! Kernels of `device_residency`. Host half and teaching doc: `host/src/patterns/transfer/device_residency.rs`.
-
 use cuda_std::prelude::*;
 
 /// Threads per block of the steps with a thread per value.

@@ -1,13 +1,9 @@
-//! The kernels of `peer_to_peer`. The doc is in the host half of the pattern, whose work is the host's: every variant
-//! involves several devices.
-
 use core::sync::atomic::Ordering::Relaxed;
 use cuda_std::atomic::SystemAtomicU32;
 use cuda_std::memory;
 use cuda_std::prelude::*;
 use cuda_std::vector::{self, U32x4};
 
-/// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
 /// Words from one link of the chain to the next place where one may be: 4 KiB.
 pub const LINK_DISTANCE: u32 = 1024;
@@ -28,8 +24,6 @@ pub unsafe fn peer_to_peer_copy_words(source: *const u32, target: *mut u32, n: u
     }
 }
 
-/// Change from `copy_words`: each thread copies 16 bytes with one load and one store.
-///
 /// # Safety
 /// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `ceil(n / 4)`; `source` and `target` as for
 /// [`peer_to_peer_copy_words`], and 16-byte aligned.

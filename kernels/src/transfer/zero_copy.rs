@@ -1,9 +1,6 @@
-//! Kernels of `zero_copy`. Host half and teaching doc: `host/src/patterns/transfer/zero_copy.rs`.
-
 use cuda_std::prelude::*;
 use cuda_std::warp::WARP_SIZE;
 
-/// Threads per block.
 pub const THREADS_PER_BLOCK: u32 = 256;
 /// The distance in words from one read of a thread to its next: 32 blocks further, so that another multiprocessor has read
 /// that word before.
@@ -71,7 +68,7 @@ pub unsafe fn zero_copy_rewrite(source: *const u32, target: *mut u32, n: u32, pa
         let word = unsafe { *source.add(i as usize) };
         for pass in (0..passes).rev() {
             // Volatile, so that no compiler drops all writes but the last.
-            // SAFETY: as above.
+            // SAFETY: i < n (launch contract).
             unsafe { target.add(i as usize).write_volatile(word.wrapping_mul(3 + pass)) };
         }
     }

@@ -57,7 +57,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
                         json!({
                             "name": variant.name,
                             "kernel": pattern.kernel_name(variant),
-                            "summary": variant.summary,
+                            "summary": pattern.summary(variant),
                             "min_compute_capability": variant.min_compute_capability,
                         })
                     })
@@ -95,7 +95,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     for pattern in catalogue.patterns {
         table.add_row([pattern.name, "", &pattern.claim()]);
         for variant in pattern.variants {
-            table.add_row(["", variant.name, variant.summary]);
+            table.add_row(["", variant.name, &pattern.summary(variant)]);
         }
     }
     println!("{table}");

@@ -1,15 +1,5 @@
-//! Host half of `cache_operators`. Device half and teaching doc: `kernels/src/caches/cache_operators.rs`.
-
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep, Variant,
-};
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
-use kernels::caches::cache_operators as device;
-use kernels::caches::cache_operators::{KEYS_PER_THREAD, THREADS_PER_BLOCK};
+use crate::prelude::*;
+use kernels::caches::cache_operators::{self as device, KEYS_PER_THREAD, THREADS_PER_BLOCK};
 
 /// Words of a sector, and lanes of a warp.
 const SECTOR_WORDS: u32 = 8;
@@ -50,128 +40,30 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Copy, streamed(size).total())),
     variants: &[
-        Variant::kernel("plain", "plain loads and stores", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::cache_operators_plain)
-        })
-        .only_when(is_power)
-        .expecting(traffic),
-        Variant::kernel("stream_ca", "the keys by `.ca`", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::cache_operators_stream_ca)
-        })
-        .only_when(is_power)
-        .expecting(traffic),
-        Variant::kernel("stream_cg", "the keys by `.cg`: L2 only", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::cache_operators_stream_cg)
-        })
-        .only_when(is_power)
-        .expecting(traffic),
-        Variant::kernel(
-            "stream_cs",
-            "the keys by `.cs`: evicted first",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::cache_operators_stream_cs)
-            },
-        )
-        .only_when(is_power)
-        .expecting(traffic),
-        Variant::kernel(
-            "stream_nc",
-            "the keys by `.nc`: the read-only path",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::cache_operators_stream_nc)
-            },
-        )
-        .only_when(is_power)
-        .expecting(traffic),
-        Variant::kernel(
-            "stream_no_allocate",
-            "the keys by `.L1::no_allocate`",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::cache_operators_stream_no_allocate)
-            },
-        )
-        .only_when(is_power)
-        .expecting(traffic),
-        Variant::kernel(
-            "stream_evict_first",
-            "the keys by an L2 policy: evicted first",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::cache_operators_stream_evict_first)
-            },
-        )
-        .min_compute_capability(80)
-        .only_when(is_power)
-        .expecting(traffic),
-        Variant::kernel(
-            "stream_prefetch_l2",
-            "plain, and each thread prefetches later keys into L2",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::cache_operators_stream_prefetch_l2)
-            },
-        )
-        .only_when(is_power)
-        .expecting(traffic),
-        Variant::kernel(
-            "table_cg",
-            "the table by `.cg`: never from L1",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::cache_operators_table_cg)
-            },
-        )
-        .only_when(is_power)
-        .expecting(traffic),
-        Variant::kernel(
-            "table_nc",
-            "the table by `.nc`: a read-only gather",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::cache_operators_table_nc)
-            },
-        )
-        .only_when(is_power)
-        .expecting(traffic),
-        Variant::kernel(
-            "table_evict_last",
-            "the table by an L2 policy: evicted last",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::cache_operators_table_evict_last)
-            },
-        )
-        .min_compute_capability(80)
-        .only_when(is_power)
-        .expecting(traffic),
-        Variant::kernel("store_wb", "the results by `.wb`", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::cache_operators_store_wb)
-        })
-        .only_when(is_power)
-        .expecting(traffic),
-        Variant::kernel("store_cg", "the results by `.cg`: past L1", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::cache_operators_store_cg)
-        })
-        .only_when(is_power)
-        .expecting(traffic),
-        Variant::kernel(
-            "store_cs",
-            "the results by `.cs`: evicted first",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::cache_operators_store_cs)
-            },
-        )
-        .only_when(is_power)
-        .expecting(traffic),
-        Variant::kernel(
-            "store_wt",
-            "the results by `.wt`: through L2",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::cache_operators_store_wt)
-            },
-        )
-        .only_when(is_power)
-        .expecting(traffic),
-        Variant::kernel("both_cs", "keys and results by `.cs`", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::cache_operators_both_cs)
-        })
-        .only_when(is_power)
-        .expecting(traffic),
+        variant!(device::cache_operators_plain, launch).only_when(is_power).expecting(traffic),
+        variant!(device::cache_operators_stream_ca, launch).only_when(is_power).expecting(traffic),
+        variant!(device::cache_operators_stream_cg, launch).only_when(is_power).expecting(traffic),
+        variant!(device::cache_operators_stream_cs, launch).only_when(is_power).expecting(traffic),
+        variant!(device::cache_operators_stream_nc, launch).only_when(is_power).expecting(traffic),
+        variant!(device::cache_operators_stream_no_allocate, launch)
+            .only_when(is_power)
+            .expecting(traffic),
+        variant!(device::cache_operators_stream_evict_first, launch)
+            .only_when(is_power)
+            .expecting(traffic),
+        variant!(device::cache_operators_stream_prefetch_l2, launch)
+            .only_when(is_power)
+            .expecting(traffic),
+        variant!(device::cache_operators_table_cg, launch).only_when(is_power).expecting(traffic),
+        variant!(device::cache_operators_table_nc, launch).only_when(is_power).expecting(traffic),
+        variant!(device::cache_operators_table_evict_last, launch)
+            .only_when(is_power)
+            .expecting(traffic),
+        variant!(device::cache_operators_store_wb, launch).only_when(is_power).expecting(traffic),
+        variant!(device::cache_operators_store_cg, launch).only_when(is_power).expecting(traffic),
+        variant!(device::cache_operators_store_cs, launch).only_when(is_power).expecting(traffic),
+        variant!(device::cache_operators_store_wt, launch).only_when(is_power).expecting(traffic),
+        variant!(device::cache_operators_both_cs, launch).only_when(is_power).expecting(traffic),
     ],
 };
 
@@ -202,13 +94,12 @@ fn traffic(size: &Size) -> Expectation {
             requests += 1;
         }
     }
-    Expectation {
-        load_sectors: Some(sectors as f64 / requests as f64),
-        store_sectors: Some(16.0),
-        arithmetic: "a load of 16 sectors of keys, and four of as many sectors as the lanes' words \
+    Expectation::sectors(
+        sectors as f64 / requests as f64,
+        16.0,
+        "a load of 16 sectors of keys, and four of as many sectors as the lanes' words \
             are in, nearly 32",
-        ..Expectation::default()
-    }
+    )
 }
 
 /// Random keys, and a random table.

@@ -1,15 +1,7 @@
-//! Host half of `constant_memory`. Device half and teaching doc: `kernels/src/caches/constant_memory.rs`.
-
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Preparation, Size, Sweep, Variant,
+use crate::prelude::*;
+use kernels::caches::constant_memory::{
+    self as device, COEFFICIENTS, ROW, STEPS, TABLE, THREADS_PER_BLOCK,
 };
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
-use kernels::caches::constant_memory as device;
-use kernels::caches::constant_memory::{COEFFICIENTS, ROW, STEPS, TABLE, THREADS_PER_BLOCK};
 use rayon::prelude::*;
 
 /// Rows that the walk goes through.
@@ -44,74 +36,54 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, _| None,
     variants: &[
-        Variant::kernel("global", "the table is in global memory", |launcher, arrays, size| {
-            walk(launcher, arrays, size, device::constant_memory_global)
-        })
-        .only_when(distinct_fits)
-        .expecting(|size| Expectation {
-            load_sectors: Some(sectors(size)),
-            ..stores("neighbouring words: ceil(distinct x 4 B / 32 B) sectors")
+        variant!(device::constant_memory_global, walk).only_when(distinct_fits).expecting(|size| {
+            Expectation {
+                load_sectors: Some(sectors(size)),
+                ..stores("neighbouring words: ceil(distinct x 4 B / 32 B) sectors")
+            }
         }),
-        Variant::kernel(
-            "read_only",
-            "the loads use the read-only path",
-            |launcher, arrays, size| {
-                walk(launcher, arrays, size, device::constant_memory_read_only)
+        variant!(device::constant_memory_read_only, walk).only_when(distinct_fits).expecting(
+            |size| Expectation {
+                load_sectors: Some(sectors(size)),
+                ..stores("neighbouring words: ceil(distinct x 4 B / 32 B) sectors")
             },
-        )
-        .only_when(distinct_fits)
-        .expecting(|size| Expectation {
-            load_sectors: Some(sectors(size)),
-            ..stores("neighbouring words: ceil(distinct x 4 B / 32 B) sectors")
-        }),
-        Variant::kernel(
-            "shared",
-            "each block copies the table into shared memory and reads it there",
-            |launcher, arrays, size| walk(launcher, arrays, size, device::constant_memory_shared),
-        )
-        .only_when(distinct_fits)
-        .expecting(|_| Expectation {
-            load_sectors: Some(4.0),
-            shared_load_wavefronts: Some(1.0),
-            shared_store_wavefronts: Some(1.0),
-            ..stores(
-                "neighbouring words are in different banks: 1 wavefront; the copy has 4 \
+        ),
+        variant!(device::constant_memory_shared, walk).only_when(distinct_fits).expecting(|_| {
+            Expectation {
+                load_sectors: Some(4.0),
+                shared_load_wavefronts: Some(1.0),
+                shared_store_wavefronts: Some(1.0),
+                ..stores(
+                    "neighbouring words are in different banks: 1 wavefront; the copy has 4 \
                 sectors",
-            )
+                )
+            }
         }),
-        Variant::kernel("parameter", "the table is a kernel parameter, passed by value", parameter)
+        variant!(device::constant_memory_parameter => parameter)
             .only_when(distinct_fits)
             .expecting(|size| Expectation {
                 constant_passes: Some(distinct(size)),
                 ..stores("parameters are in constant memory: one wavefront per different word")
             }),
-        Variant::kernel(
-            "constant",
-            "the table is a constant static that the host writes by its name",
-            constant,
-        )
-        .only_when(distinct_fits)
-        .prepared(write_table)
-        .expecting(|size| Expectation {
-            constant_passes: Some(distinct(size)),
-            ..stores("one wavefront per different word")
+        variant!(device::constant_memory_constant => constant)
+            .only_when(distinct_fits)
+            .prepared(write_table)
+            .expecting(|size| Expectation {
+                constant_passes: Some(distinct(size)),
+                ..stores("one wavefront per different word")
+            }),
+        variant!(device::constant_memory_register => register).writing(&[1]).expecting(|_| {
+            Expectation { load_sectors: Some(1.0), ..stores("8 words of one sector, loaded once") }
         }),
-        Variant::kernel(
-            "register",
-            "another task: all lanes use the same 8 words, `STEPS` times, from registers",
-            register,
-        )
-        .writing(&[1])
-        .expecting(|_| Expectation {
-            load_sectors: Some(1.0),
-            ..stores("8 words of one sector, loaded once")
-        }),
-        Variant::kernel("operand", "the 8 words are operands in constant memory", operand)
+        variant!(device::constant_memory_operand => operand)
             .writing(&[1])
             .prepared(write_table)
             .expecting(|_| Expectation {
                 constant_passes: Some(1.0),
-                ..stores("one word for all lanes: 1 wavefront; a load in PTX, none in machine code")
+                ..stores(
+                    "one word for all lanes: 1 wavefront; a load in PTX, none in machine \
+                code",
+                )
             }),
     ],
 };
@@ -193,49 +165,45 @@ fn walk(
 ) -> Result<()> {
     let [n, distinct] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(0), arrays.output(0), distinct, n);
+    let grid = n.div_ceil(THREADS_PER_BLOCK);
     // SAFETY: the grid covers n threads; `distinct` was checked by the precondition; input 0 is a table of TABLE words
-    // that leads nowhere else; the output holds n elements.
-    unsafe {
-        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
-    }
+    // that leads nowhere else; the output holds n elements and is another allocation.
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }
 
 fn parameter(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let [n, distinct] = size.get().map(|value: usize| value as u32);
     let arguments = (table(), arrays.output(0), distinct, n);
     let kernel = device::constant_memory_parameter;
-    // SAFETY: as for the walks.
-    unsafe {
-        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
-    }
+    let grid = n.div_ceil(THREADS_PER_BLOCK);
+    // SAFETY: the grid covers n threads; `distinct` was checked by the precondition; the output holds n elements.
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }
 
 fn constant(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let [n, distinct] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.output(0), distinct, n);
     let kernel = device::constant_memory_constant;
-    // SAFETY: as for the walks; `write_table` wrote the table.
-    unsafe {
-        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
-    }
+    let grid = n.div_ceil(THREADS_PER_BLOCK);
+    // SAFETY: the grid covers n threads; `distinct` was checked by the precondition; `write_table` wrote the table; the
+    // output holds n elements.
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }
 
 fn register(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let [n, _] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(0), arrays.output(1), n);
     let kernel = device::constant_memory_register;
-    // SAFETY: as for the walks.
-    unsafe {
-        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
-    }
+    let grid = n.div_ceil(THREADS_PER_BLOCK);
+    // SAFETY: the grid covers n threads; input 0 holds the table; the output holds n elements.
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }
 
 fn operand(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let [n, _] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.output(1), n);
     let kernel = device::constant_memory_operand;
-    // SAFETY: as for the walks; `write_table` wrote the table.
-    unsafe {
-        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
-    }
+    let grid = n.div_ceil(THREADS_PER_BLOCK);
+    // SAFETY: the grid covers n threads; `write_table` wrote the table; the output holds n elements.
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }

@@ -134,22 +134,12 @@
 //!
 //! Source: CUDA C++ Best Practices Guide, "L2 Cache": "L2 Cache Access Window", "Tuning the Access
 //! Window Hit-Ratio"; CUDA C++ Programming Guide, "Device Memory L2 Access Management".
-//!
-//! [L2 cache]: cuda_std::glossary#l2-cache
-//! [compute capability]: cuda_std::glossary#compute-capability
-//! [stream]: cuda_std::glossary#stream
-//! [cache line]: cuda_std::glossary#cache-line
-//! [race]: cuda_std::glossary#race
+#![doc = include_str!("../../../../crates/report/src/links.md")]
 
 mod in_place;
 mod set_aside;
 
-use anyhow::Result;
-use coalesce::data::{Data, Element, POISON, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, HostWork, Output, Pattern, Resource, Size, Sweep, Variant,
-};
-use cuda_host::Gpu;
+use crate::prelude::*;
 use cust::context::CurrentContext;
 use cust::event::{Event, EventFlags};
 use cust::memory::{CopyDestination, DeviceBuffer};
@@ -206,70 +196,34 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Copy, streamed(size))),
     variants: &[
-        Variant::host("plain", "no window", |gpu, case, size| {
-            build(gpu, case, size, Persistence::Plain)
-        })
-        .only_when(table_fits),
-        Variant::host(
-            "all_set_aside",
-            "all the L2 that the device allows is set aside; a window of the stream over the table",
-            |gpu, case, size| build(gpu, case, size, Persistence::AllSetAside),
-        )
-        .min_compute_capability(80)
-        .only_when(table_fits),
-        Variant::host(
-            "window",
-            "the size says how much is set aside, and the hit ratio",
-            |gpu, case, size| build(gpu, case, size, Persistence::Window),
-        )
-        .min_compute_capability(80)
-        .only_when(table_fits),
-        Variant::host(
-            "tuned",
-            "the hit ratio is S / table bytes, at most 1; the other accesses are as usual",
-            |gpu, case, size| build(gpu, case, size, Persistence::Tuned),
-        )
-        .min_compute_capability(80)
-        .only_when(table_fits),
-        Variant::host(
-            "launch_window",
-            "the window is an attribute of the launch instead of the stream",
-            |gpu, case, size| build(gpu, case, size, Persistence::LaunchWindow),
-        )
-        .min_compute_capability(80)
-        .only_when(table_fits),
-        Variant::host(
-            "evict_first",
-            "no window and no set-aside; accesses to source and target are marked evict-first",
-            |gpu, case, size| build(gpu, case, size, Persistence::EvictFirst),
-        )
-        .only_when(table_fits),
-        Variant::host(
-            "in_place",
-            "the Guide's kernel: table and stream are doubled in place, without a window",
-            |gpu, case, _| in_place::build(gpu, case, Doubling::Plain),
-        )
-        .writing(&[1, 2])
-        .moving(doubled_bytes)
-        .only_when(table_fits),
-        Variant::host(
-            "in_place_window",
-            "all the L2 that the device allows is set aside; the launch has a window over the table",
-            |gpu, case, _| in_place::build(gpu, case, Doubling::Window),
-        )
-        .writing(&[1, 2])
-        .moving(doubled_bytes)
-        .min_compute_capability(80)
-        .only_when(table_fits),
-        Variant::host(
-            "in_place_tuned",
-            "the window has 20 MiB, and the hit ratio 20 MiB / table bytes",
-            |gpu, case, _| in_place::build(gpu, case, Doubling::Tuned),
-        )
-        .writing(&[1, 2])
-        .moving(doubled_bytes)
-        .min_compute_capability(80)
-        .only_when(table_fits),
+        variant!("plain", build, Persistence::Plain).only_when(table_fits),
+        variant!("all_set_aside", build, Persistence::AllSetAside)
+            .min_compute_capability(80)
+            .only_when(table_fits),
+        variant!("window", build, Persistence::Window)
+            .min_compute_capability(80)
+            .only_when(table_fits),
+        variant!("tuned", build, Persistence::Tuned)
+            .min_compute_capability(80)
+            .only_when(table_fits),
+        variant!("launch_window", build, Persistence::LaunchWindow)
+            .min_compute_capability(80)
+            .only_when(table_fits),
+        variant!("evict_first", build, Persistence::EvictFirst).only_when(table_fits),
+        variant!("in_place", in_place::build, Doubling::Plain)
+            .writing(&[1, 2])
+            .moving(doubled_bytes)
+            .only_when(table_fits),
+        variant!("in_place_window", in_place::build, Doubling::Window)
+            .writing(&[1, 2])
+            .moving(doubled_bytes)
+            .min_compute_capability(80)
+            .only_when(table_fits),
+        variant!("in_place_tuned", in_place::build, Doubling::Tuned)
+            .writing(&[1, 2])
+            .moving(doubled_bytes)
+            .min_compute_capability(80)
+            .only_when(table_fits),
     ],
 };
 

@@ -1,15 +1,7 @@
-//! Host half of `local_memory`. Device half and teaching doc: `kernels/src/caches/local_memory.rs`.
-
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep, Variant,
+use crate::prelude::*;
+use kernels::caches::local_memory::{
+    self as device, COUNTERS, SPILLED_BLOCK, THREADS_PER_BLOCK, WORDS,
 };
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
-use kernels::caches::local_memory as device;
-use kernels::caches::local_memory::{COUNTERS, SPILLED_BLOCK, THREADS_PER_BLOCK, WORDS};
 use rayon::prelude::*;
 
 /// Different words that a warp counts at a time.
@@ -31,50 +23,29 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Read, bytes(size).read)),
     variants: &[
-        Variant::kernel(
-            "indexed",
-            "the counters are an array, indexed by the data",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::local_memory_indexed, THREADS_PER_BLOCK)
-            },
-        )
-        .only_when(distinct_fits)
-        .expecting(|size| Expectation {
-            local_load_sectors: Some(local_sectors(size)),
-            local_store_sectors: Some(local_sectors(size)),
-            ..traffic("4 sectors of each of min(d, 8) lines per word; all other accesses alike")
-        }),
-        Variant::kernel(
-            "unrolled",
-            "each word is compared with every counter's number, in registers",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::local_memory_unrolled, THREADS_PER_BLOCK)
-            },
-        )
-        .only_when(distinct_fits)
-        .expecting(|_| traffic("32 lanes x 4 B / 32 B = 4 sectors; registers cost nothing")),
-        Variant::kernel(
-            "spilled",
-            "launch bounds leave fewer registers than the counters need",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::local_memory_spilled, SPILLED_BLOCK)
-            },
-        )
-        .only_when(distinct_fits)
-        .expecting(|_| traffic("as in PTX, which has no spills: 4 sectors")),
-        Variant::kernel(
-            "shared",
-            "the counters are in shared memory, one bank per thread",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::local_memory_shared, THREADS_PER_BLOCK)
-            },
-        )
-        .only_when(distinct_fits)
-        .expecting(|_| Expectation {
-            shared_load_wavefronts: Some(1.0),
-            shared_store_wavefronts: Some(1.0),
-            ..traffic("each lane has a bank of its own: 1 wavefront")
-        }),
+        variant!(device::local_memory_indexed, launch, THREADS_PER_BLOCK)
+            .only_when(distinct_fits)
+            .expecting(|size| Expectation {
+                local_load_sectors: Some(local_sectors(size)),
+                local_store_sectors: Some(local_sectors(size)),
+                ..traffic(
+                    "4 sectors of each of min(d, 8) lines per word; all other accesses \
+                alike",
+                )
+            }),
+        variant!(device::local_memory_unrolled, launch, THREADS_PER_BLOCK)
+            .only_when(distinct_fits)
+            .expecting(|_| traffic("32 lanes x 4 B / 32 B = 4 sectors; registers cost nothing")),
+        variant!(device::local_memory_spilled, launch, SPILLED_BLOCK)
+            .only_when(distinct_fits)
+            .expecting(|_| traffic("as in PTX, which has no spills: 4 sectors")),
+        variant!(device::local_memory_shared, launch, THREADS_PER_BLOCK)
+            .only_when(distinct_fits)
+            .expecting(|_| Expectation {
+                shared_load_wavefronts: Some(1.0),
+                shared_store_wavefronts: Some(1.0),
+                ..traffic("each lane has a bank of its own: 1 wavefront")
+            }),
     ],
 };
 
@@ -94,12 +65,7 @@ fn local_sectors(size: &Size) -> f64 {
 
 /// Coalesced loads and stores of global memory.
 fn traffic(arithmetic: &'static str) -> Expectation {
-    Expectation {
-        load_sectors: Some(4.0),
-        store_sectors: Some(4.0),
-        arithmetic,
-        ..Expectation::default()
-    }
+    Expectation::sectors(4.0, 4.0, arithmetic)
 }
 
 /// Input: word `index` of thread `i` at `index * n + i`. Lanes that are equal modulo `distinct` have equal words.

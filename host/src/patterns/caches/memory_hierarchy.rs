@@ -1,22 +1,12 @@
-//! Host half of `memory_hierarchy`. Device half and teaching doc: `kernels/src/caches/memory_hierarchy.rs`.
-
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Element, POISON, Random};
+use crate::prelude::*;
 use coalesce::hierarchy::{Measure, MemorySpace};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, HostWork, Output, Pattern, Resource, Size, Sweep, Variant,
-};
-use cuda_host::{Gpu, Launcher};
-use cuda_std::kernel::Kernel;
 use cuda_std::texture::Texture;
 use cust::memory::{CopyDestination, DeviceBuffer};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
 use cust_ext::texture as images;
-use kernels::caches::memory_hierarchy as device;
 use kernels::caches::memory_hierarchy::{
-    ACCESSES_PER_LOAD, CONSTANT_WORDS, L1_WORDS, LINE_WORDS, LOADS_IN_FLIGHT, SHARED_WORDS,
-    THREADS_PER_BLOCK,
+    self as device, ACCESSES_PER_LOAD, CONSTANT_WORDS, L1_WORDS, LINE_WORDS, LOADS_IN_FLIGHT,
+    SHARED_WORDS, THREADS_PER_BLOCK,
 };
 use rayon::prelude::*;
 
@@ -67,37 +57,28 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, _| None,
     variants: &[
-        Variant::kernel(
-            "chase_global",
-            "one thread follows a chain through global memory",
-            chase_global,
-        )
-        .writing(&[END, BLOCK_SUMS])
-        .expecting(|size| Expectation {
-            load_sectors: Some(chain_sectors(size)),
-            store_sectors: Some((32.0 * 4.0 + 1.0) / 33.0),
-            arithmetic: "each step 1 sector; the block's reading before it, and its sums, 4",
-            ..Expectation::default()
-        }),
-        Variant::kernel("chase_l2", "its loads pass the L1 cache by", chase_l2).expecting(|_| {
-            Expectation {
-                load_sectors: Some(1.0),
-                store_sectors: Some(1.0),
-                arithmetic: "one thread: 1 sector per step",
-                ..Expectation::default()
-            }
-        }),
-        Variant::kernel("chase_shared", "the chain is in shared memory", chase_shared)
-            .only_when(fits_shared_memory)
-            .expecting(|_| Expectation {
-                load_sectors: Some(4.0),
-                store_sectors: Some(1.0),
-                shared_load_wavefronts: Some(1.0),
-                shared_store_wavefronts: Some(1.0),
-                arithmetic: "a coalesced copy to shared memory, then 1 word per step",
-                ..Expectation::default()
+        variant!(device::memory_hierarchy_chase_global => chase_global)
+            .writing(&[END, BLOCK_SUMS])
+            .expecting(|size| {
+                Expectation::sectors(
+                    chain_sectors(size),
+                    (32.0 * 4.0 + 1.0) / 33.0,
+                    "each step 1 sector; the block's reading before it, and its sums, 4",
+                )
             }),
-        Variant::kernel("chase_constant", "the chain is in constant memory", chase_constant)
+        variant!(device::memory_hierarchy_chase_l2 => chase_l2)
+            .expecting(|_| Expectation::sectors(1.0, 1.0, "one thread: 1 sector per step")),
+        variant!(device::memory_hierarchy_chase_shared => chase_shared)
+            .only_when(fits_shared_memory)
+            .expecting(|_| {
+                Expectation::sectors(
+                    4.0,
+                    1.0,
+                    "a coalesced copy to shared memory, then 1 word per step",
+                )
+                .shared(1.0, 1.0)
+            }),
+        variant!(device::memory_hierarchy_chase_constant => chase_constant)
             .only_when(is_the_constant_chain)
             .prepared(|with| {
                 let chain = chain(CONSTANT_WORDS as usize);
@@ -110,60 +91,35 @@ pub const PATTERN: Pattern = Pattern {
                 arithmetic: "one thread: 1 wavefront of the constant cache per step",
                 ..Expectation::default()
             }),
-        Variant::kernel(
-            "chase_texture",
-            "the chain is read through a one-dimensional texture",
-            chase_texture,
-        )
-        .only_when(fits_texture)
-        .prepared(|with| {
-            with.arrays.keep_texture("chain", || {
-                let chain = u32::view(&with.case.inputs[0]).expect("the case holds u32");
-                Ok(images::Texture::owning_buffer(DeviceBuffer::from_slice(chain)?, false)?)
+        variant!(device::memory_hierarchy_chase_texture => chase_texture)
+            .only_when(fits_texture)
+            .prepared(|with| {
+                with.arrays.keep_texture("chain", || {
+                    let chain = u32::view(&with.case.inputs[0]).expect("the case holds u32");
+                    Ok(images::Texture::owning_buffer(DeviceBuffer::from_slice(chain)?, false)?)
+                })
             })
-        })
-        .expecting(|_| Expectation {
-            store_sectors: Some(1.0),
-            texture_sectors: Some(1.0),
-            arithmetic: "one thread: 1 sector per step",
-            ..Expectation::default()
-        }),
-        Variant::host(
-            "chase_host",
-            "the chain is in mapped memory of the host",
-            |_, case, size| Ok(Box::new(ChaseHost::new(case, size)?)),
-        ),
-        Variant::kernel(
-            "read_global",
-            "all threads read the data, four loads of 16 bytes in flight each",
-            |launcher, arrays, size| {
-                read(launcher, arrays, size, device::memory_hierarchy_read_global)
-            },
-        )
-        .writing(&[SUMS])
-        .expecting(|_| Expectation {
-            load_sectors: Some(16.0),
-            store_sectors: Some(4.0),
-            arithmetic: "32 lanes x 16 B / 32 B = 16 sectors",
-            ..Expectation::default()
-        }),
-        Variant::kernel(
-            "read_shared",
-            "each block reads a copy in shared memory",
-            |launcher, arrays, size| {
-                read(launcher, arrays, size, device::memory_hierarchy_read_shared)
-            },
-        )
-        .only_when(fits_shared_memory)
-        .writing(&[SUMS])
-        .expecting(|_| Expectation {
-            load_sectors: Some(16.0),
-            store_sectors: Some(4.0),
-            shared_load_wavefronts: Some(4.0),
-            shared_store_wavefronts: Some(4.0),
-            arithmetic: "32 lanes x 16 B / 128 B per wavefront = 4 wavefronts, no conflicts",
-            ..Expectation::default()
-        }),
+            .expecting(|_| Expectation {
+                store_sectors: Some(1.0),
+                texture_sectors: Some(1.0),
+                arithmetic: "one thread: 1 sector per step",
+                ..Expectation::default()
+            }),
+        Variant::host("chase_host", |_, case, size| Ok(Box::new(ChaseHost::new(case, size)?))),
+        variant!(device::memory_hierarchy_read_global, read)
+            .writing(&[SUMS])
+            .expecting(|_| Expectation::sectors(16.0, 4.0, "32 lanes x 16 B / 32 B = 16 sectors")),
+        variant!(device::memory_hierarchy_read_shared, read)
+            .only_when(fits_shared_memory)
+            .writing(&[SUMS])
+            .expecting(|_| {
+                Expectation::sectors(
+                    16.0,
+                    4.0,
+                    "32 lanes x 16 B / 128 B per wavefront = 4 wavefronts, no conflicts",
+                )
+                .shared(4.0, 4.0)
+            }),
     ],
 };
 

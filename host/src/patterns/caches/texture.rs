@@ -1,20 +1,10 @@
-//! Host half of `texture`. Device half and teaching doc: `kernels/src/caches/texture.rs`.
-
-use anyhow::{Result, bail};
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Preparation, Resource, Size, Sweep,
-    Variant, fits_grid_y,
-};
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
+use crate::prelude::*;
+use anyhow::bail;
 use cuda_std::texture::{Plane, Texture};
 use cust::memory::DeviceBuffer;
 use cust_ext::texture as images;
 use cust_ext::texture::{AddressMode, Filter, Sampling, Shape, Uses};
-use kernels::caches::texture as device;
-use kernels::caches::texture::{THREADS_PER_BLOCK, TILE, Walk};
+use kernels::caches::texture::{self as device, THREADS_PER_BLOCK, TILE, Walk};
 use rayon::prelude::*;
 use std::collections::HashSet;
 
@@ -78,104 +68,53 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Copy, bytes(size).total())),
     variants: &[
-        Variant::kernel(
-            "plain",
-            "row-major memory, clamped by `min` and `max`; a warp computes 32 pixels of a row",
-            |launcher, arrays, size| loads(launcher, arrays, size, device::texture_plain, NEAREST),
-        )
-        .only_when(fits)
-        .expecting(|size| {
+        variant!(device::texture_plain, loads, NEAREST).only_when(fits).expecting(|size| {
             loading(size, ROW_OF_PIXELS, clamp, "the sectors of 32 neighbours, rotated")
         }),
-        Variant::kernel(
-            "linear",
-            "the same memory through a one-dimensional texture, 32 pixels of a row",
-            linear,
-        )
-        .prepared(make_linear)
-        .only_when(fits_linear)
-        .expecting(|size| Expectation {
-            texture_sectors: Some(sectors(size, ROW_OF_PIXELS, IN_ROWS, clamp, NEAREST_ONE)),
-            ..stores("the sectors of `plain`")
-        }),
-        Variant::kernel(
-            "array",
-            "coordinates of an array; the texture unit clamps",
-            |launcher, arrays, size| {
-                fetch(launcher, arrays, size, device::texture_array, "nearest", NEAREST)
-            },
-        )
-        .prepared(|with| make_array(with, "nearest"))
-        .only_when(fits)
-        .expecting(|size| fetching(size, ROW_OF_PIXELS, clamp, NEAREST_ONE)),
-        Variant::kernel("array_tile", "a warp computes 8 x 4 pixels", |launcher, arrays, size| {
-            fetch(launcher, arrays, size, device::texture_array_tile, "nearest", NEAREST)
-        })
-        .prepared(|with| make_array(with, "nearest"))
-        .only_when(fits)
-        .expecting(|size| fetching(size, TILE_OF_PIXELS, clamp, NEAREST_ONE)),
-        Variant::kernel(
-            "plain_tile",
-            "row-major memory again, 8 x 4 pixels",
-            |launcher, arrays, size| {
-                loads(launcher, arrays, size, device::texture_plain_tile, NEAREST)
-            },
-        )
-        .only_when(fits)
-        .expecting(|size| {
+        variant!(device::texture_linear => linear)
+            .prepared(make_linear)
+            .only_when(fits_linear)
+            .expecting(|size| Expectation {
+                texture_sectors: Some(sectors(size, ROW_OF_PIXELS, IN_ROWS, clamp, NEAREST_ONE)),
+                ..stores("the sectors of `plain`")
+            }),
+        variant!(device::texture_array, fetch, "nearest", NEAREST)
+            .prepared(|with| make_array(with, "nearest"))
+            .only_when(fits)
+            .expecting(|size| fetching(size, ROW_OF_PIXELS, clamp, NEAREST_ONE)),
+        variant!(device::texture_array_tile, fetch, "nearest", NEAREST)
+            .prepared(|with| make_array(with, "nearest"))
+            .only_when(fits)
+            .expecting(|size| fetching(size, TILE_OF_PIXELS, clamp, NEAREST_ONE)),
+        variant!(device::texture_plain_tile, loads, NEAREST).only_when(fits).expecting(|size| {
             loading(size, TILE_OF_PIXELS, clamp, "the sectors of 8 x 4 pixels, rotated")
         }),
-        Variant::kernel(
-            "bilinear_plain",
-            "another task: the mean of four pixels, by four loads",
-            |launcher, arrays, size| {
-                loads(launcher, arrays, size, device::texture_bilinear_plain, MEAN)
-            },
-        )
-        .writing(&[MEAN])
-        .only_when(fits)
-        .expecting(loading_four),
-        Variant::kernel(
-            "bilinear_gather",
-            "one instruction fetches the four",
-            |launcher, arrays, size| {
-                fetch(launcher, arrays, size, device::texture_bilinear_gather, "gather", MEAN)
-            },
-        )
-        .prepared(|with| make_array(with, "gather"))
-        .writing(&[MEAN])
-        .only_when(fits)
-        .expecting(|size| fetching(size, TILE_OF_PIXELS, clamp, AROUND)),
-        Variant::kernel(
-            "bilinear_array",
-            "the texture unit weighs them",
-            |launcher, arrays, size| {
-                let kernel = device::texture_bilinear_array;
-                fetch(launcher, arrays, size, kernel, "filter", ROUNDED_MEAN)
-            },
-        )
-        .prepared(|with| make_array(with, "filter"))
-        .writing(&[ROUNDED_MEAN])
-        .only_when(fits)
-        .expecting(|size| fetching(size, TILE_OF_PIXELS, clamp, AROUND)),
-        Variant::kernel(
-            "wrap_plain",
-            "another task: the image repeats, by a remainder of each coordinate",
-            |launcher, arrays, size| {
-                loads(launcher, arrays, size, device::texture_wrap_plain, REPEATED)
-            },
-        )
-        .writing(&[REPEATED])
-        .only_when(fits)
-        .expecting(|size| {
-            loading(
-                size,
-                ROW_OF_PIXELS,
-                repeat,
-                "the sectors of 32 neighbours, rotated and repeated",
-            )
-        }),
-        Variant::kernel("wrap_array", "the texture unit repeats the image", wrap)
+        variant!(device::texture_bilinear_plain, loads, MEAN)
+            .writing(&[MEAN])
+            .only_when(fits)
+            .expecting(loading_four),
+        variant!(device::texture_bilinear_gather, fetch, "gather", MEAN)
+            .prepared(|with| make_array(with, "gather"))
+            .writing(&[MEAN])
+            .only_when(fits)
+            .expecting(|size| fetching(size, TILE_OF_PIXELS, clamp, AROUND)),
+        variant!(device::texture_bilinear_array, fetch, "filter", ROUNDED_MEAN)
+            .prepared(|with| make_array(with, "filter"))
+            .writing(&[ROUNDED_MEAN])
+            .only_when(fits)
+            .expecting(|size| fetching(size, TILE_OF_PIXELS, clamp, AROUND)),
+        variant!(device::texture_wrap_plain, loads, REPEATED)
+            .writing(&[REPEATED])
+            .only_when(fits)
+            .expecting(|size| {
+                loading(
+                    size,
+                    ROW_OF_PIXELS,
+                    repeat,
+                    "the sectors of 32 neighbours, rotated and repeated",
+                )
+            }),
+        variant!(device::texture_wrap_array => wrap)
             .prepared(|with| make_array(with, "repeated"))
             .writing(&[REPEATED])
             .only_when(fits_wrapped)

@@ -1,16 +1,7 @@
-//! Host half of `atomics`. Device half and teaching doc: `kernels/src/collectives/atomics.rs`.
-
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Element, Random, Tolerance};
-use coalesce::pattern::{
-    Before, Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep, Variant,
-};
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
-use kernels::collectives::atomics as device;
+use crate::prelude::*;
+use coalesce::pattern::Before;
 use kernels::collectives::atomics::{
-    MAX_BLOCKS, MAX_SHARED, SHARED_THREADS_PER_BLOCK, THREADS_PER_BLOCK, VALUE_BITS,
+    self as device, MAX_BLOCKS, MAX_SHARED, SHARED_THREADS_PER_BLOCK, THREADS_PER_BLOCK, VALUE_BITS,
 };
 
 /// Lanes of a warp.
@@ -76,109 +67,72 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Read, bytes(size).total())),
     variants: &[
-        Variant::kernel(
-            "global",
-            "every thread adds to a counter in device memory",
-            |launcher, arrays, size| launch(launcher, arrays, size, device::atomics_global, U32),
-        )
-        .only_when(is_power)
-        .writing(&[U32])
-        .expecting(|size| updates(size, 4, "n atomics")),
-        Variant::kernel("system_scope", "atomic for the host as well", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::atomics_system_scope, U32)
-        })
-        .only_when(is_power)
-        .writing(&[U32])
-        .expecting(|size| updates(size, 4, "n atomics, as before")),
-        Variant::kernel(
-            "compare_and_swap",
-            "device scope; each addition is a loop of compare-and-swap",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::atomics_compare_and_swap, U32)
-            },
-        )
-        .only_when(is_power)
-        .writing(&[U32])
-        .expecting(|size| {
-            let arithmetic = "a load of the counter, and one compare-and-swap where no two lanes \
-                share it";
-            updates(size, 4, arithmetic)
-        }),
-        Variant::kernel(
-            "warp_aggregated",
-            "lanes with the same counter add up first, and one of them adds the sum",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::atomics_warp_aggregated, U32)
-            },
-        )
-        .min_compute_capability(80)
-        .only_when(is_power)
-        .writing(&[U32])
-        .expecting(|size| {
-            let per_warp = addresses(size).min(WARP);
+        variant!(device::atomics_global, launch, U32)
+            .only_when(is_power)
+            .writing(&[U32])
+            .expecting(|size| updates(size, 4, "n atomics")),
+        variant!(device::atomics_system_scope, launch, U32)
+            .only_when(is_power)
+            .writing(&[U32])
+            .expecting(|size| updates(size, 4, "n atomics, as before")),
+        variant!(device::atomics_compare_and_swap, launch, U32)
+            .only_when(is_power)
+            .writing(&[U32])
+            .expecting(|size| {
+                let arithmetic = "a load of the counter, and one compare-and-swap \
+                    where no two lanes share it";
+                updates(size, 4, arithmetic)
+            }),
+        variant!(device::atomics_warp_aggregated, launch, U32)
+            .only_when(is_power)
+            .writing(&[U32])
+            .expecting(|size| {
+                let per_warp = addresses(size).min(WARP);
+                Expectation {
+                    global_atomics: Some((updates_of(size) * per_warp / WARP) as f64),
+                    global_atomic_passes: Some((4 * per_warp).div_ceil(32) as f64),
+                    ..updates(size, 4, "one atomic per warp and counter: n if no lanes share one")
+                }
+            }),
+        variant!(device::atomics_shared => shared)
+            .only_when(fits_shared)
+            .writing(&[U32])
+            .expecting(|size| {
+                let addresses = addresses(size);
+                Expectation {
+                    load_sectors: Some(4.0),
+                    shared_load_wavefronts: Some(1.0),
+                    shared_store_wavefronts: Some(1.0),
+                    shared_atomic_wavefronts: Some((WARP / addresses.min(WARP)) as f64),
+                    global_atomics: Some((shared_blocks(size) as usize * addresses) as f64),
+                    global_atomic_passes: Some(4.0),
+                    arithmetic: "neighbouring lanes, neighbouring banks: 1 wavefront; \
+                        one atomic per block and counter in device memory",
+                    ..Expectation::default()
+                }
+            }),
+        variant!(device::atomics_u64, launch, U64)
+            .only_when(is_power)
+            .writing(&[U64])
+            .expecting(|size| updates(size, 8, "n atomics of 8 bytes")),
+        variant!(device::atomics_f32, launch, F32)
+            .only_when(is_exact)
+            .writing(&[F32])
+            .expecting(|size| updates(size, 4, "n atomics of 4 bytes")),
+        variant!(device::atomics_f64, launch, F64)
+            .only_when(is_power)
+            .writing(&[F64])
+            .expecting(|size| updates(size, 8, "n atomics of 8 bytes")),
+        variant!(device::atomics_sum_two_launches => two_launches)
+            .with_helper_kernels(&["sum_of_blocks"])
+            .writing(&[SUM])
+            .expecting(|size| sum(size, "4 sectors per load; 4 B stores of block sums")),
+        variant!(device::atomics_sum_last_block => last_block).writing(&[SUM]).expecting(|size| {
             Expectation {
-                global_atomics: Some((updates_of(size) * per_warp / WARP) as f64),
-                global_atomic_passes: Some((4 * per_warp).div_ceil(32) as f64),
-                ..updates(size, 4, "one atomic per warp and counter: n if no lanes share one")
+                global_atomics: Some(sum_blocks(size) as f64),
+                global_atomic_passes: Some(1.0),
+                ..sum(size, "as before, and a ticket per block")
             }
-        }),
-        Variant::kernel(
-            "shared",
-            "each block has counters in shared memory, and adds them to device memory",
-            shared,
-        )
-        .only_when(fits_shared)
-        .writing(&[U32])
-        .expecting(|size| {
-            let addresses = addresses(size);
-            Expectation {
-                load_sectors: Some(4.0),
-                shared_load_wavefronts: Some(1.0),
-                shared_store_wavefronts: Some(1.0),
-                shared_atomic_wavefronts: Some((WARP / addresses.min(WARP)) as f64),
-                global_atomics: Some((shared_blocks(size) as usize * addresses) as f64),
-                global_atomic_passes: Some(4.0),
-                arithmetic: "neighbouring lanes, neighbouring banks: 1 wavefront; one atomic per \
-                    block and counter in device memory",
-                ..Expectation::default()
-            }
-        }),
-        Variant::kernel("u64", "counters of 64 bits in device memory", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::atomics_u64, U64)
-        })
-        .only_when(is_power)
-        .writing(&[U64])
-        .expecting(|size| updates(size, 8, "n atomics of 8 bytes")),
-        Variant::kernel("f32", "counters are f32", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::atomics_f32, F32)
-        })
-        .only_when(is_exact)
-        .writing(&[F32])
-        .expecting(|size| updates(size, 4, "n atomics of 4 bytes")),
-        Variant::kernel("f64", "counters are f64", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::atomics_f64, F64)
-        })
-        .only_when(is_power)
-        .writing(&[F64])
-        .expecting(|size| updates(size, 8, "n atomics of 8 bytes")),
-        Variant::kernel(
-            "sum_two_launches",
-            "another task: the sum of all elements, partial sums of blocks and a second launch",
-            two_launches,
-        )
-        .with_helper_kernels(&["sum_of_blocks"])
-        .writing(&[SUM])
-        .expecting(|size| sum(size, "4 sectors per load; 4 B stores of block sums")),
-        Variant::kernel(
-            "sum_last_block",
-            "one launch: the block that takes the last ticket adds the partial sums",
-            last_block,
-        )
-        .writing(&[SUM])
-        .expecting(|size| Expectation {
-            global_atomics: Some(sum_blocks(size) as f64),
-            global_atomic_passes: Some(1.0),
-            ..sum(size, "as before, and a ticket per block")
         }),
     ],
 };
@@ -238,14 +192,12 @@ fn sum(size: &Size, arithmetic: &'static str) -> Expectation {
     let blocks = sum_blocks(size) as usize;
     let (sectors, requests) = (updates_of(size) / 8, updates_of(size) / WARP);
     let of_partials = ((4 * blocks).div_ceil(32), blocks.div_ceil(WARP));
-    Expectation {
-        load_sectors: Some((sectors + of_partials.0) as f64 / (requests + of_partials.1) as f64),
-        store_sectors: Some(1.0),
-        shared_load_wavefronts: Some(1.0),
-        shared_store_wavefronts: Some(1.0),
+    Expectation::sectors(
+        (sectors + of_partials.0) as f64 / (requests + of_partials.1) as f64,
+        1.0,
         arithmetic,
-        ..Expectation::default()
-    }
+    )
+    .shared(1.0, 1.0)
 }
 
 fn case(size: &Size, random: &mut Random) -> Case {

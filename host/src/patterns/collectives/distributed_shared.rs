@@ -1,14 +1,8 @@
-//! Host half of `distributed_shared`. Device half and teaching doc: `kernels/src/collectives/distributed_shared.rs`.
-
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Random, Tolerance};
-use coalesce::pattern::{
-    Before, Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep, Variant,
+use crate::prelude::*;
+use coalesce::pattern::Before;
+use kernels::collectives::distributed_shared::{
+    self as device, CLUSTER, MAX_PART, THREADS_PER_BLOCK,
 };
-use cuda_host::Launcher;
-use kernels::collectives::distributed_shared as device;
-use kernels::collectives::distributed_shared::{CLUSTER, MAX_PART, THREADS_PER_BLOCK};
 
 /// Lanes of a warp, keys of a vector load, and counters of a sector.
 const WARP: usize = 32;
@@ -48,23 +42,17 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Read, bytes(size).total())),
     variants: &[
-        Variant::kernel("global", "every key is an atomic addition in device memory", global)
-            .only_when(is_power)
-            .expecting(|size| Expectation {
+        variant!(device::distributed_shared_global => global).only_when(is_power).expecting(
+            |size| Expectation {
                 load_sectors: Some(16.0),
                 global_atomics: Some(keys(size) as f64),
                 global_atomic_passes: Some(average(&requests(size), sector_passes)),
                 arithmetic: "32 x 16 B / 32 B = 16 sectors; an atomic per key, nearly 32 different \
-                    sectors for 32 lanes",
+                sectors for 32 lanes",
                 ..Expectation::default()
-            }),
-        Variant::kernel(
-            "parts",
-            "each block counts a part of the bins in shared memory, and ignores the other keys",
-            parts,
-        )
-        .only_when(is_power)
-        .expecting(|size| {
+            },
+        ),
+        variant!(device::distributed_shared_parts => parts).only_when(is_power).expecting(|size| {
             let (part, _) = split(size);
             let of_parts = by_part(size, part);
             let blocks = part_blocks(size);
@@ -78,24 +66,20 @@ pub const PATTERN: Pattern = Pattern {
                 )
             }
         }),
-        Variant::kernel(
-            "cluster",
-            "the blocks of a cluster count in each other's shared memory",
-            cluster,
-        )
-        .min_compute_capability(90)
-        .only_when(fits_cluster)
-        .expecting(|size| {
-            let (clusters, part) = (clusters(size) as usize, bins(size) / CLUSTER);
-            Expectation {
-                shared_atomic_wavefronts: Some(average(&by_part(size, part), word_wavefronts)),
-                ..copies(
-                    size,
-                    clusters,
-                    "each block gets the lanes whose bins it holds; one atomic per cluster and bin",
-                )
-            }
-        }),
+        variant!(device::distributed_shared_cluster => cluster).only_when(fits_cluster).expecting(
+            |size| {
+                let (clusters, part) = (clusters(size) as usize, bins(size) / CLUSTER);
+                Expectation {
+                    shared_atomic_wavefronts: Some(average(&by_part(size, part), word_wavefronts)),
+                    ..copies(
+                        size,
+                        clusters,
+                        "each block gets the lanes whose bins it holds; one atomic per cluster \
+                and bin",
+                    )
+                }
+            },
+        ),
     ],
 };
 
@@ -234,7 +218,7 @@ fn parts(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let arguments = (arrays.input(0), arrays.output(0), bins(size), part, keys(size) as u32);
     let grid = (part_blocks(size), parts);
     let kernel = device::distributed_shared_parts;
-    // SAFETY: the parts cover the bins, and the shared memory holds a part; the arrays are as above.
+    // SAFETY: the parts cover the bins, and the shared memory holds a part; the arrays are those of `global`.
     unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 4 * part, arguments) }
 }
 
@@ -243,6 +227,6 @@ fn cluster(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> 
     let arguments = (arrays.input(0), arrays.output(0), bins(size), part, keys(size) as u32);
     let grid = clusters(size) * CLUSTER;
     let kernel = device::distributed_shared_cluster;
-    // SAFETY: whole clusters, whose shared memory holds all bins; the arrays are as above.
+    // SAFETY: whole clusters, whose shared memory holds all bins; the arrays are those of `global`.
     unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 4 * part, arguments) }
 }

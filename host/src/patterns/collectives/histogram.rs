@@ -1,18 +1,9 @@
-//! Host half of `histogram`. Device half and teaching doc: `kernels/src/collectives/histogram.rs`.
-
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Element, Random, Tolerance};
-use coalesce::pattern::{
-    Before, Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep, Variant,
-};
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
+use crate::prelude::*;
+use coalesce::pattern::Before;
 use cuda_std::warp::WARP_SIZE;
-use kernels::collectives::histogram as device;
 use kernels::collectives::histogram::{
-    BINS, BYTES_IN_FLIGHT, LARGE_BINS, LARGE_THREADS_PER_BLOCK, LOADS_IN_FLIGHT, MAX_BLOCKS,
-    THREADS_PER_BLOCK,
+    self as device, BINS, BYTES_IN_FLIGHT, LARGE_BINS, LARGE_THREADS_PER_BLOCK, LOADS_IN_FLIGHT,
+    MAX_BLOCKS, THREADS_PER_BLOCK,
 };
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -59,36 +50,17 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Read, bytes(size).total())),
     variants: &[
-        Variant::kernel(
-            "global_atomic",
-            "every byte is an atomic addition in device memory",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::histogram_global_atomic, 0, all_blocks(size))
-            },
-        )
-        .expecting(|size| Expectation {
-            load_sectors: Some(1.0),
-            global_atomics: Some(length(size) as f64),
-            global_atomic_passes: Some(average(&byte_requests(size), sector_passes)),
-            arithmetic: "32 lanes x 1 B / 32 B = 1 sector; n atomics, each sector as often as its \
-                most frequent bin",
-            ..Expectation::default()
+        variant!(device::histogram_global_atomic, launch, 0, all_blocks).expecting(|size| {
+            Expectation {
+                load_sectors: Some(1.0),
+                global_atomics: Some(length(size) as f64),
+                global_atomic_passes: Some(average(&byte_requests(size), sector_passes)),
+                arithmetic: "32 lanes x 1 B / 32 B = 1 sector; n atomics, each sector as often as \
+                its most frequent bin",
+                ..Expectation::default()
+            }
         }),
-        Variant::kernel(
-            "block_private",
-            "each block counts in a private copy in shared memory",
-            |launcher, arrays, size| {
-                launch(
-                    launcher,
-                    arrays,
-                    size,
-                    device::histogram_block_private,
-                    0,
-                    scalar_blocks(size),
-                )
-            },
-        )
-        .expecting(|size| {
+        variant!(device::histogram_block_private, launch, 0, scalar_blocks).expecting(|size| {
             let wavefronts = average(&byte_requests(size), word_wavefronts);
             copies(
                 scalar_blocks(size),
@@ -97,21 +69,11 @@ pub const PATTERN: Pattern = Pattern {
                 256 atomics per block",
             )
         }),
-        Variant::kernel("warp_private", "each warp has its own copy", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::histogram_warp_private, 0, scalar_blocks(size))
-        })
-        .expecting(|size| {
+        variant!(device::histogram_warp_private, launch, 0, scalar_blocks).expecting(|size| {
             let wavefronts = average(&byte_requests(size), word_wavefronts);
             copies(scalar_blocks(size), wavefronts, "as before: the lanes of a warp share its copy")
         }),
-        Variant::kernel(
-            "padded",
-            "each lane has its own copy, in rows of 257 words",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::histogram_padded, 0, scalar_blocks(size))
-            },
-        )
-        .expecting(|size| {
+        variant!(device::histogram_padded, launch, 0, scalar_blocks).expecting(|size| {
             let words = |lane: usize, bin: u32| lane as u32 * (BINS + 1) + bin;
             let wavefronts = average(&byte_requests(size), |bins| {
                 let words = bins.iter().enumerate().map(|(lane, bin)| words(lane, *bin));
@@ -123,76 +85,46 @@ pub const PATTERN: Pattern = Pattern {
                 "bank (lane + bin) % 32 is random for random bins: about 3.53 wavefronts",
             )
         }),
-        Variant::kernel(
-            "lane_private",
-            "the 32 copies of a bin are next to each other: bank = lane",
-            |launcher, arrays, size| {
-                launch(
-                    launcher,
-                    arrays,
-                    size,
-                    device::histogram_lane_private,
-                    0,
-                    scalar_blocks(size),
-                )
-            },
-        )
-        .expecting(|size| copies(scalar_blocks(size), 1.0, "bank (32 bin + lane) % 32 = lane, all different: 1 wavefront")),
-        Variant::kernel(
-            "coarsened",
-            "16 bytes per load, four loads in flight",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::histogram_coarsened, 0, wide_blocks(size))
-            },
-        )
-        .expecting(|size| Expectation {
-            load_sectors: Some(16.0),
-            ..copies(wide_blocks(size), 1.0, "32 x 16 B / 32 B = 16 sectors; bank = lane: 1 wavefront")
-        }),
-        Variant::kernel(
-            "aggregated",
-            "four equal neighbouring bytes are counted by one addition",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::histogram_aggregated, 0, wide_blocks(size))
-            },
-        )
-        .expecting(|size| Expectation {
-            load_sectors: Some(16.0),
-            ..copies(
-                wide_blocks(size),
+        variant!(device::histogram_lane_private, launch, 0, scalar_blocks).expecting(|size| {
+            copies(
+                scalar_blocks(size),
                 1.0,
-                "as before, with a quarter of the requests if all bytes are equal",
+                "bank (32 bin + lane) % 32 = lane, \
+                all different: 1 wavefront",
             )
         }),
-        Variant::kernel(
-            "large_histogram_global",
-            "2^17 bins for 32-bit keys, counted in device memory",
-            |launcher, arrays, size| {
-                launch(
-                    launcher,
-                    arrays,
-                    size,
-                    device::histogram_large_histogram_global,
-                    1,
+        variant!(device::histogram_coarsened, launch, 0, wide_blocks).expecting(|size| {
+            Expectation {
+                load_sectors: Some(16.0),
+                ..copies(
                     wide_blocks(size),
+                    1.0,
+                    "32 x 16 B / 32 B = 16 sectors; \
+                bank = lane: 1 wavefront",
                 )
-            },
-        )
-        .writing(&[1])
-        .expecting(|size| Expectation {
-            load_sectors: Some(16.0),
-            global_atomics: Some(keys(size) as f64),
-            global_atomic_passes: Some(average(&key_requests(size), sector_passes)),
-            arithmetic: "16 sectors; one atomic per key, about 32 different sectors for 32 lanes",
-            ..Expectation::default()
+            }
         }),
-        Variant::kernel(
-            "large_histogram",
-            "each block counts a third of the bins in shared memory and ignores the others",
-            many_bins,
-        )
-        .writing(&[1])
-        .expecting(|size| {
+        variant!(device::histogram_aggregated, launch, 0, wide_blocks).expecting(|size| {
+            Expectation {
+                load_sectors: Some(16.0),
+                ..copies(
+                    wide_blocks(size),
+                    1.0,
+                    "as before, with a quarter of the requests if all bytes are equal",
+                )
+            }
+        }),
+        variant!(device::histogram_large_histogram_global, launch, 1, wide_blocks)
+            .writing(&[1])
+            .expecting(|size| Expectation {
+                load_sectors: Some(16.0),
+                global_atomics: Some(keys(size) as f64),
+                global_atomic_passes: Some(average(&key_requests(size), sector_passes)),
+                arithmetic: "16 sectors; one atomic per key, \
+                    about 32 different sectors for 32 lanes",
+                ..Expectation::default()
+            }),
+        variant!(device::histogram_large_histogram => many_bins).writing(&[1]).expecting(|size| {
             let blocks = many_blocks(size, H200_MULTIPROCESSORS, H200_PARTS);
             Expectation {
                 load_sectors: Some(16.0),
@@ -201,8 +133,8 @@ pub const PATTERN: Pattern = Pattern {
                 shared_atomic_wavefronts: Some(average(&part_requests(size), word_wavefronts)),
                 global_atomics: Some(f64::from(blocks * LARGE_BINS)),
                 global_atomic_passes: Some(4.0),
-                arithmetic: "16 sectors; a third of the lanes in random banks: about 1.9 wavefronts; \
-                blocks / 3 x 2^17 atomics",
+                arithmetic: "16 sectors; a third of the lanes in random banks: about 1.9 \
+                wavefronts; blocks / 3 x 2^17 atomics",
                 ..Expectation::default()
             }
         }),
@@ -385,13 +317,13 @@ fn launch<T: Element>(
     size: &Size,
     kernel: Kernel<fn(*const T, *mut u32, u32)>,
     array: usize,
-    grid: u32,
+    blocks: fn(&Size) -> u32,
 ) -> Result<()> {
     let n = length(size).div_ceil(size_of::<T>()) as u32;
     let arguments = (arrays.input(array), arrays.output(array), n);
     // SAFETY: one thread per byte, or a grid of its own choice for the others; the input has that many elements and is
     // 256-byte aligned; the output is a zero for each bin.
-    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
+    unsafe { launcher.launch(kernel, blocks(size), THREADS_PER_BLOCK, 0, arguments) }
 }
 
 fn many_bins(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {

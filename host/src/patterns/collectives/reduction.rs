@@ -1,15 +1,8 @@
-//! Host half of `reduction`. Device half and teaching doc: `kernels/src/collectives/reduction.rs`.
-
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Element, Random, Tolerance};
-use coalesce::pattern::{
-    Before, Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep, Variant,
+use crate::prelude::*;
+use coalesce::pattern::Before;
+use kernels::collectives::reduction::{
+    self as device, LOADS_IN_FLIGHT, MAX_BLOCKS, THREADS_PER_BLOCK,
 };
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
-use kernels::collectives::reduction as device;
-use kernels::collectives::reduction::{LOADS_IN_FLIGHT, MAX_BLOCKS, THREADS_PER_BLOCK};
 use rayon::prelude::*;
 
 /// Bytes of a vector load.
@@ -45,29 +38,17 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Read, bytes(size).total())),
     variants: &[
-        Variant::kernel(
-            "global_atomic",
-            "every thread adds its element to one address",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::reduction_global_atomic, 0, blocks(size))
-            },
-        )
-        .expecting(|size| Expectation {
-            load_sectors: Some(4.0),
-            global_atomics: Some(elements(size) as f64),
-            global_atomic_passes: Some(32.0),
-            arithmetic: "32 lanes x 4 B / 32 B = 4 sectors; n atomics, 32 lanes on one address, \
-                one after the other",
-            ..Expectation::default()
+        variant!(device::reduction_global_atomic, launch, 0, blocks).expecting(|size| {
+            Expectation {
+                load_sectors: Some(4.0),
+                global_atomics: Some(elements(size) as f64),
+                global_atomic_passes: Some(32.0),
+                arithmetic: "32 lanes x 4 B / 32 B = 4 sectors; n atomics, \
+                    32 lanes on one address, one after the other",
+                ..Expectation::default()
+            }
         }),
-        Variant::kernel(
-            "interleaved",
-            "each block adds in a tree in shared memory, then makes one atomic addition",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::reduction_interleaved, 0, blocks(size))
-            },
-        )
-        .expecting(|size| {
+        variant!(device::reduction_interleaved, launch, 0, blocks).expecting(|size| {
             tree(
                 size,
                 (1.0, 1.0),
@@ -75,14 +56,7 @@ pub const PATTERN: Pattern = Pattern {
                 atomics",
             )
         }),
-        Variant::kernel(
-            "strided",
-            "the first threads of the block do the work of each level",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::reduction_strided, 0, blocks(size))
-            },
-        )
-        .expecting(|size| {
+        variant!(device::reduction_strided, launch, 0, blocks).expecting(|size| {
             let (warps, wavefronts) = strided_tree();
             let loads = (2.0 * wavefronts + 1.0) / (2.0 * warps + 1.0);
             let stores = (wavefronts + 16.0) / (warps + 16.0);
@@ -93,14 +67,7 @@ pub const PATTERN: Pattern = Pattern {
                 stores (95 + 16) / (20 + 16)",
             )
         }),
-        Variant::kernel(
-            "sequential",
-            "each level adds the upper half of the words to the lower half",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::reduction_sequential, 0, blocks(size))
-            },
-        )
-        .expecting(|size| {
+        variant!(device::reduction_sequential, launch, 0, blocks).expecting(|size| {
             tree(
                 size,
                 (1.0, 1.0),
@@ -108,14 +75,7 @@ pub const PATTERN: Pattern = Pattern {
                 atomics",
             )
         }),
-        Variant::kernel(
-            "shuffle",
-            "warps add by shuffles; one shared word per warp",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::reduction_shuffle, 0, blocks(size))
-            },
-        )
-        .expecting(|size| {
+        variant!(device::reduction_shuffle, launch, 0, blocks).expecting(|size| {
             tree(
                 size,
                 (1.0, 1.0),
@@ -123,53 +83,14 @@ pub const PATTERN: Pattern = Pattern {
                 atomics",
             )
         }),
-        Variant::kernel(
-            "vectorized",
-            "few blocks; each thread adds many elements, four 16-byte loads in flight",
-            |launcher, arrays, size| {
-                launch(
-                    launcher,
-                    arrays,
-                    size,
-                    device::reduction_vectorized,
-                    0,
-                    vectorized_blocks(size),
-                )
-            },
-        )
-        .expecting(vectorized_traffic),
-        Variant::kernel(
-            "vectorized_i32",
-            "the same for 32-bit integers",
-            |launcher, arrays, size| {
-                launch(
-                    launcher,
-                    arrays,
-                    size,
-                    device::reduction_vectorized_i32,
-                    1,
-                    vectorized_blocks(size),
-                )
-            },
-        )
-        .writing(&[1])
-        .expecting(vectorized_traffic),
-        Variant::kernel(
-            "vectorized_f64",
-            "the same for doubles, two per load",
-            |launcher, arrays, size| {
-                launch(
-                    launcher,
-                    arrays,
-                    size,
-                    device::reduction_vectorized_f64,
-                    2,
-                    vectorized_blocks(size),
-                )
-            },
-        )
-        .writing(&[2])
-        .expecting(vectorized_traffic),
+        variant!(device::reduction_vectorized, launch, 0, vectorized_blocks)
+            .expecting(vectorized_traffic),
+        variant!(device::reduction_vectorized_i32, launch, 1, vectorized_blocks)
+            .writing(&[1])
+            .expecting(vectorized_traffic),
+        variant!(device::reduction_vectorized_f64, launch, 2, vectorized_blocks)
+            .writing(&[2])
+            .expecting(vectorized_traffic),
     ],
 };
 
@@ -275,11 +196,11 @@ fn launch<T: Element>(
     size: &Size,
     kernel: Kernel<fn(*const T, *mut T, u32)>,
     array: usize,
-    grid: u32,
+    blocks: fn(&Size) -> u32,
 ) -> Result<()> {
     let n = elements(size).div_ceil(size_of::<T>() / 4) as u32;
     let arguments = (arrays.input(array), arrays.output(array), n);
     // SAFETY: one thread per element, or a grid of its own choice for the vectorized ones; the input has that many
     // elements and is 256-byte aligned; the output is one zero.
-    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
+    unsafe { launcher.launch(kernel, blocks(size), THREADS_PER_BLOCK, 0, arguments) }
 }

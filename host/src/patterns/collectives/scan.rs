@@ -1,14 +1,6 @@
-//! Host half of `scan`. Device half and teaching doc: `kernels/src/collectives/scan.rs`.
-
 use super::reduction::strided_tree;
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Random, Tolerance};
-use coalesce::pattern::{
-    Before, Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep, Variant,
-};
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
+use crate::prelude::*;
+use coalesce::pattern::Before;
 use cuda_std::warp::WARP_SIZE;
 use kernels::collectives::scan as device;
 use kernels::collectives::scan::published::{PREFIX, SUM};
@@ -67,120 +59,67 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Copy, bytes(size).total())),
     variants: &[
-        Variant::kernel(
-            "hillis_steele",
-            "every word adds the word 1, 2, 4 ... 256 before it",
-            |launcher, arrays, size| {
-                launch_two_passes(
-                    launcher,
-                    arrays,
+        variant!(device::scan_hillis_steele, launch_two_passes, (TILE, TILE), SUMS)
+            .writing(OUTPUTS)
+            .with_helper_kernels(HELPER_KERNELS)
+            .expecting(|size| {
+                two_passes(
                     size,
-                    device::scan_hillis_steele,
-                    (TILE, TILE),
-                    SUMS,
+                    TILE,
+                    TILE,
+                    (1.0, 1.0),
+                    "neighbouring lanes access neighbouring words: 1 wavefront",
                 )
-            },
-        )
-        .writing(OUTPUTS)
-        .with_helper_kernels(HELPER_KERNELS)
-        .expecting(|size| {
-            two_passes(
-                size,
-                TILE,
-                TILE,
-                (1.0, 1.0),
-                "neighbouring lanes access neighbouring words: 1 wavefront",
-            )
-        }),
-        Variant::kernel(
-            "blelloch",
-            "a tree, up and down: fewer additions, more barriers",
-            |launcher, arrays, size| {
-                launch_two_passes(
-                    launcher,
-                    arrays,
+            }),
+        variant!(device::scan_blelloch, launch_two_passes, (TILE, TREE_BLOCK), SUMS)
+            .writing(OUTPUTS)
+            .with_helper_kernels(HELPER_KERNELS)
+            .expecting(|size| {
+                let (requests, wavefronts) = strided_tree();
+                // Up two loads and a store, but none for the root, the last level; down two of each.
+                let (up, up_wavefronts) = (requests - 1.0, wavefronts - 1.0);
+                let loads = (2.0 * up_wavefronts + 2.0 * wavefronts + 16.0)
+                    / (2.0 * up + 2.0 * requests + 16.0);
+                let stores = (16.0 + up_wavefronts + 1.0 + 2.0 * wavefronts)
+                    / (16.0 + up + 1.0 + 2.0 * requests);
+                two_passes(
                     size,
-                    device::scan_blelloch,
-                    (TILE, TREE_BLOCK),
-                    SUMS,
+                    TILE,
+                    TREE_BLOCK,
+                    (loads, stores),
+                    "loads (2 x 94 + 2 x 95 + 16) / (2 x 19 + 2 x 20 + 16), \
+                    stores (16 + 94 + 1 + 2 x 95) / (16 + 19 + 1 + 2 x 20)",
                 )
-            },
-        )
-        .writing(OUTPUTS)
-        .with_helper_kernels(HELPER_KERNELS)
-        .expecting(|size| {
-            let (requests, wavefronts) = strided_tree();
-            // Up two loads and a store, but none for the root, the last level; down two of each.
-            let (up, up_wavefronts) = (requests - 1.0, wavefronts - 1.0);
-            let loads = (2.0 * up_wavefronts + 2.0 * wavefronts + 16.0)
-                / (2.0 * up + 2.0 * requests + 16.0);
-            let stores = (16.0 + up_wavefronts + 1.0 + 2.0 * wavefronts)
-                / (16.0 + up + 1.0 + 2.0 * requests);
-            two_passes(
-                size,
-                TILE,
-                TREE_BLOCK,
-                (loads, stores),
-                "loads (2 x 94 + 2 x 95 + 16) / (2 x 19 + 2 x 20 + 16), stores (16 + 94 + 1 + 2 \
-                x 95) / (16 + 19 + 1 + 2 x 20)",
-            )
-        }),
-        Variant::kernel(
-            "blelloch_padded",
-            "one word of padding after every 32 words",
-            |launcher, arrays, size| {
-                launch_two_passes(
-                    launcher,
-                    arrays,
+            }),
+        variant!(device::scan_blelloch_padded, launch_two_passes, (TILE, TREE_BLOCK), SUMS)
+            .writing(OUTPUTS)
+            .with_helper_kernels(HELPER_KERNELS)
+            .expecting(|size| {
+                two_passes(
                     size,
-                    device::scan_blelloch_padded,
-                    (TILE, TREE_BLOCK),
-                    SUMS,
+                    TILE,
+                    TREE_BLOCK,
+                    (1.0, 1.0),
+                    "words 2 s apart are 2 s + 2 s / 32 banks apart: 1 wavefront",
                 )
-            },
-        )
-        .writing(OUTPUTS)
-        .with_helper_kernels(HELPER_KERNELS)
-        .expecting(|size| {
-            two_passes(
-                size,
-                TILE,
-                TREE_BLOCK,
-                (1.0, 1.0),
-                "words 2 s apart are 2 s + 2 s / 32 banks apart: 1 wavefront",
-            )
-        }),
-        Variant::kernel(
-            "shuffle",
-            "warps scan by shuffles; one shared word per warp",
-            |launcher, arrays, size| {
-                launch_two_passes(launcher, arrays, size, device::scan_shuffle, (TILE, TILE), SUMS)
-            },
-        )
-        .writing(OUTPUTS)
-        .with_helper_kernels(HELPER_KERNELS)
-        .expecting(|size| {
-            two_passes(
-                size,
-                TILE,
-                TILE,
-                (1.0, 1.0),
-                "16 loads and 17 stores per block, shuffles use no shared memory",
-            )
-        }),
-        Variant::kernel(
-            "vectorized",
-            "16-byte loads, 32 elements per thread",
-            |launcher, arrays, size| {
-                launch_two_passes(
-                    launcher,
-                    arrays,
+            }),
+        variant!(device::scan_shuffle, launch_two_passes, (TILE, TILE), SUMS)
+            .writing(OUTPUTS)
+            .with_helper_kernels(HELPER_KERNELS)
+            .expecting(|size| {
+                two_passes(
                     size,
-                    device::scan_vectorized,
-                    (VECTORIZED_TILE, VECTORIZED_THREADS),
-                    VECTORIZED_SUMS,
+                    TILE,
+                    TILE,
+                    (1.0, 1.0),
+                    "16 loads and 17 stores per block, shuffles use no shared memory",
                 )
-            },
+            }),
+        variant!(
+            device::scan_vectorized,
+            launch_two_passes,
+            (VECTORIZED_TILE, VECTORIZED_THREADS),
+            VECTORIZED_SUMS
         )
         .writing(&[0, 4, 5])
         .with_helper_kernels(HELPER_KERNELS)
@@ -193,15 +132,7 @@ pub const PATTERN: Pattern = Pattern {
                 "32 lanes x 16 B / 32 B = 16 sectors, and 4 for the sums",
             )
         }),
-        Variant::kernel(
-            "look_back",
-            "one pass: each block looks back at the tiles before its own",
-            |launcher, arrays, size| {
-                launch_look_back(launcher, arrays, size, device::scan_look_back)
-            },
-        )
-        .writing(&[0, STATE])
-        .expecting(|size| {
+        variant!(device::scan_look_back, launch_look_back).writing(&[0, STATE]).expecting(|size| {
             one_pass(
                 size,
                 (1.0, 1.0),
@@ -209,38 +140,26 @@ pub const PATTERN: Pattern = Pattern {
                 or 9 sectors; one ticket per tile, and one more",
             )
         }),
-        Variant::kernel(
-            "look_back_async",
-            "asynchronous copies bring the tile into shared memory",
-            |launcher, arrays, size| {
-                launch_look_back(launcher, arrays, size, device::scan_look_back_async)
-            },
-        )
-        .min_compute_capability(80)
-        .writing(&[0, STATE])
-        .expecting(|size| {
-            // Of a block of 8 warps: each lane has 16 bytes of 8 rows copied, and reads them twice.
-            let [rows, again] = [8.0 * 8.0, 2.0 * 8.0 * 8.0];
-            // Each warp reads ticket, words and the prefix before them; its sum is a store, ticket and result of the block
-            // are two.
-            let loads = (4.0 * again + 3.0 * 8.0) / (again + 3.0 * 8.0);
-            // A copy that reads as many bytes as a register says takes each pass twice.
-            let stores = (2.0 * 4.0 * rows + 8.0 + 2.0) / (rows + 8.0 + 2.0);
-            one_pass(
-                size,
-                (loads, stores),
-                "sectors as before; 32 lanes x 16 B / 128 B = 4 wavefronts: loads (4 x \
+        variant!(device::scan_look_back_async, launch_look_back).writing(&[0, STATE]).expecting(
+            |size| {
+                // Of a block of 8 warps: each lane has 16 bytes of 8 rows copied, and reads them twice.
+                let [rows, again] = [8.0 * 8.0, 2.0 * 8.0 * 8.0];
+                // Each warp reads ticket, words and the prefix before them; its sum is a store, ticket and result of the block
+                // are two.
+                let loads = (4.0 * again + 3.0 * 8.0) / (again + 3.0 * 8.0);
+                // A copy that reads as many bytes as a register says takes each pass twice.
+                let stores = (2.0 * 4.0 * rows + 8.0 + 2.0) / (rows + 8.0 + 2.0);
+                one_pass(
+                    size,
+                    (loads, stores),
+                    "sectors as before; 32 lanes x 16 B / 128 B = 4 wavefronts: loads (4 x \
                 128 + 24) / 152, stores (2 x 4 x 64 + 10) / 74",
-            )
-        }),
-        Variant::kernel(
-            "specialized_warps",
-            "blocks stay, and each of their warps has one task",
-            launch_specialized_warps,
-        )
-        .min_compute_capability(90)
-        .writing(&[0, SUMS_STATE])
-        .expecting(specialized_warps),
+                )
+            },
+        ),
+        variant!(device::scan_specialized_warps => launch_specialized_warps)
+            .writing(&[0, SUMS_STATE])
+            .expecting(specialized_warps),
     ],
 };
 
@@ -370,8 +289,8 @@ fn specialized_warps(size: &Size) -> Expectation {
         // A ticket for each tile and one more for each block; the last counts the launch.
         global_atomics: Some(2.0 * tiles as f64 + 1.0),
         global_atomic_passes: Some(1.0),
-        arithmetic: "bulk copies are no loads; shared loads of a tile and a last ticket: (163 + 3 x 128 + 18) / \
-                     (163 + 18) wavefronts",
+        arithmetic: "bulk copies are no loads; shared loads of a tile and a last ticket: \
+                (163 + 3 x 128 + 18) / (163 + 18) wavefronts",
         ..Expectation::default()
     }
 }
@@ -469,7 +388,7 @@ fn launch_two_passes(
         }
     }
     let n = elements(size) as u32;
-    // SAFETY: as above; source and target are two arrays of n elements.
+    // SAFETY: a block per tile of the array; source and target are two arrays of n elements, `sums(0)` has one per tile.
     unsafe {
         let arguments = (source, sums(0), arrays.output(0), n);
         launcher.launch(kernel, n.div_ceil(tile), block, 0, arguments)

@@ -1,15 +1,7 @@
-//! Host half of `divergence`. Device half and teaching doc: `kernels/src/execution/divergence.rs`.
-
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep, Variant,
+use crate::prelude::*;
+use kernels::execution::divergence::{
+    self as device, MAX_PATHS, REGROUPED_BLOCK, STEPS, THREADS_PER_BLOCK,
 };
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
-use kernels::execution::divergence as device;
-use kernels::execution::divergence::{MAX_PATHS, REGROUPED_BLOCK, STEPS, THREADS_PER_BLOCK};
 use rayon::prelude::*;
 
 /// Kinds of elements in a curve.
@@ -41,58 +33,30 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Copy, bytes(size).total())),
     variants: &[
-        Variant::kernel(
-            "branched",
-            "each thread takes the path of its kind, and neighbours have different kinds",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::divergence_branched, Order::Mixed)
-            },
-        )
-        .only_when(a_warp_has_the_paths)
-        .expecting(|size| Expectation {
-            lanes_per_instruction: Some(lanes_of_branched(size)),
-            ..traffic("a path with 32 / p lanes, p times; the tests of the kinds with all 32")
-        }),
-        Variant::kernel(
-            "predicated",
-            "all lanes compute all paths and select a result",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::divergence_predicated, Order::Mixed)
-            },
-        )
-        .only_when(a_warp_has_the_paths)
-        .expecting(|_| traffic("no branch: 32 lanes in all p paths")),
-        Variant::kernel(
-            "regrouped",
-            "each block sorts its elements by kind in shared memory first",
-            regrouped,
-        )
-        .only_when(a_warp_has_the_paths)
-        .expecting(|size| Expectation {
-            shared_load_wavefronts: Some(1.0),
-            shared_store_wavefronts: Some(1.0),
-            shared_atomic_wavefronts: Some(f64::from(MAX_PATHS) / size.get::<2>()[1] as f64),
-            ..traffic("32 / p lanes of a warp count in one word; then each warp has one path")
-        }),
-        Variant::kernel(
-            "rearranged",
-            "the array is in the order of the kinds, and nothing is sorted",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::divergence_rearranged, Order::ByKind)
-            },
-        )
-        .only_when(a_warp_has_the_paths)
-        .writing(&[1])
-        .expecting(|_| traffic("all 32 lanes of a warp have one kind and take one path")),
-        Variant::kernel(
-            "branchless",
-            "one path for all kinds, with numbers computed from the kind",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::divergence_branchless, Order::Mixed)
-            },
-        )
-        .only_when(a_warp_has_the_paths)
-        .expecting(|_| traffic("one path for all 32 lanes")),
+        variant!(device::divergence_branched, launch, Order::Mixed)
+            .only_when(a_warp_has_the_paths)
+            .expecting(|size| Expectation {
+                lanes_per_instruction: Some(lanes_of_branched(size)),
+                ..traffic("a path with 32 / p lanes, p times; the tests of the kinds with all 32")
+            }),
+        variant!(device::divergence_predicated, launch, Order::Mixed)
+            .only_when(a_warp_has_the_paths)
+            .expecting(|_| traffic("no branch: 32 lanes in all p paths")),
+        variant!(device::divergence_regrouped => regrouped)
+            .only_when(a_warp_has_the_paths)
+            .expecting(|size| Expectation {
+                shared_load_wavefronts: Some(1.0),
+                shared_store_wavefronts: Some(1.0),
+                shared_atomic_wavefronts: Some(f64::from(MAX_PATHS) / size.get::<2>()[1] as f64),
+                ..traffic("32 / p lanes of a warp count in one word; then each warp has one path")
+            }),
+        variant!(device::divergence_rearranged, launch, Order::ByKind)
+            .only_when(a_warp_has_the_paths)
+            .writing(&[1])
+            .expecting(|_| traffic("all 32 lanes of a warp have one kind and take one path")),
+        variant!(device::divergence_branchless, launch, Order::Mixed)
+            .only_when(a_warp_has_the_paths)
+            .expecting(|_| traffic("one path for all 32 lanes")),
     ],
 };
 

@@ -1,15 +1,6 @@
-//! Host half of `aos_soa`. Device half and teaching doc: `kernels/src/global/aos_soa.rs`.
-
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Random, Tolerance};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Variant,
-};
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
-use kernels::global::aos_soa as device;
-use kernels::global::aos_soa::{FACTOR, THREADS_PER_BLOCK};
+use crate::cases::copy::{self, LENGTHS};
+use crate::prelude::*;
+use kernels::global::aos_soa::{self as device, FACTOR, THREADS_PER_BLOCK};
 
 /// Fields of a point: x, y.
 const POINT: usize = 2;
@@ -21,19 +12,7 @@ pub const PATTERN: Pattern = Pattern {
     group: "global",
     doc_source: include_str!("../../../../kernels/src/global/aos_soa.rs"),
     dimensions: &[Dimension::extent("n", "points, and particles", 1)],
-    verify_sizes: &[
-        &[1],
-        &[31],
-        &[32],
-        &[33],
-        &[255],
-        &[256],
-        &[257],
-        &[1000],
-        &[4099],
-        &[50_003],
-        &[1 << 16],
-    ],
+    verify_sizes: LENGTHS,
     bench_size: &[1 << 24],
     count_size: &[1 << 14],
     sweeps: &[],
@@ -41,81 +20,40 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time,
     variants: &[
-        Variant::kernel(
-            "one_field_aos",
-            "x of each point is used, from an array of structures",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::aos_soa_one_field_aos, 0, 0)
-            },
-        )
-        .expecting(|_| loads(8.0, "32 lanes x 8 B apart / 32 B = 8 sectors, half of each used")),
-        Variant::kernel(
-            "one_field_soa",
-            "each field is in an array of its own",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::aos_soa_one_field_soa, 1, 0)
-            },
-        )
-        .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, all used")),
-        Variant::kernel(
-            "both_aos",
-            "x and y are used, from an array of structures again",
-            |launcher, arrays, size| launch(launcher, arrays, size, device::aos_soa_both_aos, 0, 1),
-        )
-        .writing(&[1])
-        .moving(both)
-        .expecting(|_| {
-            loads(8.0, "32 lanes x 8 B apart / 32 B = 8 sectors, for x and again for y")
-        }),
-        Variant::kernel(
-            "both_vectorized",
-            "x and y with one 8-byte load",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::aos_soa_both_vectorized, 0, 1)
-            },
-        )
-        .writing(&[1])
-        .moving(both)
-        .expecting(|_| loads(8.0, "32 lanes x 8 B / 32 B = 8 sectors, once")),
-        Variant::kernel(
-            "both_soa",
-            "each field is in an array of its own",
-            |launcher, arrays, size| launch(launcher, arrays, size, device::aos_soa_both_soa, 1, 1),
-        )
-        .writing(&[1])
-        .moving(both)
-        .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, for x and for y")),
-        Variant::kernel(
-            "particle_aos",
-            "seven fields are used, from an array of structures",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::aos_soa_particle_aos, 2, 2)
-            },
-        )
-        .writing(&[2])
-        .moving(particle)
-        .expecting(|_| loads(28.0, "32 lanes x 28 B apart / 32 B = 28 sectors, seven times")),
-        Variant::kernel(
-            "particle_soa",
-            "each field is in an array of its own",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::aos_soa_particle_soa, 3, 2)
-            },
-        )
-        .writing(&[2])
-        .moving(particle)
-        .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, seven times")),
+        variant!(device::aos_soa_one_field_aos, copy::launch_between, THREADS_PER_BLOCK, 0, 0)
+            .expecting(|_| {
+                loads(8.0, "32 lanes x 8 B apart / 32 B = 8 sectors, half of each used")
+            }),
+        variant!(device::aos_soa_one_field_soa, copy::launch_between, THREADS_PER_BLOCK, 1, 0)
+            .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, all used")),
+        variant!(device::aos_soa_both_aos, copy::launch_between, THREADS_PER_BLOCK, 0, 1)
+            .writing(&[1])
+            .moving(both)
+            .expecting(|_| {
+                loads(8.0, "32 lanes x 8 B apart / 32 B = 8 sectors, for x and again for y")
+            }),
+        variant!(device::aos_soa_both_vectorized, copy::launch_between, THREADS_PER_BLOCK, 0, 1)
+            .writing(&[1])
+            .moving(both)
+            .expecting(|_| loads(8.0, "32 lanes x 8 B / 32 B = 8 sectors, once")),
+        variant!(device::aos_soa_both_soa, copy::launch_between, THREADS_PER_BLOCK, 1, 1)
+            .writing(&[1])
+            .moving(both)
+            .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, for x and for y")),
+        variant!(device::aos_soa_particle_aos, copy::launch_between, THREADS_PER_BLOCK, 2, 2)
+            .writing(&[2])
+            .moving(particle)
+            .expecting(|_| loads(28.0, "32 lanes x 28 B apart / 32 B = 28 sectors, seven times")),
+        variant!(device::aos_soa_particle_soa, copy::launch_between, THREADS_PER_BLOCK, 3, 2)
+            .writing(&[2])
+            .moving(particle)
+            .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, seven times")),
     ],
 };
 
 /// Loads of so many sectors, and coalesced stores.
 fn loads(sectors: f64, arithmetic: &'static str) -> Expectation {
-    Expectation {
-        load_sectors: Some(sectors),
-        store_sectors: Some(4.0),
-        arithmetic,
-        ..Expectation::default()
-    }
+    Expectation::sectors(sectors, 4.0, arithmetic)
 }
 
 /// Inputs 0 and 1 are the same points, 2 and 3 the same particles: structures, then fields.
@@ -183,22 +121,4 @@ fn fields(count: usize, size: &Size) -> Bytes {
 
 fn minimum_time(variant: &Variant, size: &Size) -> Option<(Resource, usize)> {
     Some((Resource::Copy, PATTERN.bytes_of(variant, size).total()))
-}
-
-/// Launches a kernel of this file from one input into one output.
-fn launch(
-    launcher: &Launcher<'_>,
-    arrays: &Arrays,
-    size: &Size,
-    kernel: Kernel<fn(*const f32, *mut f32, u32)>,
-    input: usize,
-    output: usize,
-) -> Result<()> {
-    let [n] = size.get().map(|n: usize| n as u32);
-    let arguments = (arrays.input(input), arrays.output(output), n);
-    // SAFETY: the grid covers n threads; the input holds every field of n elements, starts at a multiple of 256 bytes
-    // and is another allocation than the output of n elements.
-    unsafe {
-        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
-    }
 }

@@ -1,16 +1,7 @@
-//! Host half of `bus_utilization`. Device half and teaching doc: `kernels/src/global/bus_utilization.rs`.
-
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Variant,
-};
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
+use crate::cases::copy::{self, LENGTHS, bytes};
+use crate::prelude::*;
 use cuda_std::warp::WARP_SIZE;
-use kernels::global::bus_utilization as device;
-use kernels::global::bus_utilization::{REACH, THREADS_PER_BLOCK};
+use kernels::global::bus_utilization::{self as device, REACH, THREADS_PER_BLOCK};
 
 /// Lanes per warp, and words per line.
 const WARP: usize = WARP_SIZE as usize;
@@ -21,19 +12,7 @@ pub const PATTERN: Pattern = Pattern {
     doc_source: include_str!("../../../../kernels/src/global/bus_utilization.rs"),
     // So many that L1 does not hold them.
     dimensions: &[Dimension::extent("n", "elements loaded", 1).predicted_at(1 << 20)],
-    verify_sizes: &[
-        &[1],
-        &[31],
-        &[32],
-        &[33],
-        &[255],
-        &[256],
-        &[257],
-        &[1000],
-        &[4099],
-        &[100_003],
-        &[1 << 16],
-    ],
+    verify_sizes: LENGTHS,
     bench_size: &[1 << 26],
     count_size: &[1 << 16],
     sweeps: &[],
@@ -41,26 +20,18 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Copy, bytes(size).total())),
     variants: &[
-        Variant::kernel(
-            "random_ca",
-            "lane i loads a random word of the i-th 32nd of the array",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::bus_utilization_random_ca, 4)
-            },
-        )
-        .writing(&[4])
-        .expecting(|_| loads(32.0, "32 lanes in 32 different sectors and cache lines")),
-        Variant::kernel("random_cg", "the same without L1", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::bus_utilization_random_cg, 4)
-        })
-        .writing(&[4])
-        .expecting(|_| loads(32.0, "32 lanes in 32 different sectors and cache lines")),
-        Variant::kernel(
-            "misaligned_ca",
-            "a warp loads 32 neighbouring words, starting one word after a cache line",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::bus_utilization_misaligned_ca, 2)
-            },
+        variant!(device::bus_utilization_random_ca, copy::launch_between, THREADS_PER_BLOCK, 0, 4)
+            .writing(&[4])
+            .expecting(|_| loads(32.0, "32 lanes in 32 different sectors and cache lines")),
+        variant!(device::bus_utilization_random_cg, copy::launch_between, THREADS_PER_BLOCK, 0, 4)
+            .writing(&[4])
+            .expecting(|_| loads(32.0, "32 lanes in 32 different sectors and cache lines")),
+        variant!(
+            device::bus_utilization_misaligned_ca,
+            copy::launch_between,
+            THREADS_PER_BLOCK,
+            0,
+            2
         )
         .writing(&[2])
         .expecting(|_| {
@@ -70,12 +41,12 @@ pub const PATTERN: Pattern = Pattern {
                 lines",
             )
         }),
-        Variant::kernel(
-            "misaligned_cg",
-            "without L1: the sector shared with the next warp comes from L2 twice",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::bus_utilization_misaligned_cg, 2)
-            },
+        variant!(
+            device::bus_utilization_misaligned_cg,
+            copy::launch_between,
+            THREADS_PER_BLOCK,
+            0,
+            2
         )
         .writing(&[2])
         .expecting(|_| {
@@ -85,57 +56,52 @@ pub const PATTERN: Pattern = Pattern {
                 lines",
             )
         }),
-        Variant::kernel(
-            "one_address_ca",
-            "all lanes load the first word of a cache line",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::bus_utilization_one_address_ca, 3)
-            },
+        variant!(
+            device::bus_utilization_one_address_ca,
+            copy::launch_between,
+            THREADS_PER_BLOCK,
+            0,
+            3
         )
         .writing(&[3])
         .expecting(|_| loads(1.0, "one word: 1 sector")),
-        Variant::kernel("one_address_cg", "the same without L1", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::bus_utilization_one_address_cg, 3)
-        })
+        variant!(
+            device::bus_utilization_one_address_cg,
+            copy::launch_between,
+            THREADS_PER_BLOCK,
+            0,
+            3
+        )
         .writing(&[3])
         .expecting(|_| loads(1.0, "one word: 1 sector")),
-        Variant::kernel(
-            "permuted_ca",
-            "a warp loads the 32 words of a cache line, in a scrambled order",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::bus_utilization_permuted_ca, 1)
-            },
+        variant!(
+            device::bus_utilization_permuted_ca,
+            copy::launch_between,
+            THREADS_PER_BLOCK,
+            0,
+            1
         )
         .writing(&[1])
         .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order")),
-        Variant::kernel("permuted_cg", "the same without L1", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::bus_utilization_permuted_cg, 1)
-        })
+        variant!(
+            device::bus_utilization_permuted_cg,
+            copy::launch_between,
+            THREADS_PER_BLOCK,
+            0,
+            1
+        )
         .writing(&[1])
         .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order")),
-        Variant::kernel(
-            "aligned_ca",
-            "lane i loads word i of the cache line",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::bus_utilization_aligned_ca, 0)
-            },
-        )
-        .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
-        Variant::kernel("aligned_cg", "the same without L1", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::bus_utilization_aligned_cg, 0)
-        })
-        .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
+        variant!(device::bus_utilization_aligned_ca, copy::launch_between, THREADS_PER_BLOCK, 0, 0)
+            .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
+        variant!(device::bus_utilization_aligned_cg, copy::launch_between, THREADS_PER_BLOCK, 0, 0)
+            .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
     ],
 };
 
 /// Loads of so many sectors, whether L1 keeps them or not, and coalesced stores.
 fn loads(sectors: f64, arithmetic: &'static str) -> Expectation {
-    Expectation {
-        load_sectors: Some(sectors),
-        store_sectors: Some(4.0),
-        arithmetic,
-        ..Expectation::default()
-    }
+    Expectation::sectors(sectors, 4.0, arithmetic)
 }
 
 /// One output per shape: aligned, permuted, misaligned, one address, random.
@@ -162,27 +128,4 @@ fn scrambled(i: usize) -> usize {
 
 fn reference(source: &[f32], n: usize, word: &dyn Fn(usize) -> usize) -> Vec<f32> {
     (0..n).map(|i| source[word(i)]).collect()
-}
-
-/// The traffic of the aligned shape.
-fn bytes(size: &Size) -> Bytes {
-    let [n] = size.get();
-    Bytes { read: 4 * n, written: 4 * n }
-}
-
-/// Launches a kernel of this file into the output of its shape.
-fn launch(
-    launcher: &Launcher<'_>,
-    arrays: &Arrays,
-    size: &Size,
-    kernel: Kernel<fn(*const f32, *mut f32, u32)>,
-    output: usize,
-) -> Result<()> {
-    let [n] = size.get().map(|n: usize| n as u32);
-    let arguments = (arrays.input(0), arrays.output(output), n);
-    // SAFETY: the grid covers n threads; the input holds n + REACH elements, the output n, and they are different
-    // allocations.
-    unsafe {
-        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
-    }
 }

@@ -1,15 +1,6 @@
-//! Host half of `misalignment`. Device half and teaching doc: `kernels/src/global/misalignment.rs`.
-
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, POISON, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep, Variant,
-};
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
-use kernels::global::misalignment as device;
-use kernels::global::misalignment::{LINE, THREADS_PER_BLOCK, TILE};
+use crate::cases::copy::{bytes, traffic};
+use crate::prelude::*;
+use kernels::global::misalignment::{self as device, LINE, THREADS_PER_BLOCK, TILE};
 
 /// Offsets 0 to 32 words.
 const OFFSETS: &[usize] = &[
@@ -47,47 +38,26 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Copy, bytes(size).total())),
     variants: &[
-        Variant::kernel("shifted", "lane i accesses word i + offset", |launcher, arrays, size| {
-            shifted(launcher, arrays, size, device::misalignment_shifted)
-        })
-        .expecting(one_more),
-        Variant::kernel("shifted_cg", "the load is by `.cg`, past L1", |launcher, arrays, size| {
-            shifted(launcher, arrays, size, device::misalignment_shifted_cg)
-        })
-        .expecting(one_more),
-        Variant::kernel(
-            "shifted_nc",
-            "the load is by `.nc`, the read-only path",
-            |launcher, arrays, size| {
-                shifted(launcher, arrays, size, device::misalignment_shifted_nc)
-            },
-        )
-        .expecting(one_more),
-        Variant::kernel(
-            "padded",
-            "unused words in front: element `offset` starts a cache line",
-            padded,
-        )
-        .writing(&[1])
-        .expecting(|_| copy(4.0, "aligned: 32 lanes x 4 B / 32 B = 4 sectors")),
-        Variant::kernel(
-            "peeled",
-            "no padding: warps start at cache lines, and the first few threads have nothing to do",
-            peeled,
-        )
-        .expecting(|_| {
-            copy(4.0, "aligned: 32 lanes x 4 B / 32 B = 4 sectors; the first warp has fewer lanes")
+        variant!(device::misalignment_shifted, launch, THREADS_PER_BLOCK, false)
+            .expecting(one_more),
+        variant!(device::misalignment_shifted_cg, launch, THREADS_PER_BLOCK, false)
+            .expecting(one_more),
+        variant!(device::misalignment_shifted_nc, launch, THREADS_PER_BLOCK, false)
+            .expecting(one_more),
+        variant!(device::misalignment_padded => padded)
+            .writing(&[1])
+            .expecting(|_| traffic(4.0, "aligned: 32 lanes x 4 B / 32 B = 4 sectors")),
+        variant!(device::misalignment_peeled, launch, THREADS_PER_BLOCK, true).expecting(|_| {
+            traffic(
+                4.0,
+                "aligned: 32 lanes x 4 B / 32 B = 4 sectors; the first warp has fewer lanes",
+            )
         }),
-        Variant::kernel(
-            "staged",
-            "aligned 16-byte loads into shared memory, aligned stores from there",
-            staged,
-        )
-        .expecting(|_| Expectation {
+        variant!(device::misalignment_staged, launch, TILE, true).expecting(|_| Expectation {
             load_sectors: Some(16.0),
             shared_load_wavefronts: Some(1.0),
             shared_store_wavefronts: Some(4.0),
-            ..copy(
+            ..traffic(
                 4.0,
                 "loads 32 x 16 B / 32 B = 16 sectors, stores 4; shared: 512 B / 128 B = 4 \
                 wavefronts in, 1 out",
@@ -100,7 +70,11 @@ pub const PATTERN: Pattern = Pattern {
 fn one_more(size: &Size) -> Expectation {
     let [_, offset] = size.get();
     let sectors = if offset % 8 == 0 { 4.0 } else { 5.0 };
-    copy(sectors, "128 B that begin at word `offset`: 4 sectors if 8 divides the offset, else 5")
+    traffic(
+        sectors,
+        "128 B that begin at word `offset`: 4 sectors if 8 divides the offset, \
+                else 5",
+    )
 }
 
 /// The words in front of the array that make element `offset` start a line.
@@ -137,63 +111,29 @@ fn reference(source: &[f32], offset: usize) -> Vec<f32> {
         .collect()
 }
 
-fn bytes(size: &Size) -> Bytes {
-    let [n, _] = size.get();
-    Bytes { read: 4 * n, written: 4 * n }
-}
-
-/// A copy whose loads and stores touch the same sectors.
-fn copy(sectors: f64, arithmetic: &'static str) -> Expectation {
-    Expectation {
-        load_sectors: Some(sectors),
-        store_sectors: Some(sectors),
-        arithmetic,
-        ..Expectation::default()
-    }
-}
-
-/// Launches a kernel that copies the array as it is.
-fn shifted(
+/// Launches a kernel whose blocks copy so many words each, of the array as it is, or, from the start of a line on, also
+/// those in front of it.
+fn launch(
     launcher: &Launcher<'_>,
     arrays: &Arrays,
     size: &Size,
     kernel: Kernel<fn(*const f32, *mut f32, u32, u32)>,
+    per_block: u32,
+    from_line: bool,
 ) -> Result<()> {
     let [n, offset] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(0), arrays.output(0), offset, n);
-    // SAFETY: the grid covers n threads; both arrays hold offset + n elements and do not overlap.
-    unsafe {
-        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
-    }
+    let front = if from_line { offset % LINE } else { 0 };
+    let grid = (front + n).div_ceil(per_block);
+    // SAFETY: the grid covers n words, and those in front; both arrays hold offset + n elements, are 256-byte aligned and
+    // do not overlap.
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }
 
 fn padded(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let [n, offset] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(1), arrays.output(1), padding(offset as usize) as u32, offset, n);
-    // SAFETY: as in `shifted`; arrays 1 have `padding` more elements in front.
-    unsafe {
-        launcher.launch(
-            device::misalignment_padded,
-            n.div_ceil(THREADS_PER_BLOCK),
-            THREADS_PER_BLOCK,
-            0,
-            arguments,
-        )
-    }
-}
-
-fn peeled(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-    let [n, offset] = size.get().map(|value: usize| value as u32);
-    let arguments = (arrays.input(0), arrays.output(0), offset, n);
-    let grid = (offset % LINE + n).div_ceil(THREADS_PER_BLOCK);
-    // SAFETY: as in `shifted`; the grid covers offset % LINE more threads.
-    unsafe { launcher.launch(device::misalignment_peeled, grid, THREADS_PER_BLOCK, 0, arguments) }
-}
-
-fn staged(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-    let [n, offset] = size.get().map(|value: usize| value as u32);
-    let arguments = (arrays.input(0), arrays.output(0), offset, n);
-    let grid = (offset % LINE + n).div_ceil(TILE);
-    // SAFETY: as in `shifted`; the grid covers offset % LINE + n words, arrays are 256-byte aligned.
-    unsafe { launcher.launch(device::misalignment_staged, grid, THREADS_PER_BLOCK, 0, arguments) }
+    let (kernel, grid) = (device::misalignment_padded, n.div_ceil(THREADS_PER_BLOCK));
+    // SAFETY: the grid covers n threads; arrays 1 hold `padding` + offset + n elements and do not overlap.
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }

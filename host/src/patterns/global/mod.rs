@@ -1,5 +1,3 @@
-//! Global memory: how the addresses of a warp become sectors, and what each of them costs.
-
 pub mod aos_soa;
 pub mod bus_utilization;
 pub mod coalescing;

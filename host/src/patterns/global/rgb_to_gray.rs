@@ -1,15 +1,5 @@
-//! Host half of `rgb_to_gray`. Device half and teaching doc: `kernels/src/global/rgb_to_gray.rs`.
-
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Variant,
-};
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
-use kernels::global::rgb_to_gray as device;
-use kernels::global::rgb_to_gray::{PIXELS_PER_THREAD, THREADS_PER_BLOCK, WEIGHTS};
+use crate::prelude::*;
+use kernels::global::rgb_to_gray::{self as device, PIXELS_PER_THREAD, THREADS_PER_BLOCK, WEIGHTS};
 
 /// Channels of a pixel.
 const CHANNELS: usize = 3;
@@ -48,100 +38,50 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time,
     variants: &[
-        Variant::kernel(
-            "aos",
-            "a thread per pixel, three loads of a byte, 3 bytes apart between lanes",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::rgb_to_gray_aos, 1, (AOS, GRAY))
-            },
-        )
-        .expecting(|_| {
+        variant!(device::rgb_to_gray_aos, launch, 1, (AOS, GRAY)).expecting(|_| {
             traffic(3.0, 1.0, "32 lanes x 3 B / 32 B = 3 sectors, three times; a store of 32 B")
         }),
-        Variant::kernel("soa", "a plane for each channel", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::rgb_to_gray_soa, 1, (SOA, GRAY))
-        })
-        .expecting(|_| traffic(1.0, 1.0, "32 lanes x 1 B / 32 B = 1 sector, three times")),
-        Variant::kernel(
-            "four_bytes",
-            "a pixel has four bytes and is one load",
-            |launcher, arrays, size| {
-                let arrays_used = (FOUR_BYTES, GRAY);
-                launch(launcher, arrays, size, device::rgb_to_gray_four_bytes, 1, arrays_used)
+        variant!(device::rgb_to_gray_soa, launch, 1, (SOA, GRAY))
+            .expecting(|_| traffic(1.0, 1.0, "32 lanes x 1 B / 32 B = 1 sector, three times")),
+        variant!(device::rgb_to_gray_four_bytes, launch, 1, (FOUR_BYTES, GRAY))
+            .moving(|size| moved(4, size))
+            .expecting(|_| traffic(4.0, 1.0, "32 lanes x 4 B / 32 B = 4 sectors, once")),
+        variant!(device::rgb_to_gray_aos_vectorized, launch, PIXELS_PER_THREAD, (AOS, GRAY))
+            .expecting(|_| {
+                traffic(
+                    32.0,
+                    16.0,
+                    "lanes are 48 B apart: 32 sectors, half of each used; 32 x 16 B",
+                )
+            }),
+        variant!(device::rgb_to_gray_aos_staged, launch, PIXELS_PER_THREAD, (AOS, GRAY)).expecting(
+            |_| Expectation {
+                shared_load_wavefronts: Some(4.0),
+                shared_store_wavefronts: Some(4.0),
+                ..traffic(
+                    16.0,
+                    16.0,
+                    "32 lanes x 16 B / 32 B = 16 sectors; \
+                    shared: 32 x 16 B / 128 B = 4 wavefronts, \
+                    and 12 words between lanes put 8 lanes into all 32 banks",
+                )
             },
-        )
-        .moving(|size| moved(4, size))
-        .expecting(|_| traffic(4.0, 1.0, "32 lanes x 4 B / 32 B = 4 sectors, once")),
-        Variant::kernel(
-            "aos_vectorized",
-            "3-byte pixels again, 16 of them per thread as three 16-byte loads",
-            |launcher, arrays, size| {
-                let (kernel, per_thread) = (device::rgb_to_gray_aos_vectorized, PIXELS_PER_THREAD);
-                launch(launcher, arrays, size, kernel, per_thread, (AOS, GRAY))
-            },
-        )
-        .expecting(|_| {
-            traffic(32.0, 16.0, "lanes are 48 B apart: 32 sectors, half of each used; 32 x 16 B")
-        }),
-        Variant::kernel(
-            "aos_staged",
-            "the block copies its pixels to shared memory with coalesced 16-byte loads",
-            |launcher, arrays, size| {
-                let (kernel, per_thread) = (device::rgb_to_gray_aos_staged, PIXELS_PER_THREAD);
-                launch(launcher, arrays, size, kernel, per_thread, (AOS, GRAY))
-            },
-        )
-        .expecting(|_| Expectation {
-            shared_load_wavefronts: Some(4.0),
-            shared_store_wavefronts: Some(4.0),
-            ..traffic(
-                16.0,
-                16.0,
-                "32 lanes x 16 B / 32 B = 16 sectors; shared: 32 x 16 B / 128 B = 4 wavefronts, \
-                and 12 words between lanes put 8 lanes into all 32 banks",
-            )
-        }),
-        Variant::kernel(
-            "soa_vectorized",
-            "16 bytes from each of three planes",
-            |launcher, arrays, size| {
-                let (kernel, per_thread) = (device::rgb_to_gray_soa_vectorized, PIXELS_PER_THREAD);
-                launch(launcher, arrays, size, kernel, per_thread, (SOA, GRAY))
-            },
-        )
-        .expecting(|_| traffic(16.0, 16.0, "32 lanes x 16 B / 32 B = 16 sectors, three times")),
-        Variant::kernel(
-            "red_aos",
-            "only the red channel is used, of 3-byte pixels",
-            |launcher, arrays, size| {
-                let (kernel, per_thread) = (device::rgb_to_gray_red_aos, PIXELS_PER_THREAD);
-                launch(launcher, arrays, size, kernel, per_thread, (AOS, RED))
-            },
-        )
-        .writing(&[RED])
-        .moving(|size| moved(1, size))
-        .expecting(|_| traffic(32.0, 16.0, "lanes are 48 B apart: 32 sectors, three times")),
-        Variant::kernel(
-            "red_soa",
-            "only the red channel is used, of its own plane",
-            |launcher, arrays, size| {
-                let (kernel, per_thread) = (device::rgb_to_gray_red_soa, PIXELS_PER_THREAD);
-                launch(launcher, arrays, size, kernel, per_thread, (SOA, RED))
-            },
-        )
-        .writing(&[RED])
-        .moving(|size| moved(1, size))
-        .expecting(|_| traffic(16.0, 16.0, "32 lanes x 16 B / 32 B = 16 sectors, once")),
+        ),
+        variant!(device::rgb_to_gray_soa_vectorized, launch, PIXELS_PER_THREAD, (SOA, GRAY))
+            .expecting(|_| traffic(16.0, 16.0, "32 lanes x 16 B / 32 B = 16 sectors, three times")),
+        variant!(device::rgb_to_gray_red_aos, launch, PIXELS_PER_THREAD, (AOS, RED))
+            .writing(&[RED])
+            .moving(|size| moved(1, size))
+            .expecting(|_| traffic(32.0, 16.0, "lanes are 48 B apart: 32 sectors, three times")),
+        variant!(device::rgb_to_gray_red_soa, launch, PIXELS_PER_THREAD, (SOA, RED))
+            .writing(&[RED])
+            .moving(|size| moved(1, size))
+            .expecting(|_| traffic(16.0, 16.0, "32 lanes x 16 B / 32 B = 16 sectors, once")),
     ],
 };
 
 fn traffic(load_sectors: f64, store_sectors: f64, arithmetic: &'static str) -> Expectation {
-    Expectation {
-        load_sectors: Some(load_sectors),
-        store_sectors: Some(store_sectors),
-        arithmetic,
-        ..Expectation::default()
-    }
+    Expectation::sectors(load_sectors, store_sectors, arithmetic)
 }
 
 /// The same pixels in three layouts, their gray values and their red channel.

@@ -1,16 +1,9 @@
-//! Host half of `store_segments`. Device half and teaching doc: `kernels/src/global/store_segments.rs`.
-
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, POISON, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Variant,
-};
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
+use crate::cases::copy::LENGTHS;
+use crate::prelude::*;
 use cuda_std::warp::WARP_SIZE;
-use kernels::global::store_segments as device;
-use kernels::global::store_segments::{FILLED, HALF, RANGE, SECTOR, THREADS_PER_BLOCK};
+use kernels::global::store_segments::{
+    self as device, FILLED, HALF, RANGE, SECTOR, THREADS_PER_BLOCK,
+};
 
 /// Lanes per warp.
 const WARP: usize = WARP_SIZE as usize;
@@ -20,19 +13,7 @@ pub const PATTERN: Pattern = Pattern {
     group: "global",
     doc_source: include_str!("../../../../kernels/src/global/store_segments.rs"),
     dimensions: &[Dimension::extent("n", "words stored", 1)],
-    verify_sizes: &[
-        &[1],
-        &[31],
-        &[32],
-        &[33],
-        &[255],
-        &[256],
-        &[257],
-        &[1000],
-        &[4099],
-        &[100_003],
-        &[1 << 16],
-    ],
+    verify_sizes: LENGTHS,
     bench_size: &[1 << 27],
     count_size: &[1 << 16],
     sweeps: &[],
@@ -40,81 +21,26 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Write, bytes(size).total())),
     variants: &[
-        Variant::kernel(
-            "partial",
-            "each warp writes the first half of eight sectors",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::store_segments_partial, 2, THREADS_PER_BLOCK)
-            },
-        )
-        .writing(&[2])
-        .expecting(|_| stores(8.0, "32 lanes / 4 words in each sector = 8 sectors")),
-        Variant::kernel(
-            "scattered",
-            "each warp writes four whole sectors of a range of six, in a scrambled order",
-            |launcher, arrays, size| {
-                launch(
-                    launcher,
-                    arrays,
-                    size,
-                    device::store_segments_scattered,
-                    1,
-                    THREADS_PER_BLOCK,
-                )
-            },
-        )
-        .writing(&[1])
-        .expecting(|_| stores(4.0, "32 lanes / 8 words in each sector = 4 sectors, 1 + 2 + 1")),
-        Variant::kernel(
-            "half_range",
-            "16 lanes write one aligned range of 64 bytes, the other 16 nothing",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::store_segments_half_range, 0, HALVES)
-            },
-        )
-        .expecting(|_| stores(2.0, "16 lanes x 4 B / 32 B = 2 sectors")),
-        Variant::kernel(
-            "two_halves",
-            "the 16 lanes write two sectors, one in each half of a cache line",
-            |launcher, arrays, size| {
-                // Two warps for each line, also for the last one.
-                let [n] = size.get();
-                let lanes = 2 * n.next_multiple_of(WARP);
-                let grid = lanes.div_ceil(THREADS_PER_BLOCK as usize) as u32;
-                launch_blocks(launcher, arrays, size, device::store_segments_two_halves, 0, grid)
-            },
-        )
+        variant!(device::store_segments_partial, launch, 2, THREADS_PER_BLOCK)
+            .writing(&[2])
+            .expecting(|_| stores(8.0, "32 lanes / 4 words in each sector = 8 sectors")),
+        variant!(device::store_segments_scattered, launch, 1, THREADS_PER_BLOCK)
+            .writing(&[1])
+            .expecting(|_| stores(4.0, "32 lanes / 8 words in each sector = 4 sectors, 1 + 2 + 1")),
+        variant!(device::store_segments_half_range, launch, 0, HALVES)
+            .expecting(|_| stores(2.0, "16 lanes x 4 B / 32 B = 2 sectors")),
+        variant!(device::store_segments_two_halves => |launcher, arrays, size| {
+            // Two warps for each line, also for the last one.
+            let [n] = size.get();
+            let lanes = 2 * n.next_multiple_of(WARP);
+            let grid = lanes.div_ceil(THREADS_PER_BLOCK as usize) as u32;
+            launch_blocks(launcher, arrays, size, device::store_segments_two_halves, 0, grid)
+        })
         .expecting(|_| stores(2.0, "16 lanes x 4 B / 32 B = 2 sectors, wherever they are")),
-        Variant::kernel(
-            "four_stores",
-            "8 lanes write one sector with each of four stores",
-            |launcher, arrays, size| {
-                launch(
-                    launcher,
-                    arrays,
-                    size,
-                    device::store_segments_four_stores,
-                    0,
-                    THREADS_PER_BLOCK,
-                )
-            },
-        )
-        .expecting(|_| stores(1.0, "8 lanes x 4 B / 32 B = 1 sector, four times")),
-        Variant::kernel(
-            "consecutive",
-            "32 lanes write one aligned cache line",
-            |launcher, arrays, size| {
-                launch(
-                    launcher,
-                    arrays,
-                    size,
-                    device::store_segments_consecutive,
-                    0,
-                    THREADS_PER_BLOCK,
-                )
-            },
-        )
-        .expecting(|_| stores(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
+        variant!(device::store_segments_four_stores, launch, 0, THREADS_PER_BLOCK)
+            .expecting(|_| stores(1.0, "8 lanes x 4 B / 32 B = 1 sector, four times")),
+        variant!(device::store_segments_consecutive, launch, 0, THREADS_PER_BLOCK)
+            .expecting(|_| stores(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
     ],
 };
 

@@ -1,14 +1,8 @@
-//! Host half of `stride`. Device half and teaching doc: `kernels/src/global/stride.rs`.
-
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, POISON, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep, Variant,
+use crate::cases::copy::bytes;
+use crate::prelude::*;
+use kernels::global::stride::{
+    self as device, MAX_STAGED_STRIDE, STAGED_RESULTS, THREADS_PER_BLOCK,
 };
-use cuda_host::Launcher;
-use kernels::global::stride as device;
-use kernels::global::stride::{MAX_STAGED_STRIDE, STAGED_RESULTS, THREADS_PER_BLOCK};
 use rayon::prelude::*;
 
 /// Strides 1 to 64 words.
@@ -49,47 +43,38 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Copy, bytes(size).total())),
     variants: &[
-        Variant::kernel("copy", "strided loads and strided stores", copy).writing(&[1]).expecting(
-            |size| Expectation {
-                load_sectors: Some(sectors(size)),
-                store_sectors: Some(sectors(size)),
-                arithmetic: "32 lanes span 32 s words: min(4 s, 32) sectors on both sides",
-                ..Expectation::default()
-            },
-        ),
-        Variant::kernel(
-            "gather",
-            "the results are stored next to each other: only the loads are strided",
-            gather,
-        )
-        .expecting(|size| Expectation {
-            load_sectors: Some(sectors(size)),
-            store_sectors: Some(4.0),
-            arithmetic: "loads min(4 s, 32) sectors; stores 32 x 4 B / 32 B = 4",
-            ..Expectation::default()
+        variant!(device::stride_copy, launch, 1).writing(&[1]).expecting(|size| {
+            Expectation::sectors(
+                sectors(size),
+                sectors(size),
+                "32 lanes span 32 s words: min(4 s, 32) sectors on both sides",
+            )
         }),
-        Variant::kernel(
-            "staged",
-            "the block loads whole sectors into shared memory and picks the words there",
-            staged,
-        )
-        .only_when(|size| {
-            let [_, stride] = size.get();
-            if stride <= MAX_STAGED_STRIDE as usize {
-                Ok(())
-            } else {
-                Err("its tile holds strides up to 64")
-            }
-        })
-        .expecting(|size| Expectation {
-            load_sectors: Some(16.0),
-            store_sectors: Some(4.0),
-            shared_load_wavefronts: Some(greatest_common_divisor(size) as f64),
-            shared_store_wavefronts: Some(4.0),
-            arithmetic: "loads 32 x 16 B / 32 B = 16 sectors, stores 4; shared: 512 B / 128 B = 4 \
+        variant!(device::stride_gather, launch, 0).expecting(|size| {
+            Expectation::sectors(
+                sectors(size),
+                4.0,
+                "loads min(4 s, 32) sectors; stores 32 x 4 B / 32 B = 4",
+            )
+        }),
+        variant!(device::stride_staged => staged)
+            .only_when(|size| {
+                let [_, stride] = size.get();
+                if stride <= MAX_STAGED_STRIDE as usize {
+                    Ok(())
+                } else {
+                    Err("its tile holds strides up to 64")
+                }
+            })
+            .expecting(|size| {
+                Expectation::sectors(
+                    16.0,
+                    4.0,
+                    "loads 32 x 16 B / 32 B = 16 sectors, stores 4; shared: 512 B / 128 B = 4 \
                 wavefronts in, gcd(s, 32) out",
-            ..Expectation::default()
-        }),
+                )
+                .shared(greatest_common_divisor(size) as f64, 4.0)
+            }),
     ],
 };
 
@@ -127,39 +112,20 @@ fn reference(source: &[f32], stride: usize) -> Vec<f32> {
     source.iter().step_by(stride).copied().collect()
 }
 
-fn bytes(size: &Size) -> Bytes {
-    let [n, _] = size.get();
-    Bytes { read: 4 * n, written: 4 * n }
-}
-
-fn copy(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+/// Launches a kernel of this file, a thread per element that is used, into an output.
+fn launch(
+    launcher: &Launcher<'_>,
+    arrays: &Arrays,
+    size: &Size,
+    kernel: Kernel<fn(*const f32, *mut f32, u32, u32)>,
+    output: usize,
+) -> Result<()> {
     let [n, stride] = size.get().map(|value: usize| value as u32);
-    let arguments = (arrays.input(0), arrays.output(1), stride, n);
-    // SAFETY: the grid covers n threads; both arrays hold n * stride elements and do not overlap.
-    unsafe {
-        launcher.launch(
-            device::stride_copy,
-            n.div_ceil(THREADS_PER_BLOCK),
-            THREADS_PER_BLOCK,
-            0,
-            arguments,
-        )
-    }
-}
-
-fn gather(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
-    let [n, stride] = size.get().map(|value: usize| value as u32);
-    let arguments = (arrays.input(0), arrays.output(0), stride, n);
-    // SAFETY: as in `copy`; the output holds n elements.
-    unsafe {
-        launcher.launch(
-            device::stride_gather,
-            n.div_ceil(THREADS_PER_BLOCK),
-            THREADS_PER_BLOCK,
-            0,
-            arguments,
-        )
-    }
+    let arguments = (arrays.input(0), arrays.output(output), stride, n);
+    let grid = n.div_ceil(THREADS_PER_BLOCK);
+    // SAFETY: the grid covers n threads; the input holds n * stride elements, output 0 n and output 1 n * stride, which do
+    // not overlap.
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }
 
 fn staged(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {

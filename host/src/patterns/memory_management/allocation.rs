@@ -105,18 +105,10 @@
 //!
 //! Source: CUDA C++ Programming Guide, "Stream Ordered Memory Allocator", "Physical Page Caching
 //! Behavior"; CUDA C++ Best Practices Guide, "Memory Allocation".
-//!
-//! [memory pool]: cuda_std::glossary#memory-pool
-//! [device]: cuda_std::glossary#device
-//! [host]: cuda_std::glossary#host
-//! [stream]: cuda_std::glossary#stream
-//! [kernel]: cuda_std::glossary#kernel
-//! [event]: cuda_std::glossary#event
+#![doc = include_str!("../../../../crates/report/src/links.md")]
 
-use anyhow::Result;
-use coalesce::data::{Data, POISON, Random};
-use coalesce::pattern::{Bytes, Case, Dimension, HostWork, Output, Pattern, Size, Sweep, Variant};
-use cuda_host::Gpu;
+use crate::cases::copy::bytes;
+use crate::prelude::*;
 use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer, DeviceSlice};
 use cust_ext::pool::Pool;
 
@@ -157,44 +149,26 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, _| None,
     variants: &[
-        Variant::host("each_step", "`cuMemAlloc` and `cuMemFree` in each step", |_, case, size| {
-            steps(case, size, Memory::Device)
+        variant!("each_step", steps, Memory::Device),
+        Variant::host("pool_released", |gpu, case, size| {
+            let pool = Pool::new(gpu.device())?;
+            steps(gpu, case, size, Memory::Pool { pool, synchronizes: true })
         }),
-        Variant::host(
-            "pool_released",
-            "a stream-ordered pool with its default release threshold of 0",
-            |gpu, case, size| {
-                let pool = Pool::new(gpu.device())?;
-                steps(case, size, Memory::Pool { pool, synchronizes: true })
-            },
-        ),
-        Variant::host("pool_retained", "the pool may retain all its memory", |gpu, case, size| {
+        Variant::host("pool_retained", |gpu, case, size| {
             let pool = Pool::new(gpu.device())?;
             pool.set_release_threshold(u64::MAX)?;
-            steps(case, size, Memory::Pool { pool, synchronizes: true })
+            steps(gpu, case, size, Memory::Pool { pool, synchronizes: true })
         }),
-        Variant::host(
-            "pool_in_order",
-            "the host does not wait: the order of the stream is enough",
-            |gpu, case, size| {
-                let pool = Pool::new(gpu.device())?;
-                pool.set_release_threshold(u64::MAX)?;
-                steps(case, size, Memory::Pool { pool, synchronizes: false })
-            },
-        ),
-        Variant::host(
-            "sub_allocated",
-            "one block is allocated per run, and each step has its own part",
-            |_, case, size| steps(case, size, Memory::Parts),
-        ),
-        Variant::host(
-            "arena",
-            "the block was allocated earlier, and each step begins at its start again",
-            |_, case, size| {
-                let [n, _] = size.get();
-                steps(case, size, Memory::Arena(Arena::new(n)?))
-            },
-        ),
+        Variant::host("pool_in_order", |gpu, case, size| {
+            let pool = Pool::new(gpu.device())?;
+            pool.set_release_threshold(u64::MAX)?;
+            steps(gpu, case, size, Memory::Pool { pool, synchronizes: false })
+        }),
+        variant!("sub_allocated", steps, Memory::Parts),
+        Variant::host("arena", |gpu, case, size| {
+            let [n, _] = size.get();
+            steps(gpu, case, size, Memory::Arena(Arena::new(n)?))
+        }),
     ],
 };
 
@@ -211,17 +185,14 @@ fn reference(source: &[u32]) -> Vec<u32> {
     source.to_vec()
 }
 
-fn bytes(size: &Size) -> Bytes {
-    let [n, _] = size.get();
-    Bytes { read: 4 * n, written: 4 * n }
-}
-
 /// Where a step has its memory from.
 enum Memory {
-    /// The device.
     Device,
     /// A stream-ordered pool.
-    Pool { pool: Pool, synchronizes: bool },
+    Pool {
+        pool: Pool,
+        synchronizes: bool,
+    },
     /// A block that is allocated per run.
     Parts,
     /// A block that is there before.
@@ -266,7 +237,7 @@ struct Steps {
     target: DeviceBuffer<u32>,
 }
 
-fn steps(case: &Case, size: &Size, memory: Memory) -> Result<Box<dyn HostWork>> {
+fn steps(_: &Gpu, case: &Case, size: &Size, memory: Memory) -> Result<Box<dyn HostWork>> {
     let [n, count] = size.get();
     Ok(Box::new(Steps {
         memory,
@@ -309,7 +280,7 @@ impl HostWork for Steps {
             }
             Memory::Pool { pool, synchronizes } => {
                 for step in 0..*count {
-                    // SAFETY: as above; it is used and freed on this stream, long before the pool is dropped.
+                    // SAFETY: only what was written is read; it is used and freed on this stream, long before the pool is dropped.
                     let mut buffer = unsafe { pool.allocate(n, gpu.stream()) }?;
                     if step == last {
                         pass_through(gpu, source, &mut buffer, target)?;

@@ -131,23 +131,11 @@
 //! Preconditions: n at most 2^31. At the size of the benchmark there are 64 MiB of managed memory.
 //!
 //! Source: CUDA C++ Programming Guide, "Unified Memory": "Data Usage Hints", "Data Prefetching".
-//!
-//! [Managed memory]: cuda_std::glossary#managed-memory
-//! [host]: cuda_std::glossary#host
-//! [device]: cuda_std::glossary#device
-//! [kernel]: cuda_std::glossary#kernel
-//! [pinned memory]: cuda_std::glossary#pinned-memory
-//! [H2D]: cuda_std::glossary#h2d
-//! [D2H]: cuda_std::glossary#d2h
-//! [stream]: cuda_std::glossary#stream
-//! [PCIe]: cuda_std::glossary#pcie
+#![doc = include_str!("../../../../crates/report/src/links.md")]
 
-use anyhow::{Result, ensure};
-use coalesce::data::{Data, Element, POISON, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, HostWork, Output, Pattern, Resource, Size, Sweep, Variant,
-};
-use cuda_host::Gpu;
+use crate::cases::copy::bytes;
+use crate::prelude::*;
+use anyhow::ensure;
 use cust::memory::{
     AsyncCopyDestination, CopyDestination, DeviceBuffer, DevicePointer, DeviceSlice, UnifiedBuffer,
 };
@@ -186,54 +174,16 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time,
     variants: &[
-        Variant::host("copied", "device arrays and explicit copies", |_, case, _| {
-            Copied::new(case)
-        }),
-        Variant::host("fault_driven", "managed arrays, and no copy", |gpu, case, _| {
-            Managed::new(gpu, case, Way::FaultDriven)
-        }),
-        Variant::host(
-            "prefetched",
-            "the driver is told where each array will be used next",
-            |gpu, case, _| Managed::new(gpu, case, Way::Prefetched),
-        ),
-        Variant::host(
-            "preferred_host",
-            "both arrays prefer the host: the kernel uses them over PCIe",
-            |gpu, case, _| Managed::new(gpu, case, Way::PreferredHost),
-        ),
-        Variant::host(
-            "accessed_by",
-            "no preference, but the device keeps both arrays mapped",
-            |gpu, case, _| Managed::new(gpu, case, Way::AccessedBy),
-        ),
-        Variant::host(
-            "bounced_reads",
-            "host and kernel both read the source; the result stays on the device",
-            |gpu, case, _| Managed::new(gpu, case, Way::BouncedReads),
-        )
-        .moving(one),
-        Variant::host("read_mostly", "both get a copy of the source", |gpu, case, _| {
-            Managed::new(gpu, case, Way::ReadMostly)
-        })
-        .moving(one),
-        Variant::host(
-            "device_first",
-            "a new array, which the kernel touches first",
-            |_, case, _| FirstTouch::new(case, false),
-        )
-        .moving(one),
-        Variant::host(
-            "host_first",
-            "a new array, which the host touches first; the result is in device memory",
-            |_, case, _| FirstTouch::new(case, true),
-        )
-        .moving(one),
-        Variant::host(
-            "copied_and_filled",
-            "the source is written by a copy, the target by a fill before the kernel",
-            |gpu, case, _| Managed::new(gpu, case, Way::CopiedAndFilled),
-        ),
+        variant!("copied", Copied::new),
+        variant!("fault_driven", Managed::new, Way::FaultDriven),
+        variant!("prefetched", Managed::new, Way::Prefetched),
+        variant!("preferred_host", Managed::new, Way::PreferredHost),
+        variant!("accessed_by", Managed::new, Way::AccessedBy),
+        variant!("bounced_reads", Managed::new, Way::BouncedReads).moving(one),
+        variant!("read_mostly", Managed::new, Way::ReadMostly).moving(one),
+        variant!("device_first", FirstTouch::new, false).moving(one),
+        variant!("host_first", FirstTouch::new, true).moving(one),
+        variant!("copied_and_filled", Managed::new, Way::CopiedAndFilled),
     ],
 };
 
@@ -251,12 +201,6 @@ fn case(size: &Size, random: &mut Random) -> Case {
 
 fn reference(source: &[u32]) -> Vec<u32> {
     source.iter().copied().map(mix).collect()
-}
-
-/// Over PCIe in both directions.
-fn bytes(size: &Size) -> Bytes {
-    let [n] = size.get();
-    Bytes { read: 4 * n, written: 4 * n }
 }
 
 /// Over PCIe in one direction, or not at all.
@@ -316,7 +260,7 @@ struct Copied {
 
 impl Copied {
     #[expect(clippy::new_ret_no_self, reason = "a variant is built as host work")]
-    fn new(case: &Case) -> Result<Box<dyn HostWork>> {
+    fn new(_: &Gpu, case: &Case, _: &Size) -> Result<Box<dyn HostWork>> {
         let source = u32::view(&case.inputs[0]).expect("the case holds u32");
         let empty = untouched(source.len());
         Ok(Box::new(Copied {
@@ -336,7 +280,7 @@ impl HostWork for Copied {
         // SAFETY: the host touches its arrays only after it has waited for the stream; `self` owns all four.
         unsafe { source.async_copy_from(&self.source[..], gpu.stream()) }?;
         launch(gpu, from, to, self.like.len())?;
-        // SAFETY: as above.
+        // SAFETY: the host reads its target only after it has waited for the stream; `self` owns both.
         unsafe { target.async_copy_to(&mut self.target[..], gpu.stream()) }?;
         gpu.synchronize()?;
         look_at_pages(&self.target);
@@ -385,7 +329,7 @@ unsafe fn view_of(values: &UnifiedBuffer<u32>) -> DeviceSlice<u32> {
 
 impl Managed {
     #[expect(clippy::new_ret_no_self, reason = "a variant is built as host work")]
-    fn new(gpu: &Gpu, case: &Case, way: Way) -> Result<Box<dyn HostWork>> {
+    fn new(gpu: &Gpu, case: &Case, _: &Size, way: Way) -> Result<Box<dyn HostWork>> {
         let like = u32::view(&case.inputs[0]).expect("the case holds u32");
         let source = UnifiedBuffer::from_slice(like)?;
         let target = UnifiedBuffer::from_slice(&untouched(like.len()))?;
@@ -444,7 +388,7 @@ impl Managed {
                 // SAFETY: both arrays live as long as `self`; the host touches them after it has waited for the stream.
                 let (mut source, mut target) =
                     unsafe { (view_of(&self.source), view_of(&self.target)) };
-                // SAFETY: as above, and nobody writes `like`.
+                // SAFETY: the arrays and `like` live as long as `self`, and nobody writes `like`.
                 unsafe {
                     source.async_copy_from(&self.like[..], gpu.stream())?;
                     target.set_32_async(0, gpu.stream())?;
@@ -497,7 +441,7 @@ struct FirstTouch {
 
 impl FirstTouch {
     #[expect(clippy::new_ret_no_self, reason = "a variant is built as host work")]
-    fn new(case: &Case, by_host: bool) -> Result<Box<dyn HostWork>> {
+    fn new(_: &Gpu, case: &Case, _: &Size, by_host: bool) -> Result<Box<dyn HostWork>> {
         let like = u32::view(&case.inputs[0]).expect("the case holds u32").to_vec();
         let device =
             DeviceBuffer::from_slice(&if by_host { untouched(like.len()) } else { like.clone() })?;

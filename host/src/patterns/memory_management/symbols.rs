@@ -95,23 +95,10 @@
 //!
 //! Source: CUDA C++ Programming Guide, "Device Memory", `cudaMemcpyToSymbol`, "Unified Memory",
 //! `__managed__`; CUDA Driver API, `cuModuleGetGlobal`.
-//!
-//! [kernel]: cuda_std::glossary#kernel
-//! [global memory]: cuda_std::glossary#global-memory
-//! [constant memory]: cuda_std::glossary#constant-memory
-//! [host]: cuda_std::glossary#host
-//! [device]: cuda_std::glossary#device
-//! [pageable memory]: cuda_std::glossary#pageable-memory
-//! [pinned memory]: cuda_std::glossary#pinned-memory
-//! [managed memory]: cuda_std::glossary#managed-memory
-//! [PCIe]: cuda_std::glossary#pcie
-//! [stream]: cuda_std::glossary#stream
-//! [launch]: cuda_std::glossary#launch
+#![doc = include_str!("../../../../crates/report/src/links.md")]
 
-use anyhow::Result;
-use coalesce::data::{Data, Element, POISON, Random};
-use coalesce::pattern::{Bytes, Case, Dimension, HostWork, Output, Pattern, Size, Sweep, Variant};
-use cuda_host::Gpu;
+use crate::cases::copy::bytes;
+use crate::prelude::*;
 use cust::memory::{AsyncCopyDestination, DevicePointer, DeviceSlice};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
 use cust_ext::symbol::{SymbolSlice, symbol};
@@ -132,42 +119,12 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, _| None,
     variants: &[
-        Variant::host(
-            "by_name",
-            "each run finds the symbols and copies in calls that block",
-            |gpu, case, _| build(gpu, case, Way::ByName),
-        )
-        .only_when(fits),
-        Variant::host(
-            "address_kept",
-            "the symbols are found once, and copies are enqueued on the stream",
-            |gpu, case, _| build(gpu, case, Way::AddressKept),
-        )
-        .only_when(fits),
-        Variant::host(
-            "part",
-            "only the words that have changed are written, a quarter",
-            |gpu, case, _| build(gpu, case, Way::Part),
-        )
-        .only_when(fits),
-        Variant::host(
-            "constant",
-            "as `address_kept`, with the table in constant memory",
-            |gpu, case, _| build(gpu, case, Way::Constant),
-        )
-        .only_when(fits),
-        Variant::host(
-            "managed",
-            "the symbols are managed memory, which the host uses in place",
-            |gpu, case, _| build(gpu, case, Way::Managed),
-        )
-        .only_when(fits),
-        Variant::host(
-            "managed_part",
-            "as `managed`, and the host writes a quarter of the words",
-            |gpu, case, _| build(gpu, case, Way::ManagedPart),
-        )
-        .only_when(fits),
+        variant!("by_name", build, Way::ByName).only_when(fits),
+        variant!("address_kept", build, Way::AddressKept).only_when(fits),
+        variant!("part", build, Way::Part).only_when(fits),
+        variant!("constant", build, Way::Constant).only_when(fits),
+        variant!("managed", build, Way::Managed).only_when(fits),
+        variant!("managed_part", build, Way::ManagedPart).only_when(fits),
     ],
 };
 
@@ -187,11 +144,6 @@ fn case(size: &Size, random: &mut Random) -> Case {
 
 fn reference(table: &[u32]) -> Vec<u32> {
     table.iter().zip(0..).map(|(word, i)| result(*word, i)).collect()
-}
-
-fn bytes(size: &Size) -> Bytes {
-    let [words] = size.get();
-    Bytes { read: 4 * words, written: 4 * words }
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -246,7 +198,7 @@ struct Symbols {
     way: Way,
 }
 
-fn build(gpu: &Gpu, case: &Case, way: Way) -> Result<Box<dyn HostWork>> {
+fn build(gpu: &Gpu, case: &Case, _: &Size, way: Way) -> Result<Box<dyn HostWork>> {
     let words = u32::view(&case.inputs[0]).expect("the case holds u32");
     let poison = [u32::from_ne_bytes([POISON; 4]); WORDS];
     let mut table = words_of(gpu, way.table())?;
@@ -314,7 +266,7 @@ impl Symbols {
         self.launch(gpu)?;
         gpu.synchronize()?;
         let mut result = words_of(gpu, self.way.result())?;
-        // SAFETY: as above: the kernel has ended.
+        // SAFETY: the kernel has ended, and this slice of the symbol is the only one.
         let words = unsafe { result.as_host_slice_mut() }?;
         let used = self.target.len();
         self.target.copy_from_slice(&words[..used]);

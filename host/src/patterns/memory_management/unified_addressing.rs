@@ -99,28 +99,10 @@
 //!
 //! Source: CUDA C++ Programming Guide, "Unified Virtual Address Space", "Mapped Memory"; CUDA
 //! Driver API, "Unified Addressing", "cuMemHostRegister".
-//!
-//! [unified addressing]: cuda_std::glossary#unified-addressing
-//! [pinned memory]: cuda_std::glossary#pinned-memory
-//! [host]: cuda_std::glossary#host
-//! [device]: cuda_std::glossary#device
-//! [kernel]: cuda_std::glossary#kernel
-//! [sector]: cuda_std::glossary#sector
-//! [request]: cuda_std::glossary#request
-//! [PCIe]: cuda_std::glossary#pcie
-//! [mapped memory]: cuda_std::glossary#mapped-memory
-//! [warp]: cuda_std::glossary#warp
-//! [managed memory]: cuda_std::glossary#managed-memory
-//! [L2 cache]: cuda_std::glossary#l2-cache
-//! [unified memory]: cuda_std::glossary#unified-memory
-//! [measured peak]: cuda_std::glossary#measured-peak
+#![doc = include_str!("../../../../crates/report/src/links.md")]
 
-use anyhow::Result;
-use coalesce::data::{Data, POISON, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, HostWork, Output, Pattern, Resource, Size, Variant,
-};
-use cuda_host::Gpu;
+use crate::cases::copy::{LENGTHS, bytes};
+use crate::prelude::*;
 use cust::memory::{CopyDestination, DeviceBuffer, DevicePointer, UnifiedBuffer};
 use cust_ext::device::{Attribute, attribute};
 use cust_ext::host_memory::{HostBuffer, HostFlags, RegisteredBuffer};
@@ -147,19 +129,7 @@ pub const PATTERN: Pattern = Pattern {
     group: "memory_management",
     doc_source: include_str!("unified_addressing.rs"),
     dimensions: &[Dimension::extent("n", "elements of each array", 1)],
-    verify_sizes: &[
-        &[1],
-        &[31],
-        &[32],
-        &[33],
-        &[255],
-        &[256],
-        &[257],
-        &[1023],
-        &[4096],
-        &[100_003],
-        &[1 << 18],
-    ],
+    verify_sizes: LENGTHS,
     bench_size: &[1 << 22],
     count_size: &[1 << 22],
     sweeps: &[],
@@ -167,37 +137,14 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time,
     variants: &[
-        Variant::host("device", "device memory", |gpu, case, _| build(gpu, case, Kind::Device))
-            .writing(&[0, 1]),
-        Variant::host(
-            "pinned",
-            "pinned memory without flags; the kernel takes its host address",
-            |gpu, case, _| build(gpu, case, Kind::Pinned),
-        )
-        .writing(&[0, 2]),
-        Variant::host(
-            "mapped",
-            "pinned memory allocated as mapped; the kernel takes its device address",
-            |gpu, case, _| build(gpu, case, Kind::Mapped),
-        )
-        .writing(&[0, 3]),
-        Variant::host(
-            "registered",
-            "a vector of the program that is pinned afterwards",
-            |gpu, case, _| build(gpu, case, Kind::Registered),
-        )
-        .writing(&[0, 4]),
-        Variant::host(
-            "managed",
-            "managed memory, whose pages move to where they are used",
-            |gpu, case, _| build(gpu, case, Kind::Managed),
-        )
-        .writing(&[0, 5]),
-        Variant::host("plain", "an ordinary vector; no kernel", |gpu, case, _| {
-            build(gpu, case, Kind::Plain)
-        })
-        .writing(&[6])
-        .moving(|_| Bytes { read: 0, written: 0 }),
+        variant!("device", build, Kind::Device).writing(&[0, 1]),
+        variant!("pinned", build, Kind::Pinned).writing(&[0, 2]),
+        variant!("mapped", build, Kind::Mapped).writing(&[0, 3]),
+        variant!("registered", build, Kind::Registered).writing(&[0, 4]),
+        variant!("managed", build, Kind::Managed).writing(&[0, 5]),
+        variant!("plain", build, Kind::Plain)
+            .writing(&[6])
+            .moving(|_| Bytes { read: 0, written: 0 }),
     ],
 };
 
@@ -219,11 +166,6 @@ fn facts_of_kinds() -> [[u32; FACTS]; 6] {
     [device, host, host, host, managed, [0; FACTS]]
 }
 
-fn bytes(size: &Size) -> Bytes {
-    let [n] = size.get();
-    Bytes { read: 4 * n, written: 4 * n }
-}
-
 fn minimum_time(variant: &Variant, size: &Size) -> Option<(Resource, usize)> {
     let limit = match variant.name {
         "device" | "managed" => Resource::Copy,
@@ -233,7 +175,6 @@ fn minimum_time(variant: &Variant, size: &Size) -> Option<(Resource, usize)> {
     Some((limit, bytes(size).total()))
 }
 
-/// A kind of memory.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Device,
@@ -392,7 +333,7 @@ struct Question {
     answer: [u32; FACTS],
 }
 
-fn build(gpu: &Gpu, case: &Case, kind: Kind) -> Result<Box<dyn HostWork>> {
+fn build(gpu: &Gpu, case: &Case, _: &Size, kind: Kind) -> Result<Box<dyn HostWork>> {
     let promised = attribute(gpu.device(), Attribute::CanUseHostPointerForRegisteredMemory)? == 1;
     Ok(Box::new(Question {
         memory: Memory::new(kind, bytemuck::cast_slice(case.inputs[0].bytes()))?,

@@ -1,15 +1,6 @@
-//! Host half of `async_copy`. Device half and teaching doc: `kernels/src/shared/async_copy.rs`.
-
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep, Variant,
-};
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
-use kernels::shared::async_copy as device;
-use kernels::shared::async_copy::{APART, THREADS_PER_BLOCK, TILE};
+use crate::cases::copy::{self, bytes};
+use crate::prelude::*;
+use kernels::shared::async_copy::{self as device, APART, THREADS_PER_BLOCK, TILE};
 use rayon::prelude::*;
 
 /// Tiles of a block: many more than are under way at a time, few enough that blocks that come late
@@ -47,57 +38,25 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Copy, bytes(size).total())),
     variants: &[
-        Variant::kernel(
-            "registers_4",
-            "each lane copies 4 bytes at a time through a register",
-            |launcher, arrays, size| launch(launcher, arrays, size, device::async_copy_registers_4),
-        )
-        .expecting(|_| {
+        variant!(device::async_copy_registers_4, launch).expecting(|_| {
             in_pieces(1.0, "in: 32 x 4 B = 4 sectors, 1 wavefront; out: 32 x 16 B = 16 sectors")
         }),
-        Variant::kernel(
-            "registers_8",
-            "8 bytes at a time into shared memory",
-            |launcher, arrays, size| launch(launcher, arrays, size, device::async_copy_registers_8),
-        )
-        .expecting(|_| in_pieces(2.0, "in: 32 x 8 B = 8 sectors, 256 B / 128 B = 2 wavefronts")),
-        Variant::kernel("registers_16", "16 bytes at a time", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::async_copy_registers_16)
-        })
-        .expecting(|_| in_pieces(4.0, "in: 32 x 16 B = 16 sectors, 512 B / 128 B = 4 wavefronts")),
-        Variant::kernel("async_4", "`cp.async` of 4 bytes at a time", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::async_copy_async_4)
-        })
-        .min_compute_capability(80)
-        .expecting(|_| {
+        variant!(device::async_copy_registers_8, launch).expecting(|_| {
+            in_pieces(2.0, "in: 32 x 8 B = 8 sectors, 256 B / 128 B = 2 wavefronts")
+        }),
+        variant!(device::async_copy_registers_16, launch).expecting(|_| {
+            in_pieces(4.0, "in: 32 x 16 B = 16 sectors, 512 B / 128 B = 4 wavefronts")
+        }),
+        variant!(device::async_copy_async_4, launch).expecting(|_| {
             in_pieces(1.0, "the same bytes as through registers: 4 sectors, 1 wavefront")
         }),
-        Variant::kernel("async_8", "8 bytes at a time", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::async_copy_async_8)
-        })
-        .min_compute_capability(80)
-        .expecting(|_| in_pieces(2.0, "8 sectors, a wavefront for each of 2 cache lines")),
-        Variant::kernel(
-            "async_16",
-            "16 bytes at a time, bypassing L1",
-            |launcher, arrays, size| launch(launcher, arrays, size, device::async_copy_async_16),
-        )
-        .min_compute_capability(80)
-        .expecting(|_| in_pieces(4.0, "16 sectors, a wavefront for each of 4 cache lines")),
-        Variant::kernel(
-            "pipelined",
-            "four tiles of shared memory: three are being copied while the block works on one",
-            |launcher, arrays, size| launch(launcher, arrays, size, device::async_copy_pipelined),
-        )
-        .min_compute_capability(80)
-        .expecting(|_| in_pieces(4.0, "16 sectors, a wavefront for each of 4 cache lines")),
-        Variant::kernel(
-            "bulk",
-            "one thread starts the copy of each whole tile",
-            |launcher, arrays, size| launch(launcher, arrays, size, device::async_copy_bulk),
-        )
-        .min_compute_capability(90)
-        .expecting(|_| Expectation {
+        variant!(device::async_copy_async_8, launch)
+            .expecting(|_| in_pieces(2.0, "8 sectors, a wavefront for each of 2 cache lines")),
+        variant!(device::async_copy_async_16, launch)
+            .expecting(|_| in_pieces(4.0, "16 sectors, a wavefront for each of 4 cache lines")),
+        variant!(device::async_copy_pipelined, launch)
+            .expecting(|_| in_pieces(4.0, "16 sectors, a wavefront for each of 4 cache lines")),
+        variant!(device::async_copy_bulk, launch).expecting(|_| Expectation {
             load_sectors: None,
             shared_store_wavefronts: None,
             ..in_pieces(0.0, "no lane loads, one bulk copy does; out: 32 x 16 B = 16 sectors")
@@ -108,23 +67,11 @@ pub const PATTERN: Pattern = Pattern {
 /// A variant that fills its tiles with `wavefronts` of 128 bytes per request, and empties them with 16
 /// bytes per lane.
 fn in_pieces(wavefronts: f64, arithmetic: &'static str) -> Expectation {
-    Expectation {
-        load_sectors: Some(4.0 * wavefronts),
-        store_sectors: Some(16.0),
-        shared_load_wavefronts: Some(4.0),
-        shared_store_wavefronts: Some(wavefronts),
-        arithmetic,
-        ..Expectation::default()
-    }
+    Expectation::sectors(4.0 * wavefronts, 16.0, arithmetic).shared(4.0, wavefronts)
 }
 
 fn case(size: &Size, random: &mut Random) -> Case {
-    let [n] = size.get();
-    let source = random.f32s(n);
-    Case {
-        outputs: vec![Output::exact(Data::F32(reference(&source)))],
-        inputs: vec![Data::F32(source)],
-    }
+    copy::case(size, random, reference)
 }
 
 /// Each element and its partner; one beyond the end counts as 0.
@@ -133,23 +80,9 @@ fn reference(source: &[f32]) -> Vec<f32> {
     source.par_iter().enumerate().map(|(i, own)| own + partner(i)).collect()
 }
 
-fn bytes(size: &Size) -> Bytes {
-    let [n] = size.get();
-    Bytes { read: 4 * n, written: 4 * n }
-}
-
-/// Launches a kernel of this file.
-fn launch(
-    launcher: &Launcher<'_>,
-    arrays: &Arrays,
-    size: &Size,
-    kernel: Kernel<fn(*const f32, *mut f32, u32)>,
-) -> Result<()> {
+/// Launches a kernel of this file, which shares the tiles out over any grid.
+fn launch(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size, kernel: copy::Copy) -> Result<()> {
     let [n] = size.get().map(|value: usize| value as u32);
     let grid = n.div_ceil(TILE).div_ceil(TILES_PER_BLOCK);
-    // SAFETY: both arrays hold n elements, at most 2^31, start at a multiple of 256 bytes and do not overlap; the
-    // kernels share the tiles out over any grid.
-    unsafe {
-        launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, (arrays.input(0), arrays.output(0), n))
-    }
+    copy::launch_grid(launcher, arrays, size, kernel, (0, 0), (grid, THREADS_PER_BLOCK))
 }

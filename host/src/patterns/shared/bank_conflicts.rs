@@ -1,16 +1,8 @@
-//! Host half of `bank_conflicts`. Device half and teaching doc: `kernels/src/shared/bank_conflicts.rs`.
-
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Sweep, Variant,
-};
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
+use crate::prelude::*;
 use cuda_std::warp::WARP_SIZE;
-use kernels::shared::bank_conflicts as device;
-use kernels::shared::bank_conflicts::{MAX_STRIDE, STEPS, TABLE, THREADS_PER_BLOCK};
+use kernels::shared::bank_conflicts::{
+    self as device, MAX_STRIDE, STEPS, TABLE, THREADS_PER_BLOCK,
+};
 use rayon::prelude::*;
 
 /// Strides 1 to 33 words.
@@ -50,109 +42,56 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time,
     variants: &[
-        Variant::kernel(
-            "strided_read",
-            "neighbouring lanes read words that are `stride` words apart",
-            strided_read,
-        )
-        .only_when(stride_fits)
-        .expecting(|size| {
-            read(
-                conflicts_of_stride(size),
-                "32 words in 32 / gcd(s, 32) banks: gcd(s, 32) wavefronts",
-            )
-        }),
-        Variant::kernel(
-            "strided_write",
-            "the same words are written instead of read",
-            strided_write,
-        )
-        .only_when(stride_fits)
-        .writing(&[1])
-        .expecting(|size| Expectation {
-            load_sectors: None,
-            shared_store_wavefronts: Some(conflicts_of_stride(size)),
-            ..read(conflicts_of_stride(size), "writes conflict as reads do: gcd(s, 32) wavefronts")
-        }),
-        Variant::kernel("broadcast", "all lanes read the same word", |launcher, arrays, size| {
-            launch(launcher, arrays, size, device::bank_conflicts_broadcast, 2)
-        })
-        .writing(&[2])
-        .expecting(|_| read(1.0, "one word for all lanes: 1")),
-        Variant::kernel(
-            "two_lanes_per_word",
-            "two neighbouring lanes read the same word",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::bank_conflicts_two_lanes_per_word, 3)
-            },
-        )
-        .writing(&[3])
-        .expecting(|_| read(1.0, "16 words in 16 banks: 1")),
-        Variant::kernel(
-            "multicast",
-            "half of the lanes read one word, the others words of other banks",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::bank_conflicts_multicast, 8)
-            },
-        )
-        .writing(&[8])
-        .expecting(|_| read(1.0, "17 words in 17 banks, one of them for 16 lanes: 1")),
-        Variant::kernel("random", "each lane reads a word in a random bank", random)
-            .writing(&[4])
+        variant!(device::bank_conflicts_strided_read => strided_read)
+            .only_when(stride_fits)
             .expecting(|size| {
                 read(
-                    conflicts_of_random(size),
-                    "the bank with the most words of 32 random ones: about 3.53 wavefronts on \
-                average",
+                    conflicts_of_stride(size),
+                    "32 words in 32 / gcd(s, 32) banks: gcd(s, 32) wavefronts",
                 )
             }),
-        Variant::kernel(
-            "eight_bytes",
-            "each lane reads two neighbouring words with one load",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::bank_conflicts_eight_bytes, 5)
-            },
-        )
-        .writing(&[5])
-        .expecting(|_| read(2.0, "32 x 8 B / 128 B = 2 wavefronts: the minimum, not a conflict")),
-        Variant::kernel(
-            "sixteen_bytes",
-            "each lane reads four neighbouring words with one load",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::bank_conflicts_sixteen_bytes, 6)
-            },
-        )
-        .writing(&[6])
-        .expecting(|_| read(4.0, "32 x 16 B / 128 B = 4 wavefronts: the minimum, not a conflict")),
-        Variant::kernel(
-            "column",
-            "one word per lane again, down a column of a tile of 32 x 32",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::bank_conflicts_column, 7)
-            },
-        )
-        .writing(&[7])
-        .expecting(|_| {
+        variant!(device::bank_conflicts_strided_write => strided_write)
+            .only_when(stride_fits)
+            .writing(&[1])
+            .expecting(|size| Expectation {
+                load_sectors: None,
+                shared_store_wavefronts: Some(conflicts_of_stride(size)),
+                ..read(
+                    conflicts_of_stride(size),
+                    "writes conflict as reads do: gcd(s, 32) wavefronts",
+                )
+            }),
+        variant!(device::bank_conflicts_broadcast, launch, 2)
+            .writing(&[2])
+            .expecting(|_| read(1.0, "one word for all lanes: 1")),
+        variant!(device::bank_conflicts_two_lanes_per_word, launch, 3)
+            .writing(&[3])
+            .expecting(|_| read(1.0, "16 words in 16 banks: 1")),
+        variant!(device::bank_conflicts_multicast, launch, 8)
+            .writing(&[8])
+            .expecting(|_| read(1.0, "17 words in 17 banks, one of them for 16 lanes: 1")),
+        variant!(device::bank_conflicts_random => random).writing(&[4]).expecting(|size| {
+            read(
+                conflicts_of_random(size),
+                "the bank with the most words of 32 random ones: about 3.53 wavefronts on \
+                average",
+            )
+        }),
+        variant!(device::bank_conflicts_eight_bytes, launch, 5).writing(&[5]).expecting(|_| {
+            read(2.0, "32 x 8 B / 128 B = 2 wavefronts: the minimum, not a conflict")
+        }),
+        variant!(device::bank_conflicts_sixteen_bytes, launch, 6).writing(&[6]).expecting(|_| {
+            read(4.0, "32 x 16 B / 128 B = 4 wavefronts: the minimum, not a conflict")
+        }),
+        variant!(device::bank_conflicts_column, launch, 7).writing(&[7]).expecting(|_| {
             read(32.0, "bank (32 row + column) % 32 is the same for all lanes: 32 wavefronts")
         }),
-        Variant::kernel(
-            "padded",
-            "tile rows of 33 words: a column is spread over 32 banks",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::bank_conflicts_padded, 7)
-            },
-        )
-        .writing(&[7])
-        .expecting(|_| read(1.0, "bank (33 row + column) % 32, all different: 1 wavefront")),
-        Variant::kernel(
-            "swizzled",
-            "tile rows of 32 words, the columns of each row permuted by the row number",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::bank_conflicts_swizzled, 7)
-            },
-        )
-        .writing(&[7])
-        .expecting(|_| read(1.0, "bank column ^ row, all different: 1 wavefront")),
+        variant!(device::bank_conflicts_padded, launch, 7)
+            .writing(&[7])
+            .expecting(|_| read(1.0, "bank (33 row + column) % 32, all different: 1 wavefront")),
+        variant!(device::bank_conflicts_swizzled, launch, 7)
+            .writing(&[7])
+            .expecting(|_| read(1.0, "bank column ^ row, all different: 1 wavefront")),
     ],
 };
 
@@ -167,14 +106,7 @@ fn stride_fits(size: &Size) -> std::result::Result<(), &'static str> {
 
 /// A variant that fills its table without conflicts and reads it with so many `wavefronts` per request.
 fn read(wavefronts: f64, arithmetic: &'static str) -> Expectation {
-    Expectation {
-        load_sectors: Some(4.0),
-        store_sectors: Some(4.0),
-        shared_load_wavefronts: Some(wavefronts),
-        shared_store_wavefronts: Some(1.0),
-        arithmetic,
-        ..Expectation::default()
-    }
+    Expectation::sectors(4.0, 4.0, arithmetic).shared(wavefronts, 1.0)
 }
 
 /// gcd(stride, 32).
@@ -273,11 +205,10 @@ fn strided_read(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result
     let [n, stride] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(0), arrays.output(0), stride, n);
     let kernel = device::bank_conflicts_strided_read;
+    let grid = n.div_ceil(THREADS_PER_BLOCK);
     // SAFETY: the grid covers n threads; the stride was checked by the precondition; input 0 is a
     // table of TABLE words that moves on by a multiple of 4; the output holds n elements.
-    unsafe {
-        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
-    }
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }
 
 fn strided_write(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
@@ -302,10 +233,9 @@ fn random(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let [n, _] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(0), arrays.input(1), arrays.output(4), n);
     let kernel = device::bank_conflicts_random;
+    let grid = n.div_ceil(THREADS_PER_BLOCK);
     // SAFETY: as in `strided_read`; input 1 holds n banks.
-    unsafe {
-        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
-    }
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }
 
 /// Launches a kernel that takes the table, one output and n.
@@ -318,8 +248,7 @@ fn launch(
 ) -> Result<()> {
     let [n, _] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(0), arrays.output(output), n);
+    let grid = n.div_ceil(THREADS_PER_BLOCK);
     // SAFETY: as in `strided_read`.
-    unsafe {
-        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
-    }
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }

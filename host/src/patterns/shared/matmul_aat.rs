@@ -1,15 +1,6 @@
-//! Host half of `matmul_aat`. Device half and teaching doc: `kernels/src/shared/matmul_aat.rs`.
-
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Random, Tolerance};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Variant, fits_grid_y,
-};
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
-use kernels::shared::matmul_aat as device;
-use kernels::shared::matmul_aat::{INNER, SQUARE, SQUARE_THREADS, TILE};
+use crate::cases::product::fits;
+use crate::prelude::*;
+use kernels::shared::matmul_aat::{self as device, INNER, SQUARE, SQUARE_THREADS, TILE};
 use rayon::prelude::*;
 
 pub const PATTERN: Pattern = Pattern {
@@ -25,94 +16,51 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Write, bytes(size).total())),
     variants: &[
-        Variant::kernel(
-            "naive",
-            "one thread per element, both operands from global memory",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::matmul_aat_naive, TILE, (TILE, TILE))
-            },
-        )
-        .only_when(|size| fits(size, TILE))
-        .expecting(|_| Expectation {
-            load_sectors: Some((1.0 + 32.0) / 2.0),
-            store_sectors: Some(4.0),
-            arithmetic: "per step one word for all lanes, 1 sector, and one word of 32 rows, 32",
-            ..Expectation::default()
-        }),
-        Variant::kernel(
-            "tiled",
-            "both tiles of A in shared memory, one of them transposed",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::matmul_aat_tiled, TILE, (TILE, TILE))
-            },
-        )
-        .only_when(|size| fits(size, TILE))
-        .expecting(|_| Expectation {
-            load_sectors: Some(4.0),
-            store_sectors: Some(4.0),
-            shared_load_wavefronts: Some(1.0),
-            shared_store_wavefronts: Some((1.0 + 32.0) / 2.0),
-            arithmetic: "rows of tiles: 4 sectors; shared: a row stored in 1 wavefront, a column in \
+        variant!(device::matmul_aat_naive, launch, TILE, (TILE, TILE))
+            .only_when(|size| fits(size, TILE))
+            .expecting(|_| {
+                Expectation::sectors(
+                    (1.0 + 32.0) / 2.0,
+                    4.0,
+                    "per step one word for all lanes, 1 sector, and one word of 32 rows, 32",
+                )
+            }),
+        variant!(device::matmul_aat_tiled, launch, TILE, (TILE, TILE))
+            .only_when(|size| fits(size, TILE))
+            .expecting(|_| {
+                Expectation::sectors(
+                    4.0,
+                    4.0,
+                    "rows of tiles: 4 sectors; shared: a row stored in 1 wavefront, a column in \
                 32; read: a word for all lanes, a row",
-            ..Expectation::default()
-        }),
-        Variant::kernel(
-            "padded",
-            "each row of the transposed tile has one more word",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::matmul_aat_padded, TILE, (TILE, TILE))
-            },
-        )
-        .only_when(|size| fits(size, TILE))
-        .expecting(|_| Expectation {
-            load_sectors: Some(4.0),
-            store_sectors: Some(4.0),
-            shared_load_wavefronts: Some(1.0),
-            shared_store_wavefronts: Some(1.0),
-            arithmetic: "as `tiled`, but a column is in 32 banks",
-            ..Expectation::default()
-        }),
-        Variant::kernel(
-            "register_tiled",
-            "each thread computes 8 x 8 results from registers",
-            |launcher, arrays, size| {
-                let kernel = device::matmul_aat_register_tiled;
-                launch(launcher, arrays, size, kernel, SQUARE, (SQUARE_THREADS, 1))
-            },
-        )
-        .only_when(|size| fits(size, SQUARE))
-        .expecting(by_registers),
-        Variant::kernel(
-            "symmetric",
-            "the tiles above the diagonal are copies of those below",
-            |launcher, arrays, size| {
-                let kernel = device::matmul_aat_symmetric;
-                launch(launcher, arrays, size, kernel, SQUARE, (SQUARE_THREADS, 1))
-            },
-        )
-        .only_when(|size| fits(size, SQUARE))
-        .expecting(by_registers),
+                )
+                .shared(1.0, (1.0 + 32.0) / 2.0)
+            }),
+        variant!(device::matmul_aat_padded, launch, TILE, (TILE, TILE))
+            .only_when(|size| fits(size, TILE))
+            .expecting(|_| {
+                Expectation::sectors(4.0, 4.0, "as `tiled`, but a column is in 32 banks")
+                    .shared(1.0, 1.0)
+            }),
+        variant!(device::matmul_aat_register_tiled, launch, SQUARE, (SQUARE_THREADS, 1))
+            .only_when(|size| fits(size, SQUARE))
+            .expecting(by_registers),
+        variant!(device::matmul_aat_symmetric, launch, SQUARE, (SQUARE_THREADS, 1))
+            .only_when(|size| fits(size, SQUARE))
+            .expecting(by_registers),
     ],
 };
 
 /// What both variants with results in registers promise.
 fn by_registers(_: &Size) -> Expectation {
-    Expectation {
-        load_sectors: Some(32.0),
-        store_sectors: Some(16.0),
-        shared_load_wavefronts: Some((2.0 * 2.0 + 2.0 * 4.0) / 4.0),
-        shared_store_wavefronts: Some(1.0),
-        arithmetic: "16 bytes per lane from 32 rows of A: a sector each; stores: 2 rows of 256 bytes, or, \
+    Expectation::sectors(
+        32.0,
+        16.0,
+        "16 bytes per lane from 32 rows of A: a sector each; stores: 2 rows of 256 bytes, or, \
             transposed, 16 rows of 32; shared: 16 lanes read the same words of the first tile, 2 \
             wavefronts, and 16 x 16 bytes of the second, 4; stored: neighbouring words",
-        ..Expectation::default()
-    }
-}
-
-/// Whether the rows of tiles fit a grid.
-fn fits(size: &Size, tile: u32) -> std::result::Result<(), &'static str> {
-    let [m] = size.get();
-    fits_grid_y(m.div_ceil(tile as usize))
+    )
+    .shared((2.0 * 2.0 + 2.0 * 4.0) / 4.0, 1.0)
 }
 
 fn case(size: &Size, random: &mut Random) -> Case {

@@ -1,20 +1,11 @@
-//! Host half of `matmul_tensor`. Device half and teaching doc: `kernels/src/shared/matmul_tensor.rs`.
-
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Variant, fits_grid_y,
-};
-use cuda_host::Launcher;
+use crate::cases::product::{Product, fits, grid, launch};
+use crate::prelude::*;
 use cuda_std::bf16;
-use cuda_std::kernel::Kernel;
 use cuda_std::tensor_copy::TensorMap;
 use cust_ext::tensor_map::{Element, Swizzle, Tiled};
-use kernels::shared::matmul_tensor as device;
 use kernels::shared::matmul_tensor::{
-    COLUMNS, GLOBAL_COLUMNS, GLOBAL_ROWS, RING_BYTES, ROWS, STAGE_BYTES, STEPS, THREADS, TILE,
-    WGMMA_BYTES, WGMMA_THREADS,
+    self as device, COLUMNS, GLOBAL_COLUMNS, GLOBAL_ROWS, RING_BYTES, ROWS, STAGE_BYTES, STEPS,
+    THREADS, TILE, WGMMA_BYTES, WGMMA_THREADS,
 };
 use rayon::prelude::*;
 
@@ -43,102 +34,68 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time,
     variants: &[
-        Variant::kernel(
-            "naive",
-            "tiles of 32 x 32 in shared memory, multiplied without tensor cores",
-            |launcher, arrays, size| {
-                let [m, n, _] = size.get().map(|value: usize| value as u32);
-                let grid = (n.div_ceil(TILE), m.div_ceil(TILE));
-                launch(launcher, arrays, size, device::matmul_tensor_naive, grid, (TILE, TILE), 0)
-            },
-        )
-        .only_when(|size| fits_grid_y(size.values()[0].div_ceil(TILE as usize)))
-        .expecting(|_| Expectation {
-            load_sectors: Some(2.0),
-            store_sectors: Some(4.0),
-            shared_load_wavefronts: Some(1.0),
-            shared_store_wavefronts: Some(1.0),
-            arithmetic: "32 neighbouring elements of 2 bytes, 2 sectors; C: 32 neighbouring words; shared: a word \
-                of A for all lanes, words of B that are 33 words apart",
-            ..Expectation::default()
+        variant!(device::matmul_tensor_naive => |launcher, arrays, size| {
+            let grid = grid(size, (TILE, TILE));
+            launch(launcher, arrays, size, device::matmul_tensor_naive, grid, (TILE, TILE), 0)
+        })
+        .only_when(|size| fits(size, TILE))
+        .expecting(|_| {
+            Expectation::sectors(
+                2.0,
+                4.0,
+                "32 neighbouring elements of 2 bytes, 2 sectors; C: 32 neighbouring \
+                words; shared: a word of A for all lanes, words of B that are 33 words \
+                apart",
+            )
+            .shared(1.0, 1.0)
         }),
-        Variant::kernel(
-            "mma_global",
-            "`mma.sync` on 16 x 8 results per warp; fragments come from global memory",
-            |launcher, arrays, size| {
-                let [m, n, _] = size.get().map(|value: usize| value as u32);
-                let grid = (n.div_ceil(GLOBAL_COLUMNS), m.div_ceil(GLOBAL_ROWS));
-                launch(launcher, arrays, size, device::matmul_tensor_mma_global, grid, (THREADS, 1), 0)
-            },
-        )
-        .min_compute_capability(80)
+        variant!(device::matmul_tensor_mma_global => |launcher, arrays, size| {
+            let grid = grid(size, (GLOBAL_ROWS, GLOBAL_COLUMNS));
+            launch(launcher, arrays, size, device::matmul_tensor_mma_global, grid, (THREADS, 1), 0)
+        })
         .only_when(|size| {
             rows_are_aligned(size)?;
-            fits_grid_y(size.values()[0].div_ceil(GLOBAL_ROWS as usize))
+            fits(size, GLOBAL_ROWS)
         })
-        .expecting(|_| Expectation {
-            load_sectors: Some(8.0),
-            store_sectors: Some(8.0),
-            arithmetic: "a fragment: 8 rows, 16 bytes of each, a sector of which half is used; C: 8 rows of 32 bytes",
-            ..Expectation::default()
+        .expecting(|_| {
+            Expectation::sectors(
+                8.0,
+                8.0,
+                "a fragment: 8 rows, 16 bytes of each, a sector of which half is used; \
+                C: 8 rows of 32 bytes",
+            )
         }),
-        Variant::kernel(
-            "mma_tiled",
-            "the block stages tiles in shared memory; 64 x 64 results per warp",
-            |launcher, arrays, size| {
-                launch_tiles(launcher, arrays, size, device::matmul_tensor_mma_tiled, STAGE_BYTES)
-            },
-        )
-        .min_compute_capability(80)
-        .only_when(rows_are_aligned)
-        .expecting(|_| tiles(32.0)),
-        Variant::kernel(
-            "mma_swizzled",
-            "the chunks of a row are swizzled: `ldmatrix` has no bank conflicts",
-            |launcher, arrays, size| {
-                launch_tiles(launcher, arrays, size, device::matmul_tensor_mma_swizzled, STAGE_BYTES)
-            },
-        )
-        .min_compute_capability(80)
-        .only_when(rows_are_aligned)
-        .expecting(|_| tiles(4.0)),
-        Variant::kernel(
-            "mma_pipelined",
-            "four tiles in shared memory: while the warps multiply one, the next are copied",
-            |launcher, arrays, size| {
-                launch_tiles(launcher, arrays, size, device::matmul_tensor_mma_pipelined, RING_BYTES)
-            },
-        )
-        .min_compute_capability(80)
-        .only_when(rows_are_aligned)
-        .expecting(|_| tiles(4.0)),
-        Variant::kernel(
-            "wgmma",
-            "four warps multiply together and read both factors from shared memory; one thread copies",
-            launch_wgmma,
-        )
-        .min_compute_capability(90)
-        .only_when(rows_are_aligned)
-        .expecting(|_| Expectation {
-            store_sectors: Some(8.0),
-            arithmetic: "tiles come by bulk copies, and `wgmma` reads them without loads; C: 8 rows of 32 bytes",
-            ..Expectation::default()
-        }),
+        variant!(device::matmul_tensor_mma_tiled, launch_tiles, STAGE_BYTES)
+            .only_when(rows_are_aligned)
+            .expecting(|_| tiles(32.0)),
+        variant!(device::matmul_tensor_mma_swizzled, launch_tiles, STAGE_BYTES)
+            .only_when(rows_are_aligned)
+            .expecting(|_| tiles(4.0)),
+        variant!(device::matmul_tensor_mma_pipelined, launch_tiles, RING_BYTES)
+            .only_when(rows_are_aligned)
+            .expecting(|_| tiles(4.0)),
+        variant!(device::matmul_tensor_wgmma => launch_wgmma)
+            .only_when(rows_are_aligned)
+            .expecting(|_| Expectation {
+                store_sectors: Some(8.0),
+                arithmetic: "tiles come by bulk copies, and `wgmma` reads them without loads; C: 8 \
+                rows of 32 bytes",
+                ..Expectation::default()
+            }),
     ],
 };
 
 /// What the variants with staged tiles promise; they differ in the wavefronts of an `ldmatrix` of four matrices.
 fn tiles(wavefronts_of_ldmatrix: f64) -> Expectation {
-    Expectation {
-        load_sectors: Some(16.0),
-        store_sectors: Some(8.0),
-        shared_load_wavefronts: Some(wavefronts_of_ldmatrix),
-        shared_store_wavefronts: Some(4.0),
-        arithmetic: "a copy of 16 bytes per lane: 4 rows of 128 bytes, 16 sectors, 4 wavefronts; C: 8 rows of 32 bytes; \
-            `ldmatrix` reads 4 matrices of 8 rows of 16 bytes: a wavefront each if the rows are in different banks, \
-            8 if all are in the same",
-        ..Expectation::default()
-    }
+    Expectation::sectors(
+        16.0,
+        8.0,
+        "a copy of 16 bytes per lane: 4 rows of 128 bytes, 16 sectors, 4 \
+                wavefronts; C: 8 rows of 32 bytes; `ldmatrix` reads 4 matrices of 8 \
+                rows of 16 bytes: a wavefront each if the rows are in different banks, \
+                8 if all are in the same",
+    )
+    .shared(wavefronts_of_ldmatrix, 4.0)
 }
 
 /// Whether rows of A and B begin at multiples of 16 bytes, as copies of 16 bytes need.
@@ -188,15 +145,12 @@ fn minimum_time(variant: &Variant, size: &Size) -> Option<(Resource, usize)> {
     (variant.name != "naive").then_some((Resource::TensorBf16, 2 * m * n * k))
 }
 
-/// A kernel of this file: A, B, where to, and rows, columns and inner dimension of the product.
-type Product = Kernel<fn(*const bf16, *const bf16, *mut f32, u32, u32, u32)>;
-
 /// Launches a kernel whose blocks compute `ROWS` x `COLUMNS` results.
 fn launch_tiles(
     launcher: &Launcher<'_>,
     arrays: &Arrays,
     size: &Size,
-    kernel: Product,
+    kernel: Product<bf16>,
     shared_bytes: u32,
 ) -> Result<()> {
     let [m, n, _] = size.get().map(|value: usize| value as u32);
@@ -226,21 +180,4 @@ fn launch_wgmma(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result
             arguments,
         )
     }
-}
-
-/// Launches a kernel of this file.
-fn launch(
-    launcher: &Launcher<'_>,
-    arrays: &Arrays,
-    size: &Size,
-    kernel: Product,
-    grid: (u32, u32),
-    block: (u32, u32),
-    shared_bytes: u32,
-) -> Result<()> {
-    let [m, n, k] = size.get().map(|value: usize| value as u32);
-    let arguments = (arrays.input(0), arrays.input(1), arrays.output(0), m, n, k);
-    // SAFETY: the grid covers C with tiles; the arrays have the sizes of A, B and C, are 256-byte aligned and do not
-    // overlap.
-    unsafe { launcher.launch(kernel, grid, block, shared_bytes, arguments) }
 }

@@ -1,5 +1,3 @@
-//! Shared memory: its banks, what tiles in it save, and how data comes in.
-
 pub mod async_copy;
 pub mod bank_conflicts;
 pub mod matmul;

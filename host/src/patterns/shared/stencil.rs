@@ -1,17 +1,7 @@
-//! Host half of `stencil`. Device half and teaching doc: `kernels/src/shared/stencil.rs`.
-
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Random, Tolerance};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Variant, fits_grid_y,
-};
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
-use kernels::shared::stencil as device;
+use crate::prelude::*;
 use kernels::shared::stencil::{
-    BLOCK, COEFFICIENTS, COLUMNS_PER_THREAD, PLANES_PER_BLOCK, RADIUS, ROWS_PER_BLOCK,
-    STRIP_THREADS, THREADS_PER_BLOCK, TILE, VOLUME_ROWS,
+    self as device, BLOCK, COEFFICIENTS, COLUMNS_PER_THREAD, PLANES_PER_BLOCK, RADIUS,
+    ROWS_PER_BLOCK, STRIP_THREADS, THREADS_PER_BLOCK, TILE, VOLUME_ROWS,
 };
 use rayon::prelude::*;
 
@@ -59,204 +49,143 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Copy, bytes(size).total())),
     variants: &[
-        Variant::kernel(
-            "line_global",
-            "9 points of a line: a thread per element loads them and 5 coefficients from global memory",
-            |launcher, arrays, size| {
-                let n = line_of(size)[2] as u32;
-                let arguments = (arrays.input(0), arrays.input(1), arrays.output(LINE), n);
-                let kernel = device::stencil_line_global;
-                let grid = n.div_ceil(THREADS_PER_BLOCK);
-                // SAFETY: the grid covers n threads; input and output hold n elements, input 1 the coefficients; the
-                // output is another allocation.
-                unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
-            },
-        )
+        variant!(device::stencil_line_global => |launcher, arrays, size| {
+            let n = line_of(size)[2] as u32;
+            let arguments = (arrays.input(0), arrays.input(1), arrays.output(LINE), n);
+            let kernel = device::stencil_line_global;
+            let grid = n.div_ceil(THREADS_PER_BLOCK);
+            // SAFETY: the grid covers n threads; input and output hold n elements, input 1 the coefficients; the
+            // output is another allocation.
+            unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
+        })
         .writing(&[LINE])
         .expecting(|size| {
             let shape = line_of(size);
             let coefficients = Requests { sectors: COEFFICIENTS, requests: COEFFICIENTS };
             let all = naive(shape, RADIUS) + coefficients * shape[2].div_ceil(SCALAR);
-            loads(all, 4.0, "9 loads of 4 or 5 sectors, and 5 of one word for all lanes")
+            loads(
+                all,
+                4.0,
+                "9 loads of 4 or 5 sectors, and 5 of one word for all \
+                    lanes",
+            )
         }),
-        constant(Variant::kernel(
-            "line_constant",
-            "the coefficients are in constant memory",
-            |launcher, arrays, size| line(launcher, arrays, size, device::stencil_line_constant, 1),
-        ))
-        .writing(&[LINE])
-        .expecting(|size| {
-            let arithmetic = "9 loads of 4 or 5 sectors; a coefficient is one word for all lanes";
-            with_constants(loads(naive(line_of(size), RADIUS), 4.0, arithmetic))
-        }),
-        constant(Variant::kernel(
-            "line_shared",
-            "the block stages its words and a halo in shared memory",
-            |launcher, arrays, size| line(launcher, arrays, size, device::stencil_line_shared, 1),
-        ))
-        .writing(&[LINE])
-        .expecting(|size| {
-            let [_, _, n] = line_of(size);
-            let blocks = n / THREADS_PER_BLOCK as usize;
-            let halos = Requests { sectors: 2 * blocks - 2, requests: blocks };
-            let arithmetic = "4 sectors of own words, and one request for the halo, 2 sectors";
-            let all = along(n, SCALAR, 0) + halos;
-            with_shared(with_constants(loads(all, 4.0, arithmetic)), 1.0)
-        }),
-        constant(Variant::kernel(
-            "line_vectorized",
-            "a thread computes 4 words from three 16-byte loads, without shared memory",
-            |launcher, arrays, size| {
-                line(launcher, arrays, size, device::stencil_line_vectorized, COLUMNS_PER_THREAD)
+        constant(variant!(device::stencil_line_constant, line, 1)).writing(&[LINE]).expecting(
+            |size| {
+                let arithmetic = "9 loads of 4 or 5 sectors; a coefficient is one word for \
+                    all lanes";
+                with_constants(loads(naive(line_of(size), RADIUS), 4.0, arithmetic))
             },
-        ))
-        .writing(&[LINE])
-        .expecting(|size| {
-            let [_, _, n] = line_of(size);
-            let all = along(n, VECTORS, 0) + beside(n);
-            with_constants(loads(all, 16.0, "16 sectors, and 17 for each of the loads beside"))
-        }),
-        constant(Variant::kernel(
-            "plane_r1_global",
-            "another task: 5 points of a plane, a thread per element, from global memory",
-            |launcher, arrays, size| {
-                plane(launcher, arrays, size, device::stencil_plane_r1_global, EACH, PLANE_R1)
+        ),
+        constant(variant!(device::stencil_line_shared, line, 1)).writing(&[LINE]).expecting(
+            |size| {
+                let [_, _, n] = line_of(size);
+                let blocks = n / THREADS_PER_BLOCK as usize;
+                let halos = Requests { sectors: 2 * blocks - 2, requests: blocks };
+                let arithmetic = "4 sectors of own words, and one request for the halo, 2 \
+                    sectors";
+                let all = along(n, SCALAR, 0) + halos;
+                with_shared(with_constants(loads(all, 4.0, arithmetic)), 1.0)
             },
-        ))
-        .only_when(|size| fits_plane(size, EACH))
-        .writing(&[PLANE_R1])
-        .expecting(|size| {
-            let all = naive(plane_of(size), 1);
-            with_constants(loads(all, 4.0, "5 loads of 4 or 5 sectors"))
-        }),
-        constant(Variant::kernel(
-            "plane_r1_rolling",
-            "a thread walks down 4 columns with 16-byte loads, and holds the rows in registers",
-            |launcher, arrays, size| {
-                plane(launcher, arrays, size, device::stencil_plane_r1_rolling, STRIPS, PLANE_R1)
-            },
-        ))
-        .only_when(|size| fits_plane(size, STRIPS))
-        .writing(&[PLANE_R1])
-        .expecting(|size| {
-            let arithmetic = "16 sectors for each row once, and 17 for each of the loads beside";
-            with_constants(loads(rolling(size, 1), 16.0, arithmetic))
-        }),
-        constant(Variant::kernel(
-            "plane_global",
-            "17 points of a plane, a thread per element, from global memory",
-            |launcher, arrays, size| {
-                plane(launcher, arrays, size, device::stencil_plane_global, EACH, PLANE)
-            },
-        ))
-        .only_when(|size| fits_plane(size, EACH))
-        .writing(&[PLANE])
-        .expecting(|size| {
-            let all = naive(plane_of(size), RADIUS);
-            with_constants(loads(all, 4.0, "17 loads of 4 or 5 sectors"))
-        }),
-        constant(Variant::kernel(
-            "plane_shared",
-            "the block stages a tile of 32 x 32 elements and its halo in shared memory",
-            |launcher, arrays, size| {
-                plane(launcher, arrays, size, device::stencil_plane_shared, TILES, PLANE)
-            },
-        ))
-        .only_when(|size| fits_plane(size, TILES))
-        .writing(&[PLANE])
-        .expecting(|size| {
-            let [_, _, columns] = plane_of(size);
-            let tiles = (0..columns).step_by(TILE as usize);
-            let of_row = tiles.map(|left| {
-                span(columns, left as i64 - STEP, SCALAR)
-                    + span(columns, left as i64 + SCALAR as i64 - STEP, 2 * RADIUS)
-            });
-            let arithmetic = "40 words of a row are a load of 32, 5 sectors, and one of 8, 2 sectors; \
-                17 shared loads of neighbouring words";
-            with_shared(with_constants(loads(sum(of_row), 4.0, arithmetic)), 1.0)
-        }),
-        constant(Variant::kernel(
-            "plane_rolling",
-            "a thread walks down 4 columns with 9 rows in registers, without shared memory",
-            |launcher, arrays, size| {
-                plane(launcher, arrays, size, device::stencil_plane_rolling, STRIPS, PLANE)
-            },
-        ))
-        .only_when(|size| fits_plane(size, STRIPS))
-        .writing(&[PLANE])
-        .expecting(|size| {
-            let arithmetic = "16 sectors for each row once, and 17 for each of the loads beside";
-            with_constants(loads(rolling(size, RADIUS), 16.0, arithmetic))
-        }),
-        constant(Variant::kernel(
-            "volume_r1_global",
-            "another task: 7 points of a volume, a thread per element, from global memory",
-            |launcher, arrays, size| {
-                volume(launcher, arrays, size, device::stencil_volume_r1_global, POINTS, VOLUME_R1)
-            },
-        ))
-        .only_when(|size| fits_volume(size, POINTS))
-        .writing(&[VOLUME_R1])
-        .expecting(|size| {
-            let all = naive(size.get(), 1);
-            with_constants(loads(all, 4.0, "7 loads of 4 or 5 sectors"))
-        }),
-        constant(Variant::kernel(
-            "volume_r1_rolling",
-            "a thread walks through the planes with 4 columns in registers",
-            |launcher, arrays, size| {
-                volume(launcher, arrays, size, device::stencil_volume_r1_rolling, PILLARS, VOLUME_R1)
-            },
-        ))
-        .only_when(|size| fits_volume(size, PILLARS))
-        .writing(&[VOLUME_R1])
-        .expecting(|size| {
-            let [planes, rows, columns] = size.get();
-            let row = along(columns, VECTORS, 0);
-            let all = beside(columns) * (rows * planes) + row * (2 * (rows - 1) * planes)
-                + row * (rows * loaded(planes, PLANES_PER_BLOCK as usize, 1));
-            let arithmetic = "16 sectors for each plane once and for the rows above and below, 17 \
-                for the loads beside";
-            with_constants(loads(all, 16.0, arithmetic))
-        }),
-        constant(Variant::kernel(
-            "volume_global",
-            "25 points of a volume, a thread per element, from global memory",
-            |launcher, arrays, size| {
-                volume(launcher, arrays, size, device::stencil_volume_global, POINTS, VOLUME)
-            },
-        ))
-        .only_when(|size| fits_volume(size, POINTS))
-        .writing(&[VOLUME])
-        .expecting(|size| {
-            let all = naive(size.get(), RADIUS);
-            with_constants(loads(all, 4.0, "25 loads of 4 or 5 sectors"))
-        }),
-        constant(Variant::kernel(
-            "volume_rolling",
-            "the block walks through the planes, the middle one in shared memory, 8 in registers",
-            |launcher, arrays, size| {
-                volume(launcher, arrays, size, device::stencil_volume_rolling, SLABS, VOLUME)
-            },
-        ))
-        .only_when(|size| fits_volume(size, SLABS))
-        .writing(&[VOLUME])
-        .expecting(|size| {
-            let [planes, rows, columns] = size.get();
-            let row = along(columns, VECTORS, 0);
-            // Each end of the volume has no halo: of rows, and of columns.
-            let halo_rows = 2 * RADIUS * (rows / VOLUME_ROWS as usize - 1);
-            let sides = Requests {
-                sectors: 2 * rows * (columns / VECTORS - 1),
-                requests: columns / VECTORS * rows / VOLUME_ROWS as usize,
-            };
-            let all = row * (rows * loaded(planes, PLANES_PER_BLOCK as usize, RADIUS))
-                + row * (halo_rows * planes)
-                + sides * planes;
-            let arithmetic = "16 sectors for each row of the tile and of the halo, and one sector per \
-                row and side; shared: 32 x 16 B / 128 B = 4 wavefronts";
-            with_shared(with_constants(loads(all, 16.0, arithmetic)), 4.0)
-        }),
+        ),
+        constant(variant!(device::stencil_line_vectorized, line, COLUMNS_PER_THREAD))
+            .writing(&[LINE])
+            .expecting(|size| {
+                let [_, _, n] = line_of(size);
+                let all = along(n, VECTORS, 0) + beside(n);
+                with_constants(loads(all, 16.0, "16 sectors, and 17 for each of the loads beside"))
+            }),
+        constant(variant!(device::stencil_plane_r1_global, plane, EACH, PLANE_R1))
+            .only_when(|size| fits_plane(size, EACH))
+            .writing(&[PLANE_R1])
+            .expecting(|size| {
+                let all = naive(plane_of(size), 1);
+                with_constants(loads(all, 4.0, "5 loads of 4 or 5 sectors"))
+            }),
+        constant(variant!(device::stencil_plane_r1_rolling, plane, STRIPS, PLANE_R1))
+            .only_when(|size| fits_plane(size, STRIPS))
+            .writing(&[PLANE_R1])
+            .expecting(|size| {
+                let arithmetic = "16 sectors for each row once, and 17 for each of the \
+                    loads beside";
+                with_constants(loads(rolling(size, 1), 16.0, arithmetic))
+            }),
+        constant(variant!(device::stencil_plane_global, plane, EACH, PLANE))
+            .only_when(|size| fits_plane(size, EACH))
+            .writing(&[PLANE])
+            .expecting(|size| {
+                let all = naive(plane_of(size), RADIUS);
+                with_constants(loads(all, 4.0, "17 loads of 4 or 5 sectors"))
+            }),
+        constant(variant!(device::stencil_plane_shared, plane, TILES, PLANE))
+            .only_when(|size| fits_plane(size, TILES))
+            .writing(&[PLANE])
+            .expecting(|size| {
+                let [_, _, columns] = plane_of(size);
+                let tiles = (0..columns).step_by(TILE as usize);
+                let of_row = tiles.map(|left| {
+                    span(columns, left as i64 - STEP, SCALAR)
+                        + span(columns, left as i64 + SCALAR as i64 - STEP, 2 * RADIUS)
+                });
+                let arithmetic = "40 words of a row are a load of 32, 5 sectors, and one \
+                    of 8, 2 sectors; 17 shared loads of neighbouring words";
+                with_shared(with_constants(loads(sum(of_row), 4.0, arithmetic)), 1.0)
+            }),
+        constant(variant!(device::stencil_plane_rolling, plane, STRIPS, PLANE))
+            .only_when(|size| fits_plane(size, STRIPS))
+            .writing(&[PLANE])
+            .expecting(|size| {
+                let arithmetic = "16 sectors for each row once, and 17 for each of the \
+                    loads beside";
+                with_constants(loads(rolling(size, RADIUS), 16.0, arithmetic))
+            }),
+        constant(variant!(device::stencil_volume_r1_global, volume, POINTS, VOLUME_R1))
+            .only_when(|size| fits_volume(size, POINTS))
+            .writing(&[VOLUME_R1])
+            .expecting(|size| {
+                let all = naive(size.get(), 1);
+                with_constants(loads(all, 4.0, "7 loads of 4 or 5 sectors"))
+            }),
+        constant(variant!(device::stencil_volume_r1_rolling, volume, PILLARS, VOLUME_R1))
+            .only_when(|size| fits_volume(size, PILLARS))
+            .writing(&[VOLUME_R1])
+            .expecting(|size| {
+                let [planes, rows, columns] = size.get();
+                let row = along(columns, VECTORS, 0);
+                let all = beside(columns) * (rows * planes)
+                    + row * (2 * (rows - 1) * planes)
+                    + row * (rows * loaded(planes, PLANES_PER_BLOCK as usize, 1));
+                let arithmetic = "16 sectors for each plane once and for the rows above \
+                    and below, 17 for the loads beside";
+                with_constants(loads(all, 16.0, arithmetic))
+            }),
+        constant(variant!(device::stencil_volume_global, volume, POINTS, VOLUME))
+            .only_when(|size| fits_volume(size, POINTS))
+            .writing(&[VOLUME])
+            .expecting(|size| {
+                let all = naive(size.get(), RADIUS);
+                with_constants(loads(all, 4.0, "25 loads of 4 or 5 sectors"))
+            }),
+        constant(variant!(device::stencil_volume_rolling, volume, SLABS, VOLUME))
+            .only_when(|size| fits_volume(size, SLABS))
+            .writing(&[VOLUME])
+            .expecting(|size| {
+                let [planes, rows, columns] = size.get();
+                let row = along(columns, VECTORS, 0);
+                // Each end of the volume has no halo: of rows, and of columns.
+                let halo_rows = 2 * RADIUS * (rows / VOLUME_ROWS as usize - 1);
+                let sides = Requests {
+                    sectors: 2 * rows * (columns / VECTORS - 1),
+                    requests: columns / VECTORS * rows / VOLUME_ROWS as usize,
+                };
+                let all = row * (rows * loaded(planes, PLANES_PER_BLOCK as usize, RADIUS))
+                    + row * (halo_rows * planes)
+                    + sides * planes;
+                let arithmetic = "16 sectors for each row of the tile and of the halo, and \
+                    one sector per row and side; shared: 32 x 16 B / 128 B = \
+                    4 wavefronts";
+                with_shared(with_constants(loads(all, 16.0, arithmetic)), 4.0)
+            }),
     ],
 };
 
@@ -386,12 +315,7 @@ fn rolling(size: &Size, radius: usize) -> Requests {
 }
 
 fn loads(all: Requests, store_sectors: f64, arithmetic: &'static str) -> Expectation {
-    Expectation {
-        load_sectors: Some(all.sectors as f64 / all.requests as f64),
-        store_sectors: Some(store_sectors),
-        arithmetic,
-        ..Expectation::default()
-    }
+    Expectation::sectors(all.sectors as f64 / all.requests as f64, store_sectors, arithmetic)
 }
 
 /// All lanes use the same coefficient.

@@ -1,15 +1,7 @@
-//! Host half of `transpose`. Device half and teaching doc: `kernels/src/shared/transpose.rs`.
-
-use anyhow::Result;
-use coalesce::arrays::Arrays;
-use coalesce::data::{Data, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, Expectation, Output, Pattern, Resource, Size, Variant, fits_grid_y,
+use crate::prelude::*;
+use kernels::shared::transpose::{
+    self as device, BLOCK_ROWS, TILE, VECTORIZED_THREADS, VECTORIZED_TILE,
 };
-use cuda_host::Launcher;
-use cuda_std::kernel::Kernel;
-use kernels::shared::transpose as device;
-use kernels::shared::transpose::{BLOCK_ROWS, TILE, VECTORIZED_THREADS, VECTORIZED_TILE};
 use rayon::prelude::*;
 
 pub const PATTERN: Pattern = Pattern {
@@ -47,107 +39,60 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Copy, bytes(size).total())),
     variants: &[
-        Variant::kernel(
-            "column_write",
-            "lanes follow a source row; their stores are `rows` words apart",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::transpose_column_write, SCALAR)
-            },
-        )
-        .only_when(|size| SCALAR.fit(size))
-        .expecting(|_| Expectation {
-            load_sectors: Some(4.0),
-            store_sectors: Some(32.0),
-            arithmetic: "loads 32 x 4 B / 32 B = 4 sectors; stores one sector per lane = 32",
-            ..Expectation::default()
-        }),
-        Variant::kernel(
-            "column_read",
-            "lanes follow a target row instead; their loads are `columns` words apart",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::transpose_column_read, SCALAR_DOWN)
-            },
-        )
-        .only_when(|size| SCALAR_DOWN.fit(size))
-        .expecting(|_| Expectation {
-            load_sectors: Some(32.0),
-            store_sectors: Some(4.0),
-            arithmetic: "loads one sector per lane = 32; stores 32 x 4 B / 32 B = 4 sectors",
-            ..Expectation::default()
-        }),
-        Variant::kernel(
-            "tiled",
-            "a tile in shared memory: both sides coalesced, a column in one bank",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::transpose_tiled, SCALAR)
-            },
-        )
-        .only_when(|size| SCALAR.fit(size))
-        .expecting(|_| {
-            tile(
-                32.0,
-                "4 sectors on both sides; reading a column, bank (32 row + column) % 32 \
+        variant!(device::transpose_column_write, launch, SCALAR)
+            .only_when(|size| SCALAR.fit(size))
+            .expecting(|_| {
+                Expectation::sectors(
+                    4.0,
+                    32.0,
+                    "loads 32 x 4 B / 32 B = 4 sectors; stores one sector per lane = 32",
+                )
+            }),
+        variant!(device::transpose_column_read, launch, SCALAR_DOWN)
+            .only_when(|size| SCALAR_DOWN.fit(size))
+            .expecting(|_| {
+                Expectation::sectors(
+                    32.0,
+                    4.0,
+                    "loads one sector per lane = 32; stores 32 x 4 B / 32 B = 4 sectors",
+                )
+            }),
+        variant!(device::transpose_tiled, launch, SCALAR)
+            .only_when(|size| SCALAR.fit(size))
+            .expecting(|_| {
+                tile(
+                    32.0,
+                    "4 sectors on both sides; reading a column, bank (32 row + column) % 32 \
                 is the same for all lanes: 32 wavefronts",
-            )
-        }),
-        Variant::kernel(
-            "padded",
-            "tile rows of 33 words: a column is spread over 32 banks",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::transpose_padded, SCALAR)
-            },
-        )
-        .only_when(|size| SCALAR.fit(size))
-        .expecting(|_| {
-            tile(
-                1.0,
-                "4 sectors on both sides; reading a column, banks (33 row + column) % 32 \
+                )
+            }),
+        variant!(device::transpose_padded, launch, SCALAR)
+            .only_when(|size| SCALAR.fit(size))
+            .expecting(|_| {
+                tile(
+                    1.0,
+                    "4 sectors on both sides; reading a column, banks (33 row + column) % 32 \
                 are all different: 1 wavefront",
-            )
-        }),
-        Variant::kernel(
-            "swizzled",
-            "tile rows of 32 words, the columns of each row permuted by the row number",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::transpose_swizzled, SCALAR)
-            },
-        )
-        .only_when(|size| SCALAR.fit(size))
-        .expecting(|_| {
-            tile(
-                1.0,
-                "4 sectors on both sides; reading a column, banks column ^ row are all \
+                )
+            }),
+        variant!(device::transpose_swizzled, launch, SCALAR)
+            .only_when(|size| SCALAR.fit(size))
+            .expecting(|_| {
+                tile(
+                    1.0,
+                    "4 sectors on both sides; reading a column, banks column ^ row are all \
                 different: 1 wavefront",
-            )
-        }),
-        Variant::kernel(
-            "vectorized",
-            "16 bytes per lane; each thread transposes a 4 x 4 sub-tile in registers",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::transpose_vectorized, VECTORIZED)
-            },
-        )
-        .only_when(|size| multiple_of_four(size).and(VECTORIZED.fit(size)))
-        .expecting(|_| wide_tile()),
-        Variant::kernel(
-            "block_order",
-            "concurrent blocks write adjacent parts of the same target rows",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::transpose_block_order, VECTORIZED_DOWN)
-            },
-        )
-        .only_when(|size| multiple_of_four(size).and(VECTORIZED_DOWN.fit(size)))
-        .expecting(|_| wide_tile()),
-        Variant::kernel(
-            "async_copy",
-            "`cp.async` fills the tile, bypassing registers; the 4 x 4 transpose comes after it",
-            |launcher, arrays, size| {
-                launch(launcher, arrays, size, device::transpose_async_copy, VECTORIZED_DOWN)
-            },
-        )
-        .min_compute_capability(80)
-        .only_when(|size| multiple_of_four(size).and(VECTORIZED_DOWN.fit(size)))
-        .expecting(|_| wide_tile()),
+                )
+            }),
+        variant!(device::transpose_vectorized, launch, VECTORIZED)
+            .only_when(|size| multiple_of_four(size).and(VECTORIZED.fit(size)))
+            .expecting(|_| wide_tile()),
+        variant!(device::transpose_block_order, launch, VECTORIZED_DOWN)
+            .only_when(|size| multiple_of_four(size).and(VECTORIZED_DOWN.fit(size)))
+            .expecting(|_| wide_tile()),
+        variant!(device::transpose_async_copy, launch, VECTORIZED_DOWN)
+            .only_when(|size| multiple_of_four(size).and(VECTORIZED_DOWN.fit(size)))
+            .expecting(|_| wide_tile()),
     ],
 };
 
@@ -157,26 +102,17 @@ fn multiple_of_four(size: &Size) -> std::result::Result<(), &'static str> {
 }
 
 fn tile(column_read: f64, arithmetic: &'static str) -> Expectation {
-    Expectation {
-        load_sectors: Some(4.0),
-        store_sectors: Some(4.0),
-        shared_load_wavefronts: Some(column_read),
-        shared_store_wavefronts: Some(1.0),
-        arithmetic,
-        ..Expectation::default()
-    }
+    Expectation::sectors(4.0, 4.0, arithmetic).shared(column_read, 1.0)
 }
 
 fn wide_tile() -> Expectation {
-    Expectation {
-        load_sectors: Some(16.0),
-        store_sectors: Some(16.0),
-        shared_load_wavefronts: Some(4.0),
-        shared_store_wavefronts: Some(4.0),
-        arithmetic: "32 x 16 B / 32 B = 16 sectors; shared: 512 B / 128 B = 4 wavefronts, \
+    Expectation::sectors(
+        16.0,
+        16.0,
+        "32 x 16 B / 32 B = 16 sectors; shared: 512 B / 128 B = 4 wavefronts, \
                 without conflicts",
-        ..Expectation::default()
-    }
+    )
+    .shared(4.0, 4.0)
 }
 
 fn case(size: &Size, random: &mut Random) -> Case {

@@ -87,22 +87,9 @@
 //!
 //! Source: CUDA C++ Programming Guide, "CUDA Graphs"; the times per launch: RRZE gpu-benches,
 //! gpu-small-kernels, GH200.
-//!
-//! [kernel]: cuda_std::glossary#kernel
-//! [host]: cuda_std::glossary#host
-//! [graph]: cuda_std::glossary#graph
-//! [launch]: cuda_std::glossary#launch
-//! [device]: cuda_std::glossary#device
-//! [launch overhead]: cuda_std::glossary#launch-overhead
-//! [stream]: cuda_std::glossary#stream
-//! [event]: cuda_std::glossary#event
+#![doc = include_str!("../../../../crates/report/src/links.md")]
 
-use anyhow::Result;
-use coalesce::data::{Data, POISON, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, HostWork, Output, Pattern, Resource, Size, Sweep, Variant,
-};
-use cuda_host::Gpu;
+use crate::prelude::*;
 use cust::function::Function;
 use cust::memory::{CopyDestination, DeviceBuffer};
 use cust::stream::Stream;
@@ -135,25 +122,19 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Launch, kernels(size))),
     variants: &[
-        Variant::host("one_by_one", "one launch per kernel", |_, case, size| {
+        Variant::host("one_by_one", |_, case, size| {
             Ok(Box::new(Chain::new(case, size, Mode::OneByOne)?))
         }),
-        Variant::host(
-            "recorded_anew",
-            "each run captures the launches, instantiates the graph and launches it",
-            |_, case, size| Ok(Box::new(Chain::new(case, size, Mode::RecordedAnew)?)),
-        ),
-        Variant::host(
-            "recorded_once",
-            "the graph was made before the run, which only launches it",
-            |gpu, case, size| {
-                let mut chain = Chain::new(case, size, Mode::RecordedAnew)?;
-                let graph = chain.record(gpu)?;
-                graph.upload(gpu.stream())?;
-                chain.mode = Mode::RecordedOnce(graph);
-                Ok(Box::new(chain))
-            },
-        ),
+        Variant::host("recorded_anew", |_, case, size| {
+            Ok(Box::new(Chain::new(case, size, Mode::RecordedAnew)?))
+        }),
+        Variant::host("recorded_once", |gpu, case, size| {
+            let mut chain = Chain::new(case, size, Mode::RecordedAnew)?;
+            let graph = chain.record(gpu)?;
+            graph.upload(gpu.stream())?;
+            chain.mode = Mode::RecordedOnce(graph);
+            Ok(Box::new(chain))
+        }),
     ],
 };
 

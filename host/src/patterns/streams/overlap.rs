@@ -123,27 +123,11 @@
 //!
 //! Source: CUDA C++ Best Practices Guide, "Asynchronous and Overlapping Transfers with
 //! Computation"; CUDA C++ Programming Guide, "Asynchronous Concurrent Execution".
-//!
-//! [stream]: cuda_std::glossary#stream
-//! [pageable memory]: cuda_std::glossary#pageable-memory
-//! [device]: cuda_std::glossary#device
-//! [copy engine]: cuda_std::glossary#copy-engine
-//! [host]: cuda_std::glossary#host
-//! [H2D]: cuda_std::glossary#h2d
-//! [D2H]: cuda_std::glossary#d2h
-//! [multiprocessor]: cuda_std::glossary#multiprocessor
-//! [kernel]: cuda_std::glossary#kernel
-//! [pinned memory]: cuda_std::glossary#pinned-memory
-//! [launch]: cuda_std::glossary#launch
-//! [register]: cuda_std::glossary#register
-//! [legacy default stream]: cuda_std::glossary#legacy-default-stream
+#![doc = include_str!("../../../../crates/report/src/links.md")]
 
-use anyhow::Result;
-use coalesce::data::{Data, Element, POISON, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, HostWork, Output, Pattern, Resource, Size, Sweep, Unavailable, Variant,
-};
-use cuda_host::{Gpu, Streams};
+use crate::prelude::*;
+use coalesce::pattern::Unavailable;
+use cuda_host::Streams;
 use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer};
 use cust::stream::Stream;
 use cust_ext::device::{Attribute, attribute};
@@ -184,70 +168,19 @@ pub const PATTERN: Pattern = Pattern {
     bytes: both,
     minimum_time,
     variants: &[
-        Variant::host("serial", "the host waits after each copy and kernel", |gpu, case, size| {
-            build(gpu, case, size, Schedule::Serial)
-        }),
-        Variant::host(
-            "one_stream",
-            "in pieces, asynchronously, all on one stream",
-            |gpu, case, size| build(gpu, case, size, Schedule::OneStream),
-        ),
-        Variant::host(
-            "two_engines",
-            "a stream per piece; the result stays on the device",
-            |gpu, case, size| build(gpu, case, size, Schedule::TwoEngines),
-        )
-        .moving(one),
-        Variant::host(
-            "depth_first",
-            "D2H copies of the results, too; each piece is enqueued completely before the next",
-            |gpu, case, size| build(gpu, case, size, Schedule::DepthFirst),
-        ),
-        Variant::host(
-            "breadth_first",
-            "all H2D copies are enqueued first, then all kernels, then all D2H copies",
-            |gpu, case, size| build(gpu, case, size, Schedule::BreadthFirst),
-        ),
-        Variant::host(
-            "host_after",
-            "as `depth_first`; then the host sums an eighth of the source",
-            |gpu, case, size| build(gpu, case, size, Schedule::HostAfter),
-        )
-        .writing(&[0, 2]),
-        Variant::host("host_beside", "the host sums while the device works", |gpu, case, size| {
-            build(gpu, case, size, Schedule::HostBeside)
-        })
-        .writing(&[0, 2]),
-        Variant::host(
-            "pageable",
-            "as `depth_first`, from and to pageable memory",
-            |gpu, case, size| build(gpu, case, size, Schedule::Pageable),
-        ),
-        Variant::host(
-            "default_stream",
-            "no stream is created: copy and kernel on the default stream, the host's sum, a copy back",
-            |gpu, case, size| build(gpu, case, size, Schedule::DefaultStream),
-        )
-        .writing(&[0, 2]),
-        Variant::host("h2d", "the H2D copy alone", |gpu, case, size| {
-            build(gpu, case, size, Schedule::H2D)
-        })
-        .writing(&[1])
-        .moving(one),
-        Variant::host("kernel", "the kernel alone", |gpu, case, size| {
-            build(gpu, case, size, Schedule::Kernel)
-        }),
-        Variant::host("d2h", "the D2H copy alone", |gpu, case, size| {
-            build(gpu, case, size, Schedule::D2H)
-        })
-        .writing(&[1])
-        .moving(one),
-        Variant::host(
-            "bidirectional",
-            "an H2D and a D2H copy at once, not in pieces",
-            |gpu, case, size| build(gpu, case, size, Schedule::Bidirectional),
-        )
-        .writing(&[1, 1]),
+        variant!("serial", build, Schedule::Serial),
+        variant!("one_stream", build, Schedule::OneStream),
+        variant!("two_engines", build, Schedule::TwoEngines).moving(one),
+        variant!("depth_first", build, Schedule::DepthFirst),
+        variant!("breadth_first", build, Schedule::BreadthFirst),
+        variant!("host_after", build, Schedule::HostAfter).writing(&[0, 2]),
+        variant!("host_beside", build, Schedule::HostBeside).writing(&[0, 2]),
+        variant!("pageable", build, Schedule::Pageable),
+        variant!("default_stream", build, Schedule::DefaultStream).writing(&[0, 2]),
+        variant!("h2d", build, Schedule::H2D).writing(&[1]).moving(one),
+        variant!("kernel", build, Schedule::Kernel),
+        variant!("d2h", build, Schedule::D2H).writing(&[1]).moving(one),
+        variant!("bidirectional", build, Schedule::Bidirectional).writing(&[1, 1]),
     ],
 };
 

@@ -118,19 +118,9 @@
 //!
 //! Source: CUDA Driver API, "Stream synchronization behavior"; CUDA C++ Programming Guide,
 //! "Streams", "Events".
-//!
-//! [stream]: cuda_std::glossary#stream
-//! [legacy default stream]: cuda_std::glossary#legacy-default-stream
-//! [event]: cuda_std::glossary#event
-//! [host]: cuda_std::glossary#host
-//! [kernel]: cuda_std::glossary#kernel
-//! [device]: cuda_std::glossary#device
-//! [block]: cuda_std::glossary#block
+#![doc = include_str!("../../../../crates/report/src/links.md")]
 
-use anyhow::Result;
-use coalesce::data::{Data, POISON, Random};
-use coalesce::pattern::{Bytes, Case, Dimension, HostWork, Output, Pattern, Size, Sweep, Variant};
-use cuda_host::Gpu;
+use crate::prelude::*;
 use cust::context::CurrentContext;
 use cust::event::{Event, EventFlags};
 use cust::memory::{CopyDestination, DeviceBuffer, DevicePointer};
@@ -170,54 +160,19 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, _| None,
     variants: &[
-        Variant::host("one_stream", "all works on one stream", |_, case, size| {
-            Works::build(case, size, Synchronization::OneStream)
-        })
-        .writing(ORDERED),
-        Variant::host(
-            "legacy_default",
-            "every second work on the legacy default stream, the others on blocking streams of their own",
-            |_, case, size| Works::build(case, size, Synchronization::LegacyDefault),
-        )
-        .writing(ORDERED),
-        Variant::host(
-            "per_thread_default",
-            "the others on the per-thread default stream",
-            |_, case, size| Works::build(case, size, Synchronization::PerThreadDefault),
-        )
-        .writing(ORDERED),
-        Variant::host("blocking", "each work on a blocking stream of its own", |_, case, size| {
-            Works::build(case, size, Synchronization::Blocking)
-        })
-        .writing(OPEN),
-        Variant::host(
-            "non_blocking",
-            "the first work on the legacy default stream, the others on non-blocking streams",
-            |_, case, size| Works::build(case, size, Synchronization::NonBlocking),
-        )
-        .writing(OPEN),
-        Variant::host(
-            "event_wait",
-            "each stream waits for the event after the previous work",
-            |_, case, size| Works::build(case, size, Synchronization::EventWait),
-        )
-        .writing(ORDERED),
-        Variant::host(
-            "stream_synchronize",
-            "the host waits for the stream before it enqueues the next work",
-            |_, case, size| Works::build(case, size, Synchronization::StreamSynchronise),
-        )
-        .writing(ORDERED),
-        Variant::host(
-            "event_synchronize",
-            "the host waits for the event after the work",
-            |_, case, size| Works::build(case, size, Synchronization::EventSynchronise),
-        )
-        .writing(ORDERED),
-        Variant::host("device_synchronize", "the host waits for the device", |_, case, size| {
-            Works::build(case, size, Synchronization::DeviceSynchronise)
-        })
-        .writing(ORDERED),
+        variant!("one_stream", Works::build, Synchronization::OneStream).writing(ORDERED),
+        variant!("legacy_default", Works::build, Synchronization::LegacyDefault).writing(ORDERED),
+        variant!("per_thread_default", Works::build, Synchronization::PerThreadDefault)
+            .writing(ORDERED),
+        variant!("blocking", Works::build, Synchronization::Blocking).writing(OPEN),
+        variant!("non_blocking", Works::build, Synchronization::NonBlocking).writing(OPEN),
+        variant!("event_wait", Works::build, Synchronization::EventWait).writing(ORDERED),
+        variant!("stream_synchronize", Works::build, Synchronization::StreamSynchronise)
+            .writing(ORDERED),
+        variant!("event_synchronize", Works::build, Synchronization::EventSynchronise)
+            .writing(ORDERED),
+        variant!("device_synchronize", Works::build, Synchronization::DeviceSynchronise)
+            .writing(ORDERED),
     ],
 };
 
@@ -319,7 +274,12 @@ struct Works {
 }
 
 impl Works {
-    fn build(case: &Case, size: &Size, order: Synchronization) -> Result<Box<dyn HostWork>> {
+    fn build(
+        _: &Gpu,
+        case: &Case,
+        size: &Size,
+        order: Synchronization,
+    ) -> Result<Box<dyn HostWork>> {
         let [n, works, turns] = size.get();
         let lanes = if order == Synchronization::OneStream { 1 } else { works };
         let results = if order.is_promised() { n } else { works * n };

@@ -92,22 +92,9 @@
 //! Preconditions: none.
 //!
 //! Source: CUDA C++ Best Practices Guide, "Data Transfer Between Host and Device".
-//!
-//! [host]: cuda_std::glossary#host
-//! [device]: cuda_std::glossary#device
-//! [PCIe]: cuda_std::glossary#pcie
-//! [pinned memory]: cuda_std::glossary#pinned-memory
-//! [kernel]: cuda_std::glossary#kernel
-//! [launch]: cuda_std::glossary#launch
-//! [copy engine]: cuda_std::glossary#copy-engine
-//! [mapped memory]: cuda_std::glossary#mapped-memory
+#![doc = include_str!("../../../../crates/report/src/links.md")]
 
-use anyhow::Result;
-use coalesce::data::{Data, Element, POISON, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, HostWork, Output, Pattern, Resource, Size, Sweep, Variant,
-};
-use cuda_host::Gpu;
+use crate::prelude::*;
 use cust::memory::{AsyncCopyDestination, DeviceBuffer, DevicePointer};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
 use cust_ext::transfer::{Rows, upload_rows};
@@ -142,22 +129,10 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::HostToDevice, bytes(size).total())),
     variants: &[
-        Variant::host("one_by_one", "one copy per row", |_, case, size| {
-            build(case, size, Way::OneByOne)
-        }),
-        Variant::host(
-            "packed",
-            "the CPU packs the rows, one copy moves them, a kernel unpacks them",
-            |_, case, size| build(case, size, Way::Packed),
-        ),
-        Variant::host("two_d", "one copy that skips the gaps, without packing", |_, case, size| {
-            build(case, size, Way::TwoD)
-        }),
-        Variant::host(
-            "mapped",
-            "no copy: the kernel reads the rows from mapped memory",
-            |_, case, size| build(case, size, Way::Mapped),
-        ),
+        variant!("one_by_one", build, Way::OneByOne),
+        variant!("packed", build, Way::Packed),
+        variant!("two_d", build, Way::TwoD),
+        variant!("mapped", build, Way::Mapped),
     ],
 };
 
@@ -205,7 +180,7 @@ struct Batch {
     way: Way,
 }
 
-fn build(case: &Case, size: &Size, way: Way) -> Result<Box<dyn HostWork>> {
+fn build(_: &Gpu, case: &Case, size: &Size, way: Way) -> Result<Box<dyn HostWork>> {
     let [copies, width] = size.get();
     let source = u32::view(&case.inputs[0]).expect("the case holds u32");
     let dense = vec![UNTOUCHED; copies * width];

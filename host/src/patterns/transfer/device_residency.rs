@@ -73,20 +73,9 @@
 //!
 //! Source: CUDA C++ Best Practices Guide, "Data Transfer Between Host and Device": intermediate data
 //! should be created, used and destroyed in device memory, even if a kernel is no faster there.
-//!
-//! [pinned memory]: cuda_std::glossary#pinned-memory
-//! [host]: cuda_std::glossary#host
-//! [kernel]: cuda_std::glossary#kernel
-//! [H2D]: cuda_std::glossary#h2d
-//! [D2H]: cuda_std::glossary#d2h
-//! [L2 cache]: cuda_std::glossary#l2-cache
-//! [multiprocessor]: cuda_std::glossary#multiprocessor
-//! [warp]: cuda_std::glossary#warp
+#![doc = include_str!("../../../../crates/report/src/links.md")]
 
-use anyhow::Result;
-use coalesce::data::{Data, Element, POISON, Random};
-use coalesce::pattern::{Bytes, Case, Dimension, HostWork, Output, Pattern, Size, Sweep, Variant};
-use cuda_host::Gpu;
+use crate::prelude::*;
 use cust::memory::{AsyncCopyDestination, DeviceBuffer};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
 use kernels::transfer::device_residency::{
@@ -122,21 +111,9 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, _| None,
     variants: &[
-        Variant::host(
-            "copied_each_step",
-            "every step takes its values from the host and gives them back",
-            |_, case, size| build(case, size, Way::CopiedEachStep),
-        ),
-        Variant::host(
-            "through_host",
-            "values stay on the device, except for the step that the CPU does",
-            |_, case, size| build(case, size, Way::ThroughHost),
-        ),
-        Variant::host(
-            "kept",
-            "the device does that step, too, with a thread per chain",
-            |_, case, size| build(case, size, Way::Kept),
-        ),
+        variant!("copied_each_step", build, Way::CopiedEachStep),
+        variant!("through_host", build, Way::ThroughHost),
+        variant!("kept", build, Way::Kept),
     ],
 };
 
@@ -193,7 +170,7 @@ struct Steps {
     way: Way,
 }
 
-fn build(case: &Case, size: &Size, way: Way) -> Result<Box<dyn HostWork>> {
+fn build(_: &Gpu, case: &Case, size: &Size, way: Way) -> Result<Box<dyn HostWork>> {
     let [chains, _] = size.get();
     let source = u32::view(&case.inputs[0]).expect("the case holds u32");
     let untouched = vec![u32::from_ne_bytes([POISON; 4]); source.len()];
@@ -227,7 +204,7 @@ impl Steps {
         let length = (self.values.len() / self.chains) as u32;
         let (from, to) = (self.values.as_device_ptr(), self.linked.as_device_ptr());
         let grid = chains.div_ceil(CHAINS_PER_BLOCK);
-        // SAFETY: a thread per chain; both arrays have `chains * length` values and live in `self`, as above.
+        // SAFETY: a thread per chain; both arrays have `chains * length` values and live in `self`.
         unsafe {
             cust::launch!(function<<<grid, CHAINS_PER_BLOCK, 0, stream>>>(from, to, chains, length))
         }?;

@@ -125,30 +125,13 @@
 //! Source: CUDA C++ Programming Guide, "Multi-Device System" (peer-to-peer memory access, peer-to-peer
 //! memory copy); CUDA Driver API, "Peer Context Memory Access"; NVIDIA H100 data sheet (NVLink); NCCL
 //! documentation, "AllReduce"; NCCL tests, PERFORMANCE.md (bytes of an all-reduce).
-//!
-//! [device]: cuda_std::glossary#device
-//! [kernel]: cuda_std::glossary#kernel
-//! [host]: cuda_std::glossary#host
-//! [PCIe]: cuda_std::glossary#pcie
-//! [unified addressing]: cuda_std::glossary#unified-addressing
-//! [sector]: cuda_std::glossary#sector
-//! [warp]: cuda_std::glossary#warp
-//! [request]: cuda_std::glossary#request
-//! [lane]: cuda_std::glossary#lane
-//! [copy engine]: cuda_std::glossary#copy-engine
-//! [latency]: cuda_std::glossary#latency
-//! [cache line]: cuda_std::glossary#cache-line
-//! [atomic]: cuda_std::glossary#atomic
-//! [event]: cuda_std::glossary#event
-//! [stream]: cuda_std::glossary#stream
-//! [multiprocessor]: cuda_std::glossary#multiprocessor
+#![doc = include_str!("../../../../crates/report/src/links.md")]
 
 mod chain;
 mod work;
 
+use crate::prelude::*;
 use chain::links;
-use coalesce::data::{Data, Random};
-use coalesce::pattern::{Bytes, Case, Dimension, Output, Pattern, Size, Sweep, Variant};
 use kernels::transfer::peer_to_peer::COUNTERS;
 use work::{Counters, Way, additions, build};
 
@@ -196,117 +179,40 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, _| None,
     variants: &[
-        Variant::host(
-            "copy_staged",
-            "the second device's array is copied to the first without peer access",
-            |gpu, case, size| build(gpu, case, size, Way::Copy { direct: false }),
-        )
-        .writing(RECEIVED)
-        .moving(of_one),
-        Variant::host("copy_direct", "the same with peer access", |gpu, case, size| {
-            build(gpu, case, size, Way::Copy { direct: true })
-        })
-        .writing(RECEIVED)
-        .moving(of_one),
-        Variant::host(
-            "copy_each",
-            "every device copies from the next, all at the same time",
-            |gpu, case, size| build(gpu, case, size, Way::CopyEach),
-        )
-        .writing(SHIFTED),
-        Variant::host(
-            "copy_every_pair",
-            "every device copies from every other, one pair after the other",
-            |gpu, case, size| build(gpu, case, size, Way::CopyEveryPair),
-        )
-        .writing(SHIFTED),
-        Variant::host(
-            "read_words",
-            "a kernel of the first device loads the second's array, 4 bytes per lane",
-            |gpu, case, size| build(gpu, case, size, Way::Read { vectorized: false }),
-        )
-        .writing(RECEIVED)
-        .moving(of_one),
-        Variant::host("read_vectorized", "16 bytes per lane", |gpu, case, size| {
-            build(gpu, case, size, Way::Read { vectorized: true })
-        })
-        .writing(RECEIVED)
-        .moving(of_one),
-        Variant::host(
-            "write_words",
-            "a kernel of the second device stores its array to the first, 4 bytes per lane",
-            |gpu, case, size| build(gpu, case, size, Way::Write { vectorized: false }),
-        )
-        .writing(RECEIVED)
-        .moving(of_one),
-        Variant::host("write_vectorized", "16 bytes per lane", |gpu, case, size| {
-            build(gpu, case, size, Way::Write { vectorized: true })
-        })
-        .writing(RECEIVED)
-        .moving(of_one),
-        Variant::host(
-            "read_each",
-            "a kernel of every device loads the next one's array, all at the same time",
-            |gpu, case, size| build(gpu, case, size, Way::ReadEach),
-        )
-        .writing(SHIFTED),
-        Variant::host(
-            "chase_local",
-            "one thread follows a chain in its own memory",
-            |gpu, case, size| build(gpu, case, size, Way::Chase { remote: false }),
-        )
-        .writing(END)
-        .moving(of_chase),
-        Variant::host(
-            "chase_remote",
-            "the chain is in the other device's memory",
-            |gpu, case, size| build(gpu, case, size, Way::Chase { remote: true }),
-        )
-        .writing(END)
-        .moving(of_chase),
-        Variant::host(
-            "atomics_local",
-            "every thread adds to one of 32 counters of its own device, by system-scope atomics",
-            |gpu, case, size| build(gpu, case, size, Way::Atomics(Counters::Local)),
-        )
-        .writing(COUNTED)
-        .moving(of_atomics),
-        Variant::host(
-            "atomics_remote",
-            "the counters are the other device's",
-            |gpu, case, size| build(gpu, case, size, Way::Atomics(Counters::Remote)),
-        )
-        .writing(COUNTED)
-        .moving(of_atomics),
-        Variant::host(
-            "atomics_shared",
-            "all devices add to the first one's counters at the same time",
-            |gpu, case, size| build(gpu, case, size, Way::Atomics(Counters::Shared)),
-        )
-        .writing(COUNTED_BY_ALL)
-        .moving(of_atomics),
-        Variant::host(
-            "all_reduce_on_one",
-            "the first device copies every array, adds them and copies the sums to all",
-            |gpu, case, size| build(gpu, case, size, Way::AllReduceOnOne),
-        )
-        .writing(SUMS),
-        Variant::host(
-            "all_reduce_ring",
-            "every device hands one part on at a time: copies and additions in a ring",
-            |gpu, case, size| build(gpu, case, size, Way::AllReduceRing),
-        )
-        .writing(SUMS),
-        Variant::host(
-            "all_reduce_direct",
-            "a kernel of every device loads its part from all, adds, and stores to all",
-            |gpu, case, size| build(gpu, case, size, Way::AllReduceDirect),
-        )
-        .writing(SUMS),
-        Variant::host("all_reduce_nccl", "NVIDIA's library", |gpu, case, size| {
-            build(gpu, case, size, Way::AllReduceNccl)
-        })
-        .writing(SUMS),
+        variant!("copy_staged", build, Way::Copy { direct: false })
+            .writing(RECEIVED)
+            .moving(of_one),
+        variant!("copy_direct", build, Way::Copy { direct: true }).writing(RECEIVED).moving(of_one),
+        variant!("copy_each", build, Way::CopyEach).writing(SHIFTED),
+        variant!("copy_every_pair", build, Way::CopyEveryPair).writing(SHIFTED),
+        variant!("read_words", build, Way::Read { vectorized: false })
+            .writing(RECEIVED)
+            .moving(of_one),
+        variant!("read_vectorized", build, Way::Read { vectorized: true })
+            .writing(RECEIVED)
+            .moving(of_one),
+        variant!("write_words", build, Way::Write { vectorized: false })
+            .writing(RECEIVED)
+            .moving(of_one),
+        variant!("write_vectorized", build, Way::Write { vectorized: true })
+            .writing(RECEIVED)
+            .moving(of_one),
+        variant!("read_each", build, Way::ReadEach).writing(SHIFTED),
+        variant!("chase_local", build, Way::Chase { remote: false }).writing(END).moving(of_chase),
+        variant!("chase_remote", build, Way::Chase { remote: true }).writing(END).moving(of_chase),
+        variant!("atomics_local", build, Way::Atomics(Counters::Local))
+            .writing(COUNTED)
+            .moving(of_atomics),
+        variant!("atomics_remote", build, Way::Atomics(Counters::Remote))
+            .writing(COUNTED)
+            .moving(of_atomics),
+        variant!("atomics_shared", build, Way::Atomics(Counters::Shared))
+            .writing(COUNTED_BY_ALL)
+            .moving(of_atomics),
+        variant!("all_reduce_on_one", build, Way::AllReduceOnOne).writing(SUMS),
+        variant!("all_reduce_ring", build, Way::AllReduceRing).writing(SUMS),
+        variant!("all_reduce_direct", build, Way::AllReduceDirect).writing(SUMS),
+        variant!("all_reduce_nccl", build, Way::AllReduceNccl).writing(SUMS),
     ],
 };
 

@@ -143,25 +143,10 @@
 //!
 //! Source: CUDA C++ Best Practices Guide, "Pinned Memory"; CUDA C++ Programming Guide, "Page-Locked
 //! Host Memory"; PCI Express Base Specification 5.0.
-//!
-//! [pinned memory]: cuda_std::glossary#pinned-memory
-//! [pageable memory]: cuda_std::glossary#pageable-memory
-//! [copy engine]: cuda_std::glossary#copy-engine
-//! [PCIe]: cuda_std::glossary#pcie
-//! [host]: cuda_std::glossary#host
-//! [device]: cuda_std::glossary#device
-//! [H2D]: cuda_std::glossary#h2d
-//! [D2H]: cuda_std::glossary#d2h
-//! [measured peak]: cuda_std::glossary#measured-peak
-//! [write-combined memory]: cuda_std::glossary#write-combined-memory
-//! [stream]: cuda_std::glossary#stream
+#![doc = include_str!("../../../../crates/report/src/links.md")]
 
-use anyhow::Result;
-use coalesce::data::{Data, Element, POISON, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, HostWork, Output, Pattern, Resource, Size, Sweep, Variant,
-};
-use cuda_host::{Gpu, Streams};
+use crate::prelude::*;
+use cuda_host::Streams;
 use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer, LockedBuffer};
 use cust::stream::Stream;
 use cust_ext::host_memory::{HostBuffer, HostFlags, RegisteredBuffer};
@@ -184,100 +169,29 @@ pub const PATTERN: Pattern = Pattern {
     bytes: h2d_bytes,
     minimum_time,
     variants: &[
-        Variant::host("h2d_pageable", "ordinary memory: the driver stages it", |_, case, _| {
-            h2d(case, Kind::Pageable)
-        }),
-        Variant::host(
-            "h2d_pinned",
-            "allocated as pinned memory (`cuMemHostAlloc`)",
-            |_, case, _| h2d(case, Kind::Pinned),
-        ),
-        Variant::host(
-            "h2d_registered",
-            "ordinary memory, pinned where it is (`cuMemHostRegister`)",
-            |_, case, _| h2d(case, Kind::Registered),
-        ),
-        Variant::host("h2d_write_combined", "pinned and not cached by the CPU", |_, case, _| {
-            h2d(case, Kind::WriteCombined)
-        }),
-        Variant::host("h2d_portable", "pinned for every context of the process", |_, case, _| {
-            h2d(case, Kind::Portable)
-        }),
-        Variant::host("d2h_pageable", "the other direction, to ordinary memory", |_, case, _| {
-            d2h(case, Kind::Pageable)
-        })
-        .writing(&[1])
-        .moving(d2h_bytes),
-        Variant::host("d2h_pinned", "to pinned memory", |_, case, _| d2h(case, Kind::Pinned))
-            .writing(&[1])
-            .moving(d2h_bytes),
-        Variant::host("d2h_registered", "to ordinary memory, pinned where it is", |_, case, _| {
-            d2h(case, Kind::Registered)
-        })
-        .writing(&[1])
-        .moving(d2h_bytes),
-        Variant::host(
-            "d2h_write_combined",
-            "to memory that the CPU does not cache",
-            |_, case, _| d2h(case, Kind::WriteCombined),
-        )
-        .writing(&[1])
-        .moving(d2h_bytes),
-        Variant::host("d2h_portable", "to memory pinned for every context", |_, case, _| {
-            d2h(case, Kind::Portable)
-        })
-        .writing(&[1])
-        .moving(d2h_bytes),
-        Variant::host(
-            "bidirectional",
-            "one H2D and one D2H copy at once, on two streams",
-            |_, case, _| Ok(Box::new(Bidirectional::new(case)?)),
-        )
-        .writing(&[0, 1])
-        .moving(both),
-        Variant::host("allocate_pinned", "no copy: pinned memory is allocated", |_, case, _| {
-            pin(case, Kind::Pinned)
-        }),
-        Variant::host(
-            "allocate_write_combined",
-            "write-combined memory is allocated",
-            |_, case, _| pin(case, Kind::WriteCombined),
-        ),
-        Variant::host("allocate_portable", "portable memory is allocated", |_, case, _| {
-            pin(case, Kind::Portable)
-        }),
-        Variant::host("register", "memory that exists is pinned", |_, case, _| {
-            pin(case, Kind::Registered)
-        }),
-        Variant::host(
-            "read_pageable",
-            "the CPU copies the array into another one",
-            |_, case, _| read(case, Kind::Pageable),
-        )
-        .moving(both),
-        Variant::host("read_pinned", "it copies from pinned memory", |_, case, _| {
-            read(case, Kind::Pinned)
-        })
-        .moving(both),
-        Variant::host("read_registered", "it copies from registered memory", |_, case, _| {
-            read(case, Kind::Registered)
-        })
-        .moving(both),
-        Variant::host(
-            "read_write_combined",
-            "it copies from write-combined memory",
-            |_, case, _| read(case, Kind::WriteCombined),
-        )
-        .moving(both),
-        Variant::host("read_portable", "it copies from portable memory", |_, case, _| {
-            read(case, Kind::Portable)
-        })
-        .moving(both),
-        Variant::host(
-            "h2d_locked",
-            "pinned by cust's `LockedBuffer` (`cuMemAllocHost`)",
-            |_, case, _| h2d(case, Kind::Locked),
-        ),
+        variant!("h2d_pageable", h2d, Kind::Pageable),
+        variant!("h2d_pinned", h2d, Kind::Pinned),
+        variant!("h2d_registered", h2d, Kind::Registered),
+        variant!("h2d_write_combined", h2d, Kind::WriteCombined),
+        variant!("h2d_portable", h2d, Kind::Portable),
+        variant!("d2h_pageable", d2h, Kind::Pageable).writing(&[1]).moving(d2h_bytes),
+        variant!("d2h_pinned", d2h, Kind::Pinned).writing(&[1]).moving(d2h_bytes),
+        variant!("d2h_registered", d2h, Kind::Registered).writing(&[1]).moving(d2h_bytes),
+        variant!("d2h_write_combined", d2h, Kind::WriteCombined).writing(&[1]).moving(d2h_bytes),
+        variant!("d2h_portable", d2h, Kind::Portable).writing(&[1]).moving(d2h_bytes),
+        Variant::host("bidirectional", |_, case, _| Ok(Box::new(Bidirectional::new(case)?)))
+            .writing(&[0, 1])
+            .moving(both),
+        variant!("allocate_pinned", pin, Kind::Pinned),
+        variant!("allocate_write_combined", pin, Kind::WriteCombined),
+        variant!("allocate_portable", pin, Kind::Portable),
+        variant!("register", pin, Kind::Registered),
+        variant!("read_pageable", read, Kind::Pageable).moving(both),
+        variant!("read_pinned", read, Kind::Pinned).moving(both),
+        variant!("read_registered", read, Kind::Registered).moving(both),
+        variant!("read_write_combined", read, Kind::WriteCombined).moving(both),
+        variant!("read_portable", read, Kind::Portable).moving(both),
+        variant!("h2d_locked", h2d, Kind::Locked),
     ],
 };
 
@@ -318,7 +232,6 @@ fn minimum_time(variant: &Variant, size: &Size) -> Option<(Resource, usize)> {
     Some((resource, if resource == Resource::Bidirectional { 8 * n } else { 4 * n }))
 }
 
-/// Kinds of host memory.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Pageable,
@@ -393,13 +306,13 @@ struct Transfer {
     is_h2d: bool,
 }
 
-fn h2d(case: &Case, kind: Kind) -> Result<Box<dyn HostWork>> {
+fn h2d(_: &Gpu, case: &Case, _: &Size, kind: Kind) -> Result<Box<dyn HostWork>> {
     let (device, host) =
         (DeviceBuffer::from_slice(&poison(case))?, Memory::new(kind, source(case))?);
     Ok(Box::new(Transfer { device, host, is_h2d: true }))
 }
 
-fn d2h(case: &Case, kind: Kind) -> Result<Box<dyn HostWork>> {
+fn d2h(_: &Gpu, case: &Case, _: &Size, kind: Kind) -> Result<Box<dyn HostWork>> {
     let (device, host) =
         (DeviceBuffer::from_slice(source(case))?, Memory::new(kind, &poison(case))?);
     Ok(Box::new(Transfer { device, host, is_h2d: false }))
@@ -479,7 +392,7 @@ struct Pin {
     pinned: Option<Memory>,
 }
 
-fn pin(case: &Case, kind: Kind) -> Result<Box<dyn HostWork>> {
+fn pin(_: &Gpu, case: &Case, _: &Size, kind: Kind) -> Result<Box<dyn HostWork>> {
     let ordinary = if kind == Kind::Registered { poison(case) } else { Vec::new() };
     Ok(Box::new(Pin { kind, source: source(case).to_vec(), ordinary, pinned: None }))
 }
@@ -520,13 +433,12 @@ impl HostWork for Pin {
     }
 }
 
-/// The host reads memory.
 struct Read {
     memory: Memory,
     target: Vec<f32>,
 }
 
-fn read(case: &Case, kind: Kind) -> Result<Box<dyn HostWork>> {
+fn read(_: &Gpu, case: &Case, _: &Size, kind: Kind) -> Result<Box<dyn HostWork>> {
     Ok(Box::new(Read { memory: Memory::new(kind, source(case))?, target: poison(case) }))
 }
 

@@ -109,35 +109,14 @@
 //! Preconditions: n at most 2^31.
 //!
 //! Source: CUDA C++ Best Practices Guide, "Zero Copy"; CUDA C++ Programming Guide, "Mapped Memory".
-//!
-//! [mapped memory]: cuda_std::glossary#mapped-memory
-//! [pinned memory]: cuda_std::glossary#pinned-memory
-//! [kernel]: cuda_std::glossary#kernel
-//! [device]: cuda_std::glossary#device
-//! [sector]: cuda_std::glossary#sector
-//! [PCIe]: cuda_std::glossary#pcie
-//! [host]: cuda_std::glossary#host
-//! [latency]: cuda_std::glossary#latency
-//! [warp]: cuda_std::glossary#warp
-//! [coalesced]: cuda_std::glossary#coalesced
-//! [lane]: cuda_std::glossary#lane
-//! [L1 cache]: cuda_std::glossary#l1-cache
-//! [L2 cache]: cuda_std::glossary#l2-cache
-//! [launch]: cuda_std::glossary#launch
-//! [cache line]: cuda_std::glossary#cache-line
-//! [block]: cuda_std::glossary#block
+#![doc = include_str!("../../../../crates/report/src/links.md")]
 
-use anyhow::Result;
-use coalesce::data::{Data, Element, POISON, Random};
-use coalesce::pattern::{
-    Bytes, Case, Dimension, HostWork, Output, Pattern, Resource, Size, Sweep, Unavailable, Variant,
-};
-use cuda_host::Gpu;
+use crate::prelude::*;
+use coalesce::pattern::Unavailable;
 use cust::memory::{AsyncCopyDestination, DeviceBuffer, DevicePointer};
 use cust_ext::device::{Attribute, attribute};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
-use kernels::transfer::zero_copy as device;
-use kernels::transfer::zero_copy::{SHIFT, THREADS_PER_BLOCK};
+use kernels::transfer::zero_copy::{self as device, SHIFT, THREADS_PER_BLOCK};
 
 pub const PATTERN: Pattern = Pattern {
     name: "zero_copy",
@@ -172,75 +151,35 @@ pub const PATTERN: Pattern = Pattern {
     bytes: both,
     minimum_time,
     variants: &[
-        Variant::host("staged", "an H2D copy, the kernel, a D2H copy", |gpu, case, size| {
-            build(gpu, case, size, SCALE, Source::Staged, Target::Staged)
-        })
-        .writing(SCALED),
-        Variant::host("mapped", "no copies: the kernel uses mapped memory", |gpu, case, size| {
-            build(gpu, case, size, SCALE, Source::Mapped, Target::Mapped)
-        })
-        .writing(SCALED),
-        Variant::host("mapped_read", "the result stays on the device", |gpu, case, size| {
-            build(gpu, case, size, SCALE, Source::Mapped, Target::Device)
-        })
-        .writing(SCALED)
-        .moving(one),
-        Variant::host(
-            "mapped_write",
-            "the source is on the device, the result in mapped memory",
-            |gpu, case, size| build(gpu, case, size, SCALE, Source::Device, Target::Mapped),
-        )
-        .writing(SCALED)
-        .moving(one),
-        Variant::host(
-            "strided_read",
-            "the lanes of a warp read words that are n / 32 words apart",
-            |gpu, case, size| build(gpu, case, size, STRIDED, Source::Mapped, Target::Device),
-        )
-        .writing(SCALED)
-        .moving(one),
-        Variant::host(
-            "strided_write",
-            "the lanes of a warp write words that are n / 32 words apart",
-            |gpu, case, size| build(gpu, case, size, STRIDED, Source::Device, Target::Mapped),
-        )
-        .writing(SCALED)
-        .moving(one),
-        Variant::host(
-            "staged_reread",
-            "an H2D copy, then each word is read `passes` times",
-            |gpu, case, size| build(gpu, case, size, REREAD, Source::Staged, Target::Device),
-        )
-        .writing(SUMS)
-        .moving(one),
-        Variant::host(
-            "mapped_reread",
-            "no copy: each read is from mapped memory",
-            |gpu, case, size| build(gpu, case, size, REREAD, Source::Mapped, Target::Device),
-        )
-        .writing(SUMS)
-        .moving(one),
-        Variant::host(
-            "cached_reread",
-            "a kernel copies the source to device memory first",
-            |gpu, case, size| build(gpu, case, size, REREAD, Source::Cached, Target::Device),
-        )
-        .writing(SUMS)
-        .moving(one),
-        Variant::host(
-            "staged_rewrite",
-            "each word is written `passes` times, then a D2H copy",
-            |gpu, case, size| build(gpu, case, size, REWRITE, Source::Device, Target::Staged),
-        )
-        .writing(SCALED)
-        .moving(one),
-        Variant::host(
-            "mapped_rewrite",
-            "no copy: each write is to mapped memory",
-            |gpu, case, size| build(gpu, case, size, REWRITE, Source::Device, Target::Mapped),
-        )
-        .writing(SCALED)
-        .moving(one),
+        variant!("staged", build, SCALE, Source::Staged, Target::Staged).writing(SCALED),
+        variant!("mapped", build, SCALE, Source::Mapped, Target::Mapped).writing(SCALED),
+        variant!("mapped_read", build, SCALE, Source::Mapped, Target::Device)
+            .writing(SCALED)
+            .moving(one),
+        variant!("mapped_write", build, SCALE, Source::Device, Target::Mapped)
+            .writing(SCALED)
+            .moving(one),
+        variant!("strided_read", build, STRIDED, Source::Mapped, Target::Device)
+            .writing(SCALED)
+            .moving(one),
+        variant!("strided_write", build, STRIDED, Source::Device, Target::Mapped)
+            .writing(SCALED)
+            .moving(one),
+        variant!("staged_reread", build, REREAD, Source::Staged, Target::Device)
+            .writing(SUMS)
+            .moving(one),
+        variant!("mapped_reread", build, REREAD, Source::Mapped, Target::Device)
+            .writing(SUMS)
+            .moving(one),
+        variant!("cached_reread", build, REREAD, Source::Cached, Target::Device)
+            .writing(SUMS)
+            .moving(one),
+        variant!("staged_rewrite", build, REWRITE, Source::Device, Target::Staged)
+            .writing(SCALED)
+            .moving(one),
+        variant!("mapped_rewrite", build, REWRITE, Source::Device, Target::Mapped)
+            .writing(SCALED)
+            .moving(one),
     ],
 };
 
@@ -312,7 +251,6 @@ const REREAD: AccessKernel =
 const REWRITE: AccessKernel =
     AccessKernel { name: device::zero_copy_rewrite.name(), takes_passes: true };
 
-/// Where the kernel reads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Source {
     /// Device memory that holds the source already.
@@ -321,11 +259,9 @@ enum Source {
     Staged,
     /// Device memory, after a kernel has read mapped memory into it.
     Cached,
-    /// Mapped memory.
     Mapped,
 }
 
-/// Where the kernel writes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Target {
     Device,

@@ -69,13 +69,11 @@ pub struct Block {
     pub stages: *mut Stages,
     /// How many of them are used.
     pub stage_count: u32,
-    /// The elements.
     pub source: *const f32,
     /// Where their sums go.
     pub target: *mut f32,
     /// The tickets, and a word for each tile behind them.
     pub state: *mut u64,
-    /// The number of elements.
     pub n: u32,
 }
 

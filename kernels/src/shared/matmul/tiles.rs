@@ -32,7 +32,6 @@ pub trait Tile {
     /// The row and the column of a thread's first groups.
     fn place(thread: u32) -> (u32, u32);
 
-    /// Threads per block.
     const THREADS: u32 = Self::ROWS / 8 * Self::COLUMNS / Self::COLUMNS_PER_THREAD;
     /// Words from one step of A to the next in shared memory. A is transposed there: a step is a column of A. Four words
     /// more than a column, so that the lanes that store a row hit different banks.
@@ -166,7 +165,7 @@ impl Work {
             let (source_step, source_column) = (first_step + step, self.first.1 + column);
             let is_there = source_step < self.k && source_column < self.n;
             let source = self.b.wrapping_add(at(source_step, self.n, source_column));
-            // SAFETY: as above.
+            // SAFETY: loads are guarded; step and column are in the tile.
             unsafe {
                 let word = if is_there { *source } else { 0.0 };
                 *stage.add((T::STEPS * T::PITCH + step * T::COLUMNS + column) as usize) = word;
@@ -201,7 +200,7 @@ impl Work {
         }
         let (step, column) = (self.thread / (T::COLUMNS / 4), self.thread % (T::COLUMNS / 4) * 4);
         let (source, words) = self.in_b(number * T::STEPS + step, self.first.1 + column);
-        // SAFETY: as above; 4 divides the index of the target.
+        // SAFETY: `words` words exist from `source` on; 4 divides the index of the target, which is in the tile.
         unsafe {
             let values = quad(source, words, self.is_aligned());
             let target = stage.add((T::STEPS * T::PITCH + step * T::COLUMNS + column) as usize);

@@ -10,7 +10,6 @@ use cuda_std::wgmma::{self, Descriptor};
 
 /// Tiles in shared memory at once.
 const STAGES: u32 = 4;
-/// Threads of a warpgroup.
 const GROUP: u32 = 128;
 /// Threads of a block: a warpgroup that copies, and two that multiply.
 pub const THREADS: u32 = 3 * GROUP;

@@ -1,10 +1,7 @@
 //! The Guide's kernel: table and stream doubled in place, with and without a window of the launch.
 
 use super::set_aside::set_aside;
-use anyhow::Result;
-use coalesce::data::{Data, POISON};
-use coalesce::pattern::{Case, HostWork};
-use cuda_host::Gpu;
+use crate::prelude::*;
 use cust::context::CurrentContext;
 use cust::event::{Event, EventFlags};
 use cust::memory::{CopyDestination, DeviceBuffer};
@@ -36,7 +33,7 @@ struct InPlace {
     _set_aside: Option<PersistingLimit>,
 }
 
-pub fn build(gpu: &Gpu, case: &Case, plan: Doubling) -> Result<Box<dyn HostWork>> {
+pub fn build(gpu: &Gpu, case: &Case, _: &Size, plan: Doubling) -> Result<Box<dyn HostWork>> {
     let words = |input: usize| bytemuck::cast_slice::<u8, u32>(case.inputs[input].bytes());
     let table_bytes = size_of_val(words(1));
     let (bytes, hit_ratio) = match plan {

@@ -1,8 +1,7 @@
 //! A part of L2 that is set aside, where the device can.
 
-use anyhow::Result;
+use crate::prelude::*;
 use coalesce::pattern::Unavailable;
-use cuda_host::Gpu;
 use cust_ext::device::{Attribute, attribute};
 use cust_ext::l2::PersistingLimit;
 

@@ -1,11 +1,11 @@
 //! The work of each variant: arrays on every device, and what is enqueued on whose stream.
 
 use super::chain::links;
-use anyhow::{Result, bail};
-use coalesce::data::{Data, Element, POISON};
+use crate::prelude::*;
+use anyhow::bail;
 use coalesce::nccl::Nccl;
-use coalesce::pattern::{Case, HostWork, Size, Unavailable};
-use cuda_host::{DevicePtr, DevicePtrMut, Gpu};
+use coalesce::pattern::Unavailable;
+use cuda_host::{DevicePtr, DevicePtrMut};
 use cust::context::CurrentContext;
 use cust::device::Device;
 use cust::event::{Event, EventFlags};

@@ -18,7 +18,7 @@ pub static PATTERN: Pattern = Pattern {
     case,
     bytes,
     minimum_time: |_, size| Some((Resource::Copy, bytes(size).total())),
-    variants: &[Variant::kernel("coalesced", "lane i touches element i", |launcher, arrays, size| {
+    variants: &[Variant::kernel("coalesced", |launcher, arrays, size| {
         let [n] = size.get().map(|n: usize| n as u32);
         let arguments = (A, arrays.input(0), arrays.input(1), arrays.output(0));
         // SAFETY: the arrays live until the instrument has waited, and the output is another one than the inputs.

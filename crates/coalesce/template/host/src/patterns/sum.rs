@@ -19,16 +19,12 @@ pub static PATTERN: Pattern = Pattern {
     case,
     bytes,
     minimum_time: |_, size| Some((Resource::Read, bytes(size).read)),
-    variants: &[Variant::kernel(
-        "blocks",
-        "a sum per thread, then per warp, then per block",
-        |launcher, arrays, size| {
-            // SAFETY: the arrays live until the instrument has waited, and are different ones.
-            unsafe {
-                launcher.enqueue(sum_blocks, blocks(size) as u32, (arrays.input(0), arrays.output(0)))
-            }
-        },
-    )],
+    variants: &[Variant::kernel("blocks", |launcher, arrays, size| {
+        // SAFETY: the arrays live until the instrument has waited, and are different ones.
+        unsafe {
+            launcher.enqueue(sum_blocks, blocks(size) as u32, (arrays.input(0), arrays.output(0)))
+        }
+    })],
 };
 
 fn blocks(size: &Size) -> usize {

@@ -23,10 +23,7 @@ pub static PATTERN: Pattern = Pattern {
     case,
     bytes,
     minimum_time: |_, size| Some((Resource::Copy, bytes(size).total())),
-    variants: &[
-        Variant::kernel("direct", "lanes read a column and write a row", direct),
-        Variant::kernel("tiled", "lanes read a row into a tile and write a column of it", tiled),
-    ],
+    variants: &[Variant::kernel("direct", direct), Variant::kernel("tiled", tiled)],
 };
 
 fn case(size: &Size, random: &mut Random) -> Case {
