@@ -6,7 +6,7 @@ use virtual_gpu::MisuseKind;
 
 /// Why a file does not pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Because {
+pub enum FailureKind {
     /// The compiler refuses it.
     Compiler,
     /// The entry has another name or other parameters.
@@ -35,7 +35,7 @@ pub enum Because {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     /// Its kind.
-    pub because: Because,
+    pub because: FailureKind,
     /// In a kernel: the line of the access, and that of the other; ascending, and each once.
     pub lines: Vec<u32>,
     /// In a file of the host: the driver's call whose work showed it.

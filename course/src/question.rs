@@ -1,7 +1,7 @@
 //! Questions: the answer is computed by executing kernels, never written down.
 
 use crate::count::{Count, Run};
-use crate::mistake::{Because, Found, code};
+use crate::mistake::{FailureKind, Found, code};
 use anyhow::{Context, Result, bail};
 use coalesce::pattern::Size;
 use simt::Hazard;
@@ -22,6 +22,38 @@ pub struct Question {
     pub misses: &'static [(f64, &'static str)],
     /// Why the right one is right.
     pub why: &'static str,
+}
+
+/// A question that is answered with a number.
+pub const fn number(
+    text: &'static str,
+    answer: fn(&Runs<'_>) -> Result<f64>,
+    misses: &'static [(f64, &'static str)],
+    why: &'static str,
+) -> Question {
+    about(0.0, text, answer, misses, why)
+}
+
+/// A question that is answered with a number, which may differ by a share of it.
+pub const fn about(
+    share: f64,
+    text: &'static str,
+    answer: fn(&Runs<'_>) -> Result<f64>,
+    misses: &'static [(f64, &'static str)],
+    why: &'static str,
+) -> Question {
+    Question { text, answers: Answers::Number(share), answer, misses, why }
+}
+
+/// A question that is answered with one of `choices`.
+pub const fn choice(
+    text: &'static str,
+    choices: &'static [&'static str],
+    answer: fn(&Runs<'_>) -> Result<f64>,
+    misses: &'static [(f64, &'static str)],
+    why: &'static str,
+) -> Question {
+    Question { text, answers: Answers::Choice(choices), answer, misses, why }
 }
 
 /// How a question is answered.
@@ -122,7 +154,7 @@ impl Runs<'_> {
     /// # Errors
     /// When the virtual device does not start.
     pub fn choice(&self, hazard: Hazard, yes: u8, no: u8) -> Result<f64> {
-        let (found, hazard) = (self.0.findings()?, Because::Hazard(hazard));
+        let (found, hazard) = (self.0.findings()?, FailureKind::Hazard(hazard));
         Ok(f64::from(if found.iter().any(|one| one.because == hazard) { yes } else { no }))
     }
 

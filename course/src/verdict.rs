@@ -1,6 +1,6 @@
 //! What grading came to.
 
-use crate::task::{Because, Bound, Limits};
+use crate::task::{Bound, FailureKind, Limits};
 
 /// What was counted of a run, with its limits at that size.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +32,7 @@ pub struct Failure {
     /// The stage.
     pub stage: &'static str,
     /// Its kind.
-    pub because: Because,
+    pub because: FailureKind,
     /// What happened.
     pub message: String,
     /// The line of the source, and its text.

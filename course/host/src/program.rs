@@ -4,7 +4,7 @@
 //! The word of a run lies in the pipe, and not in memory, as long as the file runs.
 
 use crate::confine::confine;
-use crate::record::Seen;
+use crate::record::HostRun;
 use crate::wire::{Answer, Order, WORD_BYTES};
 use crate::{Gpu, Run};
 use anyhow::{Context, Result, bail};
@@ -104,7 +104,7 @@ fn named(message: &str, source: &[u32], target: &[u32]) -> String {
     })
 }
 
-fn watched(gpu: &Gpu, run: Run, source: &[u32], target: &mut [u32]) -> Seen {
+fn watched(gpu: &Gpu, run: Run, source: &[u32], target: &mut [u32]) -> HostRun {
     virtual_gpu::misuse();
     virtual_gpu::order();
     gpu.device.watch_operations();
@@ -119,14 +119,14 @@ fn watched(gpu: &Gpu, run: Run, source: &[u32], target: &mut [u32]) -> Seen {
     let is_pageable = |one: &&Misuse| one.kind == MisuseKind::PageableAsyncCopy;
     let pageable_copies = misuse.iter().filter(is_pageable).count() as u64;
     let first = misuse.into_iter().find(|one| !one.kind.is_advice());
-    let mut seen = Seen {
+    let mut seen = HostRun {
         error: ran.and_then(|()| Ok(late?)).err().map(|error| format!("{error:#}")),
         misuse: first.map(|one| {
             let message = format!("{}: {}", one.call, one.message);
             (format!("{:?}", one.kind), named(&message, source, target), one.location)
         }),
         pageable_copies,
-        ..Seen::default()
+        ..HostRun::default()
     };
     seen.record(&operations, order);
     seen

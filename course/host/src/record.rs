@@ -9,7 +9,7 @@ const MAX_RECORDS: usize = 20_000;
 
 /// What one run of a file came to, besides its results.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Seen {
+pub struct HostRun {
     /// The driver's error, or the file's own.
     pub error: Option<String>,
     /// The first mistake of the host's: its kind, what happened, and where.
@@ -53,7 +53,7 @@ pub enum Work {
     Other,
 }
 
-impl Seen {
+impl HostRun {
     /// Takes what was recorded into it; says so where that is too much.
     pub(crate) fn record(&mut self, operations: &[OperationRecord], order: Vec<OrderRecord>) {
         for one in operations {
@@ -69,7 +69,7 @@ impl Seen {
         let most = [self.copies.len(), self.calls.len(), self.order.len()].into_iter().max();
         if most > Some(MAX_RECORDS) {
             let why = format!("the file asks the driver for more than {MAX_RECORDS} things");
-            *self = Seen { error: Some(why), ..Seen::default() };
+            *self = HostRun { error: Some(why), ..HostRun::default() };
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What judge and program say to each other. For each run the judge sends an order and a word, and the program answers
 //! with the word, which it reads only when the file has ended.
 
-use crate::record::Seen;
+use crate::record::HostRun;
 use anyhow::{Context, Result};
 use std::io::{Read, Write};
 
@@ -29,7 +29,7 @@ pub struct Order {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// What was recorded.
-    pub seen: Seen,
+    pub seen: HostRun,
     /// The result.
     pub target: Vec<u32>,
 }
@@ -118,7 +118,8 @@ mod tests {
         let mut received = sent.as_slice();
         assert_eq!(Order::read(&mut received).unwrap(), Some(order));
         assert_eq!(Order::read(&mut received).unwrap(), None);
-        let answer = Answer { seen: Seen { copies: vec![8], ..Seen::default() }, target: vec![5] };
+        let answer =
+            Answer { seen: HostRun { copies: vec![8], ..HostRun::default() }, target: vec![5] };
         let mut sent = Vec::new();
         answer.write([7; WORD_BYTES], &mut sent).unwrap();
         assert_eq!(read_answer([7; WORD_BYTES], sent.as_slice()).unwrap(), answer);

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// The file of a task.
 pub fn file(places: &Places, task: &Task) -> PathBuf {
-    places.learn.join(format!("{}.rs", task.id))
+    places.learn.join(format!("{}.rs", task.id()))
 }
 
 /// Writes what is not there yet; says how many tasks are new.
@@ -25,7 +25,7 @@ pub fn complete(places: &Places) -> Result<usize> {
     for task in TASKS {
         let path = file(places, task);
         if !path.exists() {
-            write(&path, format::shipped(task.solved)?.as_bytes())?;
+            write(&path, format::shipped(task.solved())?.as_bytes())?;
             new += 1;
         }
     }
@@ -56,7 +56,7 @@ pub fn reset(places: &Places, task: &Task) -> Result<Option<PathBuf>> {
         write(&backup, &text)?;
         kept = Some(backup);
     }
-    write(&path, format::shipped(task.solved)?.as_bytes())?;
+    write(&path, format::shipped(task.solved())?.as_bytes())?;
     Ok(kept)
 }
 
@@ -117,7 +117,7 @@ fn editor(places: &Places) -> Result<Vec<(PathBuf, String)>> {
             let _ = write!(
                 text,
                 "\n[[example]]\nname = \"{0}\"\npath = \"../../{0}.rs\"\ncrate-type = [\"lib\"]\n",
-                task.id
+                task.id()
             );
         }
         let folder = Path::new("editor").join(name);

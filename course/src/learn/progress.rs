@@ -125,7 +125,7 @@ impl Progress {
 
     /// How many tasks of this course passed.
     pub fn done(&self) -> usize {
-        TASKS.iter().filter(|task| self.is_done(task.id)).count()
+        TASKS.iter().filter(|task| self.is_done(task.id())).count()
     }
 
     /// Whether a task passed.

@@ -61,7 +61,7 @@ impl Session {
                 format!("there is no task `{id}`: `cargo xtask learn list` shows them all")
             }),
             None => {
-                let open = TASKS.iter().find(|task| !self.progress.is_done(task.id));
+                let open = TASKS.iter().find(|task| !self.progress.is_done(task.id()));
                 Ok(open.copied().unwrap_or(TASKS[TASKS.len() - 1]))
             }
         }
@@ -74,7 +74,7 @@ impl Session {
     pub fn check(&mut self, task: &'static Task) -> Result<(Outcome, Duration)> {
         let begin = Instant::now();
         let file = folder::file(&self.places, task);
-        let outcome = match Work::build(&self.places, task, task.id, &file)? {
+        let outcome = match Work::build(&self.places, task, task.id(), &file)? {
             None => Outcome::Refused,
             Some(work) => Outcome::Graded(work.grade(task, fresh_seed())?),
         };
@@ -92,7 +92,7 @@ impl Session {
     /// When it cannot be read.
     pub fn check_ptx(&self, task: &'static Task, path: &Path) -> Result<Outcome> {
         if matches!(task.kind, Kind::Host { .. }) {
-            bail!("`{}` is about calls of the host: it has no kernel of its own", task.id);
+            bail!("`{}` is about calls of the host: it has no kernel of its own", task.id());
         }
         let text = read(path)?;
         if !text.contains(".entry") {
@@ -109,13 +109,13 @@ impl Session {
 
     /// Notes what a check came to.
     fn note(&mut self, task: &Task, outcome: &Outcome, text: &str) -> Result<()> {
-        let shipped = essence(&format::shipped(task.solved)?);
-        let entry = self.progress.of(task.id);
+        let shipped = essence(&format::shipped(task.solved())?);
+        let entry = self.progress.of(task.id());
         let before = entry.clone();
         entry.fails_now = entry.done && !outcome.is_pass();
         if outcome.is_pass() {
             entry.done = true;
-            entry.task = hash(task.solved);
+            entry.task = hash(task.solved());
         } else if !entry.done {
             entry.attempts += 1;
             let text = essence(text);
@@ -124,7 +124,7 @@ impl Session {
             }
         }
         if *entry != before {
-            self.progress.write(&self.places.learn, task.id)?;
+            self.progress.write(&self.places.learn, task.id())?;
         }
         Ok(())
     }
@@ -136,14 +136,14 @@ impl Session {
     pub fn work(&self, task: &'static Task, own: bool) -> Result<Work> {
         let file = folder::file(&self.places, task);
         let (id, file) = if own {
-            (task.id.to_owned(), file)
+            (task.id().to_owned(), file)
         } else {
-            let id = format!("{}_shipped", task.id);
+            let id = format!("{}_shipped", task.id());
             let folder = self.places.target.join("learn").join(&id);
             std::fs::create_dir_all(&folder)
                 .with_context(|| format!("cannot create {}", folder.display()))?;
-            let file = folder.join(format!("{}.rs", task.id));
-            let text = format::shipped(task.solved)?;
+            let file = folder.join(format!("{}.rs", task.id()));
+            let text = format::shipped(task.solved())?;
             if std::fs::read_to_string(&file).ok().as_deref() != Some(text.as_str()) {
                 std::fs::write(&file, text)
                     .with_context(|| format!("cannot write {}", file.display()))?;

@@ -2,7 +2,7 @@
 
 use crate::compile::{Compiled, Places, compile_apart, read};
 use crate::grade::{Subject, Submission, Verdict, grade};
-use crate::host::{self, Asked, Program, Source};
+use crate::host::{self, HostSubmission, Program, Source};
 use crate::question::Execute;
 use crate::refuse::refuse_host;
 use crate::task::{Kind, Task};
@@ -42,7 +42,7 @@ impl Work {
             bail!("{} has no `pub fn run(`: keep the signature", path.display());
         }
         refuse_host(&source).with_context(|| format!("{} is refused", path.display()))?;
-        let program = host::build(places, folder, &[Source { name: task.id, path }])?;
+        let program = host::build(places, folder, &[Source { name: task.id(), path }])?;
         Ok(program.map(|program| Work::Host(program, source)))
     }
 
@@ -53,7 +53,7 @@ impl Work {
     pub fn grade(&self, task: &'static Task, seed: u64) -> Result<Verdict> {
         match self {
             Work::Kernel(kernel) => grade(task, kernel, seed),
-            Work::Host(program, source) => host::grade(task, (program, task.id, source), seed),
+            Work::Host(program, source) => host::grade(task, (program, task.id(), source), seed),
         }
     }
 
@@ -61,7 +61,7 @@ impl Work {
     pub fn ask(&self, task: &'static Task) -> Box<dyn Execute + '_> {
         match self {
             Work::Kernel(kernel) => Box::new(Subject { task, kernel }),
-            Work::Host(program, _) => Box::new(Asked { task, program, name: task.id }),
+            Work::Host(program, _) => Box::new(HostSubmission { task, program, name: task.id() }),
         }
     }
 }

@@ -111,5 +111,5 @@ pub const TASKS: &[&Task] = &[
 
 /// The task of a name.
 pub fn named(id: &str) -> Option<&'static Task> {
-    TASKS.iter().copied().find(|task| task.id == id)
+    TASKS.iter().copied().find(|task| task.id() == id)
 }

@@ -8,11 +8,11 @@ pub mod told;
 pub mod wasteful;
 
 use course::count::Count;
-use course::task::Because::{self, *};
+use course::task::FailureKind::{self, *};
 use simt::Hazard as Kind;
 
 /// The task, a name, what is replaced in its solution, by what, and why it fails.
-pub const REJECTED: &[(&str, &str, &str, &str, Because)] = &[
+pub const REJECTED: &[(&str, &str, &str, &str, FailureKind)] = &[
     (
         "pad_the_tile",
         "two_more",
