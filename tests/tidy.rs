@@ -295,19 +295,6 @@ fn every_kernel_states_its_launch_contract_and_its_difference() {
 }
 
 #[test]
-fn every_source_file_says_what_it_is_for() {
-    for folder in SOURCES {
-        for (path, text) in files(folder, "rs") {
-            assert!(
-                text.starts_with("//!"),
-                "{}: begin with a `//!` line that says what it is for",
-                path.display()
-            );
-        }
-    }
-}
-
-#[test]
 fn nothing_is_left_for_later() {
     // In halves, so that this file has none of them.
     let marks =
@@ -455,4 +442,24 @@ fn containers_run_what_the_readme_and_ci_run() {
     );
     let planted = [("Dockerfile".to_owned(), "cargo build".to_owned())];
     assert_eq!(unknown_commands(&planted, &known), ["Dockerfile runs `cargo build`"]);
+}
+
+/// The most bytes of a file that is kept: the largest is a result file of two megabytes.
+const LARGEST: u64 = 4 << 20;
+
+/// Paths of files that are larger.
+fn too_large(sizes: &[(String, u64)]) -> Vec<&str> {
+    sizes.iter().filter(|(_, bytes)| *bytes > LARGEST).map(|(path, _)| path.as_str()).collect()
+}
+
+#[test]
+fn nothing_large_is_kept() {
+    let git = std::process::Command::new("git").arg("ls-files").current_dir(root()).output();
+    let listed = git.expect("git lists what is kept").stdout;
+    let paths = String::from_utf8(listed).expect("paths are text");
+    let size = |path: &str| Some((path.to_owned(), root().join(path).metadata().ok()?.len()));
+    let sizes: Vec<_> = paths.lines().filter_map(size).collect();
+    assert!(sizes.len() > 500 || !root().join(".git").exists(), "only {} files", sizes.len());
+    assert_eq!(too_large(&sizes), [""; 0], "somebody's download, not a source");
+    assert_eq!(too_large(&[("a.whl".to_owned(), LARGEST + 1), ("b".to_owned(), 1)]), ["a.whl"]);
 }
