@@ -1,5 +1,3 @@
-//! The rules of the house: which crate may know which.
-
 mod layers;
 mod names;
 

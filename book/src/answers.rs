@@ -18,9 +18,6 @@ pub struct Answers(BTreeMap<(&'static str, usize), f64>);
 
 impl Answers {
     /// Executes what the questions before the first run are about.
-    ///
-    /// # Errors
-    /// There is no compiler for kernels, or a kernel does not run.
     pub fn compute(root: &Path, target: &Path) -> Result<Answers> {
         let asked = || TASKS.iter().copied().filter(|task| !task.before.is_empty());
         let tasks: Vec<&'static Task> =

@@ -9,9 +9,6 @@ use maud::{Markup, html};
 use report::markdown;
 
 /// The box of a task.
-///
-/// # Errors
-/// There is no such task, or its file is not well-formed.
 pub fn task(sources: &Sources, id: &str) -> Result<Markup> {
     let task = course::tasks::named(id).with_context(|| format!("there is no task `{id}`"))?;
     let shipped = format::shipped(task.solved())?;

@@ -22,7 +22,6 @@ const FUEL: u64 = 30_000_000;
 pub struct Subject<'a> {
     /// The task, whose launch it is.
     pub task: &'static Task,
-    /// The kernel.
     pub kernel: &'a Submission,
 }
 
@@ -120,7 +119,6 @@ impl Device {
     }
 }
 
-/// One run of a kernel.
 pub(crate) struct KernelRun {
     pub(crate) outcome: Result<VerifyOutcome>,
     pub(crate) counted: Counted,
@@ -138,9 +136,6 @@ impl KernelRun {
 }
 
 /// Executes a kernel at a size without checks, and records the requests of its first warp.
-///
-/// # Errors
-/// When it does not run.
 pub fn run_at(task: &'static Task, submission: &Submission, size: &Size) -> Result<Run> {
     run_in(task, submission.image(task.id()), size)
 }

@@ -56,7 +56,6 @@ const CALLS: &[(&str, &str)] = &[
     ("the copy to the host", "cuMemcpyDtoH"),
 ];
 
-/// The texts of choices.
 const fn texts<const N: usize, T: Copy>(choices: &[(&'static str, T)]) -> [&'static str; N] {
     let mut texts = [""; N];
     let mut index = 0;

@@ -21,9 +21,6 @@ use simt::Hazard;
 const SCHEDULES: [Schedule; 3] = [Schedule::Reverse, Schedule::Seeded(1), Schedule::Seeded(2)];
 
 /// Grades a kernel; `seed` decides the second set of inputs.
-///
-/// # Errors
-/// When the virtual device does not start.
 pub fn grade(task: &'static Task, submission: &Submission, seed: u64) -> Result<Verdict> {
     let verdict = Verdict::default();
     let mut verdict = match signature(task, submission) {

@@ -1,5 +1,3 @@
-//! Why a file does not pass, and what a run shows of it.
-
 use crate::count::Count;
 use simt::Hazard;
 use virtual_gpu::MisuseKind;
@@ -7,7 +5,6 @@ use virtual_gpu::MisuseKind;
 /// Why a file does not pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureKind {
-    /// The compiler refuses it.
     Compiler,
     /// The entry has another name or other parameters.
     Signature,
@@ -34,7 +31,6 @@ pub enum FailureKind {
 /// A mistake that a run showed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Its kind.
     pub because: FailureKind,
     /// In a kernel: the line of the access, and that of the other; ascending, and each once.
     pub lines: Vec<u32>,

@@ -3,9 +3,6 @@
 use anyhow::{Context, Result, bail};
 
 /// The sizes of the parameters of an entry, in bytes.
-///
-/// # Errors
-/// A sentence, when there is no such entry.
 pub fn parameters(ptx: &str, entry: &str) -> Result<Vec<usize>> {
     let text = head(ptx, entry).with_context(|| {
         let found: Vec<&str> = entries(ptx).collect();
@@ -15,7 +12,6 @@ pub fn parameters(ptx: &str, entry: &str) -> Result<Vec<usize>> {
     text.split(',').filter(|one| one.contains(".param")).map(size_of_parameter).collect()
 }
 
-/// The names of all entries.
 pub fn entries(ptx: &str) -> impl Iterator<Item = &str> {
     ptx.split(".entry ").skip(1).filter_map(|rest| {
         Some(rest.split(|letter: char| letter == '(' || letter.is_whitespace()).next()?.trim())
@@ -75,9 +71,6 @@ pub fn declared(source: &str, kernel: &str) -> Result<Vec<usize>> {
 }
 
 /// The signature of a kernel, on one line: `rows(source: *const f32, n: u32)`.
-///
-/// # Errors
-/// A sentence, when it is not there.
 pub fn signature(source: &str, kernel: &str) -> Result<String> {
     let start = source
         .find(&format!("fn {kernel}("))

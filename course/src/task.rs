@@ -8,12 +8,10 @@ use coalesce::data::Random;
 use coalesce::pattern::{Bytes, Case, Dimension, Pattern, Size, Variant};
 use std::cmp::Ordering;
 
-/// One exercise.
 #[derive(Debug)]
 pub struct Task {
     /// The pattern of the catalogue, or the topic, whose idea it exercises.
     pub lesson: &'static str,
-    /// What the learner does.
     pub kind: Kind,
     /// Name, solved file, sizes, inputs, reference, and the one launch.
     pub pattern: Pattern,
@@ -29,7 +27,6 @@ pub struct Task {
     pub hints: [&'static str; 3],
 }
 
-/// What the learner does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Changes a correct kernel, so that it asks less of memory.
@@ -46,7 +43,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// In a word.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Kernel => "kernel",
@@ -60,7 +56,6 @@ impl Kind {
 /// What a file may ask for, at any size at which it is counted.
 #[derive(Clone, Copy, Debug)]
 pub struct Bound {
-    /// What is counted.
     pub count: Count,
     /// The least and the most that pass, from the number of elements.
     pub limits: fn(f64) -> Limits,
@@ -73,7 +68,6 @@ pub struct Bound {
 pub struct Limits {
     /// What nobody can do without who does the work.
     pub at_least: f64,
-    /// The most that passes.
     pub at_most: f64,
 }
 
@@ -89,7 +83,6 @@ impl Limits {
         }
     }
 
-    /// The limits for people.
     pub fn show(self) -> String {
         let most = number(self.at_most);
         if self.at_least == self.at_most || self.at_least == 0.0 {
@@ -99,7 +92,6 @@ impl Limits {
     }
 }
 
-/// A bound of a count.
 pub const fn bound(count: Count, limits: fn(f64) -> Limits, because: &'static str) -> Bound {
     Bound { count, limits, because }
 }
@@ -143,12 +135,10 @@ pub const fn pattern(
     }
 }
 
-/// The sizes of a task.
 #[derive(Clone, Copy, Debug)]
 pub struct Sizes {
     /// What the numbers of a size are.
     pub dimensions: &'static [Dimension],
-    /// Where results are checked.
     pub verify: &'static [&'static [usize]],
     /// Where bounds hold, and at a larger size that each run draws.
     pub count: &'static [usize],
@@ -179,7 +169,6 @@ impl Task {
         self.pattern.doc_source
     }
 
-    /// The one variant.
     pub fn variant(&'static self) -> &'static Variant {
         &self.pattern.variants[0]
     }

@@ -109,7 +109,6 @@ pub(crate) fn misuse(message: &str) -> String {
     words + rest
 }
 
-/// A wrong result.
 pub(crate) fn fault(arrays: &[Named], fault: &Fault) -> String {
     let output = |index: usize| arrays.iter().filter(|one| one.is_output).nth(index);
     match fault {
@@ -260,7 +259,6 @@ fn element_bytes(source: &str, name: &str) -> usize {
     }
 }
 
-/// Lanes by their numbers.
 fn lanes(mask: u32) -> String {
     let (first, count) = (mask.trailing_zeros(), mask.count_ones());
     if count <= 1 {

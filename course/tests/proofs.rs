@@ -229,7 +229,6 @@ fn questioned(task: &Task, questions: &[&Question], asked: &dyn Execute) -> Vec<
     wrong
 }
 
-/// Maps on all processors.
 fn side_by_side<T: Sync, R: Send>(all: &[T], map: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);

@@ -5,12 +5,10 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// A long proof.
 #[derive(Debug)]
 pub struct Proof {
     /// Names it on the command line and in the file.
     pub name: &'static str,
-    /// What it shows.
     pub shows: &'static str,
     /// What cargo is asked for, in the workspace's root.
     pub command: &'static [&'static str],
@@ -75,7 +73,6 @@ macro_rules! ignored_test {
     };
 }
 
-/// All long proofs.
 pub const PROOFS: &[Proof] = &[
     Proof {
         name: "page",
@@ -351,9 +348,6 @@ pub const FILE: &str = "results/proofs.toml";
 const HEADER: &str = "# Written by `cargo xtask prove NAME`. `inputs` is a hash over the contents of what the proof depends on.\n\n";
 
 /// The proof of a name.
-///
-/// # Errors
-/// There is none.
 pub fn named(name: &str) -> Result<&'static Proof> {
     PROOFS.iter().find(|proof| proof.name == name).with_context(|| {
         format!("there is no proof `{name}`: `cargo xtask prove --list` names all")
@@ -381,17 +375,11 @@ pub fn parse(text: &str) -> Result<Record> {
 }
 
 /// The record as the text of the file.
-///
-/// # Errors
-/// None is known.
 pub fn text(record: &Record) -> Result<String> {
     Ok(format!("{HEADER}{}", toml::to_string(record)?))
 }
 
 /// What the file says; nothing when there is none yet.
-///
-/// # Errors
-/// As [`parse`], or the file cannot be read.
 pub fn load(root: &Path) -> Result<Record> {
     match std::fs::read_to_string(root.join(FILE)) {
         Ok(text) => parse(&text),
@@ -401,9 +389,6 @@ pub fn load(root: &Path) -> Result<Record> {
 }
 
 /// Why a proof does not hold for this checkout; nothing when it does.
-///
-/// # Errors
-/// An input cannot be read.
 pub fn staleness(root: &Path, record: &Record, proof: &Proof) -> Result<Option<String>> {
     Ok(match record.get(proof.name) {
         None => Some("it never ran".to_owned()),
@@ -415,9 +400,6 @@ pub fn staleness(root: &Path, record: &Record, proof: &Proof) -> Result<Option<S
 }
 
 /// SHA-256 over the paths and contents of files and of all files below folders.
-///
-/// # Errors
-/// One cannot be read.
 pub fn hash(root: &Path, inputs: &[&str]) -> Result<String> {
     let mut files = Vec::new();
     for input in inputs {

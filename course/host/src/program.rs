@@ -72,7 +72,6 @@ fn set_aside(number: RawFd, stream: &impl AsFd, instead: RawFd) -> Result<File> 
     Ok(aside.into())
 }
 
-/// Runs a file once.
 fn answer(gpu: &Gpu, run: Run, order: &Order) -> Result<Answer> {
     gpu.factor.set(order.factor);
     let mut target = vec![UNWRITTEN; order.target];

@@ -20,7 +20,6 @@ pub struct HostRun {
     pub calls: Vec<String>,
     /// The bytes of each copy between host and device.
     pub copies: Vec<u64>,
-    /// What orders the work.
     pub order: Vec<Record>,
 }
 
@@ -29,9 +28,7 @@ pub struct HostRun {
 pub enum Record {
     /// Work, the number of which is that of its place among all work.
     Enqueued {
-        /// Its number.
         id: usize,
-        /// What it is.
         work: Work,
         /// The numbers of what it follows.
         after: Vec<usize>,
@@ -40,12 +37,10 @@ pub enum Record {
     Waited(Vec<usize>),
 }
 
-/// What a device does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Work {
     /// So many bytes to the device.
     Upload(u64),
-    /// A kernel.
     Kernel,
     /// So many bytes to the host.
     Download(u64),

@@ -12,7 +12,6 @@ const MAX_VALUES: u64 = 1 << 24;
 /// The longest record, in bytes.
 const MAX_RECORD: u64 = 1 << 24;
 
-/// One run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order {
     /// The array of the host.
@@ -21,24 +20,18 @@ pub struct Order {
     pub target: usize,
     /// What the device's kernel multiplies by.
     pub factor: u32,
-    /// Whether both are pinned.
     pub is_pinned: bool,
 }
 
 /// What a run came to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// What was recorded.
     pub seen: HostRun,
-    /// The result.
     pub target: Vec<u32>,
 }
 
 impl Order {
     /// Sends it.
-    ///
-    /// # Errors
-    /// The system's.
     pub fn write(&self, mut to: impl Write) -> Result<()> {
         let (source, target) = (self.source.len() as u64, self.target as u64);
         let header = [source, target, u64::from(self.factor), u64::from(self.is_pinned)];
@@ -73,9 +66,6 @@ impl Answer {
 }
 
 /// Receives the answer that begins with this word.
-///
-/// # Errors
-/// It begins with another, or ends too early.
 pub fn read_answer(word: [u8; WORD_BYTES], mut from: impl Read) -> Result<Answer> {
     let mut found = [0; WORD_BYTES];
     from.read_exact(&mut found)?;

@@ -3,7 +3,6 @@
 use super::order::{ENGINES, Ordered, Plan};
 use course_host::HostRun;
 
-/// Columns of a timeline.
 const COLUMNS: usize = 56;
 
 /// What one run of a host task did.
@@ -11,7 +10,6 @@ const COLUMNS: usize = 56;
 pub struct HostCounts {
     /// Copies between host and device.
     pub copies: u64,
-    /// Bytes that they moved.
     pub bus_bytes: u64,
     /// Calls that pin memory of the host.
     pub pins: u64,
@@ -19,7 +17,6 @@ pub struct HostCounts {
     pub allocations: u64,
     /// Calls that launch a kernel or a graph, those that are recorded into a graph included.
     pub launches: u64,
-    /// Graphs that were instantiated.
     pub instantiations: u64,
     /// Calls in which the host waits for the device.
     pub waits: u64,
@@ -34,7 +31,6 @@ pub struct HostCounts {
 }
 
 impl HostCounts {
-    /// Counts what was recorded.
     pub fn of(seen: &HostRun) -> HostCounts {
         let mut counts = HostCounts {
             copies: seen.copies.len() as u64,

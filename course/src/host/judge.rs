@@ -1,5 +1,3 @@
-//! Judging what a host file did: results, mistakes of the host's, counts.
-
 use super::build::{Ended, Program};
 use super::counts::HostCounts;
 use crate::bounds;
@@ -34,7 +32,6 @@ const WAIT: &str = "cuStreamWaitEvent";
 
 /// A host file, to be asked about.
 pub struct HostSubmission<'a> {
-    /// The task.
     pub task: &'static Task,
     /// The program and the file's name in it.
     pub program: &'a Program,
@@ -60,7 +57,6 @@ impl Execute for HostSubmission<'_> {
     }
 }
 
-/// The mistake of a name.
 fn mistake(kind: &str) -> Option<MisuseKind> {
     MISTAKES.iter().copied().find(|one| format!("{one:?}") == kind)
 }
@@ -81,9 +77,6 @@ fn ordered(task: &'static Task, seed: u64, size: &Size) -> Result<(Order, Output
 }
 
 /// What a host file counts at a size.
-///
-/// # Errors
-/// When it does not run.
 pub fn run_at(task: &'static Task, program: &Program, name: &str, size: &Size) -> Result<Run> {
     let (order, _) = ordered(task, SEED, size)?;
     let (answers, ended) = program.run(name, &[order])?;
@@ -99,9 +92,6 @@ pub fn run_at(task: &'static Task, program: &Program, name: &str, size: &Size) -
 }
 
 /// Grades a host file; `source` is its text, `seed` decides the second set of inputs.
-///
-/// # Errors
-/// When the program does not start.
 pub fn grade(
     task: &'static Task,
     (program, name, source): (&Program, &str, &str),

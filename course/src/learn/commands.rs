@@ -1,4 +1,3 @@
-//! The commands that do one thing and end.
 #![allow(clippy::print_stdout, reason = "a command-line program prints its results")]
 
 use super::session::{Outcome, Session};
@@ -212,7 +211,6 @@ pub fn question_text(question: &Question) -> String {
     std::iter::once(first).chain(choices).collect()
 }
 
-/// A reply for people.
 pub fn show_reply(reply: &Reply) -> String {
     match reply {
         Reply::Right(why) => format!("right. {why}"),

@@ -96,7 +96,6 @@ pub fn behind(start: String, text: &str) -> String {
     wrapped_behind(start, indent, text)
 }
 
-/// The heading of a task.
 pub fn heading(task: &Task, place: usize, of: usize) -> String {
     let name = format!("{} / {}", task.lesson, task.id());
     let place = format!("{place} of {of}");
@@ -104,7 +103,6 @@ pub fn heading(task: &Task, place: usize, of: usize) -> String {
     format!("{name}{}{place}\n", " ".repeat(space))
 }
 
-/// A verdict.
 pub fn verdict(task: &Task, verdict: &Verdict) -> String {
     let mut text = String::new();
     for (stage, sentence) in &verdict.passed {

@@ -16,22 +16,18 @@ use std::time::{Duration, Instant};
 
 /// A learner's folder in use.
 pub struct Session {
-    /// Where things are.
     pub places: Places,
-    /// What was done.
     pub progress: Progress,
 }
 
 /// What a check came to.
 pub enum Outcome {
-    /// It was graded.
     Graded(Verdict),
     /// The compiler refused it, and has said why.
     Refused,
 }
 
 impl Outcome {
-    /// Whether it passes.
     pub fn is_pass(&self) -> bool {
         matches!(self, Outcome::Graded(verdict) if verdict.is_pass())
     }
@@ -39,9 +35,6 @@ impl Outcome {
 
 impl Session {
     /// Opens a folder, and completes it.
-    ///
-    /// # Errors
-    /// When it cannot be written, or its progress cannot be read.
     pub fn open(places: Places) -> Result<Session> {
         let progress = Progress::read(&places.learn)?;
         let new = folder::complete(&places)?;
@@ -52,9 +45,6 @@ impl Session {
     }
 
     /// The task of a name; without one, the first that has not passed.
-    ///
-    /// # Errors
-    /// There is none.
     pub fn task(&self, id: Option<&str>) -> Result<&'static Task> {
         match id {
             Some(id) => named(id.trim_end_matches(".rs")).with_context(|| {
@@ -68,9 +58,6 @@ impl Session {
     }
 
     /// Compiles and grades a task's file.
-    ///
-    /// # Errors
-    /// When it cannot be read or there is no compiler.
     pub fn check(&mut self, task: &'static Task) -> Result<(Outcome, Duration)> {
         let begin = Instant::now();
         let file = folder::file(&self.places, task);
@@ -87,9 +74,6 @@ impl Session {
     }
 
     /// Grades PTX of another compiler. Nothing of it is noted.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn check_ptx(&self, task: &'static Task, path: &Path) -> Result<Outcome> {
         if matches!(task.kind, Kind::Host { .. }) {
             bail!("`{}` is about calls of the host: it has no kernel of its own", task.id());
@@ -130,9 +114,6 @@ impl Session {
     }
 
     /// A task's file as it was given to the learner, or, once it passes, as the learner has it.
-    ///
-    /// # Errors
-    /// When it does not compile.
     pub fn work(&self, task: &'static Task, own: bool) -> Result<Work> {
         let file = folder::file(&self.places, task);
         let (id, file) = if own {

@@ -26,5 +26,4 @@ fn case(size: &Size, random: &mut Random) -> Case {
     })
 }
 
-/// Rounds of the computation.
 const ROUNDS: u32 = 10;

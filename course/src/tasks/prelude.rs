@@ -85,13 +85,11 @@ pub const fn none(count: Count, because: &'static str) -> Bound {
     bound(count, |_| up_to(0.0), because)
 }
 
-/// A number of elements.
 pub const N: &[Dimension] = &[Dimension::extent("n", "elements", 1)];
 /// Lengths that are no multiple of anything, and some that are: behind an array whose bytes are no multiple of 16, a read
 /// by one element more finds bytes that somebody wrote.
 pub const ODD: &[&[usize]] =
     &[&[1], &[31], &[32], &[33], &[257], &[1020], &[1021], &[4096], &[20_011]];
-/// An image or a matrix.
 pub const IMAGE: &[Dimension] =
     &[Dimension::extent("rows", "rows", 1), Dimension::extent("columns", "columns", 1)];
 /// Images whose rows and columns are no multiple of anything, and one whose are.

@@ -11,7 +11,6 @@ use course::grade::Submission;
 use course::grade::run_at;
 use course::task::Task;
 
-/// Numbers in words.
 const WORDS: &[(&str, f64)] = &[
     ("one", 1.0),
     ("two", 2.0),
@@ -49,7 +48,6 @@ pub fn faults(task: &'static Task, given: &Submission, solved: &Submission) -> V
     faults
 }
 
-/// Counts without a directive.
 pub fn typed(task: &Task) -> Vec<String> {
     let text = written(task.solved());
     let pieces = pieces(&text);

@@ -1,5 +1,3 @@
-//! Launches in clusters on the virtual device.
-
 use cust::memory::{CopyDestination, DeviceBuffer};
 use cust::module::Module;
 use cust_ext::launch::Launch;

@@ -94,7 +94,6 @@ fn execute(proof: &Proof, inputs: &str, seconds: Option<u64>) -> Result<String> 
     Ok(output)
 }
 
-/// The day, in UTC.
 pub fn today() -> Result<String> {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?;
     let days = i64::try_from(since.as_secs() / 86_400)?;

@@ -1,5 +1,3 @@
-//! Kernels for `cuda_std::async_copy`, `mbarrier` and `bulk_copy`.
-
 use core::mem::MaybeUninit;
 use cuda_std::mbarrier::Barrier;
 use cuda_std::vector::{F32x2, F32x4};

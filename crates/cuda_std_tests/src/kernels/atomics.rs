@@ -1,5 +1,3 @@
-//! Kernels for `cuda_std::atomic`, and for the atomics of `core`.
-
 use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use core::sync::atomic::{AtomicU32 as CoreAtomicU32, Ordering};

@@ -1,5 +1,3 @@
-//! Kernels for `cuda_std::float`.
-
 use cuda_std::float::{FloatExt, GpuFloat, approx, convert};
 use cuda_std::{bf16, f16, kernel, thread};
 

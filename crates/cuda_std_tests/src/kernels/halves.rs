@@ -1,5 +1,3 @@
-//! Kernels for `cuda_std::float::half`, and for the atomics of its numbers and pairs.
-
 use core::sync::atomic::Ordering::{AcqRel, Relaxed};
 use cuda_std::atomic::{
     AtomicBf16, AtomicBf16x2, AtomicF16, AtomicF16x2, BlockAtomicBf16, BlockAtomicBf16x2,

@@ -1,5 +1,3 @@
-//! Kernels for `cuda_std::memory`.
-
 use cuda_std::memory::{self, CachePolicy};
 use cuda_std::vector::{F32x2, F32x4, F64x2, U8x4, U8x16, U32x4};
 use cuda_std::{bf16, f16, kernel, thread};

@@ -1,5 +1,3 @@
-//! Kernels for `cuda_std::thread` and `cuda_std::mem`.
-
 use cuda_std::{kernel, mem, thread};
 
 /// Stores the value of a function for each thread.
@@ -164,7 +162,6 @@ fences! {
     system_fence;
 }
 
-/// Sleeps.
 #[kernel]
 pub unsafe fn nanosleep(target: *mut u32) {
     thread::nanosleep(100);

@@ -1,5 +1,3 @@
-//! Kernels for `cuda_std::warp`.
-
 use cuda_std::warp::{self, FULL_MASK, WarpReductionOp};
 use cuda_std::{bf16, f16, kernel, thread};
 

@@ -2,7 +2,6 @@
 
 use simt::{Checks, Launch, Memory, Module, Options, Report, Schedule, run};
 
-/// Plain numbers as bytes.
 pub trait Number: Copy + PartialEq + std::fmt::Debug {
     fn bytes(self) -> Vec<u8>;
     fn from(bytes: &[u8]) -> Self;
