@@ -236,7 +236,8 @@ fn judged(
         }
         Err(error) => {
             let misuse = ran.misuse.first();
-            let because = match misuse.and_then(|misuse| misuse.fault) {
+            let fault = misuse.and_then(|misuse| misuse.fault);
+            let because = match fault {
                 Some(KernelFault::IllegalAddress) => FailureKind::OutOfBounds,
                 Some(KernelFault::MisalignedAddress) => FailureKind::Misaligned,
                 Some(KernelFault::NeverEnds) => FailureKind::Hangs,
@@ -254,7 +255,7 @@ fn judged(
                 _ => "read the message from its beginning: it names the instruction",
             };
             let line = submission.line_of(&misuse);
-            Some(failure(because, words::stopped(&ran.named, &misuse), line, next))
+            Some(failure(because, words::stopped(&ran.named, fault, &misuse), line, next))
         }
     }
 }

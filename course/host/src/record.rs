@@ -2,7 +2,7 @@
 
 use cuda_host::{OperationKind, OperationRecord};
 use serde::{Deserialize, Serialize};
-use virtual_gpu::OrderRecord;
+use virtual_gpu::{MisuseKind, OrderRecord};
 
 /// The most records of a kind; a file that asks the driver for more is told so.
 const MAX_RECORDS: usize = 20_000;
@@ -12,8 +12,10 @@ const MAX_RECORDS: usize = 20_000;
 pub struct HostRun {
     /// The driver's error, or the file's own.
     pub error: Option<String>,
-    /// The first mistake of the host's: its kind, what happened, and where.
-    pub misuse: Option<(String, String, Option<String>)>,
+    /// Whether that is because the system allows the file nothing but computing.
+    pub is_forbidden: bool,
+    /// The first mistake of the host's.
+    pub misuse: Option<HostMisuse>,
     /// Sizes of asynchronous copies of pageable memory, which keep the host.
     pub pageable_copies: u64,
     /// The calls of the driver, by name, in their order.
@@ -22,6 +24,33 @@ pub struct HostRun {
     pub copies: Vec<u64>,
     pub order: Vec<Record>,
 }
+
+/// A mistake of the host's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HostMisuse {
+    /// The place of its kind in [`MISTAKES`]; nothing for others.
+    pub mistake: Option<usize>,
+    /// What its kind is called.
+    pub kind: String,
+    /// The driver call that showed it.
+    pub call: String,
+    pub message: String,
+    /// Where in the file the call is.
+    pub place: Option<String>,
+}
+
+/// Mistakes that a host file is graded by.
+pub const MISTAKES: &[MisuseKind] = &[
+    MisuseKind::DoubleFree,
+    MisuseKind::UseAfterFree,
+    MisuseKind::OutOfBounds,
+    MisuseKind::MissingOrder,
+    MisuseKind::HostMemoryChanged,
+    MisuseKind::HostMemoryFreed,
+    MisuseKind::Context,
+    MisuseKind::Unsupported,
+    MisuseKind::KernelFault,
+];
 
 /// Work that was enqueued, or the host's waiting for some.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -11,21 +11,8 @@ use anyhow::{Context, Result, bail};
 use coalesce::data::{Data, Element, compare};
 use coalesce::pattern::{Output, Size};
 use coalesce::verify::case;
-use course_host::{Answer, HostRun, IS_CONFINED, Order};
+use course_host::{Answer, HostMisuse, HostRun, IS_CONFINED, MISTAKES, Order};
 use virtual_gpu::MisuseKind;
-
-/// Mistakes that a host file is graded by.
-const MISTAKES: &[MisuseKind] = &[
-    MisuseKind::DoubleFree,
-    MisuseKind::UseAfterFree,
-    MisuseKind::OutOfBounds,
-    MisuseKind::MissingOrder,
-    MisuseKind::HostMemoryChanged,
-    MisuseKind::HostMemoryFreed,
-    MisuseKind::Context,
-    MisuseKind::Unsupported,
-    MisuseKind::KernelFault,
-];
 
 /// The call by which a stream waits for an event.
 const WAIT: &str = "cuStreamWaitEvent";
@@ -49,16 +36,12 @@ impl Execute for HostSubmission<'_> {
         let (order, _) = ordered(self.task, SEED, &Size::new(largest))?;
         let (answers, _) = self.program.run(self.name, &[order])?;
         let misuse = answers.into_iter().next().and_then(|answer| answer.seen.misuse);
-        let found = misuse.and_then(|(kind, message, _)| {
-            let call = message.split(':').next().unwrap_or_default().to_owned();
-            Some(Found { because: FailureKind::Misuse(mistake(&kind)?), lines: Vec::new(), call })
+        let found = misuse.and_then(|misuse| {
+            let because = FailureKind::Misuse(MISTAKES[misuse.mistake?]);
+            Some(Found { because, lines: Vec::new(), call: misuse.call })
         });
         Ok(found.into_iter().collect())
     }
-}
-
-fn mistake(kind: &str) -> Option<MisuseKind> {
-    MISTAKES.iter().copied().find(|one| format!("{one:?}") == kind)
 }
 
 /// What a file is given at a size, and what it has to make of it: only the first leaves this process.
@@ -184,8 +167,9 @@ fn judged(
 ) -> Option<Failure> {
     let Answer { seen, target } = answer;
     let at = format!("(at {}, data of seed {seed})", task.pattern.show_size(size));
-    if let Some((kind, message, place)) = &seen.misuse {
-        let because = mistake(kind).map_or(FailureKind::Stopped, FailureKind::Misuse);
+    if let Some(HostMisuse { mistake, kind, message, place, .. }) = &seen.misuse {
+        let because = mistake.map(|place| FailureKind::Misuse(MISTAKES[place]));
+        let because = because.unwrap_or(FailureKind::Stopped);
         let line = place.as_deref().and_then(|place| place.rsplit_once(':')?.1.parse::<u32>().ok());
         let line = line.and_then(|line| {
             Some((line, source.lines().nth((line as usize).checked_sub(1)?)?.trim().to_owned()))
@@ -197,7 +181,7 @@ fn judged(
         return Some(Failure { line, ..failed });
     }
     if let Some(error) = &seen.error {
-        let next = if error.contains("Operation not permitted") {
+        let next = if seen.is_forbidden {
             "a file of this task computes and calls the driver; it opens, starts and connects nothing"
         } else {
             "read the message from its beginning: it names the call"
