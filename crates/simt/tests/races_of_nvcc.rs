@@ -1,3 +1,5 @@
+//! The corpus of races in CUDA C++ (`races/cuda.cu`).
+
 #[path = "races/marked.rs"]
 mod marked;
 
