@@ -9,7 +9,6 @@ use super::THREADS;
 macro_rules! reversals {
     ($($name:ident: $kind:ty, $copy:ident;)*) => {
         $(
-            #[doc = concat!("Reverses the block's elements, copied by `", stringify!($copy), "`.")]
             #[kernel(min_compute_capability = 80)]
             pub unsafe fn $name(source: *const $kind, target: *mut $kind) {
                 #[address_space(shared)]
@@ -41,7 +40,6 @@ reversals! {
 macro_rules! fills {
     ($($name:ident: $kind:ty, $copy:ident;)*) => {
         $(
-            #[doc = concat!("Copies the first elements by `", stringify!($copy), "`, zeros behind them.")]
             #[kernel(min_compute_capability = 80)]
             pub unsafe fn $name(source: *const $kind, target: *mut $kind, count: u32) {
                 #[address_space(shared)]

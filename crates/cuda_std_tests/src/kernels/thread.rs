@@ -4,7 +4,6 @@ use cuda_std::{kernel, mem, thread};
 macro_rules! stores_u32 {
     ($($name:ident: $value:expr;)*) => {
         $(
-            #[doc = concat!("Stores `", stringify!($value), "`.")]
             #[kernel]
             pub unsafe fn $name(target: *mut u32) {
                 let value: u32 = $value;
@@ -140,7 +139,6 @@ pub unsafe fn named_barriers(source: *const u32, exchange: *mut u32, target: *mu
 macro_rules! fences {
     ($($name:ident;)*) => {
         $(
-            #[doc = concat!("Stores twice, with `", stringify!($name), "` between.")]
             #[kernel]
             pub unsafe fn $name(target: *mut u32) {
                 let tid = thread::thread_idx_x() as usize;

@@ -93,6 +93,12 @@ impl Kernel {
         }
     }
 
+    /// Checks a kernel that makes an element of each, whose number is given, too.
+    pub fn maps<I: Number, O: Number>(&self, input: &[I], element: impl Fn(usize, I) -> O) {
+        let expected: Vec<O> = input.iter().enumerate().map(|(i, x)| element(i, *x)).collect();
+        self.check(input, &expected);
+    }
+
     pub fn run<I: Number, O: Number>(&self, input: &[I], outputs: usize) -> Vec<O> {
         self.run_reported(input, outputs).0
     }
