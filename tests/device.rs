@@ -1,5 +1,3 @@
-//! Every pattern, variant and size on a GPU.
-
 use coalesce::pattern::Size;
 use coalesce::verify::{VerifyOutcome, case, verify};
 use cuda_host::Choice;

@@ -73,12 +73,10 @@ pub fn counts() -> Counts {
 
 /// What a variant did at a size.
 pub struct Verified {
-    /// For people.
     pub name: String,
     /// As in the file of the GPU's outputs.
     pub launch: String,
     pub outcome: VerifyOutcome,
-    /// What it wrote.
     pub digests: Vec<String>,
     pub findings: Vec<String>,
 }

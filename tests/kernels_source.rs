@@ -1,9 +1,6 @@
-//! The sources of this checkout, for tests that read them.
-
 use cuda_builder::{CudaBuilder, NvvmArch};
 use std::path::{Path, PathBuf};
 
-/// The root of the workspace.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()

@@ -118,6 +118,13 @@ fn run_last(memory: &mut Memory, launch: &Launch) {
     run_blocks(memory, launch, &[launch.blocks() - 1]);
 }
 
+/// A launch of blocks of 256 threads that is given arrays and numbers.
+fn launch_of(kernel: &str, blocks: usize, arrays: &[&Sparse], numbers: &[usize]) -> Launch {
+    let launch = Launch::new(kernel, [blocks as u32, 1, 1], [256, 1, 1]);
+    let launch = arrays.iter().fold(launch, |launch, array| launch.address(array.address));
+    numbers.iter().fold(launch, |launch, number| launch.u32(*number as u32))
+}
+
 fn memory() -> Memory {
     Memory::new(64 << 30)
 }
@@ -147,9 +154,7 @@ fn copies_reach_the_last_element() {
         // `peeled` and `staged` begin at the line in which `offset` lies.
         let covered = if kernel == "misalignment_shifted" { MOST } else { end };
         let blocks = covered.div_ceil(per_block);
-        let mut launch = Launch::new(kernel, [blocks as u32, 1, 1], [256, 1, 1])
-            .address(source.address)
-            .address(target.address);
+        let mut launch = launch_of(kernel, blocks, &[&source, &target], &[]);
         if let Some(offset) = offset {
             launch = launch.u32(offset);
         }
@@ -170,10 +175,7 @@ fn strided_lanes_reach_the_last_element() {
         let pieces: Vec<_> = (1..=32).map(|lane| lane * rows - 8..lane * rows).collect();
         let source = Sparse::source_in_pieces(&mut memory, &pieces);
         let target = Sparse::in_pieces(&mut memory, &pieces);
-        let launch = Launch::new(kernel, [(MOST / 256) as u32, 1, 1], [256, 1, 1])
-            .address(source.address)
-            .address(target.address)
-            .u32(MOST as u32);
+        let launch = launch_of(kernel, MOST / 256, &[&source, &target], &[MOST]);
         run_last(&mut memory, &factor.map_or(launch.clone(), |factor| launch.u32(factor)));
         for piece in pieces {
             let expected: Vec<u32> = piece.clone().map(|i| value(i).to_bits()).collect();
@@ -185,15 +187,12 @@ fn strided_lanes_reach_the_last_element() {
 /// A loop whose step is the whole grid ends, whatever the grid: its contract takes any.
 #[test]
 fn a_grid_of_any_size_strides_to_an_end() {
-    for blocks in [1 << 22, (1 << 22) + 1, 0x7fff_ffff] {
+    for blocks in [1_u32 << 22, (1 << 22) + 1, 0x7fff_ffff] {
         let mut memory = memory();
         let n = 3 * 4096 + 5;
         let source = Sparse::source(&mut memory, 0..n);
         let target = Sparse::new(&mut memory, 0..n);
-        let launch = Launch::new("coalescing_in_flight", [blocks, 1, 1], [256, 1, 1])
-            .address(source.address)
-            .address(target.address)
-            .u32(n as u32);
+        let launch = launch_of("coalescing_in_flight", blocks as usize, &[&source, &target], &[n]);
         run_blocks(&mut memory, &launch, &[0, 1, 2, 3, 1 << 20, u64::from(blocks) - 1]);
         let expected: Vec<u32> = (0..n).map(|i| value(i).to_bits()).collect();
         assert_eq!(target.read(&memory, 0..n), expected, "{blocks} blocks");
@@ -239,9 +238,7 @@ fn store_segments_reach_the_last_word() {
     ] {
         let mut memory = memory();
         let target = Sparse::new(&mut memory, tail(len));
-        let launch = Launch::new(kernel, [(MOST / per_block) as u32, 1, 1], [256, 1, 1])
-            .address(target.address)
-            .u32(MOST as u32);
+        let launch = launch_of(kernel, MOST / per_block, &[&target], &[MOST]);
         run_last(&mut memory, &launch);
         assert_eq!(target.read(&memory, last..last + 1), [last as u32], "{kernel}");
     }
@@ -254,10 +251,7 @@ fn structures_reach_the_last_element() {
         let fields = if kernel == "aos_soa_particle_aos" { 7 } else { 2 };
         let source = Sparse::source(&mut memory, (MOST - 256) * fields..MOST * fields);
         let target = Sparse::new(&mut memory, MOST - 256..MOST);
-        let launch = Launch::new(kernel, [(MOST / 256) as u32, 1, 1], [256, 1, 1])
-            .address(source.address)
-            .address(target.address)
-            .u32(MOST as u32);
+        let launch = launch_of(kernel, MOST / 256, &[&source, &target], &[MOST]);
         run_last(&mut memory, &launch);
         let last: Vec<f32> = (0..fields).map(|field| value((MOST - 1) * fields + field)).collect();
         let squares: f32 = last.iter().take(6).map(|value| value * value).sum();
@@ -349,10 +343,7 @@ fn tiles_in_shared_memory_reach_the_last_element() {
         let last = MOST - 16 * 2048..MOST;
         let source = Sparse::source(&mut memory, last.clone());
         let target = Sparse::new(&mut memory, last.clone());
-        let launch = Launch::new(kernel, [(MOST / 2048 / 16) as u32, 1, 1], [256, 1, 1])
-            .address(source.address)
-            .address(target.address)
-            .u32(MOST as u32);
+        let launch = launch_of(kernel, MOST / 2048 / 16, &[&source, &target], &[MOST]);
         run_last(&mut memory, &launch);
         let expected: Vec<u32> =
             last.clone().map(|i| (value(i) + value(i ^ 128)).to_bits()).collect();
@@ -368,11 +359,7 @@ fn a_scan_reaches_the_last_tile() {
     let source = Sparse::source(&mut memory, last.clone());
     let target = Sparse::new(&mut memory, last.clone());
     let before = Sparse::source(&mut memory, MOST / tile - 2..MOST / tile - 1);
-    let launch = Launch::new("scan_vectorized", [(MOST / tile) as u32, 1, 1], [256, 1, 1])
-        .address(source.address)
-        .address(before.address)
-        .address(target.address)
-        .u32(MOST as u32);
+    let launch = launch_of("scan_vectorized", MOST / tile, &[&source, &before, &target], &[MOST]);
     run_last(&mut memory, &launch);
     let sum = value(MOST / tile - 2) + last.map(value).sum::<f32>();
     assert_eq!(target.read(&memory, MOST - 1..MOST), [sum.to_bits()]);
@@ -380,11 +367,7 @@ fn a_scan_reaches_the_last_tile() {
     let mut memory = self::memory();
     let source = Sparse::source(&mut memory, MOST - 8 * tile..MOST);
     let sums = Sparse::new(&mut memory, MOST / tile - 8..MOST / tile);
-    let launch = Launch::new("scan_sums", [(MOST / tile / 8) as u32, 1, 1], [256, 1, 1])
-        .address(source.address)
-        .address(sums.address)
-        .u32(MOST as u32)
-        .u32(tile as u32);
+    let launch = launch_of("scan_sums", MOST / tile / 8, &[&source, &sums], &[MOST, tile]);
     run_last(&mut memory, &launch);
     let sum: f32 = (MOST - tile..MOST).map(value).sum();
     assert_eq!(sums.read(&memory, MOST / tile - 1..MOST / tile), [sum.to_bits()]);
@@ -433,12 +416,8 @@ fn kernels_beside_host_work_reach_the_last_element() {
     let source = Sparse::source(&mut memory, last.clone());
     let table = Sparse::source(&mut memory, 0..4096);
     let target = Sparse::new(&mut memory, last.clone());
-    let launch = Launch::new("l2_persistence_add", [(MOST / 1024) as u32, 1, 1], [256, 1, 1])
-        .address(source.address)
-        .address(table.address)
-        .address(target.address)
-        .u32(MOST as u32)
-        .u32(4096);
+    let launch =
+        launch_of("l2_persistence_add", MOST / 1024, &[&source, &table, &target], &[MOST, 4096]);
     run_last(&mut memory, &launch);
     let expected: Vec<u32> = last.clone().map(|i| (value(i) + value(i % 4096)).to_bits()).collect();
     assert_eq!(target.read(&memory, last), expected, "l2_persistence_add");

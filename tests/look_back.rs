@@ -44,7 +44,6 @@ impl Device {
         device
     }
 
-    /// Writes words from a place on.
     fn write_words(&mut self, first: usize, words: &[u64]) {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
         self.memory.write(self.state + 8 * first as u64, &bytes).expect("it was allocated");

@@ -23,7 +23,6 @@ const KERNELS: [Regression; 10] = [
     ("barrier_between_branches", &[], |_| 7),
 ];
 
-/// The regression kernels.
 const FOLDER: &str = "crates/cuda_builder/tests/regressions";
 
 /// The PTX of the regression kernels.

@@ -85,7 +85,6 @@ fn a_project_from_a_revision_passes_its_tests_and_runs() {
     );
 }
 
-/// Both streams, for messages.
 fn printed(output: &Output) -> String {
     [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text)).concat()
 }

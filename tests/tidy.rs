@@ -267,6 +267,7 @@ fn the_table_of_a_doc_has_the_traffic_that_the_variants_promise() {
 #[test]
 fn every_kernel_states_its_launch_contract() {
     for pattern in PATTERNS {
+<<<<<<< HEAD
         let source = pattern.doc_source;
         for name in pattern.variants.iter().flat_map(|variant| pattern.kernel_names(variant)) {
             let at = source.find(&format!("fn {name}("));
@@ -274,6 +275,32 @@ fn every_kernel_states_its_launch_contract() {
             let doc = &source[source[..at].rfind("\n\n").unwrap_or(0)..at];
             let states = doc.contains("# Safety\n/// Launch contract");
             assert!(states, "{name}: its doc states no launch contract");
+=======
+        for (index, variant) in pattern.variants.iter().enumerate() {
+            let kernels = pattern.kernel_names(variant);
+            for (kernel, name) in kernels.iter().enumerate() {
+                let source = pattern.doc_source;
+                let at = source
+                    .find(&format!("fn {name}("))
+                    .unwrap_or_else(|| panic!("no source of {name}"));
+                let doc_start = source[..at].rfind("\n\n").unwrap_or(0);
+                let doc = &source[doc_start..at];
+                assert!(
+                    doc.contains("# Safety\n/// Launch contract"),
+                    "{name}: its doc states no launch contract"
+                );
+                if kernel > 0 {
+                    continue;
+                }
+                let opening = match index.checked_sub(1) {
+                    None => "/// Naive: ".to_owned(),
+                    Some(before) => {
+                        format!("/// Change from `{}`: ", pattern.variants[before].name)
+                    }
+                };
+                assert!(doc.contains(&opening), "{name}: its doc does not begin with `{opening}`");
+            }
+>>>>>>> course
         }
     }
 }
@@ -426,4 +453,24 @@ fn containers_run_what_the_readme_and_ci_run() {
     );
     let planted = [("Dockerfile".to_owned(), "cargo build".to_owned())];
     assert_eq!(unknown_commands(&planted, &known), ["Dockerfile runs `cargo build`"]);
+}
+
+/// The most bytes of a file that is kept: the largest is a result file of two megabytes.
+const LARGEST: u64 = 4 << 20;
+
+/// Paths of files that are larger.
+fn too_large(sizes: &[(String, u64)]) -> Vec<&str> {
+    sizes.iter().filter(|(_, bytes)| *bytes > LARGEST).map(|(path, _)| path.as_str()).collect()
+}
+
+#[test]
+fn nothing_large_is_kept() {
+    let git = std::process::Command::new("git").arg("ls-files").current_dir(root()).output();
+    let listed = git.expect("git lists what is kept").stdout;
+    let paths = String::from_utf8(listed).expect("paths are text");
+    let size = |path: &str| Some((path.to_owned(), root().join(path).metadata().ok()?.len()));
+    let sizes: Vec<_> = paths.lines().filter_map(size).collect();
+    assert!(sizes.len() > 500 || !root().join(".git").exists(), "only {} files", sizes.len());
+    assert_eq!(too_large(&sizes), [""; 0], "somebody's download, not a source");
+    assert_eq!(too_large(&[("a.whl".to_owned(), LARGEST + 1), ("b".to_owned(), 1)]), ["a.whl"]);
 }

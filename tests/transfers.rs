@@ -62,7 +62,6 @@ fn near(one: f64, other: f64, percent: f64) -> bool {
     (one - other).abs() <= other * percent / 100.0
 }
 
-/// What the device is.
 fn profile() -> Profile {
     Profile::named("h200").expect("a known profile")
 }

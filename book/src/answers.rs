@@ -18,26 +18,23 @@ pub struct Answers(BTreeMap<(&'static str, usize), f64>);
 
 impl Answers {
     /// Executes what the questions before the first run are about.
-    ///
-    /// # Errors
-    /// There is no compiler for kernels, or a kernel does not run.
     pub fn compute(root: &Path, target: &Path) -> Result<Answers> {
         let asked = || TASKS.iter().copied().filter(|task| !task.before.is_empty());
         let tasks: Vec<&'static Task> =
-            asked().filter(|task| task.solved.contains("#[kernel]")).collect();
+            asked().filter(|task| task.solved().contains("#[kernel]")).collect();
         let ptx = compile(root, target, &tasks)?;
         let mut answers = BTreeMap::new();
         for task in tasks {
             let kernel = Submission {
-                ptx: course::ptx::only(&ptx, task.id),
-                source: format::shipped(task.solved)?,
-                file: format!("{}.rs", task.id),
+                ptx: course::ptx::only(&ptx, task.id()),
+                source: format::shipped(task.solved())?,
+                file: format!("{}.rs", task.id()),
             };
             for (index, question) in task.before.iter().enumerate() {
                 let subject = Subject { task, kernel: &kernel };
                 let answer = (question.answer)(&Runs(&subject));
-                let answer = answer.with_context(|| format!("{}: {}", task.id, question.text))?;
-                answers.insert((task.id, index), answer);
+                let answer = answer.with_context(|| format!("{}: {}", task.id(), question.text))?;
+                answers.insert((task.id(), index), answer);
             }
         }
         Ok(Answers(answers))
@@ -66,9 +63,9 @@ fn compile(root: &Path, target: &Path, tasks: &[&'static Task]) -> Result<String
     for task in tasks {
         // No warning about local memory: the learner gets it.
         let text =
-            format::shipped(task.solved)?.replace("#[kernel]", "#[kernel(uses_local_memory)]");
-        write(&src.join(format!("{}.rs", task.id)), &text)?;
-        writeln!(library, "mod {};", task.id).context("a string takes it")?;
+            format::shipped(task.solved())?.replace("#[kernel]", "#[kernel(uses_local_memory)]");
+        write(&src.join(format!("{}.rs", task.id())), &text)?;
+        writeln!(library, "mod {};", task.id()).context("a string takes it")?;
     }
     write(&src.join("lib.rs"), &library)?;
     write_crate(&places, &folder, "book", &src.join("lib.rs"))?;

@@ -1,5 +1,3 @@
-//! The chapters, in order.
-
 /// A chapter: a text of Markdown.
 #[derive(Clone, Copy, Debug)]
 pub struct Chapter {
@@ -44,9 +42,7 @@ chapters! {
 /// A part of a chapter below its own heading.
 #[derive(Clone, Copy, Debug)]
 pub struct Section<'a> {
-    /// The heading.
     pub title: &'a str,
-    /// What follows it.
     pub text: &'a str,
 }
 
@@ -56,7 +52,6 @@ impl Chapter {
         format!("{}.html", self.stem)
     }
 
-    /// Its heading.
     pub fn title(&self) -> String {
         self.text.lines().next().unwrap_or_default().trim_start_matches('#').trim().to_owned()
     }

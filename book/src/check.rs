@@ -94,14 +94,14 @@ pub fn tasks(chapters: &[Chapter]) -> Vec<String> {
         }
     }
     let times = |id: &str| seen.get(id).copied().unwrap_or(0);
-    let wrong = TASKS.iter().filter(|task| times(task.id) != 1);
+    let wrong = TASKS.iter().filter(|task| times(task.id()) != 1);
     wrong
         .map(|task| {
             format!(
                 "the task `{}` is {} times in the book: write `{{{{task {}}}}}` into one section of book/text",
-                task.id,
-                times(task.id),
-                task.id
+                task.id(),
+                times(task.id()),
+                task.id()
             )
         })
         .collect()

@@ -8,12 +8,10 @@ use report::page::time_in_words;
 use report::plot::figure as in_words;
 use std::collections::BTreeMap;
 
-/// A directive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Directive<'a> {
     /// Such as `count`.
     pub name: &'a str,
-    /// What follows.
     pub argument: &'a str,
 }
 
@@ -40,7 +38,6 @@ pub fn pieces(text: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// The directives of a text.
 pub fn directives(text: &str) -> impl Iterator<Item = Directive<'_>> {
     pieces(text).into_iter().filter_map(|piece| match piece {
         Piece::Directive(directive) => Some(directive),
@@ -58,7 +55,6 @@ pub struct Places {
 }
 
 impl Places {
-    /// Those of the chapters.
     pub fn of(chapters: &[Chapter], has_playground: bool) -> Places {
         let mut targets = BTreeMap::new();
         for chapter in chapters {
@@ -80,9 +76,6 @@ impl Places {
     }
 
     /// The target of a link to `task NAME`, `pattern NAME` or `chapter STEM`.
-    ///
-    /// # Errors
-    /// Nothing of this name is in the book.
     pub fn target(&self, what: &str) -> Result<&str> {
         let target = self.targets.get(what).map(String::as_str);
         target.with_context(|| format!("nothing in the book is called `{what}`"))
@@ -90,9 +83,6 @@ impl Places {
 }
 
 /// What an inline directive becomes, as Markdown; `None` if it is a block.
-///
-/// # Errors
-/// An unknown name.
 pub fn inline(
     sources: &Sources,
     places: &Places,

@@ -90,9 +90,6 @@ fn positive(count: u64) -> Option<f64> {
 }
 
 /// The count of a name.
-///
-/// # Errors
-/// There is none; all names are listed.
 pub fn count(name: &str) -> Result<&'static Count> {
     COUNTS.iter().find(|count| count.name == name).with_context(|| {
         let names: Vec<&str> = COUNTS.iter().map(|count| count.name).collect();

@@ -22,9 +22,6 @@ const INDICES: [&str; 8] = [
 ];
 
 /// A page in which the module answers all requests, and says how many answers are those of the program.
-///
-/// # Errors
-/// As for [`pairs`].
 pub fn page(fixtures: &Path, module: &[u8]) -> Result<String> {
     // In a script's text nothing may look like its end.
     let (module, pairs) = (base64(module), pairs(fixtures)?.replace('<', "\\u003c"));
@@ -36,9 +33,6 @@ pub fn page(fixtures: &Path, module: &[u8]) -> Result<String> {
 }
 
 /// All pairs as JSON: a list of lists of a request and its answer.
-///
-/// # Errors
-/// The fixtures cannot be read, or are not as expected.
 pub fn pairs(fixtures: &Path) -> Result<String> {
     let mut requests = Vec::new();
     for bytes in [1, 2, 4, 8, 16] {

@@ -10,9 +10,6 @@ use report::glossary::{self, anchor};
 use report::{markdown, picture, source};
 
 /// The content of a chapter's page.
-///
-/// # Errors
-/// A directive with an unknown name.
 pub fn content(sources: &Sources, places: &Places, chapter: &Chapter) -> Result<Markup> {
     let (introduction, sections) = chapter.parts();
     let is_measured = ["{{measured ", "{{times ", "{{ladder ", "{{peak "]
@@ -42,9 +39,6 @@ pub fn content(sources: &Sources, places: &Places, chapter: &Chapter) -> Result<
 }
 
 /// Markdown with what its directives name in their place.
-///
-/// # Errors
-/// A directive with an unknown name.
 pub fn blocks(sources: &Sources, places: &Places, text: &str) -> Result<Markup> {
     let (mut out, mut open) = (String::new(), String::new());
     for piece in pieces(text) {
@@ -133,7 +127,6 @@ fn block(sources: &Sources, places: &Places, directive: Directive<'_>) -> Result
     })
 }
 
-/// The list of chapters.
 fn contents(playground: bool) -> Markup {
     html! {
         ol.chapters {

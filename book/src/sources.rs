@@ -9,7 +9,6 @@ use std::path::Path;
 pub struct Sources {
     /// Docs, sources, pictures and counts of the catalogue.
     pub counts: Counts,
-    /// The committed measurement.
     pub results: Results,
     /// The text of `ARCHITECTURE.md`, which says what the model gets wrong.
     pub architecture: String,
@@ -21,9 +20,6 @@ pub struct Sources {
 
 impl Sources {
     /// Reads them: `counts` is a file of `coalesce count`, or one of `bench` that has counts.
-    ///
-    /// # Errors
-    /// A file that cannot be read, or is none of these.
     pub fn load(root: &Path, counts: &Path, measured: &Path, answers: Answers) -> Result<Sources> {
         let of_bench = Results::load(counts, &[]).ok().and_then(|results| results.counts);
         let counts = match of_bench {
@@ -45,17 +41,11 @@ impl Sources {
     }
 
     /// A pattern.
-    ///
-    /// # Errors
-    /// There is none of this name.
     pub fn pattern(&self, name: &str) -> Result<&CountedPattern> {
         self.counts.pattern(name).with_context(|| format!("there is no pattern `{name}`"))
     }
 
     /// A variant by `pattern/variant`.
-    ///
-    /// # Errors
-    /// There is none of this name.
     pub fn variant(&self, name: &str) -> Result<(&CountedPattern, &CountedVariant)> {
         let (pattern, variant) =
             name.split_once('/').with_context(|| format!("`{name}` is no pattern/variant"))?;
@@ -68,9 +58,6 @@ impl Sources {
     }
 
     /// The row of the ladder that `pattern/variant` names.
-    ///
-    /// # Errors
-    /// It was not measured.
     pub fn row(&self, name: &str) -> Result<&Row> {
         let mut rows = self.results.ladders();
         rows.find(|row| !row.peer && row.name() == name)
@@ -78,9 +65,6 @@ impl Sources {
     }
 
     /// Its median time in milliseconds.
-    ///
-    /// # Errors
-    /// It was not measured.
     pub fn time_ms(&self, name: &str) -> Result<f64> {
         let row = self.row(name)?;
         let measured = row.measured().with_context(|| format!("`{name}` has no time"))?;

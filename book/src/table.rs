@@ -76,7 +76,6 @@ fn body(text: &str) -> Markup {
     markdown::body(&text.replace("(glossary.md)", &format!("({})", glossary::PAGE)))
 }
 
-/// One myth, folded.
 pub fn myth(sources: &Sources, claim: &str) -> Result<Markup> {
     let found = sections(&sources.counts.myths).into_iter().find(|(title, _)| *title == claim);
     let (title, text) = found.with_context(|| format!("docs/myths.md has no myth `{claim}`"))?;
@@ -88,7 +87,6 @@ pub fn myth(sources: &Sources, claim: &str) -> Result<Markup> {
     })
 }
 
-/// All myths, each with its place.
 pub fn myths(sources: &Sources) -> Markup {
     html! {
         @for (title, text) in sections(&sources.counts.myths) {

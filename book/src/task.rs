@@ -9,18 +9,15 @@ use maud::{Markup, html};
 use report::markdown;
 
 /// The box of a task.
-///
-/// # Errors
-/// There is no such task, or its file is not well-formed.
 pub fn task(sources: &Sources, id: &str) -> Result<Markup> {
     let task = course::tasks::named(id).with_context(|| format!("there is no task `{id}`"))?;
-    let shipped = format::shipped(task.solved)?;
+    let shipped = format::shipped(task.solved())?;
     let code: String = shipped
         .lines()
         .skip_while(|line| line.starts_with("//!") || line.is_empty())
         .flat_map(|line| [line, "\n"])
         .collect();
-    let text = markdown::doc(&format::doc(task.solved));
+    let text = markdown::doc(&format::doc(task.solved()));
     Ok(html! {
         div.task id=(format!("task-{id}")) {
             h3 { "Task: " (text.title) }
@@ -40,12 +37,12 @@ pub fn task(sources: &Sources, id: &str) -> Result<Markup> {
 
 /// A question. What a script does with it: it takes a guess, and shows the answer after it.
 fn guess(sources: &Sources, task: &Task, index: usize, question: &Question) -> Markup {
-    let answer = sources.answers.of(task.id, index);
+    let answer = sources.answers.of(task.id(), index);
     let slack = match question.answers {
         Answers::Number(share) => share,
         _ => 0.0,
     };
-    let id = format!("{}-{index}", task.id);
+    let id = format!("{}-{index}", task.id());
     html! {
         div.guess data-answer=[answer] data-slack=(slack) data-id=(id) {
             p id=(format!("guess-{id}")) { strong { "Your bet: " } (question.text) }
@@ -60,7 +57,7 @@ fn guess(sources: &Sources, task: &Task, index: usize, question: &Question) -> M
                 summary { "The answer" }
                 @match answer {
                     Some(answer) => p { strong { (shown(question, answer)) } ". " (question.why) },
-                    None => p { "Ask the executor: " code { "cargo xtask learn guess " (task.id) } },
+                    None => p { "Ask the executor: " code { "cargo xtask learn guess " (task.id()) } },
                 }
             }
         }

@@ -3,7 +3,7 @@
 use crate::count::{Count, Run, number};
 use crate::picture;
 use crate::submission::Submission;
-use crate::task::{Because, Bound, Task, up_to};
+use crate::task::{FailureKind, Task, bound, up_to};
 use crate::verdict::{Failure, Tally};
 use coalesce::pattern::Size;
 use std::cmp::Ordering;
@@ -18,11 +18,12 @@ pub(crate) struct Outside {
 
 /// What a run counts for each bound of a task.
 pub(crate) fn counted(task: &Task, size: &Size, run: &Run) -> Vec<Tally> {
+    let elements = size.values().iter().map(|number| *number as f64).product();
     let bounds = task.bounds.iter();
     bounds
         .map(|bound| Tally {
             bound: *bound,
-            limits: (bound.limits)(size),
+            limits: (bound.limits)(elements),
             value: bound.count.of(run),
         })
         .collect()
@@ -40,7 +41,7 @@ pub(crate) fn unwanted(task: &Task, run: &Run) -> Vec<Tally> {
         unwanted.push(Count::SharedAtomicWavefronts);
     }
     let none = |count: Count| {
-        let bound = Bound { count, limits: |_| up_to(0.0), because: "the work is done without" };
+        let bound = bound(count, |_| up_to(0.0), "the work is done without");
         Tally { bound, limits: up_to(0.0), value: count.of(run) }
     };
     unwanted.into_iter().map(none).collect()
@@ -71,7 +72,7 @@ pub(crate) fn outside(task: &Task, size: &Size, all: &[Tally]) -> Option<Outside
 impl Outside {
     /// What is said of a host file, with its timeline.
     pub(crate) fn of_host_file(self, timeline: Vec<String>) -> Failure {
-        let because = Because::Bound(self.counted.bound.count);
+        let because = FailureKind::Bound(self.counted.bound.count);
         let next = "which calls of the file make this, and which of them does it need?".to_owned();
         Failure {
             stage: "counts",
@@ -97,7 +98,7 @@ impl Outside {
             worst.and_then(|one| one.requests.iter().find(|one| kinds.contains(&one.kind)));
         Failure {
             stage: "counts",
-            because: Because::Bound(count),
+            because: FailureKind::Bound(count),
             message: self.message,
             line,
             strip: request.map(picture::strip).unwrap_or_default(),

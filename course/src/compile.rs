@@ -19,23 +19,17 @@ pub(crate) const COMPILER_LIMITS: Limits =
     Limits { seconds: 120, bytes: 4 << 30, addresses: 1 << 36, file_bytes: 1 << 30 };
 /// The most that is read of what a compiler says of a file.
 const MAX_SAID: u64 = 1 << 18;
-/// The longest PTX.
 const MAX_PTX: u64 = 1 << 26;
 /// How often it is asked whether a compiler has ended.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Where things are.
 #[derive(Clone, Debug)]
 pub struct Places {
-    /// The checkout.
     pub root: PathBuf,
-    /// The learner's files.
     pub learn: PathBuf,
-    /// What builds leave behind.
     pub target: PathBuf,
 }
 
-/// What compiling came to.
 pub enum Compiled {
     /// The kernel.
     Ptx(Submission),
@@ -109,9 +103,6 @@ pub const REFUSED: u8 = 3;
 
 /// Compiles a file as [`compile`] does, in processes with limits: `command` starts a program that does so, prints the PTX
 /// and ends with [`REFUSED`] where the compiler refuses the file.
-///
-/// # Errors
-/// As for [`compile`].
 pub fn compile_apart(command: &mut Command, file: &Path) -> Result<Compiled> {
     let source = read(file)?;
     refuse(&source).with_context(|| format!("{} is refused", file.display()))?;

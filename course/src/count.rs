@@ -13,15 +13,12 @@ pub enum Count {
     SectorsPerStore,
     /// All sectors of global loads and asynchronous copies.
     LoadSectors,
-    /// All sectors of global stores.
     StoreSectors,
     /// All global loads and asynchronous copies, of a warp each.
     LoadRequests,
     /// All global stores, of a warp each.
     StoreRequests,
-    /// Wavefronts per shared load.
     WavefrontsPerSharedLoad,
-    /// Wavefronts per shared store.
     WavefrontsPerSharedStore,
     /// All wavefronts of shared memory, atomics and asynchronous copies included.
     SharedWavefronts,
@@ -33,9 +30,7 @@ pub enum Count {
     GlobalAtomics,
     /// Passes of global atomics: a sector once for each lane that wants the same address.
     GlobalAtomicPasses,
-    /// All wavefronts of shared atomics.
     SharedAtomicWavefronts,
-    /// Wavefronts per constant load.
     WavefrontsPerConstantLoad,
     /// Loads and stores of local memory, of a warp each.
     LocalRequests,
@@ -49,7 +44,6 @@ pub enum Count {
     SharedBytes,
     /// Copies between host and device.
     Copies,
-    /// Bytes that they move.
     BusBytes,
     /// Calls that pin memory of the host.
     Pins,
@@ -70,7 +64,6 @@ pub enum Count {
 }
 
 impl Count {
-    /// All of them.
     pub const ALL: &[Count] = &[
         Count::SectorsPerLoad,
         Count::SectorsPerStore,
@@ -247,7 +240,6 @@ impl Count {
 /// What one run of a kernel was.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
-    /// What the executor counted.
     pub counted: Counted,
     /// Static shared memory of a block, bytes.
     pub shared_bytes: usize,

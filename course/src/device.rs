@@ -4,7 +4,7 @@ use crate::count::Run;
 use crate::mistake::Found;
 use crate::question::{Execute, SEED};
 use crate::submission::Submission;
-use crate::task::{Because, Task};
+use crate::task::{FailureKind, Task};
 use crate::words::{self, Named};
 use anyhow::{Result, bail};
 use coalesce::Counted;
@@ -22,7 +22,6 @@ const FUEL: u64 = 30_000_000;
 pub struct Subject<'a> {
     /// The task, whose launch it is.
     pub task: &'static Task,
-    /// The kernel.
     pub kernel: &'a Submission,
 }
 
@@ -32,7 +31,7 @@ impl Execute for Subject<'_> {
     }
 
     fn findings(&self) -> Result<Vec<Found>> {
-        let images = self.kernel.image(self.task.id);
+        let images = self.kernel.image(self.task.id());
         let device = Device::open(images, Checks::all(), Schedule::Forward)?;
         let line = |place: &Place| Some(self.kernel.line_of(place.source.as_deref()?)?.0);
         let found = |finding: &Finding, is_inside: bool| {
@@ -41,8 +40,11 @@ impl Execute for Subject<'_> {
             lines.sort_unstable();
             lines.dedup();
             // What lies behind an array was written by nobody, which shows the line of the access.
-            let because =
-                if is_inside { Because::Hazard(finding.hazard) } else { Because::OutOfBounds };
+            let because = if is_inside {
+                FailureKind::Hazard(finding.hazard)
+            } else {
+                FailureKind::OutOfBounds
+            };
             Found { because, lines, call: String::new() }
         };
         let mut all = Vec::new();
@@ -96,12 +98,12 @@ impl Device {
 
     /// The bytes of shared memory that each block of a task's kernel has.
     pub(crate) fn shared_bytes(&self, task: &Task) -> Result<usize> {
-        let kernel = self.gpu.module().get_function(task.id)?;
+        let kernel = self.gpu.module().get_function(task.id())?;
         Ok(kernel.get_attribute(FunctionAttribute::SharedMemorySizeBytes)?.try_into()?)
     }
 
     /// Runs a task's kernel once.
-    pub(crate) fn run(&self, task: &'static Task, size: &Size, seed: u64) -> Ran {
+    pub(crate) fn run(&self, task: &'static Task, size: &Size, seed: u64) -> KernelRun {
         let mut named = Vec::new();
         let mut outcome = || -> Result<VerifyOutcome> {
             let case = case(&task.pattern, size, seed);
@@ -113,19 +115,18 @@ impl Device {
         let counted = Counted::take(self.device());
         let misuse = self.device().take_misuse();
         self.device().forget_failure();
-        Ran { outcome, counted, misuse, named }
+        KernelRun { outcome, counted, misuse, named }
     }
 }
 
-/// One run of a kernel.
-pub(crate) struct Ran {
+pub(crate) struct KernelRun {
     pub(crate) outcome: Result<VerifyOutcome>,
     pub(crate) counted: Counted,
     pub(crate) misuse: Vec<Misuse>,
     pub(crate) named: Vec<Named>,
 }
 
-impl Ran {
+impl KernelRun {
     /// Whether every access was inside of its array, as far as the results show.
     pub(crate) fn is_inside(&self) -> bool {
         let is_outside = |fault: &Fault| matches!(fault, Fault::OutOfBounds { .. });
@@ -135,11 +136,8 @@ impl Ran {
 }
 
 /// Executes a kernel at a size without checks, and records the requests of its first warp.
-///
-/// # Errors
-/// When it does not run.
 pub fn run_at(task: &'static Task, submission: &Submission, size: &Size) -> Result<Run> {
-    run_in(task, submission.image(task.id), size)
+    run_in(task, submission.image(task.id()), size)
 }
 
 fn run_in(task: &'static Task, images: &'static [Image], size: &Size) -> Result<Run> {

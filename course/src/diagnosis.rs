@@ -1,15 +1,15 @@
 //! What is asked of a file with a mistake before anything else: which mistake it is, and where. What the executor and the
 //! virtual GPU report is the answer.
 
-use crate::mistake::{Because, Found};
+use crate::mistake::{FailureKind, Found};
 use crate::question::{Answers, Question};
 use anyhow::{Context, Result};
 use simt::Hazard;
 use virtual_gpu::MisuseKind;
 
 /// What can be wrong with a kernel.
-const HAZARDS: &[(&str, &[Because])] = {
-    use Because::Hazard as H;
+const HAZARDS: &[(&str, &[FailureKind])] = {
+    use FailureKind::Hazard as H;
     use Hazard::*;
     &[
         (
@@ -30,13 +30,13 @@ const HAZARDS: &[(&str, &[Because])] = {
         ("a mask names other lanes than those that take part", &[H(MemberMask), H(InactiveSource)]),
         ("an asynchronous copy is used before anyone waited for it", &[H(AsyncCopyNotAwaited)]),
         ("a read-only load of bytes that this launch writes", &[H(ReadOnlyWritten)]),
-        ("an access outside of its array", &[Because::OutOfBounds]),
+        ("an access outside of its array", &[FailureKind::OutOfBounds]),
     ]
 };
 
 /// What can be wrong with a file of the host.
-const MISTAKES: &[(&str, &[Because])] = {
-    use Because::Misuse as M;
+const MISTAKES: &[(&str, &[FailureKind])] = {
+    use FailureKind::Misuse as M;
     use MisuseKind::*;
     &[
         (
@@ -56,7 +56,6 @@ const CALLS: &[(&str, &str)] = &[
     ("the copy to the host", "cuMemcpyDtoH"),
 ];
 
-/// The texts of choices.
 const fn texts<const N: usize, T: Copy>(choices: &[(&'static str, T)]) -> [&'static str; N] {
     let mut texts = [""; N];
     let mut index = 0;
@@ -68,12 +67,12 @@ const fn texts<const N: usize, T: Copy>(choices: &[(&'static str, T)]) -> [&'sta
 }
 
 /// The place of a mistake among choices, from 1.
-fn place(choices: &[(&str, &[Because])], found: &Found) -> Result<f64> {
+fn place(choices: &[(&str, &[FailureKind])], found: &Found) -> Result<f64> {
     let place = choices.iter().position(|(_, kinds)| kinds.contains(&found.because));
     Ok(1.0 + place.with_context(|| format!("{:?} is not among them", found.because))? as f64)
 }
 
-/// Asked of every kernel with a mistake that the executor sees.
+/// HostSubmission of every kernel with a mistake that the executor sees.
 const OF_A_KERNEL: [&Question; 2] = [
     &Question {
         text: "What is wrong with this kernel?",
@@ -91,7 +90,7 @@ const OF_A_KERNEL: [&Question; 2] = [
     },
 ];
 
-/// Asked of every file of the host with a mistake.
+/// HostSubmission of every file of the host with a mistake.
 const OF_A_HOST_FILE: [&Question; 2] = [
     &Question {
         text: "What is wrong with this file?",
@@ -114,10 +113,10 @@ const OF_A_HOST_FILE: [&Question; 2] = [
 ];
 
 /// The questions about a file that fails for this reason.
-pub fn questions(because: Because) -> &'static [&'static Question] {
+pub fn questions(because: FailureKind) -> &'static [&'static Question] {
     match because {
-        Because::Hazard(_) | Because::OutOfBounds => &OF_A_KERNEL,
-        Because::Misuse(_) => &OF_A_HOST_FILE,
+        FailureKind::Hazard(_) | FailureKind::OutOfBounds => &OF_A_KERNEL,
+        FailureKind::Misuse(_) => &OF_A_HOST_FILE,
         _ => &[],
     }
 }

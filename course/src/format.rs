@@ -29,17 +29,11 @@ enum Part {
 }
 
 /// What a learner is given.
-///
-/// # Errors
-/// When the regions are not well-formed; the line is named.
 pub fn shipped(solved: &str) -> Result<String> {
     derive(solved, Part::Instead)
 }
 
 /// The solution without the marks of the regions.
-///
-/// # Errors
-/// As for [`shipped`].
 pub fn solution(solved: &str) -> Result<String> {
     derive(solved, Part::Solution)
 }

@@ -2,12 +2,12 @@
 
 use crate::bounds;
 use crate::count::Run;
-use crate::device::{Device, Ran};
+use crate::device::{Device, KernelRun};
 pub use crate::device::{Subject, run_at};
 use crate::ptx;
 use crate::question::{Reply, Runs, written};
 pub use crate::submission::Submission;
-use crate::task::{Because, Kind, Task};
+use crate::task::{FailureKind, Kind, Task};
 pub use crate::verdict::{Failure, Verdict};
 use crate::words;
 use anyhow::{Result, bail};
@@ -21,9 +21,6 @@ use simt::Hazard;
 const SCHEDULES: [Schedule; 3] = [Schedule::Reverse, Schedule::Seeded(1), Schedule::Seeded(2)];
 
 /// Grades a kernel; `seed` decides the second set of inputs.
-///
-/// # Errors
-/// When the virtual device does not start.
 pub fn grade(task: &'static Task, submission: &Submission, seed: u64) -> Result<Verdict> {
     let verdict = Verdict::default();
     let mut verdict = match signature(task, submission) {
@@ -31,11 +28,11 @@ pub fn grade(task: &'static Task, submission: &Submission, seed: u64) -> Result<
         Err(error) => {
             return Ok(verdict.failed(Failure {
                 stage: "signature",
-                because: Because::Signature,
+                because: FailureKind::Signature,
                 message: format!("{error:#}"),
                 line: None,
                 strip: Vec::new(),
-                next: format!("declare it as `{}`", ptx::signature(task.solved, task.id)?),
+                next: format!("declare it as `{}`", ptx::signature(task.solved(), task.id())?),
             }));
         }
     };
@@ -44,7 +41,7 @@ pub fn grade(task: &'static Task, submission: &Submission, seed: u64) -> Result<
     {
         return Ok(verdict.failed(failure));
     }
-    let images = submission.image(task.id);
+    let images = submission.image(task.id());
     let sizes: Vec<Size> = task.pattern.verify_sizes.iter().map(|size| Size::new(size)).collect();
     if let Some(failure) = correct(task, submission, images, &sizes, seed)? {
         return Ok(verdict.failed(failure));
@@ -129,7 +126,7 @@ fn unanswered(task: &'static Task, submission: &Submission) -> Result<Option<Fai
         if let Some((message, again)) = wrong {
             return Ok(Some(Failure {
                 stage: "answers",
-                because: Because::Unanswered,
+                because: FailureKind::Unanswered,
                 message: format!("answer {number}: {}", message.trim()),
                 line: None,
                 strip: Vec::new(),
@@ -142,12 +139,12 @@ fn unanswered(task: &'static Task, submission: &Submission) -> Result<Option<Fai
 
 /// Whether the entry has the parameters that the launch gives it.
 fn signature(task: &Task, submission: &Submission) -> Result<()> {
-    let declared = ptx::declared(task.solved, task.id)?;
-    let found = ptx::parameters(&submission.ptx, task.id)?;
+    let declared = ptx::declared(task.solved(), task.id())?;
+    let found = ptx::parameters(&submission.ptx, task.id())?;
     if found != declared {
         bail!(
             "the parameters of `{}` have {found:?} bytes and must have {declared:?}: keep the signature",
-            task.id
+            task.id()
         );
     }
     Ok(())
@@ -166,7 +163,7 @@ fn correct(
         Err(error) => {
             return Ok(Some(Failure {
                 stage: "signature",
-                because: Because::Stopped,
+                because: FailureKind::Stopped,
                 message: format!("{error:#}"),
                 line: None,
                 strip: Vec::new(),
@@ -179,7 +176,7 @@ fn correct(
         for seed in [1, seed] {
             let ran = device.run(task, size, seed);
             let Some(failure) = judged(task, submission, size, seed, ran) else { continue };
-            if !matches!(failure.because, Because::Hazard(_)) {
+            if !matches!(failure.because, FailureKind::Hazard(_)) {
                 // A hazard seen before is a likelier cause of wrong results than any other.
                 return Ok(Some(hazard.unwrap_or(failure)));
             }
@@ -195,7 +192,7 @@ fn judged(
     submission: &Submission,
     size: &Size,
     seed: u64,
-    ran: Ran,
+    ran: KernelRun,
 ) -> Option<Failure> {
     let at = task.pattern.show_size(size);
     let failure = |because, message: String, line, next: &str| Failure {
@@ -209,7 +206,7 @@ fn judged(
     // A wrong address explains whatever else is found.
     if let Some(finding) = ran.counted.findings.first().filter(|_| ran.is_inside()) {
         return Some(failure(
-            Because::Hazard(finding.hazard),
+            FailureKind::Hazard(finding.hazard),
             words::hazard(submission, &ran.named, finding),
             finding.place.source.as_deref().and_then(|place| submission.line_of(place)),
             &words::remedy(submission, finding),
@@ -217,16 +214,19 @@ fn judged(
     }
     match ran.outcome {
         Ok(VerifyOutcome::Correct) => None,
-        Ok(VerifyOutcome::NotRun(why)) => {
-            Some(failure(Because::Stopped, why, None, "this is a mistake of the course: report it"))
-        }
+        Ok(VerifyOutcome::NotRun(why)) => Some(failure(
+            FailureKind::Stopped,
+            why,
+            None,
+            "this is a mistake of the course: report it",
+        )),
         Ok(VerifyOutcome::Wrong(fault)) => {
             let because = match fault {
-                Fault::Element { .. } => Because::Wrong,
-                Fault::OutOfBounds { .. } => Because::OutOfBounds,
+                Fault::Element { .. } => FailureKind::Wrong,
+                Fault::OutOfBounds { .. } => FailureKind::OutOfBounds,
             };
             let next = match because {
-                Because::OutOfBounds => "guard the store: which threads have no element?",
+                FailureKind::OutOfBounds => "guard the store: which threads have no element?",
                 _ if is_unwritten(&fault) => {
                     "NaN is what lay there before: no thread wrote this element"
                 }
@@ -236,23 +236,26 @@ fn judged(
         }
         Err(error) => {
             let misuse = ran.misuse.first();
-            let because = match misuse.and_then(|misuse| misuse.fault) {
-                Some(KernelFault::IllegalAddress) => Because::OutOfBounds,
-                Some(KernelFault::MisalignedAddress) => Because::Misaligned,
-                Some(KernelFault::NeverEnds) => Because::Hangs,
-                _ => Because::Stopped,
+            let fault = misuse.and_then(|misuse| misuse.fault);
+            let because = match fault {
+                Some(KernelFault::IllegalAddress) => FailureKind::OutOfBounds,
+                Some(KernelFault::MisalignedAddress) => FailureKind::Misaligned,
+                Some(KernelFault::NeverEnds) => FailureKind::Hangs,
+                _ => FailureKind::Stopped,
             };
             let misuse = misuse.map_or_else(|| format!("{error:#}"), Misuse::to_string);
             let next = match because {
-                Because::OutOfBounds => "check the index of this access against the length",
-                Because::Misaligned => "the address must be a multiple of the bytes of the access",
-                Because::Hangs => {
+                FailureKind::OutOfBounds => "check the index of this access against the length",
+                FailureKind::Misaligned => {
+                    "the address must be a multiple of the bytes of the access"
+                }
+                FailureKind::Hangs => {
                     "which condition ends the loop or opens the barrier, and who makes it true?"
                 }
                 _ => "read the message from its beginning: it names the instruction",
             };
             let line = submission.line_of(&misuse);
-            Some(failure(because, words::stopped(&ran.named, &misuse), line, next))
+            Some(failure(because, words::stopped(&ran.named, fault, &misuse), line, next))
         }
     }
 }

@@ -7,13 +7,11 @@ use std::process::{Child, Command, ExitStatus};
 use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-/// The groups that are at work.
 static GROUPS: Mutex<Vec<libc::pid_t>> = Mutex::new(Vec::new());
 
 /// What each process of a group may use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Seconds of a processor.
     pub seconds: u64,
     /// Bytes of memory that it may ask for.
     pub bytes: u64,
@@ -56,9 +54,6 @@ pub(crate) struct Group {
 
 impl Group {
     /// Starts a command with limits.
-    ///
-    /// # Errors
-    /// The system's.
     pub(crate) fn start(command: &mut Command, limits: Limits) -> Result<Group, Error> {
         // SAFETY: between fork and exec only system calls are made, which is allowed there and touches no memory of the
         // parent's.
@@ -80,9 +75,6 @@ impl Group {
     }
 
     /// Ends all of the group that is left, and says how the process ended.
-    ///
-    /// # Errors
-    /// The system's.
     pub(crate) fn end(mut self) -> Result<ExitStatus, Error> {
         self.stop();
         self.child.wait()

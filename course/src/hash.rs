@@ -1,5 +1,3 @@
-//! A short name for a text.
-
 use sha2::{Digest, Sha256};
 
 /// The start of the SHA-256 of a text.

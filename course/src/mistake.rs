@@ -1,13 +1,10 @@
-//! Why a file does not pass, and what a run shows of it.
-
 use crate::count::Count;
 use simt::Hazard;
 use virtual_gpu::MisuseKind;
 
 /// Why a file does not pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Because {
-    /// The compiler refuses it.
+pub enum FailureKind {
     Compiler,
     /// The entry has another name or other parameters.
     Signature,
@@ -34,8 +31,7 @@ pub enum Because {
 /// A mistake that a run showed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Its kind.
-    pub because: Because,
+    pub because: FailureKind,
     /// In a kernel: the line of the access, and that of the other; ascending, and each once.
     pub lines: Vec<u32>,
     /// In a file of the host: the driver's call whose work showed it.

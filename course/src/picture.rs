@@ -4,7 +4,6 @@ use results::{RequestKind, RequestRecord};
 
 /// Lanes that are named in a line.
 const LANES_SHOWN: usize = 6;
-/// Sectors that are drawn.
 const SECTORS_DRAWN: usize = 4;
 
 /// The lines of a request.

@@ -3,9 +3,6 @@
 use anyhow::{Context, Result, bail};
 
 /// The sizes of the parameters of an entry, in bytes.
-///
-/// # Errors
-/// A sentence, when there is no such entry.
 pub fn parameters(ptx: &str, entry: &str) -> Result<Vec<u64>> {
     let tree = ptx::parse(ptx)?;
     let function = tree.entry(entry).with_context(|| {
@@ -36,9 +33,6 @@ pub fn declared(source: &str, kernel: &str) -> Result<Vec<u64>> {
 }
 
 /// The signature of a kernel, on one line: `rows(source: *const f32, n: u32)`.
-///
-/// # Errors
-/// A sentence, when it is not there.
 pub fn signature(source: &str, kernel: &str) -> Result<String> {
     let start = source
         .find(&format!("fn {kernel}("))

@@ -1,7 +1,7 @@
 //! Questions: the answer is computed by executing kernels, never written down.
 
 use crate::count::{Count, Run};
-use crate::mistake::{Because, Found, code};
+use crate::mistake::{FailureKind, Found, code};
 use anyhow::{Context, Result, bail};
 use coalesce::pattern::Size;
 use simt::Hazard;
@@ -12,9 +12,7 @@ pub const SEED: u64 = 1;
 /// A question with its answer as an expression over runs.
 #[derive(Debug)]
 pub struct Question {
-    /// What is asked.
     pub text: &'static str,
-    /// How it is answered.
     pub answers: Answers,
     /// The right answer: a number, or the place of a choice, from 1.
     pub answer: fn(&Runs<'_>) -> Result<f64>,
@@ -24,7 +22,38 @@ pub struct Question {
     pub why: &'static str,
 }
 
-/// How a question is answered.
+/// A question that is answered with a number.
+pub const fn number(
+    text: &'static str,
+    answer: fn(&Runs<'_>) -> Result<f64>,
+    misses: &'static [(f64, &'static str)],
+    why: &'static str,
+) -> Question {
+    about(0.0, text, answer, misses, why)
+}
+
+/// A question that is answered with a number, which may differ by a share of it.
+pub const fn about(
+    share: f64,
+    text: &'static str,
+    answer: fn(&Runs<'_>) -> Result<f64>,
+    misses: &'static [(f64, &'static str)],
+    why: &'static str,
+) -> Question {
+    Question { text, answers: Answers::Number(share), answer, misses, why }
+}
+
+/// A question that is answered with one of `choices`.
+pub const fn choice(
+    text: &'static str,
+    choices: &'static [&'static str],
+    answer: fn(&Runs<'_>) -> Result<f64>,
+    misses: &'static [(f64, &'static str)],
+    why: &'static str,
+) -> Question {
+    Question { text, answers: Answers::Choice(choices), answer, misses, why }
+}
+
 #[derive(Clone, Copy, Debug)]
 pub enum Answers {
     /// With a number, which may differ by this share.
@@ -38,15 +67,9 @@ pub enum Answers {
 /// A kernel that can be executed at any size.
 pub trait Execute {
     /// What a run counts.
-    ///
-    /// # Errors
-    /// When it does not run.
     fn run(&self, size: &Size) -> Result<Run>;
 
     /// The mistakes of a run at the largest size at which there are some, of those at which results are checked.
-    ///
-    /// # Errors
-    /// When the virtual device does not start.
     fn findings(&self) -> Result<Vec<Found>>;
 }
 
@@ -55,17 +78,11 @@ pub struct Runs<'a>(pub &'a dyn Execute);
 
 impl Runs<'_> {
     /// Executes the kernel at a size.
-    ///
-    /// # Errors
-    /// When it does not run.
     pub fn at(&self, size: &[usize]) -> Result<Run> {
         self.0.run(&Size::new(size))
     }
 
     /// How many words apart the first two lanes of the first load are.
-    ///
-    /// # Errors
-    /// As for [`Self::at`].
     pub fn lane_distance(&self, size: &[usize]) -> Result<f64> {
         let run = self.at(size)?;
         let mut requests = run.counted.instructions.values().flat_map(|one| &one.requests);
@@ -74,62 +91,41 @@ impl Runs<'_> {
     }
 
     /// Distinct bytes that loads asked for, of those that moved, in percent.
-    ///
-    /// # Errors
-    /// As for [`Self::at`].
     pub fn load_efficiency(&self, size: &[usize]) -> Result<f64> {
         let counters = self.at(size)?.counted.counters;
         counters.load_efficiency_percent().context("the kernel loads nothing")
     }
 
     /// The threads of the grid.
-    ///
-    /// # Errors
-    /// As for [`Self::at`].
     pub fn threads(&self, size: &[usize]) -> Result<f64> {
         let run = self.at(size)?;
         Ok(run.launches.iter().map(|(grid, block)| product(grid) * product(block)).sum())
     }
 
     /// The threads of a block.
-    ///
-    /// # Errors
-    /// As for [`Self::at`].
     pub fn block_threads(&self, size: &[usize]) -> Result<f64> {
         let run = self.at(size)?;
         run.launches.first().map(|(_, block)| product(block)).context("nothing was launched")
     }
 
     /// The width of a block.
-    ///
-    /// # Errors
-    /// As for [`Self::at`].
     pub fn tile_width(&self, size: &[usize]) -> Result<f64> {
         let run = self.at(size)?;
         run.launches.first().map(|(_, block)| f64::from(block[0])).context("nothing was launched")
     }
 
     /// The first mistake that a run shows.
-    ///
-    /// # Errors
-    /// There is none, or the virtual device does not start.
     pub fn mistake(&self) -> Result<Found> {
         self.0.findings()?.into_iter().next().context("the run shows no mistake")
     }
 
     /// One of two answers: whether the kernel has a hazard.
-    ///
-    /// # Errors
-    /// When the virtual device does not start.
     pub fn choice(&self, hazard: Hazard, yes: u8, no: u8) -> Result<f64> {
-        let (found, hazard) = (self.0.findings()?, Because::Hazard(hazard));
+        let (found, hazard) = (self.0.findings()?, FailureKind::Hazard(hazard));
         Ok(f64::from(if found.iter().any(|one| one.because == hazard) { yes } else { no }))
     }
 
     /// One count of it.
-    ///
-    /// # Errors
-    /// As for [`Self::at`].
     pub fn count(&self, count: Count, size: &[usize]) -> Result<f64> {
         Ok(count.of(&self.at(size)?))
     }
@@ -149,7 +145,6 @@ pub fn written(source: &str, number: usize) -> Option<&str> {
 /// What an answer came to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reply {
-    /// It is right, and why.
     Right(String),
     /// It is not, and what is true where that is known.
     Wrong(String),
@@ -169,9 +164,6 @@ impl Question {
     }
 
     /// Reads an answer.
-    ///
-    /// # Errors
-    /// A sentence, when it is none.
     pub fn parse(&self, text: &str) -> Result<f64> {
         if let Answers::Lines = self.answers {
             let lines = text.split([' ', ',']).filter(|one| !one.is_empty());
@@ -206,9 +198,6 @@ impl Question {
     }
 
     /// What an answer comes to.
-    ///
-    /// # Errors
-    /// When the kernel does not run.
     pub fn reply(&self, runs: &Runs<'_>, given: f64) -> Result<Reply> {
         let right = (self.answer)(runs)?;
         if let Answers::Lines = self.answers

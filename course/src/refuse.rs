@@ -72,9 +72,6 @@ struct Token<'a> {
 }
 
 /// Refuses a file that another file's text would become a part of.
-///
-/// # Errors
-/// A sentence with the line.
 pub fn refuse(source: &str) -> Result<()> {
     let tokens = tokens(source);
     for (index, token) in tokens.iter().enumerate() {
@@ -91,9 +88,6 @@ pub fn refuse(source: &str) -> Result<()> {
 }
 
 /// Refuses a host file that could reach what is not its own.
-///
-/// # Errors
-/// A sentence with the line.
 pub fn refuse_host(source: &str) -> Result<()> {
     refuse(source)?;
     let tokens = tokens(source);

@@ -1,5 +1,3 @@
-//! A learner's kernel, compiled, with its source.
-
 use crate::ptx;
 use cuda_host::Image;
 use std::path::Path;
@@ -7,9 +5,7 @@ use std::path::Path;
 /// A kernel to be graded.
 #[derive(Clone, Debug)]
 pub struct Submission {
-    /// Its PTX.
     pub ptx: String,
-    /// The text of its source.
     pub source: String,
     /// How its line table ends in naming that source.
     pub file: String,

@@ -2,40 +2,31 @@
 
 use crate::count::{Count, number};
 use crate::diagnosis;
-pub use crate::mistake::Because;
+pub use crate::mistake::FailureKind;
 use crate::question::Question;
-use coalesce::arrays::Arrays;
 use coalesce::data::Random;
 use coalesce::pattern::{Bytes, Case, Dimension, Pattern, Size, Variant};
-use cuda_host::Launcher;
 use std::cmp::Ordering;
 
-/// One exercise.
 #[derive(Debug)]
 pub struct Task {
-    /// Names its files and its kernel, and never changes.
-    pub id: &'static str,
     /// The pattern of the catalogue, or the topic, whose idea it exercises.
     pub lesson: &'static str,
-    /// What the learner does.
     pub kind: Kind,
-    /// The solved file, with its regions.
-    pub solved: &'static str,
-    /// Sizes, inputs, reference, and the one launch.
+    /// Name, solved file, sizes, inputs, reference, and the one launch.
     pub pattern: Pattern,
-    /// Asked before the first run.
+    /// HostSubmission before the first run.
     pub before: &'static [Question],
-    /// Asked about the learner's own kernel, once it passes.
+    /// HostSubmission about the learner's own kernel, once it passes.
     pub after: &'static [Question],
     /// Why what the learner is given fails.
-    pub fails_as_shipped: Because,
+    pub fails_as_shipped: FailureKind,
     /// What the kernel may ask of memory.
     pub bounds: &'static [Bound],
     /// Where to look, the idea, nearly the line.
     pub hints: [&'static str; 3],
 }
 
-/// What the learner does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Changes a correct kernel, so that it asks less of memory.
@@ -52,7 +43,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// In a word.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Kernel => "kernel",
@@ -66,10 +56,9 @@ impl Kind {
 /// What a file may ask for, at any size at which it is counted.
 #[derive(Clone, Copy, Debug)]
 pub struct Bound {
-    /// What is counted.
     pub count: Count,
-    /// The least and the most that pass, from the size.
-    pub limits: fn(&Size) -> Limits,
+    /// The least and the most that pass, from the number of elements.
+    pub limits: fn(f64) -> Limits,
     /// The arithmetic behind the numbers.
     pub because: &'static str,
 }
@@ -79,7 +68,6 @@ pub struct Bound {
 pub struct Limits {
     /// What nobody can do without who does the work.
     pub at_least: f64,
-    /// The most that passes.
     pub at_most: f64,
 }
 
@@ -95,7 +83,6 @@ impl Limits {
         }
     }
 
-    /// The limits for people.
     pub fn show(self) -> String {
         let most = number(self.at_most);
         if self.at_least == self.at_most || self.at_least == 0.0 {
@@ -103,6 +90,10 @@ impl Limits {
         }
         format!("{} to {most}", number(self.at_least))
     }
+}
+
+pub const fn bound(count: Count, limits: fn(f64) -> Limits, because: &'static str) -> Bound {
+    Bound { count, limits, because }
 }
 
 /// Limits with work that has to be done.
@@ -118,11 +109,6 @@ pub const fn exactly(value: f64) -> Limits {
 /// Limits of what nobody needs.
 pub const fn up_to(at_most: f64) -> Limits {
     between(0.0, at_most)
-}
-
-/// The product of a size's numbers.
-pub fn elements(size: &Size) -> f64 {
-    size.values().iter().map(|number| *number as f64).product()
 }
 
 /// The pattern of a task: one variant, which launches the kernel of the task's name.
@@ -149,31 +135,55 @@ pub const fn pattern(
     }
 }
 
-/// The sizes of a task.
 #[derive(Clone, Copy, Debug)]
 pub struct Sizes {
     /// What the numbers of a size are.
     pub dimensions: &'static [Dimension],
-    /// Where results are checked.
     pub verify: &'static [&'static [usize]],
     /// Where bounds hold, and at a larger size that each run draws.
     pub count: &'static [usize],
 }
 
+<<<<<<< HEAD
 /// The launch of a task's kernel, as a variant.
 pub const fn launched(launch: fn(&Launcher<'_>, &Arrays, &Size) -> anyhow::Result<()>) -> Variant {
     Variant::kernel("yours", launch)
 }
 
+=======
+>>>>>>> course
 impl Task {
-    /// The one variant.
+    /// A kernel to be improved, to which a task adds what differs.
+    pub(crate) const fn of(pattern: Pattern) -> Task {
+        Task {
+            lesson: "",
+            kind: Kind::Kernel,
+            pattern,
+            before: &[],
+            after: &[],
+            fails_as_shipped: FailureKind::Unanswered,
+            bounds: &[],
+            hints: [""; 3],
+        }
+    }
+
+    /// Names its files and its kernel, and never changes.
+    pub fn id(&self) -> &'static str {
+        self.pattern.name
+    }
+
+    /// The solved file, with its regions.
+    pub fn solved(&self) -> &'static str {
+        self.pattern.doc_source
+    }
+
     pub fn variant(&'static self) -> &'static Variant {
         &self.pattern.variants[0]
     }
 
     /// The heading of the task's text.
     pub fn title(&self) -> &'static str {
-        let first = self.solved.lines().next().unwrap_or_default();
+        let first = self.solved().lines().next().unwrap_or_default();
         first.trim_start_matches("//!").trim().trim_start_matches('#').trim()
     }
 

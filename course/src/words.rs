@@ -9,6 +9,7 @@ use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Mismatch};
 use coalesce::pattern::Case;
 use coalesce::verify::Fault;
+use cuda_host::KernelFault;
 use simt::{Finding, Hazard, Place};
 use std::fmt::Write;
 
@@ -23,7 +24,7 @@ pub(crate) struct Named {
 
 /// The arrays of a case. A kernel's constant pointers are the inputs in their order, its mutable ones the outputs.
 pub(crate) fn named(task: &Task, case: &Case, arrays: &Arrays) -> Vec<Named> {
-    let signature = ptx::signature(task.solved, task.id).unwrap_or_default();
+    let signature = ptx::signature(task.solved(), task.id()).unwrap_or_default();
     let names = |kind: &str| -> Vec<String> {
         let parameters = signature.split(['(', ',', ')']).filter(|one| one.contains(kind));
         parameters.filter_map(|one| Some(one.split_once(':')?.0.trim().to_owned())).collect()
@@ -109,7 +110,6 @@ pub(crate) fn misuse(message: &str) -> String {
     words + rest
 }
 
-/// A wrong result.
 pub(crate) fn fault(arrays: &[Named], fault: &Fault) -> String {
     let output = |index: usize| arrays.iter().filter(|one| one.is_output).nth(index);
     match fault {
@@ -127,9 +127,9 @@ pub(crate) fn fault(arrays: &[Named], fault: &Fault) -> String {
 }
 
 /// An access that stopped the kernel, where its message has an address.
-pub(crate) fn stopped(arrays: &[Named], message: &str) -> String {
+pub(crate) fn stopped(arrays: &[Named], fault: Option<KernelFault>, message: &str) -> String {
     let words = || {
-        let is_outside = message.contains("illegal address ");
+        let is_outside = fault == Some(KernelFault::IllegalAddress);
         let number = |behind: &str| {
             let (_, rest) = message.split_once(behind)?;
             let end = rest.find(|letter: char| !letter.is_ascii_hexdigit()).unwrap_or(rest.len());
@@ -260,7 +260,6 @@ fn element_bytes(source: &str, name: &str) -> usize {
     }
 }
 
-/// Lanes by their numbers.
 fn lanes(mask: u32) -> String {
     let (first, count) = (mask.trailing_zeros(), mask.count_ones());
     if count <= 1 {
@@ -321,12 +320,13 @@ mod tests {
     fn a_wrong_address_is_an_element_of_an_array() {
         let arrays = [array("source", 0x1000, 545, false), array("target", 0x8000, 545, true)];
         let message = "cuLaunchKernel: illegal address 0x18a4 (4 bytes) by `ld.global.b32` at PTX line 68 of kernel `x`, block (0, 0, 0), warp 1, lanes 0x0000fe00: 7 lane(s) read from memory";
-        let words = stopped(&arrays, message);
+        let fault = Some(KernelFault::IllegalAddress);
+        let words = stopped(&arrays, fault, message);
         let begin = "lanes 9 to 15 read `source[553]`, and `source` has 545 elements. The executor: cuLaunch";
         assert!(words.starts_with(begin), "{words}");
         let below = message.replace("0x18a4", "0x7ff8").replace("read from", "write to");
-        assert!(stopped(&arrays, &below).starts_with("lanes 9 to 15 write `target[-2]`"));
-        assert_eq!(stopped(&arrays, "deadlock"), "deadlock");
+        assert!(stopped(&arrays, fault, &below).starts_with("lanes 9 to 15 write `target[-2]`"));
+        assert_eq!(stopped(&arrays, None, "deadlock"), "deadlock");
     }
 
     #[test]

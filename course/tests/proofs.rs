@@ -9,30 +9,30 @@ use candidates::build::{Candidate, compile, edited, places, solution, write};
 use candidates::{ACCEPTED, LOOSE, REJECTED, REMARKS, cheats, hosts, told, wasteful};
 use course::format;
 use course::grade::{Subject, Verdict, grade};
-use course::host::{self, Asked, Source};
+use course::host::{self, HostSubmission, Source};
 use course::question::{Execute, Question, Runs};
 use course::refuse::{refuse, refuse_host};
-use course::task::{Because, Kind, Task};
+use course::task::{FailureKind, Kind, Task};
 use course::tasks::{TASKS, named};
 use course::verdict::Tally;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-fn because(verdict: &Verdict) -> Option<Because> {
+fn because(verdict: &Verdict) -> Option<FailureKind> {
     verdict.failure.as_ref().map(|failure| failure.because)
 }
 
 #[test]
 fn every_task_fails_as_shipped_passes_solved_and_tells_wrong_from_right() {
     let mut candidates = Vec::new();
-    let mut expected: Vec<Option<Because>> = Vec::new();
+    let mut expected: Vec<Option<FailureKind>> = Vec::new();
     let kernels = || TASKS.iter().copied().filter(|task| !is_host(task));
     for task in kernels() {
         candidates.push(Candidate::new(
             task,
             "shipped",
-            format::shipped(task.solved).expect("well-formed"),
+            format::shipped(task.solved()).expect("well-formed"),
         ));
         expected.push(Some(task.fails_as_shipped));
         candidates.push(Candidate::new(task, "solved", solution(task)));
@@ -51,7 +51,7 @@ fn every_task_fails_as_shipped_passes_solved_and_tells_wrong_from_right() {
     for (id, source) in wasteful::kernels() {
         let task = named(id).expect("a task");
         candidates.push(Candidate::new(task, "wasteful", source));
-        expected.push(task.bounds.first().map(|bound| Because::Bound(bound.count)));
+        expected.push(task.bounds.first().map(|bound| FailureKind::Bound(bound.count)));
     }
     let honest = candidates.len();
     candidates.extend(cheats::kernels());
@@ -72,7 +72,8 @@ fn every_task_fails_as_shipped_passes_solved_and_tells_wrong_from_right() {
         let found = because(&verdict);
         // What is needless breaks a bound, whichever comes first.
         let is_wasteful = candidate.name.ends_with("__wasteful");
-        let is_bound = |because: &Option<Because>| matches!(because, Some(Because::Bound(_)));
+        let is_bound =
+            |because: &Option<FailureKind>| matches!(because, Some(FailureKind::Bound(_)));
         if found != *expected && !(is_wasteful && is_bound(&found)) {
             wrong.push(format!(
                 "{}: expected {expected:?}, and {:?}",
@@ -89,7 +90,7 @@ fn every_task_fails_as_shipped_passes_solved_and_tells_wrong_from_right() {
         let of = |name: &str| {
             kernels
                 .clone()
-                .find(|(one, _)| one.name == format!("{}__{name}", task.id))
+                .find(|(one, _)| one.name == format!("{}__{name}", task.id()))
                 .expect("it was compiled")
                 .1
         };
@@ -100,7 +101,7 @@ fn every_task_fails_as_shipped_passes_solved_and_tells_wrong_from_right() {
             wrong.extend(questioned(task, &questions, &Subject { task, kernel }));
         }
     }
-    let bounds = kernels().flat_map(|task| task.bounds.iter().map(move |bound| (task.id, bound)));
+    let bounds = kernels().flat_map(|task| task.bounds.iter().map(move |bound| (task.id(), bound)));
     let whole = bounds.filter(|(id, bound)| !breaks.contains(&(*id, format!("{:?}", bound.count))));
     let unbroken = whole.map(|(id, bound)| format!("{id}: nothing breaks {}", bound.count.name()));
     wrong.extend(unbroken);
@@ -116,7 +117,7 @@ fn every_host_task_fails_as_shipped_passes_solved_and_tells_wrong_from_right() {
     std::fs::create_dir_all(&folder).expect("a writable target folder");
     let mut candidates = Vec::new();
     for task in TASKS.iter().filter(|task| is_host(task)) {
-        let shipped = format::shipped(task.solved).expect("well-formed");
+        let shipped = format::shipped(task.solved()).expect("well-formed");
         candidates.push((Candidate::new(task, "shipped", shipped), Some(task.fails_as_shipped)));
         candidates.push((Candidate::new(task, "solved", solution(task)), None));
     }
@@ -157,18 +158,18 @@ fn every_host_task_fails_as_shipped_passes_solved_and_tells_wrong_from_right() {
     for task in TASKS.iter().filter(|task| is_host(task)) {
         wrong.extend(told::typed(task));
         for bound in task.bounds {
-            if !breaks.contains(&(task.id, format!("{:?}", bound.count))) {
-                wrong.push(format!("{}: nothing breaks {}", task.id, bound.count.name()));
+            if !breaks.contains(&(task.id(), format!("{:?}", bound.count))) {
+                wrong.push(format!("{}: nothing breaks {}", task.id(), bound.count.name()));
             }
         }
         for (questions, name) in
             [(task.questions_before(), "shipped"), (task.after.iter().collect(), "solved")]
         {
-            let name = format!("{}__{name}", task.id);
+            let name = format!("{}__{name}", task.id());
             wrong.extend(questioned(
                 task,
                 &questions,
-                &Asked { task, program: &program, name: &name },
+                &HostSubmission { task, program: &program, name: &name },
             ));
         }
     }
@@ -179,7 +180,7 @@ fn every_host_task_fails_as_shipped_passes_solved_and_tells_wrong_from_right() {
 fn loose(candidate: &Candidate, verdict: &Verdict) -> Vec<String> {
     let is_tight = |one: &&Tally| {
         (one.value - one.limits.at_most).abs() <= 0.02 * one.limits.at_most
-            || LOOSE.contains(&(candidate.task.id, one.bound.count))
+            || LOOSE.contains(&(candidate.task.id(), one.bound.count))
     };
     let counts = verdict.counts.iter().filter(|_| candidate.name.ends_with("__solved"));
     let counts = counts.filter(|one| !is_tight(one));
@@ -205,7 +206,7 @@ fn unsaid(candidate: &Candidate, verdict: &Verdict) -> Vec<String> {
 /// The bounds that a kernel or a host file is outside of.
 fn broken(task: &Task, verdict: &Verdict) -> Vec<(&'static str, String)> {
     let outside = verdict.counts.iter().filter(|one| one.limits.order(one.value).is_ne());
-    outside.map(|one| (task.id, format!("{:?}", one.bound.count))).collect()
+    outside.map(|one| (task.id(), format!("{:?}", one.bound.count))).collect()
 }
 
 /// What is wrong with questions: each has an answer, which none of its misses is.
@@ -213,21 +214,21 @@ fn questioned(task: &Task, questions: &[&Question], asked: &dyn Execute) -> Vec<
     let mut wrong = Vec::new();
     for question in questions {
         let right = (question.answer)(&Runs(asked));
-        let right = right.unwrap_or_else(|error| panic!("{}: {error:#}", task.id));
+        let right = right.unwrap_or_else(|error| panic!("{}: {error:#}", task.id()));
         for (miss, truth) in question.misses {
             if (miss - right).abs() < 1e-9 || truth.is_empty() {
                 wrong.push(format!(
                     "{}: the miss {miss} of `{}` is the answer, or has no text",
-                    task.id, question.text
+                    task.id(),
+                    question.text
                 ));
             }
         }
-        println!("{:20} {} = {right}", task.id, question.text);
+        println!("{:20} {} = {right}", task.id(), question.text);
     }
     wrong
 }
 
-/// Maps on all processors.
 fn side_by_side<T: Sync, R: Send>(all: &[T], map: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);
@@ -254,7 +255,7 @@ fn side_by_side<T: Sync, R: Send>(all: &[T], map: impl Fn(&T) -> R + Sync) -> Ve
 fn what_reads_the_solution_is_refused_in_every_task() {
     for task in TASKS {
         let folder = if is_host(task) { "course/src/hosts" } else { "course/kernels/src" };
-        let solved = places().root.join(folder).join(format!("{}.rs", task.id));
+        let solved = places().root.join(folder).join(format!("{}.rs", task.id()));
         let solved = solved.display();
         for text in [
             format!("#[path = \"{solved}\"]\nmod other;\npub use other::*;\n"),
@@ -262,10 +263,10 @@ fn what_reads_the_solution_is_refused_in_every_task() {
             format!("include!(\"{solved}\");\n"),
             format!("use core::include as take;\ntake!(\"{solved}\");\n"),
         ] {
-            let error = refuse(&text).expect_err(task.id).to_string();
-            assert!(error.contains("another file"), "{}: {error}", task.id);
+            let error = refuse(&text).expect_err(task.id()).to_string();
+            assert!(error.contains("another file"), "{}: {error}", task.id());
         }
-        refuse(&solution(task)).unwrap_or_else(|error| panic!("{}: {error:#}", task.id));
+        refuse(&solution(task)).unwrap_or_else(|error| panic!("{}: {error:#}", task.id()));
     }
 }
 
@@ -277,18 +278,18 @@ fn no_host_file_reaches_the_record_or_the_answers() {
     std::fs::create_dir_all(&folder).expect("a writable target folder");
     for task in TASKS.iter().filter(|task| is_host(task)) {
         for (name, text) in cheats::unlinked(task) {
-            let path = folder.join(format!("{}__{name}.rs", task.id));
+            let path = folder.join(format!("{}__{name}.rs", task.id()));
             write(&path, &cheats::begun(task, "run", &text));
             let built = host::build(&places, "host_unlinked", &[Source { name, path: &path }]);
-            assert!(built.expect("there is a compiler").is_none(), "{}: {name}", task.id);
+            assert!(built.expect("there is a compiler").is_none(), "{}: {name}", task.id());
         }
         for (name, text) in cheats::BY_NUMBERS {
             let error = refuse_host(&cheats::begun(task, "run", text)).expect_err(name);
             assert!(error.to_string().contains("by their numbers"), "{name}: {error}");
         }
-        refuse_host(&solution(task)).unwrap_or_else(|error| panic!("{}: {error:#}", task.id));
-        let shipped = format::shipped(task.solved).expect("well-formed");
-        refuse_host(&shipped).unwrap_or_else(|error| panic!("{}: {error:#}", task.id));
+        refuse_host(&solution(task)).unwrap_or_else(|error| panic!("{}: {error:#}", task.id()));
+        let shipped = format::shipped(task.solved()).expect("well-formed");
+        refuse_host(&shipped).unwrap_or_else(|error| panic!("{}: {error:#}", task.id()));
     }
 }
 
@@ -298,21 +299,25 @@ fn is_host(task: &Task) -> bool {
 
 #[test]
 fn tasks_are_well_formed() {
-    let ids: BTreeSet<&str> = TASKS.iter().map(|task| task.id).collect();
+    let ids: BTreeSet<&str> = TASKS.iter().map(|task| task.id()).collect();
     assert_eq!(ids.len(), TASKS.len(), "two tasks have one name");
     for task in TASKS {
-        let shipped =
-            format::shipped(task.solved).unwrap_or_else(|error| panic!("{}: {error:#}", task.id));
+        let shipped = format::shipped(task.solved())
+            .unwrap_or_else(|error| panic!("{}: {error:#}", task.id()));
         assert!(
             shipped.contains(&["TO", "DO"].concat()),
             "{}: what a learner is given says what to do",
-            task.id
+            task.id()
         );
-        assert!(format::doc(task.solved).starts_with("# "), "{}: its text has a heading", task.id);
-        let name = if is_host(task) { "run" } else { task.id };
+        assert!(
+            format::doc(task.solved()).starts_with("# "),
+            "{}: its text has a heading",
+            task.id()
+        );
+        let name = if is_host(task) { "run" } else { task.id() };
         assert_eq!(
             course::ptx::signature(&shipped, name).expect("it has one"),
-            course::ptx::signature(task.solved, name).expect("it has one")
+            course::ptx::signature(task.solved(), name).expect("it has one")
         );
         let solution = solution(task);
         let secret = solution
@@ -321,8 +326,8 @@ fn tasks_are_well_formed() {
             .filter(|line| line.len() > 24 && !shipped.contains(*line));
         for line in secret.filter(|line| !line.starts_with("//")) {
             let quoted = task.hints.iter().any(|hint| hint.contains(line));
-            assert!(!quoted, "{}: a hint quotes `{line}`", task.id);
+            assert!(!quoted, "{}: a hint quotes `{line}`", task.id());
         }
-        assert!(task.hints.iter().all(|hint| !hint.is_empty()), "{}: an empty hint", task.id);
+        assert!(task.hints.iter().all(|hint| !hint.is_empty()), "{}: an empty hint", task.id());
     }
 }

@@ -8,7 +8,6 @@ use results::{Results, Traffic};
 
 const MYTHS: &str = "docs/myths.md";
 
-/// What every myth has.
 const PARTS: [&str; 3] =
     ["**Where it comes from.**", "**The experiment.**", "**Where it is true.**"];
 
@@ -25,7 +24,6 @@ fn figure(line: &str) -> Option<Figure<'_>> {
     (of != "figure").then_some(Figure { of, is, condition })
 }
 
-/// The value of a figure.
 fn value(results: &Results, of: &str) -> Result<f64, String> {
     let missing = || format!("nobody measured: {of}");
     let row = |name: &str| measured::row(results, "", name).map_err(|error| error.to_string());
@@ -76,7 +74,6 @@ fn refutes(condition: &str, value: f64) -> Result<bool, String> {
     })
 }
 
-/// Three digits that count.
 fn shown(value: f64) -> String {
     let before = value.abs().log10().floor().max(0.0) as usize;
     let text = format!("{value:.*}", 2usize.saturating_sub(before));

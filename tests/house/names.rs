@@ -3,10 +3,9 @@
 //! No crate below `host` reaches the patterns, so code cannot name them, and texts are what is left: the strings of a
 //! program. Tests and comments may take a pattern as their example.
 
-use super::source::without_tests;
 use crate::kernels_source::{files, root};
 use host::patterns::ALL as PATTERNS;
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::collections::BTreeSet;
 
 /// Patterns whose names are words of the field, too: in a sentence they stand for themselves.
@@ -37,6 +36,44 @@ const RIGHT: [(&str, &str); 3] = [
     // The kind of an object.
     ("crates/virtual_gpu/src/objects.rs", "\"texture\""),
 ];
+
+/// The code without what is only there for tests.
+fn without_tests(tokens: TokenStream) -> Vec<TokenTree> {
+    let mut kept: Vec<TokenTree> = Vec::new();
+    let mut tokens = tokens.into_iter();
+    while let Some(token) = tokens.next() {
+        if let TokenTree::Group(group) = &token
+            && group.delimiter() == Delimiter::Bracket
+            && matches!(kept.last(), Some(TokenTree::Punct(mark)) if mark.as_char() == '#')
+            && matches!(&words(group.stream())[..], [first, rest @ ..]
+                if first == "cfg" && rest.contains(&"test".to_owned()) && !rest.contains(&"not".to_owned()))
+        {
+            kept.pop();
+            let ends_item = |token: &TokenTree| match token {
+                TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
+                TokenTree::Punct(mark) => mark.as_char() == ';' || mark.as_char() == ',',
+                _ => false,
+            };
+            let _item = tokens.by_ref().find(ends_item);
+            continue;
+        }
+        kept.push(token);
+    }
+    kept
+}
+
+/// Every word, at any depth.
+fn words(tokens: TokenStream) -> Vec<String> {
+    let mut found = Vec::new();
+    for token in tokens {
+        match token {
+            TokenTree::Ident(word) => found.push(word.to_string()),
+            TokenTree::Group(group) => found.extend(words(group.stream())),
+            _ => {}
+        }
+    }
+    found
+}
 
 /// The strings of code, without its docs and its tests.
 fn strings(tokens: TokenStream, out: &mut Vec<String>) {

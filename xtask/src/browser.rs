@@ -34,9 +34,6 @@ const AXE_PAGES: [&str; 4] = ["index.html", "glossary.html", "before_after.html"
 const AXE_PARTS: [&str; 2] = ["id=\"steps\"", "id=\"timelines\""];
 
 /// A browser on PATH.
-///
-/// # Errors
-/// There is none.
 pub fn find() -> Result<PathBuf> {
     BROWSERS.iter().find_map(|name| which::which(name).ok()).with_context(|| {
         let names = BROWSERS.join(", ");
@@ -45,9 +42,6 @@ pub fn find() -> Result<PathBuf> {
 }
 
 /// What a page has in its element `told` when its script has ended.
-///
-/// # Errors
-/// There is no browser, or it fails.
 pub fn told(page: &Path) -> Result<String> {
     let workplace = tempfile::tempdir().context("cannot make a temporary folder")?;
     let (folder, width, scheme) = (workplace.path(), WIDTHS[2], SCHEMES[0].1);

@@ -5,15 +5,13 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// A long proof.
 #[derive(Debug)]
 pub struct Proof {
     /// Names it on the command line and in the file.
     pub name: &'static str,
-    /// What it shows.
     pub shows: &'static str,
-    /// What cargo is asked for, in the workspace's root.
-    pub command: &'static [&'static str],
+    /// What cargo is asked for, in the workspace's root, separated by blanks.
+    pub command: &'static str,
     /// What the command needs in its environment, besides `PROOF_INPUTS`, the hash of its inputs, and `PROOF_SECONDS`, when
     /// it should end before it is complete.
     pub environment: &'static [(&'static str, &'static str)],
@@ -71,16 +69,15 @@ const FLEET: &[&str] = &[
 /// The integration tests of that name which only a proof runs.
 macro_rules! ignored_test {
     ($name:literal) => {
-        &["test", "--release", "--test", "integration", "--", "--ignored", "--nocapture", $name]
+        concat!("test --release --test integration -- --ignored --nocapture ", $name)
     };
 }
 
-/// All long proofs.
 pub const PROOFS: &[Proof] = &[
     Proof {
         name: "page",
         shows: "the executor in WebAssembly answers every launch of the fixtures as the program does, counter by counter",
-        command: &["xtask", "playground", "--check"],
+        command: "xtask playground --check",
         environment: &[],
         inputs: PAGE,
         figure: " answers in WebAssembly equal",
@@ -89,17 +86,7 @@ pub const PROOFS: &[Proof] = &[
     Proof {
         name: "resume",
         shows: "a run that is killed ten times at random moments and resumed has the result of an unbroken one",
-        command: &[
-            "test",
-            "--release",
-            "--package",
-            "host",
-            "--test",
-            "ended_runs",
-            "--",
-            "--nocapture",
-            "killed_ten_times",
-        ],
+        command: "test --release --package host --test ended_runs -- --nocapture killed_ten_times",
         environment: &[],
         inputs: RUNS,
         figure: " rows",
@@ -108,18 +95,7 @@ pub const PROOFS: &[Proof] = &[
     Proof {
         name: "fleet",
         shows: "of four nodes under Slurm, one that is killed, one that is requeued and one that is wrong are named; needs root and slurm-wlm",
-        command: &[
-            "test",
-            "--release",
-            "--package",
-            "host",
-            "--test",
-            "slurm",
-            "--",
-            "--nocapture",
-            "--ignored",
-            "nodes_die",
-        ],
+        command: "test --release --package host --test slurm -- --nocapture --ignored nodes_die",
         environment: &[],
         inputs: FLEET,
         figure: "all are named",
@@ -128,18 +104,7 @@ pub const PROOFS: &[Proof] = &[
     Proof {
         name: "fuzz",
         shows: "no text makes the parser, the decoder or the executor panic or take much memory or time: 10^8 texts, 10^6 kernels",
-        command: &[
-            "test",
-            "--release",
-            "--package",
-            "coalesce-simt",
-            "--test",
-            "fuzz",
-            "--",
-            "--nocapture",
-            "--ignored",
-            "the_long_run",
-        ],
+        command: "test --release --package coalesce-simt --test fuzz -- --nocapture --ignored the_long_run",
         environment: &[
             ("SIMT_FUZZ_INPUTS", "100000000"),
             ("SIMT_FUZZ_KERNELS", "1000000"),
@@ -153,15 +118,7 @@ pub const PROOFS: &[Proof] = &[
     Proof {
         name: "fuzz-files",
         shows: "no result file, profile, listing of machine code or command line makes its reader panic or take long: 10^6 of each",
-        command: &[
-            "test",
-            "--release",
-            "--test",
-            "integration",
-            "--",
-            "--nocapture",
-            "fuzz::nothing_that_is_read",
-        ],
+        command: "test --release --test integration -- --nocapture fuzz::nothing_that_is_read",
         environment: &[("FILES_FUZZ_INPUTS", "1000000")],
         inputs: FILES,
         figure: " inputs of each kind",
@@ -172,36 +129,9 @@ pub const PROOFS: &[Proof] = &[
         shows: "the executor's unsafe code passes its tests under AddressSanitizer",
         // The runtime comes with the compiler; the standard library is the compiler's own, so what it does with memory
         // inside is not seen. Miri sees more (`cargo +nightly miri test -p coalesce-simt`, where somebody has it): not run here.
-        command: &[
-            "test",
-            "--release",
-            "--package",
-            "coalesce-simt",
-            "--target",
-            "x86_64-unknown-linux-gnu",
-            "--target-dir",
-            "target/sanitizers",
-            "--test",
-            "sanitized",
-            "--test",
-            "corpus",
-            "--test",
-            "hazards",
-            "--test",
-            "threads",
-            "--test",
-            "clusters",
-            "--test",
-            "smoke",
-            "--test",
-            "errors",
-            "--test",
-            "fuzz",
-            "--",
-            "--nocapture",
-            "--test-threads",
-            "1",
-        ],
+        command: "test --release --package coalesce-simt --target x86_64-unknown-linux-gnu \
+            --target-dir target/sanitizers --test sanitized --test corpus --test hazards --test threads \
+            --test clusters --test smoke --test errors --test fuzz -- --nocapture --test-threads 1",
         environment: &[
             ("RUSTC_BOOTSTRAP", "1"),
             ("RUSTFLAGS", "-Zsanitizer=address"),
@@ -214,17 +144,7 @@ pub const PROOFS: &[Proof] = &[
     Proof {
         name: "partial-builds",
         shows: "a build of one pattern's kernels gives the PTX of a build of all, for each pattern",
-        command: &[
-            "test",
-            "--release",
-            "--package",
-            "coalesce-cuda-builder",
-            "--test",
-            "builds",
-            "--",
-            "--nocapture",
-            "a_build_of_some_kernels",
-        ],
+        command: "test --release --package coalesce-cuda-builder --test builds -- --nocapture a_build_of_some_kernels",
         environment: &[("BUILDS_ALL", "1")],
         inputs: &["crates/cuda_builder/src", "crates/cuda_std", "kernels"],
         figure: " are alike in both builds",
@@ -233,18 +153,7 @@ pub const PROOFS: &[Proof] = &[
     Proof {
         name: "course",
         shows: "the grader of the course rejects every wrong solution that changing one thing of a right one gives",
-        command: &[
-            "test",
-            "--release",
-            "--package",
-            "course",
-            "--test",
-            "proofs",
-            "--",
-            "--nocapture",
-            "--ignored",
-            "all_wrong_solutions",
-        ],
+        command: "test --release --package course --test proofs -- --nocapture --ignored all_wrong_solutions",
         environment: &[],
         inputs: COURSE,
         figure: " wrong solutions of ",
@@ -253,7 +162,7 @@ pub const PROOFS: &[Proof] = &[
     Proof {
         name: "loop-times",
         shows: "one changed line is verified in less than 5 s, one changed number in less than 10 s",
-        command: &["xtask", "loop-times", "--check"],
+        command: "xtask loop-times --check",
         environment: &[],
         inputs: LOOP,
         figure: " s median of ",
@@ -262,7 +171,7 @@ pub const PROOFS: &[Proof] = &[
     Proof {
         name: "executor-speed",
         shows: "hazard checks leave the executor at least a third of its speed, on each workload, with one thread and two",
-        command: &["xtask", "executor-speed", "--against", "b847889"],
+        command: "xtask executor-speed --against b847889",
         environment: &[],
         inputs: EXECUTOR,
         figure: " times slower with checks",
@@ -298,14 +207,7 @@ pub const PROOFS: &[Proof] = &[
     Proof {
         name: "report",
         shows: "every page of the report fits and asks for nothing in a browser",
-        command: &[
-            "xtask",
-            "report",
-            "--check-in-browser",
-            "--output",
-            "target/report",
-            "results/nvidia-h200/reference.json",
-        ],
+        command: "xtask report --check-in-browser --output target/report results/nvidia-h200/reference.json",
         environment: &[],
         inputs: REPORT,
         figure: "pages",
@@ -351,9 +253,6 @@ pub const FILE: &str = "results/proofs.toml";
 const HEADER: &str = "# Written by `cargo xtask prove NAME`. `inputs` is a hash over the contents of what the proof depends on.\n\n";
 
 /// The proof of a name.
-///
-/// # Errors
-/// There is none.
 pub fn named(name: &str) -> Result<&'static Proof> {
     PROOFS.iter().find(|proof| proof.name == name).with_context(|| {
         format!("there is no proof `{name}`: `cargo xtask prove --list` names all")
@@ -381,17 +280,11 @@ pub fn parse(text: &str) -> Result<Record> {
 }
 
 /// The record as the text of the file.
-///
-/// # Errors
-/// None is known.
 pub fn text(record: &Record) -> Result<String> {
     Ok(format!("{HEADER}{}", toml::to_string(record)?))
 }
 
 /// What the file says; nothing when there is none yet.
-///
-/// # Errors
-/// As [`parse`], or the file cannot be read.
 pub fn load(root: &Path) -> Result<Record> {
     match std::fs::read_to_string(root.join(FILE)) {
         Ok(text) => parse(&text),
@@ -401,9 +294,6 @@ pub fn load(root: &Path) -> Result<Record> {
 }
 
 /// Why a proof does not hold for this checkout; nothing when it does.
-///
-/// # Errors
-/// An input cannot be read.
 pub fn staleness(root: &Path, record: &Record, proof: &Proof) -> Result<Option<String>> {
     Ok(match record.get(proof.name) {
         None => Some("it never ran".to_owned()),
@@ -415,9 +305,6 @@ pub fn staleness(root: &Path, record: &Record, proof: &Proof) -> Result<Option<S
 }
 
 /// SHA-256 over the paths and contents of files and of all files below folders.
-///
-/// # Errors
-/// One cannot be read.
 pub fn hash(root: &Path, inputs: &[&str]) -> Result<String> {
     let mut files = Vec::new();
     for input in inputs {

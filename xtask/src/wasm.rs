@@ -62,9 +62,6 @@ pub fn module() -> Result<PathBuf> {
 }
 
 /// A linker for WebAssembly: that of the LLVM that builds kernels, one on PATH, or that of rustup's compiler.
-///
-/// # Errors
-/// There is none, or no compiler.
 pub fn linker() -> Result<PathBuf> {
     let llvm = Toolchain::find()?.llvm;
     let version = llvm.to_string_lossy().split("llvm-").nth(1).unwrap_or_default().to_owned();

@@ -1,5 +1,3 @@
-//! Where things are, and how cargo is run.
-
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
@@ -11,7 +9,6 @@ pub fn root() -> PathBuf {
     manifest.parent().map_or(manifest.clone(), Path::to_owned)
 }
 
-/// Cargo's target folder.
 pub fn target_dir() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }

@@ -1,5 +1,3 @@
-//! Widgets about one access of one warp.
-
 use super::parts::{Control, Widget, letter};
 use anyhow::{Result, anyhow, bail};
 use counters::RequestRecord;
@@ -20,7 +18,6 @@ const ORDERS: [(&str, &str); 4] = [
     ("scrambled", "((13 * lane + 7) % 32)"),
 ];
 
-/// The one request of a run.
 fn run(probe: &mut Probe, values: &[u32]) -> Result<RequestRecord> {
     let report = probe.run(values, 1).map_err(|error| anyhow!(error))?;
     let mut records = report.instructions.into_iter().flat_map(|one| one.requests);

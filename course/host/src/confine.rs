@@ -13,9 +13,6 @@ pub const IS_CONFINED: bool = cfg!(all(
 ));
 
 /// Gives up all calls of the system but those that computing needs, in every thread and for good.
-///
-/// # Errors
-/// The system's: it was built without filters.
 #[cfg(all(
     target_os = "linux",
     target_endian = "little",
@@ -40,9 +37,6 @@ pub(crate) fn confine() -> Result<(), Error> {
 }
 
 /// Leaves the process as it is: this system has no such filters.
-///
-/// # Errors
-/// None.
 #[cfg(not(all(
     target_os = "linux",
     target_endian = "little",

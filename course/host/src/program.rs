@@ -4,7 +4,7 @@
 //! The word of a run lies in the pipe, and not in memory, as long as the file runs.
 
 use crate::confine::confine;
-use crate::record::Seen;
+use crate::record::{HostMisuse, HostRun, MISTAKES};
 use crate::wire::{Answer, Order, WORD_BYTES};
 use crate::{Gpu, Run};
 use anyhow::{Context, Result, bail};
@@ -13,7 +13,7 @@ use cust::context::CurrentContext;
 use cust_ext::host_memory::{HostBuffer, HostFlags};
 use std::cell::Cell;
 use std::fs::File;
-use std::io::{Error, Read};
+use std::io::{Error, ErrorKind, Read};
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::process::ExitCode;
 use virtual_gpu::{Misuse, MisuseKind};
@@ -72,7 +72,6 @@ fn set_aside(number: RawFd, stream: &impl AsFd, instead: RawFd) -> Result<File> 
     Ok(aside.into())
 }
 
-/// Runs a file once.
 fn answer(gpu: &Gpu, run: Run, order: &Order) -> Result<Answer> {
     gpu.factor.set(order.factor);
     let mut target = vec![UNWRITTEN; order.target];
@@ -104,7 +103,13 @@ fn named(message: &str, source: &[u32], target: &[u32]) -> String {
     })
 }
 
-fn watched(gpu: &Gpu, run: Run, source: &[u32], target: &mut [u32]) -> Seen {
+/// Whether the system refused a call, of which the program has given up most.
+fn is_forbidden(error: &anyhow::Error) -> bool {
+    let mut causes = error.chain().filter_map(|cause| cause.downcast_ref::<Error>());
+    causes.any(|cause| cause.kind() == ErrorKind::PermissionDenied)
+}
+
+fn watched(gpu: &Gpu, run: Run, source: &[u32], target: &mut [u32]) -> HostRun {
     virtual_gpu::misuse();
     virtual_gpu::order();
     gpu.device.watch_operations();
@@ -119,14 +124,19 @@ fn watched(gpu: &Gpu, run: Run, source: &[u32], target: &mut [u32]) -> Seen {
     let is_pageable = |one: &&Misuse| one.kind == MisuseKind::PageableAsyncCopy;
     let pageable_copies = misuse.iter().filter(is_pageable).count() as u64;
     let first = misuse.into_iter().find(|one| !one.kind.is_advice());
-    let mut seen = Seen {
-        error: ran.and_then(|()| Ok(late?)).err().map(|error| format!("{error:#}")),
-        misuse: first.map(|one| {
-            let message = format!("{}: {}", one.call, one.message);
-            (format!("{:?}", one.kind), named(&message, source, target), one.location)
+    let failed = ran.and_then(|()| Ok(late?)).err();
+    let mut seen = HostRun {
+        is_forbidden: failed.as_ref().is_some_and(is_forbidden),
+        error: failed.map(|error| format!("{error:#}")),
+        misuse: first.map(|one| HostMisuse {
+            mistake: MISTAKES.iter().position(|kind| *kind == one.kind),
+            kind: format!("{:?}", one.kind),
+            call: one.call.to_owned(),
+            message: named(&format!("{}: {}", one.call, one.message), source, target),
+            place: one.location,
         }),
         pageable_copies,
-        ..Seen::default()
+        ..HostRun::default()
     };
     seen.record(&operations, order);
     seen

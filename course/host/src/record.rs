@@ -2,36 +2,62 @@
 
 use cuda_host::{OperationKind, OperationRecord};
 use serde::{Deserialize, Serialize};
-use virtual_gpu::OrderRecord;
+use virtual_gpu::{MisuseKind, OrderRecord};
 
 /// The most records of a kind; a file that asks the driver for more is told so.
 const MAX_RECORDS: usize = 20_000;
 
 /// What one run of a file came to, besides its results.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Seen {
+pub struct HostRun {
     /// The driver's error, or the file's own.
     pub error: Option<String>,
-    /// The first mistake of the host's: its kind, what happened, and where.
-    pub misuse: Option<(String, String, Option<String>)>,
+    /// Whether that is because the system allows the file nothing but computing.
+    pub is_forbidden: bool,
+    /// The first mistake of the host's.
+    pub misuse: Option<HostMisuse>,
     /// Sizes of asynchronous copies of pageable memory, which keep the host.
     pub pageable_copies: u64,
     /// The calls of the driver, by name, in their order.
     pub calls: Vec<String>,
     /// The bytes of each copy between host and device.
     pub copies: Vec<u64>,
-    /// What orders the work.
     pub order: Vec<Record>,
 }
+
+/// A mistake of the host's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HostMisuse {
+    /// The place of its kind in [`MISTAKES`]; nothing for others.
+    pub mistake: Option<usize>,
+    /// What its kind is called.
+    pub kind: String,
+    /// The driver call that showed it.
+    pub call: String,
+    pub message: String,
+    /// Where in the file the call is.
+    pub place: Option<String>,
+}
+
+/// Mistakes that a host file is graded by.
+pub const MISTAKES: &[MisuseKind] = &[
+    MisuseKind::DoubleFree,
+    MisuseKind::UseAfterFree,
+    MisuseKind::OutOfBounds,
+    MisuseKind::MissingOrder,
+    MisuseKind::HostMemoryChanged,
+    MisuseKind::HostMemoryFreed,
+    MisuseKind::Context,
+    MisuseKind::Unsupported,
+    MisuseKind::KernelFault,
+];
 
 /// Work that was enqueued, or the host's waiting for some.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Record {
     /// Work, the number of which is that of its place among all work.
     Enqueued {
-        /// Its number.
         id: usize,
-        /// What it is.
         work: Work,
         /// The numbers of what it follows.
         after: Vec<usize>,
@@ -40,12 +66,10 @@ pub enum Record {
     Waited(Vec<usize>),
 }
 
-/// What a device does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Work {
     /// So many bytes to the device.
     Upload(u64),
-    /// A kernel.
     Kernel,
     /// So many bytes to the host.
     Download(u64),
@@ -53,7 +77,7 @@ pub enum Work {
     Other,
 }
 
-impl Seen {
+impl HostRun {
     /// Takes what was recorded into it; says so where that is too much.
     pub(crate) fn record(&mut self, operations: &[OperationRecord], order: Vec<OrderRecord>) {
         for one in operations {
@@ -69,7 +93,7 @@ impl Seen {
         let most = [self.copies.len(), self.calls.len(), self.order.len()].into_iter().max();
         if most > Some(MAX_RECORDS) {
             let why = format!("the file asks the driver for more than {MAX_RECORDS} things");
-            *self = Seen { error: Some(why), ..Seen::default() };
+            *self = HostRun { error: Some(why), ..HostRun::default() };
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What judge and program say to each other. For each run the judge sends an order and a word, and the program answers
 //! with the word, which it reads only when the file has ended.
 
-use crate::record::Seen;
+use crate::record::HostRun;
 use anyhow::{Context, Result};
 use std::io::{Read, Write};
 
@@ -12,7 +12,6 @@ const MAX_VALUES: u64 = 1 << 24;
 /// The longest record, in bytes.
 const MAX_RECORD: u64 = 1 << 24;
 
-/// One run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order {
     /// The array of the host.
@@ -21,24 +20,18 @@ pub struct Order {
     pub target: usize,
     /// What the device's kernel multiplies by.
     pub factor: u32,
-    /// Whether both are pinned.
     pub is_pinned: bool,
 }
 
 /// What a run came to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// What was recorded.
-    pub seen: Seen,
-    /// The result.
+    pub seen: HostRun,
     pub target: Vec<u32>,
 }
 
 impl Order {
     /// Sends it.
-    ///
-    /// # Errors
-    /// The system's.
     pub fn write(&self, mut to: impl Write) -> Result<()> {
         let (source, target) = (self.source.len() as u64, self.target as u64);
         let header = [source, target, u64::from(self.factor), u64::from(self.is_pinned)];
@@ -73,9 +66,6 @@ impl Answer {
 }
 
 /// Receives the answer that begins with this word.
-///
-/// # Errors
-/// It begins with another, or ends too early.
 pub fn read_answer(word: [u8; WORD_BYTES], mut from: impl Read) -> Result<Answer> {
     let mut found = [0; WORD_BYTES];
     from.read_exact(&mut found)?;
@@ -118,7 +108,8 @@ mod tests {
         let mut received = sent.as_slice();
         assert_eq!(Order::read(&mut received).unwrap(), Some(order));
         assert_eq!(Order::read(&mut received).unwrap(), None);
-        let answer = Answer { seen: Seen { copies: vec![8], ..Seen::default() }, target: vec![5] };
+        let answer =
+            Answer { seen: HostRun { copies: vec![8], ..HostRun::default() }, target: vec![5] };
         let mut sent = Vec::new();
         answer.write([7; WORD_BYTES], &mut sent).unwrap();
         assert_eq!(read_answer([7; WORD_BYTES], sent.as_slice()).unwrap(), answer);

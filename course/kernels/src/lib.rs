@@ -1,6 +1,6 @@
 //! The solved kernels of the course, a file for each task. What a learner is given is made from these files: the lines
 //! between the marks `// learn:` are replaced (`course/src/format.rs`).
-
+#![allow(missing_docs, reason = "this crate is not published")]
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", allow(unused_imports))]
 

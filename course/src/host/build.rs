@@ -27,9 +27,7 @@ const MAX_OUTPUT: u64 = 1 << 20;
 
 /// A file of a program.
 pub struct Source<'a> {
-    /// Its name in the program.
     pub name: &'a str,
-    /// Where it is.
     pub path: &'a Path,
 }
 
@@ -127,9 +125,6 @@ fn word() -> [u8; WORD_BYTES] {
 
 /// Links files to one program, in a folder of its own below the target folder; `None` when the compiler refuses them, and
 /// has said why.
-///
-/// # Errors
-/// When there is no compiler, or a folder cannot be written.
 pub fn build(places: &Places, folder: &str, files: &[Source<'_>]) -> Result<Option<Program>> {
     let folder = places.target.join("learn").join(folder);
     let cannot = || format!("cannot create {}: is the disk full?", folder.display());

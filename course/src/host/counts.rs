@@ -1,9 +1,8 @@
 //! What a host program asked of the driver and of the bus, counted from what the virtual GPU recorded.
 
 use super::order::{ENGINES, Ordered, Plan};
-use course_host::Seen;
+use course_host::HostRun;
 
-/// Columns of a timeline.
 const COLUMNS: usize = 56;
 
 /// What one run of a host task did.
@@ -11,7 +10,6 @@ const COLUMNS: usize = 56;
 pub struct HostCounts {
     /// Copies between host and device.
     pub copies: u64,
-    /// Bytes that they moved.
     pub bus_bytes: u64,
     /// Calls that pin memory of the host.
     pub pins: u64,
@@ -19,7 +17,6 @@ pub struct HostCounts {
     pub allocations: u64,
     /// Calls that launch a kernel or a graph, those that are recorded into a graph included.
     pub launches: u64,
-    /// Graphs that were instantiated.
     pub instantiations: u64,
     /// Calls in which the host waits for the device.
     pub waits: u64,
@@ -34,8 +31,7 @@ pub struct HostCounts {
 }
 
 impl HostCounts {
-    /// Counts what was recorded.
-    pub fn of(seen: &Seen) -> HostCounts {
+    pub fn of(seen: &HostRun) -> HostCounts {
         let mut counts = HostCounts {
             copies: seen.copies.len() as u64,
             bus_bytes: seen.copies.iter().sum(),
@@ -92,7 +88,7 @@ mod tests {
     #[test]
     fn calls_and_bytes_are_counted_and_steps_are_drawn() {
         let work = |id, work, after| Record::Enqueued { id, work, after };
-        let seen = Seen {
+        let seen = HostRun {
             copies: vec![8],
             calls: vec!["cuMemAlloc_v2".to_owned()],
             order: vec![
@@ -100,7 +96,7 @@ mod tests {
                 work(1, Work::Kernel, vec![0]),
                 work(2, Work::Kernel, vec![1]),
             ],
-            ..Seen::default()
+            ..HostRun::default()
         };
         let counts = HostCounts::of(&seen);
         assert_eq!((counts.copies, counts.bus_bytes, counts.allocations), (1, 8, 1));

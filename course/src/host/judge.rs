@@ -1,40 +1,24 @@
-//! Judging what a host file did: results, mistakes of the host's, counts.
-
 use super::build::{Ended, Program};
 use super::counts::HostCounts;
 use crate::bounds;
 use crate::count::Run;
 use crate::mistake::Found;
 use crate::question::{Execute, SEED};
-use crate::task::{Because, Kind, Task};
+use crate::task::{FailureKind, Kind, Task};
 use crate::verdict::{Failure, Verdict};
 use crate::words;
 use anyhow::{Context, Result, bail};
 use coalesce::data::{Data, Element, compare};
 use coalesce::pattern::{Output, Size};
 use coalesce::verify::case;
-use course_host::{Answer, IS_CONFINED, Order, Seen};
+use course_host::{Answer, HostMisuse, HostRun, IS_CONFINED, MISTAKES, Order};
 use virtual_gpu::MisuseKind;
-
-/// Mistakes that a host file is graded by.
-const MISTAKES: &[MisuseKind] = &[
-    MisuseKind::DoubleFree,
-    MisuseKind::UseAfterFree,
-    MisuseKind::OutOfBounds,
-    MisuseKind::MissingOrder,
-    MisuseKind::HostMemoryChanged,
-    MisuseKind::HostMemoryFreed,
-    MisuseKind::Context,
-    MisuseKind::Unsupported,
-    MisuseKind::KernelFault,
-];
 
 /// The call by which a stream waits for an event.
 const WAIT: &str = "cuStreamWaitEvent";
 
 /// A host file, to be asked about.
-pub struct Asked<'a> {
-    /// The task.
+pub struct HostSubmission<'a> {
     pub task: &'static Task,
     /// The program and the file's name in it.
     pub program: &'a Program,
@@ -42,7 +26,7 @@ pub struct Asked<'a> {
     pub name: &'a str,
 }
 
-impl Execute for Asked<'_> {
+impl Execute for HostSubmission<'_> {
     fn run(&self, size: &Size) -> Result<Run> {
         run_at(self.task, self.program, self.name, size)
     }
@@ -52,17 +36,12 @@ impl Execute for Asked<'_> {
         let (order, _) = ordered(self.task, SEED, &Size::new(largest))?;
         let (answers, _) = self.program.run(self.name, &[order])?;
         let misuse = answers.into_iter().next().and_then(|answer| answer.seen.misuse);
-        let found = misuse.and_then(|(kind, message, _)| {
-            let call = message.split(':').next().unwrap_or_default().to_owned();
-            Some(Found { because: Because::Misuse(mistake(&kind)?), lines: Vec::new(), call })
+        let found = misuse.and_then(|misuse| {
+            let because = FailureKind::Misuse(MISTAKES[misuse.mistake?]);
+            Some(Found { because, lines: Vec::new(), call: misuse.call })
         });
         Ok(found.into_iter().collect())
     }
-}
-
-/// The mistake of a name.
-fn mistake(kind: &str) -> Option<MisuseKind> {
-    MISTAKES.iter().copied().find(|one| format!("{one:?}") == kind)
 }
 
 /// What a file is given at a size, and what it has to make of it: only the first leaves this process.
@@ -81,27 +60,21 @@ fn ordered(task: &'static Task, seed: u64, size: &Size) -> Result<(Order, Output
 }
 
 /// What a host file counts at a size.
-///
-/// # Errors
-/// When it does not run.
 pub fn run_at(task: &'static Task, program: &Program, name: &str, size: &Size) -> Result<Run> {
     let (order, _) = ordered(task, SEED, size)?;
     let (answers, ended) = program.run(name, &[order])?;
     match (answers.into_iter().next().map(|answer| answer.seen), ended) {
-        (Some(seen @ Seen { error: None, .. }), _) => {
+        (Some(seen @ HostRun { error: None, .. }), _) => {
             Ok(Run { host: HostCounts::of(&seen), ..Run::default() })
         }
-        (Some(Seen { error: Some(why), .. }), _) | (None, Ended::Badly(why)) => {
-            bail!("{} does not run at {}: {why}", task.id, task.pattern.show_size(size))
+        (Some(HostRun { error: Some(why), .. }), _) | (None, Ended::Badly(why)) => {
+            bail!("{} does not run at {}: {why}", task.id(), task.pattern.show_size(size))
         }
-        (None, _) => bail!("{} does not end at {}", task.id, task.pattern.show_size(size)),
+        (None, _) => bail!("{} does not end at {}", task.id(), task.pattern.show_size(size)),
     }
 }
 
 /// Grades a host file; `source` is its text, `seed` decides the second set of inputs.
-///
-/// # Errors
-/// When the program does not start.
 pub fn grade(
     task: &'static Task,
     (program, name, source): (&Program, &str, &str),
@@ -128,7 +101,7 @@ pub fn grade(
     verdict.passed.push(("correct", format!("{} sizes, two sets of random data", sizes.len())));
     let mistakes = "no mistake of the host's: order, lifetimes, changed memory";
     verdict.passed.push(("mistakes", mistakes.to_owned()));
-    let is_one_order = task.fails_as_shipped == Because::Misuse(MisuseKind::MissingOrder)
+    let is_one_order = task.fails_as_shipped == FailureKind::Misuse(MisuseKind::MissingOrder)
         && !answers.iter().any(|one| one.seen.calls.iter().any(|call| call.starts_with(WAIT)));
     if is_one_order {
         let order = "the order comes from one stream: right, and what two streams need is an event";
@@ -156,22 +129,22 @@ pub fn grade(
 fn stopped(task: &Task, size: &Size, ended: &Ended) -> Failure {
     let (because, message, next) = match ended {
         Ended::Late => (
-            Because::Hangs,
+            FailureKind::Hangs,
             "the file did not end within its time".to_owned(),
             "which condition ends the loop, and who makes it true?",
         ),
         Ended::Loud => (
-            Because::Stopped,
+            FailureKind::Stopped,
             "the file printed without end".to_owned(),
             "a mebibyte is read, and nobody reads that much",
         ),
         Ended::Badly(why) => (
-            Because::Stopped,
+            FailureKind::Stopped,
             format!("the file ended the program: {why}"),
             "read the message from its beginning; memory is limited to 1 GiB, and a file opens and starts nothing",
         ),
         Ended::Well => (
-            Because::Stopped,
+            FailureKind::Stopped,
             "the file ended the program".to_owned(),
             "return instead of `std::process::exit`",
         ),
@@ -180,7 +153,7 @@ fn stopped(task: &Task, size: &Size, ended: &Ended) -> Failure {
     failure("correct", because, message, next.to_owned())
 }
 
-fn failure(stage: &'static str, because: Because, message: String, next: String) -> Failure {
+fn failure(stage: &'static str, because: FailureKind, message: String, next: String) -> Failure {
     Failure { stage, because, message, line: None, strip: Vec::new(), next }
 }
 
@@ -194,8 +167,9 @@ fn judged(
 ) -> Option<Failure> {
     let Answer { seen, target } = answer;
     let at = format!("(at {}, data of seed {seed})", task.pattern.show_size(size));
-    if let Some((kind, message, place)) = &seen.misuse {
-        let because = mistake(kind).map_or(Because::Stopped, Because::Misuse);
+    if let Some(HostMisuse { mistake, kind, message, place, .. }) = &seen.misuse {
+        let because = mistake.map(|place| FailureKind::Misuse(MISTAKES[place]));
+        let because = because.unwrap_or(FailureKind::Stopped);
         let line = place.as_deref().and_then(|place| place.rsplit_once(':')?.1.parse::<u32>().ok());
         let line = line.and_then(|line| {
             Some((line, source.lines().nth((line as usize).checked_sub(1)?)?.trim().to_owned()))
@@ -207,16 +181,16 @@ fn judged(
         return Some(Failure { line, ..failed });
     }
     if let Some(error) = &seen.error {
-        let next = if error.contains("Operation not permitted") {
+        let next = if seen.is_forbidden {
             "a file of this task computes and calls the driver; it opens, starts and connects nothing"
         } else {
             "read the message from its beginning: it names the call"
         };
         let next = next.to_owned();
-        return Some(failure("correct", Because::Stopped, format!("{error} {at}"), next));
+        return Some(failure("correct", FailureKind::Stopped, format!("{error} {at}"), next));
     }
     let mismatch = compare(&Data::U32(target.clone()), &right.reference, right.tolerance)?;
     let wrong = words::mismatch("target", target.len(), &mismatch);
     let next = "has the host waited for the copy that brings this element?".to_owned();
-    Some(failure("correct", Because::Wrong, format!("{wrong} {at}"), next))
+    Some(failure("correct", FailureKind::Wrong, format!("{wrong} {at}"), next))
 }

@@ -8,7 +8,7 @@ mod order;
 
 pub use build::{Program, Source, build};
 pub use counts::HostCounts;
-pub use judge::{Asked, grade, run_at};
+pub use judge::{HostSubmission, grade, run_at};
 
 /// What `course_host::step` makes of a value, for references.
 pub fn stepped(value: u32, factor: u32, add: u32, rounds: u32) -> u32 {

@@ -25,7 +25,6 @@ pub(super) struct Ordered(Vec<Node>);
 /// When the engines are at work if each copies and computes as fast as the others and calls take no time.
 #[derive(Default)]
 pub(super) struct Plan {
-    /// The spans of each engine.
     pub engines: [Vec<(f64, f64)>; 3],
     /// When the last of them ends.
     pub end: f64,

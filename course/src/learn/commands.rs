@@ -1,4 +1,3 @@
-//! The commands that do one thing and end.
 #![allow(clippy::print_stdout, reason = "a command-line program prints its results")]
 
 use super::session::{Outcome, Session};
@@ -99,7 +98,7 @@ pub fn next(task: &Task) -> &'static Task {
 /// What to go on with.
 pub fn next_line(task: &Task) -> String {
     let next = next(task);
-    screen::wrapped(&format!("next: {} ({} of {})", next.id, place(next), TASKS.len()))
+    screen::wrapped(&format!("next: {} ({} of {})", next.id(), place(next), TASKS.len()))
 }
 
 fn as_json(task: &Task, outcome: &Result<Outcome, String>, took: Duration) -> serde_json::Value {
@@ -125,14 +124,14 @@ fn as_json(task: &Task, outcome: &Result<Outcome, String>, took: Duration) -> se
     };
     let passed = outcome.as_ref().is_ok_and(Outcome::is_pass);
     json!({
-        "id": task.id, "passed": passed, "stage": stage, "message": message, "line": line,
+        "id": task.id(), "passed": passed, "stage": stage, "message": message, "line": line,
         "counts": counts, "seconds": took.as_secs_f64(),
     })
 }
 
 /// The place of a task in the course, from 1.
 pub fn place(task: &Task) -> usize {
-    TASKS.iter().position(|one| one.id == task.id).map_or(0, |index| index + 1)
+    TASKS.iter().position(|one| one.id() == task.id()).map_or(0, |index| index + 1)
 }
 
 pub fn open(session: &Session, id: Option<&str>) -> Result<ExitCode> {
@@ -140,7 +139,7 @@ pub fn open(session: &Session, id: Option<&str>) -> Result<ExitCode> {
     print!("{}", screen::heading(task, place(task), TASKS.len()));
     println!(
         "\n{}\nYour file: {}",
-        screen::prose(&format::doc(task.solved)),
+        screen::prose(&format::doc(task.solved())),
         folder::file(&session.places, task).display()
     );
     Ok(ExitCode::SUCCESS)
@@ -153,18 +152,18 @@ pub fn doc(session: &Session, id: Option<&str>) -> Result<ExitCode> {
 
 pub fn hint(session: &mut Session, id: Option<&str>) -> Result<ExitCode> {
     let task = session.task(id)?;
-    let entry = session.progress.of(task.id);
+    let entry = session.progress.of(task.id());
     let shown = entry.hints.min(task.hints.len() - 1);
     entry.hints = shown + 1;
     let hint = format!("hint {} of {}: {}", shown + 1, task.hints.len(), task.hints[shown]);
     print!("{}", screen::wrapped(&hint));
-    session.progress.write(&session.places.learn, task.id)?;
+    session.progress.write(&session.places.learn, task.id())?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// The questions that are open now, and whether they are about the learner's own kernel.
 pub fn questions(session: &Session, task: &'static Task) -> (Vec<&'static Question>, bool) {
-    let is_done = session.progress.is_done(task.id);
+    let is_done = session.progress.is_done(task.id());
     (if is_done { task.after.iter().collect() } else { task.questions_before() }, is_done)
 }
 
@@ -172,7 +171,7 @@ pub fn guess(session: &mut Session, id: &str, answers: &[String]) -> Result<Exit
     let task = session.task(Some(id))?;
     let (questions, own) = questions(session, task);
     if questions.is_empty() {
-        println!("there is no question about `{}` now", task.id);
+        println!("there is no question about `{}` now", task.id());
         return Ok(ExitCode::SUCCESS);
     }
     if answers.is_empty() {
@@ -198,8 +197,8 @@ pub fn guess(session: &mut Session, id: &str, answers: &[String]) -> Result<Exit
         right += usize::from(matches!(reply, Reply::Right(_)));
         print!("{}", screen::wrapped(&show_reply(&reply)));
     }
-    session.progress.of(task.id).guesses.extend(given);
-    session.progress.write(&session.places.learn, task.id)?;
+    session.progress.of(task.id()).guesses.extend(given);
+    session.progress.write(&session.places.learn, task.id())?;
     Ok(if right == questions.len() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -212,7 +211,6 @@ pub fn question_text(question: &Question) -> String {
     std::iter::once(first).chain(choices).collect()
 }
 
-/// A reply for people.
 pub fn show_reply(reply: &Reply) -> String {
     match reply {
         Reply::Right(why) => format!("right. {why}"),
@@ -223,8 +221,8 @@ pub fn show_reply(reply: &Reply) -> String {
 
 pub fn list(session: &Session) -> Result<ExitCode> {
     for task in TASKS {
-        let entry = session.progress.tasks.get(task.id).cloned().unwrap_or_default();
-        let state = if entry.done && entry.task != hash(task.solved) {
+        let entry = session.progress.tasks.get(task.id()).cloned().unwrap_or_default();
+        let state = if entry.done && entry.task != hash(task.solved()) {
             // It was another task when it passed: `check` says whether it still does.
             "older"
         } else if entry.done && entry.fails_now {
@@ -245,7 +243,7 @@ pub fn list(session: &Session) -> Result<ExitCode> {
         }
         let notes =
             if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) };
-        let (place, id, kind) = (place(task), task.id, task.kind.name());
+        let (place, id, kind) = (place(task), task.id(), task.kind.name());
         let start = format!("{place:>3}  {state:5} {id:20} {kind:8} ");
         print!("{}", screen::behind(start, &format!("{}{notes}", task.title())));
     }
@@ -264,13 +262,13 @@ pub fn reset(session: &mut Session, id: &str) -> Result<ExitCode> {
 
 pub fn show(session: &mut Session, id: &str) -> Result<ExitCode> {
     let task = session.task(Some(id))?;
-    let entry = session.progress.of(task.id);
+    let entry = session.progress.of(task.id());
     if let Some(why) = entry.refuses_solution() {
         bail!("{why}");
     }
     entry.solution_seen |= !entry.done;
-    session.progress.write(&session.places.learn, task.id)?;
-    print!("{}", format::solution(task.solved)?);
+    session.progress.write(&session.places.learn, task.id())?;
+    print!("{}", format::solution(task.solved())?);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -279,7 +277,7 @@ pub fn try_at(session: &Session, id: &str, set: &[String]) -> Result<ExitCode> {
     let size = size_of(task, set)?;
     let work = session.work(task, true)?;
     let run = work.ask(task).run(&size)?;
-    println!("{} at {}, data of seed {SEED}", task.id, task.pattern.show_size(&size));
+    println!("{} at {}, data of seed {SEED}", task.id(), task.pattern.show_size(&size));
     for count in Count::ALL {
         let value = count.of(&run);
         if value > 0.0 {
@@ -320,8 +318,9 @@ fn size_of(task: &Task, set: &[String]) -> Result<Size> {
             .split_once('=')
             .with_context(|| format!("`{text}` is no NAME=NUMBER, such as `n=33`"))?;
         let index = task.pattern.dimensions.iter().position(|one| one.name == name);
-        let index = index
-            .with_context(|| format!("`{name}` is no number of {}: it has {}", task.id, names()))?;
+        let index = index.with_context(|| {
+            format!("`{name}` is no number of {}: it has {}", task.id(), names())
+        })?;
         let value: usize =
             value.parse().ok().with_context(|| format!("`{value}` is no whole number"))?;
         if value == 0 {
@@ -344,8 +343,8 @@ pub fn times(session: &Session) -> Result<ExitCode> {
     let mut all = Vec::new();
     println!("seconds from save to verdict\n  compile  grade  both  task");
     for task in TASKS {
-        let file = folder.join(format!("{}.rs", task.id));
-        let solution = format::solution(task.solved)?;
+        let file = folder.join(format!("{}.rs", task.id()));
+        let solution = format::solution(task.solved())?;
         // An empty line more is a changed line table, so nothing is taken from the run before.
         let old = std::fs::read_to_string(&file).unwrap_or_default();
         let text = if old == solution { format!("{solution}\n\n") } else { solution };
@@ -356,13 +355,13 @@ pub fn times(session: &Session) -> Result<ExitCode> {
         );
         std::fs::write(&file, moved).with_context(|| format!("cannot write {}", file.display()))?;
         let begin = Instant::now();
-        let Some(work) = Work::build(&session.places, task, task.id, &file)? else {
-            bail!("the solution of {} does not compile", task.id)
+        let Some(work) = Work::build(&session.places, task, task.id(), &file)? else {
+            bail!("the solution of {} does not compile", task.id())
         };
         let compiled = begin.elapsed().as_secs_f64();
         work.grade(task, 2)?;
         let both = begin.elapsed().as_secs_f64();
-        println!("  {compiled:7.2} {:6.2} {both:5.2}  {}", both - compiled, task.id);
+        println!("  {compiled:7.2} {:6.2} {both:5.2}  {}", both - compiled, task.id());
         all.push(both);
     }
     all.sort_by(f64::total_cmp);

@@ -8,15 +8,11 @@ use anyhow::{Context, Result};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// The file of a task.
 pub fn file(places: &Places, task: &Task) -> PathBuf {
-    places.learn.join(format!("{}.rs", task.id))
+    places.learn.join(format!("{}.rs", task.id()))
 }
 
 /// Writes what is not there yet; says how many tasks are new.
-///
-/// # Errors
-/// When the folder cannot be written.
 pub fn complete(places: &Places) -> Result<usize> {
     let learn = &places.learn;
     std::fs::create_dir_all(learn)
@@ -25,7 +21,7 @@ pub fn complete(places: &Places) -> Result<usize> {
     for task in TASKS {
         let path = file(places, task);
         if !path.exists() {
-            write(&path, format::shipped(task.solved)?.as_bytes())?;
+            write(&path, format::shipped(task.solved())?.as_bytes())?;
             new += 1;
         }
     }
@@ -43,9 +39,6 @@ pub fn complete(places: &Places) -> Result<usize> {
 }
 
 /// Writes a task's file anew and keeps the old one beside it.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn reset(places: &Places, task: &Task) -> Result<Option<PathBuf>> {
     let path = file(places, task);
     let mut kept = None;
@@ -56,7 +49,7 @@ pub fn reset(places: &Places, task: &Task) -> Result<Option<PathBuf>> {
         write(&backup, &text)?;
         kept = Some(backup);
     }
-    write(&path, format::shipped(task.solved)?.as_bytes())?;
+    write(&path, format::shipped(task.solved())?.as_bytes())?;
     Ok(kept)
 }
 
@@ -117,7 +110,7 @@ fn editor(places: &Places) -> Result<Vec<(PathBuf, String)>> {
             let _ = write!(
                 text,
                 "\n[[example]]\nname = \"{0}\"\npath = \"../../{0}.rs\"\ncrate-type = [\"lib\"]\n",
-                task.id
+                task.id()
             );
         }
         let folder = Path::new("editor").join(name);

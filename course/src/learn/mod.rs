@@ -113,7 +113,6 @@ enum Command {
     },
 }
 
-/// Runs the program.
 pub fn main() -> ExitCode {
     end_quietly_when_nobody_reads();
     let arguments = Arguments::parse();

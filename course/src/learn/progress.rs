@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// The version of the file.
 const VERSION: u32 = 1;
 /// Tries after which the solution is shown to who asks.
 const TRIES: usize = 3;
@@ -16,7 +15,6 @@ const TRIES: usize = 3;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
     version: u32,
-    /// By the task's name.
     #[serde(default)]
     pub tasks: BTreeMap<String, Entry>,
 }
@@ -25,7 +23,6 @@ pub struct Progress {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Entry {
-    /// It passed.
     pub done: bool,
     /// It passed, and what is in the file now does not.
     pub fails_now: bool,
@@ -33,7 +30,6 @@ pub struct Entry {
     pub attempts: u32,
     /// Different texts that did not pass, as the start of their SHA-256; as many as open the solution.
     pub tried: Vec<String>,
-    /// Hints that were shown.
     pub hints: usize,
     /// The solution was shown before it passed.
     pub solution_seen: bool,
@@ -69,9 +65,6 @@ impl Progress {
     }
 
     /// Reads the file; nothing was done where there is none.
-    ///
-    /// # Errors
-    /// A sentence: it is damaged, or of a newer version.
     pub fn read(learn: &Path) -> Result<Progress> {
         let path = Progress::path(learn);
         let text = match std::fs::read_to_string(&path) {
@@ -101,9 +94,6 @@ impl Progress {
 
     /// Writes what was done of a task into the file, whole or not at all; what others wrote of other tasks in the
     /// meantime stays.
-    ///
-    /// # Errors
-    /// When it cannot be written; the old one stays.
     pub fn write(&mut self, learn: &Path, id: &str) -> Result<()> {
         let path = Progress::path(learn);
         let turn = learn.join(".progress.lock");
@@ -125,10 +115,9 @@ impl Progress {
 
     /// How many tasks of this course passed.
     pub fn done(&self) -> usize {
-        TASKS.iter().filter(|task| self.is_done(task.id)).count()
+        TASKS.iter().filter(|task| self.is_done(task.id())).count()
     }
 
-    /// Whether a task passed.
     pub fn is_done(&self, id: &str) -> bool {
         self.tasks.get(id).is_some_and(|entry| entry.done)
     }

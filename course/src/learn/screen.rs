@@ -96,15 +96,13 @@ pub fn behind(start: String, text: &str) -> String {
     wrapped_behind(start, indent, text)
 }
 
-/// The heading of a task.
 pub fn heading(task: &Task, place: usize, of: usize) -> String {
-    let name = format!("{} / {}", task.lesson, task.id);
+    let name = format!("{} / {}", task.lesson, task.id());
     let place = format!("{place} of {of}");
     let space = width().saturating_sub(name.len() + place.len()).max(1);
     format!("{name}{}{place}\n", " ".repeat(space))
 }
 
-/// A verdict.
 pub fn verdict(task: &Task, verdict: &Verdict) -> String {
     let mut text = String::new();
     for (stage, sentence) in &verdict.passed {
@@ -129,7 +127,7 @@ pub fn verdict(task: &Task, verdict: &Verdict) -> String {
     for remark in &verdict.remarks {
         text.push_str(&labelled("remark", remark));
     }
-    let _ = writeln!(text, "{} passes.", task.id);
+    let _ = writeln!(text, "{} passes.", task.id());
     coloured(text)
 }
 

@@ -16,22 +16,18 @@ use std::time::{Duration, Instant};
 
 /// A learner's folder in use.
 pub struct Session {
-    /// Where things are.
     pub places: Places,
-    /// What was done.
     pub progress: Progress,
 }
 
 /// What a check came to.
 pub enum Outcome {
-    /// It was graded.
     Graded(Verdict),
     /// The compiler refused it, and has said why.
     Refused,
 }
 
 impl Outcome {
-    /// Whether it passes.
     pub fn is_pass(&self) -> bool {
         matches!(self, Outcome::Graded(verdict) if verdict.is_pass())
     }
@@ -39,9 +35,6 @@ impl Outcome {
 
 impl Session {
     /// Opens a folder, and completes it.
-    ///
-    /// # Errors
-    /// When it cannot be written, or its progress cannot be read.
     pub fn open(places: Places) -> Result<Session> {
         let progress = Progress::read(&places.learn)?;
         let new = folder::complete(&places)?;
@@ -52,29 +45,23 @@ impl Session {
     }
 
     /// The task of a name; without one, the first that has not passed.
-    ///
-    /// # Errors
-    /// There is none.
     pub fn task(&self, id: Option<&str>) -> Result<&'static Task> {
         match id {
             Some(id) => named(id.trim_end_matches(".rs")).with_context(|| {
                 format!("there is no task `{id}`: `cargo xtask learn list` shows them all")
             }),
             None => {
-                let open = TASKS.iter().find(|task| !self.progress.is_done(task.id));
+                let open = TASKS.iter().find(|task| !self.progress.is_done(task.id()));
                 Ok(open.copied().unwrap_or(TASKS[TASKS.len() - 1]))
             }
         }
     }
 
     /// Compiles and grades a task's file.
-    ///
-    /// # Errors
-    /// When it cannot be read or there is no compiler.
     pub fn check(&mut self, task: &'static Task) -> Result<(Outcome, Duration)> {
         let begin = Instant::now();
         let file = folder::file(&self.places, task);
-        let outcome = match Work::build(&self.places, task, task.id, &file)? {
+        let outcome = match Work::build(&self.places, task, task.id(), &file)? {
             None => Outcome::Refused,
             Some(work) => Outcome::Graded(work.grade(task, fresh_seed())?),
         };
@@ -87,12 +74,9 @@ impl Session {
     }
 
     /// Grades PTX of another compiler. Nothing of it is noted.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn check_ptx(&self, task: &'static Task, path: &Path) -> Result<Outcome> {
         if matches!(task.kind, Kind::Host { .. }) {
-            bail!("`{}` is about calls of the host: it has no kernel of its own", task.id);
+            bail!("`{}` is about calls of the host: it has no kernel of its own", task.id());
         }
         let text = read(path)?;
         if !text.contains(".entry") {
@@ -109,13 +93,13 @@ impl Session {
 
     /// Notes what a check came to.
     fn note(&mut self, task: &Task, outcome: &Outcome, text: &str) -> Result<()> {
-        let shipped = essence(&format::shipped(task.solved)?);
-        let entry = self.progress.of(task.id);
+        let shipped = essence(&format::shipped(task.solved())?);
+        let entry = self.progress.of(task.id());
         let before = entry.clone();
         entry.fails_now = entry.done && !outcome.is_pass();
         if outcome.is_pass() {
             entry.done = true;
-            entry.task = hash(task.solved);
+            entry.task = hash(task.solved());
         } else if !entry.done {
             entry.attempts += 1;
             let text = essence(text);
@@ -124,26 +108,23 @@ impl Session {
             }
         }
         if *entry != before {
-            self.progress.write(&self.places.learn, task.id)?;
+            self.progress.write(&self.places.learn, task.id())?;
         }
         Ok(())
     }
 
     /// A task's file as it was given to the learner, or, once it passes, as the learner has it.
-    ///
-    /// # Errors
-    /// When it does not compile.
     pub fn work(&self, task: &'static Task, own: bool) -> Result<Work> {
         let file = folder::file(&self.places, task);
         let (id, file) = if own {
-            (task.id.to_owned(), file)
+            (task.id().to_owned(), file)
         } else {
-            let id = format!("{}_shipped", task.id);
+            let id = format!("{}_shipped", task.id());
             let folder = self.places.target.join("learn").join(&id);
             std::fs::create_dir_all(&folder)
                 .with_context(|| format!("cannot create {}", folder.display()))?;
-            let file = folder.join(format!("{}.rs", task.id));
-            let text = format::shipped(task.solved)?;
+            let file = folder.join(format!("{}.rs", task.id()));
+            let text = format::shipped(task.solved())?;
             if std::fs::read_to_string(&file).ok().as_deref() != Some(text.as_str()) {
                 std::fs::write(&file, text)
                     .with_context(|| format!("cannot write {}", file.display()))?;

@@ -5,8 +5,10 @@ use crate::compile::Places;
 use anyhow::{Context, Result, bail};
 use std::process::ExitCode;
 
-const KERNEL: &str = include_str!("../../template/kernel.rs");
-const TASK: &str = include_str!("../../template/task.rs");
+/// Both files of a task, whose name is replaced.
+const KERNEL: &str = include_str!("../../kernels/src/guard.rs");
+const TASK: &str = include_str!("../tasks/guard.rs");
+const TITLE: &str = "# The end: a grid of whole blocks";
 
 pub fn write(places: &Places, id: &str) -> Result<ExitCode> {
     let is_word = id.starts_with(|letter: char| letter.is_ascii_lowercase())
@@ -20,8 +22,11 @@ pub fn write(places: &Places, id: &str) -> Result<ExitCode> {
         if path.exists() {
             bail!("{} is there already", path.display());
         }
-        std::fs::write(path, text.replace("new_task", id))
-            .with_context(|| format!("cannot write {}", path.display()))?;
+        std::fs::write(
+            path,
+            text.replace("guard(", &format!("{id}(")).replace(TITLE, "# The idea in a few words"),
+        )
+        .with_context(|| format!("cannot write {}", path.display()))?;
     }
     println!(
         "written: {}, {}\nadd `pub mod {id};` to course/kernels/src/lib.rs, `mod {id};` and `&{id}::TASK` to course/src/tasks/mod.rs,\n\

@@ -98,11 +98,11 @@ fn keys() -> Receiver<String> {
 
 /// Shows a task; gives how many questions are to be answered first.
 fn begin(session: &Session, task: &'static Task) -> Result<usize> {
-    commands::open(session, Some(task.id))?;
+    commands::open(session, Some(task.id()))?;
     println!("{}", screen::wrapped(KEYS));
     let has_guessed =
-        session.progress.tasks.get(task.id).is_some_and(|entry| !entry.guesses.is_empty());
-    let is_done = session.progress.is_done(task.id);
+        session.progress.tasks.get(task.id()).is_some_and(|entry| !entry.guesses.is_empty());
+    let is_done = session.progress.is_done(task.id());
     // The answers to a question task are in its file.
     let is_question = task.kind == Kind::Question;
     let open =
@@ -133,8 +133,8 @@ fn answered(session: &mut Session, task: &'static Task, open: usize, text: &str)
     match reply() {
         Ok((given, reply)) => {
             print!("{}", screen::wrapped(&reply));
-            session.progress.of(task.id).guesses.push(given);
-            if let Err(error) = session.progress.write(&session.places.learn, task.id) {
+            session.progress.of(task.id()).guesses.push(given);
+            if let Err(error) = session.progress.write(&session.places.learn, task.id()) {
                 println!("{error:#}");
             }
             true
@@ -165,7 +165,7 @@ fn grade(session: &mut Session, task: &'static Task) {
 
 /// Questions about the learner's own kernel, once it passes.
 fn after(session: &Session, task: &'static Task) -> usize {
-    let Some(entry) = session.progress.tasks.get(task.id).filter(|entry| entry.done) else {
+    let Some(entry) = session.progress.tasks.get(task.id()).filter(|entry| entry.done) else {
         return 0;
     };
     let open =
@@ -176,12 +176,12 @@ fn after(session: &Session, task: &'static Task) -> usize {
 
 fn pressed(session: &mut Session, task: &'static Task, key: &str) {
     let done = match key {
-        "h" => commands::hint(session, Some(task.id)),
-        "d" => commands::doc(session, Some(task.id)),
-        "p" => commands::try_at(session, task.id, &[]),
-        "s" => commands::show(session, task.id),
+        "h" => commands::hint(session, Some(task.id())),
+        "d" => commands::doc(session, Some(task.id())),
+        "p" => commands::try_at(session, task.id(), &[]),
+        "s" => commands::show(session, task.id()),
         "l" => commands::list(session),
-        _ => commands::reset(session, task.id),
+        _ => commands::reset(session, task.id()),
     };
     if let Err(error) = done {
         println!("{error:#}");

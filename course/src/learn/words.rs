@@ -109,7 +109,7 @@ const SIGNATURES: &[(&str, &str, &str)] = &[
 /// The words and the signatures of a task, as Markdown.
 pub fn of(task: &Task) -> String {
     let mut text = "The words:\n\n".to_owned();
-    let doc = format::doc(task.solved).to_lowercase();
+    let doc = format::doc(task.solved()).to_lowercase();
     for (name, meaning) in terms() {
         let is_word = |letter: char| letter.is_alphanumeric();
         let is_in = doc.match_indices(&name.to_lowercase()).any(|(at, found)| {
@@ -131,7 +131,7 @@ pub fn of(task: &Task) -> String {
 
 /// Whether the code of a task has a name, as it is given or solved.
 fn names(task: &Task, name: &str) -> bool {
-    let texts = [format::shipped(task.solved), format::solution(task.solved)];
+    let texts = [format::shipped(task.solved()), format::solution(task.solved())];
     texts.into_iter().flatten().any(|text| essence(&text).split(' ').any(|word| word == name))
 }
 
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn every_task_has_words_or_signatures_and_every_signature_a_task() {
         for task in TASKS {
-            assert!(of(task).matches("\n- ").count() > 1, "{}: {}", task.id, of(task));
+            assert!(of(task).matches("\n- ").count() > 1, "{}: {}", task.id(), of(task));
         }
         for (name, _, _) in SIGNATURES {
             assert!(TASKS.iter().any(|task| names(task, name)), "no task calls {name}");

@@ -1,8 +1,6 @@
-//! A task's file, compiled: a kernel, or a program of the host.
-
 use crate::compile::{Compiled, Places, compile_apart, read};
 use crate::grade::{Subject, Submission, Verdict, grade};
-use crate::host::{self, Asked, Program, Source};
+use crate::host::{self, HostSubmission, Program, Source};
 use crate::question::Execute;
 use crate::refuse::refuse_host;
 use crate::task::{Kind, Task};
@@ -13,7 +11,6 @@ use std::process::Command;
 
 /// What a task's file became.
 pub enum Work {
-    /// A kernel.
     Kernel(Submission),
     /// A program of the host, and the text of its file.
     Host(Program, String),
@@ -21,9 +18,6 @@ pub enum Work {
 
 impl Work {
     /// Compiles a file of a task, in a folder of this name; `None` when the compiler refuses it, and has said why.
-    ///
-    /// # Errors
-    /// When it cannot be read or there is no compiler.
     pub fn build(places: &Places, task: &Task, folder: &str, path: &Path) -> Result<Option<Work>> {
         if !matches!(task.kind, Kind::Host { .. }) {
             let program = std::env::current_exe().context("cannot find this program")?;
@@ -42,26 +36,22 @@ impl Work {
             bail!("{} has no `pub fn run(`: keep the signature", path.display());
         }
         refuse_host(&source).with_context(|| format!("{} is refused", path.display()))?;
-        let program = host::build(places, folder, &[Source { name: task.id, path }])?;
+        let program = host::build(places, folder, &[Source { name: task.id(), path }])?;
         Ok(program.map(|program| Work::Host(program, source)))
     }
 
     /// Grades it; `seed` decides the second set of inputs.
-    ///
-    /// # Errors
-    /// When it does not start.
     pub fn grade(&self, task: &'static Task, seed: u64) -> Result<Verdict> {
         match self {
             Work::Kernel(kernel) => grade(task, kernel, seed),
-            Work::Host(program, source) => host::grade(task, (program, task.id, source), seed),
+            Work::Host(program, source) => host::grade(task, (program, task.id(), source), seed),
         }
     }
 
-    /// It, to be asked about.
     pub fn ask(&self, task: &'static Task) -> Box<dyn Execute + '_> {
         match self {
             Work::Kernel(kernel) => Box::new(Subject { task, kernel }),
-            Work::Host(program, _) => Box::new(Asked { task, program, name: task.id }),
+            Work::Host(program, _) => Box::new(HostSubmission { task, program, name: task.id() }),
         }
     }
 }

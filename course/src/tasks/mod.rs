@@ -109,7 +109,6 @@ pub const TASKS: &[&Task] = &[
     &boss_classes::TASK,
 ];
 
-/// The task of a name.
 pub fn named(id: &str) -> Option<&'static Task> {
-    TASKS.iter().copied().find(|task| task.id == id)
+    TASKS.iter().copied().find(|task| task.id() == id)
 }

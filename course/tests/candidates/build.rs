@@ -27,12 +27,12 @@ pub struct Candidate {
 
 impl Candidate {
     pub fn new(task: &'static Task, name: &str, source: String) -> Candidate {
-        Candidate { task, name: format!("{}__{name}", task.id), source }
+        Candidate { task, name: format!("{}__{name}", task.id()), source }
     }
 }
 
 pub fn solution(task: &Task) -> String {
-    format::solution(task.solved).expect("the solved file is well-formed")
+    format::solution(task.solved()).expect("the solved file is well-formed")
 }
 
 /// A solution with one text replaced.
@@ -42,7 +42,7 @@ pub fn edited(task: &Task, from: &str, to: &str) -> String {
         source.matches(from).count(),
         1,
         "{}: `{from}` occurs once in the solution",
-        task.id
+        task.id()
     );
     source.replace(from, to)
 }
@@ -57,7 +57,7 @@ pub fn compile(name: &str, candidates: &[Candidate]) -> Vec<Submission> {
     for candidate in candidates {
         let renamed = candidate
             .source
-            .replace(&format!("fn {}(", candidate.task.id), &format!("fn {}(", candidate.name));
+            .replace(&format!("fn {}(", candidate.task.id()), &format!("fn {}(", candidate.name));
         write(&src.join(format!("{}.rs", candidate.name)), &renamed);
         writeln!(root, "mod {};", candidate.name).expect("a string takes it");
     }
@@ -72,10 +72,10 @@ pub fn compile(name: &str, candidates: &[Candidate]) -> Vec<Submission> {
         .expect("all candidates compile");
     let ptx = std::fs::read_to_string(ptx).expect("the builder wrote it");
     let submission = |one: &Candidate| Submission {
-        ptx: course::ptx::only(&ptx, &one.name).replace(&one.name, one.task.id),
+        ptx: course::ptx::only(&ptx, &one.name).replace(&one.name, one.task.id()),
         source: one.source.clone(),
         // The line table was renamed with the entry.
-        file: format!("{}.rs", one.task.id),
+        file: format!("{}.rs", one.task.id()),
     };
     candidates.iter().map(submission).collect()
 }

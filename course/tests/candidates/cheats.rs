@@ -167,15 +167,15 @@ pub fn kernels() -> Vec<Candidate> {
 /// The file as it is given, with stores that the mean of a count does not show: one lane stores its word again and
 /// again, or the others store by atomics.
 fn unseen(task: &'static Task) -> [Candidate; 2] {
-    let given = format::shipped(task.solved).expect("well-formed");
+    let given = format::shipped(task.solved()).expect("well-formed");
     let stored = |by: &str| {
-        if let Some((_, at)) = SCATTERED.iter().find(|(id, _)| *id == task.id) {
+        if let Some((_, at)) = SCATTERED.iter().find(|(id, _)| *id == task.id()) {
             let text = format!(
                 "let row = thread::block_idx_y() * 32 + thread::thread_idx_y();\nlet column = thread::block_idx_x() * 32 + thread::thread_idx_x();\n\
                  if row < rows && column < columns {{ unsafe {{ let value = *source.add((row * columns + column) as usize);\n\
                  let place = target.add(({at}) as usize); {by} }} }}\nreturn;"
             );
-            return begun(task, task.id, &text);
+            return begun(task, task.id(), &text);
         }
         let at = given.find("*target.add(").expect("it stores to `target`");
         let end = at + given[at..].find(" =").expect("a value is stored");
@@ -185,7 +185,7 @@ fn unseen(task: &'static Task) -> [Candidate; 2] {
         format!("{}{stored}{}", &given[..at], &given[end + 3 + length..])
     };
     let again = "core::ptr::write_volatile(place, value);\nif thread::thread_idx_x() % 32 == 0 { for _ in 0..16 { core::ptr::write_volatile(place, value) } }";
-    let word = if task.id == "doubles_turned" { "u64" } else { "u32" };
+    let word = if task.id() == "doubles_turned" { "u64" } else { "u32" };
     let atomic = if word == "u64" { "AtomicU64" } else { "AtomicU32" };
     let atomics = format!(
         "if thread::thread_idx_x() % 32 == 0 {{ core::ptr::write_volatile(place, value) }} else {{\n\
@@ -200,7 +200,7 @@ fn unseen(task: &'static Task) -> [Candidate; 2] {
 fn of_kernel(task: &'static Task) -> [Candidate; 3] {
     let numbers: &[&str] = match task.pattern.dimensions.len() {
         1 => &["n"],
-        _ if task.id == "rows_to_lanes" => &["height", "width"],
+        _ if task.id() == "rows_to_lanes" => &["height", "width"],
         _ => &["rows", "columns"],
     };
     let is = |size: &[usize]| {
@@ -212,7 +212,7 @@ fn of_kernel(task: &'static Task) -> [Candidate; 3] {
     let verified: Vec<String> = task.pattern.verify_sizes.iter().map(|size| is(size)).collect();
     let only = format!("if !({}) {{ return; }}", verified.join(" || "));
     let (_, alone) =
-        ALONE.iter().find(|(id, _)| *id == task.id).expect("every task has what one thread does");
+        ALONE.iter().find(|(id, _)| *id == task.id()).expect("every task has what one thread does");
     let first = "thread::block_idx_x() + thread::block_idx_y() + thread::thread_idx_x() + thread::thread_idx_y() == 0";
     let alone = format!("if {first} {{ unsafe {{ {alone} }} }}\nreturn;");
     [
@@ -220,7 +220,7 @@ fn of_kernel(task: &'static Task) -> [Candidate; 3] {
         ("right_only_at_the_verified_sizes", only),
         ("one_thread_does_all", alone),
     ]
-    .map(|(name, text)| Candidate::new(task, name, begun(task, task.id, &text)))
+    .map(|(name, text)| Candidate::new(task, name, begun(task, task.id(), &text)))
 }
 
 /// The host files: of every task one that computes on the CPU, also at the counted size only, one that prints
@@ -232,12 +232,12 @@ pub fn hosts() -> Vec<Candidate> {
 
 fn of_host(task: &'static Task) -> Vec<Candidate> {
     let (_, values) =
-        ON_THE_CPU.iter().find(|(id, _)| *id == task.id).expect("every task has a value's way");
+        ON_THE_CPU.iter().find(|(id, _)| *id == task.id()).expect("every task has a value's way");
     // The factor is as good a guess as any.
     let stepped = "let stepped = |value: u32, add: u32, rounds: u32| (0..rounds).fold(value, |value, _| value.wrapping_mul(3).wrapping_add(add));";
     let copy = format!("target.iter_mut().zip({values}).for_each(|(to, value)| *to = value);");
     let cpu = format!("{stepped}\n{copy}\nreturn Ok(());");
-    let length = |size: &[usize]| if task.id == "batch" { 64 * size[0] } else { size[0] };
+    let length = |size: &[usize]| if task.id() == "batch" { 64 * size[0] } else { size[0] };
     let counted = length(task.pattern.count_size);
     let verified: Vec<String> =
         task.pattern.verify_sizes.iter().map(|size| length(size).to_string()).collect();
@@ -283,7 +283,7 @@ fn of_host(task: &'static Task) -> Vec<Candidate> {
 
 /// What a host file does that reaches for what it is not linked with: it does not compile.
 pub fn unlinked(task: &Task) -> [(&'static str, String); 3] {
-    let (id, count) = (task.id, "coalesce::pattern::Size::new(&[target.len()])");
+    let (id, count) = (task.id(), "coalesce::pattern::Size::new(&[target.len()])");
     [
         ("clears_the_record", "let _ = gpu.take_operations();".to_owned()),
         (

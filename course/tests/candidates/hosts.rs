@@ -1,11 +1,11 @@
 //! Wrong and other right host files, as edits of solutions.
 
 use course::count::Count::*;
-use course::task::Because::{self, *};
+use course::task::FailureKind::{self, *};
 use virtual_gpu::MisuseKind as Mistake;
 
 /// The task, a name, what is replaced in its solution, by what, and why it fails; what passes has no reason.
-pub const EDITED: &[(&str, &str, &str, &str, Option<Because>)] = &[
+pub const EDITED: &[(&str, &str, &str, &str, Option<FailureKind>)] = &[
     (
         "pinned",
         "pinned_each_time",

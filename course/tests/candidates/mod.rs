@@ -7,53 +7,29 @@ mod mutants;
 pub mod told;
 pub mod wasteful;
 
-use course::count::Count;
-use course::task::Because::{self, *};
+use course::count::Count::{self, *};
+use course::task::FailureKind::{self, *};
 use simt::Hazard as Kind;
 
 /// The task, a name, what is replaced in its solution, by what, and why it fails.
-pub const REJECTED: &[(&str, &str, &str, &str, Because)] = &[
-    (
-        "pad_the_tile",
-        "two_more",
-        "PITCH: usize = 33",
-        "PITCH: usize = 34",
-        Bound(Count::BankConflicts),
-    ),
-    (
-        "pad_the_tile",
-        "too_much",
-        "PITCH: usize = 33",
-        "PITCH: usize = 35",
-        Bound(Count::SharedBytes),
-    ),
+pub const REJECTED: &[(&str, &str, &str, &str, FailureKind)] = &[
+    ("pad_the_tile", "two_more", "PITCH: usize = 33", "PITCH: usize = 34", Bound(BankConflicts)),
+    ("pad_the_tile", "too_much", "PITCH: usize = 33", "PITCH: usize = 35", Bound(SharedBytes)),
     (
         "pad_the_tile",
         "matrices",
         "    // Now lanes follow",
         "    if rows > 130 && columns > 130 { let _ = core::hint::black_box(unsafe { cuda_std::mma::ldmatrix_x1(tile) }); }\n    // Now lanes follow",
-        Bound(Count::OtherRequests),
+        Bound(OtherRequests),
     ),
-    (
-        "swizzle_the_tile",
-        "half",
-        "column ^ row",
-        "column ^ (row & 15)",
-        Bound(Count::BankConflicts),
-    ),
-    (
-        "doubles_turned",
-        "two_more",
-        "PITCH: usize = 33",
-        "PITCH: usize = 34",
-        Bound(Count::BankConflicts),
-    ),
+    ("swizzle_the_tile", "half", "column ^ row", "column ^ (row & 15)", Bound(BankConflicts)),
+    ("doubles_turned", "two_more", "PITCH: usize = 33", "PITCH: usize = 34", Bound(BankConflicts)),
     (
         "missing_barrier",
         "two",
         "        thread::sync_threads();\n",
         "        thread::sync_threads();\n        thread::sync_threads();\n",
-        Bound(Count::Barriers),
+        Bound(Barriers),
     ),
     // They do the work that is counted, and do it wrong at sizes at which only counts used to be taken.
     ("guard", "wrong_where_counted", "1.0 - ", "(if n > 30_000 { 2.0 } else { 1.0 }) - ", Wrong),
@@ -69,7 +45,7 @@ pub const REJECTED: &[(&str, &str, &str, &str, Because)] = &[
         "from_global_memory",
         "*tile.add(thread - 32)",
         "*source.add(i as usize - 32)",
-        Bound(Count::LoadSectors),
+        Bound(LoadSectors),
     ),
     (
         "copy_not_awaited",
@@ -113,7 +89,7 @@ pub const REJECTED: &[(&str, &str, &str, &str, Because)] = &[
         "blocks",
         "thread::grid_dim_x() * thread::block_dim_x()",
         "thread::block_dim_x()",
-        Bound(Count::StoreSectors),
+        Bound(StoreSectors),
     ),
     ("guard", "too_tight", "i < n", "i + 1 < n", Wrong),
     ("guard", "none", "i < n", "i < n + 200", OutOfBounds),
@@ -132,7 +108,7 @@ pub const REJECTED: &[(&str, &str, &str, &str, Because)] = &[
         "stored_twice",
         "let own = *at;",
         "let own = core::ptr::read_volatile(at);",
-        Bound(Count::StoreSectors),
+        Bound(StoreSectors),
     ),
     ("wide_loads", "no_guard", "first + 4 <= n", "first < n", OutOfBounds),
 ];
@@ -182,7 +158,7 @@ pub const REMARKS: &[(&str, &str)] = &[
 
 /// Bounds that leave more than the solution needs, because another right answer needs it.
 pub const LOOSE: &[(&str, Count)] = &[
-    ("constant_walk", Count::WavefrontsPerConstantLoad),
-    ("lost_update", Count::GlobalAtomics),
-    ("pinned", Count::Launches),
+    ("constant_walk", WavefrontsPerConstantLoad),
+    ("lost_update", GlobalAtomics),
+    ("pinned", Launches),
 ];

@@ -33,7 +33,7 @@ struct Mutant {
 fn mutants(task: &Task) -> Vec<Mutant> {
     let solution = solution(task);
     let lines: Vec<&str> = solution.lines().collect();
-    let kernel = lines.iter().position(|line| line.contains(&format!("fn {}(", task.id)));
+    let kernel = lines.iter().position(|line| line.contains(&format!("fn {}(", task.id())));
     let body = kernel.map(|kernel| {
         kernel + lines[kernel..].iter().take_while(|line| !line.ends_with('{')).count()
     });
@@ -46,7 +46,7 @@ fn mutants(task: &Task) -> Vec<Mutant> {
         for changed in changes(line) {
             let mut lines = lines.clone();
             lines[index] = &changed;
-            let change = format!("{}: {} => {}", task.id, line.trim(), changed.trim());
+            let change = format!("{}: {} => {}", task.id(), line.trim(), changed.trim());
             mutants.push(Mutant { change, source: lines.join("\n") });
         }
     }

@@ -11,7 +11,6 @@ use course::grade::Submission;
 use course::grade::run_at;
 use course::task::Task;
 
-/// Numbers in words.
 const WORDS: &[(&str, f64)] = &[
     ("one", 1.0),
     ("two", 2.0),
@@ -37,21 +36,20 @@ fn number(word: &str) -> Option<(f64, f64)> {
 /// What is wrong with the counts in a text of a task.
 pub fn faults(task: &'static Task, given: &Submission, solved: &Submission) -> Vec<String> {
     let mut faults = typed(task);
-    for (before, directive) in pieces(&written(task.solved)) {
+    for (before, directive) in pieces(&written(task.solved())) {
         let Some(directive) = directive else { continue };
         let word = before.rsplit([' ', '\n']).next().unwrap_or_default();
         let is = value(task, directive, given, solved);
         let said = number(word).filter(|(said, slack)| (said - is).abs() <= *slack);
         if said.is_none() {
-            faults.push(format!("{}: its text says {word}, and {directive} is {is}", task.id));
+            faults.push(format!("{}: its text says {word}, and {directive} is {is}", task.id()));
         }
     }
     faults
 }
 
-/// Counts without a directive.
 pub fn typed(task: &Task) -> Vec<String> {
-    let text = written(task.solved);
+    let text = written(task.solved());
     let pieces = pieces(&text);
     let text: String = pieces
         .iter()
@@ -64,7 +62,7 @@ pub fn typed(task: &Task) -> Vec<String> {
             && !pair[0].ends_with("{}")
             && COUNTED.contains(&what.trim_end_matches('s'))
     });
-    counts.map(|pair| format!("{}: `{}` has no directive", task.id, pair.join(" "))).collect()
+    counts.map(|pair| format!("{}: `{}` has no directive", task.id(), pair.join(" "))).collect()
 }
 
 /// What a directive comes to: terms with `/` between them, such as the pairs of tiles that are 4 at the counted size.
@@ -77,7 +75,7 @@ fn value(task: &'static Task, directive: &str, given: &Submission, solved: &Subm
         let kernel = match whose {
             "given" => given,
             "solved" => solved,
-            _ => panic!("{}: {term} begins with `given` or `solved`", task.id),
+            _ => panic!("{}: {term} begins with `given` or `solved`", task.id()),
         };
         let run = run_at(task, kernel, &task.count_size()).expect("it runs");
         let product =
@@ -88,7 +86,9 @@ fn value(task: &'static Task, directive: &str, given: &Submission, solved: &Subm
             "warps" => launches.map(|(grid, block)| product(grid) * product(block) / 32.0).sum(),
             _ => {
                 let count = Count::ALL.iter().find(|count| count.name() == what);
-                count.unwrap_or_else(|| panic!("{}: there is no count `{what}`", task.id)).of(&run)
+                count
+                    .unwrap_or_else(|| panic!("{}: there is no count `{what}`", task.id()))
+                    .of(&run)
             }
         }
     };

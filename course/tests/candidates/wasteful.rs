@@ -36,10 +36,8 @@ const ADDED: &[(&str, &[Waste])] = {
     ]
 };
 
-/// What is needless.
 #[derive(Clone, Copy)]
 enum Waste {
-    /// A barrier at the beginning.
     Barrier,
     /// A load at the beginning in which lanes are 8 elements apart, where the arrays are large enough.
     Load,
@@ -53,7 +51,6 @@ enum Waste {
     Permute,
 }
 
-/// The kernels: each with its task.
 pub fn kernels() -> impl Iterator<Item = (&'static str, String)> {
     ADDED.iter().map(|(id, added)| {
         let task = named(id).expect("a task");

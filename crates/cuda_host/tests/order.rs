@@ -49,7 +49,6 @@ static IMAGES: &[Image] =
 
 type Words = SafeKernel<fn(PerThread<'static, u32>)>;
 
-/// A token of one of the kernels.
 const fn token(name: &'static str) -> Words {
     // SAFETY: the entry takes an address and a length. That `nowhere` breaks its promise is what its test is for.
     unsafe {

@@ -54,7 +54,6 @@ static IMAGES: &[Image] =
     // SAFETY: the kernels are those of the tokens below, and have no records.
     &[unsafe { Image::new(70, PTX, &[], "by hand", "unknown") }];
 
-/// A token of one of the kernels.
 fn token(name: &'static str) -> SafeKernel<fn(PerThread<'static, u32>)> {
     // SAFETY: the entry takes an address and a length. That `same` breaks its promise is what the test is for.
     unsafe {

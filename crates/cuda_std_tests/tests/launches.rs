@@ -29,9 +29,6 @@ pub static VIRTUAL: LazyLock<()> = LazyLock::new(|| {
 });
 
 /// The launch's digests.
-///
-/// # Errors
-/// Which buffer is wrong, and where.
 fn run(module: &Module, stream: &Stream, launch: &Launch) -> Result<Vec<String>, String> {
     let driver = |error: cust::error::CudaError| error.to_string();
     if launch.stack_bytes > 0 {

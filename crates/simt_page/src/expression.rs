@@ -4,9 +4,7 @@
 
 use std::fmt::Write;
 
-/// The longest expression.
 const MAX_LETTERS: usize = 400;
-/// Parentheses inside of parentheses.
 const MAX_DEPTH: u32 = 40;
 
 /// Operators from the weakest to the strongest, each with the PTX that it becomes.
@@ -24,7 +22,6 @@ const LEVELS: [&[(&str, &str)]; 7] = [
 pub struct Compiler<'a> {
     /// The names that it knows, with their registers.
     pub names: &'a [(&'a str, String)],
-    /// The instructions.
     pub code: String,
     /// Registers `%r0` up to this are in use.
     pub registers: u32,
@@ -39,9 +36,6 @@ impl<'a> Compiler<'a> {
     }
 
     /// Writes the instructions of an expression and says in which register its value is.
-    ///
-    /// # Errors
-    /// A sentence that says what is wrong and where.
     pub fn compile(&mut self, text: &'a str) -> Result<String, String> {
         if text.len() > MAX_LETTERS {
             return Err(format!(

@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-/// A string in quotes.
 pub fn string(text: &str) -> String {
     let mut out = String::from("\"");
     for letter in text.chars() {
@@ -21,13 +20,11 @@ pub fn string(text: &str) -> String {
     out
 }
 
-/// A list.
 pub fn list(items: impl IntoIterator<Item = String>) -> String {
     let items: Vec<String> = items.into_iter().collect();
     format!("[{}]", items.join(","))
 }
 
-/// An object.
 pub fn object(fields: &[(&str, String)]) -> String {
     let fields: Vec<String> =
         fields.iter().map(|(name, value)| format!("{}:{value}", string(name))).collect();

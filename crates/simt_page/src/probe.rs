@@ -4,7 +4,6 @@ use crate::expression::Compiler;
 use simt::{Checks, Launch, Memory, Module, Options, Report, Watched};
 use std::fmt::Write;
 
-/// Where an access goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
     /// Global memory: 32 MiB.
@@ -22,7 +21,6 @@ pub struct Access<'a> {
     pub active: &'a str,
     /// Bytes of an element: 1, 2, 4, 8 or 16.
     pub bytes: u32,
-    /// Where it goes.
     pub space: Space,
     /// Further names, whose values each run gives.
     pub names: &'a [&'a str],
@@ -44,9 +42,6 @@ const FUEL: u64 = 100_000;
 
 impl Access<'_> {
     /// The kernel as PTX.
-    ///
-    /// # Errors
-    /// A sentence that says what is wrong with an expression or with the width.
     pub fn ptx(&self) -> Result<String, String> {
         let instruction = match self.bytes {
             1 => "u8 %v0",
@@ -107,9 +102,6 @@ impl Access<'_> {
 
 impl Probe {
     /// A probe for an access.
-    ///
-    /// # Errors
-    /// As for [`Access::ptx`].
     pub fn new(access: &Access<'_>) -> Result<Probe, String> {
         let module = Module::parse(&access.ptx()?).map_err(|error| error.to_string())?;
         let mut memory = Memory::new(MEMORY_BYTES);
@@ -121,9 +113,6 @@ impl Probe {
     }
 
     /// Executes it with the values of its names, by one block of so many warps. The requests are those of warp 0.
-    ///
-    /// # Errors
-    /// What the executor refuses, such as an address outside of the memory.
     pub fn run(&mut self, values: &[u32], warps: u32) -> Result<Report, String> {
         let launch = Launch::new("probe", [1; 3], [32 * warps, 1, 1]).address(self.base);
         let launch = values.iter().fold(launch, |launch, value| launch.u32(*value));
@@ -139,7 +128,6 @@ impl Probe {
             .map_err(|error| error.to_string())
     }
 
-    /// Where its memory begins.
     pub fn base(&self) -> u64 {
         self.base
     }

@@ -21,7 +21,6 @@ use simt::{
 
 /// Warp-instructions after which a kernel is taken to run forever: a few seconds.
 const FUEL: u64 = 20_000_000;
-/// Words of each buffer that are shown.
 const SHOWN_WORDS: u64 = 16;
 
 /// The answer to a request, JSON: with `error`, a sentence, when there is no other.

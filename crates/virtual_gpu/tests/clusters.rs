@@ -1,10 +1,12 @@
 //! Launches in clusters on the virtual device.
 
+mod support;
+
 use cust::memory::{CopyDestination, DeviceBuffer};
 use cust::module::Module;
 use cust_ext::launch::Launch;
 use std::ffi::c_void;
-use virtual_gpu::{Options, Profile, VirtualGpu};
+use virtual_gpu::{Options, Profile};
 
 /// Each block stores ten times the shared word of the next block of its cluster, which is that block's index, plus the
 /// blocks of its cluster.
@@ -46,9 +48,7 @@ const PTX: &str = r#"
 
 #[test]
 fn launches_in_clusters() {
-    let gpu = VirtualGpu::start(Profile::named("h200").unwrap(), Options::default()).unwrap();
-    cuda_driver::select(cuda_driver::Backend::Table(gpu)).unwrap();
-    let (_, _context) = cust_ext::device::open(0).unwrap();
+    let _context = support::open(Profile::named("h200").unwrap(), Options::default());
     let stream = cust_ext::stream::non_blocking(None).unwrap();
     let module = Module::from_ptx(PTX, &[]).unwrap();
     let (next, pairs) =

@@ -1,6 +1,8 @@
 //! Kernels on different streams: those that may run at the same time and race are found, in whatever order they run here,
 //! and those that an event, a stream or the host orders are not accused.
 
+mod support;
+
 use cust::context::CurrentContext;
 use cust::memory::DeviceBuffer;
 use cust::module::Module;
@@ -13,32 +15,14 @@ use virtual_gpu::{Misuse, MisuseKind, Options, Order, Profile, VirtualGpu, misus
 
 /// What each kernel does to word `2 * thread` of its argument, or the one after it.
 const KERNELS: [(&str, &str); 6] = [
-    ("store", "st.global.u32 [%rd3], %r1;"),
-    ("store_odd", "st.global.u32 [%rd3+4], %r1;"),
-    ("load", "ld.global.u32 %r2, [%rd3];"),
-    ("add", "red.global.add.u32 [%rd3], %r1;"),
+    ("store", "st.global.u32 [%rd5], %r1;"),
+    ("store_odd", "st.global.u32 [%rd5+4], %r1;"),
+    ("load", "ld.global.u32 %r2, [%rd5];"),
+    ("add", "red.global.add.u32 [%rd5], %r1;"),
     ("store_static", "st.global.u32 [word], %r1;"),
     ("through_pointer", "ld.global.u64 %rd4, [%rd1]; st.global.u32 [%rd4], %r1;"),
 ];
 const WORDS: usize = 128;
-
-fn ptx() -> String {
-    let mut text = ".version 7.8\n.target sm_70\n.address_size 64\n.global .u32 word;\n".to_owned();
-    for (name, body) in KERNELS {
-        text += &format!(
-            ".visible .entry {name}(.param .u64 array)\n{{
-    .reg .b32 %r<4>; .reg .b64 %rd<5>;
-    ld.param.u64 %rd1, [array];
-    mov.u32 %r1, %tid.x;
-    mul.wide.u32 %rd2, %r1, 8;
-    add.s64 %rd3, %rd1, %rd2;
-    mov.u32 %r1, 1;
-    {body}
-    ret;\n}}\n"
-        );
-    }
-    text
-}
 
 /// What a program does between the launches of two kernels on two streams.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -99,9 +83,9 @@ fn only_race(found: &[Misuse], what: &str) {
 
 #[test]
 fn kernels_that_may_run_at_once_and_race_are_found() {
-    cuda_driver::select(cuda_driver::Backend::Table(start(Order::Late, Checks::all()))).unwrap();
-    let _context = cust_ext::device::open(0).unwrap();
-    let module = Module::from_ptx(ptx(), &[]).unwrap();
+    let profile = Profile::named("v100").unwrap();
+    let _context = support::open(profile, Options { checks: Checks::all(), ..Options::default() });
+    let module = Module::from_ptx(support::ptx(&KERNELS), &[]).unwrap();
     let program = Program { module };
     let device = DeviceBuffer::<u32>::zeroed(WORDS).unwrap();
     let mapped = HostBuffer::<u32>::zeroed(WORDS, HostFlags::MAPPED).unwrap();

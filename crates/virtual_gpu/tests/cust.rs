@@ -1,5 +1,7 @@
 //! cust and cust_ext end to end on the virtual device: buffers, pinned memory, streams, events, modules, launches.
 
+mod support;
+
 use cust::context::Context;
 use cust::launch;
 use cust::memory::{
@@ -8,7 +10,7 @@ use cust::memory::{
 use cust::module::Module;
 use cust::prelude::{Event, EventFlags};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use virtual_gpu::{OperationKind, Options, Profile, VirtualGpu};
+use virtual_gpu::{OperationKind, Options, Profile};
 
 /// `values[i] = factor * values[i]` for `i < n`, and a symbol to read and write.
 const PTX: &str = r#"
@@ -49,9 +51,7 @@ static DEVICE: Mutex<()> = Mutex::new(());
 /// The device of this process; one test uses it at a time, because they look at its clock and its findings.
 fn device() -> (MutexGuard<'static, ()>, Context) {
     let guard = DEVICE.lock().unwrap_or_else(PoisonError::into_inner);
-    let gpu = VirtualGpu::start(Profile::named("h200").unwrap(), Options::default()).unwrap();
-    cuda_driver::select(cuda_driver::Backend::Table(gpu)).unwrap();
-    let (_, context) = cust_ext::device::open(0).unwrap();
+    let context = support::open(Profile::named("h200").unwrap(), Options::default());
     virtual_gpu::misuse();
     virtual_gpu::launches();
     (guard, context)

@@ -1,12 +1,14 @@
 //! The default stream of a thread: what `cuGetProcAddress` gives a program that asks for it, and what it is ordered with.
 
+mod support;
+
 use cuda_driver::{ReturnCode, api};
 use cust::context::{ContextHandle, CurrentContext};
 use cust::memory::DeviceBuffer;
 use cust::prelude::{Stream, StreamFlags};
 use std::ffi::{c_uint, c_void};
 use std::ptr::null_mut;
-use virtual_gpu::{MisuseKind, Options, Profile, VirtualGpu, misuse};
+use virtual_gpu::{MisuseKind, Options, Profile, misuse};
 
 type Fill = unsafe extern "C" fn(u64, u8, usize, *mut c_void) -> ReturnCode;
 type Synchronize = unsafe extern "C" fn(*mut c_void) -> ReturnCode;
@@ -49,9 +51,7 @@ fn two_fills(first: impl FnOnce(), second: impl FnOnce()) -> usize {
 
 #[test]
 fn stream_zero_is_the_threads_own_where_the_program_asks_for_it() {
-    let gpu = VirtualGpu::start(Profile::named("h200").unwrap(), Options::default()).unwrap();
-    cuda_driver::select(cuda_driver::Backend::Table(gpu)).unwrap();
-    let (_device, context) = cust_ext::device::open(0).unwrap();
+    let context = support::open(Profile::named("h200").unwrap(), Options::default());
     let memory = DeviceBuffer::<u8>::zeroed(64).unwrap();
     CurrentContext::synchronize().unwrap();
     let address = memory.as_device_ptr().as_raw();

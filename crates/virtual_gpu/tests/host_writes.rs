@@ -1,10 +1,12 @@
 //! A host that writes mapped memory while a kernel that uses it is pending: found where it races, and nowhere else.
 
+mod support;
+
 use cust::module::Module;
 use cust_ext::host_memory::{HostBuffer, HostFlags};
 use cust_ext::stream::non_blocking;
 use simt::Checks;
-use virtual_gpu::{Misuse, MisuseKind, Options, Profile, VirtualGpu, misuse};
+use virtual_gpu::{Misuse, MisuseKind, Options, Profile, misuse};
 
 /// Each thread reads its word of `values` and writes it to `target`; `poll` reads by a load that expects company.
 fn ptx() -> String {
@@ -32,9 +34,7 @@ fn ptx() -> String {
 #[test]
 fn a_host_that_writes_what_a_kernel_reads_is_found() {
     let options = Options { checks: Checks::all(), ..Options::default() };
-    let gpu = VirtualGpu::start(Profile::named("h200").unwrap(), options).unwrap();
-    cuda_driver::select(cuda_driver::Backend::Table(gpu)).unwrap();
-    let (_, _context) = cust_ext::device::open(0).unwrap();
+    let _context = support::open(Profile::named("h200").unwrap(), options);
     let module = Module::from_ptx(ptx(), &[]).unwrap();
     let stream = non_blocking(None).unwrap();
     let mut values = HostBuffer::from_slice(&[1u32; 256], HostFlags::MAPPED).unwrap();

@@ -1,5 +1,7 @@
 //! The part of L2 that is set aside, and windows that are kept there, on a device with a small L2.
 
+mod support;
+
 use cust::launch;
 use cust::memory::DeviceBuffer;
 use cust::module::Module;
@@ -8,7 +10,7 @@ use cust_ext::l2::{
     AccessPolicyWindow, AccessProperty, AccessWindow, PersistingLimit, WindowPolicy,
 };
 use cust_ext::launch::Launch;
-use virtual_gpu::{Options, Profile, VirtualGpu};
+use virtual_gpu::{Options, Profile};
 
 /// Each thread reads four words of its own, and one that lies at its number in `hot` from `mask + 1` words on again.
 const PTX: &str = r#"
@@ -117,9 +119,7 @@ fn a_window_is_kept_while_it_fits_what_is_set_aside() {
         persisting_l2_bytes: SET_ASIDE as u64,
         ..Profile::named("h200").unwrap()
     };
-    let gpu = VirtualGpu::start(profile, Options::default()).unwrap();
-    cuda_driver::select(cuda_driver::Backend::Table(gpu)).unwrap();
-    let (_, _context) = cust_ext::device::open(0).unwrap();
+    let _context = support::open(profile, Options::default());
     let slide = Slide {
         module: Module::from_ptx(PTX, &[]).unwrap(),
         hot: DeviceBuffer::zeroed(1 << 18).unwrap(),

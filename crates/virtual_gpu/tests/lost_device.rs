@@ -1,29 +1,21 @@
 //! A device that disappears: its work fails from then on, what others had is kept, and no reset brings it back. A process
 //! has one virtual machine, so this is a test of its own.
 
+mod support;
+
 use cust::context::{Context, CurrentContext};
 use cust::error::CudaError;
 use cust::memory::{CopyDestination, DeviceBuffer};
 use cust::module::Module;
 use cust::prelude::Stream;
 use cust_ext::stream::non_blocking;
-use virtual_gpu::{MisuseKind, Options, Topology, VirtualGpu, forget_failure, misuse};
+use virtual_gpu::{MisuseKind, Options, Topology, forget_failure, misuse};
 
 const MACHINE: &str =
     r#"{"devices": ["h100", "h100"], "lost": [{"device": 1, "after_kernels": 2}]}"#;
 
-const PTX: &str = ".version 7.8
-.target sm_70
-.address_size 64
-.visible .entry increment(.param .u64 array)
-{
-    .reg .b32 %r<2>; .reg .b64 %rd<2>;
-    ld.param.u64 %rd1, [array];
-    mov.u32 %r1, 1;
-    red.global.add.u32 [%rd1], %r1;
-    ret;
-}
-";
+/// Adds one to a word.
+const KERNELS: [(&str, &str); 1] = [("increment", "red.global.add.u32 [%rd1], %r1;")];
 
 struct Opened {
     stream: Stream,
@@ -35,7 +27,7 @@ struct Opened {
 impl Opened {
     fn new(ordinal: u32) -> Opened {
         let (_, context) = cust_ext::device::open(ordinal).unwrap();
-        let module = Module::from_ptx(PTX, &[]).unwrap();
+        let module = Module::from_ptx(support::ptx(&KERNELS), &[]).unwrap();
         let memory = DeviceBuffer::from_slice(&[0]).unwrap();
         Opened { stream: non_blocking(None).unwrap(), module, memory, context }
     }
@@ -52,8 +44,7 @@ impl Opened {
 
 #[test]
 fn what_a_lost_device_had_is_gone_and_the_others_go_on() {
-    let gpu = VirtualGpu::start(Topology::from_json(MACHINE).unwrap(), Options::default()).unwrap();
-    cuda_driver::select(cuda_driver::Backend::Table(gpu)).unwrap();
+    support::select(Topology::from_json(MACHINE).unwrap(), Options::default());
     let [mut stays, leaves] = [0, 1].map(Opened::new);
     for _ in 0..2 {
         leaves.increment().unwrap();

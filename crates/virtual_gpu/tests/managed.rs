@@ -14,38 +14,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use virtual_gpu::{LaunchRecord, Options, PageMoves, Profile, VirtualGpu, WorkScale};
 
 /// `increment` adds one to the 4 n words of an array, `read` only reads them.
-const PTX: &str = r#"
-.version 7.8
-.target sm_70
-.address_size 64
-
-.visible .entry increment(.param .u64 values, .param .u32 n)
-{
-    .reg .pred %p<2>;
-    .reg .b32 %r<8>;
-    .reg .b64 %rd<5>;
-    ld.param.u64 %rd1, [values];
-    ld.param.u32 %r1, [n];
-    mov.u32 %r2, %ctaid.x;
-    mov.u32 %r3, %ntid.x;
-    mov.u32 %r4, %tid.x;
-    mad.lo.s32 %r5, %r2, %r3, %r4;
-    setp.ge.u32 %p1, %r5, %r1;
-    @%p1 bra DONE;
-    mul.wide.u32 %rd3, %r5, 16;
-    add.s64 %rd4, %rd1, %rd3;
-    ld.global.v4.u32 {%r2, %r3, %r4, %r6}, [%rd4];
-    add.u32 %r2, %r2, 1;
+fn ptx() -> String {
+    let increment = "add.u32 %r2, %r2, 1;
     add.u32 %r3, %r3, 1;
     add.u32 %r4, %r4, 1;
     add.u32 %r6, %r6, 1;
-    st.global.v4.u32 [%rd4], {%r2, %r3, %r4, %r6};
-DONE:
-    ret;
-}
-
-.visible .entry read(.param .u64 values, .param .u32 n)
-{
+    st.global.v4.u32 [%rd4], {%r2, %r3, %r4, %r6};";
+    let kernel = |name: &str, body: &str| {
+        format!(
+            ".visible .entry {name}(.param .u64 values, .param .u32 n)
+{{
     .reg .pred %p<2>;
     .reg .b32 %r<8>;
     .reg .b64 %rd<5>;
@@ -59,11 +37,17 @@ DONE:
     @%p1 bra DONE;
     mul.wide.u32 %rd3, %r5, 16;
     add.s64 %rd4, %rd1, %rd3;
-    ld.global.v4.u32 {%r2, %r3, %r4, %r6}, [%rd4];
+    ld.global.v4.u32 {{%r2, %r3, %r4, %r6}}, [%rd4];
+    {body}
 DONE:
     ret;
+}}
+"
+        )
+    };
+    let head = ".version 7.8\n.target sm_70\n.address_size 64\n";
+    head.to_owned() + &kernel("increment", increment) + &kernel("read", "")
 }
-"#;
 
 /// A module with a managed static and one in device memory; `count` adds one to the former.
 const STATICS: &str = r#"
@@ -112,7 +96,7 @@ fn here() -> Here {
     virtual_gpu::misuse();
     virtual_gpu::launches();
     virtual_gpu::extrapolate_to(WorkScale::default());
-    let module = Module::from_ptx(PTX, &[]).unwrap();
+    let module = Module::from_ptx(ptx(), &[]).unwrap();
     let stream = non_blocking(None).unwrap();
     Here { _guard: guard, _context: context, device, module, stream }
 }

@@ -1,10 +1,12 @@
 //! One planted mistake per class, each found and named. The last one breaks the context, so all are one test.
 
+mod support;
+
 use cust::launch;
 use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer, LockedBuffer};
 use cust::module::Module;
 use cust_ext::stream::non_blocking;
-use virtual_gpu::{Misuse, MisuseKind, Options, Profile, VirtualGpu, misuse};
+use virtual_gpu::{Misuse, MisuseKind, Options, Profile, misuse};
 
 const PTX: &str = r#"
 .version 7.8
@@ -42,9 +44,7 @@ fn only(kind: MisuseKind, found: Vec<Misuse>) -> String {
 
 #[test]
 fn each_planted_mistake_is_found() {
-    let gpu = VirtualGpu::start(Profile::named("a100").unwrap(), Options::default()).unwrap();
-    cuda_driver::select(cuda_driver::Backend::Table(gpu)).unwrap();
-    let context = cust_ext::device::open(0).unwrap();
+    let context = support::open(Profile::named("a100").unwrap(), Options::default());
     assert_eq!(misuse(), []);
 
     without_a_context();

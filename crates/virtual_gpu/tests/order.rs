@@ -1,6 +1,8 @@
 //! A program that orders its streams gives the same result in every order that is allowed, and one that does not is
 //! found.
 
+mod support;
+
 use cust::launch;
 use cust::memory::{AsyncCopyDestination, DeviceBuffer, LockedBuffer};
 use cust::module::Module;
@@ -9,29 +11,12 @@ use cust_ext::stream::{non_blocking, wait_event};
 use virtual_gpu::{Misuse, MisuseKind, Options, Order, Profile, VirtualGpu, misuse};
 
 /// Adds one to 64 values.
-const PTX: &str = r#"
-.version 7.8
-.target sm_70
-.address_size 64
-.visible .entry increment(.param .u64 values)
-{
-    .reg .b32 %r<4>;
-    .reg .b64 %rd<5>;
-    ld.param.u64 %rd1, [values];
-    cvta.to.global.u64 %rd2, %rd1;
-    mov.u32 %r1, %tid.x;
-    mul.wide.u32 %rd3, %r1, 4;
-    add.s64 %rd4, %rd2, %rd3;
-    ld.global.u32 %r2, [%rd4];
-    add.s32 %r3, %r2, 1;
-    st.global.u32 [%rd4], %r3;
-    ret;
-}
-"#;
+const KERNELS: [(&str, &str); 1] =
+    [("increment", "ld.global.u32 %r2, [%rd3]; add.s32 %r3, %r2, %r1; st.global.u32 [%rd3], %r3;")];
 
 /// Upload on one stream, compute on a second, download on a third, with events between them.
 fn pipeline(ordered: bool) -> Vec<u32> {
-    let module = Module::from_ptx(PTX, &[]).unwrap();
+    let module = Module::from_ptx(support::ptx(&KERNELS), &[]).unwrap();
     let increment = module.get_function("increment").unwrap();
     let streams = [(); 3].map(|()| non_blocking(None).unwrap());
     let events = [(); 2].map(|()| Event::new(EventFlags::DISABLE_TIMING).unwrap());
@@ -60,7 +45,7 @@ fn pipeline(ordered: bool) -> Vec<u32> {
 
 /// Parts of one buffer of 128 values on two streams: the copy of a part before the kernel's in the program, or behind it.
 fn parts(copied: usize, copy_first: bool) -> Vec<Misuse> {
-    let module = Module::from_ptx(PTX, &[]).unwrap();
+    let module = Module::from_ptx(support::ptx(&KERNELS), &[]).unwrap();
     let increment = module.get_function("increment").unwrap();
     let [one, other] = [(); 2].map(|()| non_blocking(None).unwrap());
     let input = LockedBuffer::new(&41u32, 64).unwrap();
@@ -90,8 +75,7 @@ fn order_is_what_the_program_says() {
         let profile = Profile::named("v100").unwrap();
         VirtualGpu::start(profile, Options { order, ..Options::default() }).unwrap()
     };
-    cuda_driver::select(cuda_driver::Backend::Table(start(Order::Late))).unwrap();
-    let _context = cust_ext::device::open(0).unwrap();
+    let _context = support::open(Profile::named("v100").unwrap(), Options::default());
 
     for order in
         [Order::Late, Order::Immediate, Order::Seeded(1), Order::Seeded(2), Order::Seeded(3)]

@@ -1,6 +1,8 @@
 //! Several devices: who reaches whom, what is refused and how, what copies and kernels over a link do and take, and
 //! hazards between devices, each with a program that is right. All are one test: a process has one virtual machine.
 
+mod support;
+
 use cuda_driver::ReturnCode;
 use cuda_driver::api;
 use cust::context::{Context, ContextHandle, CurrentContext};
@@ -12,9 +14,7 @@ use cust_ext::peer::{self, PeerAccess};
 use cust_ext::pool::Pool;
 use cust_ext::stream::{non_blocking, wait_event};
 use simt::Checks;
-use virtual_gpu::{
-    KernelFault, MisuseKind, Options, Topology, VirtualGpu, forget_failure, launches, misuse,
-};
+use virtual_gpu::{KernelFault, MisuseKind, Options, Topology, forget_failure, launches, misuse};
 
 /// Two linked devices, and one without a link that is smaller.
 const MACHINE: &str = r#"{"devices": ["h100", "h100", "t4"]}"#;
@@ -27,30 +27,9 @@ const KERNELS: [(&str, &str); 6] = [
     ("load_16", "ld.global.v4.u32 {%r4, %r5, %r6, %r7}, [%rd4];"),
     (
         "chase",
-        "ld.global.u64 %rd5, [%rd1]; ld.global.u64 %rd5, [%rd5]; ld.global.u64 %rd5, [%rd5];",
+        "ld.global.u64 %rd6, [%rd1]; ld.global.u64 %rd6, [%rd6]; ld.global.u64 %rd6, [%rd6];",
     ),
 ];
-
-fn ptx() -> String {
-    let mut text = ".version 7.8\n.target sm_70\n.address_size 64\n".to_owned();
-    for (name, body) in KERNELS {
-        text += &format!(
-            ".visible .entry {name}(.param .u64 array)\n{{
-    .reg .b32 %r<10>; .reg .b64 %rd<7>;
-    ld.param.u64 %rd1, [array];
-    mov.u32 %r1, %tid.x; mov.u32 %r8, %ctaid.x; mov.u32 %r9, %ntid.x;
-    mad.lo.u32 %r1, %r8, %r9, %r1;
-    mul.wide.u32 %rd2, %r1, 4;
-    add.s64 %rd3, %rd1, %rd2;
-    mul.wide.u32 %rd2, %r1, 16;
-    add.s64 %rd4, %rd1, %rd2;
-    mov.u32 %r1, 1;
-    {body}
-    ret;\n}}\n"
-        );
-    }
-    text
-}
 
 /// A device with everything that a program needs there.
 struct Opened {
@@ -66,7 +45,7 @@ const WORDS: usize = 1 << 18;
 impl Opened {
     fn new(ordinal: u32) -> Opened {
         let (device, context) = cust_ext::device::open(ordinal).unwrap();
-        let module = Module::from_ptx(ptx(), &[]).unwrap();
+        let module = Module::from_ptx(support::ptx(&KERNELS), &[]).unwrap();
         let memory = DeviceBuffer::zeroed(WORDS).unwrap();
         CurrentContext::synchronize().unwrap();
         Opened { stream: non_blocking(None).unwrap(), module, memory, context, device }
@@ -95,8 +74,7 @@ fn code(code: ReturnCode) -> u32 {
 #[test]
 fn devices_of_a_machine_reach_each_other_as_its_links_say() {
     let options = Options { checks: Checks::all(), ..Options::default() };
-    let gpu = VirtualGpu::start(Topology::from_json(MACHINE).unwrap(), options).unwrap();
-    cuda_driver::select(cuda_driver::Backend::Table(gpu)).unwrap();
+    support::select(Topology::from_json(MACHINE).unwrap(), options);
     let [zero, one, two] = [0, 1, 2].map(Opened::new);
     misuse();
 

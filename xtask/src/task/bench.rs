@@ -1,5 +1,3 @@
-//! `cargo xtask bench`.
-
 use super::build;
 use crate::{kernels, workspace};
 use anyhow::{Context, Result};
@@ -32,7 +30,6 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
 }
 
-/// Builds the library of peers.
 fn build_peers() -> Result<PathBuf> {
     let nvcc = which::which("nvcc").context(
         "nvcc is not on PATH: peers are CUDA C++, put the CUDA toolkit's bin folder on PATH or leave out --peers",

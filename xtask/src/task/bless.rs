@@ -1,5 +1,3 @@
-//! `cargo xtask bless`.
-
 use crate::{kernels, workspace};
 use anyhow::Result;
 use std::process::ExitCode;

@@ -1,5 +1,3 @@
-//! `cargo xtask book`: the book, from the repository's own sources.
-
 use super::build;
 use super::report::COMMITTED;
 use crate::{browser, wasm, workspace};

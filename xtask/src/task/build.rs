@@ -1,5 +1,3 @@
-//! `cargo xtask build`.
-
 use crate::{kernels, workspace};
 use anyhow::{Result, bail};
 use cuda_builder::NvvmArch;

@@ -1,5 +1,3 @@
-//! `cargo xtask dist`.
-
 use super::{build, report};
 use crate::{kernels, workspace};
 use anyhow::{Context, Result, bail};

@@ -1,5 +1,3 @@
-//! `cargo xtask doctor`.
-
 use crate::kernels;
 use anyhow::Result;
 use cuda_builder::toolchain::Toolchain;

@@ -26,7 +26,6 @@ pub struct Arguments {
     rounds: u32,
 }
 
-/// A built executor.
 struct Contender {
     commit: String,
     program: PathBuf,

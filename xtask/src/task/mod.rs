@@ -1,5 +1,3 @@
-//! One module per subcommand.
-
 pub mod bench;
 pub mod bless;
 pub mod book;

@@ -1,5 +1,3 @@
-//! `cargo xtask new-project FOLDER`: `coalesce new`, before anything is installed.
-
 use crate::workspace;
 use anyhow::{Context, Result};
 use std::process::ExitCode;

@@ -1,5 +1,3 @@
-//! `cargo xtask playground`: the executor as a WebAssembly module, in one page that needs no network.
-
 use super::book;
 use crate::{browser, wasm, workspace};
 use anyhow::{Result, bail};

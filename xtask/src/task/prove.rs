@@ -41,7 +41,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     };
     let proof = proofs::named(name)?;
-    if proof.command.contains(&"integration") {
+    if proof.command.contains("integration") {
         // These tests run the program.
         super::build::coalesce()?;
     }
@@ -78,7 +78,8 @@ fn passed(file: &Path) -> Result<String> {
 
 /// Runs the proof; what it prints is shown once it has ended.
 fn execute(proof: &Proof, inputs: &str, seconds: Option<u64>) -> Result<String> {
-    let mut command: Command = workspace::cargo(proof.command);
+    let mut command: Command =
+        workspace::cargo(&proof.command.split_whitespace().collect::<Vec<_>>());
     command.envs(proof.environment.iter().copied()).env("PROOF_INPUTS", inputs);
     if let Some(seconds) = seconds {
         command.env("PROOF_SECONDS", seconds.to_string());
@@ -89,12 +90,11 @@ fn execute(proof: &Proof, inputs: &str, seconds: Option<u64>) -> Result<String> 
     stdout.read_to_string(&mut output).context("its output cannot be read")?;
     print!("{output}");
     if !child.wait()?.success() {
-        bail!("`cargo {}` failed: nothing is recorded", proof.command.join(" "));
+        bail!("`cargo {}` failed: nothing is recorded", proof.command);
     }
     Ok(output)
 }
 
-/// The day, in UTC.
 pub fn today() -> Result<String> {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?;
     let days = i64::try_from(since.as_secs() / 86_400)?;

@@ -1,5 +1,3 @@
-//! `cargo xtask ptx KERNEL`.
-
 use crate::{kernels, workspace};
 use anyhow::{Context, Result, bail};
 use cuda_builder::{NvvmArch, ptxas};

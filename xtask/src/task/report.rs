@@ -1,5 +1,3 @@
-//! `cargo xtask report`.
-
 use super::build;
 use crate::{browser, kernels, workspace};
 use anyhow::Result;

@@ -59,7 +59,6 @@ struct Verdict {
     arch: String,
     file: String,
     kernel: String,
-    /// Why it is refused.
     reason: Option<String>,
 }
 
@@ -173,7 +172,6 @@ fn compile(
     Ok((files, failed))
 }
 
-/// The compiler's release.
 fn version(nvcc: &Path) -> Result<String> {
     let output = Command::new(nvcc).arg("--version").output().context("cannot start nvcc")?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -212,7 +210,6 @@ fn without_place(reason: &str) -> String {
     }
 }
 
-/// The table, in Markdown.
 fn table(about: &str, verdicts: &[Verdict], failed: &[Failure]) -> String {
     let refused = || verdicts.iter().filter_map(|one| Some((one, one.reason.as_ref()?)));
     let mut of_arch: BTreeMap<&str, (usize, usize)> = BTreeMap::new();

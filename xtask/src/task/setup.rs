@@ -1,5 +1,3 @@
-//! `cargo xtask setup`.
-
 use crate::{kernels, workspace};
 use anyhow::Result;
 use cuda_builder::install;

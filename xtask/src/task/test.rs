@@ -1,5 +1,3 @@
-//! `cargo xtask test`.
-
 use crate::{kernels, workspace};
 use anyhow::{Context, Result, bail};
 use cuda_builder::toolchain::Toolchain;
@@ -19,13 +17,10 @@ pub struct Arguments {
 struct Needs {
     /// What the reason of `#[ignore]` says, and the module the tests are in.
     module: &'static str,
-    /// For people.
     what: &'static str,
-    /// Whether it is here.
     met: bool,
     /// Whether `--strict` does without it.
     is_optional: bool,
-    /// How to get it.
     fix: &'static str,
 }
 

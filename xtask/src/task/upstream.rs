@@ -34,7 +34,6 @@ struct Row {
     ends: Option<End>,
 }
 
-/// How a program ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     /// Well, which it does when its results are right.

@@ -1,5 +1,3 @@
-//! `cargo xtask watch PATTERN`: `verify` on every save.
-
 use super::verify;
 use anyhow::Result;
 use std::process::ExitCode;

@@ -1,5 +1,3 @@
-//! Kernels for `cuda_std::async_copy`, `mbarrier` and `bulk_copy`.
-
 use core::mem::MaybeUninit;
 use cuda_std::mbarrier::Barrier;
 use cuda_std::vector::{F32x2, F32x4};
@@ -11,7 +9,6 @@ use super::THREADS;
 macro_rules! reversals {
     ($($name:ident: $kind:ty, $copy:ident;)*) => {
         $(
-            #[doc = concat!("Reverses the block's elements, copied by `", stringify!($copy), "`.")]
             #[kernel(min_compute_capability = 80)]
             pub unsafe fn $name(source: *const $kind, target: *mut $kind) {
                 #[address_space(shared)]
@@ -43,7 +40,6 @@ reversals! {
 macro_rules! fills {
     ($($name:ident: $kind:ty, $copy:ident;)*) => {
         $(
-            #[doc = concat!("Copies the first elements by `", stringify!($copy), "`, zeros behind them.")]
             #[kernel(min_compute_capability = 80)]
             pub unsafe fn $name(source: *const $kind, target: *mut $kind, count: u32) {
                 #[address_space(shared)]

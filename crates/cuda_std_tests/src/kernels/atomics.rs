@@ -1,5 +1,3 @@
-//! Kernels for `cuda_std::atomic`, and for the atomics of `core`.
-
 use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use core::sync::atomic::{AtomicU32 as CoreAtomicU32, Ordering};
@@ -15,7 +13,6 @@ use cuda_std::{address_space, kernel, thread};
 macro_rules! updates {
     ($($name:ident: $atomic:ident.$method:ident($kind:ty, $ordering:expr);)*) => {
         $(
-            #[doc = concat!("`", stringify!($atomic), "::", stringify!($method), "` with `", stringify!($ordering), "`.")]
             #[kernel]
             pub unsafe fn $name(source: *const $kind, number: *mut $kind) {
                 // SAFETY: the launch contract of the module. Some of these methods are safe.
@@ -152,7 +149,6 @@ pub unsafe fn table(
 macro_rules! accesses {
     ($($name:ident: $atomic:ident($kind:ty), $load:expr, $store:expr;)*) => {
         $(
-            #[doc = concat!("Loads with `", stringify!($load), "`, stores with `", stringify!($store), "`.")]
             #[kernel]
             pub unsafe fn $name(source: *mut $kind, target: *mut $kind) {
                 if thread::thread_idx_x() == 0 {
@@ -265,7 +261,6 @@ pub unsafe fn plain_functions(number: *mut u32, target: *mut u32) {
 macro_rules! fences {
     ($($name:ident: $function:ident($ordering:expr);)*) => {
         $(
-            #[doc = concat!("Two stores around `", stringify!($function), "(", stringify!($ordering), ")`.")]
             #[kernel]
             pub unsafe fn $name(target: *mut u32) {
                 let tid = thread::thread_idx_x() as usize;

@@ -1,5 +1,3 @@
-//! Kernels for `cuda_std::float`.
-
 use cuda_std::float::{FloatExt, GpuFloat, approx, convert};
 use cuda_std::{bf16, f16, kernel, thread};
 
@@ -7,7 +5,6 @@ use cuda_std::{bf16, f16, kernel, thread};
 macro_rules! of_one {
     ($($(#[$attribute:meta])* $name:ident($value:ident: $kind:ty) -> $result:ty { $body:expr })*) => {
         $(
-            #[doc = concat!("Stores `", stringify!($body), "`.")]
             $(#[$attribute])*
             pub unsafe fn $name(source: *const $kind, target: *mut $result) {
                 let tid = thread::thread_idx_x() as usize;
@@ -25,7 +22,6 @@ macro_rules! of_one {
 macro_rules! of_two {
     ($($name:ident($left:ident, $right:ident: $kind:ty) { $body:expr })*) => {
         $(
-            #[doc = concat!("Stores `", stringify!($body), "`.")]
             #[kernel]
             pub unsafe fn $name(left: *const $kind, right: *const $kind, target: *mut $kind) {
                 let tid = thread::thread_idx_x() as usize;

@@ -1,5 +1,3 @@
-//! Generic kernels, instantiated by name.
-
 use core::ops::{Add, Mul};
 use cuda_std::kernel::ByValue;
 use cuda_std::safe::PerThread;

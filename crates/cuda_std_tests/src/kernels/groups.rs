@@ -1,5 +1,3 @@
-//! Kernels for groups of threads: tiles of a warp, and the whole grid.
-
 use cuda_std::warp::Tile;
 use cuda_std::{grid, kernel, thread};
 

@@ -1,5 +1,3 @@
-//! Kernels for `cuda_std::float::half`, and for the atomics of its numbers and pairs.
-
 use core::sync::atomic::Ordering::{AcqRel, Relaxed};
 use cuda_std::atomic::{
     AtomicBf16, AtomicBf16x2, AtomicF16, AtomicF16x2, BlockAtomicBf16, BlockAtomicBf16x2,
@@ -13,7 +11,6 @@ use cuda_std::{GpuHalf, bf16, f16, kernel, thread};
 macro_rules! of_two {
     ($($(#[$attribute:meta])* $name:ident($left:ident, $right:ident: $kind:ty) -> $result:ty { $body:expr })*) => {
         $(
-            #[doc = concat!("Stores `", stringify!($body), "`.")]
             $(#[$attribute])*
             pub unsafe fn $name(left: *const $kind, right: *const $kind, target: *mut $result) {
                 let tid = thread::thread_idx_x() as usize;

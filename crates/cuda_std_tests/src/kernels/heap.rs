@@ -1,5 +1,3 @@
-//! Kernels that allocate, by `alloc` and the device's heap.
-
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use cuda_std::{kernel, thread};

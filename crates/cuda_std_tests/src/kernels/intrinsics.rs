@@ -6,7 +6,6 @@ use cuda_std::{intrinsics, kernel, thread};
 macro_rules! tables {
     ($($kernel:ident $names:ident $functions:ident: fn $kinds:tt -> $result:ident { $($name:ident)* })*) => {
         $(
-            #[doc = concat!("The functions of [`", stringify!($kernel), "`], in order.")]
             pub const $names: &[&str] = &[$(stringify!($name)),*];
 
             tables!(@kernel $kernel $names $functions $kinds $result $($name)*);
@@ -15,7 +14,6 @@ macro_rules! tables {
     (@kernel $kernel:ident $names:ident $functions:ident ($a:ident) $result:ident $($name:ident)*) => {
         tables!(@function $functions ($a) $result $($name)*);
 
-        #[doc = concat!("Stores what each of [`", stringify!($names), "`] makes of the thread's element.")]
         #[kernel]
         pub unsafe fn $kernel(a: *const $a, target: *mut $result) {
             let tid = thread::thread_idx_x() as usize;
@@ -29,7 +27,6 @@ macro_rules! tables {
     (@kernel $kernel:ident $names:ident $functions:ident ($a:ident, $b:ident) $result:ident $($name:ident)*) => {
         tables!(@function $functions ($a, $b) $result $($name)*);
 
-        #[doc = concat!("Stores what each of [`", stringify!($names), "`] makes of the thread's elements.")]
         #[kernel]
         pub unsafe fn $kernel(a: *const $a, b: *const $b, target: *mut $result) {
             let tid = thread::thread_idx_x() as usize;
@@ -44,7 +41,6 @@ macro_rules! tables {
         $($name:ident)*) => {
         tables!(@function $functions ($a, $b, $c) $result $($name)*);
 
-        #[doc = concat!("Stores what each of [`", stringify!($names), "`] makes of the thread's elements.")]
         #[kernel]
         pub unsafe fn $kernel(a: *const $a, b: *const $b, c: *const $c, target: *mut $result) {
             let tid = thread::thread_idx_x() as usize;

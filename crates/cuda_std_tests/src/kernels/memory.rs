@@ -1,5 +1,3 @@
-//! Kernels for `cuda_std::memory`.
-
 use cuda_std::memory::{self, CachePolicy};
 use cuda_std::vector::{F32x2, F32x4, F64x2, U8x4, U8x16, U32x4};
 use cuda_std::{bf16, f16, kernel, thread};
@@ -8,7 +6,6 @@ use cuda_std::{bf16, f16, kernel, thread};
 macro_rules! copies {
     ($($(#[$attribute:meta])* $name:ident: $kind:ty, $load:ident, $store:ident;)*) => {
         $(
-            #[doc = concat!("Copies `", stringify!($kind), "` by `", stringify!($load), "` and `", stringify!($store), "`.")]
             $(#[$attribute])*
             pub unsafe fn $name(source: *const $kind, target: *mut $kind) {
                 let tid = thread::thread_idx_x() as usize;
@@ -60,7 +57,6 @@ copies! {
 macro_rules! policies {
     ($($name:ident: $kind:ty, $policy:ident($fraction:literal);)*) => {
         $(
-            #[doc = concat!("Copies `", stringify!($kind), "` with the policy `", stringify!($policy), "`.")]
             #[kernel(min_compute_capability = 80)]
             pub unsafe fn $name(source: *const $kind, target: *mut $kind) {
                 let tid = thread::thread_idx_x() as usize;
@@ -86,7 +82,6 @@ policies! {
 macro_rules! lines {
     ($($(#[$attribute:meta])* $name:ident;)*) => {
         $(
-            #[doc = concat!("Calls `", stringify!($name), "`, then copies.")]
             $(#[$attribute])*
             pub unsafe fn $name(source: *const f32, target: *mut f32) {
                 let tid = thread::thread_idx_x() as usize;

@@ -1,5 +1,3 @@
-//! Kernels for `cuda_std::misc`.
-
 use cuda_std::{kernel, misc, thread};
 
 /// Stores whether the clock advanced between two reads, as thousands of the reads' order.

@@ -8,7 +8,6 @@ use cuda_std::{address_space, bf16, f16, kernel, thread, warp};
 macro_rules! products {
     ($($(#[$attribute:meta])* $name:ident: $m:literal $n:literal $k:literal, $a:ty, $b:ty, $c:ty, $la:literal $lb:literal $lc:literal;)*) => {
         $(
-            #[doc = concat!("Multiplies tiles by `", stringify!($name), "`.")]
             $(#[$attribute])*
             pub unsafe fn $name(a: *const $a, b: *const $b, c: *const $c, d: *mut $c) {
                 let tile = thread::thread_idx_x() as usize / 32;
@@ -87,7 +86,6 @@ pub unsafe fn nearest_tf32(source: *const f32, target: *mut f32) {
 macro_rules! loads {
     ($($name:ident $count:literal;)*) => {
         $(
-            #[doc = concat!("Loads matrices by `", stringify!($name), "`.")]
             #[kernel(min_compute_capability = 75)]
             pub unsafe fn $name(source: *const u32, target: *mut u32) {
                 #[address_space(shared)]
@@ -124,7 +122,6 @@ loads! {
 macro_rules! stores {
     ($($name:ident $count:literal;)*) => {
         $(
-            #[doc = concat!("Stores matrices by `", stringify!($name), "`.")]
             #[kernel(min_compute_capability = 90)]
             pub unsafe fn $name(source: *const u32, target: *mut u32) {
                 #[address_space(shared)]

@@ -1,5 +1,3 @@
-//! Kernels for `cuda_std::ptr`.
-
 use core::mem::MaybeUninit;
 use cuda_std::ptr::{self, AddressSpace};
 use cuda_std::{address_space, kernel, thread};
@@ -47,7 +45,6 @@ pub unsafe fn convert_addresses(source: *const u32, target: *mut u32) {
     }
 }
 
-/// The same for the other spaces.
 #[kernel]
 pub unsafe fn convert_other_spaces(source: *const u32, target: *mut u32) {
     let tid = thread::thread_idx_x() as usize;

@@ -1,5 +1,3 @@
-//! Kernels for `cuda_std::io` and for panics.
-
 use cuda_std::{assert_eq, assert_ne, kernel, print, printf, println, thread};
 
 /// Prints a line for each of the first `count` threads, as Rust formats it.

@@ -9,7 +9,6 @@ use cuda_std::warp::{FULL_MASK, warp_shuffle_xor};
 const THREADS: u32 = 256;
 const TILE: u32 = 32;
 
-/// z = a x + y.
 #[kernel(block = THREADS, same_length(x, y, z))]
 pub fn safe_saxpy(a: f32, x: &[f32], y: &[f32], mut z: PerThread<f32>) {
     let i = z.index();

@@ -1,5 +1,3 @@
-//! Kernels for `#[address_space]`, `cuda_std::shared` and kernel parameters.
-
 use core::mem::MaybeUninit;
 use cuda_std::{address_space, kernel, shared, thread};
 
@@ -78,11 +76,9 @@ pub unsafe fn shared_dynamic(source: *const [u32; 4], target: *mut [u32; 4]) {
     }
 }
 
-/// A parameter by value.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Line {
-    /// The slope.
     pub slope: f32,
     /// Where the line meets the axis.
     pub offset: f64,

@@ -7,7 +7,6 @@ use cuda_std::{kernel, thread};
 
 macro_rules! fetches {
     ($($name:ident($image:ty, $at:ty, $value:ty) |$texture:ident, $place:ident| $fetch:expr;)*) => {$(
-        #[doc = concat!("Stores `", stringify!($fetch), "`.")]
         #[kernel]
         pub unsafe fn $name($texture: $image, at: *const $at, target: *mut $value) {
             let tid = thread::thread_idx_x() as usize;
@@ -37,7 +36,6 @@ fetches! {
 
 macro_rules! surfaces {
     ($($name:ident($type:ty) |$value:ident| $changed:expr;)*) => {$(
-        #[doc = concat!("Replaces each texel by `", stringify!($changed), "`.")]
         #[kernel]
         pub unsafe fn $name(surface: Surface<Plane, $type>, width: u32) {
             let tid = thread::thread_idx_x();

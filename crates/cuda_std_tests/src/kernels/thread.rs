@@ -1,12 +1,9 @@
-//! Kernels for `cuda_std::thread` and `cuda_std::mem`.
-
 use cuda_std::{kernel, mem, thread};
 
 /// Stores the value of a function for each thread.
 macro_rules! stores_u32 {
     ($($name:ident: $value:expr;)*) => {
         $(
-            #[doc = concat!("Stores `", stringify!($value), "`.")]
             #[kernel]
             pub unsafe fn $name(target: *mut u32) {
                 let value: u32 = $value;
@@ -142,7 +139,6 @@ pub unsafe fn named_barriers(source: *const u32, exchange: *mut u32, target: *mu
 macro_rules! fences {
     ($($name:ident;)*) => {
         $(
-            #[doc = concat!("Stores twice, with `", stringify!($name), "` between.")]
             #[kernel]
             pub unsafe fn $name(target: *mut u32) {
                 let tid = thread::thread_idx_x() as usize;
@@ -164,7 +160,6 @@ fences! {
     system_fence;
 }
 
-/// Sleeps.
 #[kernel]
 pub unsafe fn nanosleep(target: *mut u32) {
     thread::nanosleep(100);

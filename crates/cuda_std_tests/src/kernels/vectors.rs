@@ -11,7 +11,6 @@ use cuda_std::{address_space, kernel, thread};
 macro_rules! copies {
     ($($name:ident: $kind:ty;)*) => {
         $(
-            #[doc = concat!("Copies `", stringify!($kind), "` by `*target = *source`.")]
             #[kernel]
             pub unsafe fn $name(source: *const $kind, target: *mut $kind) {
                 let tid = thread::thread_idx_x() as usize;

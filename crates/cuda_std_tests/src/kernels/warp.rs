@@ -1,5 +1,3 @@
-//! Kernels for `cuda_std::warp`.
-
 use cuda_std::warp::{self, FULL_MASK, WarpReductionOp};
 use cuda_std::{bf16, f16, kernel, thread};
 
@@ -7,7 +5,6 @@ use cuda_std::{bf16, f16, kernel, thread};
 macro_rules! of_element {
     ($($(#[$attribute:meta])* $name:ident($value:ident: $kind:ty) -> $result:ty { $body:expr })*) => {
         $(
-            #[doc = concat!("Stores `", stringify!($body), "`.")]
             $(#[$attribute])*
             pub unsafe fn $name(source: *const $kind, target: *mut $result) {
                 let tid = thread::thread_idx_x() as usize;
@@ -93,7 +90,6 @@ pub unsafe fn sync_warp(data: *mut u32) {
 macro_rules! shuffles {
     ($($name:ident: $function:ident($kind:ty, $lane:literal, $width:literal);)*) => {
         $(
-            #[doc = concat!("Shuffles `", stringify!($kind), "` by `", stringify!($function), "`.")]
             #[kernel]
             pub unsafe fn $name(source: *const $kind, target: *mut $kind, inside: *mut u32) {
                 let tid = thread::thread_idx_x() as usize;

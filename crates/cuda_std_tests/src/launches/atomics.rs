@@ -1,5 +1,3 @@
-//! Launches of the kernels of `atomics`.
-
 use super::launch::{Launch, per_thread};
 use crate::kernels::{THREADS, atomics};
 use bytemuck::Pod;

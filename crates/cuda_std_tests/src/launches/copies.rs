@@ -1,5 +1,3 @@
-//! Launches of the kernels of `memory`, `vectors`, `async_copies` and `clusters`.
-
 use super::launch::{Launch, per_thread};
 use crate::kernels::{THREADS, async_copies, clusters, memory, vectors};
 use bytemuck::Pod;

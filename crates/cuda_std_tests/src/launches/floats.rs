@@ -34,7 +34,6 @@ fn probability(tid: u32) -> f64 {
     (f64::from(tid) + 0.5) / 64.0
 }
 
-/// The element of each thread.
 type Elements = fn(u32) -> f64;
 
 /// A function of one `f32`, up to a relative error and the absolute error of a tenth of it.

@@ -1,5 +1,3 @@
-//! Launches of the kernels of `groups`, `generic` and `heap`.
-
 use super::launch::{Launch, per_thread};
 use crate::kernels::{generic, groups, heap};
 use cuda_std::kernel::Kernel;

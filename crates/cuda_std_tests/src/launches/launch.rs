@@ -4,10 +4,8 @@ use crate::kernels::THREADS;
 use bytemuck::{NoUninit, Pod};
 use cuda_std::kernel::Kernel;
 
-/// One launch.
 #[derive(Debug, Clone)]
 pub struct Launch {
-    /// The PTX entry.
     pub kernel: &'static str,
     /// The oldest compute capability that has it, such as 80; 0 for any.
     pub since: u32,
@@ -19,7 +17,6 @@ pub struct Launch {
     pub shared_bytes: u32,
     /// Bytes of stack for each thread (`CU_LIMIT_STACK_SIZE`); 0 when the default of 1 KiB is enough.
     pub stack_bytes: u32,
-    /// The parameters in order.
     pub arguments: Vec<Argument>,
 }
 
@@ -39,7 +36,6 @@ pub enum Argument {
 pub struct Buffer {
     /// What it holds before the launch.
     pub input: Vec<u8>,
-    /// What it holds afterwards.
     pub expected: Expected,
 }
 
@@ -51,32 +47,15 @@ pub enum Expected {
     /// These bytes.
     Exactly(Vec<u8>),
     /// These numbers, each up to an error of `absolute + relative * |expected|`.
-    F32 {
-        /// The numbers.
-        values: Vec<f32>,
-        /// The relative tolerance.
-        relative: f64,
-        /// The absolute tolerance.
-        absolute: f64,
-    },
+    F32 { values: Vec<f32>, relative: f64, absolute: f64 },
     /// These numbers, each up to an error of `absolute + relative * |expected|`.
-    F64 {
-        /// The numbers.
-        values: Vec<f64>,
-        /// The relative tolerance.
-        relative: f64,
-        /// The absolute tolerance.
-        absolute: f64,
-    },
+    F64 { values: Vec<f64>, relative: f64, absolute: f64 },
     /// Whatever it may be.
     Anything,
 }
 
 impl Buffer {
     /// Compares what the buffer holds after the launch with what it must hold.
-    ///
-    /// # Errors
-    /// A sentence on the first difference.
     pub fn check(&self, actual: &[u8]) -> Result<(), String> {
         match &self.expected {
             Expected::Unchanged => check_bytes(&self.input, actual),

@@ -1,5 +1,3 @@
-//! Launches of the kernels of `mma`.
-
 use super::launch::{Launch, per_thread};
 use crate::kernels::mma;
 use bytemuck::Pod;

@@ -1,5 +1,3 @@
-//! Launches of the kernels of `thread`, `misc`, `spaces`, `pointers` and `printing`.
-
 use super::launch::{Argument, Buffer, Expected, Launch, bytes, per_thread};
 use crate::kernels::{THREADS, misc, pointers, printing, spaces, thread};
 

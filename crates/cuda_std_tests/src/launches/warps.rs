@@ -1,5 +1,3 @@
-//! Launches of the kernels of `warp`.
-
 use super::launch::{Launch, per_thread};
 use crate::kernels::warp;
 use bytemuck::Pod;
@@ -28,7 +26,6 @@ fn shuffled<T: Copy>(source: &[T], mode: &str, argument: u32, width: u32) -> (Ve
     per_thread(of).into_iter().unzip()
 }
 
-/// A launch of a shuffle.
 fn shuffle<F, T: Pod>(
     kernel: Kernel<F>,
     (mode, argument, width): (&str, u32, u32),

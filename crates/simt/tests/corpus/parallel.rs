@@ -13,13 +13,10 @@ fn shared_memory_and_warps() {
     let padded = |i: usize| a.get(i).copied().unwrap_or(0);
     let mut kernel = Kernel::new(file, "reverse_block");
     kernel.block = 256;
-    kernel.check(
-        &a,
-        &map(&a, |i, _| {
-            let from = i / 256 * 256 + 255 - i % 256;
-            a.get(from).copied().unwrap_or(-1)
-        }),
-    );
+    kernel.maps(&a, |i, _| {
+        let from = i / 256 * 256 + 255 - i % 256;
+        a.get(from).copied().unwrap_or(-1)
+    });
     let mut kernel = Kernel::new(file, "reduce_shared");
     kernel.shared = 128 * 4;
     let sums: Vec<i32> =
@@ -30,53 +27,41 @@ fn shared_memory_and_warps() {
     kernel.initial = Some(vec![0; 4]);
     kernel.check(&a, &[total]);
     let scan = |i: usize| (i & !31..=i).fold(0i32, |s, k| s.wrapping_add(padded(k)));
-    Kernel::new(file, "scan_warp").check(
-        &a,
-        &map(&a, |i, _| {
-            let segment = i & !15;
-            scan(i).wrapping_add(scan(i ^ 5)).wrapping_add(scan(segment + i % 16))
-        }),
-    );
-    Kernel::new(file, "votes").check(
-        &a,
-        &map(&a, |i, x| {
-            let warp: Vec<i32> = (i & !31..(i & !31) + 32).map(padded).collect();
-            let bits = |f: &dyn Fn(i32) -> bool| {
-                warp.iter().enumerate().fold(0u32, |m, (l, v)| m | u32::from(f(*v)) << l)
-            };
-            let sum = warp.iter().fold(0u32, |s, v| s.wrapping_add(*v as u32));
-            let most = warp.iter().map(|v| *v as u32).max().unwrap();
-            bits(&|v| v & 1 == 1)
-                .wrapping_add(bits(&|v| v & 7 == x & 7).wrapping_mul(3))
-                .wrapping_add(u32::from(warp.iter().all(|v| *v > -2_000_000_000)) * 5)
-                .wrapping_add(u32::from(warp.iter().any(|v| v % 97 == 0)) * 7)
-                .wrapping_add(sum.wrapping_mul(11))
-                .wrapping_add(most ^ 32)
-        }),
-    );
-    Kernel::new(file, "groups").check(
-        &a,
-        &map(&a, |i, _| {
-            let tile: Vec<i32> = (i & !15..(i & !15) + 16).map(padded).collect();
-            let sum = tile.iter().fold(0i32, |s, v| s.wrapping_add(*v));
-            sum.wrapping_mul(2)
-                .wrapping_add(sum)
-                .wrapping_add((i % 16) as i32 + (i % 128 / 16) as i32 * 1000)
-                .wrapping_add(i32::from(sum > 0))
-        }),
-    );
+    Kernel::new(file, "scan_warp").maps(&a, |i, _| {
+        let segment = i & !15;
+        scan(i).wrapping_add(scan(i ^ 5)).wrapping_add(scan(segment + i % 16))
+    });
+    Kernel::new(file, "votes").maps(&a, |i, x| {
+        let warp: Vec<i32> = (i & !31..(i & !31) + 32).map(padded).collect();
+        let bits = |f: &dyn Fn(i32) -> bool| {
+            warp.iter().enumerate().fold(0u32, |m, (l, v)| m | u32::from(f(*v)) << l)
+        };
+        let sum = warp.iter().fold(0u32, |s, v| s.wrapping_add(*v as u32));
+        let most = warp.iter().map(|v| *v as u32).max().unwrap();
+        bits(&|v| v & 1 == 1)
+            .wrapping_add(bits(&|v| v & 7 == x & 7).wrapping_mul(3))
+            .wrapping_add(u32::from(warp.iter().all(|v| *v > -2_000_000_000)) * 5)
+            .wrapping_add(u32::from(warp.iter().any(|v| v % 97 == 0)) * 7)
+            .wrapping_add(sum.wrapping_mul(11))
+            .wrapping_add(most ^ 32)
+    });
+    Kernel::new(file, "groups").maps(&a, |i, _| {
+        let tile: Vec<i32> = (i & !15..(i & !15) + 16).map(padded).collect();
+        let sum = tile.iter().fold(0i32, |s, v| s.wrapping_add(*v));
+        sum.wrapping_mul(2)
+            .wrapping_add(sum)
+            .wrapping_add((i % 16) as i32 + (i % 128 / 16) as i32 * 1000)
+            .wrapping_add(i32::from(sum > 0))
+    });
     let mut kernel = Kernel::new(file, "barrier_counts");
     kernel.block = 96;
-    kernel.check(
-        &a,
-        &map(&a, |i, _| {
-            let block: Vec<i32> = (i / 96 * 96..i / 96 * 96 + 96).map(padded).collect();
-            let odd = block.iter().filter(|v| **v & 1 == 1).count() as i32;
-            odd * 4
-                + i32::from(block.iter().all(|v| *v != 12345)) * 2
-                + i32::from(block.contains(&a[0]))
-        }),
-    );
+    kernel.maps(&a, |i, _| {
+        let block: Vec<i32> = (i / 96 * 96..i / 96 * 96 + 96).map(padded).collect();
+        let odd = block.iter().filter(|v| **v & 1 == 1).count() as i32;
+        odd * 4
+            + i32::from(block.iter().all(|v| *v != 12345)) * 2
+            + i32::from(block.contains(&a[0]))
+    });
 }
 
 #[test]
@@ -195,40 +180,28 @@ fn halves() {
     let f = floats(2 * N);
     let h: Vec<u16> = f.iter().map(|x| to_f16(*x * 0.1)).collect();
     let one = h[..N].to_vec();
-    Kernel::new(file, "halves").check(
-        &one,
-        &map(&one, |i, a| {
-            let b = one[(i + 1) % N];
-            h_add(h_mul(a, b), h_fma(a, a, b ^ 0x8000))
-        }),
-    );
+    Kernel::new(file, "halves").maps(&one, |i, a| {
+        let b = one[(i + 1) % N];
+        h_add(h_mul(a, b), h_fma(a, a, b ^ 0x8000))
+    });
     let mut kernel = Kernel::new(file, "halves2");
     kernel.count = Some(N as u32);
-    kernel.check(
-        &h,
-        &map(&h, |i, a| {
-            let b = h[(i + 2) % (2 * N)];
-            h_fma(a, b, h_add(a, h_max(a, b) ^ 0x8000))
-        }),
-    );
+    kernel.maps(&h, |i, a| {
+        let b = h[(i + 2) % (2 * N)];
+        h_fma(a, b, h_add(a, h_max(a, b) ^ 0x8000))
+    });
     let brains: Vec<u16> = f[..N].iter().map(|x| to_bf16(*x)).collect();
-    Kernel::new(file, "brain").check(
-        &brains,
-        &map(&brains, |i, a| {
-            let b = brains[(i + 1) % N];
-            bf16_add(bf16_mul(a, b), bf16_fma(a, a, b))
-        }),
-    );
+    Kernel::new(file, "brain").maps(&brains, |i, a| {
+        let b = brains[(i + 1) % N];
+        bf16_add(bf16_mul(a, b), bf16_fma(a, a, b))
+    });
     let single = f[..N].to_vec();
-    Kernel::new(file, "half_convert").check(
-        &single,
-        &map(&single, |_, a| {
-            let zero = {
-                let x = a * 3.0;
-                let h = to_f16(x);
-                if from_f16(h).abs() > x.abs() { h - 1 } else { h }
-            };
-            (from_f16(to_f16(a)) + from_f16(zero)) + from_bf16(to_bf16(a))
-        }),
-    );
+    Kernel::new(file, "half_convert").maps(&single, |_, a| {
+        let zero = {
+            let x = a * 3.0;
+            let h = to_f16(x);
+            if from_f16(h).abs() > x.abs() { h - 1 } else { h }
+        };
+        (from_f16(to_f16(a)) + from_f16(zero)) + from_bf16(to_bf16(a))
+    });
 }

@@ -29,17 +29,14 @@ const SHARD: u64 = 50_000;
 const CORPUS: usize = 4096;
 const LONGEST: usize = 20_000;
 
-/// What was tried.
 #[derive(Clone, Copy, Default)]
 struct Tried {
     /// Texts given to the parser.
     inputs: u64,
-    /// Those that were PTX.
     parsed: u64,
     /// Kernels given to the executor, and how many of them ran to their end.
     executed: u64,
     ended: u64,
-    /// Different things seen.
     seen: u64,
 }
 

@@ -1,5 +1,3 @@
-//! How many bytes each thread holds.
-
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 

@@ -2,7 +2,6 @@
 
 use crate::tile::{Form, Kind, Matrix};
 
-/// Tiles of each form.
 pub const TILES: usize = 576;
 /// Those before the ones whose results are at the lower end of the type.
 const LOW_END: usize = 512;
@@ -148,7 +147,6 @@ pub fn digest(result: &[u64]) -> u32 {
 /// What a GPU computed for one form.
 pub struct Computed {
     pub digests: Vec<u32>,
-    /// The first tiles, whole.
     pub tiles: Vec<Matrix>,
 }
 

@@ -7,27 +7,11 @@
 //! type, rank, sizes, strides in bytes, box, element strides, swizzle, fill, coordinates, the code of cuTensorMapEncodeTiled; and for code 0 the bytes of the box, a digest of 48 KiB of shared memory after the load, and one
 //! of the tensor's memory after the box, filled with new bytes, was stored; or which of them fails, and the code.
 
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <vector>
+#include "../sweep.cuh"
 #include <cuda.h>
-#include <cuda_runtime.h>
 #include <unistd.h>
 
 static const int SHARED = 49152, GLOBAL = 1 << 20;
-
-__host__ __device__ static uint64_t mix(uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-    return z ^ (z >> 31);
-}
-
-struct Random {
-    uint64_t state;
-    uint64_t next() { return mix(state += 0x9e3779b97f4a7c15ull); }
-    int below(int n) { return (int)(next() % n); }
-};
 
 struct Coordinates { int at[5]; };
 
@@ -84,18 +68,6 @@ template <int RANK> __global__ void copy_back(const __grid_constant__ CUtensorMa
 }
 
 typedef void (*Copy)(CUtensorMap, Coordinates, uint32_t, uint8_t *);
-
-static void check(int code, const char *what) {
-    if (code == 0) return;
-    fprintf(stderr, "%s: %d\n", what, code);
-    exit(1);
-}
-
-static unsigned digest(const std::vector<uint8_t> &bytes) {
-    uint64_t digest = 0;
-    for (uint8_t byte : bytes) digest = mix(digest ^ byte) + 0x9e3779b97f4a7c15ull;
-    return (unsigned)(digest >> 32);
-}
 
 int main(int count, char **arguments) {
     int first = count > 1 ? atoi(arguments[1]) : 0, last = count > 2 ? atoi(arguments[2]) : first + 1;
@@ -165,16 +137,13 @@ int main(int count, char **arguments) {
             int error = cudaMemcpy(shared.data(), out, SHARED + 16, cudaMemcpyDeviceToHost);
             if (error) { printf(" %u load fails %d\n", bytes, error); fflush(stdout); _exit(1); }
             bool late = shared[SHARED] != 0;
-            shared.resize(SHARED);
-            printf(" %u %08x%s", bytes, digest(shared), late ? " late" : "");
+            printf(" %u %08x%s", bytes, digest(shared.data(), SHARED), late ? " late" : "");
             if (fill && count > 3) { printf(" ["); for (int j = 0; j < 32; j++) printf("%02x", shared[bytes - 32 + j]); printf("]"); }
-            shared.resize(SHARED + 16);
             BACK[rank - 1]<<<1, 128, SHARED + 1024>>>(map, c, 0, out);
             error = cudaMemcpy(after.data(), memory, GLOBAL, cudaMemcpyDeviceToHost);
             if (error) { printf(" store fails %d\n", error); fflush(stdout); _exit(1); }
-            printf(" %08x", digest(after));
+            printf(" %08x", digest(after.data(), GLOBAL));
         }
         printf("\n");
     }
-    return 0;
 }

@@ -1,5 +1,3 @@
-//! The forms of `mma.sync`, and a launch that multiplies row-major tiles, one per block.
-
 use simt::{Error, Launch, Memory, Module, Options, run};
 
 /// The type of an element.
@@ -35,7 +33,6 @@ impl Kind {
         }
     }
 
-    /// Elements in a register.
     pub fn per_register(self) -> usize {
         match self {
             Kind::F16 | Kind::Bf16 => 2,

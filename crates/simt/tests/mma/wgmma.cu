@@ -2,75 +2,26 @@
 //!
 //!     nvcc -O2 -std=c++17 -gencode arch=compute_90a,code=sm_90a wgmma.cu -o wgmma && ./wgmma > crates/simt/fixtures/wgmma.txt
 //!
-//! Sums: the tiles of `sweep.cu`, with 64 rows. Places: shared memory holds 32768 elements, each its own number (its lower 7
+//! Sums: the tiles of `tiles.cuh`, with 64 rows. Places: shared memory holds 32768 elements, each its own number (its lower 7
 //! bits in one launch, its upper 8 in another), and the other operand is a unit matrix, so that a result is the number of
 //! an element that the descriptor reached.
 
-#define main mma_main
-#include "sweep.cu"
-#undef main
+#include "wgmma.cuh"
 
-__device__ uint64_t descriptor(uint32_t address, uint32_t leading, uint32_t stride, uint32_t swizzle, uint32_t base = 0) {
-    return (uint64_t)(address >> 4 & 0x3fff) | (uint64_t)(leading >> 4) << 16 | (uint64_t)(stride >> 4) << 32 |
-           (uint64_t)base << 49 | (uint64_t)swizzle << 62;
-}
-
-#define FENCE asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
-#define WAIT asm volatile("wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;" ::: "memory")
-#define D4F "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-
-/// 64 x 8 results of K * BITS / 8 = 32 bytes of the inner dimension. FROM: 0 both from shared memory, 1 A from registers,
-/// 2 with both factors negated once.
-template <int KIND, int FROM> __global__ void sums(const uint64_t *a, const uint64_t *b, const uint64_t *c, uint64_t *out) {
-    const int M = 64, N = 8, BITS = KIND == TF32 ? 32 : 16, K = 256 / BITS, P = 32 / BITS, CHUNK = 128 / BITS;
-    a += blockIdx.x * M * K; b += blockIdx.x * K * N; c += blockIdx.x * M * N; out += blockIdx.x * M * N;
-    __shared__ alignas(1024) uint8_t memory[64 * 32 + 8 * 32];
-    uint8_t *left = memory, *right = memory + 64 * 32;
-    auto put = [&](uint8_t *at, int row, int k, uint64_t value) {
-        uint8_t *place = at + row / 8 * 256 + k / CHUNK * 128 + row % 8 * 16 + k % CHUNK * (BITS / 8);
-        if (BITS == 16) *(uint16_t *)place = value; else *(uint32_t *)place = value;
-    };
-    for (int i = threadIdx.x; i < M * K; i += 128) put(left, i / K, i % K, a[i]);
-    for (int i = threadIdx.x; i < K * N; i += 128) put(right, i % N, i / N, b[i]);
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    __syncthreads();
-    int lane = threadIdx.x % 32, group = lane / 4, place = lane % 4, first = threadIdx.x / 32 * 16;
-    float d[4];
-    uint32_t fragment[4];
-    for (int r = 0; r < 4; r++) {
-        fragment[r] = 0;
-        for (int e = 0; e < P; e++)
-            fragment[r] |= (uint32_t)a[(first + group + 8 * (r & 1)) * K + (r >> 1) * 4 * P + place * P + e] << (e * BITS) % 32;
-    }
-    for (int i = 0; i < 4; i++) d[i] = __uint_as_float(c[(first + group + 8 * (i / 2)) * N + place * 2 + i % 2]);
-    uint64_t da = descriptor((uint32_t)__cvta_generic_to_shared(left), 128, 256, 0);
-    uint64_t db = descriptor((uint32_t)__cvta_generic_to_shared(right), 128, 256, 0);
-    FENCE;
-    if (KIND == TF32 && FROM == 0)
-        asm volatile("wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%0, %1, %2, %3}, %4, %5, 1, 1, 1;" : D4F : "l"(da), "l"(db));
-    if (KIND == F16 && FROM == 0)
-        asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, %4, %5, 1, 1, 1, 0, 0;" : D4F : "l"(da), "l"(db));
-    if (KIND == BF16 && FROM == 0)
-        asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%0, %1, %2, %3}, %4, %5, 1, 1, 1, 0, 0;" : D4F : "l"(da), "l"(db));
-    if (KIND == BF16 && FROM == 1)
-        asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%0, %1, %2, %3}, {%5, %6, %7, %8}, %4, 1, 1, 1, 0;" : D4F
-                     : "l"(db), "r"(fragment[0]), "r"(fragment[1]), "r"(fragment[2]), "r"(fragment[3]));
-    if (KIND == F16 && FROM == 1)
-        asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, {%5, %6, %7, %8}, %4, 1, 1, 1, 0;" : D4F
-                     : "l"(db), "r"(fragment[0]), "r"(fragment[1]), "r"(fragment[2]), "r"(fragment[3]));
-    if (KIND == BF16 && FROM == 2)
-        asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%0, %1, %2, %3}, %4, %5, 1, -1, 1, 0, 0;" : D4F : "l"(da), "l"(db));
-    WAIT;
-    for (int i = 0; i < 4; i++) out[(first + group + 8 * (i / 2)) * N + place * 2 + i % 2] = __float_as_uint(d[i]);
-}
+SHARED(W0, "m64n8k16.f32.f16.f16", ", 1, 1, 0, 0");
+SHARED(W1, "m64n8k16.f32.bf16.bf16", ", 1, 1, 0, 0");
+SHARED(W2, "m64n8k8.f32.tf32.tf32", ", 1, 1");
+REGISTERS(W3, "m64n8k16.f32.f16.f16", ", 1, 1, 0");
+REGISTERS(W4, "m64n8k16.f32.bf16.bf16", ", 1, 1, 0");
+SHARED(W5, "m64n8k16.f32.bf16.bf16", ", -1, 1, 0, 0");
 
 static const Form SUMS[] = {
-    {"m64n8k16.f32.f16.f16", 64, 8, 16, F16, F16, F32, sums<F16, 0>},
-    {"m64n8k16.f32.bf16.bf16", 64, 8, 16, BF16, BF16, F32, sums<BF16, 0>},
-    {"m64n8k8.f32.tf32.tf32", 64, 8, 8, TF32, TF32, F32, sums<TF32, 0>},
-    {"m64n8k16.f32.f16.f16.registers", 64, 8, 16, F16, F16, F32, sums<F16, 1>},
-    {"m64n8k16.f32.bf16.bf16.registers", 64, 8, 16, BF16, BF16, F32, sums<BF16, 1>},
-    {"m64n8k16.f32.bf16.bf16.negated", 64, 8, 16, BF16, BF16, F32, sums<BF16, 2>},
+    {"m64n8k16.f32.f16.f16", 64, 8, 16, F16, F16, F32, sums<W0, uint16_t>},
+    {"m64n8k16.f32.bf16.bf16", 64, 8, 16, BF16, BF16, F32, sums<W1, uint16_t>},
+    {"m64n8k8.f32.tf32.tf32", 64, 8, 8, TF32, TF32, F32, sums<W2, uint32_t>},
+    {"m64n8k16.f32.f16.f16.registers", 64, 8, 16, F16, F16, F32, sums<W3, uint16_t>},
+    {"m64n8k16.f32.bf16.bf16.registers", 64, 8, 16, BF16, BF16, F32, sums<W4, uint16_t>},
+    {"m64n8k16.f32.bf16.bf16.negated", 64, 8, 16, BF16, BF16, F32, sums<W5, uint16_t>},
 };
 
 static const int ELEMENTS = 32768;
@@ -138,33 +89,8 @@ typedef void (*Places)(uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, int, ui
 
 int main(int count, char **arguments) {
     int whole = count > 1 ? atoi(arguments[1]) : 0;
-    cudaDeviceProp device;
-    check(cudaGetDeviceProperties(&device, 0), "no device");
-    printf("wgmma sweep 1, %s, compute capability %d.%d\n", device.name, device.major, device.minor);
-    for (int form = 0; form < (int)(sizeof SUMS / sizeof *SUMS); form++) {
-        const Form &f = SUMS[form];
-        int sa = f.m * f.k, sb = f.k * f.n, sc = f.m * f.n;
-        std::vector<uint64_t> a(sa * TILES), b(sb * TILES), c(sc * TILES), d(sc * TILES);
-        for (int tile = 0; tile < TILES; tile++)
-            generate(f, 32 + form, tile, &a[tile * sa], &b[tile * sb], &c[tile * sc]);
-        uint64_t *da = upload(a), *db = upload(b), *dc = upload(c), *dd = upload(d);
-        f.kernel<<<TILES, 128>>>(da, db, dc, dd);
-        check(cudaGetLastError(), f.name);
-        check(cudaMemcpy(d.data(), dd, d.size() * 8, cudaMemcpyDeviceToHost), f.name);
-        printf("form %s\ndigests", f.name);
-        for (int tile = 0; tile < TILES; tile++) {
-            uint64_t digest = 0;
-            for (int i = 0; i < sc; i++) digest = mix(digest ^ d[tile * sc + i]) + 0x9e3779b97f4a7c15ull;
-            printf(" %08x", (unsigned)(digest >> 32));
-        }
-        printf("\n");
-        for (int tile = 0; tile < whole && tile < TILES; tile++) {
-            printf("tile %d", tile);
-            for (int i = 0; i < sc; i++) printf(" %llx", (unsigned long long)d[tile * sc + i]);
-            printf("\n");
-        }
-        cudaFree(da); cudaFree(db); cudaFree(dc); cudaFree(dd);
-    }
+    begin("wgmma sweep");
+    multiply(SUMS, 32, 128, whole);
     uint32_t *out;
     const int bytes = 2 * ELEMENTS + 512 + 1024;
     check(cudaMalloc(&out, 2048 * 4), "cudaMalloc");
@@ -186,9 +112,7 @@ int main(int count, char **arguments) {
             uint32_t places[2048];
             check(cudaMemcpy(places, out, sizeof places, cudaMemcpyDeviceToHost), NAMES[kernel]);
             int length = kernel < 2 ? 1024 : 2048;
-            uint64_t digest = 0;
-            for (int j = 0; j < length; j++) digest = mix(digest ^ places[j]) + 0x9e3779b97f4a7c15ull;
-            printf("places %s %u %u %u %u %u %08x\n", NAMES[kernel], start, leading, stride, swizzle, base, (unsigned)(digest >> 32));
+            printf("places %s %u %u %u %u %u %08x\n", NAMES[kernel], start, leading, stride, swizzle, base, digest(places, length));
             if (whole) {
                 printf("map");
                 for (int j = 0; j < length; j++) printf(" %x", places[j]);
@@ -196,5 +120,4 @@ int main(int count, char **arguments) {
             }
         }
     }
-    return 0;
 }

@@ -1,10 +1,8 @@
-//! What a GPU's `wmma` gives for the tiles of `sweep.cu`; `crates/simt/tests/wmma.rs` compares.
+//! What a GPU's `wmma` gives for the tiles of `tiles.cuh`; `crates/simt/tests/wmma.rs` compares.
 //!
 //!     nvcc -O2 -std=c++17 -arch=sm_90 wmma.cu -o wmma && ./wmma > crates/simt/fixtures/wmma.txt
 
-#define main mma_main
-#include "sweep.cu"
-#undef main
+#include "tiles.cuh"
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <mma.h>
@@ -59,27 +57,6 @@ static const Form WMMA[] = {
 };
 
 int main() {
-    cudaDeviceProp device;
-    check(cudaGetDeviceProperties(&device, 0), "no device");
-    printf("wmma sweep 1, %s, compute capability %d.%d\n", device.name, device.major, device.minor);
-    for (int form = 0; form < (int)(sizeof WMMA / sizeof *WMMA); form++) {
-        const Form &f = WMMA[form];
-        int sa = f.m * f.k, sb = f.k * f.n, sc = f.m * f.n;
-        std::vector<uint64_t> a(sa * TILES), b(sb * TILES), c(sc * TILES), d(sc * TILES);
-        for (int tile = 0; tile < TILES; tile++)
-            generate(f, 128 + form, tile, &a[tile * sa], &b[tile * sb], &c[tile * sc]);
-        uint64_t *da = upload(a), *db = upload(b), *dc = upload(c), *dd = upload(d);
-        f.kernel<<<TILES, 32>>>(da, db, dc, dd);
-        check(cudaGetLastError(), f.name);
-        check(cudaMemcpy(d.data(), dd, d.size() * 8, cudaMemcpyDeviceToHost), f.name);
-        printf("form %s\ndigests", f.name);
-        for (int tile = 0; tile < TILES; tile++) {
-            uint64_t digest = 0;
-            for (int i = 0; i < sc; i++) digest = mix(digest ^ d[tile * sc + i]) + 0x9e3779b97f4a7c15ull;
-            printf(" %08x", (unsigned)(digest >> 32));
-        }
-        printf("\n");
-        cudaFree(da); cudaFree(db); cudaFree(dc); cudaFree(dd);
-    }
-    return 0;
+    begin("wmma sweep");
+    multiply(WMMA, 128, 32, 0);
 }

@@ -1,5 +1,3 @@
-//! From a case to a kernel, a launch and what was found.
-
 use simt::{Checks, Error, Launch, Memory, Module, Options, Report, Schedule, run};
 
 /// Who takes part: blocks, threads of a block, blocks of a cluster.
@@ -10,7 +8,6 @@ pub struct Grid(pub u32, pub u32, pub u32);
 pub const BLOCKS: Grid = Grid(2, 32, 1);
 /// Two warps of a block.
 pub const WARPS: Grid = Grid(1, 64, 1);
-/// One warp.
 pub const WARP: Grid = Grid(1, 32, 1);
 /// Two blocks of a cluster.
 pub const CLUSTER: Grid = Grid(2, 32, 2);

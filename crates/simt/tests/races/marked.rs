@@ -11,13 +11,11 @@ pub type Pair = (&'static str, [u32; 3], Hazard);
 
 /// A source, and how it is read.
 pub struct Corpus {
-    /// The text.
     pub source: &'static str,
     /// How a place names the file.
     pub file: &'static str,
     /// The start of the line that begins a pair.
     pub begin: fn(&str) -> String,
-    /// The line that ends it.
     pub end: &'static str,
 }
 

@@ -195,7 +195,6 @@ fn body(space: &Space, who: &str, writer: &str, reader: &str) -> String {
     )
 }
 
-/// The cases of the matrix.
 pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     let opcode = |text: &str| text.split_whitespace().next().unwrap_or_default().to_owned();

@@ -1,5 +1,3 @@
-//! The cases of `fixtures/cases.txt`, and how they run.
-
 use simt::{Checks, Error, Launch, Memory, Module, Options, Report, run};
 
 pub const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");

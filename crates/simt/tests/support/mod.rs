@@ -2,7 +2,6 @@
 
 use simt::{Checks, Launch, Memory, Module, Options, Report, Schedule, run};
 
-/// Plain numbers as bytes.
 pub trait Number: Copy + PartialEq + std::fmt::Debug {
     fn bytes(self) -> Vec<u8>;
     fn from(bytes: &[u8]) -> Self;
@@ -92,6 +91,12 @@ impl Kernel {
         if let Some(finding) = report.findings.first() {
             panic!("{}: {finding}", self.name);
         }
+    }
+
+    /// Checks a kernel that makes an element of each, whose number is given, too.
+    pub fn maps<I: Number, O: Number>(&self, input: &[I], element: impl Fn(usize, I) -> O) {
+        let expected: Vec<O> = input.iter().enumerate().map(|(i, x)| element(i, *x)).collect();
+        self.check(input, &expected);
     }
 
     pub fn run<I: Number, O: Number>(&self, input: &[I], outputs: usize) -> Vec<O> {

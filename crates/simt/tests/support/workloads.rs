@@ -20,7 +20,6 @@ impl std::fmt::Display for Workload {
 
 /// Elements of the one-dimensional workloads.
 const LENGTH: u32 = 1 << 20;
-/// Bytes of every buffer.
 const BYTES: u64 = 4 << 20;
 
 pub const WORKLOADS: &[Workload] = &[

@@ -11,21 +11,10 @@
 #define NO 6
 #endif
 
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <vector>
-#include <cuda_runtime.h>
+#include "../sweep.cuh"
 
 static const uint64_t SEED = 0x7465787475726573ull;
 static const int SAMPLES_PER_DIGEST = 256;
-
-static uint64_t mix(uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-    return z ^ (z >> 31);
-}
 
 enum Format { U8, S8, U16, S16, U32, S32, F16, F32 };
 /// The geometry of an image: `LINEAR` and `PITCH` are memory, the others arrays.
@@ -283,12 +272,6 @@ template <int op> static void fill_kernels() {
     if constexpr (op > 0) fill_kernels<op - 1>();
 }
 
-static void check(cudaError_t code, const char *what) {
-    if (code == cudaSuccess) return;
-    fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(code));
-    exit(1);
-}
-
 static int at_least_one(int n) { return n > 0 ? n : 1; }
 
 static std::vector<uint8_t> image(const Group &g, uint64_t seed, int l, int w, int h, int d) {
@@ -310,17 +293,14 @@ static cudaChannelFormatDesc format_of(const Group &g) {
     return cudaCreateChannelDesc(bits, g.channels > 1 ? bits : 0, g.channels > 2 ? bits : 0, g.channels > 2 ? bits : 0, kind);
 }
 
-static const uint64_t STEP = 0x9e3779b97f4a7c15ull;
 static FILE *raw = nullptr;
 static int number = 0;
 
 static void digests(const std::vector<uint32_t> &words) {
     printf("digests");
-    for (size_t start = 0; start < words.size(); start += 4 * SAMPLES_PER_DIGEST) {
-        uint64_t digest = 0;
-        for (size_t i = start; i < start + 4 * SAMPLES_PER_DIGEST && i < words.size(); i++) digest = mix(digest ^ words[i]) + STEP;
-        printf(" %08x", (unsigned)(digest >> 32));
-    }
+    const size_t piece = 4 * SAMPLES_PER_DIGEST;
+    for (size_t start = 0; start < words.size(); start += piece)
+        printf(" %08x", digest(&words[start], words.size() - start < piece ? words.size() - start : piece));
     printf("\n");
     if (raw) fwrite(words.data(), 4, words.size(), raw);
 }
@@ -451,9 +431,7 @@ static void modes_of(Group g, bool with_random) {
 int main(int count, char **arguments) {
     fill_kernels<SUSTP2>();
     if (count > 1) raw = fopen(arguments[1], "wb");
-    cudaDeviceProp device;
-    check(cudaGetDeviceProperties(&device, 0), "no device");
-    printf("texture sweep 1, %s, compute capability %d.%d\n", device.name, device.major, device.minor);
+    begin("texture sweep");
     const Kind KINDS[9] = {A1D, A1D, A2D, A2D, A3D, L1D, L2D, PITCH, A2D};
     const Op OPS[9] = {T1D, T1D, T2D, T2D, T3D, TA1D, TA2D, T2D, T2D};
     const int SIZES[9][3] = {{16, 0, 0}, {13, 0, 0}, {13, 9, 0}, {16, 8, 0}, {7, 6, 5}, {13, 0, 5}, {11, 7, 3}, {21, 10, 0}, {1, 1, 0}};
@@ -562,5 +540,4 @@ int main(int count, char **arguments) {
                 }
     }
     if (raw) fclose(raw);
-    return 0;
 }

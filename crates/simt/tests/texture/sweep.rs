@@ -2,7 +2,6 @@
 
 const SEED: u64 = 0x7465_7874_7572_6573;
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-/// Samples that one digest stands for.
 pub const SAMPLES_PER_DIGEST: usize = 256;
 
 pub fn mix(z: u64) -> u64 {
@@ -77,7 +76,6 @@ pub struct Group {
     pub kind: Kind,
     pub width: i64,
     pub height: i64,
-    /// Depth or layers.
     pub depth: i64,
     pub levels: i64,
     /// Unsigned and signed of 8, 16 and 32 bits, then `f16` and `f32`.
@@ -170,7 +168,6 @@ impl Group {
         [(self.width >> level).max(1), (self.height >> level).max(1), depth.max(1)]
     }
 
-    /// One channel of one texel.
     pub fn texel(&self, level: i64, [x, y, z]: [i64; 3], channel: usize) -> u32 {
         let bits = 8 * self.element_bytes() as u32;
         if self.content >= 2 {

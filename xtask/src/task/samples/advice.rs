@@ -150,7 +150,6 @@ fn copy_sample(checkout: &Path, case: &Case, target: &Path, edits: &[Edit]) -> R
     std::fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))
 }
 
-/// A text with its edits.
 fn edited(text: &str, edits: &[Edit]) -> Result<String> {
     let mut text = text.to_owned();
     for edit in edits {

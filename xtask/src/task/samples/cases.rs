@@ -19,7 +19,6 @@ pub struct Case {
     pub folder: String,
     /// The file that is compiled.
     pub unit: String,
-    /// The file that is edited.
     pub file: String,
     /// The kernel as the table names it.
     pub name: String,
@@ -27,7 +26,6 @@ pub struct Case {
     pub kernel: String,
     /// The launch, as `coalesce explain` takes it.
     pub launch: String,
-    /// The edit in words.
     pub change: String,
     pub edits: Vec<Edit>,
 }

@@ -1,5 +1,3 @@
-//! How nvcc is called.
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

@@ -14,9 +14,7 @@ use syn::{FnArg, ImplItem, Item, ItemImpl, ReturnType, Signature, TraitItem, Use
 
 /// The file with the reason for each item that is missing.
 const MISSING: &str = "results/rust-cuda-missing.toml";
-/// The test of what is here.
 const TEST: &str = "crates/cuda_std_tests/tests/upstream_api.rs";
-/// The table.
 const TABLE: &str = "results/rust-cuda-api.md";
 /// The documents that have its sentence.
 const DOCUMENTS: [&str; 3] = ["README.md", "ARCHITECTURE.md", "docs/guide/from_rust_cuda.md"];
@@ -294,7 +292,6 @@ fn found_missing<'a>(work: &Path, found: &'a [Use]) -> Result<BTreeSet<&'a str>>
 #[derive(Default)]
 struct Uses {
     found: Vec<Use>,
-    /// Their paths.
     named: BTreeSet<String>,
 }
 

@@ -1,5 +1,3 @@
-//! What both halves of `cargo xtask upstream` do with files.
-
 use crate::workspace;
 use anyhow::{Context, Result};
 use cuda_builder::write_whole;
@@ -13,7 +11,6 @@ pub fn ours(library: &str, features: &str) -> String {
     format!("{{ package = \"{package}\", path = \"{}\"{features} }}", path.display())
 }
 
-/// The commit of a checkout.
 pub fn commit(checkout: &Path) -> String {
     let commit = Command::new("git")
         .args(["rev-parse", "--short=12", "HEAD"])
