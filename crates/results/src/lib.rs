@@ -8,6 +8,7 @@ mod advice;
 mod compare;
 mod counters;
 mod counts;
+mod error;
 pub mod fleet;
 mod plain;
 mod predictions;
@@ -30,6 +31,7 @@ pub use counts::{
     InstructionCounts, PtxImage, PtxLine, RequestKind, RequestRecord, ServedWord, SourceLocation,
     place,
 };
+pub use error::{Error, FileKind, Result};
 pub use plain::plain;
 pub use predictions::add_predictions;
 pub use profile::{

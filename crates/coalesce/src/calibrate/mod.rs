@@ -299,7 +299,7 @@ impl Tools<'_> {
                 device.index(0..n).async_copy_from(&host_source[..n], first?)?;
                 device_source.index(0..n).async_copy_to(&mut host[..n], second?)?;
             }
-            streams.join(gpu)
+            Ok(streams.join(gpu)?)
         })?;
         // Written, so that its pages are there.
         let mut pageable = vec![1_u32; words];
