@@ -50,13 +50,6 @@ fn case(size: &Size, random: &mut Random) -> Case {
 fn launch(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let [n] = size.get();
     // SAFETY: the launch contract; the arrays are those of the case.
-    unsafe {
-        launcher.launch(
-            device::new_task,
-            blocks(n, 256),
-            256,
-            0,
-            (arrays.input::<f32>(0), arrays.output::<f32>(0), n as u32),
-        )
-    }
+    let arguments = (arrays.input::<f32>(0), arrays.output::<f32>(0), n as u32);
+    Ok(unsafe { launcher.launch(device::new_task, blocks(n, 256), 256, 0, arguments) }?)
 }

@@ -55,12 +55,12 @@ fn launch(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let [n] = size.get();
     // SAFETY: the launch contract; the arrays are those of the case.
     unsafe {
-        launcher.launch(
+        Ok(launcher.launch(
             device::boss_capitals,
             blocks(n, 1024),
             256,
             0,
             (arrays.input::<u8>(0), arrays.output::<u8>(0), n as u32),
-        )
+        )?)
     }
 }

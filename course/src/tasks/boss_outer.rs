@@ -51,7 +51,7 @@ fn launch(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let [rows, columns] = size.get();
     // SAFETY: the launch contract; the arrays are those of the case.
     unsafe {
-        launcher.launch(
+        Ok(launcher.launch(
             device::boss_outer,
             blocks(rows * columns, 256),
             256,
@@ -63,6 +63,6 @@ fn launch(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
                 rows as u32,
                 columns as u32,
             ),
-        )
+        )?)
     }
 }

@@ -81,5 +81,5 @@ fn launch(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let [n, stride] = size.get();
     let arguments = (arrays.input::<f32>(0), arrays.output::<f32>(0), n as u32, stride as u32);
     // SAFETY: the launch contract; the arrays are those of the case.
-    unsafe { launcher.launch(device::first_warp, blocks(n, 256), 256, 0, arguments) }
+    unsafe { Ok(launcher.launch(device::first_warp, blocks(n, 256), 256, 0, arguments)?) }
 }

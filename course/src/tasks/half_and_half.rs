@@ -70,7 +70,7 @@ fn launch(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let [n] = size.get();
     let arguments = (arrays.input::<f32>(0), arrays.output::<f32>(0), n as u32, ROUNDS);
     // SAFETY: the launch contract; the arrays are those of the case.
-    unsafe { launcher.launch(device::half_and_half, blocks(n + 1, 256), 256, 0, arguments) }
+    unsafe { Ok(launcher.launch(device::half_and_half, blocks(n + 1, 256), 256, 0, arguments)?) }
 }
 
 /// Rounds of the computation.

@@ -73,12 +73,12 @@ fn launch(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let [n] = size.get();
     // SAFETY: the launch contract; the arrays are those of the case.
     unsafe {
-        launcher.launch(
+        Ok(launcher.launch(
             device::matmul_tile,
             (blocks(n, 16), blocks(n, 16)),
             (16, 16),
             0,
             (arrays.input::<f32>(0), arrays.input::<f32>(1), arrays.output::<f32>(0), n as u32),
-        )
+        )?)
     }
 }

@@ -71,5 +71,5 @@ fn launch(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let [n, offset] = size.get();
     let arguments = (arrays.input::<f32>(0), arrays.output::<f32>(0), n as u32, offset as u32);
     // SAFETY: the launch contract; the arrays are those of the case.
-    unsafe { launcher.launch(device::offset_load, blocks(n, 256), 256, 0, arguments) }
+    unsafe { Ok(launcher.launch(device::offset_load, blocks(n, 256), 256, 0, arguments)?) }
 }

@@ -93,12 +93,12 @@ fn launch(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let [rows, columns] = size.get();
     // SAFETY: the launch contract; the arrays are those of the case.
     unsafe {
-        launcher.launch(
+        Ok(launcher.launch(
             device::pad_the_tile,
             (blocks(columns, 32), blocks(rows, 32)),
             (32, 32),
             0,
             (arrays.input::<f32>(0), arrays.output::<f32>(0), rows as u32, columns as u32),
-        )
+        )?)
     }
 }

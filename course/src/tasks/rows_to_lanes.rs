@@ -75,5 +75,5 @@ fn launch(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let grid = blocks(rows * columns, 256);
     let arguments = (arrays.input::<f32>(0), arrays.output::<f32>(0), columns as u32, rows as u32);
     // SAFETY: the launch contract; the arrays are those of the case.
-    unsafe { launcher.launch(device::rows_to_lanes, grid, 256, 0, arguments) }
+    unsafe { Ok(launcher.launch(device::rows_to_lanes, grid, 256, 0, arguments)?) }
 }

@@ -75,12 +75,12 @@ fn launch(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let [rows, columns] = size.get();
     // SAFETY: the launch contract; the arrays are those of the case.
     unsafe {
-        launcher.launch(
+        Ok(launcher.launch(
             device::spilled,
             blocks(columns, 256),
             256,
             0,
             (arrays.input::<f32>(0), arrays.output::<f32>(0), rows as u32, columns as u32),
-        )
+        )?)
     }
 }

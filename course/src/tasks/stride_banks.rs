@@ -91,5 +91,5 @@ fn launch(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let [n, stride] = size.get();
     let arguments = (arrays.output::<u32>(0), n as u32, stride as u32);
     // SAFETY: the launch contract; the arrays are those of the case.
-    unsafe { launcher.launch(device::stride_banks, blocks(n, 32), 32, 0, arguments) }
+    unsafe { Ok(launcher.launch(device::stride_banks, blocks(n, 32), 32, 0, arguments)?) }
 }

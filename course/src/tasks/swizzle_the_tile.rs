@@ -77,12 +77,12 @@ fn launch(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let [rows, columns] = size.get();
     // SAFETY: the launch contract; the arrays are those of the case.
     unsafe {
-        launcher.launch(
+        Ok(launcher.launch(
             device::swizzle_the_tile,
             (blocks(columns, 32), blocks(rows, 32)),
             (32, 32),
             0,
             (arrays.input::<u32>(0), arrays.output::<u32>(0), rows as u32, columns as u32),
-        )
+        )?)
     }
 }

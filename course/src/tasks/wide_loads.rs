@@ -64,12 +64,12 @@ fn launch(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let [n] = size.get();
     // SAFETY: the launch contract; the arrays are those of the case.
     unsafe {
-        launcher.launch(
+        Ok(launcher.launch(
             device::wide_loads,
             blocks(n, 1024),
             256,
             0,
             (arrays.input::<f32>(0), arrays.output::<f32>(0), n as u32),
-        )
+        )?)
     }
 }

@@ -58,12 +58,12 @@ fn launch(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let [n] = size.get();
     // SAFETY: the launch contract; the arrays are those of the case.
     unsafe {
-        launcher.launch(
+        Ok(launcher.launch(
             device::window_sum,
             blocks(n, 256),
             256,
             0,
             (arrays.input::<u32>(0), arrays.output::<u32>(0), n as u32),
-        )
+        )?)
     }
 }

@@ -181,7 +181,7 @@ fn bytes(size: &Size) -> Bytes {
 }
 
 fn write_table(with: &Preparation<'_>) -> Result<()> {
-    with.launcher.write::<device::CONSTANT_MEMORY_TABLE>(&table())
+    Ok(with.launcher.write::<device::CONSTANT_MEMORY_TABLE>(&table())?)
 }
 
 /// Launches a walk through the table in input 0.
@@ -196,7 +196,13 @@ fn walk(
     // SAFETY: the grid covers n threads; `distinct` was checked by the precondition; input 0 is a table of TABLE words
     // that leads nowhere else; the output holds n elements.
     unsafe {
-        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
+        Ok(launcher.launch(
+            kernel,
+            n.div_ceil(THREADS_PER_BLOCK),
+            THREADS_PER_BLOCK,
+            0,
+            arguments,
+        )?)
     }
 }
 
@@ -206,7 +212,13 @@ fn parameter(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()
     let kernel = device::constant_memory_parameter;
     // SAFETY: as for the walks.
     unsafe {
-        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
+        Ok(launcher.launch(
+            kernel,
+            n.div_ceil(THREADS_PER_BLOCK),
+            THREADS_PER_BLOCK,
+            0,
+            arguments,
+        )?)
     }
 }
 
@@ -216,7 +228,13 @@ fn constant(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()>
     let kernel = device::constant_memory_constant;
     // SAFETY: as for the walks; `write_table` wrote the table.
     unsafe {
-        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
+        Ok(launcher.launch(
+            kernel,
+            n.div_ceil(THREADS_PER_BLOCK),
+            THREADS_PER_BLOCK,
+            0,
+            arguments,
+        )?)
     }
 }
 
@@ -226,7 +244,13 @@ fn register(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()>
     let kernel = device::constant_memory_register;
     // SAFETY: as for the walks.
     unsafe {
-        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
+        Ok(launcher.launch(
+            kernel,
+            n.div_ceil(THREADS_PER_BLOCK),
+            THREADS_PER_BLOCK,
+            0,
+            arguments,
+        )?)
     }
 }
 
@@ -236,6 +260,12 @@ fn operand(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> 
     let kernel = device::constant_memory_operand;
     // SAFETY: as for the walks; `write_table` wrote the table.
     unsafe {
-        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
+        Ok(launcher.launch(
+            kernel,
+            n.div_ceil(THREADS_PER_BLOCK),
+            THREADS_PER_BLOCK,
+            0,
+            arguments,
+        )?)
     }
 }

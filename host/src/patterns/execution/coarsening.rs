@@ -132,6 +132,12 @@ fn launch(
     // SAFETY: the grid covers the kernel's threads; both arrays hold n elements and start at a multiple of 256 bytes;
     // input and output are different allocations.
     unsafe {
-        launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, (arrays.input(0), arrays.output(0), n))
+        Ok(launcher.launch(
+            kernel,
+            grid,
+            THREADS_PER_BLOCK,
+            0,
+            (arrays.input(0), arrays.output(0), n),
+        )?)
     }
 }

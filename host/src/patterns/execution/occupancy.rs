@@ -142,5 +142,5 @@ fn launch(
     let arguments = (arrays.input(0), arrays.output(0), n);
     // SAFETY: any grid is right; a block has at least 32 threads, which the precondition checked; both arrays hold n
     // elements, start at a multiple of 256 bytes and are different allocations.
-    unsafe { launcher.launch(kernel, grid, threads, 0, arguments) }
+    unsafe { Ok(launcher.launch(kernel, grid, threads, 0, arguments)?) }
 }

@@ -199,6 +199,12 @@ fn launch(
     // SAFETY: the grid covers n threads; the input holds every field of n elements, starts at a multiple of 256 bytes
     // and is another allocation than the output of n elements.
     unsafe {
-        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
+        Ok(launcher.launch(
+            kernel,
+            n.div_ceil(THREADS_PER_BLOCK),
+            THREADS_PER_BLOCK,
+            0,
+            arguments,
+        )?)
     }
 }

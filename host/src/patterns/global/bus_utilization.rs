@@ -183,6 +183,12 @@ fn launch(
     // SAFETY: the grid covers n threads; the input holds n + REACH elements, the output n, and they are different
     // allocations.
     unsafe {
-        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
+        Ok(launcher.launch(
+            kernel,
+            n.div_ceil(THREADS_PER_BLOCK),
+            THREADS_PER_BLOCK,
+            0,
+            arguments,
+        )?)
     }
 }

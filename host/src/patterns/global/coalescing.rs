@@ -136,7 +136,13 @@ fn launch(
     // SAFETY: the grid covers the kernel's threads; both arrays hold n elements and start at a multiple of 256 bytes;
     // input and output are different allocations.
     unsafe {
-        launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, (arrays.input(0), arrays.output(0), n))
+        Ok(launcher.launch(
+            kernel,
+            grid,
+            THREADS_PER_BLOCK,
+            0,
+            (arrays.input(0), arrays.output(0), n),
+        )?)
     }
 }
 
@@ -151,5 +157,5 @@ fn half(
     let grid = (2 * n.next_multiple_of(32)).div_ceil(THREADS_PER_BLOCK as usize) as u32;
     let arguments = (arrays.input(0), arrays.output(0), n as u32);
     // SAFETY: as in `launch`; there are two threads for each element of whole warps.
-    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
+    unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments)?) }
 }

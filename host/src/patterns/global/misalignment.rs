@@ -163,7 +163,13 @@ fn shifted(
     let arguments = (arrays.input(0), arrays.output(0), offset, n);
     // SAFETY: the grid covers n threads; both arrays hold offset + n elements and do not overlap.
     unsafe {
-        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
+        Ok(launcher.launch(
+            kernel,
+            n.div_ceil(THREADS_PER_BLOCK),
+            THREADS_PER_BLOCK,
+            0,
+            arguments,
+        )?)
     }
 }
 
@@ -172,13 +178,13 @@ fn padded(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let arguments = (arrays.input(1), arrays.output(1), padding(offset as usize) as u32, offset, n);
     // SAFETY: as in `shifted`; arrays 1 have `padding` more elements in front.
     unsafe {
-        launcher.launch(
+        Ok(launcher.launch(
             device::misalignment_padded,
             n.div_ceil(THREADS_PER_BLOCK),
             THREADS_PER_BLOCK,
             0,
             arguments,
-        )
+        )?)
     }
 }
 
@@ -187,7 +193,9 @@ fn peeled(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let arguments = (arrays.input(0), arrays.output(0), offset, n);
     let grid = (offset % LINE + n).div_ceil(THREADS_PER_BLOCK);
     // SAFETY: as in `shifted`; the grid covers offset % LINE more threads.
-    unsafe { launcher.launch(device::misalignment_peeled, grid, THREADS_PER_BLOCK, 0, arguments) }
+    unsafe {
+        Ok(launcher.launch(device::misalignment_peeled, grid, THREADS_PER_BLOCK, 0, arguments)?)
+    }
 }
 
 fn staged(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
@@ -195,5 +203,7 @@ fn staged(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let arguments = (arrays.input(0), arrays.output(0), offset, n);
     let grid = (offset % LINE + n).div_ceil(TILE);
     // SAFETY: as in `shifted`; the grid covers offset % LINE + n words, arrays are 256-byte aligned.
-    unsafe { launcher.launch(device::misalignment_staged, grid, THREADS_PER_BLOCK, 0, arguments) }
+    unsafe {
+        Ok(launcher.launch(device::misalignment_staged, grid, THREADS_PER_BLOCK, 0, arguments)?)
+    }
 }

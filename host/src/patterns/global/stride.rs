@@ -137,13 +137,13 @@ fn copy(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let arguments = (arrays.input(0), arrays.output(1), stride, n);
     // SAFETY: the grid covers n threads; both arrays hold n * stride elements and do not overlap.
     unsafe {
-        launcher.launch(
+        Ok(launcher.launch(
             device::stride_copy,
             n.div_ceil(THREADS_PER_BLOCK),
             THREADS_PER_BLOCK,
             0,
             arguments,
-        )
+        )?)
     }
 }
 
@@ -152,13 +152,13 @@ fn gather(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let arguments = (arrays.input(0), arrays.output(0), stride, n);
     // SAFETY: as in `copy`; the output holds n elements.
     unsafe {
-        launcher.launch(
+        Ok(launcher.launch(
             device::stride_gather,
             n.div_ceil(THREADS_PER_BLOCK),
             THREADS_PER_BLOCK,
             0,
             arguments,
-        )
+        )?)
     }
 }
 
@@ -169,12 +169,12 @@ fn staged(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     // SAFETY: the grid covers n results; the stride was checked by the precondition, and the shared
     // memory holds its tile; arrays are 256-byte aligned.
     unsafe {
-        launcher.launch(
+        Ok(launcher.launch(
             device::stride_staged,
             n.div_ceil(STAGED_RESULTS),
             THREADS_PER_BLOCK,
             shared_bytes,
             arguments,
-        )
+        )?)
     }
 }

@@ -150,6 +150,12 @@ fn launch(
     // SAFETY: both arrays hold n elements, at most 2^31, start at a multiple of 256 bytes and do not overlap; the
     // kernels share the tiles out over any grid.
     unsafe {
-        launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, (arrays.input(0), arrays.output(0), n))
+        Ok(launcher.launch(
+            kernel,
+            grid,
+            THREADS_PER_BLOCK,
+            0,
+            (arrays.input(0), arrays.output(0), n),
+        )?)
     }
 }

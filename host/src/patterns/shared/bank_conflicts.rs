@@ -276,7 +276,13 @@ fn strided_read(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result
     // SAFETY: the grid covers n threads; the stride was checked by the precondition; input 0 is a
     // table of TABLE words that moves on by a multiple of 4; the output holds n elements.
     unsafe {
-        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
+        Ok(launcher.launch(
+            kernel,
+            n.div_ceil(THREADS_PER_BLOCK),
+            THREADS_PER_BLOCK,
+            0,
+            arguments,
+        )?)
     }
 }
 
@@ -288,13 +294,13 @@ fn strided_write(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Resul
     // SAFETY: the grid covers n threads; the shared memory holds THREADS_PER_BLOCK * stride words; the output
     // holds n elements.
     unsafe {
-        launcher.launch(
+        Ok(launcher.launch(
             kernel,
             n.div_ceil(THREADS_PER_BLOCK),
             THREADS_PER_BLOCK,
             shared_bytes,
             arguments,
-        )
+        )?)
     }
 }
 
@@ -304,7 +310,13 @@ fn random(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let kernel = device::bank_conflicts_random;
     // SAFETY: as in `strided_read`; input 1 holds n banks.
     unsafe {
-        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
+        Ok(launcher.launch(
+            kernel,
+            n.div_ceil(THREADS_PER_BLOCK),
+            THREADS_PER_BLOCK,
+            0,
+            arguments,
+        )?)
     }
 }
 
@@ -320,6 +332,12 @@ fn launch(
     let arguments = (arrays.input(0), arrays.output(output), n);
     // SAFETY: as in `strided_read`.
     unsafe {
-        launcher.launch(kernel, n.div_ceil(THREADS_PER_BLOCK), THREADS_PER_BLOCK, 0, arguments)
+        Ok(launcher.launch(
+            kernel,
+            n.div_ceil(THREADS_PER_BLOCK),
+            THREADS_PER_BLOCK,
+            0,
+            arguments,
+        )?)
     }
 }

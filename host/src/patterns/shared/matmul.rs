@@ -119,7 +119,7 @@ pub const PATTERN: Pattern = Pattern {
                 let grid = (n.div_ceil(TILE), m.div_ceil(TILE));
                 // SAFETY: as in `launch`.
                 unsafe {
-                    launcher.launch(device::matmul_tiled_i32, grid, (TILE, TILE), 0, arguments)
+                    Ok(launcher.launch(device::matmul_tiled_i32, grid, (TILE, TILE), 0, arguments)?)
                 }
             },
         )
@@ -328,5 +328,5 @@ fn launch(
     let arguments = (arrays.input(0), arrays.input(1), arrays.output(0), m, n, k);
     // SAFETY: the grid covers C with tiles; the arrays have the sizes of A, B and C, are 256-byte aligned and do not
     // overlap.
-    unsafe { launcher.launch(kernel, grid, block, shared_bytes, arguments) }
+    unsafe { Ok(launcher.launch(kernel, grid, block, shared_bytes, arguments)?) }
 }

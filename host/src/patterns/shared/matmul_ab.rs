@@ -190,5 +190,5 @@ fn launch(
     let grid = (n.div_ceil(columns), m.div_ceil(rows));
     // SAFETY: one tile per block covers C; the arrays have the sizes of A, B and C, are 256-byte aligned and do not
     // overlap.
-    unsafe { launcher.launch(kernel, grid, block, 0, arguments) }
+    unsafe { Ok(launcher.launch(kernel, grid, block, 0, arguments)?) }
 }

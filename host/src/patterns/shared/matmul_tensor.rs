@@ -218,13 +218,13 @@ fn launch_wgmma(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result
     let arguments = (a, b, arrays.output(0), m, n, k);
     // SAFETY: as in `launch`; the maps are those of A and B, in boxes of the tiles that the kernel copies.
     unsafe {
-        launcher.launch(
+        Ok(launcher.launch(
             device::matmul_tensor_wgmma,
             grid,
             (WGMMA_THREADS, 1),
             WGMMA_BYTES,
             arguments,
-        )
+        )?)
     }
 }
 
@@ -242,5 +242,5 @@ fn launch(
     let arguments = (arrays.input(0), arrays.input(1), arrays.output(0), m, n, k);
     // SAFETY: the grid covers C with tiles; the arrays have the sizes of A, B and C, are 256-byte aligned and do not
     // overlap.
-    unsafe { launcher.launch(kernel, grid, block, shared_bytes, arguments) }
+    unsafe { Ok(launcher.launch(kernel, grid, block, shared_bytes, arguments)?) }
 }
