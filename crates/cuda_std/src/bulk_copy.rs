@@ -10,6 +10,16 @@
 //!
 //! Sources: PTX ISA, `cp.async.bulk`; CUDA C++ Programming Guide, "Using TMA to transfer
 //! one-dimensional arrays".
+//!
+//! ```no_run
+//! use cuda_std::bulk_copy;
+//! # unsafe fn f(target: *mut f32, source: *const f32) {
+//! // SAFETY: one thread; both have 1024 values, aligned to 16 bytes.
+//! unsafe { bulk_copy::shared_to_global(target, source, 4096) };
+//! bulk_copy::commit_group();
+//! bulk_copy::wait_group::<0>();
+//! # }
+//! ```
 
 #[cfg(target_arch = "nvptx64")]
 use core::arch::asm;

@@ -8,6 +8,14 @@
 //!
 //! Source: CUDA C++ Programming Guide, "Grid Synchronization"; `cooperative_groups/details/sync.h` of the CUDA toolkit,
 //! whose protocol this is.
+//!
+//! ```no_run
+//! # let first_part = || ();
+//! first_part();
+//! // SAFETY: the launch is cooperative, and every thread of the grid comes here.
+//! unsafe { cuda_std::grid::sync() };
+//! // What any block wrote is seen here.
+//! ```
 
 #[cfg(target_arch = "nvptx64")]
 use core::arch::asm;

@@ -12,6 +12,11 @@
 //! [`printf!`](crate::printf) formats on the host, as C does, and costs one call.
 //!
 //! Source: CUDA C++ Programming Guide, "Formatted Output".
+//!
+//! ```no_run
+//! # let sum = 1.5_f32;
+//! cuda_std::println!("the sum is {sum}");
+//! ```
 
 #[doc(hidden)]
 pub mod float;

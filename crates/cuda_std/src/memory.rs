@@ -12,6 +12,14 @@
 //!
 //! Sources: PTX ISA, "Cache Operators", "Cache Eviction Priority Hints", `ld`, `ld.global.nc`, `st`,
 //! `prefetch`, `createpolicy`.
+//!
+//! ```no_run
+//! use cuda_std::memory::{load_cs, store_cs};
+//! # unsafe fn copy(source: *const u32, target: *mut u32) {
+//! // SAFETY: both point to a word of global memory.
+//! unsafe { store_cs(target, load_cs(source)) };
+//! # }
+//! ```
 
 #[cfg(target_arch = "nvptx64")]
 use core::arch::asm;

@@ -13,6 +13,14 @@
 //! [`bulk_copy::wait_group`]: crate::bulk_copy::wait_group
 //!
 //! Sources: PTX ISA, `cp.async.bulk.tensor`; CUDA C++ Programming Guide, "Using TMA to transfer multi-dimensional arrays".
+//!
+//! ```no_run
+//! use cuda_std::tensor_copy::{TensorMap, store_2d};
+//! # unsafe fn f(map: *const TensorMap, tile: *const f32) {
+//! // SAFETY: one thread; the tile has the box of the map.
+//! unsafe { store_2d(map, [64, 0], tile) };
+//! # }
+//! ```
 
 #[cfg(target_arch = "nvptx64")]
 use core::arch::asm;

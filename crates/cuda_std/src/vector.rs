@@ -10,6 +10,14 @@
 //! element. Beyond rust-cuda.
 //!
 //! Source: PTX ISA, "Vectors" and "ld"; CUDA C++ Programming Guide, "Built-in Vector Types".
+//!
+//! ```no_run
+//! use cuda_std::vector::F32x4;
+//! # unsafe fn scale(x: *const F32x4, z: *mut F32x4) { unsafe {
+//! let four = *x;
+//! *z = four + four;
+//! # }}
+//! ```
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Deref, DerefMut, Div, Mul, MulAssign, Sub, SubAssign};

@@ -4,6 +4,17 @@
 //! for those lanes, and each of them must call the same function with the same mask.
 //!
 //! Sources: PTX ISA, "Parallel Synchronization and Communication Instructions" and "shfl.sync".
+//!
+//! ```no_run
+//! # use cuda_std::warp;
+//! # fn sum(mut value: u32) -> u32 {
+//! for distance in [16, 8, 4, 2, 1] {
+//!     // SAFETY: all 32 lanes are here.
+//!     value += unsafe { warp::warp_shuffle_down(u32::MAX, value, distance, 32) }.0;
+//! }
+//! # value
+//! # }
+//! ```
 
 mod tile;
 

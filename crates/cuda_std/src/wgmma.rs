@@ -17,6 +17,14 @@
 //! `min_compute_capability = 90a`. As with [`mma`](crate::mma), a call that LLVM may not copy stands before each product.
 //!
 //! Beyond rust-cuda. Sources: PTX ISA, "Asynchronous warpgroup level matrix instructions".
+//!
+//! ```no_run
+//! use cuda_std::wgmma::Descriptor;
+//! # unsafe fn f(tile: *const u16) {
+//! // SAFETY: a tile in shared memory, as a copy with a swizzle of 128 bytes leaves it.
+//! let a = unsafe { Descriptor::swizzled_128(tile) };
+//! # }
+//! ```
 
 #[cfg(target_arch = "nvptx64")]
 use core::arch::asm;

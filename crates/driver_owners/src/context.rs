@@ -1,4 +1,13 @@
 //! The primary context of a device, in which everything of it lives.
+//!
+//! ```no_run
+//! use driver_owners::{context::Context, device::Device};
+//! # fn f() -> driver_owners::error::CudaResult<()> {
+//! driver_owners::init(driver_owners::CudaFlags::empty())?;
+//! let context = Context::new(Device::get_device(0)?)?;
+//! # Ok(())
+//! # }
+//! ```
 
 use crate::device::Device;
 use crate::error::{CudaResult, result};

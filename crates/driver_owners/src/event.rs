@@ -1,4 +1,16 @@
 //! Events: points in a stream.
+//!
+//! ```no_run
+//! # fn f(stream: &driver_owners::stream::Stream) -> driver_owners::error::CudaResult<()> {
+//! use driver_owners::event::{Event, EventFlags};
+//! let [start, end] = [Event::new(EventFlags::DEFAULT)?, Event::new(EventFlags::DEFAULT)?];
+//! start.record(stream)?;
+//! end.record(stream)?;
+//! end.synchronize()?;
+//! let milliseconds = end.elapsed_time_f32(&start)?;
+//! # Ok(())
+//! # }
+//! ```
 
 use crate::error::{CudaError, CudaResult, result};
 use crate::stream::Stream;

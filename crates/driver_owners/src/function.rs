@@ -1,4 +1,12 @@
 //! Kernels of a module, and the shape of a launch.
+//!
+//! ```no_run
+//! # fn f() -> driver_owners::error::CudaResult<()> {
+//! use driver_owners::function::{BlockSize, GridSize};
+//! let (grid, block) = (GridSize::xy(4, 2), BlockSize::from(256));
+//! # Ok(())
+//! # }
+//! ```
 
 use cuda_driver::raw::CUfunction;
 use std::marker::PhantomData;

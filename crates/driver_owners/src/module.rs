@@ -1,4 +1,13 @@
 //! Modules: PTX that the driver has loaded.
+//!
+//! ```no_run
+//! # fn f(ptx: &str) -> driver_owners::error::CudaResult<()> {
+//! use driver_owners::module::Module;
+//! let module = Module::from_ptx(ptx, &[])?;
+//! let kernel = module.get_function("scale")?;
+//! # Ok(())
+//! # }
+//! ```
 
 use crate::error::{CudaResult, result};
 use crate::function::Function;

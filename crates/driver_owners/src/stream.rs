@@ -1,4 +1,13 @@
 //! Streams: queues of work for the device.
+//!
+//! ```no_run
+//! # fn f() -> driver_owners::error::CudaResult<()> {
+//! use driver_owners::stream::{Stream, StreamFlags};
+//! let stream = Stream::new(StreamFlags::NON_BLOCKING, None)?;
+//! stream.synchronize()?;
+//! # Ok(())
+//! # }
+//! ```
 
 use crate::error::{CudaResult, result};
 use crate::function::{BlockSize, Function, GridSize};

@@ -5,6 +5,11 @@
 //! They are inline assembly of a pure function: the compiler may drop, merge and move them.
 //!
 //! Source: PTX ISA, `cvt`.
+//!
+//! ```no_run
+//! use cuda_std::float::convert::{f16_to_f32, f32_to_f16};
+//! assert_eq!(f16_to_f32(f32_to_f16(0.5)), 0.5);
+//! ```
 
 #[cfg(target_arch = "nvptx64")]
 use core::arch::asm;

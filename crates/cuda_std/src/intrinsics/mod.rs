@@ -12,6 +12,11 @@
 //! # Safety
 //! The functions that take no pointer ask for nothing: they are `unsafe` because rust-cuda's are foreign functions. Safe
 //! ones of the same meaning are those of [`crate::GpuFloat`], [`crate::FloatExt`] and of Rust's integers.
+//!
+//! ```no_run
+//! // SAFETY: it has no precondition.
+//! let bits = unsafe { cuda_std::intrinsics::popc(0b1011) };
+//! ```
 
 mod arithmetic;
 mod convert;

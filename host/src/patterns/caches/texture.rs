@@ -459,14 +459,12 @@ fn make_array(with: &Preparation<'_>, name: &'static str) -> Result<()> {
     let [width, height, _] = with.size.get();
     let clamp = Sampling::default();
     let sampling = match name {
-        "repeated" => {
-            Sampling { address: [AddressMode::Wrap; 3], normalized_coordinates: true, ..clamp }
-        }
-        "filter" => Sampling { filter: Filter::Linear, ..clamp },
+        "repeated" => clamp.address([AddressMode::Wrap; 3]).normalized_coordinates(true),
+        "filter" => clamp.filter(Filter::Linear),
         _ => clamp,
     };
     with.arrays.keep_texture(name, || {
-        let uses = Uses { gather: name == "gather", ..Uses::default() };
+        let uses = Uses::default().gather(name == "gather");
         let mut array = images::Array::new(Shape::Plane { width, height }, uses)?;
         array.upload(pixels(with)?)?;
         Ok(images::Texture::owning_array(array, &sampling)?)
