@@ -28,7 +28,7 @@ struct Opened {
 // SAFETY: the addresses are functions of the driver API, which may be called from any thread, and are never changed
 // after the table was filled.
 unsafe impl Send for Driver {}
-// SAFETY: as above; a shared `Driver` is only read.
+// SAFETY: a shared `Driver` is only read, and its functions may be called from any thread.
 unsafe impl Sync for Driver {}
 
 static NATIVE: OnceLock<Driver> = OnceLock::new();

@@ -12,8 +12,8 @@
 //! ```no_run
 //! # let first_part = || ();
 //! first_part();
-//! // SAFETY: the launch is cooperative, and every thread of the grid comes here.
-//! unsafe { cuda_std::grid::sync() };
+//! // The launch is cooperative, and every thread of the grid comes here.
+//! cuda_std::grid::sync();
 //! // What any block wrote is seen here.
 //! ```
 
@@ -67,7 +67,8 @@ fn wait_for_blocks() {
     let is_first = thread::block_idx() == glam::UVec3::ZERO;
     let arrival = if is_first { 0x8000_0001 - dim.x * dim.y * dim.z } else { 1 };
     let before: u32;
-    // SAFETY: the workspace of a cooperative launch is its size, and then the word that the blocks wait through.
+    // SAFETY: `workspace` is not null, so that the launch is cooperative: its workspace has its size in the first word and
+    // is for the blocks to wait through in the second, which is aligned to 4 bytes and only accessed atomically.
     unsafe {
         asm!(
             "atom.add.release.gpu.u32 {before}, [{workspace}+4], {arrival};",
@@ -79,7 +80,7 @@ fn wait_for_blocks() {
     }
     loop {
         let now: u32;
-        // SAFETY: as above.
+        // SAFETY: `workspace` is not null, so that the launch is cooperative and its second word is the one to wait through.
         unsafe {
             asm!(
                 "ld.acquire.gpu.u32 {now}, [{workspace}+4];",

@@ -209,8 +209,8 @@ macro_rules! operators {
             $(#[$load_doc])*
             ///
             /// # Safety
-            /// `source` must point to global memory, be valid for reading a `T` and aligned to its
-            /// size.
+            /// - Lengths: `source` points to global memory and is valid for reading a `T`.
+            /// - Alignment: it is aligned to the size of `T`.
             #[inline(always)]
             #[must_use]
             pub unsafe fn $load<T: Word>(source: *const T) -> T {
@@ -224,8 +224,8 @@ macro_rules! operators {
             $(#[$store_doc])*
             ///
             /// # Safety
-            /// `target` must point to global memory, be valid for writing a `T` and aligned to its
-            /// size.
+            /// - Lengths: `target` points to global memory and is valid for writing a `T`.
+            /// - Alignment: it is aligned to the size of `T`.
             #[inline(always)]
             pub unsafe fn $store<T: Word>(target: *mut T, value: T) {
                 $(require::<$store_since>();)?
@@ -426,7 +426,8 @@ policies! {
 /// Loads with an L2 policy. PTX: `ld.global.L2::cache_hint`, compute capability 8.0.
 ///
 /// # Safety
-/// `source` must point to global memory, be valid for reading a `T` and aligned to its size.
+/// - Lengths: `source` points to global memory and is valid for reading a `T`.
+/// - Alignment: it is aligned to the size of `T`.
 #[inline(always)]
 #[must_use]
 pub unsafe fn load_with_policy<T: Word>(source: *const T, policy: CachePolicy) -> T {
@@ -438,7 +439,8 @@ pub unsafe fn load_with_policy<T: Word>(source: *const T, policy: CachePolicy) -
 /// Stores with an L2 policy. PTX: `st.global.L2::cache_hint`, compute capability 8.0.
 ///
 /// # Safety
-/// `target` must point to global memory, be valid for writing a `T` and aligned to its size.
+/// - Lengths: `target` points to global memory and is valid for writing a `T`.
+/// - Alignment: it is aligned to the size of `T`.
 #[inline(always)]
 pub unsafe fn store_with_policy<T: Word>(target: *mut T, value: T, policy: CachePolicy) {
     require::<80>();

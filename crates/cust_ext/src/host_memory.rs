@@ -69,7 +69,7 @@ pub struct HostBuffer<T: Pod + DeviceCopy> {
 // SAFETY: the buffer owns its memory, and `T: Pod` is plain data without any thread affinity. Page-locked memory may be
 // used and freed on any thread.
 unsafe impl<T: Pod + DeviceCopy> Send for HostBuffer<T> {}
-// SAFETY: as above; a shared buffer is only read.
+// SAFETY: a shared buffer is only read, and `T: Pod` is plain data.
 unsafe impl<T: Pod + DeviceCopy> Sync for HostBuffer<T> {}
 
 impl<T: Pod + DeviceCopy> HostBuffer<T> {

@@ -23,7 +23,7 @@ pub struct Context {
 
 // SAFETY: the driver's calls may come from any thread; the handle is a number to them.
 unsafe impl Send for Context {}
-// SAFETY: as above; nothing is changed behind a shared reference.
+// SAFETY: a call takes the handle as a number, and nothing is changed behind a shared reference.
 unsafe impl Sync for Context {}
 
 /// A context that can be made current.

@@ -20,7 +20,7 @@ pub struct Function<'module> {
 
 // SAFETY: the driver's calls may come from any thread; the handle is a number to them.
 unsafe impl Send for Function<'_> {}
-// SAFETY: as above; nothing is changed behind a shared reference.
+// SAFETY: a call takes the handle as a number, and nothing is changed behind a shared reference.
 unsafe impl Sync for Function<'_> {}
 
 impl Function<'_> {

@@ -26,7 +26,7 @@ pub struct Stream {
 
 // SAFETY: the driver's calls may come from any thread; the handle is a number to them.
 unsafe impl Send for Stream {}
-// SAFETY: as above; the driver orders calls of several threads.
+// SAFETY: a call takes the handle as a number, and the driver orders the calls of several threads.
 unsafe impl Sync for Stream {}
 
 impl Stream {
