@@ -15,7 +15,7 @@ pub struct Accuracy {
 }
 
 /// The header's words before the device.
-pub(crate) const HEADER: &str = "pattern/variant,predicted / measured on ";
+const HEADER: &str = "pattern/variant,predicted / measured on ";
 
 /// Neighbours of a ladder whose times differ by more than this part have an order.
 pub(crate) const ORDERED: f64 = 0.1;
@@ -29,7 +29,7 @@ impl Accuracy {
         let mut lines = text.lines();
         let header = lines.next().unwrap_or_default();
         let Some(device) = header.strip_prefix(HEADER) else {
-            return Err(Error::NoHeader(header.to_owned()));
+            return Err(Error::NoHeader { found: header.to_owned(), expected: HEADER });
         };
         let row = |line: &str| -> Result<(String, f64)> {
             let none = |source| Error::NoRatio { line: line.to_owned(), source };

@@ -231,7 +231,7 @@ impl Counts {
     /// # Errors
     /// A file that is none, or one of another version.
     pub fn load(path: &Path) -> Result<Counts> {
-        read_json(path, FileKind::Counts)
+        read_json(path, FileKind::Counts, [COUNTS_SCHEMA; 2])
     }
 
     /// Writes the file, whole or not at all.

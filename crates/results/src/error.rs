@@ -32,7 +32,7 @@ pub enum Error {
         source: serde_json::Error,
     },
     /// A file was written by another version.
-    #[error("{} has {}", path.display(), kind.of_version(*schema))]
+    #[error("{} has {}", path.display(), kind.of_version(*schema, *read))]
     Version {
         /// The file.
         path: PathBuf,
@@ -40,6 +40,8 @@ pub enum Error {
         kind: FileKind,
         /// Its version.
         schema: u32,
+        /// The oldest and the newest version that are read.
+        read: [u32; 2],
     },
     /// A file has figures that cannot be.
     #[error("{} is damaged: {figures} cannot be", path.display())]
@@ -84,11 +86,13 @@ pub enum Error {
     #[error("a value that is to be written is not plain data")]
     NotPlain(#[from] serde_json::Error),
     /// A table of accuracies without its header.
-    #[error(
-        "`{0}` is no header of a table of accuracies: write `{header}DEVICE`",
-        header = crate::accuracy::HEADER
-    )]
-    NoHeader(String),
+    #[error("`{found}` is no header of a table of accuracies: write `{expected}DEVICE`")]
+    NoHeader {
+        /// Its first line.
+        found: String,
+        /// How the header begins.
+        expected: &'static str,
+    },
     /// A line of a table of accuracies that has no name and ratio.
     #[error("a line is no name and ratio: `{line}`")]
     NoRatio {
@@ -130,7 +134,7 @@ impl Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FileKind {
-    /// [`Results`](crate::Results).
+    /// Of a run: [`Results`](crate::Results).
     Results,
     /// [`Counts`](crate::Counts).
     Counts,
@@ -149,18 +153,8 @@ impl Display for FileKind {
 }
 
 impl FileKind {
-    /// The versions that are read, the oldest first.
-    pub(crate) fn versions(self) -> [u32; 2] {
-        match self {
-            FileKind::Results => [crate::run::OLDEST_SCHEMA, crate::SCHEMA],
-            FileKind::Counts => [crate::COUNTS_SCHEMA; 2],
-            FileKind::Profile => [crate::PROFILE_SCHEMA; 2],
-        }
-    }
-
     /// What is said of a version that is not read.
-    fn of_version(self, found: u32) -> String {
-        let [oldest, newest] = self.versions();
+    fn of_version(self, found: u32, [oldest, newest]: [u32; 2]) -> String {
         match self {
             FileKind::Results => format!(
                 "result schema {found}, this program reads {oldest} to {newest}: use the program that wrote it"

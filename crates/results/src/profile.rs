@@ -208,7 +208,7 @@ impl ProgramProfile {
     /// # Errors
     /// A file that is none, or one of another version.
     pub fn load(path: &Path) -> Result<ProgramProfile> {
-        read_json(path, FileKind::Profile)
+        read_json(path, FileKind::Profile, [PROFILE_SCHEMA; 2])
     }
 
     /// Writes the profile, whole or not at all.

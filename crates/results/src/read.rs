@@ -38,7 +38,11 @@ pub fn read_text(path: &Path) -> Result<String> {
 }
 
 /// A file of a version that is read. Its version is looked at first, because another has other fields.
-pub(crate) fn read_json<T: DeserializeOwned>(path: &Path, kind: FileKind) -> error::Result<T> {
+pub(crate) fn read_json<T: DeserializeOwned>(
+    path: &Path,
+    kind: FileKind,
+    read: [u32; 2],
+) -> error::Result<T> {
     #[derive(Deserialize)]
     struct Version {
         #[serde(alias = "counts_schema", alias = "profile_schema")]
@@ -48,9 +52,8 @@ pub(crate) fn read_json<T: DeserializeOwned>(path: &Path, kind: FileKind) -> err
         read_text(path).map_err(|source| error::Error::Read { path: path.to_owned(), source })?;
     let other = |source| error::Error::Other { path: path.to_owned(), kind, source };
     let Version { schema } = serde_json::from_str(&text).map_err(other)?;
-    let [oldest, newest] = kind.versions();
-    if !(oldest..=newest).contains(&schema) {
-        return Err(error::Error::Version { path: path.to_owned(), kind, schema });
+    if !(read[0]..=read[1]).contains(&schema) {
+        return Err(error::Error::Version { path: path.to_owned(), kind, schema, read });
     }
     serde_json::from_str(&text).map_err(other)
 }

@@ -19,7 +19,7 @@ pub const SCHEMA: u32 = 7;
 
 /// The oldest version that is read: it has no [`Board::id`], and neither it nor version 4 has counts. Up to version 5
 /// measured peaks were called ceilings, minimum times floors, and what bounds them limits.
-pub(crate) const OLDEST_SCHEMA: u32 = 3;
+const OLDEST_SCHEMA: u32 = 3;
 
 /// A whole run.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
@@ -329,7 +329,7 @@ impl Results {
     /// # Errors
     /// A file that is none, that is damaged, or of a version that is not read.
     pub fn load(path: &Path, renamed: &[Renamed]) -> Result<Results> {
-        let mut results: Results = read_json(path, FileKind::Results)?;
+        let mut results: Results = read_json(path, FileKind::Results, [OLDEST_SCHEMA, SCHEMA])?;
         if let Some(figures) = results.impossible() {
             return Err(Error::Damaged { path: path.to_owned(), figures });
         }
