@@ -48,6 +48,18 @@ macro_rules! functions {
 }
 use functions;
 
+/// Declares functions of `f64`, each with its twin of `f32`.
+macro_rules! pairs {
+    ($($documentation:literal $arguments:tt $name:ident = $value:expr, $single:ident = $of_single:expr;)*) => {
+        $(pairs! { @ $documentation $arguments f64 $name = $value })*
+        $(pairs! { @ $documentation $arguments f32 $single = $of_single })*
+    };
+    (@ $documentation:literal ($($argument:ident),*) $kind:ident $name:ident = $value:expr) => {
+        functions! { $documentation $name($($argument: $kind),*) -> $kind = $value; }
+    };
+}
+use pairs;
+
 /// Declares functions that are one instruction: one for each rounding direction, or one without.
 macro_rules! instructions {
     (@ $documentation:literal $instruction:expr, $name:ident
