@@ -37,13 +37,13 @@ fn copy(launcher: &Launcher<'_>, arrays: &Arrays, n: u32) -> Result<()> {
     let arguments = (arrays.input(0), arrays.output(0), n);
     // SAFETY: a thread per 16 bytes; both arrays hold at least n elements, at a multiple of 256 bytes.
     unsafe {
-        launcher.launch(
+        Ok(launcher.launch(
             coalescing_vectorized_16,
             n.div_ceil(4 * THREADS_PER_BLOCK),
             THREADS_PER_BLOCK,
             0,
             arguments,
-        )
+        )?)
     }
 }
 
@@ -108,13 +108,13 @@ pub fn what_is_wrong_is_no_figure(choice: &Choice) {
                 let arguments = (arrays.input(0), arrays.output(0), 1_u32);
                 // SAFETY: more shared memory than any device has; the launch is refused.
                 unsafe {
-                    launcher.launch(
+                    Ok(launcher.launch(
                         coalescing_vectorized_16,
                         1,
                         THREADS_PER_BLOCK,
                         1 << 30,
                         arguments,
-                    )
+                    )?)
                 }
             }),
             variant("window_left_on", |launcher, arrays, size| {

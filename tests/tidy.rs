@@ -267,7 +267,6 @@ fn the_table_of_a_doc_has_the_traffic_that_the_variants_promise() {
 #[test]
 fn every_kernel_states_its_launch_contract() {
     for pattern in PATTERNS {
-<<<<<<< HEAD
         let source = pattern.doc_source;
         for name in pattern.variants.iter().flat_map(|variant| pattern.kernel_names(variant)) {
             let at = source.find(&format!("fn {name}("));
@@ -275,32 +274,6 @@ fn every_kernel_states_its_launch_contract() {
             let doc = &source[source[..at].rfind("\n\n").unwrap_or(0)..at];
             let states = doc.contains("# Safety\n/// Launch contract");
             assert!(states, "{name}: its doc states no launch contract");
-=======
-        for (index, variant) in pattern.variants.iter().enumerate() {
-            let kernels = pattern.kernel_names(variant);
-            for (kernel, name) in kernels.iter().enumerate() {
-                let source = pattern.doc_source;
-                let at = source
-                    .find(&format!("fn {name}("))
-                    .unwrap_or_else(|| panic!("no source of {name}"));
-                let doc_start = source[..at].rfind("\n\n").unwrap_or(0);
-                let doc = &source[doc_start..at];
-                assert!(
-                    doc.contains("# Safety\n/// Launch contract"),
-                    "{name}: its doc states no launch contract"
-                );
-                if kernel > 0 {
-                    continue;
-                }
-                let opening = match index.checked_sub(1) {
-                    None => "/// Naive: ".to_owned(),
-                    Some(before) => {
-                        format!("/// Change from `{}`: ", pattern.variants[before].name)
-                    }
-                };
-                assert!(doc.contains(&opening), "{name}: its doc does not begin with `{opening}`");
-            }
->>>>>>> course
         }
     }
 }
@@ -386,24 +359,22 @@ fn the_schema_of_result_files_is_published() {
     );
 }
 
+/// A document that is four documents is read by nobody.
 #[test]
-fn the_readme_names_no_pattern_that_is_gone() {
-    let text = read("README.md");
-    let start = text.find("## Read in this order").expect("README.md has its reading order");
-    let section = text[start..].split("\n## ").next().unwrap_or_default();
-    let rows = section.lines().filter_map(|line| line.strip_prefix("| `")?.strip_suffix(" |"));
-    let mut named = 0;
-    for row in rows {
-        let (name, shows) = row.split_once("` | ").expect("a row has a name and what it shows");
-        let pattern = PATTERNS
-            .iter()
-            .find(|pattern| pattern.name == name)
-            .unwrap_or_else(|| panic!("README.md: there is no pattern `{name}`"));
-        let claim = pattern.claim();
-        assert_eq!(shows, claim, "README.md: write what the doc of `{name}` says it shows");
-        named += 1;
+fn documents_that_everybody_reads_are_short() {
+    for (name, most) in [("README.md", 8 << 10), ("ARCHITECTURE.md", 14 << 10)] {
+        let bytes = read(name).len();
+        assert!(
+            bytes <= most,
+            "{name} has {bytes} bytes, {most} are allowed: move a part to its own page"
+        );
     }
-    assert!(named > 0, "README.md: the reading order is empty");
+    let changelog = read("CHANGELOG.md");
+    for version in changelog.split("\n## ").skip(1) {
+        let lines = version.lines().count();
+        let name = version.lines().next().unwrap_or_default();
+        assert!(lines <= 60, "CHANGELOG.md: {name} has {lines} lines, 60 are allowed");
+    }
 }
 
 /// The commands that a Dockerfile, a container for editors or a CI workflow runs, each with its file.

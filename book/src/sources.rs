@@ -10,8 +10,8 @@ pub struct Sources {
     /// Docs, sources, pictures and counts of the catalogue.
     pub counts: Counts,
     pub results: Results,
-    /// The text of `ARCHITECTURE.md`, which says what the model gets wrong.
-    pub architecture: String,
+    /// The text of the model of time, which says what it gets wrong.
+    pub model: String,
     /// How far each prediction is from that measurement, as a table.
     pub accuracy: String,
     /// The answers to the questions of the tasks.
@@ -34,7 +34,7 @@ impl Sources {
         Ok(Sources {
             counts,
             results: Results::load(measured, &[])?,
-            architecture: read("ARCHITECTURE.md")?,
+            model: read("crates/virtual_gpu/MODEL.md")?,
             accuracy: read("results/nvidia-h200/accuracy.csv")?,
             answers,
         })

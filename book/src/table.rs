@@ -118,12 +118,12 @@ pub fn counters() -> Markup {
     table("The executor's counters", &header, &body)
 }
 
-/// What the model of time is known to get wrong, as `ARCHITECTURE.md` lists it.
+/// What the model of time is known to get wrong, as its page lists it.
 pub fn wrong(sources: &Sources) -> Result<Markup> {
     let (_, after) = sources
-        .architecture
+        .model
         .split_once("Predictions are known to be wrong here:\n")
-        .context("ARCHITECTURE.md no longer lists what predictions get wrong")?;
+        .context("crates/virtual_gpu/MODEL.md no longer lists what predictions get wrong")?;
     let items: Vec<&str> =
         after.trim_start().lines().take_while(|line| line.starts_with("- ")).collect();
     Ok(html! { div.prose { (markdown::body(&items.join("\n"))) } })

@@ -144,14 +144,6 @@ pub struct Sizes {
     pub count: &'static [usize],
 }
 
-<<<<<<< HEAD
-/// The launch of a task's kernel, as a variant.
-pub const fn launched(launch: fn(&Launcher<'_>, &Arrays, &Size) -> anyhow::Result<()>) -> Variant {
-    Variant::kernel("yours", launch)
-}
-
-=======
->>>>>>> course
 impl Task {
     /// A kernel to be improved, to which a task adds what differs.
     pub(crate) const fn of(pattern: Pattern) -> Task {

@@ -28,7 +28,7 @@ macro_rules! task {
             include_str!(concat!("../../kernels/src/", stringify!($id), ".rs")),
             $sizes,
             $case,
-            &[Variant::kernel("yours", "your kernel", |launcher, arrays, size| {
+            &[Variant::kernel("yours", |launcher, arrays, size| {
                 let [$($number),+] = size.get();
                 let arguments = (
                     $(arrays.input::<$first>(0), $(arrays.input::<$second>(1),)?)?
@@ -36,7 +36,7 @@ macro_rules! task {
                     $($argument as u32),+
                 );
                 // SAFETY: the launch contract; the arrays are those of the case.
-                unsafe { launcher.launch(course_kernels::$id::$id, $grid, $block, 0, arguments) }
+                unsafe { Ok(launcher.launch(course_kernels::$id::$id, $grid, $block, 0, arguments)?) }
             })],
         ))
     };

@@ -45,5 +45,5 @@ mod wrong_argument;
 
 pub use ::results::{AdviceKind, Renamed};
 pub use catalogue::{Catalogue, Selection, UnknownName};
-pub use command::main;
+pub use command::{description, main};
 pub use counted::Counted;

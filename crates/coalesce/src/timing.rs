@@ -41,8 +41,9 @@ impl Stopwatch {
     pub fn wait_for_start(&self) -> Result<(), GpuError> {
         let is_ahead = || {
             let status = self.start.query();
-            Ok(status.map_err(|error| GpuError::driver("asking for an event", error))?
-                == EventStatus::NotReady)
+            status
+                .map(|status| status == EventStatus::NotReady)
+                .map_err(|error| GpuError::driver("asking for an event", error))
         };
         while is_ahead()? {
             std::hint::spin_loop();
@@ -105,13 +106,13 @@ impl<'a> Flush<'a> {
         // target one; nobody else uses them, and the waiter keeps them until the stream has ended.
         unsafe {
             let grid = vectors.div_ceil(THREADS_PER_BLOCK * 8);
-            self.instruments.launcher().launch(
+            Ok(self.instruments.launcher().launch(
                 measurement_read,
                 grid,
                 THREADS_PER_BLOCK,
                 0,
                 arguments,
-            )
+            )?)
         }
     }
 }
@@ -145,7 +146,7 @@ impl<'a> Gate<'a> {
         let arguments = (self.address, Gate::MAX_NS);
         // SAFETY: one thread; the pointer is to one u32, which the host changes atomically and the waiter keeps until
         // the stream has ended.
-        unsafe { self.instruments.launcher().launch(measurement_wait, 1, 1, 0, arguments) }
+        unsafe { Ok(self.instruments.launcher().launch(measurement_wait, 1, 1, 0, arguments)?) }
     }
 
     /// Lets the stream go on.
@@ -188,7 +189,7 @@ impl<'a> Clock<'a> {
     pub fn enqueue(&self) -> Result<()> {
         let arguments = (self.ticks.device_pointer()?, Clock::MIN_NS);
         // SAFETY: one thread; the pointer is to two u64, which the waiter keeps until the stream has ended.
-        unsafe { self.instruments.launcher().launch(measurement_clock, 1, 1, 0, arguments) }
+        unsafe { Ok(self.instruments.launcher().launch(measurement_clock, 1, 1, 0, arguments)?) }
     }
 
     /// What was measured last, MHz; waits for the stream.

@@ -149,7 +149,7 @@ impl<'a> PreparedVariant<'a> {
     /// What the largest of its launches takes of a multiprocessor; `None` for all but kernels of ours.
     pub fn resources(&self) -> Result<Option<LaunchResources>> {
         match &self.means {
-            Runner::Kernel { launcher, .. } => launcher.resources(),
+            Runner::Kernel { launcher, .. } => Ok(launcher.resources()?),
             _ => Ok(None),
         }
     }
@@ -371,7 +371,7 @@ mod tests {
 
     fn launch(launcher: &Launcher<'_>, arrays: &Arrays, _: &Size) -> Result<()> {
         // SAFETY: 32 threads for 32 words.
-        unsafe { launcher.launch(STEP, 1, 32, 0, (arrays.output::<u32>(0),)) }
+        unsafe { Ok(launcher.launch(STEP, 1, 32, 0, (arrays.output::<u32>(0),))?) }
     }
 
     static IN_PLACE: Pattern = Pattern {

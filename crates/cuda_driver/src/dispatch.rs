@@ -28,7 +28,7 @@ struct Opened {
 // SAFETY: the addresses are functions of the driver API, which may be called from any thread, and are never changed
 // after the table was filled.
 unsafe impl Send for Driver {}
-// SAFETY: as above; a shared `Driver` is only read.
+// SAFETY: a shared `Driver` is only read, and its functions may be called from any thread.
 unsafe impl Sync for Driver {}
 
 static NATIVE: OnceLock<Driver> = OnceLock::new();
@@ -41,6 +41,9 @@ static UNAVAILABLE: Mutex<Vec<UnavailableCall>> = Mutex::new(Vec::new());
 /// can be chosen instead. Selecting what is already in use succeeds. A stand-in may take over from the machine's driver
 /// when the program has closed what it had there: from then on it answers every call, and refuses handles that it did
 /// not give. It stays for the rest of the process.
+///
+/// # Errors
+/// When another already answers, or the machine has no driver to select.
 pub fn select(backend: Backend) -> Result<(), DriverError> {
     let candidate: &'static Driver = match backend {
         Backend::Native => {
@@ -88,11 +91,17 @@ fn already(current: &Driver, requested: String) -> Result<(), DriverError> {
 ///
 /// Before anything is selected this looks at the machine's driver without selecting it. It starts the driver (`cuInit`)
 /// and counts its devices; it makes no context.
+///
+/// # Errors
+/// Why no driver can be used.
 pub fn status() -> Result<DriverInfo, DriverError> {
     selected().unwrap_or_else(native).status()
 }
 
 /// As [`status`], of the machine's own driver whatever is selected. Nothing is selected by it.
+///
+/// # Errors
+/// As for [`status`].
 pub fn probe() -> Result<DriverInfo, DriverError> {
     native().status()
 }

@@ -25,26 +25,56 @@ pub enum Choice {
     Virtual(String),
 }
 
+/// Why a text names no device.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ChoiceError {
+    /// The variable [`DEVICE_VARIABLE`] names none.
+    #[error("{DEVICE_VARIABLE} is wrong: {0}")]
+    Variable(Box<ChoiceError>),
+    /// What follows `gpu:` is no number.
+    #[error("`{0}` is not the number of a GPU, such as 0")]
+    Number(String),
+    /// It is written in no way that is known.
+    #[error(
+        "`{0}` is no device: write auto, gpu, gpu:N, gpu:all, virtual, virtual:PROFILE, virtual:PROFILExN or virtual:FILE.json"
+    )]
+    Unknown(String),
+    /// No profile has this name.
+    #[error(
+        "there is no profile `{name}`: choose one of {known}, or a file that ends in .json; x and a number behind a name mean as many devices"
+    )]
+    NoProfile {
+        /// The name.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// A profile that cannot be used; the text says why.
+    #[error("{0}")]
+    Profile(String),
+}
+
 impl Choice {
     /// The device that the variable [`DEVICE_VARIABLE`] names, or [`Choice::Auto`].
     ///
     /// # Errors
-    /// A sentence when the variable names none.
-    pub fn from_environment() -> Result<Choice, String> {
+    /// [`ChoiceError::Variable`] when the variable names none.
+    pub fn from_environment() -> Result<Choice, ChoiceError> {
         match std::env::var_os(DEVICE_VARIABLE) {
             None => Ok(Choice::Auto),
             Some(text) => {
                 let choice = text.to_string_lossy().parse();
-                choice.map_err(|error| format!("{DEVICE_VARIABLE} is wrong: {error}"))
+                choice.map_err(|error| ChoiceError::Variable(Box::new(error)))
             }
         }
     }
 }
 
 impl FromStr for Choice {
-    type Err = String;
+    type Err = ChoiceError;
 
-    fn from_str(text: &str) -> Result<Choice, String> {
+    fn from_str(text: &str) -> Result<Choice, ChoiceError> {
         let (kind, detail) = match text.split_once(':') {
             Some((kind, detail)) => (kind, Some(detail)),
             None => (text, None),
@@ -53,18 +83,15 @@ impl FromStr for Choice {
             ("auto", None) => Ok(Choice::Auto),
             ("gpu", None) => Ok(Choice::Gpu(0)),
             ("gpu", Some("all")) => Ok(Choice::AllGpus),
-            ("gpu", Some(number)) => number
-                .parse()
-                .map(Choice::Gpu)
-                .map_err(|_| format!("`{number}` is not the number of a GPU, such as 0")),
+            ("gpu", Some(number)) => {
+                number.parse().map(Choice::Gpu).map_err(|_| ChoiceError::Number(number.to_owned()))
+            }
             ("virtual", None) => Ok(Choice::Virtual(DEFAULT_PROFILE.to_owned())),
             ("virtual", Some(profile)) => {
                 check_profile(profile).map(|()| Choice::Virtual(profile.to_owned()))
             }
             ("", None) => Ok(Choice::Auto),
-            _ => Err(format!(
-                "`{text}` is no device: write auto, gpu, gpu:N, gpu:all, virtual, virtual:PROFILE, virtual:PROFILExN or virtual:FILE.json"
-            )),
+            _ => Err(ChoiceError::Unknown(text.to_owned())),
         }
     }
 }
@@ -95,7 +122,7 @@ pub fn device_count() -> Result<u32, GpuError> {
 }
 
 /// Whether there is such a profile; without a virtual device that is found when it is opened.
-fn check_profile(profile: &str) -> Result<(), String> {
+fn check_profile(profile: &str) -> Result<(), ChoiceError> {
     #[cfg(feature = "virtual")]
     {
         use crate::virtual_device;
@@ -103,12 +130,12 @@ fn check_profile(profile: &str) -> Result<(), String> {
         let (name, count) = profile.rsplit_once('x').unwrap_or((profile, ""));
         let several = known.contains(&name) && count.parse::<u32>().is_ok();
         if !profile.ends_with(".json") && !known.contains(&profile) && !several {
-            return Err(format!(
-                "there is no profile `{profile}`: choose one of {}, or a file that ends in .json; x and a number behind a name mean as many devices",
-                known.join(", ")
-            ));
+            return Err(ChoiceError::NoProfile {
+                name: profile.to_owned(),
+                known: known.join(", "),
+            });
         }
-        virtual_device::topology(profile)?;
+        virtual_device::topology(profile).map_err(ChoiceError::Profile)?;
     }
     let _ = profile;
     Ok(())
@@ -130,6 +157,7 @@ mod tests {
         assert_eq!("virtual:a100".parse(), Ok(Choice::Virtual("a100".to_owned())));
         assert_eq!("".parse(), Ok(Choice::Auto), "a variable that is set to nothing");
         let error = "virtual:/nonexistent/here.json".parse::<Choice>().unwrap_err();
+        let error = error.to_string();
         assert!(error.starts_with("cannot read the profile /nonexistent/here.json"), "{error}");
         for wrong in [
             "gpu:x",

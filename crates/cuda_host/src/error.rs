@@ -3,8 +3,12 @@
 use cust::error::CudaError;
 use std::path::PathBuf;
 
+/// The result of what a device does.
+pub type Result<T, E = GpuError> = std::result::Result<T, E>;
+
 /// Why the device did not do what was asked.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum GpuError {
     /// There is no usable driver; the text says what is missing and what to do.
     #[error("{0}")]
@@ -71,6 +75,30 @@ pub enum GpuError {
     /// The events around what streams did say nothing.
     #[error("reading what the streams did failed: {0}; run without other programs on the GPU")]
     Unrecorded(cuda_driver::ReturnCode),
+    /// The device has too little memory.
+    #[error("allocating {length} values of {bytes} bytes on the device failed")]
+    NoRoom {
+        /// How many values were to be stored.
+        length: usize,
+        /// The bytes of each.
+        bytes: usize,
+        /// The driver's reason.
+        source: CudaError,
+    },
+    /// A static of the kernels cannot be written.
+    #[error("writing the static `{name}` of the kernels failed")]
+    Static {
+        /// Its name.
+        name: &'static str,
+        /// The reason.
+        source: cust_ext::Error,
+    },
+    /// A call of cust_ext's, which names itself.
+    #[error(transparent)]
+    Call(#[from] cust_ext::Error),
+    /// A call of cust's.
+    #[error(transparent)]
+    Cust(#[from] CudaError),
     /// An error of what cust lacks.
     #[error("{doing} failed: {cause}")]
     Extension {

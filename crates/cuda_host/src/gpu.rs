@@ -84,7 +84,8 @@ impl Gpu {
     /// # Errors
     /// As for [`Gpu::open`].
     pub fn auto(images: &'static [Image]) -> Result<Gpu, GpuError> {
-        Gpu::open(&Choice::from_environment().map_err(GpuError::NoDriver)?, images)
+        let choice = Choice::from_environment();
+        Gpu::open(&choice.map_err(|error| GpuError::NoDriver(error.to_string()))?, images)
     }
 
     /// Opens the chosen device and loads the newest kernels among `images` that it can run, or those of the file that
@@ -309,7 +310,7 @@ impl Gpu {
     ///
     /// # Errors
     /// The driver's.
-    pub fn multiprocessors(&self) -> anyhow::Result<u32> {
+    pub fn multiprocessors(&self) -> Result<u32, GpuError> {
         self.attribute(Attribute::MultiprocessorCount)
     }
 
@@ -317,12 +318,13 @@ impl Gpu {
     ///
     /// # Errors
     /// The driver's.
-    pub fn shared_bytes_per_block(&self) -> anyhow::Result<u32> {
+    pub fn shared_bytes_per_block(&self) -> Result<u32, GpuError> {
         self.attribute(Attribute::MaxSharedMemoryPerBlockOptIn)
     }
 
-    pub(crate) fn attribute(&self, attribute: Attribute) -> anyhow::Result<u32> {
-        Ok(u32::try_from(cust_ext::device::attribute(&self.device, attribute)?)?)
+    pub(crate) fn attribute(&self, attribute: Attribute) -> Result<u32, GpuError> {
+        // No count and no size is negative.
+        Ok(cust_ext::device::attribute(&self.device, attribute)?.cast_unsigned())
     }
 
     /// The kernels that were loaded.
@@ -389,7 +391,7 @@ impl Gpu {
     ///
     /// # Errors
     /// The driver's.
-    pub fn pci_address(&self) -> anyhow::Result<String> {
+    pub fn pci_address(&self) -> Result<String, GpuError> {
         Ok(cust_ext::device::pci_address(&self.device)?)
     }
 
@@ -456,7 +458,7 @@ impl Gpu {
     ///
     /// # Errors
     /// The driver's.
-    pub fn restore_l2(&self) -> anyhow::Result<usize> {
+    pub fn restore_l2(&self) -> Result<usize, GpuError> {
         Ok(cust_ext::l2::restore_default(&self.stream)?)
     }
 

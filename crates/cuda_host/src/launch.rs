@@ -1,10 +1,9 @@
 //! Typed launches: a kernel's token says which arguments it takes, and others do not compile.
 
 use crate::argument::Arguments;
-use crate::error::GpuError;
+use crate::error::{GpuError, Result};
 use crate::gpu::Gpu;
 use crate::kernels::Kernels;
-use anyhow::{Context, Result};
 use bytemuck::Pod;
 use cuda_std::kernel::{Kernel, Symbol};
 use cust::context::CurrentContext;
@@ -69,7 +68,7 @@ impl<'a> Launcher<'a> {
     /// # use cust::memory::DeviceBuffer;
     /// # const scale: cuda_std::kernel::Kernel<fn(*const f32, *mut f32, u32)> =
     /// #     unsafe { cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0) };
-    /// # unsafe fn f(launcher: &Launcher<'_>, source: DeviceBuffer<f32>, mut target: DeviceBuffer<f32>) -> anyhow::Result<()> {
+    /// # unsafe fn f(launcher: &Launcher<'_>, source: DeviceBuffer<f32>, mut target: DeviceBuffer<f32>) -> Result<(), cuda_host::GpuError> {
     /// launcher.launch(scale, 1, 256, 0, (&source, &mut target, 1_u32))
     /// # }
     /// ```
@@ -79,7 +78,7 @@ impl<'a> Launcher<'a> {
     /// # use cust::memory::DeviceBuffer;
     /// # const scale: cuda_std::kernel::Kernel<fn(*const f32, *mut f32, u32)> =
     /// #     unsafe { cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0) };
-    /// # unsafe fn f(launcher: &Launcher<'_>, source: DeviceBuffer<f32>, mut target: DeviceBuffer<f32>) -> anyhow::Result<()> {
+    /// # unsafe fn f(launcher: &Launcher<'_>, source: DeviceBuffer<f32>, mut target: DeviceBuffer<f32>) -> Result<(), cuda_host::GpuError> {
     /// launcher.launch(scale, 1, 256, 0, (&source, &mut target))
     /// # }
     /// ```
@@ -89,7 +88,7 @@ impl<'a> Launcher<'a> {
     /// # use cust::memory::DeviceBuffer;
     /// # const scale: cuda_std::kernel::Kernel<fn(*const f32, *mut f32, u32)> =
     /// #     unsafe { cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0) };
-    /// # unsafe fn f(launcher: &Launcher<'_>, source: DeviceBuffer<f32>, mut target: DeviceBuffer<u8>) -> anyhow::Result<()> {
+    /// # unsafe fn f(launcher: &Launcher<'_>, source: DeviceBuffer<f32>, mut target: DeviceBuffer<u8>) -> Result<(), cuda_host::GpuError> {
     /// launcher.launch(scale, 1, 256, 0, (&source, &mut target, 1_u32))
     /// # }
     /// ```
@@ -99,7 +98,7 @@ impl<'a> Launcher<'a> {
     /// # use cust::memory::DeviceBuffer;
     /// # const scale: cuda_std::kernel::Kernel<fn(*const f32, *mut f32, u32)> =
     /// #     unsafe { cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0) };
-    /// # unsafe fn f(launcher: &Launcher<'_>, source: DeviceBuffer<f32>, target: DeviceBuffer<f32>) -> anyhow::Result<()> {
+    /// # unsafe fn f(launcher: &Launcher<'_>, source: DeviceBuffer<f32>, target: DeviceBuffer<f32>) -> Result<(), cuda_host::GpuError> {
     /// launcher.launch(scale, 1, 256, 0, (&source, &target, 1_u32))
     /// # }
     /// ```
@@ -109,7 +108,7 @@ impl<'a> Launcher<'a> {
     /// # use cust::memory::DeviceBuffer;
     /// # const scale: cuda_std::kernel::Kernel<fn(*const f32, *mut f32, u32)> =
     /// #     unsafe { cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0) };
-    /// # unsafe fn f(launcher: &Launcher<'_>, source: DeviceBuffer<f32>, mut target: DeviceBuffer<f32>) -> anyhow::Result<()> {
+    /// # unsafe fn f(launcher: &Launcher<'_>, source: DeviceBuffer<f32>, mut target: DeviceBuffer<f32>) -> Result<(), cuda_host::GpuError> {
     /// launcher.launch(scale, 1, 256, 0, (&source, &mut target, 1_usize))
     /// # }
     /// ```
@@ -118,7 +117,7 @@ impl<'a> Launcher<'a> {
     /// # use cuda_host::Launcher;
     /// # const fill: cuda_std::kernel::Kernel<fn([u32; 8])> =
     /// #     unsafe { cuda_std::kernel::Kernel::new("fill", (0, 0), (0, 0, 0), 0) };
-    /// # unsafe fn f(launcher: &Launcher<'_>) -> anyhow::Result<()> {
+    /// # unsafe fn f(launcher: &Launcher<'_>) -> Result<(), cuda_host::GpuError> {
     /// launcher.launch(fill, 1, 256, 0, ([0_u32; 7],))
     /// # }
     /// ```
@@ -198,8 +197,7 @@ impl<'a> Launcher<'a> {
         if max_threads > 0 && block.x * block.y * block.z > max_threads {
             return Err(refused(format!(
                 "its launch bounds allow {max_threads} threads per block"
-            ))
-            .into());
+            )));
         }
         if dynamic_shared_bytes > SHARED_WITHOUT_OPTING_IN {
             cust_ext::function::allow_dynamic_shared_bytes(&function, dynamic_shared_bytes)
@@ -209,8 +207,7 @@ impl<'a> Launcher<'a> {
         if kernel.parameters().is_some_and(|parameters| parameters != list.len()) {
             return Err(refused(
                 "a parameter of it is an alias of a slice, which is two values: write the slice out, `&[T]`".to_owned(),
-            )
-            .into());
+            ));
         }
         let pointers = list.pointers();
         // SAFETY: `Arguments` matches the kernel's signature value by value, the slots outlive the
@@ -240,7 +237,7 @@ impl<'a> Launcher<'a> {
     /// # use cuda_std::safe::Constant;
     /// #[address_space(constant)]
     /// pub static WEIGHTS: Constant<[f32; 2]> = Constant::new([0.0; 2]);
-    /// # fn f(launcher: &Launcher<'_>) -> anyhow::Result<()> {
+    /// # fn f(launcher: &Launcher<'_>) -> Result<(), cuda_host::GpuError> {
     /// launcher.write::<WEIGHTS>(&[1.0, 2.0])
     /// # }
     /// ```
@@ -254,7 +251,7 @@ impl<'a> Launcher<'a> {
         // SAFETY: the static holds such a value, by the contract of `Symbol`.
         unsafe { symbol::<S::Value>(self.kernels, S::NAME) }
             .and_then(|mut symbol| symbol.upload(std::slice::from_ref(value)))
-            .with_context(|| format!("writing the static `{}` of the kernels failed", S::NAME))?;
+            .map_err(|source| GpuError::Static { name: S::NAME, source })?;
         // A copy from pageable memory may return before it has arrived.
         CurrentContext::synchronize()
             .map_err(|error| GpuError::driver("writing a static of the kernels", error))?;
@@ -262,6 +259,9 @@ impl<'a> Launcher<'a> {
     }
 
     /// Waits for the stream; a fault is reported with those that may have caused it.
+    ///
+    /// # Errors
+    /// [`GpuError::Fault`] when a kernel stopped with an error.
     pub fn finish(&self) -> Result<(), GpuError> {
         self.stream.synchronize().map_err(|cause| {
             let launched = self.launched.borrow();

@@ -19,7 +19,7 @@
 //! use my_app::IMAGES;
 //! use my_app_kernels::saxpy;
 //!
-//! fn main() -> anyhow::Result<()> {
+//! fn main() -> Result<(), cuda_host::GpuError> {
 //!     // A GPU if there is one, else the virtual device. IMAGES is what the build script wrote.
 //!     let gpu = Gpu::auto(IMAGES)?;
 //!     let x = gpu.filled(1.0_f32, 1000)?;
@@ -61,7 +61,7 @@ mod view;
 mod virtual_device;
 
 pub use argument::{Argument, ArgumentList, Arguments, SafeArgument, SafeArguments};
-pub use choice::{Choice, DEVICE_VARIABLE, device_count};
+pub use choice::{Choice, ChoiceError, DEVICE_VARIABLE, device_count};
 // The 16-bit floats of kernels, for hosts that name them.
 pub use cuda_driver::{OperationKind, OperationRecord};
 pub use cuda_std::{bf16, f16};

@@ -1,9 +1,9 @@
 //! Device memory in order: each call comes after what its stream has, and is done when it returns.
 
+use crate::error::{GpuError, Result};
 use crate::gpu::Gpu;
 use crate::stored::{Stored, StoredAs};
-use anyhow::{Context, Result};
-use cust::memory::DeviceBuffer;
+use cust::memory::{DeviceBuffer, DeviceCopy};
 use cust_ext::transfer::{Scope, scope};
 
 impl Gpu {
@@ -13,8 +13,7 @@ impl Gpu {
     /// When the device has too little memory, the stream is being captured, or an earlier kernel failed.
     pub fn upload<T: Stored>(&self, values: &[impl StoredAs<T>]) -> Result<DeviceBuffer<T>> {
         // SAFETY: the copy writes all of it, or the buffer is dropped.
-        let mut buffer = unsafe { DeviceBuffer::uninitialized(values.len()) }
-            .with_context(|| no_room::<T>(values.len()))?;
+        let mut buffer = unsafe { uninitialized(values.len()) }?;
         let values = StoredAs::stored(values);
         self.in_order(|scope| scope.upload(values, &mut scope.lend(&mut buffer)?))?;
         Ok(buffer)
@@ -26,8 +25,7 @@ impl Gpu {
     /// As for [`Gpu::upload`].
     pub fn zeroed<T: Stored>(&self, length: usize) -> Result<DeviceBuffer<T>> {
         // SAFETY: the fill writes all of it, or the buffer is dropped.
-        let mut buffer =
-            unsafe { DeviceBuffer::uninitialized(length) }.with_context(|| no_room::<T>(length))?;
+        let mut buffer = unsafe { uninitialized(length) }?;
         self.in_order(|scope| scope.fill(&mut scope.lend(&mut buffer)?, 0))?;
         Ok(buffer)
     }
@@ -87,6 +85,15 @@ impl Gpu {
     }
 }
 
-fn no_room<T>(length: usize) -> String {
-    format!("allocating {length} values of {} bytes on the device failed", size_of::<T>())
+/// Allocates a buffer, and says how much was asked for when there is no room.
+///
+/// # Safety
+/// The buffer is written before it is read.
+unsafe fn uninitialized<T: DeviceCopy>(length: usize) -> Result<DeviceBuffer<T>> {
+    // SAFETY: the caller's.
+    unsafe { DeviceBuffer::uninitialized(length) }.map_err(|source| GpuError::NoRoom {
+        length,
+        bytes: size_of::<T>(),
+        source,
+    })
 }

@@ -1,9 +1,8 @@
 //! Launches of kernels that are safe functions: what the kernel rests on is checked before it is enqueued.
 
 use crate::argument::{Arguments, SafeArguments};
-use crate::error::GpuError;
+use crate::error::{GpuError, Result};
 use crate::launch::Launcher;
-use anyhow::Result;
 use cuda_std::kernel::SafeKernel;
 use cuda_std::safe::MOST_ROWS;
 use cust::function::{BlockSize, GridSize};
@@ -27,7 +26,7 @@ impl Launcher<'_> {
     /// #     let kernel = cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0);
     /// #     cuda_std::kernel::SafeKernel::new(kernel, (256, 1, 1), &["a", "x", "z"], &[1, 2])
     /// # };
-    /// # fn f(launcher: &Launcher<'_>, x: DeviceBuffer<f32>, mut z: DeviceBuffer<f32>) -> anyhow::Result<()> {
+    /// # fn f(launcher: &Launcher<'_>, x: DeviceBuffer<f32>, mut z: DeviceBuffer<f32>) -> Result<(), cuda_host::GpuError> {
     /// launcher.run(scale, 4, (2.0_f32, &x, &mut z))
     /// # }
     /// ```
@@ -40,7 +39,7 @@ impl Launcher<'_> {
     /// #     let kernel = cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0);
     /// #     cuda_std::kernel::SafeKernel::new(kernel, (256, 1, 1), &["a", "x", "z"], &[1, 2])
     /// # };
-    /// # fn f(launcher: &Launcher<'_>, mut x: DeviceBuffer<f32>) -> anyhow::Result<()> {
+    /// # fn f(launcher: &Launcher<'_>, mut x: DeviceBuffer<f32>) -> Result<(), cuda_host::GpuError> {
     /// launcher.run(scale, 4, (2.0_f32, &x, &mut x))
     /// # }
     /// ```
@@ -53,7 +52,7 @@ impl Launcher<'_> {
     /// #     let kernel = cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0);
     /// #     cuda_std::kernel::SafeKernel::new(kernel, (256, 1, 1), &["a", "x", "z"], &[1, 2])
     /// # };
-    /// # fn f(launcher: &Launcher<'_>, x: DeviceBuffer<f32>) -> anyhow::Result<()> {
+    /// # fn f(launcher: &Launcher<'_>, x: DeviceBuffer<f32>) -> Result<(), cuda_host::GpuError> {
     /// let mut copy: DeviceSlice<f32> = *x;
     /// launcher.run(scale, 4, (2.0_f32, &x, &mut copy))
     /// # }
@@ -67,7 +66,7 @@ impl Launcher<'_> {
     /// #     let kernel = cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0);
     /// #     cuda_std::kernel::SafeKernel::new(kernel, (256, 1, 1), &["a", "x", "z"], &[1, 2])
     /// # };
-    /// # fn f(launcher: &Launcher<'_>, x: DeviceBuffer<f32>) -> anyhow::Result<()> {
+    /// # fn f(launcher: &Launcher<'_>, x: DeviceBuffer<f32>) -> Result<(), cuda_host::GpuError> {
     /// launcher.run(scale, 4, (2.0_f32, &x, DevicePtrMut::<f32>::from_raw(4096, 1000)))
     /// # }
     /// ```
@@ -84,13 +83,13 @@ impl Launcher<'_> {
         if is_capturing(self.stream())? {
             let launch = kernel.name().to_owned();
             let cause = "its stream is being captured, and `run` waits: take `Launcher::enqueue`";
-            return Err(GpuError::Refused { launch, cause: cause.to_owned() }.into());
+            return Err(GpuError::Refused { launch, cause: cause.to_owned() });
         }
         // Then nothing that this thread could have started uses the arguments.
         DefaultStream::legacy().synchronize()?;
         // SAFETY: the arguments are borrowed until this function returns, and by then the kernel has ended.
         unsafe { self.enqueue(kernel, grid, arguments) }?;
-        Ok(self.finish()?)
+        self.finish()
     }
 
     /// Enqueues `kernel` with the block that it says. A grid of no blocks does nothing.
@@ -122,7 +121,7 @@ impl Launcher<'_> {
                 grid.y,
                 grid.z
             );
-            return Err(GpuError::Refused { launch, cause }.into());
+            return Err(GpuError::Refused { launch, cause });
         }
         if [grid.x, grid.y, grid.z].contains(&0) {
             return Ok(());

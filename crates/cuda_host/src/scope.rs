@@ -1,9 +1,9 @@
 //! Launches that do not wait, without `unsafe`: what they use is borrowed until a scope has waited.
 
 use crate::argument::{Argument, ArgumentList, Arguments, SafeArgument};
+use crate::error::Result;
 use crate::launch::Launcher;
 use crate::view::{Part, PartMut};
-use anyhow::Result;
 use cuda_std::kernel::{Parameter, SafeKernel};
 use cuda_std::safe::{Plane, PlanePerThread, TransposedPlanePerThread};
 use cust::function::GridSize;
@@ -38,7 +38,7 @@ impl Launcher<'_> {
     /// #     let kernel = cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0);
     /// #     cuda_std::kernel::SafeKernel::new(kernel, (256, 1, 1), &["a", "x", "z"], &[1, 2])
     /// # };
-    /// # fn f(launcher: &Launcher<'_>, mut x: DeviceBuffer<f32>, mut z: DeviceBuffer<f32>, host: &[f32]) -> anyhow::Result<()> {
+    /// # fn f(launcher: &Launcher<'_>, mut x: DeviceBuffer<f32>, mut z: DeviceBuffer<f32>, host: &[f32]) -> Result<(), cuda_host::GpuError> {
     /// launcher.scope(|scope| {
     ///     let (mut x, mut z) = (scope.lend(&mut x)?, scope.lend(&mut z)?);
     ///     scope.upload(host, &mut x)?;
@@ -55,7 +55,7 @@ impl Launcher<'_> {
     /// #     let kernel = cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0);
     /// #     cuda_std::kernel::SafeKernel::new(kernel, (256, 1, 1), &["a", "x", "z"], &[1, 2])
     /// # };
-    /// # fn f(launcher: &Launcher<'_>, other: &Launcher<'_>, mut x: DeviceBuffer<f32>, mut z: DeviceBuffer<f32>, host: &[f32]) -> anyhow::Result<()> {
+    /// # fn f(launcher: &Launcher<'_>, other: &Launcher<'_>, mut x: DeviceBuffer<f32>, mut z: DeviceBuffer<f32>, host: &[f32]) -> Result<(), cuda_host::GpuError> {
     /// launcher.scope(|scope| {
     ///     scope.upload(host, &mut scope.lend(&mut x)?)?;
     ///     other.run(scale, 4, (2.0_f32, &x, &mut z))

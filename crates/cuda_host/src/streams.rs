@@ -1,7 +1,7 @@
 //! Streams beside the measured one.
 
+use crate::error::Result;
 use crate::gpu::Gpu;
-use anyhow::Result;
 use cust::event::{Event, EventFlags};
 use cust::stream::Stream;
 use cust_ext::stream::{non_blocking, wait_event};
@@ -14,7 +14,10 @@ pub struct Streams {
 }
 
 impl Streams {
-    /// So many streams that do not wait for each other.
+    /// Creates so many streams that do not wait for each other.
+    ///
+    /// # Errors
+    /// The driver's.
     pub fn new(count: usize) -> Result<Streams> {
         let event = || Event::new(EventFlags::DISABLE_TIMING);
         Ok(Streams {
@@ -25,11 +28,20 @@ impl Streams {
     }
 
     /// Marks what the device's own stream has: streams that are entered from here on wait for it.
+    ///
+    /// # Errors
+    /// The driver's.
     pub fn fork(&self, gpu: &Gpu) -> Result<()> {
         Ok(self.begin.record(gpu.stream())?)
     }
 
-    /// A stream, whose first work after [`Streams::fork`] is enqueued next.
+    /// Gives a stream, whose first work after [`Streams::fork`] is enqueued next.
+    ///
+    /// # Errors
+    /// The driver's.
+    ///
+    /// # Panics
+    /// When there are not as many streams.
     pub fn enter(&self, index: usize) -> Result<&Stream> {
         let stream = &self.streams[index];
         wait_event(stream, &self.begin)?;
@@ -37,11 +49,17 @@ impl Streams {
     }
 
     /// Makes another stream, such as a default stream, wait for what was marked.
+    ///
+    /// # Errors
+    /// The driver's.
     pub fn begins(&self, stream: &Stream) -> Result<()> {
         Ok(wait_event(stream, &self.begin)?)
     }
 
     /// Makes the device's own stream wait for what the streams have.
+    ///
+    /// # Errors
+    /// The driver's.
     pub fn join(&self, gpu: &Gpu) -> Result<()> {
         for (stream, end) in self.streams.iter().zip(&self.ends) {
             end.record(stream)?;

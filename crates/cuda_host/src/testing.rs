@@ -1,4 +1,11 @@
 //! The virtual GPU in tests: one at a time, with every check, and a hazard fails the test.
+//!
+//! ```no_run
+//! # static IMAGES: &[cuda_host::Image] = &[];
+//! let gpu = cuda_host::testing::gpu(IMAGES);
+//! let x = gpu.upload(&[1.0_f32; 100]).unwrap();
+//! // A hazard of a launch fails the test when `gpu` is dropped.
+//! ```
 
 use crate::choice::{Choice, DEFAULT_PROFILE};
 use crate::gpu::Gpu;

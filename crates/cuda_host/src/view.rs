@@ -46,7 +46,7 @@ pub struct PartMut<'a, T> {
 /// #     let kernel = cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0);
 /// #     cuda_std::kernel::SafeKernel::new(kernel, (256, 1, 1), &["x", "z"], &[0, 1])
 /// # };
-/// # fn f(launcher: &Launcher<'_>, mut both: DeviceBuffer<f32>) -> anyhow::Result<()> {
+/// # fn f(launcher: &Launcher<'_>, mut both: DeviceBuffer<f32>) -> Result<(), cuda_host::GpuError> {
 /// let (x, z) = both.parts_at(1000);
 /// launcher.run(scale, 4, (x, z))
 /// # }

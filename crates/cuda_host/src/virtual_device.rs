@@ -13,7 +13,24 @@ use virtual_gpu::{
 
 /// The virtual device that answers the driver's calls of this process.
 ///
-/// A process has at most one; a [`Gpu`](crate::Gpu) gives it with [`Gpu::virtual_device`](crate::Gpu::virtual_device).
+/// A [`Gpu`](crate::Gpu) gives it with [`Gpu::virtual_device`](crate::Gpu::virtual_device). This is a name for what the
+/// whole process has once, as it has one driver: opening another virtual device replaces it, and every value of this type
+/// then means the new one. Launches, operations and mistakes are of all threads, and taking them takes them from all.
+///
+/// So tests that run beside each other would see each other's launches and lose each other's device. They take turns:
+/// [`testing::gpu`](crate::testing::gpu) gives a device with its turn, and
+/// [`testing::exclusive`](crate::testing::exclusive) the turn alone.
+///
+/// ```
+/// # static IMAGES: &[cuda_host::Image] = &[];
+/// use cuda_host::testing::exclusive;
+/// use cuda_host::{Choice, Gpu};
+///
+/// // Until the end of the test no other test opens a device.
+/// let _turn = exclusive();
+/// let gpu = Gpu::open(&Choice::Virtual("h200".to_owned()), IMAGES);
+/// # assert!(gpu.is_err(), "there are no kernels");
+/// ```
 #[derive(Debug)]
 pub struct VirtualDevice {
     /// Whether launches are recorded only.
@@ -60,11 +77,11 @@ impl VirtualDevice {
     ///
     /// # Errors
     /// Those of `enqueue`, and the driver's.
-    pub fn without_executing(
+    pub fn without_executing<E: From<GpuError>>(
         &self,
         stream: &Stream,
-        enqueue: impl FnOnce() -> anyhow::Result<()>,
-    ) -> anyhow::Result<Vec<LaunchRecord>> {
+        enqueue: impl FnOnce() -> Result<(), E>,
+    ) -> Result<Vec<LaunchRecord>, E> {
         /// Executes again, also when the closure unwinds.
         struct Executing<'a>(&'a Cell<bool>);
 
@@ -79,7 +96,8 @@ impl VirtualDevice {
         virtual_gpu::skip_kernels(true);
         self.executes_nothing.set(true);
         let executing = Executing(&self.executes_nothing);
-        enqueue().and_then(|()| Ok(stream.synchronize()?))?;
+        enqueue()?;
+        stream.synchronize().map_err(GpuError::from)?;
         drop(executing);
         Ok(virtual_gpu::launches())
     }

@@ -1,6 +1,6 @@
 //! 16-bit floats: buffers of them are made of floats, fit kernels of floats, and become floats again.
 
-use cuda_host::{Half, Image, Parts, Stored, testing};
+use cuda_host::{GpuError, Half, Image, Parts, Stored, testing};
 use cuda_std::kernel::{Kernel, SafeKernel};
 use cuda_std::safe::PerThread;
 use cuda_std::{bf16, f16};
@@ -64,7 +64,7 @@ const TWICE_F16: Twice<f16> = token("twice_f16");
 const TWICE_BF16: Twice<bf16> = token("twice_bf16");
 
 #[test]
-fn floats_travel_without_their_bits() -> anyhow::Result<()> {
+fn floats_travel_without_their_bits() -> Result<(), GpuError> {
     let gpu = testing::gpu(IMAGES);
     let values: Vec<f16> = (0..40).map(|i| f16::from_f32(i as f32 / 4.0)).collect();
     let twice: Vec<f16> = values.iter().map(|value| *value + *value).collect();
@@ -90,7 +90,7 @@ fn floats_travel_without_their_bits() -> anyhow::Result<()> {
 }
 
 #[test]
-fn a_scope_lends_floats() -> anyhow::Result<()> {
+fn a_scope_lends_floats() -> Result<(), GpuError> {
     let gpu = testing::gpu(IMAGES);
     let values = [1.5_f32, -2.0, 0.25].map(f16::from_f32);
     let mut twice = [f16::ZERO; 3];

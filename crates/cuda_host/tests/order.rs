@@ -1,6 +1,6 @@
 //! The host's order and lifetimes: what cannot go wrong by accident, each with what was wrong once.
 
-use cuda_host::{Choice, Gpu, Image, testing};
+use cuda_host::{Choice, Gpu, GpuError, Image, testing};
 use cuda_std::kernel::{Kernel, SafeKernel};
 use cuda_std::safe::PerThread;
 use cust::memory::{CopyDestination, DeviceBuffer, LockedBuffer};
@@ -271,7 +271,7 @@ fn a_panic_does_not_leave_the_device_idle() {
     let gpu = testing::gpu(IMAGES);
     let device = gpu.virtual_device().expect("it is one");
     let panicked = catch_unwind(AssertUnwindSafe(|| {
-        device.without_executing(gpu.stream(), || panic!("in the closure"))
+        device.without_executing::<GpuError>(gpu.stream(), || panic!("in the closure"))
     }));
     assert!(panicked.is_err());
     let mut values = gpu.zeroed::<u32>(64).expect("it fits");

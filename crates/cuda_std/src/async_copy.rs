@@ -33,9 +33,9 @@ macro_rules! copies {
             $(#[$documentation])*
             ///
             /// # Safety
-            #[doc = concat!("Both pointers must be valid for ", $bytes, " bytes and aligned to ")]
-            #[doc = concat!($bytes, " bytes, `target` in shared and `source` in global memory.")]
-            /// Until the copy has been waited for, nobody may access the target or write the source.
+            #[doc = concat!("- Lengths: both are valid for ", $bytes, " bytes, `target` in shared and `source` in global memory.")]
+            #[doc = concat!("- Alignment: both are aligned to ", $bytes, " bytes.")]
+            /// - Aliasing: until the copy has been waited for, nobody accesses the target or writes the source.
             #[inline(always)]
             pub unsafe fn $name<T>(target: *mut T, source: *const T) {
                 require::<80>();
@@ -59,9 +59,9 @@ macro_rules! copies {
             $(#[$partial_documentation])*
             ///
             /// # Safety
-            #[doc = concat!("As the copy of all ", $bytes, " bytes, except that only the first ")]
-            /// `source_bytes` bytes of the source need be readable (none when it is 0).
-            #[doc = concat!("`source_bytes` must be at most ", $bytes, ".")]
+            #[doc = concat!("- Lengths: as the copy of all ", $bytes, " bytes, except that only the first `source_bytes` of the source, at")]
+            #[doc = concat!("  most ", $bytes, ", need be readable.")]
+            /// - Alignment and aliasing: as there.
             #[inline(always)]
             pub unsafe fn $partial<T>(target: *mut T, source: *const T, source_bytes: u32) {
                 require::<80>();

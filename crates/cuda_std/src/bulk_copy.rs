@@ -10,6 +10,16 @@
 //!
 //! Sources: PTX ISA, `cp.async.bulk`; CUDA C++ Programming Guide, "Using TMA to transfer
 //! one-dimensional arrays".
+//!
+//! ```no_run
+//! use cuda_std::bulk_copy;
+//! # unsafe fn f(target: *mut f32, source: *const f32) {
+//! // SAFETY: one thread; both have 1024 values, aligned to 16 bytes.
+//! unsafe { bulk_copy::shared_to_global(target, source, 4096) };
+//! bulk_copy::commit_group();
+//! bulk_copy::wait_group::<0>();
+//! # }
+//! ```
 
 #[cfg(target_arch = "nvptx64")]
 use core::arch::asm;
@@ -26,9 +36,10 @@ use crate::ptr::shared_address;
 /// PTX: `cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes`.
 ///
 /// # Safety
-/// `target` must be in the block's shared and `source` in global memory, both valid for `bytes`
-/// bytes and aligned to 16; `bytes` a multiple of 16; `barrier` must expect the bytes in its current
-/// phase. Until that phase is complete, nobody may access the target or write the source.
+/// - Lengths: `target` is in the block's shared and `source` in global memory, both valid for `bytes` bytes, which
+///   `barrier` expects in its current phase.
+/// - Alignment: both are aligned to 16, and `bytes` is a multiple of 16.
+/// - Aliasing: until that phase is complete, nobody accesses the target or writes the source.
 #[inline(always)]
 pub unsafe fn global_to_shared<T>(
     target: *mut T,
@@ -64,9 +75,9 @@ pub unsafe fn global_to_shared<T>(
 /// writing threads and then a barrier of the block.
 ///
 /// # Safety
-/// `target` must be in global and `source` in the block's shared memory, both valid for `bytes`
-/// bytes and aligned to 16; `bytes` a multiple of 16. Nobody may write the source or access the
-/// target until the copy's group has been waited for.
+/// - Lengths: `target` is in global and `source` in the block's shared memory, both valid for `bytes` bytes.
+/// - Alignment: both are aligned to 16, and `bytes` is a multiple of 16.
+/// - Aliasing: until the copy's group has been waited for, nobody writes the source or accesses the target.
 #[inline(always)]
 pub unsafe fn shared_to_global<T>(target: *mut T, source: *const T, bytes: u32) {
     require::<90>();
@@ -91,8 +102,8 @@ pub unsafe fn shared_to_global<T>(target: *mut T, source: *const T, bytes: u32) 
 /// Asks for a range of global memory in L2. PTX: `cp.async.bulk.prefetch.L2.global`.
 ///
 /// # Safety
-/// `source` must be in global memory, valid for `bytes` bytes and aligned to 16; `bytes` a multiple
-/// of 16.
+/// - Lengths: `source` is in global memory and valid for `bytes` bytes.
+/// - Alignment: it is aligned to 16, and `bytes` is a multiple of 16.
 #[inline(always)]
 pub unsafe fn prefetch_l2<T>(source: *const T, bytes: u32) {
     require::<90>();

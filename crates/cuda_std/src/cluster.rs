@@ -5,6 +5,13 @@
 //!
 //! Sources: PTX ISA, `barrier.cluster`, `mapa`, "%cluster_ctarank"; CUDA C++ Programming Guide,
 //! "Thread Block Clusters" and "Distributed Shared Memory".
+//!
+//! ```no_run
+//! # let mut mine = [0_u32; 256];
+//! use cuda_std::cluster;
+//! cluster::sync();
+//! let rank = cluster::rank();
+//! ```
 
 use glam::UVec3;
 

@@ -8,6 +8,14 @@
 //!
 //! Source: CUDA C++ Programming Guide, "Grid Synchronization"; `cooperative_groups/details/sync.h` of the CUDA toolkit,
 //! whose protocol this is.
+//!
+//! ```no_run
+//! # let first_part = || ();
+//! first_part();
+//! // The launch is cooperative, and every thread of the grid comes here.
+//! cuda_std::grid::sync();
+//! // What any block wrote is seen here.
+//! ```
 
 #[cfg(target_arch = "nvptx64")]
 use core::arch::asm;
@@ -59,7 +67,8 @@ fn wait_for_blocks() {
     let is_first = thread::block_idx() == glam::UVec3::ZERO;
     let arrival = if is_first { 0x8000_0001 - dim.x * dim.y * dim.z } else { 1 };
     let before: u32;
-    // SAFETY: the workspace of a cooperative launch is its size, and then the word that the blocks wait through.
+    // SAFETY: `workspace` is not null, so that the launch is cooperative: its workspace has its size in the first word and
+    // is for the blocks to wait through in the second, which is aligned to 4 bytes and only accessed atomically.
     unsafe {
         asm!(
             "atom.add.release.gpu.u32 {before}, [{workspace}+4], {arrival};",
@@ -71,7 +80,7 @@ fn wait_for_blocks() {
     }
     loop {
         let now: u32;
-        // SAFETY: as above.
+        // SAFETY: `workspace` is not null, so that the launch is cooperative and its second word is the one to wait through.
         unsafe {
             asm!(
                 "ld.acquire.gpu.u32 {now}, [{workspace}+4];",

@@ -12,6 +12,11 @@
 //! [`printf!`](crate::printf) formats on the host, as C does, and costs one call.
 //!
 //! Source: CUDA C++ Programming Guide, "Formatted Output".
+//!
+//! ```no_run
+//! # let sum = 1.5_f32;
+//! cuda_std::println!("the sum is {sum}");
+//! ```
 
 #[doc(hidden)]
 pub mod float;
@@ -256,70 +261,15 @@ macro_rules! printf_arguments {
     () => {
         ()
     };
-    ($a:expr) => {
-        $crate::io::PrintfArguments1($crate::io::PrintfArgument::promote($a))
-    };
-    ($a:expr, $b:expr) => {
-        $crate::io::PrintfArguments2(
-            $crate::io::PrintfArgument::promote($a),
-            $crate::io::PrintfArgument::promote($b),
-        )
-    };
-    ($a:expr, $b:expr, $c:expr) => {
-        $crate::io::PrintfArguments3(
-            $crate::io::PrintfArgument::promote($a),
-            $crate::io::PrintfArgument::promote($b),
-            $crate::io::PrintfArgument::promote($c),
-        )
-    };
-    ($a:expr, $b:expr, $c:expr, $d:expr) => {
-        $crate::io::PrintfArguments4(
-            $crate::io::PrintfArgument::promote($a),
-            $crate::io::PrintfArgument::promote($b),
-            $crate::io::PrintfArgument::promote($c),
-            $crate::io::PrintfArgument::promote($d),
-        )
-    };
-    ($a:expr, $b:expr, $c:expr, $d:expr, $e:expr) => {
-        $crate::io::PrintfArguments5(
-            $crate::io::PrintfArgument::promote($a),
-            $crate::io::PrintfArgument::promote($b),
-            $crate::io::PrintfArgument::promote($c),
-            $crate::io::PrintfArgument::promote($d),
-            $crate::io::PrintfArgument::promote($e),
-        )
-    };
-    ($a:expr, $b:expr, $c:expr, $d:expr, $e:expr, $f:expr) => {
-        $crate::io::PrintfArguments6(
-            $crate::io::PrintfArgument::promote($a),
-            $crate::io::PrintfArgument::promote($b),
-            $crate::io::PrintfArgument::promote($c),
-            $crate::io::PrintfArgument::promote($d),
-            $crate::io::PrintfArgument::promote($e),
-            $crate::io::PrintfArgument::promote($f),
-        )
-    };
-    ($a:expr, $b:expr, $c:expr, $d:expr, $e:expr, $f:expr, $g:expr) => {
-        $crate::io::PrintfArguments7(
-            $crate::io::PrintfArgument::promote($a),
-            $crate::io::PrintfArgument::promote($b),
-            $crate::io::PrintfArgument::promote($c),
-            $crate::io::PrintfArgument::promote($d),
-            $crate::io::PrintfArgument::promote($e),
-            $crate::io::PrintfArgument::promote($f),
-            $crate::io::PrintfArgument::promote($g),
-        )
-    };
-    ($a:expr, $b:expr, $c:expr, $d:expr, $e:expr, $f:expr, $g:expr, $h:expr) => {
-        $crate::io::PrintfArguments8(
-            $crate::io::PrintfArgument::promote($a),
-            $crate::io::PrintfArgument::promote($b),
-            $crate::io::PrintfArgument::promote($c),
-            $crate::io::PrintfArgument::promote($d),
-            $crate::io::PrintfArgument::promote($e),
-            $crate::io::PrintfArgument::promote($f),
-            $crate::io::PrintfArgument::promote($g),
-            $crate::io::PrintfArgument::promote($h),
-        )
+    ($a:expr) => { $crate::printf_arguments!(@ PrintfArguments1 $a) };
+    ($a:expr, $b:expr) => { $crate::printf_arguments!(@ PrintfArguments2 $a $b) };
+    ($a:expr, $b:expr, $c:expr) => { $crate::printf_arguments!(@ PrintfArguments3 $a $b $c) };
+    ($a:expr, $b:expr, $c:expr, $d:expr) => { $crate::printf_arguments!(@ PrintfArguments4 $a $b $c $d) };
+    ($a:expr, $b:expr, $c:expr, $d:expr, $e:expr) => { $crate::printf_arguments!(@ PrintfArguments5 $a $b $c $d $e) };
+    ($a:expr, $b:expr, $c:expr, $d:expr, $e:expr, $f:expr) => { $crate::printf_arguments!(@ PrintfArguments6 $a $b $c $d $e $f) };
+    ($a:expr, $b:expr, $c:expr, $d:expr, $e:expr, $f:expr, $g:expr) => { $crate::printf_arguments!(@ PrintfArguments7 $a $b $c $d $e $f $g) };
+    ($a:expr, $b:expr, $c:expr, $d:expr, $e:expr, $f:expr, $g:expr, $h:expr) => { $crate::printf_arguments!(@ PrintfArguments8 $a $b $c $d $e $f $g $h) };
+    (@ $name:ident $($argument:expr)*) => {
+        $crate::io::$name($($crate::io::PrintfArgument::promote($argument)),*)
     };
 }

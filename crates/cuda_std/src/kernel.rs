@@ -1,4 +1,13 @@
 //! The token by which the host names a kernel.
+//!
+//! ```no_run
+//! use cuda_std::kernel::Kernel;
+//! // What `#[kernel]` makes of a function that scales values.
+//! # const fn scale() -> Kernel<fn(*const f32, *mut f32, f32)> {
+//! #     unsafe { Kernel::new("scale", (0, 0), (0, 0, 0), 0) }
+//! # }
+//! assert_eq!(scale().name(), "scale");
+//! ```
 
 use core::fmt;
 use core::marker::PhantomData;

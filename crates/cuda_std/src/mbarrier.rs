@@ -10,6 +10,17 @@
 //! barrier to the compiler for all memory.
 //!
 //! Source: PTX ISA, "mbarrier".
+//!
+//! ```no_run
+//! use cuda_std::mbarrier::{self, Barrier};
+//! # unsafe fn f(barrier: *mut Barrier) {
+//! // SAFETY: one thread has made the barrier ready, and all have seen that.
+//! unsafe {
+//!     mbarrier::arrive(barrier);
+//!     mbarrier::wait(barrier, 0);
+//! }
+//! # }
+//! ```
 
 #[cfg(target_arch = "nvptx64")]
 use core::arch::asm;

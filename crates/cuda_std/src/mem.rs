@@ -1,4 +1,8 @@
 //! Memory that a kernel allocates, and how much shared memory a block has.
+//!
+//! ```no_run
+//! let bytes = cuda_std::mem::dynamic_smem_size();
+//! ```
 
 #[cfg(target_arch = "nvptx64")]
 use core::alloc::{GlobalAlloc, Layout};

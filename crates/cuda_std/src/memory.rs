@@ -12,6 +12,14 @@
 //!
 //! Sources: PTX ISA, "Cache Operators", "Cache Eviction Priority Hints", `ld`, `ld.global.nc`, `st`,
 //! `prefetch`, `createpolicy`.
+//!
+//! ```no_run
+//! use cuda_std::memory::{load_cs, store_cs};
+//! # unsafe fn copy(source: *const u32, target: *mut u32) {
+//! // SAFETY: both point to a word of global memory.
+//! unsafe { store_cs(target, load_cs(source)) };
+//! # }
+//! ```
 
 #[cfg(target_arch = "nvptx64")]
 use core::arch::asm;
@@ -182,27 +190,15 @@ macro_rules! operators {
             unsafe fn store_with_policy(target: *mut Self, value: Self, policy: u64);
         }
 
-        operators!(@carrier u8 b8, loads { $($load $load_operator $options;)* }
-            stores { $($store $store_operator;)* });
-        operators!(@carrier u16 b16, loads { $($load $load_operator $options;)* }
-            stores { $($store $store_operator;)* });
-        operators!(@carrier u32 b32, loads { $($load $load_operator $options;)* }
-            stores { $($store $store_operator;)* });
-        operators!(@carrier u64 b64, loads { $($load $load_operator $options;)* }
-            stores { $($store $store_operator;)* });
-        operators!(@carrier [u32; 2] v2_b32, loads { $($load $load_operator $options;)* }
-            stores { $($store $store_operator;)* });
-        operators!(@carrier [u32; 4] v4_b32, loads { $($load $load_operator $options;)* }
-            stores { $($store $store_operator;)* });
-        operators!(@carrier [u64; 2] v2_b64, loads { $($load $load_operator $options;)* }
-            stores { $($store $store_operator;)* });
+        operators!(@carriers { u8 b8; u16 b16; u32 b32; u64 b64; [u32; 2] v2_b32; [u32; 4] v4_b32; [u64; 2] v2_b64; }
+            { $($load $load_operator $options;)* } { $($store $store_operator;)* });
 
         $(
             $(#[$load_doc])*
             ///
             /// # Safety
-            /// `source` must point to global memory, be valid for reading a `T` and aligned to its
-            /// size.
+            /// - Lengths: `source` points to global memory and is valid for reading a `T`.
+            /// - Alignment: it is aligned to the size of `T`.
             #[inline(always)]
             #[must_use]
             pub unsafe fn $load<T: Word>(source: *const T) -> T {
@@ -216,8 +212,8 @@ macro_rules! operators {
             $(#[$store_doc])*
             ///
             /// # Safety
-            /// `target` must point to global memory, be valid for writing a `T` and aligned to its
-            /// size.
+            /// - Lengths: `target` points to global memory and is valid for writing a `T`.
+            /// - Alignment: it is aligned to the size of `T`.
             #[inline(always)]
             pub unsafe fn $store<T: Word>(target: *mut T, value: T) {
                 $(require::<$store_since>();)?
@@ -225,6 +221,9 @@ macro_rules! operators {
                 unsafe { T::Carrier::$store(target.cast(), reinterpret(value)) }
             }
         )*
+    };
+    (@carriers { $($carrier:tt $registers:ident;)* } $loads:tt $stores:tt) => {
+        $(operators!(@carrier $carrier $registers, loads $loads stores $stores);)*
     };
     (
         @carrier $carrier:tt $registers:ident,
@@ -418,7 +417,8 @@ policies! {
 /// Loads with an L2 policy. PTX: `ld.global.L2::cache_hint`, compute capability 8.0.
 ///
 /// # Safety
-/// `source` must point to global memory, be valid for reading a `T` and aligned to its size.
+/// - Lengths: `source` points to global memory and is valid for reading a `T`.
+/// - Alignment: it is aligned to the size of `T`.
 #[inline(always)]
 #[must_use]
 pub unsafe fn load_with_policy<T: Word>(source: *const T, policy: CachePolicy) -> T {
@@ -430,7 +430,8 @@ pub unsafe fn load_with_policy<T: Word>(source: *const T, policy: CachePolicy) -
 /// Stores with an L2 policy. PTX: `st.global.L2::cache_hint`, compute capability 8.0.
 ///
 /// # Safety
-/// `target` must point to global memory, be valid for writing a `T` and aligned to its size.
+/// - Lengths: `target` points to global memory and is valid for writing a `T`.
+/// - Alignment: it is aligned to the size of `T`.
 #[inline(always)]
 pub unsafe fn store_with_policy<T: Word>(target: *mut T, value: T, policy: CachePolicy) {
     require::<80>();
@@ -440,9 +441,14 @@ pub unsafe fn store_with_policy<T: Word>(target: *mut T, value: T, policy: Cache
 
 /// Declares the instructions that act on the line at an address.
 macro_rules! line_operations {
-    ($($(#[$documentation:meta])* $name:ident $instruction:literal $suffix:literal [$($option:ident),*] $(since $since:literal)?;)*) => {
-        $(
+    ($($safety:literal => {
+        $($(#[$documentation:meta])* $name:ident $instruction:literal $suffix:literal [$($option:ident),*] $(since $since:literal)?;)*
+    })*) => {
+        $($(
             $(#[$documentation])*
+            ///
+            /// # Safety
+            #[doc = $safety]
             #[inline(always)]
             pub unsafe fn $name<T>(address: *const T) {
                 $(require::<$since>();)?
@@ -458,43 +464,29 @@ macro_rules! line_operations {
                 #[cfg(not(target_arch = "nvptx64"))]
                 let _ = address;
             }
-        )*
+        )*)*
     };
 }
 
 line_operations! {
-    /// Asks for the line at this address in L1 and L2. PTX: `prefetch.global.L1`.
-    ///
-    /// # Safety
-    /// The address must be one of global memory that may be accessed.
-    prefetch_l1 "prefetch.global.L1" "" [nomem];
-    /// Asks for the line at this address in L2. PTX: `prefetch.global.L2`.
-    ///
-    /// # Safety
-    /// The address must be one of global memory that may be accessed.
-    prefetch_l2 "prefetch.global.L2" "" [nomem];
-    /// Asks for the line at this address in L2, in the usual eviction order.
-    /// PTX: `prefetch.global.L2::evict_normal`, compute capability 8.0.
-    ///
-    /// # Safety
-    /// The address must be one of global memory that may be accessed.
-    prefetch_l2_evict_normal "prefetch.global.L2::evict_normal" "" [nomem] since 80;
-    /// Asks for the line at this address in L2, to be evicted last.
-    /// PTX: `prefetch.global.L2::evict_last`, compute capability 8.0.
-    ///
-    /// # Safety
-    /// The address must be one of global memory that may be accessed.
-    prefetch_l2_evict_last "prefetch.global.L2::evict_last" "" [nomem] since 80;
-    /// Returns the 128 bytes at this address to the usual eviction order.
-    /// PTX: `applypriority.global.L2::evict_normal`, compute capability 8.0.
-    ///
-    /// # Safety
-    /// The 128 bytes must be global memory, aligned to 128 bytes.
-    l2_evict_normal "applypriority.global.L2::evict_normal" ", 128" [nomem] since 80;
-    /// Drops the 128 bytes at this address from L2 without writing them back; their value is
-    /// undefined until written. PTX: `discard.global.L2`, compute capability 8.0.
-    ///
-    /// # Safety
-    /// The 128 bytes must be global memory, aligned to 128 bytes, which nobody reads before writing.
-    discard_l2 "discard.global.L2" ", 128" [] since 80;
+    "The address is one of global memory that may be accessed." => {
+        /// Asks for the line at this address in L1 and L2. PTX: `prefetch.global.L1`.
+        prefetch_l1 "prefetch.global.L1" "" [nomem];
+        /// Asks for the line at this address in L2. PTX: `prefetch.global.L2`.
+        prefetch_l2 "prefetch.global.L2" "" [nomem];
+        /// Asks for the line at this address in L2, in the usual eviction order.
+        /// PTX: `prefetch.global.L2::evict_normal`, compute capability 8.0.
+        prefetch_l2_evict_normal "prefetch.global.L2::evict_normal" "" [nomem] since 80;
+        /// Asks for the line at this address in L2, to be evicted last.
+        /// PTX: `prefetch.global.L2::evict_last`, compute capability 8.0.
+        prefetch_l2_evict_last "prefetch.global.L2::evict_last" "" [nomem] since 80;
+    }
+    "The 128 bytes are global memory, aligned to 128 bytes, and nobody reads what is dropped before writing it." => {
+        /// Returns the 128 bytes at this address to the usual eviction order.
+        /// PTX: `applypriority.global.L2::evict_normal`, compute capability 8.0.
+        l2_evict_normal "applypriority.global.L2::evict_normal" ", 128" [nomem] since 80;
+        /// Drops the 128 bytes at this address from L2 without writing them back; their value is
+        /// undefined until written. PTX: `discard.global.L2`, compute capability 8.0.
+        discard_l2 "discard.global.L2" ", 128" [] since 80;
+    }
 }

@@ -5,6 +5,12 @@
 //! between them. None of it communicates with other lanes.
 //!
 //! Source: PTX ISA, "Special Registers", `brkpt`, `pmevent`.
+//!
+//! ```no_run
+//! use cuda_std::misc::clock;
+//! let begin = clock();
+//! let cycles = clock() - begin;
+//! ```
 
 #[cfg(target_arch = "nvptx64")]
 use core::arch::asm;

@@ -257,7 +257,7 @@ macro_rules! products {
             #[doc = concat!("compute capability ", stringify!($capability), " (75 is 7.5).")]
             ///
             /// # Safety
-            /// All 32 lanes of the warp must call this together.
+            /// - Block: all 32 lanes of the warp come to this call together.
             #[inline(always)]
             #[must_use]
             pub unsafe fn $name(a: $a, b: $b, c: $c) -> $c {
@@ -366,8 +366,9 @@ macro_rules! matrices {
         /// `8 i + j` gives the address of row `j` of matrix `i`.
         ///
         /// # Safety
-        #[doc = concat!("All 32 lanes of the warp must call this together. `row` must, in the lanes below ", $lanes, ",")]
-        /// be valid for reads of 16 bytes of shared memory and aligned to 16 bytes.
+        /// - Block: all 32 lanes of the warp come to this call together.
+        #[doc = concat!("- Lengths: in the lanes below ", $lanes, " `row` is valid for reads of 16 bytes of shared memory.")]
+        /// - Alignment: there it is aligned to 16 bytes.
         #[inline(always)]
         #[must_use]
         pub unsafe fn $name<T>(row: *const T) -> [u32; $count] {
@@ -421,8 +422,9 @@ macro_rules! matrices {
         /// `8 i + j` gives the address of row `j` of matrix `i`.
         ///
         /// # Safety
-        #[doc = concat!("All 32 lanes of the warp must call this together. `row` must, in the lanes below ", $lanes, ",")]
-        /// be valid for writes of 16 bytes of shared memory and aligned to 16 bytes.
+        /// - Block: all 32 lanes of the warp come to this call together.
+        #[doc = concat!("- Lengths: in the lanes below ", $lanes, " `row` is valid for writes of 16 bytes of shared memory.")]
+        /// - Alignment: there it is aligned to 16 bytes.
         #[inline(always)]
         pub unsafe fn $name<T>(row: *mut T, registers: [u32; $count]) {
             require::<90>();

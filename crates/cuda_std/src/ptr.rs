@@ -1,4 +1,11 @@
 //! Pointers and the state spaces that they point into.
+//!
+//! ```no_run
+//! use cuda_std::ptr::{AddressSpace, is_in_address_space};
+//! # let value = 0_u32;
+//! // SAFETY: a pointer to a value.
+//! let is_local = unsafe { is_in_address_space(&value, AddressSpace::Local) };
+//! ```
 
 #[cfg(target_arch = "nvptx64")]
 use core::arch::asm;

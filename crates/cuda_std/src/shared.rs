@@ -1,6 +1,12 @@
 //! Shared memory whose size is chosen at launch.
 //!
 //! Shared memory of a fixed size is a static: see [`address_space`](crate::address_space).
+//!
+//! ```no_run
+//! use cuda_std::shared::dynamic_shared_mem;
+//! // As many as the launch asked for.
+//! let words: *mut f32 = dynamic_shared_mem();
+//! ```
 
 /// The block's dynamic shared memory, as many bytes as the launch asked for, aligned to 16 bytes.
 /// PTX: the address of an `.extern .shared` array.

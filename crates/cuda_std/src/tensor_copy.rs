@@ -13,6 +13,14 @@
 //! [`bulk_copy::wait_group`]: crate::bulk_copy::wait_group
 //!
 //! Sources: PTX ISA, `cp.async.bulk.tensor`; CUDA C++ Programming Guide, "Using TMA to transfer multi-dimensional arrays".
+//!
+//! ```no_run
+//! use cuda_std::tensor_copy::{TensorMap, store_2d};
+//! # unsafe fn f(map: *const TensorMap, tile: *const f32) {
+//! // SAFETY: one thread; the tile has the box of the map.
+//! unsafe { store_2d(map, [64, 0], tile) };
+//! # }
+//! ```
 
 #[cfg(target_arch = "nvptx64")]
 use core::arch::asm;
@@ -75,10 +83,11 @@ macro_rules! copies {
         #[doc = concat!("PTX: `cp.async.bulk.tensor.", $dimension, ".shared::cluster.global.mbarrier::complete_tx::bytes`.")]
         ///
         /// # Safety
-        #[doc = concat!("`map` must point to a map of rank ", stringify!($rank), " that is a kernel parameter or in global or")]
-        /// constant memory; `target` must be in the block's shared memory, valid for the bytes of the box and aligned to 128
-        /// bytes (1024 for its swizzle to begin with a row of its own); `barrier` must expect the bytes in its current phase.
-        /// Until that phase is complete, nobody may access the target or write the tensor.
+        #[doc = concat!("- Lengths: `map` points to a map of rank ", stringify!($rank), ", a kernel parameter or in global or constant")]
+        ///   memory. `target` is in the block's shared memory and valid for the bytes of the box, which `barrier` expects in
+        ///   its current phase.
+        /// - Alignment: `target` is aligned to 128 bytes, and to 1024 for its swizzle to begin with a row of its own.
+        /// - Aliasing: until that phase is complete, nobody accesses the target or writes the tensor.
         #[inline(always)]
         pub unsafe fn $load<T>(
             target: *mut T,
@@ -116,9 +125,10 @@ macro_rules! copies {
         /// [`fence_shared`](crate::bulk_copy::fence_shared) in the writing threads and then a barrier of the block.
         ///
         /// # Safety
-        #[doc = concat!("`map` as for [`", stringify!($load), "`]; `source` must be in the block's shared memory, valid for the")]
-        /// bytes of the box and aligned to 128 bytes. Nobody may write the source or access the box until the copy's group has
-        /// been waited for.
+        #[doc = concat!("- Lengths: `map` is as for [`", stringify!($load), "`], `source` in the block's shared memory and valid for the")]
+        ///   bytes of the box.
+        /// - Alignment: `source` is aligned to 128 bytes.
+        /// - Aliasing: until the copy's group has been waited for, nobody writes the source or accesses the box.
         #[inline(always)]
         pub unsafe fn $store<T>(
             map: *const TensorMap,

@@ -1,6 +1,12 @@
 //! Where a thread is in its block and grid, block-wide barriers, and memory fences.
 //!
 //! x is the fastest axis: threads with consecutive `thread_idx_x` are neighbours in a warp.
+//!
+//! ```no_run
+//! use cuda_std::thread;
+//! let i = thread::index_1d();
+//! thread::sync_threads();
+//! ```
 
 use glam::{UVec2, UVec3};
 

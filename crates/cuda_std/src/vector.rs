@@ -10,9 +10,17 @@
 //! element. Beyond rust-cuda.
 //!
 //! Source: PTX ISA, "Vectors" and "ld"; CUDA C++ Programming Guide, "Built-in Vector Types".
+//!
+//! ```no_run
+//! use cuda_std::vector::F32x4;
+//! # unsafe fn scale(x: *const F32x4, z: *mut F32x4) { unsafe {
+//! let four = *x;
+//! *z = four + four;
+//! # }}
+//! ```
 
 use core::fmt;
-use core::ops::{Add, AddAssign, Deref, DerefMut, Div, Mul, MulAssign, Sub, SubAssign};
+use core::ops::{Add, AddAssign, Deref, DerefMut, Div, DivAssign, Mul, MulAssign, Sub, SubAssign};
 
 /// The fields of a vector of two elements.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -166,28 +174,8 @@ macro_rules! vector {
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe impl bytemuck::Pod for $name {}
 
-        elementwise!($name($element; $count): Add add +, Sub sub -, Mul mul *, Div div /);
-
-        impl AddAssign for $name {
-            #[inline(always)]
-            fn add_assign(&mut self, other: Self) {
-                *self = *self + other;
-            }
-        }
-
-        impl SubAssign for $name {
-            #[inline(always)]
-            fn sub_assign(&mut self, other: Self) {
-                *self = *self - other;
-            }
-        }
-
-        impl MulAssign for $name {
-            #[inline(always)]
-            fn mul_assign(&mut self, other: Self) {
-                *self = *self * other;
-            }
-        }
+        elementwise!($name($element; $count): Add add AddAssign add_assign +, Sub sub SubAssign sub_assign -,
+            Mul mul MulAssign mul_assign *, Div div DivAssign div_assign /);
 
         impl Mul<$element> for $name {
             type Output = Self;
@@ -204,7 +192,7 @@ macro_rules! vector {
 macro_rules! elementwise {
     (
         $name:ident($element:ty; $count:literal):
-        $($operator:ident $method:ident $symbol:tt),*
+        $($operator:ident $method:ident $assign:ident $assign_method:ident $symbol:tt),*
     ) => {
         $(
             impl $operator for $name {
@@ -216,66 +204,53 @@ macro_rules! elementwise {
                     Self(core::array::from_fn(|index| left[index] $symbol right[index]))
                 }
             }
+
+            impl $assign for $name {
+                #[inline(always)]
+                fn $assign_method(&mut self, other: Self) {
+                    *self = *self $symbol other;
+                }
+            }
         )*
     };
 }
 
-vector! {
+/// Declares each of a list of vector types.
+macro_rules! vectors {
+    ($($(#[$documentation:meta])* $name:ident $elements:tt derefs to $fields:ty, new $arguments:tt)*) => {
+        $(vector! { $(#[$documentation])* $name $elements derefs to $fields, new $arguments })*
+    };
+}
+
+vectors! {
     /// Two `f32`: 8 bytes, CUDA's `float2`.
     F32x2(f32; 2, align 8) derefs to Xy<f32>, new(x, y)
-}
-vector! {
     /// Four `f32`: 16 bytes, CUDA's `float4`.
     F32x4(f32; 4, align 16) derefs to Xyzw<f32>, new(x, y, z, w)
-}
-vector! {
     /// Two `f64`: 16 bytes, CUDA's `double2`.
     F64x2(f64; 2, align 16) derefs to Xy<f64>, new(x, y)
-}
-vector! {
     /// Two `u32`: 8 bytes, CUDA's `uint2`.
     U32x2(u32; 2, align 8) derefs to Xy<u32>, new(x, y)
-}
-vector! {
     /// Four `u32`: 16 bytes, CUDA's `uint4`.
     U32x4(u32; 4, align 16) derefs to Xyzw<u32>, new(x, y, z, w)
-}
-vector! {
     /// Two `i32`: 8 bytes, CUDA's `int2`.
     I32x2(i32; 2, align 8) derefs to Xy<i32>, new(x, y)
-}
-vector! {
     /// Four `i32`: 16 bytes, CUDA's `int4`.
     I32x4(i32; 4, align 16) derefs to Xyzw<i32>, new(x, y, z, w)
-}
-vector! {
     /// Two `u64`: 16 bytes, CUDA's `ulonglong2`.
     U64x2(u64; 2, align 16) derefs to Xy<u64>, new(x, y)
-}
-vector! {
     /// Two `i64`: 16 bytes, CUDA's `longlong2`.
     I64x2(i64; 2, align 16) derefs to Xy<i64>, new(x, y)
-}
-vector! {
     /// Four `u16`: 8 bytes, CUDA's `ushort4`.
     U16x4(u16; 4, align 8) derefs to Xyzw<u16>, new(x, y, z, w)
-}
-vector! {
     /// Eight `u16`: 16 bytes; also the bits of eight `f16` or `bf16`.
     U16x8(u16; 8, align 16) derefs to [u16; 8], new(a, b, c, d, e, f, g, h)
-}
-vector! {
     /// Four `u8`: 4 bytes, CUDA's `uchar4`.
     U8x4(u8; 4, align 4) derefs to Xyzw<u8>, new(x, y, z, w)
-}
-vector! {
     /// Eight `u8`: 8 bytes.
     U8x8(u8; 8, align 8) derefs to [u8; 8], new(a, b, c, d, e, f, g, h)
-}
-vector! {
     /// Sixteen `u8`: 16 bytes.
-    U8x16(u8; 16, align 16) derefs to [u8; 16],
-    new(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p)
+    U8x16(u8; 16, align 16) derefs to [u8; 16], new(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p)
 }
 
 mod sealed {

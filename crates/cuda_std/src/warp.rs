@@ -4,6 +4,17 @@
 //! for those lanes, and each of them must call the same function with the same mask.
 //!
 //! Sources: PTX ISA, "Parallel Synchronization and Communication Instructions" and "shfl.sync".
+//!
+//! ```no_run
+//! # use cuda_std::warp;
+//! # fn sum(mut value: u32) -> u32 {
+//! for distance in [16, 8, 4, 2, 1] {
+//!     // SAFETY: all 32 lanes are here.
+//!     value += unsafe { warp::warp_shuffle_down(u32::MAX, value, distance, 32) }.0;
+//! }
+//! # value
+//! # }
+//! ```
 
 mod tile;
 
@@ -68,78 +79,41 @@ pub unsafe fn sync_warp(mask: u32) {
     unsafe { nvvm::warp_sync(mask) }
 }
 
-/// True in exactly one lane of the mask. PTX: `elect.sync`, compute capability 9.0. Beyond
-/// rust-cuda.
-///
-/// # Safety
-/// As for [`sync_warp`].
-#[inline(always)]
-pub unsafe fn elect(mask: u32) -> bool {
-    // SAFETY: the caller's contract.
-    unsafe { nvvm::elect(mask) }.1
+/// Declares functions that the lanes of a mask call together.
+macro_rules! of_the_mask {
+    ($($(#[$documentation:meta])* $name:ident $(<$generic:ident: $bound:ident>)? ($($argument:ident: $kind:ty),*) -> $result:ty
+        = $value:expr;)*) => {
+        $(
+            $(#[$documentation])*
+            ///
+            /// # Safety
+            /// As for [`sync_warp`].
+            #[inline(always)]
+            pub unsafe fn $name $(<$generic: $bound>)? (mask: u32, $($argument: $kind),*) -> $result {
+                // SAFETY: the calling lane is in the mask, and its lanes come to this call together, by the caller's contract.
+                unsafe { ($value)(mask, $($argument),*) }
+            }
+        )*
+    };
 }
 
-/// True when the predicate is true in every lane of the mask. PTX: `vote.sync.all.pred`.
-///
-/// # Safety
-/// As for [`sync_warp`].
-#[inline(always)]
-pub unsafe fn warp_vote_all(mask: u32, predicate: bool) -> bool {
-    // SAFETY: the caller's contract.
-    unsafe { nvvm::vote_all(mask, predicate) }
-}
-
-/// True when the predicate is true in any lane of the mask. PTX: `vote.sync.any.pred`.
-///
-/// # Safety
-/// As for [`sync_warp`].
-#[inline(always)]
-pub unsafe fn warp_vote_any(mask: u32, predicate: bool) -> bool {
-    // SAFETY: the caller's contract.
-    unsafe { nvvm::vote_any(mask, predicate) }
-}
-
-/// True when the predicate is the same in every lane of the mask. PTX: `vote.sync.uni.pred`.
-/// Beyond rust-cuda.
-///
-/// # Safety
-/// As for [`sync_warp`].
-#[inline(always)]
-pub unsafe fn warp_vote_uniform(mask: u32, predicate: bool) -> bool {
-    // SAFETY: the caller's contract.
-    unsafe { nvvm::vote_uniform(mask, predicate) }
-}
-
-/// The lanes of the mask whose predicate is true. PTX: `vote.sync.ballot.b32`.
-///
-/// # Safety
-/// As for [`sync_warp`].
-#[inline(always)]
-pub unsafe fn warp_vote_ballot(mask: u32, predicate: bool) -> u32 {
-    // SAFETY: the caller's contract.
-    unsafe { nvvm::vote_ballot(mask, predicate) }
-}
-
-/// The lanes of the mask that hold the same value as this lane. PTX: `match.any.sync.b32` or
-/// `.b64`.
-///
-/// # Safety
-/// As for [`sync_warp`].
-#[inline(always)]
-pub unsafe fn warp_match_any<T: WarpMatchValue>(mask: u32, value: T) -> u32 {
-    // SAFETY: the caller's contract.
-    unsafe { T::match_any(mask, value) }
-}
-
-/// The mask when all of its lanes hold the same value, else `None`. PTX: `match.all.sync.b32` or
-/// `.b64`.
-///
-/// # Safety
-/// As for [`sync_warp`].
-#[inline(always)]
-pub unsafe fn warp_match_all<T: WarpMatchValue>(mask: u32, value: T) -> Option<u32> {
-    // SAFETY: the caller's contract.
-    unsafe { T::match_all(mask, value) }
+of_the_mask! {
+    /// True in exactly one lane of the mask. PTX: `elect.sync`, compute capability 9.0. Beyond rust-cuda.
+    elect() -> bool = |mask| nvvm::elect(mask).1;
+    /// True when the predicate is true in every lane of the mask. PTX: `vote.sync.all.pred`.
+    warp_vote_all(predicate: bool) -> bool = nvvm::vote_all;
+    /// True when the predicate is true in any lane of the mask. PTX: `vote.sync.any.pred`.
+    warp_vote_any(predicate: bool) -> bool = nvvm::vote_any;
+    /// True when the predicate is the same in every lane of the mask. PTX: `vote.sync.uni.pred`. Beyond rust-cuda.
+    warp_vote_uniform(predicate: bool) -> bool = nvvm::vote_uniform;
+    /// The lanes of the mask whose predicate is true. PTX: `vote.sync.ballot.b32`.
+    warp_vote_ballot(predicate: bool) -> u32 = nvvm::vote_ballot;
+    /// The lanes of the mask that hold the same value as this lane. PTX: `match.any.sync.b32` or `.b64`.
+    warp_match_any<T: WarpMatchValue>(value: T) -> u32 = T::match_any;
+    /// The mask when all of its lanes hold the same value, else `None`. PTX: `match.all.sync.b32` or `.b64`.
+    warp_match_all<T: WarpMatchValue>(value: T) -> Option<u32> = T::match_all;
+    /// The reduction of the values of all lanes of the mask, in each of them. PTX: `redux.sync`, compute capability 8.0.
+    warp_reduce<T: WarpReduceValue>(value: T, op: WarpReductionOp) -> T = T::reduce;
 }
 
 /// What [`warp_reduce`] computes.
@@ -159,99 +133,45 @@ pub enum WarpReductionOp {
     Xor,
 }
 
-/// The reduction of the values of all lanes of the mask, in each of them. PTX: `redux.sync`, compute
-/// capability 8.0.
-///
-/// # Safety
-/// As for [`sync_warp`].
-#[inline(always)]
-pub unsafe fn warp_reduce<T: WarpReduceValue>(mask: u32, value: T, op: WarpReductionOp) -> T {
-    // SAFETY: the caller's contract.
-    unsafe { T::reduce(mask, value, op) }
+/// Declares the shuffles.
+macro_rules! shuffles {
+    ($($(#[$documentation:meta])* $name:ident($lane:ident) = $mode:ident;)*) => {
+        $(
+            $(#[$documentation])*
+            ///
+            /// # Panics
+            /// When `width` is not a power of two up to 32.
+            ///
+            /// # Safety
+            /// As for [`sync_warp`]. The value is undefined when the source lane is not in `mask` or has returned.
+            #[inline(always)]
+            pub unsafe fn $name<T: WarpShuffleValue>(mask: u32, value: T, $lane: u32, width: u32) -> (T, bool) {
+                // SAFETY: the calling lane is in the mask, and its lanes come to this call together, by the caller's contract.
+                unsafe { T::shuffle(WarpShuffleMode::$mode, mask, value, $lane, width) }
+            }
+        )*
+    };
 }
 
-/// The value of the lane `delta` lanes above this one. PTX: `shfl.sync.down.b32`.
-///
-/// The warp is split into segments of `width` lanes, a power of two up to 32. The flag is true when
-/// the source lane lies in the same segment; otherwise the value is this lane's own. Values of 8 and
-/// 16 bits travel in 32; wider ones take one shuffle per 32 bits.
-///
-/// # Panics
-/// When `width` is not a power of two up to 32.
-///
-/// # Safety
-/// As for [`sync_warp`]. The value is undefined when the source lane is not in `mask` or has
-/// returned.
-#[inline(always)]
-pub unsafe fn warp_shuffle_down<T: WarpShuffleValue>(
-    mask: u32,
-    value: T,
-    delta: u32,
-    width: u32,
-) -> (T, bool) {
-    // SAFETY: the caller's contract.
-    unsafe { T::shuffle(WarpShuffleMode::Down, mask, value, delta, width) }
-}
-
-/// The value of the lane `delta` lanes below this one. PTX: `shfl.sync.up.b32`.
-///
-/// As [`warp_shuffle_down`], with the segment's first lane as the limit.
-///
-/// # Panics
-/// When `width` is not a power of two up to 32.
-///
-/// # Safety
-/// As for [`warp_shuffle_down`].
-#[inline(always)]
-pub unsafe fn warp_shuffle_up<T: WarpShuffleValue>(
-    mask: u32,
-    value: T,
-    delta: u32,
-    width: u32,
-) -> (T, bool) {
-    // SAFETY: the caller's contract.
-    unsafe { T::shuffle(WarpShuffleMode::Up, mask, value, delta, width) }
-}
-
-/// The value of lane `idx` of this lane's segment, `idx` modulo `width`. PTX: `shfl.sync.idx.b32`.
-///
-/// See [`warp_shuffle_down`] for `width` and the flag, which is always true here.
-///
-/// # Panics
-/// When `width` is not a power of two up to 32.
-///
-/// # Safety
-/// As for [`warp_shuffle_down`].
-#[inline(always)]
-pub unsafe fn warp_shuffle_idx<T: WarpShuffleValue>(
-    mask: u32,
-    value: T,
-    idx: u32,
-    width: u32,
-) -> (T, bool) {
-    // SAFETY: the caller's contract.
-    unsafe { T::shuffle(WarpShuffleMode::Idx, mask, value, idx, width) }
-}
-
-/// The value of the lane whose number is this lane's, exclusive or `lane_mask`.
-/// PTX: `shfl.sync.bfly.b32`.
-///
-/// As [`warp_shuffle_down`], except that a lane may read from a segment below its own.
-///
-/// # Panics
-/// When `width` is not a power of two up to 32.
-///
-/// # Safety
-/// As for [`warp_shuffle_down`].
-#[inline(always)]
-pub unsafe fn warp_shuffle_xor<T: WarpShuffleValue>(
-    mask: u32,
-    value: T,
-    lane_mask: u32,
-    width: u32,
-) -> (T, bool) {
-    // SAFETY: the caller's contract.
-    unsafe { T::shuffle(WarpShuffleMode::Xor, mask, value, lane_mask, width) }
+shuffles! {
+    /// The value of the lane `delta` lanes above this one. PTX: `shfl.sync.down.b32`.
+    ///
+    /// The warp is split into segments of `width` lanes, a power of two up to 32. The flag is true when
+    /// the source lane lies in the same segment; otherwise the value is this lane's own. Values of 8 and
+    /// 16 bits travel in 32; wider ones take one shuffle per 32 bits.
+    warp_shuffle_down(delta) = Down;
+    /// The value of the lane `delta` lanes below this one. PTX: `shfl.sync.up.b32`.
+    ///
+    /// As [`warp_shuffle_down`], with the segment's first lane as the limit.
+    warp_shuffle_up(delta) = Up;
+    /// The value of lane `idx` of this lane's segment, `idx` modulo `width`. PTX: `shfl.sync.idx.b32`.
+    ///
+    /// See [`warp_shuffle_down`] for `width` and the flag, which is always true here.
+    warp_shuffle_idx(idx) = Idx;
+    /// The value of the lane whose number is this lane's, exclusive or `lane_mask`. PTX: `shfl.sync.bfly.b32`.
+    ///
+    /// As [`warp_shuffle_down`], except that a lane may read from a segment below its own.
+    warp_shuffle_xor(lane_mask) = Xor;
 }
 
 /// The limit of a shuffle that is not limited by its segment's first lane.

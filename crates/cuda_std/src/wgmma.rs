@@ -17,6 +17,14 @@
 //! `min_compute_capability = 90a`. As with [`mma`](crate::mma), a call that LLVM may not copy stands before each product.
 //!
 //! Beyond rust-cuda. Sources: PTX ISA, "Asynchronous warpgroup level matrix instructions".
+//!
+//! ```no_run
+//! use cuda_std::wgmma::Descriptor;
+//! # unsafe fn f(tile: *const u16) {
+//! // SAFETY: a tile in shared memory, as a copy with a swizzle of 128 bytes leaves it.
+//! let a = unsafe { Descriptor::swizzled_128(tile) };
+//! # }
+//! ```
 
 #[cfg(target_arch = "nvptx64")]
 use core::arch::asm;
@@ -63,8 +71,10 @@ impl Descriptor {
     /// `stride` leads to the next 8 elements along M and `leading` to the next 8 steps.
     ///
     /// # Safety
-    /// `start` must point into the block's shared memory. It, `leading` and `stride` are multiples of 16 and below 2^18;
-    /// a swizzled row of blocks begins at a multiple of 8 times its bytes.
+    /// - Lengths: `start` points into the block's shared memory, and the tile ends in it.
+    /// - Alignment: `start`, `leading` and `stride` are multiples of 16; a swizzled row of blocks begins at a multiple of 8
+    ///   times its bytes.
+    /// - Index width: all three are below 2^18.
     #[inline(always)]
     #[must_use]
     pub unsafe fn new<T>(
@@ -86,7 +96,8 @@ impl Descriptor {
     /// Rows of 128 bytes along K, one behind the other, with a swizzle of 128 bytes.
     ///
     /// # Safety
-    /// `start` must point into the block's shared memory and be a multiple of 1024, or of 32 bytes more within the first row.
+    /// - Lengths: `start` points into the block's shared memory, and the tile ends in it.
+    /// - Alignment: it is a multiple of 1024, or of 32 bytes more within the first row.
     #[inline(always)]
     #[must_use]
     pub unsafe fn swizzled_128<T>(start: *const T) -> Descriptor {
@@ -105,7 +116,7 @@ impl Descriptor {
 /// Orders the products that follow after earlier accesses to D, and to A in registers. PTX: `wgmma.fence`.
 ///
 /// # Safety
-/// All threads of the warpgroup must call this together.
+/// - Block: all threads of the warpgroup come to this call together.
 #[inline(always)]
 pub unsafe fn fence() {
     require::<ONLY_90>();
@@ -200,9 +211,10 @@ macro_rules! products {
         /// `TRANSPOSED_A` and `TRANSPOSED_B`: neighbouring elements in shared memory lie along M or N, not along K.
         ///
         /// # Safety
-        /// All threads of the warpgroup must call this together, after [`fence`], and with the same descriptors. These must
-        /// describe shared memory that holds the factors, visible to the asynchronous proxy, and that nobody writes until the
-        /// product's group has been waited for. Until then nobody may use `d`, except for further products of the same shape.
+        /// - Block: all threads of the warpgroup come to this call together, after [`fence`], with the same descriptors.
+        /// - Lengths: these describe shared memory that holds the factors, visible to the asynchronous proxy.
+        /// - Aliasing: until the product's group has been waited for nobody writes the factors, and nobody uses `d`, except for
+        ///   further products of the same shape.
         #[inline(always)]
         pub unsafe fn $name<const TRANSPOSED_A: bool, const TRANSPOSED_B: bool>(
             d: &mut [f32; $count],

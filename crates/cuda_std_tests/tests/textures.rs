@@ -81,14 +81,10 @@ fn array<T: Texel>(shape: Shape, texel: impl Fn(usize) -> T) -> Array<T> {
     array
 }
 
-const LINEAR: Sampling = Sampling {
-    address: [AddressMode::Clamp; 3],
-    filter: Filter::Linear,
-    normalized_coordinates: false,
-    normalized_floats: false,
-    border: [0.0; 4],
-    levels: Levels { filter: Filter::Nearest, bias: 0.0, finest: 0.0, coarsest: 100.0 },
-};
+fn sampled_linearly() -> Sampling {
+    let levels = Levels { filter: Filter::Nearest, bias: 0.0, finest: 0.0, coarsest: 100.0 };
+    Sampling::default().filter(Filter::Linear).levels(levels)
+}
 
 /// Sixteenths from below the first texel to beyond the last of `n`.
 fn step(i: usize, n: usize) -> f32 {
@@ -119,7 +115,7 @@ fn linear(at: &[f32], extent: &[usize], texel: &dyn Fn(&[usize]) -> f32) -> f32 
 fn every_dimension_is_fetched() {
     let device = device();
     let line = array(Shape::Line { width: 20 }, number);
-    let texture = Texture::of_array(&line, &LINEAR).unwrap();
+    let texture = Texture::of_array(&line, &sampled_linearly()).unwrap();
     let values: Vec<f32> = device.fetch("texture_line", &texture, |i| step(i, 20));
     for (i, value) in values.iter().enumerate() {
         assert_eq!(*value, linear(&[step(i, 20)], &[20], &|p| number(p[0])), "{i}");
@@ -128,7 +124,7 @@ fn every_dimension_is_fetched() {
     let (w, h) = (9, 7);
     let texel = |i: usize| [number(i), -number(i), 1.0, i as f32];
     let plane = array(Shape::Plane { width: w, height: h }, texel);
-    let texture = Texture::of_array(&plane, &LINEAR).unwrap();
+    let texture = Texture::of_array(&plane, &sampled_linearly()).unwrap();
     let at = |i: usize| [step(i, w), step(i * 5 + 3, h)];
     let values: Vec<[f32; 4]> = device.fetch("texture_plane", &texture, at);
     for (i, value) in values.iter().enumerate() {
@@ -139,7 +135,7 @@ fn every_dimension_is_fetched() {
 
     let (w, h, d) = (5, 4, 3);
     let volume = array(Shape::Volume { width: w, height: h, depth: d }, number);
-    let texture = Texture::of_array(&volume, &LINEAR).unwrap();
+    let texture = Texture::of_array(&volume, &sampled_linearly()).unwrap();
     // Quarters, so that weights of three axes are still 256ths.
     let quarter = |i: usize, n: usize| (i * 7 % ((n + 2) * 4)) as f32 / 4.0 - 1.0;
     let at = |i: usize| [quarter(i, w), quarter(i * 5, h), quarter(i * 3, d), 0.0];
@@ -160,7 +156,7 @@ fn layers_do_not_mix() {
     let device = device();
     let (w, h, layers) = (6, 5, 4);
     let lines = array(Shape::Lines { width: w, layers }, number);
-    let texture = Texture::of_array(&lines, &LINEAR).unwrap();
+    let texture = Texture::of_array(&lines, &sampled_linearly()).unwrap();
     let at = |i: usize| [step(i, w), (i % 6) as f32];
     let values: Vec<f32> = device.fetch("texture_lines", &texture, at);
     for (i, value) in values.iter().enumerate() {
@@ -169,7 +165,7 @@ fn layers_do_not_mix() {
     }
     let texel = |i: usize| [number(i), i as f32];
     let planes = array(Shape::Planes { width: w, height: h, layers }, texel);
-    let texture = Texture::of_array(&planes, &LINEAR).unwrap();
+    let texture = Texture::of_array(&planes, &sampled_linearly()).unwrap();
     let at = |i: usize| [step(i, w), step(i * 3, h), (i % 5) as f32, 0.0];
     let values: Vec<[f32; 2]> = device.fetch("texture_planes", &texture, at);
     for (i, value) in values.iter().enumerate() {
@@ -222,12 +218,10 @@ fn address_modes_levels_gathers_and_cubes() {
         (AddressMode::Border, |i| if (0..4).contains(&i) { i as f32 } else { 9.0 }),
     ];
     for (mode, expected) in modes {
-        let sampling = Sampling {
-            address: [mode, AddressMode::Clamp, AddressMode::Clamp],
-            normalized_coordinates: true,
-            border: [9.0; 4],
-            ..Sampling::default()
-        };
+        let sampling = Sampling::default()
+            .address([mode, AddressMode::Clamp, AddressMode::Clamp])
+            .normalized_coordinates(true)
+            .border([9.0; 4]);
         let texture = Texture::of_array(&line, &sampling).unwrap();
         let at = |i: usize| (i as f32 - 30.0 + 0.5) / 4.0;
         let found: Vec<f32> = device.fetch("texture_line", &texture, at);
@@ -241,8 +235,8 @@ fn address_modes_levels_gathers_and_cubes() {
         let [w, h, _] = mipmaps.extent(level);
         mipmaps.upload(level, &vec![10.0 * level as f32; w * h]).unwrap();
     }
-    let levels = Levels { filter: Filter::Linear, ..LINEAR.levels };
-    let sampling = Sampling { normalized_coordinates: true, levels, ..LINEAR };
+    let levels = Levels { filter: Filter::Linear, ..sampled_linearly().levels };
+    let sampling = sampled_linearly().normalized_coordinates(true).levels(levels);
     let texture = Texture::of_mipmaps(&mipmaps, &sampling).unwrap();
     let found: Vec<f32> =
         device.fetch("texture_level", &texture, |i| [0.5, 0.5, i as f32 / 16.0 - 1.0, 0.0]);
@@ -250,7 +244,7 @@ fn address_modes_levels_gathers_and_cubes() {
         assert_eq!(*found, 10.0 * (i as f32 / 16.0 - 1.0).clamp(0.0, 2.0), "{i}");
     }
 
-    let uses = Uses { gather: true, ..Uses::default() };
+    let uses = Uses::default().gather(true);
     let mut plane = Array::<f32>::new(Shape::Plane { width: 8, height: 8 }, uses).unwrap();
     plane.upload(&(0..64).map(|i| i as f32).collect::<Vec<_>>()).unwrap();
     let texture = Texture::of_array(&plane, &Sampling::default()).unwrap();
@@ -277,7 +271,7 @@ fn pixels_are_read_as_floats() {
     let device = device();
     let pixel = |i: usize| [0_u8, 50, 100, 150].map(|c| c.wrapping_add(i as u8 * 3));
     let image = array(Shape::Plane { width: 16, height: 4 }, pixel);
-    let sampling = Sampling { normalized_floats: true, ..Sampling::default() };
+    let sampling = Sampling::default().normalized_floats(true);
     let texture = Texture::of_array(&image, &sampling).unwrap();
     let target = DeviceBuffer::from_slice(&[[0_u8; 4]; SAMPLES]).unwrap();
     let to = target.as_device_ptr().as_raw();
@@ -293,7 +287,7 @@ fn surface<T: Texel + PartialEq + std::fmt::Debug>(
     texel: impl Fn(usize) -> T,
     changed: impl Fn(T) -> T,
 ) {
-    let uses = Uses { surfaces: true, ..Uses::default() };
+    let uses = Uses::default().surfaces(true);
     let mut image = Array::new(Shape::Plane { width: 16, height: 4 }, uses).unwrap();
     let texels: Vec<T> = (0..SAMPLES).map(texel).collect();
     image.upload(&texels).unwrap();
@@ -321,9 +315,9 @@ fn what_cannot_be_is_refused_in_a_sentence() {
     let _device = device();
     let message = |result: cust_ext::Result<()>| result.unwrap_err().to_string();
     let plane = array(Shape::Plane { width: 4, height: 4 }, |i| i as u32);
-    let linear = Texture::of_array(&plane, &LINEAR).map(drop);
+    let linear = Texture::of_array(&plane, &sampled_linearly()).map(drop);
     assert!(message(linear).contains("linear filtering needs floats"));
-    let sampling = Sampling { normalized_floats: true, ..Sampling::default() };
+    let sampling = Sampling::default().normalized_floats(true);
     let floats = Texture::of_array(&plane, &sampling).map(drop);
     assert!(message(floats).contains("integers of 8 and 16 bits"));
     let none = Array::<f32>::new(Shape::Plane { width: 0, height: 4 }, Uses::default()).map(drop);

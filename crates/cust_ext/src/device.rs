@@ -1,4 +1,12 @@
 //! Starting a device, its attributes beyond cust's list, and its memory.
+//!
+//! ```no_run
+//! # fn f() -> cust_ext::Result<()> {
+//! let (device, _context) = cust_ext::device::open(0)?;
+//! let name = cust_ext::device::pci_address(&device)?;
+//! # Ok(())
+//! # }
+//! ```
 
 use crate::error::{Result, argument, call};
 use cust::context::{Context, ContextHandle, CurrentContext};
@@ -10,6 +18,9 @@ use std::ffi::{CStr, c_char, c_int};
 /// Starts the driver, takes device `ordinal` and makes its primary context current on this thread.
 ///
 /// Keep the context: the device's memory and work end with the last one.
+///
+/// # Errors
+/// When there is no driver or no such device, and the driver's.
 pub fn open(ordinal: u32) -> Result<(Device, Context)> {
     let info = cuda_driver::status()?;
     if ordinal as usize >= info.device_count {
@@ -23,6 +34,9 @@ pub fn open(ordinal: u32) -> Result<(Device, Context)> {
 }
 
 /// Runs `body` with this context current on the thread, and then makes that current which was before.
+///
+/// # Errors
+/// The driver's.
 pub fn in_context<R>(context: &Context, body: impl FnOnce() -> R) -> Result<R> {
     within(context.get_inner(), body)
 }
@@ -62,6 +76,9 @@ pub struct MemoryInfo {
 }
 
 /// How much memory the current device has left.
+///
+/// # Errors
+/// The driver's.
 pub fn memory_info() -> Result<MemoryInfo> {
     let (mut free_bytes, mut total_bytes) = (0, 0);
     // SAFETY: two locals to write to.
@@ -149,6 +166,9 @@ pub enum Attribute {
 }
 
 /// An attribute's value.
+///
+/// # Errors
+/// The driver's.
 pub fn attribute(device: &Device, attribute: Attribute) -> Result<i32> {
     let mut value: c_int = 0;
     // SAFETY: a local to write to.
@@ -157,6 +177,9 @@ pub fn attribute(device: &Device, attribute: Attribute) -> Result<i32> {
 }
 
 /// The device's identifier, which no other device has.
+///
+/// # Errors
+/// The driver's.
 pub fn uuid(device: &Device) -> Result<[u8; 16]> {
     let mut uuid = cuda_driver::raw::CUuuid { bytes: [0; 16] };
     // SAFETY: a local to write to.
@@ -165,6 +188,9 @@ pub fn uuid(device: &Device) -> Result<[u8; 16]> {
 }
 
 /// The device's address on the PCI bus, such as `0000:3b:00.0`.
+///
+/// # Errors
+/// The driver's.
 pub fn pci_address(device: &Device) -> Result<String> {
     let mut text: [c_char; 32] = [0; 32];
     // SAFETY: the buffer has the given length.
@@ -177,6 +203,9 @@ pub fn pci_address(device: &Device) -> Result<String> {
 ///
 /// Double data rate: two transfers per clock. Newer drivers report a memory clock of 0 on some devices; the answer is
 /// then an error rather than a bandwidth of zero.
+///
+/// # Errors
+/// When the driver does not tell the memory's clock or bus width.
 pub fn peak_memory_bandwidth(device: &Device) -> Result<f64> {
     let kilohertz = attribute(device, Attribute::MemoryClockRateKilohertz)?;
     let bits = attribute(device, Attribute::GlobalMemoryBusWidthBits)?;

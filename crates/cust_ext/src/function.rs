@@ -1,4 +1,13 @@
 //! Attributes of kernels: shared memory beyond 48 KiB, the carve-out, registers, spills, and occupancy.
+//!
+//! ```no_run
+//! # fn f(function: &cust::function::Function<'_>) -> cust_ext::Result<()> {
+//! use cust_ext::function::{allow_dynamic_shared_bytes, blocks_per_multiprocessor};
+//! allow_dynamic_shared_bytes(function, 96 << 10)?;
+//! let blocks = blocks_per_multiprocessor(function, 256, 96 << 10)?;
+//! # Ok(())
+//! # }
+//! ```
 
 use crate::error::{Result, argument, call};
 use cust::function::Function;
@@ -37,6 +46,9 @@ pub struct FunctionInfo {
 }
 
 /// What the compiler made of the kernel.
+///
+/// # Errors
+/// The driver's.
 pub fn info(function: &Function) -> Result<FunctionInfo> {
     Ok(FunctionInfo {
         max_threads_per_block: get(function, MAX_THREADS_PER_BLOCK)?,
@@ -54,11 +66,17 @@ pub fn info(function: &Function) -> Result<FunctionInfo> {
 ///
 /// Above 48 KiB this is required; the device's limit is
 /// [`MaxSharedMemoryPerBlockOptIn`](crate::device::Attribute::MaxSharedMemoryPerBlockOptIn) less the static part.
+///
+/// # Errors
+/// The driver's.
 pub fn allow_dynamic_shared_bytes(function: &Function, bytes: u32) -> Result<()> {
     set(function, MAX_DYNAMIC_SHARED_BYTES, bytes)
 }
 
 /// Wishes that `percent` of the storage shared between L1 and shared memory be shared memory, from 0 (all L1) to 100.
+///
+/// # Errors
+/// More than 100 percent, and the driver's.
 pub fn prefer_shared_carveout(function: &Function, percent: u32) -> Result<()> {
     if percent > 100 {
         return argument(format!("a shared-memory carve-out of {percent} %: it is at most 100"));
@@ -67,17 +85,26 @@ pub fn prefer_shared_carveout(function: &Function, percent: u32) -> Result<()> {
 }
 
 /// Leaves the split between L1 and shared memory to the driver again.
+///
+/// # Errors
+/// The driver's.
 pub fn reset_shared_carveout(function: &Function) -> Result<()> {
     // SAFETY: the function's module is alive as long as the function; no memory is involved. -1 is the default.
     unsafe { call!(cuFuncSetAttribute(function.to_raw(), PREFERRED_CARVEOUT, -1)) }
 }
 
 /// Allows clusters of more than the portable 8 blocks.
+///
+/// # Errors
+/// The driver's.
 pub fn allow_non_portable_cluster_size(function: &Function) -> Result<()> {
     set(function, NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)
 }
 
 /// How many blocks of `block_size` threads and `dynamic_shared_bytes` fit on one multiprocessor at once.
+///
+/// # Errors
+/// A block without threads, and the driver's.
 pub fn blocks_per_multiprocessor(
     function: &Function,
     block_size: u32,
@@ -109,6 +136,9 @@ pub struct SuggestedLaunch {
 }
 
 /// Asks the driver for the block size with the highest occupancy, for a fixed amount of dynamic shared memory.
+///
+/// # Errors
+/// The driver's.
 pub fn suggested_launch(
     function: &Function,
     dynamic_shared_bytes: usize,

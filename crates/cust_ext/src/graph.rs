@@ -1,4 +1,16 @@
 //! Graphs: work recorded once from a stream and launched many times with one call.
+//!
+//! ```no_run
+//! # fn f(stream: &cust::stream::Stream) -> cust_ext::Result<()> {
+//! use cust_ext::graph::{CaptureMode, capture};
+//! let graph = capture(stream, CaptureMode::Relaxed, |stream| {
+//!     // What is enqueued here is recorded.
+//!     cust_ext::stream::host_function(stream, || ())
+//! })?;
+//! let executable = graph.instantiate()?;
+//! # Ok(())
+//! # }
+//! ```
 
 use crate::error::{Result, argument, call};
 use cust::stream::Stream;
@@ -39,6 +51,9 @@ pub enum CaptureMode {
 /// Records what `body` enqueues on `stream` (and on streams that it forks off by events) instead of running it.
 ///
 /// Nothing runs until the graph is launched. The default streams cannot be captured.
+///
+/// # Errors
+/// A default stream, those of `body`, and the driver's, also when `body` does what no graph can hold.
 pub fn capture(
     stream: &Stream,
     mode: CaptureMode,
@@ -85,6 +100,9 @@ impl Drop for EndCapture<'_> {
 
 impl Graph {
     /// How many operations the graph has.
+    ///
+    /// # Errors
+    /// The driver's.
     pub fn node_count(&self) -> Result<usize> {
         let mut count = 0;
         // SAFETY: the graph is alive; without an array the driver only writes the count.
@@ -93,6 +111,9 @@ impl Graph {
     }
 
     /// Makes the graph launchable.
+    ///
+    /// # Errors
+    /// The driver's.
     pub fn instantiate(&self) -> Result<ExecutableGraph> {
         let mut raw = std::ptr::null_mut();
         // SAFETY: the graph is alive, the result is a local to write to.
@@ -104,6 +125,9 @@ impl Graph {
 impl ExecutableGraph {
     /// Launches all the graph's work on `stream`.
     ///
+    /// # Errors
+    /// The driver's.
+    ///
     /// # Safety
     /// The graph holds plain addresses. Everything it reads or writes (device buffers, host buffers, what kernels were
     /// given) is allocated until the stream has finished the graph, host memory that it uses is not touched by the host
@@ -114,12 +138,18 @@ impl ExecutableGraph {
     }
 
     /// Does ahead of the first launch what that launch would otherwise pay for.
+    ///
+    /// # Errors
+    /// The driver's.
     pub fn upload(&self, stream: &Stream) -> Result<()> {
         // SAFETY: graph and stream are alive; nothing of the graph runs.
         unsafe { call!(cuGraphUpload(self.raw, stream.as_inner())) }
     }
 
     /// Takes over the parameters of `graph`, which must have the same shape; much cheaper than instantiating anew.
+    ///
+    /// # Errors
+    /// The driver's.
     pub fn update(&mut self, graph: &Graph) -> Result<()> {
         let (mut node, mut result) = (std::ptr::null_mut(), 0);
         // SAFETY: both graphs are alive, node and result are locals to write to.

@@ -2,6 +2,13 @@
 //!
 //! `Event`, `Module` and `Stream` are structures with one field, the handle. A structure that is exactly as large as
 //! its handle has that handle at offset 0; the sizes are compared when this is compiled.
+//!
+//! ```no_run
+//! # fn f(module: &cust::module::Module) -> cust_ext::Result<()> {
+//! let raw = cust_ext::handle::of_module(module);
+//! # Ok(())
+//! # }
+//! ```
 
 use cust::event::Event;
 use cust::module::Module;

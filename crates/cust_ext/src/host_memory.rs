@@ -1,4 +1,14 @@
 //! Page-locked host memory: allocated with flags, or memory that exists already.
+//!
+//! ```no_run
+//! # fn f() -> cust_ext::Result<()> {
+//! use cust_ext::host_memory::{HostBuffer, HostFlags};
+//! let mut values = HostBuffer::<f32>::zeroed(1000, HostFlags::MAPPED)?;
+//! values[0] = 1.0;
+//! let address = values.device_pointer()?;
+//! # Ok(())
+//! # }
+//! ```
 
 use crate::error::{Result, argument, call};
 use bytemuck::{Pod, Zeroable};
@@ -8,7 +18,13 @@ use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
 /// How page-locked memory is allocated.
+///
+/// ```
+/// # use cust_ext::host_memory::HostFlags;
+/// let both = HostFlags::MAPPED.portable(true);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct HostFlags {
     /// Page-locked for every context of the process, not just the current one.
     pub portable: bool,
@@ -18,6 +34,8 @@ pub struct HostFlags {
     /// it *very* slowly. Write it once from front to back and never read it on the host.
     pub write_combined: bool,
 }
+
+setters!(HostFlags { portable: bool, mapped: bool, write_combined: bool });
 
 impl HostFlags {
     /// Plain page-locked memory.
@@ -51,11 +69,14 @@ pub struct HostBuffer<T: Pod + DeviceCopy> {
 // SAFETY: the buffer owns its memory, and `T: Pod` is plain data without any thread affinity. Page-locked memory may be
 // used and freed on any thread.
 unsafe impl<T: Pod + DeviceCopy> Send for HostBuffer<T> {}
-// SAFETY: as above; a shared buffer is only read.
+// SAFETY: a shared buffer is only read, and `T: Pod` is plain data.
 unsafe impl<T: Pod + DeviceCopy> Sync for HostBuffer<T> {}
 
 impl<T: Pod + DeviceCopy> HostBuffer<T> {
     /// `length` values of zero.
+    ///
+    /// # Errors
+    /// More bytes than an address has, and the driver's.
     pub fn zeroed(length: usize, flags: HostFlags) -> Result<HostBuffer<T>> {
         // SAFETY: the memory is written before anything reads it.
         let buffer: HostBuffer<T> = unsafe { HostBuffer::uninitialized(length, flags) }?;
@@ -65,6 +86,9 @@ impl<T: Pod + DeviceCopy> HostBuffer<T> {
     }
 
     /// `length` values that nobody wrote yet.
+    ///
+    /// # Errors
+    /// More bytes than an address has, and the driver's.
     ///
     /// # Safety
     /// The values are written before they are read.
@@ -80,6 +104,9 @@ impl<T: Pod + DeviceCopy> HostBuffer<T> {
     }
 
     /// A copy of `values`.
+    ///
+    /// # Errors
+    /// The driver's.
     pub fn from_slice(values: &[T], flags: HostFlags) -> Result<HostBuffer<T>> {
         let mut buffer = HostBuffer::zeroed(values.len(), flags)?;
         buffer.copy_from_slice(values);
@@ -92,6 +119,9 @@ impl<T: Pod + DeviceCopy> HostBuffer<T> {
     }
 
     /// The address under which a kernel reaches this memory over the bus; only for mapped memory.
+    ///
+    /// # Errors
+    /// When the memory is not mapped for the device, and the driver's.
     pub fn device_pointer(&self) -> Result<DevicePointer<T>> {
         if !self.flags.mapped {
             return argument(
@@ -102,6 +132,9 @@ impl<T: Pod + DeviceCopy> HostBuffer<T> {
     }
 
     /// Frees the memory and reports a failure, which dropping cannot.
+    ///
+    /// # Errors
+    /// The driver's.
     pub fn free(self) -> Result<()> {
         let buffer = std::mem::ManuallyDrop::new(self);
         // SAFETY: the memory came from cuMemHostAlloc and is freed once, since dropping is suppressed.
@@ -144,6 +177,9 @@ pub struct RegisteredBuffer<T: Pod + DeviceCopy> {
 
 impl<T: Pod + DeviceCopy> RegisteredBuffer<T> {
     /// Page-locks the vector's memory, mapped into the device's address space when `mapped`.
+    ///
+    /// # Errors
+    /// The driver's.
     pub fn new(mut values: Vec<T>, mapped: bool) -> Result<RegisteredBuffer<T>> {
         let bytes = byte_length::<T>(values.len())?;
         // SAFETY: the range is the vector's own memory, which stays where it is while this type owns the vector: no
@@ -155,6 +191,9 @@ impl<T: Pod + DeviceCopy> RegisteredBuffer<T> {
     }
 
     /// The address under which a kernel reaches this memory over the bus; only for mapped memory.
+    ///
+    /// # Errors
+    /// When the memory is not mapped for the device, and the driver's.
     pub fn device_pointer(&self) -> Result<DevicePointer<T>> {
         if !self.mapped {
             return argument(
@@ -165,6 +204,9 @@ impl<T: Pod + DeviceCopy> RegisteredBuffer<T> {
     }
 
     /// Unlocks the pages and gives the vector back. When that fails the memory is leaked, because it is still locked.
+    ///
+    /// # Errors
+    /// The driver's.
     pub fn into_inner(self) -> Result<Vec<T>> {
         let mut buffer = std::mem::ManuallyDrop::new(self);
         // SAFETY: the address was registered by `new` and is unregistered once.

@@ -1,4 +1,15 @@
 //! Keeping hot data in L2: the persisting set-aside and access-policy windows, of a stream or of a launch.
+//!
+//! ```no_run
+//! use cust_ext::l2::{AccessProperty, AccessWindow, PersistingLimit, WindowPolicy};
+//! # fn f(stream: &cust::stream::Stream, table: &cust::memory::DeviceBuffer<f32>) -> cust_ext::Result<()> {
+//! let _limit = PersistingLimit::set(4 << 20)?;
+//! let policy = WindowPolicy { hit_ratio: 1.0, hit: AccessProperty::Persisting, miss: AccessProperty::Streaming };
+//! // Until it is dropped, kernels on the stream keep the table in L2.
+//! let window = AccessWindow::set(stream, &**table, policy)?;
+//! # Ok(())
+//! # }
+//! ```
 
 use crate::device::{Attribute, attribute};
 use crate::error::{Result, argument, call};
@@ -28,6 +39,9 @@ impl PersistingLimit {
     /// Sets `bytes` of the current device's L2 aside, at most [`Attribute::MaxPersistingL2CacheBytes`].
     ///
     /// This belongs to the context, not to a stream: all its work has that much less L2 for everything else.
+    ///
+    /// # Errors
+    /// More bytes than the device sets aside, and the driver's.
     pub fn set(bytes: usize) -> Result<PersistingLimit> {
         let device = CurrentContext::get_device()?;
         let most =
@@ -108,6 +122,9 @@ impl AccessPolicyWindow {
     /// Over all of `memory`, at most [`Attribute::MaxAccessPolicyWindowBytes`] of the current device.
     ///
     /// It borrows nothing: accesses to whatever lies at these addresses later are treated alike.
+    ///
+    /// # Errors
+    /// A window that is larger than the device allows, or shares that cannot be; and the driver's.
     pub fn over<T: DeviceCopy>(
         memory: &DeviceSlice<T>,
         policy: WindowPolicy,
@@ -174,6 +191,9 @@ pub struct AccessWindow<S: Borrow<Stream>, M> {
 
 impl<S: Borrow<Stream>, M> AccessWindow<S, M> {
     /// Gives the accesses of later kernels on `stream` to `memory` the `policy`.
+    ///
+    /// # Errors
+    /// The driver's.
     pub fn set<T: DeviceCopy>(stream: S, memory: M, policy: WindowPolicy) -> Result<Self>
     where
         M: Deref<Target = DeviceSlice<T>>,
@@ -201,6 +221,9 @@ impl<S: Borrow<Stream>, M> Drop for AccessWindow<S, M> {
 }
 
 /// Returns all lines that persist in L2 to normal. Without it they stay until something evicts them.
+///
+/// # Errors
+/// The driver's.
 pub fn reset_persisting() -> Result<()> {
     // SAFETY: no memory is involved.
     unsafe { call!(cuCtxResetPersistingL2Cache()) }
@@ -209,6 +232,9 @@ pub fn reset_persisting() -> Result<()> {
 /// Leaves L2 as it is by default: nothing set aside, no window on `stream`, no line that persists.
 ///
 /// Returns the bytes that were set aside until now.
+///
+/// # Errors
+/// The driver's.
 pub fn restore_default(stream: &Stream) -> Result<usize> {
     let mut bytes = 0;
     // SAFETY: a local to write to.

@@ -1,5 +1,16 @@
 //! Launches that cust's `launch!` cannot express: cooperative grids, clusters, programmatic overlap, priorities, and
 //! access-policy windows of their own.
+//!
+//! ```no_run
+//! # fn f(kernel: &cust::function::Function<'_>, stream: &cust::stream::Stream) -> cust_ext::Result<()> {
+//! use cust_ext::launch::Launch;
+//! let launch = Launch { cooperative: true, ..Launch::new(132, 256) };
+//! let mut n = 1000_u32;
+//! // SAFETY: the kernel takes a number.
+//! unsafe { launch.run(kernel, stream, &[(&raw mut n).cast()])? };
+//! # Ok(())
+//! # }
+//! ```
 
 use crate::error::{Result, argument, call};
 use crate::l2::AccessPolicyWindow;
@@ -47,6 +58,9 @@ impl Launch {
 
     /// Enqueues the kernel. `arguments` are the addresses of the kernel's parameters, in order.
     ///
+    /// # Errors
+    /// A launch that contradicts itself, and the driver's.
+    ///
     /// # Safety
     /// What cust's `launch!` asks for: as many arguments as the kernel has parameters, each the address of a value with
     /// the parameter's size and layout; and for that size of launch the kernel stays inside the memory that it was
@@ -68,6 +82,9 @@ impl Launch {
     }
 
     /// How many clusters of this shape run on the device at once.
+    ///
+    /// # Errors
+    /// A launch that contradicts itself, and the driver's.
     pub fn max_active_clusters(&self, function: &Function, stream: &Stream) -> Result<u32> {
         self.check()?;
         let mut attributes = self.attributes();

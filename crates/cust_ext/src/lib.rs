@@ -27,6 +27,21 @@
 #[cfg(not(feature = "cust"))]
 extern crate driver_owners as cust;
 
+/// Makes a setter of each field: options that grow cannot be written as a literal by other crates.
+macro_rules! setters {
+    ($options:ident { $($field:ident: $type:ty),* $(,)? }) => {
+        impl $options {
+            $(
+                #[doc = concat!("The same with another [`", stringify!($field), "`](Self#structfield.", stringify!($field), ").")]
+                pub const fn $field(mut self, $field: $type) -> $options {
+                    self.$field = $field;
+                    self
+                }
+            )*
+        }
+    };
+}
+
 pub mod device;
 mod error;
 pub mod function;

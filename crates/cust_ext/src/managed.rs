@@ -1,4 +1,14 @@
 //! Managed memory by range: prefetching and advice for a part of a buffer (cust's work on the whole).
+//!
+//! ```no_run
+//! use cust_ext::managed::{MemoryLocation, prefetch};
+//! # fn f(device: &cust::device::Device, stream: &cust::stream::Stream) -> cust_ext::Result<()> {
+//! let values = cust::memory::UnifiedBuffer::new(&0_f32, 1 << 20)?;
+//! // The first half is on the device before a kernel asks for it.
+//! prefetch(&values, 0..1 << 19, MemoryLocation::Device(device), stream)?;
+//! # Ok(())
+//! # }
+//! ```
 
 use crate::error::{Result, argument, call};
 use cust::device::Device;
@@ -60,6 +70,9 @@ impl Advice<'_> {
 }
 
 /// Tells the driver how a range of the buffer will be used. It changes speed only, never results.
+///
+/// # Errors
+/// The driver's.
 pub fn advise<T: DeviceCopy>(
     buffer: &UnifiedBuffer<T>,
     range: Range<usize>,
@@ -72,6 +85,9 @@ pub fn advise<T: DeviceCopy>(
 }
 
 /// Moves a range of the buffer to `place`, in the stream's order, so that later accesses there need not fault.
+///
+/// # Errors
+/// The driver's.
 pub fn prefetch<T: DeviceCopy>(
     buffer: &UnifiedBuffer<T>,
     range: Range<usize>,
@@ -121,6 +137,9 @@ pub struct RangeInfo {
 const MAX_ACCESSED_BY: usize = 32;
 
 /// Asks what the driver was told about a range. Where the pages are it does not tell.
+///
+/// # Errors
+/// The driver's.
 pub fn info<T: DeviceCopy>(buffer: &UnifiedBuffer<T>, range: Range<usize>) -> Result<RangeInfo> {
     let (address, bytes) = bytes_of(buffer, range)?;
     let (mut read_mostly, mut preferred, mut prefetched): (c_int, c_int, c_int) = (0, 0, 0);

@@ -1,4 +1,13 @@
 //! Several devices: whether one can access another's memory, and letting it.
+//!
+//! ```no_run
+//! # fn f(one: &cust::device::Device, other: &cust::device::Device) -> cust_ext::Result<()> {
+//! if cust_ext::peer::can_access(one, other)? {
+//!     let facts = cust_ext::peer::info(one, other)?;
+//! }
+//! # Ok(())
+//! # }
+//! ```
 
 use crate::error::{Result, call};
 use cuda_driver::ReturnCode;
@@ -13,6 +22,9 @@ use std::ffi::{c_int, c_uint};
 const ALREADY_ENABLED: ReturnCode = ReturnCode(704);
 
 /// Whether kernels on `device` can access the memory of `peer` (over NVLink or PCIe).
+///
+/// # Errors
+/// The driver's.
 pub fn can_access(device: &Device, peer: &Device) -> Result<bool> {
     let mut can: c_int = 0;
     // SAFETY: a local to write to.
@@ -30,6 +42,9 @@ pub struct PeerInfo {
 }
 
 /// How `device` is connected to `peer`.
+///
+/// # Errors
+/// The driver's.
 pub fn info(device: &Device, peer: &Device) -> Result<PeerInfo> {
     let get = |attribute: c_uint| -> Result<c_int> {
         let mut value: c_int = 0;
@@ -52,6 +67,9 @@ pub struct PeerAccess<'a> {
 
 impl<'a> PeerAccess<'a> {
     /// Lets kernels and copies of `context` access the memory of `peer` directly. It makes `context` current.
+    ///
+    /// # Errors
+    /// The driver's.
     pub fn enable(context: &'a Context, peer: &'a Context) -> Result<PeerAccess<'a>> {
         CurrentContext::set_current(context)?;
         // SAFETY: both contexts are alive.
@@ -168,6 +186,9 @@ fn make_current(context: CUcontext) -> Result<()> {
 }
 
 /// Copies between two devices, directly where peer access is possible and through the host elsewhere.
+///
+/// # Errors
+/// When the lengths differ, and the driver's.
 ///
 /// # Safety
 /// Both slices stay allocated until the stream has finished the copy, and no one else writes them meanwhile.

@@ -1,4 +1,12 @@
 //! What a pointer is: on which device or host, in which allocation.
+//!
+//! ```no_run
+//! # fn f(buffer: &cust::memory::DeviceBuffer<f32>) -> cust_ext::Result<()> {
+//! let info = cust_ext::pointer::info(buffer.as_device_ptr().as_raw())?;
+//! assert!(info.is_some(), "it is memory of the driver's");
+//! # Ok(())
+//! # }
+//! ```
 
 use crate::error::{Result, call};
 use std::ffi::{c_int, c_uint, c_void};
@@ -44,6 +52,9 @@ pub struct PointerInfo {
 }
 
 /// What the driver knows of `address`, or nothing when it is not the driver's (an ordinary host pointer).
+///
+/// # Errors
+/// The driver's.
 pub fn info(address: u64) -> Result<Option<PointerInfo>> {
     let (mut kind, mut ordinal, mut managed): (c_uint, c_int, c_uint) = (0, 0, 0);
     let (mut device_address, mut host_address): (u64, u64) = (0, 0);

@@ -1,4 +1,14 @@
 //! Stream-ordered memory pools: threshold, trimming, statistics, and buffers taken from a pool of one's own.
+//!
+//! ```no_run
+//! # fn f(device: &cust::device::Device) -> cust_ext::Result<()> {
+//! use cust_ext::pool::Pool;
+//! let pool = Pool::new(device)?;
+//! pool.set_release_threshold(1 << 30)?;
+//! let held = pool.statistics()?.reserved_bytes;
+//! # Ok(())
+//! # }
+//! ```
 
 use crate::error::{Result, call};
 use crate::host_memory::byte_length;
@@ -25,7 +35,7 @@ pub struct Pool {
 
 // SAFETY: a pool is a handle that the driver lets any thread use.
 unsafe impl Send for Pool {}
-// SAFETY: as above.
+// SAFETY: nothing of it is changed behind a shared reference; the driver orders the calls of several threads.
 unsafe impl Sync for Pool {}
 
 /// What a pool holds.
@@ -43,6 +53,9 @@ pub struct PoolStatistics {
 
 impl Pool {
     /// The device's default pool.
+    ///
+    /// # Errors
+    /// The driver's.
     pub fn default_of(device: &Device) -> Result<Pool> {
         let mut raw = std::ptr::null_mut();
         // SAFETY: a local to write to.
@@ -51,6 +64,9 @@ impl Pool {
     }
 
     /// The pool that `cuMemAllocAsync` uses at the moment.
+    ///
+    /// # Errors
+    /// The driver's.
     pub fn current_of(device: &Device) -> Result<Pool> {
         let mut raw = std::ptr::null_mut();
         // SAFETY: a local to write to.
@@ -59,6 +75,9 @@ impl Pool {
     }
 
     /// A new, empty pool on the device.
+    ///
+    /// # Errors
+    /// The driver's.
     pub fn new(device: &Device) -> Result<Pool> {
         let mut properties = MaybeUninit::<CUmemPoolProps>::zeroed();
         let mut raw = std::ptr::null_mut();
@@ -76,16 +95,25 @@ impl Pool {
 
     /// Lets the pool keep up to `bytes` of freed memory when the device synchronizes; everything above goes back to the
     /// device. The default of 0 returns all, so that each round of allocations pays for mapping the memory again.
+    ///
+    /// # Errors
+    /// The driver's.
     pub fn set_release_threshold(&self, bytes: u64) -> Result<()> {
         self.set(RELEASE_THRESHOLD, bytes)
     }
 
     /// How much freed memory the pool keeps.
+    ///
+    /// # Errors
+    /// The driver's.
     pub fn release_threshold(&self) -> Result<u64> {
         self.get(RELEASE_THRESHOLD)
     }
 
     /// Returns freed memory to the device until at most `keep_bytes` stay reserved.
+    ///
+    /// # Errors
+    /// The driver's.
     pub fn trim(&self, keep_bytes: usize) -> Result<()> {
         // SAFETY: the pool is alive.
         unsafe { call!(cuMemPoolTrimTo(self.raw, keep_bytes)) }
@@ -110,6 +138,9 @@ impl Pool {
     }
 
     /// What the pool holds.
+    ///
+    /// # Errors
+    /// The driver's.
     pub fn statistics(&self) -> Result<PoolStatistics> {
         Ok(PoolStatistics {
             reserved_bytes: self.get(RESERVED_CURRENT)?,
@@ -120,6 +151,9 @@ impl Pool {
     }
 
     /// Starts the maxima of the statistics anew.
+    ///
+    /// # Errors
+    /// The driver's.
     pub fn reset_maxima(&self) -> Result<()> {
         self.set(RESERVED_HIGH, 0)?;
         self.set(USED_HIGH, 0)
@@ -127,6 +161,9 @@ impl Pool {
 
     /// A buffer of `length` values out of this pool, usable on `stream` from here on. Free it with cust's
     /// `drop_async` on a stream that is ordered after its last use; dropping it plainly waits for the device.
+    ///
+    /// # Errors
+    /// The driver's.
     ///
     /// # Safety
     /// The contents are uninitialized: write them before they are read. Other streams may use the buffer only after

@@ -1,4 +1,13 @@
 //! A module's `static` and constant arrays as slices: their address, their size, checked copies in both directions.
+//!
+//! ```no_run
+//! # fn f(module: &cust::module::Module) -> cust_ext::Result<()> {
+//! // SAFETY: the kernels have `static WEIGHTS: [f32; 2]`.
+//! let mut weights = unsafe { cust_ext::symbol::symbol::<f32>(module, "WEIGHTS")? };
+//! weights.upload(&[1.0, 2.0])?;
+//! # Ok(())
+//! # }
+//! ```
 
 use crate::error::{Error, Result, argument, call};
 use crate::handle;
@@ -57,12 +66,18 @@ impl<T: Pod + DeviceCopy> SymbolSlice<'_, T> {
     }
 
     /// Writes all of the symbol.
+    ///
+    /// # Errors
+    /// When the lengths differ, and the driver's.
     pub fn upload(&mut self, values: &[T]) -> Result<()> {
         self.check(values.len())?;
         Ok(self.values.copy_from(values)?)
     }
 
     /// Reads all of the symbol.
+    ///
+    /// # Errors
+    /// When the lengths differ, and the driver's.
     pub fn download(&self, values: &mut [T]) -> Result<()> {
         self.check(values.len())?;
         Ok(self.values.copy_to(values)?)

@@ -130,6 +130,9 @@ impl<'scope, T: DeviceCopy> Deref for Shared<'scope, T> {
 /// })
 /// # }
 /// ```
+///
+/// # Errors
+/// A stream that is being captured, those of `body`, and the driver's, also of work that a kernel's fault ended.
 pub fn scope<'env, F, R>(stream: &'env Stream, body: F) -> Result<R>
 where
     F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> Result<R>,
@@ -156,6 +159,9 @@ impl<'scope> Scope<'scope, '_> {
     /// Borrows device memory for the rest of the scope, which may then write it.
     ///
     /// Waits for what cust's calls without a stream left under way, such as `DeviceBuffer::zeroed`.
+    ///
+    /// # Errors
+    /// The driver's.
     pub fn lend<T: DeviceCopy>(
         &self,
         buffer: &'scope mut DeviceBuffer<T>,
@@ -166,6 +172,9 @@ impl<'scope> Scope<'scope, '_> {
     /// Borrows device memory for the rest of the scope, which then reads it; so may others.
     ///
     /// Waits as [`Self::lend`] does.
+    ///
+    /// # Errors
+    /// The driver's.
     pub fn share<T: DeviceCopy>(
         &self,
         buffer: &'scope DeviceBuffer<T>,
@@ -177,6 +186,9 @@ impl<'scope> Scope<'scope, '_> {
     ///
     /// From page-locked memory the copy overlaps with other streams; from ordinary memory the driver stages it, and the
     /// host waits.
+    ///
+    /// # Errors
+    /// When the lengths differ, and the driver's.
     pub fn upload<T: NoUninit + DeviceCopy>(
         &self,
         source: &'scope [T],
@@ -200,6 +212,9 @@ impl<'scope> Scope<'scope, '_> {
     }
 
     /// Copies device values to the host.
+    ///
+    /// # Errors
+    /// When the lengths differ, and the driver's.
     pub fn download<T: AnyBitPattern + DeviceCopy>(
         &self,
         source: &Lent<'scope, T>,
@@ -222,6 +237,9 @@ impl<'scope> Scope<'scope, '_> {
     }
 
     /// Copies between two places of device memory.
+    ///
+    /// # Errors
+    /// When the lengths differ, and the driver's.
     pub fn copy<T: DeviceCopy>(
         &self,
         source: &Lent<'scope, T>,
@@ -238,6 +256,9 @@ impl<'scope> Scope<'scope, '_> {
     }
 
     /// Sets every byte of device memory.
+    ///
+    /// # Errors
+    /// The driver's.
     pub fn fill<T: AnyBitPattern + DeviceCopy>(
         &self,
         target: &mut Lent<'scope, T>,
@@ -255,6 +276,9 @@ impl<'scope> Scope<'scope, '_> {
 
     /// Runs `function` on a driver thread when the stream reaches it. It may borrow what outlives the scope and must not
     /// call CUDA.
+    ///
+    /// # Errors
+    /// The driver's.
     pub fn host_function<F: FnOnce() + Send + 'scope>(&self, function: F) -> Result<()> {
         // SAFETY: the stream is waited for before 'scope ends, so the function runs, or is dropped with the context,
         // while what it borrows is alive.

@@ -1,4 +1,13 @@
 //! The primary context of a device, in which everything of it lives.
+//!
+//! ```no_run
+//! use driver_owners::{context::Context, device::Device};
+//! # fn f() -> driver_owners::error::CudaResult<()> {
+//! driver_owners::init(driver_owners::CudaFlags::empty())?;
+//! let context = Context::new(Device::get_device(0)?)?;
+//! # Ok(())
+//! # }
+//! ```
 
 use crate::device::Device;
 use crate::error::{CudaResult, result};
@@ -14,7 +23,7 @@ pub struct Context {
 
 // SAFETY: the driver's calls may come from any thread; the handle is a number to them.
 unsafe impl Send for Context {}
-// SAFETY: as above; nothing is changed behind a shared reference.
+// SAFETY: a call takes the handle as a number, and nothing is changed behind a shared reference.
 unsafe impl Sync for Context {}
 
 /// A context that can be made current.

@@ -1,4 +1,13 @@
 //! Devices.
+//!
+//! ```no_run
+//! # fn f() -> driver_owners::error::CudaResult<()> {
+//! use driver_owners::device::{Device, DeviceAttribute};
+//! let device = Device::get_device(0)?;
+//! let multiprocessors = device.get_attribute(DeviceAttribute::MultiprocessorCount)?;
+//! # Ok(())
+//! # }
+//! ```
 
 use crate::error::{CudaResult, result};
 use cuda_driver::api;

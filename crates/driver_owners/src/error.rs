@@ -1,4 +1,13 @@
 //! The driver's errors.
+//!
+//! ```no_run
+//! # fn f() -> driver_owners::error::CudaResult<()> {
+//! use driver_owners::error::CudaError;
+//! let error = CudaError::OutOfMemory;
+//! assert_eq!(error.code().0, 2);
+//! # Ok(())
+//! # }
+//! ```
 
 use cuda_driver::ReturnCode;
 use std::ffi::CStr;

@@ -1,4 +1,16 @@
 //! Events: points in a stream.
+//!
+//! ```no_run
+//! # fn f(stream: &driver_owners::stream::Stream) -> driver_owners::error::CudaResult<()> {
+//! use driver_owners::event::{Event, EventFlags};
+//! let [start, end] = [Event::new(EventFlags::DEFAULT)?, Event::new(EventFlags::DEFAULT)?];
+//! start.record(stream)?;
+//! end.record(stream)?;
+//! end.synchronize()?;
+//! let milliseconds = end.elapsed_time_f32(&start)?;
+//! # Ok(())
+//! # }
+//! ```
 
 use crate::error::{CudaError, CudaResult, result};
 use crate::stream::Stream;
@@ -14,7 +26,7 @@ pub struct Event(CUevent);
 
 // SAFETY: the driver's calls may come from any thread; the handle is a number to them.
 unsafe impl Send for Event {}
-// SAFETY: as above; the driver orders calls of several threads.
+// SAFETY: a call takes the handle as a number, and the driver orders the calls of several threads.
 unsafe impl Sync for Event {}
 
 /// Whether the stream has reached an event.

@@ -1,4 +1,12 @@
 //! Kernels of a module, and the shape of a launch.
+//!
+//! ```no_run
+//! # fn f() -> driver_owners::error::CudaResult<()> {
+//! use driver_owners::function::{BlockSize, GridSize};
+//! let (grid, block) = (GridSize::xy(4, 2), BlockSize::from(256));
+//! # Ok(())
+//! # }
+//! ```
 
 use cuda_driver::raw::CUfunction;
 use std::marker::PhantomData;
@@ -12,7 +20,7 @@ pub struct Function<'module> {
 
 // SAFETY: the driver's calls may come from any thread; the handle is a number to them.
 unsafe impl Send for Function<'_> {}
-// SAFETY: as above; nothing is changed behind a shared reference.
+// SAFETY: a call takes the handle as a number, and nothing is changed behind a shared reference.
 unsafe impl Sync for Function<'_> {}
 
 impl Function<'_> {

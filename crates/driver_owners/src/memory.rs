@@ -1,4 +1,14 @@
 //! Memory of the device, page-locked memory of the host, and copies between them.
+//!
+//! ```no_run
+//! # fn f() -> driver_owners::error::CudaResult<()> {
+//! use driver_owners::memory::{CopyDestination, DeviceBuffer};
+//! let buffer = DeviceBuffer::from_slice(&[1.0_f32; 1000])?;
+//! let mut back = vec![0.0; 1000];
+//! buffer.copy_to(&mut back)?;
+//! # Ok(())
+//! # }
+//! ```
 
 mod device;
 mod host;

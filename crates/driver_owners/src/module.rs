@@ -1,4 +1,13 @@
 //! Modules: PTX that the driver has loaded.
+//!
+//! ```no_run
+//! # fn f(ptx: &str) -> driver_owners::error::CudaResult<()> {
+//! use driver_owners::module::Module;
+//! let module = Module::from_ptx(ptx, &[])?;
+//! let kernel = module.get_function("scale")?;
+//! # Ok(())
+//! # }
+//! ```
 
 use crate::error::{CudaResult, result};
 use crate::function::Function;
@@ -16,7 +25,7 @@ pub struct Module {
 
 // SAFETY: the driver's calls may come from any thread; the handle is a number to them.
 unsafe impl Send for Module {}
-// SAFETY: as above; the driver orders calls of several threads.
+// SAFETY: a call takes the handle as a number, and the driver orders the calls of several threads.
 unsafe impl Sync for Module {}
 
 /// An option of the driver's compiler: cust's are not here, so that a list of them is empty.

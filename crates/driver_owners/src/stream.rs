@@ -1,4 +1,13 @@
 //! Streams: queues of work for the device.
+//!
+//! ```no_run
+//! # fn f() -> driver_owners::error::CudaResult<()> {
+//! use driver_owners::stream::{Stream, StreamFlags};
+//! let stream = Stream::new(StreamFlags::NON_BLOCKING, None)?;
+//! stream.synchronize()?;
+//! # Ok(())
+//! # }
+//! ```
 
 use crate::error::{CudaResult, result};
 use crate::function::{BlockSize, Function, GridSize};
@@ -17,7 +26,7 @@ pub struct Stream {
 
 // SAFETY: the driver's calls may come from any thread; the handle is a number to them.
 unsafe impl Send for Stream {}
-// SAFETY: as above; the driver orders calls of several threads.
+// SAFETY: a call takes the handle as a number, and the driver orders the calls of several threads.
 unsafe impl Sync for Stream {}
 
 impl Stream {

@@ -1,7 +1,7 @@
 //! How wrong predictions are known to be: a committed comparison of each row with one measurement.
 
+use crate::error::{Error, Result};
 use crate::run::{Results, Row};
-use anyhow::{Context, Result, bail};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -29,15 +29,15 @@ impl Accuracy {
         let mut lines = text.lines();
         let header = lines.next().unwrap_or_default();
         let Some(device) = header.strip_prefix(HEADER) else {
-            bail!("`{header}` is no header of a table of accuracies: write `{HEADER}DEVICE`");
+            return Err(Error::NoHeader { found: header.to_owned(), expected: HEADER });
         };
         let row = |line: &str| -> Result<(String, f64)> {
-            let (name, ratio) = line.split_once(',').with_context(|| format!("`{line}`"))?;
-            let ratio: f64 = ratio.parse().with_context(|| format!("`{line}`"))?;
+            let none = |source| Error::NoRatio { line: line.to_owned(), source };
+            let (name, ratio) = line.split_once(',').ok_or_else(|| none(None))?;
+            let ratio: f64 = ratio.parse().map_err(|error| none(Some(error)))?;
             Ok((name.to_owned(), ratio))
         };
-        let ratios =
-            lines.map(row).collect::<Result<_>>().context("a line is no name and ratio")?;
+        let ratios = lines.map(row).collect::<Result<_>>()?;
         Ok(Accuracy { device: device.to_owned(), ratios })
     }
 
@@ -103,7 +103,7 @@ mod tests {
         for (text, part) in
             [("a,b\n", "header"), ("", "header"), (&format!("{HEADER}X\na/b\n"), "a/b")]
         {
-            let error = format!("{:#}", Accuracy::parse(text).unwrap_err());
+            let error = Accuracy::parse(text).unwrap_err().sentence();
             assert!(error.contains(part), "{error}");
         }
     }

@@ -2,10 +2,10 @@
 //!
 //! With these a report needs no GPU, no executor and no source file.
 
-use crate::read::read_text;
+use crate::error::{FileKind, Result};
+use crate::read::read_json;
 use crate::timeline::Timeline;
 use crate::write;
-use anyhow::{Context, Result, bail};
 use counters::{Counters, RequestRecord, SourceLocation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -162,17 +162,7 @@ impl Counts {
     /// # Errors
     /// A file that is none, or one of another version.
     pub fn load(path: &Path) -> Result<Counts> {
-        let text = read_text(path).with_context(|| format!("cannot read {}", path.display()))?;
-        let counts: Counts = serde_json::from_str(&text)
-            .with_context(|| format!("{} is not a file of `coalesce count`", path.display()))?;
-        if counts.counts_schema != COUNTS_SCHEMA {
-            bail!(
-                "{} has schema {} of counts, this program reads {COUNTS_SCHEMA}: count again",
-                path.display(),
-                counts.counts_schema
-            );
-        }
-        Ok(counts)
+        read_json(path, FileKind::Counts, [COUNTS_SCHEMA; 2])
     }
 
     /// Writes the file, whole or not at all.
@@ -180,7 +170,7 @@ impl Counts {
     /// # Errors
     /// When the folder or the disk does not take it.
     pub fn save(&self, path: &Path) -> Result<()> {
-        write::write(path, &serde_json::to_vec(self).context("counts are plain data")?)
+        write::write(path, &serde_json::to_vec(self)?)
     }
 
     /// A pattern by its name.

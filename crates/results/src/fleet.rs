@@ -6,6 +6,14 @@
 //! does not move as long as less than half of its rows do. A board is an outlier when that figure is both larger than what boards differ by
 //! here ([`DEVIATIONS`] robust standard deviations, from the median absolute deviation) and large enough to matter
 //! ([`LEAST_PERCENT`]). Medians are not moved by the outliers themselves, as long as most boards are sound.
+//!
+//! ```no_run
+//! # fn main() -> results::Result<()> {
+//! let boards = ["node1.json", "node2.json"].map(|file| results::Results::load(file.as_ref(), &[]));
+//! let boards = boards.into_iter().collect::<results::Result<Vec<_>>>()?;
+//! # Ok(())
+//! # }
+//! ```
 
 use crate::resource::Resource;
 use crate::run::{Environment, Results, Row, RowOutcome};

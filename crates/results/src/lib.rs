@@ -7,6 +7,7 @@ mod accuracy;
 mod advice;
 mod compare;
 mod counts;
+mod error;
 pub mod fleet;
 mod plain;
 mod predictions;
@@ -31,6 +32,7 @@ pub use counts::{
     COUNTS_SCHEMA, CountedDimension, CountedKernel, CountedPattern, CountedVariant, Counts,
     InstructionCounts, PtxImage, PtxLine, place,
 };
+pub use error::{Error, FileKind, Result};
 pub use plain::plain;
 pub use predictions::add_predictions;
 pub use profile::{

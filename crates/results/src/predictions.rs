@@ -1,7 +1,7 @@
 //! The predictions in a result file, and how they are replaced when the model has changed.
 
+use crate::error::{Error, Result};
 use crate::run::{Results, Row};
-use anyhow::{Result, bail};
 use std::collections::HashMap;
 
 /// Two predictions that differ by no more than this part of one are the same.
@@ -34,14 +34,15 @@ impl Results {
     pub fn replace_predictions(&mut self, predicted: &Results) -> Result<usize> {
         let (here, there) = (&self.environment, &predicted.environment);
         if !there.is_prediction {
-            bail!("the second file was measured: predictions are made by `bench --device virtual`");
+            return Err(Error::Measured);
         }
         if here.is_prediction {
-            bail!("the first file is a prediction itself: name a file that was measured on a GPU");
+            return Err(Error::Predicted);
         }
-        let names = [here.device.model(), there.device.model()];
-        if names[0] != names[1] {
-            bail!("the measurement is of {}, the prediction of {}", names[0], names[1]);
+        let [measured, predicted_of] =
+            [here.device.model(), there.device.model()].map(str::to_owned);
+        if measured != predicted_of {
+            return Err(Error::Devices { measured, predicted: predicted_of });
         }
         Ok(add_predictions(&mut self.rows, &predicted.rows, true))
     }

@@ -3,10 +3,10 @@
 
 use crate::advice::Advice;
 use crate::counts::{InstructionCounts, place};
-use crate::read::read_text;
+use crate::error::{FileKind, Result};
+use crate::read::read_json;
 use crate::timeline::Timeline;
 use crate::write;
-use anyhow::{Context, Result, bail};
 use counters::Counters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -208,17 +208,7 @@ impl ProgramProfile {
     /// # Errors
     /// A file that is none, or one of another version.
     pub fn load(path: &Path) -> Result<ProgramProfile> {
-        let text = read_text(path).with_context(|| format!("cannot read {}", path.display()))?;
-        let profile: ProgramProfile = serde_json::from_str(&text)
-            .with_context(|| format!("{} is not a profile of a program", path.display()))?;
-        if profile.profile_schema != PROFILE_SCHEMA {
-            bail!(
-                "{} has schema {} of profiles, this program reads {PROFILE_SCHEMA}: profile again",
-                path.display(),
-                profile.profile_schema
-            );
-        }
-        Ok(profile)
+        read_json(path, FileKind::Profile, [PROFILE_SCHEMA; 2])
     }
 
     /// Writes the profile, whole or not at all.
@@ -226,7 +216,7 @@ impl ProgramProfile {
     /// # Errors
     /// When the folder or the disk does not take it.
     pub fn save(&self, path: &Path) -> Result<()> {
-        write::write(path, &serde_json::to_vec(self).context("a profile is plain data")?)
+        write::write(path, &serde_json::to_vec(self)?)
     }
 }
 

@@ -1,7 +1,10 @@
 //! Text of files that somebody else may have written.
 
+use crate::error::{self, FileKind};
 use crate::plain::plain_json;
 use flate2::read::GzDecoder;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Result};
 use std::path::Path;
@@ -34,6 +37,27 @@ pub fn read_text(path: &Path) -> Result<String> {
     Ok(plain_json(&text))
 }
 
+/// A file of a version that is read. Its version is looked at first, because another has other fields.
+pub(crate) fn read_json<T: DeserializeOwned>(
+    path: &Path,
+    kind: FileKind,
+    read: [u32; 2],
+) -> error::Result<T> {
+    #[derive(Deserialize)]
+    struct Version {
+        #[serde(alias = "counts_schema", alias = "profile_schema")]
+        schema: u32,
+    }
+    let text =
+        read_text(path).map_err(|source| error::Error::Read { path: path.to_owned(), source })?;
+    let other = |source| error::Error::Other { path: path.to_owned(), kind, source };
+    let Version { schema } = serde_json::from_str(&text).map_err(other)?;
+    if !(read[0]..=read[1]).contains(&schema) {
+        return Err(error::Error::Version { path: path.to_owned(), kind, schema, read });
+    }
+    serde_json::from_str(&text).map_err(other)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -57,7 +81,7 @@ mod tests {
             let start = Instant::now();
             let error = crate::Results::load(&path, &[]).expect_err("no result file");
             assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
-            let error = format!("{error:#}");
+            let error = error.sentence();
             assert!(error.contains("it has more than 67108864 bytes"), "{error}");
         }
     }

@@ -1,14 +1,14 @@
 //! Result files: what was measured, where, and with what.
 
 use crate::counts::Counts;
-use crate::read::read_text;
+use crate::error::{Error, FileKind, Result};
+use crate::read::read_json;
 use crate::renamed::{Renamed, rename_pattern, rename_variant, twin};
 use crate::resource::Resource;
 use crate::spread::Spread;
 use crate::timeline::Timeline;
 use crate::traffic::Traffic;
 use crate::write;
-use anyhow::{Context, Result, bail};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -308,6 +308,9 @@ pub struct MinimumTime {
 
 impl Results {
     /// Writes the file, whole or not at all.
+    ///
+    /// # Errors
+    /// When the folder or the disk does not take it.
     pub fn save(&self, path: &Path) -> Result<()> {
         write::write(path, self.text()?.as_bytes())
     }
@@ -317,31 +320,19 @@ impl Results {
     /// # Errors
     /// A number that JSON does not have.
     pub fn text(&self) -> Result<String> {
-        Ok(serde_json::to_string_pretty(self).context("a result is plain data")?
-            + "
-")
+        Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 
     /// Reads a file, compressed if its name ends in `.gz`, checks that this program understands it, and gives what was
     /// renamed since its present name.
+    ///
+    /// # Errors
+    /// A file that is none, that is damaged, or of a version that is not read.
     pub fn load(path: &Path, renamed: &[Renamed]) -> Result<Results> {
-        let text = read_text(path).with_context(|| format!("cannot read {}", path.display()))?;
-        #[derive(Deserialize)]
-        struct Version {
-            schema: u32,
+        let mut results: Results = read_json(path, FileKind::Results, [OLDEST_SCHEMA, SCHEMA])?;
+        if let Some(figures) = results.impossible() {
+            return Err(Error::Damaged { path: path.to_owned(), figures });
         }
-        let not_results =
-            || format!("{} is not a result file of `coalesce bench --json`", path.display());
-        let version: Version = serde_json::from_str(&text).with_context(not_results)?;
-        if !(OLDEST_SCHEMA..=SCHEMA).contains(&version.schema) {
-            bail!(
-                "{} has result schema {}, this program reads {OLDEST_SCHEMA} to {SCHEMA}: use the program that wrote it",
-                path.display(),
-                version.schema
-            );
-        }
-        let mut results: Results = serde_json::from_str(&text).with_context(not_results)?;
-        results.validate().with_context(|| format!("{} is damaged", path.display()))?;
         results.rename(renamed);
         Ok(results)
     }
@@ -383,22 +374,18 @@ impl Results {
         alike.find(|one| one.measured().is_some_and(|measured| measured.bytes == bytes))
     }
 
-    /// What no types say: figures are positive and in order.
-    fn validate(&self) -> Result<()> {
-        for peak in &self.measured_peaks {
-            if peak.amount == 0 || !peak.time_ms.is_sound() {
-                bail!("its peak {:?} cannot be", peak.resource);
-            }
+    /// Names figures that no types forbid and that cannot be: all are positive and in order.
+    fn impossible(&self) -> Option<String> {
+        let is_bad = |peak: &&MeasuredPeak| peak.amount == 0 || !peak.time_ms.is_sound();
+        if let Some(peak) = self.measured_peaks.iter().find(is_bad) {
+            return Some(format!("its peak {:?}", peak.resource));
         }
-        for row in &self.rows {
-            if let RowOutcome::Measured(measured) = &row.outcome {
-                let spreads = [Some(measured.time_ms), measured.hot_ms, measured.graph_ms];
-                if !spreads.iter().flatten().all(Spread::is_sound) {
-                    bail!("the times of {} cannot be", row.name());
-                }
-            }
-        }
-        Ok(())
+        let is_bad = |row: &&Row| {
+            let spreads = |it: &Measured| [Some(it.time_ms), it.hot_ms, it.graph_ms];
+            row.measured().is_some_and(|it| !spreads(it).iter().flatten().all(Spread::is_sound))
+        };
+        let row = self.rows.iter().find(is_bad)?;
+        Some(format!("the times of {}", row.name()))
     }
 }
 
@@ -466,9 +453,9 @@ mod tests {
         let mut results = Results::load(Path::new(committed), &[]).expect("a result file");
         let saved = |results: &Results| {
             results.save(&path).expect("a writable folder");
-            read_text(&path).expect("it was written")
+            crate::read_text(&path).expect("it was written")
         };
-        let text = read_text(Path::new(committed)).expect("it is there");
+        let text = crate::read_text(Path::new(committed)).expect("it is there");
         assert!(saved(&results) == text, "the file has changed");
         results.counts = Some(Counts {
             counts_schema: crate::COUNTS_SCHEMA,

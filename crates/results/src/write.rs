@@ -1,11 +1,11 @@
 //! Writing files whole or not at all.
 
-use anyhow::{Context, Result, bail};
+use crate::error::{Error, Result};
 use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
 use serde_json::value::to_raw_value;
 use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Links that are followed one after the other, as many as the system does.
@@ -29,12 +29,9 @@ impl Target {
         }
         let path = path.as_path();
         match std::fs::metadata(path) {
-            Ok(facts) if facts.is_dir() => {
-                bail!("cannot write {}: it is a folder; name a file in it", path.display())
-            }
+            Ok(facts) if facts.is_dir() => Err(Error::Folder(path.to_owned())),
             Ok(facts) if facts.is_file() => {
-                let real = path.canonicalize();
-                Ok(Target::File(real.with_context(|| cannot(path))?))
+                path.canonicalize().map(Target::File).map_err(cannot(path))
             }
             Ok(_) => Ok(Target::Stream(path.to_owned())),
             Err(_) => Ok(Target::File(path.to_owned())),
@@ -42,8 +39,8 @@ impl Target {
     }
 }
 
-fn cannot(path: &Path) -> String {
-    format!("cannot write {}", path.display())
+fn cannot(path: &Path) -> impl Fn(std::io::Error) -> Error {
+    |source| Error::Write { path: path.to_owned(), source }
 }
 
 /// The folder that a file is in.
@@ -65,14 +62,7 @@ fn beside(path: &Path) -> Result<tempfile::NamedTempFile> {
         }
         Ok(file)
     });
-    made.map_err(|error| {
-        // The name of the temporary file means nothing to the reader of the message.
-        let cause = match error.kind() {
-            ErrorKind::NotFound => "there is no folder to hold it".to_owned(),
-            kind => kind.to_string(),
-        };
-        anyhow::anyhow!("{}: {cause}; choose a file in a folder that takes files", cannot(path))
-    })
+    made.map_err(|error| Error::NoFile { path: path.to_owned(), cause: error.kind() })
 }
 
 /// Opens a pipe or a device. A pipe that nobody reads is waited for, and that is said.
@@ -87,7 +77,7 @@ fn open_stream(path: &Path) -> Result<File> {
         }
         at_once
     };
-    OpenOptions::new().write(true).open(path).with_context(|| cannot(path))
+    OpenOptions::new().write(true).open(path).map_err(cannot(path))
 }
 
 /// Fails if [`write()`] would: to be asked before hours of work, not after them.
@@ -107,7 +97,7 @@ pub fn check_writable(path: &Path) -> Result<()> {
 /// # Errors
 /// As for [`write()`].
 pub fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
-    let mut text = serde_json::to_vec_pretty(value).context("a result is plain data")?;
+    let mut text = serde_json::to_vec_pretty(value)?;
     text.push(b'\n');
     write(path, &text)
 }
@@ -117,7 +107,7 @@ pub(crate) fn on_lines<T: Serialize, S: Serializer>(
     values: &[T],
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    let lines: Result<Vec<_>, _> = values.iter().map(to_raw_value).collect();
+    let lines: Result<Vec<_>, serde_json::Error> = values.iter().map(to_raw_value).collect();
     lines.map_err(S::Error::custom)?.serialize(serializer)
 }
 
@@ -137,15 +127,15 @@ pub(crate) fn on_a_line<T: Serialize, S: Serializer>(
 pub fn write(path: &Path, text: &[u8]) -> Result<()> {
     let target = match Target::of(path)? {
         Target::Stream(path) => {
-            return open_stream(&path)?.write_all(text).with_context(|| cannot(&path));
+            return open_stream(&path)?.write_all(text).map_err(cannot(&path));
         }
         Target::File(path) => path,
     };
     let mut file = beside(&target)?;
     // Past the temporary file's own methods, whose errors have its name, which means nothing to the reader.
-    file.as_file_mut().write_all(text).with_context(|| cannot(path))?;
-    file.as_file().sync_all().with_context(|| cannot(path))?;
-    file.persist(&target).map_err(|error| error.error).with_context(|| cannot(path))?;
+    file.as_file_mut().write_all(text).map_err(cannot(path))?;
+    file.as_file().sync_all().map_err(cannot(path))?;
+    file.persist(&target).map_err(|error| error.error).map_err(cannot(path))?;
     Ok(())
 }
 
@@ -167,9 +157,7 @@ pub fn write_somewhere(path: &Path, text: &[u8]) -> Result<()> {
         file.into_temp_path().keep().ok()
     };
     match [std::env::temp_dir(), PathBuf::from(".")].into_iter().find_map(in_folder) {
-        Some(place) => {
-            Err(error.context(format!("the text for it is in {} instead", place.display())))
-        }
+        Some(place) => Err(Error::Elsewhere { place, source: error.into() }),
         None => Err(error),
     }
 }
@@ -238,7 +226,7 @@ mod tests {
         let folder = tempfile::Builder::new().prefix("plain").tempdir();
         let folder = folder.expect("a temporary folder");
         let error = write_somewhere(&folder.path().join("none/figures.json"), b"figures");
-        let error = format!("{:#}", error.expect_err("there is no such folder"));
+        let error = error.expect_err("there is no such folder").sentence();
         let place = error.strip_prefix("the text for it is in ").expect("the place comes first");
         let (place, cause) = place.split_once(" instead: ").expect("the cause follows");
         assert!(cause.starts_with("cannot write ") && !cause.contains(".tmp"), "{error}");
@@ -254,8 +242,9 @@ mod tests {
         let inside = folder.path().join("none").join("file");
         for path in [folder.path(), &inside] {
             for error in [check_writable(path), write(path, b"")] {
-                let error = format!("{:#}", error.expect_err("it cannot be written"));
-                assert!(error.starts_with(&cannot(path)), "{error}");
+                let error = error.expect_err("it cannot be written").sentence();
+                let cannot = format!("cannot write {}", path.display());
+                assert!(error.starts_with(&cannot), "{error}");
                 assert!(!error.contains(".tmp") && !error.contains("entity"), "{error}");
                 assert_eq!(error.matches(path.to_str().expect("plain")).count(), 1, "{error}");
             }

@@ -142,7 +142,7 @@ impl Profiler {
         let collected =
             self.settings.collect.as_ref().map(|folder| folder.join(format!("{}.json", id())));
         for path in [collected.as_ref(), self.settings.json.as_ref()].into_iter().flatten() {
-            say(write_json(path, profile));
+            say(write_json(path, profile).map_err(|error| error.sentence()));
         }
     }
 
@@ -155,7 +155,8 @@ impl Profiler {
             say(report::profile::pages(profile, &taught, folder));
         }
         if let Some(file) = &self.settings.trace {
-            say(write(file, report::profile::chrome_trace(&profile.timeline).as_bytes()));
+            let written = write(file, report::profile::chrome_trace(&profile.timeline).as_bytes());
+            say(written.map_err(|error| error.sentence()));
         }
     }
 }

@@ -74,7 +74,7 @@ impl Settings {
         for (name, file) in [("COALESCE_JSON", &settings.json), ("COALESCE_TRACE", &settings.trace)]
         {
             if let Some(file) = file {
-                check_writable(file).map_err(|error| sentence(name, &error))?;
+                check_writable(file).map_err(|error| sentence(name, &error.sentence()))?;
             }
         }
         Ok(settings)

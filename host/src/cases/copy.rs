@@ -85,6 +85,12 @@ pub fn launch_grid<T: Element>(
     // - aliasing: input and output are different allocations
     // - index width: a size has at most 2^31 elements
     unsafe {
-        launcher.launch(kernel, blocks, threads, 0, (arrays.input(input), arrays.output(output), n))
+        Ok(launcher.launch(
+            kernel,
+            blocks,
+            threads,
+            0,
+            (arrays.input(input), arrays.output(output), n),
+        )?)
     }
 }

@@ -62,5 +62,5 @@ pub fn launch<T: Element>(
     // - alignment: arrays start at a multiple of 256 bytes
     // - aliasing: three different allocations
     // - index width: no array has more than 2^31 elements
-    unsafe { launcher.launch(kernel, grid, block, shared_bytes, arguments) }
+    unsafe { Ok(launcher.launch(kernel, grid, block, shared_bytes, arguments)?) }
 }

@@ -14,28 +14,33 @@ const SPACES: &str = "the_memory_spaces_of_a_doc";
 /// The measured numbers in docs.
 const DOCS: &str = "measured_numbers_are_those_of_the_reference";
 
+/// The pages that are made of the sources.
+const PAGES: &str = "docs::pages::";
+
+/// Writes the pages of patterns and commands.
+pub fn docs() -> Result<ExitCode> {
+    rewrite(PAGES)?;
+    Ok(ExitCode::SUCCESS)
+}
+
 pub fn run() -> Result<ExitCode> {
     kernels::setup()?;
     let modules: &[&str] = if kernels::ptxas().is_some() {
-        &["snapshots::", COUNTERS, GLOSSARY, SPACES, LITTLES_LAW, DOCS, "assembled::"]
+        &["snapshots::", COUNTERS, GLOSSARY, SPACES, LITTLES_LAW, DOCS, PAGES, "assembled::"]
     } else {
         println!(
             "not rewritten: the snapshots of registers and memory, which need `cargo xtask setup --sass`"
         );
-        &["snapshots::", COUNTERS, GLOSSARY, SPACES, LITTLES_LAW, DOCS]
+        &["snapshots::", COUNTERS, GLOSSARY, SPACES, LITTLES_LAW, DOCS, PAGES]
     };
-    for module in modules {
-        let arguments = [
-            "test",
-            "--release",
-            "--quiet",
-            "--test",
-            "integration",
-            "--",
-            "--include-ignored",
-            module,
-        ];
-        workspace::succeed(workspace::cargo(&arguments).env("COALESCE_BLESS", "1"))?;
-    }
+    modules.iter().try_for_each(|module| rewrite(module))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Runs the integration tests of this name, which write what they would compare.
+fn rewrite(module: &str) -> Result<()> {
+    let test = ["test", "--release", "--quiet", "--test", "integration", "--"];
+    let mut cargo = workspace::cargo(&test);
+    cargo.args(["--include-ignored", module]).env("COALESCE_BLESS", "1");
+    workspace::succeed(&mut cargo)
 }

@@ -12,6 +12,7 @@ pub mod new_project;
 pub mod playground;
 pub mod prove;
 pub mod ptx;
+pub mod release_check;
 pub mod report;
 pub mod samples;
 pub mod setup;

@@ -1,12 +1,12 @@
 //! `cargo xtask prove NAME`: runs a proof that is too long for CI and records what came of it.
 
+use crate::proofs::{self, Proof, Proved};
 use crate::workspace;
 use anyhow::{Context, Result, bail};
 use cuda_builder::write_whole;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
-use xtask::proofs::{self, Proof, Proved};
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {

@@ -283,23 +283,23 @@ impl Tools<'_> {
             Ok(unsafe { device.index(0..n).async_copy_from(&source, stream) }?)
         })?;
         let up = self.link_rate(words, |n| {
-            // SAFETY: as above.
+            // SAFETY: both buffers live until `link_rate` has waited, and nobody else uses them.
             Ok(unsafe { device.index(0..n).async_copy_from(&host_source[..n], stream) }?)
         })?;
         let down = self.link_rate(words, |n| {
-            // SAFETY: as above.
+            // SAFETY: both buffers live until `link_rate` has waited, and nobody else uses them.
             Ok(unsafe { device_source.index(0..n).async_copy_to(&mut host[..n], stream) }?)
         })?;
         let streams = Streams::new(2)?;
         let both = self.link_rate(words, |n| {
             streams.fork(gpu)?;
             let [first, second] = [0, 1].map(|index| streams.enter(index));
-            // SAFETY: as above.
+            // SAFETY: all four buffers live until `link_rate` has waited for both streams, and nobody else uses them.
             unsafe {
                 device.index(0..n).async_copy_from(&host_source[..n], first?)?;
                 device_source.index(0..n).async_copy_to(&mut host[..n], second?)?;
             }
-            streams.join(gpu)
+            Ok(streams.join(gpu)?)
         })?;
         // Written, so that its pages are there.
         let mut pageable = vec![1_u32; words];

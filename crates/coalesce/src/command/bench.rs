@@ -237,7 +237,7 @@ impl Run<'_> {
         for (path, text) in self.texts(results)? {
             if let Err(error) = write_somewhere(&path, text.as_bytes()) {
                 saved = match saved {
-                    Ok(()) => Err(error),
+                    Ok(()) => Err(error.into()),
                     Err(first) => Err(anyhow::anyhow!("{first:#}; {error:#}")),
                 };
             }

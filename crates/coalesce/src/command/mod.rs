@@ -78,11 +78,7 @@ enum Command {
 pub fn main(catalogue: &Catalogue) -> ExitCode {
     set_signals();
     end_in_words_when_output_is_full();
-    let command = Arguments::command()
-        .name(catalogue.name)
-        .bin_name(catalogue.name)
-        .after_help(exit_codes())
-        .mut_subcommands(|command| with_examples_of(catalogue.name, command));
+    let command = description(catalogue.name);
     let described = command.clone();
     let arguments = match Arguments::from_arg_matches(&command.get_matches()) {
         Ok(arguments) => arguments,
@@ -117,6 +113,15 @@ pub fn main(catalogue: &Catalogue) -> ExitCode {
             exit_code(&error)
         }
     }
+}
+
+/// Describes the command line of a catalogue's program.
+pub fn description(name: &'static str) -> clap::Command {
+    Arguments::command()
+        .name(name)
+        .bin_name(name)
+        .after_help(exit_codes())
+        .mut_subcommands(|command| with_examples_of(name, command))
 }
 
 /// The exit codes as a table of the help.

@@ -41,7 +41,7 @@ impl Device {
         match &self.named {
             Some(choice) => Ok(choice.clone()),
             // Not read by clap, whose message would name `--device`, which nobody wrote.
-            None => Choice::from_environment().map_err(WrongArgument),
+            None => Choice::from_environment().map_err(|error| WrongArgument(error.to_string())),
         }
     }
 }
@@ -63,7 +63,7 @@ impl WorkArguments {
 
 /// Fails now, before minutes of work, if the file cannot be written.
 pub fn writable(path: &Path) -> Result<(), WrongArgument> {
-    ::results::check_writable(path).map_err(|error| WrongArgument(format!("{error:#}")))
+    ::results::check_writable(path).map_err(|error| WrongArgument(error.sentence()))
 }
 
 /// Where a file goes that the arguments name: with several devices, each has one with its number, such as

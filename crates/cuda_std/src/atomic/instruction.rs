@@ -359,7 +359,9 @@ mod host {
     /// Replaces the value at a place by a function of it and another, and returns the old one.
     ///
     /// # Safety
-    /// The place must be valid and aligned to its size.
+    /// - Lengths: `pointer` leads to a number.
+    /// - Alignment: it is aligned to the size of the number.
+    /// - Aliasing: other threads access it atomically.
     pub unsafe fn update<T: Copy>(
         pointer: *mut T,
         value: T,
@@ -405,7 +407,14 @@ fn strongest(success: Ordering, failure: Ordering) -> Ordering {
     }
 }
 
-/// The numbers that can be atomic. All functions require a valid place of global or shared memory.
+/// The numbers that can be atomic.
+///
+/// # Safety
+/// For every function of this trait and of those below:
+/// - Lengths: `pointer` leads to a number of this type in global or shared memory, allocated until the call returns.
+/// - Alignment: it is aligned to the size of the number.
+/// - Aliasing: accesses of other threads at the same time are atomic as well, of the same size, and their scope and this
+///   one include each other's threads.
 pub trait Value: Copy {
     unsafe fn load<S: Scope>(pointer: *mut Self, ordering: Ordering) -> Self;
     unsafe fn store<S: Scope>(pointer: *mut Self, value: Self, ordering: Ordering);
@@ -469,7 +478,8 @@ macro_rules! values {
         $add:ident($to_sum:expr, $of_sum:expr), $negate:expr;
     )*) => {
         $(
-            // SAFETY of all blocks: the caller's contract; a word has the place's size and alignment.
+            // SAFETY of all blocks: by the caller's contract `pointer` is valid, aligned and shared by atomic accesses alone; the
+            // word that it is cast to has the size and alignment of the number.
             #[allow(clippy::undocumented_unsafe_blocks)]
             impl Value for $kind {
                 #[inline(always)]
@@ -514,7 +524,7 @@ macro_rules! values {
             }
 
             $(
-                // SAFETY of all blocks: as above.
+                // SAFETY of all blocks: the caller's `pointer` is valid and aligned; the word has the number's size.
                 #[allow(clippy::undocumented_unsafe_blocks)]
                 impl Word for $kind {
                     #[inline(always)]

@@ -24,6 +24,14 @@
 //!
 //! Sources: PTX ISA, "Memory Consistency Model", `atom`; Lustig, Sahasrabuddhe, Giroux: "A Formal
 //! Analysis of the NVIDIA PTX Memory Consistency Model" (the table above).
+//!
+//! ```no_run
+//! use cuda_std::atomic::BlockAtomicU32;
+//! use core::sync::atomic::Ordering;
+//! let count = BlockAtomicU32::new(0);
+//! // SAFETY: only this block adds to it.
+//! unsafe { count.fetch_add(1, Ordering::Relaxed) };
+//! ```
 
 mod instruction;
 pub mod intrinsics;

@@ -7,6 +7,11 @@
 //! They are inline assembly of a pure function: the compiler may drop, merge and move them.
 //!
 //! Source: PTX ISA, "Floating Point Instructions".
+//!
+//! ```no_run
+//! use cuda_std::float::approx;
+//! let root = approx::sqrt(2.0);
+//! ```
 
 #[cfg(target_arch = "nvptx64")]
 use core::arch::asm;

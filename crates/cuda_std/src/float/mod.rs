@@ -4,6 +4,11 @@
 //! (`cvt.rmi`, `cvt.rpi`, `cvt.rzi`, `cvt.rni`). Everything else is computed by the `libm` crate, to
 //! its accuracy (mostly below 1 ULP) and at its cost. For speed at known lower accuracy there are
 //! [`approx`]. [`mod@half`] has half precision, and [`convert`] its conversions.
+//!
+//! ```no_run
+//! use cuda_std::GpuFloat;
+//! let x = 2.0_f32.powi(3).mul_add(2.0, 1.0);
+//! ```
 
 pub mod approx;
 pub mod convert;

@@ -12,6 +12,11 @@
 //! # Safety
 //! The functions that take no pointer ask for nothing: they are `unsafe` because rust-cuda's are foreign functions. Safe
 //! ones of the same meaning are those of [`crate::GpuFloat`], [`crate::FloatExt`] and of Rust's integers.
+//!
+//! ```no_run
+//! // SAFETY: it has no precondition.
+//! let bits = unsafe { cuda_std::intrinsics::popc(0b1011) };
+//! ```
 
 mod arithmetic;
 mod convert;
@@ -42,6 +47,18 @@ macro_rules! functions {
     };
 }
 use functions;
+
+/// Declares functions of `f64`, each with its twin of `f32`.
+macro_rules! pairs {
+    ($($documentation:literal $arguments:tt $name:ident = $value:expr, $single:ident = $of_single:expr;)*) => {
+        $(pairs! { @ $documentation $arguments f64 $name = $value })*
+        $(pairs! { @ $documentation $arguments f32 $single = $of_single })*
+    };
+    (@ $documentation:literal ($($argument:ident),*) $kind:ident $name:ident = $value:expr) => {
+        functions! { $documentation $name($($argument: $kind),*) -> $kind = $value; }
+    };
+}
+use pairs;
 
 /// Declares functions that are one instruction: one for each rounding direction, or one without.
 macro_rules! instructions {

@@ -302,7 +302,7 @@ fn reduce_lanes<T: WarpShuffleValue>(
     if is_whole {
         return all;
     }
-    // SAFETY: as before.
+    // SAFETY: the mask's lanes are here together, and lane 0 is one of them.
     unsafe { warp_shuffle_idx(mask, all, 0, WARP_SIZE) }.0
 }
 

@@ -4,6 +4,12 @@
 //! lane waits for another, and none reads what another never gave. CUDA C++ calls such a group "coalesced threads"
 //! (CUDA C++ Programming Guide, "Coalesced Groups"). Which lanes meet again after a branch is not promised: what must be
 //! exact for a whole block is a function of [`Block`](super::Block).
+//!
+//! ```no_run
+//! use cuda_std::safe::lanes;
+//! let here = lanes::count();
+//! let is_first = lanes::rank() == 0;
+//! ```
 
 use crate::nvvm;
 use crate::warp::{

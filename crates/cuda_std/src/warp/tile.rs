@@ -35,8 +35,6 @@ impl<const LANES: u32> Default for Tile<LANES> {
     }
 }
 
-// SAFETY of all blocks: the caller's contract, which is that of the function called, for the mask of the tile.
-#[allow(clippy::undocumented_unsafe_blocks)]
 impl<const LANES: u32> Tile<LANES> {
     /// The tile of this lane.
     #[inline(always)]
@@ -75,9 +73,11 @@ impl<const LANES: u32> Tile<LANES> {
     /// Waits for the lanes of the tile and orders their memory accesses. PTX: `bar.warp.sync`.
     ///
     /// # Safety
-    /// Every lane of the tile that has not returned must call this.
+    /// - Block: its warps are whole as far as this tile reaches, or the lanes that are missing have returned.
+    /// - Lanes: each lane of the tile that has not returned comes to this same call.
     #[inline(always)]
     pub unsafe fn sync(self) {
+        // SAFETY: the mask is that of the tile, whose lanes come to this call together.
         unsafe { sync_warp(self.mask) }
     }
 
@@ -87,6 +87,7 @@ impl<const LANES: u32> Tile<LANES> {
     /// As for [`Self::sync`].
     #[inline(always)]
     pub unsafe fn shuffle<T: WarpShuffleValue>(self, value: T, rank: u32) -> T {
+        // SAFETY: the mask is that of the tile, whose lanes come to this call together.
         unsafe { warp_shuffle_idx(self.mask, value, rank, LANES) }.0
     }
 
@@ -96,6 +97,7 @@ impl<const LANES: u32> Tile<LANES> {
     /// As for [`Self::sync`].
     #[inline(always)]
     pub unsafe fn shuffle_up<T: WarpShuffleValue>(self, value: T, delta: u32) -> Option<T> {
+        // SAFETY: the mask is that of the tile, whose lanes come to this call together.
         let (value, inside) = unsafe { warp_shuffle_up(self.mask, value, delta, LANES) };
         inside.then_some(value)
     }
@@ -106,6 +108,7 @@ impl<const LANES: u32> Tile<LANES> {
     /// As for [`Self::sync`].
     #[inline(always)]
     pub unsafe fn shuffle_down<T: WarpShuffleValue>(self, value: T, delta: u32) -> Option<T> {
+        // SAFETY: the mask is that of the tile, whose lanes come to this call together.
         let (value, inside) = unsafe { warp_shuffle_down(self.mask, value, delta, LANES) };
         inside.then_some(value)
     }
@@ -117,6 +120,7 @@ impl<const LANES: u32> Tile<LANES> {
     /// As for [`Self::sync`].
     #[inline(always)]
     pub unsafe fn shuffle_xor<T: WarpShuffleValue>(self, value: T, mask: u32) -> T {
+        // SAFETY: the mask is that of the tile, whose lanes come to this call together.
         unsafe { warp_shuffle_xor(self.mask, value, mask, LANES) }.0
     }
 
@@ -126,6 +130,7 @@ impl<const LANES: u32> Tile<LANES> {
     /// As for [`Self::sync`].
     #[inline(always)]
     pub unsafe fn ballot(self, predicate: bool) -> u32 {
+        // SAFETY: the mask is that of the tile, whose lanes come to this call together.
         (unsafe { warp_vote_ballot(self.mask, predicate) } & self.mask) >> (self.index() * LANES)
     }
 
@@ -135,6 +140,7 @@ impl<const LANES: u32> Tile<LANES> {
     /// As for [`Self::sync`].
     #[inline(always)]
     pub unsafe fn any(self, predicate: bool) -> bool {
+        // SAFETY: the mask is that of the tile, whose lanes come to this call together.
         unsafe { warp_vote_any(self.mask, predicate) }
     }
 
@@ -144,6 +150,7 @@ impl<const LANES: u32> Tile<LANES> {
     /// As for [`Self::sync`].
     #[inline(always)]
     pub unsafe fn all(self, predicate: bool) -> bool {
+        // SAFETY: the mask is that of the tile, whose lanes come to this call together.
         unsafe { warp_vote_all(self.mask, predicate) }
     }
 
@@ -157,6 +164,7 @@ impl<const LANES: u32> Tile<LANES> {
         let mut value = value;
         let mut distance = LANES / 2;
         while distance > 0 {
+            // SAFETY: the lanes of the tile come to this call together, and the distance stays below their number.
             value = combine(value, unsafe { self.shuffle_xor(value, distance) });
             distance /= 2;
         }

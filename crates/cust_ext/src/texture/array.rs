@@ -86,12 +86,15 @@ impl Shape {
 
 /// What an array is for besides plain fetches.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Uses {
     /// Kernels load and store texels through a [`super::Surface`].
     pub surfaces: bool,
     /// Kernels fetch one channel of four neighbours at once. Only for [`Shape::Plane`].
     pub gather: bool,
 }
+
+setters!(Uses { surfaces: bool, gather: bool });
 
 /// An image that the driver lays out, so that neighbours in all directions share cache lines.
 #[derive(Debug)]
@@ -104,6 +107,9 @@ pub struct Array<T: Texel> {
 
 impl<T: Texel> Array<T> {
     /// An array whose texels are not yet written.
+    ///
+    /// # Errors
+    /// An extent of zero or one that is too large, and the driver's.
     pub fn new(shape: Shape, uses: Uses) -> Result<Array<T>> {
         shape.check()?;
         let ([width, height, depth], flags) = shape.describe();
@@ -132,11 +138,17 @@ impl<T: Texel> Array<T> {
     }
 
     /// Writes all texels: rows one after the other, then slices. Waits until it is done.
+    ///
+    /// # Errors
+    /// When the lengths differ, and the driver's.
     pub fn upload(&mut self, texels: &[T]) -> Result<()> {
         upload(self.handle, self.extent, texels)
     }
 
     /// Reads all texels. Waits until it is done.
+    ///
+    /// # Errors
+    /// When the lengths differ, and the driver's.
     pub fn download(&self, texels: &mut [T]) -> Result<()> {
         download(self.handle, self.extent, texels)
     }
@@ -170,6 +182,9 @@ pub struct Mipmaps<T: Texel> {
 
 impl<T: Texel> Mipmaps<T> {
     /// So many levels, whose texels are not yet written.
+    ///
+    /// # Errors
+    /// An extent of zero or one that is too large, and the driver's.
     pub fn new(shape: Shape, levels: u32) -> Result<Mipmaps<T>> {
         shape.check()?;
         let ([width, height, depth], flags) = shape.describe();
@@ -199,11 +214,17 @@ impl<T: Texel> Mipmaps<T> {
     }
 
     /// Writes all texels of a level. Waits until it is done.
+    ///
+    /// # Errors
+    /// When the lengths differ, and the driver's.
     pub fn upload(&mut self, level: u32, texels: &[T]) -> Result<()> {
         upload(self.level(level)?, self.extent(level), texels)
     }
 
     /// Reads all texels of a level. Waits until it is done.
+    ///
+    /// # Errors
+    /// When the lengths differ, and the driver's.
     pub fn download(&self, level: u32, texels: &mut [T]) -> Result<()> {
         download(self.level(level)?, self.extent(level), texels)
     }

@@ -10,7 +10,7 @@
 //! # fn f(pixels: &[f32]) -> cust_ext::Result<()> {
 //! let mut array = Array::<f32>::new(Shape::Plane { width: 64, height: 32 }, Uses::default())?;
 //! array.upload(pixels)?;
-//! let texture = Texture::of_array(&array, &Sampling { filter: Filter::Linear, ..Sampling::default() })?;
+//! let texture = Texture::of_array(&array, &Sampling::default().filter(Filter::Linear))?;
 //! let argument: u64 = texture.handle();
 //! # Ok(())
 //! # }

@@ -62,6 +62,7 @@ impl Default for Levels {
 
 /// How coordinates become a value.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Sampling {
     /// Beyond the edges in x, y and z.
     pub address: [AddressMode; 3],
@@ -76,6 +77,15 @@ pub struct Sampling {
     /// How levels are used.
     pub levels: Levels,
 }
+
+setters!(Sampling {
+    address: [AddressMode; 3],
+    filter: Filter,
+    normalized_coordinates: bool,
+    normalized_floats: bool,
+    border: [f32; 4],
+    levels: Levels,
+});
 
 impl Sampling {
     fn check<T: Texel>(&self) -> Result<()> {
@@ -134,6 +144,9 @@ pub struct Texture<'image> {
 
 impl Texture<'static> {
     /// A texture that owns its array.
+    ///
+    /// # Errors
+    /// The driver's.
     pub fn owning_array<T: Texel>(
         array: Array<T>,
         sampling: &Sampling,
@@ -143,6 +156,9 @@ impl Texture<'static> {
     }
 
     /// A texture that owns the plain memory that it reads by index.
+    ///
+    /// # Errors
+    /// The driver's.
     pub fn owning_buffer<T: Texel>(
         buffer: DeviceBuffer<T>,
         normalized_floats: bool,
@@ -154,6 +170,9 @@ impl Texture<'static> {
 
 impl<'image> Texture<'image> {
     /// A texture of an array.
+    ///
+    /// # Errors
+    /// [`Sampling`] that texels of this type do not have, and the driver's.
     pub fn of_array<T: Texel>(
         array: &'image Array<T>,
         sampling: &Sampling,
@@ -165,6 +184,9 @@ impl<'image> Texture<'image> {
     }
 
     /// A texture of an image with several levels. Coordinates are normalized, as levels differ in size.
+    ///
+    /// # Errors
+    /// [`Sampling`] that texels of this type do not have, and the driver's.
     pub fn of_mipmaps<T: Texel>(
         mipmaps: &'image Mipmaps<T>,
         sampling: &Sampling,
@@ -179,6 +201,9 @@ impl<'image> Texture<'image> {
     }
 
     /// A texture of a plane in plain memory.
+    ///
+    /// # Errors
+    /// [`Sampling`] that texels of this type do not have, and the driver's.
     pub fn of_pitched<T: Texel>(
         plane: &'image PitchedBuffer<T>,
         sampling: &Sampling,
@@ -196,6 +221,9 @@ impl<'image> Texture<'image> {
     }
 
     /// A texture of plain memory, read by index; beyond it, a fetch gives zero.
+    ///
+    /// # Errors
+    /// [`Sampling`] that texels of this type do not have, and the driver's.
     pub fn of_slice<T: Texel>(
         values: &'image DeviceSlice<T>,
         normalized_floats: bool,
@@ -253,6 +281,9 @@ pub struct Surface<'image> {
 
 impl<'image> Surface<'image> {
     /// A surface of an array that was made for it.
+    ///
+    /// # Errors
+    /// An array that was made without `Uses::surfaces`, and the driver's.
     pub fn new<T: Texel>(array: &'image Array<T>) -> Result<Surface<'image>> {
         if !array.uses().surfaces {
             return argument("the array was made without `Uses::surfaces`: make it with");

@@ -18,6 +18,9 @@ pub struct PitchedBuffer<T: Texel> {
 
 impl<T: Texel> PitchedBuffer<T> {
     /// A plane whose texels are not yet written.
+    ///
+    /// # Errors
+    /// An extent of zero or one that is too large, and the driver's.
     pub fn new(width: usize, height: usize) -> Result<PitchedBuffer<T>> {
         let Some(row) = width.checked_mul(size_of::<T>()).filter(|row| *row > 0 && height > 0)
         else {
@@ -48,6 +51,9 @@ impl<T: Texel> PitchedBuffer<T> {
     }
 
     /// Writes all texels. Waits until it is done.
+    ///
+    /// # Errors
+    /// When the lengths differ, and the driver's.
     pub fn upload(&mut self, texels: &[T]) -> Result<()> {
         self.check(texels.len())?;
         let mut copy = self.copy();
@@ -60,6 +66,9 @@ impl<T: Texel> PitchedBuffer<T> {
     }
 
     /// Reads all texels. Waits until it is done.
+    ///
+    /// # Errors
+    /// When the lengths differ, and the driver's.
     pub fn download(&self, texels: &mut [T]) -> Result<()> {
         self.check(texels.len())?;
         let mut copy = self.copy();

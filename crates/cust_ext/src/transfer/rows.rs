@@ -130,7 +130,7 @@ mod tests {
         stream.synchronize().unwrap();
         assert_eq!(target.as_host_vec().unwrap(), [1, 2, 9, 9, 3, 4, 9]);
         let mut back = HostBuffer::from_slice(&[7_u32; 5], HostFlags::PINNED).unwrap();
-        // SAFETY: as above, and nobody reads `back` before.
+        // SAFETY: both buffers live until the stream was waited for, and nobody reads `back` before.
         unsafe { download_rows((&target, to), (&mut back, from), 2, &stream) }.unwrap();
         stream.synchronize().unwrap();
         assert_eq!(*back, [1, 2, 7, 3, 4]);

@@ -58,7 +58,7 @@ pub struct DeviceSlice<T: DeviceCopy> {
 
 // SAFETY: the address is valid on every thread, and the values may be sent.
 unsafe impl<T: Send + DeviceCopy> Send for DeviceSlice<T> {}
-// SAFETY: as above; the host never holds a reference to the values.
+// SAFETY: the address is valid on every thread; the host never holds a reference to the values.
 unsafe impl<T: Sync + DeviceCopy> Sync for DeviceSlice<T> {}
 
 impl<T: DeviceCopy> DeviceSlice<T> {

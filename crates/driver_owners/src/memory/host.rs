@@ -65,7 +65,7 @@ impl<T: DeviceCopy> Deref for LockedBuffer<T> {
 
 impl<T: DeviceCopy> DerefMut for LockedBuffer<T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: as above, borrowed exclusively.
+        // SAFETY: `length` values were allocated here and written when they were made; `self` is borrowed exclusively.
         unsafe { std::slice::from_raw_parts_mut(self.pointer.as_ptr(), self.length) }
     }
 }

@@ -145,5 +145,5 @@ fn launch(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size, kernel: LookUp)
     let grid = n.div_ceil(THREADS_PER_BLOCK * KEYS_PER_THREAD);
     // SAFETY: the grid covers n keys; the arrays hold n keys, a table whose length is a power of two (precondition) and n
     // results, are 256-byte aligned and do not overlap.
-    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
+    unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments)?) }
 }

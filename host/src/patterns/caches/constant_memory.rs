@@ -153,7 +153,7 @@ fn bytes(size: &Size) -> Bytes {
 }
 
 fn write_table(with: &Preparation<'_>) -> Result<()> {
-    with.launcher.write::<device::CONSTANT_MEMORY_TABLE>(&table())
+    Ok(with.launcher.write::<device::CONSTANT_MEMORY_TABLE>(&table())?)
 }
 
 /// Launches a walk through the table in input 0.
@@ -168,7 +168,7 @@ fn walk(
     let grid = n.div_ceil(THREADS_PER_BLOCK);
     // SAFETY: the grid covers n threads; `distinct` was checked by the precondition; input 0 is a table of TABLE words
     // that leads nowhere else; the output holds n elements and is another allocation.
-    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
+    unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments)?) }
 }
 
 fn parameter(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
@@ -177,7 +177,7 @@ fn parameter(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()
     let kernel = device::constant_memory_parameter;
     let grid = n.div_ceil(THREADS_PER_BLOCK);
     // SAFETY: the grid covers n threads; `distinct` was checked by the precondition; the output holds n elements.
-    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
+    unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments)?) }
 }
 
 fn constant(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
@@ -187,7 +187,7 @@ fn constant(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()>
     let grid = n.div_ceil(THREADS_PER_BLOCK);
     // SAFETY: the grid covers n threads; `distinct` was checked by the precondition; `write_table` wrote the table; the
     // output holds n elements.
-    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
+    unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments)?) }
 }
 
 fn register(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
@@ -196,7 +196,7 @@ fn register(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()>
     let kernel = device::constant_memory_register;
     let grid = n.div_ceil(THREADS_PER_BLOCK);
     // SAFETY: the grid covers n threads; input 0 holds the table; the output holds n elements.
-    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
+    unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments)?) }
 }
 
 fn operand(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
@@ -205,5 +205,5 @@ fn operand(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> 
     let kernel = device::constant_memory_operand;
     let grid = n.div_ceil(THREADS_PER_BLOCK);
     // SAFETY: the grid covers n threads; `write_table` wrote the table; the output holds n elements.
-    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
+    unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments)?) }
 }

@@ -108,12 +108,12 @@ fn launch(
     // SAFETY: the grid covers n threads in blocks of the kernel's size; the input holds WORDS words below COUNTERS for
     // each thread, and the output is another allocation of n words.
     unsafe {
-        launcher.launch(
+        Ok(launcher.launch(
             kernel,
             n.div_ceil(threads),
             threads,
             0,
             (arrays.input(0), arrays.output(0), n),
-        )
+        )?)
     }
 }

@@ -83,7 +83,7 @@ pub const PATTERN: Pattern = Pattern {
             .prepared(|with| {
                 let chain = chain(CONSTANT_WORDS as usize);
                 let chain = chain.as_slice().try_into().expect("whole vectors of four words");
-                with.launcher.write::<device::MEMORY_HIERARCHY_CHAIN>(chain)
+                Ok(with.launcher.write::<device::MEMORY_HIERARCHY_CHAIN>(chain)?)
             })
             .expecting(|_| Expectation {
                 store_sectors: Some(1.0),
@@ -344,7 +344,7 @@ fn chase_global(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result
         (arrays.input(0), arrays.output(END), arrays.output(BLOCK_SUMS), words, accesses);
     let kernel = device::memory_hierarchy_chase_global;
     // SAFETY: the input holds `words` words and a chain through them; the outputs hold a word, and one per thread.
-    unsafe { launcher.launch(kernel, blocks, THREADS_PER_BLOCK, 0, arguments) }
+    unsafe { Ok(launcher.launch(kernel, blocks, THREADS_PER_BLOCK, 0, arguments)?) }
 }
 
 fn chase_l2(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
@@ -352,7 +352,7 @@ fn chase_l2(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()>
     let arguments = (arrays.input(0), arrays.output(END), words, accesses);
     let kernel = device::memory_hierarchy_chase_l2;
     // SAFETY: as for `chase_global`.
-    unsafe { launcher.launch(kernel, blocks, THREADS_PER_BLOCK, 0, arguments) }
+    unsafe { Ok(launcher.launch(kernel, blocks, THREADS_PER_BLOCK, 0, arguments)?) }
 }
 
 fn chase_shared(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
@@ -360,14 +360,14 @@ fn chase_shared(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result
     let arguments = (arrays.input(0), arrays.output(END), words, accesses);
     let kernel = device::memory_hierarchy_chase_shared;
     // SAFETY: as for `chase_global`; the precondition checked that the words fit.
-    unsafe { launcher.launch(kernel, 1, THREADS_PER_BLOCK, 0, arguments) }
+    unsafe { Ok(launcher.launch(kernel, 1, THREADS_PER_BLOCK, 0, arguments)?) }
 }
 
 fn chase_constant(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let [_, accesses, _] = numbers(size);
     let kernel = device::memory_hierarchy_chase_constant;
     // SAFETY: the output holds a word, and the static holds a chain.
-    unsafe { launcher.launch(kernel, 1, LINE_WORDS, 0, (arrays.output(END), accesses)) }
+    unsafe { Ok(launcher.launch(kernel, 1, LINE_WORDS, 0, (arrays.output(END), accesses))?) }
 }
 
 fn chase_texture(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
@@ -376,7 +376,7 @@ fn chase_texture(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Resul
     // SAFETY: the preparation made a texture of plain u32, which the arrays keep.
     let chain = unsafe { Texture::from_raw(arrays.texture("chain")) };
     // SAFETY: the output holds a word, and the texture a chain.
-    unsafe { launcher.launch(kernel, 1, LINE_WORDS, 0, (chain, arrays.output(END), accesses)) }
+    unsafe { Ok(launcher.launch(kernel, 1, LINE_WORDS, 0, (chain, arrays.output(END), accesses))?) }
 }
 
 /// Launches a kernel that reads the input in all threads.
@@ -389,7 +389,7 @@ fn read(
     let [words, accesses, blocks] = numbers(size);
     let arguments = (arrays.input(0), arrays.output(SUMS), words.div_ceil(4), accesses);
     // SAFETY: the input holds whole vectors and starts at a multiple of 256 bytes; the output holds a word per thread.
-    unsafe { launcher.launch(kernel, blocks, THREADS_PER_BLOCK, 0, arguments) }
+    unsafe { Ok(launcher.launch(kernel, blocks, THREADS_PER_BLOCK, 0, arguments)?) }
 }
 
 /// The chain in mapped memory of the host. The buffer of the device is dropped first, which waits for the kernel.

@@ -398,14 +398,12 @@ fn make_array(with: &Preparation<'_>, name: &'static str) -> Result<()> {
     let [width, height, _] = with.size.get();
     let clamp = Sampling::default();
     let sampling = match name {
-        "repeated" => {
-            Sampling { address: [AddressMode::Wrap; 3], normalized_coordinates: true, ..clamp }
-        }
-        "filter" => Sampling { filter: Filter::Linear, ..clamp },
+        "repeated" => clamp.address([AddressMode::Wrap; 3]).normalized_coordinates(true),
+        "filter" => clamp.filter(Filter::Linear),
         _ => clamp,
     };
     with.arrays.keep_texture(name, || {
-        let uses = Uses { gather: name == "gather", ..Uses::default() };
+        let uses = Uses::default().gather(name == "gather");
         let mut array = images::Array::new(Shape::Plane { width, height }, uses)?;
         array.upload(pixels(with)?)?;
         Ok(images::Texture::owning_array(array, &sampling)?)
@@ -428,7 +426,7 @@ fn loads(
     let arguments = (arrays.input(0), arrays.output(output), Places::of(size).walk());
     // SAFETY: a block for each tile of pixels; both arrays hold all pixels and are different allocations; `fits` has
     // checked the edges.
-    unsafe { launcher.launch(kernel, grid(size), THREADS_PER_BLOCK, 0, arguments) }
+    unsafe { Ok(launcher.launch(kernel, grid(size), THREADS_PER_BLOCK, 0, arguments)?) }
 }
 
 fn linear(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
@@ -436,7 +434,9 @@ fn linear(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let texture = unsafe { Texture::from_raw(arrays.texture("linear")) };
     let arguments = (texture, arrays.output(NEAREST), Places::of(size).walk());
     // SAFETY: as in `loads`; the texture has all pixels.
-    unsafe { launcher.launch(device::texture_linear, grid(size), THREADS_PER_BLOCK, 0, arguments) }
+    unsafe {
+        Ok(launcher.launch(device::texture_linear, grid(size), THREADS_PER_BLOCK, 0, arguments)?)
+    }
 }
 
 /// The texture of this name.
@@ -459,7 +459,7 @@ fn fetch(
 ) -> Result<()> {
     let arguments = (plane(arrays, name), arrays.output(output), Places::of(size).walk());
     // SAFETY: as in `loads`; the texture has all pixels, and samples as its name says.
-    unsafe { launcher.launch(kernel, grid(size), THREADS_PER_BLOCK, 0, arguments) }
+    unsafe { Ok(launcher.launch(kernel, grid(size), THREADS_PER_BLOCK, 0, arguments)?) }
 }
 
 fn wrap(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
@@ -468,5 +468,5 @@ fn wrap(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let arguments = (texture, target, Places::of(size).walk(), columns, rows);
     let kernel = device::texture_wrap_array;
     // SAFETY: as in `fetch`; `fits_wrapped` has checked the edges.
-    unsafe { launcher.launch(kernel, grid(size), THREADS_PER_BLOCK, 0, arguments) }
+    unsafe { Ok(launcher.launch(kernel, grid(size), THREADS_PER_BLOCK, 0, arguments)?) }
 }

@@ -244,7 +244,7 @@ fn launch<T: Element>(
     let arguments = (arrays.input(0), arrays.output(output), addresses, n);
     let grid = n.div_ceil(THREADS_PER_BLOCK);
     // SAFETY: the grid covers n updates; the output has a number for each address, a power of two (precondition).
-    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
+    unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments)?) }
 }
 
 fn shared(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
@@ -252,7 +252,7 @@ fn shared(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let arguments = (arrays.input(0), arrays.output(U32), addresses, n);
     let (grid, block) = (shared_blocks(size), SHARED_THREADS_PER_BLOCK);
     // SAFETY: any grid; the shared memory and the output have a number for each address.
-    unsafe { launcher.launch(device::atomics_shared, grid, block, 4 * addresses, arguments) }
+    unsafe { Ok(launcher.launch(device::atomics_shared, grid, block, 4 * addresses, arguments)?) }
 }
 
 fn two_launches(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
@@ -261,7 +261,7 @@ fn two_launches(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result
     // SAFETY: at most MAX_BLOCKS blocks; the second launch follows the first on the stream; the output is one number.
     unsafe {
         launcher.launch(first, blocks, THREADS_PER_BLOCK, 0, (arrays.input(0), n))?;
-        launcher.launch(second, 1, THREADS_PER_BLOCK, 0, (arrays.output(SUM), blocks))
+        Ok(launcher.launch(second, 1, THREADS_PER_BLOCK, 0, (arrays.output(SUM), blocks))?)
     }
 }
 
@@ -269,5 +269,5 @@ fn last_block(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(
     let arguments = (arrays.input(0), arrays.output(SUM), updates_of(size) as u32);
     let kernel = device::atomics_sum_last_block;
     // SAFETY: at most MAX_BLOCKS blocks, one launch after the other on the stream; the output is one number.
-    unsafe { launcher.launch(kernel, sum_blocks(size), THREADS_PER_BLOCK, 0, arguments) }
+    unsafe { Ok(launcher.launch(kernel, sum_blocks(size), THREADS_PER_BLOCK, 0, arguments)?) }
 }

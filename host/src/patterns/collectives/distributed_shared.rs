@@ -210,7 +210,7 @@ fn global(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let grid = blocks(size, 2 * MAX_BLOCKS);
     let kernel = device::distributed_shared_global;
     // SAFETY: any grid; the input has n keys and is 256-byte aligned, the output a zero for each bin.
-    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
+    unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments)?) }
 }
 
 fn parts(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
@@ -219,7 +219,7 @@ fn parts(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let grid = (part_blocks(size), parts);
     let kernel = device::distributed_shared_parts;
     // SAFETY: the parts cover the bins, and the shared memory holds a part; the arrays are those of `global`.
-    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 4 * part, arguments) }
+    unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 4 * part, arguments)?) }
 }
 
 fn cluster(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
@@ -228,5 +228,5 @@ fn cluster(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> 
     let grid = clusters(size) * CLUSTER;
     let kernel = device::distributed_shared_cluster;
     // SAFETY: whole clusters, whose shared memory holds all bins; the arrays are those of `global`.
-    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 4 * part, arguments) }
+    unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 4 * part, arguments)?) }
 }

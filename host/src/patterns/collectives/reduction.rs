@@ -202,5 +202,5 @@ fn launch<T: Element>(
     let arguments = (arrays.input(array), arrays.output(array), n);
     // SAFETY: one thread per element, or a grid of its own choice for the vectorized ones; the input has that many
     // elements and is 256-byte aligned; the output is one zero.
-    unsafe { launcher.launch(kernel, blocks(size), THREADS_PER_BLOCK, 0, arguments) }
+    unsafe { Ok(launcher.launch(kernel, blocks(size), THREADS_PER_BLOCK, 0, arguments)?) }
 }

@@ -391,7 +391,7 @@ fn launch_two_passes(
     // SAFETY: a block per tile of the array; source and target are two arrays of n elements, `sums(0)` has one per tile.
     unsafe {
         let arguments = (source, sums(0), arrays.output(0), n);
-        launcher.launch(kernel, n.div_ceil(tile), block, 0, arguments)
+        Ok(launcher.launch(kernel, n.div_ceil(tile), block, 0, arguments)?)
     }
 }
 
@@ -409,7 +409,13 @@ fn launch_look_back(
     // SAFETY: a block per tile; both arrays have n elements and are 256-byte aligned; the state has a word per tile and
     // one more, was zero before the first launch, and the launches of a stream run one at a time.
     unsafe {
-        launcher.launch(kernel, n.div_ceil(VECTORIZED_TILE), VECTORIZED_THREADS, 0, arguments)
+        Ok(launcher.launch(
+            kernel,
+            n.div_ceil(VECTORIZED_TILE),
+            VECTORIZED_THREADS,
+            0,
+            arguments,
+        )?)
     }
 }
 
@@ -425,6 +431,12 @@ fn launch_specialized_warps(launcher: &Launcher<'_>, arrays: &Arrays, size: &Siz
     // SAFETY: as for `launch_look_back`, with as many blocks each time; the block's shared memory holds the stages and as many
     // tiles, 1 at least: each device with these barriers has 99 KiB.
     unsafe {
-        launcher.launch(kernel, grid, specialized_warps::THREADS, stages * tile_bytes, arguments)
+        Ok(launcher.launch(
+            kernel,
+            grid,
+            specialized_warps::THREADS,
+            stages * tile_bytes,
+            arguments,
+        )?)
     }
 }

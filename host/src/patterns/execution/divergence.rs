@@ -169,5 +169,5 @@ fn launch_blocks(
     let arguments = (arrays.input(input), arrays.input(input + 1), arrays.output(output), paths, n);
     // SAFETY: the grid covers n threads in blocks of the kernel's size; the arrays hold n elements and are different
     // allocations; kinds are below `paths`, which the precondition checked.
-    unsafe { launcher.launch(kernel, n.div_ceil(threads), threads, 0, arguments) }
+    unsafe { Ok(launcher.launch(kernel, n.div_ceil(threads), threads, 0, arguments)?) }
 }

@@ -127,7 +127,7 @@ fn launch(
     let grid = (front + n).div_ceil(per_block);
     // SAFETY: the grid covers n words, and those in front; both arrays hold offset + n elements, are 256-byte aligned and
     // do not overlap.
-    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
+    unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments)?) }
 }
 
 fn padded(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
@@ -135,5 +135,5 @@ fn padded(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let arguments = (arrays.input(1), arrays.output(1), padding(offset as usize) as u32, offset, n);
     let (kernel, grid) = (device::misalignment_padded, n.div_ceil(THREADS_PER_BLOCK));
     // SAFETY: the grid covers n threads; arrays 1 hold `padding` + offset + n elements and do not overlap.
-    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
+    unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments)?) }
 }

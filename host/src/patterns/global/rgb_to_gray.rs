@@ -144,5 +144,5 @@ fn launch(
     let grid = n.div_ceil(THREADS_PER_BLOCK * per_thread);
     // SAFETY: the grid covers the n pixels; the input has them in the kernel's layout, starts at a multiple of 256 bytes
     // and is another allocation than the output of n bytes.
-    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
+    unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments)?) }
 }

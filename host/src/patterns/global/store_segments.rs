@@ -108,7 +108,7 @@ fn launch_blocks(
     let [n] = size.get().map(|n: usize| n as u32);
     let arguments = (arrays.output(output), n);
     // SAFETY: the grid covers n words; the output holds the words of n lanes in this kernel's layout.
-    unsafe { launcher.launch(kernel, blocks, THREADS_PER_BLOCK, 0, arguments) }
+    unsafe { Ok(launcher.launch(kernel, blocks, THREADS_PER_BLOCK, 0, arguments)?) }
 }
 
 /// Words that a block of `half_range` stores. (Its threads are up to 2^32, which 32 bits cannot count.)

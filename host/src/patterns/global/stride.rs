@@ -125,7 +125,7 @@ fn launch(
     let grid = n.div_ceil(THREADS_PER_BLOCK);
     // SAFETY: the grid covers n threads; the input holds n * stride elements, output 0 n and output 1 n * stride, which do
     // not overlap.
-    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
+    unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments)?) }
 }
 
 fn staged(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
@@ -135,12 +135,12 @@ fn staged(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     // SAFETY: the grid covers n results; the stride was checked by the precondition, and the shared
     // memory holds its tile; arrays are 256-byte aligned.
     unsafe {
-        launcher.launch(
+        Ok(launcher.launch(
             device::stride_staged,
             n.div_ceil(STAGED_RESULTS),
             THREADS_PER_BLOCK,
             shared_bytes,
             arguments,
-        )
+        )?)
     }
 }

@@ -208,7 +208,7 @@ fn strided_read(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result
     let grid = n.div_ceil(THREADS_PER_BLOCK);
     // SAFETY: the grid covers n threads; the stride was checked by the precondition; input 0 is a
     // table of TABLE words that moves on by a multiple of 4; the output holds n elements.
-    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
+    unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments)?) }
 }
 
 fn strided_write(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
@@ -219,13 +219,13 @@ fn strided_write(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Resul
     // SAFETY: the grid covers n threads; the shared memory holds THREADS_PER_BLOCK * stride words; the output
     // holds n elements.
     unsafe {
-        launcher.launch(
+        Ok(launcher.launch(
             kernel,
             n.div_ceil(THREADS_PER_BLOCK),
             THREADS_PER_BLOCK,
             shared_bytes,
             arguments,
-        )
+        )?)
     }
 }
 
@@ -235,7 +235,7 @@ fn random(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let kernel = device::bank_conflicts_random;
     let grid = n.div_ceil(THREADS_PER_BLOCK);
     // SAFETY: as in `strided_read`; input 1 holds n banks.
-    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
+    unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments)?) }
 }
 
 /// Launches a kernel that takes the table, one output and n.
@@ -250,5 +250,5 @@ fn launch(
     let arguments = (arrays.input(0), arrays.output(output), n);
     let grid = n.div_ceil(THREADS_PER_BLOCK);
     // SAFETY: as in `strided_read`.
-    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
+    unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments)?) }
 }

@@ -92,7 +92,7 @@ pub const PATTERN: Pattern = Pattern {
             let grid = (n.div_ceil(TILE), m.div_ceil(TILE));
             // SAFETY: as in `launch`.
             unsafe {
-                launcher.launch(device::matmul_tiled_i32, grid, (TILE, TILE), 0, arguments)
+                Ok(launcher.launch(device::matmul_tiled_i32, grid, (TILE, TILE), 0, arguments)?)
             }
         })
         .writing(&[1])

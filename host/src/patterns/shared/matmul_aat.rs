@@ -102,5 +102,5 @@ fn launch(
     let [m] = size.get().map(|value: usize| value as u32);
     let grid = (m.div_ceil(tile), m.div_ceil(tile));
     // SAFETY: one tile per block covers C; the arrays have the sizes of A and C, are 256-byte aligned and do not overlap.
-    unsafe { launcher.launch(kernel, grid, block, 0, (arrays.input(0), arrays.output(0), m)) }
+    unsafe { Ok(launcher.launch(kernel, grid, block, 0, (arrays.input(0), arrays.output(0), m))?) }
 }

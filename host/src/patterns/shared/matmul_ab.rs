@@ -123,5 +123,5 @@ fn launch(
     let arguments = (arrays.input(0), arrays.input(1), arrays.output(0), m, n);
     // SAFETY: one tile per block covers C; the arrays have the sizes of A, B and C, are 256-byte aligned and do not
     // overlap.
-    unsafe { launcher.launch(kernel, grid(size, tile), block, 0, arguments) }
+    unsafe { Ok(launcher.launch(kernel, grid(size, tile), block, 0, arguments)?) }
 }

@@ -172,12 +172,12 @@ fn launch_wgmma(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result
     let arguments = (a, b, arrays.output(0), m, n, k);
     // SAFETY: as in `launch`; the maps are those of A and B, in boxes of the tiles that the kernel copies.
     unsafe {
-        launcher.launch(
+        Ok(launcher.launch(
             device::matmul_tensor_wgmma,
             grid,
             (WGMMA_THREADS, 1),
             WGMMA_BYTES,
             arguments,
-        )
+        )?)
     }
 }

@@ -56,7 +56,7 @@ pub const PATTERN: Pattern = Pattern {
             let grid = n.div_ceil(THREADS_PER_BLOCK);
             // SAFETY: the grid covers n threads; input and output hold n elements, input 1 the coefficients; the
             // output is another allocation.
-            unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
+            unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments)?) }
         })
         .writing(&[LINE])
         .expecting(|size| {
@@ -209,7 +209,7 @@ const SLABS: Brick =
 
 /// The variant with the coefficients in constant memory.
 const fn constant(variant: Variant) -> Variant {
-    variant.prepared(|with| with.launcher.write::<device::STENCIL_COEFFICIENTS>(&VALUES))
+    variant.prepared(|with| Ok(with.launcher.write::<device::STENCIL_COEFFICIENTS>(&VALUES)?))
 }
 
 /// The volume as one line.
@@ -390,7 +390,7 @@ fn line(
     let arguments = (arrays.input(0), arrays.output(LINE), n);
     let grid = n.div_ceil(THREADS_PER_BLOCK * per_thread);
     // SAFETY: the grid covers n elements; input and output hold n elements each, are 256-byte aligned and do not overlap.
-    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
+    unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments)?) }
 }
 
 /// Launches a kernel on the volume as a plane.
@@ -407,7 +407,7 @@ fn plane(
     let grid = (columns.div_ceil(tile.0), rows.div_ceil(tile.1));
     // SAFETY: the tiles of the grid cover the plane; 4 divides the columns where the kernel needs it (precondition);
     // input and output hold the plane, are 256-byte aligned and do not overlap.
-    unsafe { launcher.launch(kernel, grid, block, 0, arguments) }
+    unsafe { Ok(launcher.launch(kernel, grid, block, 0, arguments)?) }
 }
 
 /// A kernel on a volume: of what, where to, its planes, rows and columns.
@@ -427,5 +427,5 @@ fn volume(
     let grid = (columns.div_ceil(brick.0), rows.div_ceil(brick.1), planes.div_ceil(brick.2));
     // SAFETY: the bricks of the grid cover the volume; 4 divides the columns where the kernel needs it (precondition);
     // input and output hold the volume, are 256-byte aligned and do not overlap.
-    unsafe { launcher.launch(kernel, grid, block, 0, arguments) }
+    unsafe { Ok(launcher.launch(kernel, grid, block, 0, arguments)?) }
 }

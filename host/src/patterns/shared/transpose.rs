@@ -151,7 +151,7 @@ fn launch(
     let grid = (x.div_ceil(side), y.div_ceil(side));
     // SAFETY: one tile per block covers the matrix; both arrays hold rows * columns elements, are 256-byte aligned and
     // do not overlap; preconditions were checked.
-    unsafe { launcher.launch(kernel, grid, block, 0, arguments) }
+    unsafe { Ok(launcher.launch(kernel, grid, block, 0, arguments)?) }
 }
 
 /// How a grid covers the matrix with square tiles.

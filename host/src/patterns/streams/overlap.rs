@@ -329,7 +329,7 @@ impl Overlap {
         let arguments = (source, target, n, steps);
         // SAFETY: the grid covers n threads; both pieces hold n words and live in `self`, which waits for the device
         // when dropped, and are of different allocations.
-        unsafe { launcher.launch(overlap_iterate, grid, THREADS_PER_BLOCK, 0, arguments) }
+        unsafe { Ok(launcher.launch(overlap_iterate, grid, THREADS_PER_BLOCK, 0, arguments)?) }
     }
 
     fn d2h(&mut self, piece: &Range<usize>, stream: &Stream) -> Result<()> {
@@ -415,7 +415,7 @@ impl HostWork for Overlap {
                 streams.fork(gpu)?;
                 self.h2d(&all, streams.enter(0)?)?;
                 self.d2h(&all, streams.enter(1)?)?;
-                streams.join(gpu)
+                Ok(streams.join(gpu)?)
             }
             plan => {
                 let streams = Rc::clone(&self.streams);

@@ -375,7 +375,7 @@ impl HostWork for Bidirectional {
         self.streams.fork(gpu)?;
         start_h2d(&mut self.target, &self.host_source, self.streams.enter(0)?)?;
         start_d2h(&self.device_source, &mut self.host_target, self.streams.enter(1)?)?;
-        self.streams.join(gpu)
+        Ok(self.streams.join(gpu)?)
     }
 
     fn outputs(&mut self, _gpu: &Gpu) -> Result<Vec<Data>> {

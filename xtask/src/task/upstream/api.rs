@@ -17,7 +17,7 @@ const MISSING: &str = "results/rust-cuda-missing.toml";
 const TEST: &str = "crates/cuda_std_tests/tests/upstream_api.rs";
 const TABLE: &str = "results/rust-cuda-api.md";
 /// The documents that have its sentence.
-const DOCUMENTS: [&str; 3] = ["README.md", "ARCHITECTURE.md", "docs/guide/from_rust_cuda.md"];
+const DOCUMENTS: [&str; 2] = ["README.md", "docs/guide/from_rust_cuda.md"];
 /// What the sentence is known by, behind its first number.
 const BEGINNING: &str = " public items of rust-cuda's `cuda_std` and `cuda_builder`";
 

@@ -227,10 +227,16 @@ fn launch_copy(gpu: &Gpu, source: u64, target: u64, n: usize, vectorized: bool) 
         let launcher = gpu.launcher();
         if vectorized {
             let grid = words.div_ceil(4 * threads);
-            launcher.launch(peer_to_peer_copy_vectorized, grid, threads, 0, (from, to, words))
+            Ok(launcher.launch(
+                peer_to_peer_copy_vectorized,
+                grid,
+                threads,
+                0,
+                (from, to, words),
+            )?)
         } else {
             let grid = words.div_ceil(threads);
-            launcher.launch(peer_to_peer_copy_words, grid, threads, 0, (from, to, words))
+            Ok(launcher.launch(peer_to_peer_copy_words, grid, threads, 0, (from, to, words))?)
         }
     }
 }
@@ -254,7 +260,7 @@ fn launch_add(
     // order other uses.
     unsafe {
         let grid = words.div_ceil(4 * threads);
-        gpu.launcher().launch(peer_to_peer_add, grid, threads, 0, (from, to, words))
+        Ok(gpu.launcher().launch(peer_to_peer_add, grid, threads, 0, (from, to, words))?)
     }
 }
 
@@ -330,7 +336,9 @@ impl Work {
         let links = DevicePtr::<u32>::from_raw(at(&self.links, 0), words);
         let result = DevicePtrMut::<u32>::from_raw(at(&self.counters, 0), COUNTERS as usize);
         // SAFETY: each link holds the number of a link, and the counters have room for two words.
-        unsafe { gpu.launcher().launch(peer_to_peer_chase, 1, 1, 0, (links, result, hops as u32)) }
+        unsafe {
+            Ok(gpu.launcher().launch(peer_to_peer_chase, 1, 1, 0, (links, result, hops as u32))?)
+        }
     }
 
     fn atomics(&self, gpus: &[&Gpu], whose: Counters) -> Result<()> {

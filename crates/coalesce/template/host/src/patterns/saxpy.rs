@@ -22,7 +22,7 @@ pub static PATTERN: Pattern = Pattern {
         let [n] = size.get().map(|n: usize| n as u32);
         let arguments = (A, arrays.input(0), arrays.input(1), arrays.output(0));
         // SAFETY: the arrays live until the instrument has waited, and the output is another one than the inputs.
-        unsafe { launcher.enqueue(saxpy_coalesced, n.div_ceil(THREADS_PER_BLOCK), arguments) }
+        Ok(unsafe { launcher.enqueue(saxpy_coalesced, n.div_ceil(THREADS_PER_BLOCK), arguments) }?)
     })],
 };
 

@@ -53,12 +53,12 @@ fn direct(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let [source, target] = extents(size);
     let arguments = ((arrays.input(0), source), (arrays.output(0), target));
     // SAFETY: the arrays live until the instrument has waited, and are different ones.
-    unsafe { launcher.enqueue(transpose_direct, blocks(target), arguments) }
+    Ok(unsafe { launcher.enqueue(transpose_direct, blocks(target), arguments) }?)
 }
 
 fn tiled(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
     let [source, target] = extents(size);
     let arguments = ((arrays.input(0), source), (arrays.output(0), target));
     // SAFETY: the arrays live until the instrument has waited, and are different ones.
-    unsafe { launcher.enqueue(transpose_tiled, blocks(source), arguments) }
+    Ok(unsafe { launcher.enqueue(transpose_tiled, blocks(source), arguments) }?)
 }
