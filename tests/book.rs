@@ -12,7 +12,7 @@ fn sources() -> Sources {
         counts: crate::executor::counts(),
         results: Results::load(&root().join("results/nvidia-h200/reference.json"), &[])
             .expect("it is committed"),
-        model: read("crates/virtual_gpu/MODEL.md"),
+        model: read("crates/gpu_model/MODEL.md"),
         accuracy: read("results/nvidia-h200/accuracy.csv"),
         answers: Answers::default(),
     }

@@ -2,6 +2,7 @@
 //! glossary, and a claim has one version.
 
 mod checks;
+mod engine;
 mod littles_law;
 mod myths;
 mod pages;

@@ -34,7 +34,7 @@ impl Sources {
         Ok(Sources {
             counts,
             results: Results::load(measured, &[])?,
-            model: read("crates/virtual_gpu/MODEL.md")?,
+            model: read("crates/gpu_model/MODEL.md")?,
             accuracy: read("results/nvidia-h200/accuracy.csv")?,
             answers,
         })

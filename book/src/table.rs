@@ -123,7 +123,7 @@ pub fn wrong(sources: &Sources) -> Result<Markup> {
     let (_, after) = sources
         .model
         .split_once("Predictions are known to be wrong here:\n")
-        .context("crates/virtual_gpu/MODEL.md no longer lists what predictions get wrong")?;
+        .context("crates/gpu_model/MODEL.md no longer lists what predictions get wrong")?;
     let items: Vec<&str> =
         after.trim_start().lines().take_while(|line| line.starts_with("- ")).collect();
     Ok(html! { div.prose { (markdown::body(&items.join("\n"))) } })

@@ -33,7 +33,7 @@ const COURSE: &[&str] = &["course", "crates/simt", "crates/virtual_gpu", "crates
 const FILES: &[&str] = &[
     "crates/results",
     "crates/report/src/machine_code.rs",
-    "crates/virtual_gpu/src/profile.rs",
+    "crates/gpu_model/src/profile.rs",
     "crates/coalesce/src/measure/axis.rs",
     "tests/fuzz.rs",
 ];

@@ -154,7 +154,7 @@ pub(crate) enum ReduceMode {
 /// The effect of a `bar` or `barrier` besides waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BarrierKind {
-    Synchronise,
+    Synchronize,
     Arrive,
     /// Reduces a predicate over the block into `row`.
     Reduce {
@@ -212,7 +212,7 @@ impl AsyncCopy {
 /// Operations on an mbarrier object; `target` is its shared address.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum MbarrierOperation {
-    Initialise {
+    Initialize {
         count: u32,
     },
     Invalidate,

@@ -322,7 +322,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         let kind = if modifiers.take("arrive") {
             BarrierKind::Arrive
         } else if modifiers.take("sync") {
-            BarrierKind::Synchronise
+            BarrierKind::Synchronize
         } else {
             return Ok(false);
         };

@@ -224,7 +224,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         let (address, operation) = match (name, operands) {
             ("init", [address, count]) => {
                 let count = self.source(count, Type::U32)?.index();
-                (address, MbarrierOperation::Initialise { count })
+                (address, MbarrierOperation::Initialize { count })
             }
             ("inval", [address]) => (address, MbarrierOperation::Invalidate),
             ("expect_tx", [address, bytes]) => {

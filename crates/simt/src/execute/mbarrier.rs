@@ -118,7 +118,7 @@ impl Worker<'_> {
             self.async_wait(block, warp, 0)?;
         }
         if self.observers.checking && !matches!(operation, MbarrierOperation::Invalidate) {
-            if let (MbarrierOperation::Initialise { .. }, Some(shadow)) =
+            if let (MbarrierOperation::Initialize { .. }, Some(shadow)) =
                 (operation, &mut block.shadow)
             {
                 lanes(mask).for_each(|lane| shadow.mark_written(all[lane], 8));
@@ -134,7 +134,7 @@ impl Worker<'_> {
             let (mut arrive, mut releases) = (None, true);
             let phase = barrier.phase;
             match *operation {
-                MbarrierOperation::Initialise { count } => {
+                MbarrierOperation::Initialize { count } => {
                     let count = word(count);
                     barrier =
                         Mbarrier { expected: count, pending: count, transactions: 0, phase: false };

@@ -140,7 +140,7 @@ impl Kind {
             Operation::Mbarrier { operation, .. } => {
                 let is_plain = matches!(
                     **operation,
-                    MbarrierOperation::Initialise { .. } | MbarrierOperation::Invalidate
+                    MbarrierOperation::Initialize { .. } | MbarrierOperation::Invalidate
                 );
                 let strong = (!is_plain).then_some(Scope::Device);
                 Kind {

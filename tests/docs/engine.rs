@@ -1,0 +1,64 @@
+//! The words of the engine's docs and of every crate's code: those of the field.
+
+use crate::kernels_source::{files, root};
+
+/// The crates whose docs begin with a noun or a verb.
+const ENGINE: [&str; 5] = ["counters", "ptx", "simt", "gpu_model", "virtual_gpu"];
+/// How no doc there begins.
+const QUESTIONS: [&str; 4] = ["What ", "How ", "Whether ", "Who "];
+/// Spellings and names that went, each with what stands for it.
+const GONE: [(&str, &str); 12] = [
+    ("nitialise", "initialize"),
+    ("ynchronise", "synchronize"),
+    ("ecognise", "recognize"),
+    ("PerLane", "LaneClocks"),
+    ("put_aside", "save_frame"),
+    ("far_small_pages", "host_small_page_ranges"),
+    ("dram_again_bytes", "refetched_bytes"),
+    ("Suspects", "RaceCandidates"),
+    ("Overtook", "EarlyCopy"),
+    ("Doubt", "UninitializedReads"),
+    ("piece_bytes", "dram_atom_bytes"),
+    ("run_printing", "run_observed"),
+];
+
+#[test]
+fn docs_of_the_engine_begin_with_a_noun_or_a_verb() {
+    let mut wrong = Vec::new();
+    for krate in ENGINE {
+        for (path, text) in files(&format!("crates/{krate}/src"), "rs") {
+            let mut is_doc = false;
+            for (number, line) in text.lines().enumerate() {
+                let doc = line.trim_start();
+                let doc = doc.strip_prefix("/// ").or_else(|| doc.strip_prefix("//! "));
+                if let Some(doc) =
+                    doc.filter(|doc| !is_doc && QUESTIONS.iter().any(|it| doc.starts_with(it)))
+                {
+                    wrong.push(format!("{}:{}: {doc}", path.display(), number + 1));
+                }
+                is_doc = doc.is_some();
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "name the thing, or say what the function does:\n{}",
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn names_that_went_do_not_come_back() {
+    for (path, text) in files("crates", "rs") {
+        let own = path.strip_prefix(root()).expect("it is a file of ours").to_owned();
+        if own
+            .components()
+            .any(|part| part.as_os_str() == "fixtures" || part.as_os_str() == "tests")
+        {
+            continue;
+        }
+        for (gone, instead) in GONE {
+            assert!(!text.contains(gone), "{}: `{gone}` is `{instead}` now", own.display());
+        }
+    }
+}
