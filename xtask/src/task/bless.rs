@@ -25,17 +25,8 @@ pub fn run() -> Result<ExitCode> {
         &["snapshots::", COUNTERS, GLOSSARY, SPACES, LITTLES_LAW, DOCS]
     };
     for module in modules {
-        let arguments = [
-            "test",
-            "--release",
-            "--quiet",
-            "--test",
-            "integration",
-            "--",
-            "--include-ignored",
-            module,
-        ];
-        workspace::succeed(workspace::cargo(&arguments).env("COALESCE_BLESS", "1"))?;
+        let mut tests = workspace::integration_tests("--include-ignored", module);
+        workspace::succeed(tests.env("COALESCE_BLESS", "1"))?;
     }
     Ok(ExitCode::SUCCESS)
 }
