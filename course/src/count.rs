@@ -4,135 +4,81 @@ use crate::host::HostCounts;
 use coalesce::Counted;
 use results::{Counters, RequestKind};
 
-/// A number that executing a kernel gives: the same on every machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Count {
+/// Declares [`Count`], and what each is for people.
+macro_rules! counts {
+    ($($(#[doc = $doc:literal])* $variant:ident: $name:literal;)*) => {
+        /// A number that executing a kernel gives: the same on every machine.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Count { $($(#[doc = $doc])* $variant),* }
+
+        impl Count {
+            pub const ALL: &[Count] = &[$(Count::$variant),*];
+
+            /// What it is, for people.
+            pub fn name(self) -> &'static str {
+                match self { $(Count::$variant => $name),* }
+            }
+        }
+    };
+}
+
+counts! {
     /// 32-byte sectors per global load, asynchronous copies included.
-    SectorsPerLoad,
+    SectorsPerLoad: "sectors per load";
     /// 32-byte sectors per global store.
-    SectorsPerStore,
+    SectorsPerStore: "sectors per store";
     /// All sectors of global loads and asynchronous copies.
-    LoadSectors,
-    StoreSectors,
+    LoadSectors: "sectors loaded";
+    StoreSectors: "sectors stored";
     /// All global loads and asynchronous copies, of a warp each.
-    LoadRequests,
+    LoadRequests: "load requests";
     /// All global stores, of a warp each.
-    StoreRequests,
-    WavefrontsPerSharedLoad,
-    WavefrontsPerSharedStore,
+    StoreRequests: "store requests";
+    WavefrontsPerSharedLoad: "wavefronts per shared load";
+    WavefrontsPerSharedStore: "wavefronts per shared store";
     /// All wavefronts of shared memory, atomics and asynchronous copies included.
-    SharedWavefronts,
+    SharedWavefronts: "wavefronts of shared memory";
     /// All shared loads and stores, of a warp each.
-    SharedRequests,
+    SharedRequests: "requests of shared memory";
     /// Wavefronts of shared memory beyond what the width alone makes necessary.
-    BankConflicts,
+    BankConflicts: "bank conflicts";
     /// Lanes that updated global memory atomically.
-    GlobalAtomics,
+    GlobalAtomics: "global atomics";
     /// Passes of global atomics: a sector once for each lane that wants the same address.
-    GlobalAtomicPasses,
-    SharedAtomicWavefronts,
-    WavefrontsPerConstantLoad,
+    GlobalAtomicPasses: "passes of global atomics";
+    SharedAtomicWavefronts: "wavefronts of shared atomics";
+    WavefrontsPerConstantLoad: "wavefronts per constant load";
     /// Loads and stores of local memory, of a warp each.
-    LocalRequests,
+    LocalRequests: "requests of local memory";
     /// Requests that no other count knows: of textures, surfaces, matrices and bulk copies.
-    OtherRequests,
+    OtherRequests: "requests of textures, matrices and bulk copies";
     /// Block barriers, once per warp.
-    Barriers,
+    Barriers: "barriers, per warp";
     /// Branches at which the lanes of a warp parted.
-    DivergentBranches,
+    DivergentBranches: "divergent branches";
     /// Static shared memory of a block, bytes.
-    SharedBytes,
-    /// Copies between host and device.
-    Copies,
-    BusBytes,
+    SharedBytes: "bytes of shared memory";
+    Copies: "copies between host and device";
+    BusBytes: "bytes over the bus";
     /// Calls that pin memory of the host.
-    Pins,
+    Pins: "calls that pin memory";
     /// Calls that allocate device memory, other than from a pool.
-    Allocations,
+    Allocations: "calls that allocate device memory";
     /// Calls that launch a kernel or a graph, or record a kernel into a graph.
-    Launches,
+    Launches: "launches";
     /// Graphs that are instantiated.
-    Instantiations,
+    Instantiations: "graphs instantiated";
     /// Calls in which the host waits for the device.
-    Waits,
+    Waits: "calls in which the host waits";
     /// Asynchronous copies of pageable memory that differ in their size.
-    PageableCopies,
+    PageableCopies: "sizes of asynchronous copies of pageable memory";
     /// The most kernels that have to follow each other, by streams, events and waits.
-    KernelChain,
+    KernelChain: "kernels that have to follow each other";
     /// The share of the steps in which the busiest engine has to wait for another, percent.
-    IdlePercent,
+    IdlePercent: "percent of the steps in which the busiest engine is idle";
 }
 
 impl Count {
-    pub const ALL: &[Count] = &[
-        Count::SectorsPerLoad,
-        Count::SectorsPerStore,
-        Count::LoadSectors,
-        Count::StoreSectors,
-        Count::LoadRequests,
-        Count::StoreRequests,
-        Count::WavefrontsPerSharedLoad,
-        Count::WavefrontsPerSharedStore,
-        Count::SharedWavefronts,
-        Count::SharedRequests,
-        Count::BankConflicts,
-        Count::GlobalAtomics,
-        Count::GlobalAtomicPasses,
-        Count::SharedAtomicWavefronts,
-        Count::WavefrontsPerConstantLoad,
-        Count::LocalRequests,
-        Count::OtherRequests,
-        Count::Barriers,
-        Count::DivergentBranches,
-        Count::SharedBytes,
-        Count::Copies,
-        Count::BusBytes,
-        Count::Pins,
-        Count::Allocations,
-        Count::Launches,
-        Count::Instantiations,
-        Count::Waits,
-        Count::PageableCopies,
-        Count::KernelChain,
-        Count::IdlePercent,
-    ];
-
-    /// What it is, for people.
-    pub fn name(self) -> &'static str {
-        match self {
-            Count::SectorsPerLoad => "sectors per load",
-            Count::SectorsPerStore => "sectors per store",
-            Count::LoadSectors => "sectors loaded",
-            Count::StoreSectors => "sectors stored",
-            Count::LoadRequests => "load requests",
-            Count::StoreRequests => "store requests",
-            Count::WavefrontsPerSharedLoad => "wavefronts per shared load",
-            Count::WavefrontsPerSharedStore => "wavefronts per shared store",
-            Count::SharedWavefronts => "wavefronts of shared memory",
-            Count::SharedRequests => "requests of shared memory",
-            Count::BankConflicts => "bank conflicts",
-            Count::GlobalAtomics => "global atomics",
-            Count::GlobalAtomicPasses => "passes of global atomics",
-            Count::SharedAtomicWavefronts => "wavefronts of shared atomics",
-            Count::WavefrontsPerConstantLoad => "wavefronts per constant load",
-            Count::LocalRequests => "requests of local memory",
-            Count::OtherRequests => "requests of textures, matrices and bulk copies",
-            Count::Barriers => "barriers, per warp",
-            Count::DivergentBranches => "divergent branches",
-            Count::SharedBytes => "bytes of shared memory",
-            Count::Copies => "copies between host and device",
-            Count::BusBytes => "bytes over the bus",
-            Count::Pins => "calls that pin memory",
-            Count::Allocations => "calls that allocate device memory",
-            Count::Launches => "launches",
-            Count::Instantiations => "graphs instantiated",
-            Count::Waits => "calls in which the host waits",
-            Count::PageableCopies => "sizes of asynchronous copies of pageable memory",
-            Count::KernelChain => "kernels that have to follow each other",
-            Count::IdlePercent => "percent of the steps in which the busiest engine is idle",
-        }
-    }
-
     /// The count of a run.
     pub fn of(self, run: &Run) -> f64 {
         let c: &Counters = &run.counted.counters;

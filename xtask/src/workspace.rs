@@ -1,6 +1,6 @@
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
+use std::process::{Command, ExitCode, ExitStatus};
 
 /// The folder of the workspace's manifest.
 pub fn root() -> PathBuf {
@@ -13,11 +13,11 @@ pub fn target_dir() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
-/// A cargo command in the workspace.
-pub fn cargo(arguments: &[&str]) -> Command {
+/// A cargo command in the workspace, given as a line.
+pub fn cargo(line: &str) -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.current_dir(root()).args(arguments);
+    command.current_dir(root()).args(line.split_whitespace());
     command
 }
 
@@ -25,6 +25,16 @@ pub fn cargo(arguments: &[&str]) -> Command {
 pub fn status(command: &mut Command) -> Result<ExitStatus> {
     let program = command.get_program().to_owned();
     command.status().with_context(|| format!("cannot start {}", program.display()))
+}
+
+/// The code with which a program ended, for this one to end with.
+pub fn code_of(status: ExitStatus) -> ExitCode {
+    ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+}
+
+/// The integration tests of that name, which may need something that may be missing.
+pub fn integration_tests(which: &str, name: &str) -> Command {
+    cargo(&format!("test --release --quiet --test integration -- {which} {name}"))
 }
 
 /// Runs a command that has to succeed.

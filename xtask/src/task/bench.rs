@@ -27,7 +27,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     if status.success() && arguments.bench.is_empty() && cuda_driver::status().is_err() {
         without_gpu()?;
     }
-    Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+    Ok(workspace::code_of(status))
 }
 
 fn build_peers() -> Result<PathBuf> {

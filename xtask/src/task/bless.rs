@@ -39,8 +39,6 @@ pub fn run() -> Result<ExitCode> {
 
 /// Runs the integration tests of this name, which write what they would compare.
 fn rewrite(module: &str) -> Result<()> {
-    let test = ["test", "--release", "--quiet", "--test", "integration", "--"];
-    let mut cargo = workspace::cargo(&test);
-    cargo.args(["--include-ignored", module]).env("COALESCE_BLESS", "1");
-    workspace::succeed(&mut cargo)
+    let mut tests = workspace::integration_tests("--include-ignored", module);
+    workspace::succeed(tests.env("COALESCE_BLESS", "1"))
 }

@@ -45,7 +45,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 /// The program that writes the book, built.
 pub fn program() -> Result<Command> {
     cuda_builder::install::ensure_toolchain()?;
-    workspace::succeed(&mut workspace::cargo(&["build", "--release", "--quiet", "--bin", "book"]))?;
+    workspace::succeed(&mut workspace::cargo("build --release --quiet --bin book"))?;
     let program = workspace::target_dir().join("release/book");
     let mut book = Command::new(program.with_extension(std::env::consts::EXE_EXTENSION));
     book.arg("--root").arg(workspace::root()).arg("--target").arg(workspace::target_dir());

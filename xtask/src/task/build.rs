@@ -34,11 +34,5 @@ pub fn coalesce() -> Result<()> {
     for target in kernels::TARGETS {
         kernels::build(target)?;
     }
-    workspace::succeed(&mut workspace::cargo(&[
-        "build",
-        "--release",
-        "--quiet",
-        "--bin",
-        "coalesce",
-    ]))
+    workspace::succeed(&mut workspace::cargo("build --release --quiet --bin coalesce"))
 }

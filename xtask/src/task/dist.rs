@@ -69,9 +69,8 @@ fn copy(source: &Path, target: &Path) -> Result<()> {
 
 /// Builds the integration tests and finds their program in cargo's messages.
 fn test_program() -> Result<PathBuf> {
-    let arguments =
-        ["test", "--release", "--test", "integration", "--no-run", "--message-format", "short"];
-    let output = workspace::cargo(&arguments).output().context("cannot start cargo")?;
+    let line = "test --release --test integration --no-run --message-format short";
+    let output = workspace::cargo(line).output().context("cannot start cargo")?;
     let messages = String::from_utf8_lossy(&output.stderr).into_owned();
     if !output.status.success() {
         bail!("the tests do not compile:\n{messages}");

@@ -120,16 +120,8 @@ fn unpack(root: &Path, arguments: &[&str], folder: &Path) -> Result<()> {
 /// Builds the test of a checkout and says where its program is.
 fn build(checkout: &Path, target: &Path) -> Result<PathBuf> {
     // By its place, because the package had another name in earlier commits.
-    let arguments = [
-        "test",
-        "--release",
-        "--manifest-path",
-        "crates/simt/Cargo.toml",
-        "--test",
-        "speed",
-        "--no-run",
-    ];
-    let mut command = workspace::cargo(&arguments);
+    let line = "test --release --manifest-path crates/simt/Cargo.toml --test speed --no-run";
+    let mut command = workspace::cargo(line);
     command.current_dir(checkout).env("CARGO_TARGET_DIR", target);
     command.env_remove("CARGO_MANIFEST_DIR").arg("--message-format=json");
     let output = command.stderr(Stdio::inherit()).output().context("cannot start cargo")?;

@@ -22,8 +22,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
             "The course is built first, which takes minutes. A verdict then takes about a second."
         );
     }
-    let mut build = workspace::cargo(&["build", "--release", "--quiet", "--bin", "learn"]);
+    let mut build = workspace::cargo("build --release --quiet --bin learn");
     workspace::succeed(&mut build)?;
     let status = workspace::status(Command::new(program).args(&arguments.learn))?;
-    Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+    Ok(workspace::code_of(status))
 }

@@ -124,23 +124,22 @@ fn with_another_number(text: &str) -> Option<String> {
 
 /// The seconds that `cargo xtask verify` takes.
 fn verify(pattern: &str) -> Result<f64> {
-    seconds(&["xtask", "verify", pattern])
+    seconds(&format!("xtask verify {pattern}"))
 }
 
 /// The seconds that a build takes when nothing has changed.
 fn no_op_build() -> Result<f64> {
-    seconds(&["xtask", "build"])?;
-    seconds(&["xtask", "build"])
+    seconds("xtask build")?;
+    seconds("xtask build")
 }
 
-fn seconds(arguments: &[&str]) -> Result<f64> {
+fn seconds(line: &str) -> Result<f64> {
     let begin = Instant::now();
-    let mut command: Command = workspace::cargo(arguments);
+    let mut command: Command = workspace::cargo(line);
     let output = command.stdin(Stdio::null()).output().context("cannot start cargo")?;
     if !output.status.success() {
         bail!(
-            "`cargo {}` failed:\n{}{}",
-            arguments.join(" "),
+            "`cargo {line}` failed:\n{}{}",
             String::from_utf8_lossy(&output.stdout),
             String::from_utf8_lossy(&output.stderr)
         );

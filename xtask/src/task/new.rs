@@ -33,7 +33,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let changes = plan(&root, &arguments.pattern)?;
     apply(&changes, || {
         // Where lines break depends on the pattern's name.
-        workspace::succeed(&mut workspace::cargo(&["fmt", "-p", "kernels", "-p", "host"]))
+        workspace::succeed(&mut workspace::cargo("fmt -p kernels -p host"))
     })?;
     for change in &changes {
         let path = change.path.strip_prefix(&root).unwrap_or(&change.path);

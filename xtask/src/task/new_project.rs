@@ -15,10 +15,9 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let status =
-        workspace::cargo(&["run", "--quiet", "--release", "--bin", "coalesce", "--", "new"])
-            .args(&arguments.arguments)
-            .status()
-            .context("cannot start cargo")?;
+    let status = workspace::cargo("run --quiet --release --bin coalesce -- new")
+        .args(&arguments.arguments)
+        .status()
+        .context("cannot start cargo")?;
     Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

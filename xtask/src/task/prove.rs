@@ -78,8 +78,7 @@ fn passed(file: &Path) -> Result<String> {
 
 /// Runs the proof; what it prints is shown once it has ended.
 fn execute(proof: &Proof, inputs: &str, seconds: Option<u64>) -> Result<String> {
-    let mut command: Command =
-        workspace::cargo(&proof.command.split_whitespace().collect::<Vec<_>>());
+    let mut command: Command = workspace::cargo(proof.command);
     command.envs(proof.environment.iter().copied()).env("PROOF_INPUTS", inputs);
     if let Some(seconds) = seconds {
         command.env("PROOF_SECONDS", seconds.to_string());

@@ -30,7 +30,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     if status.success() && arguments.check_in_browser {
         browser::check(&arguments.output)?;
     }
-    Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+    Ok(workspace::code_of(status))
 }
 
 /// The program's command that makes a report, with machine code if NVIDIA's tools are here.

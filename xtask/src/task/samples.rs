@@ -181,10 +181,8 @@ fn version(nvcc: &Path) -> Result<String> {
 
 /// What the executor says of every kernel.
 fn ask(files: &[PathBuf]) -> Result<Vec<Verdict>> {
-    let mut arguments =
-        vec!["run", "--release", "--quiet", "-p", "coalesce-simt", "--example", "can_run"];
-    arguments.push("--");
-    let output = workspace::cargo(&arguments).args(files).output()?;
+    let line = "run --release --quiet -p coalesce-simt --example can_run --";
+    let output = workspace::cargo(line).args(files).output()?;
     if !output.status.success() {
         bail!("`can_run` failed: {}", String::from_utf8_lossy(&output.stderr));
     }

@@ -29,7 +29,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let snapshots = compiler_of_snapshots()?;
     let compiler = Toolchain::find()?.version;
     let is_other = snapshots != compiler;
-    let mut tests = workspace::cargo(&["test", "--release", "--workspace", "--quiet"]);
+    let mut tests = workspace::cargo("test --release --workspace --quiet");
     if is_other && !arguments.strict {
         tests.env("COALESCE_OTHER_COMPILER", "1");
     }
@@ -62,17 +62,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     ];
     for need in needs {
         if need.met {
-            let test = [
-                "test",
-                "--release",
-                "--quiet",
-                "--test",
-                "integration",
-                "--",
-                "--ignored",
-                need.module,
-            ];
-            let mut test = workspace::cargo(&test);
+            let mut test = workspace::integration_tests("--ignored", need.module);
             if is_other && !arguments.strict {
                 test.env("COALESCE_OTHER_COMPILER", "1");
             }

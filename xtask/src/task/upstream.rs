@@ -75,8 +75,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     // The programs are linked to the virtual device in place of the driver.
     let driver = workspace::target_dir().join("release");
-    let built = workspace::cargo(&["build", "--release", "--package", "coalesce-virtual-libcuda"])
-        .status()?;
+    let built = workspace::cargo("build --release --package coalesce-virtual-libcuda").status()?;
     anyhow::ensure!(built.success(), "the virtual driver does not build");
     for program in programs(checkout)? {
         let name = program.strip_prefix(checkout).unwrap_or(&program).display().to_string();

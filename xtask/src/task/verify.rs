@@ -28,7 +28,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     verify.env("COALESCE_PTX", ptx);
     verify.args(["verify", &arguments.pattern, "--device", "virtual"]).args(&arguments.verify);
     let status = workspace::status(&mut verify)?;
-    Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+    Ok(workspace::code_of(status))
 }
 
 /// Brings the PTX of a pattern and the program up to date; gives their paths.
@@ -40,8 +40,7 @@ fn build(selection: &str) -> Result<(PathBuf, PathBuf)> {
     cuda_builder::install::ensure_toolchain()?;
     std::thread::scope(|scope| {
         let program = scope.spawn(|| {
-            let mut cargo =
-                workspace::cargo(&["build", "--quiet", "--profile", "loop", "--bin", "coalesce"]);
+            let mut cargo = workspace::cargo("build --quiet --profile loop --bin coalesce");
             workspace::succeed(cargo.env(AT_RUN_TIME_VARIABLE, "1"))
         });
         // Work of the host may have no kernels of its own; any PTX will do.

@@ -166,8 +166,7 @@ fn edited(text: &str, edits: &[Edit]) -> Result<String> {
 
 /// The profile of a kernel.
 fn explain(case: &Case, ptx: &Path, json: &PathBuf) -> Result<Profile> {
-    let start = ["run", "--release", "--quiet", "--bin", "coalesce", "--", "explain"];
-    let mut command = workspace::cargo(&start);
+    let mut command = workspace::cargo("run --release --quiet --bin coalesce -- explain");
     command.arg(format!("{}:{}", ptx.display(), case.kernel));
     command.args(case.launch.split(' ')).args(["--device", "virtual"]).arg("--json").arg(json);
     let output = command.output().context("cannot start `coalesce explain`")?;

@@ -149,7 +149,7 @@ fn explained(
 
 /// The public functions of cust's repository that the published cust lacks, as `file: Type::name`.
 fn newer_cust(checkout: &Path) -> Result<BTreeSet<String>> {
-    let output = workspace::cargo(&["metadata", "--format-version", "1"]).output()?;
+    let output = workspace::cargo("metadata --format-version 1").output()?;
     let metadata: serde_json::Value = serde_json::from_slice(&output.stdout)?;
     let packages = metadata["packages"].as_array().into_iter().flatten();
     let mut cust = packages.filter(|package| package["name"] == "cust");
