@@ -6,7 +6,7 @@
 //! (`caches.rs`, `second_cache.rs`). The blocks that run at once start together: what one of them has asked memory for, the
 //! others wait for, too.
 //!
-//! What is kept depends on the order of blocks, so a launch that is estimated has one worker: the estimate is the same
+//! The content of caches depends on the order of blocks, so a launch that is estimated has one worker: the estimate is the same
 //! on every machine.
 
 use crate::caches::{ByAddress, FirstCache, Reached, Stores, tag_cycles};

@@ -126,7 +126,7 @@ pub enum MemorySpace {
 /// The facts of an instruction that do not change while a kernel runs.
 #[derive(Clone, Debug)]
 pub struct InstructionFacts {
-    /// What decides when its result is there.
+    /// The class, which decides when its result is there.
     pub class: InstructionClass,
     /// The registers that it reads, its guard among them, by number.
     pub reads: Vec<u32>,

@@ -6,149 +6,181 @@ use super::device::Window;
 use super::pattern::Shape;
 use super::request::{Request, addresses, by_space};
 use super::warp::{Polled, Warp, read_local, write_local};
-use super::worker::Worker;
+use super::worker::{Issue, Worker};
 use crate::error::Error;
 use crate::observer::AccessKind;
 use crate::operation::{Access, Base, Register, Space};
 use crate::registers::LANES;
 
 impl Worker<'_> {
-    /// Executes a load with the widest instructions that the CPU has.
-    pub fn load(
+    /// Executes a load, or a store when `STORES`, with the widest instructions that the CPU has.
+    pub fn access<const STORES: bool>(
         &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        pc: usize,
-        mask: u32,
+        issue: Issue<'_>,
         access: &Access,
     ) -> Result<(), Error> {
         if self.wide {
             // SAFETY: `wide` is set where the CPU has these features.
-            unsafe { self.load_wide(block, warp, pc, mask, access) }
+            unsafe { self.access_wide::<STORES>(issue, access) }
         } else {
-            self.load_lanes(block, warp, pc, mask, access)
+            self.access_lanes::<STORES>(issue, access)
         }
     }
 
     #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma,bmi2,popcnt,lzcnt"))]
-    fn load_wide(
+    fn access_wide<const STORES: bool>(
         &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        pc: usize,
-        mask: u32,
+        issue: Issue<'_>,
         access: &Access,
     ) -> Result<(), Error> {
-        self.load_lanes(block, warp, pc, mask, access)
+        self.access_lanes::<STORES>(issue, access)
     }
 
     #[inline(always)]
-    fn load_lanes(
+    fn access_lanes<const STORES: bool>(
         &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        pc: usize,
-        mask: u32,
+        issue: Issue<'_>,
         access: &Access,
     ) -> Result<(), Error> {
+        let Issue { block, warp, pc, mask } = issue;
         let mut all = addresses(warp, access.base, access.offset);
         if access.space != Space::Generic {
-            return self.load_in(block, warp, pc, mask, access, (access.space, &all));
+            let issue = Issue { block, warp, pc, mask };
+            return self.access_in::<STORES>(issue, access, access.space, &all);
         }
         self.observers.tallies[pc].generic += 1;
-        for (space, lanes) in by_space(mask, &mut all) {
-            if lanes != 0 {
-                self.load_in(block, warp, pc, lanes, access, (space, &all))?;
+        for (space, mask) in by_space(mask, &mut all) {
+            if mask != 0 {
+                let issue = Issue { block, warp, pc, mask };
+                self.access_in::<STORES>(issue, access, space, &all)?;
             }
         }
         Ok(())
     }
 
     #[inline(always)]
-    fn load_in(
+    fn access_in<const STORES: bool>(
         &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        pc: usize,
-        mask: u32,
+        issue: Issue<'_>,
         access: &Access,
-        (space, all): (Space, &[u64; LANES]),
+        space: Space,
+        all: &[u64; LANES],
     ) -> Result<(), Error> {
+        let Issue { block, warp, pc, mask } = issue;
         let request = self.observers.observe(pc, mask, all, access.total_bytes());
+        // One word of each lane, and all lanes take part.
+        let row = match access.rows[..] {
+            [Some(Register::Word(row))] if access.bytes == 4 && mask == u32::MAX => Some(row),
+            _ => None,
+        };
         match space {
+            Space::Parameter | Space::Constant if STORES => {
+                return Err(Error::IllegalAddress {
+                    place: Box::new(self.run.place(block.index, warp.index, mask, pc)),
+                    address: all[mask.trailing_zeros() as usize],
+                    bytes: request.bytes,
+                    message: "constants and kernel parameters cannot be written".into(),
+                });
+            }
             Space::Global | Space::Constant | Space::Generic => {
-                let window = self.window(block, warp, request, false)?;
-                self.polls(warp, request, access.bytes, false);
+                let window = self.window(block, warp, request, STORES)?;
+                if !STORES {
+                    self.polls(warp, request, access.bytes, false);
+                }
                 if self.observers.counting {
                     self.observers.count_global(request, space == Space::Constant);
                 }
                 let kind = match space {
+                    _ if STORES => AccessKind::Store,
                     Space::Constant => AccessKind::Constant,
                     _ => AccessKind::Load { past_l1: access.past_l1 },
                 };
                 self.observers.tell(kind, request);
-                if self.observers.checking {
+                if self.observers.checking && STORES {
+                    self.check_global_write(block, warp, request, access);
+                    self.check_conflicting(block, warp, request, access);
+                } else if self.observers.checking {
                     self.check_global_read(block, warp, request, access.read_only);
                 }
-                if !window.granularity.is_one(access.bytes) {
-                    load_parts(&window, warp, mask, access);
-                    return Ok(());
-                }
-                if access.bytes == 4
-                    && mask == u32::MAX
-                    && let [Some(Register::Word(row))] = access.rows[..]
-                {
-                    let row = &mut warp.registers.words[row as usize];
-                    for (lane, value) in row.iter_mut().enumerate() {
-                        // SAFETY: `window` checked bounds and alignment of all active lanes.
-                        *value = unsafe { window.read_one(lane, 0, 4) } as u32;
+                match (window.granularity.is_one(access.bytes), row) {
+                    (false, _) if STORES => store_parts(&window, warp, mask, access),
+                    (false, _) => load_parts(&window, warp, mask, access),
+                    (true, _) if STORES => {
+                        for_each_element(warp, mask, access, |lane, shift, value| {
+                            // SAFETY: `window` checked bounds and alignment of all active lanes.
+                            unsafe { window.write_one(lane, shift, access.bytes, value) };
+                        });
                     }
-                    return Ok(());
+                    (true, Some(row)) => {
+                        let row = &mut warp.registers.words[row as usize];
+                        for (lane, value) in row.iter_mut().enumerate() {
+                            // SAFETY: `window` checked bounds and alignment of all active lanes.
+                            *value = unsafe { window.read_one(lane, 0, 4) } as u32;
+                        }
+                    }
+                    (true, None) => fill_rows(warp, mask, access, |lane, shift| {
+                        // SAFETY: `window` checked bounds and alignment of all active lanes.
+                        unsafe { window.read_one(lane, shift, access.bytes) }
+                    }),
                 }
-                fill_rows(warp, mask, access, |lane, shift| {
-                    // SAFETY: `window` checked bounds and alignment of all active lanes.
-                    unsafe { window.read_one(lane, shift, access.bytes) }
-                });
             }
             Space::Shared => {
                 if self.reaches_blocks(request) {
-                    return self.load_across(block, warp, request, access);
+                    return self.access_across::<STORES>(block, warp, request, access);
                 }
                 self.shared_bounds(block, warp, request)?;
                 if self.observers.counting {
                     self.observers.count_shared(request);
                 }
-                self.polls(warp, request, access.bytes, true);
-                if self.observers.checking {
+                if !STORES {
+                    self.polls(warp, request, access.bytes, true);
+                }
+                if self.observers.checking && STORES {
+                    self.check_shared_write(block, warp, request, Some(access));
+                    self.check_conflicting(block, warp, request, access);
+                } else if self.observers.checking {
                     self.check_shared_read(block, warp, request);
                 }
-                let shared = &block.shared[..];
-                if access.bytes == 4
-                    && mask == u32::MAX
-                    && let [Some(Register::Word(row))] = access.rows[..]
-                {
-                    let row = &mut warp.registers.words[row as usize];
+                let shared = &mut block.shared[..];
+                match row {
                     // SAFETY: `shared_bounds` checked that the four bytes of every active lane, which are all, lie in
                     // the block's `shared_bytes`, and `start_block` gave it at least as many.
-                    unsafe { read_words(shared, request, row) };
-                    return Ok(());
+                    Some(row) if STORES => unsafe {
+                        write_words(shared, request, &warp.registers.words[row as usize]);
+                    },
+                    // SAFETY: as for the store.
+                    Some(row) => unsafe {
+                        read_words(shared, request, &mut warp.registers.words[row as usize]);
+                    },
+                    None if STORES => for_each_element(warp, mask, access, |lane, shift, value| {
+                        write_bytes(shared, (all[lane] + shift) as usize, access.bytes, value);
+                    }),
+                    None => fill_rows(warp, mask, access, |lane, shift| {
+                        read_bytes(shared, (all[lane] + shift) as usize, access.bytes)
+                    }),
                 }
-                fill_rows(warp, mask, access, |lane, shift| {
-                    read_bytes(shared, (all[lane] + shift) as usize, access.bytes)
-                });
             }
             Space::Local => {
                 self.local_bounds(block, warp, request)?;
                 if self.observers.counting && access.space != Space::Parameter {
                     self.observers.count_local(request);
                 }
-                if self.observers.checking {
+                if self.observers.checking && STORES {
+                    self.mark_local(warp, request);
+                } else if self.observers.checking {
                     self.check_local_read(block, warp, request);
                 }
-                let local = std::mem::take(&mut warp.local);
-                fill_rows(warp, mask, access, |lane, shift| {
-                    read_local(&local, lane, (all[lane] + shift) as u32, access.bytes)
-                });
+                let mut local = std::mem::take(&mut warp.local);
+                if STORES {
+                    for_each_element(warp, mask, access, |lane, shift, value| {
+                        let at = (all[lane] + shift) as u32;
+                        write_local(&mut local, lane, at, access.bytes, value);
+                    });
+                } else {
+                    fill_rows(warp, mask, access, |lane, shift| {
+                        read_local(&local, lane, (all[lane] + shift) as u32, access.bytes)
+                    });
+                }
                 warp.local = local;
             }
             Space::Parameter => {
@@ -181,9 +213,9 @@ impl Worker<'_> {
         warp.polled = Polled { pc: pc as u32, mask, address, bytes, is_shared, turn: self.steps };
     }
 
-    /// A load of shared memory of several blocks.
+    /// Accesses shared memory of several blocks.
     #[cold]
-    fn load_across(
+    fn access_across<const STORES: bool>(
         &mut self,
         block: &mut Block,
         warp: &mut Warp,
@@ -192,158 +224,9 @@ impl Worker<'_> {
     ) -> Result<(), Error> {
         self.in_blocks(block, warp, request, |worker, block, warp, request| {
             let Request { pc, mask, all, .. } = request;
-            worker.load_in(block, warp, pc, mask, access, (Space::Shared, all))
+            let issue = Issue { block, warp, pc, mask };
+            worker.access_in::<STORES>(issue, access, Space::Shared, all)
         })
-    }
-
-    /// A store to shared memory of several blocks.
-    #[cold]
-    fn store_across(
-        &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        request: Request<'_>,
-        access: &Access,
-    ) -> Result<(), Error> {
-        self.in_blocks(block, warp, request, |worker, block, warp, request| {
-            let Request { pc, mask, all, .. } = request;
-            worker.store_in(block, warp, pc, mask, access, (Space::Shared, all))
-        })
-    }
-
-    /// Executes a store with the widest instructions that the CPU has.
-    pub fn store(
-        &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        pc: usize,
-        mask: u32,
-        access: &Access,
-    ) -> Result<(), Error> {
-        if self.wide {
-            // SAFETY: `wide` is set where the CPU has these features.
-            unsafe { self.store_wide(block, warp, pc, mask, access) }
-        } else {
-            self.store_lanes(block, warp, pc, mask, access)
-        }
-    }
-
-    #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma,bmi2,popcnt,lzcnt"))]
-    fn store_wide(
-        &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        pc: usize,
-        mask: u32,
-        access: &Access,
-    ) -> Result<(), Error> {
-        self.store_lanes(block, warp, pc, mask, access)
-    }
-
-    #[inline(always)]
-    fn store_lanes(
-        &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        pc: usize,
-        mask: u32,
-        access: &Access,
-    ) -> Result<(), Error> {
-        let mut all = addresses(warp, access.base, access.offset);
-        if access.space != Space::Generic {
-            return self.store_in(block, warp, pc, mask, access, (access.space, &all));
-        }
-        self.observers.tallies[pc].generic += 1;
-        for (space, lanes) in by_space(mask, &mut all) {
-            if lanes != 0 {
-                self.store_in(block, warp, pc, lanes, access, (space, &all))?;
-            }
-        }
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn store_in(
-        &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        pc: usize,
-        mask: u32,
-        access: &Access,
-        (space, all): (Space, &[u64; LANES]),
-    ) -> Result<(), Error> {
-        let request = self.observers.observe(pc, mask, all, access.total_bytes());
-        match space {
-            Space::Global | Space::Generic => {
-                let window = self.window(block, warp, request, true)?;
-                if self.observers.counting {
-                    self.observers.count_global(request, false);
-                }
-                self.observers.tell(AccessKind::Store, request);
-                if self.observers.checking {
-                    self.check_global_write(block, warp, request, access);
-                    self.check_conflicting(block, warp, request, access);
-                }
-                if !window.granularity.is_one(access.bytes) {
-                    store_parts(&window, warp, mask, access);
-                    return Ok(());
-                }
-                for_each_element(warp, mask, access, |lane, shift, value| {
-                    // SAFETY: `window` checked bounds and alignment of all active lanes.
-                    unsafe { window.write_one(lane, shift, access.bytes, value) };
-                });
-            }
-            Space::Shared => {
-                if self.reaches_blocks(request) {
-                    return self.store_across(block, warp, request, access);
-                }
-                self.shared_bounds(block, warp, request)?;
-                if self.observers.counting {
-                    self.observers.count_shared(request);
-                }
-                if self.observers.checking {
-                    self.check_shared_write(block, warp, request, Some(access));
-                    self.check_conflicting(block, warp, request, access);
-                }
-                let shared = &mut block.shared[..];
-                if access.bytes == 4
-                    && mask == u32::MAX
-                    && let [Some(Register::Word(row))] = access.rows[..]
-                {
-                    // SAFETY: as in `load_in`.
-                    unsafe { write_words(shared, request, &warp.registers.words[row as usize]) };
-                    return Ok(());
-                }
-                for_each_element(warp, mask, access, |lane, shift, value| {
-                    write_bytes(shared, (all[lane] + shift) as usize, access.bytes, value);
-                });
-            }
-            Space::Local => {
-                self.local_bounds(block, warp, request)?;
-                if self.observers.counting && access.space != Space::Parameter {
-                    self.observers.count_local(request);
-                }
-                if self.observers.checking {
-                    self.mark_local(warp, request);
-                }
-                let mut local = std::mem::take(&mut warp.local);
-                for_each_element(warp, mask, access, |lane, shift, value| {
-                    let at = (all[lane] + shift) as u32;
-                    write_local(&mut local, lane, at, access.bytes, value);
-                });
-                warp.local = local;
-            }
-            Space::Parameter | Space::Constant => {
-                let place = Box::new(self.run.place(block.index, warp.index, mask, pc));
-                return Err(Error::IllegalAddress {
-                    place,
-                    address: all[mask.trailing_zeros() as usize],
-                    bytes: request.bytes,
-                    message: "constants and kernel parameters cannot be written".into(),
-                });
-            }
-        }
-        Ok(())
     }
 }
 

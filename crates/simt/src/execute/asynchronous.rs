@@ -13,7 +13,7 @@ use super::pending::{PendingBulk, PendingCopy};
 use super::record::Side;
 use super::request::{Request, addresses, shared_offset};
 use super::warp::Warp;
-use super::worker::Worker;
+use super::worker::{Issue, Worker};
 use crate::error::Error;
 use crate::observer::AccessKind;
 use crate::operation::{AsyncCopy, BulkCopy, BulkDirection};
@@ -22,14 +22,8 @@ use counters::RequestCounts;
 use counters::{copy_passes, copy_wavefronts};
 
 impl Worker<'_> {
-    pub fn async_copy(
-        &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        pc: usize,
-        mask: u32,
-        copy: &AsyncCopy,
-    ) -> Result<(), Error> {
+    pub fn async_copy(&mut self, issue: Issue<'_>, copy: &AsyncCopy) -> Result<(), Error> {
+        let Issue { block, warp, pc, mask } = issue;
         let target = addresses(warp, copy.target.0, copy.target.1).map(shared_offset);
         let source = addresses(warp, copy.source.0, copy.source.1);
         let to = Request::new(pc, mask, &target, copy.bytes);
@@ -161,14 +155,8 @@ impl Worker<'_> {
         Some(region.pointer.wrapping_add((address - region.base) as usize))
     }
 
-    pub fn bulk_copy(
-        &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        pc: usize,
-        mask: u32,
-        copy: &BulkCopy,
-    ) -> Result<(), Error> {
+    pub fn bulk_copy(&mut self, issue: Issue<'_>, copy: &BulkCopy) -> Result<(), Error> {
+        let Issue { block, warp, pc, mask } = issue;
         let targets = addresses(warp, copy.target.0, copy.target.1);
         let sources = addresses(warp, copy.source.0, copy.source.1);
         let mbarriers = copy.mbarrier.map(|(base, offset)| addresses(warp, base, offset));

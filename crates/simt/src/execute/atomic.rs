@@ -1,12 +1,11 @@
 //! Atomics on global and shared memory.
 
-use super::block::Block;
 use super::bytes::{read_bytes, write_bytes};
 use super::lanes::lanes;
 use super::record::Side;
 use super::request::{Request, addresses, by_space};
 use super::warp::{Warp, read_row, write_row};
-use super::worker::Worker;
+use super::worker::{Issue, Worker};
 use crate::compute::half;
 use crate::compute::half::{Bf16, F16};
 use crate::error::Error;
@@ -100,22 +99,16 @@ fn values(warp: &Warp, row: Register) -> [u64; LANES] {
 }
 
 impl Worker<'_> {
-    pub fn atomic(
-        &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        pc: usize,
-        mask: u32,
-        atomic: &Atomic,
-    ) -> Result<(), Error> {
+    pub fn atomic(&mut self, issue: Issue<'_>, atomic: &Atomic) -> Result<(), Error> {
+        let Issue { block, warp, pc, mask } = issue;
         let mut all = addresses(warp, atomic.base, atomic.offset);
         if atomic.space != Space::Generic {
-            return self.atomic_in(block, warp, pc, mask, atomic, (atomic.space, &all));
+            return self.atomic_in(Issue { block, warp, pc, mask }, atomic, (atomic.space, &all));
         }
         self.observers.tallies[pc].generic += 1;
         for (space, lanes) in by_space(mask, &mut all) {
             if lanes != 0 {
-                self.atomic_in(block, warp, pc, lanes, atomic, (space, &all))?;
+                self.atomic_in(Issue { block, warp, pc, mask: lanes }, atomic, (space, &all))?;
             }
         }
         Ok(())
@@ -123,13 +116,11 @@ impl Worker<'_> {
 
     fn atomic_in(
         &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        pc: usize,
-        mask: u32,
+        issue: Issue<'_>,
         atomic: &Atomic,
         (space, all): (Space, &[u64; LANES]),
     ) -> Result<(), Error> {
+        let Issue { block, warp, pc, mask } = issue;
         let elements = 1 + atomic.more_sources.len() as u32;
         let bytes = atomic.t.bytes();
         let request = Request::new(pc, mask, all, bytes * elements);
@@ -141,7 +132,8 @@ impl Worker<'_> {
                 observer.cluster_atomics(others.count() as u64);
             }
             return self.in_blocks(block, warp, request, |worker, block, warp, request| {
-                worker.atomic_in(block, warp, pc, request.mask, atomic, (space, request.all))
+                let mask = request.mask;
+                worker.atomic_in(Issue { block, warp, pc, mask }, atomic, (space, request.all))
             });
         }
         let source_of = |element: usize| match element {

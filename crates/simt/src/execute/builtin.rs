@@ -4,7 +4,7 @@ use super::block::Block;
 use super::request::space_of;
 use super::run::Run;
 use super::warp::Warp;
-use super::worker::Worker;
+use super::worker::{Issue, Worker};
 use crate::error::Error;
 use crate::operation::{Builtin, Space};
 use crate::windows::{LOCAL_WINDOW, PARAMETER_WINDOW, SHARED_WINDOW};
@@ -33,14 +33,12 @@ impl Worker<'_> {
     #[allow(clippy::too_many_arguments)]
     pub fn builtin(
         &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        pc: usize,
-        mask: u32,
+        issue: Issue<'_>,
         which: Builtin,
         parameters: &[u32],
         result: Option<u32>,
     ) -> Result<(), Error> {
+        let Issue { block, warp, pc, mask } = issue;
         for lane in (0..32).filter(|lane| mask >> lane & 1 != 0) {
             let argument = |warp: &Warp, index: usize| warp.read_local(lane, parameters[index], 8);
             let value = match which {

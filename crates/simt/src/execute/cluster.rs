@@ -5,7 +5,7 @@
 use super::block::{Block, CLUSTER_BARRIER, Cluster, Turn};
 use super::request::Request;
 use super::warp::{Flow, Split, State, Warp};
-use super::worker::Worker;
+use super::worker::{Issue, Worker};
 use crate::error::Error;
 use crate::hash::mix;
 use crate::options::Schedule;
@@ -72,14 +72,8 @@ impl Worker<'_> {
     }
 
     /// Lanes arrive at the barrier of their cluster.
-    pub fn arrive_at_cluster(
-        &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        pc: usize,
-        mask: u32,
-        relaxed: bool,
-    ) -> Result<(), Error> {
+    pub fn arrive_at_cluster(&mut self, issue: Issue<'_>, relaxed: bool) -> Result<(), Error> {
+        let Issue { block, warp, pc, mask } = issue;
         let again = warp.at_cluster & mask;
         if again != 0 {
             return Err(Error::IllegalInstruction {

@@ -3,7 +3,7 @@
 use super::block::Block;
 use super::lanes::lanes;
 use super::warp::{Split, State, Warp, read_row, write_row};
-use super::worker::Worker;
+use super::worker::{Issue, Worker};
 use crate::findings::{Finding, Hazard};
 use crate::operation::{Operation, ReduceMode, ShuffleMode, VoteMode, WarpOperands};
 use crate::registers::LANES;
@@ -61,17 +61,11 @@ impl Worker<'_> {
         true
     }
 
-    pub fn exchange(
-        &mut self,
-        block: &Block,
-        warp: &mut Warp,
-        pc: usize,
-        mask: u32,
-        operation: &Operation,
-    ) {
+    pub fn exchange(&mut self, issue: Issue<'_>, operation: &Operation) {
+        let Issue { block, warp, pc, mask } = issue;
         match operation {
             Operation::Shuffle { mode, operands } => {
-                self.shuffle(block, warp, pc, mask, *mode, operands);
+                self.shuffle(Issue { block, warp, pc, mask }, *mode, operands);
             }
             Operation::Vote { mode, operands } => vote(warp, mask, *mode, operands),
             Operation::Match { all, operands } => match_lanes(warp, mask, *all, operands),
@@ -99,15 +93,8 @@ impl Worker<'_> {
         }
     }
 
-    fn shuffle(
-        &mut self,
-        block: &Block,
-        warp: &mut Warp,
-        pc: usize,
-        mask: u32,
-        mode: ShuffleMode,
-        operands: &WarpOperands,
-    ) {
+    fn shuffle(&mut self, issue: Issue<'_>, mode: ShuffleMode, operands: &WarpOperands) {
+        let Issue { block, warp, pc, mask } = issue;
         let registers = &mut warp.registers;
         let values = registers.words[operands.a.index() as usize];
         let b_row = registers.words[operands.b as usize];

@@ -4,7 +4,7 @@ use super::block::Block;
 use super::bytes::{read_bytes, write_bytes};
 use super::request::{Request, addresses, shared_offset};
 use super::warp::Warp;
-use super::worker::Worker;
+use super::worker::{Issue, Worker};
 use crate::error::Error;
 use crate::operation::{Access, Register};
 use crate::registers::LANES;
@@ -46,13 +46,11 @@ impl Worker<'_> {
 
     pub fn load_matrix(
         &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        pc: usize,
-        mask: u32,
+        issue: Issue<'_>,
         access: &Access,
         transpose: bool,
     ) -> Result<(), Error> {
+        let Issue { block, warp, pc, mask } = issue;
         let (all, used) = self.matrix_rows(block, warp, pc, mask, access)?;
         if self.observers.checking {
             let request = Request::new(pc, used, &all, 16);
@@ -80,13 +78,11 @@ impl Worker<'_> {
 
     pub fn store_matrix(
         &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        pc: usize,
-        mask: u32,
+        issue: Issue<'_>,
         access: &Access,
         transpose: bool,
     ) -> Result<(), Error> {
+        let Issue { block, warp, pc, mask } = issue;
         let (all, used) = self.matrix_rows(block, warp, pc, mask, access)?;
         if self.observers.checking {
             let request = Request::new(pc, used, &all, 16);

@@ -5,7 +5,7 @@ use super::bytes::{read_bytes, write_bytes};
 use super::lanes::lanes;
 use super::request::{Request, addresses, shared_offset};
 use super::warp::{Flow, Split, State, Warp};
-use super::worker::Worker;
+use super::worker::{Issue, Worker};
 use crate::error::Error;
 use crate::operation::{Base, MbarrierOperation};
 
@@ -69,13 +69,11 @@ impl Worker<'_> {
 
     pub fn mbarrier(
         &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        pc: usize,
-        mask: u32,
+        issue: Issue<'_>,
         target: (Base, i64),
         operation: &MbarrierOperation,
     ) -> Result<(), Error> {
+        let Issue { block, warp, pc, mask } = issue;
         if let MbarrierOperation::PendingCount { result, state } = operation {
             let states = warp.registers.longs[*state as usize];
             for lane in lanes(mask) {

@@ -4,7 +4,7 @@ use super::block::{Block, Stop};
 use super::bytes::read_bytes;
 use super::request::space_of;
 use super::warp::{Flow, Polled, Split, State, Warp, read_row, write_row};
-use super::worker::Worker;
+use super::worker::{Issue, Worker};
 use crate::error::Error;
 use crate::hash::mix;
 use crate::operation::{BarrierKind, Clock, MbarrierOperation, Operation};
@@ -204,10 +204,11 @@ impl Worker<'_> {
         if mask == 0 {
             return Ok(Flow::Next);
         }
+        let issue = Issue { block, warp, pc, mask };
         match operation {
-            Operation::Load(access) => self.load(block, warp, pc, mask, access)?,
-            Operation::Store(access) => self.store(block, warp, pc, mask, access)?,
-            Operation::Atomic(atomic) => self.atomic(block, warp, pc, mask, atomic)?,
+            Operation::Load(access) => self.access::<false>(issue, access)?,
+            Operation::Store(access) => self.access::<true>(issue, access)?,
+            Operation::Atomic(atomic) => self.atomic(issue, atomic)?,
             Operation::BranchTable { table, index } => {
                 return self.branch_table(warp, split, mask, (*table, *index), block);
             }
@@ -223,7 +224,7 @@ impl Worker<'_> {
                 return Err(Error::Trap { place, message: String::new() });
             }
             Operation::Builtin { which, parameters, result } => {
-                self.builtin(block, warp, pc, mask, *which, parameters, *result)?;
+                self.builtin(issue, *which, parameters, *result)?;
             }
             Operation::SaveFrame { .. }
             | Operation::RestoreFrame { .. }
@@ -255,7 +256,7 @@ impl Worker<'_> {
                 if !self.together(block, warp, split, mask, operands.members) {
                     return Ok(Flow::Left);
                 }
-                self.exchange(block, warp, pc, mask, operation);
+                self.exchange(Issue { block, warp, pc, mask }, operation);
             }
             Operation::ActiveMask { destination } => {
                 warp.registers.words[*destination as usize]
@@ -284,35 +285,35 @@ impl Worker<'_> {
                 let row = &mut warp.registers.predicates[*destination as usize];
                 *row = (*row & !mask) | (bits & mask);
             }
-            Operation::AsyncCopy(copy) => self.async_copy(block, warp, pc, mask, copy)?,
+            Operation::AsyncCopy(copy) => self.async_copy(issue, copy)?,
             Operation::AsyncCommit => warp.copy_group += 1,
             Operation::AsyncWait { pending } => self.async_wait(block, warp, *pending)?,
             Operation::Mbarrier { target, operation } => {
-                self.mbarrier(block, warp, pc, mask, *target, operation)?;
+                self.mbarrier(issue, *target, operation)?;
                 if let MbarrierOperation::Test { sleeps: true, result, .. } = **operation {
                     return Ok(self.sleep(warp, split, mask, *target, result));
                 }
             }
-            Operation::BulkCopy(copy) => self.bulk_copy(block, warp, pc, mask, copy)?,
+            Operation::BulkCopy(copy) => self.bulk_copy(issue, copy)?,
             Operation::BulkCommit => self.bulk_committed(block, warp),
             Operation::BulkWait { pending } => {
                 self.deliver_bulk(block)?;
                 self.bulk_awaited(block, warp, mask, *pending);
             }
             Operation::LoadMatrix { access, transpose } => {
-                self.load_matrix(block, warp, pc, mask, access, *transpose)?;
+                self.load_matrix(issue, access, *transpose)?;
             }
             Operation::StoreMatrix { access, transpose } => {
-                self.store_matrix(block, warp, pc, mask, access, *transpose)?;
+                self.store_matrix(issue, access, *transpose)?;
             }
-            Operation::Image(image) => self.image(block, warp, pc, mask, image)?,
-            Operation::Mma(mma) => self.multiply_tiles(block, warp, pc, mask, mma)?,
-            Operation::Wgmma(wgmma) => self.multiply_by_warps(block, warp, pc, mask, wgmma)?,
-            Operation::Wmma(mma) => self.multiply_fragments(block, warp, pc, mask, mma)?,
-            Operation::WmmaMove(fragment) => self.move_fragment(block, warp, pc, mask, fragment)?,
-            Operation::TensorCopy(copy) => self.tensor_copy(block, warp, pc, mask, copy)?,
+            Operation::Image(image) => self.image(issue, image)?,
+            Operation::Mma(mma) => self.multiply_tiles(issue, mma)?,
+            Operation::Wgmma(wgmma) => self.multiply_by_warps(issue, wgmma)?,
+            Operation::Wmma(mma) => self.multiply_fragments(issue, mma)?,
+            Operation::WmmaMove(fragment) => self.move_fragment(issue, fragment)?,
+            Operation::TensorCopy(copy) => self.tensor_copy(issue, copy)?,
             Operation::ClusterBarrier { arrives: true, relaxed } => {
-                self.arrive_at_cluster(block, warp, pc, mask, *relaxed)?;
+                self.arrive_at_cluster(issue, *relaxed)?;
             }
             Operation::ClusterBarrier { arrives: false, .. } => {
                 return Ok(self.wait_for_cluster(block, warp, split, mask));

@@ -4,7 +4,7 @@ use super::block::Block;
 use super::lanes::lanes;
 use super::request::Request;
 use super::warp::{Warp, read_row, write_row};
-use super::worker::Worker;
+use super::worker::{Issue, Worker};
 use crate::error::Error;
 use crate::image::{Beyond, ImageOperation, SurfaceAccess};
 use crate::observer::AccessKind;
@@ -14,19 +14,15 @@ use crate::texture::Image;
 
 impl Worker<'_> {
     /// Executes a texture or surface instruction.
-    pub fn image(
-        &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        pc: usize,
-        mask: u32,
-        operation: &ImageOperation,
-    ) -> Result<(), Error> {
+    pub fn image(&mut self, issue: Issue<'_>, operation: &ImageOperation) -> Result<(), Error> {
+        let Issue { block, warp, pc, mask } = issue;
         match operation {
-            ImageOperation::Fetch(fetch) => self.fetch(block, warp, pc, mask, fetch),
+            ImageOperation::Fetch(fetch) => self.fetch(Issue { block, warp, pc, mask }, fetch),
             ImageOperation::Load(access) => self.surface(block, warp, (pc, mask), access, false),
             ImageOperation::Store(access) => self.surface(block, warp, (pc, mask), access, true),
-            ImageOperation::Query(query) => self.query_texture(block, warp, pc, mask, query),
+            ImageOperation::Query(query) => {
+                self.query_texture(Issue { block, warp, pc, mask }, query)
+            }
         }
     }
 

@@ -11,7 +11,7 @@
 
 use super::block::Block;
 use super::warp::Warp;
-use super::worker::Worker;
+use super::worker::{Issue, Worker};
 use crate::compute::tensor::{MAX_A, MAX_B, MAX_C, Tile};
 use crate::error::Error;
 use crate::operation::{Mma, Register};
@@ -35,14 +35,8 @@ impl Worker<'_> {
         })
     }
 
-    pub fn multiply_tiles(
-        &self,
-        block: &Block,
-        warp: &mut Warp,
-        pc: usize,
-        mask: u32,
-        mma: &Mma,
-    ) -> Result<(), Error> {
+    pub fn multiply_tiles(&self, issue: Issue<'_>, mma: &Mma) -> Result<(), Error> {
+        let Issue { block, warp, pc, mask } = issue;
         self.require_all_lanes(block, warp, pc, mask)?;
         let mut tile = Tile { a: [0; MAX_A], b: [0; MAX_B], c: [0; MAX_C] };
         let registers = &mut warp.registers;

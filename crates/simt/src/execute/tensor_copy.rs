@@ -6,7 +6,7 @@ use super::pending::PendingBulk;
 use super::record::Side;
 use super::request::{Request, addresses, shared_offset, space_of};
 use super::warp::Warp;
-use super::worker::Worker;
+use super::worker::{Issue, Worker};
 use crate::error::Error;
 use crate::operation::{BulkDirection, Space, TensorCopy};
 use crate::tensor_map::{Piece, TensorMap};
@@ -24,14 +24,8 @@ fn whole_chunks(pieces: &mut Vec<Piece>) {
 }
 
 impl Worker<'_> {
-    pub fn tensor_copy(
-        &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        pc: usize,
-        mask: u32,
-        copy: &TensorCopy,
-    ) -> Result<(), Error> {
+    pub fn tensor_copy(&mut self, issue: Issue<'_>, copy: &TensorCopy) -> Result<(), Error> {
+        let Issue { block, warp, pc, mask } = issue;
         let shared = addresses(warp, copy.shared.0, copy.shared.1).map(shared_offset);
         let mbarriers = copy.mbarrier.map(|(base, offset)| addresses(warp, base, offset));
         for lane in lanes(mask) {

@@ -4,7 +4,7 @@ use super::block::Block;
 use super::lanes::lanes;
 use super::request::Request;
 use super::warp::{Warp, write_row};
-use super::worker::Worker;
+use super::worker::{Issue, Worker};
 use crate::compute::texture::{Detail, Footprint, Point, Tap, around, border, combine, decode};
 use crate::compute::texture::{TAPS, footprint};
 use crate::error::Error;
@@ -109,14 +109,8 @@ impl<'r> Worker<'r> {
         Err(self.refuse(block, warp, pc, mask, message))
     }
 
-    pub fn fetch(
-        &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        pc: usize,
-        mask: u32,
-        fetch: &Fetch,
-    ) -> Result<(), Error> {
+    pub fn fetch(&mut self, issue: Issue<'_>, fetch: &Fetch) -> Result<(), Error> {
+        let Issue { block, warp, pc, mask } = issue;
         for (group, texture) in self.objects(block, warp, pc, mask, fetch.address.object)? {
             let at = (&*block, &*warp, pc, group);
             self.check_geometry(at, &texture.image, fetch.address.geometry)?;
@@ -245,14 +239,8 @@ impl<'r> Worker<'r> {
         };
     }
 
-    pub fn query_texture(
-        &mut self,
-        block: &Block,
-        warp: &mut Warp,
-        pc: usize,
-        mask: u32,
-        query: &TextureQuery,
-    ) -> Result<(), Error> {
+    pub fn query_texture(&mut self, issue: Issue<'_>, query: &TextureQuery) -> Result<(), Error> {
+        let Issue { block, warp, pc, mask } = issue;
         for (group, texture) in self.objects(block, warp, pc, mask, query.object)? {
             let Image { shape, width, height, depth, .. } = texture.image;
             let answer = match (query.question, shape) {

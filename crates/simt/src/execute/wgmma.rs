@@ -10,7 +10,7 @@
 use super::block::Block;
 use super::request::Request;
 use super::warp::Warp;
-use super::worker::Worker;
+use super::worker::{Issue, Worker};
 use crate::compute::tensor::{MAX_A, MAX_B, MAX_C, Tile};
 use crate::error::Error;
 use crate::operation::{Factor, Register, Wgmma};
@@ -68,14 +68,8 @@ impl Descriptor {
 }
 
 impl Worker<'_> {
-    pub fn multiply_by_warps(
-        &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        pc: usize,
-        mask: u32,
-        wgmma: &Wgmma,
-    ) -> Result<(), Error> {
+    pub fn multiply_by_warps(&mut self, issue: Issue<'_>, wgmma: &Wgmma) -> Result<(), Error> {
+        let Issue { block, warp, pc, mask } = issue;
         self.require_all_lanes(block, warp, pc, mask)?;
         if warp.index / WARPS * WARPS + WARPS > block.warps.len() as u32 {
             return Err(Error::IllegalInstruction {

@@ -3,10 +3,8 @@
 //! PTX does not say how fragments lie, so that any layout will do which loads, products and stores have in common. The
 //! registers that a factor of f16 has beyond its elements are zero.
 
-use super::block::Block;
 use super::request::addresses;
-use super::warp::Warp;
-use super::worker::Worker;
+use super::worker::{Issue, Worker};
 use crate::compute::tensor::{MAX_A, MAX_B, MAX_C, Tile};
 use crate::error::Error;
 use crate::operation::{Mma, Register, WmmaMove};
@@ -14,14 +12,8 @@ use crate::registers::{LANES, Registers};
 use ptx::Type;
 
 impl Worker<'_> {
-    pub fn move_fragment(
-        &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        pc: usize,
-        mask: u32,
-        fragment: &WmmaMove,
-    ) -> Result<(), Error> {
+    pub fn move_fragment(&mut self, issue: Issue<'_>, fragment: &WmmaMove) -> Result<(), Error> {
+        let Issue { block, warp, pc, mask } = issue;
         self.require_all_lanes(block, warp, pc, mask)?;
         let from = addresses(warp, fragment.from.0, fragment.from.1);
         let (rows, columns) = (fragment.rows, fragment.columns);
@@ -47,7 +39,7 @@ impl Worker<'_> {
             let (register, shift) = (fragment.fragment[slot / per], slot % per * 8 * bytes);
             let field = if bytes < 8 { (1 << (8 * bytes)) - 1 } else { u64::MAX };
             if fragment.loads {
-                self.load(block, warp, pc, mask, &fragment.access)?;
+                self.access::<false>(Issue { block, warp, pc, mask }, &fragment.access)?;
                 let values: [u64; LANES] =
                     std::array::from_fn(|lane| get(&warp.registers, fragment.value, lane));
                 put(&mut warp.registers, register, 0..LANES, |lane, old| {
@@ -59,20 +51,14 @@ impl Worker<'_> {
                 put(&mut warp.registers, fragment.value, 0..LANES, |lane, _| {
                     values[lane] >> shift & field
                 });
-                self.store(block, warp, pc, mask, &fragment.access)?;
+                self.access::<true>(Issue { block, warp, pc, mask }, &fragment.access)?;
             }
         }
         Ok(())
     }
 
-    pub fn multiply_fragments(
-        &self,
-        block: &Block,
-        warp: &mut Warp,
-        pc: usize,
-        mask: u32,
-        mma: &Mma,
-    ) -> Result<(), Error> {
+    pub fn multiply_fragments(&self, issue: Issue<'_>, mma: &Mma) -> Result<(), Error> {
+        let Issue { block, warp, pc, mask } = issue;
         self.require_all_lanes(block, warp, pc, mask)?;
         let mut tile = Tile { a: [0; MAX_A], b: [0; MAX_B], c: [0; MAX_C] };
         let registers = &mut warp.registers;

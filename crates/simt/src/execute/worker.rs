@@ -1,11 +1,19 @@
 //! A worker.
 
-use super::block::Cluster;
+use super::block::{Block, Cluster};
 use super::observers::Observers;
 use super::run::Run;
 use super::shadow::shared::SharedShadow;
 use super::warp::Warp;
 use crate::observer::Observer;
+
+/// An instruction that lanes of a warp execute together.
+pub(crate) struct Issue<'a> {
+    pub block: &'a mut Block,
+    pub warp: &'a mut Warp,
+    pub pc: usize,
+    pub mask: u32,
+}
 
 /// One worker: runs blocks, keeps its own counts.
 pub(crate) struct Worker<'r> {
