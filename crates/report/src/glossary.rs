@@ -242,6 +242,17 @@ mod tests {
     }
 
     #[test]
+    fn a_doc_gets_the_links_that_it_uses() {
+        for term in terms(TEXT) {
+            let doc = format!("A [word] and\n[{}].\n", term.name);
+            let target = format!("]: {TARGET}{}\n", term.anchor());
+            let added = linked(&doc)[doc.len()..].to_lowercase();
+            assert_eq!(added, format!("\n[{}{target}", term.name).to_lowercase());
+        }
+        assert_eq!(linked(DOC), DOC, "it defines all that it uses");
+    }
+
+    #[test]
     fn a_term_is_found_by_its_name_in_any_case_and_in_the_plural() {
         let glossary = "# G\n\nFirst.\n\n<!-- core -->\n[warp], [bank\nconflict]\n<!-- /core -->\n\n## warp\n\nOne.\n\n## bank conflict\n\nTwo.\n";
         assert_eq!(terms(glossary).len(), 2);
