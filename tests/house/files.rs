@@ -65,7 +65,6 @@ const LONGER: &[(&str, &str)] = &[
         "crates/virtual_gpu/src/exports/kernel.rs",
         "a list: the driver's functions of modules and kernels",
     ),
-    ("crates/results/src/run.rs", "the types of one file, and how it is read and written"),
     ("crates/simt/src/module.rs", "what a parsed text is: kernels, parameters and variables"),
     ("crates/simt/src/compute/approximate/tables.rs", "numbers, one table per function"),
     (
