@@ -125,7 +125,7 @@ pub fn programs() -> String {
                 format!("{PRELUDE}fn main() -> Result<()> {{\n{text}Ok(())\n}}\n")
             };
             format!(
-                "{program}#[test]\nfn runs() {{\n    cuda_host::testing::checked(main).expect(\"it runs\");\n}}\n"
+                "{program}#[test]\nfn runs() -> anyhow::Result<()> {{\n    cuda_host::testing::checked(main)?;\n    Ok(())\n}}\n"
             )
         };
         let allowed = "#[allow(unused_imports, clippy::print_stdout)]";

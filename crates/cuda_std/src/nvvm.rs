@@ -152,6 +152,22 @@ intrinsics! {
         fn stmatrix_x4_trans(row: *mut u8, a: u32, b: u32, c: u32, d: u32);
 }
 
+/// Declares functions that read one special register each.
+macro_rules! special_registers {
+    ($($(#[$documentation:meta])* $name:ident;)*) => {
+        $(
+            $(#[$documentation])*
+            #[inline(always)]
+            #[must_use]
+            pub fn $name() -> u32 {
+                // SAFETY: reading a special register has no precondition.
+                unsafe { nvvm::$name() }
+            }
+        )*
+    };
+}
+pub(crate) use special_registers;
+
 /// Rust's own half-precision type, whose arithmetic LLVM lowers; here, because `float::half` has another of its name.
 #[cfg(target_arch = "nvptx64")]
 pub(crate) type NativeF16 = f16;

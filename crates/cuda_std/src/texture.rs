@@ -173,124 +173,69 @@ macro_rules! instruction {
     }};
 }
 
-impl<T: Texel> Texture<Buffer, T> {
-    /// The element at `index`; zero beyond the end. PTX: `tex.1d.v4.u32.s32`.
-    #[inline(always)]
-    #[must_use]
-    pub fn texel(self, index: i32) -> T {
-        instruction!("tex.1d.v4.u32.s32", self.handle, "{x}", "", x = in(reg32) index,)
-    }
+/// Declares fetches, each with its instruction, how it takes coordinates, and how it takes a level.
+macro_rules! fetches {
+    ($($dimensions:ident $texel:ident { $($(#[$documentation:meta])* $name:ident($($argument:ident: $kind:ty),*) -> $result:ty
+        = $instruction:literal $coordinates:literal $level:literal;)* })*) => {$(
+        fetches!(@impl $dimensions $texel {$(
+            $(#[$documentation])*
+            #[doc = concat!("PTX: `", $instruction, "`.")]
+            #[inline(always)]
+            #[must_use]
+            pub fn $name(self, $($argument: $kind),*) -> $result {
+                instruction!($instruction, self.handle, $coordinates, $level, $($argument = in(reg32) $argument,)*)
+            }
+        )*});
+    )*};
+    (@impl $dimensions:ident f32 { $($functions:tt)* }) => {
+        impl Texture<$dimensions, f32> { $($functions)* }
+    };
+    (@impl $dimensions:ident $texel:ident { $($functions:tt)* }) => {
+        impl<$texel: Texel> Texture<$dimensions, $texel> { $($functions)* }
+    };
 }
 
-impl<T: Texel> Texture<Line, T> {
-    /// The value at `x`. PTX: `tex.1d.v4.u32.f32`.
-    #[inline(always)]
-    #[must_use]
-    pub fn fetch(self, x: f32) -> T {
-        instruction!("tex.1d.v4.u32.f32", self.handle, "{x}", "", x = in(reg32) x,)
+fetches! {
+    Buffer T {
+        /// The element at `index`; zero beyond the end.
+        texel(index: i32) -> T = "tex.1d.v4.u32.s32" "{index}" "";
     }
-}
-
-impl<T: Texel> Texture<Plane, T> {
-    /// The value at `x` and `y`. PTX: `tex.2d.v4.u32.f32`.
-    #[inline(always)]
-    #[must_use]
-    pub fn fetch(self, x: f32, y: f32) -> T {
-        instruction!("tex.2d.v4.u32.f32", self.handle, "{x}, {y}", "", x = in(reg32) x, y = in(reg32) y,)
+    Line T {
+        /// The value at `x`.
+        fetch(x: f32) -> T = "tex.1d.v4.u32.f32" "{x}" "";
     }
-
-    /// The texel in this column and row; zero beyond the edge. PTX: `tex.2d.v4.u32.s32`.
-    #[inline(always)]
-    #[must_use]
-    pub fn texel(self, x: i32, y: i32) -> T {
-        instruction!("tex.2d.v4.u32.s32", self.handle, "{x}, {y}", "", x = in(reg32) x, y = in(reg32) y,)
+    Plane T {
+        /// The value at `x` and `y`.
+        fetch(x: f32, y: f32) -> T = "tex.2d.v4.u32.f32" "{x}, {y}" "";
+        /// The texel in this column and row; zero beyond the edge.
+        texel(x: i32, y: i32) -> T = "tex.2d.v4.u32.s32" "{x}, {y}" "";
+        /// The value at `x` and `y` of a level of detail, of an image with levels.
+        fetch_level(x: f32, y: f32, level: f32) -> T = "tex.level.2d.v4.u32.f32" "{x}, {y}" ", {level}";
     }
-
-    /// The value at `x` and `y` of a level of detail, of an image with levels. PTX: `tex.level.2d.v4.u32.f32`.
-    #[inline(always)]
-    #[must_use]
-    pub fn fetch_level(self, x: f32, y: f32, level: f32) -> T {
-        instruction!(
-            "tex.level.2d.v4.u32.f32", self.handle, "{x}, {y}", ", {level}",
-            x = in(reg32) x, y = in(reg32) y, level = in(reg32) level,
-        )
+    Plane f32 {
+        /// The first channel of the four texels around `x` and `y`: below left, below right, above right, above left, where
+        /// below is the larger y. The array was made for it.
+        gather(x: f32, y: f32) -> F32x4 = "tld4.r.2d.v4.u32.f32" "{x}, {y}" "";
     }
-}
-
-impl Texture<Plane, f32> {
-    /// The first channel of the four texels around `x` and `y`: below left, below right, above right, above left, where
-    /// below is the larger y. The array was made for it. PTX: `tld4.r.2d.v4.u32.f32`.
-    #[inline(always)]
-    #[must_use]
-    pub fn gather(self, x: f32, y: f32) -> F32x4 {
-        instruction!("tld4.r.2d.v4.u32.f32", self.handle, "{x}, {y}", "", x = in(reg32) x, y = in(reg32) y,)
+    Volume T {
+        /// The value at `x`, `y` and `z`.
+        fetch(x: f32, y: f32, z: f32) -> T = "tex.3d.v4.u32.f32" "{x}, {y}, {z}, {z}" "";
+        /// The texel in this column, row and slice; zero beyond the edge.
+        texel(x: i32, y: i32, z: i32) -> T = "tex.3d.v4.u32.s32" "{x}, {y}, {z}, {z}" "";
     }
-}
-
-impl<T: Texel> Texture<Volume, T> {
-    /// The value at `x`, `y` and `z`. PTX: `tex.3d.v4.u32.f32`.
-    #[inline(always)]
-    #[must_use]
-    pub fn fetch(self, x: f32, y: f32, z: f32) -> T {
-        instruction!(
-            "tex.3d.v4.u32.f32", self.handle, "{x}, {y}, {z}, {z}", "",
-            x = in(reg32) x, y = in(reg32) y, z = in(reg32) z,
-        )
+    Lines T {
+        /// The value at `x` of a layer; the last for a layer beyond it.
+        fetch(layer: u32, x: f32) -> T = "tex.a1d.v4.u32.f32" "{layer}, {x}" "";
     }
-
-    /// The texel in this column, row and slice; zero beyond the edge. PTX: `tex.3d.v4.u32.s32`.
-    #[inline(always)]
-    #[must_use]
-    pub fn texel(self, x: i32, y: i32, z: i32) -> T {
-        instruction!(
-            "tex.3d.v4.u32.s32", self.handle, "{x}, {y}, {z}, {z}", "",
-            x = in(reg32) x, y = in(reg32) y, z = in(reg32) z,
-        )
+    Planes T {
+        /// The value at `x` and `y` of a layer; the last for a layer beyond it.
+        fetch(layer: u32, x: f32, y: f32) -> T = "tex.a2d.v4.u32.f32" "{layer}, {x}, {y}, {y}" "";
+        /// The texel in this column and row of a layer; zero beyond the edge.
+        texel(layer: u32, x: i32, y: i32) -> T = "tex.a2d.v4.u32.s32" "{layer}, {x}, {y}, {y}" "";
     }
-}
-
-impl<T: Texel> Texture<Lines, T> {
-    /// The value at `x` of a layer; the last for a layer beyond it. PTX: `tex.a1d.v4.u32.f32`.
-    #[inline(always)]
-    #[must_use]
-    pub fn fetch(self, layer: u32, x: f32) -> T {
-        instruction!(
-            "tex.a1d.v4.u32.f32", self.handle, "{layer}, {x}", "", layer = in(reg32) layer, x = in(reg32) x,
-        )
-    }
-}
-
-impl<T: Texel> Texture<Planes, T> {
-    /// The value at `x` and `y` of a layer; the last for a layer beyond it. PTX: `tex.a2d.v4.u32.f32`.
-    #[inline(always)]
-    #[must_use]
-    pub fn fetch(self, layer: u32, x: f32, y: f32) -> T {
-        instruction!(
-            "tex.a2d.v4.u32.f32", self.handle, "{layer}, {x}, {y}, {y}", "",
-            layer = in(reg32) layer, x = in(reg32) x, y = in(reg32) y,
-        )
-    }
-
-    /// The texel in this column and row of a layer; zero beyond the edge. PTX: `tex.a2d.v4.u32.s32`.
-    #[inline(always)]
-    #[must_use]
-    pub fn texel(self, layer: u32, x: i32, y: i32) -> T {
-        instruction!(
-            "tex.a2d.v4.u32.s32", self.handle, "{layer}, {x}, {y}, {y}", "",
-            layer = in(reg32) layer, x = in(reg32) x, y = in(reg32) y,
-        )
-    }
-}
-
-impl<T: Texel> Texture<Cube, T> {
-    /// The value that this direction points to. PTX: `tex.cube.v4.u32.f32`.
-    #[inline(always)]
-    #[must_use]
-    pub fn fetch(self, x: f32, y: f32, z: f32) -> T {
-        instruction!(
-            "tex.cube.v4.u32.f32", self.handle, "{x}, {y}, {z}, {z}", "",
-            x = in(reg32) x, y = in(reg32) y, z = in(reg32) z,
-        )
+    Cube T {
+        /// The value that this direction points to.
+        fetch(x: f32, y: f32, z: f32) -> T = "tex.cube.v4.u32.f32" "{x}, {y}, {z}, {z}" "";
     }
 }
 

@@ -10,76 +10,36 @@
 
 use glam::{UVec2, UVec3};
 
-use crate::nvvm;
+use crate::nvvm::{self, special_registers};
 
-/// Defines a function that reads one special register.
-macro_rules! index_register {
-    ($($(#[$documentation:meta])* $name:ident;)*) => {
+/// Declares functions that read a special register along each axis, and along all.
+macro_rules! axes {
+    ($($what:literal $register:literal: $all:ident = $x:ident $y:ident $z:ident;)*) => {
         $(
-            $(#[$documentation])*
+            special_registers! {
+                #[doc = concat!($what, " along x. PTX: `%", $register, ".x`.")]
+                $x;
+                #[doc = concat!($what, " along y. PTX: `%", $register, ".y`.")]
+                $y;
+                #[doc = concat!($what, " along z. PTX: `%", $register, ".z`.")]
+                $z;
+            }
+
+            #[doc = concat!($what, " along each axis. PTX: `%", $register, "`.")]
             #[inline(always)]
             #[must_use]
-            pub fn $name() -> u32 {
-                // SAFETY: reading a special register has no precondition.
-                unsafe { nvvm::$name() }
+            pub fn $all() -> UVec3 {
+                UVec3::new($x(), $y(), $z())
             }
         )*
     };
 }
 
-index_register! {
-    /// The thread's x index in its block. PTX: `%tid.x`.
-    thread_idx_x;
-    /// The thread's y index in its block. PTX: `%tid.y`.
-    thread_idx_y;
-    /// The thread's z index in its block. PTX: `%tid.z`.
-    thread_idx_z;
-    /// The block's x index in the grid. PTX: `%ctaid.x`.
-    block_idx_x;
-    /// The block's y index in the grid. PTX: `%ctaid.y`.
-    block_idx_y;
-    /// The block's z index in the grid. PTX: `%ctaid.z`.
-    block_idx_z;
-    /// Threads per block along x. PTX: `%ntid.x`.
-    block_dim_x;
-    /// Threads per block along y. PTX: `%ntid.y`.
-    block_dim_y;
-    /// Threads per block along z. PTX: `%ntid.z`.
-    block_dim_z;
-    /// Blocks in the grid along x. PTX: `%nctaid.x`.
-    grid_dim_x;
-    /// Blocks in the grid along y. PTX: `%nctaid.y`.
-    grid_dim_y;
-    /// Blocks in the grid along z. PTX: `%nctaid.z`.
-    grid_dim_z;
-}
-
-/// The thread's index in its block. PTX: `%tid`.
-#[inline(always)]
-#[must_use]
-pub fn thread_idx() -> UVec3 {
-    UVec3::new(thread_idx_x(), thread_idx_y(), thread_idx_z())
-}
-
-/// The block's index in the grid. PTX: `%ctaid`.
-#[inline(always)]
-#[must_use]
-pub fn block_idx() -> UVec3 {
-    UVec3::new(block_idx_x(), block_idx_y(), block_idx_z())
-}
-
-/// Threads per block along each axis. PTX: `%ntid`.
-#[inline(always)]
-#[must_use]
-pub fn block_dim() -> UVec3 {
-    UVec3::new(block_dim_x(), block_dim_y(), block_dim_z())
-}
-
-/// Blocks in the grid along each axis. PTX: `%nctaid`.
-#[inline(always)]
-#[must_use]
-pub fn grid_dim() -> UVec3 {
-    UVec3::new(grid_dim_x(), grid_dim_y(), grid_dim_z())
+axes! {
+    "The thread's index in its block" "tid": thread_idx = thread_idx_x thread_idx_y thread_idx_z;
+    "The block's index in the grid" "ctaid": block_idx = block_idx_x block_idx_y block_idx_z;
+    "Threads per block" "ntid": block_dim = block_dim_x block_dim_y block_dim_z;
+    "Blocks in the grid" "nctaid": grid_dim = grid_dim_x grid_dim_y grid_dim_z;
 }
 
 /// The thread's index in the whole launch, whatever its dimensions: block by block in the order x,

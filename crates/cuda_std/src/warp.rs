@@ -18,7 +18,7 @@
 
 mod tile;
 
-use crate::nvvm;
+use crate::nvvm::{self, special_registers};
 use crate::{bf16, f16};
 pub use tile::Tile;
 
@@ -28,22 +28,7 @@ pub const WARP_SIZE: u32 = 32;
 /// The mask of all 32 lanes.
 pub const FULL_MASK: u32 = u32::MAX;
 
-/// Defines a function that reads one special register of the warp.
-macro_rules! lane_register {
-    ($($(#[$documentation:meta])* $name:ident;)*) => {
-        $(
-            $(#[$documentation])*
-            #[inline(always)]
-            #[must_use]
-            pub fn $name() -> u32 {
-                // SAFETY: reading a special register has no precondition.
-                unsafe { nvvm::$name() }
-            }
-        )*
-    };
-}
-
-lane_register! {
+special_registers! {
     /// The thread's lane in its warp, below 32. PTX: `%laneid`.
     lane_id;
     /// The mask of this lane alone. PTX: `%lanemask_eq`. Beyond rust-cuda.

@@ -16,10 +16,10 @@
 //! | L2 residency | [`l2`] |
 //! | more than 48 KiB of shared memory, registers, occupancy | [`function`] |
 //! | cooperative and cluster launches | [`launch::Launch`] |
-//! | managed memory by range | [`managed`] |
+//! | managed memory by range | `managed`, with the feature `cust` |
 //! | `static` and constant arrays of a module | [`symbol::symbol`] |
 //! | maps of tensors for copies by the TMA | [`tensor_map::Tiled`] |
-//! | images: arrays, levels, textures, surfaces | [`texture`] |
+//! | images: arrays, levels, textures, surfaces | `texture`, with the feature `cust` |
 //! | the memory space of a pointer | [`mod@pointer`] |
 //! | several devices | [`peer`] |
 

@@ -137,36 +137,34 @@ macro_rules! atomic {
         )*
     };
     (
-        @methods $name:ident $value:ident $scope:ident []
+        @methods $name:ident $value:ident $scope:ident $safety:tt
         $($(#[$documentation:meta])* $method:ident($($argument:ident: $kind:ty)?) $(-> $result:ty)? = $operation:ident;)*
     ) => {
         impl $name {
-            $(
-                $(#[$documentation])*
-                #[inline(always)]
-                pub fn $method(&self, $($argument: $kind,)? ordering: Ordering) $(-> $result)? {
-                    // SAFETY: the place is valid because `self` is.
-                    unsafe { $value::$operation::<$scope>(self.as_ptr(), $($argument,)? ordering) }
-                }
-            )*
+            $(atomic!(@method $safety $(#[$documentation])*
+                $method(self $(, $argument: $kind)?, ordering: Ordering) $(-> $result)?
+                = $value::$operation::<$scope>(self.as_ptr(), $($argument,)? ordering));)*
         }
     };
-    (
-        @methods $name:ident $value:ident $scope:ident [unsafe]
-        $($(#[$documentation:meta])* $method:ident($($argument:ident: $kind:ty)?) $(-> $result:ty)? = $operation:ident;)*
-    ) => {
-        impl $name {
-            $(
-                $(#[$documentation])*
-                ///
-                /// # Safety
-                /// While threads of one block access the number, threads of others must not.
-                #[inline(always)]
-                pub unsafe fn $method(&self, $($argument: $kind,)? ordering: Ordering) $(-> $result)? {
-                    // SAFETY: the place is valid because `self` is; the scope is the caller's part.
-                    unsafe { $value::$operation::<$scope>(self.as_ptr(), $($argument,)? ordering) }
-                }
-            )*
+    (@method [] $(#[$documentation:meta])* $method:ident($self:ident $(, $argument:ident: $kind:ty)*) $(-> $result:ty)?
+        = $call:expr) => {
+        $(#[$documentation])*
+        #[inline(always)]
+        pub fn $method(&$self $(, $argument: $kind)*) $(-> $result)? {
+            // SAFETY: the place is valid because `self` is.
+            unsafe { $call }
+        }
+    };
+    (@method [unsafe] $(#[$documentation:meta])* $method:ident($self:ident $(, $argument:ident: $kind:ty)*)
+        $(-> $result:ty)? = $call:expr) => {
+        $(#[$documentation])*
+        ///
+        /// # Safety
+        /// - Aliasing: while threads of one block access the number, threads of others do not.
+        #[inline(always)]
+        pub unsafe fn $method(&$self $(, $argument: $kind)*) $(-> $result)? {
+            // SAFETY: the place is valid because `self` is; the scope is the caller's part.
+            unsafe { $call }
         }
     };
     // PTX has these for 4 and 8 bytes only.
@@ -185,169 +183,79 @@ macro_rules! atomic {
             fetch_xor(value: $value) -> $value = xor;
         );
     };
-    (@compare $name:ident $value:ident $scope:ident []) => {
+    (@compare $name:ident $value:ident $scope:ident [$($safety:ident)?]) => {
         impl $name {
-            /// Replaces the value when its bits are those of `current`. Returns the old value, as
-            /// `Ok` when it was replaced. PTX: `atom.cas`. Beyond rust-cuda.
-            ///
-            /// # Errors
-            /// The old value, when it was not `current`.
-            #[inline(always)]
-            pub fn compare_exchange(
-                &self,
-                current: $value,
-                new: $value,
-                success: Ordering,
-                failure: Ordering,
-            ) -> Result<$value, $value> {
-                // SAFETY: the place is valid because `self` is.
-                unsafe {
-                    $value::compare_exchange::<$scope>(self.as_ptr(), current, new, success, failure)
-                }
-            }
+            atomic!(@method [$($safety)?]
+                /// Replaces the value when its bits are those of `current`. Returns the old value, as
+                /// `Ok` when it was replaced. PTX: `atom.cas`. Beyond rust-cuda.
+                ///
+                /// # Errors
+                /// The old value, when it was not `current`.
+                compare_exchange(self, current: $value, new: $value, success: Ordering, failure: Ordering)
+                -> Result<$value, $value>
+                = $value::compare_exchange::<$scope>(self.as_ptr(), current, new, success, failure));
         }
     };
-    (@compare $name:ident $value:ident $scope:ident [unsafe]) => {
-        impl $name {
-            /// Replaces the value when its bits are those of `current`. Returns the old value, as
-            /// `Ok` when it was replaced. PTX: `atom.cas`. Beyond rust-cuda.
-            ///
-            /// # Errors
-            /// The old value, when it was not `current`.
-            ///
-            /// # Safety
-            /// While threads of one block access the number, threads of others must not.
-            #[inline(always)]
-            pub unsafe fn compare_exchange(
-                &self,
-                current: $value,
-                new: $value,
-                success: Ordering,
-                failure: Ordering,
-            ) -> Result<$value, $value> {
-                // SAFETY: the place is valid because `self` is; the scope is the caller's part.
-                unsafe {
-                    $value::compare_exchange::<$scope>(self.as_ptr(), current, new, success, failure)
-                }
-            }
-        }
+}
+
+/// Declares a number's type in each scope, the operations of integers where it is one, and those of a counter.
+macro_rules! in_each_scope {
+    ($($about:literal $value:ident $alignment:tt: $device:ident $block:ident $system:ident $note:literal $($more:ident)*;)*) => {
+        atomic! { $(
+            #[doc = concat!($about, " atomic for the device", $note)]
+            $device($value, Device, align $alignment);
+            #[doc = concat!($about, " atomic for the block", $note)]
+            $block($value, Block, align $alignment) unsafe;
+            #[doc = concat!($about, " atomic for all devices and the host", $note)]
+            $system($value, System, align $alignment);
+        )* }
+        $($(
+            $more!($device $value Device []);
+            $more!($block $value Block [unsafe]);
+            $more!($system $value System []);
+        )*)*
     };
 }
 
 /// Adds the operations that only integers have.
 macro_rules! integer {
-    ($($name:ident($value:ident, $scope:ident) $($safety:ident)?;)*) => {
-        $(
-            atomic!(@methods $name $value $scope [$($safety)?]
-                /// Keeps the smaller value, and returns the old one. PTX: `atom.min`.
-                fetch_min(value: $value) -> $value = minimum;
-                /// Keeps the larger value, and returns the old one. PTX: `atom.max`.
-                fetch_max(value: $value) -> $value = maximum;
-            );
-        )*
+    ($name:ident $value:ident $scope:ident $safety:tt) => {
+        atomic!(@methods $name $value $scope $safety
+            /// Keeps the smaller value, and returns the old one. PTX: `atom.min`.
+            fetch_min(value: $value) -> $value = minimum;
+            /// Keeps the larger value, and returns the old one. PTX: `atom.max`.
+            fetch_max(value: $value) -> $value = maximum;
+        );
     };
 }
 
 /// Adds the operations that only `u32` has.
 macro_rules! counter {
-    ($($name:ident($scope:ident) $($safety:ident)?;)*) => {
-        $(
-            atomic!(@methods $name u32 $scope [$($safety)?]
-                /// Adds 1, or starts again at 0 when the value is at least `limit`, and returns the
-                /// old value: CUDA's `atomicInc`. A counter of `limit + 1` tickets is back at 0 when
-                /// the last one is taken. PTX: `atom.inc`. Beyond rust-cuda.
-                fetch_inc(limit: u32) -> u32 = increment;
-                /// Subtracts 1, or starts again at `limit` when the value is 0 or above `limit`, and
-                /// returns the old value: CUDA's `atomicDec`. PTX: `atom.dec`. Beyond rust-cuda.
-                fetch_dec(limit: u32) -> u32 = decrement;
-            );
-        )*
+    ($name:ident $value:ident $scope:ident $safety:tt) => {
+        atomic!(@methods $name $value $scope $safety
+            /// Adds 1, or starts again at 0 when the value is at least `limit`, and returns the
+            /// old value: CUDA's `atomicInc`. A counter of `limit + 1` tickets is back at 0 when
+            /// the last one is taken. PTX: `atom.inc`. Beyond rust-cuda.
+            fetch_inc(limit: u32) -> u32 = increment;
+            /// Subtracts 1, or starts again at `limit` when the value is 0 or above `limit`, and
+            /// returns the old value: CUDA's `atomicDec`. PTX: `atom.dec`. Beyond rust-cuda.
+            fetch_dec(limit: u32) -> u32 = decrement;
+        );
     };
 }
 
-atomic! {
-    /// An `f32` that is atomic for the device.
-    AtomicF32(f32, Device, align 4);
-    /// An `f64` that is atomic for the device.
-    AtomicF64(f64, Device, align 8);
-    /// An `f32` that is atomic for the block.
-    BlockAtomicF32(f32, Block, align 4) unsafe;
-    /// An `f64` that is atomic for the block.
-    BlockAtomicF64(f64, Block, align 8) unsafe;
-    /// An `f32` that is atomic for all devices and the host.
-    SystemAtomicF32(f32, System, align 4);
-    /// An `f64` that is atomic for all devices and the host.
-    SystemAtomicF64(f64, System, align 8);
-    /// A `u32` that is atomic for the device. Beyond rust-cuda.
-    AtomicU32(u32, Device, align 4);
-    /// An `i32` that is atomic for the device. Beyond rust-cuda.
-    AtomicI32(i32, Device, align 4);
-    /// A `u64` that is atomic for the device. Beyond rust-cuda.
-    AtomicU64(u64, Device, align 8);
-    /// An `i64` that is atomic for the device. Beyond rust-cuda.
-    AtomicI64(i64, Device, align 8);
-    /// A `u32` that is atomic for the block. Beyond rust-cuda.
-    BlockAtomicU32(u32, Block, align 4) unsafe;
-    /// An `i32` that is atomic for the block. Beyond rust-cuda.
-    BlockAtomicI32(i32, Block, align 4) unsafe;
-    /// A `u64` that is atomic for the block. Beyond rust-cuda.
-    BlockAtomicU64(u64, Block, align 8) unsafe;
-    /// An `i64` that is atomic for the block. Beyond rust-cuda.
-    BlockAtomicI64(i64, Block, align 8) unsafe;
-    /// A `u32` that is atomic for all devices and the host. Beyond rust-cuda.
-    SystemAtomicU32(u32, System, align 4);
-    /// An `i32` that is atomic for all devices and the host. Beyond rust-cuda.
-    SystemAtomicI32(i32, System, align 4);
-    /// A `u64` that is atomic for all devices and the host. Beyond rust-cuda.
-    SystemAtomicU64(u64, System, align 8);
-    /// An `i64` that is atomic for all devices and the host. Beyond rust-cuda.
-    SystemAtomicI64(i64, System, align 8);
-    /// An [`f16`](struct@f16) that is atomic for the device. Beyond rust-cuda.
-    AtomicF16(f16, Device, align 2);
-    /// An [`f16`](struct@f16) that is atomic for the block. Beyond rust-cuda.
-    BlockAtomicF16(f16, Block, align 2) unsafe;
-    /// An [`f16`](struct@f16) that is atomic for all devices and the host. Beyond rust-cuda.
-    SystemAtomicF16(f16, System, align 2);
-    /// A [`bf16`] that is atomic for the device; sums need compute capability 9.0. Beyond rust-cuda.
-    AtomicBf16(bf16, Device, align 2);
-    /// A [`bf16`] that is atomic for the block; sums need compute capability 9.0. Beyond rust-cuda.
-    BlockAtomicBf16(bf16, Block, align 2) unsafe;
-    /// A [`bf16`] that is atomic for all devices and the host; sums need compute capability 9.0. Beyond rust-cuda.
-    SystemAtomicBf16(bf16, System, align 2);
-    /// Two `f16` whose sums are atomic for the device, each half by itself. Beyond rust-cuda.
-    AtomicF16x2(F16x2, Device, align 4);
-    /// Two `f16` whose sums are atomic for the block, each half by itself. Beyond rust-cuda.
-    BlockAtomicF16x2(F16x2, Block, align 4) unsafe;
-    /// Two `f16` whose sums are atomic for all devices and the host, each half by itself. Beyond rust-cuda.
-    SystemAtomicF16x2(F16x2, System, align 4);
-    /// Two `bf16` whose sums are atomic for the device, each half by itself; sums need compute capability 9.0. Beyond
-    /// rust-cuda.
-    AtomicBf16x2(Bf16x2, Device, align 4);
-    /// Two `bf16` whose sums are atomic for the block, each half by itself; sums need compute capability 9.0. Beyond
-    /// rust-cuda.
-    BlockAtomicBf16x2(Bf16x2, Block, align 4) unsafe;
-    /// Two `bf16` whose sums are atomic for all devices and the host, each half by itself; sums need compute capability
-    /// 9.0. Beyond rust-cuda.
-    SystemAtomicBf16x2(Bf16x2, System, align 4);
-}
-
-integer! {
-    AtomicU32(u32, Device);
-    AtomicI32(i32, Device);
-    AtomicU64(u64, Device);
-    AtomicI64(i64, Device);
-    BlockAtomicU32(u32, Block) unsafe;
-    BlockAtomicI32(i32, Block) unsafe;
-    BlockAtomicU64(u64, Block) unsafe;
-    BlockAtomicI64(i64, Block) unsafe;
-    SystemAtomicU32(u32, System);
-    SystemAtomicI32(i32, System);
-    SystemAtomicU64(u64, System);
-    SystemAtomicI64(i64, System);
-}
-
-counter! {
-    AtomicU32(Device);
-    BlockAtomicU32(Block) unsafe;
-    SystemAtomicU32(System);
+in_each_scope! {
+    "An `f32` that is" f32 4: AtomicF32 BlockAtomicF32 SystemAtomicF32 ".";
+    "An `f64` that is" f64 8: AtomicF64 BlockAtomicF64 SystemAtomicF64 ".";
+    "A `u32` that is" u32 4: AtomicU32 BlockAtomicU32 SystemAtomicU32 ". Beyond rust-cuda." integer counter;
+    "An `i32` that is" i32 4: AtomicI32 BlockAtomicI32 SystemAtomicI32 ". Beyond rust-cuda." integer;
+    "A `u64` that is" u64 8: AtomicU64 BlockAtomicU64 SystemAtomicU64 ". Beyond rust-cuda." integer;
+    "An `i64` that is" i64 8: AtomicI64 BlockAtomicI64 SystemAtomicI64 ". Beyond rust-cuda." integer;
+    "An [`f16`](struct@f16) that is" f16 2: AtomicF16 BlockAtomicF16 SystemAtomicF16 ". Beyond rust-cuda.";
+    "A [`bf16`] that is" bf16 2: AtomicBf16 BlockAtomicBf16 SystemAtomicBf16
+        "; sums need compute capability 9.0. Beyond rust-cuda.";
+    "Two `f16` whose sums are" F16x2 4: AtomicF16x2 BlockAtomicF16x2 SystemAtomicF16x2
+        ", each half by itself. Beyond rust-cuda.";
+    "Two `bf16` whose sums are" Bf16x2 4: AtomicBf16x2 BlockAtomicBf16x2 SystemAtomicBf16x2
+        ", each half by itself; sums need compute capability 9.0. Beyond rust-cuda.";
 }

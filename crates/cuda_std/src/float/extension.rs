@@ -80,9 +80,25 @@ pub trait FloatExt: Sized + super::private::Sealed {
     fn yn(self, order: i32) -> Self;
 }
 
-/// Implements [`FloatExt`].
+/// Implements [`FloatExt`] for both floats, by functions of `f32` and of `f64`.
 macro_rules! float_ext {
-    ($($kind:ident {
+    (plain { $($method:ident = $single:ident $double:ident;)* }) => {
+        float_ext! { @
+            f32 {
+                plain { $($method = $single;)* }
+                order { jn = jnf; yn = ynf; }
+                frexp frexpf; ilogb ilogbf; scalbn scalbnf;
+                rint rintf; floor floorf; pi_rest -8.742_278e-8;
+            }
+            f64 {
+                plain { $($method = $double;)* }
+                order { jn = jn; yn = yn; }
+                frexp frexp; ilogb ilogb; scalbn scalbn;
+                rint rint; floor floor; pi_rest 1.224_646_799_147_353_2e-16;
+            }
+        }
+    };
+    (@ $($kind:ident {
         plain { $($method:ident = $function:ident;)* }
         order { $($order_method:ident = $order_function:ident;)* }
         frexp $frexp:ident; ilogb $ilogb:ident; scalbn $scalbn:ident;
@@ -194,43 +210,16 @@ macro_rules! float_ext {
 }
 
 float_ext! {
-    f32 {
-        plain {
-        error_function = erff;
-        complementary_error_function = erfcf;
-        j0 = j0f;
-        j1 = j1f;
-        log_gamma = lgammaf;
-        log1p = log1pf;
-        gamma = tgammaf;
-        y0 = y0f;
-        y1 = y1f;
-        }
-        order {
-            jn = jnf;
-            yn = ynf;
-        }
-        frexp frexpf; ilogb ilogbf; scalbn scalbnf;
-        rint rintf; floor floorf; pi_rest -8.742_278e-8;
-    }
-    f64 {
-        plain {
-        error_function = erf;
-        complementary_error_function = erfc;
-        j0 = j0;
-        j1 = j1;
-        log_gamma = lgamma;
-        log1p = log1p;
-        gamma = tgamma;
-        y0 = y0;
-        y1 = y1;
-        }
-        order {
-            jn = jn;
-            yn = yn;
-        }
-        frexp frexp; ilogb ilogb; scalbn scalbn;
-        rint rint; floor floor; pi_rest 1.224_646_799_147_353_2e-16;
+    plain {
+        error_function = erff erf;
+        complementary_error_function = erfcf erfc;
+        j0 = j0f j0;
+        j1 = j1f j1;
+        log_gamma = lgammaf lgamma;
+        log1p = log1pf log1p;
+        gamma = tgammaf tgamma;
+        y0 = y0f y0;
+        y1 = y1f y1;
     }
 }
 

@@ -143,9 +143,26 @@ pub trait GpuFloat: Copy + PartialOrd + private::Sealed {
     fn atanh(self) -> Self;
 }
 
-/// Implements [`GpuFloat`].
+/// Implements [`GpuFloat`] for both floats, by functions of `f32` and of `f64`.
 macro_rules! gpu_float {
-    ($($kind:ident {
+    (
+        hardware { $($hardware:ident $hardware_arguments:tt $single_on_host:ident $on_host:ident;)* }
+        libm { $($method:ident $arguments:tt $single:ident $function:ident;)* }
+    ) => {
+        gpu_float! { @
+            f32 {
+                hardware { $($hardware $hardware_arguments $single_on_host;)* }
+                libm { $($method $arguments $single;)* }
+                round roundf; acosh acoshf;
+            }
+            f64 {
+                hardware { $($hardware $hardware_arguments $on_host;)* }
+                libm { $($method $arguments $function;)* }
+                round round; acosh acosh;
+            }
+        }
+    };
+    (@ $($kind:ident {
         hardware { $($hardware:ident($($hardware_argument:ident),*) $on_host:ident;)* }
         libm { $($method:ident($($argument:ident),*) $function:ident;)* }
         round $round:ident; acosh $acosh:ident;
@@ -249,73 +266,36 @@ macro_rules! gpu_float {
 }
 
 gpu_float! {
-    f32 {
-        hardware {
-            floor() floorf;
-            ceil() ceilf;
-            trunc() truncf;
-            sqrt() sqrtf;
-            mul_add(a, b) fmaf;
-        }
-        libm {
-            powf(n) powf;
-            exp() expf;
-            exp2() exp2f;
-            ln() logf;
-            log2() log2f;
-            log10() log10f;
-            cbrt() cbrtf;
-            hypot(other) hypotf;
-            sin() sinf;
-            cos() cosf;
-            tan() tanf;
-            asin() asinf;
-            acos() acosf;
-            atan() atanf;
-            atan2(other) atan2f;
-            exp_m1() expm1f;
-            ln_1p() log1pf;
-            sinh() sinhf;
-            cosh() coshf;
-            tanh() tanhf;
-            asinh() asinhf;
-            atanh() atanhf;
-        }
-        round roundf; acosh acoshf;
+    hardware {
+        floor() floorf floor;
+        ceil() ceilf ceil;
+        trunc() truncf trunc;
+        sqrt() sqrtf sqrt;
+        mul_add(a, b) fmaf fma;
     }
-    f64 {
-        hardware {
-            floor() floor;
-            ceil() ceil;
-            trunc() trunc;
-            sqrt() sqrt;
-            mul_add(a, b) fma;
-        }
-        libm {
-            powf(n) pow;
-            exp() exp;
-            exp2() exp2;
-            ln() log;
-            log2() log2;
-            log10() log10;
-            cbrt() cbrt;
-            hypot(other) hypot;
-            sin() sin;
-            cos() cos;
-            tan() tan;
-            asin() asin;
-            acos() acos;
-            atan() atan;
-            atan2(other) atan2;
-            exp_m1() expm1;
-            ln_1p() log1p;
-            sinh() sinh;
-            cosh() cosh;
-            tanh() tanh;
-            asinh() asinh;
-            atanh() atanh;
-        }
-        round round; acosh acosh;
+    libm {
+        powf(n) powf pow;
+        exp() expf exp;
+        exp2() exp2f exp2;
+        ln() logf log;
+        log2() log2f log2;
+        log10() log10f log10;
+        cbrt() cbrtf cbrt;
+        hypot(other) hypotf hypot;
+        sin() sinf sin;
+        cos() cosf cos;
+        tan() tanf tan;
+        asin() asinf asin;
+        acos() acosf acos;
+        atan() atanf atan;
+        atan2(other) atan2f atan2;
+        exp_m1() expm1f expm1;
+        ln_1p() log1pf log1p;
+        sinh() sinhf sinh;
+        cosh() coshf cosh;
+        tanh() tanhf tanh;
+        asinh() asinhf asinh;
+        atanh() atanhf atanh;
     }
 }
 

@@ -21,8 +21,9 @@ pub static PATTERN: Pattern = Pattern {
     variants: &[Variant::kernel("coalesced", |launcher, arrays, size| {
         let [n] = size.get().map(|n: usize| n as u32);
         let arguments = (A, arrays.input(0), arrays.input(1), arrays.output(0));
+        let grid = n.div_ceil(THREADS_PER_BLOCK);
         // SAFETY: the arrays live until the instrument has waited, and the output is another one than the inputs.
-        Ok(unsafe { launcher.enqueue(saxpy_coalesced, n.div_ceil(THREADS_PER_BLOCK), arguments) }?)
+        Ok(unsafe { launcher.enqueue(saxpy_coalesced, grid, arguments) }?)
     })],
 };
 
