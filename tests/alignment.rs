@@ -11,7 +11,8 @@ use cuda_host::{Checks, Gpu, KernelFault, Misuse};
 use host::patterns::ALL as PATTERNS;
 use std::collections::BTreeSet;
 
-/// What is wrong about the outcomes of a pattern's variants with misaligned arrays; the variants that failed by name.
+/// Returns what is wrong about the outcomes of a pattern's variants with misaligned arrays; the variants that failed
+/// by name.
 fn outcomes(
     gpu: &Gpu,
     pattern: &Pattern,

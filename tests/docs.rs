@@ -41,7 +41,7 @@ fn with_doc(source: &str, doc: &str) -> String {
     doc.chain(rest.map(str::to_owned)).flat_map(|line| [line, "\n".to_owned()]).collect()
 }
 
-/// What is wrong in a doc, for a person who has just written it.
+/// Returns what is wrong in a doc, for a person who has just written it.
 fn faults_of(doc: &str, words: &[(&str, &str)]) -> Vec<String> {
     let mut faults = checks::dead_links(doc, GLOSSARY);
     faults.extend(checks::unlinked_terms(doc, GLOSSARY));
@@ -197,7 +197,7 @@ fn the_memory_spaces_of_a_doc_are_those_of_the_catalogue() {
     assert_eq!(found, 1, "one doc has the memory spaces");
 }
 
-/// What each row of the checklist's table names in its last cell, by the optimization of its first.
+/// Returns what each row of the checklist's table names in its last cell, by the optimization of its first.
 fn shown_by(page: &str) -> Vec<(&str, Vec<&str>)> {
     let table = report::glossary::block(page, "six").map(|at| &page[at]).unwrap_or_default();
     let rows = table.lines().skip(2).map(|row| row.trim_matches(['|', ' ']).split(" | "));

@@ -42,7 +42,7 @@ fn pattern(name: &str) -> &'static Pattern {
     CATALOGUE.select(name).expect("a pattern of the registry").pattern
 }
 
-/// What ran on the device since the last call.
+/// Returns what ran on the device since the last call.
 pub fn counted(gpu: &Gpu) -> Counted {
     Counted::take(gpu.virtual_device().expect("the device is virtual"))
 }
@@ -50,8 +50,8 @@ pub fn counted(gpu: &Gpu) -> Counted {
 /// A pattern, and what was counted of its kernels.
 type OfPattern = (&'static Pattern, Vec<(&'static Variant, Counted)>);
 
-/// What was counted of each pattern's kernels, executed once for all tests. Nobody who holds [`device`]'s guard may call
-/// it.
+/// Returns what was counted of each pattern's kernels, executed once for all tests. Nobody who holds [`device`]'s
+/// guard may call it.
 pub fn kernels() -> &'static [OfPattern] {
     static ALL: OnceLock<Vec<OfPattern>> = OnceLock::new();
     ALL.get_or_init(|| {
@@ -61,7 +61,8 @@ pub fn kernels() -> &'static [OfPattern] {
     })
 }
 
-/// What was counted of the whole catalogue, once for all tests. Nobody who holds [`device`]'s guard may call it.
+/// Returns what was counted of the whole catalogue, once for all tests. Nobody who holds [`device`]'s guard may call
+/// it.
 pub fn counts() -> Counts {
     static COUNTS: OnceLock<Counts> = OnceLock::new();
     let counts = COUNTS.get_or_init(|| {

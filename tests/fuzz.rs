@@ -109,7 +109,7 @@ fn result_file() -> String {
     serde_json::to_string_pretty(&results).expect("plain data")
 }
 
-/// What is done with a result file that was read.
+/// Returns what is done with a result file that was read.
 fn use_results(results: &Results) {
     let _ = report::tabulate::markdown(results);
     let _ = report::tabulate::csv(results);

@@ -57,7 +57,7 @@ const COLUMNS: &[Column] = &[
     ("asynchronous copy requests", |c| c.async_copy_global.requests),
 ];
 
-/// What the executor counts of each kernel; every hazard check is on.
+/// Returns what the executor counts of each kernel; every hazard check is on.
 fn counted() -> BTreeMap<&'static str, Counters> {
     let path = builder("crates/glossary_kernels", NvvmArch::Compute90)
         .panic(PanicStrategy::Trap)

@@ -23,7 +23,7 @@ fn module() -> &'static Module {
     })
 }
 
-/// What a source holds at an index: small whole numbers, so that sums of them are exact.
+/// Returns what a source holds at an index: small whole numbers, so that sums of them are exact.
 fn value(i: usize) -> f32 {
     (i % 1021) as f32
 }

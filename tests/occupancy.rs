@@ -6,7 +6,7 @@ use cust_ext::function;
 use host::CATALOGUE;
 use virtual_gpu::{BlockNeeds, PROFILES, Profile, blocks_per_multiprocessor};
 
-/// What a multiprocessor of a device has, asked of its driver.
+/// Returns what a multiprocessor of a device has, asked of its driver.
 fn limits(gpu: &Gpu) -> Profile {
     let (_, text) = PROFILES.iter().find(|(name, _)| *name == "h200").expect("a profile");
     let mut profile = Profile::from_json(text).expect("it is sound");

@@ -42,7 +42,7 @@ fn cargo(folder: &Path) -> Command {
     cargo
 }
 
-/// What a command prints when all is well.
+/// Returns what a command prints when all is well.
 fn done(command: &mut Command) -> String {
     let Output { status, stdout, stderr } = command.output().expect("it starts");
     let printed = String::from_utf8_lossy(&stdout).into_owned();

@@ -14,7 +14,7 @@ fn parsed(text: &str) -> Document<'_> {
     Document::parse(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// Whether an element has a class.
+/// Returns whether an element has a class.
 fn is(node: &Node<'_, '_>, class: &str) -> bool {
     node.attribute("class").is_some_and(|classes| classes.split(' ').any(|one| one == class))
 }
@@ -35,7 +35,7 @@ fn number(node: &Node<'_, '_>, attribute: &str) -> f64 {
     text.parse().unwrap_or_else(|error| panic!("{attribute} = {text}: {error}"))
 }
 
-/// What every picture has: a text alternative, a view box that holds all of it, and nothing from elsewhere.
+/// Returns what every picture has: a text alternative, a view box that holds all of it, and nothing from elsewhere.
 fn assert_is_whole(name: &str, document: &Document<'_>) {
     let root = document.root_element();
     let view: Vec<f64> = root
@@ -115,7 +115,7 @@ fn sectors_and_passes_of_every_kernel_are_those_that_were_counted() {
     assert!(20 * without_line < all, "{without_line} of {all} requests have no source line");
 }
 
-/// What is wrong with two neighbours of one row, each from a start to an end.
+/// Returns what is wrong with two neighbours of one row, each from a start to an end.
 fn overlaps(mut spans: Vec<[f64; 2]>, slack: f64) -> Option<[[f64; 2]; 2]> {
     spans.sort_by(|one, other| one[0].total_cmp(&other[0]));
     spans.windows(2).map(|pair| [pair[0], pair[1]]).find(|[one, next]| next[0] < one[1] - slack)

@@ -84,7 +84,7 @@ fn every_kernel_of_the_corpus_ends() {
 /// What the tools of compute-sanitizer are called, in the order of the table.
 const TOOLS: [&str; 4] = ["racecheck", "memcheck", "synccheck", "initcheck"];
 
-/// How often a tool reported something of each kernel that ran under it.
+/// Returns how often a tool reported something of each kernel that ran under it.
 fn reports(log: &str) -> BTreeMap<&str, usize> {
     let (mut reports, mut kernel) = (BTreeMap::new(), None);
     for line in log.lines() {

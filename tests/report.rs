@@ -88,7 +88,7 @@ fn cells<'a>(table: ElementRef<'a>, row: ElementRef<'a>) -> BTreeMap<String, Ele
     headers.zip(inside(row, "td, th")).collect()
 }
 
-/// Whether a cell holds a figure in full, and shows it rounded.
+/// Returns whether a cell holds a figure in full, and shows it rounded.
 fn assert_figure(cell: ElementRef<'_>, value: f64, what: &str) {
     let held: f64 = cell.attr("data-value").and_then(|held| held.parse().ok()).unwrap_or(f64::NAN);
     assert_eq!(held, value, "{what}");
@@ -407,7 +407,7 @@ fn machine_code_has_the_traffic_of_its_lines() {
     assert!(message.contains("code.sass is not machine code as `nvdisasm"), "{message}");
 }
 
-/// What a call that has to fail says, as `coalesce` prints it.
+/// Returns what a call that has to fail says, as `coalesce` prints it.
 fn refusal(files: &[PathBuf], output: &Path) -> String {
     let message = format!("{:#}", write(files, None, output).expect_err("it cannot be written"));
     assert!(!message.contains('\n'), "{message}");

@@ -122,7 +122,7 @@ fn what_cargo_installs_from_a_revision_works_by_itself() {
     );
 }
 
-/// What the installed program says, alone in its folder.
+/// Returns what the installed program says, alone in its folder.
 fn works(program: &Path, folder: &Path, with_kernels: bool) {
     let coalesce = |arguments: &[&str]| {
         let mut command = Command::new(program);

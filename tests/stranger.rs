@@ -50,7 +50,7 @@ fn target() -> PathBuf {
     test.ancestors().nth(3).expect("it is target/release/deps/NAME").to_owned()
 }
 
-/// What `coalesce new` says with these arguments, in this folder.
+/// Returns what `coalesce new` says with these arguments, in this folder.
 fn new(folder: &Path, arguments: &[&str]) -> Output {
     let program = target().join("release/coalesce");
     let mut command = Command::new(program);
@@ -97,7 +97,7 @@ impl Project {
             .expect("cargo runs")
     }
 
-    /// What cargo's command prints when all is well.
+    /// Returns what cargo's command prints when all is well.
     fn done(&self, arguments: &str) -> String {
         let output = self.cargo(arguments);
         let errors = String::from_utf8_lossy(&output.stderr);
@@ -106,14 +106,14 @@ impl Project {
         printed.into_owned()
     }
 
-    /// What a command of the project's instruments prints and returns.
+    /// Returns what a command of the project's instruments prints and returns.
     fn output(&self, arguments: &str) -> Output {
         let mut command = Command::new(self.target.join("release/coalesce-of-a-stranger"));
         command.args(arguments.split(' ')).current_dir(&self.root);
         command.env("COALESCE_DEVICE", "virtual").output().expect("the program was built")
     }
 
-    /// What a command prints when all is well.
+    /// Returns what a command prints when all is well.
     fn run(&self, arguments: &str) -> String {
         let output = self.output(arguments);
         let errors = String::from_utf8_lossy(&output.stderr);

@@ -60,7 +60,7 @@ fn work_of_the_host_is_right_in_every_order_that_cuda_allows() {
     }
 }
 
-/// What is done to memory by streams: kernels without their names, which a driver need not tell.
+/// Returns what is done to memory by streams: kernels without their names, which a driver need not tell.
 fn is_work(kind: &OperationKind) -> Option<(&'static str, u64)> {
     match kind {
         OperationKind::HostToDevice(bytes) => Some(("upload", *bytes)),

@@ -189,8 +189,8 @@ fn the_table_of_a_doc_says_what_changed_and_which_devices_have_it() {
     }
 }
 
-/// Whether a cell of a doc's table says what is expected: the number, rounded as the cell is, or `none`. A cell that is
-/// a formula, or says `4 or 5`, is right where the expectation depends on the size: `tests/executor.rs` has the formulas.
+/// Returns whether a cell of a doc's table says what is expected: the number, rounded as the cell is, or `none`. A
+/// cell that is a formula, or says `4 or 5`, is right where the expectation depends on the size: `tests/executor.rs` has the formulas.
 fn says(cell: &str, expected: &[Option<f64>]) -> bool {
     match (cell.parse::<f64>(), expected) {
         (Ok(number), [first @ Some(_), ..]) => {

@@ -57,7 +57,7 @@ fn between_events(gpu: &Gpu, name: &str, size: &[usize], begin: fn(&Stopwatch)) 
     time
 }
 
-/// Whether two numbers differ by at most `percent` of the second.
+/// Returns whether two numbers differ by at most `percent` of the second.
 fn near(one: f64, other: f64, percent: f64) -> bool {
     (one - other).abs() <= other * percent / 100.0
 }

@@ -56,7 +56,7 @@ impl Chapter {
         self.text.lines().next().unwrap_or_default().trim_start_matches('#').trim().to_owned()
     }
 
-    /// What stands before the first section, and the sections.
+    /// Returns what stands before the first section, and the sections.
     pub fn parts(&self) -> (&'static str, Vec<Section<'static>>) {
         let body = self.text.split_once('\n').map_or("", |(_, body)| body);
         let mut parts = body.split("\n## ");

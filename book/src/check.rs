@@ -141,7 +141,7 @@ pub fn brackets(html: &str) -> Vec<String> {
     found.collect()
 }
 
-/// What stands in quotes behind each of these.
+/// Returns what stands in quotes behind each of these.
 fn values<'a>(text: &'a str, before: &'a str) -> impl Iterator<Item = &'a str> {
     text.split(before).skip(1).filter_map(|rest| rest.split('"').next())
 }

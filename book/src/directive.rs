@@ -50,7 +50,7 @@ pub fn directives(text: &str) -> impl Iterator<Item = Directive<'_>> {
 pub struct Places {
     /// `kind name` to a link's target.
     targets: BTreeMap<String, String>,
-    /// Whether there is a page of the executor.
+    /// True when there is a page of the executor.
     pub has_playground: bool,
 }
 
@@ -82,7 +82,7 @@ impl Places {
     }
 }
 
-/// What an inline directive becomes, as Markdown; `None` if it is a block.
+/// Returns what an inline directive becomes, as Markdown; `None` if it is a block.
 pub fn inline(
     sources: &Sources,
     places: &Places,

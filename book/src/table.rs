@@ -118,7 +118,7 @@ pub fn counters() -> Markup {
     table("The executor's counters", &header, &body)
 }
 
-/// What the model of time is known to get wrong, as its page lists it.
+/// Returns what the model of time is known to get wrong, as its page lists it.
 pub fn wrong(sources: &Sources) -> Result<Markup> {
     let (_, after) = sources
         .model

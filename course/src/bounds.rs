@@ -16,7 +16,7 @@ pub(crate) struct Outside {
     next: &'static str,
 }
 
-/// What a run counts for each bound of a task.
+/// Returns what a run counts for each bound of a task.
 pub(crate) fn counted(task: &Task, size: &Size, run: &Run) -> Vec<Tally> {
     let elements = size.values().iter().map(|number| *number as f64).product();
     let bounds = task.bounds.iter();
@@ -29,8 +29,8 @@ pub(crate) fn counted(task: &Task, size: &Size, run: &Run) -> Vec<Tally> {
         .collect()
 }
 
-/// What a task has no bound for and what loads and stores without its counts of loads and stores showing it: atomics, and
-/// requests of textures, matrices and bulk copies. Atomics of shared memory matter where its requests are counted.
+/// Returns what a task has no bound for and what loads and stores without its counts of loads and stores showing it:
+/// atomics, and requests of textures, matrices and bulk copies. Atomics of shared memory matter where its requests are counted.
 pub(crate) fn unwanted(task: &Task, run: &Run) -> Vec<Tally> {
     let has = |counts: &[Count]| task.bounds.iter().any(|bound| counts.contains(&bound.count));
     let mut unwanted = vec![Count::OtherRequests];
@@ -70,7 +70,7 @@ pub(crate) fn outside(task: &Task, size: &Size, all: &[Tally]) -> Option<Outside
 }
 
 impl Outside {
-    /// What is said of a host file, with its timeline.
+    /// Returns what is said of a host file, with its timeline.
     pub(crate) fn of_host_file(self, timeline: Vec<String>) -> Failure {
         let because = FailureKind::Bound(self.counted.bound.count);
         let next = "which calls of the file make this, and which of them does it need?".to_owned();
@@ -84,7 +84,7 @@ impl Outside {
         }
     }
 
-    /// What is said of a kernel, with the instruction that has most of it.
+    /// Returns what is said of a kernel, with the instruction that has most of it.
     pub(crate) fn of_kernel(self, submission: &Submission, run: &Run) -> Failure {
         let count = self.counted.bound.count;
         let instructions = run.counted.instructions.values();

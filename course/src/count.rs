@@ -14,7 +14,7 @@ macro_rules! counts {
         impl Count {
             pub const ALL: &[Count] = &[$(Count::$variant),*];
 
-            /// What it is, for people.
+            /// Returns what it is, for people.
             pub fn name(self) -> &'static str {
                 match self { $(Count::$variant => $name),* }
             }
@@ -135,7 +135,7 @@ impl Count {
         }
     }
 
-    /// What to ask of a kernel that has too much of it.
+    /// Returns what to ask of a kernel that has too much of it.
     pub fn next(self) -> &'static str {
         match self {
             Count::LoadSectors | Count::StoreSectors => {
@@ -156,7 +156,7 @@ impl Count {
         }
     }
 
-    /// How much of it one instruction has, to find the one that has most.
+    /// Returns how much of it one instruction has, to find the one that has most.
     pub fn share(self, c: &Counters) -> f64 {
         let run = |counters| Counted { counters, ..Counted::default() };
         self.of(&Run { counted: run(*c), ..Run::default() })

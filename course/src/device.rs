@@ -127,7 +127,7 @@ pub(crate) struct KernelRun {
 }
 
 impl KernelRun {
-    /// Whether every access was inside of its array, as far as the results show.
+    /// Returns whether every access was inside of its array, as far as the results show.
     pub(crate) fn is_inside(&self) -> bool {
         let is_outside = |fault: &Fault| matches!(fault, Fault::OutOfBounds { .. });
         !matches!(&self.outcome, Ok(VerifyOutcome::Wrong(fault)) if is_outside(fault))

@@ -28,7 +28,7 @@ enum Part {
     Instead,
 }
 
-/// What a learner is given.
+/// Returns what a learner is given.
 pub fn shipped(solved: &str) -> Result<String> {
     derive(solved, Part::Instead)
 }

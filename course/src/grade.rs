@@ -137,7 +137,7 @@ fn unanswered(task: &'static Task, submission: &Submission) -> Result<Option<Fai
     Ok(None)
 }
 
-/// Whether the entry has the parameters that the launch gives it.
+/// Returns whether the entry has the parameters that the launch gives it.
 fn signature(task: &Task, submission: &Submission) -> Result<()> {
     let declared = ptx::declared(task.solved(), task.id())?;
     let found = ptx::parameters(&submission.ptx, task.id())?;
@@ -186,7 +186,7 @@ fn correct(
     Ok(hazard)
 }
 
-/// What is wrong with a run, if something is.
+/// Returns what is wrong with a run, if something is.
 fn judged(
     task: &Task,
     submission: &Submission,
@@ -260,7 +260,7 @@ fn judged(
     }
 }
 
-/// Whether a wrong element is what lay there before the launch.
+/// Returns whether a wrong element is what lay there before the launch.
 fn is_unwritten(fault: &Fault) -> bool {
     matches!(fault, Fault::Element { mismatch, .. } if mismatch.result == "NaN")
 }

@@ -64,7 +64,7 @@ impl Group {
         Ok(Group { child })
     }
 
-    /// Whether the process has ended. Its number is not given to another before [`Self::end`].
+    /// Returns whether the process has ended. Its number is not given to another before [`Self::end`].
     pub(crate) fn has_ended(&self) -> bool {
         let how = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
         // SAFETY: zero is a value of the structure, which is of numbers.

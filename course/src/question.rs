@@ -66,7 +66,7 @@ pub enum Answers {
 
 /// A kernel that can be executed at any size.
 pub trait Execute {
-    /// What a run counts.
+    /// Returns what a run counts.
     fn run(&self, size: &Size) -> Result<Run>;
 
     /// The mistakes of a run at the largest size at which there are some, of those at which results are checked.
@@ -82,7 +82,7 @@ impl Runs<'_> {
         self.0.run(&Size::new(size))
     }
 
-    /// How many words apart the first two lanes of the first load are.
+    /// Returns how many words apart the first two lanes of the first load are.
     pub fn lane_distance(&self, size: &[usize]) -> Result<f64> {
         let run = self.at(size)?;
         let mut requests = run.counted.instructions.values().flat_map(|one| &one.requests);
@@ -197,7 +197,7 @@ impl Question {
         }
     }
 
-    /// What an answer comes to.
+    /// Returns what an answer comes to.
     pub fn reply(&self, runs: &Runs<'_>, given: f64) -> Result<Reply> {
         let right = (self.answer)(runs)?;
         if let Answers::Lines = self.answers

@@ -133,7 +133,7 @@ fn tokens(source: &str) -> Vec<Token<'_>> {
     tokens
 }
 
-/// How many bytes the token, the comment or the space at the start of a text has.
+/// Returns how many bytes the token, the comment or the space at the start of a text has.
 fn length(text: &str) -> usize {
     let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
     let word = text.find(|letter| !is_part(letter)).unwrap_or(text.len());

@@ -37,7 +37,7 @@ pub enum Kind {
     Question,
     /// Changes what the host asks of the driver; with memory of the host that is pinned or pageable.
     Host {
-        /// Whether source and target are pinned.
+        /// True when source and target are pinned.
         pinned: bool,
     },
 }
@@ -72,7 +72,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// How a count lies to the limits: below, within or above.
+    /// Returns how a count lies to the limits: below, within or above.
     pub fn order(self, value: f64) -> Ordering {
         if value < self.at_least * (1.0 - 1e-9) {
             Ordering::Less
@@ -179,7 +179,7 @@ impl Task {
         first.trim_start_matches("//!").trim().trim_start_matches('#').trim()
     }
 
-    /// What is asked before the first run: of a file with a mistake, which it is and where.
+    /// Returns what is asked before the first run: of a file with a mistake, which it is and where.
     pub fn questions_before(&self) -> Vec<&'static Question> {
         let diagnosis = diagnosis::questions(self.fails_as_shipped);
         diagnosis.iter().copied().chain(self.before).collect()

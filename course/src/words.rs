@@ -191,7 +191,7 @@ pub(crate) fn hazard(submission: &Submission, arrays: &[Named], finding: &Findin
     format!("{words} ({name})")
 }
 
-/// What to do about a hazard.
+/// Returns what to do about a hazard.
 pub(crate) fn remedy(submission: &Submission, finding: &Finding) -> String {
     let fix = finding.fix.as_deref().unwrap_or(finding.hazard.remedy());
     let line = |place: &Place| Some(submission.line_of(place.source.as_deref()?)?.0);
@@ -211,7 +211,7 @@ pub(crate) fn remedy(submission: &Submission, finding: &Finding) -> String {
     }
 }
 
-/// What one of two accesses does, and who.
+/// Returns what one of two accesses does, and who.
 fn act(submission: &Submission, place: &Place, other: &Place) -> String {
     let verb = match place.instruction.split('.').next() {
         Some("ld") => "reads",
@@ -277,7 +277,7 @@ fn plural(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// What is said of a kernel that passes though several threads store one word.
+/// Returns what is said of a kernel that passes though several threads store one word.
 pub(crate) fn same_value(submission: &Submission, finding: &Finding) -> String {
     let place = finding.place.source.as_deref().and_then(|place| submission.line_of(place));
     let line = place.map_or_else(String::new, |(line, _)| format!(" in line {line}"));
@@ -286,7 +286,7 @@ pub(crate) fn same_value(submission: &Submission, finding: &Finding) -> String {
     )
 }
 
-/// What is said of a kernel that passes though some threads come by no barrier.
+/// Returns what is said of a kernel that passes though some threads come by no barrier.
 pub(crate) fn barrier_of_some(submission: &Submission, counted: &Counted) -> Option<String> {
     let lanes = |one: &&results::InstructionCounts| {
         let counters = &one.counters;

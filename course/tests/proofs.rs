@@ -209,7 +209,7 @@ fn broken(task: &Task, verdict: &Verdict) -> Vec<(&'static str, String)> {
     outside.map(|one| (task.id(), format!("{:?}", one.bound.count))).collect()
 }
 
-/// What is wrong with questions: each has an answer, which none of its misses is.
+/// Returns what is wrong with questions: each has an answer, which none of its misses is.
 fn questioned(task: &Task, questions: &[&Question], asked: &dyn Execute) -> Vec<String> {
     let mut wrong = Vec::new();
     for question in questions {

@@ -91,7 +91,7 @@ fn blocks_of(page: &Path) -> Vec<Block> {
 }
 
 impl Block {
-    /// Whether it is of the kernels' crate.
+    /// Returns whether it is of the kernels' crate.
     fn is_of_device(&self) -> bool {
         ["#[kernel", "derive(Clone, Copy, Argument)", "nvptx64"]
             .iter()
@@ -112,7 +112,7 @@ pub fn kernels() -> String {
     source
 }
 
-/// What the host does, each block a test.
+/// Returns what the host does, each block a test.
 pub fn programs() -> String {
     let mut source = String::new();
     for Block { name, text } in blocks().into_iter().filter(|block| !block.is_of_device()) {

@@ -60,7 +60,7 @@ fn value(results: &Results, of: &str) -> Result<f64, String> {
     of_traffic(&traffic).ok_or_else(missing)
 }
 
-/// Whether a value refutes the myth.
+/// Returns whether a value refutes the myth.
 fn refutes(condition: &str, value: f64) -> Result<bool, String> {
     let number = |text: &str| text.parse::<f64>().map_err(|_| format!("no condition: {condition}"));
     Ok(if let Some(bound) = condition.strip_prefix("above ") {

@@ -188,7 +188,7 @@ fn ratio(words: &[&str], at: usize) -> Option<usize> {
     (is_fraction || is_glued || is_fold || is_part || is_half || is_double).then_some(at + 1)
 }
 
-/// Whether the words after a ratio make it one that only a measurement gives.
+/// Returns whether the words after a ratio make it one that only a measurement gives.
 fn states_a_measurement(words: &[&str], at: usize, end: usize) -> bool {
     let before = |back: usize| at.checked_sub(back).map(|at| words[at]).unwrap_or_default();
     // The end of a calculation, with or without its unit.
@@ -209,7 +209,7 @@ fn states_a_measurement(words: &[&str], at: usize, end: usize) -> bool {
     !words[at.saturating_sub(BEFORE)..at].iter().any(|word| is_counted(word))
 }
 
-/// Whether a word is one of [`COUNTED`], also in the plural.
+/// Returns whether a word is one of [`COUNTED`], also in the plural.
 fn is_counted(word: &str) -> bool {
     let word = bare(word);
     let one = word.strip_suffix('s').unwrap_or(&word);

@@ -103,7 +103,7 @@ fn name(package: &Package) -> &str {
     library.map_or(package.name.as_str(), |library| &library.name)
 }
 
-/// What a crate names, tests aside.
+/// Returns what a crate names, tests aside.
 fn dependencies(package: &Package, kind: DependencyKind) -> BTreeSet<&str> {
     let of_kind = package.dependencies.iter().filter(|dependency| dependency.kind == kind);
     of_kind.map(known_as).collect()

@@ -98,7 +98,7 @@ fn strings(tokens: TokenStream, out: &mut Vec<String>) {
     }
 }
 
-/// Whether a text has a name as a word.
+/// Returns whether a text has a name as a word.
 fn has_word(text: &str, name: &str, accept: impl Fn(&str, &str) -> bool) -> bool {
     let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
     text.match_indices(name).any(|(at, _)| {
@@ -107,7 +107,7 @@ fn has_word(text: &str, name: &str, accept: impl Fn(&str, &str) -> bool) -> bool
     })
 }
 
-/// Whether a text names a pattern, rather than saying an ordinary word.
+/// Returns whether a text names a pattern, rather than saying an ordinary word.
 fn names_pattern(text: &str, name: &str) -> bool {
     has_word(text, name, |before, after| {
         let is_whole = before.ends_with('"') && after.starts_with('"');

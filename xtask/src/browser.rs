@@ -41,7 +41,7 @@ pub fn find() -> Result<PathBuf> {
     })
 }
 
-/// What a page has in its element `told` when its script has ended.
+/// Returns what a page has in its element `told` when its script has ended.
 pub fn told(page: &Path) -> Result<String> {
     let workplace = tempfile::tempdir().context("cannot make a temporary folder")?;
     let (folder, width, scheme) = (workplace.path(), WIDTHS[2], SCHEMES[0].1);
@@ -161,7 +161,7 @@ struct Visit<'a> {
 }
 
 impl Visit<'_> {
-    /// What is wrong with the pages.
+    /// Returns what is wrong with the pages.
     fn measure(&self, pages: &[String]) -> Result<Vec<String>> {
         let frames = self.frames(pages, 900)?;
         let (text, messages) = self.open(&frames, "--dump-dom".into())?;
@@ -212,7 +212,7 @@ impl Visit<'_> {
         Ok(path)
     }
 
-    /// What the browser writes to standard output and to standard error.
+    /// Returns what the browser writes to standard output and to standard error.
     fn open(&self, page: &Path, output: OsString) -> Result<(String, String)> {
         let profile = self.folder.join("profile");
         let done = Command::new(self.browser)

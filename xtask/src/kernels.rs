@@ -48,7 +48,7 @@ pub fn machine_code() -> Result<Option<PathBuf>> {
     Ok(Some(listing))
 }
 
-/// What every kernel needs on one processor, from the newest PTX it runs.
+/// Returns what every kernel needs on one processor, from the newest PTX it runs.
 pub fn resources(ptxas: &std::path::Path, processor: NvvmArch) -> Result<Vec<Resources>> {
     let target = TARGETS
         .into_iter()

@@ -259,7 +259,7 @@ pub fn named(name: &str) -> Result<&'static Proof> {
     })
 }
 
-/// What the text of the file says.
+/// Returns what the text of the file says.
 ///
 /// # Errors
 /// It is not such a file, or names a proof that there is not.
@@ -284,7 +284,7 @@ pub fn text(record: &Record) -> Result<String> {
     Ok(format!("{HEADER}{}", toml::to_string(record)?))
 }
 
-/// What the file says; nothing when there is none yet.
+/// Returns what the file says; nothing when there is none yet.
 pub fn load(root: &Path) -> Result<Record> {
     match std::fs::read_to_string(root.join(FILE)) {
         Ok(text) => parse(&text),

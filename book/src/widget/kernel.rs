@@ -15,7 +15,7 @@ const WAYS: [(&str, &str, &str); 3] = [
     ("sequential", "thread < d", "thread + d"),
 ];
 
-/// Whether a thread works, as the script draws it.
+/// Returns whether a thread works, as the script draws it.
 fn works(way: usize, d: u32, thread: u32) -> bool {
     match way {
         0 => thread.is_multiple_of(2 * d),
@@ -24,7 +24,7 @@ fn works(way: usize, d: u32, thread: u32) -> bool {
     }
 }
 
-/// Who works on each level of a tree, and what the loads of the level cost.
+/// Returns who works on each level of a tree, and what the loads of the level cost.
 pub fn reduction() -> Result<Widget> {
     let mut counts: Vec<Vec<[u64; 3]>> = Vec::new();
     for (way, (name, active, index)) in WAYS.into_iter().enumerate() {

@@ -5,7 +5,7 @@
 
 use std::io::Error;
 
-/// Whether this system can take calls from a process.
+/// True when this system can take calls from a process.
 pub const IS_CONFINED: bool = cfg!(all(
     target_os = "linux",
     target_endian = "little",

@@ -62,7 +62,7 @@ fn runs(files: &[(&str, Run)]) -> Result<()> {
     Ok(())
 }
 
-/// What a standard stream is connected to, which from here on is another.
+/// Returns what a standard stream is connected to, which from here on is another.
 fn set_aside(number: RawFd, stream: &impl AsFd, instead: RawFd) -> Result<File> {
     let aside = stream.as_fd().try_clone_to_owned().context("cannot set a stream aside")?;
     // SAFETY: both are open, and nobody has used the first yet.
@@ -103,7 +103,7 @@ fn named(message: &str, source: &[u32], target: &[u32]) -> String {
     })
 }
 
-/// Whether the system refused a call, of which the program has given up most.
+/// Returns whether the system refused a call, of which the program has given up most.
 fn is_forbidden(error: &anyhow::Error) -> bool {
     let mut causes = error.chain().filter_map(|cause| cause.downcast_ref::<Error>());
     causes.any(|cause| cause.kind() == ErrorKind::PermissionDenied)

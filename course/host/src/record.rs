@@ -12,7 +12,7 @@ const MAX_RECORDS: usize = 20_000;
 pub struct HostRun {
     /// The driver's error, or the file's own.
     pub error: Option<String>,
-    /// Whether that is because the system allows the file nothing but computing.
+    /// True when that is because the system allows the file nothing but computing.
     pub is_forbidden: bool,
     /// The first mistake of the host's.
     pub misuse: Option<HostMisuse>,

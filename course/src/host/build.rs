@@ -105,7 +105,7 @@ impl Program {
     }
 }
 
-/// What a program said of its end: the panic, or the last line.
+/// Returns what a program said of its end: the panic, or the last line.
 fn last_words(errors: &str) -> Option<String> {
     let is_said = |line: &&str| !line.is_empty() && !line.starts_with("note: ");
     let lines: Vec<&str> = errors.lines().map(str::trim).filter(is_said).collect();

@@ -44,7 +44,7 @@ impl Execute for HostSubmission<'_> {
     }
 }
 
-/// What a file is given at a size, and what it has to make of it: only the first leaves this process.
+/// Returns what a file is given at a size, and what it has to make of it: only the first leaves this process.
 fn ordered(task: &'static Task, seed: u64, size: &Size) -> Result<(Order, Output)> {
     let mut case = case(&task.pattern, size, seed);
     let words = |data: &Data| u32::view(data).map(<[u32]>::to_vec).context("host tasks have u32");
@@ -59,7 +59,7 @@ fn ordered(task: &'static Task, seed: u64, size: &Size) -> Result<(Order, Output
     Ok((order, right))
 }
 
-/// What a host file counts at a size.
+/// Returns what a host file counts at a size.
 pub fn run_at(task: &'static Task, program: &Program, name: &str, size: &Size) -> Result<Run> {
     let (order, _) = ordered(task, SEED, size)?;
     let (answers, ended) = program.run(name, &[order])?;
@@ -157,7 +157,7 @@ fn failure(stage: &'static str, because: FailureKind, message: String, next: Str
     Failure { stage, because, message, line: None, strip: Vec::new(), next }
 }
 
-/// What is wrong with a run, if something is.
+/// Returns what is wrong with a run, if something is.
 fn judged(
     task: &Task,
     source: &str,

@@ -10,7 +10,7 @@ pub use build::{Program, Source, build};
 pub use counts::HostCounts;
 pub use judge::{HostSubmission, grade, run_at};
 
-/// What `course_host::step` makes of a value, for references.
+/// Returns what `course_host::step` makes of a value, for references.
 pub fn stepped(value: u32, factor: u32, add: u32, rounds: u32) -> u32 {
     (0..rounds).fold(value, |value, _| value.wrapping_mul(factor).wrapping_add(add))
 }

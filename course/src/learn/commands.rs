@@ -95,7 +95,7 @@ pub fn next(task: &Task) -> &'static Task {
     TASKS[place(task) % TASKS.len()]
 }
 
-/// What to go on with.
+/// Returns what to go on with.
 pub fn next_line(task: &Task) -> String {
     let next = next(task);
     screen::wrapped(&format!("next: {} ({} of {})", next.id(), place(next), TASKS.len()))

@@ -108,12 +108,12 @@ impl Progress {
             .with_context(|| format!("cannot write {}: is the disk full?", path.display()))
     }
 
-    /// What was done of a task.
+    /// Returns what was done of a task.
     pub fn of(&mut self, id: &str) -> &mut Entry {
         self.tasks.entry(id.to_owned()).or_default()
     }
 
-    /// How many tasks of this course passed.
+    /// Returns how many tasks of this course passed.
     pub fn done(&self) -> usize {
         TASKS.iter().filter(|task| self.is_done(task.id())).count()
     }

@@ -56,7 +56,7 @@ pub fn prose(text: &str) -> String {
     out
 }
 
-/// Whether a line of Markdown begins something of its own.
+/// Returns whether a line of Markdown begins something of its own.
 fn is_item(line: &str) -> bool {
     let number = line.trim_start_matches(|letter: char| letter.is_ascii_digit());
     line.starts_with("- ") || line.len() > number.len() && number.starts_with(". ")

@@ -129,7 +129,7 @@ pub fn of(task: &Task) -> String {
     text
 }
 
-/// Whether the code of a task has a name, as it is given or solved.
+/// Returns whether the code of a task has a name, as it is given or solved.
 fn names(task: &Task, name: &str) -> bool {
     let texts = [format::shipped(task.solved()), format::solution(task.solved())];
     texts.into_iter().flatten().any(|text| essence(&text).split(' ').any(|word| word == name))

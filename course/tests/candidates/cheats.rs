@@ -281,7 +281,7 @@ fn of_host(task: &'static Task) -> Vec<Candidate> {
     texts.map(candidate).into_iter().collect()
 }
 
-/// What a host file does that reaches for what it is not linked with: it does not compile.
+/// Returns what a host file does that reaches for what it is not linked with: it does not compile.
 pub fn unlinked(task: &Task) -> [(&'static str, String); 3] {
     let (id, count) = (task.id(), "coalesce::pattern::Size::new(&[target.len()])");
     [

@@ -33,7 +33,7 @@ fn number(word: &str) -> Option<(f64, f64)> {
     Some((value, 0.5 / 10_f64.powi(decimals as i32) + 1e-9))
 }
 
-/// What is wrong with the counts in a text of a task.
+/// Returns what is wrong with the counts in a text of a task.
 pub fn faults(task: &'static Task, given: &Submission, solved: &Submission) -> Vec<String> {
     let mut faults = typed(task);
     for (before, directive) in pieces(&written(task.solved())) {
@@ -65,7 +65,8 @@ pub fn typed(task: &Task) -> Vec<String> {
     counts.map(|pair| format!("{}: `{}` has no directive", task.id(), pair.join(" "))).collect()
 }
 
-/// What a directive comes to: terms with `/` between them, such as the pairs of tiles that are 4 at the counted size.
+/// Returns what a directive comes to: terms with `/` between them, such as the pairs of tiles that are 4 at the
+/// counted size.
 fn value(task: &'static Task, directive: &str, given: &Submission, solved: &Submission) -> f64 {
     let term = |term: &str| {
         if let Ok(number) = term.trim().parse() {

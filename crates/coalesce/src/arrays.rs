@@ -141,7 +141,7 @@ impl Arrays {
         Ok(())
     }
 
-    /// Whether an output holds exactly these bytes.
+    /// Returns whether an output holds exactly these bytes.
     pub fn equals(&self, gpu: &Gpu, index: usize, expected: &Data) -> Result<bool> {
         let array = &self.outputs[index];
         let mut equal = true;

@@ -40,7 +40,7 @@ pub fn counted(catalogue: &Catalogue) -> Result<Budgets> {
     Ok(budgets)
 }
 
-/// What kernels that were launched asked for.
+/// Returns what kernels that were launched asked for.
 pub fn of_launches(gpu: &Gpu, counted: &Counted) -> Budgets {
     let of_kernel = |(kernel, counters): (&String, &Counters)| {
         let mut budget = of_counters(counters);
@@ -56,7 +56,7 @@ pub fn of_launches(gpu: &Gpu, counted: &Counted) -> Budgets {
     Budgets(counted.kernels.iter().map(of_kernel).collect())
 }
 
-/// What there is to say of a kernel's counters: nothing of requests that it does not make.
+/// Returns what there is to say of a kernel's counters: nothing of requests that it does not make.
 fn of_counters(counters: &Counters) -> BTreeMap<String, f64> {
     let mut budget = BTreeMap::new();
     let mut per_request = |name: &str, of: &RequestCounts, amount: u64| {
@@ -116,7 +116,7 @@ impl Budgets {
             .with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// How `counted` differs, a sentence each. Registers that are not known here are no difference.
+    /// Returns how `counted` differs, a sentence each. Registers that are not known here are no difference.
     pub fn differences(&self, counted: &Budgets) -> Vec<String> {
         let mut differences = Vec::new();
         for (kernel, is) in &counted.0 {

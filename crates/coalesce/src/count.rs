@@ -20,7 +20,7 @@ pub const COUNTING_DEVICE: &str = "h200";
 /// edges of an array have lanes without work.
 const TOLERANCE: f64 = 1e-3;
 
-/// Whether a count is what was expected.
+/// Returns whether a count is what was expected.
 pub fn agree(counted: f64, expected: f64) -> bool {
     (counted - expected).abs() <= TOLERANCE * expected.abs()
 }

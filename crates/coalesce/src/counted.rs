@@ -27,7 +27,7 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// What ran on the virtual device since the last call.
+    /// Returns what ran on the virtual device since the last call.
     pub fn take(device: &VirtualDevice) -> Counted {
         let mut counted = Counted::default();
         for launch in device.take_launches() {

@@ -92,7 +92,7 @@ elements! {
 pub const POISON: u8 = 0xFF;
 
 impl Data {
-    /// Whether the array has no elements.
+    /// Returns whether the array has no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -59,14 +59,14 @@ struct Sizes {
     larger: WorkScale,
 }
 
-/// Whether the device has products by warpgroups: without them, the tensor cores of compute capability 9.0 reach two thirds
-/// of their rate.
+/// Returns whether the device has products by warpgroups: without them, the tensor cores of compute capability 9.0
+/// reach two thirds of their rate.
 fn has_wgmma(instruments: &Instruments<'_>) -> bool {
     instruments.module().get_function(measurement_wgmma.name()).is_ok()
 }
 
 impl<'a> Saturation<'a> {
-    /// Whether the device has this resource. The virtual device has no model of the rate of tensor cores.
+    /// Returns whether the device has this resource. The virtual device has no model of the rate of tensor cores.
     pub fn is_available(instruments: &Instruments<'_>, resource: Resource) -> bool {
         let gpu = instruments.gpu();
         resource != Resource::TensorBf16

@@ -104,12 +104,12 @@ pub trait HostWork {
     /// after what that stream has, and that stream waits for it.
     fn run(&mut self, gpu: &Gpu) -> Result<()>;
 
-    /// What the variant's outputs hold, in their order, after everything has ended. Before the first run they hold
-    /// [`crate::data::POISON`].
+    /// Returns what the variant's outputs hold, in their order, after everything has ended. Before the first run
+    /// they hold [`crate::data::POISON`].
     fn outputs(&mut self, gpu: &Gpu) -> Result<Vec<Data>>;
 
-    /// Whether its kernels have more blocks at a larger size, as with a thread per element; not so where one thread does
-    /// more.
+    /// Returns whether its kernels have more blocks at a larger size, as with a thread per element; not so where one
+    /// thread does more.
     fn grows_in_blocks(&self) -> bool {
         true
     }
@@ -220,7 +220,7 @@ impl Variant {
         Variant { work, ..self }
     }
 
-    /// Whether its work is the host's.
+    /// Returns whether its work is the host's.
     pub fn is_host_work(&self) -> bool {
         matches!(self.work, Implementation::Host { .. })
     }
@@ -252,7 +252,7 @@ macro_rules! variant {
     };
 }
 
-/// What follows the last name of a module's path in the name of a kernel.
+/// Returns what follows the last name of a module's path in the name of a kernel.
 const fn name_within(kernel: &'static str, module: &'static str) -> &'static str {
     let (name, path) = (kernel.as_bytes(), module.as_bytes());
     let mut start = path.len();
@@ -331,7 +331,7 @@ pub struct Bytes {
 }
 
 impl Bytes {
-    /// How many times larger a problem is than another, by what grows more: the bytes read or those written.
+    /// Returns how many times larger a problem is than another, by what grows more: the bytes read or those written.
     pub fn ratio(self, other: Bytes) -> f64 {
         let ratio = |a: usize, b: usize| if b == 0 { 0.0 } else { a as f64 / b as f64 };
         ratio(self.read, other.read).max(ratio(self.written, other.written))
@@ -349,8 +349,8 @@ impl Pattern {
         glossary::linked(&glossary::doc_of(self.doc_source))
     }
 
-    /// What changed from the variant before: the second cell of its row in the doc's table, without the capability that
-    /// it needs; empty without a row.
+    /// Returns what changed from the variant before: the second cell of its row in the doc's table, without the
+    /// capability that it needs; empty without a row.
     pub fn summary(&self, variant: &Variant) -> String {
         let doc = glossary::plain(&self.doc());
         let start = format!("| `{}` |", variant.name);
@@ -422,8 +422,8 @@ impl Pattern {
         self.variants.iter().find(|own| own.name == name)
     }
 
-    /// How many times larger the work of a variant is at a size than at another: by the arithmetic where that bounds the
-    /// time of some variant, by the bytes that it has to move elsewhere.
+    /// Returns how many times larger the work of a variant is at a size than at another: by the arithmetic where
+    /// that bounds the time of some variant, by the bytes that it has to move elsewhere.
     pub fn work_ratio(&self, variant: &Variant, size: &Size, other: &Size) -> f64 {
         let amount = |size: &Size| {
             self.variants.iter().find_map(|variant| match (self.minimum_time)(variant, size) {
@@ -457,7 +457,7 @@ impl Pattern {
         Arrays::new(gpu, case)
     }
 
-    /// Whether all its work is the host's.
+    /// Returns whether all its work is the host's.
     pub fn is_host_work(&self) -> bool {
         self.variants.iter().all(Variant::is_host_work)
     }

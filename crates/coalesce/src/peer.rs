@@ -48,7 +48,7 @@ impl Peer {
     }
 }
 
-/// What a message of the library means.
+/// Returns what a message of the library means.
 fn error(message: &str) -> Error {
     match message.strip_prefix(NOT_RUN) {
         Some(reason) => Error::new(Unavailable(reason.to_owned())),

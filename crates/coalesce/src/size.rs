@@ -101,7 +101,7 @@ impl Dimension {
         }
     }
 
-    /// Whether it is a factor of the largest index.
+    /// Returns whether it is a factor of the largest index.
     pub fn is_extent(&self) -> bool {
         matches!(self.values, Values::Extent { .. })
     }
@@ -154,7 +154,7 @@ impl Size {
     }
 }
 
-/// Whether a grid may have so many blocks in y: in x it may have 2^31 - 1.
+/// Returns whether a grid may have so many blocks in y: in x it may have 2^31 - 1.
 pub fn fits_grid_y(blocks: usize) -> std::result::Result<(), &'static str> {
     if blocks <= 65_535 { Ok(()) } else { Err("its grid would have more than 65535 blocks in y") }
 }

@@ -8,7 +8,8 @@ use cuda_host::{Gpu, OperationKind, OperationRecord};
 use results::{Engine, Interval, Origin, Timeline};
 use std::ops::Range;
 
-/// What lies between the last event that was recorded and the first on the same stream; `None` without two events.
+/// Returns what lies between the last event that was recorded and the first on the same stream; `None` without two
+/// events.
 fn between_events(device: String, origin: Origin, records: &[OperationRecord]) -> Option<Timeline> {
     let is_event = |record: &&OperationRecord| record.kind == OperationKind::Event;
     let last = records.iter().rfind(is_event)?;

@@ -192,7 +192,7 @@ impl<'a> Clock<'a> {
         unsafe { Ok(self.instruments.launcher().launch(measurement_clock, 1, 1, 0, arguments)?) }
     }
 
-    /// What was measured last, MHz; waits for the stream.
+    /// Returns what was measured last, MHz; waits for the stream.
     pub fn mhz(&self) -> Result<f64> {
         self.waiter.0.synchronize()?;
         // SAFETY: both words are aligned and live; the device, which wrote them, has ended.

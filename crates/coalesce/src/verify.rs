@@ -141,12 +141,12 @@ impl<'a> PreparedVariant<'a> {
         }
     }
 
-    /// Whether its second launch does other work than its first, unless its outputs are brought back.
+    /// Returns whether its second launch does other work than its first, unless its outputs are brought back.
     pub fn is_in_place(&self) -> bool {
         self.case.is_in_place()
     }
 
-    /// What the largest of its launches takes of a multiprocessor; `None` for all but kernels of ours.
+    /// Returns what the largest of its launches takes of a multiprocessor; `None` for all but kernels of ours.
     pub fn resources(&self) -> Result<Option<LaunchResources>> {
         match &self.means {
             Runner::Kernel { launcher, .. } => Ok(launcher.resources()?),
@@ -166,7 +166,7 @@ impl<'a> PreparedVariant<'a> {
         }
     }
 
-    /// How many times more blocks the variant's kernels have at another size. Nothing is executed.
+    /// Returns how many times more blocks the variant's kernels have at another size. Nothing is executed.
     pub fn growth_of_blocks(&mut self, device: &VirtualDevice, size: &Size) -> Result<f64> {
         match (&self.means, self.variant.work) {
             (Runner::Kernel { arrays, .. }, Implementation::Kernel { launch, .. })

@@ -70,7 +70,7 @@ impl CudaBuilder {
         &self.path
     }
 
-    /// What decides the PTX besides sources, architecture and compiler.
+    /// Returns what decides the PTX besides sources, architecture and compiler.
     pub(crate) fn options(&self) -> String {
         format!("{:?} {:?}", self.compile, self.lowering)
     }
@@ -88,42 +88,42 @@ impl CudaBuilder {
         self
     }
 
-    /// How much debug information to emit.
+    /// Returns how much debug information to emit.
     pub fn debug(mut self, debug: DebugInfo) -> Self {
         self.compile.debug = debug;
         self
     }
 
-    /// Whether to emit line tables; the same as [`Self::debug`].
+    /// Returns whether to emit line tables; the same as [`Self::debug`].
     pub fn generate_line_info(self, line_info: bool) -> Self {
         self.debug(if line_info { DebugInfo::LineTables } else { DebugInfo::None })
     }
 
-    /// What a panic does.
+    /// Returns what a panic does.
     pub fn panic(mut self, panic: PanicStrategy) -> Self {
         self.compile.panic = panic;
         self
     }
 
-    /// Whether single-precision denormals are flushed to zero.
+    /// Returns whether single-precision denormals are flushed to zero.
     pub fn ftz(mut self, ftz: bool) -> Self {
         self.lowering.ftz = ftz;
         self
     }
 
-    /// Whether single-precision square roots may be approximate.
+    /// Returns whether single-precision square roots may be approximate.
     pub fn fast_sqrt(mut self, fast_sqrt: bool) -> Self {
         self.lowering.fast_sqrt = fast_sqrt;
         self
     }
 
-    /// Whether single-precision divisions may be approximate.
+    /// Returns whether single-precision divisions may be approximate.
     pub fn fast_div(mut self, fast_div: bool) -> Self {
         self.lowering.fast_div = fast_div;
         self
     }
 
-    /// Whether `a * b + c` may become one fused operation.
+    /// Returns whether `a * b + c` may become one fused operation.
     pub fn fma_contraction(mut self, fma_contraction: bool) -> Self {
         self.lowering.fma_contraction = fma_contraction;
         self
@@ -229,7 +229,7 @@ impl CudaBuilder {
         self
     }
 
-    /// Whether to say on standard error which compiler is used and why.
+    /// Returns whether to say on standard error which compiler is used and why.
     pub fn announce(mut self, announce: bool) -> Self {
         self.announce = announce;
         self

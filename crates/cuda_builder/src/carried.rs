@@ -50,7 +50,7 @@ impl Carried {
         self.folder.join("made_of")
     }
 
-    /// Whether the package carries PTX.
+    /// Returns whether the package carries PTX.
     pub(crate) fn exists(&self) -> bool {
         self.made_of().exists()
     }
@@ -60,7 +60,7 @@ impl Carried {
         self.folder.join(format!("kernels_{}.ptx", arch.processor()))
     }
 
-    /// Whether the user asked that it be written now.
+    /// Returns whether the user asked that it be written now.
     pub(crate) fn is_asked_for(&self) -> bool {
         std::env::var(WRITE_PTX_VARIABLE).is_ok_and(|name| name == self.package)
     }

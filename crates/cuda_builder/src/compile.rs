@@ -158,8 +158,8 @@ fn for_device_crates(
     Ok(arguments)
 }
 
-/// What every crate of kernels needs on the device and does not say itself: no `std`, and the features of the compiler
-/// behind `#[kernel]` and inline PTX. A feature must not be asked for twice.
+/// Returns what every crate of kernels needs on the device and does not say itself: no `std`, and the features of
+/// the compiler behind `#[kernel]` and inline PTX. A feature must not be asked for twice.
 fn crate_attributes(path: &Path) -> Result<Vec<String>, CudaBuilderError> {
     let root = path.join(root_in(&manifest(path)?).unwrap_or("src/lib.rs".to_owned()));
     let text = std::fs::read_to_string(&root).map_err(CudaBuilderError::io("read", root))?;

@@ -13,7 +13,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Whether nothing changed since `bitcode` was made.
+/// Returns whether nothing changed since `bitcode` was made.
 pub(crate) fn is_up_to_date(bitcode: &Path) -> bool {
     let note = note_of(bitcode);
     let Ok(text) = std::fs::read_to_string(&note) else { return false };
@@ -22,7 +22,7 @@ pub(crate) fn is_up_to_date(bitcode: &Path) -> bool {
     now.is_some_and(|now| is_whole(bitcode) && files::write_changed(&note, now.as_bytes()).is_ok())
 }
 
-/// Whether `bitcode` is what a build made that came to its end, whatever changed since.
+/// Returns whether `bitcode` is what a build made that came to its end, whatever changed since.
 fn is_whole(bitcode: &Path) -> bool {
     let text = std::fs::read_to_string(note_of(bitcode)).unwrap_or_default();
     let made = text.lines().find_map(|line| line.strip_prefix("made "));

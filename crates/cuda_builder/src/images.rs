@@ -88,7 +88,7 @@ impl Images {
         self
     }
 
-    /// What a panic does.
+    /// Returns what a panic does.
     pub fn panic(self, panic: PanicStrategy) -> Images {
         self.configure(|builder| builder.panic(panic))
     }
@@ -223,7 +223,7 @@ impl Images {
         Ok(path)
     }
 
-    /// What decides the PTX besides the sources and the compiler.
+    /// Returns what decides the PTX besides the sources and the compiler.
     fn options(&self) -> String {
         let architectures = self.architectures.iter().map(|arch| arch.processor());
         let architectures = architectures.collect::<Vec<_>>().join(" ");
@@ -292,7 +292,7 @@ fn image(origin: &Origin, arch: NvvmArch, file: &Path, kernels: &[KernelFacts]) 
     text + &format!("    ], {compiler:?}, {commit:?}),\n")
 }
 
-/// What NVIDIA's assembler gave kernels, from a file of lines such as `sm_90 NAME: 34 registers, ...`.
+/// Returns what NVIDIA's assembler gave kernels, from a file of lines such as `sm_90 NAME: 34 registers, ...`.
 #[allow(clippy::print_stdout, reason = "a build script speaks to cargo on standard output")]
 fn registers(file: &Path) -> Result<BTreeMap<(String, String), u32>, CudaBuilderError> {
     println!("cargo::rerun-if-changed={}", file.display());

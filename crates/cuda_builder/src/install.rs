@@ -120,8 +120,8 @@ fn run(command: &[&str]) -> Result<(), CudaBuilderError> {
     Err(fail(last.to_owned()))
 }
 
-/// What an installer said of a connection that failed, which comes before its last line: pip ends with "No matching
-/// distribution found" and apt-get with "Unable to locate package" when they got no list of packages.
+/// Returns what an installer said of a connection that failed, which comes before its last line: pip ends with "No
+/// matching distribution found" and apt-get with "Unable to locate package" when they got no list of packages.
 fn broken_connection(messages: &str) -> Option<String> {
     const SIGNS: [&str; 9] = [
         "NewConnectionError",
@@ -141,7 +141,7 @@ fn broken_connection(messages: &str) -> Option<String> {
     Some(reason.trim().to_owned())
 }
 
-/// Whether this process may install system packages: the owner of its own process entry is root.
+/// Returns whether this process may install system packages: the owner of its own process entry is root.
 fn is_root() -> bool {
     #[cfg(unix)]
     {

@@ -29,7 +29,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Whether the kernel is a safe function.
+    /// Returns whether the kernel is a safe function.
     fn is_safe(&self) -> bool {
         self.signature.get(IS_SAFE) == Some(&1)
     }

@@ -11,7 +11,7 @@ use std::path::Path;
 /// Static shared memory that a block may have; more must be dynamic.
 const MAX_STATIC_SHARED_BYTES: usize = 48 << 10;
 
-/// What NVIDIA's assembler gives each kernel of a file, where it is installed and knows the architecture.
+/// Returns what NVIDIA's assembler gives each kernel of a file, where it is installed and knows the architecture.
 pub(crate) fn resources(ptx: &Path, arch: NvvmArch) -> Vec<Resources> {
     let target = ptx.ancestors().find(|folder| folder.join("CACHEDIR.TAG").exists());
     ptxas::find_tool("ptxas", target.unwrap_or(Path::new(".")))

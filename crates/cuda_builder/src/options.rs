@@ -45,9 +45,9 @@ pub(crate) struct LoweringOptions {
     pub(crate) load_caching: LoadCaching,
     /// The folder for the final LLVM IR.
     pub(crate) llvm_ir_to: Option<PathBuf>,
-    /// Whether the final LLVM IR goes beside the copy of the PTX, too.
+    /// True when the final LLVM IR goes beside the copy of the PTX, too.
     pub(crate) emit_llvm_ir: bool,
-    /// Whether rustc's bitcode does.
+    /// True when rustc's bitcode does.
     pub(crate) emit_llvm_bitcode: bool,
     /// The file for it.
     pub(crate) final_module: Option<PathBuf>,

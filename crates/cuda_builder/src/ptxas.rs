@@ -107,7 +107,7 @@ pub fn disassemble_all(nvdisasm: &Path, cubin: &Path) -> Result<String, CudaBuil
     printed(command, nvdisasm, cubin)
 }
 
-/// What a tool prints of a file.
+/// Returns what a tool prints of a file.
 fn printed(mut command: Command, tool: &Path, input: &Path) -> Result<String, CudaBuilderError> {
     let done = command.output().map_err(CudaBuilderError::io("start", tool))?;
     if !done.status.success() {

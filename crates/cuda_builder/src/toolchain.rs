@@ -124,12 +124,13 @@ impl Toolchain {
         )
     }
 
-    /// Whether the tests of this project have passed with kernels from this compiler's release.
+    /// Returns whether the tests of this project have passed with kernels from this compiler's release.
     pub fn is_tried(&self) -> bool {
         TRIED_RELEASES.contains(&self.release())
     }
 
-    /// Whether this compiler's release is newer than each that was tried, so that it may have changed what kernels need.
+    /// Returns whether this compiler's release is newer than each that was tried, so that it may have changed what
+    /// kernels need.
     pub fn is_newer_than_tried(&self) -> bool {
         TRIED_RELEASES.iter().all(|tried| *tried < self.release())
     }
@@ -161,7 +162,7 @@ impl Toolchain {
     }
 }
 
-/// Whether an environment variable carries settings of an outer cargo or rustup.
+/// Returns whether an environment variable carries settings of an outer cargo or rustup.
 fn inherited_from_cargo(key: &OsStr) -> bool {
     const KEPT: [&str; 4] =
         ["CARGO_HOME", "CARGO_HTTP_CAINFO", "CARGO_NET_OFFLINE", "CARGO_TERM_COLOR"];
@@ -186,12 +187,12 @@ fn inherited_from_cargo(key: &OsStr) -> bool {
         )
 }
 
-/// What the user chose by a variable; an empty one chooses nothing.
+/// Returns what the user chose by a variable; an empty one chooses nothing.
 fn chosen(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
-/// Whether a folder has all of LLVM's tools that a build calls.
+/// Returns whether a folder has all of LLVM's tools that a build calls.
 fn check_llvm(folder: &Path) -> Result<(), CudaBuilderError> {
     let missing: Vec<&str> =
         LLVM_TOOLS.into_iter().filter(|tool| !tool_in(folder, tool).exists()).collect();
@@ -278,7 +279,7 @@ fn inspect(rustc: &Path, origin: &str, llvm: Option<&Path>) -> Result<Toolchain,
     })
 }
 
-/// What a program prints, or that it does not run.
+/// Returns what a program prints, or that it does not run.
 fn ask(program: &Path, arguments: &[&str]) -> Result<String, String> {
     let output = Command::new(program)
         .args(arguments)

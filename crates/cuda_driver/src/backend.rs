@@ -23,10 +23,10 @@ pub enum Backend {
 /// (NVIDIA's driver API reference), and stays valid for the rest of the process. A function may return any 32-bit code. A handle that this source did not give is
 /// refused with a code, never followed: it may be one of a driver that answered before.
 pub unsafe trait SymbolSource: Sync + Send {
-    /// Who this is, for people.
+    /// Returns who this is, for people.
     fn name(&self) -> String;
 
-    /// Whether this stands in for a GPU that is not there.
+    /// Returns whether this stands in for a GPU that is not there.
     fn is_virtual(&self) -> bool;
 
     /// The function's address, or nothing when this source does not have it.

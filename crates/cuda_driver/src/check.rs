@@ -22,7 +22,7 @@ pub(crate) const ARRAY_FORMAT: &[c_uint] = &[1, 2, 3, 8, 9, 10, 16, 32, 176];
 pub(crate) const ACCESS: &[c_uint] = &[0, 1, 3];
 const RESOURCE: &[c_uint] = &[0, 1, 2, 3];
 
-/// Whether the enum behind `target` is one of `listed`; otherwise the first of them is put there.
+/// Returns whether the enum behind `target` is one of `listed`; otherwise the first of them is put there.
 ///
 /// # Safety
 /// `target` is null or valid for reads and writes.

@@ -52,7 +52,7 @@ impl ReturnCode {
         self.c_name().and_then(|name| name.to_str().ok())
     }
 
-    /// What the code means, in one sentence.
+    /// Returns what the code means, in one sentence.
     pub fn description(self) -> Option<&'static str> {
         self.c_description().and_then(|text| text.to_str().ok())
     }

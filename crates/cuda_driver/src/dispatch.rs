@@ -74,7 +74,7 @@ pub fn select(backend: Backend) -> Result<(), DriverError> {
     }
 }
 
-/// Who answers, if that has been decided.
+/// Returns who answers, if that has been decided.
 fn selected() -> Option<&'static Driver> {
     // SAFETY: the pointer is null or that of a `Driver` that was leaked or is a static, and never changes once written.
     unsafe { SELECTED.load(Ordering::Acquire).as_ref() }
@@ -87,7 +87,7 @@ fn already(current: &Driver, requested: String) -> Result<(), DriverError> {
     Err(DriverError::AlreadySelected { current: current.name(), requested })
 }
 
-/// What answers the driver's calls, or why nothing can: in one sentence, fit to be shown to a user.
+/// Returns what answers the driver's calls, or why nothing can: in one sentence, fit to be shown to a user.
 ///
 /// Before anything is selected this looks at the machine's driver without selecting it. It starts the driver (`cuInit`)
 /// and counts its devices; it makes no context.
@@ -156,7 +156,7 @@ fn native() -> &'static Driver {
 }
 
 impl Driver {
-    /// Whether it is the machine's own.
+    /// Returns whether it is the machine's own.
     fn is_native(&self) -> bool {
         NATIVE.get().is_some_and(|native| std::ptr::eq(native, self))
     }

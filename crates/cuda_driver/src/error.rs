@@ -11,7 +11,7 @@ use std::path::PathBuf;
 pub struct DriverInfo {
     /// Who answers, for people: the library's path or the virtual GPU's name.
     pub backend: String,
-    /// Whether a virtual GPU answers instead of the machine's driver.
+    /// True when a virtual GPU answers instead of the machine's driver.
     pub is_virtual: bool,
     /// The newest CUDA version that the driver supports.
     pub version: CudaVersion,

@@ -33,7 +33,7 @@ impl ArgumentList {
         unsafe { self.slots[start..].as_mut_ptr().cast::<T>().write_unaligned(*value) };
     }
 
-    /// How many parameters of the entry the values are.
+    /// Returns how many parameters of the entry the values are.
     pub(crate) fn len(&self) -> usize {
         self.starts.len()
     }
@@ -70,7 +70,7 @@ pub unsafe trait Argument<P> {
         None
     }
 
-    /// What is wrong with the value by itself, if anything.
+    /// Returns what is wrong with the value by itself, if anything.
     fn fault(&self) -> Option<String> {
         None
     }

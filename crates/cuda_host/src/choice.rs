@@ -121,7 +121,7 @@ pub fn device_count() -> Result<u32, GpuError> {
     Ok(u32::try_from(info.device_count).unwrap_or(0))
 }
 
-/// Whether there is such a profile; without a virtual device that is found when it is opened.
+/// Returns whether there is such a profile; without a virtual device that is found when it is opened.
 fn check_profile(profile: &str) -> Result<(), ChoiceError> {
     #[cfg(feature = "virtual")]
     {

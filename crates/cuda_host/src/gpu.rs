@@ -67,7 +67,7 @@ pub struct DeviceFacts {
     pub l2_bytes: i32,
     /// Device memory, bytes.
     pub memory_bytes: usize,
-    /// Whether memory errors are corrected.
+    /// True when memory errors are corrected.
     pub ecc: bool,
 }
 
@@ -280,7 +280,7 @@ impl Gpu {
         self.origin.virtual_device.as_ref()
     }
 
-    /// Whether this is a virtual device.
+    /// Returns whether this is a virtual device.
     pub(crate) fn is_virtual(&self) -> bool {
         #[cfg(feature = "virtual")]
         return self.virtual_device().is_some();
@@ -288,7 +288,7 @@ impl Gpu {
         false
     }
 
-    /// Whether launches are recorded and not executed, so that they access no memory.
+    /// Returns whether launches are recorded and not executed, so that they access no memory.
     pub(crate) fn executes_nothing(&self) -> bool {
         #[cfg(feature = "virtual")]
         return self.virtual_device().is_some_and(VirtualDevice::executes_nothing);
@@ -357,7 +357,7 @@ impl Gpu {
         mem_get_info().map_err(|error| GpuError::driver("asking for free memory", error))
     }
 
-    /// What the device is.
+    /// Returns what the device is.
     ///
     /// # Errors
     /// The driver's.
@@ -440,7 +440,7 @@ impl Gpu {
         cuda_driver::record_operations();
     }
 
-    /// What was done since [`Gpu::watch_operations`], and when. The virtual device tells of the host, too.
+    /// Returns what was done since [`Gpu::watch_operations`], and when. The virtual device tells of the host, too.
     ///
     /// # Errors
     /// The driver's.

@@ -79,7 +79,7 @@ impl Image {
         Target::of_ptx(self.text)
     }
 
-    /// Whether it runs on devices of its own capability alone: its target is `sm_90a` or the like.
+    /// Returns whether it runs on devices of its own capability alone: its target is `sm_90a` or the like.
     pub fn is_specific(&self) -> bool {
         self.ptx_target().is_some_and(Target::is_specific)
     }
@@ -130,7 +130,7 @@ impl Image {
             .map_or_else(|| format!("sm_{}", self.capability), |target| target.to_string())
     }
 
-    /// What one kernel consists of.
+    /// Returns what one kernel consists of.
     pub fn facts(&self, kernel: &str) -> Option<&'static KernelFacts> {
         self.kernels.iter().find(|facts| facts.kernel == kernel)
     }

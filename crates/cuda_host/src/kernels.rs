@@ -76,7 +76,7 @@ fn records(ptx: &'static str) -> HashMap<&'static str, Record> {
     records
 }
 
-/// What two signatures of one kernel disagree on.
+/// Returns what two signatures of one kernel disagree on.
 fn difference(device: &[u32], host: &[u32]) -> String {
     const CURE: &str = "the kernels were built with other sources, types or features than this program: build both \
                         together, and give a feature of the kernels to the crate that launches them by the same name";

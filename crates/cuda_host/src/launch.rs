@@ -270,7 +270,7 @@ impl<'a> Launcher<'a> {
         })
     }
 
-    /// What the launch of the most threads took of a multiprocessor; of several, the last.
+    /// Returns what the launch of the most threads took of a multiprocessor; of several, the last.
     ///
     /// # Errors
     /// The driver's.

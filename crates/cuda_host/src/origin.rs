@@ -42,7 +42,7 @@ pub(crate) fn check_programs(are_checked: bool) {
     CHECKED.store(are_checked, Ordering::Relaxed);
 }
 
-/// Whether a program is tested.
+/// Returns whether a program is tested.
 #[cfg(feature = "virtual")]
 pub(crate) fn is_checked() -> bool {
     CHECKED.load(Ordering::Relaxed)
@@ -67,7 +67,7 @@ pub(crate) fn start(
     Ok(Origin { ordinal: 0, reason, virtual_device: Some(device) })
 }
 
-/// How a virtual device runs with these checks, and with or without the model of time.
+/// Returns how a virtual device runs with these checks, and with or without the model of time.
 #[cfg(feature = "virtual")]
 pub(crate) fn options(checks: Checks, times: bool) -> Options {
     // Who asks for neither times nor hazards does not ask for mistakes with host memory, which take a second look at

@@ -132,7 +132,7 @@ impl Launcher<'_> {
     }
 }
 
-/// What of the kernel's contract a launch breaks.
+/// Returns what of the kernel's contract a launch breaks.
 fn broken<F, A: Arguments<F>>(
     kernel: SafeKernel<F>,
     grid: &GridSize,

@@ -139,7 +139,7 @@ macro_rules! views {
                 self.len
             }
 
-            /// Whether there are no elements.
+            /// Returns whether there are no elements.
             pub fn is_empty(&self) -> bool {
                 self.len == 0
             }

@@ -68,7 +68,7 @@ impl VirtualDevice {
         virtual_gpu::empty_l2();
     }
 
-    /// What ran since the last call.
+    /// Returns what ran since the last call.
     pub fn take_launches(&self) -> Vec<LaunchRecord> {
         virtual_gpu::launches()
     }
@@ -102,7 +102,7 @@ impl VirtualDevice {
         Ok(virtual_gpu::launches())
     }
 
-    /// Whether launches are recorded only, see [`Self::without_executing`].
+    /// Returns whether launches are recorded only, see [`Self::without_executing`].
     pub(crate) fn executes_nothing(&self) -> bool {
         self.executes_nothing.get()
     }
@@ -118,7 +118,7 @@ impl VirtualDevice {
         virtual_gpu::watch(watch.then(Watched::default));
     }
 
-    /// What was done since the last call, and when, the host's calls among it.
+    /// Returns what was done since the last call, and when, the host's calls among it.
     pub fn take_operations(&self) -> Vec<OperationRecord> {
         virtual_gpu::operations()
     }
@@ -155,7 +155,7 @@ pub(crate) fn mistakes() -> Vec<String> {
     misuses().map(|mistake| mistake.to_string()).collect()
 }
 
-/// What the virtual device, if one runs, has to say of mistakes; each is said once.
+/// Returns what the virtual device, if one runs, has to say of mistakes; each is said once.
 pub fn misuse() -> Vec<String> {
     virtual_gpu::misuse().iter().map(ToString::to_string).collect()
 }

@@ -61,7 +61,7 @@ fn token(name: &'static str) -> SafeKernel<fn(PerThread<'static, u32>)> {
     }
 }
 
-/// What the test's device says when it is dropped after a launch.
+/// Returns what the test's device says when it is dropped after a launch.
 fn said_of(name: &'static str) -> Option<String> {
     let ran = catch_unwind(AssertUnwindSafe(|| {
         let gpu = testing::gpu(IMAGES);

@@ -63,7 +63,7 @@ impl<F> Kernel<F> {
         self.path
     }
 
-    /// How many parameters the PTX entry has, if that was recorded.
+    /// Returns how many parameters the PTX entry has, if that was recorded.
     #[doc(hidden)]
     pub const fn parameters(self) -> Option<usize> {
         /// Words before those of the parameters, and words of each.
@@ -81,7 +81,7 @@ impl<F> Kernel<F> {
         Some(parameters)
     }
 
-    /// What a launch compares with the device build's record; empty for a kernel that has none.
+    /// Returns what a launch compares with the device build's record; empty for a kernel that has none.
     #[doc(hidden)]
     pub const fn signature(self) -> &'static [u32] {
         self.signature

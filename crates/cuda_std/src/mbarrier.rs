@@ -114,7 +114,7 @@ pub fn fence_init() {
     outside_kernel("fence_init")
 }
 
-/// Whether the phase of the given parity is complete, after waiting for it for a time that the
+/// Returns whether the phase of the given parity is complete, after waiting for it for a time that the
 /// hardware chooses. PTX: `mbarrier.try_wait.parity`.
 ///
 /// # Safety

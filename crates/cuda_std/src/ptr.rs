@@ -25,7 +25,7 @@ pub enum AddressSpace {
     Local,
 }
 
-/// Whether a generic pointer points into a state space. PTX: `isspacep`; nothing when LLVM knows.
+/// Returns whether a generic pointer points into a state space. PTX: `isspacep`; nothing when LLVM knows.
 ///
 /// # Safety
 /// Safe to call with any pointer; `unsafe` because rust-cuda's is.

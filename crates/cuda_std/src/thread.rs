@@ -79,7 +79,7 @@ pub fn index_3d() -> UVec3 {
     index_2d().extend(block_idx_z().wrapping_mul(block_dim_z()).wrapping_add(thread_idx_z()))
 }
 
-/// Whether this is thread (0, 0, 0) of block (0, 0, 0).
+/// Returns whether this is thread (0, 0, 0) of block (0, 0, 0).
 #[inline(always)]
 #[must_use]
 pub fn first() -> bool {

@@ -135,7 +135,7 @@ fn named(section: &str, item: &ItemStatic) -> TokenStream {
     }
 }
 
-/// Whether the type names `MaybeUninit` anywhere. A type alias hides it, so a plain path of one
+/// Returns whether the type names `MaybeUninit` anywhere. A type alias hides it, so a plain path of one
 /// segment other than the primitive types passes too.
 fn mentions_maybe_uninit(item: &ItemStatic) -> bool {
     const PRIMITIVES: [&str; 16] = [

@@ -109,7 +109,7 @@ impl<'a> Visit<'a> for Refused {
     }
 }
 
-/// Whether a parameter has a length, and not two or none.
+/// Returns whether a parameter has a length, and not two or none.
 fn has_length(parameter: &Parameter) -> bool {
     match (&parameter.passing, ungroup(&parameter.kind)) {
         (Passing::Slice { .. }, _) => true,

@@ -52,7 +52,7 @@ pub fn check_visible(item: ItemFn) -> Result<TokenStream> {
     }
 }
 
-/// Whether the attribute is `no_mangle` or `export_name`, plain or within `unsafe(..)`.
+/// Returns whether the attribute is `no_mangle` or `export_name`, plain or within `unsafe(..)`.
 pub fn fixes_name(attribute: &Attribute) -> bool {
     let names = ["no_mangle", "export_name"];
     if names.iter().any(|name| attribute.path().is_ident(name)) {

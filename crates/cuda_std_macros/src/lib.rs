@@ -122,7 +122,7 @@ pub fn externally_visible(arguments: TokenStream, item: TokenStream) -> TokenStr
     gpu_only::check_visible(item).unwrap_or_else(Error::into_compile_error).into()
 }
 
-/// What `cuda_std::print!` and `println!` become: see `cuda_std::io`.
+/// Returns what `cuda_std::print!` and `println!` become: see `cuda_std::io`.
 #[doc(hidden)]
 #[proc_macro]
 pub fn formatted(input: TokenStream) -> TokenStream {

@@ -16,12 +16,12 @@ pub fn split(path: &TypePath) -> Option<usize> {
     SPLIT.iter().position(|split| name == split)
 }
 
-/// Whether a type is the block's shared memory.
+/// Returns whether a type is the block's shared memory.
 pub fn is_tile(path: &TypePath) -> bool {
     last(path).is_some_and(|name| name == "Tile")
 }
 
-/// Whether a type is the block as a value.
+/// Returns whether a type is the block as a value.
 pub fn is_block(path: &TypePath) -> bool {
     last(path).is_some_and(|name| name == "Block")
 }

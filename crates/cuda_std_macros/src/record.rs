@@ -22,8 +22,8 @@ pub fn path(item: &ItemFn) -> String {
     format!("{krate}${name}${}", name.span().unwrap().line())
 }
 
-/// What host and device must agree on, as words: whether the kernel is safe, its block, which parameters are equally
-/// long, and of each parameter that is passed its kind and the size and alignment of its value or element.
+/// Returns what host and device must agree on, as words: whether the kernel is safe, its block, which parameters are
+/// equally long, and of each parameter that is passed its kind and the size and alignment of its value or element.
 pub fn signature(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) -> TokenStream {
     let is_safe = u32::from(is_safe(item));
     let block = extents(arguments.block.as_deref());
@@ -150,7 +150,7 @@ fn constant(expression: &Expr) -> TokenStream {
     }
 }
 
-/// Whether an attribute is a condition of the item.
+/// Returns whether an attribute is a condition of the item.
 pub fn is_condition(attribute: &Attribute) -> bool {
     attribute.path().is_ident("cfg")
 }

@@ -152,12 +152,12 @@ pub enum Passing {
 }
 
 impl Passing {
-    /// Whether the parameter's type is one of `cuda_std::safe`.
+    /// Returns whether the parameter's type is one of `cuda_std::safe`.
     pub fn is_for_safe_kernels(&self) -> bool {
         matches!(self, Passing::Split | Passing::Tile | Passing::Block)
     }
 
-    /// Whether a launch passes it.
+    /// Returns whether a launch passes it.
     pub fn is_passed(&self) -> bool {
         !matches!(self, Passing::Tile | Passing::Block)
     }
@@ -183,7 +183,7 @@ pub fn ungroup(kind: &Type) -> &Type {
     }
 }
 
-/// Whether a kernel is a safe function.
+/// Returns whether a kernel is a safe function.
 pub fn is_safe(item: &ItemFn) -> bool {
     matches!(item.sig.safety, syn::Safety::Default)
 }

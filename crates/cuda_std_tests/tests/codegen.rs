@@ -62,7 +62,7 @@ fn entries(ptx: &str) -> Entries {
     entries
 }
 
-/// How often a text occurs.
+/// Returns how often a text occurs.
 fn count(text: &str, pattern: &str) -> usize {
     text.matches(pattern).count()
 }

@@ -42,7 +42,7 @@ fn plain(line: &str, name: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// How often each opcode occurs.
+/// Returns how often each opcode occurs.
 fn opcodes(name: &str) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for line in instructions(name) {

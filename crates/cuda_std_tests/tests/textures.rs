@@ -48,7 +48,7 @@ impl Device {
         self.stream.synchronize().map_err(driver)
     }
 
-    /// What a fetching kernel gives for these coordinates.
+    /// Returns what a fetching kernel gives for these coordinates.
     fn fetch<C: Pod + DeviceCopy, V: Pod + DeviceCopy>(
         &self,
         kernel: &str,

@@ -75,7 +75,7 @@ pub struct MemoryInfo {
     pub total_bytes: usize,
 }
 
-/// How much memory the current device has left.
+/// Returns how much memory the current device has left.
 ///
 /// # Errors
 /// The driver's.

@@ -45,7 +45,7 @@ pub struct FunctionInfo {
     pub binary_version: u32,
 }
 
-/// What the compiler made of the kernel.
+/// Returns what the compiler made of the kernel.
 ///
 /// # Errors
 /// The driver's.
@@ -101,7 +101,7 @@ pub fn allow_non_portable_cluster_size(function: &Function) -> Result<()> {
     set(function, NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)
 }
 
-/// How many blocks of `block_size` threads and `dynamic_shared_bytes` fit on one multiprocessor at once.
+/// Returns how many blocks of `block_size` threads and `dynamic_shared_bytes` fit on one multiprocessor at once.
 ///
 /// # Errors
 /// A block without threads, and the driver's.

@@ -99,7 +99,7 @@ impl Drop for EndCapture<'_> {
 }
 
 impl Graph {
-    /// How many operations the graph has.
+    /// Returns how many operations the graph has.
     ///
     /// # Errors
     /// The driver's.

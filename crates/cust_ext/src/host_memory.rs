@@ -113,7 +113,7 @@ impl<T: Pod + DeviceCopy> HostBuffer<T> {
         Ok(buffer)
     }
 
-    /// How it was allocated.
+    /// Returns how it was allocated.
     pub fn flags(&self) -> HostFlags {
         self.flags
     }

@@ -62,7 +62,7 @@ impl PersistingLimit {
         Ok(limit)
     }
 
-    /// How many bytes the driver set aside.
+    /// Returns how many bytes the driver set aside.
     pub fn bytes(&self) -> usize {
         self.bytes
     }

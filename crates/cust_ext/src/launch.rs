@@ -81,7 +81,7 @@ impl Launch {
         }
     }
 
-    /// How many clusters of this shape run on the device at once.
+    /// Returns how many clusters of this shape run on the device at once.
     ///
     /// # Errors
     /// A launch that contradicts itself, and the driver's.

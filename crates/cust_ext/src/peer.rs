@@ -21,7 +21,7 @@ use std::ffi::{c_int, c_uint};
 /// `CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED`.
 const ALREADY_ENABLED: ReturnCode = ReturnCode(704);
 
-/// Whether kernels on `device` can access the memory of `peer` (over NVLink or PCIe).
+/// Returns whether kernels on `device` can access the memory of `peer` (over NVLink or PCIe).
 ///
 /// # Errors
 /// The driver's.
@@ -37,11 +37,11 @@ pub fn can_access(device: &Device, peer: &Device) -> Result<bool> {
 pub struct PeerInfo {
     /// Relative performance of the link, 0 is the best.
     pub performance_rank: i32,
-    /// Whether atomics work over the link.
+    /// True when atomics work over the link.
     pub native_atomics: bool,
 }
 
-/// How `device` is connected to `peer`.
+/// Returns how `device` is connected to `peer`.
 ///
 /// # Errors
 /// The driver's.

@@ -51,7 +51,7 @@ pub struct PointerInfo {
     pub range_bytes: usize,
 }
 
-/// What the driver knows of `address`, or nothing when it is not the driver's (an ordinary host pointer).
+/// Returns what the driver knows of `address`, or nothing when it is not the driver's (an ordinary host pointer).
 ///
 /// # Errors
 /// The driver's.

@@ -102,7 +102,7 @@ impl Pool {
         self.set(RELEASE_THRESHOLD, bytes)
     }
 
-    /// How much freed memory the pool keeps.
+    /// Returns how much freed memory the pool keeps.
     ///
     /// # Errors
     /// The driver's.
@@ -137,7 +137,7 @@ impl Pool {
         }
     }
 
-    /// What the pool holds.
+    /// Returns what the pool holds.
     ///
     /// # Errors
     /// The driver's.

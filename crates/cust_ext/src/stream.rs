@@ -39,7 +39,7 @@ pub fn non_blocking(priority: Option<i32>) -> Result<Stream> {
     Ok(unsafe { handle::stream(raw) })
 }
 
-/// Whether the stream ignores the legacy default stream.
+/// Returns whether the stream ignores the legacy default stream.
 ///
 /// # Errors
 /// The driver's.
@@ -70,7 +70,7 @@ pub fn priority_range() -> Result<PriorityRange> {
     Ok(PriorityRange { least, greatest })
 }
 
-/// Whether everything enqueued so far is done, without waiting.
+/// Returns whether everything enqueued so far is done, without waiting.
 ///
 /// # Errors
 /// The driver's.
@@ -79,7 +79,7 @@ pub fn is_idle(stream: &Stream) -> Result<bool> {
     ready(unsafe { call!(cuStreamQuery(stream.as_inner())) })
 }
 
-/// Whether the event was reached, without waiting.
+/// Returns whether the event was reached, without waiting.
 ///
 /// # Errors
 /// The driver's.
@@ -105,7 +105,7 @@ pub fn wait_event(stream: &Stream, event: &Event) -> Result<()> {
     unsafe { call!(cuStreamWaitEvent(stream.as_inner(), handle::of_event(event), 0)) }
 }
 
-/// Whether work on the stream is being recorded into a graph.
+/// Returns whether work on the stream is being recorded into a graph.
 ///
 /// # Errors
 /// The driver's.
@@ -148,7 +148,7 @@ pub(crate) unsafe fn enqueue_host_function<F: FnOnce() + Send>(
     enqueued
 }
 
-/// What the driver calls.
+/// Returns what the driver calls.
 ///
 /// # Safety
 /// `data` is the box of `enqueue_host_function::<F>`, and no other call uses it at the same time.

@@ -137,7 +137,7 @@ impl Tiled {
         Ok(unsafe { std::mem::transmute::<TensorMap, [u64; 16]>(map.assume_init()) })
     }
 
-    /// What a tensor map needs and this one has not.
+    /// Returns what a tensor map needs and this one has not.
     fn problem(&self) -> Option<String> {
         let (rank, row) = (self.sizes.len(), self.extents.first()? * self.element.bytes());
         let span = 16 << self.swizzle as u32;

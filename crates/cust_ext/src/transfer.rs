@@ -60,7 +60,7 @@ impl<T: DeviceCopy> Lent<'_, T> {
         self.length
     }
 
-    /// Whether there are no values.
+    /// Returns whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -43,7 +43,7 @@ pub enum DeviceAttribute {
 }
 
 impl Device {
-    /// How many there are.
+    /// Returns how many there are.
     ///
     /// # Errors
     /// The driver's.

@@ -59,7 +59,7 @@ impl Event {
         result(unsafe { api::cuEventRecord(self.0, stream.as_inner()) })
     }
 
-    /// Whether the stream has reached it, without waiting.
+    /// Returns whether the stream has reached it, without waiting.
     ///
     /// # Errors
     /// The driver's.

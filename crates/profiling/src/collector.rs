@@ -131,7 +131,7 @@ impl Collector {
         self.operations.drain(..beyond);
     }
 
-    /// What is known so far, with advice.
+    /// Returns what is known so far, with advice.
     pub fn profile(&self) -> ProgramProfile {
         let timeline = timeline(&self.profile.device, &self.operations);
         let mut profile = ProgramProfile { timeline, ..self.profile.clone() };
@@ -178,7 +178,7 @@ pub fn instruction(report: simt::InstructionReport) -> InstructionCounts {
     }
 }
 
-/// What ran when, from the first operation on.
+/// Returns what ran when, from the first operation on.
 fn timeline(device: &str, operations: &[OperationRecord]) -> Timeline {
     let first = operations.iter().map(|one| one.start_ns).fold(f64::INFINITY, f64::min);
     let last = operations.iter().map(|one| one.end_ns).fold(first, f64::max);

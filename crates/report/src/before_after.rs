@@ -76,7 +76,7 @@ pub fn content(runs: &Runs, other: &Run) -> Markup {
     }
 }
 
-/// How many rows became faster and slower, and by how much in the middle.
+/// Returns how many rows became faster and slower, and by how much in the middle.
 fn verdict(found: &[Pair<'_>]) -> String {
     let mut counts = [0; 4];
     let mut ratios: Vec<f64> = Vec::new();
@@ -134,7 +134,7 @@ fn class(verdict: Verdict) -> Option<&'static str> {
     }
 }
 
-/// What of a variant's resources and traffic is not what it was, in words.
+/// Returns what of a variant's resources and traffic is not what it was, in words.
 fn changed_traffic(runs: &Runs, other: &Run, row: &Row) -> Option<String> {
     let after = other.results.rows.iter().find(|one| one.is_same_work(row))?;
     let mut changes: Vec<(&str, Option<f64>, Option<f64>)> = Vec::new();

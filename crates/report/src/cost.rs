@@ -61,7 +61,7 @@ impl Cost {
         }
     }
 
-    /// What each of so many has of it.
+    /// Returns what each of so many has of it.
     pub fn shared_out(&self, parts: u64) -> Cost {
         let Cost { requests, sectors, chip_requests, passes } = *self;
         let [requests, sectors, chip_requests, passes] =
@@ -121,8 +121,8 @@ pub fn by_place(kernel: &CountedKernel) -> BTreeMap<SourceLine, Cost> {
     })
 }
 
-/// What each instruction costs: the traffic of its place in the source, shared out among the instructions of that place
-/// that ask for the same memory.
+/// Returns what each instruction costs: the traffic of its place in the source, shared out among the instructions of
+/// that place that ask for the same memory.
 pub fn by_instruction(code: &[Instruction], by_place: &BTreeMap<SourceLine, Cost>) -> Vec<Cost> {
     let place_and_memory = |one: &Instruction| Some((one.place.clone()?, one.memory()?));
     let mut asking: BTreeMap<(SourceLine, Memory), u64> = BTreeMap::new();

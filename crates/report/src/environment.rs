@@ -8,7 +8,7 @@ pub fn facts(list: &[(&str, String)]) -> Markup {
     html! { dl.facts { @for (name, fact) in list { dt { (name) } dd { (fact) } } } }
 }
 
-/// What is known of it: names and facts.
+/// Returns what is known of it: names and facts.
 pub fn of_environment(environment: &Environment) -> Vec<(&'static str, String)> {
     let Environment { device, board, host, .. } = environment;
     let gib = |bytes: f64| format!("{:.0} GiB", bytes / f64::from(1 << 30));

@@ -25,7 +25,7 @@ pub struct Term<'a> {
 }
 
 impl Term<'_> {
-    /// What a link to it ends with.
+    /// Returns what a link to it ends with.
     pub fn anchor(&self) -> String {
         anchor(self.name)
     }
@@ -62,7 +62,7 @@ pub fn core(glossary: &str) -> Vec<String> {
     items.map(|item| item.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
 }
 
-/// What lies between the lines `<!-- NAME -->` and `<!-- /NAME -->` of a doc.
+/// Returns what lies between the lines `<!-- NAME -->` and `<!-- /NAME -->` of a doc.
 pub fn block(doc: &str, name: &str) -> Option<Range<usize>> {
     let open = format!("<!-- {name} -->\n");
     let start = doc.find(&open)? + open.len();
@@ -202,7 +202,7 @@ pub fn prose(doc: &str, part: Part) -> Prose {
     prose
 }
 
-/// Whether what a tag begins is not read.
+/// Returns whether what a tag begins is not read.
 fn is_outside(tag: &Tag<'_>, part: Part) -> bool {
     use pulldown_cmark::CodeBlockKind::Fenced;
     match tag {

@@ -10,7 +10,7 @@ use results::{Measured, Resource, Row, RowOutcome};
 /// A column of a ladder's table.
 struct Column {
     name: &'static str,
-    /// Whether the summary has it, too; a pattern's page has all.
+    /// True when the summary has it, too; a pattern's page has all.
     in_summary: bool,
     cell: fn(&Runs, &Row, &Measured) -> Cell,
 }
@@ -174,7 +174,7 @@ fn sectors(runs: &Runs, row: &Row) -> String {
     format!("{} / {}", show(loads), show(stores))
 }
 
-/// Whether a ladder is shown by its times rather than by its bandwidths: moving bytes is not what it is about.
+/// Returns whether a ladder is shown by its times rather than by its bandwidths: moving bytes is not what it is about.
 pub fn is_about_time(rows: &[&Row]) -> bool {
     let measured = || rows.iter().filter_map(|row| row.measured());
     let best = measured().map(|measured| measured.bandwidth_gb_s).fold(0.0, f64::max);

@@ -19,7 +19,7 @@ pub fn section(runs: &Runs) -> Markup {
     }
 }
 
-/// How far the predictions of this report are from its measurements.
+/// Returns how far the predictions of this report are from its measurements.
 fn accuracy(runs: &Runs) -> Option<String> {
     let pairs = runs.predicted_pairs();
     if pairs.is_empty() || runs.main.results.environment.is_prediction {

@@ -118,7 +118,7 @@ fn with_permalinks(content: &str, sections: &[(&str, String)]) -> String {
     out
 }
 
-/// What a reader must know before the first figure.
+/// Returns what a reader must know before the first figure.
 pub fn notes(notes: &[String]) -> Markup {
     html! {
         @if !notes.is_empty() {

@@ -51,7 +51,7 @@ pub fn check(folder: &Path) -> Result<PathBuf> {
     Ok(absolute)
 }
 
-/// Whether a file is a page of a report.
+/// Returns whether a file is a page of a report.
 fn is_ours(path: &Path) -> bool {
     let is_file = std::fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file());
     let is_page = path.extension().is_some_and(|extension| extension == "html");

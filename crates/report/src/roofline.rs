@@ -13,7 +13,7 @@ struct RooflinePoint {
     /// Operations per byte that must move.
     intensity: f64,
     gflop_s: f64,
-    /// Whether the arithmetic is that of tensor cores.
+    /// True when the arithmetic is that of tensor cores.
     is_tensor: bool,
 }
 

@@ -94,7 +94,7 @@ impl Runs {
         Ok(Runs { main, others, counts, repository: None })
     }
 
-    /// What was counted of a row's variant.
+    /// Returns what was counted of a row's variant.
     pub fn counted(&self, row: &Row) -> Option<&CountedVariant> {
         self.counts.as_ref()?.pattern(&row.pattern)?.variant(&row.variant)
     }
@@ -137,7 +137,8 @@ impl Runs {
         rows.map(|rows| rows.iter().find(|other| other.is_same_work(row))?.measured()).collect()
     }
 
-    /// What the model says of a row of the main file, milliseconds: what a file of predictions says, or else the row.
+    /// Returns what the model says of a row of the main file, milliseconds: what a file of predictions says, or else
+    /// the row.
     pub fn predicted_ms(&self, row: &Row) -> Option<f64> {
         let beside = self.beside(row);
         let files = self.others.iter().zip(beside);
@@ -157,12 +158,13 @@ impl Runs {
         rows.filter_map(pair).collect()
     }
 
-    /// Whether the times of a pattern are a ranking: predictions whose order a measurement refutes are none.
+    /// Returns whether the times of a pattern are a ranking: predictions whose order a measurement refutes are none.
     pub fn is_ranked(&self, pattern: &str) -> bool {
         !unranked(&self.main.results).contains(pattern)
     }
 
-    /// Whether the prediction of a row is off by more than a third of the measured time, or as far the other way.
+    /// Returns whether the prediction of a row is off by more than a third of the measured time, or as far the other
+    /// way.
     pub fn misses(&self, row: &Row) -> bool {
         let ratio = self.predicted_ms(row).zip(row.measured());
         ratio.is_some_and(|(predicted, measured)| {
@@ -188,7 +190,7 @@ impl Runs {
         self.counts.as_ref().map(|counts| counts.myths.as_str()).filter(|text| !text.is_empty())
     }
 
-    /// What a reader must know before the first figure.
+    /// Returns what a reader must know before the first figure.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         let environment = &self.main.results.environment;

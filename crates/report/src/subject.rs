@@ -61,7 +61,7 @@ fn size_in_words(runs: &Runs, pattern: &str) -> String {
     }
 }
 
-/// What the executor counted, with the promise where it differs.
+/// Returns what the executor counted, with the promise where it differs.
 fn counters(pattern: &CountedPattern) -> Markup {
     type Count = fn(&Counters) -> Option<f64>;
     let columns: [(&str, Count); 13] = [
@@ -182,7 +182,7 @@ impl Axes {
     }
 }
 
-/// What ran when on the device of the file, and on the virtual device while its work was counted.
+/// Returns what ran when on the device of the file, and on the virtual device while its work was counted.
 fn timelines(
     runs: &Runs,
     pattern: &CountedPattern,

@@ -50,7 +50,7 @@ impl Sweep<'_> {
         self.variants.iter().flat_map(|(_, rows)| rows.iter().copied())
     }
 
-    /// What is known of the dimension.
+    /// Returns what is known of the dimension.
     fn meaning(&self) -> Option<&CountedDimension> {
         let dimensions = &self.subject.pattern?.dimensions;
         dimensions.iter().find(|dimension| dimension.name == self.dimension)
@@ -219,12 +219,12 @@ impl Sweep<'_> {
     }
 }
 
-/// How the lines of another file are drawn.
+/// Returns how the lines of another file are drawn.
 fn stroke(run: &Run) -> Stroke {
     if run.results.environment.is_prediction { Stroke::Dashed } else { Stroke::Dotted }
 }
 
-/// What the lines are that are not solid.
+/// Returns what the lines are that are not solid.
 fn strokes(runs: &Runs) -> Vec<(Stroke, String)> {
     let names = |wanted: Stroke| {
         let names = runs.others.iter().filter(|run| stroke(run) == wanted);

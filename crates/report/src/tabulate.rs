@@ -93,14 +93,14 @@ pub fn not_predicted(results: &Results) -> Vec<String> {
     misordered(results).iter().map(sentence).collect()
 }
 
-/// Whether a row is above 100 % of its peak, as no row can be whose peak is the right one.
+/// Returns whether a row is above 100 % of its peak, as no row can be whose peak is the right one.
 pub fn is_above_peak(row: &Row) -> bool {
     // As it is printed: 100.04 % is 100.0 %.
     let minimum = row.measured().and_then(|measured| measured.minimum_time);
     minimum.is_some_and(|minimum| minimum.percent >= 100.05)
 }
 
-/// What the mark `!` at a percentage means; `None` where no row of the ladders has it.
+/// Returns what the mark `!` at a percentage means; `None` where no row of the ladders has it.
 pub fn above_peak(results: &Results) -> Option<String> {
     let count = results.ladders().filter(|row| is_above_peak(row)).count();
     let cause = if results.environment.is_prediction {

@@ -5,7 +5,7 @@ use super::runs::Runs;
 use super::tabulate;
 use results::{Measured, Row};
 
-/// What to say of a pattern before anything else; `None` when nothing of it was measured.
+/// Returns what to say of a pattern before anything else; `None` when nothing of it was measured.
 pub fn of(runs: &Runs, pattern: &str) -> Option<String> {
     let rows = runs.ladder(pattern);
     let ours: Vec<(&Row, &Measured)> = rows

@@ -57,7 +57,7 @@ impl Pair<'_> {
         self.second.median / self.first.median
     }
 
-    /// Whether nothing else was to be expected: too little to tell between two processes, or the host's.
+    /// Returns whether nothing else was to be expected: too little to tell between two processes, or the host's.
     pub fn is_excused(&self) -> bool {
         self.is_within_a_launch() || self.is_bound_by_host()
     }
@@ -66,7 +66,7 @@ impl Pair<'_> {
         (self.second.median - self.first.median).abs() <= OF_A_LAUNCH * self.launch_ms
     }
 
-    /// Whether the host's processor bounds it: no limit of the device accounts for half of its time.
+    /// Returns whether the host's processor bounds it: no limit of the device accounts for half of its time.
     fn is_bound_by_host(&self) -> bool {
         let minimum_time = self.row.measured().and_then(|measured| measured.minimum_time);
         let is_the_devices = minimum_time.is_some_and(|minimum_time| {
@@ -75,8 +75,8 @@ impl Pair<'_> {
         self.row.is_host_work() && !is_the_devices
     }
 
-    /// What the spreads say: the middle halves of the samples, for work of the host all of them. Where memory lies and
-    /// which core runs differs from process to process, and no spread of one of them shows it.
+    /// Returns what the spreads say: the middle halves of the samples, for work of the host all of them. Where
+    /// memory lies and which core runs differs from process to process, and no spread of one of them shows it.
     pub fn verdict(&self) -> Verdict {
         let of_the_host = self.row.is_host_work();
         let range = |spread: &Spread| {
@@ -130,7 +130,7 @@ pub struct Agreement {
     pub worst_tenth_percent: f64,
 }
 
-/// How well predictions, the first times, agree with measurements, the second.
+/// Returns how well predictions, the first times, agree with measurements, the second.
 pub fn agreement(pairs: &[Pair<'_>]) -> Agreement {
     let ladder: Vec<&Pair<'_>> =
         pairs.iter().filter(|pair| pair.row.sweep.is_none() && !pair.row.peer).collect();
@@ -198,7 +198,7 @@ pub fn check(reference: &Results, here: &Results) -> Vec<Checked> {
     ladders.map(one).collect()
 }
 
-/// What differs between the places of two measurements, as sentences.
+/// Returns what differs between the places of two measurements, as sentences.
 pub fn differences(first: &Environment, second: &Environment) -> Vec<String> {
     let facts = [
         ("GPU", &first.device.name, &second.device.name),

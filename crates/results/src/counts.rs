@@ -53,7 +53,7 @@ pub struct CountedPattern {
     pub claim: String,
     /// The teaching doc, Markdown.
     pub doc: String,
-    /// Whether all its work is the host's.
+    /// True when all its work is the host's.
     pub is_host_work: bool,
     /// The file that the source is in, below the workspace.
     pub file: String,

@@ -153,7 +153,7 @@ impl Display for FileKind {
 }
 
 impl FileKind {
-    /// What is said of a version that is not read.
+    /// Returns what is said of a version that is not read.
     fn of_version(self, found: u32, [oldest, newest]: [u32; 2]) -> String {
         match self {
             FileKind::Results => format!(

@@ -66,7 +66,8 @@ impl Part {
         }
     }
 
-    /// Whether a board answers for it: the host's processor decides about the rest, whose times differ from run to run.
+    /// Returns whether a board answers for it: the host's processor decides about the rest, whose times differ from
+    /// run to run.
     pub fn is_the_boards(self) -> bool {
         self != Part::Host
     }
@@ -118,7 +119,7 @@ pub struct Score {
 }
 
 impl Score {
-    /// Whether it is slow beyond what boards differ by.
+    /// Returns whether it is slow beyond what boards differ by.
     pub fn is_slow(&self) -> bool {
         self.rows >= LEAST_ROWS
             && self.deviations > DEVIATIONS
@@ -140,7 +141,7 @@ pub struct Outlier {
 }
 
 impl Outlier {
-    /// What it is slow at, in words.
+    /// Returns what it is slow at, in words.
     pub fn slow_at(&self) -> &'static str {
         self.resource.map_or(self.part.name(), Resource::name)
     }
@@ -155,7 +156,7 @@ pub struct Unsound {
     pub wrong: Vec<(String, String)>,
     /// Rows that could not run there, each with the reason, or that its file does not have.
     pub absent: Vec<(String, String)>,
-    /// Whether its run came to its end.
+    /// True when its run came to its end.
     pub interrupted: bool,
 }
 
@@ -356,8 +357,8 @@ fn median(mut values: Vec<f64>) -> f64 {
     }
 }
 
-/// What of the files makes a comparison of boards doubtful, in sentences: one board twice, boards without an id, several
-/// commits or PTX of several hashes.
+/// Returns what of the files makes a comparison of boards doubtful, in sentences: one board twice, boards without an
+/// id, several commits or PTX of several hashes.
 pub fn doubts(nodes: &[Node], fleet: &Fleet) -> Vec<String> {
     let environment = |node: &usize| &nodes[*node].results.environment;
     let mut doubts = Vec::new();
@@ -394,7 +395,8 @@ pub fn doubts(nodes: &[Node], fleet: &Fleet) -> Vec<String> {
     doubts
 }
 
-/// What a person looks at first beside a slow board: driver, clocks, ECC, the link, the temperature. Names and values.
+/// Returns what a person looks at first beside a slow board: driver, clocks, ECC, the link, the temperature. Names
+/// and values.
 pub fn facts(environment: &Environment) -> Vec<(&'static str, String)> {
     let mut facts = vec![("ECC", if environment.device.ecc { "on" } else { "off" }.to_owned())];
     facts.push(("highest clock", format!("{} MHz", environment.device.clock_khz / 1000)));

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// What stands for a character that a terminal would obey.
 const REPLACEMENT: char = '\u{fffd}';
 
-/// Whether a terminal obeys a character, or an editor shows others in another order because of it.
+/// Returns whether a terminal obeys a character, or an editor shows others in another order because of it.
 fn is_obeyed(c: char) -> bool {
     (c.is_control() && c != '\n' && c != '\t')
         || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -25,7 +25,7 @@ pub struct ProgramProfile {
     pub program: String,
     /// The device's name.
     pub device: String,
-    /// Whether hazards inside kernels were looked for.
+    /// True when hazards inside kernels were looked for.
     pub checked: bool,
     /// In the order of their first launches.
     pub kernels: Vec<ProfiledKernel>,

@@ -13,7 +13,7 @@ pub struct Renamed {
 }
 
 impl Renamed {
-    /// What was called `from` is called `to`.
+    /// Returns what was called `from` is called `to`.
     pub const fn new(from: &'static str, to: &'static str) -> Renamed {
         Renamed { from, to }
     }

@@ -73,7 +73,7 @@ impl Resource {
         Resource::Launch,
     ];
 
-    /// What amounts of it are counted in.
+    /// Returns what amounts of it are counted in.
     pub fn unit(self) -> &'static str {
         match self {
             Resource::Fp32 | Resource::TensorBf16 => "FLOP",

@@ -29,7 +29,7 @@ pub struct Results {
     pub schema: u32,
     /// Where and with what.
     pub environment: Environment,
-    /// Whether the run was interrupted: rows are missing, those that are here are whole.
+    /// True when the run was interrupted: rows are missing, those that are here are whole.
     pub interrupted: bool,
     /// What the machine could do at most, measured in this run; the device-to-device copy is always among them.
     #[serde(alias = "ceilings")]
@@ -46,7 +46,7 @@ pub struct Results {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Environment {
-    /// Whether the device was virtual: its times are predictions of a model.
+    /// True when the device was virtual: its times are predictions of a model.
     pub is_prediction: bool,
     /// The GPU.
     pub device: DeviceFacts,
@@ -92,7 +92,7 @@ pub struct DeviceFacts {
     pub l2_bytes: i32,
     /// Device memory, bytes.
     pub memory_bytes: usize,
-    /// Whether memory errors are corrected.
+    /// True when memory errors are corrected.
     pub ecc: bool,
     /// The theoretical bandwidth of device memory: two transfers per clock over the whole bus. Older files do not have
     /// it.
@@ -209,7 +209,7 @@ pub struct Row {
     pub size: BTreeMap<String, f64>,
     /// The dimension that varies, if the row belongs to a curve rather than to the ladder.
     pub sweep: Option<String>,
-    /// Whether it is not ours but a peer's: CUDA C++ or a library of NVIDIA's.
+    /// True when it is not ours but a peer's: CUDA C++ or a library of NVIDIA's.
     pub peer: bool,
     /// What the variant's kernel takes of a multiprocessor; `None` for work of the host and for peers.
     pub resources: Option<Resources>,
@@ -234,7 +234,7 @@ pub struct Row {
 pub struct Resources {
     /// Registers per thread.
     pub registers: u32,
-    /// Whether they are an estimate, without NVIDIA's assembler.
+    /// True when they are an estimate, without NVIDIA's assembler.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub registers_are_estimated: bool,
     /// Shared memory per block, bytes, dynamic included.
@@ -360,8 +360,8 @@ impl Results {
         self.rows.iter().filter(|row| row.sweep.is_none())
     }
 
-    /// What a row's speed-up is over: the first of our variants of its ladder that must move as many bytes. A variant that
-    /// does other work, such as one direction of a transfer, is no faster way to do the same.
+    /// Returns what a row's speed-up is over: the first of our variants of its ladder that must move as many bytes.
+    /// A variant that does other work, such as one direction of a transfer, is no faster way to do the same.
     pub fn baseline(&self, row: &Row) -> Option<&Row> {
         let bytes = row.measured()?.bytes;
         let is_like = |one: &&Row| {
@@ -395,7 +395,7 @@ impl Row {
         format!("{}/{}", self.pattern, self.variant)
     }
 
-    /// Whether another file's row is of the same work.
+    /// Returns whether another file's row is of the same work.
     pub fn is_same_work(&self, other: &Row) -> bool {
         self.pattern == other.pattern
             && self.variant == other.variant
@@ -403,7 +403,7 @@ impl Row {
             && self.size == other.size
     }
 
-    /// What rows of the same work have in common, as text: name, size, curve.
+    /// Returns what rows of the same work have in common, as text: name, size, curve.
     pub fn key(&self) -> (String, String, Option<&str>) {
         (self.name(), self.show_size(), self.sweep.as_deref())
     }
@@ -419,7 +419,7 @@ impl Row {
         twin(&self.variant).filter(|_| self.peer)
     }
 
-    /// Whether it is work of the host: what was measured of a kernel of ours says what the kernel takes.
+    /// Returns whether it is work of the host: what was measured of a kernel of ours says what the kernel takes.
     pub fn is_host_work(&self) -> bool {
         !self.peer && self.resources.is_none()
     }

@@ -54,7 +54,7 @@ impl Spread {
         100.0 * (self.q3 - self.q1) / self.median
     }
 
-    /// Whether it can be the distribution of positive samples.
+    /// Returns whether it can be the distribution of positive samples.
     pub(crate) fn is_sound(&self) -> bool {
         let Spread { samples, min, q1, median, q3, max } = *self;
         samples > 0 && 0.0 < min && min <= q1 && q1 <= median && median <= q3 && q3 <= max

@@ -162,7 +162,7 @@ pub fn write_somewhere(path: &Path, text: &[u8]) -> Result<()> {
     }
 }
 
-/// Whether a path is that of a file that can be written again and again: no pipe and no device.
+/// Returns whether a path is that of a file that can be written again and again: no pipe and no device.
 pub fn is_file(path: &Path) -> bool {
     matches!(Target::of(path), Ok(Target::File(_)))
 }

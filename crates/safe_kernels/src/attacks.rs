@@ -182,7 +182,7 @@ pub fn sends_a_message(mut out: PerBlock<u32>) {
     }
 }
 
-/// What every block adds to, with an ordering, before a fence.
+/// Returns what every block adds to, with an ordering, before a fence.
 #[kernel(block = 1)]
 pub fn adds_in_order(mut out: PerBlock<u32>) {
     let before = FLAG.fetch_add(1, Ordering::AcqRel);

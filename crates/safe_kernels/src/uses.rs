@@ -49,7 +49,7 @@ pub fn blurs(
     }
 }
 
-/// What the thread `own` keeps of its value and that of its partner, in a step of a sorting network.
+/// Returns what the thread `own` keeps of its value and that of its partner, in a step of a sorting network.
 #[inline(always)]
 fn kept(own: usize, size: usize, distance: usize, mine: u64, other: u64) -> u64 {
     let (is_low, rises) = (own & distance == 0, own & size == 0);
@@ -184,7 +184,7 @@ pub fn counts(
     }
 }
 
-/// What lanes of a warp do together, when all are there and when some are in another branch.
+/// Returns what lanes of a warp do together, when all are there and when some are in another branch.
 #[kernel(block = 64, same_length(x, out))]
 pub fn shares(x: &[u32], mut out: PerThread<[u32; 4]>) {
     let i = out.index();

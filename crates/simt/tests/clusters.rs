@@ -35,7 +35,7 @@ fn module(directives: &str, body: &str) -> Module {
     Module::parse(&text).unwrap()
 }
 
-/// What each thread of the launch wrote; words that nobody wrote stay poisoned.
+/// Returns what each thread of the launch wrote; words that nobody wrote stay poisoned.
 fn outcome(module: &Module, launch: &Launch, options: &Options) -> Result<Vec<u32>, Error> {
     let threads = (launch.blocks() * launch.threads()) as usize;
     let mut memory = Memory::default();

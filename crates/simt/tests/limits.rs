@@ -14,14 +14,14 @@ fn kernel(body: &str) -> String {
     )
 }
 
-/// How long this thread has run: other work on the machine does not count where the system says so.
+/// Returns how long this thread has run: other work on the machine does not count where the system says so.
 fn spent(start: Instant) -> Duration {
     let own = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let nanoseconds = own.and_then(|text| text.split(' ').next()?.parse().ok());
     nanoseconds.map_or_else(|| start.elapsed(), Duration::from_nanos)
 }
 
-/// What `work` gives, which must take less than four seconds: a slow machine takes one.
+/// Returns what `work` gives, which must take less than four seconds: a slow machine takes one.
 fn soon<T>(what: &str, work: impl FnOnce() -> T) -> T {
     let start = Instant::now();
     let before = spent(start);
@@ -190,7 +190,7 @@ fn labels_are_defined_once() {
     assert_eq!(module.kernels()[0].supported(), Ok(()));
 }
 
-/// What a kernel stores that moves a constant to a register and stores that.
+/// Returns what a kernel stores that moves a constant to a register and stores that.
 fn stored<const N: usize>(instructions: &str) -> [u8; N] {
     let text = kernel(&format!("ld.param.u64 %rd1, [p];\n{instructions}"));
     let (_, bytes) = execute(&text, 1).unwrap_or_else(|error| panic!("{instructions}: {error}"));

@@ -100,7 +100,7 @@ fn every_race_is_found_and_nothing_else() {
     assert!(cases.len() >= 280);
 }
 
-/// What is found first in a kernel, as text.
+/// Returns what is found first in a kernel, as text.
 fn message(body: &str, grid: Grid) -> String {
     let report = outcome(body, grid, (Schedule::Forward, 1)).unwrap();
     report.findings.iter().map(|finding| format!("{finding}\n")).collect()

@@ -22,7 +22,7 @@ store:
 }
 ";
 
-/// What a warp of two blocks of 64 threads did, when memory has this many bytes.
+/// Returns what a warp of two blocks of 64 threads did, when memory has this many bytes.
 fn trace(watched: Watched, bytes: u64, most: usize) -> (Vec<Step>, bool) {
     let module = Module::parse(PTX).unwrap();
     let mut memory = Memory::default();

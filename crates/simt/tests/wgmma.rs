@@ -133,7 +133,7 @@ const SUMS: [(&str, Kind, Kind); 18] = {
 /// Those of `mma/wgmma.cu`; the others are of `mma/wgmma_bytes.cu`.
 const WIDE: usize = 6;
 
-/// What a form multiplies, and the number from which its tiles are generated.
+/// Returns what a form multiplies, and the number from which its tiles are generated.
 fn form(number: usize) -> (Form, usize) {
     let (name, a, b) = SUMS[number];
     let k = 8 * a.per_register();

@@ -34,7 +34,7 @@ pub fn answer(request: &str) -> String {
     answer.unwrap_or_else(|error| object(&[("error", string(&error))]))
 }
 
-/// What one access of a warp costs in global and in shared memory.
+/// Returns what one access of a warp costs in global and in shared memory.
 fn address(request: &str) -> Result<String, String> {
     let (mut bytes, mut active, mut index) = (4, "1", "lane");
     for line in request.lines() {

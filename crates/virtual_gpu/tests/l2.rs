@@ -52,12 +52,12 @@ const BLOCK: u32 = 256;
 const THREADS: u32 = 1 << 19;
 const STREAMED: u64 = 16 * THREADS as u64;
 
-/// What a launch asks of memory, in bytes.
+/// Returns what a launch asks of memory, in bytes.
 fn bytes(slide: &Slide, stream: &Stream, words: usize) -> u64 {
     bytes_of_blocks(slide, stream, words, THREADS / BLOCK)
 }
 
-/// What a launch of so many blocks asks of memory, in bytes.
+/// Returns what a launch of so many blocks asks of memory, in bytes.
 fn bytes_of_blocks(slide: &Slide, stream: &Stream, words: usize, grid: u32) -> u64 {
     let function = slide.module.get_function("slide").unwrap();
     let mask = words as u32 - 1;
@@ -68,7 +68,7 @@ fn bytes_of_blocks(slide: &Slide, stream: &Stream, words: usize, grid: u32) -> u
     bytes_of_launch(stream)
 }
 
-/// What a launch asks of memory whose attribute makes the hot words persist.
+/// Returns what a launch asks of memory whose attribute makes the hot words persist.
 fn bytes_in_window(slide: &Slide, stream: &Stream, words: usize) -> u64 {
     let function = slide.module.get_function("slide").unwrap();
     let (mut hot, mut streamed) = (slide.hot.as_device_ptr(), slide.streamed.as_device_ptr());
@@ -83,7 +83,7 @@ fn bytes_in_window(slide: &Slide, stream: &Stream, words: usize) -> u64 {
     bytes_of_launch(stream)
 }
 
-/// What the only launch since the last look asked of memory, in bytes.
+/// Returns what the only launch since the last look asked of memory, in bytes.
 fn bytes_of_launch(stream: &Stream) -> u64 {
     stream.synchronize().unwrap();
     let launches = virtual_gpu::launches();
@@ -96,7 +96,7 @@ struct Slide {
     streamed: DeviceBuffer<u32>,
 }
 
-/// What the second launch on a window of so many bytes asks of memory beyond what it streams.
+/// Returns what the second launch on a window of so many bytes asks of memory beyond what it streams.
 fn hot_bytes(slide: &Slide, bytes_of_window: usize, ratio: f32) -> u64 {
     let stream = cust_ext::stream::non_blocking(None).unwrap();
     let words = bytes_of_window / 4;

@@ -173,7 +173,7 @@ fn remote_memory_without_access(zero: &Opened, one: &Opened) {
     forget_failure();
 }
 
-/// How long what `enqueue` puts on the stream of a device takes, in microseconds.
+/// Returns how long what `enqueue` puts on the stream of a device takes, in microseconds.
 fn time(on: &Opened, enqueue: impl FnOnce()) -> f32 {
     on.make_current();
     let [start, end] = [(); 2].map(|()| Event::new(EventFlags::DEFAULT).unwrap());

@@ -34,7 +34,7 @@ fn variable(name: &str) -> Option<String> {
 }
 
 impl Settings {
-    /// What the variables say.
+    /// Returns what the variables say.
     ///
     /// # Errors
     /// One sentence: a value that a variable does not take, or an output that cannot be written.
@@ -80,7 +80,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Whether anything asks for a profile.
+    /// Returns whether anything asks for a profile.
     pub fn profiles(&self) -> bool {
         let asked = [&self.report, &self.json, &self.trace, &self.collect];
         self.checks.any()

@@ -29,7 +29,7 @@ pub fn of_f32(a: &[f32], b: &[f32], (n, k): (usize, usize)) -> Vec<f32> {
     sums.into_iter().map(|sum: f64| sum as f32).collect()
 }
 
-/// Whether the rows of tiles of C fit a grid; the first number of a size is that of rows.
+/// Returns whether the rows of tiles of C fit a grid; the first number of a size is that of rows.
 pub fn fits(size: &Size, tile_rows: u32) -> std::result::Result<(), &'static str> {
     fits_grid_y(size.values()[0].div_ceil(tile_rows as usize))
 }

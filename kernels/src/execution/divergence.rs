@@ -125,7 +125,7 @@ const fn padded(i: u32) -> usize {
     (i + i / WARP_SIZE) as usize
 }
 
-/// What a path does: `STEPS` steps of a generator of random numbers, whose factor depends on the kind.
+/// Returns what a path does: `STEPS` steps of a generator of random numbers, whose factor depends on the kind.
 #[inline(always)]
 fn work(value: u32, kind: u32) -> u32 {
     let factor = 8 * kind + 5;

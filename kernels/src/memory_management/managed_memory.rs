@@ -2,7 +2,7 @@ use cuda_std::prelude::*;
 
 pub const THREADS_PER_BLOCK: u32 = 256;
 
-/// What becomes of a word.
+/// Returns what becomes of a word.
 #[must_use]
 pub const fn mix(word: u32) -> u32 {
     word.wrapping_mul(5).wrapping_add(7)

@@ -21,7 +21,7 @@ pub static mut SYMBOLS_MANAGED_TABLE: [u32; WORDS] = [0; WORDS];
 #[address_space(managed)]
 pub static mut SYMBOLS_MANAGED_RESULT: [u32; WORDS] = [0; WORDS];
 
-/// What becomes of word `i`.
+/// Returns what becomes of word `i`.
 #[must_use]
 pub const fn result(word: u32, i: u32) -> u32 {
     word.wrapping_mul(3).wrapping_add(i)

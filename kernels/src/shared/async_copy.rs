@@ -151,7 +151,7 @@ impl BlockTiles {
         Self { source, target, n, first, end, tid: thread::thread_idx_x() }
     }
 
-    /// Whether the array holds the whole tile.
+    /// Returns whether the array holds the whole tile.
     #[inline(always)]
     fn is_whole(&self, number: u32) -> bool {
         (number + 1) * TILE <= self.n

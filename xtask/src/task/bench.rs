@@ -58,7 +58,7 @@ fn build_peers() -> Result<PathBuf> {
     Ok(library)
 }
 
-/// What is known about the kernels on a machine that cannot run them.
+/// Returns what is known about the kernels on a machine that cannot run them.
 fn without_gpu() -> Result<()> {
     println!(
         "\nThe times above are predictions. What is exact without a GPU is the traffic, counted by executing the kernels:\n"

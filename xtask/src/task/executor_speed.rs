@@ -70,7 +70,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What git prints, without the last line's end.
+/// Returns what git prints, without the last line's end.
 fn git(root: &Path, arguments: &[&str]) -> Result<String> {
     let output = Command::new("git").current_dir(root).args(arguments).output();
     let output = output.context("cannot start git")?;

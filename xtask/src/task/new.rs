@@ -44,7 +44,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a person does with the files.
+/// Returns what a person does with the files.
 fn next_steps(place: &str) -> String {
     let name = place.rsplit('/').next().unwrap_or(place);
     format!(

@@ -40,7 +40,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether this is continuous integration, which has every tool.
+/// Returns whether this is continuous integration, which has every tool.
 fn is_ci() -> bool {
     std::env::var_os("CI").is_some_and(|value| value == "true")
 }

@@ -179,7 +179,7 @@ fn version(nvcc: &Path) -> Result<String> {
     Ok(release.unwrap_or("of unknown release").to_owned())
 }
 
-/// What the executor says of every kernel.
+/// Returns what the executor says of every kernel.
 fn ask(files: &[PathBuf]) -> Result<Vec<Verdict>> {
     let line = "run --release --quiet -p coalesce-simt --example can_run --";
     let output = workspace::cargo(line).args(files).output()?;

@@ -19,7 +19,7 @@ struct Needs {
     module: &'static str,
     what: &'static str,
     met: bool,
-    /// Whether `--strict` does without it.
+    /// True when `--strict` does without it.
     is_optional: bool,
     fix: &'static str,
 }

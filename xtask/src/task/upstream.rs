@@ -127,12 +127,12 @@ fn manifest(name: &str) -> String {
     )
 }
 
-/// What upstream's library has always.
+/// Returns what upstream's library has always.
 fn features(library: &str) -> &'static str {
     if library == "cuda_std" { ", features = [\"vek\"]" } else { "" }
 }
 
-/// Whether a crate of kernels becomes PTX; what is wrong has been printed.
+/// Returns whether a crate of kernels becomes PTX; what is wrong has been printed.
 fn builds(folder: &Path) -> bool {
     let target = workspace::target_dir().join("upstream/target");
     let built = CudaBuilder::new(folder).arch(NvvmArch::Compute80).target_dir(target).build();

@@ -60,7 +60,7 @@ fn has_host_half(pattern: &str) -> bool {
     is_in_a_group(&workspace::root().join("host/src/patterns"), pattern)
 }
 
-/// Whether a folder below `folder` has a file of this stem.
+/// Returns whether a folder below `folder` has a file of this stem.
 fn is_in_a_group(folder: &Path, stem: &str) -> bool {
     let groups = std::fs::read_dir(folder).into_iter().flatten().flatten();
     groups.into_iter().any(|group| group.path().join(stem).with_extension("rs").is_file())

@@ -13,7 +13,7 @@ use std::hint::black_box;
 const PAGE_WORDS: usize = 1 << 10;
 
 impl Tools<'_> {
-    /// What it costs the host to take, lock and read memory.
+    /// Returns what it costs the host to take, lock and read memory.
     pub(super) fn memory(&self, figures: &mut Figures) -> Result<()> {
         let gpu = self.gpu;
         // A cost of two sizes is one that is the same for all and one per byte.
@@ -85,7 +85,7 @@ impl Tools<'_> {
         Ok(())
     }
 
-    /// How fast pages of managed memory move, and come into being where the host writes them first.
+    /// Returns how fast pages of managed memory move, and come into being where the host writes them first.
     pub(super) fn pages(&self, figures: &mut Figures) -> Result<()> {
         let gpu = self.gpu;
         if attribute(gpu.device(), Attribute::ConcurrentManagedAccess)? == 0 {

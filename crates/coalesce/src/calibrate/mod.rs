@@ -141,7 +141,7 @@ fn nearest(capability: u32) -> Result<(&'static str, Profile)> {
     nearest.context("there is no profile to start from")
 }
 
-/// What the driver says of a device.
+/// Returns what the driver says of a device.
 fn told(gpu: &Gpu) -> Result<Map<String, Value>> {
     let facts = gpu.facts()?;
     let number =
@@ -195,7 +195,7 @@ impl Tools<'_> {
         if self.is_model { on_the_virtual_device } else { on_a_gpu }
     }
 
-    /// How long something takes between two events, in nanoseconds.
+    /// Returns how long something takes between two events, in nanoseconds.
     fn time(&self, work: impl FnMut() -> Result<()>) -> Result<f64> {
         Ok(self.spread(work)?.median)
     }
@@ -213,32 +213,32 @@ impl Tools<'_> {
         Ok(Spread::of(&times[warm_up..]))
     }
 
-    /// How many per second, from half of `most` and all of them: the fastest samples, since interference makes no hardware
-    /// faster, and the difference of two medians was half the rate of a link once.
+    /// Returns how many per second, from half of `most` and all of them: the fastest samples, since interference
+    /// makes no hardware faster, and the difference of two medians was half the rate of a link once.
     fn rate(&self, most: usize, mut work: impl FnMut(usize) -> Result<()>) -> Result<f64> {
         let (half, all) = (self.spread(|| work(most / 2))?.min, self.spread(|| work(most))?.min);
         Ok((most - most / 2) as f64 / (all - half) * 1e9)
     }
 
-    /// How many per second cross the link between host and device: the fastest sample of all of them, beside which the fixed
-    /// part is nothing. The difference of two sizes was a tenth above the link's rate once.
+    /// Returns how many per second cross the link between host and device: the fastest sample of all of them, beside
+    /// which the fixed part is nothing. The difference of two sizes was a tenth above the link's rate once.
     fn link_rate(&self, most: usize, mut work: impl FnMut(usize) -> Result<()>) -> Result<f64> {
         Ok(most as f64 / self.spread(|| work(most))?.min * 1e9)
     }
 
-    /// How many per second of what the host's memory decides: as a program finds it, at the size that most rows of
-    /// `pinned_memory` have. Two sizes would differ by what the host's caches do with each, and by its noise.
+    /// Returns how many per second of what the host's memory decides: as a program finds it, at the size that most
+    /// rows of `pinned_memory` have. Two sizes would differ by what the host's caches do with each, and by its noise.
     fn whole_rate(&self, mut work: impl FnMut(usize) -> Result<()>) -> Result<f64> {
         let words = self.words(1 << 24, 1 << 23);
         Ok(words as f64 / self.time(|| work(words))? * 1e9)
     }
 
-    /// What one of so many in a row takes, in nanoseconds.
+    /// Returns what one of so many in a row takes, in nanoseconds.
     fn each(&self, count: usize, mut work: impl FnMut() -> Result<()>) -> Result<f64> {
         Ok(self.time(|| (0..count).try_for_each(|_| work()))? / count as f64)
     }
 
-    /// What one of `count` costs, in nanoseconds, from as many and twice as many.
+    /// Returns what one of `count` costs, in nanoseconds, from as many and twice as many.
     fn cost(&self, count: usize, mut work: impl FnMut() -> Result<()>) -> Result<f64> {
         let mut times = [0.0; 2];
         for (time, count) in times.iter_mut().zip([count, 2 * count]) {
@@ -365,7 +365,7 @@ impl Tools<'_> {
         Ok(())
     }
 
-    /// What calls cost the host, and how long it is until a launch or a copy begins.
+    /// Returns what calls cost the host, and how long it is until a launch or a copy begins.
     fn calls(&self, figures: &mut Figures) -> Result<()> {
         let gpu = self.gpu;
         let nothing = Nothing::new(self.instruments)?;
@@ -426,7 +426,7 @@ impl Tools<'_> {
         Ok(())
     }
 
-    /// What the device takes for a kernel that does nothing, and from one engine to another.
+    /// Returns what the device takes for a kernel that does nothing, and from one engine to another.
     fn small_work(&self, figures: &mut Figures) -> Result<()> {
         let gpu = self.gpu;
         let nothing = Nothing::new(self.instruments)?;

@@ -386,7 +386,7 @@ fn print(results: &Results, draws: bool) {
     println!("{}", tabulate::circumstances(results));
 }
 
-/// Whether the machine behaves like the reference.
+/// Returns whether the machine behaves like the reference.
 fn print_check(reference: &Results, results: &Results) -> bool {
     let checked = check(reference, results);
     let mut rows = table(["variant", "reference", "here", "ratio", "allowed", "verdict"]);

@@ -111,7 +111,7 @@ fn name(pair: &Pair<'_>) -> [String; 2] {
     [pair.row.name(), pair.row.show_size()]
 }
 
-/// Whether the predictions are as accurate as the caller requires.
+/// Returns whether the predictions are as accurate as the caller requires.
 fn predictions(arguments: &Arguments, found: &[Pair<'_>]) -> bool {
     let mut rows = table(["variant", "size", "predicted", "measured", "measured / predicted"]);
     for pair in found.iter().filter(|pair| pair.row.sweep.is_none()) {
@@ -139,7 +139,7 @@ fn predictions(arguments: &Arguments, found: &[Pair<'_>]) -> bool {
         && arguments.most_tenth.is_none_or(|most| worst_tenth_percent <= most)
 }
 
-/// Whether no row has the verdict that makes the comparison fail.
+/// Returns whether no row has the verdict that makes the comparison fail.
 fn measurements(arguments: &Arguments, found: &[Pair<'_>]) -> bool {
     let mut rows = table(["variant", "size", "first", "second", "ratio", "verdict"]);
     let (mut counts, mut agreeing) = ([0; 4], 0);

@@ -138,7 +138,7 @@ fn with_examples_of(name: &str, command: clap::Command) -> clap::Command {
     examples.into_iter().fold(command, clap::Command::after_help)
 }
 
-/// Whether a call of the driver failed.
+/// Returns whether a call of the driver failed.
 fn is_of_device(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause.is::<GpuError>() || cause.is::<CudaError>() || cause.is::<cust_ext::Error>()

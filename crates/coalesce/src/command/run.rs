@@ -235,7 +235,7 @@ fn code_of(status: ExitStatus) -> ExitCode {
     ExitCode::from(status.code().unwrap_or(1) as u8)
 }
 
-/// What the processes of the program left, joined; nothing where none loaded the library.
+/// Returns what the processes of the program left, joined; nothing where none loaded the library.
 fn collected(folder: &Path) -> Result<Option<ProgramProfile>> {
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
         .context("the temporary folder of the profile is gone")?

@@ -76,7 +76,7 @@ pub fn width() -> usize {
     found.unwrap_or(USUAL_WIDTH).into()
 }
 
-/// Whether results are printed in colour: in a terminal, unless `NO_COLOR` is set (<https://no-color.org>).
+/// Returns whether results are printed in colour: in a terminal, unless `NO_COLOR` is set (<https://no-color.org>).
 fn is_coloured() -> bool {
     let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     stdout().is_terminal()

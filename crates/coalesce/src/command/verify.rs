@@ -218,7 +218,7 @@ fn run_on(
     Ok((report, wrong + findings == 0 && correct > 0))
 }
 
-/// Whether a mistake is a hazard that was told with its launch: the device reports those to the host as well.
+/// Returns whether a mistake is a hazard that was told with its launch: the device reports those to the host as well.
 fn is_told(mistake: &Misuse, hazards: &[String]) -> bool {
     mistake.kind == MisuseKind::KernelHazard && hazards.contains(&mistake.message)
 }

@@ -244,7 +244,7 @@ impl Argument {
         &self.name
     }
 
-    /// What the kernel is given for the parameter, or one sentence that says why it does not fit.
+    /// Returns what the kernel is given for the parameter, or one sentence that says why it does not fit.
     pub fn given(&self, parameter: &Parameter) -> Result<Given, String> {
         let misfit = |what: String| {
             let declared = declared(parameter);
@@ -298,7 +298,7 @@ impl Argument {
         Ok(Given::Bytes(bytes))
     }
 
-    /// What an array holds at the start.
+    /// Returns what an array holds at the start.
     fn content(&self, element: Element, count: u64) -> Result<Option<Vec<u8>>, String> {
         let each = |of: &mut dyn FnMut(u64) -> Vec<u8>| Some((0..count).flat_map(of).collect());
         Ok(match self.value.as_ref().unwrap_or(&Value::Zeros) {

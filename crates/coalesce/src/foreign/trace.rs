@@ -108,7 +108,7 @@ fn registers<'a>(instruction: &Instruction<'a>) -> Vec<&'a str> {
     names
 }
 
-/// What each register is used as: bits that are moved say nothing, another instruction may.
+/// Returns what each register is used as: bits that are moved say nothing, another instruction may.
 fn kinds<'a>(kernel: &Function<'a>) -> HashMap<&'a str, Kind> {
     let mut kinds = HashMap::new();
     kernel.visit(&mut |statement| {

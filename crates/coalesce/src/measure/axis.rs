@@ -76,7 +76,7 @@ impl FromStr for Axes {
 }
 
 impl Axis {
-    /// Whether it has several values.
+    /// Returns whether it has several values.
     pub fn is_curve(&self) -> bool {
         self.values.len() > 1
     }
@@ -178,7 +178,7 @@ enum NoNumber {
 }
 
 impl NoNumber {
-    /// What is wrong with `text`.
+    /// Returns what is wrong with `text`.
     fn of(self, text: &str) -> String {
         match self {
             NoNumber::Malformed => format!("`{text}` is not a number"),

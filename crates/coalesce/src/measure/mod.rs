@@ -123,7 +123,7 @@ impl<'a> Session<'a> {
         Ok(Session { gpu, catalogue, plan, begin, environment })
     }
 
-    /// How many rows of an earlier run are of this one.
+    /// Returns how many rows of an earlier run are of this one.
     fn known_rows(&self, earlier: &Results) -> Result<usize> {
         let mut known = 0;
         for selection in &self.plan.selections {
@@ -274,7 +274,7 @@ fn board(gpu: &Gpu) -> Option<Board> {
     environment::board(&gpu.pci_address().ok()?)
 }
 
-/// What a result file says of a device.
+/// Returns what a result file says of a device.
 fn device_facts(facts: &DeviceFacts) -> results::DeviceFacts {
     let facts = results::DeviceFacts {
         name: facts.name.clone(),

@@ -17,9 +17,9 @@ pub struct Plan {
     pub selections: Vec<Selection>,
     /// Values that replace the patterns' own: one value changes the ladder's size, several make a curve.
     pub axes: Vec<Axis>,
-    /// Whether to measure the patterns' own sweeps as well as the ladders.
+    /// True when to measure the patterns' own sweeps as well as the ladders.
     pub sweeps: bool,
-    /// Whether to measure the ladders with hot caches and as graphs, too.
+    /// True when to measure the ladders with hot caches and as graphs, too.
     pub modes: bool,
     /// Only variants whose `pattern/variant` contains this are measured.
     pub filter: String,
@@ -32,7 +32,7 @@ pub struct Plan {
     /// How often work of the host is prepared anew and measured: where its memory lies and what else the processor does
     /// differ each time, and a figure has to show it.
     pub rounds: u32,
-    /// Whether times are predicted: kernels are executed once, at a smaller size. [`Plan::on`] decides it.
+    /// True when times are predicted: kernels are executed once, at a smaller size. [`Plan::on`] decides it.
     pub predicts: bool,
 }
 
@@ -158,7 +158,7 @@ impl Plan {
         Ok(resources)
     }
 
-    /// How many rows a run of this plan has.
+    /// Returns how many rows a run of this plan has.
     ///
     /// # Errors
     /// When an axis does not fit a pattern.

@@ -177,7 +177,7 @@ impl Bench<'_> {
         done
     }
 
-    /// What was counted of the variants that are right.
+    /// Returns what was counted of the variants that are right.
     fn counts(
         &self,
         pattern: &Pattern,
@@ -419,7 +419,7 @@ fn size_in_file(pattern: &Pattern, point: &Point) -> BTreeMap<String, f64> {
     size.map(|(of, value)| (of.name.to_owned(), of.number(*value))).collect()
 }
 
-/// What a result file says of a launch.
+/// Returns what a result file says of a launch.
 fn resources(of: LaunchResources) -> Resources {
     Resources {
         registers: of.registers,

@@ -104,7 +104,7 @@ impl Series {
         (!self.clocks_mhz.is_empty()).then(|| Spread::of(&self.clocks_mhz))
     }
 
-    /// Whether the rule is satisfied.
+    /// Returns whether the rule is satisfied.
     pub fn is_enough(&self, rule: &StopRule) -> bool {
         let samples = self.times_ms.len();
         if samples >= rule.min_samples {
@@ -225,7 +225,7 @@ impl<'a> Sampler<'a> {
         Ok(series)
     }
 
-    /// Whether a series of this device is long enough.
+    /// Returns whether a series of this device is long enough.
     pub fn is_enough(&self, series: &Series, rule: &StopRule) -> bool {
         if self.tools.is_none() { !series.times_ms.is_empty() } else { series.is_enough(rule) }
     }

@@ -164,7 +164,7 @@ struct Scaled {
     below: Large,
     /// What the next digit is a multiple of.
     one: Large,
-    /// Whether a number half way to a neighbour is rounded to this float.
+    /// True when a number half way to a neighbour is rounded to this float.
     includes_ends: bool,
 }
 
@@ -177,7 +177,8 @@ impl Scaled {
         self.below.multiply(factor);
     }
 
-    /// Whether the value is one or more: for the shortest digits, whether some number that is rounded to it is.
+    /// Returns whether the value is one or more: for the shortest digits, whether some number that is rounded to it
+    /// is.
     #[inline(never)]
     #[cfg_attr(target_arch = "nvptx64", optimize(size))]
     fn reaches_one(&mut self, is_shortest: bool) -> bool {

@@ -106,13 +106,13 @@ impl<'l, P: Phase> Block<'l, P> {
         unsafe { nvvm::barrier_count_diverged(COLLECTIVES, predicate) }
     }
 
-    /// Whether the predicate is true in any thread, in every thread.
+    /// Returns whether the predicate is true in any thread, in every thread.
     #[inline(always)]
     pub fn any(&mut self, predicate: bool) -> bool {
         self.count(predicate) > 0
     }
 
-    /// Whether the predicate is true in all threads that have not returned, in every thread.
+    /// Returns whether the predicate is true in all threads that have not returned, in every thread.
     #[inline(always)]
     pub fn all(&mut self, predicate: bool) -> bool {
         self.count(!predicate) == 0
@@ -224,7 +224,7 @@ impl<'l, P: Phase> Block<'l, P> {
         Warp { number, lanes, mask: u32::MAX >> (WARP_SIZE - lanes) }
     }
 
-    /// Whether all lanes of the warp that the block has are here together, so that they may shuffle.
+    /// Returns whether all lanes of the warp that the block has are here together, so that they may shuffle.
     #[inline(always)]
     fn is_whole_warp(&self) -> bool {
         crate::warp::activemask() == self.warp().mask

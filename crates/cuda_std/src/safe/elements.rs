@@ -21,7 +21,7 @@ impl<T: ByValue, const EACH: u32> PerThread<'_, T, EACH> {
         self.length
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.length == 0

@@ -25,14 +25,14 @@ pub fn mask() -> u32 {
     activemask()
 }
 
-/// How many lanes run this together.
+/// Returns how many lanes run this together.
 #[inline(always)]
 #[must_use]
 pub fn count() -> u32 {
     activemask().count_ones()
 }
 
-/// How many of the lanes that run this together are below this one.
+/// Returns how many of the lanes that run this together are below this one.
 #[inline(always)]
 #[must_use]
 pub fn rank() -> u32 {
@@ -47,14 +47,14 @@ pub fn ballot(predicate: bool) -> u32 {
     unsafe { nvvm::vote_ballot(activemask(), predicate) }
 }
 
-/// Whether the predicate is true in any lane.
+/// Returns whether the predicate is true in any lane.
 #[inline(always)]
 #[must_use]
 pub fn any(predicate: bool) -> bool {
     ballot(predicate) != 0
 }
 
-/// Whether the predicate is true in all lanes.
+/// Returns whether the predicate is true in all lanes.
 #[inline(always)]
 #[must_use]
 pub fn all(predicate: bool) -> bool {

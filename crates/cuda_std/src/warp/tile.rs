@@ -134,7 +134,7 @@ impl<const LANES: u32> Tile<LANES> {
         (unsafe { warp_vote_ballot(self.mask, predicate) } & self.mask) >> (self.index() * LANES)
     }
 
-    /// Whether the predicate is true in any lane of the tile. PTX: `vote.sync.any.pred`.
+    /// Returns whether the predicate is true in any lane of the tile. PTX: `vote.sync.any.pred`.
     ///
     /// # Safety
     /// As for [`Self::sync`].
@@ -144,7 +144,7 @@ impl<const LANES: u32> Tile<LANES> {
         unsafe { warp_vote_any(self.mask, predicate) }
     }
 
-    /// Whether the predicate is true in all lanes of the tile. PTX: `vote.sync.all.pred`.
+    /// Returns whether the predicate is true in all lanes of the tile. PTX: `vote.sync.all.pred`.
     ///
     /// # Safety
     /// As for [`Self::sync`].

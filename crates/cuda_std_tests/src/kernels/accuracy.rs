@@ -3,7 +3,7 @@
 use cuda_std::atomic::mid::atomic_fetch_max_u64_device;
 use cuda_std::{intrinsics, kernel, thread};
 
-/// How many floats lie between two, and one more; `u32::MAX` where one alone is a NaN.
+/// Returns how many floats lie between two, and one more; `u32::MAX` where one alone is a NaN.
 fn distance(one: f32, other: f32) -> u32 {
     // Floats in order, from the lowest to the highest.
     let place = |number: f32| {

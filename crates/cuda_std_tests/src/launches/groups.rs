@@ -2,7 +2,7 @@ use super::launch::{Launch, per_thread};
 use crate::kernels::{generic, groups, heap};
 use cuda_std::kernel::Kernel;
 
-/// What the tiles of a warp find: the host knows all lanes.
+/// Returns what the tiles of a warp find: the host knows all lanes.
 fn tiles<F>(kernel: Kernel<F>, lanes: u32) -> Launch {
     let source = per_thread(|tid| tid * 29 % 64);
     let of_thread = |tid: u32| -> [u32; 8] {

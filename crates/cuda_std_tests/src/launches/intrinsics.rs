@@ -150,7 +150,7 @@ fn mode(name: &str) -> (&str, Round) {
     (stem, mode)
 }
 
-/// What an operation of this name makes of numbers.
+/// Returns what an operation of this name makes of numbers.
 fn operate<F: Float>(name: &str, [a, b, c]: [F; 3]) -> F {
     let (stem, mode) = mode(name);
     let one = F::from_u128(1).value;

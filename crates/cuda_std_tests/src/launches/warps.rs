@@ -17,7 +17,7 @@ fn source_lane(mode: &str, lane: u32, argument: u32, width: u32) -> (u32, bool) 
     if inside { (source, true) } else { (lane, false) }
 }
 
-/// What each thread gets of the elements of its warp.
+/// Returns what each thread gets of the elements of its warp.
 fn shuffled<T: Copy>(source: &[T], mode: &str, argument: u32, width: u32) -> (Vec<T>, Vec<u32>) {
     let of = |tid: u32| {
         let (lane, inside) = source_lane(mode, tid % 32, argument, width);

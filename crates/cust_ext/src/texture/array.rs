@@ -201,7 +201,7 @@ impl<T: Texel> Mipmaps<T> {
         Ok(Mipmaps { handle, extent, is_volume, levels, _texels: PhantomData })
     }
 
-    /// How many levels there are.
+    /// Returns how many levels there are.
     pub fn levels(&self) -> u32 {
         self.levels
     }

@@ -259,7 +259,7 @@ impl<'image> Texture<'image> {
         ManuallyDrop::new(self).handle
     }
 
-    /// What a kernel takes: `cuda_std::texture::Texture::from_raw`.
+    /// Returns what a kernel takes: `cuda_std::texture::Texture::from_raw`.
     pub fn handle(&self) -> u64 {
         self.handle
     }
@@ -296,7 +296,7 @@ impl<'image> Surface<'image> {
         Ok(Surface { handle, _image: PhantomData })
     }
 
-    /// What a kernel takes: `cuda_std::texture::Surface::from_raw`.
+    /// Returns what a kernel takes: `cuda_std::texture::Surface::from_raw`.
     pub fn handle(&self) -> u64 {
         self.handle
     }

@@ -76,7 +76,7 @@ impl<B: PinnedMemory> InFlight<B> {
         Ok(InFlight { buffers: ManuallyDrop::new(buffers), done })
     }
 
-    /// Whether the copy is done, without waiting.
+    /// Returns whether the copy is done, without waiting.
     ///
     /// # Errors
     /// The driver's.

@@ -43,7 +43,7 @@ impl<T> DevicePointer<T> {
         DevicePointer::from_raw(0)
     }
 
-    /// Whether it is null.
+    /// Returns whether it is null.
     pub fn is_null(self) -> bool {
         self.address == 0
     }
@@ -62,12 +62,12 @@ unsafe impl<T: Send + DeviceCopy> Send for DeviceSlice<T> {}
 unsafe impl<T: Sync + DeviceCopy> Sync for DeviceSlice<T> {}
 
 impl<T: DeviceCopy> DeviceSlice<T> {
-    /// How many values there are.
+    /// Returns how many values there are.
     pub fn len(&self) -> usize {
         self.length
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }

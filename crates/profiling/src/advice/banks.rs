@@ -105,7 +105,7 @@ fn conflict(kernel: &ProfiledKernel, instruction: &ProfiledInstruction) -> Optio
     })
 }
 
-/// What keeps L1 and shared memory busy: wavefronts, and lines of global memory.
+/// Returns what keeps L1 and shared memory busy: wavefronts, and lines of global memory.
 fn passes_of_l1(kernel: &ProfiledKernel) -> u64 {
     let counters = &kernel.counters;
     counters.shared_load.wavefronts

@@ -24,7 +24,7 @@ pub fn advice(kernel: &ProfiledKernel) -> Vec<Advice> {
     found
 }
 
-/// What an instruction asked of global memory, if it did, with its first request.
+/// Returns what an instruction asked of global memory, if it did, with its first request.
 fn accesses(
     instruction: &ProfiledInstruction,
 ) -> Option<(RequestCounts, &'static str, Option<&RequestRecord>)> {

@@ -16,7 +16,7 @@ use results::{Advice, ProfiledKernel, ProgramProfile, SourceLocation};
 
 /// Gains below this part of the program's predicted time are not worth a reader's time.
 const SMALLEST_GAIN: f64 = 0.01;
-/// What would make a program faster, the largest gain first.
+/// Returns what would make a program faster, the largest gain first.
 pub fn advice(profile: &ProgramProfile) -> Vec<Advice> {
     let of_kernel = |kernel: &ProfiledKernel| {
         let mut found = global::advice(kernel);

@@ -117,7 +117,7 @@ fn overlap(profile: &ProgramProfile) -> Option<Advice> {
     ))
 }
 
-/// How long intervals of both kinds run at the same time.
+/// Returns how long intervals of both kinds run at the same time.
 fn together(copies: &[(f64, f64)], kernels: &[(f64, f64)]) -> f64 {
     let changes = |all: &[(f64, f64)], kind: usize| -> Vec<(f64, usize, i32)> {
         all.iter().flat_map(|(start, end)| [(*start, kind, 1), (*end, kind, -1)]).collect()

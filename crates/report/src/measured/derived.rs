@@ -60,7 +60,7 @@ fn figure(doc: &str, open: usize) -> Option<Derived<'_>> {
     (is_arithmetic || has_unit && is_name).then_some(Derived { number, words, expression })
 }
 
-/// What is between a parenthesis at the begin of a text and the one that closes it, if it is arithmetic.
+/// Returns what is between a parenthesis at the begin of a text and the one that closes it, if it is arithmetic.
 fn inside(text: &str) -> Option<&str> {
     let (mut depth, mut quoted) = (0, false);
     for (at, c) in text.char_indices() {

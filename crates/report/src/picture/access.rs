@@ -402,7 +402,7 @@ fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {
     (0..32).filter(move |lane| mask >> lane & 1 != 0)
 }
 
-/// What the picture shows, in words.
+/// Returns what the picture shows, in words.
 fn caption(record: &RequestRecord) -> String {
     let traffic = &record.traffic;
     let lanes = counted(traffic.lanes, "lane");
@@ -453,7 +453,7 @@ fn caption(record: &RequestRecord) -> String {
     }
 }
 
-/// What makes a bank the fullest one.
+/// Returns what makes a bank the fullest one.
 fn crowd(bank: u32, mut words: Vec<u64>) -> String {
     let wanted = words.len();
     words.sort_unstable();

@@ -19,7 +19,7 @@ pub struct Page {
     /// Where the next thing begins.
     pub y: f64,
     pub described: Vec<String>,
-    /// Whether rows that look alike are drawn once.
+    /// True when rows that look alike are drawn once.
     pub is_folded: bool,
 }
 

@@ -239,7 +239,7 @@ fn draw_box(y: f64, drawn: &Drawn<'_>, row: TimelineRow, boxes: &mut Vec<Element
     }
 }
 
-/// What a box may say, longest first. In the row of an engine it always says of which stream it is.
+/// Returns what a box may say, longest first. In the row of an engine it always says of which stream it is.
 fn texts(interval: &Interval, row: TimelineRow) -> Vec<String> {
     let what = match &interval.kind {
         OperationKind::HostToDevice(bytes)
@@ -281,7 +281,7 @@ fn class_of(kind: &OperationKind) -> &'static str {
     }
 }
 
-/// How long each engine of the device was busy, and where the host was longest.
+/// Returns how long each engine of the device was busy, and where the host was longest.
 fn figures(timeline: &Timeline) -> String {
     let mut parts =
         vec![format!("{} µs between the first and the last event", number(timeline.length_us))];
@@ -321,7 +321,7 @@ fn covered(times: &[(f64, f64)]) -> f64 {
     })
 }
 
-/// What the colours mean, of those that are there.
+/// Returns what the colours mean, of those that are there.
 fn legend(timeline: &Timeline) -> String {
     let has = |class: &str| timeline.intervals.iter().any(|one| class_of(&one.kind) == class);
     let meanings = [

@@ -37,7 +37,7 @@ pub struct Bar {
     pub value: Option<f64>,
     /// Where the middle half of the samples begins and ends.
     pub spread: Option<(f64, f64)>,
-    /// Whether it is not ours: it is hatched.
+    /// True when it is not ours: it is hatched.
     pub is_peer: bool,
     /// The best it could be.
     pub peak: Option<f64>,
@@ -142,7 +142,7 @@ fn draw_bar(
     }
 }
 
-/// Whether a spread is wide enough to be drawn: 2 % of its bar.
+/// Returns whether a spread is wide enough to be drawn: 2 % of its bar.
 fn is_spread_seen(bar: &Bar) -> bool {
     let width = bar.spread.zip(bar.value).map(|((low, high), value)| (high - low) / value);
     width.is_some_and(|part| part > 0.02)

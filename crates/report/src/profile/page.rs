@@ -26,7 +26,7 @@ pub fn pictures(profile: &ProgramProfile) -> Vec<(String, String)> {
     drawn.collect()
 }
 
-/// What the first warp touches.
+/// Returns what the first warp touches.
 fn picture(kernel: &ProfiledKernel) -> String {
     let places = kernel.instructions.iter().filter_map(|one| one.counts.source.as_ref());
     let file = places.map(|source| source.outermost().0).next().unwrap_or_default();

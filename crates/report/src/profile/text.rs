@@ -110,7 +110,7 @@ fn table(text: &mut String, header: &[&str], rows: Vec<Vec<String>>) {
     }
 }
 
-/// How long each engine was busy.
+/// Returns how long each engine was busy.
 fn timeline(profile: &ProgramProfile) -> String {
     let timeline = &profile.timeline;
     if timeline.intervals.is_empty() {

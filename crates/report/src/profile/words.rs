@@ -128,7 +128,7 @@ pub fn time(time_us: f64) -> String {
     }
 }
 
-/// What a kernel is, in sentences.
+/// Returns what a kernel is, in sentences.
 pub fn facts(kernel: &ProfiledKernel) -> Vec<String> {
     let shape = |[x, y, z]: [u32; 3]| match (y, z) {
         (1, 1) => x.to_string(),

@@ -14,12 +14,12 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// How many different things were seen.
+    /// Returns how many different things were seen.
     pub fn count(&self) -> usize {
         self.seen.len()
     }
 
-    /// Whether something was new since this was last asked.
+    /// Returns whether something was new since this was last asked.
     pub fn take_new(&mut self) -> bool {
         std::mem::take(&mut self.is_new)
     }
@@ -56,7 +56,7 @@ impl Coverage {
         self.see(("variables", module.variables().len().min(8)));
     }
 
-    /// What ran: each instruction with how it diverged, what was found, and all of it together.
+    /// Returns what ran: each instruction with how it diverged, what was found, and all of it together.
     pub fn report(&mut self, report: &Report) {
         let mut path = Vec::new();
         for one in &report.instructions {

@@ -29,7 +29,7 @@ impl Corpus {
         own.filter(|(_, line)| line.ends_with("// race")).map(|(index, _)| index + 1).collect()
     }
 
-    /// Whether a finding is the pair's, with both accesses at marked lines.
+    /// Returns whether a finding is the pair's, with both accesses at marked lines.
     fn is_expected(&self, found: &Finding, pair: &str, hazard: Hazard) -> bool {
         let (marked, file) = (self.marked(pair), format!("{}:", self.file));
         let is_marked = |source: &Option<String>| {

@@ -153,7 +153,7 @@ pub fn digest(words: &[u32]) -> u32 {
 }
 
 impl Group {
-    /// Whether floats are any bits, NaN and infinity among them.
+    /// Returns whether floats are any bits, NaN and infinity among them.
     pub fn is_wild(&self) -> bool {
         self.content == 1 && self.format >= 6
     }

@@ -170,7 +170,7 @@ fn word_wavefronts(words: &[u32]) -> usize {
     banks.into_iter().max().unwrap_or(0)
 }
 
-/// How often atomics in device memory access a sector: as often as the word that most lanes add to.
+/// Returns how often atomics in device memory access a sector: as often as the word that most lanes add to.
 fn sector_passes(words: &[u32]) -> usize {
     let mut words = words.to_vec();
     words.sort_unstable();
@@ -192,7 +192,7 @@ fn case(size: &Size, _random: &mut Random) -> Case {
     Case { inputs: vec![Data::U32(keys)], outputs: vec![output] }
 }
 
-/// How often each bin occurs: the key, modulo the number of bins.
+/// Returns how often each bin occurs: the key, modulo the number of bins.
 fn reference(keys: &[u32], bins: u32) -> Vec<u32> {
     let mut counts = vec![0; bins as usize];
     for key in keys {

@@ -227,7 +227,7 @@ fn average(requests: &[Vec<u32>], wavefronts: impl Fn(&[u32]) -> usize) -> f64 {
     requests.iter().map(|lanes| wavefronts(lanes)).sum::<usize>() as f64 / requests.len() as f64
 }
 
-/// How often each of the values occurs.
+/// Returns how often each of the values occurs.
 fn occurrences(values: impl Iterator<Item = u32>) -> HashMap<u32, usize> {
     let mut counts = HashMap::new();
     for value in values {
@@ -242,7 +242,7 @@ fn word_wavefronts(words: &[u32]) -> usize {
     occurrences(distinct.map(|word| word % WARP as u32)).into_values().max().unwrap_or(0)
 }
 
-/// How often atomics in device memory access a sector of 8 words: as often as the word that most lanes add to.
+/// Returns how often atomics in device memory access a sector of 8 words: as often as the word that most lanes add to.
 fn sector_passes(words: &[u32]) -> usize {
     let mut sectors: HashMap<u32, usize> = HashMap::new();
     for (word, lanes) in occurrences(words.iter().copied()) {
@@ -292,7 +292,7 @@ fn case(size: &Size, _random: &mut Random) -> Case {
     }
 }
 
-/// How often each bin occurs; every chunk counts for itself.
+/// Returns how often each bin occurs; every chunk counts for itself.
 fn reference(len: u32, bins: impl IndexedParallelIterator<Item = u32>) -> Vec<u32> {
     const CHUNK: usize = 1 << 22;
     let none = || vec![0; len as usize];

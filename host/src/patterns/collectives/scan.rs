@@ -168,7 +168,8 @@ fn elements(size: &Size) -> usize {
     n
 }
 
-/// How many sums each level has: one per tile of the elements, one per tile of these, while they fill more than one.
+/// Returns how many sums each level has: one per tile of the elements, one per tile of these, while they fill more
+/// than one.
 fn levels(n: usize, tile: u32) -> Vec<usize> {
     let of_level = |len: &usize| (*len > tile as usize).then(|| len.div_ceil(tile as usize));
     std::iter::successors(of_level(&n), of_level).collect()

@@ -57,7 +57,7 @@ pub const PATTERN: Pattern = Pattern {
     ],
 };
 
-/// Whether all blocks are resident at once.
+/// Returns whether all blocks are resident at once.
 fn fits(size: &Size) -> std::result::Result<(), &'static str> {
     let [_, blocks, threads] = size.get();
     if threads % WARP_SIZE as usize != 0 || threads > 1024 {

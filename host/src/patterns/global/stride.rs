@@ -83,7 +83,7 @@ fn sectors(size: &Size) -> f64 {
     (4 * stride).min(32) as f64
 }
 
-/// How many lanes of a warp meet in one bank when they read `stride` words apart.
+/// Returns how many lanes of a warp meet in one bank when they read `stride` words apart.
 fn greatest_common_divisor(size: &Size) -> usize {
     let [_, stride] = size.get();
     let (mut a, mut b) = (stride, 32);

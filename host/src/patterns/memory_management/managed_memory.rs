@@ -381,7 +381,7 @@ impl Managed {
         Ok(())
     }
 
-    /// What the host and the driver do to both arrays before the kernel.
+    /// Returns what the host and the driver do to both arrays before the kernel.
     fn provide(&mut self, gpu: &Gpu) -> Result<()> {
         match self.way {
             Way::CopiedAndFilled => {

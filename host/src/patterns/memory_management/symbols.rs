@@ -181,7 +181,7 @@ impl Way {
         matches!(self, Way::Managed | Way::ManagedPart)
     }
 
-    /// Whether a run writes only the first quarter of the words.
+    /// Returns whether a run writes only the first quarter of the words.
     fn writes_part(self) -> bool {
         matches!(self, Way::Part | Way::ManagedPart)
     }

@@ -160,7 +160,7 @@ fn reference(source: &[u32]) -> Vec<u32> {
     source.iter().map(|value| value.wrapping_add(1)).collect()
 }
 
-/// What the Programming Guide promises of each kind, in the order of the variants.
+/// Returns what the Programming Guide promises of each kind, in the order of the variants.
 fn facts_of_kinds() -> [[u32; FACTS]; 6] {
     let (device, host, managed) = ([2, 0, 0, 0, 1, 1], [1, 1, 1, 1, 1, 1], [4, 0, 1, 1, 1, 1]);
     [device, host, host, host, managed, [0; FACTS]]

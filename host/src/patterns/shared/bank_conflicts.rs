@@ -119,7 +119,7 @@ fn conflicts_of_stride(size: &Size) -> f64 {
     a as f64
 }
 
-/// How many lanes share the fullest bank, averaged over the warps.
+/// Returns how many lanes share the fullest bank, averaged over the warps.
 fn conflicts_of_random(size: &Size) -> f64 {
     let [n, _] = size.get();
     let banks = random_banks(n);

@@ -179,7 +179,7 @@ pub const PATTERN: Pattern = Pattern {
     ],
 };
 
-/// What both kernels with square tiles promise.
+/// Returns what both kernels with square tiles promise.
 fn tiled(_: &Size) -> Expectation {
     Expectation::sectors(
         4.0,

@@ -51,7 +51,7 @@ pub const PATTERN: Pattern = Pattern {
     ],
 };
 
-/// What both variants with results in registers promise.
+/// Returns what both variants with results in registers promise.
 fn by_registers(_: &Size) -> Expectation {
     Expectation::sectors(
         32.0,

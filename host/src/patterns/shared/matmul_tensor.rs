@@ -85,7 +85,8 @@ pub const PATTERN: Pattern = Pattern {
     ],
 };
 
-/// What the variants with staged tiles promise; they differ in the wavefronts of an `ldmatrix` of four matrices.
+/// Returns what the variants with staged tiles promise; they differ in the wavefronts of an `ldmatrix` of four
+/// matrices.
 fn tiles(wavefronts_of_ldmatrix: f64) -> Expectation {
     Expectation::sectors(
         16.0,
@@ -98,7 +99,7 @@ fn tiles(wavefronts_of_ldmatrix: f64) -> Expectation {
     .shared(wavefronts_of_ldmatrix, 4.0)
 }
 
-/// Whether rows of A and B begin at multiples of 16 bytes, as copies of 16 bytes need.
+/// Returns whether rows of A and B begin at multiples of 16 bytes, as copies of 16 bytes need.
 fn rows_are_aligned(size: &Size) -> std::result::Result<(), &'static str> {
     let [_, _, k] = size.get();
     if !k.is_multiple_of(8) {

@@ -238,7 +238,7 @@ fn fits_volume(size: &Size, (brick, _): Brick) -> std::result::Result<(), &'stat
     fits_grid_y(rows.div_ceil(brick.1 as usize))
 }
 
-/// Whether rows consist of vectors, for kernels whose blocks are wider than a warp.
+/// Returns whether rows consist of vectors, for kernels whose blocks are wider than a warp.
 fn whole_vectors(columns: usize, width: u32) -> std::result::Result<(), &'static str> {
     if width as usize == SCALAR || columns.is_multiple_of(STEP as usize) {
         Ok(())

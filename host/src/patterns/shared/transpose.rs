@@ -161,7 +161,7 @@ struct Tiles {
     side: u32,
     /// Threads of a block, in x and y.
     block: (u32, u32),
-    /// Whether neighbouring blocks are below each other in the source.
+    /// True when neighbouring blocks are below each other in the source.
     down_first: bool,
 }
 
@@ -175,7 +175,7 @@ const VECTORIZED: Tiles = Tiles {
 const VECTORIZED_DOWN: Tiles = Tiles { down_first: true, ..VECTORIZED };
 
 impl Tiles {
-    /// Whether there are no more tiles in y than a grid takes.
+    /// Returns whether there are no more tiles in y than a grid takes.
     fn fit(self, size: &Size) -> std::result::Result<(), &'static str> {
         let [rows, columns] = size.get();
         let along_y: usize = if self.down_first { columns } else { rows };

@@ -197,7 +197,7 @@ fn reference(source: &[u32], turns: usize, work: usize) -> Vec<u32> {
     source.iter().map(|value| (0..turns).fold(*value, turn)).collect()
 }
 
-/// What a work adds in each turn: another number than the others, so that they cannot change places.
+/// Returns what a work adds in each turn: another number than the others, so that they cannot change places.
 fn addend(work: usize) -> u32 {
     2 * work as u32 + 1
 }
@@ -222,7 +222,7 @@ enum Synchronization {
 }
 
 impl Synchronization {
-    /// Whether CUDA promises that the works run one after the other.
+    /// Returns whether CUDA promises that the works run one after the other.
     fn is_promised(self) -> bool {
         !matches!(self, Synchronization::Blocking | Synchronization::NonBlocking)
     }

@@ -238,7 +238,7 @@ fn minimum_time(variant: &Variant, size: &Size) -> Option<(Resource, usize)> {
 #[derive(Clone, Copy)]
 struct AccessKernel {
     name: &'static str,
-    /// Whether the amount is the number of passes, and not the factor.
+    /// True when the amount is the number of passes, and not the factor.
     takes_passes: bool,
 }
 

@@ -134,7 +134,7 @@ impl Work {
         self.k.div_ceil(T::STEPS)
     }
 
-    /// Whether rows of B and C begin at multiples of 16 bytes.
+    /// Returns whether rows of B and C begin at multiples of 16 bytes.
     #[inline(always)]
     fn is_aligned(&self) -> bool {
         self.n.is_multiple_of(4)

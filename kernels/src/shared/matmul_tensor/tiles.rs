@@ -74,8 +74,8 @@ impl Work {
         Work { a, b, m, n, k, first, thread: thread::thread_idx_x() }
     }
 
-    /// Whether all tiles of this block are whole. A copy that may fill with zeros takes twice the wavefronts, so blocks
-    /// without edges make none.
+    /// Returns whether all tiles of this block are whole. A copy that may fill with zeros takes twice the
+    /// wavefronts, so blocks without edges make none.
     #[inline(always)]
     fn is_whole(&self) -> bool {
         let (row, column) = self.first;

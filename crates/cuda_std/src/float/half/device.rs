@@ -301,7 +301,7 @@ half_type! {
     bf16
 }
 
-/// Whether the target computes with `bf16`.
+/// True when the target computes with `bf16`.
 const HAS_BF16: bool = cfg!(target_feature = "compute_80");
 
 impl bf16 {

@@ -53,7 +53,7 @@ pub enum Counters {
 }
 
 impl Way {
-    /// Whether it takes more than a stream of the first device.
+    /// Returns whether it takes more than a stream of the first device.
     fn needs_others(self) -> bool {
         !matches!(self, Way::Copy { .. } | Way::Read { .. } | Way::Chase { .. })
     }
