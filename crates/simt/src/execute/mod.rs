@@ -1,48 +1,12 @@
 //! The executor: blocks to threads of the host, warps in lock-step, counts to a report.
 
-mod access;
-mod asynchronous;
-mod atomic;
-mod block;
-mod bounds;
-mod builtin;
-mod bytes;
-mod cluster;
-mod count;
-mod device;
-mod exchange;
-mod geometry;
-mod lanes;
-mod matrix;
-mod mbarrier;
-mod observers;
-mod pattern;
-mod pending;
-mod prepare;
-#[cfg(test)]
-mod reconvergence;
-mod record;
-mod recursion;
-mod report;
-mod request;
-mod run;
-mod saved_frame;
-mod shadow;
-mod start;
-mod step;
-mod surface;
+mod issue;
+mod memory;
+mod observe;
 mod tensor;
-mod tensor_copy;
 mod texture;
-mod trace;
-mod turns;
-mod warp;
-mod wgmma;
-mod wmma;
-mod worker;
-mod workers;
 
-pub use run::stop;
+pub use issue::run::stop;
 
 use crate::error::Error;
 use crate::heap::{self, Heap};
@@ -89,12 +53,12 @@ pub fn run_observed(
         }
     }
     if !(launch.cooperative && kernel.program.as_ref().is_ok_and(has_workspace)) {
-        return workers::run(module, memory, launch, options, 0, printed, observer);
+        return issue::workers::run(module, memory, launch, options, 0, printed, observer);
     }
     // As the driver of CUDA lays it out: its size, and a word through which the blocks wait for each other.
     let workspace = memory.allocate_named(WORKSPACE, "the workspace of a cooperative launch")?;
     memory.write(workspace, &WORKSPACE.to_le_bytes())?;
-    let report = workers::run(module, memory, launch, options, workspace, printed, observer);
+    let report = issue::workers::run(module, memory, launch, options, workspace, printed, observer);
     memory.free(workspace)?;
     report
 }

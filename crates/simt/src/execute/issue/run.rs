@@ -1,0 +1,188 @@
+//! One launch: what its workers share.
+
+use crate::error::{Error, Place};
+use crate::execute::memory::device::AtomicGranularity;
+use crate::execute::observe::shadow::event::Kind;
+use crate::execute::observe::shadow::undo::Undo;
+use crate::launch::Launch;
+use crate::memory::Memory;
+use crate::options::Options;
+use crate::program::Program;
+use crate::uninitialized::UninitializedReads;
+use counters::SourceLocation;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// The state that every worker of a launch shares.
+pub(crate) struct Run<'r> {
+    pub program: &'r Program,
+    pub memory: &'r Memory,
+    pub launch: &'r Launch,
+    pub options: &'r Options,
+    pub parameters: Vec<u8>,
+    pub word_constants: Vec<(u32, u32)>,
+    pub long_constants: Vec<(u32, u64)>,
+    pub shared_bytes: u32,
+    /// The workspace of a cooperative launch whose kernel asks for it, or zero.
+    pub workspace: u64,
+    pub warps_per_block: u32,
+    /// Blocks of a cluster in x, y, z.
+    pub cluster: [u32; 3],
+    /// The launch or the kernel asked for clusters.
+    pub is_explicit_cluster: bool,
+    /// The clusters to run, by linear index; all when `None`.
+    pub sample: Option<Vec<u64>>,
+    /// Bytes per entry of the shadow of global memory, and of shared memory.
+    pub granule: u32,
+    pub shared_granule: u32,
+    /// The meaning of each instruction for the order of memory, when that is checked.
+    pub kinds: Vec<Kind>,
+    /// By instruction: the bounds of the shared array that its address is formed from, where that is one.
+    pub arrays: Vec<Option<(u32, u32)>>,
+    /// The kernel can order some threads and not the others.
+    pub orders_some: bool,
+    /// Some strong access or fence reaches less than the device.
+    pub narrow_scopes: bool,
+    /// The size of the workers' atomics on device memory.
+    pub granularity: AtomicGranularity,
+    pub fuel: AtomicU64,
+    /// Registers that may be read before they are written.
+    pub doubt: &'r UninitializedReads,
+    /// The writes that a parallel launch must be able to take back.
+    pub undo: Option<Undo>,
+    pub next: AtomicU64,
+    /// The first failing block in launch order, with its error.
+    pub failed: Mutex<Option<(u64, Error)>>,
+    pub failed_at: AtomicU64,
+    /// The output of failing workers, by block.
+    pub printed: Mutex<Vec<(u64, String)>>,
+    /// The order of blocks may have mattered to a parallel launch.
+    pub disturbed: AtomicBool,
+}
+
+impl Run<'_> {
+    /// The place of an instruction, for errors and findings.
+    pub fn place(&self, block: [u32; 3], warp: u32, lanes: u32, pc: usize) -> Place {
+        let detail = &self.program.details[pc];
+        let source = self.location(pc).map(|location| location.to_string());
+        Place {
+            kernel: self.program.name.clone(),
+            ptx_line: detail.position.line,
+            instruction: self.program.texts[detail.text as usize].clone(),
+            source,
+            block,
+            warp,
+            lanes,
+        }
+    }
+
+    /// Where a shared address lies relative to the kernel's variables: text for messages.
+    pub fn describe_shared(&self, address: u64) -> String {
+        let variables = &self.program.shared_variables;
+        let before = variables.partition_point(|(start, ..)| *start as u64 <= address);
+        let nearest = before.checked_sub(1).map(|index| &variables[index]);
+        let dynamic = self.launch.dynamic_shared_bytes;
+        let dynamic_start = (self.shared_bytes - dynamic) as u64;
+        let all = self.shared_bytes;
+        match nearest {
+            _ if address >= all as u64 => format!(
+                "it is {} bytes past the end of the block's {all} bytes",
+                address - all as u64
+            ),
+            _ if dynamic > 0 && address >= dynamic_start => format!(
+                "it is byte {} of the {dynamic} bytes of dynamic shared memory",
+                address - dynamic_start
+            ),
+            Some((start, bytes, name)) => format!(
+                "it is byte {} from the start of `{name}`, which has {bytes} bytes",
+                address - *start as u64
+            ),
+            None => "no variable lies there".into(),
+        }
+    }
+
+    /// The innermost call that is none of the libraries', for the frames of calls: where each returns to.
+    pub fn caller(&self, frames: &[u32]) -> Option<String> {
+        let calls = frames.iter().rev().filter_map(|back| self.location(*back as usize - 1));
+        // In a checkout, and as a registry's package.
+        let libraries = ["library/core/", "cuda_std/src/", "coalesce-cuda-std-"];
+        let is_library = |file: &str| libraries.iter().any(|library| file.contains(library));
+        let places = calls.map(|call| {
+            let (file, line) = call.outermost();
+            (file.to_owned(), line)
+        });
+        let mut own = places.filter(|(file, _)| !is_library(file));
+        own.next().map(|(file, line)| format!("{file}:{line}"))
+    }
+
+    pub fn location(&self, pc: usize) -> Option<SourceLocation> {
+        location(self.program, pc)
+    }
+
+    /// A worker ends with an error; what it printed until then is kept.
+    pub fn fail(&self, order: u64, error: Error, printed: Vec<(u64, String)>) {
+        if let Ok(mut all) = self.printed.lock() {
+            all.extend(printed);
+        }
+        self.failed_at.fetch_min(order, Ordering::Relaxed);
+        if let Ok(mut failed) = self.failed.lock()
+            && failed.as_ref().is_none_or(|(at, _)| order < *at)
+        {
+            *failed = Some((order, error));
+        }
+    }
+
+    /// Returns the workers' results, or the first block's error.
+    pub fn outcome<M>(&self, workers: M) -> Result<M, Error> {
+        match self.failed.lock().ok().and_then(|mut failed| failed.take()) {
+            Some((_, error)) => Err(error),
+            None => Ok(workers),
+        }
+    }
+
+    /// Returns what workers printed that failed, block by block.
+    pub fn printed_before_failure(&self) -> String {
+        let mut printed =
+            self.printed.lock().map(|mut all| std::mem::take(&mut *all)).unwrap_or_default();
+        printed.sort_by_key(|(block, _)| *block);
+        printed.into_iter().map(|(_, text)| text).collect()
+    }
+
+    /// Takes warp-instructions from the launch's fuel; false when it is used up, or [`stop`](crate::stop) was called.
+    pub fn burn(&self, steps: u64) -> bool {
+        let burnt = self
+            .fuel
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(steps));
+        burnt.is_ok() && !is_stopped()
+    }
+
+    /// The fuel that was used up, all of it where a launch does not end by itself.
+    pub fn burnt(&self) -> u64 {
+        let left = if is_stopped() { self.fuel.load(Ordering::Relaxed) } else { 0 };
+        self.options.fuel - left
+    }
+}
+
+/// True when launches are to end.
+static STOPPED: AtomicBool = AtomicBool::new(false);
+
+/// Ends every launch of this process from here on, as one that has used up its fuel: its error says where it was. For the
+/// handler of an interrupt.
+pub fn stop() {
+    STOPPED.store(true, Ordering::Relaxed);
+}
+
+/// Returns whether [`stop`] was called.
+pub(crate) fn is_stopped() -> bool {
+    STOPPED.load(Ordering::Relaxed)
+}
+
+/// The source position of an instruction.
+pub(crate) fn location(program: &Program, pc: usize) -> Option<SourceLocation> {
+    let location = program.locations.get(program.details[pc].location as usize)?;
+    Some(SourceLocation {
+        file: location.file.clone(),
+        line: location.line,
+        inlined_at: location.inlined_at.clone(),
+    })
+}

@@ -1,0 +1,56 @@
+//! A worker.
+
+use crate::execute::issue::block::{Block, Cluster};
+use crate::execute::issue::run::Run;
+use crate::execute::issue::warp::Warp;
+use crate::execute::observe::observers::Observers;
+use crate::execute::observe::shadow::shared::SharedShadow;
+use crate::observer::Observer;
+
+/// An instruction that lanes of a warp execute together.
+pub(crate) struct Issue<'a> {
+    pub block: &'a mut Block,
+    pub warp: &'a mut Warp,
+    pub pc: usize,
+    pub mask: u32,
+}
+
+/// One worker: runs blocks, keeps its own counts.
+pub(crate) struct Worker<'r> {
+    pub observers: Observers<'r>,
+    pub run: &'r Run<'r>,
+    pub last_region: usize,
+    /// The region that each instruction last found its addresses in.
+    pub regions: Vec<u32>,
+    pub spare_warps: Vec<Warp>,
+    pub spare_shadows: Vec<SharedShadow>,
+    /// The cluster that runs.
+    pub cluster: Cluster,
+    pub printed: Vec<(u64, String)>,
+    /// The CPU has the features of the wide functions.
+    pub wide: bool,
+    pub blocks: u64,
+    pub warps: u64,
+    /// Warp-instructions so far: the synthetic clock.
+    pub steps: u64,
+}
+
+impl<'r> Worker<'r> {
+    pub fn new(run: &'r Run<'r>, observer: Option<&'r mut dyn Observer>) -> Worker<'r> {
+        let count = run.program.instructions.len();
+        Worker {
+            observers: Observers::new(run, observer),
+            run,
+            last_region: 0,
+            regions: vec![0; count],
+            spare_warps: Vec::new(),
+            spare_shadows: Vec::new(),
+            cluster: Cluster::new(),
+            printed: Vec::new(),
+            wide: crate::cpu::has_wide(),
+            blocks: 0,
+            warps: 0,
+            steps: 0,
+        }
+    }
+}

@@ -1,0 +1,369 @@
+//! Loads and stores in every state space.
+
+use crate::error::Error;
+use crate::execute::issue::block::Block;
+use crate::execute::issue::warp::{Polled, Warp, read_local, write_local};
+use crate::execute::issue::worker::{Issue, Worker};
+use crate::execute::memory::bytes::{read_bytes, write_bytes};
+use crate::execute::memory::device::Window;
+use crate::execute::memory::pattern::Shape;
+use crate::execute::memory::request::{Request, addresses, by_space};
+use crate::observer::AccessKind;
+use crate::operation::{Access, Base, Register, Space};
+use crate::registers::LANES;
+
+impl Worker<'_> {
+    /// Executes a load, or a store when `STORES`, with the widest instructions that the CPU has.
+    pub fn access<const STORES: bool>(
+        &mut self,
+        issue: Issue<'_>,
+        access: &Access,
+    ) -> Result<(), Error> {
+        if self.wide {
+            // SAFETY: `wide` is set where the CPU has these features.
+            unsafe { self.access_wide::<STORES>(issue, access) }
+        } else {
+            self.access_lanes::<STORES>(issue, access)
+        }
+    }
+
+    #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma,bmi2,popcnt,lzcnt"))]
+    fn access_wide<const STORES: bool>(
+        &mut self,
+        issue: Issue<'_>,
+        access: &Access,
+    ) -> Result<(), Error> {
+        self.access_lanes::<STORES>(issue, access)
+    }
+
+    #[inline(always)]
+    fn access_lanes<const STORES: bool>(
+        &mut self,
+        issue: Issue<'_>,
+        access: &Access,
+    ) -> Result<(), Error> {
+        let Issue { block, warp, pc, mask } = issue;
+        let mut all = addresses(warp, access.base, access.offset);
+        if access.space != Space::Generic {
+            let issue = Issue { block, warp, pc, mask };
+            return self.access_in::<STORES>(issue, access, access.space, &all);
+        }
+        self.observers.tallies[pc].generic += 1;
+        for (space, mask) in by_space(mask, &mut all) {
+            if mask != 0 {
+                let issue = Issue { block, warp, pc, mask };
+                self.access_in::<STORES>(issue, access, space, &all)?;
+            }
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn access_in<const STORES: bool>(
+        &mut self,
+        issue: Issue<'_>,
+        access: &Access,
+        space: Space,
+        all: &[u64; LANES],
+    ) -> Result<(), Error> {
+        let Issue { block, warp, pc, mask } = issue;
+        let request = self.observers.observe(pc, mask, all, access.total_bytes());
+        // One word of each lane, and all lanes take part.
+        let row = match access.rows[..] {
+            [Some(Register::Word(row))] if access.bytes == 4 && mask == u32::MAX => Some(row),
+            _ => None,
+        };
+        match space {
+            Space::Parameter | Space::Constant if STORES => {
+                return Err(Error::IllegalAddress {
+                    place: Box::new(self.run.place(block.index, warp.index, mask, pc)),
+                    address: all[mask.trailing_zeros() as usize],
+                    bytes: request.bytes,
+                    message: "constants and kernel parameters cannot be written".into(),
+                });
+            }
+            Space::Global | Space::Constant | Space::Generic => {
+                let window = self.window(block, warp, request, STORES)?;
+                if !STORES {
+                    self.polls(warp, request, access.bytes, false);
+                }
+                if self.observers.counting {
+                    self.observers.count_global(request, space == Space::Constant);
+                }
+                let kind = match space {
+                    _ if STORES => AccessKind::Store,
+                    Space::Constant => AccessKind::Constant,
+                    _ => AccessKind::Load { past_l1: access.past_l1 },
+                };
+                self.observers.tell(kind, request);
+                if self.observers.checking && STORES {
+                    self.check_global_write(block, warp, request, access);
+                    self.check_conflicting(block, warp, request, access);
+                } else if self.observers.checking {
+                    self.check_global_read(block, warp, request, access.read_only);
+                }
+                match (window.granularity.is_one(access.bytes), row) {
+                    (false, _) if STORES => store_parts(&window, warp, mask, access),
+                    (false, _) => load_parts(&window, warp, mask, access),
+                    (true, _) if STORES => {
+                        for_each_element(warp, mask, access, |lane, shift, value| {
+                            // SAFETY: `window` checked bounds and alignment of all active lanes.
+                            unsafe { window.write_one(lane, shift, access.bytes, value) };
+                        });
+                    }
+                    (true, Some(row)) => {
+                        let row = &mut warp.registers.words[row as usize];
+                        for (lane, value) in row.iter_mut().enumerate() {
+                            // SAFETY: `window` checked bounds and alignment of all active lanes.
+                            *value = unsafe { window.read_one(lane, 0, 4) } as u32;
+                        }
+                    }
+                    (true, None) => fill_rows(warp, mask, access, |lane, shift| {
+                        // SAFETY: `window` checked bounds and alignment of all active lanes.
+                        unsafe { window.read_one(lane, shift, access.bytes) }
+                    }),
+                }
+            }
+            Space::Shared => {
+                if self.reaches_blocks(request) {
+                    return self.access_across::<STORES>(block, warp, request, access);
+                }
+                self.shared_bounds(block, warp, request)?;
+                if self.observers.counting {
+                    self.observers.count_shared(request);
+                }
+                if !STORES {
+                    self.polls(warp, request, access.bytes, true);
+                }
+                if self.observers.checking && STORES {
+                    self.check_shared_write(block, warp, request, Some(access));
+                    self.check_conflicting(block, warp, request, access);
+                } else if self.observers.checking {
+                    self.check_shared_read(block, warp, request);
+                }
+                let shared = &mut block.shared[..];
+                match row {
+                    // SAFETY: `shared_bounds` checked that the four bytes of every active lane, which are all, lie in
+                    // the block's `shared_bytes`, and `start_block` gave it at least as many.
+                    Some(row) if STORES => unsafe {
+                        write_words(shared, request, &warp.registers.words[row as usize]);
+                    },
+                    // SAFETY: as for the store.
+                    Some(row) => unsafe {
+                        read_words(shared, request, &mut warp.registers.words[row as usize]);
+                    },
+                    None if STORES => for_each_element(warp, mask, access, |lane, shift, value| {
+                        write_bytes(shared, (all[lane] + shift) as usize, access.bytes, value);
+                    }),
+                    None => fill_rows(warp, mask, access, |lane, shift| {
+                        read_bytes(shared, (all[lane] + shift) as usize, access.bytes)
+                    }),
+                }
+            }
+            Space::Local => {
+                self.local_bounds(block, warp, request)?;
+                if self.observers.counting && access.space != Space::Parameter {
+                    self.observers.count_local(request);
+                }
+                if self.observers.checking && STORES {
+                    self.mark_local(warp, request);
+                } else if self.observers.checking {
+                    self.check_local_read(block, warp, request);
+                }
+                let mut local = std::mem::take(&mut warp.local);
+                if STORES {
+                    for_each_element(warp, mask, access, |lane, shift, value| {
+                        let at = (all[lane] + shift) as u32;
+                        write_local(&mut local, lane, at, access.bytes, value);
+                    });
+                } else {
+                    fill_rows(warp, mask, access, |lane, shift| {
+                        read_local(&local, lane, (all[lane] + shift) as u32, access.bytes)
+                    });
+                }
+                warp.local = local;
+            }
+            Space::Parameter => {
+                let bytes = self.run.parameters.len() as u64;
+                self.small_bounds(block, warp, request, (bytes, "kernel parameters"))?;
+                // At a fixed place a parameter is an operand; with an index it is a constant load.
+                if self.observers.counting && !matches!(access.base, Base::Absolute) {
+                    self.observers.count_global(request, true);
+                }
+                let parameters = &self.run.parameters[..];
+                if access.base == Base::Absolute && access.rows.len() == 1 {
+                    // All lanes read the same.
+                    let value = read_bytes(parameters, all[0] as usize, access.bytes);
+                    fill_rows(warp, mask, access, |_, _| value);
+                    return Ok(());
+                }
+                fill_rows(warp, mask, access, |lane, shift| {
+                    read_bytes(parameters, (all[lane] + shift) as usize, access.bytes)
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Remembers the last load, in case it is what a loop waits for.
+    #[inline(always)]
+    pub fn polls(&self, warp: &mut Warp, request: Request<'_>, bytes: u32, is_shared: bool) {
+        let Request { pc, mask, all, .. } = request;
+        let address = all[mask.trailing_zeros() as usize & 31];
+        warp.polled = Polled { pc: pc as u32, mask, address, bytes, is_shared, turn: self.steps };
+    }
+
+    /// Accesses shared memory of several blocks.
+    #[cold]
+    fn access_across<const STORES: bool>(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        request: Request<'_>,
+        access: &Access,
+    ) -> Result<(), Error> {
+        self.in_blocks(block, warp, request, |worker, block, warp, request| {
+            let Request { pc, mask, all, .. } = request;
+            let issue = Issue { block, warp, pc, mask };
+            worker.access_in::<STORES>(issue, access, Space::Shared, all)
+        })
+    }
+}
+
+/// Reads a word of shared memory for each lane.
+///
+/// # Safety
+/// The four bytes at every lane's address lie in `shared`.
+#[inline(always)]
+unsafe fn read_words(shared: &[u8], request: Request<'_>, row: &mut [u32; LANES]) {
+    // SAFETY: by the contract; the address need not be aligned.
+    let word = |at: u64| unsafe {
+        u32::from_le(shared.as_ptr().add(at as usize).cast::<u32>().read_unaligned())
+    };
+    let all = request.all;
+    match request.layout.map(|layout| layout.shape) {
+        Some(Shape::Uniform) => *row = [word(all[0]); LANES],
+        Some(Shape::Contiguous) => {
+            for (lane, value) in row.iter_mut().enumerate() {
+                *value = word(all[0] + 4 * lane as u64);
+            }
+        }
+        _ => {
+            for (value, at) in row.iter_mut().zip(all) {
+                *value = word(*at);
+            }
+        }
+    }
+}
+
+/// Writes a word of shared memory for each lane; a higher lane overwrites a lower one.
+///
+/// # Safety
+/// The four bytes at every lane's address lie in `shared`.
+#[inline(always)]
+unsafe fn write_words(shared: &mut [u8], request: Request<'_>, row: &[u32; LANES]) {
+    let start = shared.as_mut_ptr();
+    // SAFETY: by the contract; the address need not be aligned.
+    let put = |at: u64, value: u32| unsafe {
+        start.add(at as usize).cast::<u32>().write_unaligned(value.to_le());
+    };
+    let all = request.all;
+    if request.row_bytes().is_some() {
+        for (lane, value) in row.iter().enumerate() {
+            put(all[0] + 4 * lane as u64, *value);
+        }
+        return;
+    }
+    for (value, at) in row.iter().zip(all) {
+        put(*at, *value);
+    }
+}
+
+/// Reads the elements of a load that are no atomics of the launch's size.
+#[inline(never)]
+fn load_parts(window: &Window, warp: &mut Warp, mask: u32, access: &Access) {
+    fill_rows(warp, mask, access, |lane, shift| {
+        // SAFETY: the caller has the window checked for all active lanes.
+        unsafe { window.read(lane, shift, access.bytes) }
+    });
+}
+
+/// Writes the elements of a store that are no atomics of the launch's size.
+#[inline(never)]
+fn store_parts(window: &Window, warp: &Warp, mask: u32, access: &Access) {
+    for_each_element(warp, mask, access, |lane, shift, value| {
+        // SAFETY: the caller has the window checked for all active lanes.
+        unsafe { window.write(lane, shift, access.bytes, value) };
+    });
+}
+
+/// Reads every element of a load and writes its row.
+#[inline(always)]
+fn fill_rows(warp: &mut Warp, mask: u32, access: &Access, read: impl Fn(usize, u64) -> u64) {
+    for (element, row) in access.rows.iter().enumerate() {
+        let shift = element as u64 * access.bytes as u64;
+        match row {
+            None => {}
+            Some(Register::Word(row)) => {
+                let row = &mut warp.registers.words[*row as usize];
+                for (lane, target) in row.iter_mut().enumerate() {
+                    if mask >> lane & 1 != 0 {
+                        let value = read(lane, shift);
+                        *target = match (access.signed, access.bytes) {
+                            (true, 1) => value as i8 as i32 as u32,
+                            (true, 2) => value as i16 as i32 as u32,
+                            _ => value as u32,
+                        };
+                    }
+                }
+            }
+            Some(Register::Long(row)) => {
+                let row = &mut warp.registers.longs[*row as usize];
+                for (lane, target) in row.iter_mut().enumerate() {
+                    if mask >> lane & 1 != 0 {
+                        let value = read(lane, shift);
+                        *target = match (access.signed, access.bytes) {
+                            (true, 1) => value as i8 as i64 as u64,
+                            (true, 2) => value as i16 as i64 as u64,
+                            (true, 4) => value as i32 as i64 as u64,
+                            _ => value,
+                        };
+                    }
+                }
+            }
+            Some(Register::Predicate(_)) => {}
+        }
+    }
+}
+
+/// Hands every element of a store to `write`; a higher lane overwrites a lower one.
+#[inline(always)]
+fn for_each_element(
+    warp: &Warp,
+    mask: u32,
+    access: &Access,
+    mut write: impl FnMut(usize, u64, u64),
+) {
+    for (element, row) in access.rows.iter().enumerate() {
+        let shift = element as u64 * access.bytes as u64;
+        match row {
+            Some(Register::Word(row)) => {
+                let row = &warp.registers.words[*row as usize];
+                for (lane, value) in row.iter().enumerate() {
+                    if mask >> lane & 1 != 0 {
+                        write(lane, shift, *value as u64);
+                    }
+                }
+            }
+            Some(Register::Long(row)) => {
+                let row = &warp.registers.longs[*row as usize];
+                for (lane, value) in row.iter().enumerate() {
+                    if mask >> lane & 1 != 0 {
+                        write(lane, shift, *value);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}

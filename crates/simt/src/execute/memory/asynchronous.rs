@@ -1,0 +1,319 @@
+//! Copies that land later.
+//!
+//! A copy lands as late as its program allows: `cp.async` when its group is waited for, a bulk copy
+//! when somebody asks its mbarrier or nothing else can run. A program that reads too early thus
+//! sees what was there before, on every run.
+
+use super::atomic;
+use crate::error::Error;
+use crate::execute::issue::block::Block;
+use crate::execute::issue::lanes::lanes;
+use crate::execute::issue::warp::Warp;
+use crate::execute::issue::worker::{Issue, Worker};
+use crate::execute::memory::bytes::{read_bytes, write_bytes};
+use crate::execute::memory::mbarrier::Mbarrier;
+use crate::execute::memory::pending::{PendingBulk, PendingCopy};
+use crate::execute::memory::request::{Request, addresses, shared_offset};
+use crate::execute::observe::record::Side;
+use crate::observer::AccessKind;
+use crate::operation::{AsyncCopy, BulkCopy, BulkDirection};
+use crate::registers::LANES;
+use counters::RequestCounts;
+use counters::{copy_passes, copy_wavefronts};
+
+impl Worker<'_> {
+    pub fn async_copy(&mut self, issue: Issue<'_>, copy: &AsyncCopy) -> Result<(), Error> {
+        let Issue { block, warp, pc, mask } = issue;
+        let target = addresses(warp, copy.target.0, copy.target.1).map(shared_offset);
+        let source = addresses(warp, copy.source.0, copy.source.1);
+        let to = Request::new(pc, mask, &target, copy.bytes);
+        self.shared_bounds(block, warp, to)?;
+        let ignored = copy.ignore_source.map_or(0, |p| warp.registers.predicates[p as usize]);
+        let mut source_bytes = [copy.bytes; LANES];
+        if let Some(row) = copy.source_bytes {
+            source_bytes = warp.registers.words[row as usize].map(|n| n.min(copy.bytes));
+        }
+        let mut reads = 0u32;
+        for (lane, bytes) in source_bytes.iter_mut().enumerate() {
+            if ignored >> lane & 1 != 0 {
+                *bytes = 0;
+            }
+            reads |= u32::from(*bytes > 0) << lane;
+        }
+        let reads = reads & mask;
+        let from = Request::new(pc, reads, &source, copy.bytes);
+        if reads != 0 {
+            self.window(block, warp, from, false)?;
+        }
+        if self.observers.counting {
+            if reads != 0 {
+                self.observers.count_global(from, false);
+                self.observers.tell(AccessKind::AsyncCopy, from);
+            }
+            let each = copy.passes_each();
+            let (passes, ideal) = copy_wavefronts(mask, &target, &source, copy.bytes);
+            let (passes, ideal) = (each * passes, each * ideal);
+            let traffic = &mut self.observers.tallies[pc].shared;
+            traffic.wavefronts += passes as u64;
+            traffic.wavefronts_ideal += ideal as u64;
+            traffic.add_request(to.mask, to.bytes);
+            if self.observers.watching {
+                let counts = RequestCounts::of_wavefronts(passes, ideal);
+                let passes = || {
+                    let once = |_| copy_passes(mask, &target, &source, copy.bytes);
+                    (0..each).flat_map(once).collect()
+                };
+                self.observers.record(Side::Shared, to, counts, passes);
+            }
+        }
+        if self.observers.checking {
+            for lane in lanes(reads) {
+                let from = Request::new(pc, 1 << lane, &source, source_bytes[lane]);
+                self.check_global_read(block, warp, from, false);
+            }
+            self.check_async_issue(block, warp, to);
+        }
+        warp.copies.push(PendingCopy {
+            pc,
+            group: warp.copy_group,
+            mask,
+            target: target.map(|a| a as u32),
+            source,
+            bytes: copy.bytes,
+            source_bytes,
+        });
+        Ok(())
+    }
+
+    /// Lands all groups but the latest `pending` ones.
+    pub fn async_wait(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        pending: u32,
+    ) -> Result<(), Error> {
+        let limit = warp.copy_group.saturating_sub(pending);
+        let copies = std::mem::take(&mut warp.copies);
+        let (landed, waiting) = copies.into_iter().partition(|copy| copy.group < limit);
+        warp.copies = waiting;
+        for copy in landed {
+            self.land(block, warp, &copy)?;
+        }
+        Ok(())
+    }
+
+    fn land(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        copy: &PendingCopy,
+    ) -> Result<(), Error> {
+        for lane in lanes(copy.mask) {
+            for at in (0..copy.bytes).step_by(AsyncCopy::STEP as usize) {
+                let value = match copy.source_bytes[lane].saturating_sub(at) {
+                    0 => 0,
+                    left => {
+                        let word = self.device_load(copy.source[lane] + at as u64, AsyncCopy::STEP);
+                        word & u64::MAX >> (64 - 8 * left.min(AsyncCopy::STEP))
+                    }
+                };
+                let to = (copy.target[lane] + at) as usize;
+                write_bytes(&mut block.shared, to, AsyncCopy::STEP, value);
+            }
+        }
+        if self.observers.checking {
+            self.async_landed(block, warp, (copy.pc, copy.mask), &copy.target, copy.bytes);
+        }
+        Ok(())
+    }
+
+    /// Reads device memory at an aligned address; what is not allocated reads zero.
+    pub fn device_load(&mut self, address: u64, bytes: u32) -> u64 {
+        let granularity = self.run.granularity;
+        self.device_pointer(address, bytes).map_or(0, |pointer| {
+            // SAFETY: the bytes lie in a region and are aligned; its grains are valid, and all
+            // workers use the launch's granularity.
+            unsafe { granularity.load(pointer, bytes) }
+        })
+    }
+
+    /// Changes an aligned word of device memory, if it is allocated.
+    pub fn device_update(&mut self, address: u64, change: impl Fn(u64) -> u64) {
+        let granularity = self.run.granularity;
+        let Some(pointer) = self.device_pointer(address, 8) else { return };
+        // SAFETY: as in `device_load`; the granularity of a program with such copies is at most 8 bytes.
+        unsafe { granularity.update(pointer, 8, change) };
+    }
+
+    fn device_pointer(&mut self, address: u64, bytes: u32) -> Option<*mut u8> {
+        let memory = self.run.memory;
+        let last = memory.region_or_none(self.last_region);
+        if !last.is_some_and(|region| region.contains(address, bytes as u64)) {
+            self.last_region = memory.find(address, bytes as u64)?;
+        }
+        let region = memory.region(self.last_region);
+        Some(region.pointer.wrapping_add((address - region.base) as usize))
+    }
+
+    pub fn bulk_copy(&mut self, issue: Issue<'_>, copy: &BulkCopy) -> Result<(), Error> {
+        let Issue { block, warp, pc, mask } = issue;
+        let targets = addresses(warp, copy.target.0, copy.target.1);
+        let sources = addresses(warp, copy.source.0, copy.source.1);
+        let mbarriers = copy.mbarrier.map(|(base, offset)| addresses(warp, base, offset));
+        for lane in lanes(mask) {
+            let bytes = warp.registers.words[copy.bytes as usize][lane];
+            let (mut target, mut source) = (targets[lane], sources[lane]);
+            if copy.direction != BulkDirection::SharedToGlobal {
+                target = shared_offset(target);
+            }
+            if copy.direction != BulkDirection::GlobalToShared {
+                source = shared_offset(source);
+            }
+            let place = || Box::new(self.run.place(block.index, warp.index, 1 << lane, pc));
+            if !bytes.is_multiple_of(16) || (target | source) % 16 != 0 {
+                return Err(Error::MisalignedAddress {
+                    place: place(),
+                    address: if !bytes.is_multiple_of(16) { bytes as u64 } else { target | source },
+                    bytes: 16,
+                });
+            }
+            let (global, shared) = match copy.direction {
+                BulkDirection::GlobalToShared => (Some(source), [Some(target), None]),
+                BulkDirection::SharedToGlobal => (Some(target), [Some(source), None]),
+                BulkDirection::SharedToShared => (None, [Some(source), Some(target)]),
+            };
+            for offset in shared.into_iter().flatten() {
+                if offset.saturating_add(bytes as u64) > self.run.shared_bytes as u64 {
+                    return Err(Error::IllegalAddress {
+                        place: place(),
+                        address: offset,
+                        bytes,
+                        message: "a bulk copy runs past the end of shared memory".into(),
+                    });
+                }
+            }
+            if let Some(address) = global
+                && bytes > 0
+                && self.run.memory.find(address, bytes as u64).is_none()
+            {
+                return Err(Error::IllegalAddress {
+                    place: place(),
+                    address,
+                    bytes,
+                    message: self.run.memory.describe(address),
+                });
+            }
+            if self.observers.counting {
+                let counts = RequestCounts {
+                    bytes_distinct: bytes as u64,
+                    sectors: bytes as u64 / 32,
+                    sectors_ideal: bytes as u64 / 32,
+                    lines: (bytes as u64).div_ceil(128),
+                    ..RequestCounts::default()
+                };
+                let all = if copy.direction == BulkDirection::SharedToGlobal {
+                    &targets
+                } else {
+                    &sources
+                };
+                let request = Request::new(pc, 1 << lane, all, bytes);
+                let traffic = &mut self.observers.tallies[pc].global;
+                *traffic += counts;
+                traffic.add_request(request.mask, request.bytes);
+                if self.observers.watching {
+                    self.observers.record(Side::Global, request, counts, Vec::new);
+                }
+            }
+            if let (Some(observer), Some(start)) = (&mut self.observers.observer, global) {
+                let writes = copy.direction != BulkDirection::GlobalToShared;
+                observer.bulk(writes, start, bytes as u64);
+            }
+            if self.observers.checking {
+                let mbarrier = mbarriers.map(|m| shared_offset(m[lane]));
+                self.check_bulk_issue(
+                    block,
+                    warp,
+                    (pc, lane),
+                    copy.direction,
+                    (target, source),
+                    bytes,
+                    mbarrier,
+                );
+                self.check_bulk_global(block, warp, (pc, lane), global, bytes, copy.direction);
+            }
+            block.bulk.push(PendingBulk {
+                direction: copy.direction,
+                target,
+                source,
+                bytes,
+                step: copy.step(),
+                mbarrier: mbarriers.map(|m| shared_offset(m[lane]) as u32),
+                reduce: copy.reduce,
+                pieces: None,
+            });
+        }
+        Ok(())
+    }
+
+    /// Lands all bulk copies of a block; whether there were any.
+    pub fn deliver_bulk(&mut self, block: &mut Block) -> Result<bool, Error> {
+        let copies = std::mem::take(&mut block.bulk);
+        let any = !copies.is_empty();
+        for copy in copies {
+            let step = copy.step;
+            let mut bytes = copy.bytes;
+            if let Some((pieces, fill)) = &copy.pieces {
+                self.land_pieces(block, copy.direction, pieces, *fill);
+                bytes = 0;
+            }
+            for at in (0..bytes).step_by(step as usize) {
+                let at = at as u64;
+                let value = if copy.direction == BulkDirection::GlobalToShared {
+                    self.device_load(copy.source + at, step)
+                } else {
+                    read_bytes(&block.shared, (copy.source + at) as usize, step)
+                };
+                self.put(block, &copy, at, step, value);
+            }
+            let mut completes = false;
+            if let Some(address) = copy.mbarrier {
+                let word = read_bytes(&block.shared, address as usize, 8);
+                let mut barrier = Mbarrier::from_word(word);
+                barrier.transactions -= copy.bytes as i64;
+                let phase = barrier.phase;
+                barrier.advance();
+                completes = barrier.phase != phase;
+                if completes {
+                    block.completed.push(address);
+                }
+                write_bytes(&mut block.shared, address as usize, 8, barrier.word());
+            }
+            if self.observers.checking {
+                let mbarrier = copy.mbarrier.map(u64::from);
+                let target = (copy.target, copy.bytes);
+                self.bulk_landed(block, copy.direction, target, mbarrier, completes);
+            }
+        }
+        Ok(any)
+    }
+
+    fn put(&mut self, block: &mut Block, copy: &PendingBulk, at: u64, step: u32, value: u64) {
+        let address = copy.target + at;
+        if copy.direction != BulkDirection::SharedToGlobal {
+            write_bytes(&mut block.shared, address as usize, step, value);
+            return;
+        }
+        let granularity = self.run.granularity;
+        let Some(pointer) = self.device_pointer(address, step) else { return };
+        // SAFETY: as in `device_load`; the granularity holds at least an element of a reduction.
+        unsafe {
+            match copy.reduce {
+                Some((operation, t)) => {
+                    let apply = |old| atomic::apply(operation, t, false, old, value, 0);
+                    granularity.update(pointer, step, apply);
+                }
+                None => granularity.store(pointer, step, value),
+            }
+        }
+    }
+}

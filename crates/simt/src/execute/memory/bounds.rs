@@ -1,0 +1,179 @@
+//! True when an access lies in memory, and where.
+
+use crate::error::Error;
+use crate::execute::issue::block::Block;
+use crate::execute::issue::lanes::lanes;
+use crate::execute::issue::warp::Warp;
+use crate::execute::issue::worker::Worker;
+use crate::execute::memory::device::Window;
+use crate::execute::memory::request::Request;
+use crate::registers::LANES;
+
+/// Returns whether every active lane lies at `base` or up to `limit` bytes past it, and the bits of all
+/// active addresses together.
+#[inline(always)]
+pub(crate) fn inside(request: Request<'_>, base: u64, limit: u64) -> (bool, u64) {
+    let Request { mask, all: addresses, .. } = request;
+    if let Some(layout) = request.layout {
+        let first = request.first();
+        let offset = first.wrapping_sub(base);
+        let fits = offset <= limit
+            && limit <= i64::MAX as u64
+            && (offset as i64).saturating_add(layout.low) >= 0
+            && (offset as i64).saturating_add(layout.high) <= limit as i64;
+        return (fits, first | layout.bits);
+    }
+    let (mut bad, mut bits) = (0u64, 0u64);
+    for (lane, address) in addresses.iter().enumerate() {
+        let active = 0u64.wrapping_sub((mask >> lane & 1) as u64);
+        let offset = address.wrapping_sub(base);
+        // The top bit is set when the offset is negative, or larger than the limit.
+        bad |= (offset | limit.wrapping_sub(offset)) & active;
+        bits |= *address & active;
+    }
+    (bad >> 63 == 0, bits)
+}
+
+impl Worker<'_> {
+    /// Checks alignment and bounds of a global access and finds the bytes behind it.
+    #[inline(always)]
+    pub fn window(
+        &mut self,
+        block: &Block,
+        warp: &Warp,
+        request: Request<'_>,
+        write: bool,
+    ) -> Result<Window, Error> {
+        let bytes = request.bytes as u64;
+        let region = self.run.memory.region_or_none(self.regions[request.pc] as usize);
+        let (base, limit) = region.map_or((0, 0), |r| (r.base, r.bytes.wrapping_sub(bytes)));
+        let (fits, bits) = inside(request, base, limit);
+        if bits & (bytes - 1) != 0 {
+            return Err(self.misaligned(block, warp, request));
+        }
+        if let (Some(region), true) = (region, fits)
+            && region.bytes >= bytes
+        {
+            return Ok(Window::new(region, request.all, self.run.granularity));
+        }
+        self.window_slow(block, warp, request, write)
+    }
+
+    #[cold]
+    fn window_slow(
+        &mut self,
+        block: &Block,
+        warp: &Warp,
+        request: Request<'_>,
+        write: bool,
+    ) -> Result<Window, Error> {
+        let memory = self.run.memory;
+        let pointers = [std::ptr::null_mut(); LANES];
+        let mut window = Window { pointers, granularity: self.run.granularity };
+        let mut bad = 0u32;
+        for lane in lanes(request.mask) {
+            match memory.find(request.all[lane], request.bytes as u64) {
+                Some(index) => {
+                    let region = memory.region(index);
+                    let offset = request.all[lane] - region.base;
+                    window.pointers[lane] = region.pointer.wrapping_add(offset as usize);
+                    self.regions[request.pc] = index as u32;
+                }
+                None => bad |= 1 << lane,
+            }
+        }
+        if bad != 0 {
+            let address = request.all[bad.trailing_zeros() as usize];
+            let verb = if write { "write to" } else { "read from" };
+            let place = Box::new(self.run.place(block.index, warp.index, bad, request.pc));
+            let message = format!(
+                "{} lane(s) {verb} memory that is not allocated; {}; to fix it: check the index \
+                 against the length, or enlarge the allocation",
+                bad.count_ones(),
+                memory.describe(address)
+            );
+            return Err(Error::IllegalAddress { place, address, bytes: request.bytes, message });
+        }
+        Ok(window)
+    }
+
+    /// The error of lanes whose address is no multiple of the access's size.
+    #[cold]
+    pub fn misaligned(&self, block: &Block, warp: &Warp, request: Request<'_>) -> Error {
+        let bad = lanes(request.mask)
+            .filter(|lane| request.all[*lane] & (request.bytes as u64 - 1) != 0)
+            .fold(0u32, |m, lane| m | 1 << lane);
+        Error::MisalignedAddress {
+            place: Box::new(self.run.place(block.index, warp.index, bad, request.pc)),
+            address: request.all[bad.trailing_zeros() as usize & 31],
+            bytes: request.bytes,
+        }
+    }
+
+    #[inline(always)]
+    pub fn shared_bounds(
+        &self,
+        block: &Block,
+        warp: &Warp,
+        request: Request<'_>,
+    ) -> Result<(), Error> {
+        let bytes = self.run.shared_bytes as u64;
+        self.small_bounds(block, warp, request, (bytes, "shared memory"))
+    }
+
+    #[inline(always)]
+    pub fn local_bounds(
+        &self,
+        block: &Block,
+        warp: &Warp,
+        request: Request<'_>,
+    ) -> Result<(), Error> {
+        let bytes = self.run.program.local_bytes as u64;
+        self.small_bounds(block, warp, request, (bytes, "local memory"))
+    }
+
+    #[inline(always)]
+    pub fn small_bounds(
+        &self,
+        block: &Block,
+        warp: &Warp,
+        request: Request<'_>,
+        (bytes, what): (u64, &str),
+    ) -> Result<(), Error> {
+        let each = request.bytes as u64;
+        let (fits, bits) = inside(request, 0, bytes.wrapping_sub(each));
+        if bits & (each - 1) != 0 {
+            return Err(self.misaligned(block, warp, request));
+        }
+        if fits && bytes >= each {
+            return Ok(());
+        }
+        Err(self.past_end(block, warp, request, (bytes, what)))
+    }
+
+    /// The error of lanes that reach past the end of a small space.
+    #[cold]
+    fn past_end(
+        &self,
+        block: &Block,
+        warp: &Warp,
+        request: Request<'_>,
+        (bytes, what): (u64, &str),
+    ) -> Error {
+        let bad = lanes(request.mask)
+            .filter(|lane| request.all[*lane].saturating_add(request.bytes as u64) > bytes)
+            .fold(0u32, |m, lane| m | 1 << lane);
+        let address = request.all[bad.trailing_zeros() as usize & 31];
+        Error::IllegalAddress {
+            place: Box::new(self.run.place(block.index, warp.index, bad, request.pc)),
+            address,
+            bytes: request.bytes,
+            message: format!(
+                "{} lane(s) access {what} past its end; it is {} bytes past the end of {bytes} \
+                 bytes; to fix it: check the index, or give the kernel more",
+                bad.count_ones(),
+                address.saturating_sub(bytes)
+            ),
+        }
+    }
+}

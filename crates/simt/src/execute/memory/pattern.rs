@@ -1,0 +1,227 @@
+//! Patterns: the distances between the lanes of an access, remembered by instruction.
+//!
+//! A loop mostly repeats the pattern of its accesses further on. Whether it does is one comparison
+//! for all lanes; what follows from the pattern alone (bounds, counts, which lanes share a line) is
+//! then known from the last time.
+
+use crate::execute::issue::lanes::lanes;
+use crate::registers::LANES;
+
+/// Counts of one access: sectors, lines and distinct addresses in global memory; wavefronts, ideal
+/// wavefronts and nothing in shared memory.
+pub(crate) type Counts = (u32, u32, u32);
+
+/// The order of the addresses of active lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// All lanes are active, and each begins where the one before ends.
+    Contiguous,
+    /// Every active lane's address is above that of the active lane before.
+    Ascending,
+    /// All lanes are active and have one address.
+    Uniform,
+    Other,
+}
+
+/// The facts that a pattern gives of an access.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layout {
+    pub shape: Shape,
+    /// The distances of the lowest and the highest active address from that of the first active lane.
+    pub low: i64,
+    pub high: i64,
+    /// The bits of all distances together.
+    pub bits: u64,
+    /// Tells the patterns of an instruction apart.
+    pub generation: u32,
+}
+
+/// The pattern of an instruction's last access, and its counts.
+#[derive(Clone, Debug)]
+pub(crate) struct Pattern {
+    /// No lanes when there is none, or when distances are too large to be remembered.
+    mask: u32,
+    distances: [i32; LANES],
+    /// All bits of lanes that are active.
+    active: [i32; LANES],
+    layout: Layout,
+    /// The rest that the counts depend on; `u32::MAX` when there are none.
+    phase: u32,
+    counts: Counts,
+}
+
+impl Default for Pattern {
+    fn default() -> Pattern {
+        let layout = Layout { shape: Shape::Other, low: 0, high: 0, bits: 0, generation: 0 };
+        Pattern {
+            mask: 0,
+            distances: [0; LANES],
+            active: [0; LANES],
+            layout,
+            phase: u32::MAX,
+            counts: (0, 0, 0),
+        }
+    }
+}
+
+impl Pattern {
+    /// Returns what is known of an access of `bytes` per lane; at least one lane is active.
+    #[inline(always)]
+    pub fn observe(&mut self, mask: u32, all: &[u64; LANES], bytes: u32) -> Layout {
+        let first = all[mask.trailing_zeros() as usize & 31];
+        let mut differs = 0;
+        for ((address, before), active) in all.iter().zip(&self.distances).zip(&self.active) {
+            let distance = address.wrapping_sub(first) as i64;
+            differs |= (distance ^ i64::from(*before)) & i64::from(*active);
+        }
+        if differs != 0 || self.mask != mask {
+            self.learn(mask, all, bytes);
+        }
+        self.layout
+    }
+
+    #[inline(never)]
+    fn learn(&mut self, mask: u32, all: &[u64; LANES], bytes: u32) {
+        if crate::cpu::has_wide() {
+            // SAFETY: the CPU has these features.
+            unsafe { self.learn_wide(mask, all, bytes) }
+        } else {
+            self.learn_any(mask, all, bytes);
+        }
+    }
+
+    #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma,bmi2,popcnt,lzcnt"))]
+    fn learn_wide(&mut self, mask: u32, all: &[u64; LANES], bytes: u32) {
+        self.learn_any(mask, all, bytes);
+    }
+
+    #[inline(always)]
+    fn learn_any(&mut self, mask: u32, all: &[u64; LANES], bytes: u32) {
+        let first = all[mask.trailing_zeros() as usize & 31];
+        let mut bits = 0;
+        let mut far = 0;
+        for (lane, address) in all.iter().enumerate() {
+            let active = -i64::from(mask >> lane & 1);
+            let distance = address.wrapping_sub(first) as i64 & active;
+            // A distance must fit 32 bits to be told apart by them.
+            far |= distance.wrapping_add(1 << 31) >> 32;
+            bits |= distance as u64;
+            self.distances[lane] = distance as i32;
+            self.active[lane] = active as i32;
+        }
+        let (mut low, mut high) = (0, 0);
+        if far == 0 {
+            let (mut least, mut most) = (0, 0);
+            for distance in self.distances {
+                least = distance.min(least);
+                most = distance.max(most);
+            }
+            (low, high) = (i64::from(least), i64::from(most));
+        } else {
+            for lane in lanes(mask) {
+                let distance = all[lane].wrapping_sub(first) as i64;
+                (low, high) = (distance.min(low), distance.max(high));
+            }
+        }
+        let shape = self.shape(mask, all, (bits, bytes));
+        self.mask = if far == 0 { mask } else { 0 };
+        let generation = self.layout.generation.wrapping_add(1);
+        self.layout = Layout { shape, low, high, bits, generation };
+        self.phase = u32::MAX;
+    }
+
+    #[inline(always)]
+    fn shape(&self, mask: u32, all: &[u64; LANES], (bits, bytes): (u64, u32)) -> Shape {
+        if mask != u32::MAX {
+            return if is_ascending(mask, all) { Shape::Ascending } else { Shape::Other };
+        }
+        if bits == 0 {
+            return Shape::Uniform;
+        }
+        let (mut no_row, mut falls) = (0, 0);
+        for lane in 1..LANES {
+            let step = all[lane].wrapping_sub(all[lane - 1]);
+            no_row |= step ^ u64::from(bytes);
+            falls |= u64::from(all[lane] <= all[lane - 1]);
+        }
+        if no_row == 0 {
+            Shape::Contiguous
+        } else if falls == 0 {
+            Shape::Ascending
+        } else {
+            Shape::Other
+        }
+    }
+
+    /// The counts of this pattern at this phase, computed if they are not remembered.
+    #[inline(always)]
+    pub fn counts(&mut self, phase: u32, compute: impl FnOnce() -> Counts) -> Counts {
+        if self.phase != phase {
+            self.counts = compute();
+            self.phase = phase;
+        }
+        self.counts
+    }
+}
+
+/// Returns whether every active lane's address is above that of the active lane before.
+#[inline(always)]
+pub(crate) fn is_ascending(mask: u32, all: &[u64; LANES]) -> bool {
+    let mut before = None;
+    lanes(mask).all(|lane| before.replace(all[lane]).is_none_or(|b| b < all[lane]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Pattern, Shape};
+    use crate::registers::LANES;
+
+    fn addresses(f: impl Fn(u64) -> u64) -> [u64; LANES] {
+        std::array::from_fn(|lane| f(lane as u64))
+    }
+
+    #[test]
+    fn a_pattern_further_on_is_the_same_pattern() {
+        let mut pattern = Pattern::default();
+        let before = pattern.observe(u32::MAX, &addresses(|lane| 4096 + 4 * lane), 4);
+        assert_eq!((before.shape, before.low, before.high), (Shape::Contiguous, 0, 124));
+        assert_eq!(pattern.counts(0, || (1, 2, 3)), (1, 2, 3));
+        let after = pattern.observe(u32::MAX, &addresses(|lane| 40 + 4 * lane), 4);
+        assert_eq!(after.generation, before.generation);
+        assert_eq!(pattern.counts(0, || (4, 5, 6)), (1, 2, 3));
+        assert_eq!(pattern.counts(1, || (4, 5, 6)), (4, 5, 6));
+    }
+
+    /// Other lanes, one other address, and addresses that differ only far above.
+    #[test]
+    fn what_differs_is_another_pattern() {
+        let mut pattern = Pattern::default();
+        let row = addresses(|lane| 4096 + 4 * lane);
+        let mut other = row;
+        other[31] += 4;
+        let mut far = row;
+        far[31] += 1 << 32;
+        let mut generations = vec![pattern.observe(u32::MAX, &row, 4).generation];
+        for (mask, all) in
+            [(u32::MAX, &other), (1, &row), (u32::MAX, &far), (u32::MAX, &row), (u32::MAX, &far)]
+        {
+            let layout = pattern.observe(mask, all, 4);
+            assert!(!generations.contains(&layout.generation));
+            generations.push(layout.generation);
+        }
+        assert_eq!(pattern.observe(u32::MAX, &far, 4).high, 124 + (1 << 32));
+    }
+
+    /// The content of an inactive lane says nothing.
+    #[test]
+    fn inactive_lanes_do_not_matter() {
+        let mut pattern = Pattern::default();
+        let all = addresses(|lane| if lane == 3 { u64::MAX } else { 4096 - 8 * lane });
+        let layout = pattern.observe(!8, &all, 8);
+        assert_eq!((layout.low, layout.high, layout.bits & 7), (-248, 0, 0));
+        assert_eq!(layout.shape, Shape::Other);
+        let ascending = pattern.observe(0b110, &addresses(|lane| lane * 100), 4);
+        assert_eq!(ascending.shape, Shape::Ascending);
+        assert_eq!(pattern.observe(u32::MAX, &[64; LANES], 4).shape, Shape::Uniform);
+    }
+}

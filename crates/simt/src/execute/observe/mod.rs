@@ -1,0 +1,7 @@
+//! Watching a launch: counts, requests, checks of races, the report.
+
+pub(crate) mod count;
+pub(crate) mod observers;
+pub(crate) mod record;
+pub(crate) mod report;
+pub(crate) mod shadow;

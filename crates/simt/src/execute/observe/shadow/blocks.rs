@@ -1,0 +1,311 @@
+//! Hazards in global memory: bytes that nobody wrote, and accesses that nothing orders.
+//!
+//! Each worker remembers what its own blocks did. Blocks run in parallel on the assumption that
+//! none disturbs another. When the workers' memories show that one did, what was written is undone
+//! and the launch runs again, block after block, to say exactly where; so what is found does not
+//! depend on the number of threads.
+
+use super::check::Check;
+use super::global::{GlobalShadow, chunk};
+use super::lines::LINE;
+use super::shared::strong;
+use super::undo::CHUNK;
+use crate::execute::issue::block::Block;
+use crate::execute::issue::lanes::lanes;
+use crate::execute::issue::warp::Warp;
+use crate::execute::issue::worker::Worker;
+use crate::execute::memory::bounds::inside;
+use crate::execute::memory::request::Request;
+use crate::findings::{Finding, Hazard};
+use crate::operation::{Access, BulkDirection, Scope};
+use crate::registers::LANES;
+
+/// Bytes from the lowest to the highest of an access that are looked at together.
+const MAX_SPAN: u64 = 1024;
+
+impl Worker<'_> {
+    pub fn check_global_read(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        request: Request<'_>,
+        read_only: bool,
+    ) {
+        if self.run.options.checks.uninitialized {
+            self.check_initialized(block, warp, request);
+        }
+        self.global_event(block, warp, request, (false, read_only), None);
+    }
+
+    pub fn check_global_write(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        request: Request<'_>,
+        access: &Access,
+    ) {
+        self.global_event(block, warp, request, (true, false), Some(access));
+        self.mark_initialized(request);
+    }
+
+    pub fn check_global_atomic(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        request: Request<'_>,
+    ) {
+        self.global_event(block, warp, request, (true, false), None);
+        self.mark_initialized(request);
+    }
+
+    fn global_event(
+        &mut self,
+        block: &Block,
+        warp: &mut Warp,
+        request: Request<'_>,
+        (writes, read_only): (bool, bool),
+        store: Option<&Access>,
+    ) {
+        let Some(mut shadow) = self.observers.global.take() else { return };
+        if warp.order.global_epoch == 0 {
+            warp.order.global_epoch = shadow.number_of(warp.order.epoch());
+        }
+        let epoch = warp.order.global_epoch;
+        self.global_cells(&mut shadow, block, warp, request, (writes, read_only), (epoch, store));
+        if self.run.kinds[request.pc].is_strong() {
+            strong(self.run, &mut warp.order, &mut shadow.words, warp.live, request, writes);
+        }
+        self.observers.global = Some(shadow);
+    }
+
+    /// Compares with the accesses before, and remembers.
+    fn global_cells(
+        &mut self,
+        shadow: &mut GlobalShadow,
+        block: &Block,
+        warp: &mut Warp,
+        request: Request<'_>,
+        (writes, read_only): (bool, bool),
+        (epoch, store): (u32, Option<&Access>),
+    ) {
+        let run = self.run;
+        let shift = run.granule.trailing_zeros();
+        let row = request.row_bytes();
+        let mut rest = request.mask;
+        let mut races = Vec::new();
+        while rest != 0 {
+            let first = request.all[rest.trailing_zeros() as usize];
+            let Some(index) = self.region_of(request.pc, first, request.bytes as u64) else {
+                break;
+            };
+            let region = run.memory.region(index);
+            let chunk_start = first / CHUNK * CHUNK;
+            let number = (first / CHUNK - region.base / CHUNK) as usize;
+            let end = (chunk_start + CHUNK).min(region.base + region.bytes);
+            let start = chunk_start.max(region.base);
+            let GlobalShadow { regions, epochs, cells, words, readers, disturbed, .. } =
+                &mut *shadow;
+            let chunk = chunk(&mut regions[index], run.granule, region, number);
+            if writes && !chunk.is_written {
+                if let Some(undo) = &run.undo {
+                    // Mapped memory belongs to others, too: it must not be written back.
+                    *disturbed |= region.is_mapped();
+                    // SAFETY: this is where each worker comes before it writes, since accesses are checked before they are done.
+                    unsafe { undo.save(run.memory, index, number) };
+                }
+                chunk.is_written = true;
+            }
+            let mut check = Check {
+                run,
+                epochs,
+                order: &mut warp.order,
+                words,
+                readers,
+                pc: request.pc,
+                kind: run.kinds[request.pc],
+                writes,
+                epoch,
+                oldest_live_epoch: 0,
+                reaches: run.kinds[request.pc].semantics.strong == Some(Scope::Device),
+                shift,
+                races: Vec::new(),
+                breaks: false,
+                is_shared: false,
+                read_only,
+                stale: None,
+                unwritten: None,
+                pending: None,
+            };
+            let at = ((first - chunk_start) >> shift) as usize;
+            // A row that reaches into the next chunk goes lane by lane, in both.
+            if let Some(bytes) = row
+                && rest == u32::MAX
+                && first + bytes <= end
+                && at.is_multiple_of(LINE)
+            {
+                check.rows(request, &mut chunk.lines, cells, chunk_start);
+                rest = 0;
+            } else {
+                let mut here = 0;
+                if rest == request.mask && inside(request, start, end - start - 1).0 {
+                    here = rest;
+                } else {
+                    for lane in lanes(rest) {
+                        if request.all[lane].wrapping_sub(start) < end - start {
+                            here |= 1 << lane;
+                        }
+                    }
+                }
+                rest &= !here;
+                let part = request.part(here);
+                let parts = &mut self.observers.parts[request.pc];
+                check.scattered(part, &mut chunk.lines, cells, chunk_start, parts);
+            }
+            let (breaks, stale) = (check.breaks, check.stale);
+            races.append(&mut check.races);
+            if breaks && !words.is_empty() {
+                lanes(request.mask).for_each(|lane| words.forget(request.all[lane]));
+            }
+            if let Some((lane, address)) = stale {
+                self.report_read_only((block, warp.index, request.pc, lane, address));
+            }
+        }
+        for race in races {
+            if shadow.parallel && race.epoch.block != warp.order.block {
+                shadow.disturbed = true;
+                continue;
+            }
+            let same = race.both_store
+                && store.is_some_and(|access| self.stores_again(warp, request, access, race, None));
+            self.report_race(block, warp, request.pc, race, same, false);
+        }
+    }
+
+    /// The global side of a bulk copy: a read by the lane that asks for it, or a write that lands later.
+    pub fn check_bulk_global(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        (pc, lane): (usize, usize),
+        global: Option<u64>,
+        bytes: u32,
+        direction: BulkDirection,
+    ) {
+        let Some(start) = global else { return };
+        let writes = direction == BulkDirection::SharedToGlobal;
+        // 16 bytes at a time for each of the lanes, as if they were of one warp request.
+        const STEP: u32 = 16;
+        for at in (0..bytes).step_by(STEP as usize) {
+            let mut all = [0; LANES];
+            all[lane] = start + u64::from(at);
+            let request = Request::new(pc, 1 << lane, &all, STEP);
+            if writes {
+                self.global_event(block, warp, request, (true, false), None);
+                self.mark_initialized(request);
+            } else {
+                self.check_global_read(block, warp, request, false);
+            }
+        }
+    }
+
+    /// The global side of a piece of a tensor's box: up to 16 bytes at any address.
+    pub fn check_piece(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        (pc, lane): (usize, usize),
+        start: u64,
+        bytes: u32,
+        direction: BulkDirection,
+    ) {
+        let mut all = [0; LANES];
+        all[lane] = start;
+        let request = Request::new(pc, 1 << lane, &all, bytes);
+        if direction == BulkDirection::SharedToGlobal {
+            self.global_event(block, warp, request, (true, false), None);
+            self.mark_initialized(request);
+        } else {
+            self.check_global_read(block, warp, request, false);
+        }
+    }
+
+    #[cold]
+    fn report_read_only(
+        &mut self,
+        (block, w, pc, lane, address): (&Block, u32, usize, usize, u64),
+    ) {
+        let index = block.index;
+        self.observers.find(Hazard::ReadOnlyWritten, pc, |run| Finding {
+            hazard: Hazard::ReadOnlyWritten,
+            place: run.place(index, w, 1 << lane, pc),
+            other: None,
+            address: Some(address),
+            fix: None,
+            message: format!("{address:#x} is read as read-only but written in this launch"),
+        });
+    }
+
+    /// The region of an address, trying first where this instruction looked last.
+    #[inline(always)]
+    fn region_of(&self, pc: usize, address: u64, bytes: u64) -> Option<usize> {
+        let memory = self.run.memory;
+        let last = self.regions[pc] as usize;
+        match memory.region_or_none(last) {
+            Some(region) if region.contains(address, bytes) => Some(last),
+            _ => memory.find(address, bytes),
+        }
+    }
+
+    fn check_initialized(&mut self, block: &Block, warp: &Warp, request: Request<'_>) {
+        let memory = self.run.memory;
+        // All bytes between the lowest and the highest at once, where that is not much more.
+        if let Some((lowest, bytes)) = request.span()
+            && bytes <= MAX_SPAN
+            && let Some(index) = self.region_of(request.pc, lowest, bytes)
+        {
+            let region = memory.region(index);
+            if region.is_initialized(lowest - region.base, bytes) {
+                return;
+            }
+        }
+        for lane in lanes(request.mask) {
+            let address = request.all[lane];
+            let Some(index) = self.region_of(request.pc, address, request.bytes as u64) else {
+                continue;
+            };
+            let region = memory.region(index);
+            if region.is_initialized(address - region.base, request.bytes as u64) {
+                continue;
+            }
+            let (index, w) = (block.index, warp.index);
+            self.observers.find(Hazard::UninitializedGlobal, request.pc, |run| Finding {
+                hazard: Hazard::UninitializedGlobal,
+                place: run.place(index, w, 1 << lane, request.pc),
+                other: None,
+                address: Some(address),
+                fix: None,
+                message: format!(
+                    "{address:#x} is read but was never written; {}",
+                    run.memory.describe(address)
+                ),
+            });
+        }
+    }
+
+    fn mark_initialized(&mut self, request: Request<'_>) {
+        let memory = self.run.memory;
+        if let Some(bytes) = request.row_bytes()
+            && let Some(index) = self.region_of(request.pc, request.all[0], bytes)
+        {
+            let region = memory.region(index);
+            return region.mark(request.all[0] - region.base, bytes);
+        }
+        for lane in lanes(request.mask) {
+            let (address, bytes) = (request.all[lane], request.bytes as u64);
+            if let Some(index) = self.region_of(request.pc, address, bytes) {
+                let region = memory.region(index);
+                region.mark(address - region.base, bytes);
+            }
+        }
+    }
+}

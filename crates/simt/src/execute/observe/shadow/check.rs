@@ -1,0 +1,391 @@
+//! One access of a warp compared with those before it, and remembered.
+
+use super::event::{Epoch, Event, Kind};
+use super::lines::{Cell, Cells, FULL, LINE, Line};
+use super::readers::Readers;
+use super::sync::{Words, includes};
+use super::thread_clocks::{Observed, ThreadClocks};
+use crate::execute::issue::lanes::lanes;
+use crate::execute::issue::run::Run;
+
+/// Two accesses that nothing orders.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Race {
+    pub before: Event,
+    pub epoch: Epoch,
+    pub lane: usize,
+    pub address: u64,
+    /// Both are stores, so that equal values do no harm.
+    pub both_store: bool,
+}
+
+/// The earlier accesses that an access is compared with, and its own.
+pub(crate) struct Check<'a> {
+    pub run: &'a Run<'a>,
+    pub epochs: &'a [Epoch],
+    pub order: &'a mut ThreadClocks,
+    pub words: &'a mut Words,
+    pub readers: &'a mut Readers,
+    pub pc: usize,
+    pub kind: Kind,
+    pub writes: bool,
+    /// The number of the present epoch plus one.
+    pub epoch: u32,
+    /// Events below this number happened before.
+    pub oldest_live_epoch: u32,
+    /// The access is strong, and its scope includes all who can reach this memory.
+    pub reaches: bool,
+    /// Bytes of a granule, as a power of two.
+    pub shift: u32,
+    pub races: Vec<Race>,
+    /// A weak write came after a strong one, so that what that handed on is no longer there.
+    pub breaks: bool,
+    /// Written bytes, and those that copies are about to write, are remembered in the lines.
+    pub is_shared: bool,
+    /// The load promises that nobody writes during the launch.
+    pub read_only: bool,
+    /// A lane, and the address, for which that is not so.
+    pub stale: Option<(usize, u64)>,
+    /// A lane, and the address, that reads what nobody wrote.
+    pub unwritten: Option<(usize, u64)>,
+    /// A lane, and the address, that a copy is about to write.
+    pub pending: Option<(usize, u64)>,
+}
+
+impl Check<'_> {
+    fn kind_of(&self, event: Event) -> Kind {
+        self.run.kinds.get(event.pc()).copied().unwrap_or_default()
+    }
+
+    fn is_strong(&self, event: Event) -> bool {
+        self.kind_of(event).is_strong()
+    }
+
+    fn epoch_of(&self, event: Event) -> Epoch {
+        self.epochs[event.epoch() as usize - 1]
+    }
+
+    /// Returns whether the accesses of a whole line, or none, happened before those of now to it.
+    #[inline(always)]
+    fn is_settled(&self, before: Event, now: Event) -> bool {
+        before.is_none()
+            || before.epoch() < self.oldest_live_epoch
+            || before.is_same_lanes(now)
+            || self.order.is_after_all(self.epoch_of(before))
+    }
+
+    /// Returns whether an access happened before what a lane does now.
+    #[inline(always)]
+    fn is_before(&self, before: Event, lane: usize) -> bool {
+        before.is_none()
+            || before.epoch() < self.oldest_live_epoch
+            || (before.epoch() == self.epoch && before.lane() == lane && !before.is_many())
+            || self.order.is_after(self.epoch_of(before), before, lane)
+    }
+
+    /// Lanes access some granules of a line, which begins at an address. Each granule has a lane of its own, or `many`
+    /// lanes read all of them.
+    #[inline(always)]
+    pub(super) fn line(
+        &mut self,
+        line: &mut Line,
+        cells: &mut Cells,
+        (mask, now, many): (u8, Event, u32),
+        address: u64,
+    ) {
+        if line.latest < self.oldest_live_epoch && line.latest != 0 {
+            cells.unite(line, Event::default(), mask);
+        }
+        line.latest = self.epoch;
+        if self.is_shared {
+            self.mark(line, (mask, now), address);
+        }
+        if self.read_only {
+            self.promise(line, cells, (mask, now), address);
+        }
+        if self.writes && !self.readers.is_empty() {
+            self.compare_readers((mask, now), address);
+        }
+        if !line.is_split {
+            if line.mask != mask && line.whole().is_none() {
+                line.mask = mask;
+            }
+            if line.mask == mask && self.whole(line, now, address) {
+                return;
+            }
+        } else if !self.writes && many == 0 && mask.is_power_of_two() {
+            // One lane reads what nobody has reached since the last barrier.
+            let granule = mask.trailing_zeros() as usize;
+            let cell = &mut cells.of(line)[granule];
+            if cell.is_none() {
+                cell.reads[0] = now.at(granule);
+                return;
+            }
+        }
+        self.granules(line, cells, (mask, now, many), address);
+    }
+
+    /// Compares a write with the reads of its granules that its cells do not have.
+    #[inline(never)]
+    pub(super) fn compare_readers(&mut self, (mask, now): (u8, Event), line: u64) {
+        for index in 0.. {
+            let Some((granules, read)) = self.readers.of(line).get(index).copied() else { break };
+            for granule in (0..LINE).filter(|granule| (granules & mask) >> granule & 1 != 0) {
+                let (read, lane) = (read.at(granule), now.at(granule).lane());
+                if !self.is_before(read, lane) {
+                    let at = line + ((granule as u64) << self.shift);
+                    self.conflict(read, &Cell::default(), lane, at, false);
+                }
+            }
+        }
+        // What happens after a strong write need not come after it, nor after these.
+        if !self.kind.is_strong() {
+            self.readers.overwrite(line, mask);
+        }
+    }
+
+    /// Returns whether somebody wrote what a read-only load reads.
+    fn promise(&mut self, line: &Line, cells: &Cells, (mask, now): (u8, Event), address: u64) {
+        let wrote = |granule: &usize| {
+            mask >> granule & 1 != 0 && !cells.get(line, *granule).write.is_none()
+        };
+        if let Some(granule) = (0..LINE).find(|granule| line.is_written() && wrote(granule)) {
+            let at = address + ((granule as u64) << self.shift);
+            self.stale.get_or_insert((now.at(granule).lane(), at));
+        }
+    }
+
+    /// Returns what was written, and what a copy is about to write.
+    #[inline(always)]
+    pub(super) fn mark(&mut self, line: &mut Line, (mask, now): (u8, Event), address: u64) {
+        let needs = !self.writes || self.kind.updates;
+        if line.pending & mask != 0 || (needs && line.written & mask != mask) {
+            let missing = if line.pending & mask != 0 { line.pending } else { !line.written };
+            let granule = (missing & mask).trailing_zeros() as usize;
+            let at = (now.at(granule).lane(), address + ((granule as u64) << self.shift));
+            if line.pending & mask != 0 {
+                self.pending.get_or_insert(at);
+            } else {
+                self.unwritten.get_or_insert(at);
+            }
+        }
+        if self.writes {
+            line.written |= mask;
+        }
+    }
+
+    /// The same, granule by granule.
+    fn granules(
+        &mut self,
+        line: &mut Line,
+        cells: &mut Cells,
+        (mask, now, many): (u8, Event, u32),
+        address: u64,
+    ) {
+        let split = cells.of(line);
+        let found = self.races.len();
+        let mut rest = mask;
+        while rest != 0 {
+            let granule = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            let cell = &mut split[granule];
+            let event = now.at(granule);
+            let (lane, at) = (event.lane(), address + ((granule as u64) << self.shift));
+            if many == 0 {
+                if self.is_same_update(cell.write) && cell.is_plain() {
+                    cell.write = event;
+                    continue;
+                }
+                self.compare(cell, lane, at);
+            } else if !self.is_settled(cell.write, event) || !cell.earlier.is_none() {
+                lanes(many).for_each(|lane| self.compare(cell, lane, at));
+            }
+            if self.writes {
+                self.write(cell, event)
+            } else {
+                self.read(cell, (event, lane), address, granule)
+            }
+        }
+        let quiet = self.races.len() == found && !self.kind.is_strong();
+        if self.writes && mask == FULL && quiet {
+            cells.unite(line, now, FULL);
+        }
+    }
+
+    /// The access to a line that is not split, when one cell can stand for it after as before.
+    #[inline(always)]
+    fn whole(&mut self, line: &mut Line, now: Event, address: u64) -> bool {
+        let Cell { write, reads: [first, last], .. } = line.whole();
+        if !self.is_settled(write, now) {
+            return false;
+        }
+        if self.writes {
+            if !self.is_settled(first, now) || !self.is_settled(last, now) {
+                return false;
+            }
+            let after_strong = !self.words.is_empty() && self.is_strong(write);
+            if self.kind.is_strong() || after_strong {
+                return false;
+            }
+            line.set_whole(now, [Event::default(); 2]);
+            return true;
+        }
+        if first == now || last == now {
+            return true;
+        }
+        if first.is_none() || (self.is_settled(first, now) && !self.weakens(first)) {
+            let last = if self.is_settled(last, now) { Event::default() } else { last };
+            line.set_whole(write, [now, last]);
+        } else {
+            if self.run.orders_some && !self.is_settled(last, now) {
+                self.readers.keep(address, line.mask, last, self.epochs, self.oldest_live_epoch);
+            }
+            line.set_whole(write, [first, now]);
+        }
+        true
+    }
+
+    /// Returns whether to remember the access of now instead of one before it would forget a weak one.
+    fn weakens(&self, before: Event) -> bool {
+        self.kind.is_strong() && !self.is_strong(before)
+    }
+
+    /// Compares an access of a lane with those before it.
+    #[inline(always)]
+    pub fn compare(&mut self, cell: &Cell, lane: usize, address: u64) {
+        if !self.is_same_update(cell.write) && !self.is_before(cell.write, lane) {
+            self.conflict(cell.write, cell, lane, address, true);
+        }
+        if !cell.earlier.is_none() && !self.is_before(cell.earlier, lane) {
+            self.conflict(cell.earlier, cell, lane, address, true);
+        }
+        if self.writes {
+            for read in cell.reads {
+                if !self.is_before(read, lane) {
+                    self.conflict(read, cell, lane, address, false);
+                }
+            }
+        }
+    }
+
+    /// Returns whether an access was of the same instruction, which is an atomic that reaches everybody.
+    #[inline(always)]
+    pub(super) fn is_same_update(&mut self, before: Event) -> bool {
+        if !self.reaches || !self.kind.updates || before.pc() != self.pc || before.is_none() {
+            return false;
+        }
+        if self.kind.observes && before.epoch() != self.epoch {
+            let block = self.epoch_of(before).block;
+            self.order.observed = Some(Observed { read: self.pc, write: self.pc, block });
+        }
+        true
+    }
+
+    /// Two accesses without an order: a race unless they are morally strong.
+    #[cold]
+    fn conflict(&mut self, before: Event, cell: &Cell, lane: usize, address: u64, wrote: bool) {
+        let (epoch, kind) = (self.epoch_of(before), self.kind_of(before));
+        let me = self.order.block;
+        if let (Some(mine), Some(theirs)) = (self.kind.semantics.strong, kind.semantics.strong)
+            && self.kind.bytes == kind.bytes
+            && includes(self.run, mine, me, epoch.block)
+            && includes(self.run, theirs, epoch.block, me)
+        {
+            self.note(before, epoch, wrote);
+            return;
+        }
+        self.note(before, epoch, wrote);
+        // What a fence came after is not stale where a volatile load reads it: NVIDIA's guide has its last block read
+        // so what the others wrote before their `__threadfence()`, without a fence of its own.
+        let is_volatile_load = self.kind.semantics.volatile && !self.writes;
+        if is_volatile_load && self.order.is_after_fence(epoch, before, lane) {
+            return;
+        }
+        // A thread that has read a strong write by a strong read comes after that write.
+        let observed = |read: &Event| {
+            if read.is_none() || !self.is_strong(*read) {
+                return false;
+            }
+            let by = self.epoch_of(*read);
+            (by.block, by.warp) == (me, self.order.warp)
+                && (read.lane() == lane || read.is_many())
+                && self.kind_of(*read).bytes == kind.bytes
+        };
+        if wrote && kind.is_strong() && before == cell.write && cell.reads.iter().any(observed) {
+            return;
+        }
+        let both_store = wrote && self.writes && !kind.updates && !self.kind.updates;
+        self.races.push(Race { before, epoch, lane, address, both_store });
+    }
+
+    /// Remembers for messages which write of another thread was read by which strong read.
+    fn note(&mut self, before: Event, epoch: Epoch, wrote: bool) {
+        if wrote && self.kind.is_strong() && self.kind.observes {
+            let observed = Observed { read: self.pc, write: before.pc(), block: epoch.block };
+            self.order.observed = Some(observed);
+        }
+    }
+
+    /// Remembers a write.
+    #[inline(always)]
+    pub fn write(&mut self, cell: &mut Cell, now: Event) {
+        if !self.kind.is_strong() {
+            self.breaks |= !cell.write.is_none() && self.is_strong(cell.write);
+            *cell = Cell { write: now, ..Cell::default() };
+            return;
+        }
+        let old = cell.write;
+        if self.reaches && self.kind.updates && old.pc() == self.pc && !old.is_none() {
+            // The one before says the same.
+            cell.write = now;
+            return;
+        }
+        let is_weak = !old.is_none() && !self.is_strong(old);
+        let lane = now.lane();
+        if (is_weak && old.epoch() >= self.oldest_live_epoch)
+            || (!self.kind.updates && !self.is_before(old, lane))
+        {
+            cell.earlier = old;
+        }
+        for read in &mut cell.reads {
+            let keep = !read.is_none()
+                && !self.run.kinds.get(read.pc()).is_some_and(|kind| kind.is_strong());
+            if !keep {
+                *read = Event::default();
+            }
+        }
+        cell.write = now;
+    }
+
+    /// Remembers a read.
+    #[inline(always)]
+    fn read(&mut self, cell: &mut Cell, (now, lane): (Event, usize), line: u64, granule: usize) {
+        let [first, last] = cell.reads;
+        if first == now || last == now {
+            return;
+        }
+        if first.is_none() || (self.is_before(first, lane) && !self.weakens(first)) {
+            cell.reads[0] = now;
+            if !last.is_none() && self.is_before(last, lane) && !self.weakens(last) {
+                cell.reads[1] = Event::default();
+            }
+        } else if first.epoch() == now.epoch() && first.pc() == now.pc() {
+            cell.reads[0] = first.of_many();
+        } else {
+            cell.reads[1] = if last.epoch() == now.epoch() && last.pc() == now.pc() {
+                last.of_many()
+            } else {
+                if self.run.orders_some && !self.is_before(last, lane) {
+                    self.readers.keep(
+                        line,
+                        1 << granule,
+                        last,
+                        self.epochs,
+                        self.oldest_live_epoch,
+                    );
+                }
+                now
+            };
+        }
+    }
+}

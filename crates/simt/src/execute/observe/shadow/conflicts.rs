@@ -1,0 +1,56 @@
+//! Lanes of one store that write different values to one place.
+
+use crate::execute::issue::block::Block;
+use crate::execute::issue::lanes::lanes;
+use crate::execute::issue::warp::{Warp, read_row};
+use crate::execute::issue::worker::Worker;
+use crate::execute::memory::request::Request;
+use crate::findings::{Finding, Hazard};
+use crate::operation::Access;
+use crate::registers::LANES;
+
+impl Worker<'_> {
+    /// Several lanes of one store that write different values to one place.
+    pub fn check_conflicting(
+        &mut self,
+        block: &Block,
+        warp: &Warp,
+        request: Request<'_>,
+        access: &Access,
+    ) {
+        let Request { pc, mask, all, .. } = request;
+        if !self.run.options.checks.shared_races || request.is_ascending() {
+            return;
+        }
+        let mut order = [(0u64, 0usize); LANES];
+        let mut count = 0;
+        for lane in lanes(mask) {
+            order[count] = (all[lane], lane);
+            count += 1;
+        }
+        order[..count].sort_unstable();
+        for pair in order[..count].windows(2) {
+            let [(address, first), (other, second)] = [pair[0], pair[1]];
+            if address != other {
+                continue;
+            }
+            let field = if access.bytes == 8 { u64::MAX } else { (1 << (8 * access.bytes)) - 1 };
+            let same = access.rows.iter().flatten().all(|row| {
+                let value = |lane| read_row(warp, *row, lane) & field;
+                value(first) == value(second)
+            });
+            if !same {
+                let (index, w) = (block.index, warp.index);
+                self.observers.find(Hazard::ConflictingStore, pc, |run| Finding {
+                    hazard: Hazard::ConflictingStore,
+                    place: run.place(index, w, 1 << first | 1 << second, pc),
+                    other: None,
+                    address: Some(address),
+                    fix: None,
+                    message: format!("two lanes store different values to {address:#x}"),
+                });
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! The definedness of a lane's registers and local memory.
+
+use crate::execute::issue::block::Block;
+use crate::execute::issue::lanes::lanes;
+use crate::execute::issue::run::Run;
+use crate::execute::issue::warp::Warp;
+use crate::execute::issue::worker::Worker;
+use crate::execute::memory::request::Request;
+use crate::findings::{Finding, Hazard};
+use crate::operation::{Base, Operation, Register};
+use crate::registers::LANES;
+use crate::uninitialized::{defined_at_start, number};
+
+impl Run<'_> {
+    /// Rows in doubt are undefined when a warp starts, except those that have a value.
+    pub fn start_definedness(&self, warp: &mut Warp) {
+        let program = self.program;
+        for (rows, count, make) in [
+            (&mut warp.defined_words, program.words, Register::Word as fn(u32) -> Register),
+            (&mut warp.defined_longs, program.longs + 1, Register::Long),
+            (&mut warp.defined_predicates, program.predicates, Register::Predicate),
+        ] {
+            rows.clear();
+            rows.extend((0..count).map(|index| {
+                if self.doubt.holds(number(program, make(index))) { 0 } else { u32::MAX }
+            }));
+        }
+        for row in defined_at_start(program) {
+            *defined_mut(warp, row) = u32::MAX;
+        }
+    }
+}
+
+impl Worker<'_> {
+    /// Passes definedness from sources to destinations, and reports where it matters: in an
+    /// address, a guard, or a value that decides something outside the registers.
+    #[cold]
+    pub fn check_registers(
+        &mut self,
+        block: &Block,
+        warp: &mut Warp,
+        pc: usize,
+        active: u32,
+        mask: u32,
+    ) {
+        let program = self.run.program;
+        let instruction = &program.instructions[pc];
+        let detail = &program.details[pc];
+        let guard = warp.defined_predicates[instruction.guard as usize];
+        let mut bad = active & !guard;
+        let mut defined = u32::MAX;
+        for row in &detail.reads {
+            defined &= defined_lanes(warp, *row);
+        }
+        let mut result = u32::MAX;
+        match &instruction.operation {
+            Operation::Compute { operands, .. } => {
+                result = defined;
+                let text = &program.texts[detail.text as usize];
+                if text.starts_with("selp") && !detail.synthetic {
+                    // Only the chosen value has to be defined.
+                    let chosen = warp.registers.predicates[operands.c as usize];
+                    let (a, b) = match detail.writes.first() {
+                        Some(Register::Long(_)) => {
+                            (Register::Long(operands.a), Register::Long(operands.b))
+                        }
+                        _ => (Register::Word(operands.a), Register::Word(operands.b)),
+                    };
+                    let (a, b) = (defined_lanes(warp, a), defined_lanes(warp, b));
+                    result =
+                        warp.defined_predicates[operands.c as usize] & (chosen & a | !chosen & b);
+                }
+                // One operand may decide the result whatever the other is: false in a conjunction, true in a disjunction.
+                for (name, decides) in [("and.", false), ("or.", true)] {
+                    if text.starts_with(name) {
+                        for row in &detail.reads {
+                            result |= defined_lanes(warp, *row) & lanes_all(warp, *row, decides);
+                        }
+                    }
+                }
+            }
+            Operation::Shuffle { .. } => result = defined,
+            Operation::Store(access) => {
+                // The value may be partly undefined; the address may not.
+                let base = match access.base {
+                    Base::Long(index) => defined_lanes(warp, Register::Long(index)),
+                    Base::Word(index) => defined_lanes(warp, Register::Word(index)),
+                    Base::Absolute => u32::MAX,
+                };
+                bad |= mask & !base;
+            }
+            _ => bad |= mask & !defined,
+        }
+        for row in &detail.writes {
+            let lanes = defined_mut(warp, *row);
+            *lanes = *lanes & !mask | result & mask;
+        }
+        if bad != 0 {
+            let (index, w) = (block.index, warp.index);
+            self.observers.find(Hazard::UninitializedRegister, pc, |run| Finding {
+                hazard: Hazard::UninitializedRegister,
+                place: run.place(index, w, bad, pc),
+                other: None,
+                address: None,
+                fix: None,
+                message: "a register that was never written decides what happens".into(),
+            });
+        }
+    }
+
+    pub fn check_local_read(&mut self, block: &Block, warp: &Warp, request: Request<'_>) {
+        if !self.run.options.checks.uninitialized {
+            return;
+        }
+        for lane in lanes(request.mask) {
+            let address = request.all[lane];
+            let unwritten = (address..address + request.bytes as u64).any(|at| {
+                let word = (at / 4) as usize * LANES + lane;
+                warp.local_written.get(word).is_some_and(|bits| bits >> (at % 4) & 1 == 0)
+            });
+            if unwritten {
+                let (index, w) = (block.index, warp.index);
+                self.observers.find(Hazard::UninitializedLocal, request.pc, |run| Finding {
+                    hazard: Hazard::UninitializedLocal,
+                    place: run.place(index, w, 1 << lane, request.pc),
+                    other: None,
+                    address: Some(address),
+                    fix: None,
+                    message: format!("local byte {address} is read but was never written"),
+                });
+            }
+        }
+    }
+
+    pub fn mark_local(&mut self, warp: &mut Warp, request: Request<'_>) {
+        for lane in lanes(request.mask) {
+            warp.mark_local(lane, request.all[lane], request.bytes);
+        }
+    }
+}
+
+/// The lanes in which all bits of a register are as `bit`.
+fn lanes_all(warp: &Warp, row: Register, bit: bool) -> u32 {
+    fn of<T: PartialEq>(values: &[T; LANES], all: T) -> u32 {
+        values.iter().enumerate().fold(
+            0,
+            |mask, (lane, value)| {
+                if *value == all { mask | 1 << lane } else { mask }
+            },
+        )
+    }
+    match row {
+        Register::Word(index) => {
+            of(&warp.registers.words[index as usize], if bit { u32::MAX } else { 0 })
+        }
+        Register::Long(index) => {
+            of(&warp.registers.longs[index as usize], if bit { u64::MAX } else { 0 })
+        }
+        Register::Predicate(index) => {
+            let values = warp.registers.predicates[index as usize];
+            if bit { values } else { !values }
+        }
+    }
+}
+
+fn defined_lanes(warp: &Warp, row: Register) -> u32 {
+    match row {
+        Register::Word(index) => warp.defined_words[index as usize],
+        Register::Long(index) => warp.defined_longs[index as usize],
+        Register::Predicate(index) => warp.defined_predicates[index as usize],
+    }
+}
+
+fn defined_mut(warp: &mut Warp, row: Register) -> &mut u32 {
+    match row {
+        Register::Word(index) => &mut warp.defined_words[index as usize],
+        Register::Long(index) => &mut warp.defined_longs[index as usize],
+        Register::Predicate(index) => &mut warp.defined_predicates[index as usize],
+    }
+}

@@ -1,0 +1,140 @@
+//! Which shared array an address was formed from, so that running past its end into the next array
+//! is found, although the bytes there belong to the block.
+
+use crate::execute::issue::block::Block;
+use crate::execute::issue::lanes::lanes;
+use crate::execute::issue::warp::Warp;
+use crate::execute::issue::worker::Worker;
+use crate::execute::memory::bounds::inside;
+use crate::execute::memory::request::Request;
+use crate::findings::{Finding, Hazard};
+use crate::operation::{Base, Operation, Register, Space};
+use crate::program::{Constant, Program};
+use crate::uninitialized::number;
+
+/// The sources that an address may be formed from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    /// No array.
+    Nothing,
+    /// The array that starts here.
+    Array(u32),
+    /// Several, or what was loaded.
+    Unknown,
+}
+
+impl Origin {
+    fn join(self, other: Origin) -> Origin {
+        match (self, other) {
+            (Origin::Nothing, origin) | (origin, Origin::Nothing) => origin,
+            (a, b) if a == b => a,
+            _ => Origin::Unknown,
+        }
+    }
+}
+
+/// By instruction: the bounds of the one shared array that its address is formed from, if it is one.
+pub(crate) fn arrays(program: &Program) -> Vec<Option<(u32, u32)>> {
+    if program.shared_variables.len() < 2 {
+        return Vec::new();
+    }
+    let count = number(program, Register::Predicate(program.predicates));
+    let mut origins = vec![Origin::Nothing; count];
+    for (row, constant) in &program.constants {
+        origins[number(program, *row)] = match constant {
+            Constant::Shared { start, .. } => Origin::Array(*start),
+            Constant::DynamicShared { .. } => Origin::Unknown,
+            _ => Origin::Nothing,
+        };
+    }
+    loop {
+        let mut changed = false;
+        for (instruction, detail) in program.instructions.iter().zip(&program.details) {
+            let computes = matches!(instruction.operation, Operation::Compute { .. });
+            let sources = detail.reads.iter().filter(|row| !matches!(row, Register::Predicate(_)));
+            let origin = if computes {
+                sources.fold(Origin::Nothing, |o, row| o.join(origins[number(program, *row)]))
+            } else {
+                Origin::Unknown
+            };
+            for row in &detail.writes {
+                let known = &mut origins[number(program, *row)];
+                let joined = known.join(origin);
+                changed |= joined != *known;
+                *known = joined;
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    let bounds = |start: u32| {
+        let at =
+            program.shared_variables.binary_search_by_key(&start, |(start, ..)| *start).ok()?;
+        let (start, bytes, _) = program.shared_variables[at];
+        Some((start, start + bytes))
+    };
+    let of = |operation: &Operation| {
+        let (space, base) = match operation {
+            Operation::Load(access) | Operation::Store(access) => (access.space, access.base),
+            Operation::Atomic(atomic) => (atomic.space, atomic.base),
+            _ => return None,
+        };
+        if !matches!(space, Space::Shared | Space::Generic) {
+            return None;
+        }
+        let row = match base {
+            Base::Word(index) => Register::Word(index),
+            Base::Long(index) => Register::Long(index),
+            Base::Absolute => return None,
+        };
+        match origins[number(program, row)] {
+            Origin::Array(start) => bounds(start),
+            _ => None,
+        }
+    };
+    program.instructions.iter().map(|instruction| of(&instruction.operation)).collect()
+}
+
+impl Worker<'_> {
+    /// An access that leaves the array that its address was formed from.
+    pub fn check_array(&mut self, block: &Block, warp: &Warp, request: Request<'_>) {
+        let Some(Some((start, end))) = self.run.arrays.get(request.pc).copied() else { return };
+        let (start, end) = (u64::from(start), u64::from(end));
+        let room = (end - start).wrapping_sub(u64::from(request.bytes));
+        if inside(request, start, room).0 {
+            return;
+        }
+        let leaves = |lane: &usize| request.all[*lane].wrapping_sub(start) > room;
+        if let Some(lane) = lanes(request.mask).find(leaves) {
+            self.report_overrun(block, warp, request, lane, start);
+        }
+    }
+
+    #[cold]
+    fn report_overrun(
+        &mut self,
+        block: &Block,
+        warp: &Warp,
+        request: Request<'_>,
+        lane: usize,
+        start: u64,
+    ) {
+        let (index, w, pc, address) = (block.index, warp.index, request.pc, request.all[lane]);
+        self.observers.find(Hazard::SharedOverrun, pc, |run| {
+            let array = run.program.shared_variables.iter().find(|v| u64::from(v.0) == start);
+            let (name, bytes) = array.map_or(("", 0), |(_, bytes, name)| (&**name, *bytes));
+            Finding {
+                hazard: Hazard::SharedOverrun,
+                place: run.place(index, w, 1 << lane, pc),
+                other: None,
+                address: Some(address),
+fix: None,
+                message: format!(
+                    "shared address {address:#x} was formed from `{name}`, which has {bytes} bytes, but is not in it; {}",
+                    run.describe_shared(address)
+                ),
+            }
+        });
+    }
+}

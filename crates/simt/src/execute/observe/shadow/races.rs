@@ -1,0 +1,397 @@
+//! Hazards in shared memory, and what orders the warps of a block: barriers, mbarriers, fences.
+
+use super::check::Race;
+use super::shared::Shown;
+use super::thread_clocks::Arrival;
+use crate::execute::issue::block::Block;
+use crate::execute::issue::lanes::lanes;
+use crate::execute::issue::warp::{State, Warp, read_row};
+use crate::execute::issue::worker::Worker;
+use crate::execute::memory::bytes::read_bytes;
+use crate::execute::memory::request::Request;
+use crate::findings::{Finding, Hazard};
+use crate::operation::{Access, BulkDirection, Scope, Semantics};
+use crate::registers::LANES;
+
+/// Where something was found: block, warp, instruction, lane, address.
+#[derive(Clone, Copy)]
+struct Site {
+    block: [u32; 3],
+    warp: u32,
+    pc: usize,
+    lane: usize,
+    address: u64,
+}
+
+impl Worker<'_> {
+    /// Reads of shared memory.
+    pub fn check_shared_read(&mut self, block: &mut Block, warp: &mut Warp, request: Request<'_>) {
+        self.shared_event(block, warp, request, false, None);
+    }
+
+    /// Writes of shared memory.
+    pub fn check_shared_write(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        request: Request<'_>,
+        store: Option<&Access>,
+    ) {
+        self.shared_event(block, warp, request, true, store);
+    }
+
+    fn shared_event(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        request: Request<'_>,
+        writes: bool,
+        store: Option<&Access>,
+    ) {
+        if !self.run.arrays.is_empty() {
+            self.check_array(block, warp, request);
+        }
+        let Some(shadow) = &mut block.shadow else { return };
+        let live = warp.live;
+        shadow.unfenced |= writes;
+        let parts = &mut self.observers.parts[request.pc];
+        let shown = shadow.access(self.run, &mut warp.order, live, request, writes, parts);
+        if !shown.races.is_empty() || shown.unwritten.is_some() || shown.pending.is_some() {
+            self.report_shared(block, warp, request, shown, store);
+        }
+    }
+
+    #[cold]
+    fn report_shared(
+        &mut self,
+        block: &mut Block,
+        warp: &Warp,
+        request: Request<'_>,
+        shown: Shown,
+        store: Option<&Access>,
+    ) {
+        let checks = self.run.options.checks;
+        let site = |(lane, address)| Site {
+            block: block.index,
+            warp: warp.index,
+            pc: request.pc,
+            lane,
+            address,
+        };
+        if let (Some(at), true) = (shown.pending, checks.async_copies) {
+            self.report(Hazard::AsyncCopyNotAwaited, site(at));
+        }
+        if let (Some(at), true) = (shown.unwritten, checks.uninitialized) {
+            self.report(Hazard::UninitializedShared, site(at));
+        }
+        for race in shown.races {
+            let shared = Some(&block.shared[..]);
+            let same = race.both_store
+                && store
+                    .is_some_and(|access| self.stores_again(warp, request, access, race, shared));
+            self.report_race(block, warp, request.pc, race, same, true);
+        }
+    }
+
+    /// Returns whether a lane stores to a place what is there already.
+    pub(super) fn stores_again(
+        &mut self,
+        warp: &Warp,
+        request: Request<'_>,
+        access: &Access,
+        race: Race,
+        shared: Option<&[u8]>,
+    ) -> bool {
+        let each = u64::from(access.bytes);
+        let element = (race.address - request.all[race.lane]) / each;
+        let Some(Some(row)) = access.rows.get(element as usize) else { return false };
+        let field = if each == 8 { u64::MAX } else { (1 << (8 * each)) - 1 };
+        let address = request.all[race.lane] + element * each;
+        let there = match shared {
+            Some(shared) => read_bytes(shared, address as usize, access.bytes),
+            None => self.device_load(address, access.bytes),
+        };
+        read_row(warp, *row, race.lane) & field == there
+    }
+
+    #[cold]
+    fn report(&mut self, hazard: Hazard, site: Site) {
+        self.observers.find(hazard, site.pc, |run| {
+            let address = site.address;
+            let what = match hazard {
+                Hazard::AsyncCopyNotAwaited => format!(
+                    "shared address {address:#x} is the target of a copy that is still under way"
+                ),
+                Hazard::UninitializedShared => {
+                    format!("shared address {address:#x} is read but was never written")
+                }
+                _ => {
+                    "a bulk copy reads shared memory that was written without a proxy fence".into()
+                }
+            };
+            let message = format!("{what}; {}", run.describe_shared(address));
+            Finding {
+                hazard,
+                place: run.place(site.block, site.warp, 1 << site.lane, site.pc),
+                other: None,
+                address: Some(address),
+                fix: None,
+                message,
+            }
+        });
+    }
+
+    /// A warp barrier orders its lanes.
+    pub fn warp_synchronized(&mut self, warp: &mut Warp, mask: u32) {
+        if self.observers.checking {
+            warp.order.meet(mask, warp.live, warp.lanes);
+        }
+    }
+
+    /// Lanes arrive at a block's barrier without waiting there.
+    pub fn barrier_arrived(&mut self, block: &mut Block, warp: &mut Warp, mask: u32, id: u32) {
+        let Some(shadow) = &mut block.shadow else { return };
+        let arrival = warp.order.arrive(mask, warp.lanes);
+        shadow.barriers.entry(id).or_default().join(&arrival);
+    }
+
+    /// Lanes arrive at the cluster's barrier, handing on only what fences before did.
+    pub fn barrier_arrived_relaxed(&mut self, block: &mut Block, warp: &Warp, mask: u32, id: u32) {
+        let Some(shadow) = &mut block.shadow else { return };
+        let arrival = shadow.barriers.entry(id).or_default();
+        for lane in lanes(mask) {
+            for (scope, known) in warp.order.fenced_by(lane) {
+                if scope >= Scope::Cluster {
+                    arrival.add(&known);
+                }
+            }
+        }
+    }
+
+    /// Lanes that need not wait at the cluster's barrier learn what all who arrived knew.
+    pub fn cluster_passed(&mut self, block: &mut Block, warp: &mut Warp, mask: u32) {
+        if let Some(shadow) = &block.shadow {
+            warp.order.pass(mask, warp.live, &shadow.cluster);
+        }
+    }
+
+    /// All lanes that wait at a barrier of the block go on, and know what all who arrived knew.
+    pub fn join_clocks(&mut self, block: &mut Block, id: u32) {
+        let Some(shadow) = &mut block.shadow else { return };
+        let mut all = shadow.barriers.remove(&id).unwrap_or_default();
+        let waits = |warp: &Warp| warp.splits.iter().all(|s| s.state == State::AtBarrier(id));
+        let complete = |warp: &Warp| !warp.is_finished() && warp.live == warp.lanes && waits(warp);
+        if block.warps.iter().all(complete) {
+            // One time for the whole block says it all, as long as nothing is known of others.
+            if block.warps.iter().any(|warp| warp.order.knows_others()) {
+                for warp in &mut block.warps {
+                    all.join(&warp.order.others(warp.live));
+                }
+                for warp in &mut block.warps {
+                    warp.order.pass(u32::MAX, warp.live, &all);
+                }
+            }
+            let time = block.warps.iter().map(|warp| warp.order.time).max().unwrap_or(0);
+            let oldest_live_epoch = shadow.next_epoch();
+            block.warps.iter_mut().for_each(|warp| warp.order.settle(time, oldest_live_epoch));
+            return;
+        }
+        let at_barrier = |warp: &Warp| {
+            let at = warp.splits.iter().filter(|s| s.state == State::AtBarrier(id));
+            at.fold(0, |mask, split| mask | split.mask)
+        };
+        for warp in &mut block.warps {
+            let mask = at_barrier(warp);
+            if mask != 0 {
+                all.join(&warp.order.arrive(mask, warp.lanes));
+            }
+        }
+        for warp in &mut block.warps {
+            let mask = at_barrier(warp);
+            if mask != 0 {
+                warp.order.pass(mask, warp.live, &all);
+            }
+        }
+    }
+
+    /// The cluster's barrier is complete: those who wait go on, and those who come later find what it hands on.
+    pub fn join_cluster(&mut self, blocks: &mut [Option<Block>], id: u32) {
+        let mut all = Arrival::default();
+        for shadow in blocks.iter_mut().flatten().filter_map(|block| block.shadow.as_mut()) {
+            all.join(&shadow.barriers.remove(&id).unwrap_or_default());
+        }
+        for block in blocks.iter_mut().flatten() {
+            let Some(shadow) = &mut block.shadow else { return };
+            shadow.cluster = all.clone();
+            for warp in &mut block.warps {
+                let at = warp.splits.iter().filter(|s| s.state == State::AtBarrier(id));
+                let mask = at.fold(0, |mask, split| mask | split.mask);
+                if mask != 0 {
+                    warp.order.pass(mask, warp.live, &all);
+                }
+            }
+        }
+    }
+
+    /// A lane arrives at an mbarrier.
+    pub fn mbarrier_arrived(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        (address, lane): (u64, usize),
+        releases: bool,
+        completes: bool,
+    ) {
+        let Some(shadow) = &mut block.shadow else { return };
+        let known = releases.then(|| warp.order.released_by(lane));
+        shadow.arrived_at(address, known.as_ref(), completes);
+    }
+
+    /// Lanes have seen a phase of an mbarrier complete.
+    pub fn mbarrier_passed(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        mask: u32,
+        address: u64,
+        semantics: Semantics,
+    ) {
+        let Some(shadow) = &block.shadow else { return };
+        let known = shadow.completed_at(address);
+        if semantics.acquire {
+            warp.order.learn(mask, warp.live, &known);
+        } else {
+            warp.order.learn_later(mask, warp.live, Scope::Block, &known);
+        }
+    }
+
+    /// The target of an asynchronous copy must not be touched until it has landed.
+    pub fn check_async_issue(&mut self, block: &mut Block, warp: &mut Warp, request: Request<'_>) {
+        self.shared_event(block, warp, request, true, None);
+        let Some(shadow) = &mut block.shadow else { return };
+        for lane in lanes(request.mask) {
+            shadow.mark_pending(request.all[lane], request.bytes, true);
+        }
+    }
+
+    pub fn async_landed(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        (pc, mask): (usize, u32),
+        target: &[u32; LANES],
+        bytes: u32,
+    ) {
+        let Some(shadow) = &mut block.shadow else { return };
+        for lane in lanes(mask) {
+            shadow.mark_pending(target[lane] as u64, bytes, false);
+        }
+        // The write happens now, whenever it was asked for; it was compared then.
+        let all = target.map(u64::from);
+        let request = Request::new(pc, mask, &all, bytes);
+        let parts = &mut self.observers.parts[pc];
+        shadow.access(self.run, &mut warp.order, warp.live, request, true, parts);
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    pub fn check_bulk_issue(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        (pc, lane): (usize, usize),
+        direction: BulkDirection,
+        (target, source): (u64, u64),
+        bytes: u32,
+        mbarrier: Option<u64>,
+    ) {
+        let place = Site { block: block.index, warp: warp.index, pc, lane, address: source };
+        let Some(shadow) = &mut block.shadow else { return };
+        let checks = self.run.options.checks;
+        let copies = match mbarrier {
+            Some(mbarrier) => shadow.copy_to(mbarrier),
+            None => shadow.copy_of(warp.index as u8),
+        };
+        let mut races = Vec::new();
+        let mut access = |shadow: &mut super::shared::SharedShadow, address, writes| {
+            if checks.shared_races {
+                let at = ((pc, lane), (address, bytes), writes, copies);
+                races.append(&mut shadow.bulk(self.run, &mut warp.order, at.0, at.1, at.2, at.3));
+            }
+        };
+        let (mut unwritten, mut unfenced) = (false, false);
+        if direction != BulkDirection::GlobalToShared {
+            access(shadow, source, false);
+            unwritten = !shadow.is_written(source, bytes);
+            unfenced = direction == BulkDirection::SharedToGlobal && shadow.unfenced;
+        }
+        if direction != BulkDirection::SharedToGlobal {
+            access(shadow, target, true);
+            shadow.mark_pending(target, bytes, true);
+        }
+        for race in races {
+            self.report_race(block, warp, pc, race, false, true);
+        }
+        if unwritten && checks.uninitialized {
+            self.report(Hazard::UninitializedShared, place);
+        }
+        if unfenced && checks.async_copies {
+            self.report(Hazard::MissingProxyFence, place);
+        }
+    }
+
+    pub fn bulk_landed(
+        &mut self,
+        block: &mut Block,
+        direction: BulkDirection,
+        (target, bytes): (u64, u32),
+        mbarrier: Option<u64>,
+        completes: bool,
+    ) {
+        let number = block.linear as u32;
+        let Some(shadow) = &mut block.shadow else { return };
+        if direction != BulkDirection::SharedToGlobal {
+            shadow.mark_pending(target, bytes, false);
+        }
+        if let Some(mbarrier) = mbarrier {
+            shadow.landed_at(number, mbarrier, completes);
+        }
+    }
+
+    /// A warp's bulk copies up to now are a group.
+    pub fn bulk_committed(&mut self, block: &mut Block, warp: &Warp) {
+        if let Some(shadow) = &mut block.shadow {
+            shadow.commit_copies(warp.index as u8);
+        }
+    }
+
+    /// Lanes have waited for all groups of bulk copies but the latest.
+    pub fn bulk_awaited(&mut self, block: &Block, warp: &mut Warp, mask: u32, pending: u32) {
+        if let Some(shadow) = &block.shadow {
+            let known = shadow.awaited(warp.order.block, warp.index as u8, pending);
+            warp.order.learn(mask, warp.live, &known);
+        }
+    }
+
+    /// A fence: see [`ThreadClocks`](super::thread_clocks::ThreadClocks).
+    pub fn fence(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        mask: u32,
+        proxy: bool,
+        semantics: Semantics,
+    ) {
+        let Some(shadow) = &mut block.shadow else { return };
+        shadow.unfenced &= !proxy;
+        if proxy {
+            return;
+        }
+        let scope = semantics.strong.unwrap_or(Scope::Device);
+        if semantics.acquire {
+            warp.order.acquire_fence(mask, warp.live, scope, semantics.sequential);
+        }
+        if semantics.release {
+            warp.order.release_fence(mask, warp.live, scope, semantics.sequential);
+        }
+    }
+}

@@ -1,0 +1,381 @@
+//! The shadow of a block's shared memory, and the clocks that its warps and copies release there.
+
+use super::check::{Check, Race};
+use super::event::{Epoch, Event};
+use super::lines::{Cells, FULL, LINE, Line};
+use super::readers::Readers;
+use super::shadow_footprint::ShadowFootprint;
+use super::sync::{Strong, Words};
+use super::thread_clocks::{Arrival, ThreadClocks};
+use super::vector_clock::{BlockTimes, VectorClock, WARPS};
+use crate::execute::issue::lanes::lanes;
+use crate::execute::issue::run::Run;
+use crate::execute::memory::request::Request;
+use std::collections::HashMap;
+
+/// The first of the numbers that stand for the groups of bulk copies of a warp.
+const FIRST_GROUPS: u8 = 224;
+
+/// An mbarrier: who arrived in the present phase, and what its completed phases hand on.
+#[derive(Debug, Default)]
+struct Phases {
+    arrived: Arrival,
+    done: Arrival,
+    /// Stands for the copies that complete here, as if they were a warp.
+    copies: u8,
+    /// Copies so far.
+    count: u32,
+}
+
+/// The bulk copies of a warp that are awaited in groups.
+#[derive(Debug, Default)]
+struct Groups {
+    count: u32,
+    /// Copies before each commit.
+    commits: Vec<u32>,
+}
+
+/// The shadow of a block's shared memory.
+#[derive(Debug)]
+pub(crate) struct SharedShadow {
+    shift: u32,
+    lines: Vec<Line>,
+    cells: Cells,
+    /// The epochs that accesses here are named by.
+    epochs: Vec<Epoch>,
+    pub words: Words,
+    readers: Readers,
+    /// The clocks brought to barriers whose arrivals do not wait.
+    pub barriers: HashMap<u32, Arrival>,
+    /// The clock that the last barrier of the cluster released.
+    pub cluster: Arrival,
+    mbarriers: HashMap<u64, Phases>,
+    groups: HashMap<u8, Groups>,
+    has_copies: bool,
+    /// Plain writes since the last proxy fence.
+    pub unfenced: bool,
+}
+
+/// The outcome of an access to shared memory.
+pub(crate) struct Shown {
+    pub races: Vec<Race>,
+    /// A lane, and the address, that reads what nobody wrote.
+    pub unwritten: Option<(usize, u64)>,
+    /// A lane, and the address, that a copy is about to write.
+    pub pending: Option<(usize, u64)>,
+}
+
+impl SharedShadow {
+    pub fn new(run: &Run<'_>) -> SharedShadow {
+        let granules = run.shared_bytes.div_ceil(run.shared_granule) as usize;
+        SharedShadow {
+            shift: run.shared_granule.trailing_zeros(),
+            lines: vec![Line::default(); granules.div_ceil(LINE)],
+            cells: Cells::default(),
+            epochs: Vec::new(),
+            words: Words::default(),
+            readers: Readers::default(),
+            barriers: HashMap::new(),
+            cluster: Arrival::default(),
+            mbarriers: HashMap::new(),
+            groups: HashMap::new(),
+            has_copies: false,
+            unfenced: false,
+        }
+    }
+
+    /// That of the next block, in the memory of one that has ended.
+    pub fn restarted(mut self) -> SharedShadow {
+        self.lines.fill(Line::default());
+        self.cells.reset();
+        self.epochs.clear();
+        self.words = Words::default();
+        self.readers.clear();
+        self.barriers.clear();
+        self.cluster = Arrival::default();
+        self.mbarriers.clear();
+        self.groups.clear();
+        self.has_copies = false;
+        self.unfenced = false;
+        self
+    }
+
+    /// The number above all epochs so far.
+    pub fn next_epoch(&self) -> u32 {
+        self.epochs.len() as u32 + 1
+    }
+
+    fn number_of(&mut self, epoch: Epoch) -> u32 {
+        if self.epochs.last() != Some(&epoch) {
+            self.epochs.push(epoch);
+        }
+        self.epochs.len() as u32
+    }
+
+    /// Calls `f` with the lines of a range and the granules in each.
+    fn each_line(&mut self, address: u64, bytes: u32, mut f: impl FnMut(&mut Line, u8)) {
+        let first = (address >> self.shift) as usize;
+        let end = ((address + bytes as u64).div_ceil(1 << self.shift)) as usize;
+        let mut at = first;
+        while at < end {
+            let next = (at / LINE + 1) * LINE;
+            let count = next.min(end) - at;
+            let bits = (FULL >> (LINE - count)) << (at % LINE);
+            if let Some(line) = self.lines.get_mut(at / LINE) {
+                f(line, bits);
+            }
+            at = next;
+        }
+    }
+
+    /// Marks a range as written.
+    pub fn mark_written(&mut self, address: u64, bytes: u32) {
+        self.each_line(address, bytes, |line, bits| line.written |= bits);
+    }
+
+    /// Marks a range as the target of a copy that has begun, or that has landed.
+    pub fn mark_pending(&mut self, address: u64, bytes: u32, pending: bool) {
+        self.each_line(address, bytes, |line, bits| {
+            line.pending &= !bits;
+            if pending {
+                line.pending |= bits;
+            } else {
+                line.written |= bits;
+            }
+        });
+    }
+
+    pub fn is_written(&mut self, address: u64, bytes: u32) -> bool {
+        let mut written = true;
+        self.each_line(address, bytes, |line, bits| written &= line.written & bits == bits);
+        written
+    }
+
+    /// Compares and remembers an access of a warp.
+    pub fn access(
+        &mut self,
+        run: &Run<'_>,
+        order: &mut ThreadClocks,
+        live: u32,
+        request: Request<'_>,
+        writes: bool,
+        parts: &mut ShadowFootprint,
+    ) -> Shown {
+        if order.shared_epoch == 0 {
+            order.shared_epoch = self.number_of(order.epoch());
+        }
+        let kind = run.kinds[request.pc];
+        let (shift, epoch) = (self.shift, order.shared_epoch);
+        // Barriers do not settle what copies do, nor what other blocks do here.
+        let is_alone = run.blocks_per_cluster() == 1 && !self.has_copies;
+        let oldest_live_epoch = if is_alone { order.oldest_live_epoch } else { 0 };
+        let row =
+            request.row_bytes().filter(|_| (request.all[0] >> shift).is_multiple_of(LINE as u64));
+        let mut check = Check {
+            run,
+            epochs: &self.epochs,
+            order,
+            words: &mut self.words,
+            readers: &mut self.readers,
+            pc: request.pc,
+            kind,
+            writes,
+            epoch,
+            oldest_live_epoch,
+            reaches: kind.semantics.strong.is_some() && is_alone,
+            shift,
+            races: Vec::new(),
+            breaks: false,
+            is_shared: true,
+            read_only: false,
+            stale: None,
+            unwritten: None,
+            pending: None,
+        };
+        if row.is_some() {
+            check.rows(request, &mut self.lines, &mut self.cells, 0);
+        } else {
+            check.scattered(request, &mut self.lines, &mut self.cells, 0, parts);
+        }
+        let breaks = check.breaks;
+        let Check { races, unwritten, pending, .. } = check;
+        let mut shown = Shown { races, unwritten, pending };
+        if !run.options.checks.shared_races {
+            shown.races.clear();
+        }
+        if breaks && !self.words.is_empty() {
+            lanes(request.mask).for_each(|lane| self.words.forget(request.all[lane]));
+        }
+        if kind.is_strong() {
+            strong(run, order, &mut self.words, live, request, writes);
+        }
+        shown
+    }
+
+    /// Compares the whole of a bulk copy's part of shared memory with accesses before, as if the lane that asks for it
+    /// did it, and remembers it as done by the copy.
+    #[allow(clippy::too_many_arguments)]
+    pub fn bulk(
+        &mut self,
+        run: &Run<'_>,
+        order: &mut ThreadClocks,
+        (pc, lane): (usize, usize),
+        (address, bytes): (u64, u32),
+        writes: bool,
+        copies: (u8, u32),
+    ) -> Vec<Race> {
+        self.has_copies = true;
+        let by = Epoch { block: order.block, warp: copies.0, time: copies.1 };
+        let number = self.number_of(by);
+        order.shared_epoch = 0;
+        let mine = self.number_of(order.epoch());
+        let mut check = Check {
+            run,
+            epochs: &self.epochs,
+            order,
+            words: &mut self.words,
+            readers: &mut self.readers,
+            pc,
+            kind: run.kinds[pc],
+            writes,
+            epoch: mine,
+            oldest_live_epoch: 0,
+            reaches: false,
+            shift: self.shift,
+            races: Vec::new(),
+            breaks: false,
+            is_shared: true,
+            read_only: false,
+            stale: None,
+            unwritten: None,
+            pending: None,
+        };
+        let first = (address >> self.shift) as usize;
+        let end = first + (bytes >> self.shift) as usize;
+        for granule in first..end {
+            let Some(line) = self.lines.get_mut(granule / LINE) else { break };
+            line.latest = number.max(mine);
+            let cell = &mut self.cells.of(line)[granule % LINE];
+            check.compare(cell, lane, (granule as u64) << self.shift);
+            let now = Event::point(number, pc, lane);
+            if writes {
+                check.write(cell, now);
+            } else if cell.reads[0].is_none() {
+                cell.reads[0] = now;
+            } else {
+                cell.reads[1] = now;
+            }
+        }
+        check.races
+    }
+
+    /// Names the next copy that will complete at an mbarrier.
+    pub fn copy_to(&mut self, mbarrier: u64) -> (u8, u32) {
+        let next = WARPS + (self.mbarriers.len() as u8).min(FIRST_GROUPS - WARPS - 2);
+        let phases = self.mbarriers.entry(mbarrier).or_default();
+        if phases.copies == 0 {
+            phases.copies = next;
+        }
+        phases.count += 1;
+        (phases.copies, phases.count)
+    }
+
+    /// Names the next copy of a warp's groups.
+    pub fn copy_of(&mut self, warp: u8) -> (u8, u32) {
+        let groups = self.groups.entry(warp).or_default();
+        groups.count += 1;
+        (FIRST_GROUPS + (warp & 31), groups.count)
+    }
+
+    pub fn commit_copies(&mut self, warp: u8) {
+        let groups = self.groups.entry(warp).or_default();
+        groups.commits.push(groups.count);
+    }
+
+    /// Returns what a warp knows when at most `pending` of its groups are under way.
+    pub fn awaited(&self, block: u32, warp: u8, pending: u32) -> VectorClock {
+        let Some(groups) = self.groups.get(&warp) else { return VectorClock::default() };
+        let landed = groups.commits.len().checked_sub(pending as usize + 1);
+        let Some(at) = landed else { return VectorClock::default() };
+        let mut times = BlockTimes::default();
+        times.add_warp(FIRST_GROUPS + (warp & 31), groups.commits[at]);
+        VectorClock::of_block(block, times)
+    }
+
+    /// A copy has landed at an mbarrier.
+    pub fn landed_at(&mut self, block: u32, mbarrier: u64, completes: bool) {
+        let Some(phases) = self.mbarriers.get_mut(&mbarrier) else { return };
+        if phases.copies != 0 {
+            let mut times = BlockTimes::default();
+            times.add_warp(phases.copies, phases.count);
+            phases.arrived.add(&VectorClock::of_block(block, times));
+        }
+        if completes {
+            phases.complete();
+        }
+    }
+
+    /// Somebody has arrived at an mbarrier with what they know.
+    pub fn arrived_at(&mut self, mbarrier: u64, known: Option<&VectorClock>, completes: bool) {
+        let phases = self.mbarriers.entry(mbarrier).or_default();
+        if let Some(known) = known {
+            phases.arrived.add(known);
+        }
+        if completes {
+            phases.complete();
+        }
+    }
+
+    /// Returns what the completed phases of an mbarrier hand on.
+    pub fn completed_at(&self, mbarrier: u64) -> VectorClock {
+        self.mbarriers.get(&mbarrier).map(|phases| phases.done.clock.clone()).unwrap_or_default()
+    }
+}
+
+impl Phases {
+    fn complete(&mut self) {
+        let arrived = std::mem::take(&mut self.arrived);
+        self.done.join(&arrived);
+    }
+}
+
+/// Returns what strong accesses hand on and learn, lane after lane.
+pub(super) fn strong(
+    run: &Run<'_>,
+    order: &mut ThreadClocks,
+    words: &mut Words,
+    live: u32,
+    request: Request<'_>,
+    writes: bool,
+) {
+    let kind = run.kinds[request.pc];
+    let Some(scope) = kind.semantics.strong else { return };
+    let semantics = kind.semantics;
+    let hands_on = writes && (semantics.release || order.has_fenced());
+    if !hands_on && words.is_empty() {
+        return;
+    }
+    let elements = (request.bytes / u32::from(kind.bytes.max(1))).max(1);
+    for lane in lanes(request.mask) {
+        for element in 0..elements {
+            let access = Strong {
+                address: request.all[lane] + u64::from(element * u32::from(kind.bytes)),
+                lane,
+                live,
+                scope,
+                acquire: semantics.acquire,
+                release: semantics.release,
+                reads: !writes || kind.observes,
+                writes,
+                updates: kind.updates,
+            };
+            words.access(run, order, access);
+        }
+    }
+    if request.mask == live {
+        order.compact(live);
+    }
+    if semantics.release {
+        order.tick();
+    }
+}

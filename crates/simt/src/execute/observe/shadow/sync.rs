@@ -1,0 +1,175 @@
+//! Words through which threads hand on what they know: what a release leaves at an address, and
+//! what a strong read of it finds.
+
+use super::thread_clocks::ThreadClocks;
+use super::vector_clock::VectorClock;
+use crate::execute::issue::run::Run;
+use crate::operation::Scope;
+use std::collections::HashMap;
+
+/// The last strong write of a word, and what it and the updates before it handed on.
+///
+/// A plain store begins a new release sequence; an update (`atom`, `red`) goes on with that of what
+/// it read. A reader acquires every release whose scope includes it, if its own scope includes the
+/// writer, so releases are kept by scope.
+#[derive(Clone, Debug, Default)]
+struct Released {
+    block: u32,
+    warp: u8,
+    lane: u8,
+    scope: Scope,
+    /// The clocks that blocks released at block scope or further.
+    blocks: Vec<(u32, VectorClock)>,
+    /// The clocks that the blocks of a cluster released at its scope or further.
+    clusters: Vec<(u64, VectorClock)>,
+    device: VectorClock,
+    /// The clock of sequentially consistent fences before the writes.
+    sequential: VectorClock,
+}
+
+fn add<K: PartialEq>(list: &mut Vec<(K, VectorClock)>, key: K, known: &VectorClock) {
+    match list.iter_mut().find(|(k, _)| *k == key) {
+        Some((_, before)) => before.join(known),
+        None => list.push((key, known.clone())),
+    }
+}
+
+/// The words of one address space.
+#[derive(Debug, Default)]
+pub(crate) struct Words(HashMap<u64, Released>);
+
+/// A strong access of one lane to one element.
+#[derive(Clone, Copy)]
+pub(crate) struct Strong {
+    pub address: u64,
+    pub lane: usize,
+    pub live: u32,
+    pub scope: Scope,
+    pub acquire: bool,
+    pub release: bool,
+    /// It may use what it reads; a `red` may not.
+    pub reads: bool,
+    pub writes: bool,
+    /// Reads and writes as one.
+    pub updates: bool,
+}
+
+/// Returns whether a scope around a thread of block `from` includes those of block `to`.
+pub(crate) fn includes(run: &Run<'_>, scope: Scope, from: u32, to: u32) -> bool {
+    match scope {
+        Scope::Device => true,
+        Scope::Block => from == to,
+        Scope::Cluster => {
+            from == to
+                || run.blocks_per_cluster() > 1
+                    && run.cluster_of(from as u64) == run.cluster_of(to as u64)
+        }
+    }
+}
+
+impl Words {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// A weak write ends what strong writes of the word handed on.
+    pub fn forget(&mut self, address: u64) {
+        self.0.remove(&address);
+    }
+
+    /// Returns what a strong access hands on and learns.
+    pub fn access(&mut self, run: &Run<'_>, order: &mut ThreadClocks, access: Strong) {
+        let Strong { address, lane, live, scope, .. } = access;
+        let me = order.block;
+        let hands_on = access.writes && (access.release || order.has_fenced());
+        let Some(released) = self.0.get_mut(&address) else {
+            if hands_on {
+                self.write(run, order, access, None);
+            }
+            return;
+        };
+        let seen = includes(run, scope, me, released.block)
+            && includes(run, released.scope, released.block, me);
+        if access.reads && seen {
+            let mut by_scope =
+                [VectorClock::default(), VectorClock::default(), VectorClock::default()];
+            if let Some((_, known)) = released.blocks.iter().find(|(block, _)| *block == me) {
+                by_scope[0] = known.clone();
+            }
+            if scope >= Scope::Cluster && !released.clusters.is_empty() {
+                let cluster = run.cluster_of(me as u64);
+                let found = released.clusters.iter().find(|(c, _)| *c == cluster);
+                by_scope[1] = found.map(|(_, known)| known.clone()).unwrap_or_default();
+            }
+            if scope == Scope::Device {
+                by_scope[2] = released.device.clone();
+            }
+            for (scope, known) in
+                [Scope::Block, Scope::Cluster, Scope::Device].iter().zip(&by_scope)
+            {
+                if known.is_empty() {
+                    continue;
+                }
+                if access.acquire {
+                    order.learn(1 << lane, live, known);
+                } else {
+                    order.learn_later(1 << lane, live, *scope, known);
+                }
+            }
+            if scope == Scope::Device && !released.sequential.is_empty() {
+                order.learn_at_sequential(1 << lane, live, &released.sequential);
+            }
+        }
+        if !access.writes {
+            return;
+        }
+        // A store after a release by the same thread belongs to the release.
+        let same = released.block == me
+            && released.warp == order.warp
+            && usize::from(released.lane) == lane;
+        let goes_on = if access.updates { seen } else { same };
+        let before = self.0.remove(&address);
+        if goes_on || hands_on {
+            self.write(run, order, access, before.filter(|_| goes_on));
+        }
+    }
+
+    fn write(
+        &mut self,
+        run: &Run<'_>,
+        order: &ThreadClocks,
+        access: Strong,
+        before: Option<Released>,
+    ) {
+        let Strong { lane, scope, .. } = access;
+        let mut released = before.unwrap_or_default();
+        released.block = order.block;
+        released.warp = order.warp;
+        released.lane = lane as u8;
+        released.scope = scope;
+        let mut hand_on = |scope: Scope, known: &VectorClock| {
+            // A later reader may use a narrower scope than the writer did.
+            if scope < Scope::Device || run.narrow_scopes {
+                add(&mut released.blocks, order.block, known);
+                if scope >= Scope::Cluster {
+                    let cluster = run.cluster_of(u64::from(order.block));
+                    add(&mut released.clusters, cluster, known);
+                }
+            }
+            if scope == Scope::Device {
+                released.device.join(known);
+            }
+        };
+        if access.release {
+            hand_on(scope, &order.released_by(lane));
+        } else {
+            for (fence, known) in order.fenced_by(lane) {
+                hand_on(fence.min(scope), &known);
+            }
+        }
+        if scope == Scope::Device {
+            released.sequential.join(&order.sequential_of(lane));
+        }
+        self.0.insert(access.address, released);
+    }
+}

@@ -1,0 +1,7 @@
+//! Products of matrices, and copies of tensors.
+
+pub(crate) mod matrix;
+pub(crate) mod mma;
+pub(crate) mod tensor_copy;
+pub(crate) mod wgmma;
+pub(crate) mod wmma;

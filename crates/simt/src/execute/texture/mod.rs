@@ -1,0 +1,4 @@
+//! Textures and surfaces.
+
+pub(crate) mod fetch;
+pub(crate) mod surface;
