@@ -201,18 +201,9 @@ impl NvvmArch {
                 || is_older
                     && other.is_family_variant()
                     && !self.is_base_variant()
-                    && family(other.capability_value()) == family(self.capability_value())
+                    && ptx::family(other.capability_value()) == ptx::family(self.capability_value())
         };
         Self::ALL.iter().copied().filter(has).collect()
-    }
-}
-
-/// The family of a compute capability, by its oldest number (PTX ISA, ".target").
-fn family(capability: u32) -> u32 {
-    match capability {
-        // Thor's older number.
-        101 => 110,
-        other => other / 10 * 10,
     }
 }
 

@@ -30,7 +30,6 @@ mod operations;
 pub mod raw;
 mod symbol;
 mod table;
-mod target;
 pub mod types;
 mod version;
 
@@ -41,5 +40,5 @@ pub use error::{DriverError, DriverInfo};
 pub use library::MINIMUM_VERSION;
 pub use names::LIBRARY_VARIABLE;
 pub use operations::{OperationKind, OperationRecord, record_operations, recorded_operations};
-pub use target::Target;
+pub use ptx::Target;
 pub use version::CudaVersion;

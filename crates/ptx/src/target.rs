@@ -38,7 +38,7 @@ impl Target {
 
     /// The target of a text of PTX, from its first `.target`.
     pub fn of_ptx(text: &str) -> Option<Target> {
-        ptx::targets(text).into_iter().find_map(Target::of_name)
+        crate::targets(text).into_iter().find_map(Target::of_name)
     }
 
     /// True when it runs on devices of its own capability alone.
@@ -48,8 +48,6 @@ impl Target {
 
     /// True when a device of this capability, such as 90, runs it (PTX ISA, ".target").
     pub fn runs_on(self, capability: u32) -> bool {
-        // 10.1 is an older number of 11.0, and of no family with 10.0.
-        let family = |capability: u32| if capability == 101 { 11 } else { capability / 10 };
         match self.kind {
             Kind::Base => self.capability <= capability,
             Kind::Family => {
@@ -57,6 +55,15 @@ impl Target {
             }
             Kind::Specific => self.capability == capability,
         }
+    }
+}
+
+/// Returns the family of a compute capability, by its oldest number (PTX ISA, ".target").
+pub fn family(capability: u32) -> u32 {
+    match capability {
+        // Thor's older number, of no family with 10.0.
+        101 => 110,
+        other => other / 10 * 10,
     }
 }
 
