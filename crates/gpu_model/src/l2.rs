@@ -1,7 +1,6 @@
 //! The content of L2 from one launch to the next.
 //!
-//! What a launch finds there and what it makes of it is the estimate's [`L2`]. A program may set a part of L2
-//! aside. It holds what windows chose of the memory that was read, until it is reset, as long as all of
+//! A launch finds it as an [`L2`], and leaves it as its estimate says. A program may set a part of L2 aside. It holds what windows chose of the memory that was read, until it is reset, as long as all of
 //! it fits; when more is asked of it than it holds, nothing is left, for the pieces evict each other in turn.
 //!
 //! The rest holds what the last kernels, fills and copies within the device have read and written, by the same rule: when
@@ -33,7 +32,7 @@ pub struct AccessWindow {
 pub struct L2Size {
     /// All of it.
     pub bytes: u64,
-    /// What is set aside of it.
+    /// The part of it that is set aside.
     pub set_aside_bytes: u64,
 }
 
