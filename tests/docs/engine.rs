@@ -29,14 +29,13 @@ fn docs_of_the_engine_begin_with_a_noun_or_a_verb() {
         for (path, text) in files(&format!("crates/{krate}/src"), "rs") {
             let mut is_doc = false;
             for (number, line) in text.lines().enumerate() {
-                let doc = line.trim_start();
-                let doc = doc.strip_prefix("/// ").or_else(|| doc.strip_prefix("//! "));
-                if let Some(doc) =
-                    doc.filter(|doc| !is_doc && QUESTIONS.iter().any(|it| doc.starts_with(it)))
-                {
+                let line = line.trim_start();
+                let first = line.strip_prefix("/// ").or_else(|| line.strip_prefix("//! "));
+                let asks = |doc: &&str| QUESTIONS.iter().any(|it| doc.starts_with(it));
+                if let Some(doc) = first.filter(|doc| !is_doc && asks(doc)) {
                     wrong.push(format!("{}:{}: {doc}", path.display(), number + 1));
                 }
-                is_doc = doc.is_some();
+                is_doc = line.starts_with("///") || line.starts_with("//!");
             }
         }
     }

@@ -30,12 +30,12 @@
 //! in a grid of fixed size each block has more to work on, and no more to clear and to sum up. The sectors in which
 //! atomics add up stay as many as they are.
 //!
-//! Memory moves reads alone, or writes alone, faster than both in turn ([`READ_WRITE_TURNAROUND`]).
+//! Memory moves reads alone, or writes alone, faster than both in turn (`READ_WRITE_TURNAROUND`).
 //!
 //! Parts that are nearly as long disturb each other: the times are joined by p-norms. Parts of the memory have queues before
-//! them and hardly do ([`QUEUE_NORM`]). A warp that waits in such a queue holds its place, so the time of memory is joined with
-//! the start of warps, their waiting, and the two ways of the bus in a norm of its own ([`STALL_NORM`]). What a multiprocessor
-//! does by itself goes on meanwhile ([`QUEUE_NORM`] again). The time until a kernel starts comes on top.
+//! them and hardly do (`QUEUE_NORM`). A warp that waits in such a queue holds its place, so the time of memory is joined with
+//! the start of warps, their waiting, and the two ways of the bus in a norm of its own (`STALL_NORM`). What a multiprocessor
+//! does by itself goes on meanwhile (`QUEUE_NORM` again). The time until a kernel starts comes on top.
 
 use crate::estimate::{Estimate, LinkTraffic};
 use crate::link::Link;
