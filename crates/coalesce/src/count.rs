@@ -7,6 +7,7 @@ use crate::timeline;
 use crate::verify::{VerifyOutcome, case, verify};
 use anyhow::{Result, bail};
 use cuda_host::{Checks, Choice, Gpu, Image};
+use ptx::tree::Tree;
 use results::{
     COUNTS_SCHEMA, CountedDimension, CountedKernel, CountedPattern, CountedVariant, Counters,
     Counts, PtxImage, PtxLine, Timeline,
@@ -81,12 +82,12 @@ pub fn count_all(
     mut on_pattern: impl FnMut(&Pattern),
 ) -> Result<Counts> {
     let gpu = open(catalogue)?;
+    let image = (gpu.image(), &ptx::parse(gpu.image().text)?);
     let mut kernels = Vec::new();
     for pattern in patterns {
         on_pattern(pattern);
         let size = Size::new(pattern.count_size);
-        let of_kernel =
-            |(variant, counted)| of_kernel(pattern, variant, &size, gpu.image(), &counted);
+        let of_kernel = |(variant, counted)| of_kernel(pattern, variant, &size, image, &counted);
         let counted = count(&gpu, pattern)?.into_iter().map(of_kernel).collect::<Vec<_>>();
         kernels.push((pattern, size, counted));
     }
@@ -160,19 +161,18 @@ fn source_file(pattern: &Pattern, variants: &[CountedVariant]) -> String {
     files.find(is_own).cloned().unwrap_or_else(|| pattern.source_file())
 }
 
-/// The counts of a variant's kernels.
+/// The counts of a variant's kernels, whose image has this tree.
 pub fn of_kernel(
     pattern: &Pattern,
     variant: &Variant,
     size: &Size,
-    image: &Image,
+    (image, tree): (&Image, &Tree<'_>),
     counted: &Counted,
 ) -> CountedVariant {
-    let tree = ptx::parse(image.text).ok();
     let kernel = |name: String| CountedKernel {
         target: image.target(),
         registers: image.facts(&name).and_then(|facts| facts.registers),
-        ptx: (tree.iter().filter_map(|tree| tree.entry(&name)))
+        ptx: (tree.entry(&name).into_iter())
             .flat_map(|entry| entry.listing())
             .map(|line| PtxLine(line.number, line.text.to_owned()))
             .collect(),

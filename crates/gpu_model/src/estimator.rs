@@ -21,6 +21,7 @@ use simt::{
 };
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The size in which managed memory moves, as a power of two: 64 KiB.
 const PAGE64K_SHIFT: u32 = 16;
@@ -35,17 +36,23 @@ fn beyond(link: usize) -> Reached {
     if link < HOST_LINKS { Reached::Host } else { Reached::Peer }
 }
 
-/// The observations of a launch that the estimate needs.
+/// An observer that estimates a launch.
 #[derive(Debug)]
 pub struct Estimator {
-    latencies: Latencies,
     /// The instructions of the kernel.
-    program: Vec<InstructionFacts>,
+    program: Arc<[InstructionFacts]>,
     /// Registers that it names.
     registers: usize,
     /// The clocks of warps, and the places of those that have ended.
     warps: Vec<Clocks>,
     free: Vec<usize>,
+    device: Device,
+}
+
+/// The device, as far as the launch has used it.
+#[derive(Debug)]
+struct Device {
+    latencies: Latencies,
     ranges: Ranges,
     /// The traffic over each of these links.
     links: Vec<LinkTraffic>,
@@ -104,11 +111,8 @@ impl Estimator {
         let program = kernel.instruction_facts();
         let all = program.iter().flat_map(|facts| facts.reads.iter().chain(&facts.writes));
         let registers = all.max().map_or(0, |last| *last as usize + 1);
-        Estimator {
+        let device = Device {
             latencies,
-            registers,
-            warps: Vec::new(),
-            free: Vec::new(),
             links: vec![LinkTraffic::default(); HOST_LINKS + ranges.peers.len()],
             l1: FirstCache::new(latencies.l1_lines, latencies.l1_share_lines),
             l2: SecondCache::new(l2, scale),
@@ -136,10 +140,17 @@ impl Estimator {
             once_cycles: 0,
             body: vec![0; program.len().div_ceil(64)],
             ranges,
-            program,
-        }
+        };
+        Estimator { program, registers, warps: Vec::new(), free: Vec::new(), device }
     }
 
+    /// Returns the estimate of the launch that was watched, whose report this is.
+    pub fn estimate(self, report: &Report) -> Estimate {
+        self.device.estimate(&self.program, report)
+    }
+}
+
+impl Device {
     /// The link that an address lies behind: first the host's, then those of the other devices.
     fn link(&self, address: u64) -> Option<usize> {
         let holds = |ranges: &&Vec<Range<u64>>| ranges.iter().any(|range| range.contains(&address));
@@ -413,16 +424,15 @@ impl Estimator {
         }
     }
 
-    /// Returns the estimate of the launch that was watched, whose report this is.
-    pub fn estimate(mut self, report: &Report) -> Estimate {
+    fn estimate(mut self, program: &[InstructionFacts], report: &Report) -> Estimate {
         let refetched = self.l2.refetched();
         let whole = self.written.values().filter(|bytes| **bytes == u32::MAX).count() as u64;
         // A loop that waits for other blocks waits for the executor's turns.
-        let waits = report.blocks > 1 && self.program.iter().any(|facts| facts.depends_on_timing);
+        let waits = report.blocks > 1 && program.iter().any(|facts| facts.depends_on_timing);
         let (mut once, mut integer_multiplies) = (Counters::default(), 0);
         for ran in &report.instructions {
             let number = ran.number as usize;
-            if self.program[number].multiplies_integers {
+            if program[number].multiplies_integers {
                 integer_multiplies += ran.counters.warp_instructions;
             }
             if self.body[number / 64] >> (number % 64) & 1 == 0 {
@@ -494,10 +504,10 @@ impl Estimator {
 
 impl Observer for Estimator {
     fn start_block(&mut self) {
-        self.barriers.clear();
-        self.bulk = 0;
-        self.blocks += 1;
-        self.l1.start_block();
+        self.device.barriers.clear();
+        self.device.bulk = 0;
+        self.device.blocks += 1;
+        self.device.l1.start_block();
     }
 
     fn start_warp(&mut self) -> usize {
@@ -510,56 +520,56 @@ impl Observer for Estimator {
     }
 
     fn end_warp(&mut self, warp: usize) {
-        let mut clocks = std::mem::take(&mut self.warps[warp]);
+        let clocks = &mut self.warps[warp];
         clocks.fence();
-        self.chain_cycles += u64::from(clocks.now);
-        if self.wave() == 0 {
-            self.first_chain_cycles += u64::from(clocks.now);
-            self.first_warps += 1;
+        self.device.chain_cycles += u64::from(clocks.now);
+        if self.device.wave() == 0 {
+            self.device.first_chain_cycles += u64::from(clocks.now);
+            self.device.first_warps += 1;
         }
         let is_body = clocks.barriers == 0;
-        self.end_phase(&mut clocks, is_body);
-        let end = clocks.end(self.latencies.l2);
-        self.longest_chain_cycles = self.longest_chain_cycles.max(u64::from(end));
-        self.warps[warp] = clocks;
+        self.device.end_phase(clocks, is_body);
+        let end = clocks.end(self.device.latencies.l2);
+        self.device.longest_chain_cycles = self.device.longest_chain_cycles.max(u64::from(end));
         self.free.push(warp);
     }
 
     fn access(&mut self, kind: AccessKind, access: WarpAccess<'_>) {
         match kind {
-            AccessKind::Load { past_l1 } => self.reach(access, !past_l1, true),
-            AccessKind::Fetch => self.reach(access, true, false),
-            AccessKind::AsyncCopy => self.reach(access, false, false),
-            AccessKind::Constant => self.read_constant(access),
-            AccessKind::Store => self.write(access),
+            AccessKind::Load { past_l1 } => self.device.reach(access, !past_l1, true),
+            AccessKind::Fetch => self.device.reach(access, true, false),
+            AccessKind::AsyncCopy => self.device.reach(access, false, false),
+            AccessKind::Constant => self.device.read_constant(access),
+            AccessKind::Store => self.device.write(access),
             AccessKind::Atomic { is_float, is_retried } => {
-                self.atomic(access, is_float, is_retried)
+                self.device.atomic(access, is_float, is_retried)
             }
         }
     }
 
     fn bulk(&mut self, writes: bool, start: u64, bytes: u64) {
-        if writes { self.write_range(start, bytes) } else { self.read_range(start, bytes) }
+        if writes {
+            self.device.write_range(start, bytes)
+        } else {
+            self.device.read_range(start, bytes)
+        }
     }
 
     fn shared(&mut self, wavefronts: u32) {
-        self.wavefronts = wavefronts;
+        self.device.wavefronts = wavefronts;
     }
 
     fn cluster_atomics(&mut self, lanes: u64) {
-        self.cluster_atomics += lanes;
+        self.device.cluster_atomics += lanes;
     }
 
     fn reduction(&mut self, groups: u64) {
-        self.further_groups += groups.saturating_sub(1);
+        self.device.further_groups += groups.saturating_sub(1);
     }
 
     fn issue(&mut self, warp: usize, instruction: usize) {
-        // Both are put back; a launch of a long kernel has no time for copies.
-        let mut clocks = std::mem::take(&mut self.warps[warp]);
-        let program = std::mem::take(&mut self.program);
-        self.advance(&mut clocks, instruction, &program[instruction]);
-        (self.warps[warp], self.program) = (clocks, program);
+        let clocks = &mut self.warps[warp];
+        self.device.advance(clocks, instruction, &self.program[instruction]);
     }
 }
 

@@ -5,14 +5,15 @@ use crate::decode::contraction::Contraction;
 use crate::decode::decode;
 use crate::error::{Error, Position};
 use crate::memory::Memory;
+use crate::observer::InstructionFacts;
 use crate::program::Program;
 use crate::uninitialized::UninitializedReads;
 use ptx::Type;
 use ptx::parse;
 use ptx::tree::{Initial, Tree, Variable};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// The declared kind of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +59,8 @@ pub struct Kernel {
     pub(crate) program: Result<Program, Error>,
     /// Registers that may be read before they are written, once somebody asked.
     pub(crate) doubt: OnceLock<UninitializedReads>,
+    /// The facts of its instructions, once somebody asked.
+    pub(crate) facts: OnceLock<Arc<[InstructionFacts]>>,
 }
 
 impl Kernel {
@@ -240,6 +243,7 @@ impl Module {
                 required_cluster: function.cluster,
                 program: decode(&context, index),
                 doubt: OnceLock::new(),
+                facts: OnceLock::new(),
             });
         }
         let variables = variables(&tree, &context)?;

@@ -7,6 +7,7 @@ use crate::operation::{Operation, Register, Space};
 use crate::program::{BlockPlace, Program};
 use crate::registers::{ALWAYS, LANES};
 use crate::uninitialized::number;
+use std::sync::Arc;
 
 /// The addresses of an access of a warp to global or constant memory.
 #[derive(Clone, Copy, Debug)]
@@ -146,8 +147,9 @@ pub struct InstructionFacts {
 
 impl Kernel {
     /// Returns the facts of each instruction, by its number; none of a kernel that cannot be executed.
-    pub fn instruction_facts(&self) -> Vec<InstructionFacts> {
-        self.program.as_ref().map(facts).unwrap_or_default()
+    pub fn instruction_facts(&self) -> Arc<[InstructionFacts]> {
+        let facts = || self.program.as_ref().map(facts).unwrap_or_default().into();
+        Arc::clone(self.facts.get_or_init(facts))
     }
 }
 

@@ -184,12 +184,14 @@ impl Bench<'_> {
         point: &Point,
         entries: &mut [Measurement<'_>],
     ) -> CountedPattern {
+        let image = self.gpu.image();
+        let tree = ptx::parse(image.text).unwrap_or_default();
         let right = entries.iter_mut().filter(|entry| entry.verdict.is_none());
         let variants = right.map(|entry| -> CountedVariant {
             let variant = entry.variant;
             match &entry.counted {
                 Some(counted) => {
-                    count::of_kernel(pattern, variant, &point.executed, self.gpu.image(), counted)
+                    count::of_kernel(pattern, variant, &point.executed, (image, &tree), counted)
                 }
                 None => {
                     let timeline = entry.timeline.take();
