@@ -50,3 +50,7 @@ pub use spread::Spread;
 pub use timeline::{Interval, Origin, Timeline};
 pub use traffic::Traffic;
 pub use write::{check_writable, is_file, write, write_json, write_somewhere};
+
+/// The old name of [`OperationKind`].
+#[deprecated(since = "0.2.0", note = "it is `OperationKind`")]
+pub type Kind = OperationKind;

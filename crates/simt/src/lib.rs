@@ -52,6 +52,25 @@ pub use tensor_map::{MAX_RANK, TensorMap};
 pub use texture::{AddressMode, Format, Image, Level, Sampler, Shape, Texture};
 pub use trace::{Step, Trace, TracedRegister};
 
-/// The name of [`TracedRegister`] until version 0.2.
-#[deprecated(since = "0.3.0", note = "it is `TracedRegister`")]
+/// The old name of [`TracedRegister`].
+#[deprecated(since = "0.2.0", note = "it is `TracedRegister`")]
 pub type Register = TracedRegister;
+
+/// The old name of [`RequestCounts`].
+#[deprecated(since = "0.2.0", note = "it is `RequestCounts`")]
+pub type Traffic = RequestCounts;
+
+/// The old name of [`run_observed`] without an observer.
+///
+/// # Errors
+/// As for [`run`].
+#[deprecated(since = "0.2.0", note = "it is `run_observed`")]
+pub fn run_printing(
+    module: &Module,
+    memory: &mut Memory,
+    launch: &Launch,
+    options: &Options,
+    printed: &mut String,
+) -> Result<Report, Error> {
+    run_observed(module, memory, launch, options, printed, None)
+}
