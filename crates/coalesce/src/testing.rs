@@ -112,10 +112,10 @@ pub fn traffic(catalogue: &Catalogue, path: impl AsRef<Path>) {
 ///
 /// # Panics
 /// As [`traffic`], and with the error of `launches`, or the hazards.
-pub fn traffic_of(
+pub fn traffic_of<E: Into<anyhow::Error>>(
     images: &'static [Image],
     path: impl AsRef<Path>,
-    launches: impl FnOnce(&Launcher<'_>) -> Result<()>,
+    launches: impl FnOnce(&Launcher<'_>) -> Result<(), E>,
 ) {
     let gpu = cuda_host::testing::gpu(images);
     if let Err(error) = hold_launches(&gpu, path.as_ref(), launches) {
@@ -123,12 +123,12 @@ pub fn traffic_of(
     }
 }
 
-fn hold_launches(
+fn hold_launches<E: Into<anyhow::Error>>(
     gpu: &Gpu,
     path: &Path,
-    launches: impl FnOnce(&Launcher<'_>) -> Result<()>,
+    launches: impl FnOnce(&Launcher<'_>) -> Result<(), E>,
 ) -> Result<()> {
-    launches(&gpu.launcher())?;
+    launches(&gpu.launcher()).map_err(Into::into)?;
     gpu.synchronize()?;
     let device = gpu.virtual_device().context("a GPU counts nothing")?;
     let counted = budget::of_launches(gpu, &Counted::take(device));
