@@ -20,10 +20,9 @@ pub static PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Read, bytes(size).read)),
     variants: &[Variant::kernel("blocks", |launcher, arrays, size| {
+        let arguments = (arrays.input(0), arrays.output(0));
         // SAFETY: the arrays live until the instrument has waited, and are different ones.
-        unsafe {
-            launcher.enqueue(sum_blocks, blocks(size) as u32, (arrays.input(0), arrays.output(0)))
-        }
+        Ok(unsafe { launcher.enqueue(sum_blocks, blocks(size) as u32, arguments) }?)
     })],
 };
 
