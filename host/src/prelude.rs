@@ -1,4 +1,4 @@
-//! What most patterns need.
+//! The names that most patterns use.
 
 pub use anyhow::Result;
 pub use coalesce::arrays::Arrays;

@@ -4,7 +4,7 @@ use crate::kernels_source::{files, root};
 
 /// The crates whose docs begin with a noun or a verb.
 const ENGINE: [&str; 5] = ["counters", "ptx", "simt", "gpu_model", "virtual_gpu"];
-/// How no doc there begins.
+/// Words with which no doc there begins.
 const QUESTIONS: [&str; 4] = ["What ", "How ", "Whether ", "Who "];
 /// Spellings and names that went, each with what stands for it.
 const GONE: [(&str, &str); 11] = [

@@ -10,7 +10,7 @@ pub struct Proof {
     /// Names it on the command line and in the file.
     pub name: &'static str,
     pub shows: &'static str,
-    /// What cargo is asked for, in the workspace's root, separated by blanks.
+    /// Cargo's arguments in the workspace's root, separated by blanks.
     pub command: &'static str,
     /// What the command needs in its environment, besides `PROOF_INPUTS`, the hash of its inputs, and `PROOF_SECONDS`, when
     /// it should end before it is complete.

@@ -30,7 +30,7 @@ pub struct HostRun {
 pub struct HostMisuse {
     /// The place of its kind in [`MISTAKES`]; nothing for others.
     pub mistake: Option<usize>,
-    /// What its kind is called.
+    /// The name of its kind.
     pub kind: String,
     /// The driver call that showed it.
     pub call: String,

@@ -10,7 +10,7 @@ pub use coalesce::data::{Data, Element, Random, Tolerance};
 pub use coalesce::pattern::{Before, Case, Dimension, Output, Size, Variant};
 pub use simt::Hazard;
 
-/// What follows from the name of a kernel's file, its arrays and its sizes. The launch has a thread of blocks of 256 for
+/// All that follows from the name of a kernel's file, its arrays and its sizes. The launch has a thread of blocks of 256 for
 /// each element and hands on the arrays and the numbers of the size, unless the task says otherwise.
 macro_rules! task {
     ($id:ident $inputs:tt -> $output:ty, $sizes:expr, $case:expr) => {
@@ -43,7 +43,7 @@ macro_rules! task {
 }
 pub(super) use task;
 
-/// What follows from the name of a host task's file and its sizes.
+/// All that follows from the name of a host task's file and its sizes.
 macro_rules! host_task {
     ($id:ident, $sizes:expr, $case:expr) => {
         Task::of(pattern(

@@ -45,7 +45,7 @@ pub struct Pattern {
 /// One way to compute the pattern's result.
 #[derive(Debug)]
 pub struct Variant {
-    /// What it does, as a word; `{pattern}_{variant}` is its kernel's name, if it has one. What changed from the variant
+    /// Its effect, as a word; `{pattern}_{variant}` is its kernel's name, if it has one. What changed from the variant
     /// before is in the table of the doc, see [`Pattern::summary`].
     pub name: &'static str,
     /// The oldest compute capability it runs on, times ten: 70 is the oldest PTX.

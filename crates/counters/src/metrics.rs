@@ -34,137 +34,106 @@ fn all_shared(c: &Counters, value: fn(&RequestCounts) -> u64) -> f64 {
         .sum::<u64>() as f64
 }
 
+const fn metric(counted: fn(&Counters) -> f64, names: &'static [&'static str]) -> Metric {
+    Metric { counted, names }
+}
+
 /// The hardware's counters of loads contain `cp.async` (LDGSTS) and those of shared loads
 /// `ldmatrix`; an atomic whose result nobody uses is a reduction there.
 pub const METRICS: &[Metric] = &[
-    Metric {
-        counted: |c| c.global_load.requests as f64,
-        names: &["smsp__sass_inst_executed_op_global_ld.sum"],
-    },
-    Metric {
-        counted: |c| c.global_store.requests as f64,
-        names: &["smsp__sass_inst_executed_op_global_st.sum"],
-    },
-    Metric {
-        counted: |c| c.shared_load.requests as f64,
-        names: &["smsp__sass_inst_executed_op_shared_ld.sum"],
-    },
-    Metric {
-        counted: |c| c.shared_store.requests as f64,
-        names: &["smsp__sass_inst_executed_op_shared_st.sum"],
-    },
-    Metric {
-        counted: |c| c.async_copy_global.requests as f64,
-        names: &["smsp__sass_inst_executed_op_ldgsts.sum"],
-    },
-    Metric {
-        counted: |c| c.shared_matrix_load.requests as f64,
-        names: &["smsp__sass_inst_executed_op_ldsm.sum"],
-    },
-    Metric {
-        counted: |c| (c.global_load.requests + c.async_copy_global.requests) as f64,
-        names: &["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"],
-    },
-    Metric {
-        counted: |c| (c.global_load.sectors + c.async_copy_global.sectors) as f64,
-        names: &["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"],
-    },
-    Metric {
-        counted: |c| c.global_store.requests as f64,
-        names: &["l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"],
-    },
-    Metric {
-        counted: |c| c.global_store.sectors as f64,
-        names: &["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"],
-    },
-    Metric {
-        counted: |c| (c.global_atomic.requests + c.global_reduction.requests) as f64,
-        names: &[
+    metric(|c| c.global_load.requests as f64, &["smsp__sass_inst_executed_op_global_ld.sum"]),
+    metric(|c| c.global_store.requests as f64, &["smsp__sass_inst_executed_op_global_st.sum"]),
+    metric(|c| c.shared_load.requests as f64, &["smsp__sass_inst_executed_op_shared_ld.sum"]),
+    metric(|c| c.shared_store.requests as f64, &["smsp__sass_inst_executed_op_shared_st.sum"]),
+    metric(|c| c.async_copy_global.requests as f64, &["smsp__sass_inst_executed_op_ldgsts.sum"]),
+    metric(|c| c.shared_matrix_load.requests as f64, &["smsp__sass_inst_executed_op_ldsm.sum"]),
+    metric(
+        |c| (c.global_load.requests + c.async_copy_global.requests) as f64,
+        &["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"],
+    ),
+    metric(
+        |c| (c.global_load.sectors + c.async_copy_global.sectors) as f64,
+        &["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"],
+    ),
+    metric(
+        |c| c.global_store.requests as f64,
+        &["l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"],
+    ),
+    metric(|c| c.global_store.sectors as f64, &["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"]),
+    metric(
+        |c| (c.global_atomic.requests + c.global_reduction.requests) as f64,
+        &[
             "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum",
             "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
         ],
-    },
-    Metric {
-        counted: |c| (c.global_atomic.sector_passes + c.global_reduction.sector_passes) as f64,
-        names: &[
+    ),
+    metric(
+        |c| (c.global_atomic.sector_passes + c.global_reduction.sector_passes) as f64,
+        &[
             "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum",
             "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum",
         ],
-    },
-    Metric {
-        counted: |c| (c.global_atomic.wavefronts + c.global_reduction.wavefronts) as f64,
-        names: &[
+    ),
+    metric(
+        |c| (c.global_atomic.wavefronts + c.global_reduction.wavefronts) as f64,
+        &[
             "l1tex__t_set_accesses_pipe_lsu_mem_global_op_atom.sum",
             "l1tex__t_set_accesses_pipe_lsu_mem_global_op_red.sum",
         ],
-    },
-    Metric {
-        counted: |c| (c.global_atomic.sector_passes + c.global_reduction.sector_passes) as f64,
-        names: &["lts__t_sectors_op_atom.sum", "lts__t_sectors_op_red.sum"],
-    },
-    Metric {
-        counted: |c| all_global(c, |t| t.sectors),
-        names: &["memory_l2_theoretical_sectors_global"],
-    },
-    Metric {
-        counted: |c| all_global(c, |t| t.sectors_ideal),
-        names: &["memory_l2_theoretical_sectors_global_ideal"],
-    },
-    Metric { counted: |c| all_global(c, |t| t.lines), names: &["memory_l1_tag_requests_global"] },
-    Metric {
-        counted: |c| c.global_load.efficiency().unwrap_or(0.0) * 100.0,
-        names: &["smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct"],
-    },
-    Metric {
-        counted: |c| c.global_store.efficiency().unwrap_or(0.0) * 100.0,
-        names: &["smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct"],
-    },
-    Metric {
-        counted: |c| c.shared_load.wavefronts as f64,
-        names: &["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"],
-    },
-    Metric {
-        counted: |c| c.shared_store.wavefronts as f64,
-        names: &["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum"],
-    },
-    Metric {
-        counted: |c| c.shared_matrix_load.wavefronts as f64,
-        names: &["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldsm.sum"],
-    },
-    Metric {
-        counted: |c| c.async_copy_shared.wavefronts as f64,
-        names: &["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum"],
-    },
-    Metric {
-        counted: |c| (c.shared_load.wavefronts + c.shared_matrix_load.wavefronts) as f64,
-        names: &["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"],
-    },
-    Metric {
-        counted: |c| c.shared_store.wavefronts as f64,
-        names: &["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"],
-    },
-    Metric {
-        counted: |c| c.shared_atomic.wavefronts as f64,
-        names: &["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum"],
-    },
-    Metric {
-        counted: |c| {
-            (c.shared_load.bank_conflicts() + c.shared_matrix_load.bank_conflicts()) as f64
-        },
-        names: &["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"],
-    },
-    Metric {
-        counted: |c| c.shared_store.bank_conflicts() as f64,
-        names: &["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"],
-    },
-    Metric {
-        counted: |c| all_shared(c, |t| t.wavefronts),
-        names: &["memory_l1_wavefronts_shared"],
-    },
-    Metric {
-        counted: |c| all_shared(c, |t| t.wavefronts_ideal),
-        names: &["memory_l1_wavefronts_shared_ideal"],
-    },
+    ),
+    metric(
+        |c| (c.global_atomic.sector_passes + c.global_reduction.sector_passes) as f64,
+        &["lts__t_sectors_op_atom.sum", "lts__t_sectors_op_red.sum"],
+    ),
+    metric(|c| all_global(c, |t| t.sectors), &["memory_l2_theoretical_sectors_global"]),
+    metric(|c| all_global(c, |t| t.sectors_ideal), &["memory_l2_theoretical_sectors_global_ideal"]),
+    metric(|c| all_global(c, |t| t.lines), &["memory_l1_tag_requests_global"]),
+    metric(
+        |c| c.global_load.efficiency().unwrap_or(0.0) * 100.0,
+        &["smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct"],
+    ),
+    metric(
+        |c| c.global_store.efficiency().unwrap_or(0.0) * 100.0,
+        &["smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct"],
+    ),
+    metric(
+        |c| c.shared_load.wavefronts as f64,
+        &["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"],
+    ),
+    metric(
+        |c| c.shared_store.wavefronts as f64,
+        &["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum"],
+    ),
+    metric(
+        |c| c.shared_matrix_load.wavefronts as f64,
+        &["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldsm.sum"],
+    ),
+    metric(
+        |c| c.async_copy_shared.wavefronts as f64,
+        &["smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum"],
+    ),
+    metric(
+        |c| (c.shared_load.wavefronts + c.shared_matrix_load.wavefronts) as f64,
+        &["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"],
+    ),
+    metric(
+        |c| c.shared_store.wavefronts as f64,
+        &["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"],
+    ),
+    metric(
+        |c| c.shared_atomic.wavefronts as f64,
+        &["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum"],
+    ),
+    metric(
+        |c| (c.shared_load.bank_conflicts() + c.shared_matrix_load.bank_conflicts()) as f64,
+        &["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"],
+    ),
+    metric(
+        |c| c.shared_store.bank_conflicts() as f64,
+        &["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"],
+    ),
+    metric(|c| all_shared(c, |t| t.wavefronts), &["memory_l1_wavefronts_shared"]),
+    metric(|c| all_shared(c, |t| t.wavefronts_ideal), &["memory_l1_wavefronts_shared_ideal"]),
 ];
 
 /// Returns what Nsight Compute counts as `idc__requests.sum`, the requests to the constant cache, of a kernel whose machine code

@@ -32,7 +32,7 @@ pub enum ChoiceError {
     /// The variable [`DEVICE_VARIABLE`] names none.
     #[error("{DEVICE_VARIABLE} is wrong: {0}")]
     Variable(Box<ChoiceError>),
-    /// What follows `gpu:` is no number.
+    /// The text behind `gpu:` is no number.
     #[error("`{0}` is not the number of a GPU, such as 0")]
     Number(String),
     /// It is written in no way that is known.

@@ -78,7 +78,7 @@ pub enum GpuError {
     /// The device has too little memory.
     #[error("allocating {length} values of {bytes} bytes on the device failed")]
     NoRoom {
-        /// How many values were to be stored.
+        /// The number of values that were to be stored.
         length: usize,
         /// The bytes of each.
         bytes: usize,

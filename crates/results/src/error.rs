@@ -1,4 +1,4 @@
-//! What can go wrong with a file, each as one sentence with its cause and its fix.
+//! Errors of files, each one sentence with its cause and its fix.
 
 use std::error::Error as _;
 use std::fmt::{self, Display, Write};
@@ -26,7 +26,7 @@ pub enum Error {
     Other {
         /// The file.
         path: PathBuf,
-        /// What it should be.
+        /// The kind that was asked for.
         kind: FileKind,
         /// Where it differs.
         source: serde_json::Error,
@@ -36,7 +36,7 @@ pub enum Error {
     Version {
         /// The file.
         path: PathBuf,
-        /// What it is.
+        /// The kind of the file.
         kind: FileKind,
         /// Its version.
         schema: u32,
@@ -90,7 +90,7 @@ pub enum Error {
     NoHeader {
         /// Its first line.
         found: String,
-        /// How the header begins.
+        /// The begin of the header.
         expected: &'static str,
     },
     /// A line of a table of accuracies that has no name and ratio.

@@ -46,11 +46,11 @@ pub use module::{
 pub use observer::{
     AccessKind, InstructionClass, InstructionFacts, MemorySpace, Observer, WarpAccess,
 };
-pub use options::{Options, Schedule, Watched};
+pub use options::{Options, Schedule};
 pub use report::{InstructionReport, Report};
 pub use tensor_map::{MAX_RANK, TensorMap};
 pub use texture::{AddressMode, Format, Image, Level, Sampler, Shape, Texture};
-pub use trace::{Step, Trace, TracedRegister};
+pub use trace::{Step, Trace, TracedRegister, Watched};
 
 /// The old name of [`TracedRegister`].
 #[deprecated(since = "0.2.0", note = "it is `TracedRegister`")]

@@ -5,7 +5,7 @@ use crate::decode::contraction::Contraction;
 use crate::decode::decode;
 use crate::error::{Error, Position};
 use crate::memory::Memory;
-use crate::observer::InstructionFacts;
+use crate::observer::{InstructionFacts, facts};
 use crate::program::Program;
 use crate::uninitialized::UninitializedReads;
 use ptx::Type;
@@ -64,6 +64,12 @@ pub struct Kernel {
 }
 
 impl Kernel {
+    /// Returns the facts of each instruction, by its number; none of a kernel that cannot be executed.
+    pub fn instruction_facts(&self) -> Arc<[InstructionFacts]> {
+        let facts = || self.program.as_ref().map(facts).unwrap_or_default().into();
+        Arc::clone(self.facts.get_or_init(facts))
+    }
+
     /// Bytes of static shared memory.
     pub fn static_shared_bytes(&self) -> u32 {
         self.program.as_ref().map_or(0, |p| p.shared_static)

@@ -2,12 +2,10 @@
 //!
 //! An observed launch runs on one thread, its blocks in one order, so that an observer sees the same on every machine.
 
-use crate::module::Kernel;
 use crate::operation::{Operation, Register, Space};
 use crate::program::{BlockPlace, Program};
 use crate::registers::{ALWAYS, LANES};
 use crate::uninitialized::number;
-use std::sync::Arc;
 
 /// The addresses of an access of a warp to global or constant memory.
 #[derive(Clone, Copy, Debug)]
@@ -145,15 +143,8 @@ pub struct InstructionFacts {
     pub unrolled: u32,
 }
 
-impl Kernel {
-    /// Returns the facts of each instruction, by its number; none of a kernel that cannot be executed.
-    pub fn instruction_facts(&self) -> Arc<[InstructionFacts]> {
-        let facts = || self.program.as_ref().map(facts).unwrap_or_default().into();
-        Arc::clone(self.facts.get_or_init(facts))
-    }
-}
-
-fn facts(program: &Program) -> Vec<InstructionFacts> {
+/// Returns the facts of each instruction of a program.
+pub(crate) fn facts(program: &Program) -> Vec<InstructionFacts> {
     let numbers = |registers: &[Register]| -> Vec<u32> {
         registers.iter().map(|register| number(program, *register) as u32).collect()
     };

@@ -2,7 +2,7 @@
 
 use crate::findings::Checks;
 use crate::launch::Limits;
-use crate::trace::Trace;
+use crate::trace::{Trace, Watched};
 use std::sync::Arc;
 
 /// The order in which warps and blocks take turns where the program leaves it open.
@@ -15,15 +15,6 @@ pub enum Schedule {
     Reverse,
     /// Permuted by a seed, with warps interrupted at points that the seed picks.
     Seeded(u64),
-}
-
-/// The warp whose requests are recorded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Watched {
-    /// Its block, by linear index.
-    pub block: u64,
-    /// Its number in the block.
-    pub warp: u32,
 }
 
 /// The options of a launch.

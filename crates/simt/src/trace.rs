@@ -1,8 +1,16 @@
 //! The instructions of one warp in the order in which it ran them, with what they wrote: what a debugger shows.
 
-use crate::options::Watched;
 use counters::SourceLocation;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The warp whose requests are recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Watched {
+    /// Its block, by linear index.
+    pub block: u64,
+    /// Its number in the block.
+    pub warp: u32,
+}
 
 /// A trace of one warp, filled while a launch runs that has it in [`Options::trace`](crate::Options::trace); also of one
 /// that fails. Blocks then run one after the other.

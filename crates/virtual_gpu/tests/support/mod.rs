@@ -1,4 +1,4 @@
-//! What programs on the virtual device begin with, and kernels of one instruction.
+//! The begin of a program on the virtual device, and kernels of one instruction.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use cust::context::Context;
