@@ -24,11 +24,12 @@ pub struct Proof {
 }
 
 /// The executor, which depends on no other crate of ours.
-const EXECUTOR: &[&str] = &["crates/simt"];
+const EXECUTOR: &[&str] = &["crates/simt", "crates/ptx", "crates/counters"];
 /// Whatever a change of a kernel or of a host half builds.
 const LOOP: &[&str] = &["crates", "host", "kernels", "xtask", "Cargo.toml", "Cargo.lock"];
 /// The course, and what executes its kernels.
-const COURSE: &[&str] = &["course", "crates/simt", "crates/virtual_gpu", "crates/cuda_std"];
+const COURSE: &[&str] =
+    &["course", "crates/simt", "crates/ptx", "crates/virtual_gpu", "crates/cuda_std"];
 /// What reads files and command lines, and the tests of it.
 const FILES: &[&str] = &[
     "crates/results",
@@ -47,8 +48,14 @@ const ON_A_GPU: &[&str] =
     &["crates", "host", "kernels", "tests/device.rs", "tests/measurement.rs", "Cargo.lock"];
 
 /// What a page's executor is made of, and what it is compared with.
-const PAGE: &[&str] =
-    &["crates/simt", "crates/simt_page", "book/src/pairs.rs", "book/src/compare.js"];
+const PAGE: &[&str] = &[
+    "crates/simt",
+    "crates/ptx",
+    "crates/counters",
+    "crates/simt_page",
+    "book/src/pairs.rs",
+    "book/src/compare.js",
+];
 
 /// What measures, saves and goes on.
 const RUNS: &[&str] = &[
@@ -146,7 +153,7 @@ pub const PROOFS: &[Proof] = &[
         shows: "a build of one pattern's kernels gives the PTX of a build of all, for each pattern",
         command: "test --release --package coalesce-cuda-builder --test builds -- --nocapture a_build_of_some_kernels",
         environment: &[("BUILDS_ALL", "1")],
-        inputs: &["crates/cuda_builder/src", "crates/cuda_std", "kernels"],
+        inputs: &["crates/cuda_builder/src", "crates/ptx/src", "crates/cuda_std", "kernels"],
         figure: " are alike in both builds",
         sample: "every tenth pattern",
     },
@@ -218,7 +225,16 @@ pub const PROOFS: &[Proof] = &[
         shows: "an H100 that nothing was fitted to is predicted from its own calibration: order and errors of all patterns",
         command: ignored_test!("other_devices::an_h100"),
         environment: &[],
-        inputs: &["crates/simt", "crates/virtual_gpu", "host", "kernels", "results/nvidia-h100"],
+        inputs: &[
+            "crates/simt",
+            "crates/ptx",
+            "crates/counters",
+            "crates/gpu_model",
+            "crates/virtual_gpu",
+            "host",
+            "kernels",
+            "results/nvidia-h100",
+        ],
         figure: "an H100: ",
         sample: "three runs of an H200, with bounds for each and for each row of one",
     },

@@ -77,7 +77,8 @@ impl<'a> Parser<'a> {
             }
             "address_size" => {
                 self.next();
-                tree.address_size = Some((self.integer()?, self.position()));
+                let position = self.position();
+                tree.address_size = Some((self.integer()?, position));
             }
             "file" => {
                 self.next();
@@ -258,5 +259,29 @@ impl<'a> Parser<'a> {
             *value = self.small()?;
         }
         Ok(extent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Position, parse};
+
+    #[test]
+    fn an_address_size_has_the_place_of_its_number() {
+        let tree = parse(".version 8.0\n.target sm_80\n.address_size 32\n.file 1 \"a\"").unwrap();
+        assert_eq!(tree.address_size, Some((32, Position { line: 3, column: 15 })));
+        assert_eq!((tree.version, tree.target), ((8, 0), "sm_80"));
+        assert_eq!(tree.body.trim(), ".file 1 \"a\"");
+    }
+
+    #[test]
+    fn instructions_of_inner_scopes_are_visited_with_their_place() {
+        let text = ".version 8.0\n.target sm_80\n.file 1 \"a.rs\"\n.entry k() {\n.loc 1 7 0\n\
+            { .reg .pred p; mbarrier.try_wait.shared.b64 p, [0], 1; }\n.loc 1 0 0\nret;\n}";
+        let (tree, mut seen) = (parse(text).unwrap(), Vec::new());
+        let kernel = tree.entry("k").unwrap();
+        tree.instructions(kernel, |one, at| seen.push((one.text(), at)));
+        let at = Some(("a.rs", 7));
+        assert_eq!(seen, [("mbarrier.try_wait.shared.b64".to_owned(), at), ("ret".to_owned(), at)]);
     }
 }
