@@ -8,6 +8,8 @@ use crate::origin::Origin;
 #[cfg(feature = "virtual")]
 use crate::origin::{is_checked, options, start};
 #[cfg(feature = "virtual")]
+use crate::twin::Twin;
+#[cfg(feature = "virtual")]
 use crate::virtual_device::VirtualDevice;
 use cuda_driver::{DriverError, OperationRecord};
 use cust::context::{Context, CurrentContext};
@@ -175,8 +177,16 @@ impl Gpu {
         Gpu::on_device(origin, images, fresh)
     }
 
+    /// A description by which other threads open devices like this virtual one; a GPU has none.
+    #[cfg(feature = "virtual")]
+    pub fn twin(&self) -> Option<Twin> {
+        let VirtualDevice { machine, options, .. } = self.virtual_device()?;
+        let (machine, options) = (machine.clone(), *options);
+        Some(Twin { machine, options, images: self.images, image: self.image })
+    }
+
     /// Opens a device whose driver was chosen.
-    fn on_device(
+    pub(crate) fn on_device(
         origin: Origin,
         images: &'static [Image],
         fresh: Option<&'static Image>,
@@ -212,7 +222,7 @@ impl Gpu {
         let context =
             Context::new(device).map_err(|error| GpuError::driver("creating a context", error))?;
         let context = ManuallyDrop::new(context);
-        let kernels = load(image)?;
+        let kernels = Kernels::load(image.text)?;
         // Not cust's own, which drops the flag.
         let stream = non_blocking(None)
             .map_err(|cause| GpuError::Extension { doing: "creating a stream", cause })?;
@@ -346,7 +356,7 @@ impl Gpu {
         if let Some(device) = self.virtual_device() {
             device.assume_registers(image.kernels);
         }
-        load(image)
+        Kernels::load(image.text)
     }
 
     /// Free and total device memory, bytes.
@@ -486,12 +496,6 @@ impl Drop for Gpu {
             }
         });
     }
-}
-
-fn load(image: &Image) -> Result<Kernels, GpuError> {
-    let module = Module::from_ptx(image.text, &[])
-        .map_err(|error| GpuError::driver("loading the kernels", error))?;
-    Ok(Kernels::new(module, image.text))
 }
 
 /// The first clause of a message.

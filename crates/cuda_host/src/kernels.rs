@@ -1,9 +1,12 @@
 //! Kernels that were loaded, with what the device build recorded of them.
 
+use crate::error::GpuError;
 use cuda_std::kernel::Kernel;
 use cust::module::Module;
 use std::collections::HashMap;
+use std::ffi::CString;
 use std::ops::Deref;
+use std::sync::{Mutex, PoisonError};
 
 /// The beginning of a record in PTX, which `cuda_builder` writes: a name, a path and a signature.
 const RECORD: &str = "// kernel: ";
@@ -15,9 +18,20 @@ const PARAMETER: usize = 3;
 /// A module on the device, and what is known of its kernels.
 pub struct Kernels {
     module: Module,
+    prepared: &'static Prepared,
+}
+
+/// A text of PTX, read once however often it is loaded.
+struct Prepared {
+    ptx: &'static str,
+    /// The text as the driver takes it.
+    text: CString,
     /// By path, `crate$name$line`, and by the name alone.
     records: HashMap<&'static str, Record>,
 }
+
+/// The texts that were loaded, which a program carries until it ends.
+static PREPARED: Mutex<Vec<&'static Prepared>> = Mutex::new(Vec::new());
 
 /// What the device build recorded of a kernel.
 #[derive(Clone)]
@@ -35,9 +49,12 @@ impl Deref for Kernels {
 }
 
 impl Kernels {
-    /// The kernels of a module that was loaded from `ptx`.
-    pub(crate) fn new(module: Module, ptx: &'static str) -> Kernels {
-        Kernels { module, records: records(ptx) }
+    /// Loads PTX into the current context.
+    pub(crate) fn load(ptx: &'static str) -> Result<Kernels, GpuError> {
+        let prepared = prepared(ptx);
+        let module = Module::from_ptx_cstr(&prepared.text, &[])
+            .map_err(|error| GpuError::driver("loading the kernels", error))?;
+        Ok(Kernels { module, prepared })
     }
 
     /// The name of a kernel's entry, if the kernel that was loaded is the one that the token tells of.
@@ -45,7 +62,8 @@ impl Kernels {
     /// # Errors
     /// A sentence that says what the device build and the host's disagree on.
     pub(crate) fn entry<F>(&self, kernel: Kernel<F>) -> Result<&'static str, String> {
-        let record = self.records.get(kernel.path()).or_else(|| self.records.get(kernel.name()));
+        let records = &self.prepared.records;
+        let record = records.get(kernel.path()).or_else(|| records.get(kernel.name()));
         let signature = kernel.signature();
         match record {
             Some(record) if signature.is_empty() || record.signature == signature => {
@@ -60,6 +78,18 @@ impl Kernels {
             None => Ok(kernel.name()),
         }
     }
+}
+
+/// Returns a text with what it says, which is read when it is asked for first.
+fn prepared(ptx: &'static str) -> &'static Prepared {
+    let mut known = PREPARED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(prepared) = known.iter().find(|one| std::ptr::eq(one.ptx, ptx)) {
+        return prepared;
+    }
+    let text = CString::new(ptx).expect("PTX has no NUL");
+    let prepared = Box::leak(Box::new(Prepared { ptx, text, records: records(ptx) }));
+    known.push(prepared);
+    prepared
 }
 
 /// The records in a text of PTX. A name that two crates have is that of the crate that was built.

@@ -56,6 +56,8 @@ mod stored;
 mod streams;
 #[cfg(feature = "virtual")]
 pub mod testing;
+#[cfg(feature = "virtual")]
+mod twin;
 mod view;
 #[cfg(feature = "virtual")]
 mod virtual_device;
@@ -77,6 +79,8 @@ pub use scope::{LaunchScope, Lent, ScopedArgument, ScopedArguments, Shared};
 pub use simt::{Checks, Schedule};
 pub use stored::{Half, Stored, StoredAs};
 pub use streams::Streams;
+#[cfg(feature = "virtual")]
+pub use twin::{OwnGpu, Twin};
 pub use view::{DevicePtr, DevicePtrMut, Part, PartMut, Parts};
 #[cfg(feature = "virtual")]
 pub use virtual_device::{KernelFault, Misuse, MisuseKind, VirtualDevice, WorkScale, misuse};

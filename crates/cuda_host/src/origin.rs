@@ -11,7 +11,7 @@ use simt::Checks;
 #[cfg(feature = "virtual")]
 use std::sync::atomic::{AtomicBool, Ordering};
 #[cfg(feature = "virtual")]
-use virtual_gpu::Options;
+use virtual_gpu::{Options, Topology};
 
 /// Whether a program is tested: then every device that is opened is the virtual one with all checks.
 #[cfg(feature = "virtual")]
@@ -56,7 +56,17 @@ pub(crate) fn start(
     options: Options,
     images: &'static [Image],
 ) -> Result<Origin, GpuError> {
-    let machine = topology(name).map_err(GpuError::NoDriver)?;
+    start_machine(topology(name).map_err(GpuError::NoDriver)?, why, options, images)
+}
+
+/// As [`start`], with the machine itself.
+#[cfg(feature = "virtual")]
+pub(crate) fn start_machine(
+    machine: Topology,
+    why: &str,
+    options: Options,
+    images: &'static [Image],
+) -> Result<Origin, GpuError> {
     let reason = format!(
         "virtual {}, {why}: results and counts are exact, times are predictions",
         machine.name()

@@ -17,6 +17,8 @@ use virtual_gpu::{
 /// whole process has once, as it has one driver: opening another virtual device replaces it, and every value of this type
 /// then means the new one. Launches, operations and mistakes are of all threads, and taking them takes them from all.
 ///
+/// A [`Twin`](crate::Twin) opens a device of the same kind that one thread has for itself.
+///
 /// So tests that run beside each other would see each other's launches and lose each other's device. They take turns:
 /// [`testing::gpu`](crate::testing::gpu) gives a device with its turn, and
 /// [`testing::exclusive`](crate::testing::exclusive) the turn alone.
@@ -33,6 +35,9 @@ use virtual_gpu::{
 /// ```
 #[derive(Debug)]
 pub struct VirtualDevice {
+    /// The machine as it was started.
+    pub(crate) machine: Topology,
+    pub(crate) options: Options,
     /// Whether launches are recorded only.
     executes_nothing: Cell<bool>,
 }
@@ -41,15 +46,17 @@ impl VirtualDevice {
     /// Starts a virtual machine and makes it answer the driver's calls.
     pub(crate) fn start(machine: Topology, options: Options) -> Result<VirtualDevice, GpuError> {
         let fail = |error: String| GpuError::NoDriver(error);
-        let gpu = VirtualGpu::start(machine, options).map_err(|error| fail(error.to_string()))?;
+        let gpu =
+            VirtualGpu::start(machine.clone(), options).map_err(|error| fail(error.to_string()))?;
         cuda_driver::select(cuda_driver::Backend::Table(gpu))
             .map_err(|error| fail(error.to_string()))?;
-        Ok(VirtualDevice { executes_nothing: Cell::new(false) })
+        Ok(VirtualDevice { machine, options, executes_nothing: Cell::new(false) })
     }
 
     /// The same device: all of a machine are one here.
     pub(crate) fn again(&self) -> VirtualDevice {
-        VirtualDevice { executes_nothing: Cell::new(false) }
+        let (machine, options) = (self.machine.clone(), self.options);
+        VirtualDevice { machine, options, executes_nothing: Cell::new(false) }
     }
 
     /// Says what NVIDIA's assembler gave kernels, as far as that is known: it decides how many blocks fit.

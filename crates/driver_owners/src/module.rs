@@ -14,7 +14,7 @@ use crate::function::Function;
 use cuda_driver::api;
 use cuda_driver::raw::CUmodule;
 use std::convert::Infallible;
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 
 /// PTX that was loaded into the current context.
 #[derive(Debug)]
@@ -40,8 +40,16 @@ impl Module {
     ///
     /// # Panics
     /// The text has a NUL in it.
-    pub fn from_ptx<T: AsRef<str>>(ptx: T, _options: &[ModuleJitOption]) -> CudaResult<Module> {
+    pub fn from_ptx<T: AsRef<str>>(ptx: T, options: &[ModuleJitOption]) -> CudaResult<Module> {
         let ptx = CString::new(ptx.as_ref()).expect("PTX has no NUL");
+        Module::from_ptx_cstr(&ptx, options)
+    }
+
+    /// Loads PTX that ends with a NUL already.
+    ///
+    /// # Errors
+    /// The driver cannot compile it.
+    pub fn from_ptx_cstr(ptx: &CStr, _options: &[ModuleJitOption]) -> CudaResult<Module> {
         let mut inner = std::ptr::null_mut();
         // SAFETY: the text ends with a NUL, and the module is a local to write to.
         result(unsafe { api::cuModuleLoadData(&mut inner, ptx.as_ptr().cast()) })?;

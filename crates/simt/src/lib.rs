@@ -35,7 +35,7 @@ pub use counters::{
 };
 pub use decode::contraction::Contraction;
 pub use error::{Error, Place, Position};
-pub use execute::{run, run_observed, stop};
+pub use execute::{Sharer, run, run_observed, stop};
 pub use findings::{Checks, Finding, Hazard};
 pub use footprint::Footprint;
 pub use launch::{Launch, Limits, validate};

@@ -13,7 +13,7 @@ use ptx::parse;
 use ptx::tree::{Initial, Tree, Variable};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 /// The declared kind of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,12 +195,21 @@ pub struct Module {
     pub version: (u32, u32),
     /// `.target`, for instance `sm_90`.
     pub target: String,
+    code: Arc<Code>,
+}
+
+/// The decoded text of one module or of several, which have variables of their own.
+#[derive(Debug)]
+struct Code {
     kernels: Vec<Kernel>,
     /// Where each kernel is among them.
     places: HashMap<String, usize>,
     variables: Vec<ModuleVariable>,
     source: String,
 }
+
+/// The code of the modules that are alive and were made by [`Module::parse_once`].
+static PARSED: Mutex<Vec<(Weak<Code>, (u32, u32), String)>> = Mutex::new(Vec::new());
 
 /// The newest major version of PTX whose meaning is known here. A minor version adds instructions, each of which is known
 /// or refused by name.
@@ -253,39 +262,51 @@ impl Module {
             });
         }
         let variables = variables(&tree, &context)?;
-        Ok(Module {
-            id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
-            version: tree.version,
-            target: tree.target.into(),
-            kernels,
-            places,
-            variables,
-            source: ptx.into(),
-        })
+        let code = Code { kernels, places, variables, source: ptx.into() };
+        Ok(Module::of(Arc::new(code), tree.version, tree.target.into()))
+    }
+
+    /// As [`Module::parse`]; a text that a living module was so made of is not parsed again. The modules share what is
+    /// decoded, and each has variables of its own.
+    pub fn parse_once(ptx: &str) -> Result<Module, Error> {
+        let mut parsed = PARSED.lock().unwrap_or_else(PoisonError::into_inner);
+        parsed.retain(|(code, ..)| code.strong_count() > 0);
+        for (code, version, target) in parsed.iter() {
+            if let Some(code) = code.upgrade().filter(|code| code.source == ptx) {
+                return Ok(Module::of(code, *version, target.clone()));
+            }
+        }
+        let module = Module::parse(ptx)?;
+        parsed.push((Arc::downgrade(&module.code), module.version, module.target.clone()));
+        Ok(module)
+    }
+
+    fn of(code: Arc<Code>, version: (u32, u32), target: String) -> Module {
+        Module { id: NEXT_ID.fetch_add(1, Ordering::Relaxed), version, target, code }
     }
 
     /// The kernels, in the order of the text.
     pub fn kernels(&self) -> &[Kernel] {
-        &self.kernels
+        &self.code.kernels
     }
 
     /// A kernel by name.
     pub fn kernel(&self, name: &str) -> Result<&Kernel, Error> {
-        let place = self.places.get(name).ok_or_else(|| Error::UnknownKernel {
+        let place = self.code.places.get(name).ok_or_else(|| Error::UnknownKernel {
             name: name.into(),
-            available: self.kernels.iter().map(|k| k.name.clone()).collect(),
+            available: self.code.kernels.iter().map(|k| k.name.clone()).collect(),
         });
-        Ok(&self.kernels[*place?])
+        Ok(&self.code.kernels[*place?])
     }
 
     /// The module-scope variables in global and constant memory.
     pub fn variables(&self) -> &[ModuleVariable] {
-        &self.variables
+        &self.code.variables
     }
 
     /// Lists every instruction of the text with its count and whether it can be executed.
     pub fn coverage(&self) -> Vec<Coverage> {
-        coverage(&self.source)
+        coverage(&self.code.source)
     }
 
     /// Gives the module's variables their place in memory; done by the first launch otherwise.
@@ -304,14 +325,14 @@ impl Module {
             return Ok(());
         }
         let mut symbols = HashMap::new();
-        for variable in &self.variables {
+        for variable in &self.code.variables {
             let address = match places.get(&variable.name) {
                 Some(address) => *address,
                 None => memory.allocate_named(variable.bytes, &variable.name)?,
             };
             symbols.insert(variable.name.clone(), (address, variable.bytes));
         }
-        for variable in &self.variables {
+        for variable in &self.code.variables {
             let (address, _) = symbols[&variable.name];
             let mut initial = variable.initial.clone();
             for relocation in &variable.relocations {

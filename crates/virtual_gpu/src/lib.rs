@@ -68,7 +68,7 @@ pub use gpu_model::{
 };
 pub use misuse::{KernelFault, Misuse, MisuseKind};
 pub use options::{Options, Order};
-pub use process::{StartError, VirtualGpu};
+pub use process::{OwnMachine, StartError, VirtualGpu};
 pub use recorder::{LaunchRecord, OrderRecord};
 pub use source::{
     assume_registers, empty_l2, extrapolate_to, forget_failure, host_reads, host_touches,

@@ -1,4 +1,4 @@
-//! The one virtual GPU of a process, and the way into it.
+//! The virtual GPU of a process, those that threads have for themselves, and the way into them.
 
 use crate::code::{CuResult, NOT_INITIALIZED, NOT_PERMITTED};
 use crate::driver::Driver;
@@ -7,7 +7,9 @@ use crate::thread;
 use cuda_driver::{OperationKind, ReturnCode};
 use gpu_model::CallCost;
 use gpu_model::Topology;
+use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -39,14 +41,50 @@ impl VirtualGpu {
         let topology = driver.into();
         let name = format!("virtual {}", topology.name());
         let requested = name.clone();
-        let (running, driver) = DRIVER
-            .get_or_init(|| (VirtualGpu { name }, Mutex::new(Driver::new(topology, options))));
-        if running.name == requested {
+        let start = || (VirtualGpu { name }, Mutex::new(Driver::new(topology.clone(), options)));
+        let (running, driver) = DRIVER.get_or_init(start);
+        if running.name == requested && OWN.with_borrow(Option::is_some) {
+            let own = Rc::new(Mutex::new(Driver::new(topology, options)));
+            OWN.replace(Some(Some(own)));
+            Ok(running)
+        } else if running.name == requested {
             driver.lock().unwrap_or_else(PoisonError::into_inner).set_options(options);
             Ok(running)
         } else {
             Err(StartError { running: running.name.clone(), requested })
         }
+    }
+}
+
+thread_local! {
+    /// This thread's own machine, where it has one: nothing inside until that is started.
+    static OWN: RefCell<Option<Option<Rc<Mutex<Driver>>>>> = const { RefCell::new(None) };
+}
+
+/// A virtual machine that one thread has for itself, from [`OwnMachine::new`] until this is dropped.
+///
+/// The driver's calls of the thread reach this machine instead of the process's: it has memory, contexts, streams, a clock
+/// and findings of its own. It is of the process's model, and starts, as new, each time that [`VirtualGpu::start`] is called.
+/// So threads execute kernels side by side, and what each finds depends on no other.
+#[derive(Debug)]
+pub struct OwnMachine {
+    before: Option<Option<Rc<Mutex<Driver>>>>,
+    contexts: Vec<usize>,
+}
+
+impl OwnMachine {
+    /// Gives this thread a machine of its own, which is not started yet.
+    #[expect(clippy::new_without_default, reason = "it changes the thread")]
+    pub fn new() -> OwnMachine {
+        let contexts = thread::replace_contexts(Vec::new());
+        OwnMachine { before: OWN.replace(Some(None)), contexts }
+    }
+}
+
+impl Drop for OwnMachine {
+    fn drop(&mut self) {
+        OWN.replace(self.before.take());
+        thread::replace_contexts(std::mem::take(&mut self.contexts));
     }
 }
 
@@ -61,19 +99,22 @@ pub(crate) fn initialized() {
     INITIALIZED_BY.store(std::process::id(), Ordering::Relaxed);
 }
 
-/// The machine, once it was started, unless it is that of a process which this one was forked from.
-fn driver() -> Option<&'static Mutex<Driver>> {
+/// Does something with the machine of this thread or else the process's, once it was started, unless that is the machine
+/// of a process which this one was forked from.
+fn in_driver<R>(body: impl FnOnce(&mut Driver) -> R) -> Option<R> {
+    let lock =
+        |driver: &Mutex<Driver>| body(&mut driver.lock().unwrap_or_else(PoisonError::into_inner));
+    if let Some(own) = OWN.with_borrow(Option::clone) {
+        return own.as_deref().map(lock);
+    }
     let owner = INITIALIZED_BY.load(Ordering::Relaxed);
     let is_ours = owner == 0 || owner == std::process::id();
-    DRIVER.get().filter(|_| is_ours).map(|(_, driver)| driver)
+    DRIVER.get().filter(|_| is_ours).map(|(_, driver)| lock(driver))
 }
 
 /// Asks or tells the machine something outside of the driver API; without a machine the answer is empty.
 pub(crate) fn with<R: Default>(body: impl FnOnce(&mut Driver) -> R) -> R {
-    match driver() {
-        Some(driver) => body(&mut driver.lock().unwrap_or_else(PoisonError::into_inner)),
-        None => R::default(),
-    }
+    in_driver(body).unwrap_or_default()
 }
 
 /// Runs a driver function on the machine.
@@ -85,23 +126,25 @@ pub(crate) fn enter(
     if thread::is_in_host_function() {
         return NOT_PERMITTED;
     }
-    let Some(driver) = driver() else { return NOT_INITIALIZED };
-    let mut driver = driver.lock().unwrap_or_else(PoisonError::into_inner);
-    driver.recorder.call = call;
-    driver.select_current();
-    let start = driver.clock.now;
-    // A panic here is a bug of this crate; unwinding into a caller in C would end the process.
-    let outcome = catch_unwind(AssertUnwindSafe(|| body(&mut driver)));
-    // Work is enqueued when the call begins; the host is held up until the call has ended.
-    let usual = driver.device().profile.call_ns(cost);
-    driver.clock.end_call(usual);
-    let end = driver.clock.now;
-    if end > start {
-        driver.recorder.note(OperationKind::Call(call.into()), None, start..end);
-    }
-    match outcome {
-        Ok(Ok(())) => ReturnCode::SUCCESS,
-        Ok(Err(code)) => code,
-        Err(_) => ReturnCode::UNKNOWN,
+    let entered = in_driver(|driver| {
+        driver.recorder.call = call;
+        driver.select_current();
+        let start = driver.clock.now;
+        // A panic here is a bug of this crate; unwinding into a caller in C would end the process.
+        let outcome = catch_unwind(AssertUnwindSafe(|| body(driver)));
+        // Work is enqueued when the call begins; the host is held up until the call has ended.
+        let usual = driver.device().profile.call_ns(cost);
+        driver.clock.end_call(usual);
+        let end = driver.clock.now;
+        if end > start {
+            driver.recorder.note(OperationKind::Call(call.into()), None, start..end);
+        }
+        outcome
+    });
+    match entered {
+        None => NOT_INITIALIZED,
+        Some(Ok(Ok(()))) => ReturnCode::SUCCESS,
+        Some(Ok(Err(code))) => code,
+        Some(Err(_)) => ReturnCode::UNKNOWN,
     }
 }

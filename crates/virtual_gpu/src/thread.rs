@@ -28,6 +28,11 @@ pub(crate) fn pop_context() -> Option<usize> {
     CONTEXTS.with_borrow_mut(Vec::pop)
 }
 
+/// Gives this thread other contexts, and gives those that it had.
+pub(crate) fn replace_contexts(contexts: Vec<usize>) -> Vec<usize> {
+    CONTEXTS.replace(contexts)
+}
+
 /// Returns whether the thread is in a function of the program's that a stream called; those must not call the driver.
 pub(crate) fn is_in_host_function() -> bool {
     IN_HOST_FUNCTION.get()

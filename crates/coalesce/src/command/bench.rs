@@ -314,6 +314,7 @@ fn plan(catalogue: &Catalogue, arguments: &Arguments) -> Result<Plan> {
     plan.sweeps &= !arguments.no_sweeps;
     plan.filter.clone_from(&arguments.filter);
     plan.seed = arguments.work.seed;
+    plan.jobs = arguments.work.jobs();
     Ok(plan)
 }
 

@@ -2,10 +2,12 @@
 
 use crate::catalogue::{Catalogue, Selection, UnknownName};
 use crate::measure::{Axes, Axis};
+use crate::side_by_side::processors;
 pub use crate::wrong_argument::WrongArgument;
 use anyhow::Result;
 use clap::Args;
 use cuda_host::Choice;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 /// The selected patterns and sizes, and the device.
@@ -22,6 +24,9 @@ pub struct WorkArguments {
     /// The seed of the random inputs.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// The rows that are executed side by side on the virtual device. The default is one for each processor.
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZero<usize>>,
     #[command(flatten)]
     pub device: Device,
 }
@@ -53,6 +58,11 @@ impl WorkArguments {
             return Ok(catalogue.all());
         }
         self.selections.iter().map(|text| catalogue.select(text)).collect()
+    }
+
+    /// The rows that run side by side on the virtual device.
+    pub fn jobs(&self) -> NonZero<usize> {
+        self.jobs.unwrap_or_else(processors)
     }
 
     /// The values of `--size`.

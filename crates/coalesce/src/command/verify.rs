@@ -6,7 +6,8 @@ use super::terminal::{alarm, progress};
 use crate::catalogue::{Catalogue, Selection};
 use crate::counted::Counted;
 use crate::measure::{Axis, resize};
-use crate::pattern::Size;
+use crate::pattern::{Pattern, Size, Variant};
+use crate::side_by_side::{self, Job, SharedCase};
 use crate::verify::{self, Digests, VerifyOutcome};
 use ::results::write_json;
 use anyhow::Result;
@@ -57,15 +58,15 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     if let Some(path) = &arguments.digests {
         writable(path)?;
     }
-    let mut jobs = Vec::new();
+    let mut points = Vec::new();
     for selection in &selections {
         let pattern = selection.pattern;
         if arguments.counted {
-            jobs.push((selection, Size::new(pattern.count_size)));
+            points.push((selection, Size::new(pattern.count_size)));
         } else if axes.is_empty() {
-            jobs.extend(pattern.verify_sizes.iter().map(|size| (selection, Size::new(size))));
+            points.extend(pattern.verify_sizes.iter().map(|size| (selection, Size::new(size))));
         } else {
-            jobs.push((
+            points.push((
                 selection,
                 resize(pattern, pattern.bench_size, &axes)
                     .map_err(|error| WrongArgument(error.to_string()))?,
@@ -79,10 +80,9 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     let stop = interrupt::ends_kernels()?;
     for (index, device) in devices.iter().enumerate() {
         let gpu = Gpu::open_untimed(device, catalogue.images, checks)?;
-        arguments.limit.into_iter().for_each(virtual_gpu::limit);
         let digests = arguments.digests.as_deref();
         let digests = digests.map(|path| numbered(path, (devices.len() > 1).then_some(index)));
-        let (report, is_good) = run_on(&gpu, arguments, digests.as_deref(), &jobs, &stop)?;
+        let (report, is_good) = run_on(&gpu, arguments, digests.as_deref(), &points, &stop)?;
         reports.push(report);
         if !is_good {
             code = ExitCode::FAILURE;
@@ -100,12 +100,59 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
 /// Reasons that are listed each; of more, their number is said.
 const MAX_REASONS: usize = 3;
 
+/// The bytes from which on each variant of a point is a job of its own.
+const LARGE: usize = 64 << 10;
+
+/// Variants of a pattern at a size, which run one after the other on the same arrays.
+struct Point {
+    pattern: &'static Pattern,
+    size: Size,
+    variants: Vec<&'static Variant>,
+    case: SharedCase,
+}
+
+impl Point {
+    /// Runs the variants, until `stop` becomes true.
+    fn verify(
+        &self,
+        gpu: &Gpu,
+        arguments: &Arguments,
+        stop: &AtomicBool,
+    ) -> Result<(Vec<Launch>, Vec<Misuse>)> {
+        let Point { pattern, size, .. } = self;
+        let case = self.case.get(pattern, size, arguments.work.seed);
+        let arrays = pattern.arrays(gpu, case)?;
+        let mut launches = Vec::new();
+        for variant in self.variants.iter().take_while(|_| !stop.load(Ordering::Relaxed)) {
+            let (outcome, digests) = if arguments.digests.is_some() {
+                verify::verify_with_digests(gpu, case, &arrays, variant, size)?
+            } else {
+                (verify::verify(gpu, case, &arrays, variant, size)?, Vec::new())
+            };
+            let hazards = gpu.virtual_device().map_or_else(Vec::new, |device| {
+                Counted::take(device).findings.iter().map(ToString::to_string).collect()
+            });
+            launches.push(Launch { variant, outcome, digests, hazards });
+        }
+        let misuses = gpu.virtual_device().map_or_else(Vec::new, VirtualDevice::take_misuse);
+        Ok((launches, misuses))
+    }
+}
+
+/// The outcome of a variant at a size.
+struct Launch {
+    variant: &'static Variant,
+    outcome: VerifyOutcome,
+    digests: Vec<String>,
+    hazards: Vec<String>,
+}
+
 /// Verifies on one device: what came of it as JSON, and whether all is well.
 fn run_on(
     gpu: &Gpu,
     arguments: &Arguments,
     digests_path: Option<&Path>,
-    jobs: &[(&Selection, Size)],
+    points: &[(&Selection, Size)],
     stop: &AtomicBool,
 ) -> Result<(Value, bool)> {
     let work = &arguments.work;
@@ -121,71 +168,79 @@ fn run_on(
         let message = "--check works on the virtual device only: add --device virtual, or use compute-sanitizer";
         return Err(WrongArgument(message.to_owned()).into());
     }
-    let bar = progress(jobs.len());
+    let mut jobs = Vec::new();
+    for (selection, size) in points {
+        let (pattern, case) = (selection.pattern, SharedCase::default());
+        let variants: Vec<_> = selection.variants().collect();
+        // Small arrays are executed sooner than a device is opened.
+        let is_split = gpu.virtual_device().is_some() && (pattern.bytes)(size).total() >= LARGE;
+        let together = if is_split { 1 } else { variants.len().max(1) };
+        for variants in variants.chunks(together) {
+            let (variants, case) = (variants.to_vec(), case.clone());
+            jobs.push(Job::on_arrays(
+                pattern,
+                size,
+                Point { pattern, size: size.clone(), variants, case },
+            ));
+        }
+    }
+    let bar = progress(points.iter().map(|(selection, _)| selection.variants().count()).sum());
     let (mut correct, mut wrong, mut findings) = (0, 0, 0);
     let mut not_run: BTreeMap<String, usize> = BTreeMap::new();
     let mut digests = Digests::new();
     let (mut launches, mut misuses) = (Vec::new(), Vec::new());
-    for (selection, size) in jobs {
-        if stop.load(Ordering::Relaxed) {
-            break;
-        }
-        let pattern = selection.pattern;
-        let case = verify::case(pattern, size, work.seed);
-        let arrays = pattern.arrays(gpu, &case)?;
-        let mut hazards: Vec<String> = Vec::new();
-        for variant in selection.variants() {
-            if stop.load(Ordering::Relaxed) {
-                break;
-            }
-            bar.set_message(format!("{}/{}", pattern.name, variant.name));
-            let name = verify::launch_name(pattern, variant, size);
-            let line = |text: String| bar.suspend(|| say(format!("{name}: {text}")));
-            let (outcome, written) = if digests_path.is_some() {
-                verify::verify_with_digests(gpu, &case, &arrays, variant, size)?
-            } else {
-                (verify::verify(gpu, &case, &arrays, variant, size)?, Vec::new())
-            };
-            let (word, reason) = match outcome {
-                VerifyOutcome::Correct => {
-                    correct += 1;
-                    digests.insert(name.clone(), written);
-                    ("correct", None)
-                }
-                VerifyOutcome::NotRun(reason) => {
-                    if arguments.verbose {
-                        line(format!("not run: {reason}"));
+    let on_done =
+        |(Point { pattern, size, .. }, done, mistakes): (Point, Vec<Launch>, Vec<Misuse>)| {
+            let mut told: Vec<String> = Vec::new();
+            for Launch { variant, outcome, digests: written, hazards } in done {
+                bar.set_message(format!("{}/{}", pattern.name, variant.name));
+                let name = verify::launch_name(pattern, variant, &size);
+                let line = |text: String| bar.suspend(|| say(format!("{name}: {text}")));
+                let (word, reason) = match outcome {
+                    VerifyOutcome::Correct => {
+                        correct += 1;
+                        digests.insert(name.clone(), written);
+                        ("correct", None)
                     }
-                    *not_run.entry(reason.clone()).or_default() += 1;
-                    ("not run", Some(reason))
+                    VerifyOutcome::NotRun(reason) => {
+                        if arguments.verbose {
+                            line(format!("not run: {reason}"));
+                        }
+                        *not_run.entry(reason.clone()).or_default() += 1;
+                        ("not run", Some(reason))
+                    }
+                    VerifyOutcome::Wrong(fault) => {
+                        wrong += 1;
+                        let fault = fault.to_string();
+                        line(format!("{}: {fault}", alarm("WRONG")));
+                        ("wrong", Some(fault))
+                    }
+                };
+                for hazard in &hazards {
+                    findings += 1;
+                    line(format!("{}: {hazard}", alarm("HAZARD")));
                 }
-                VerifyOutcome::Wrong(fault) => {
-                    wrong += 1;
-                    let fault = fault.to_string();
-                    line(format!("{}: {fault}", alarm("WRONG")));
-                    ("wrong", Some(fault))
-                }
-            };
-            let found = gpu.virtual_device().map_or_else(Vec::new, |device| {
-                Counted::take(device).findings.iter().map(ToString::to_string).collect()
-            });
-            for finding in &found {
-                findings += 1;
-                line(format!("{}: {finding}", alarm("HAZARD")));
-            }
-            launches.push(
-                json!({ "launch": name, "outcome": word, "reason": reason, "hazards": found }),
+                launches.push(
+                json!({ "launch": name, "outcome": word, "reason": reason, "hazards": hazards }),
             );
-            hazards.extend(found);
+                told.extend(hazards);
+                bar.inc(1);
+            }
+            for mistake in mistakes.iter().filter(|mistake| !is_told(mistake, &told)) {
+                findings += 1;
+                bar.suspend(|| say(format!("{}: {}: {mistake}", pattern.name, alarm("MISUSE"))));
+                misuses.push(json!({ "pattern": pattern.name, "misuse": mistake.to_string() }));
+            }
+            Ok(())
+        };
+    let verify = |gpu: &Gpu, point: Point| {
+        if gpu.virtual_device().is_some() {
+            arguments.limit.into_iter().for_each(virtual_gpu::limit);
         }
-        let mistakes = gpu.virtual_device().map_or_else(Vec::new, VirtualDevice::take_misuse);
-        for mistake in mistakes.iter().filter(|mistake| !is_told(mistake, &hazards)) {
-            findings += 1;
-            bar.suspend(|| say(format!("{}: {}: {mistake}", pattern.name, alarm("MISUSE"))));
-            misuses.push(json!({ "pattern": pattern.name, "misuse": mistake.to_string() }));
-        }
-        bar.inc(1);
-    }
+        let (launches, misuses) = point.verify(gpu, arguments, stop)?;
+        Ok((point, launches, misuses))
+    };
+    side_by_side::on(gpu, work.jobs(), jobs, stop, verify, on_done)?;
     bar.finish_and_clear();
     if let Some(path) = digests_path {
         write_json(path, &digests)?;

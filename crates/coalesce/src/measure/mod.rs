@@ -19,19 +19,23 @@ pub use sampler::StopRule;
 use crate::catalogue::Catalogue;
 use crate::instruments::Instruments;
 use crate::pattern::{Pattern, Unavailable};
+use crate::side_by_side::{self, Job, SharedCase};
 use crate::verify::{self, PreparedVariant};
 use crate::wrong_argument::WrongArgument;
 use crate::{count, environment};
 use anyhow::Result;
 use cuda_host::{DeviceFacts, Gpu};
-use point::Bench;
-use results::{Accuracy, Board, CountedPattern, Environment, Results, Row, SCHEMA};
+use point::{Bench, Outcome};
+use results::{Accuracy, Board, CountedVariant, Environment, Results, Row, RowOutcome, SCHEMA};
 use sampler::Sampler;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use theoretical::TheoreticalPeaks;
 
-/// Runs a plan. `on_point` sees what there is after each point, a result of its own; when `stop` becomes true, what is
+/// How long nobody is told of new rows, in units of the time that telling takes.
+const QUIET: u32 = 20;
+
+/// Runs a plan. `on_point` sees now and then what there is, a result of its own; when `stop` becomes true, what is
 /// finished is returned.
 ///
 /// # Errors
@@ -125,14 +129,8 @@ impl<'a> Session<'a> {
 
     /// Returns how many rows of an earlier run are of this one.
     fn known_rows(&self, earlier: &Results) -> Result<usize> {
-        let mut known = 0;
-        for selection in &self.plan.selections {
-            for point in self.plan.points(selection)? {
-                known += point::known(selection.pattern, &point, earlier)
-                    .map_or(0, |(rows, _)| rows.len());
-            }
-        }
-        Ok(known)
+        let known = |part: Part| point::known(part.pattern, &part.point, earlier);
+        Ok(parts(self.plan)?.into_iter().filter_map(known).map(|(rows, _)| rows.len()).sum())
     }
 
     fn run(
@@ -154,7 +152,8 @@ impl<'a> Session<'a> {
             None => measured_peaks::measure(&instruments, &sampler, &plan.stop, &resources)?,
         };
         let peaks = TheoreticalPeaks::of(&gpu.facts()?, environment.board.as_ref());
-        let bench = Bench { gpu, plan, peaks, measured_peaks: &measured_peaks, sampler };
+        let tree = ptx::parse(gpu.image().text)?;
+        let (measured, peaks, tree) = (&measured_peaks[..], &peaks, &tree);
         let before = earlier.as_ref().map_or(0.0, |earlier| earlier.environment.duration_s);
         let mut results = Results {
             schema: SCHEMA,
@@ -166,30 +165,54 @@ impl<'a> Session<'a> {
             rows: Vec::new(),
             counts: plan.predicts.then(|| count::of_catalogue(catalogue, Vec::new())),
         };
-        let mut points = Vec::new();
-        for selection in &plan.selections {
-            points.extend(plan.points(selection)?.into_iter().map(|it| (selection.pattern, it)));
-        }
+        let points = parts(plan)?;
         // What the earlier run has stays among the results from the first point on, wherever it ended.
-        let known =
-            |(pattern, at): &(&Pattern, Point)| point::known(pattern, at, earlier.as_ref()?);
+        let known = |one: &Part| point::known(one.pattern, &one.point, earlier.as_ref()?);
         let mut done: Vec<Option<Outcome>> = points.iter().map(known).collect();
-        collect(&done, &mut results);
-        let mut is_stopped = false;
-        for (place, (pattern, at)) in points.iter().enumerate() {
-            if done[place].is_some() {
-                continue;
+        collect(&points, &done, &mut results);
+        let waiting: Vec<usize> = (0..points.len()).filter(|at| done[*at].is_none()).collect();
+        let mut quiet_until = begin;
+        let mut on_done = |(place, outcome): (usize, Outcome)| {
+            done[place] = Some(outcome);
+            let now = Instant::now();
+            if now >= quiet_until {
+                collect(&points, &done, &mut results);
+                results.environment.duration_s = before + begin.elapsed().as_secs_f64();
+                on_point(&results);
+                quiet_until = Instant::now() + QUIET * now.elapsed();
             }
-            if stop.load(Ordering::Relaxed) {
-                is_stopped = true;
-                break;
+            Ok(())
+        };
+        if plan.predicts {
+            let mut shared = (0, SharedCase::default());
+            let jobs = waiting.iter().map(|at| {
+                let Part { pattern, point, of_point } = &points[*at];
+                if *of_point != shared.0 {
+                    shared = (*of_point, SharedCase::default());
+                }
+                Job::on_arrays(pattern, &point.executed, (*at, shared.1.clone()))
+            });
+            let predict = |gpu: &Gpu, (at, case): (usize, SharedCase)| {
+                let Part { pattern, point, .. } = &points[at];
+                let instruments = Instruments::load(gpu)?;
+                let sampler = Sampler::new(&instruments)?;
+                let bench = Bench { gpu, plan, peaks, measured_peaks: measured, sampler, tree };
+                Ok((at, bench.point(pattern, point, &case)))
+            };
+            let jobs = jobs.collect();
+            side_by_side::on(gpu, plan.jobs, jobs, stop, predict, &mut on_done)?;
+        } else {
+            let bench = Bench { gpu, plan, peaks, measured_peaks: measured, sampler, tree };
+            for at in waiting {
+                if stop.load(Ordering::Relaxed) {
+                    break;
+                }
+                let Part { pattern, point, .. } = &points[at];
+                on_done((at, bench.point(pattern, point, &SharedCase::default())))?;
             }
-            done[place] = Some(bench.point(pattern, at));
-            collect(&done, &mut results);
-            results.environment.duration_s = before + begin.elapsed().as_secs_f64();
-            on_point(&results);
         }
-        drop(bench);
+        collect(&points, &done, &mut results);
+        let is_stopped = done.iter().any(Option::is_none);
         if plan.predicts {
             label(&mut results.rows, catalogue, results.environment.device.model())?;
         }
@@ -205,15 +228,61 @@ impl<'a> Session<'a> {
     }
 }
 
-/// The rows and the counts of a point.
-type Outcome = (Vec<Row>, Option<CountedPattern>);
+/// What is done at once: on a GPU all variants of a point, which are measured in turn; else one variant.
+struct Part {
+    pattern: &'static Pattern,
+    point: Point,
+    /// The number of the point that it is a part of.
+    of_point: usize,
+}
 
-/// Makes the points that are done, in the order of the plan, the rows and the counts of the results.
-fn collect(done: &[Option<Outcome>], results: &mut Results) {
-    let done = || done.iter().flatten();
-    results.rows = done().flat_map(|(rows, _)| rows.iter().cloned()).collect();
+/// The parts of a plan, in its order.
+fn parts(plan: &Plan) -> Result<Vec<Part>> {
+    let (mut parts, mut of_point) = (Vec::new(), 0);
+    for selection in &plan.selections {
+        for point in plan.points(selection)? {
+            of_point += 1;
+            let together = if plan.predicts { 1 } else { point.variants.len() };
+            parts.extend(point.variants.chunks(together).map(|variants| Part {
+                pattern: selection.pattern,
+                point: Point { variants: variants.to_vec(), ..point.clone() },
+                of_point,
+            }));
+        }
+    }
+    Ok(parts)
+}
+
+/// Makes what is done, in the order of the plan, the rows and the counts of the results.
+fn collect(parts: &[Part], done: &[Option<Outcome>], results: &mut Results) {
+    results.rows.clear();
+    let mut counted: Vec<(&Part, Vec<CountedVariant>)> = Vec::new();
+    let (mut of_point, mut naive_ms) = (0, None);
+    for (part, outcome) in parts.iter().zip(done) {
+        if part.of_point != of_point {
+            (of_point, naive_ms) = (part.of_point, None);
+        }
+        let Some((rows, variants)) = outcome else { continue };
+        for row in rows {
+            let mut row = row.clone();
+            if let RowOutcome::Measured(of) = &mut row.outcome {
+                of.speed_up = *naive_ms.get_or_insert(of.time_ms.median) / of.time_ms.median;
+            }
+            results.rows.push(row);
+        }
+        match counted.last_mut() {
+            Some((last, all)) if std::ptr::eq(last.pattern, part.pattern) => {
+                all.extend(variants.iter().cloned());
+            }
+            _ if part.point.sweep.is_some() => {}
+            _ => counted.push((part, variants.clone())),
+        }
+    }
     if let Some(counts) = &mut results.counts {
-        counts.patterns = done().filter_map(|(_, counted)| counted.clone()).collect();
+        let of_pattern = |(part, variants): (&Part, _)| {
+            count::of_pattern(part.pattern, &part.point.executed, variants)
+        };
+        counts.patterns = counted.into_iter().map(of_pattern).collect();
     }
 }
 

@@ -5,9 +5,11 @@ use super::sampler::StopRule;
 use crate::catalogue::Selection;
 use crate::pattern::{Pattern, Size, Variant};
 use crate::peers;
+use crate::side_by_side::processors;
 use anyhow::{Result, bail};
 use cuda_host::Gpu;
 use results::Resource;
+use std::num::NonZero;
 use std::time::Duration;
 
 /// What to measure, and how long to try.
@@ -32,6 +34,8 @@ pub struct Plan {
     /// How often work of the host is prepared anew and measured: where its memory lies and what else the processor does
     /// differ each time, and a figure has to show it.
     pub rounds: u32,
+    /// Rows that are predicted side by side.
+    pub jobs: NonZero<usize>,
     /// True when times are predicted: kernels are executed once, at a smaller size. [`Plan::on`] decides it.
     pub predicts: bool,
 }
@@ -54,6 +58,7 @@ impl Plan {
                 time_limit: Duration::from_millis(400),
             },
             rounds: 3,
+            jobs: processors(),
             predicts: false,
         }
     }
@@ -171,6 +176,7 @@ impl Plan {
 }
 
 /// One size and the variants measured at it, on the same arrays.
+#[derive(Clone)]
 pub struct Point {
     /// The size.
     pub size: Size,

@@ -7,13 +7,15 @@ use crate::count;
 use crate::counted::Counted;
 use crate::data::Random;
 use crate::pattern::{Implementation, Pattern, Unavailable, Variant};
+use crate::side_by_side::SharedCase;
 use crate::timeline;
 use crate::verify::{self, PreparedVariant, VerifyOutcome};
 use anyhow::{Result, bail};
 use cuda_host::{Gpu, LaunchResources, VirtualDevice, WorkScale};
+use ptx::tree::Tree;
 use results::{
-    CountedPattern, CountedVariant, Measured, MeasuredPeak, MinimumTime, Resources, Results, Row,
-    RowOutcome, Spread, Timeline,
+    CountedVariant, Measured, MeasuredPeak, MinimumTime, Resources, Results, Row, RowOutcome,
+    Spread, Timeline,
 };
 use std::collections::BTreeMap;
 
@@ -23,8 +25,13 @@ pub(super) struct Bench<'a> {
     pub(super) plan: &'a Plan,
     pub(super) sampler: Sampler<'a>,
     pub(super) measured_peaks: &'a [MeasuredPeak],
-    pub(super) peaks: TheoreticalPeaks,
+    pub(super) peaks: &'a TheoreticalPeaks,
+    /// The PTX that runs.
+    pub(super) tree: &'a Tree<'static>,
 }
+
+/// The rows of a point, and what was counted of the variants of a predicted ladder that are right.
+pub(super) type Outcome = (Vec<Row>, Vec<CountedVariant>);
 
 /// A variant under way.
 struct Measurement<'a> {
@@ -57,12 +64,13 @@ fn shuffled(random: &mut Random, count: usize) -> Vec<usize> {
 }
 
 impl Bench<'_> {
-    /// Measures or predicts every variant of a point on one set of arrays; counts are those of a predicted ladder.
+    /// Measures or predicts every variant of a point on one set of arrays.
     pub(super) fn point(
         &self,
         pattern: &'static Pattern,
         point: &Point,
-    ) -> (Vec<Row>, Option<CountedPattern>) {
+        case: &SharedCase,
+    ) -> Outcome {
         let mut entries: Vec<Measurement<'_>> =
             point.variants.iter().map(|v| Measurement::new(v)).collect();
         for entry in &mut entries {
@@ -71,14 +79,14 @@ impl Bench<'_> {
         }
         // Arrays that nothing can use may be large.
         if entries.iter().all(|entry| entry.verdict.is_some()) {
-            return (self.rows(pattern, point, entries), None);
+            return (self.rows(pattern, point, entries), Vec::new());
         }
-        let case = verify::case(pattern, &point.executed, self.plan.seed);
-        let arrays = match pattern.arrays(self.gpu, &case) {
+        let case = case.get(pattern, &point.executed, self.plan.seed);
+        let arrays = match pattern.arrays(self.gpu, case) {
             Ok(arrays) => arrays,
             Err(error) => {
                 entries.iter_mut().for_each(|entry| entry.fail(&error));
-                return (self.rows(pattern, point, entries), None);
+                return (self.rows(pattern, point, entries), Vec::new());
             }
         };
         let rule = StopRule {
@@ -86,7 +94,7 @@ impl Bench<'_> {
             ..self.plan.stop
         };
         let prepare =
-            |variant| PreparedVariant::new(self.gpu, &case, &arrays, variant, &point.executed);
+            |variant| PreparedVariant::new(self.gpu, case, &arrays, variant, &point.executed);
         let device = self.gpu.virtual_device();
         for entry in entries.iter_mut().filter(|entry| entry.verdict.is_none()) {
             entry.attempt(|entry| {
@@ -133,8 +141,9 @@ impl Bench<'_> {
                 }
             }
         }
-        let counts = (device.is_some() && point.sweep.is_none())
-            .then(|| self.counts(pattern, point, &mut entries));
+        let is_counted = device.is_some() && point.sweep.is_none();
+        let counts =
+            if is_counted { self.counts(pattern, point, &mut entries) } else { Vec::new() };
         (self.rows(pattern, point, entries), counts)
     }
 
@@ -183,15 +192,13 @@ impl Bench<'_> {
         pattern: &Pattern,
         point: &Point,
         entries: &mut [Measurement<'_>],
-    ) -> CountedPattern {
-        let image = self.gpu.image();
-        let tree = ptx::parse(image.text).unwrap_or_default();
+    ) -> Vec<CountedVariant> {
         let right = entries.iter_mut().filter(|entry| entry.verdict.is_none());
         let variants = right.map(|entry| -> CountedVariant {
-            let variant = entry.variant;
+            let (variant, image) = (entry.variant, (self.gpu.image(), self.tree));
             match &entry.counted {
                 Some(counted) => {
-                    count::of_kernel(pattern, variant, &point.executed, (image, &tree), counted)
+                    count::of_kernel(pattern, variant, &point.executed, image, counted)
                 }
                 None => {
                     let timeline = entry.timeline.take();
@@ -199,7 +206,7 @@ impl Bench<'_> {
                 }
             }
         });
-        count::of_pattern(pattern, &point.executed, variants.collect())
+        variants.collect()
     }
 
     /// On the virtual device, what runs from here on stands for work so many times larger.
@@ -321,13 +328,12 @@ impl Bench<'_> {
 
     /// The rows of a point.
     fn rows(&self, pattern: &Pattern, point: &Point, entries: Vec<Measurement<'_>>) -> Vec<Row> {
-        let mut naive_ms = None;
         let mut rows = Vec::new();
         let size = size_in_file(pattern, point);
         for entry in entries {
             let outcome = match entry.verdict {
                 Some(verdict) => verdict,
-                None => self.outcome(pattern, point, &entry, &mut naive_ms),
+                None => self.outcome(pattern, point, &entry),
             };
             rows.push(Row {
                 pattern: pattern.name.to_owned(),
@@ -347,13 +353,7 @@ impl Bench<'_> {
     }
 
     /// The figures of a series, unless they cannot be.
-    fn outcome(
-        &self,
-        pattern: &Pattern,
-        point: &Point,
-        entry: &Measurement<'_>,
-        naive_ms: &mut Option<f64>,
-    ) -> RowOutcome {
+    fn outcome(&self, pattern: &Pattern, point: &Point, entry: &Measurement<'_>) -> RowOutcome {
         let Some(time_ms) = entry.cold.spread() else {
             let reason = format!(
                 "none of its {} samples counts: the device was throttled",
@@ -375,7 +375,6 @@ impl Bench<'_> {
             let percent = 100.0 * minimum_time_ms / time_ms.median;
             Some(MinimumTime { resource, amount, time_ms: minimum_time_ms, percent })
         });
-        let naive = *naive_ms.get_or_insert(time_ms.median);
         RowOutcome::Measured(Measured {
             time_ms,
             hot_ms: entry.hot,
@@ -385,17 +384,13 @@ impl Bench<'_> {
             bytes: bytes.total(),
             bandwidth_gb_s: bytes.total() as f64 / time_ms.median / 1e6,
             minimum_time,
-            speed_up: naive / time_ms.median,
+            speed_up: 1.0,
         })
     }
 }
 
-/// The rows and the counts of a point as an earlier run has them; nothing unless it has them all.
-pub(super) fn known(
-    pattern: &Pattern,
-    point: &Point,
-    earlier: &Results,
-) -> Option<(Vec<Row>, Option<CountedPattern>)> {
+/// The outcome of a point as an earlier run has it; nothing unless it has all of it.
+pub(super) fn known(pattern: &Pattern, point: &Point, earlier: &Results) -> Option<Outcome> {
     let size = size_in_file(pattern, point);
     let of_variant = |variant: &&'static Variant| {
         let is_same = |row: &&Row| {
@@ -406,13 +401,11 @@ pub(super) fn known(
         earlier.rows.iter().find(is_same).cloned()
     };
     let rows = point.variants.iter().map(of_variant).collect::<Option<Vec<Row>>>()?;
-    let is_of_point = |counted: &&CountedPattern| {
-        let has = |one: &CountedVariant| point.variants.iter().any(|v| v.name == one.name);
-        counted.name == pattern.name && counted.variants.iter().all(has)
-    };
-    let mut patterns = earlier.counts.iter().flat_map(|counts| &counts.patterns);
-    let counted = point.sweep.is_none().then(|| patterns.find(is_of_point).cloned()).flatten();
-    Some((rows, counted))
+    let patterns = earlier.counts.iter().flat_map(|counts| &counts.patterns);
+    let variants = patterns.filter(|counted| counted.name == pattern.name && point.sweep.is_none());
+    let is_of_point = |one: &&CountedVariant| point.variants.iter().any(|v| v.name == one.name);
+    let counted = variants.flat_map(|counted| &counted.variants).filter(is_of_point);
+    Some((rows, counted.cloned().collect()))
 }
 
 /// The size of a point as a result file has it.

@@ -7,6 +7,7 @@ mod tensor;
 mod texture;
 
 pub use issue::run::stop;
+pub use issue::workers::Sharer;
 
 use crate::error::Error;
 use crate::heap::{self, Heap};

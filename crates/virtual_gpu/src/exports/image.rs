@@ -5,6 +5,7 @@ use crate::driver::Driver;
 use crate::fat_binary;
 use crate::misuse::MisuseKind;
 use cuda_driver::ReturnCode;
+use std::borrow::Cow;
 use std::ffi::{CStr, c_char, c_void};
 
 const NO_BINARY: ReturnCode = ReturnCode(209);
@@ -22,8 +23,11 @@ struct Wrapper {
 ///
 /// # Safety
 /// `image` is null, a NUL-terminated text, a cubin, a fat binary or the structure that holds one, each of which has at
-/// least four bytes by which it is recognized.
-pub(super) unsafe fn ptx_of(driver: &mut Driver, image: *const c_void) -> CuResult<String> {
+/// least four bytes by which it is recognized. It stays as it is while the PTX is used.
+pub(super) unsafe fn ptx_of<'a>(
+    driver: &mut Driver,
+    image: *const c_void,
+) -> CuResult<Cow<'a, str>> {
     if image.is_null() {
         return Err(ReturnCode::INVALID_VALUE);
     }
@@ -36,15 +40,15 @@ pub(super) unsafe fn ptx_of(driver: &mut Driver, image: *const c_void) -> CuResu
         // SAFETY: by its magic number it is the structure, whose address is that of a fat binary.
         let fat = unsafe { image.cast::<Wrapper>().read_unaligned().fat };
         // SAFETY: as above.
-        return unsafe { ptx_of_fat(driver, fat) };
+        return unsafe { ptx_of_fat(driver, fat) }.map(Cow::Owned);
     }
     if magic == fat_binary::MAGIC.to_le_bytes() {
         // SAFETY: by its magic number it is a fat binary.
-        return unsafe { ptx_of_fat(driver, image) };
+        return unsafe { ptx_of_fat(driver, image) }.map(Cow::Owned);
     }
     // SAFETY: neither a cubin nor a fat binary, so PTX, which ends with NUL.
     let text = unsafe { CStr::from_ptr(image.cast::<c_char>()) };
-    text.to_str().map(str::to_owned).map_err(|_| INVALID_IMAGE)
+    text.to_str().map(Cow::Borrowed).map_err(|_| INVALID_IMAGE)
 }
 
 /// The PTX of what a file holds.

@@ -28,7 +28,7 @@ const INVALID_CLUSTER_SIZE: ReturnCode = ReturnCode(912);
 
 pub(super) fn load(driver: &mut Driver, ptx: &str) -> CuResult<usize> {
     driver.context()?;
-    let module = Module::parse(ptx).map_err(|error| {
+    let module = Module::parse_once(ptx).map_err(|error| {
         driver.report(MisuseKind::KernelFault, format!("the PTX cannot be loaded: {error}"));
         let newer = matches!(error, simt::Error::Unsupported { .. });
         if newer { UNSUPPORTED_PTX_VERSION } else { INVALID_PTX }

@@ -19,7 +19,7 @@ use crate::program::Program;
 use crate::report::Report;
 use std::collections::VecDeque;
 use std::sync::LazyLock;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Runs a validated launch; its workspace, if it has one, holds zeros. `printed` becomes what a launch that fails
 /// printed until then.
@@ -68,6 +68,28 @@ pub(crate) fn run(
 static PROCESSORS: LazyLock<usize> =
     LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
 
+/// The threads that share the processors.
+static SHARERS: AtomicUsize = AtomicUsize::new(0);
+
+/// A thread that launches beside others: while several live, each launch takes its part of the processors only.
+#[derive(Debug)]
+pub struct Sharer(());
+
+impl Sharer {
+    /// Takes a part.
+    #[expect(clippy::new_without_default, reason = "it changes what launches take")]
+    pub fn new() -> Sharer {
+        SHARERS.fetch_add(1, Ordering::Relaxed);
+        Sharer(())
+    }
+}
+
+impl Drop for Sharer {
+    fn drop(&mut self) {
+        SHARERS.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// Returns how many threads may run blocks of a launch: one where their order could change results,
 /// and where atomics would reach past mapped memory.
 fn threads(program: &Program, memory: &Memory, launch: &Launch, options: &Options) -> usize {
@@ -81,7 +103,8 @@ fn threads(program: &Program, memory: &Memory, launch: &Launch, options: &Option
         || (options.checks.global_races
             && (ordered || program.irreproducible || writes_past_the_checks(program)));
     let blocks = options.sample.as_ref().map_or(launch.blocks(), |s| s.len() as u64);
-    let wanted = if options.threads == 0 { *PROCESSORS } else { options.threads };
+    let part = || (*PROCESSORS / SHARERS.load(Ordering::Relaxed).max(1)).max(1);
+    let wanted = if options.threads == 0 { part() } else { options.threads };
     if sequential { 1 } else { wanted.min(blocks.max(1) as usize) }
 }
 
