@@ -6,8 +6,9 @@
 use crate::catalogue::Catalogue;
 use crate::count;
 use crate::counted::Counted;
+use crate::pattern::{Pattern, Variant};
 use anyhow::{Context, Result};
-use cuda_host::Gpu;
+use cuda_host::{Gpu, Image};
 use results::{Counters, RequestCounts};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -31,20 +32,22 @@ pub struct Budgets(BTreeMap<String, BTreeMap<String, f64>>);
 /// A wrong result, or the driver's.
 pub fn counted(catalogue: &Catalogue) -> Result<Budgets> {
     let gpu = count::open(catalogue)?;
+    let image = gpu.image();
     let mut budgets = Budgets::default();
-    for pattern in catalogue.patterns {
-        for (_, counted) in count::count(&gpu, pattern)? {
-            budgets.0.extend(of_launches(&gpu, &counted).0);
-        }
-    }
+    let of = |_: &'static Pattern, _: &'static Variant, counted: &Counted| of_image(image, counted);
+    count::count_kernels(&gpu, catalogue.patterns, of, |_, one| budgets.0.extend(one.0))?;
     Ok(budgets)
 }
 
 /// Returns what kernels that were launched asked for.
 pub fn of_launches(gpu: &Gpu, counted: &Counted) -> Budgets {
+    of_image(gpu.image(), counted)
+}
+
+fn of_image(image: &Image, counted: &Counted) -> Budgets {
     let of_kernel = |(kernel, counters): (&String, &Counters)| {
         let mut budget = of_counters(counters);
-        let facts = gpu.image().kernels.iter().find(|facts| facts.kernel == kernel);
+        let facts = image.kernels.iter().find(|facts| facts.kernel == kernel);
         if let Some(facts) = facts {
             budget.insert("local_bytes".to_owned(), facts.local_bytes as f64);
             if let Some(registers) = facts.registers {

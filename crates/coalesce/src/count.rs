@@ -3,8 +3,9 @@
 use crate::catalogue::Catalogue;
 use crate::counted::Counted;
 use crate::pattern::{Expectation, Pattern, Size, Variant};
+use crate::side_by_side::{self, Job, SharedCase, processors};
 use crate::timeline;
-use crate::verify::{VerifyOutcome, case, verify};
+use crate::verify::{VerifyOutcome, verify};
 use anyhow::{Result, bail};
 use cuda_host::{Checks, Choice, Gpu, Image};
 use ptx::tree::Tree;
@@ -13,6 +14,7 @@ use results::{
     Counts, PtxImage, PtxLine, Timeline,
 };
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 /// The device on which everything is counted: its PTX is that of the newest architecture.
 pub const COUNTING_DEVICE: &str = "h200";
@@ -44,68 +46,114 @@ fn device() -> Choice {
 /// # Errors
 /// A wrong result, or the driver's error.
 pub fn count(gpu: &Gpu, pattern: &'static Pattern) -> Result<Vec<(&'static Variant, Counted)>> {
+    let case = SharedCase::default();
+    let kernels = pattern.variants.iter().filter(|one| pattern.kernel_name(one).is_some());
+    kernels.map(|variant| Ok((variant, count_variant(gpu, pattern, variant, &case)?))).collect()
+}
+
+/// Executes one kernel, as [`count`] does.
+fn count_variant(
+    gpu: &Gpu,
+    pattern: &'static Pattern,
+    variant: &'static Variant,
+    case: &SharedCase,
+) -> Result<Counted> {
     let Some(device) = gpu.virtual_device() else {
         bail!("a GPU counts nothing: count on the virtual device");
     };
     let size = Size::new(pattern.count_size);
-    let case = case(pattern, &size, 1);
-    let arrays = pattern.arrays(gpu, &case)?;
-    let mut counts = Vec::new();
-    for variant in pattern.variants {
-        if pattern.kernel_name(variant).is_none() {
-            continue;
+    let case = case.get(pattern, &size, 1);
+    let arrays = pattern.arrays(gpu, case)?;
+    device.take_launches();
+    device.watch_first_warp(true);
+    let outcome = verify(gpu, case, &arrays, variant, &size);
+    device.watch_first_warp(false);
+    match outcome? {
+        VerifyOutcome::Correct => Ok(Counted::take(device)),
+        VerifyOutcome::NotRun(reason) => {
+            bail!("{}/{} cannot run at its count size: {reason}", pattern.name, variant.name)
         }
-        device.take_launches();
-        device.watch_first_warp(true);
-        let outcome = verify(gpu, &case, &arrays, variant, &size);
-        device.watch_first_warp(false);
-        match outcome? {
-            VerifyOutcome::Correct => counts.push((variant, Counted::take(device))),
-            VerifyOutcome::NotRun(reason) => {
-                bail!("{}/{} cannot run at its count size: {reason}", pattern.name, variant.name)
-            }
-            VerifyOutcome::Wrong(fault) => {
-                bail!("{}/{} is wrong: {fault}", pattern.name, variant.name)
-            }
-        }
+        VerifyOutcome::Wrong(fault) => bail!("{}/{} is wrong: {fault}", pattern.name, variant.name),
     }
-    Ok(counts)
 }
 
-/// Counts patterns, for a file: kernels are executed, and what ran when is recorded of work of the host.
+/// A variant of a pattern, which has this place among those that are counted.
+type Counting = (usize, &'static Pattern, &'static Variant, SharedCase);
+
+/// Returns a job for each variant that is chosen.
+fn jobs(
+    patterns: &[&'static Pattern],
+    is_chosen: impl Fn(&Pattern, &Variant) -> bool,
+) -> Vec<Job<Counting>> {
+    let mut jobs = Vec::new();
+    for (place, pattern) in patterns.iter().copied().enumerate() {
+        let (size, case) = (Size::new(pattern.count_size), SharedCase::default());
+        for variant in pattern.variants.iter().filter(|variant| is_chosen(pattern, variant)) {
+            jobs.push(Job::on_arrays(pattern, &size, (place, pattern, variant, case.clone())));
+        }
+    }
+    jobs
+}
+
+/// Executes the kernels of patterns side by side, as [`count`] does, and gives what `of` makes of each to `on_done`, in
+/// the order of the catalogue.
+pub(crate) fn count_kernels<R: Send>(
+    gpu: &Gpu,
+    patterns: &[&'static Pattern],
+    of: impl Fn(&'static Pattern, &'static Variant, &Counted) -> R + Sync,
+    mut on_done: impl FnMut(usize, R),
+) -> Result<()> {
+    let work = |gpu: &Gpu, (place, pattern, variant, case): Counting| {
+        Ok((place, of(pattern, variant, &count_variant(gpu, pattern, variant, &case)?)))
+    };
+    let kernels = jobs(patterns, |pattern, variant| pattern.kernel_name(variant).is_some());
+    let on_done = |(place, one)| {
+        on_done(place, one);
+        Ok(())
+    };
+    side_by_side::on(gpu, processors(), kernels, &AtomicBool::new(false), work, on_done)
+}
+
+/// Counts patterns, for a file: kernels are executed, and what ran when is recorded of work of the host. `on_variant` is
+/// told of each that is done.
 ///
 /// # Errors
 /// As for [`count`].
 pub fn count_all(
     catalogue: &Catalogue,
     patterns: impl IntoIterator<Item = &'static Pattern>,
-    mut on_pattern: impl FnMut(&Pattern),
+    mut on_variant: impl FnMut(&Pattern),
 ) -> Result<Counts> {
+    let patterns: Vec<&'static Pattern> = patterns.into_iter().collect();
+    let mut counted: Vec<Vec<CountedVariant>> = patterns.iter().map(|_| Vec::new()).collect();
+    let mut on_done = |place: usize, variant: CountedVariant| {
+        on_variant(patterns[place]);
+        counted[place].push(variant);
+    };
     let gpu = open(catalogue)?;
-    let image = (gpu.image(), &ptx::parse(gpu.image().text)?);
-    let mut kernels = Vec::new();
-    for pattern in patterns {
-        on_pattern(pattern);
-        let size = Size::new(pattern.count_size);
-        let of_kernel = |(variant, counted)| of_kernel(pattern, variant, &size, image, &counted);
-        let counted = count(&gpu, pattern)?.into_iter().map(of_kernel).collect::<Vec<_>>();
-        kernels.push((pattern, size, counted));
-    }
+    let (image, tree) = (gpu.image(), ptx::parse(gpu.image().text)?);
+    let size = |pattern: &Pattern| Size::new(pattern.count_size);
+    let kernel = |pattern: &'static Pattern, variant: &'static Variant, counted: &Counted| {
+        of_kernel(pattern, variant, &size(pattern), (image, &tree), counted)
+    };
+    count_kernels(&gpu, &patterns, kernel, &mut on_done)?;
     drop(gpu);
     let gpu = Gpu::open(&device(), catalogue.images)?;
-    let mut counted = Vec::new();
-    for (pattern, size, mut variants) in kernels {
-        let host = pattern.variants.iter().filter(|variant| variant.is_host_work());
-        let mut ran = timeline::record(&gpu, pattern, host.clone(), &size)?;
-        // What needs another device did not run here.
-        variants.extend(host.map(|variant| {
-            let place = ran.iter().position(|(one, ..)| one.name == variant.name);
-            let timeline = place.map(|place| ran.swap_remove(place).1);
-            of_host_work(pattern, variant, &size, timeline)
-        }));
-        counted.push(of_pattern(pattern, &size, variants));
-    }
-    Ok(of_catalogue(catalogue, counted))
+    let record = |gpu: &Gpu, (place, pattern, variant, _): Counting| {
+        // What needs another device does not run here.
+        let ran = timeline::record(gpu, pattern, [variant], &size(pattern))?.pop();
+        let timeline = ran.map(|(_, timeline, _)| timeline);
+        Ok((place, of_host_work(pattern, variant, &size(pattern), timeline)))
+    };
+    let host_work = jobs(&patterns, |_, variant| variant.is_host_work());
+    let stop = AtomicBool::new(false);
+    side_by_side::on(&gpu, processors(), host_work, &stop, record, |(place, one)| {
+        on_done(place, one);
+        Ok(())
+    })?;
+    let of_pattern =
+        |(pattern, variants): (&&'static Pattern, _)| of_pattern(pattern, &size(pattern), variants);
+    Ok(of_catalogue(catalogue, patterns.iter().zip(counted).map(of_pattern).collect()))
 }
 
 /// The counts of a catalogue.

@@ -36,7 +36,8 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         patterns.extend(catalogue.patterns);
     }
     writable(&arguments.output)?;
-    let bar = progress(patterns.len());
+    let variants = patterns.iter().map(|pattern| pattern.variants.len()).sum();
+    let bar = progress(variants);
     let counts = count::count_all(catalogue, patterns, |pattern| {
         bar.set_message(pattern.name);
         bar.inc(1);

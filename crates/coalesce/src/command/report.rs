@@ -109,7 +109,8 @@ fn counts(catalogue: &Catalogue, arguments: &Arguments) -> Result<Option<Counts>
     if catalogue.images.is_empty() {
         return Ok(None);
     }
-    let bar = progress(catalogue.patterns.len());
+    let variants = catalogue.patterns.iter().map(|pattern| pattern.variants.len()).sum();
+    let bar = progress(variants);
     let counts = count::count_all(catalogue, catalogue.patterns.iter().copied(), |pattern| {
         bar.set_message(pattern.name);
         bar.inc(1);
