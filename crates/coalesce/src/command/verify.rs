@@ -101,7 +101,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
 const MAX_REASONS: usize = 3;
 
 /// The bytes from which on each variant of a point is a job of its own.
-const LARGE: usize = 64 << 10;
+const LARGE: usize = 4 << 20;
 
 /// Variants of a pattern at a size, which run one after the other on the same arrays.
 struct Point {
