@@ -34,6 +34,11 @@ impl<W> Job<W> {
         let bytes = (pattern.bytes)(size).total() as u64;
         Job { bytes: bytes.saturating_mul(COPIES), work }
     }
+
+    /// A job that needs little memory.
+    pub fn small(work: W) -> Job<W> {
+        Job { bytes: 0, work }
+    }
 }
 
 /// A case that several jobs share: the first makes it, and the last frees it.

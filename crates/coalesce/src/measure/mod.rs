@@ -149,6 +149,7 @@ impl<'a> Session<'a> {
             .filter(|earlier| resources.iter().all(|resource| earlier.peak(*resource).is_some()));
         let measured_peaks = match of_earlier {
             Some(earlier) => earlier.measured_peaks.clone(),
+            None if plan.predicts => measured_peaks::predict(gpu, plan, &resources)?,
             None => measured_peaks::measure(&instruments, &sampler, &plan.stop, &resources)?,
         };
         let peaks = TheoreticalPeaks::of(&gpu.facts()?, environment.board.as_ref());
