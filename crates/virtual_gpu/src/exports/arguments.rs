@@ -59,7 +59,7 @@ fn present<T>(pointer: *mut T) -> CuResult<*mut T> {
     if is_place { Ok(pointer) } else { Err(ReturnCode::INVALID_VALUE) }
 }
 
-/// What a call reads.
+/// An input: what a call reads.
 #[repr(transparent)]
 pub(super) struct In<'call, T>(*const T, PhantomData<&'call T>);
 
@@ -128,7 +128,7 @@ impl<'call> In<'call, c_void> {
     }
 }
 
-/// What a call reads, where the header forgets `const`.
+/// An input whose type in the header lacks `const`.
 #[repr(transparent)]
 pub(super) struct InMut<'call, T>(In<'call, T>);
 
