@@ -55,7 +55,7 @@ pub fn count(gpu: &Gpu, pattern: &'static Pattern) -> Result<Vec<(&'static Varia
         if pattern.kernel_name(variant).is_none() {
             continue;
         }
-        device.take_launches();
+        device.drain_launches();
         device.watch_first_warp(true);
         let outcome = verify(gpu, &case, &arrays, variant, &size);
         device.watch_first_warp(false);

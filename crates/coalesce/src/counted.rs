@@ -30,7 +30,7 @@ impl Counted {
     /// Returns what ran on the virtual device since the last call.
     pub fn take(device: &VirtualDevice) -> Counted {
         let mut counted = Counted::default();
-        for launch in device.take_launches() {
+        for launch in device.drain_launches() {
             let counters = launch.report.counters;
             counted.counters += counters;
             *counted.kernels.entry(launch.kernel).or_default() += counters;

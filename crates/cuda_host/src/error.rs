@@ -1,5 +1,7 @@
 //! What can go wrong on the device, each as one sentence with its cause and its fix.
 
+use crate::choice::ChoiceError;
+use cuda_driver::DriverError;
 use cust::error::CudaError;
 use std::path::PathBuf;
 
@@ -10,9 +12,9 @@ pub type Result<T, E = GpuError> = std::result::Result<T, E>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GpuError {
-    /// There is no usable driver; the text says what is missing and what to do.
-    #[error("{0}")]
-    NoDriver(String),
+    /// There is no usable driver.
+    #[error(transparent)]
+    NoDriver(#[from] NoDriver),
     /// The driver has no such device.
     #[error(
         "there is no GPU {ordinal}: the driver has {count} device(s); choose another with gpu:N"
@@ -115,6 +117,22 @@ pub enum GpuError {
         /// The driver's reason.
         cause: CudaError,
     },
+}
+
+/// The reason why no driver answers: what is missing and what to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoDriver {
+    /// The machine's driver cannot be used, or another one answers already.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+    /// The choice of a device names none.
+    #[error(transparent)]
+    Choice(#[from] ChoiceError),
+    /// Another virtual device is running.
+    #[cfg(feature = "virtual")]
+    #[error(transparent)]
+    Start(#[from] virtual_gpu::StartError),
 }
 
 impl GpuError {

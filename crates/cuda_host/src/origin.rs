@@ -1,7 +1,9 @@
 //! Which device a choice came to, and how a virtual one is started.
 
 #[cfg(feature = "virtual")]
-use crate::error::GpuError;
+use crate::choice::ChoiceError;
+#[cfg(feature = "virtual")]
+use crate::error::{GpuError, NoDriver};
 #[cfg(feature = "virtual")]
 use crate::image::Image;
 #[cfg(feature = "virtual")]
@@ -56,7 +58,7 @@ pub(crate) fn start(
     options: Options,
     images: &'static [Image],
 ) -> Result<Origin, GpuError> {
-    let machine = topology(name).map_err(GpuError::NoDriver)?;
+    let machine = topology(name).map_err(|why| NoDriver::from(ChoiceError::Profile(why)))?;
     let reason = format!(
         "virtual {}, {why}: results and counts are exact, times are predictions",
         machine.name()

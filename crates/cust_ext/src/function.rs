@@ -65,7 +65,7 @@ pub fn info(function: &Function) -> Result<FunctionInfo> {
 /// Lets launches of the kernel ask for up to `bytes` of dynamic shared memory.
 ///
 /// Above 48 KiB this is required; the device's limit is
-/// [`MaxSharedMemoryPerBlockOptIn`](crate::device::Attribute::MaxSharedMemoryPerBlockOptIn) less the static part.
+/// [`MaxSharedMemoryPerBlockOptIn`](crate::device::DeviceAttribute::MaxSharedMemoryPerBlockOptIn) less the static part.
 ///
 /// # Errors
 /// The driver's.

@@ -135,17 +135,22 @@ pub enum FailOn {
     None,
 }
 
-impl std::str::FromStr for FailOn {
-    type Err = String;
+/// A text that names no [`FailOn`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is none of hazards, misuse, leaks, any and none")]
+pub struct ParseFailOnError(pub String);
 
-    fn from_str(text: &str) -> Result<FailOn, String> {
+impl std::str::FromStr for FailOn {
+    type Err = ParseFailOnError;
+
+    fn from_str(text: &str) -> Result<FailOn, ParseFailOnError> {
         Ok(match text {
             "hazards" => FailOn::Hazards,
             "misuse" => FailOn::Misuse,
             "leaks" => FailOn::Leaks,
             "any" => FailOn::Any,
             "none" => FailOn::None,
-            _ => return Err(format!("`{text}` is none of hazards, misuse, leaks, any and none")),
+            _ => return Err(ParseFailOnError(text.to_owned())),
         })
     }
 }

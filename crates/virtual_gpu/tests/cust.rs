@@ -65,8 +65,10 @@ fn the_device_introduces_itself() {
     assert_eq!(info.to_string(), "virtual NVIDIA H200, CUDA 13.0, 1 device");
     let device = cust::device::Device::get_device(0).unwrap();
     assert_eq!(device.name().unwrap(), "NVIDIA H200 (virtual)");
-    let count =
-        cust_ext::device::attribute(&device, cust_ext::device::Attribute::MultiprocessorCount);
+    let count = cust_ext::device::attribute(
+        &device,
+        cust_ext::device::DeviceAttribute::MultiprocessorCount,
+    );
     assert_eq!(count.unwrap(), 132);
     assert!(cust::device::Device::get_device(1).is_err());
 }

@@ -20,7 +20,7 @@ use cuda_host::{Gpu, Streams, WorkScale};
 use cust::event::{Event, EventFlags};
 use cust::function::Function;
 use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer, DevicePointer};
-use cust_ext::device::{Attribute, attribute};
+use cust_ext::device::{DeviceAttribute, attribute};
 use cust_ext::graph::{CaptureMode, capture};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
 use cust_ext::pool::Pool;
@@ -144,8 +144,9 @@ fn nearest(capability: u32) -> Result<(&'static str, Profile)> {
 /// Returns what the driver says of a device.
 fn told(gpu: &Gpu) -> Result<Map<String, Value>> {
     let facts = gpu.facts()?;
-    let number =
-        |kind: Attribute| -> Result<u32> { Ok(u32::try_from(attribute(gpu.device(), kind)?)?) };
+    let number = |kind: DeviceAttribute| -> Result<u32> {
+        Ok(u32::try_from(attribute(gpu.device(), kind)?)?)
+    };
     let mut told = Map::new();
     let mut say = |name: &str, value: Value| told.insert(name.to_owned(), value);
     say("name", facts.name.trim_end_matches(" (virtual)").into());
@@ -153,23 +154,23 @@ fn told(gpu: &Gpu) -> Result<Map<String, Value>> {
     say("clock_hz", (1e3 * f64::from(facts.clock_khz)).into());
     say("memory_bytes", facts.memory_bytes.into());
     for (name, kind) in [
-        ("multiprocessors", Attribute::MultiprocessorCount),
-        ("memory_clock_khz", Attribute::MemoryClockRateKilohertz),
-        ("memory_bus_bits", Attribute::GlobalMemoryBusWidthBits),
-        ("l2_bytes", Attribute::L2CacheBytes),
-        ("persisting_l2_bytes", Attribute::MaxPersistingL2CacheBytes),
-        ("max_access_window_bytes", Attribute::MaxAccessPolicyWindowBytes),
-        ("threads_per_multiprocessor", Attribute::MaxThreadsPerMultiprocessor),
-        ("blocks_per_multiprocessor", Attribute::MaxBlocksPerMultiprocessor),
-        ("shared_bytes_per_multiprocessor", Attribute::MaxSharedMemoryPerMultiprocessor),
-        ("shared_bytes_per_block", Attribute::MaxSharedMemoryPerBlock),
-        ("shared_bytes_per_block_opt_in", Attribute::MaxSharedMemoryPerBlockOptIn),
-        ("reserved_shared_bytes_per_block", Attribute::ReservedSharedMemoryPerBlock),
-        ("registers_per_multiprocessor", Attribute::MaxRegistersPerMultiprocessor),
-        ("registers_per_block", Attribute::MaxRegistersPerBlock),
-        ("warp_size", Attribute::WarpSize),
-        ("max_threads_per_block", Attribute::MaxThreadsPerBlock),
-        ("copy_engines", Attribute::AsyncEngineCount),
+        ("multiprocessors", DeviceAttribute::MultiprocessorCount),
+        ("memory_clock_khz", DeviceAttribute::MemoryClockRate),
+        ("memory_bus_bits", DeviceAttribute::GlobalMemoryBusWidth),
+        ("l2_bytes", DeviceAttribute::L2CacheSize),
+        ("persisting_l2_bytes", DeviceAttribute::MaxPersistingL2CacheBytes),
+        ("max_access_window_bytes", DeviceAttribute::MaxAccessPolicyWindowBytes),
+        ("threads_per_multiprocessor", DeviceAttribute::MaxThreadsPerMultiprocessor),
+        ("blocks_per_multiprocessor", DeviceAttribute::MaxBlocksPerMultiprocessor),
+        ("shared_bytes_per_multiprocessor", DeviceAttribute::MaxSharedMemoryPerMultiprocessor),
+        ("shared_bytes_per_block", DeviceAttribute::MaxSharedMemoryPerBlock),
+        ("shared_bytes_per_block_opt_in", DeviceAttribute::MaxSharedMemoryPerBlockOptIn),
+        ("reserved_shared_bytes_per_block", DeviceAttribute::ReservedSharedMemoryPerBlock),
+        ("registers_per_multiprocessor", DeviceAttribute::MaxRegistersPerMultiprocessor),
+        ("registers_per_block", DeviceAttribute::MaxRegistersPerBlock),
+        ("warp_size", DeviceAttribute::WarpSize),
+        ("max_threads_per_block", DeviceAttribute::MaxThreadsPerBlock),
+        ("copy_engines", DeviceAttribute::AsyncEngineCount),
     ] {
         say(name, number(kind)?.into());
     }

@@ -178,7 +178,7 @@ fn run_on(
             );
             hazards.extend(found);
         }
-        let mistakes = gpu.virtual_device().map_or_else(Vec::new, VirtualDevice::take_misuse);
+        let mistakes = gpu.virtual_device().map_or_else(Vec::new, VirtualDevice::drain_misuse);
         for mistake in mistakes.iter().filter(|mistake| !is_told(mistake, &hazards)) {
             findings += 1;
             bar.suspend(|| say(format!("{}: {}: {mistake}", pattern.name, alarm("MISUSE"))));

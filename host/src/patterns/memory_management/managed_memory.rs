@@ -139,7 +139,7 @@ use anyhow::ensure;
 use cust::memory::{
     AsyncCopyDestination, CopyDestination, DeviceBuffer, DevicePointer, DeviceSlice, UnifiedBuffer,
 };
-use cust_ext::device::{Attribute, attribute};
+use cust_ext::device::{DeviceAttribute, attribute};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
 use cust_ext::managed::{Advice, MemoryLocation, advise, prefetch as bring};
 use cust_ext::pointer::{self, MemoryKind};
@@ -333,7 +333,7 @@ impl Managed {
         let like = u32::view(&case.inputs[0]).expect("the case holds u32");
         let source = UnifiedBuffer::from_slice(like)?;
         let target = UnifiedBuffer::from_slice(&untouched(like.len()))?;
-        let is_concurrent = attribute(gpu.device(), Attribute::ConcurrentManagedAccess)? == 1;
+        let is_concurrent = attribute(gpu.device(), DeviceAttribute::ConcurrentManagedAccess)? == 1;
         for array in [&source, &target] {
             gpu.host_has_written(array.as_slice());
             let address = pointer_of(array).as_raw();

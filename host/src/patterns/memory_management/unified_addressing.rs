@@ -104,7 +104,7 @@
 use crate::cases::copy::{LENGTHS, bytes};
 use crate::prelude::*;
 use cust::memory::{CopyDestination, DeviceBuffer, DevicePointer, UnifiedBuffer};
-use cust_ext::device::{Attribute, attribute};
+use cust_ext::device::{DeviceAttribute, attribute};
 use cust_ext::host_memory::{HostBuffer, HostFlags, RegisteredBuffer};
 use cust_ext::pointer::{self, MemoryKind};
 use kernels::memory_management::unified_addressing::{
@@ -334,7 +334,8 @@ struct Question {
 }
 
 fn build(gpu: &Gpu, case: &Case, _: &Size, kind: Kind) -> Result<Box<dyn HostWork>> {
-    let promised = attribute(gpu.device(), Attribute::CanUseHostPointerForRegisteredMemory)? == 1;
+    let promised =
+        attribute(gpu.device(), DeviceAttribute::CanUseHostPointerForRegisteredMemory)? == 1;
     Ok(Box::new(Question {
         memory: Memory::new(kind, bytemuck::cast_slice(case.inputs[0].bytes()))?,
         may_differ: kind == Kind::Registered && !promised,
