@@ -1,4 +1,5 @@
-//! What measurement must notice: planted slowness, wrong results, failed launches, a cache left in another state.
+//! Faults that measurement must notice: planted slowness, wrong results, failed launches, a cache left in another
+//! state.
 //!
 //! Here on the virtual device; on a GPU in `device.rs`.
 

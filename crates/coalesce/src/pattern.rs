@@ -1,4 +1,4 @@
-//! What a pattern is: data, so that tests, bench, report and docs can iterate the registry.
+//! Patterns: data, so that tests, bench, report and docs can iterate the registry.
 
 use crate::arrays::Arrays;
 pub use crate::case::{Before, Case, Output};
@@ -86,13 +86,13 @@ pub enum Implementation {
     },
 }
 
-/// What the preparation of a launch has to work with.
+/// The means of a launch's preparation.
 pub struct Preparation<'a> {
     /// Writes symbols.
     pub launcher: &'a Launcher<'a>,
     /// The arrays that the launch will have; they keep textures, see [`Arrays::keep_texture`].
     pub arrays: &'a Arrays,
-    /// What the arrays hold.
+    /// The contents of the arrays.
     pub case: &'a Case,
     /// The size of the launch.
     pub size: &'a Size,

@@ -333,7 +333,7 @@ fn check_arrays(
     Ok(VerifyOutcome::Correct)
 }
 
-/// What the launches of a run wrote: by [`launch_name`], the digests of the variant's outputs.
+/// Digests of what the launches of a run wrote: by [`launch_name`], the digests of the variant's outputs.
 pub type Digests = BTreeMap<String, Vec<String>>;
 
 /// A launch in words: `transpose/padded at rows=31, columns=33`.

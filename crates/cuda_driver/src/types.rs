@@ -121,19 +121,19 @@ pub struct CUkern_st {
 /// A handle to a kernel of a library (`cuLibraryGetKernel`).
 pub type CUkernel = *mut CUkern_st;
 
-/// What a context is made with (`CUctxCreateParams`).
+/// Parameters of a new context (`CUctxCreateParams`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct ContextParameters {
     /// `num_execution_affinities` of them, or null.
     pub execution_affinities: *mut crate::raw::CUexecAffinityParam,
-    /// How many follow `execution_affinities`.
+    /// The number of `execution_affinities`.
     pub num_execution_affinities: c_int,
     /// Parameters of sharing with graphics, or null.
     pub graphics: *mut std::ffi::c_void,
 }
 
-/// What came of replacing a graph's work (`CUgraphExecUpdateResultInfo`).
+/// The outcome of replacing a graph's work (`CUgraphExecUpdateResultInfo`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct GraphUpdate {
@@ -193,7 +193,7 @@ pub struct LaunchAttribute {
     pub id: c_uint,
     /// Aligns the value as the header does.
     pub pad: [u8; 4],
-    /// What the attribute is set to.
+    /// The attribute's value.
     pub value: LaunchAttributeValue,
 }
 
@@ -232,7 +232,7 @@ pub struct LaunchConfig {
     pub stream: CUstream,
     /// `num_attributes` attributes, or null.
     pub attributes: *mut LaunchAttribute,
-    /// How many attributes follow `attributes`.
+    /// The number of `attributes`.
     pub num_attributes: c_uint,
 }
 

@@ -1,4 +1,4 @@
-//! What can go wrong on the device, each as one sentence with its cause and its fix.
+//! Errors of the device, each one sentence with its cause and its fix.
 
 use crate::choice::ChoiceError;
 use cuda_driver::DriverError;
@@ -22,7 +22,7 @@ pub enum GpuError {
     NoDevice {
         /// The device asked for.
         ordinal: u32,
-        /// How many there are.
+        /// The number of devices.
         count: u32,
     },
     /// The device is older than the oldest kernels.
@@ -48,7 +48,7 @@ pub enum GpuError {
     Ptx {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         cause: String,
     },
     /// The virtual device was not compiled in.
@@ -71,7 +71,7 @@ pub enum GpuError {
     Refused {
         /// The kernel and its launch configuration.
         launch: String,
-        /// What is wrong with it.
+        /// The fault.
         cause: String,
     },
     /// The events around what streams did say nothing.
@@ -104,7 +104,7 @@ pub enum GpuError {
     /// An error of what cust lacks.
     #[error("{doing} failed: {cause}")]
     Extension {
-        /// What was being done.
+        /// The action that failed.
         doing: &'static str,
         /// The reason.
         cause: cust_ext::Error,
@@ -112,7 +112,7 @@ pub enum GpuError {
     /// Any other error of the driver.
     #[error("{doing} failed: {cause}")]
     Driver {
-        /// What was being done.
+        /// The action that failed.
         doing: &'static str,
         /// The driver's reason.
         cause: CudaError,

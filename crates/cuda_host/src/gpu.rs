@@ -35,7 +35,7 @@ pub struct Gpu {
     stream: Stream,
     /// Stay loaded if a graph has some.
     kernels: ManuallyDrop<Kernels>,
-    /// Whether [`Gpu::record`] made a graph.
+    /// True once [`Gpu::record`] made a graph.
     recorded: Cell<bool>,
     device: Device,
     image: &'static Image,
@@ -46,7 +46,7 @@ pub struct Gpu {
     context: ManuallyDrop<Context>,
 }
 
-/// What the driver says of a device.
+/// Facts of a device, as the driver gives them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeviceFacts {
     /// The name.

@@ -19,7 +19,7 @@ pub struct Kernels {
     records: HashMap<&'static str, Record>,
 }
 
-/// What the device build recorded of a kernel.
+/// The device build's record of a kernel.
 #[derive(Clone)]
 struct Record {
     name: &'static str,

@@ -23,7 +23,7 @@ pub struct Launcher<'a> {
     gpu: &'a Gpu,
     kernels: &'a Kernels,
     stream: &'a Stream,
-    /// What was launched, each once, for the message of a fault that surfaces later.
+    /// Launches, each once, for the message of a fault that surfaces later.
     launched: RefCell<Vec<Launched>>,
 }
 
@@ -303,7 +303,7 @@ impl<'a> Launcher<'a> {
     }
 }
 
-/// What a launch takes of a multiprocessor.
+/// A launch's share of a multiprocessor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LaunchResources {
     /// Registers per thread.

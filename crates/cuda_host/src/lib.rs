@@ -1,4 +1,4 @@
-//! What a program needs to launch kernels that are written in Rust: a device, the PTX that fits it, memory in order, and
+//! Launches of kernels written in Rust: a device, the PTX that fits it, memory in order, and
 //! launches that are checked when they are compiled.
 //!
 //! Buffers, streams and events are those of `cuda_host::cust`: the published crate with the feature `cust`, else

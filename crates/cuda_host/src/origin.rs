@@ -15,11 +15,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[cfg(feature = "virtual")]
 use virtual_gpu::Options;
 
-/// Whether a program is tested: then every device that is opened is the virtual one with all checks.
+/// True while a program is tested: then every device that is opened is the virtual one with all checks.
 #[cfg(feature = "virtual")]
 static CHECKED: AtomicBool = AtomicBool::new(false);
 
-/// What a choice came to.
+/// The outcome of a choice.
 pub(crate) struct Origin {
     pub(crate) ordinal: u32,
     pub(crate) reason: String,

@@ -1,4 +1,4 @@
-//! What a test's device and a checked launch find, each with a correct control.
+//! Findings of a test's device and of a checked launch, each with a correct control.
 
 use cuda_host::{Image, testing};
 use cuda_std::kernel::{Kernel, SafeKernel};

@@ -24,7 +24,7 @@ const MAX_DYNAMIC_SHARED_BYTES: c_uint = 8;
 const PREFERRED_CARVEOUT: c_uint = 9;
 const NON_PORTABLE_CLUSTER_SIZE_ALLOWED: c_uint = 14;
 
-/// What the compiler made of a kernel.
+/// Facts of a compiled kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FunctionInfo {
     /// Threads per block at most, given its registers.

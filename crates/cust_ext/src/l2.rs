@@ -77,7 +77,7 @@ impl Drop for PersistingLimit {
     }
 }
 
-/// What an access means for L2.
+/// The meaning of an access for L2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum AccessProperty {
@@ -89,15 +89,15 @@ pub enum AccessProperty {
     Persisting = 2,
 }
 
-/// How accesses inside a window are treated.
+/// The treatment of accesses inside a window.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WindowPolicy {
     /// Which part of the accesses, chosen by address hash, gets `hit`: at most set-aside bytes / window bytes, else the
     /// window evicts itself.
     pub hit_ratio: f32,
-    /// What the chosen accesses are.
+    /// The property of the chosen accesses.
     pub hit: AccessProperty,
-    /// What the others are.
+    /// That of the others.
     pub miss: AccessProperty,
 }
 

@@ -377,7 +377,7 @@ fn copies_in_two_dimensions_keep_their_pitch() {
     assert_eq!(&back[..16], [0, 0, 1, 2, 0, 0, 0, 0, 0, 3, 4, 5, 0, 0, 0, 0]);
 }
 
-/// What ran is told with its stream and times; a warp's requests are told when it is watched.
+/// Checks that what ran is told with its stream and times; a warp's requests are told when it is watched.
 #[test]
 fn operations_and_requests_are_told() {
     let _device = device();

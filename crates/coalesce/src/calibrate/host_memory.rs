@@ -1,4 +1,4 @@
-//! What the host's memory costs: taking and locking it, reading it, and pages that move.
+//! The cost of the host's memory: taking and locking it, reading it, and pages that move.
 
 use super::{Figures, SAMPLES, Tools, WARM_UP};
 use anyhow::Result;

@@ -47,7 +47,7 @@ const PIECE: usize = 1 << 16;
 pub struct Calibration {
     /// The whole of it.
     pub profile: Profile,
-    /// What was measured.
+    /// The measurement.
     pub figures: Vec<Figure>,
     /// The name of the profile that everything else was taken from.
     pub nearest: &'static str,
@@ -58,9 +58,9 @@ pub struct Calibration {
 pub struct Figure {
     /// Its name in the profile, which ends in its unit.
     pub name: &'static str,
-    /// What was measured.
+    /// The measurement.
     pub value: f64,
-    /// What the nearest profile says.
+    /// The nearest profile's value.
     pub nearest: f64,
 }
 
@@ -185,7 +185,7 @@ struct Tools<'a> {
     instruments: &'a Instruments<'a>,
     /// The virtual device: work is smaller, since every step is executed, and one sample says it all.
     is_model: bool,
-    /// What a fault of a page takes, which is not measured.
+    /// The time of a page fault, which is not measured.
     page_fault_ns: f64,
     stopwatch: Stopwatch,
 }

@@ -22,7 +22,7 @@ const ROUNDED_MEAN: usize = 3;
 
 /// Parts of a pixel in which places are counted.
 const PARTS: i64 = 256;
-/// How far behind the centre of a pixel the walks along rows and columns read, in parts.
+/// The distance behind the centre of a pixel at which walks along rows and columns read, in parts.
 const BEHIND: [i64; 2] = [37, 91];
 /// The cosine and the sine of 45 degrees, in parts.
 const DIAGONAL: i64 = 181;
@@ -334,7 +334,7 @@ fn sectors(size: &Size, warp: Block, sector: Block, edge: Edge, offsets: &[[i64;
     sum as f64 / f64::from(requests)
 }
 
-/// What becomes of a column or row beyond the edge.
+/// The column or row that stands for one beyond the edge.
 type Edge = fn(i64, i64) -> i64;
 
 fn clamp(at: i64, extent: i64) -> i64 {

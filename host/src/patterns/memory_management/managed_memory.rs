@@ -307,7 +307,7 @@ enum Way {
 struct Managed {
     source: UnifiedBuffer<u32>,
     target: UnifiedBuffer<u32>,
-    /// What the source holds; pinned, for copies.
+    /// The contents of the source; pinned, for copies.
     like: HostBuffer<u32>,
     way: Way,
     /// Hints are allowed.
@@ -432,7 +432,7 @@ impl HostWork for Managed {
 
 /// A managed array that every run allocates, beside one in device memory.
 struct FirstTouch {
-    /// What the kernel reads in `device_first`, and writes in `host_first`.
+    /// The buffer that the kernel reads in `device_first`, and writes in `host_first`.
     device: DeviceBuffer<u32>,
     managed: Option<UnifiedBuffer<u32>>,
     like: Vec<u32>,

@@ -111,7 +111,7 @@ use kernels::memory_management::unified_addressing::{
     THREADS_PER_BLOCK, unified_addressing_increment,
 };
 
-/// What is asked about an address; the facts of a kind of memory are an output with one element for each.
+/// The questions about an address; the facts of a kind of memory are an output with one element for each.
 ///
 /// 0: the driver's number of the kind, 0 for memory that it does not know. 1: whether it is host memory. 2: whether the
 /// host has an address of it. 3: whether that is the address asked about. 4: whether the device has one. 5: whether that

@@ -189,7 +189,7 @@ pub const PATTERN: Pattern = Pattern {
     ],
 };
 
-/// What a block computes of a plane: columns and rows; its threads follow.
+/// The part that a block computes of a plane: columns and rows; its threads follow.
 type Tile = ((u32, u32), (u32, u32));
 /// A thread per element.
 const EACH: Tile = (BLOCK, BLOCK);
@@ -197,7 +197,7 @@ const EACH: Tile = (BLOCK, BLOCK);
 const TILES: Tile = ((TILE, TILE), BLOCK);
 /// Four columns per thread, which walks down.
 const STRIPS: Tile = ((STRIP_THREADS * COLUMNS_PER_THREAD, ROWS_PER_BLOCK), (STRIP_THREADS, 1));
-/// What a block computes of a volume: columns, rows and planes; its threads follow.
+/// The part that a block computes of a volume: columns, rows and planes; its threads follow.
 type Brick = ((u32, u32, u32), (u32, u32));
 /// A thread per element.
 const POINTS: Brick = ((BLOCK.0, BLOCK.1, 1), BLOCK);

@@ -154,7 +154,7 @@ fn launch(
     unsafe { launcher.launch(kernel, grid, block, 0, arguments) }
 }
 
-/// How a grid covers the matrix with square tiles.
+/// A cover of the matrix with square tiles.
 #[derive(Clone, Copy)]
 struct Tiles {
     /// Words of a side.
