@@ -12,7 +12,7 @@ const PREDICTED: &str = "target/predicted.json";
 const MEASURED: &str = "results/nvidia-h200/reference.json";
 /// The ratio of each row of the ladders as it was when the model was last changed on purpose.
 const RECORDED: &str = "results/nvidia-h200/accuracy.csv";
-/// How much further off than recorded a row may be: a factor.
+/// The factor by which a row may be further off than recorded.
 const MARGIN: f64 = 1.05;
 
 #[test]

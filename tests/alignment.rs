@@ -26,7 +26,7 @@ fn outcomes(
     for variant in pattern.variants {
         let name = format!("{}/{}", pattern.name, variant.name);
         let outcome = verify(gpu, &case, &arrays, variant, &size);
-        let misuse = device.take_misuse();
+        let misuse = device.drain_misuse();
         let said: Vec<String> = misuse.iter().map(ToString::to_string).collect();
         let said = said.join("; ");
         device.forget_failure();

@@ -22,7 +22,7 @@ fn ptxas() -> PathBuf {
     tool("ptxas")
 }
 
-/// What only the machine code shows: that `cp.async` is one instruction without a register for the data,
+/// Checks what only the machine code shows: that `cp.async` is one instruction without a register for the data,
 /// that a bulk copy is the engine's, and that an indexed parameter is read where it lies.
 #[test]
 #[ignore = "needs ptxas"]

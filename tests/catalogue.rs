@@ -1,4 +1,4 @@
-//! What a catalogue knows of its patterns: names, sizes that do not fit, sweeps, twins of peers.
+//! Facts of a catalogue's patterns: names, sizes that do not fit, sweeps, twins of peers.
 
 use coalesce::Selection;
 use coalesce::measure::{Axes, Plan};

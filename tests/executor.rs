@@ -72,7 +72,7 @@ pub fn counts() -> Counts {
     counts.clone()
 }
 
-/// What a variant did at a size.
+/// The run of a variant at a size.
 pub struct Verified {
     pub name: String,
     /// As in the file of the GPU's outputs.
@@ -466,7 +466,7 @@ fn scans_move_three_words_per_element_or_two() {
     assert_eq!(counters.global_store.bytes, 4 * (n + 2 * (2 * 128 - 1)));
 }
 
-/// What the variants promise holds for every distribution; a bank per lane is one pass for all.
+/// Checks that what the variants promise holds for every distribution; a bank per lane is one pass for all.
 #[test]
 fn histograms_conflict_as_their_input_says() {
     let (_guard, gpu) = device();

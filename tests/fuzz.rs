@@ -1,4 +1,4 @@
-//! What reads files and command lines answers with one sentence, whatever is in them: mutations of files of ours,
+//! Code that reads files and command lines answers with one sentence, whatever is in them: mutations of files of ours,
 //! always the same ones. `FILES_FUZZ_INPUTS` asks for more of them: `cargo xtask prove fuzz-files`.
 
 use crate::kernels_source::root;
@@ -24,7 +24,7 @@ fn below(state: &mut u64, count: usize) -> usize {
     (mix(state) % count.max(1) as u64) as usize
 }
 
-/// What stands in files and on command lines, and what should not.
+/// Words that stand in files and on command lines, and some that should not.
 const WORDS: [&str; 24] = [
     "0",
     "-1",

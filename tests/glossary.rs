@@ -34,7 +34,7 @@ const ELEMENTS: u32 = 512;
 /// A column of a table: its name there, and the figure.
 type Column = (&'static str, fn(&Counters) -> u64);
 
-/// What a table may show, in the words of the glossary.
+/// Columns of a table, in the words of the glossary.
 const COLUMNS: &[Column] = &[
     ("load requests", |c| c.global_load.requests),
     ("lanes per load", |c| c.global_load.lanes / c.global_load.requests.max(1)),

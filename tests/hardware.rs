@@ -196,7 +196,7 @@ fn counters_of_every_variant_equal_the_profiled_ones() {
         for variant in pattern.variants.iter().filter(|variant| !variant.is_host_work()) {
             let outcome = verify(&gpu, &case, &arrays, variant, &size).expect("it runs");
             assert_eq!(outcome, VerifyOutcome::Correct, "{}/{}", pattern.name, variant.name);
-            for launch in gpu.virtual_device().expect("it is virtual").take_launches() {
+            for launch in gpu.virtual_device().expect("it is virtual").drain_launches() {
                 *kernels.entry(launch.kernel).or_default() += launch.report.counters;
             }
         }

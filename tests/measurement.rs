@@ -1,4 +1,5 @@
-//! What measurement must notice: planted slowness, wrong results, failed launches, a cache left in another state.
+//! Faults that measurement must notice: planted slowness, wrong results, failed launches, a cache left in another
+//! state.
 //!
 //! Here on the virtual device; on a GPU in `device.rs`.
 
@@ -9,9 +10,7 @@ use coalesce::arrays::Arrays;
 use coalesce::data::Data;
 use coalesce::measure::{Plan, run};
 use coalesce::pattern::{HostWork, Implementation, Pattern, Size, Variant};
-use cuda_host::Choice;
-use cuda_host::Gpu;
-use cuda_host::Launcher;
+use cuda_host::{Choice, Gpu, GpuError, Launcher};
 use cust_ext::l2::PersistingLimit;
 use host::CATALOGUE;
 use host::patterns::ALL as PATTERNS;
@@ -27,23 +26,21 @@ fn planted(variants: Vec<Variant>) -> Selection {
     Selection { pattern: Box::leak(Box::new(pattern)), variant: None }
 }
 
-fn variant(name: &'static str, launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<()>) -> Variant {
+fn variant(
+    name: &'static str,
+    launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<(), GpuError>,
+) -> Variant {
     let pattern = PATTERNS.iter().find(|one| one.name == "coalescing").expect("it exists");
     Variant::kernel(name, launch).expecting(pattern.variants[0].expect)
 }
 
 /// Copies the first `n` words.
-fn copy(launcher: &Launcher<'_>, arrays: &Arrays, n: u32) -> Result<()> {
+fn copy(launcher: &Launcher<'_>, arrays: &Arrays, n: u32) -> Result<(), GpuError> {
     let arguments = (arrays.input(0), arrays.output(0), n);
     // SAFETY: a thread per 16 bytes; both arrays hold at least n elements, at a multiple of 256 bytes.
     unsafe {
-        Ok(launcher.launch(
-            coalescing_vectorized_16,
-            n.div_ceil(4 * THREADS_PER_BLOCK),
-            THREADS_PER_BLOCK,
-            0,
-            arguments,
-        )?)
+        let grid = n.div_ceil(4 * THREADS_PER_BLOCK);
+        launcher.launch(coalescing_vectorized_16, grid, THREADS_PER_BLOCK, 0, arguments)
     }
 }
 
@@ -108,13 +105,8 @@ pub fn what_is_wrong_is_no_figure(choice: &Choice) {
                 let arguments = (arrays.input(0), arrays.output(0), 1_u32);
                 // SAFETY: more shared memory than any device has; the launch is refused.
                 unsafe {
-                    Ok(launcher.launch(
-                        coalescing_vectorized_16,
-                        1,
-                        THREADS_PER_BLOCK,
-                        1 << 30,
-                        arguments,
-                    )?)
+                    let block = THREADS_PER_BLOCK;
+                    launcher.launch(coalescing_vectorized_16, 1, block, 1 << 30, arguments)
                 }
             }),
             variant("window_left_on", |launcher, arrays, size| {

@@ -1,7 +1,7 @@
 //! Occupancy as this project computes it is what the driver's calculator says, for every kernel of the catalogue.
 
 use cuda_host::{Choice, Gpu};
-use cust_ext::device::{Attribute, attribute};
+use cust_ext::device::{DeviceAttribute, attribute};
 use cust_ext::function;
 use host::CATALOGUE;
 use virtual_gpu::{BlockNeeds, PROFILES, Profile, blocks_per_multiprocessor};
@@ -13,11 +13,12 @@ fn limits(gpu: &Gpu) -> Profile {
     let ask = |what| attribute(gpu.device(), what).expect("the driver knows").cast_unsigned();
     let capability = gpu.capability();
     profile.compute_capability = [capability / 10, capability % 10];
-    profile.threads_per_multiprocessor = ask(Attribute::MaxThreadsPerMultiprocessor);
-    profile.blocks_per_multiprocessor = ask(Attribute::MaxBlocksPerMultiprocessor);
-    profile.registers_per_multiprocessor = ask(Attribute::MaxRegistersPerMultiprocessor);
-    profile.shared_bytes_per_multiprocessor = ask(Attribute::MaxSharedMemoryPerMultiprocessor);
-    profile.reserved_shared_bytes_per_block = ask(Attribute::ReservedSharedMemoryPerBlock);
+    profile.threads_per_multiprocessor = ask(DeviceAttribute::MaxThreadsPerMultiprocessor);
+    profile.blocks_per_multiprocessor = ask(DeviceAttribute::MaxBlocksPerMultiprocessor);
+    profile.registers_per_multiprocessor = ask(DeviceAttribute::MaxRegistersPerMultiprocessor);
+    profile.shared_bytes_per_multiprocessor =
+        ask(DeviceAttribute::MaxSharedMemoryPerMultiprocessor);
+    profile.reserved_shared_bytes_per_block = ask(DeviceAttribute::ReservedSharedMemoryPerBlock);
     profile
 }
 

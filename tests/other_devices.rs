@@ -1,5 +1,5 @@
-//! What the catalogue does on other virtual devices than the tests' own: a V100 beside the figures of the Best Practices
-//! Guide, and a device with one copy engine.
+//! Behaviour of the catalogue on other virtual devices than the tests' own: a V100 beside the figures of the Best
+//! Practices Guide, and a device with one copy engine.
 //!
 //! A process has one virtual device, so these tests start this test program again, with a device in its environment.
 
@@ -52,7 +52,7 @@ fn child() {
     }
 }
 
-/// How far a prediction may be from the Guide's figure, as a factor. The profile was not fitted to a V100, and the first
+/// The factor by which a prediction may miss the Guide's figure. The profile was not fitted to a V100, and the first
 /// two rungs of C = A B are predicted too fast; all others are within a fifth.
 const FACTOR: f64 = 1.5;
 

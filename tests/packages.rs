@@ -1,4 +1,4 @@
-//! What can be published: each library's package is whole, and a library with kernels is used from its own.
+//! Packages for publication: each library's package is whole, and a library with kernels is used from its own.
 
 use crate::house::published;
 use crate::kernels_source::root;
@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// What the program [`USER`] prints.
+/// The output of the program [`USER`].
 pub(crate) const SAYS: &str =
     "virtual NVIDIA H200, as asked: results and counts are exact, times are predictions: 7 and 7";
 /// A program that launches a kernel of somebody's library, and depends on nothing else.
@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 "#;
 
-/// Who looks for this compiler of kernels ends with an error.
+/// A compiler of kernels that is not there: a build that looks for it ends with an error.
 const NO_COMPILER: &str = "/nonexistent/rustc";
 
 fn cargo(folder: &Path) -> Command {

@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// What is printed before the kernel's name at its launch: the reports of a sanitizer follow it.
+/// The text before the kernel's name at its launch: the reports of a sanitizer follow it.
 const KERNEL: &str = "kernel ";
 
 /// A launch that takes longer waits for what will not come: a load of too narrow a scope may be served by the L1 cache
@@ -81,7 +81,7 @@ fn every_kernel_of_the_corpus_ends() {
     println!("{ended} kernels ended, {left_out} were left out");
 }
 
-/// What the tools of compute-sanitizer are called, in the order of the table.
+/// The tools of compute-sanitizer, in the order of the table.
 const TOOLS: [&str; 4] = ["racecheck", "memcheck", "synccheck", "initcheck"];
 
 /// Returns how often a tool reported something of each kernel that ran under it.

@@ -1,4 +1,4 @@
-//! What somebody without a checkout has from a repository: a project that takes the libraries from a revision
+//! Uses of the repository without a checkout: a project that takes the libraries from a revision
 //! (`cargo xtask prove new-from-git`), and the program by `cargo install --git` (`cargo xtask prove install`).
 
 use crate::kernels_source::root;

@@ -1,4 +1,4 @@
-//! What the kernels consist of, against the committed snapshots and the promises of their docs.
+//! Facts of the kernels, against the committed snapshots and the promises of their docs.
 
 use crate::kernels_source::root;
 use host::CATALOGUE;

@@ -47,7 +47,7 @@ fn work_of_the_host_makes_no_mistakes_and_leaves_nothing_behind() {
     });
 }
 
-/// What CUDA leaves open is drawn: a variant that relies on an order that it does not make is wrong for some seed.
+/// Draws what CUDA leaves open: a variant that relies on an order that it does not make is wrong for some seed.
 #[test]
 fn work_of_the_host_is_right_in_every_order_that_cuda_allows() {
     let (_guard, gpu) = device();

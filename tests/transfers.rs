@@ -1,4 +1,4 @@
-//! What the patterns of the host claim of time, on the virtual device's clock.
+//! Claims of the host's patterns about time, on the virtual device's clock.
 
 use crate::executor::device;
 use coalesce::pattern::Size;
@@ -205,8 +205,8 @@ fn pieces_overlap_as_the_formula_says() {
     device.scale_work(WorkScale::default());
 }
 
-/// What an H200 took for copies both ways at once, and for all of `overlap` but pageable copies, whose rate changed
-/// from run to run.
+/// Compares with what an H200 took for copies both ways at once, and for all of `overlap` but pageable copies, whose
+/// rate changed from run to run.
 #[test]
 fn overlap_takes_as_long_as_on_the_hardware() {
     let (_guard, gpu) = fast_device();
@@ -244,7 +244,7 @@ fn overlap_takes_as_long_as_on_the_hardware() {
     assert!(compared > 0, "nothing was compared");
 }
 
-/// What the model takes a stand on: host memory is read and written anew in each pass.
+/// Holds what the model takes a stand on: host memory is read and written anew in each pass.
 #[test]
 fn zero_copy_pays_per_pass() {
     let (_guard, gpu) = fast_device();

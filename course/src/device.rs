@@ -82,8 +82,8 @@ impl Device {
         let gpu = Gpu::open_virtual(COUNTING_DEVICE, images, options)?;
         let device = Device { gpu };
         device.device().forget_failure();
-        device.device().take_launches();
-        device.device().take_misuse();
+        device.device().drain_launches();
+        device.device().drain_misuse();
         Ok(device)
     }
 
@@ -113,7 +113,7 @@ impl Device {
         };
         let outcome = outcome();
         let counted = Counted::take(self.device());
-        let misuse = self.device().take_misuse();
+        let misuse = self.device().drain_misuse();
         self.device().forget_failure();
         KernelRun { outcome, counted, misuse, named }
     }

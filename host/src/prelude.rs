@@ -8,5 +8,5 @@ pub use coalesce::pattern::{
     Sweep, Variant, fits_grid_y,
 };
 pub use coalesce::variant;
-pub use cuda_host::{Gpu, Launcher};
+pub use cuda_host::{Gpu, GpuError, Launcher};
 pub use cuda_std::kernel::Kernel;

@@ -17,7 +17,7 @@ fn ptx(source: &str) -> String {
     )
 }
 
-/// What `explain` says of such a kernel, in a folder that has the file, and what it writes.
+/// Returns what `explain` says of such a kernel, in a folder that has the file, and what it writes.
 fn explained(folder: &Path, source: &str, more: &[&str]) -> [String; 2] {
     let (file, json) = (folder.join("k.ptx"), folder.join("k.json"));
     std::fs::write(&file, ptx(source)).expect("a writable folder");

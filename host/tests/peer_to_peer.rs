@@ -33,10 +33,10 @@ fn every_variant_is_right_on_several_devices_and_its_kernels_run_at_the_links_ra
                 }
                 VerifyOutcome::Wrong(fault) => panic!("{name}: {fault}"),
             }
-            for launch in device.take_launches() {
+            for launch in device.drain_launches() {
                 assert!(launch.report.findings.is_empty(), "{name}: {:?}", launch.report.findings);
             }
-            assert_eq!(device.take_misuse(), [], "{name}");
+            assert_eq!(device.drain_misuse(), [], "{name}");
         }
     }
     assert_eq!((correct, not_run), (17 * 8, 8));
@@ -62,7 +62,7 @@ fn the_time_of_a_copy_is_that_of_the_way_it_takes(gpu: &Gpu) {
         gpu.watch_operations();
         let outcome = verify(gpu, &case, &arrays, variant, &size).expect("it runs");
         assert_eq!(outcome, VerifyOutcome::Correct, "{name}");
-        let operations = gpu.take_operations().expect("they are recorded");
+        let operations = gpu.drain_operations().expect("they are recorded");
         let moving = operations.iter().filter(|one| {
             matches!(one.kind, OperationKind::DeviceCopy(_) | OperationKind::Kernel(_))
         });

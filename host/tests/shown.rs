@@ -1,4 +1,4 @@
-//! What the program lists, explains, draws and predicts.
+//! Output of the program: lists, explanations, drawings and predictions.
 
 mod program;
 

@@ -1,4 +1,4 @@
-//! What a doc owes to the glossary and to `docs/style.md`: pure functions of texts, each with a fault that it finds.
+//! Duties of a doc to the glossary and to `docs/style.md`: pure functions of texts, each with a fault that it finds.
 
 use report::glossary::{self, Part, TARGET, anchor, prose, terms};
 use std::ops::Range;

@@ -6,7 +6,7 @@
 use report::glossary::{Part, prose};
 use report::measured::derived;
 
-/// What is counted, and the same on every device.
+/// Things that are counted, and the same on every device.
 const COUNTED: &[&str] = &[
     "addition",
     "array",
@@ -106,13 +106,13 @@ const FRACTIONS: &[&str] = &[
     "thousandth",
 ];
 
-/// What a half may be that is a place and not a ratio.
+/// Words before a half that is a place and not a ratio.
 const PARTS: &[&str] = &["each", "far", "first", "lower", "near", "other", "second", "upper"];
 
-/// How many words before a ratio may say what it counts, as in "the keys are read three times".
+/// The number of words before a ratio that may say what it counts, as in "the keys are read three times".
 const BEFORE: usize = 5;
 
-/// How many words after a ratio may say of what it is one.
+/// The number of words after a ratio that may say of what it is one.
 const REACH: usize = 6;
 
 /// The typed ratios of a doc that state a measurement, each with the words around it.

@@ -1,4 +1,4 @@
-//! What variants promise at every value of a curve, not only at the size at which they are counted.
+//! Promises of variants at every value of a curve, not only at the size at which they are counted.
 
 use super::{counters_of, device};
 use coalesce::count::disagreements;

@@ -1,4 +1,4 @@
-//! What does not run on the virtual device at the sizes at which results are checked.
+//! Variants that do not run on the virtual device at the sizes at which results are checked.
 
 /// Which variant does not run, why, and at which sizes.
 pub const NOT_RUN: &[(&str, &str, &str)] = &[

@@ -70,7 +70,7 @@ const ONLY: &[(&str, &[&str])] = &[
     ("libloading", &["cuda_driver", "coalesce"]),
 ];
 
-/// What these crates name themselves: the shape that a user expects of a catalogue's two halves.
+/// The dependencies that these crates name themselves: the shape that a user expects of a catalogue's two halves.
 const NAMES: &[(&str, DependencyKind, &[&str])] = &[
     ("kernels", DependencyKind::Normal, &["cuda_std"]),
     ("host", DependencyKind::Normal, &["cust", "bytemuck", "anyhow", "kernels"]),

@@ -1,4 +1,4 @@
-//! What a reader sees first, how large it is, and what is beside it.
+//! Views of the report: what comes first, its size, and its neighbours.
 
 use super::*;
 use results::{Interval, OperationKind, Origin, Timeline};

@@ -12,14 +12,14 @@ pub struct Proof {
     pub shows: &'static str,
     /// Cargo's arguments in the workspace's root, separated by blanks.
     pub command: &'static str,
-    /// What the command needs in its environment, besides `PROOF_INPUTS`, the hash of its inputs, and `PROOF_SECONDS`, when
+    /// The command's environment besides `PROOF_INPUTS`, the hash of its inputs, and `PROOF_SECONDS`, when
     /// it should end before it is complete.
     pub environment: &'static [(&'static str, &'static str)],
     /// Folders and files, from the root, on whose contents it depends.
     pub inputs: &'static [&'static str],
     /// The figure is every line of the output that has this in it.
     pub figure: &'static str,
-    /// What of it CI runs every time.
+    /// The part of it that CI runs every time.
     pub sample: &'static str,
 }
 
@@ -30,7 +30,7 @@ const LOOP: &[&str] = &["crates", "host", "kernels", "xtask", "Cargo.toml", "Car
 /// The course, and what executes its kernels.
 const COURSE: &[&str] =
     &["course", "crates/simt", "crates/ptx", "crates/virtual_gpu", "crates/cuda_std"];
-/// What reads files and command lines, and the tests of it.
+/// Code that reads files and command lines, and its tests.
 const FILES: &[&str] = &[
     "crates/results",
     "crates/report/src/machine_code.rs",
@@ -47,7 +47,7 @@ const REPORT: &[&str] = &[
 const ON_A_GPU: &[&str] =
     &["crates", "host", "kernels", "tests/device.rs", "tests/measurement.rs", "Cargo.lock"];
 
-/// What a page's executor is made of, and what it is compared with.
+/// Sources of a page's executor, and of what it is compared with.
 const PAGE: &[&str] = &[
     "crates/simt",
     "crates/ptx",
@@ -57,14 +57,14 @@ const PAGE: &[&str] = &[
     "book/src/compare.js",
 ];
 
-/// What measures, saves and goes on.
+/// Code that measures, saves and goes on.
 const RUNS: &[&str] = &[
     "crates/coalesce/src/measure",
     "crates/coalesce/src/command",
     "crates/results",
     "host/tests/ended_runs.rs",
 ];
-/// What measures and compares a fleet.
+/// Code that measures and compares a fleet.
 const FLEET: &[&str] = &[
     "crates/coalesce/src/measure",
     "crates/coalesce/src/command",
@@ -249,7 +249,7 @@ pub const PROOFS: &[Proof] = &[
     },
 ];
 
-/// What came of a proof.
+/// The outcome of a proof.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Proved {
@@ -261,7 +261,7 @@ pub struct Proved {
     pub inputs: String,
 }
 
-/// What came of the proofs, by name.
+/// The outcomes of the proofs, by name.
 pub type Record = BTreeMap<String, Proved>;
 
 /// The file of what came of the proofs.

@@ -8,7 +8,7 @@ use std::process::Command;
 
 /// The largest module that a page carries.
 const MAX_BYTES: u64 = 1 << 20;
-/// What the page's stack takes: expressions and control flow of PTX are followed by recursion.
+/// The size of the page's stack: expressions and control flow of PTX are followed by recursion.
 const STACK: &str = "link-arg=-zstack-size=4194304";
 
 /// Builds the module.

@@ -114,7 +114,7 @@ fn watched(gpu: &Gpu, run: Run, source: &[u32], target: &mut [u32]) -> HostRun {
     virtual_gpu::order();
     gpu.device.watch_operations();
     let ran = run(gpu, source, target);
-    let operations = gpu.device.take_operations().unwrap_or_default();
+    let operations = gpu.device.drain_operations().unwrap_or_default();
     let order = virtual_gpu::order();
     // What the file has not waited for is not there: the virtual GPU runs work as late as it may.
     let result = target.to_vec();

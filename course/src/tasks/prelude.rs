@@ -35,8 +35,8 @@ macro_rules! task {
                     arrays.output::<$output>(0),
                     $($argument as u32),+
                 );
-                // SAFETY: the launch contract; the arrays are those of the case.
-                unsafe { Ok(launcher.launch(course_kernels::$id::$id, $grid, $block, 0, arguments)?) }
+                // SAFETY: the grid covers the size; the arrays are the case's, different ones, with its lengths.
+                unsafe { launcher.launch(course_kernels::$id::$id, $grid, $block, 0, arguments) }
             })],
         ))
     };

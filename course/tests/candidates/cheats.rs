@@ -285,7 +285,7 @@ fn of_host(task: &'static Task) -> Vec<Candidate> {
 pub fn unlinked(task: &Task) -> [(&'static str, String); 3] {
     let (id, count) = (task.id(), "coalesce::pattern::Size::new(&[target.len()])");
     [
-        ("clears_the_record", "let _ = gpu.take_operations();".to_owned()),
+        ("clears_the_record", "let _ = gpu.drain_operations();".to_owned()),
         (
             "reads_the_answer",
             format!(

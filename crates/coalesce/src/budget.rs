@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What stands above the budgets in a file.
+/// The text above the budgets in a file.
 const HEAD: &str = "\
 # What the kernels ask of memory at their count size, held by `cargo test` without a GPU.
 # Sectors are pieces of 32 bytes, wavefronts passes through the banks of shared memory: both per request of a warp.

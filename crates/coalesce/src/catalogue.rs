@@ -22,11 +22,11 @@ pub struct Catalogue {
     pub patterns: &'static [&'static Pattern],
     /// The PTX that `cuda_builder::Images` wrote, oldest architecture first.
     pub images: &'static [Image],
-    /// What had another name when result files were written that are still read.
+    /// Names that changed after result files were written that are still read.
     pub renamed: &'static [Renamed],
     /// The memory spaces that `list --hierarchy` shows.
     pub memory_spaces: &'static [MemorySpace],
-    /// How wrong the model's predictions of these patterns are known to be, as [`results::Accuracy`] reads it; empty
+    /// The known errors of the model's predictions of these patterns, as [`results::Accuracy`] reads it; empty
     /// where nobody compared them with a measurement.
     pub accuracy: &'static str,
     /// Claims that the figures of these patterns refute, in Markdown; the report shows them.
@@ -43,7 +43,7 @@ pub enum UnknownName {
     /// No such pattern.
     #[error("there is no pattern `{name}`{}; `list` shows them all", hint(nearest))]
     Pattern {
-        /// What was asked for.
+        /// The name that was asked for.
         name: String,
         /// The most similar name, if one is similar.
         nearest: Option<&'static str>,
@@ -53,7 +53,7 @@ pub enum UnknownName {
     Variant {
         /// The pattern.
         pattern: &'static str,
-        /// What was asked for.
+        /// The name that was asked for.
         name: String,
         /// The most similar name, if one is similar.
         nearest: Option<&'static str>,
@@ -64,7 +64,7 @@ fn hint(nearest: &Option<&'static str>) -> String {
     nearest.map_or_else(String::new, |name| format!(", did you mean `{name}`?"))
 }
 
-/// What a selection such as `transpose` or `transpose/padded` names.
+/// A selection: what a text such as `transpose` or `transpose/padded` names.
 #[derive(Clone, Copy, Debug)]
 pub struct Selection {
     /// The pattern.

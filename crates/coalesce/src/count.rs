@@ -64,7 +64,7 @@ fn count_variant(
     let size = Size::new(pattern.count_size);
     let case = case.get(pattern, &size, 1);
     let arrays = pattern.arrays(gpu, case)?;
-    device.take_launches();
+    device.drain_launches();
     device.watch_first_warp(true);
     let outcome = verify(gpu, case, &arrays, variant, &size);
     device.watch_first_warp(false);

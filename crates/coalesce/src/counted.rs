@@ -1,4 +1,4 @@
-//! What the virtual device counted while kernels ran.
+//! Counts of the virtual device while kernels ran.
 
 use cuda_host::VirtualDevice;
 use profiling::instruction;
@@ -20,7 +20,7 @@ pub struct Counted {
     pub flops_f32: u64,
     /// Hazards, when the device was opened with checks.
     pub findings: Vec<Finding>,
-    /// What the checks saw that is no mistake.
+    /// Findings of the checks that are no mistakes.
     pub notes: Vec<Finding>,
     /// Model: the kernels' time, milliseconds.
     pub model_ms: f64,
@@ -30,7 +30,7 @@ impl Counted {
     /// Returns what ran on the virtual device since the last call.
     pub fn take(device: &VirtualDevice) -> Counted {
         let mut counted = Counted::default();
-        for launch in device.take_launches() {
+        for launch in device.drain_launches() {
             let counters = launch.report.counters;
             counted.counters += counters;
             *counted.kernels.entry(launch.kernel).or_default() += counters;

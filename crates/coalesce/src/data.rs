@@ -87,7 +87,7 @@ elements! {
     U64 u64, "Unsigned 64-bit integers.";
 }
 
-/// What every byte of an output holds before a launch. A float of these bytes is NaN, so an
+/// The value of every byte of an output before a launch. A float of these bytes is NaN, so an
 /// element that nobody wrote cannot pass for a result.
 pub const POISON: u8 = 0xFF;
 

@@ -11,15 +11,15 @@ pub struct MemorySpace {
     pub place: &'static str,
     /// The caches on the way to it.
     pub cached: &'static str,
-    /// What may be done with it.
+    /// The accesses that it allows.
     pub access: &'static str,
-    /// Who sees it.
+    /// The threads that see it.
     pub scope: &'static str,
-    /// How long data stay in it.
+    /// The lifetime of its data.
     pub lifetime: &'static str,
-    /// What shows the time of one access.
+    /// The measure of the time of one access.
     pub latency: Option<Measure>,
-    /// What shows the bytes per second.
+    /// The measure of its bytes per second.
     pub bandwidth: Option<Measure>,
 }
 

@@ -28,12 +28,12 @@ pub struct Saturation<'a> {
     instruments: &'a Instruments<'a>,
     /// The amount of one pass, in the unit of the resource.
     pub amount: usize,
-    /// How much larger the work is taken to be than what a virtual device executes.
+    /// The factor of the work over what a virtual device executes.
     pub larger: WorkScale,
     means: Probe,
 }
 
-/// What is saturated, with what memory.
+/// The resource that is saturated, and the memory for it.
 enum Probe {
     Copy { source: DeviceBuffer<u8>, target: DeviceBuffer<u8> },
     Read { source: DeviceBuffer<u8>, target: DeviceBuffer<f32>, passes: u32 },

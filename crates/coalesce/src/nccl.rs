@@ -9,7 +9,7 @@ use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
 
 /// The variable that names the library's file.
 const VARIABLE: &str = "COALESCE_NCCL";
-/// What the loader is asked for otherwise.
+/// The name that the loader is asked for otherwise.
 const NAME: &str = "libnccl.so.2";
 /// The major version whose functions these are.
 const MAJOR: c_int = 2;

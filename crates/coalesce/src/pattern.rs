@@ -1,4 +1,4 @@
-//! What a pattern is: data, so that tests, bench, report and docs can iterate the registry.
+//! Patterns: data, so that tests, bench, report and docs can iterate the registry.
 
 use crate::arrays::Arrays;
 pub use crate::case::{Before, Case, Output};
@@ -7,7 +7,7 @@ use crate::peer::Peer;
 pub use crate::size::{Dimension, Size, Sweep, Values, fits_grid_y};
 pub use crate::unavailable::Unavailable;
 use anyhow::Result;
-use cuda_host::{Gpu, Launcher};
+use cuda_host::{Gpu, GpuError, Launcher};
 use report::glossary;
 pub use results::Resource;
 
@@ -69,7 +69,7 @@ pub enum Implementation {
         /// before each check, never while it is timed.
         prepare: Option<fn(&Preparation<'_>) -> Result<()>>,
         /// Enqueues its work, and only that.
-        launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<()>,
+        launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<(), GpuError>,
         /// The kernels that it launches besides its own, without the pattern's name.
         helper_kernels: &'static [&'static str],
         /// The bytes that it moves, where they are others than the pattern's.
@@ -86,13 +86,13 @@ pub enum Implementation {
     },
 }
 
-/// What the preparation of a launch has to work with.
+/// The means of a launch's preparation.
 pub struct Preparation<'a> {
     /// Writes symbols.
     pub launcher: &'a Launcher<'a>,
     /// The arrays that the launch will have; they keep textures, see [`Arrays::keep_texture`].
     pub arrays: &'a Arrays,
-    /// What the arrays hold.
+    /// The contents of the arrays.
     pub case: &'a Case,
     /// The size of the launch.
     pub size: &'a Size,
@@ -135,7 +135,7 @@ impl Variant {
     /// A variant that launches its kernel; [`variant!`](crate::variant) takes the name from the kernel.
     pub const fn kernel(
         name: &'static str,
-        launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<()>,
+        launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<(), GpuError>,
     ) -> Variant {
         Variant::of(
             name,
@@ -148,7 +148,7 @@ impl Variant {
     pub const fn of_kernel(
         (kernel, capability): (&'static str, u32),
         module: &'static str,
-        launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<()>,
+        launch: fn(&Launcher<'_>, &Arrays, &Size) -> Result<(), GpuError>,
     ) -> Variant {
         let variant = Variant::kernel(name_within(kernel, module), launch);
         if capability == 0 { variant } else { variant.min_compute_capability(capability) }

@@ -16,7 +16,7 @@ pub type Run = unsafe extern "C" fn(
     size: *const usize,
 ) -> *const c_char;
 
-/// How the sentence begins where nothing failed, but the peer cannot run.
+/// The begin of the sentence where nothing failed, but the peer cannot run.
 const NOT_RUN: &str = "not run: ";
 
 /// A peer that can run.

@@ -23,7 +23,7 @@ pub enum Values {
         /// The smallest that makes sense: 1 for a length, 0 for an offset.
         least: usize,
     },
-    /// How much of something or how often, beside the indices.
+    /// An amount of something, beside the indices.
     Amount {
         /// The smallest that makes sense.
         least: usize,
@@ -32,7 +32,7 @@ pub enum Values {
     Choice(&'static [&'static str]),
     /// A number from 0 to 1, counted in so many parts: of 100, value 25 is 0.25.
     Share {
-        /// How many parts are one.
+        /// The number of parts in one.
         parts: usize,
     },
 }

@@ -74,7 +74,7 @@ fn verify_at(
         }
         if let Some(device) = gpu.virtual_device() {
             // Hazards of kernels are among it.
-            let misuse = device.take_misuse().into_iter();
+            let misuse = device.drain_misuse().into_iter();
             faults.extend(misuse.map(|mistake| format!("{name}: {mistake}")));
         }
     }

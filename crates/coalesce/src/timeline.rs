@@ -113,7 +113,7 @@ pub fn watch(gpu: &Gpu, ready: &mut PreparedVariant<'_>) -> Result<(Option<Timel
     ready.run()?;
     stopwatch.stop(gpu)?;
     let elapsed_ms = stopwatch.elapsed_ms()?;
-    let operations = gpu.take_operations()?;
+    let operations = gpu.drain_operations()?;
     ready.finish()?;
     let is_model = gpu.virtual_device().is_some();
     let origin = if is_model { Origin::Model } else { Origin::Measured };

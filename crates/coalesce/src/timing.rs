@@ -176,7 +176,7 @@ pub struct Clock<'a> {
 }
 
 impl<'a> Clock<'a> {
-    /// How long the cycles are counted at least.
+    /// The least time in which cycles are counted.
     const MIN_NS: u64 = 10_000;
 
     /// Two words that the device writes.

@@ -158,7 +158,7 @@ impl<'a> PreparedVariant<'a> {
     pub fn run(&mut self) -> Result<()> {
         match (&mut self.means, self.variant.work) {
             (Runner::Kernel { arrays, launcher }, Implementation::Kernel { launch, .. }) => {
-                launch(launcher, arrays, self.size)
+                Ok(launch(launcher, arrays, self.size)?)
             }
             (Runner::Peer { arrays, peer }, _) => peer.run(self.gpu, arrays, self.size),
             (Runner::Host(procedure), _) => procedure.run(self.gpu),
@@ -333,7 +333,7 @@ fn check_arrays(
     Ok(VerifyOutcome::Correct)
 }
 
-/// What the launches of a run wrote: by [`launch_name`], the digests of the variant's outputs.
+/// Digests of what the launches of a run wrote: by [`launch_name`], the digests of the variant's outputs.
 pub type Digests = BTreeMap<String, Vec<String>>;
 
 /// A launch in words: `transpose/padded at rows=31, columns=33`.
@@ -351,7 +351,7 @@ mod tests {
     use super::*;
     use crate::data::Data;
     use crate::pattern::{Bytes, Dimension, Output};
-    use cuda_host::{Image, testing};
+    use cuda_host::{GpuError, Image, testing};
     use cuda_std::kernel::Kernel;
 
     /// `step` adds one to each of 32 words, where they lie.
@@ -369,9 +369,9 @@ mod tests {
     // SAFETY: the entry takes one address.
     const STEP: Kernel<fn(*mut u32)> = unsafe { Kernel::new("step", (0, 0), (0, 0, 0), 0) };
 
-    fn launch(launcher: &Launcher<'_>, arrays: &Arrays, _: &Size) -> Result<()> {
+    fn launch(launcher: &Launcher<'_>, arrays: &Arrays, _: &Size) -> Result<(), GpuError> {
         // SAFETY: 32 threads for 32 words.
-        unsafe { Ok(launcher.launch(STEP, 1, 32, 0, (arrays.output::<u32>(0),))?) }
+        unsafe { launcher.launch(STEP, 1, 32, 0, (arrays.output::<u32>(0),)) }
     }
 
     static IN_PLACE: Pattern = Pattern {

@@ -5,7 +5,7 @@ use crate::error::CudaBuilderError;
 use crate::load_caching::LoadCaching;
 use crate::options::{CompileOptions, DebugInfo, LoweringOptions, PanicStrategy};
 use crate::toolchain::{LLVM_VARIABLE, RUSTC_VARIABLE, Toolchain};
-use crate::{compile, files, fresh, limits, local_memory, lower};
+use crate::{compile, files, fingerprint, limits, local_memory, lower};
 use std::path::{Path, PathBuf};
 
 /// Builds a crate of kernels into one PTX file.
@@ -40,7 +40,7 @@ pub(crate) struct Compiled {
 impl Compiled {
     /// The files that were read; none where the compiler did not say.
     pub(crate) fn sources(&self) -> Vec<PathBuf> {
-        fresh::made_of(&self.bitcode).0
+        fingerprint::made_of(&self.bitcode).0
     }
 }
 
@@ -380,7 +380,7 @@ fn enclosing_target_dir() -> Option<PathBuf> {
 /// Tells cargo which files and variables decide the PTX.
 #[allow(clippy::print_stdout, reason = "a build script speaks to cargo on standard output")]
 fn watch(path: &Path, bitcode: &Path) {
-    let (files, variables) = fresh::made_of(bitcode);
+    let (files, variables) = fingerprint::made_of(bitcode);
     if files.is_empty() {
         println!("cargo::rerun-if-changed={}", path.display());
     }

@@ -32,7 +32,7 @@ pub(crate) struct Carried {
     package: String,
 }
 
-/// What PTX was made of, by the path from the kernels' crate: its SHA-256.
+/// The sources of PTX, by the path from the kernels' crate: its SHA-256.
 pub(crate) type Sources = BTreeMap<String, String>;
 
 impl Carried {

@@ -3,7 +3,7 @@
 use crate::arch::NvvmArch;
 use crate::error::CudaBuilderError;
 use crate::files;
-use crate::fresh::{self, Dependencies};
+use crate::fingerprint::{self, Dependencies};
 use crate::options::{CompileOptions, DebugInfo, PanicStrategy};
 use crate::toolchain::{Core, Toolchain};
 use std::collections::BTreeMap;
@@ -68,7 +68,7 @@ pub(crate) fn bitcode(
     (&toolchain.version, format!("{options:?}"), &flags, &own_flags, &attributes).hash(&mut choice);
     let name = format!("{}-{:08x}.bc", arch.target_feature(), choice.finish() as u32);
     let output = work.join(name);
-    if fresh::is_up_to_date(&output) {
+    if fingerprint::is_up_to_date(&output) {
         return Ok(output);
     }
     command.args(for_device_crates(path, toolchain, &own_flags)?).arg("--");
@@ -76,7 +76,7 @@ pub(crate) fn bitcode(
     command.arg(format!("-Ctarget-cpu={}", arch.processor())).args(attributes);
     // Of cargos at work in one folder all but one wait; what is forgotten must not be at work.
     let _turn = files::take_turn(&cargo_target)?;
-    fresh::forget(&output)?;
+    fingerprint::forget(&output)?;
     if !output.exists() {
         // cargo does not know of this file: a build it holds fresh would not write it again.
         forget(path, &cargo_target)?;
@@ -88,7 +88,7 @@ pub(crate) fn bitcode(
     }
     let profile = if options.release { "release" } else { "debug" };
     let read = Dependencies::read(&cargo_target.join(TARGET).join(profile), &library(path)?);
-    fresh::note(&output, started, path, &read)?;
+    fingerprint::note(&output, started, path, &read)?;
     Ok(output)
 }
 

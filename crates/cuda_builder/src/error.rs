@@ -1,4 +1,4 @@
-//! What can go wrong in a build, each with its cause and its fix.
+//! Errors of a build, each with its cause and its fix.
 
 use crate::arch::NvvmArch;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ pub enum CudaBuilderError {
     NoToolchain {
         /// Each compiler looked at and what it lacks.
         tried: Vec<String>,
-        /// What the user can run to get one.
+        /// The command that gives one.
         fix: String,
     },
     /// A variable of the environment names a compiler or tools that cannot build kernels.
@@ -24,11 +24,11 @@ pub enum CudaBuilderError {
     ChosenToolUnusable {
         /// The variable.
         variable: &'static str,
-        /// What it is set to.
+        /// Its value.
         value: PathBuf,
-        /// What is wrong with that.
+        /// The fault of that value.
         problem: String,
-        /// What to set it to.
+        /// The value to set.
         fix: String,
     },
     /// LLVM wrote PTX that is none, which inline assembly can cause.
@@ -67,7 +67,7 @@ pub enum CudaBuilderError {
          take `ptx` and the sources of one commit, or install what `cargo xtask setup` or the guide says"
     )]
     StalePtx {
-        /// What changed.
+        /// The change.
         changed: String,
         /// The package.
         package: String,
@@ -176,7 +176,7 @@ pub enum CudaBuilderError {
         function: String,
         /// Where, as ` at path:line`, if it is known.
         place: String,
-        /// What has no PTX.
+        /// The operation without PTX.
         operation: String,
     },
     /// A tool of the build ended with an error.
@@ -186,7 +186,7 @@ pub enum CudaBuilderError {
         tool: String,
         /// The file it worked on; it is kept.
         input: PathBuf,
-        /// What the tool printed.
+        /// The tool's output.
         output: String,
     },
     /// A command of an installation ended with an error.
@@ -205,7 +205,7 @@ pub enum CudaBuilderError {
     IndexUnreachable {
         /// The command line.
         command: String,
-        /// What it said of the connection.
+        /// Its words about the connection.
         reason: String,
     },
     /// The function is for build scripts, which cargo gives a folder for what they write.
@@ -214,7 +214,7 @@ pub enum CudaBuilderError {
     /// A file could not be read or written, or a tool not be started.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
-        /// What was being done.
+        /// The action that failed.
         action: &'static str,
         /// To which file.
         path: PathBuf,

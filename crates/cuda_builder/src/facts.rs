@@ -1,4 +1,4 @@
-//! What a kernel's PTX consists of, counted: the instructions its documentation promises.
+//! Counts of a kernel's PTX: the instructions its documentation promises.
 
 use ptx::tree::{Function, Instruction, Tree};
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 pub struct KernelFacts {
     /// The entry's name.
     pub kernel: String,
-    /// How often each memory, barrier, warp and multiply-add instruction occurs, by its opcode with
+    /// The number of each memory, barrier, warp and multiply-add instruction, by its opcode with
     /// all modifiers, such as `ld.global.v4.b32`.
     pub instructions: BTreeMap<String, usize>,
     /// Bytes of static shared memory declared inside the kernel.

@@ -17,7 +17,7 @@ pub use crate::package_manager::advice;
 const SASS_WHEELS: [&str; 3] =
     ["nvidia-cuda-nvcc==13.0.*", "nvidia-cuda-cuobjdump", "nvidia-cuda-nvdisasm"];
 
-/// What this machine and its user allow.
+/// Permissions of this machine and its user.
 struct Circumstances {
     rustup: bool,
     rustup_may_install: bool,

@@ -22,7 +22,7 @@ use std::fmt::Write;
 
 /// The name that device code gives dynamic shared memory.
 const DYNAMIC_SHARED: &str = "__dynamic_shared_memory";
-/// What device code calls for the address of a generic pointer within shared memory.
+/// The function that device code calls for the address of a generic pointer within shared memory.
 const SHARED_ADDRESS: &str = "@__coalesce_shared_address(";
 /// Its body.
 const SHARED_ADDRESS_BODY: &str =
@@ -31,8 +31,8 @@ const SHARED_ADDRESS_BODY: &str =
   %address = ptrtoint ptr addrspace(3) %shared to i32
   ret i32 %address
 }";
-/// What device code calls before inline assembly that all lanes of a warp must execute together. A function without a
-/// body is convergent to rustc and LLVM, inline assembly of rustc's is not.
+/// The function that device code calls before inline assembly that all lanes of a warp must execute together. A
+/// function without a body is convergent to rustc and LLVM, inline assembly of rustc's is not.
 const CONVERGENT: &str = "@__coalesce_convergent(";
 /// Its body.
 const CONVERGENT_BODY: &str =
@@ -40,7 +40,7 @@ const CONVERGENT_BODY: &str =
   call void asm sideeffect \"\", \"\"() convergent
   ret void
 }";
-/// What `cuda_std` has the exact remainder of Rust's `%` in, for `float` and `double`.
+/// The functions of `cuda_std` with the exact remainder of Rust's `%`, for `float` and `double`.
 const REMAINDERS: [(&str, &str); 2] =
     [("float", "@__coalesce_remainder_f32("), ("double", "@__coalesce_remainder_f64(")];
 /// The prefix of the constants that carry kernel attributes.

@@ -24,7 +24,7 @@ pub(crate) struct Record {
     pub(crate) name: String,
     /// The name with its crate's before it.
     path: String,
-    /// What the host's token must agree with.
+    /// The signature that the host's token must have.
     signature: Vec<u32>,
 }
 

@@ -35,7 +35,7 @@ mod compile;
 mod error;
 mod facts;
 mod files;
-mod fresh;
+mod fingerprint;
 mod images;
 pub mod install;
 mod ir;

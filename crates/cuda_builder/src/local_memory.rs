@@ -8,7 +8,7 @@ use crate::facts::declared_bytes;
 use ptx::tree::{Function, Tree};
 use std::collections::BTreeMap;
 
-/// What the comment begins with.
+/// The begin of the comment.
 const MEANT: &str = "// local memory is meant: ";
 
 /// Notes at the end of `ptx` which kernels mean their local memory.

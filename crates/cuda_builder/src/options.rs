@@ -1,4 +1,4 @@
-//! What a build is asked for, step by step: each step sees its own options and nothing else.
+//! Options of a build, step by step: each step sees its own options and nothing else.
 
 use crate::load_caching::LoadCaching;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// The variable that makes the build script of the package it names write the folder `ptx`, see [`crate::Images`].
 pub const WRITE_PTX_VARIABLE: &str = "COALESCE_WRITE_PTX";
 
-/// How much debug information the PTX carries.
+/// The amount of debug information in the PTX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DebugInfo {
     /// None.
@@ -15,7 +15,7 @@ pub enum DebugInfo {
     LineTables,
 }
 
-/// What a panic on the device does.
+/// The effect of a panic on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PanicStrategy {
     /// Prints file, line and message, then traps.
@@ -24,7 +24,7 @@ pub enum PanicStrategy {
     Trap,
 }
 
-/// What decides the bitcode of a crate for one architecture.
+/// Options that decide the bitcode of a crate for one architecture.
 #[derive(Clone, Debug)]
 pub(crate) struct CompileOptions {
     /// Cargo's release profile, or its dev profile.
@@ -35,7 +35,7 @@ pub(crate) struct CompileOptions {
     pub(crate) arguments: Vec<String>,
 }
 
-/// What decides the PTX of a file of bitcode.
+/// Options that decide the PTX of a file of bitcode.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LoweringOptions {
     pub(crate) ftz: bool,

@@ -4,7 +4,7 @@ use crate::error::CudaBuilderError;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What one kernel needs on one processor, as `ptxas` reports it.
+/// The resources of one kernel on one processor, as `ptxas` reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resources {
     /// The kernel's entry name.

@@ -54,11 +54,11 @@ pub struct Toolchain {
     pub sysroot: PathBuf,
     /// The folder of `llvm-dis`, `opt` and `llc`.
     pub llvm: PathBuf,
-    /// How `core` is obtained.
+    /// The source of `core`.
     pub core: Core,
-    /// How the compiler was found, for people.
+    /// The place where the compiler was found, for people.
     pub origin: String,
-    /// What better-placed compilers lacked.
+    /// The shortcomings of better-placed compilers.
     pub passed_over: Vec<String>,
 }
 

@@ -1,10 +1,10 @@
-//! What LLVM cannot turn into PTX: its crash, told as the operation and the line of Rust that asks for it.
+//! Operations that LLVM cannot turn into PTX: its crash, told as the operation and the line of Rust that asks for it.
 
 use crate::error::CudaBuilderError;
 
-/// What `llc` says before the kernel that it could not lower.
+/// The words of `llc` before the kernel that it could not lower.
 const FUNCTION: &str = "on function '@";
-/// What it says before the reason.
+/// Its words before the reason.
 const REASON: &str = "LLVM ERROR: ";
 
 /// The error behind what `llc` printed of the module `ir`; none when it did not end within a function.

@@ -180,7 +180,8 @@ fn no_build_after_a_killed_one_is_wrong() {
     }
 }
 
-/// What a build leaves in its folder, cut, emptied or changed by somebody, and a source that is put back with its old time.
+/// Repairs what a build leaves in its folder, cut, emptied or changed by somebody, and a source that is put back with
+/// its old time.
 #[test]
 fn what_somebody_changed_is_made_again() {
     let victim = Victim::new("changed-by-somebody");

@@ -1,9 +1,9 @@
-//! Who can answer the driver's calls: anything that gives addresses for names.
+//! Backends of the driver's calls: anything that gives addresses for names.
 
 use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
 
-/// Who answers the driver's calls, given to [`crate::select`].
+/// The backend of the driver's calls, given to [`crate::select`].
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub enum Backend {

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::ffi::c_uint;
 use std::fmt;
 
-/// What a driver function returned: any 32-bit value, so that receiving it is never undefined behaviour.
+/// The result of a driver function: any 32-bit value, so that receiving it is never undefined behaviour.
 ///
 /// In the binary interface it is the same as cust_raw's `CUresult`, and every function of [`crate::api`] returns only
 /// codes that `CUresult` lists.

@@ -111,9 +111,9 @@ pub fn probe() -> Result<DriverInfo, DriverError> {
 pub struct UnavailableCall {
     /// The function's name in the binary.
     pub symbol: String,
-    /// Who was asked.
+    /// The backend that was asked.
     pub backend: String,
-    /// What the caller was told.
+    /// The answer to the caller.
     pub code: ReturnCode,
     needs: Option<CudaVersion>,
     has: CudaVersion,

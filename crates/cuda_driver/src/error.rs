@@ -1,4 +1,4 @@
-//! What [`crate::status`] answers: the driver in use, or one clear sentence with the cause and the fix.
+//! Answers of [`crate::status`]: the driver in use, or one clear sentence with the cause and the fix.
 
 use crate::code::ReturnCode;
 use crate::names::{LIBRARY_VARIABLE, SONAME};
@@ -9,13 +9,13 @@ use std::path::PathBuf;
 /// The driver that answers the calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DriverInfo {
-    /// Who answers, for people: the library's path or the virtual GPU's name.
+    /// The backend, for people: the library's path or the virtual GPU's name.
     pub backend: String,
     /// True when a virtual GPU answers instead of the machine's driver.
     pub is_virtual: bool,
     /// The newest CUDA version that the driver supports.
     pub version: CudaVersion,
-    /// How many devices it has; never zero.
+    /// The number of its devices; never zero.
     pub device_count: usize,
 }
 
@@ -53,9 +53,9 @@ pub enum DriverError {
         value.display()
     )]
     ChosenLibraryUnusable {
-        /// What the variable [`LIBRARY_VARIABLE`] was set to.
+        /// The value of [`LIBRARY_VARIABLE`].
         value: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         problem: String,
     },
     /// The driver cannot load the PTX that this workspace builds.
@@ -85,15 +85,15 @@ pub enum DriverError {
          does not hide it"
     )]
     NoDevice {
-        /// Who was asked.
+        /// The backend that was asked.
         backend: String,
     },
     /// The driver refused to start.
     #[error("the CUDA driver {backend} does not start, {code}: {}", advice(*code))]
     Initialization {
-        /// Who was asked.
+        /// The backend that was asked.
         backend: String,
-        /// What `cuInit` returned.
+        /// The result of `cuInit`.
         code: ReturnCode,
     },
     /// A backend is already in use.
@@ -101,9 +101,9 @@ pub enum DriverError {
         "{current} already answers the driver's calls, {requested} has to be selected before the first of them"
     )]
     AlreadySelected {
-        /// Who answers.
+        /// The backend in use.
         current: String,
-        /// Who was asked for.
+        /// The backend that was asked for.
         requested: String,
     },
 }
@@ -113,7 +113,7 @@ pub enum DriverError {
 pub struct Searched {
     /// The name or path given to the loader.
     pub path: PathBuf,
-    /// What the loader said, when the file exists and could not be opened.
+    /// The loader's words, when the file exists and could not be opened.
     pub problem: Option<String>,
 }
 

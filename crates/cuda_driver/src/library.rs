@@ -161,7 +161,7 @@ fn open_one(path: &Path) -> Result<NativeLibrary, String> {
     Ok(NativeLibrary { library, path: path.to_owned() })
 }
 
-/// What is said of the virtual GPU's library, which the loader finds where a folder of ours is on its path.
+/// The sentence about the virtual GPU's library, which the loader finds where a folder of ours is on its path.
 const VIRTUAL: &str = "it is Coalesce's virtual GPU, for programs that are profiled";
 
 /// Why a library that could be opened is not used.

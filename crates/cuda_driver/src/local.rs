@@ -1,4 +1,4 @@
-//! What this crate answers itself when no backend can: the text of an error is needed most when there is no driver.
+//! Answers of this crate's own when no backend can: the text of an error is needed most when there is no driver.
 
 use crate::code::ReturnCode;
 use std::ffi::{CStr, c_char, c_uint};

@@ -1,4 +1,4 @@
-//! What the driver's library is called, and the variable that chooses another.
+//! The name of the driver's library, and the variable that chooses another.
 
 /// The environment variable that names the driver library (a file, or the folder that holds it). When it is set, no
 /// other place is searched.

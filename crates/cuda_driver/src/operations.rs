@@ -1,4 +1,4 @@
-//! What streams did, and when: two events around each operation that a stream takes.
+//! Records of streams' work: two events around each operation that a stream takes.
 //!
 //! A function of [`crate::api`] that enqueues an operation says so in its line (`#[records(...)]`). While a recording
 //! runs, its symbol also records an event before and an event after it on the same stream, by the same driver.
@@ -17,10 +17,10 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// What a device or the host did.
+/// An operation of a device or the host.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OperationRecord {
-    /// What it was.
+    /// The kind of operation.
     pub kind: OperationKind,
     /// The handle of its stream, where 0 and 1 are the legacy default stream and 2 the thread's; `None` for what the host
     /// did.
@@ -58,7 +58,7 @@ unsafe impl Send for Recorded {}
 static IS_RECORDING: AtomicBool = AtomicBool::new(false);
 static RECORDED: Mutex<Vec<Recorded>> = Mutex::new(Vec::new());
 
-/// What the driver answers when it is asked for the time between events of two devices.
+/// The driver's answer to a question for the time between events of two devices.
 const OTHER_DEVICE: ReturnCode = ReturnCode(400);
 
 /// Starts a recording. Until it is taken, operations of all streams but those that are captured have events around
@@ -104,7 +104,7 @@ pub fn recorded_operations() -> Result<Vec<OperationRecord>, ReturnCode> {
 /// An operation that its stream is about to take.
 pub(crate) struct Open(Recorded);
 
-/// What a line of the table says of its call.
+/// The operation that a line of the table names.
 pub(crate) type Said = (CUstream, OperationKind);
 
 /// Records the event before an operation, if there is a recording and the stream is not captured.

@@ -18,7 +18,7 @@ macro_rules! symbols {
         pub enum Symbol { $($name),* }
 
         impl Symbol {
-            /// How many functions the table has.
+            /// The number of functions in the table.
             pub const COUNT: usize = Symbol::ALL.len();
 
             /// Every function.

@@ -4,6 +4,101 @@ pub use crate::raw::CUipcMemHandle;
 use crate::raw::CUstream;
 use std::ffi::{c_int, c_uint};
 
+/// Device attributes, with NVIDIA's numbers and, up to 91, cust's names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+#[repr(u32)]
+pub enum DeviceAttribute {
+    /// Threads per block at most.
+    MaxThreadsPerBlock = 1,
+    /// Bytes of shared memory per block without opting in.
+    MaxSharedMemoryPerBlock = 8,
+    /// Bytes of constant memory.
+    TotalConstantMemory = 9,
+    /// Lanes of a warp.
+    WarpSize = 10,
+    /// Registers per block at most.
+    MaxRegistersPerBlock = 12,
+    /// Peak clock of the multiprocessors, in kHz.
+    ClockRate = 13,
+    /// Multiprocessors.
+    MultiprocessorCount = 16,
+    /// 1 if host memory can be mapped into the device's address space.
+    CanMapHostMemory = 19,
+    /// 1 if kernels can run concurrently.
+    ConcurrentKernels = 31,
+    /// 1 if ECC is on.
+    EccEnabled = 32,
+    /// PCI bus number.
+    PciBusId = 33,
+    /// PCI device number.
+    PciDeviceId = 34,
+    /// Peak clock of the memory, in kHz.
+    MemoryClockRate = 36,
+    /// Width of the memory bus in bits.
+    GlobalMemoryBusWidth = 37,
+    /// Bytes of the L2 cache.
+    L2CacheSize = 38,
+    /// Threads per multiprocessor at most.
+    MaxThreadsPerMultiprocessor = 39,
+    /// Copy engines.
+    AsyncEngineCount = 40,
+    /// 1 if host and device share one address space.
+    UnifiedAddressing = 41,
+    /// PCI domain.
+    PciDomainId = 50,
+    /// Compute capability, the 9 of 9.0.
+    ComputeCapabilityMajor = 75,
+    /// Compute capability, the 0 of 9.0.
+    ComputeCapabilityMinor = 76,
+    /// 1 if streams have priorities.
+    StreamPrioritiesSupported = 78,
+    /// Bytes of shared memory per multiprocessor.
+    MaxSharedMemoryPerMultiprocessor = 81,
+    /// Registers per multiprocessor.
+    MaxRegistersPerMultiprocessor = 82,
+    /// 1 if managed memory is supported.
+    ManagedMemory = 83,
+    /// 1 if the device can access pageable host memory.
+    PageableMemoryAccess = 88,
+    /// 1 if host and device may access managed memory at once.
+    ConcurrentManagedAccess = 89,
+    /// 1 if cooperative launches are supported.
+    CooperativeLaunch = 95,
+    /// Bytes of shared memory per block after opting in (see `cust_ext::function::allow_dynamic_shared_bytes`).
+    MaxSharedMemoryPerBlockOptIn = 97,
+    /// 1 if the device can use the host's registered pointers as they are.
+    CanUseHostPointerForRegisteredMemory = 91,
+    /// Blocks per multiprocessor at most.
+    MaxBlocksPerMultiprocessor = 106,
+    /// Bytes of L2 that can be set aside for persisting accesses.
+    MaxPersistingL2CacheBytes = 108,
+    /// Bytes of the largest access-policy window.
+    MaxAccessPolicyWindowBytes = 109,
+    /// Bytes of shared memory per block that the driver keeps for itself.
+    ReservedSharedMemoryPerBlock = 111,
+    /// 1 if stream-ordered pools are supported.
+    MemoryPoolsSupported = 115,
+    /// 1 if clusters of blocks are supported.
+    ClusterLaunch = 120,
+}
+
+#[allow(non_upper_case_globals, reason = "they were variants")]
+impl DeviceAttribute {
+    /// The old name of [`DeviceAttribute::ClockRate`].
+    #[deprecated(since = "0.2.0", note = "it is `ClockRate`")]
+    pub const ClockRateKilohertz: DeviceAttribute = DeviceAttribute::ClockRate;
+    /// The old name of [`DeviceAttribute::MemoryClockRate`].
+    #[deprecated(since = "0.2.0", note = "it is `MemoryClockRate`")]
+    pub const MemoryClockRateKilohertz: DeviceAttribute = DeviceAttribute::MemoryClockRate;
+    /// The old name of [`DeviceAttribute::GlobalMemoryBusWidth`].
+    #[deprecated(since = "0.2.0", note = "it is `GlobalMemoryBusWidth`")]
+    pub const GlobalMemoryBusWidthBits: DeviceAttribute = DeviceAttribute::GlobalMemoryBusWidth;
+    /// The old name of [`DeviceAttribute::L2CacheSize`].
+    #[deprecated(since = "0.2.0", note = "it is `L2CacheSize`")]
+    pub const L2CacheBytes: DeviceAttribute = DeviceAttribute::L2CacheSize;
+}
+
 /// An opaque library of the context-independent loading API.
 #[repr(C)]
 #[derive(Debug)]
@@ -26,19 +121,19 @@ pub struct CUkern_st {
 /// A handle to a kernel of a library (`cuLibraryGetKernel`).
 pub type CUkernel = *mut CUkern_st;
 
-/// What a context is made with (`CUctxCreateParams`).
+/// Parameters of a new context (`CUctxCreateParams`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct ContextParameters {
     /// `num_execution_affinities` of them, or null.
     pub execution_affinities: *mut crate::raw::CUexecAffinityParam,
-    /// How many follow `execution_affinities`.
+    /// The number of `execution_affinities`.
     pub num_execution_affinities: c_int,
     /// Parameters of sharing with graphics, or null.
     pub graphics: *mut std::ffi::c_void,
 }
 
-/// What came of replacing a graph's work (`CUgraphExecUpdateResultInfo`).
+/// The outcome of replacing a graph's work (`CUgraphExecUpdateResultInfo`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct GraphUpdate {
@@ -98,7 +193,7 @@ pub struct LaunchAttribute {
     pub id: c_uint,
     /// Aligns the value as the header does.
     pub pad: [u8; 4],
-    /// What the attribute is set to.
+    /// The attribute's value.
     pub value: LaunchAttributeValue,
 }
 
@@ -137,7 +232,7 @@ pub struct LaunchConfig {
     pub stream: CUstream,
     /// `num_attributes` attributes, or null.
     pub attributes: *mut LaunchAttribute,
-    /// How many attributes follow `attributes`.
+    /// The number of `attributes`.
     pub num_attributes: c_uint,
 }
 

@@ -3,8 +3,8 @@
 use cuda_driver::CudaVersion;
 use cuda_driver::api::Symbol;
 
-/// What `cudaTypedefs.h` of CUDA 13.0 says: it names the type of a function after the version that introduced it, as in
-/// `PFN_cuLaunchKernelEx_v11060`.
+/// The dates in `cudaTypedefs.h` of CUDA 13.0: it names the type of a function after the version that introduced it, as
+/// in `PFN_cuLaunchKernelEx_v11060`.
 const HEADER: &[(&str, u32, u32)] = &[
     ("cuModuleGetLoadingMode", 11, 7),
     ("cuStreamWaitValue32_v2", 11, 7),

@@ -1,4 +1,4 @@
-//! What may be passed to a kernel: its signature decides, when the program is compiled.
+//! Arguments of a kernel: its signature decides, when the program is compiled.
 
 use crate::stored::Half;
 use crate::view::{DevicePtr, DevicePtrMut, Part, PartMut};
@@ -45,7 +45,7 @@ impl ArgumentList {
     }
 }
 
-/// What may be passed for a kernel parameter of type `P`.
+/// A value that may be passed for a kernel parameter of type `P`.
 ///
 /// Values are passed as themselves: scalars, arrays of them, and any type of yours that is [`ByValue`](cuda_std::kernel::ByValue). Device memory is
 /// passed as a reference to cust's buffers, as a [`Part`](crate::Part) of one, as a [`DevicePtr`](crate::DevicePtr) or as a [`DevicePointer`].
@@ -59,7 +59,7 @@ impl ArgumentList {
     note = "a kernel's `*const T` and `&[T]` take `&DeviceBuffer<T>`, its `*mut T` and `PerThread<T>` take `&mut DeviceBuffer<T>`, a value takes a value of the same type; a structure of yours needs `#[derive(Argument)]`"
 )]
 pub unsafe trait Argument<P> {
-    /// How many dimensions a launch may have that passes this.
+    /// The most dimensions of a launch that passes this.
     const MOST_DIMENSIONS: usize = 3;
 
     /// Appends the value.
@@ -120,7 +120,7 @@ unsafe impl<T> Argument<*const T> for DevicePtrMut<'_, T> {
     }
 }
 
-/// What gives access to device memory: where it is, and how many elements it has.
+/// A holder of device memory: its address and number of elements.
 trait Memory {
     fn place(&self) -> (u64, usize);
 }
@@ -190,7 +190,7 @@ macro_rules! argument {
     ([$($generics:tt)*] $memory:ty as $parameter:ty) => {};
 }
 
-/// What a kernel may read.
+/// Implements arguments that a kernel may read.
 macro_rules! readable {
     ($([$($generics:tt)*] $memory:ty as $element:ty $(, $safe:ident)?;)*) => {$(
         argument!(pointer [$($generics)*] $memory as *const $element,);
@@ -210,7 +210,7 @@ readable! {
     [] Part<'_, Half<bf16>> as bf16, safe;
 }
 
-/// What threads may write their own elements of.
+/// Implements arguments of which each thread may write its own elements.
 macro_rules! writable {
     ($([$($generics:tt)*] $memory:ty as $element:ty $(, $safe:ident)?;)*) => {$(
         argument!(pointer [$($generics)*] $memory as *mut $element,);
@@ -289,7 +289,7 @@ memory!(DevicePtr DevicePtrMut Part PartMut; DeviceBuffer DeviceSlice);
     note = "the arguments are `{Self}`: one for each parameter, in a tuple (`(a,)` if there is one)"
 )]
 pub trait Arguments<F> {
-    /// How many dimensions a launch may have that passes them.
+    /// The most dimensions of a launch that passes them.
     const MOST_DIMENSIONS: usize;
 
     /// The values in order.
@@ -370,7 +370,7 @@ mod tests {
     use super::*;
     use cuda_std::kernel::ByValue;
 
-    /// What a user shares with a kernel: 4 bytes, 4 of padding, 8 bytes.
+    /// A value that a user shares with a kernel: 4 bytes, 4 of padding, 8 bytes.
     #[derive(Clone, Copy)]
     #[repr(C)]
     struct Own {

@@ -1,6 +1,6 @@
 //! Which device answers: a GPU, or the virtual one.
 
-use crate::error::GpuError;
+use crate::error::{GpuError, NoDriver};
 use std::str::FromStr;
 
 /// The profile of the virtual device when none is named.
@@ -117,7 +117,7 @@ impl Choice {
 /// # Errors
 /// [`GpuError::NoDriver`].
 pub fn device_count() -> Result<u32, GpuError> {
-    let info = cuda_driver::status().map_err(|error| GpuError::NoDriver(error.to_string()))?;
+    let info = cuda_driver::status().map_err(NoDriver::from)?;
     Ok(u32::try_from(info.device_count).unwrap_or(0))
 }
 
@@ -170,5 +170,14 @@ mod tests {
         ] {
             assert!(wrong.parse::<Choice>().is_err(), "{wrong}");
         }
+    }
+
+    #[cfg(feature = "virtual")]
+    #[test]
+    fn the_reason_of_a_device_that_cannot_be_is_a_value() {
+        let opened = crate::Gpu::open(&Choice::Virtual("z9".to_owned()), &[]);
+        let error = opened.expect_err("there is no such profile");
+        let reason = GpuError::NoDriver(NoDriver::Choice(ChoiceError::Profile(error.to_string())));
+        assert_eq!(format!("{error:?}"), format!("{reason:?}"));
     }
 }

@@ -1,5 +1,7 @@
-//! What can go wrong on the device, each as one sentence with its cause and its fix.
+//! Errors of the device, each one sentence with its cause and its fix.
 
+use crate::choice::ChoiceError;
+use cuda_driver::DriverError;
 use cust::error::CudaError;
 use std::path::PathBuf;
 
@@ -10,9 +12,9 @@ pub type Result<T, E = GpuError> = std::result::Result<T, E>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GpuError {
-    /// There is no usable driver; the text says what is missing and what to do.
-    #[error("{0}")]
-    NoDriver(String),
+    /// There is no usable driver.
+    #[error(transparent)]
+    NoDriver(#[from] NoDriver),
     /// The driver has no such device.
     #[error(
         "there is no GPU {ordinal}: the driver has {count} device(s); choose another with gpu:N"
@@ -20,7 +22,7 @@ pub enum GpuError {
     NoDevice {
         /// The device asked for.
         ordinal: u32,
-        /// How many there are.
+        /// The number of devices.
         count: u32,
     },
     /// The device is older than the oldest kernels.
@@ -46,7 +48,7 @@ pub enum GpuError {
     Ptx {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         cause: String,
     },
     /// The virtual device was not compiled in.
@@ -69,7 +71,7 @@ pub enum GpuError {
     Refused {
         /// The kernel and its launch configuration.
         launch: String,
-        /// What is wrong with it.
+        /// The fault.
         cause: String,
     },
     /// The events around what streams did say nothing.
@@ -102,7 +104,7 @@ pub enum GpuError {
     /// An error of what cust lacks.
     #[error("{doing} failed: {cause}")]
     Extension {
-        /// What was being done.
+        /// The action that failed.
         doing: &'static str,
         /// The reason.
         cause: cust_ext::Error,
@@ -110,11 +112,27 @@ pub enum GpuError {
     /// Any other error of the driver.
     #[error("{doing} failed: {cause}")]
     Driver {
-        /// What was being done.
+        /// The action that failed.
         doing: &'static str,
         /// The driver's reason.
         cause: CudaError,
     },
+}
+
+/// The reason why no driver answers: what is missing and what to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoDriver {
+    /// The machine's driver cannot be used, or another one answers already.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+    /// The choice of a device names none.
+    #[error(transparent)]
+    Choice(#[from] ChoiceError),
+    /// Another virtual device is running.
+    #[cfg(feature = "virtual")]
+    #[error(transparent)]
+    Start(#[from] virtual_gpu::StartError),
 }
 
 impl GpuError {

@@ -1,7 +1,7 @@
 //! A device that has been opened, with kernels loaded on it and a stream.
 
 use crate::choice::{Choice, DEFAULT_PROFILE};
-use crate::error::GpuError;
+use crate::error::{GpuError, NoDriver};
 use crate::image::Image;
 use crate::kernels::Kernels;
 use crate::origin::Origin;
@@ -13,11 +13,11 @@ use crate::twin::Twin;
 use crate::virtual_device::VirtualDevice;
 use cuda_driver::{DriverError, OperationRecord};
 use cust::context::{Context, CurrentContext};
-use cust::device::{Device, DeviceAttribute};
+use cust::device::Device;
 use cust::memory::mem_get_info;
 use cust::module::Module;
 use cust::stream::Stream;
-use cust_ext::device::Attribute;
+use cust_ext::device::DeviceAttribute;
 use cust_ext::device::in_context;
 use cust_ext::graph::{CaptureMode, ExecutableGraph, capture};
 use cust_ext::stream::non_blocking;
@@ -37,7 +37,7 @@ pub struct Gpu {
     stream: Stream,
     /// Stay loaded if a graph has some.
     kernels: ManuallyDrop<Kernels>,
-    /// Whether [`Gpu::record`] made a graph.
+    /// True once [`Gpu::record`] made a graph.
     recorded: Cell<bool>,
     device: Device,
     image: &'static Image,
@@ -48,7 +48,7 @@ pub struct Gpu {
     context: ManuallyDrop<Context>,
 }
 
-/// What the driver says of a device.
+/// Facts of a device, as the driver gives them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeviceFacts {
     /// The name.
@@ -87,7 +87,7 @@ impl Gpu {
     /// As for [`Gpu::open`].
     pub fn auto(images: &'static [Image]) -> Result<Gpu, GpuError> {
         let choice = Choice::from_environment();
-        Gpu::open(&choice.map_err(|error| GpuError::NoDriver(error.to_string()))?, images)
+        Gpu::open(&choice.map_err(NoDriver::from)?, images)
     }
 
     /// Opens the chosen device and loads the newest kernels among `images` that it can run, or those of the file that
@@ -166,7 +166,7 @@ impl Gpu {
                 Ok(_) => Origin::gpu(0, "found by the driver"),
                 // What the user asked for is not replaced by something else.
                 Err(error @ DriverError::ChosenLibraryUnusable { .. }) => {
-                    return Err(GpuError::NoDriver(error.to_string()));
+                    return Err(NoDriver::from(error).into());
                 }
                 Err(error) => {
                     let why = format!("because there is {}", first_clause(&error.to_string()));
@@ -191,8 +191,7 @@ impl Gpu {
         images: &'static [Image],
         fresh: Option<&'static Image>,
     ) -> Result<Gpu, GpuError> {
-        let driver =
-            cuda_driver::status().map_err(|error| GpuError::NoDriver(error.to_string()))?;
+        let driver = cuda_driver::status().map_err(NoDriver::from)?;
         cust::init(cust::CudaFlags::empty())
             .map_err(|error| GpuError::driver("initializing the driver", error))?;
         let count =
@@ -203,11 +202,7 @@ impl Gpu {
         }
         let device = Device::get_device(ordinal)
             .map_err(|error| GpuError::driver("opening the device", error))?;
-        let attribute = |attribute| {
-            device
-                .get_attribute(attribute)
-                .map_err(|error| GpuError::driver("asking for an attribute", error))
-        };
+        let attribute = |attribute| cust_ext::device::attribute(&device, attribute);
         let major = attribute(DeviceAttribute::ComputeCapabilityMajor)?;
         let minor = attribute(DeviceAttribute::ComputeCapabilityMinor)?;
         let capability = u32::try_from(major * 10 + minor).unwrap_or(0);
@@ -258,7 +253,7 @@ impl Gpu {
                 ordinal,
                 reason: format!("a peer of device {}", self.origin.ordinal),
                 #[cfg(feature = "virtual")]
-                virtual_device: self.virtual_device().map(VirtualDevice::again),
+                virtual_device: self.virtual_device().map(VirtualDevice::clone_handle),
             };
             Gpu::on_device(origin, self.images, Image::from_environment()?)
         };
@@ -299,9 +294,9 @@ impl Gpu {
     }
 
     /// Returns whether launches are recorded and not executed, so that they access no memory.
-    pub(crate) fn executes_nothing(&self) -> bool {
+    pub(crate) fn is_dry_run(&self) -> bool {
         #[cfg(feature = "virtual")]
-        return self.virtual_device().is_some_and(VirtualDevice::executes_nothing);
+        return self.virtual_device().is_some_and(VirtualDevice::is_dry_run);
         #[cfg(not(feature = "virtual"))]
         false
     }
@@ -321,7 +316,7 @@ impl Gpu {
     /// # Errors
     /// The driver's.
     pub fn multiprocessors(&self) -> Result<u32, GpuError> {
-        self.attribute(Attribute::MultiprocessorCount)
+        self.attribute(DeviceAttribute::MultiprocessorCount)
     }
 
     /// The most dynamic shared memory that a block may ask for, bytes.
@@ -329,10 +324,10 @@ impl Gpu {
     /// # Errors
     /// The driver's.
     pub fn shared_bytes_per_block(&self) -> Result<u32, GpuError> {
-        self.attribute(Attribute::MaxSharedMemoryPerBlockOptIn)
+        self.attribute(DeviceAttribute::MaxSharedMemoryPerBlockOptIn)
     }
 
-    pub(crate) fn attribute(&self, attribute: Attribute) -> Result<u32, GpuError> {
+    pub(crate) fn attribute(&self, attribute: DeviceAttribute) -> Result<u32, GpuError> {
         // No count and no size is negative.
         Ok(cust_ext::device::attribute(&self.device, attribute)?.cast_unsigned())
     }
@@ -372,11 +367,7 @@ impl Gpu {
     /// # Errors
     /// The driver's.
     pub fn facts(&self) -> Result<DeviceFacts, GpuError> {
-        let attribute = |attribute| {
-            self.device
-                .get_attribute(attribute)
-                .map_err(|error| GpuError::driver("asking for an attribute", error))
-        };
+        let attribute = |attribute| cust_ext::device::attribute(&self.device, attribute);
         Ok(DeviceFacts {
             name: self
                 .device
@@ -439,12 +430,12 @@ impl Gpu {
         let _ = in_context(&self.context, CurrentContext::synchronize);
     }
 
-    /// From here on what streams do is recorded, for [`Gpu::take_operations`]: by the virtual device, or by events
+    /// From here on what streams do is recorded, for [`Gpu::drain_operations`]: by the virtual device, or by events
     /// around each operation, which take time themselves.
     pub fn watch_operations(&self) {
         #[cfg(feature = "virtual")]
         if let Some(device) = self.virtual_device() {
-            device.take_operations();
+            device.drain_operations();
             return;
         }
         cuda_driver::record_operations();
@@ -454,13 +445,22 @@ impl Gpu {
     ///
     /// # Errors
     /// The driver's.
-    pub fn take_operations(&self) -> Result<Vec<OperationRecord>, GpuError> {
+    pub fn drain_operations(&self) -> Result<Vec<OperationRecord>, GpuError> {
         #[cfg(feature = "virtual")]
         if let Some(device) = self.virtual_device() {
-            return Ok(device.take_operations());
+            return Ok(device.drain_operations());
         }
         self.synchronize()?;
         cuda_driver::recorded_operations().map_err(GpuError::Unrecorded)
+    }
+
+    /// The old name of [`Self::drain_operations`].
+    ///
+    /// # Errors
+    /// The driver's.
+    #[deprecated(since = "0.2.0", note = "it is `drain_operations`")]
+    pub fn take_operations(&self) -> Result<Vec<OperationRecord>, GpuError> {
+        self.drain_operations()
     }
 
     /// Leaves L2 as it is by default: nothing set aside, no window on the stream, no line that persists. Returns the

@@ -1,4 +1,4 @@
-//! What the host tells the virtual device of its own accesses to memory, which no call of the driver shows.
+//! Accesses of the host to memory, told to the virtual device, which no call of the driver shows.
 
 use crate::gpu::Gpu;
 

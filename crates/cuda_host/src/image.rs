@@ -20,7 +20,7 @@ pub struct Image {
     pub capability: u32,
     /// The PTX.
     pub text: &'static str,
-    /// What each kernel in it consists of.
+    /// Facts of each of its kernels.
     pub kernels: &'static [KernelFacts],
     /// The compiler that made it.
     pub compiler: &'static str,
@@ -33,7 +33,7 @@ pub struct Image {
 pub struct KernelFacts {
     /// The kernel's name.
     pub kernel: &'static str,
-    /// How often each memory, barrier, warp and multiply-add instruction occurs.
+    /// The number of each memory, barrier, warp and multiply-add instruction.
     pub instructions: &'static [(&'static str, usize)],
     /// Bytes of static shared memory per block.
     pub shared_bytes: usize,

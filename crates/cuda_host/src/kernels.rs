@@ -33,7 +33,7 @@ struct Prepared {
 /// The texts that were loaded, which a program carries until it ends.
 static PREPARED: Mutex<Vec<&'static Prepared>> = Mutex::new(Vec::new());
 
-/// What the device build recorded of a kernel.
+/// The device build's record of a kernel.
 #[derive(Clone)]
 struct Record {
     name: &'static str,

@@ -10,7 +10,7 @@ use cust::context::CurrentContext;
 use cust::function::{BlockSize, GridSize};
 use cust::memory::DeviceCopy;
 use cust::stream::Stream;
-use cust_ext::device::Attribute;
+use cust_ext::device::DeviceAttribute;
 use cust_ext::launch::Launch;
 use cust_ext::symbol::symbol;
 use std::cell::RefCell;
@@ -23,7 +23,7 @@ pub struct Launcher<'a> {
     gpu: &'a Gpu,
     kernels: &'a Kernels,
     stream: &'a Stream,
-    /// What was launched, each once, for the message of a fault that surfaces later.
+    /// Launches, each once, for the message of a fault that surfaces later.
     launched: RefCell<Vec<Launched>>,
 }
 
@@ -288,7 +288,7 @@ impl<'a> Launcher<'a> {
             threads,
             dynamic_shared_bytes as usize,
         )?;
-        let most = self.gpu.attribute(Attribute::MaxThreadsPerMultiprocessor)?;
+        let most = self.gpu.attribute(DeviceAttribute::MaxThreadsPerMultiprocessor)?;
         let is_known = self.gpu.image().facts(kernel).is_some_and(|it| it.registers.is_some());
         Ok(Some(LaunchResources {
             registers: info.registers,
@@ -303,7 +303,7 @@ impl<'a> Launcher<'a> {
     }
 }
 
-/// What a launch takes of a multiprocessor.
+/// A launch's share of a multiprocessor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LaunchResources {
     /// Registers per thread.

@@ -1,4 +1,4 @@
-//! What a program needs to launch kernels that are written in Rust: a device, the PTX that fits it, memory in order, and
+//! Launches of kernels written in Rust: a device, the PTX that fits it, memory in order, and
 //! launches that are checked when they are compiled.
 //!
 //! Buffers, streams and events are those of `cuda_host::cust`: the published crate with the feature `cust`, else
@@ -65,11 +65,13 @@ mod virtual_device;
 pub use argument::{Argument, ArgumentList, Arguments, SafeArgument, SafeArguments};
 pub use choice::{Choice, ChoiceError, DEVICE_VARIABLE, device_count};
 // The 16-bit floats of kernels, for hosts that name them.
+/// The reason why there is no usable driver.
+pub use cuda_driver::DriverError;
 pub use cuda_driver::{OperationKind, OperationRecord};
 pub use cuda_std::{bf16, f16};
 #[cfg(feature = "cust")]
 pub use cust;
-pub use error::GpuError;
+pub use error::{GpuError, NoDriver};
 pub use gpu::{DeviceFacts, Gpu};
 pub use image::{Image, KernelFacts, PTX_VARIABLE};
 pub use kernels::Kernels;

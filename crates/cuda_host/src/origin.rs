@@ -1,7 +1,9 @@
 //! Which device a choice came to, and how a virtual one is started.
 
 #[cfg(feature = "virtual")]
-use crate::error::GpuError;
+use crate::choice::ChoiceError;
+#[cfg(feature = "virtual")]
+use crate::error::{GpuError, NoDriver};
 #[cfg(feature = "virtual")]
 use crate::image::Image;
 #[cfg(feature = "virtual")]
@@ -13,11 +15,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[cfg(feature = "virtual")]
 use virtual_gpu::{Options, Topology};
 
-/// Whether a program is tested: then every device that is opened is the virtual one with all checks.
+/// True while a program is tested: then every device that is opened is the virtual one with all checks.
 #[cfg(feature = "virtual")]
 static CHECKED: AtomicBool = AtomicBool::new(false);
 
-/// What a choice came to.
+/// The outcome of a choice.
 pub(crate) struct Origin {
     pub(crate) ordinal: u32,
     pub(crate) reason: String,
@@ -56,7 +58,8 @@ pub(crate) fn start(
     options: Options,
     images: &'static [Image],
 ) -> Result<Origin, GpuError> {
-    start_machine(topology(name).map_err(GpuError::NoDriver)?, why, options, images)
+    let machine = topology(name).map_err(|why| NoDriver::from(ChoiceError::Profile(why)))?;
+    start_machine(machine, why, options, images)
 }
 
 /// As [`start`], with the machine itself.

@@ -111,7 +111,7 @@ impl Launcher<'_> {
         let (x, y, z) = kernel.block();
         let block = BlockSize { x, y, z };
         // A launch that only tells how it would be may name memory of another size.
-        if !self.gpu().executes_nothing()
+        if !self.gpu().is_dry_run()
             && let Some(cause) = broken(kernel, &grid, &block, &arguments)
         {
             let launch = format!(

@@ -1,4 +1,5 @@
-//! What a buffer holds for a value of the host: the value itself, or a 16-bit float in a type that buffers take.
+//! The form in which a buffer holds a value of the host: the value itself, or a 16-bit float in a type that buffers
+//! take.
 
 use bytemuck::{AnyBitPattern, NoUninit, Pod, Zeroable};
 use cuda_std::{bf16, f16};
@@ -12,9 +13,9 @@ use cust::memory::DeviceCopy;
 #[repr(transparent)]
 pub struct Half<T>(pub T);
 
-/// What a buffer holds, with what it is on the host.
+/// A value in a buffer, with its type on the host.
 pub trait Stored: DeviceCopy + NoUninit + AnyBitPattern {
-    /// What it is on the host.
+    /// Its type on the host.
     type Value: Copy;
 
     /// Gives the value.

@@ -23,7 +23,7 @@ static DEVICE: Mutex<()> = Mutex::new(());
 /// A virtual GPU that a test has for itself.
 ///
 /// When it is dropped, the test fails if a kernel raced, read what nobody had written, or missed a barrier, or if the host
-/// misused memory. A test that has failed already prints them. [`TestGpu::take_hazards`] is for tests that expect that.
+/// misused memory. A test that has failed already prints them. [`TestGpu::drain_hazards`] is for tests that expect that.
 #[derive(Debug)]
 pub struct TestGpu {
     /// Dropped before the turn ends.
@@ -44,8 +44,8 @@ pub fn gpu(images: &'static [Image]) -> TestGpu {
         .unwrap_or_else(|error| panic!("the virtual GPU does not start: {error}"));
     if let Some(device) = gpu.virtual_device() {
         // What a test before this one left.
-        device.take_launches();
-        device.take_misuse();
+        device.drain_launches();
+        device.drain_misuse();
     }
     TestGpu { gpu, _turn: turn }
 }
@@ -85,9 +85,15 @@ pub fn exclusive() -> MutexGuard<'static, ()> {
 impl TestGpu {
     /// The hazards and mistakes since the last call, each as a sentence with its line. Waits for the device first: what
     /// is still enqueued may be a part of one.
-    pub fn take_hazards(&self) -> Vec<String> {
+    pub fn drain_hazards(&self) -> Vec<String> {
         self.gpu.wait();
         mistakes()
+    }
+
+    /// The old name of [`Self::drain_hazards`].
+    #[deprecated(since = "0.2.0", note = "it is `drain_hazards`")]
+    pub fn take_hazards(&self) -> Vec<String> {
+        self.drain_hazards()
     }
 }
 
@@ -101,7 +107,7 @@ impl Deref for TestGpu {
 
 impl Drop for TestGpu {
     fn drop(&mut self) {
-        fail(self.take_hazards());
+        fail(self.drain_hazards());
     }
 }
 

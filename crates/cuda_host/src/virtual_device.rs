@@ -1,6 +1,6 @@
 //! The virtual device: what it can be asked that a GPU cannot.
 
-use crate::error::GpuError;
+use crate::error::{GpuError, NoDriver};
 use crate::image::KernelFacts;
 use cust::stream::Stream;
 use simt::Watched;
@@ -38,25 +38,22 @@ pub struct VirtualDevice {
     /// The machine as it was started.
     pub(crate) machine: Topology,
     pub(crate) options: Options,
-    /// Whether launches are recorded only.
-    executes_nothing: Cell<bool>,
+    /// True while launches are recorded only.
+    is_dry_run: Cell<bool>,
 }
 
 impl VirtualDevice {
     /// Starts a virtual machine and makes it answer the driver's calls.
     pub(crate) fn start(machine: Topology, options: Options) -> Result<VirtualDevice, GpuError> {
-        let fail = |error: String| GpuError::NoDriver(error);
-        let gpu =
-            VirtualGpu::start(machine.clone(), options).map_err(|error| fail(error.to_string()))?;
-        cuda_driver::select(cuda_driver::Backend::Table(gpu))
-            .map_err(|error| fail(error.to_string()))?;
-        Ok(VirtualDevice { machine, options, executes_nothing: Cell::new(false) })
+        let gpu = VirtualGpu::start(machine.clone(), options).map_err(NoDriver::from)?;
+        cuda_driver::select(cuda_driver::Backend::Table(gpu)).map_err(NoDriver::from)?;
+        Ok(VirtualDevice { machine, options, is_dry_run: Cell::new(false) })
     }
 
     /// The same device: all of a machine are one here.
-    pub(crate) fn again(&self) -> VirtualDevice {
+    pub(crate) fn clone_handle(&self) -> VirtualDevice {
         let (machine, options) = (self.machine.clone(), self.options);
-        VirtualDevice { machine, options, executes_nothing: Cell::new(false) }
+        VirtualDevice { machine, options, is_dry_run: Cell::new(false) }
     }
 
     /// Says what NVIDIA's assembler gave kernels, as far as that is known: it decides how many blocks fit.
@@ -76,8 +73,14 @@ impl VirtualDevice {
     }
 
     /// Returns what ran since the last call.
-    pub fn take_launches(&self) -> Vec<LaunchRecord> {
+    pub fn drain_launches(&self) -> Vec<LaunchRecord> {
         virtual_gpu::launches()
+    }
+
+    /// The old name of [`Self::drain_launches`].
+    #[deprecated(since = "0.2.0", note = "it is `drain_launches`")]
+    pub fn take_launches(&self) -> Vec<LaunchRecord> {
+        self.drain_launches()
     }
 
     /// The launches that `enqueue` puts on a stream, none of which is executed.
@@ -101,8 +104,8 @@ impl VirtualDevice {
 
         virtual_gpu::launches();
         virtual_gpu::skip_kernels(true);
-        self.executes_nothing.set(true);
-        let executing = Executing(&self.executes_nothing);
+        self.is_dry_run.set(true);
+        let executing = Executing(&self.is_dry_run);
         enqueue()?;
         stream.synchronize().map_err(GpuError::from)?;
         drop(executing);
@@ -110,8 +113,8 @@ impl VirtualDevice {
     }
 
     /// Returns whether launches are recorded only, see [`Self::without_executing`].
-    pub(crate) fn executes_nothing(&self) -> bool {
-        self.executes_nothing.get()
+    pub(crate) fn is_dry_run(&self) -> bool {
+        self.is_dry_run.get()
     }
 
     /// Forgets that a kernel failed: later launches run, which on a GPU no launch of this process would. For tests that
@@ -126,8 +129,14 @@ impl VirtualDevice {
     }
 
     /// Returns what was done since the last call, and when, the host's calls among it.
-    pub fn take_operations(&self) -> Vec<OperationRecord> {
+    pub fn drain_operations(&self) -> Vec<OperationRecord> {
         virtual_gpu::operations()
+    }
+
+    /// The old name of [`Self::drain_operations`].
+    #[deprecated(since = "0.2.0", note = "it is `drain_operations`")]
+    pub fn take_operations(&self) -> Vec<OperationRecord> {
+        self.drain_operations()
     }
 
     /// The clock, which sees calls of the driver only, moves on by the time that the host takes to read this memory.
@@ -148,8 +157,14 @@ impl VirtualDevice {
     /// Mistakes of the host's since the last call: use after free, a copy past an allocation, host memory that changed too
     /// early. Each has its kind, and is a sentence with its call and, where it is known, its line. Advice is left out,
     /// such as on asynchronous copies of pageable memory, which only cost time.
-    pub fn take_misuse(&self) -> Vec<Misuse> {
+    pub fn drain_misuse(&self) -> Vec<Misuse> {
         misuses().collect()
+    }
+
+    /// The old name of [`Self::drain_misuse`].
+    #[deprecated(since = "0.2.0", note = "it is `drain_misuse`")]
+    pub fn take_misuse(&self) -> Vec<Misuse> {
+        self.drain_misuse()
     }
 }
 
@@ -157,7 +172,7 @@ fn misuses() -> impl Iterator<Item = Misuse> {
     virtual_gpu::misuse().into_iter().filter(|mistake| !mistake.kind.is_advice())
 }
 
-/// The sentences of [`VirtualDevice::take_misuse`].
+/// The sentences of [`VirtualDevice::drain_misuse`].
 pub(crate) fn mistakes() -> Vec<String> {
     misuses().map(|mistake| mistake.to_string()).collect()
 }

@@ -66,7 +66,7 @@ fn a_launch_comes_after_what_runs_on_the_default_stream() {
     assert_eq!(gpu.download(&values).expect("it can be read"), [1; 64]);
     let zeros = DeviceBuffer::<u32>::zeroed(64).expect("it fits");
     assert_eq!(gpu.download(&zeros).expect("it can be read"), [0; 64]);
-    assert_eq!(gpu.take_hazards(), [""; 0]);
+    assert_eq!(gpu.drain_hazards(), [""; 0]);
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn a_launch_that_nobody_orders_is_found() {
     // SAFETY: nothing is unsound on the virtual device; what is not ordered is what the test is for.
     unsafe { launcher.enqueue(INCREMENT, 1, (&mut values,)) }.expect("it is enqueued");
     launcher.finish().expect("it runs");
-    let said = gpu.take_hazards();
+    let said = gpu.drain_hazards();
     assert!(said[0].contains("this may run before an earlier cuMemsetD8_v2"), "{said:#?}");
 }
 
@@ -116,7 +116,7 @@ fn a_copy_that_may_not_have_arrived_is_found() {
             // SAFETY: nothing is unsound on the virtual device; what is not ordered is what the test is for.
             unsafe { launcher.enqueue(INCREMENT, 1, (&mut values,)) }.expect("it is enqueued");
             launcher.finish().expect("it runs");
-            let said = gpu.take_hazards();
+            let said = gpu.drain_hazards();
             let expected = usize::from(is_early && !waits);
             assert_eq!(said.len(), expected, "{said:#?}");
             assert!(said.iter().all(|one| one.contains("an earlier cuMemcpyHtoD_v2")), "{said:#?}");
@@ -126,14 +126,14 @@ fn a_copy_that_may_not_have_arrived_is_found() {
     }
     let mut values = DeviceBuffer::from_slice(&[4_u32; 64]).expect("it fits");
     gpu.launcher().run(INCREMENT, 1, (&mut values,)).expect("it runs");
-    assert_eq!(gpu.take_hazards(), [""; 0]);
+    assert_eq!(gpu.drain_hazards(), [""; 0]);
     // The copy returns at once; nothing but the device waits for it.
     let mut target = gpu.zeroed::<u32>(64).expect("it fits");
     target.copy_from(&*values).expect("it is as long");
     // SAFETY: as above.
     unsafe { launcher.enqueue(INCREMENT, 1, (&mut target,)) }.expect("it is enqueued");
     gpu.synchronize().expect("it runs");
-    let said = gpu.take_hazards();
+    let said = gpu.drain_hazards();
     assert!(said.len() == 1 && said[0].contains("an earlier cuMemcpyDtoD_v2"), "{said:#?}");
 }
 
@@ -145,7 +145,7 @@ fn a_copy_that_does_not_wait_for_a_launch_is_found() {
     // SAFETY: as above.
     unsafe { launcher.enqueue(INCREMENT, 1, (&mut values,)) }.expect("it is enqueued");
     values.copy_to(&mut [0; 64]).expect("it can be read");
-    let said = gpu.take_hazards();
+    let said = gpu.drain_hazards();
     assert!(
         said.len() == 1
             && said[0]
@@ -171,7 +171,7 @@ fn a_grid_of_no_blocks_does_nothing() {
     let gpu = testing::gpu(IMAGES);
     let mut none = gpu.upload(&[0_u32; 0]).expect("it has no bytes");
     gpu.launcher().run(INCREMENT, 0, (&mut none,)).expect("there is nothing to do");
-    assert!(gpu.virtual_device().expect("it is one").take_launches().is_empty());
+    assert!(gpu.virtual_device().expect("it is one").drain_launches().is_empty());
 }
 
 #[test]
@@ -206,12 +206,12 @@ fn a_scope_launches_without_waiting_and_in_order() {
     .expect("it runs");
     assert_eq!(*result, [42; 64]);
     assert_eq!(gpu.download(&y).expect("it can be read"), [1; 64]);
-    assert_eq!(gpu.take_hazards(), [""; 0]);
+    assert_eq!(gpu.drain_hazards(), [""; 0]);
 
     let error = one.scope(|scope| scope.launch(token("nowhere"), 1, (&mut scope.lend(&mut x)?,)));
     let said = error.unwrap_err().to_string();
     assert!(said.contains("nowhere<<<(1, 1, 1), (64, 1, 1), 0 B>>> failed"), "{said}");
-    gpu.take_hazards();
+    gpu.drain_hazards();
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn a_fault_of_one_test_is_none_of_the_next() {
     let gpu = testing::gpu(IMAGES);
     let mut values = gpu.zeroed::<u32>(64).expect("it fits");
     gpu.launcher().run(token("nowhere"), 1, (&mut values,)).expect_err("the address is nothing's");
-    gpu.take_hazards();
+    gpu.drain_hazards();
     drop((values, gpu));
     let gpu = testing::gpu(IMAGES);
     let mut values = gpu.zeroed::<u32>(64).expect("the device works");

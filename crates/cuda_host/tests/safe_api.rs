@@ -208,7 +208,7 @@ fn a_cell_that_nobody_wrote_is_reported() {
     let gpu = checked_gpu();
     let mut out = buffer(&[0_u32; 32]);
     gpu.launcher().run(attacks::reads_the_unwritten, 1, (&buffer(&[1; 64]), &mut out)).unwrap();
-    let hazards = gpu.take_hazards();
+    let hazards = gpu.drain_hazards();
     assert!(hazards.iter().any(|it| it.contains("UninitializedShared")), "{hazards:?}");
 }
 

@@ -1,4 +1,4 @@
-//! What a test's device and a checked launch find, each with a correct control.
+//! Findings of a test's device and of a checked launch, each with a correct control.
 
 use cuda_host::{Image, testing};
 use cuda_std::kernel::{Kernel, SafeKernel};
@@ -120,7 +120,7 @@ fn a_kernel_that_waits_for_the_grid_needs_a_cooperative_launch() {
     let mut values = DeviceBuffer::from_slice(&[7_u32; 4]).expect("it fits");
     // SAFETY: a block stores to its own word.
     unsafe { launcher.launch(kernel, 4, 1, 0, (&mut values,)) }.expect_err("it is not cooperative");
-    let said = gpu.take_hazards();
+    let said = gpu.drain_hazards();
     assert!(said.len() == 1 && said[0].contains("`Launcher::launch_cooperative`"), "{said:#?}");
 
     // SAFETY: as above.

@@ -1,6 +1,6 @@
 //! Refuses, at compile time, instructions that the target does not have.
 
-/// What [`require`] is given for compute capability 9.0 and no newer one.
+/// The argument of [`require`] for compute capability 9.0 and no newer one.
 pub(crate) const ONLY_90: u32 = 9000;
 
 /// Fails the build where the caller is compiled for the device with an older compute capability

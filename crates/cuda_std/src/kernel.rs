@@ -209,7 +209,7 @@ pub const fn check_slice_element<T>() {}
 #[doc(hidden)]
 pub const fn check_field<T: ByValue>() {}
 
-/// What a kernel may take by value and the host may pass: both see the same bytes.
+/// A value that a kernel may take and the host may pass: both see the same bytes.
 ///
 /// Scalars, [`crate::half`]'s floats and arrays of these are. A structure of yours derives it:
 ///
@@ -239,7 +239,7 @@ macro_rules! by_value {
     )*};
 }
 
-/// What a kernel may take as it is: a value of bytes, or a handle that only the host can make.
+/// A parameter that a kernel takes as it is: a value of bytes, or a handle that only the host can make.
 ///
 /// # Safety
 /// As for [`ByValue`], but not every bytes need to be a value.
@@ -259,7 +259,7 @@ unsafe impl<T: ByValue> Parameter for T {}
 /// # Safety
 /// The kernels have a static of this name and type, and any bytes of the type are a value of it.
 pub unsafe trait Symbol {
-    /// What the host writes.
+    /// The type that the host writes.
     type Value: 'static;
     /// The name in PTX.
     const NAME: &'static str;

@@ -98,7 +98,7 @@ macro_rules! device_copy {
     ($name:ident) => {};
 }
 
-/// What most kernels use. [`GpuFloat`] is not in rust-cuda's.
+/// Names that most kernels use. [`GpuFloat`] is not in rust-cuda's.
 pub mod prelude {
     pub use alloc::borrow::ToOwned;
     pub use alloc::boxed::Box;

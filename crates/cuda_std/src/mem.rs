@@ -30,7 +30,7 @@ pub struct CUDAAllocator;
 #[global_allocator]
 pub static GLOBAL_ALLOCATOR: CUDAAllocator = CUDAAllocator;
 
-/// What `malloc` aligns its results to.
+/// The alignment of `malloc`'s results.
 #[cfg(target_arch = "nvptx64")]
 const HEAP_ALIGNMENT: usize = 16;
 

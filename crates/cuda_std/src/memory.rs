@@ -181,7 +181,7 @@ macro_rules! operators {
         loads { $($(#[$load_doc:meta])* $load:ident $load_operator:literal $options:tt $(since $load_since:literal)?;)* }
         stores { $($(#[$store_doc:meta])* $store:ident $store_operator:literal $(since $store_since:literal)?;)* }
     ) => {
-        /// What travels through registers. Each method is one instruction.
+        /// A value that travels through registers. Each method is one instruction.
         #[doc(hidden)]
         pub trait Carrier: Copy {
             $(unsafe fn $load(source: *const Self) -> Self;)*
@@ -359,7 +359,7 @@ operators! {
     }
 }
 
-/// How L2 treats the lines of an access. Made once, used for many accesses.
+/// The treatment of an access's lines by L2. Made once, used for many accesses.
 ///
 /// Compute capability 8.0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

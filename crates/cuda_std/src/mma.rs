@@ -79,7 +79,7 @@ impl Tf32 {
 }
 
 mod sealed {
-    /// What tensor cores multiply and add.
+    /// An element that tensor cores multiply and add.
     pub trait Element: Copy + Default {
         /// True when the tiles have 8 rows instead of 16.
         const IS_DOUBLE: bool = false;

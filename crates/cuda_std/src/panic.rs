@@ -1,4 +1,4 @@
-//! What a panic does on the device: it prints where and why, then traps.
+//! Panics on the device: one prints where and why, then traps.
 //!
 //! A trap ends the grid with an error that the next call of the driver reports, after it has written
 //! out what was printed.

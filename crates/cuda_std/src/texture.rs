@@ -63,7 +63,7 @@ pub enum Planes {}
 pub enum Cube {}
 
 mod sealed {
-    /// What a fetch can give: the first channels of four words.
+    /// A result of a fetch: the first channels of four words.
     pub trait Texel: Copy + 'static {
         fn from_words(words: [u32; 4]) -> Self;
     }

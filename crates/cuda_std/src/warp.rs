@@ -101,7 +101,7 @@ of_the_mask! {
     warp_reduce<T: WarpReduceValue>(value: T, op: WarpReductionOp) -> T = T::reduce;
 }
 
-/// What [`warp_reduce`] computes.
+/// The operation of [`warp_reduce`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum WarpReductionOp {
     /// The sum, modulo 2^32.

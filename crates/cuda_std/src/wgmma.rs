@@ -44,7 +44,7 @@ unsafe extern "C" {
     fn convergent();
 }
 
-/// How the 16-byte chunks of rows in shared memory change places.
+/// The permutation of the 16-byte chunks of rows in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Swizzle {

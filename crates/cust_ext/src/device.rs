@@ -86,90 +86,17 @@ pub fn memory_info() -> Result<MemoryInfo> {
     Ok(MemoryInfo { free_bytes, total_bytes })
 }
 
-/// Device attributes, with NVIDIA's numbers; those up to 91 are also cust's `DeviceAttribute`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-#[repr(u32)]
-pub enum Attribute {
-    /// Threads per block at most.
-    MaxThreadsPerBlock = 1,
-    /// Bytes of shared memory per block without opting in.
-    MaxSharedMemoryPerBlock = 8,
-    /// Bytes of constant memory.
-    TotalConstantMemory = 9,
-    /// Lanes of a warp.
-    WarpSize = 10,
-    /// Registers per block at most.
-    MaxRegistersPerBlock = 12,
-    /// Peak clock of the multiprocessors, in kHz.
-    ClockRateKilohertz = 13,
-    /// Multiprocessors.
-    MultiprocessorCount = 16,
-    /// Whether host memory can be mapped into the device's address space.
-    CanMapHostMemory = 19,
-    /// Whether kernels can run concurrently.
-    ConcurrentKernels = 31,
-    /// Whether ECC is on.
-    EccEnabled = 32,
-    /// PCI bus number.
-    PciBusId = 33,
-    /// PCI device number.
-    PciDeviceId = 34,
-    /// Peak clock of the memory, in kHz.
-    MemoryClockRateKilohertz = 36,
-    /// Width of the memory bus in bits.
-    GlobalMemoryBusWidthBits = 37,
-    /// Bytes of the L2 cache.
-    L2CacheBytes = 38,
-    /// Threads per multiprocessor at most.
-    MaxThreadsPerMultiprocessor = 39,
-    /// Copy engines.
-    AsyncEngineCount = 40,
-    /// Whether host and device share one address space.
-    UnifiedAddressing = 41,
-    /// PCI domain.
-    PciDomainId = 50,
-    /// Compute capability, the 9 of 9.0.
-    ComputeCapabilityMajor = 75,
-    /// Compute capability, the 0 of 9.0.
-    ComputeCapabilityMinor = 76,
-    /// Whether streams have priorities.
-    StreamPrioritiesSupported = 78,
-    /// Bytes of shared memory per multiprocessor.
-    MaxSharedMemoryPerMultiprocessor = 81,
-    /// Registers per multiprocessor.
-    MaxRegistersPerMultiprocessor = 82,
-    /// Whether managed memory is supported.
-    ManagedMemory = 83,
-    /// Whether the device can access pageable host memory.
-    PageableMemoryAccess = 88,
-    /// Whether host and device may access managed memory at once.
-    ConcurrentManagedAccess = 89,
-    /// Whether cooperative launches are supported.
-    CooperativeLaunch = 95,
-    /// Bytes of shared memory per block after opting in (see [`crate::function::allow_dynamic_shared_bytes`]).
-    MaxSharedMemoryPerBlockOptIn = 97,
-    /// Whether the device can use the host's registered pointers as they are.
-    CanUseHostPointerForRegisteredMemory = 91,
-    /// Blocks per multiprocessor at most.
-    MaxBlocksPerMultiprocessor = 106,
-    /// Bytes of L2 that can be set aside for persisting accesses.
-    MaxPersistingL2CacheBytes = 108,
-    /// Bytes of the largest access-policy window.
-    MaxAccessPolicyWindowBytes = 109,
-    /// Bytes of shared memory per block that the driver keeps for itself.
-    ReservedSharedMemoryPerBlock = 111,
-    /// Whether stream-ordered pools are supported.
-    MemoryPoolsSupported = 115,
-    /// Whether clusters of blocks are supported.
-    ClusterLaunch = 120,
-}
+pub use cuda_driver::types::DeviceAttribute;
+
+/// The old name of [`DeviceAttribute`].
+#[deprecated(since = "0.2.0", note = "it is `DeviceAttribute`")]
+pub type Attribute = DeviceAttribute;
 
 /// An attribute's value.
 ///
 /// # Errors
 /// The driver's.
-pub fn attribute(device: &Device, attribute: Attribute) -> Result<i32> {
+pub fn attribute(device: &Device, attribute: DeviceAttribute) -> Result<i32> {
     let mut value: c_int = 0;
     // SAFETY: a local to write to.
     unsafe { call!(cuDeviceGetAttribute(&mut value, attribute as u32, device.as_raw()))? };
@@ -207,8 +134,8 @@ pub fn pci_address(device: &Device) -> Result<String> {
 /// # Errors
 /// When the driver does not tell the memory's clock or bus width.
 pub fn peak_memory_bandwidth(device: &Device) -> Result<f64> {
-    let kilohertz = attribute(device, Attribute::MemoryClockRateKilohertz)?;
-    let bits = attribute(device, Attribute::GlobalMemoryBusWidthBits)?;
+    let kilohertz = attribute(device, DeviceAttribute::MemoryClockRate)?;
+    let bits = attribute(device, DeviceAttribute::GlobalMemoryBusWidth)?;
     if kilohertz <= 0 || bits <= 0 {
         return argument(
             "the driver does not tell the memory's clock or bus width, use the data sheet's figure",

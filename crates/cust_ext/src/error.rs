@@ -6,7 +6,7 @@ use cust::error::CudaError;
 /// The result of everything here.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What went wrong, in one sentence.
+/// A failed call, as one sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -15,9 +15,9 @@ pub enum Error {
     Call {
         /// The driver function, or cust for a call that cust made.
         call: &'static str,
-        /// What it returned; the driver's own code even where cust's enum does not list it.
+        /// Its answer; the driver's own code even where cust's enum does not list it.
         code: ReturnCode,
-        /// What the code means and, where known, what to do.
+        /// The code's meaning and, where known, the cure.
         reason: String,
     },
     /// An argument that the driver would not accept, found before calling it.

@@ -24,7 +24,7 @@ const MAX_DYNAMIC_SHARED_BYTES: c_uint = 8;
 const PREFERRED_CARVEOUT: c_uint = 9;
 const NON_PORTABLE_CLUSTER_SIZE_ALLOWED: c_uint = 14;
 
-/// What the compiler made of a kernel.
+/// Facts of a compiled kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FunctionInfo {
     /// Threads per block at most, given its registers.
@@ -65,7 +65,7 @@ pub fn info(function: &Function) -> Result<FunctionInfo> {
 /// Lets launches of the kernel ask for up to `bytes` of dynamic shared memory.
 ///
 /// Above 48 KiB this is required; the device's limit is
-/// [`MaxSharedMemoryPerBlockOptIn`](crate::device::Attribute::MaxSharedMemoryPerBlockOptIn) less the static part.
+/// [`MaxSharedMemoryPerBlockOptIn`](crate::device::DeviceAttribute::MaxSharedMemoryPerBlockOptIn) less the static part.
 ///
 /// # Errors
 /// The driver's.

@@ -35,7 +35,7 @@ unsafe impl Send for Graph {}
 // SAFETY: as for `Graph`.
 unsafe impl Send for ExecutableGraph {}
 
-/// What other threads may do while a stream is captured.
+/// The freedom of other threads while a stream is captured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u32)]
 pub enum CaptureMode {

@@ -17,7 +17,7 @@ use std::ffi::c_void;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
-/// How page-locked memory is allocated.
+/// Flags of page-locked memory.
 ///
 /// ```
 /// # use cust_ext::host_memory::HostFlags;
@@ -245,7 +245,7 @@ impl<T: Pod + DeviceCopy> Drop for RegisteredBuffer<T> {
 /// # Safety
 /// The slice stays at its address while the value is moved, until it is dropped.
 pub unsafe trait PinnedMemory: DerefMut<Target = [Self::Item]> {
-    /// What the memory holds.
+    /// The type of its elements.
     type Item: Pod + DeviceCopy;
 }
 

@@ -11,7 +11,7 @@
 //! # }
 //! ```
 
-use crate::device::{Attribute, attribute};
+use crate::device::{DeviceAttribute, attribute};
 use crate::error::{Result, argument, call};
 use cuda_driver::types::LaunchAttributeValue;
 use cust::context::CurrentContext;
@@ -36,7 +36,7 @@ pub struct PersistingLimit {
 }
 
 impl PersistingLimit {
-    /// Sets `bytes` of the current device's L2 aside, at most [`Attribute::MaxPersistingL2CacheBytes`].
+    /// Sets `bytes` of the current device's L2 aside, at most [`DeviceAttribute::MaxPersistingL2CacheBytes`].
     ///
     /// This belongs to the context, not to a stream: all its work has that much less L2 for everything else.
     ///
@@ -44,8 +44,8 @@ impl PersistingLimit {
     /// More bytes than the device sets aside, and the driver's.
     pub fn set(bytes: usize) -> Result<PersistingLimit> {
         let device = CurrentContext::get_device()?;
-        let most =
-            usize::try_from(attribute(&device, Attribute::MaxPersistingL2CacheBytes)?).unwrap_or(0);
+        let most = usize::try_from(attribute(&device, DeviceAttribute::MaxPersistingL2CacheBytes)?)
+            .unwrap_or(0);
         if bytes > most {
             return argument(format!(
                 "{bytes} bytes of L2 cannot persist: this device sets aside at most {most}"
@@ -77,7 +77,7 @@ impl Drop for PersistingLimit {
     }
 }
 
-/// What an access means for L2.
+/// The meaning of an access for L2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum AccessProperty {
@@ -89,15 +89,15 @@ pub enum AccessProperty {
     Persisting = 2,
 }
 
-/// How accesses inside a window are treated.
+/// The treatment of accesses inside a window.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WindowPolicy {
     /// Which part of the accesses, chosen by address hash, gets `hit`: at most set-aside bytes / window bytes, else the
     /// window evicts itself.
     pub hit_ratio: f32,
-    /// What the chosen accesses are.
+    /// The property of the chosen accesses.
     pub hit: AccessProperty,
-    /// What the others are.
+    /// That of the others.
     pub miss: AccessProperty,
 }
 
@@ -119,7 +119,7 @@ pub struct AccessPolicyWindow {
 }
 
 impl AccessPolicyWindow {
-    /// Over all of `memory`, at most [`Attribute::MaxAccessPolicyWindowBytes`] of the current device.
+    /// Over all of `memory`, at most [`DeviceAttribute::MaxAccessPolicyWindowBytes`] of the current device.
     ///
     /// It borrows nothing: accesses to whatever lies at these addresses later are treated alike.
     ///
@@ -131,8 +131,9 @@ impl AccessPolicyWindow {
     ) -> Result<AccessPolicyWindow> {
         let bytes = memory.len() * size_of::<T>();
         let device = CurrentContext::get_device()?;
-        let most = usize::try_from(attribute(&device, Attribute::MaxAccessPolicyWindowBytes)?)
-            .unwrap_or(0);
+        let most =
+            usize::try_from(attribute(&device, DeviceAttribute::MaxAccessPolicyWindowBytes)?)
+                .unwrap_or(0);
         check_window(bytes, most, policy)?;
         Ok(AccessPolicyWindow { address: memory.as_device_ptr().as_raw(), bytes, policy })
     }

@@ -38,7 +38,7 @@ impl MemoryLocation<'_> {
     }
 }
 
-/// What the driver is told about a range.
+/// Advice to the driver about a range.
 #[derive(Debug, Clone, Copy)]
 pub enum Advice<'a> {
     /// Mostly read: every reader may get a copy of its own.
@@ -120,14 +120,14 @@ impl KnownLocation {
     }
 }
 
-/// What the driver was told about a range.
+/// Advice that the driver has about a range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RangeInfo {
     /// All of it is [`Advice::ReadMostly`].
     pub read_mostly: bool,
     /// Where all of it should live.
     pub preferred: Option<KnownLocation>,
-    /// Who has all of it mapped.
+    /// The locations that have all of it mapped.
     pub accessed_by: Vec<KnownLocation>,
     /// Where all of it was last prefetched to.
     pub prefetched: Option<KnownLocation>,

@@ -32,7 +32,7 @@ pub fn can_access(device: &Device, peer: &Device) -> Result<bool> {
     Ok(can != 0)
 }
 
-/// How two devices are connected.
+/// The connection of two devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PeerInfo {
     /// Relative performance of the link, 0 is the best.

@@ -1,4 +1,4 @@
-//! What a pointer is: on which device or host, in which allocation.
+//! Facts of a pointer: on which device or host, in which allocation.
 //!
 //! ```no_run
 //! # fn f(buffer: &cust::memory::DeviceBuffer<f32>) -> cust_ext::Result<()> {
@@ -34,7 +34,7 @@ pub enum MemoryKind {
     Other(u32),
 }
 
-/// What the driver knows of an address.
+/// The driver's knowledge of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PointerInfo {
     /// Where the memory is.

@@ -38,7 +38,7 @@ unsafe impl Send for Pool {}
 // SAFETY: nothing of it is changed behind a shared reference; the driver orders the calls of several threads.
 unsafe impl Sync for Pool {}
 
-/// What a pool holds.
+/// The contents of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PoolStatistics {
     /// Bytes taken from the device.

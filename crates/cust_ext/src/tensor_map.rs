@@ -45,7 +45,7 @@ impl Element {
     }
 }
 
-/// How the 16-byte chunks of a box's rows change places in shared memory.
+/// The permutation of the 16-byte chunks of a box's rows in shared memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Swizzle {

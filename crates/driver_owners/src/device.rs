@@ -12,34 +12,13 @@
 use crate::error::{CudaResult, result};
 use cuda_driver::api;
 use cuda_driver::raw::CUdevice;
+pub use cuda_driver::types::DeviceAttribute;
 use std::ffi::CStr;
 
 /// A device of the driver's.
 #[derive(Clone, Copy, Debug)]
 pub struct Device {
     pub(crate) device: CUdevice,
-}
-
-/// What a device can be asked for; `cust_ext::device::Attribute` has more.
-#[repr(u32)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeviceAttribute {
-    /// The multiprocessors' peak clock, kHz.
-    ClockRate = 13,
-    /// Multiprocessors.
-    MultiprocessorCount = 16,
-    /// Whether memory errors are corrected.
-    EccEnabled = 32,
-    /// The memory's peak clock, kHz.
-    MemoryClockRate = 36,
-    /// The memory bus, bits.
-    GlobalMemoryBusWidth = 37,
-    /// The L2 cache, bytes.
-    L2CacheSize = 38,
-    /// The 9 of compute capability 9.0.
-    ComputeCapabilityMajor = 75,
-    /// The 0 of compute capability 9.0.
-    ComputeCapabilityMinor = 76,
 }
 
 impl Device {

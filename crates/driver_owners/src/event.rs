@@ -29,7 +29,7 @@ unsafe impl Send for Event {}
 // SAFETY: a call takes the handle as a number, and the driver orders the calls of several threads.
 unsafe impl Sync for Event {}
 
-/// Whether the stream has reached an event.
+/// The state of an event: reached by its stream or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventStatus {
     /// It has.

@@ -32,16 +32,16 @@ macro_rules! flags {
 }
 
 flags! {
-    /// How the driver starts: no flag is defined yet.
+    /// Flags of the driver's start: no flag is defined yet.
     CudaFlags {}
-    /// What a stream waits for.
+    /// Flags of a stream.
     StreamFlags {
         /// Work on the legacy default stream and on this one wait for each other.
         DEFAULT = 0
         /// The stream ignores the legacy default stream.
         NON_BLOCKING = 1
     }
-    /// What an event records, and how the host waits for it.
+    /// Flags of an event: its record, and the host's wait for it.
     EventFlags {
         /// An event with a time.
         DEFAULT = 0

@@ -161,8 +161,8 @@ macro_rules! tests {
 tests!(published: cust);
 tests!(ours: driver_owners);
 
-/// What is stricter here than in cust: a stream that does not block need not wait for the legacy default stream, on which
-/// memory is filled.
+/// Holds what is stricter here than in cust: a stream that does not block need not wait for the legacy default stream,
+/// on which memory is filled.
 #[test]
 fn memory_is_zero_when_the_call_returns() {
     use driver_owners::context::Context;

@@ -1,4 +1,4 @@
-//! How wrong predictions are known to be: a committed comparison of each row with one measurement.
+//! Known errors of predictions: a committed comparison of each row with one measurement.
 
 use crate::error::{Error, Result};
 use crate::run::{Results, Row};

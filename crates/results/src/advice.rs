@@ -5,7 +5,7 @@ use counters::SourceLocation;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What is wasted. A catalogue says which of its variants teach the cure.
+/// A kind of waste. A catalogue says which of its variants teach the cure.
 #[derive(
     Clone, Copy, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq, PartialOrd, Ord, Hash,
 )]
@@ -43,7 +43,7 @@ pub enum AdviceKind {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Advice {
-    /// What is wasted.
+    /// The kind of waste.
     pub kind: AdviceKind,
     /// The kernel's name in the PTX; none where the program as a whole is meant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -54,7 +54,7 @@ pub struct Advice {
     /// Its place in the source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<SourceLocation>,
-    /// What was counted, as a sentence.
+    /// The count, as a sentence.
     pub seen: String,
     /// The lanes that show it, such as `lanes 0 and 1 read bytes 0 and 4096`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -68,15 +68,15 @@ pub struct Advice {
     pub gain_us: f64,
 }
 
-/// What a count falls to.
+/// A promise that a count falls.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Promise {
     /// The count, such as `sectors per request`.
     pub counter: String,
-    /// What it is.
+    /// The value now.
     pub from: f64,
-    /// What it becomes.
+    /// The value to come.
     pub to: f64,
 }
 

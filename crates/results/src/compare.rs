@@ -23,11 +23,11 @@ pub struct Pair<'a> {
     pub first: Spread,
     /// The time in the second file.
     pub second: Spread,
-    /// What a launch takes in the first file, milliseconds; 0 when it does not say.
+    /// Launch overhead in the first file, milliseconds; 0 when it does not say.
     pub launch_ms: f64,
 }
 
-/// How the second time relates to the first.
+/// The relation of the second time to the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The medians are within half a percent, or the spreads overlap and are narrow.
@@ -117,7 +117,7 @@ pub fn pairs<'a>(first: &'a Results, second: &'a Results) -> (Vec<Pair<'a>>, usi
     (found, alone + others.len())
 }
 
-/// How well predictions agree with measurements.
+/// The agreement of predictions with measurements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Agreement {
     /// Neighbours of ladders whose times differ by more than 10 % in the measurement.
@@ -179,7 +179,7 @@ impl Checked {
     }
 }
 
-/// How much slower a row may be that the device bounds.
+/// The slowdown that a row may have that the device bounds.
 const DEVICE_ALLOWANCE: f64 = 1.1;
 /// The same of a row that the host bounds: the very program that measured the reference took up to 1.95 times as long
 /// on another day (docs/findings.md, "Work of the host").

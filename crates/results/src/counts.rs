@@ -14,7 +14,7 @@ use std::path::Path;
 /// The version of the format of counts.
 pub const COUNTS_SCHEMA: u32 = 1;
 
-/// What was counted of a catalogue, or of a part of it.
+/// Counts of a catalogue, or of a part of it.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Counts {
@@ -73,7 +73,7 @@ pub struct CountedPattern {
 pub struct CountedDimension {
     /// Its name.
     pub name: String,
-    /// What it is the number of.
+    /// The meaning of the number.
     pub meaning: String,
     /// The names of its values, where they are choices.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -86,9 +86,9 @@ pub struct CountedDimension {
 pub struct CountedVariant {
     /// Its name.
     pub name: String,
-    /// What changed from the variant before.
+    /// The change from the variant before.
     pub summary: String,
-    /// How the expected counts come about.
+    /// The arithmetic of the expected counts.
     pub arithmetic: String,
     /// The bytes that it has to move at this size.
     pub bytes: usize,
@@ -98,7 +98,7 @@ pub struct CountedVariant {
     pub flops_f32: u64,
     /// Its own kernel first, then others that it launches; none for work of the host.
     pub kernels: Vec<CountedKernel>,
-    /// What ran when, for work of the host.
+    /// The timeline of work of the host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeline: Option<Timeline>,
 }
@@ -128,7 +128,7 @@ pub struct PtxLine(
     pub String,
 );
 
-/// What one instruction did.
+/// Counts of one instruction.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct InstructionCounts {
@@ -141,7 +141,7 @@ pub struct InstructionCounts {
     /// depends on timing, on a GPU more than in the executor.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub depends_on_timing: bool,
-    /// What was counted.
+    /// The counts.
     pub counters: Counters,
     /// The first request of the first warp, one of each kind; of local memory and matrices none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

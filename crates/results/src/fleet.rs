@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 pub const LEAST_BOARDS: usize = 4;
 /// Robust standard deviations from the median from which on a board is an outlier.
 pub const DEVIATIONS: f64 = 6.0;
-/// How much slower than the median an outlier is at least, percent.
+/// The least slowdown of an outlier against the median, percent.
 pub const LEAST_PERCENT: f64 = 3.0;
 /// No part is known better than this: the standard deviation is at least so much, percent.
 const LEAST_DEVIATION_PERCENT: f64 = 0.25;
@@ -103,7 +103,7 @@ fn resource_of(row: &Row) -> Option<Resource> {
 pub struct Node {
     /// Such as `node07-gpu3`.
     pub name: String,
-    /// What was measured.
+    /// The measurement.
     pub results: Results,
 }
 
@@ -167,7 +167,7 @@ pub struct FleetRow {
     pub name: String,
     /// The size, as text.
     pub size: String,
-    /// What bounds it on the first board that has it.
+    /// The part that bounds it on the first board that has it.
     pub part: Part,
     /// The resource of that part, if a measured peak bounds it.
     pub resource: Option<Resource>,
@@ -186,7 +186,7 @@ pub struct Fleet {
     pub model: String,
     /// Which nodes have such a board.
     pub nodes: Vec<usize>,
-    /// What they all ran.
+    /// The rows that all of them ran.
     pub rows: Vec<FleetRow>,
     /// Each node's figures, in the order of [`Fleet::nodes`].
     pub scores: Vec<BTreeMap<Part, Score>>,

@@ -57,7 +57,7 @@ fn board(
     results
 }
 
-/// What is wrong with a planted board.
+/// The fault of a planted board.
 type Fault = fn(Part) -> f64;
 
 /// Slow memory, a link of half the lanes, clocks held down.

@@ -36,8 +36,8 @@ pub use error::{Error, FileKind, Result};
 pub use plain::plain;
 pub use predictions::add_predictions;
 pub use profile::{
-    FailOn, Mistake, PROFILE_SCHEMA, ProfiledHazard, ProfiledInstruction, ProfiledKernel,
-    ProgramProfile,
+    FailOn, Mistake, PROFILE_SCHEMA, ParseFailOnError, ProfiledHazard, ProfiledInstruction,
+    ProfiledKernel, ProgramProfile,
 };
 pub use read::read_text;
 pub use renamed::{Renamed, twin};

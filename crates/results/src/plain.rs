@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// What stands for a character that a terminal would obey.
+/// The replacement of a character that a terminal would obey.
 const REPLACEMENT: char = '\u{fffd}';
 
 /// Returns whether a terminal obeys a character, or an editor shows others in another order because of it.

@@ -1,5 +1,5 @@
-//! What a program's kernels did, whoever wrote them: the value that `explain FILE.ptx` and `run` print, write as JSON and
-//! show as pages.
+//! Profiles of a program's kernels, whoever wrote them: the value that `explain FILE.ptx` and `run` print, write as
+//! JSON and show as pages.
 
 use crate::advice::Advice;
 use crate::counts::{InstructionCounts, place};
@@ -15,7 +15,7 @@ use std::path::Path;
 /// The version of the format of profiles.
 pub const PROFILE_SCHEMA: u32 = 1;
 
-/// What the kernels of one program did on the virtual device.
+/// A profile of one program's kernels on the virtual device.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct ProgramProfile {
@@ -31,11 +31,11 @@ pub struct ProgramProfile {
     pub kernels: Vec<ProfiledKernel>,
     /// Mistakes in how the program uses the driver, and faults of kernels.
     pub misuse: Vec<Mistake>,
-    /// What the program never freed.
+    /// Memory that the program never freed.
     pub leaks: Vec<Mistake>,
     /// Timeline, truncated to its latest operations.
     pub timeline: Timeline,
-    /// What would make it faster, the largest gain first.
+    /// Advice, the largest gain first.
     pub advice: Vec<Advice>,
 }
 
@@ -49,7 +49,7 @@ pub struct ProfiledKernel {
     pub demangled: String,
     /// The target of its PTX, such as `sm_90`.
     pub target: String,
-    /// How often it was launched.
+    /// The number of launches.
     pub launches: u64,
     /// The blocks of its first launch.
     pub grid: [u32; 3],
@@ -86,7 +86,7 @@ pub struct ProfiledInstruction {
     /// The source line's text, where the file is there.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub code: String,
-    /// What was counted, and its place.
+    /// The counts and their place.
     pub counts: InstructionCounts,
 }
 
@@ -101,7 +101,7 @@ pub struct ProfiledHazard {
     /// The source line, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// What happened, by whom, and what would fix it, as a sentence.
+    /// The event, its cause and its cure, as a sentence.
     pub message: String,
     /// Launches in which it was found.
     pub launches: u64,
@@ -120,7 +120,7 @@ pub struct Mistake {
     pub is_advice: bool,
 }
 
-/// What makes a profiled program fail.
+/// Findings that make a profiled program fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailOn {
     /// Hazards in kernels, and kernels that failed.
@@ -135,17 +135,22 @@ pub enum FailOn {
     None,
 }
 
-impl std::str::FromStr for FailOn {
-    type Err = String;
+/// A text that names no [`FailOn`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is none of hazards, misuse, leaks, any and none")]
+pub struct ParseFailOnError(pub String);
 
-    fn from_str(text: &str) -> Result<FailOn, String> {
+impl std::str::FromStr for FailOn {
+    type Err = ParseFailOnError;
+
+    fn from_str(text: &str) -> Result<FailOn, ParseFailOnError> {
         Ok(match text {
             "hazards" => FailOn::Hazards,
             "misuse" => FailOn::Misuse,
             "leaks" => FailOn::Leaks,
             "any" => FailOn::Any,
             "none" => FailOn::None,
-            _ => return Err(format!("`{text}` is none of hazards, misuse, leaks, any and none")),
+            _ => return Err(ParseFailOnError(text.to_owned())),
         })
     }
 }

@@ -1,9 +1,9 @@
-//! What bounds a time from below.
+//! Lower bounds of a time.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a device has so much of and no more. Amounts are bytes unless said otherwise.
+/// A limited resource of a device. Amounts are bytes unless said otherwise.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]

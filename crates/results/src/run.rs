@@ -31,13 +31,13 @@ pub struct Results {
     pub environment: Environment,
     /// True when the run was interrupted: rows are missing, those that are here are whole.
     pub interrupted: bool,
-    /// What the machine could do at most, measured in this run; the device-to-device copy is always among them.
+    /// The machine's peaks, measured in this run; the device-to-device copy is always among them.
     #[serde(alias = "ceilings")]
     pub measured_peaks: Vec<MeasuredPeak>,
     /// One row per variant and size.
     #[serde(serialize_with = "write::on_lines")]
     pub rows: Vec<Row>,
-    /// What the kernels of the ladders do, counted by executing them.
+    /// Counts of the ladders' kernels, made by executing them.
     #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "write::on_a_line")]
     pub counts: Option<Counts>,
 }
@@ -66,11 +66,11 @@ pub struct Environment {
     pub seed: u64,
     /// Seconds since 1970 when the run began.
     pub started_unix_s: u64,
-    /// How long the run took, seconds.
+    /// The duration of the run, seconds.
     pub duration_s: f64,
 }
 
-/// What the driver says of the device.
+/// Facts of the device, as the driver gives them.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct DeviceFacts {
@@ -140,7 +140,7 @@ pub struct Board {
     /// The lanes that the link could have; older files do not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_pcie_lanes: Option<u32>,
-    /// What held the clocks down during the run, in the library's words.
+    /// Reasons that held the clocks down during the run, in the library's words.
     pub throttle_reasons: Vec<String>,
 }
 
@@ -164,7 +164,7 @@ pub struct Host {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct MeasuredPeak {
-    /// What it limits.
+    /// The resource that it limits.
     #[serde(alias = "limit")]
     pub resource: Resource,
     /// Per pass, in the unit of the resource.
@@ -211,24 +211,24 @@ pub struct Row {
     pub sweep: Option<String>,
     /// True when it is not ours but a peer's: CUDA C++ or a library of NVIDIA's.
     pub peer: bool,
-    /// What the variant's kernel takes of a multiprocessor; `None` for work of the host and for peers.
+    /// The kernel's share of a multiprocessor; `None` for work of the host and for peers.
     pub resources: Option<Resources>,
-    /// What its kernel asks of memory, counted by executing it; `None` where that was not done.
+    /// The kernel's requests of memory, counted by executing it; `None` where that was not done.
     pub traffic: Option<Traffic>,
-    /// What the model of the virtual device says, milliseconds.
+    /// The prediction of the virtual device's model, milliseconds.
     pub predicted_ms: Option<f64>,
     /// Of a prediction: what the model predicts of this row over what this device took, as a committed comparison has
     /// it. `None` where nobody compared, and in measurements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known_ratio: Option<f64>,
-    /// What ran when, for work of the host on a GPU, unless it was too much for a picture.
+    /// The timeline of work of the host on a GPU, unless it was too much for a picture.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeline: Option<Timeline>,
-    /// What came of it.
+    /// The outcome.
     pub outcome: RowOutcome,
 }
 
-/// What a kernel takes of a multiprocessor.
+/// A kernel's share of a multiprocessor.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Resources {
@@ -247,7 +247,7 @@ pub struct Resources {
     pub occupancy_percent: f64,
 }
 
-/// What came of a row.
+/// The outcome of a row.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 #[expect(clippy::large_enum_variant, reason = "nearly all rows are of the large one")]
@@ -261,7 +261,7 @@ pub enum RowOutcome {
     },
     /// A wrong result before or after timing, a launch that failed, or a figure that cannot be.
     Wrong {
-        /// What was wrong.
+        /// The mistake.
         reason: String,
     },
 }
@@ -284,21 +284,21 @@ pub struct Measured {
     pub bytes: usize,
     /// Those bytes over the median time.
     pub bandwidth_gb_s: f64,
-    /// What bounds the time from below, if a measured peak does.
+    /// The lower bound of the time, if a measured peak gives one.
     #[serde(alias = "floor")]
     pub minimum_time: Option<MinimumTime>,
     /// The naive variant's median time over this one's, at the same size.
     pub speed_up: f64,
 }
 
-/// What bounds a time from below.
+/// Lower bounds of a time.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct MinimumTime {
     /// The measured peak.
     #[serde(alias = "limit")]
     pub resource: Resource,
-    /// How much must go through it, in the unit of the resource.
+    /// The amount that must go through it, in the unit of the resource.
     pub amount: usize,
     /// The time that this takes at the measured peak, milliseconds.
     pub time_ms: f64,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Spread {
-    /// How many.
+    /// The number of samples.
     pub samples: usize,
     /// The smallest.
     pub min: f64,

@@ -1,4 +1,4 @@
-//! What ran when: intervals of the device's engines, of streams and of the host.
+//! Timelines: intervals of the device's engines, of streams and of the host.
 
 use counters::OperationKind;
 use schemars::JsonSchema;
@@ -32,7 +32,7 @@ pub enum Origin {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Interval {
-    /// What it is.
+    /// The value now.
     pub kind: OperationKind,
     /// Its stream: 0 is that of the events, others follow in the order of appearance; `None` for what the host does.
     pub stream: Option<usize>,

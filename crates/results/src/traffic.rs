@@ -1,10 +1,10 @@
-//! What a kernel asks of memory, per request.
+//! Requests of a kernel to memory.
 
 use counters::Counters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a kernel asks of memory, per warp-level request; `None`: it makes no such requests.
+/// Requests of a kernel to memory, per warp-level request; `None`: it makes no such requests.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Traffic {

@@ -13,7 +13,7 @@ use cust_ext::stream::{non_blocking, wait_event};
 use simt::Checks;
 use virtual_gpu::{Misuse, MisuseKind, Options, Order, Profile, VirtualGpu, misuse};
 
-/// What each kernel does to word `2 * thread` of its argument, or the one after it.
+/// The effect of each kernel on word `2 * thread` of its argument, or the one after it.
 const KERNELS: [(&str, &str); 6] = [
     ("store", "st.global.u32 [%rd5], %r1;"),
     ("store_odd", "st.global.u32 [%rd5+4], %r1;"),
@@ -24,7 +24,7 @@ const KERNELS: [(&str, &str); 6] = [
 ];
 const WORDS: usize = 128;
 
-/// What a program does between the launches of two kernels on two streams.
+/// The act of a program between the launches of two kernels on two streams.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Between {
     Nothing,

@@ -65,8 +65,10 @@ fn the_device_introduces_itself() {
     assert_eq!(info.to_string(), "virtual NVIDIA H200, CUDA 13.0, 1 device");
     let device = cust::device::Device::get_device(0).unwrap();
     assert_eq!(device.name().unwrap(), "NVIDIA H200 (virtual)");
-    let count =
-        cust_ext::device::attribute(&device, cust_ext::device::Attribute::MultiprocessorCount);
+    let count = cust_ext::device::attribute(
+        &device,
+        cust_ext::device::DeviceAttribute::MultiprocessorCount,
+    );
     assert_eq!(count.unwrap(), 132);
     assert!(cust::device::Device::get_device(1).is_err());
 }
@@ -375,7 +377,7 @@ fn copies_in_two_dimensions_keep_their_pitch() {
     assert_eq!(&back[..16], [0, 0, 1, 2, 0, 0, 0, 0, 0, 3, 4, 5, 0, 0, 0, 0]);
 }
 
-/// What ran is told with its stream and times; a warp's requests are told when it is watched.
+/// Checks that what ran is told with its stream and times; a warp's requests are told when it is watched.
 #[test]
 fn operations_and_requests_are_told() {
     let _device = device();

@@ -308,8 +308,8 @@ fn what_is_no_managed_memory_and_no_place_is_refused() {
     assert!(UnifiedBuffer::<u64>::new(&0, usize::MAX / 16).is_err());
 }
 
-/// What an H100 of PCIe 5 had for 256 MiB (CUDA C++, driver 580), in GB/s: a kernel that reads and writes each byte after
-/// the host has written it, the same again, a prefetch to the device, a prefetch to the host.
+/// The bandwidth that an H100 of PCIe 5 had for 256 MiB (CUDA C++, driver 580), in GB/s: a kernel that reads and writes
+/// each byte after the host has written it, the same again, a prefetch to the device, a prefetch to the host.
 const MEASURED: [(&str, f64); 4] =
     [("faults", 6.95), ("resident", 2143.0), ("to the device", 47.3), ("to the host", 8.9)];
 

@@ -46,7 +46,9 @@ impl Settings {
             Some(other) => return Err(format!("COALESCE_CHECK is `{other}`: write all or none")),
         };
         let fail_on = variable("COALESCE_FAIL_ON").map_or(Ok(FailOn::None), |value| {
-            value.parse().map_err(|error| format!("COALESCE_FAIL_ON is wrong: {error}"))
+            value.parse().map_err(|error: results::ParseFailOnError| {
+                format!("COALESCE_FAIL_ON is wrong: {error}")
+            })
         })?;
         let limit = variable("COALESCE_LIMIT").map(|value| {
             value.parse().map_err(|_| {

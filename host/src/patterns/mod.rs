@@ -92,7 +92,7 @@ pub const EXERCISES: &[(AdviceKind, &str)] = &[
     (AdviceKind::MissingOverlap, "overlap"),
 ];
 
-/// What had another name in the measurements that are kept.
+/// Names that changed after the measurements that are kept.
 pub const RENAMED: &[Renamed] = &[
     Renamed::new("bus_utilisation", "bus_utilization"),
     Renamed::new("coalescing/pair", "coalescing/vectorized_8"),

@@ -13,7 +13,7 @@ pub struct Arguments {
     output: PathBuf,
 }
 
-/// What stands beside the programs.
+/// The text beside the programs.
 const README: &str = "\
 Coalesce, ready to run on a machine with an NVIDIA GPU and its driver. Nothing needs to be installed.
 

@@ -12,7 +12,7 @@ use std::process::{Command, ExitCode, Stdio};
 
 /// The table, from the root.
 const FILE: &str = "results/executor-speed.csv";
-/// What of this checkout an earlier executor is measured with.
+/// The files of this checkout with which an earlier executor is measured.
 const MEASURED_WITH: &[&str] =
     &["crates/simt/tests/speed.rs", "crates/simt/tests/support", "crates/simt/tests/corpus"];
 
@@ -21,7 +21,7 @@ pub struct Arguments {
     /// Commits to measure in the same run.
     #[arg(long, value_name = "COMMIT")]
     against: Vec<String>,
-    /// How often each program runs.
+    /// The number of runs of each program.
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
 }

@@ -16,7 +16,7 @@ pub struct Arguments {
 const DEVICE: &str = include_str!("new/device.rs.template");
 const HOST: &str = include_str!("new/host.rs.template");
 
-/// What no module may be called, in any edition.
+/// Names that no module may have, in any edition.
 const KEYWORDS: [&str; 51] = [
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate",
     "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl",

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// What `coalesce new` takes.
+    /// Arguments of `coalesce new`.
     #[arg(
         value_name = "ARGUMENTS",
         trailing_var_arg = true,

@@ -36,7 +36,7 @@ pub struct Arguments {
         requires = "nvcc"
     )]
     arch: Vec<String>,
-    /// What is said of the checkout in the table, such as its commit.
+    /// The name of the checkout in the table, such as its commit.
     #[arg(long, value_name = "TEXT", default_value = "an unnamed version")]
     version: String,
     /// Apply the advice on kernels of the checkout, run them again, and compare the counts with those promised.
@@ -53,7 +53,7 @@ const ADVICE: &str = "\n## The advice, applied\n";
 /// A source that did not compile, and the first error.
 type Failure = (String, String);
 
-/// What the executor says of a kernel.
+/// The executor's verdict on a kernel.
 struct Verdict {
     /// The architecture that it was compiled for; empty where nobody said.
     arch: String,

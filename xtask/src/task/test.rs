@@ -15,7 +15,7 @@ pub struct Arguments {
 
 /// A set of tests that are ignored unless what they need is here.
 struct Needs {
-    /// What the reason of `#[ignore]` says, and the module the tests are in.
+    /// The reason of `#[ignore]`, and the module of the tests.
     module: &'static str,
     what: &'static str,
     met: bool,

@@ -30,7 +30,7 @@ const CUBLAS: &str = "blastoff";
 struct Row {
     name: String,
     builds: bool,
-    /// How its program ended; none where there is no program.
+    /// The end of its program; none where there is no program.
     ends: Option<End>,
 }
 
@@ -194,9 +194,9 @@ fn dependency(line: &str) -> String {
     }
 }
 
-/// How long a program may run, seconds.
+/// The longest time of a program, seconds.
 const LIMIT: &str = "60";
-/// What `timeout` ends with when it had to end a program.
+/// The exit code of `timeout` when it had to end a program.
 const TIMED_OUT: i32 = 124;
 
 /// Builds a program and runs it on the virtual device.

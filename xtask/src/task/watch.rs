@@ -9,7 +9,7 @@ pub struct Arguments {
     verify: verify::Arguments,
 }
 
-/// How often the files are looked at.
+/// The time between two looks at the files.
 const PAUSE: Duration = Duration::from_millis(200);
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {

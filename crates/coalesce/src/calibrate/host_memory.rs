@@ -1,9 +1,9 @@
-//! What the host's memory costs: taking and locking it, reading it, and pages that move.
+//! The cost of the host's memory: taking and locking it, reading it, and pages that move.
 
 use super::{Figures, SAMPLES, Tools, WARM_UP};
 use anyhow::Result;
 use cust::memory::{DeviceBuffer, UnifiedBuffer};
-use cust_ext::device::{Attribute, attribute};
+use cust_ext::device::{DeviceAttribute, attribute};
 use cust_ext::host_memory::{HostBuffer, HostFlags, RegisteredBuffer};
 use cust_ext::managed::{MemoryLocation, prefetch};
 use results::Spread;
@@ -88,7 +88,7 @@ impl Tools<'_> {
     /// Returns how fast pages of managed memory move, and come into being where the host writes them first.
     pub(super) fn pages(&self, figures: &mut Figures) -> Result<()> {
         let gpu = self.gpu;
-        if attribute(gpu.device(), Attribute::ConcurrentManagedAccess)? == 0 {
+        if attribute(gpu.device(), DeviceAttribute::ConcurrentManagedAccess)? == 0 {
             return Ok(());
         }
         let words = self.words(1 << 24, 1 << 22);

@@ -20,7 +20,7 @@ use cuda_host::{Gpu, Streams, WorkScale};
 use cust::event::{Event, EventFlags};
 use cust::function::Function;
 use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer, DevicePointer};
-use cust_ext::device::{Attribute, attribute};
+use cust_ext::device::{DeviceAttribute, attribute};
 use cust_ext::graph::{CaptureMode, capture};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
 use cust_ext::pool::Pool;
@@ -47,7 +47,7 @@ const PIECE: usize = 1 << 16;
 pub struct Calibration {
     /// The whole of it.
     pub profile: Profile,
-    /// What was measured.
+    /// The measurement.
     pub figures: Vec<Figure>,
     /// The name of the profile that everything else was taken from.
     pub nearest: &'static str,
@@ -58,9 +58,9 @@ pub struct Calibration {
 pub struct Figure {
     /// Its name in the profile, which ends in its unit.
     pub name: &'static str,
-    /// What was measured.
+    /// The measurement.
     pub value: f64,
-    /// What the nearest profile says.
+    /// The nearest profile's value.
     pub nearest: f64,
 }
 
@@ -144,8 +144,9 @@ fn nearest(capability: u32) -> Result<(&'static str, Profile)> {
 /// Returns what the driver says of a device.
 fn told(gpu: &Gpu) -> Result<Map<String, Value>> {
     let facts = gpu.facts()?;
-    let number =
-        |kind: Attribute| -> Result<u32> { Ok(u32::try_from(attribute(gpu.device(), kind)?)?) };
+    let number = |kind: DeviceAttribute| -> Result<u32> {
+        Ok(u32::try_from(attribute(gpu.device(), kind)?)?)
+    };
     let mut told = Map::new();
     let mut say = |name: &str, value: Value| told.insert(name.to_owned(), value);
     say("name", facts.name.trim_end_matches(" (virtual)").into());
@@ -153,23 +154,23 @@ fn told(gpu: &Gpu) -> Result<Map<String, Value>> {
     say("clock_hz", (1e3 * f64::from(facts.clock_khz)).into());
     say("memory_bytes", facts.memory_bytes.into());
     for (name, kind) in [
-        ("multiprocessors", Attribute::MultiprocessorCount),
-        ("memory_clock_khz", Attribute::MemoryClockRateKilohertz),
-        ("memory_bus_bits", Attribute::GlobalMemoryBusWidthBits),
-        ("l2_bytes", Attribute::L2CacheBytes),
-        ("persisting_l2_bytes", Attribute::MaxPersistingL2CacheBytes),
-        ("max_access_window_bytes", Attribute::MaxAccessPolicyWindowBytes),
-        ("threads_per_multiprocessor", Attribute::MaxThreadsPerMultiprocessor),
-        ("blocks_per_multiprocessor", Attribute::MaxBlocksPerMultiprocessor),
-        ("shared_bytes_per_multiprocessor", Attribute::MaxSharedMemoryPerMultiprocessor),
-        ("shared_bytes_per_block", Attribute::MaxSharedMemoryPerBlock),
-        ("shared_bytes_per_block_opt_in", Attribute::MaxSharedMemoryPerBlockOptIn),
-        ("reserved_shared_bytes_per_block", Attribute::ReservedSharedMemoryPerBlock),
-        ("registers_per_multiprocessor", Attribute::MaxRegistersPerMultiprocessor),
-        ("registers_per_block", Attribute::MaxRegistersPerBlock),
-        ("warp_size", Attribute::WarpSize),
-        ("max_threads_per_block", Attribute::MaxThreadsPerBlock),
-        ("copy_engines", Attribute::AsyncEngineCount),
+        ("multiprocessors", DeviceAttribute::MultiprocessorCount),
+        ("memory_clock_khz", DeviceAttribute::MemoryClockRate),
+        ("memory_bus_bits", DeviceAttribute::GlobalMemoryBusWidth),
+        ("l2_bytes", DeviceAttribute::L2CacheSize),
+        ("persisting_l2_bytes", DeviceAttribute::MaxPersistingL2CacheBytes),
+        ("max_access_window_bytes", DeviceAttribute::MaxAccessPolicyWindowBytes),
+        ("threads_per_multiprocessor", DeviceAttribute::MaxThreadsPerMultiprocessor),
+        ("blocks_per_multiprocessor", DeviceAttribute::MaxBlocksPerMultiprocessor),
+        ("shared_bytes_per_multiprocessor", DeviceAttribute::MaxSharedMemoryPerMultiprocessor),
+        ("shared_bytes_per_block", DeviceAttribute::MaxSharedMemoryPerBlock),
+        ("shared_bytes_per_block_opt_in", DeviceAttribute::MaxSharedMemoryPerBlockOptIn),
+        ("reserved_shared_bytes_per_block", DeviceAttribute::ReservedSharedMemoryPerBlock),
+        ("registers_per_multiprocessor", DeviceAttribute::MaxRegistersPerMultiprocessor),
+        ("registers_per_block", DeviceAttribute::MaxRegistersPerBlock),
+        ("warp_size", DeviceAttribute::WarpSize),
+        ("max_threads_per_block", DeviceAttribute::MaxThreadsPerBlock),
+        ("copy_engines", DeviceAttribute::AsyncEngineCount),
     ] {
         say(name, number(kind)?.into());
     }
@@ -184,7 +185,7 @@ struct Tools<'a> {
     instruments: &'a Instruments<'a>,
     /// The virtual device: work is smaller, since every step is executed, and one sample says it all.
     is_model: bool,
-    /// What a fault of a page takes, which is not measured.
+    /// The time of a page fault, which is not measured.
     page_fault_ns: f64,
     stopwatch: Stopwatch,
 }

@@ -146,7 +146,7 @@ impl Arguments {
     }
 }
 
-/// What is done with one device.
+/// The work with one device.
 struct Run<'a> {
     arguments: &'a Arguments,
     /// Its number, when there are several.

@@ -19,7 +19,7 @@ use virtual_gpu::Topology;
 /// The exit code of `explain` and `run` when something was found that fails them.
 pub const FOUND: u8 = 4;
 
-/// How to launch a kernel of a PTX file.
+/// The shape of a launch of a PTX file's kernel.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "For a PTX file")]
 pub struct PtxArguments {
@@ -54,7 +54,7 @@ pub struct PtxArguments {
     pub json: Option<PathBuf>,
 }
 
-/// Whether hazards are looked for.
+/// The search for hazards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Check {
     /// Every check.

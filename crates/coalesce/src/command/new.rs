@@ -30,7 +30,7 @@ pub struct Arguments {
 
 /// The template's own name, as a package and as a title.
 const NAMES: [&str; 2] = ["my_app", "my-app"];
-/// What stands in the template for the folder of a checkout.
+/// The word in the template for the folder of a checkout.
 const CHECKOUT: &str = "CHECKOUT";
 
 /// The files that a project shares with this checkout, by links of the template: the compiler, and the versions of libraries that are known to work together.

@@ -39,7 +39,7 @@ pub struct Arguments {
     /// Look for hazards in kernels: races, uninitialized reads, divergent barriers and more. What is found fails the run.
     #[arg(long, value_name = "all|none", num_args = 0..=1, default_value = "none", default_missing_value = "all")]
     check: Check,
-    /// What makes the run fail with exit code 4: hazards, misuse, leaks, any or none. The default is any with --check, else none.
+    /// Findings that make the run fail with exit code 4: hazards, misuse, leaks, any or none. The default is any with --check, else none.
     #[arg(long, value_name = "FINDINGS")]
     fail_on: Option<FailOn>,
     /// Only kernels whose name has this text.
@@ -133,7 +133,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     Ok(code_of(status))
 }
 
-/// How the names of the temporary folders begin, in which the processes of a program leave their profiles.
+/// The begin of the temporary folders' names, in which the processes of a program leave their profiles.
 const PREFIX: &str = "coalesce-run-";
 /// The file in such a folder that a run locks as long as it lives.
 const LOCK: &str = "lock";

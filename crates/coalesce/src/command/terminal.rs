@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 const MIN_WIDTH: u16 = 40;
 /// The width of a chart where nobody knows the terminal's.
 const USUAL_WIDTH: u16 = 80;
-/// How often a log is told how far a long run is.
+/// The time between two lines of a log about a long run.
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
 /// A table with this header, in the style of all our tables: as wide as the terminal, with a line for each row in a pipe.
@@ -245,7 +245,7 @@ pub fn progress(steps: usize) -> ProgressBar {
 mod tests {
     use super::*;
 
-    /// What a terminal shows; a pipe, as in this test, has no width.
+    /// Compares what a terminal shows; a pipe, as in this test, has no width.
     #[test]
     fn a_table_fits_a_terminal_and_is_a_line_per_row_in_a_pipe() {
         let long =

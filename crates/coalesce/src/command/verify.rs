@@ -134,7 +134,7 @@ impl Point {
             });
             launches.push(Launch { variant, outcome, digests, hazards });
         }
-        let misuses = gpu.virtual_device().map_or_else(Vec::new, VirtualDevice::take_misuse);
+        let misuses = gpu.virtual_device().map_or_else(Vec::new, VirtualDevice::drain_misuse);
         Ok((launches, misuses))
     }
 }

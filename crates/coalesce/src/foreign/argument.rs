@@ -30,7 +30,7 @@ impl FromStr for Shape {
     }
 }
 
-/// What an array holds, or the value of a scalar.
+/// The contents of an array, or the value of a scalar.
 #[derive(Clone, Debug, PartialEq)]
 enum Value {
     /// Each element is 0.
@@ -229,7 +229,7 @@ impl FromStr for Argument {
     }
 }
 
-/// What a kernel is given for an argument.
+/// A value given for an argument.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Given {
     /// These bytes, as the parameter itself.

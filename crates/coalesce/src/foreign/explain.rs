@@ -24,7 +24,7 @@ use virtual_gpu::{Options, Topology, VirtualGpu};
 /// Static and dynamic shared memory up to which a launch needs no permission, in bytes.
 const SHARED_BYTES: u32 = 48 << 10;
 
-/// How to launch a kernel.
+/// The shape of a launch.
 #[derive(Clone, Debug)]
 pub struct Launch {
     /// Blocks.

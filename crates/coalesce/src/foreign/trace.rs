@@ -33,7 +33,7 @@ impl FromStr for TracedWarp {
     }
 }
 
-/// How the bits of a register are shown.
+/// The form in which the bits of a register are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Float,

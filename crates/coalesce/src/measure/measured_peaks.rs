@@ -1,4 +1,4 @@
-//! What the machine can do at most, measured as variants are.
+//! The machine's peaks, measured as variants are.
 
 use super::plan::Plan;
 use super::sampler::{Caches, Sampler, Step, StopRule};

@@ -1,4 +1,4 @@
-//! What is measured: patterns, sizes, curves, and for how long.
+//! The plan of a measurement: patterns, sizes, curves, and for how long.
 
 use super::axis::Axis;
 use super::sampler::StopRule;
@@ -12,7 +12,7 @@ use results::Resource;
 use std::num::NonZero;
 use std::time::Duration;
 
-/// What to measure, and how long to try.
+/// Work to measure, and how long to try.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The patterns and variants.
@@ -25,14 +25,14 @@ pub struct Plan {
     pub modes: bool,
     /// Only variants whose `pattern/variant` contains this are measured.
     pub filter: String,
-    /// What is not ours and measured beside it, by the names of the patterns.
+    /// Peers that are measured beside it, by the names of the patterns.
     pub peers: Vec<(String, &'static Variant)>,
     /// The seed of the inputs.
     pub seed: u64,
     /// When a row of a ladder has enough samples; a row of a curve has an eighth of the time.
     pub stop: StopRule,
-    /// How often work of the host is prepared anew and measured: where its memory lies and what else the processor does
-    /// differ each time, and a figure has to show it.
+    /// The number of times that work of the host is prepared anew and measured: where its memory lies and what else the
+    /// processor does differ each time, and a figure has to show it.
     pub rounds: u32,
     /// Rows that are predicted side by side.
     pub jobs: NonZero<usize>,

@@ -175,7 +175,7 @@ impl Bench<'_> {
         entry: &mut Measurement<'_>,
         point: &Point,
     ) -> Result<()> {
-        device.take_launches();
+        device.drain_launches();
         device.watch_first_warp(point.sweep.is_none());
         let done = self.last_sample(entry);
         device.watch_first_warp(false);

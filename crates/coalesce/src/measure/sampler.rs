@@ -7,7 +7,7 @@ use cuda_host::Gpu;
 use results::Spread;
 use std::time::{Duration, Instant};
 
-/// What a sample asks of the work it times.
+/// A step that a sample asks of the work it times.
 #[derive(Clone, Copy)]
 pub enum Step {
     /// Not timed.
@@ -16,14 +16,14 @@ pub enum Step {
     Run,
 }
 
-/// What the caches hold when a sample begins, and whether the host may be seen.
+/// The contents of the caches when a sample begins, and whether the host may be seen.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Caches {
     /// Clean lines of other data; all is enqueued before any of it begins.
     Cold,
-    /// What the run before left there; all is enqueued before any of it begins.
+    /// The state that the run before left; all is enqueued before any of it begins.
     Hot,
-    /// What the run before left there; what the host does is part of the work and timed with it: the device has
+    /// The state that the run before left; what the host does is part of the work and timed with it: the device has
     /// nothing to do and has said so.
     WithHost,
 }
@@ -71,7 +71,7 @@ pub struct StopRule {
 
 /// Runs before the first sample.
 const WARM_UPS: usize = 2;
-/// How long the device rests when it was throttled.
+/// The rest of the device when it was throttled.
 const REST: Duration = Duration::from_millis(20);
 
 impl StopRule {

@@ -3,7 +3,7 @@
 use cuda_host::DeviceFacts;
 use results::{Board, Resource, fp32_lanes, tensor_bf16_per_clock};
 
-/// What no measurement can be above.
+/// The peaks that no measurement can be above.
 pub(super) struct TheoreticalPeaks {
     /// Device memory, bytes per second: both edges of its clock, over the whole bus.
     memory: f64,

@@ -7,7 +7,7 @@
 use core::cmp::Ordering;
 use core::fmt::{self, Formatter, Write as _};
 
-/// What is printed of an argument of [`print!`](crate::print): [`Float`] of a float, the value itself of any other.
+/// The printed form of an argument of [`print!`](crate::print): [`Float`] of a float, the value itself of any other.
 #[doc(hidden)]
 pub struct Shown<'a, T: ?Sized>(pub &'a T);
 
@@ -51,7 +51,7 @@ pub struct Float {
     /// The fraction and the exponent as they are stored, without the sign.
     bits: u64,
     negative: bool,
-    /// How many of the bits are the fraction.
+    /// The number of bits of the fraction.
     fraction_bits: u32,
 }
 
@@ -79,7 +79,7 @@ impl From<f64> for Float {
     }
 }
 
-/// How many digits are wanted.
+/// The number of digits that are wanted.
 #[derive(Clone, Copy)]
 enum Digits {
     /// The fewest that tell the float from its neighbours.
@@ -162,7 +162,7 @@ struct Scaled {
     /// Half the distance to the next float above, and below.
     above: Large,
     below: Large,
-    /// What the next digit is a multiple of.
+    /// The unit of the next digit.
     one: Large,
     /// True when a number half way to a neighbour is rounded to this float.
     includes_ends: bool,

@@ -69,7 +69,7 @@ const CELL_BYTES: usize = 16;
 /// A cell for each warp, of each half.
 type Cells = [[[u64; CELL_BYTES / 8]; WARP_SIZE as usize]; 2];
 
-/// What warps tell each other: a cell for each warp, twice, because a warp may still read the values of one collective
+/// Messages between warps: a cell for each warp, twice, because a warp may still read the values of one collective
 /// while another writes those of the next.
 #[cfg_attr(target_arch = "nvptx64", unsafe(link_section = ".shared"), used)]
 static mut CELLS: MaybeUninit<Cells> = MaybeUninit::uninit();

@@ -1,4 +1,4 @@
-//! What lanes of a warp do together, without `unsafe`: each function is one over the lanes that run it now.
+//! Operations of a warp's lanes together, without `unsafe`: each function is one over the lanes that run it now.
 //!
 //! Where a branch has divided a warp, these are the lanes of one side; in a warp that is together they are all 32. So no
 //! lane waits for another, and none reads what another never gave. CUDA C++ calls such a group "coalesced threads"

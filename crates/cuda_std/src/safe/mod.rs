@@ -96,7 +96,7 @@ impl Launch {
     }
 }
 
-/// How a launch passes a parameter that is memory: as a pointer and an extent.
+/// A parameter that is memory, passed as a pointer and an extent.
 ///
 /// # Safety
 /// `Element` is what the pointer points to.
@@ -125,7 +125,7 @@ pub unsafe trait FromLaunch<'l>: Passed {
     -> Self;
 }
 
-/// What a kernel has without being passed it: the block.
+/// A parameter that a kernel has without being passed it: the block.
 ///
 /// # Safety
 /// `from_block` is valid for `'l` alone.

@@ -64,7 +64,7 @@ impl<T: ByValue, const N: usize> Constant<[T; N]> {
     note = "a static that the host writes is a `static mut`, or a `cuda_std::safe::Constant<T>`"
 )]
 pub unsafe trait HostWritten {
-    /// What the host writes.
+    /// The type that the host writes.
     type Value: 'static;
 }
 

@@ -74,7 +74,7 @@ pub struct ReadTile<'b, T: 'static, const W: usize, const H: usize = 1> {
     cells: &'b [[T; W]; H],
 }
 
-/// What a tile's static is made of.
+/// The static of a tile.
 ///
 /// # Safety
 /// `in_memory` is valid for `'l` alone, and accesses no more than `Cells`.

@@ -1,4 +1,4 @@
-//! What cannot be passed to a kernel.
+//! Values that cannot be passed to a kernel.
 use cuda_std::kernel;
 
 #[kernel]

@@ -1,4 +1,4 @@
-//! What a kernel that is a safe function must not say.
+//! Contracts that a kernel which is a safe function must not have.
 
 use cuda_std::prelude::*;
 use cuda_std::safe::PerThread;

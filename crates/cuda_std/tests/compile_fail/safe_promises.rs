@@ -1,4 +1,4 @@
-//! What would break the promises of `cuda_std::safe`.
+//! Code that would break the promises of `cuda_std::safe`.
 
 use cuda_std::prelude::*;
 use cuda_std::safe::{Block, Constant, PerThread, Plane, Tile};

@@ -1,4 +1,4 @@
-//! What shared memory cannot be.
+//! Types that shared memory cannot have.
 use core::mem::MaybeUninit;
 use cuda_std::address_space;
 

@@ -84,7 +84,7 @@ impl Shape {
     }
 }
 
-/// What an array is for besides plain fetches.
+/// Uses of an array besides plain fetches.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Uses {

@@ -35,7 +35,7 @@ use cust::sys::CUarray_format;
 #[repr(transparent)]
 pub struct Half(pub u16);
 
-/// What a texel can be: one, two or four channels of one type.
+/// A type of texel: one, two or four channels of one type.
 pub trait Texel: Pod + DeviceCopy {
     #[doc(hidden)]
     const FORMAT: CUarray_format;

@@ -16,8 +16,8 @@ use std::mem::ManuallyDrop;
 const ALIGNMENT: u64 = 512;
 const TEXELS_MOST: usize = 1 << 27;
 
-/// What lies beyond the edge of an image. [`AddressMode::Wrap`] and [`AddressMode::Mirror`] need normalized coordinates,
-/// and are [`AddressMode::Clamp`] without.
+/// The values beyond the edge of an image. [`AddressMode::Wrap`] and [`AddressMode::Mirror`] need normalized
+/// coordinates, and are [`AddressMode::Clamp`] without.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum AddressMode {
     /// The image again.
@@ -41,10 +41,10 @@ pub enum Filter {
     Linear,
 }
 
-/// How a fetch uses the levels of a [`Mipmaps`].
+/// The use of levels in a fetch from a [`Mipmaps`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Levels {
-    /// Whether two levels are mixed.
+    /// The filter between two levels.
     pub filter: Filter,
     /// Added to the level that a fetch names.
     pub bias: f32,
@@ -60,7 +60,7 @@ impl Default for Levels {
     }
 }
 
-/// How coordinates become a value.
+/// The way from coordinates to a value.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Sampling {
@@ -74,7 +74,7 @@ pub struct Sampling {
     pub normalized_floats: bool,
     /// The colour of [`AddressMode::Border`].
     pub border: [f32; 4],
-    /// How levels are used.
+    /// The use of levels.
     pub levels: Levels,
 }
 

@@ -1,46 +1,249 @@
-//! The arguments of driver functions, and what they write back.
+//! The arguments of driver functions: what a caller gives, and places for what it gets back.
 
 use crate::code::CuResult;
 use cuda_driver::ReturnCode;
 use cuda_driver::raw::CUaccessPolicyWindow_st;
+use cuda_driver::types::{ContextParameters, LaunchConfig};
 use gpu_model::l2::AccessWindow;
-use std::ffi::c_uint;
+use std::ffi::{CStr, c_char, c_uint, c_void};
+use std::marker::PhantomData;
+use std::ops::Deref;
 
-/// Writes a result.
-///
-/// # Safety
-/// `target` is null or valid for a write.
-pub(super) unsafe fn out<T>(target: *mut T, value: T) -> CuResult {
-    if target.is_null() {
-        return Err(ReturnCode::INVALID_VALUE);
-    }
-    // SAFETY: not null, so valid by the contract.
-    unsafe { target.write(value) };
-    Ok(())
+/// An argument as the body of a function takes it.
+pub(super) trait Argument {
+    /// The argument's type in C.
+    type Raw;
+
+    /// Takes an argument over the border.
+    ///
+    /// # Safety
+    /// - A pointer that becomes an [`In`] or [`Out`] is null, misaligned or valid for its type until the call returns.
+    /// - One that becomes a [`Text`] is null or ends with NUL; one that becomes an [`Image`] is null or an image.
+    unsafe fn from_raw(raw: Self::Raw) -> Self;
 }
 
-/// Writes a result that the caller may not want.
+/// Arguments that a body takes as they are: numbers, handles, and pointers that stay raw.
+macro_rules! as_they_are {
+    ($($type:ty $(where $parameter:ident)?),*) => {$(
+        impl$(<$parameter>)? Argument for $type {
+            type Raw = $type;
+
+            unsafe fn from_raw(raw: $type) -> $type {
+                raw
+            }
+        }
+    )*};
+}
+
+as_they_are!(u8, u16, u32, i32, u64, usize, f32, cuda_driver::types::MemoryLocation);
+as_they_are!(*mut T where T, *const T where T, Option<T> where T);
+
+/// A type of which any bytes are a value.
 ///
 /// # Safety
-/// `target` is null or valid for a write.
-pub(super) unsafe fn out_optional<T>(target: *mut T, value: T) {
-    if !target.is_null() {
-        // SAFETY: not null, so valid by the contract.
-        unsafe { target.write(value) };
+/// - Every pattern of bits is valid.
+pub(super) unsafe trait Plain: Copy {}
+
+macro_rules! plain {
+    ($($type:ty $(where $parameter:ident)?),*) => {$(
+        // SAFETY: a number, an address, or a structure of these.
+        unsafe impl$(<$parameter>)? Plain for $type {}
+    )*};
+}
+
+plain!(u32, u64, usize, *mut T where T, ContextParameters, LaunchConfig);
+
+/// Returns the pointer if a value can stand there.
+fn present<T>(pointer: *mut T) -> CuResult<*mut T> {
+    let is_place = !pointer.is_null() && pointer.is_aligned();
+    if is_place { Ok(pointer) } else { Err(ReturnCode::INVALID_VALUE) }
+}
+
+/// An input: what a call reads.
+#[repr(transparent)]
+pub(super) struct In<'call, T>(*const T, PhantomData<&'call T>);
+
+impl<T> Argument for In<'_, T> {
+    type Raw = *const T;
+
+    unsafe fn from_raw(raw: *const T) -> Self {
+        In(raw, PhantomData)
     }
 }
 
-/// Reads a NUL-terminated name.
-///
-/// # Safety
-/// `name` is null or a NUL-terminated text.
-pub(super) unsafe fn text(name: *const std::ffi::c_char) -> CuResult<String> {
-    if name.is_null() {
-        return Err(ReturnCode::INVALID_VALUE);
+impl<T> In<'_, T> {
+    pub(super) fn is_null(&self) -> bool {
+        self.0.is_null()
     }
-    // SAFETY: not null, so a NUL-terminated text by the contract.
-    let name = unsafe { std::ffi::CStr::from_ptr(name) };
-    name.to_str().map(str::to_owned).map_err(|_| ReturnCode::INVALID_VALUE)
+
+    /// Returns the address, which is valid for reads; a C enum there may hold any number.
+    pub(super) fn pointer(&self) -> CuResult<*const T> {
+        present(self.0.cast_mut()).map(<*mut T>::cast_const)
+    }
+
+    /// Reads the value.
+    pub(super) fn read(&self) -> CuResult<T>
+    where
+        T: Plain,
+    {
+        let pointer = self.pointer()?;
+        // SAFETY: valid by the contract of `from_raw`, and any bytes are a value.
+        Ok(unsafe { pointer.read() })
+    }
+
+    /// Reads an array.
+    ///
+    /// # Safety
+    /// - The caller gave so many elements.
+    pub(super) unsafe fn read_all(&self, count: usize) -> CuResult<Vec<T>>
+    where
+        T: Plain,
+    {
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        let first = self.pointer()?;
+        // SAFETY: by the contract, and any bytes are a value.
+        Ok(unsafe { std::slice::from_raw_parts(first, count) }.to_vec())
+    }
+}
+
+impl<'call> In<'call, c_void> {
+    /// Reads bytes.
+    ///
+    /// # Safety
+    /// - The caller gave so many bytes.
+    pub(super) unsafe fn bytes(&self, count: usize) -> CuResult<Vec<u8>> {
+        let first = self.pointer()?.cast::<u8>();
+        // SAFETY: by the contract.
+        Ok(unsafe { std::slice::from_raw_parts(first, count) }.to_vec())
+    }
+
+    /// Returns what stands there as a value of a type.
+    ///
+    /// # Safety
+    /// - It is null, misaligned or valid for a read of that type.
+    pub(super) unsafe fn cast<T>(&self) -> In<'call, T> {
+        In(self.0.cast(), PhantomData)
+    }
+}
+
+/// An input whose type in the header lacks `const`.
+#[repr(transparent)]
+pub(super) struct InMut<'call, T>(In<'call, T>);
+
+impl<T> Argument for InMut<'_, T> {
+    type Raw = *mut T;
+
+    unsafe fn from_raw(raw: *mut T) -> Self {
+        InMut(In(raw, PhantomData))
+    }
+}
+
+impl<'call, T> Deref for InMut<'call, T> {
+    type Target = In<'call, T>;
+
+    fn deref(&self) -> &In<'call, T> {
+        &self.0
+    }
+}
+
+/// A place for a result.
+#[repr(transparent)]
+pub(super) struct Out<'call, T>(*mut T, PhantomData<&'call mut T>);
+
+impl<T> Argument for Out<'_, T> {
+    type Raw = *mut T;
+
+    unsafe fn from_raw(raw: *mut T) -> Self {
+        Out(raw, PhantomData)
+    }
+}
+
+impl<'call, T> Out<'call, T> {
+    /// Returns the address, which is valid for writes.
+    pub(super) fn pointer(&self) -> CuResult<*mut T> {
+        present(self.0)
+    }
+
+    /// Writes a result.
+    pub(super) fn write(self, value: T) -> CuResult {
+        let pointer = self.pointer()?;
+        // SAFETY: valid by the contract of `from_raw`.
+        unsafe { pointer.write(value) };
+        Ok(())
+    }
+
+    /// Writes a result that the caller may not want.
+    pub(super) fn write_optional(self, value: T) -> CuResult {
+        if self.0.is_null() { Ok(()) } else { self.write(value) }
+    }
+
+    /// Writes an array.
+    ///
+    /// # Safety
+    /// - The caller has room for so many elements.
+    pub(super) unsafe fn write_all(self, values: &[T]) -> CuResult
+    where
+        T: Copy,
+    {
+        if values.is_empty() {
+            return Ok(());
+        }
+        let first = self.pointer()?;
+        // SAFETY: there is room by the contract; a caller's memory is none of the driver's.
+        unsafe { first.copy_from_nonoverlapping(values.as_ptr(), values.len()) };
+        Ok(())
+    }
+
+    /// Returns the same place for a value of another type.
+    ///
+    /// # Safety
+    /// - The place is null, misaligned or valid for a write of that type.
+    pub(super) unsafe fn cast<U>(self) -> Out<'call, U> {
+        Out(self.0.cast(), PhantomData)
+    }
+}
+
+/// A text that ends with NUL.
+#[repr(transparent)]
+pub(super) struct Text<'call>(*const c_char, PhantomData<&'call c_char>);
+
+impl Argument for Text<'_> {
+    type Raw = *const c_char;
+
+    unsafe fn from_raw(raw: *const c_char) -> Self {
+        Text(raw, PhantomData)
+    }
+}
+
+impl Text<'_> {
+    /// Reads the text.
+    pub(super) fn read(&self) -> CuResult<String> {
+        let text = present(self.0.cast_mut())?;
+        // SAFETY: not null, so it ends with NUL by the contract of `from_raw`.
+        let text = unsafe { CStr::from_ptr(text) };
+        text.to_str().map(str::to_owned).map_err(|_| ReturnCode::INVALID_VALUE)
+    }
+
+    /// Reads the file that the text names.
+    pub(super) fn read_file(&self) -> CuResult<Vec<u8>> {
+        std::fs::read(self.read()?).map_err(|_| FILE_NOT_FOUND)
+    }
+}
+
+const FILE_NOT_FOUND: ReturnCode = ReturnCode(301);
+
+/// An image of a module: a NUL-terminated text, a cubin, a fat binary or the structure that holds one.
+#[repr(transparent)]
+pub(super) struct Image<'call>(pub(super) *const c_void, PhantomData<&'call c_void>);
+
+impl Argument for Image<'_> {
+    type Raw = *const c_void;
+
+    unsafe fn from_raw(raw: *const c_void) -> Self {
+        Image(raw, PhantomData)
+    }
 }
 
 /// A handle of the driver's from a number of ours.
@@ -71,20 +274,42 @@ pub(super) unsafe fn access_window(window: *const CUaccessPolicyWindow_st) -> Ac
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::ptr::{null, null_mut};
+
+    const INVALID: CuResult = Err(ReturnCode::INVALID_VALUE);
+
+    fn out<'call>(place: *mut u32) -> Out<'call, u32> {
+        // SAFETY: the tests below pass null, misaligned addresses and locals.
+        unsafe { Out::from_raw(place) }
+    }
 
     #[test]
     fn a_place_that_is_missing_is_an_error_only_where_a_result_is_owed() {
-        let null = std::ptr::null_mut::<u32>();
-        // SAFETY: each pointer is null or a local.
-        unsafe {
-            assert_eq!(out(null, 1), Err(ReturnCode::INVALID_VALUE));
-            out_optional(null, 1);
-            let mut place = 0;
-            assert_eq!(out(&mut place, 1), Ok(()));
-            assert_eq!(place, 1);
-            assert_eq!(text(std::ptr::null()), Err(ReturnCode::INVALID_VALUE));
-            assert_eq!(text(c"cuInit".as_ptr()), Ok("cuInit".to_owned()));
-        }
+        assert_eq!(out(null_mut()).write(1), INVALID);
+        assert_eq!(out(null_mut()).write_optional(1), Ok(()));
+        let mut place = 0;
+        assert_eq!(out(&raw mut place).write(1), Ok(()));
+        assert_eq!(place, 1);
         assert_eq!(handle::<u8>(64).addr(), 64);
+    }
+
+    #[test]
+    fn a_misaligned_place_is_refused_and_left_alone() {
+        let mut places = [7u32; 2];
+        let between = (&raw mut places).cast::<u8>().wrapping_add(2).cast::<u32>();
+        assert_eq!(out(between).write(1), INVALID);
+        assert_eq!(out(between).write_optional(1), INVALID);
+        // SAFETY: a misaligned address is allowed.
+        let read = unsafe { In::from_raw(between.cast_const()) }.read();
+        assert_eq!(read.map(|_| ()), INVALID);
+        assert_eq!(places, [7; 2]);
+    }
+
+    #[test]
+    fn a_text_ends_with_nul() {
+        // SAFETY: null or a text.
+        let read = |text| unsafe { Text::from_raw(text) }.read();
+        assert_eq!(read(null()), Err(ReturnCode::INVALID_VALUE));
+        assert_eq!(read(c"cuInit".as_ptr()), Ok("cuInit".to_owned()));
     }
 }

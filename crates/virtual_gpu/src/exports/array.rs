@@ -1,6 +1,6 @@
 //! Arrays, mipmapped arrays, and copies to and from them.
 
-use super::arguments::{handle, out};
+use super::arguments::{In, Out, handle};
 use super::define::exports;
 use crate::array_work::{BoxCopy, BoxSide};
 use crate::arrays::ArrayRequest;
@@ -17,37 +17,26 @@ use std::ffi::{c_uint, c_void};
 const ARRAY: c_uint = 3;
 
 /// Returns what a descriptor asks for.
-///
-/// # Safety
-/// `descriptor` is null or valid for reads; its format is read as the integer that it is in C.
-unsafe fn request(descriptor: *const CUDA_ARRAY3D_DESCRIPTOR) -> CuResult<ArrayRequest> {
-    if descriptor.is_null() {
-        return Err(ReturnCode::INVALID_VALUE);
-    }
-    // SAFETY: not null, so valid by the contract.
+fn request(descriptor: &In<CUDA_ARRAY3D_DESCRIPTOR>) -> CuResult<ArrayRequest> {
+    let one = descriptor.pointer()?;
+    // SAFETY: valid by the type; the format is read as the integer that it is in C.
     unsafe {
-        let format = (&raw const (*descriptor).Format).cast::<c_uint>().read();
+        let format = (&raw const (*one).Format).cast::<c_uint>().read();
         Ok(ArrayRequest {
-            width: (*descriptor).Width,
-            height: (*descriptor).Height,
-            depth: (*descriptor).Depth,
+            width: (*one).Width,
+            height: (*one).Height,
+            depth: (*one).Depth,
             format,
-            channels: (*descriptor).NumChannels,
-            flags: (*descriptor).Flags,
+            channels: (*one).NumChannels,
+            flags: (*one).Flags,
         })
     }
 }
 
-/// # Safety
-/// `target` is null or valid for a write.
-unsafe fn make(driver: &mut Driver, target: *mut CUarray, request: ArrayRequest) -> CuResult {
-    if target.is_null() {
-        return Err(ReturnCode::INVALID_VALUE);
-    }
+fn make(driver: &mut Driver, target: Out<CUarray>, request: ArrayRequest) -> CuResult {
+    target.pointer()?;
     let array = driver.make_arrays(request, 1)?.remove(0);
-    let number = driver.objects.arrays.add(array);
-    // SAFETY: by the contract.
-    unsafe { out(target, handle(number)) }
+    target.write(handle(driver.objects.arrays.add(array)))
 }
 
 fn array_at(array: CUarray, byte: usize) -> BoxSide {
@@ -74,6 +63,21 @@ struct Described {
     rows: usize,
 }
 
+/// Reads one side of a copy from a descriptor, the kind of memory as the integer that it is in C.
+macro_rules! described {
+    ($one:ident, $kind:ident $host:ident $device:ident $array:ident $pitch:ident, $at:expr, $rows:expr) => {
+        Described {
+            kind: (&raw const (*$one).$kind).cast::<c_uint>().read(),
+            host: (*$one).$host.expose_provenance() as u64,
+            device: (*$one).$device,
+            array: (*$one).$array,
+            at: $at,
+            pitch: (*$one).$pitch,
+            rows: $rows,
+        }
+    };
+}
+
 impl Described {
     fn side(&self, [width, height, _]: [usize; 3]) -> CuResult<BoxSide> {
         let [x, y, z] = self.at;
@@ -92,137 +96,100 @@ impl Described {
     }
 }
 
-/// The copy of a plane of which a side is an array; none where both are plain memory.
-///
-/// # Safety
-/// `descriptor` is null or valid for reads; its enums are read as the integers that they are in C.
-pub(super) unsafe fn planned(descriptor: *const CUDA_MEMCPY2D) -> CuResult<Option<BoxCopy>> {
-    if descriptor.is_null() {
-        return Err(ReturnCode::INVALID_VALUE);
-    }
-    // SAFETY: not null, so valid by the contract.
-    unsafe {
-        let one = &raw const *descriptor;
-        let extent = [(*one).WidthInBytes, (*one).Height, 1];
-        let source = Described {
-            kind: (&raw const (*one).srcMemoryType).cast::<c_uint>().read(),
-            host: (*one).srcHost.expose_provenance() as u64,
-            device: (*one).srcDevice,
-            array: (*one).srcArray,
-            at: [(*one).srcXInBytes, (*one).srcY, 0],
-            pitch: (*one).srcPitch,
-            rows: 0,
-        };
-        let target = Described {
-            kind: (&raw const (*one).dstMemoryType).cast::<c_uint>().read(),
-            host: (*one).dstHost.expose_provenance() as u64,
-            device: (*one).dstDevice,
-            array: (*one).dstArray,
-            at: [(*one).dstXInBytes, (*one).dstY, 0],
-            pitch: (*one).dstPitch,
-            rows: 0,
-        };
-        if source.kind != ARRAY && target.kind != ARRAY {
-            return Ok(None);
-        }
-        let (source, target) = (source.side(extent)?, target.side(extent)?);
-        Ok(Some(BoxCopy { target, source, extent }))
-    }
+/// The copy of a plane that a descriptor asks for.
+pub(super) fn plane(descriptor: &In<CUDA_MEMCPY2D>) -> CuResult<BoxCopy> {
+    let one = descriptor.pointer()?;
+    // SAFETY: valid by the type.
+    let (extent, source, target) = unsafe {
+        let from = [(*one).srcXInBytes, (*one).srcY, 0];
+        let to = [(*one).dstXInBytes, (*one).dstY, 0];
+        (
+            [(*one).WidthInBytes, (*one).Height, 1],
+            described!(one, srcMemoryType srcHost srcDevice srcArray srcPitch, from, 0),
+            described!(one, dstMemoryType dstHost dstDevice dstArray dstPitch, to, 0),
+        )
+    };
+    Ok(BoxCopy { target: target.side(extent)?, source: source.side(extent)?, extent })
 }
 
-/// # Safety
-/// `descriptor` is null or valid for reads; its enums are read as the integers that they are in C.
-unsafe fn copy_3d(driver: &mut Driver, descriptor: *const CUDA_MEMCPY3D) -> CuResult {
-    if descriptor.is_null() {
-        return Err(ReturnCode::INVALID_VALUE);
-    }
-    // SAFETY: not null, so valid by the contract.
-    unsafe {
-        let one = &raw const *descriptor;
-        let extent = [(*one).WidthInBytes, (*one).Height, (*one).Depth];
-        let source = Described {
-            kind: (&raw const (*one).srcMemoryType).cast::<c_uint>().read(),
-            host: (*one).srcHost.expose_provenance() as u64,
-            device: (*one).srcDevice,
-            array: (*one).srcArray,
-            at: [(*one).srcXInBytes, (*one).srcY, (*one).srcZ],
-            pitch: (*one).srcPitch,
-            rows: (*one).srcHeight,
-        };
-        let target = Described {
-            kind: (&raw const (*one).dstMemoryType).cast::<c_uint>().read(),
-            host: (*one).dstHost.expose_provenance() as u64,
-            device: (*one).dstDevice,
-            array: (*one).dstArray,
-            at: [(*one).dstXInBytes, (*one).dstY, (*one).dstZ],
-            pitch: (*one).dstPitch,
-            rows: (*one).dstHeight,
-        };
-        let (source, target) = (source.side(extent)?, target.side(extent)?);
-        driver.copy_box(&BoxCopy { target, source, extent })
-    }
+fn copy_3d(driver: &mut Driver, descriptor: &In<CUDA_MEMCPY3D>) -> CuResult {
+    let one = descriptor.pointer()?;
+    // SAFETY: valid by the type.
+    let (extent, source, target) = unsafe {
+        let from = [(*one).srcXInBytes, (*one).srcY, (*one).srcZ];
+        let to = [(*one).dstXInBytes, (*one).dstY, (*one).dstZ];
+        let (from_rows, to_rows) = ((*one).srcHeight, (*one).dstHeight);
+        (
+            [(*one).WidthInBytes, (*one).Height, (*one).Depth],
+            described!(one, srcMemoryType srcHost srcDevice srcArray srcPitch, from, from_rows),
+            described!(one, dstMemoryType dstHost dstDevice dstArray dstPitch, to, to_rows),
+        )
+    };
+    let (source, target) = (source.side(extent)?, target.side(extent)?);
+    driver.copy_box(&BoxCopy { target, source, extent })
 }
 
 exports! {
-    fn cuArrayCreate_v2(driver, array: *mut CUarray, descriptor: *const CUDA_ARRAY_DESCRIPTOR) {
-        if descriptor.is_null() {
-            return Err(ReturnCode::INVALID_VALUE);
-        }
-        let request = ArrayRequest {
-            width: (*descriptor).Width,
-            height: (*descriptor).Height,
-            format: (&raw const (*descriptor).Format).cast::<c_uint>().read(),
-            channels: (*descriptor).NumChannels,
-            ..ArrayRequest::default()
+    fn cuArrayCreate_v2(driver, array: Out<CUarray>, descriptor: In<CUDA_ARRAY_DESCRIPTOR>) {
+        let one = descriptor.pointer()?;
+        // SAFETY: valid by the type; the format is read as the integer that it is in C.
+        let request = unsafe {
+            ArrayRequest {
+                width: (*one).Width,
+                height: (*one).Height,
+                format: (&raw const (*one).Format).cast::<c_uint>().read(),
+                channels: (*one).NumChannels,
+                ..ArrayRequest::default()
+            }
         };
         make(driver, array, request)
     }
-    fn cuArray3DCreate_v2(driver, array: *mut CUarray, descriptor: *const CUDA_ARRAY3D_DESCRIPTOR) {
-        let request = request(descriptor)?;
+    fn cuArray3DCreate_v2(driver, array: Out<CUarray>, descriptor: In<CUDA_ARRAY3D_DESCRIPTOR>) {
+        let request = request(&descriptor)?;
         make(driver, array, request)
     }
-    fn cuArrayGetDescriptor_v2(driver, descriptor: *mut CUDA_ARRAY_DESCRIPTOR, array: CUarray) {
+    fn cuArrayGetDescriptor_v2(driver, descriptor: Out<CUDA_ARRAY_DESCRIPTOR>, array: CUarray) {
         let request = driver.objects.arrays.get(array.addr())?.request;
-        if descriptor.is_null() {
-            return Err(ReturnCode::INVALID_VALUE);
+        let one = descriptor.pointer()?;
+        // SAFETY: valid by the type; the format is a number that C knows, because an array has it.
+        unsafe {
+            (*one).Width = request.width;
+            (*one).Height = request.height;
+            (&raw mut (*one).Format).cast::<c_uint>().write(request.format);
+            (*one).NumChannels = request.channels;
         }
-        (&raw mut (*descriptor).Width).write(request.width);
-        (&raw mut (*descriptor).Height).write(request.height);
-        (&raw mut (*descriptor).Format).cast::<c_uint>().write(request.format);
-        (&raw mut (*descriptor).NumChannels).write(request.channels);
         Ok(())
     }
-    fn cuArray3DGetDescriptor_v2(driver, descriptor: *mut CUDA_ARRAY3D_DESCRIPTOR, array: CUarray) {
+    fn cuArray3DGetDescriptor_v2(driver, descriptor: Out<CUDA_ARRAY3D_DESCRIPTOR>, array: CUarray) {
         let request = driver.objects.arrays.get(array.addr())?.request;
-        if descriptor.is_null() {
-            return Err(ReturnCode::INVALID_VALUE);
+        let one = descriptor.pointer()?;
+        // SAFETY: valid by the type; the format is a number that C knows, because an array has it.
+        unsafe {
+            (*one).Width = request.width;
+            (*one).Height = request.height;
+            (*one).Depth = request.depth;
+            (&raw mut (*one).Format).cast::<c_uint>().write(request.format);
+            (*one).NumChannels = request.channels;
+            (*one).Flags = request.flags;
         }
-        (&raw mut (*descriptor).Width).write(request.width);
-        (&raw mut (*descriptor).Height).write(request.height);
-        (&raw mut (*descriptor).Depth).write(request.depth);
-        (&raw mut (*descriptor).Format).cast::<c_uint>().write(request.format);
-        (&raw mut (*descriptor).NumChannels).write(request.channels);
-        (&raw mut (*descriptor).Flags).write(request.flags);
         Ok(())
     }
     fn cuArrayDestroy(driver, array: CUarray) {
         driver.free_array(array.addr())
     }
     fn cuMipmappedArrayCreate(
-        driver, target: *mut CUmipmappedArray, descriptor: *const CUDA_ARRAY3D_DESCRIPTOR, levels: c_uint
+        driver, target: Out<CUmipmappedArray>, descriptor: In<CUDA_ARRAY3D_DESCRIPTOR>, levels: c_uint
     ) {
-        let request = request(descriptor)?;
-        if target.is_null() {
-            return Err(ReturnCode::INVALID_VALUE);
-        }
+        let request = request(&descriptor)?;
+        target.pointer()?;
         let arrays = driver.make_arrays(request, levels as usize)?;
         let levels = arrays.into_iter().map(|array| driver.objects.arrays.add(array)).collect();
-        out(target, handle(driver.objects.mipmaps.add(levels)))
+        target.write(handle(driver.objects.mipmaps.add(levels)))
     }
-    fn cuMipmappedArrayGetLevel(driver, target: *mut CUarray, array: CUmipmappedArray, level: c_uint) {
+    fn cuMipmappedArrayGetLevel(driver, target: Out<CUarray>, array: CUmipmappedArray, level: c_uint) {
         let levels = driver.objects.mipmaps.get(array.addr())?;
         let level = *levels.get(level as usize).ok_or(ReturnCode::INVALID_VALUE)?;
-        out(target, handle(level))
+        target.write(handle(level))
     }
     fn cuMipmappedArrayDestroy(driver, array: CUmipmappedArray) {
         driver.free_mipmaps(array.addr())
@@ -264,15 +231,15 @@ exports! {
         line(driver, plain(target.expose_provenance() as u64, bytes), array_at(array, offset), bytes)
     }
     #[cost(Copy)]
-    fn cuMemcpy3D_v2(driver, descriptor: *const CUDA_MEMCPY3D) {
-        copy_3d(driver, descriptor)
+    fn cuMemcpy3D_v2(driver, descriptor: In<CUDA_MEMCPY3D>) {
+        copy_3d(driver, &descriptor)
     }
     #[cost(Copy)]
-    fn cuMemcpy3DAsync_v2(driver, descriptor: *const CUDA_MEMCPY3D, stream: CUstream) {
+    fn cuMemcpy3DAsync_v2(driver, descriptor: In<CUDA_MEMCPY3D>, stream: CUstream) {
         if driver.objects.stream(stream.addr())?.capture.is_some() {
             return Err(driver.unsupported("capturing copies of arrays"));
         }
-        copy_3d(driver, descriptor)
+        copy_3d(driver, &descriptor)
     }
     fn cuArrayGetPlane(_machine, _plane: *mut CUarray, _array: CUarray, _index: c_uint) {
         Err(INVALID_HANDLE)

@@ -1,6 +1,6 @@
 //! Contexts, their limits and preferences.
 
-use super::arguments::{handle, out, out_optional};
+use super::arguments::{InMut, Out, handle};
 use super::define::exports;
 use crate::code::{CuResult, INVALID_CONTEXT, INVALID_DEVICE, NOT_INITIALIZED};
 use crate::driver::Driver;
@@ -58,14 +58,14 @@ fn destroy(driver: &mut Driver, context: CUcontext) -> CuResult {
 }
 
 exports! {
-    fn cuDevicePrimaryCtxRetain(driver, context: *mut CUcontext, device: CUdevice) {
+    fn cuDevicePrimaryCtxRetain(driver, context: Out<CUcontext>, device: CUdevice) {
         let device = check_device(driver, device)?;
         let (primary, count) = match driver.objects.primary[device].context {
             Some((primary, count)) => (primary, count + 1),
             None => (driver.objects.contexts.add(ContextState { device }), 1),
         };
         driver.objects.primary[device].context = Some((primary, count));
-        out(context, handle(primary))
+        context.write(handle(primary))
     }
     fn cuDevicePrimaryCtxRelease_v2(driver, device: CUdevice) {
         let device = check_device(driver, device)?;
@@ -82,10 +82,10 @@ exports! {
         driver.objects.primary[device].flags = flags;
         Ok(())
     }
-    fn cuDevicePrimaryCtxGetState(driver, device: CUdevice, flags: *mut c_uint, active: *mut c_int) {
+    fn cuDevicePrimaryCtxGetState(driver, device: CUdevice, flags: Out<c_uint>, active: Out<c_int>) {
         let device = check_device(driver, device)?;
-        out(flags, driver.objects.primary[device].flags)?;
-        out(active, c_int::from(driver.objects.primary[device].context.is_some()))
+        flags.write(driver.objects.primary[device].flags)?;
+        active.write(c_int::from(driver.objects.primary[device].context.is_some()))
     }
     fn cuDevicePrimaryCtxReset_v2(driver, device: CUdevice) {
         check_device(driver, device)?;
@@ -109,29 +109,29 @@ exports! {
         driver.run_all();
         if driver.objects.peers.remove(&pair) { Ok(()) } else { Err(PEER_ACCESS_NOT_ENABLED) }
     }
-    fn cuCtxCreate_v2(driver, context: *mut CUcontext, _flags: c_uint, device: CUdevice) {
+    fn cuCtxCreate_v2(driver, context: Out<CUcontext>, _flags: c_uint, device: CUdevice) {
         let created = create(driver, device)?;
-        out(context, handle(created))
+        context.write(handle(created))
     }
     fn cuCtxCreate_v3(
-        driver, context: *mut CUcontext, affinities: *mut CUexecAffinityParam, _count: c_int, _flags: c_uint,
+        driver, context: Out<CUcontext>, affinities: *mut CUexecAffinityParam, _count: c_int, _flags: c_uint,
         device: CUdevice
     ) {
         if !affinities.is_null() {
             return Err(driver.unsupported("execution affinity"));
         }
         let created = create(driver, device)?;
-        out(context, handle(created))
+        context.write(handle(created))
     }
     fn cuCtxCreate_v4(
-        driver, context: *mut CUcontext, parameters: *mut ContextParameters, _flags: c_uint, device: CUdevice
+        driver, context: Out<CUcontext>, parameters: InMut<ContextParameters>, _flags: c_uint, device: CUdevice
     ) {
         let asks = |asked: ContextParameters| !asked.execution_affinities.is_null() || !asked.graphics.is_null();
-        if !parameters.is_null() && asks(parameters.read()) {
+        if !parameters.is_null() && asks(parameters.read()?) {
             return Err(driver.unsupported("execution affinity and sharing with graphics"));
         }
         let created = create(driver, device)?;
-        out(context, handle(created))
+        context.write(handle(created))
     }
     fn cuCtxDestroy_v2(driver, context: CUcontext) {
         destroy(driver, context)
@@ -145,9 +145,9 @@ exports! {
         thread::push_context(context.addr());
         Ok(())
     }
-    fn cuCtxPopCurrent_v2(_machine, context: *mut CUcontext) {
+    fn cuCtxPopCurrent_v2(_machine, context: Out<CUcontext>) {
         let popped = thread::pop_context().ok_or(INVALID_CONTEXT)?;
-        out_optional(context, handle(popped));
+        context.write_optional(handle(popped))?;
         Ok(())
     }
     fn cuCtxSetCurrent(driver, context: CUcontext) {
@@ -160,16 +160,16 @@ exports! {
         }
         Ok(())
     }
-    fn cuCtxGetCurrent(_machine, context: *mut CUcontext) {
-        out(context, handle(thread::current_context().unwrap_or(0)))
+    fn cuCtxGetCurrent(_machine, context: Out<CUcontext>) {
+        context.write(handle(thread::current_context().unwrap_or(0)))
     }
-    fn cuCtxGetDevice(driver, device: *mut CUdevice) {
+    fn cuCtxGetDevice(driver, device: Out<CUdevice>) {
         driver.context()?;
-        out(device, driver.current() as CUdevice)
+        device.write(driver.current() as CUdevice)
     }
-    fn cuCtxGetFlags(driver, flags: *mut c_uint) {
+    fn cuCtxGetFlags(driver, flags: Out<c_uint>) {
         driver.context()?;
-        out(flags, driver.objects.primary[driver.current()].flags)
+        flags.write(driver.objects.primary[driver.current()].flags)
     }
     fn cuCtxSetFlags(driver, flags: c_uint) {
         driver.context()?;
@@ -177,8 +177,8 @@ exports! {
         driver.objects.primary[device].flags = flags;
         Ok(())
     }
-    fn cuCtxGetApiVersion(_machine, _context: CUcontext, version: *mut c_uint) {
-        out(version, 3020)
+    fn cuCtxGetApiVersion(_machine, _context: CUcontext, version: Out<c_uint>) {
+        version.write(3020)
     }
     fn cuCtxSynchronize(driver) {
         driver.context()?;
@@ -200,30 +200,30 @@ exports! {
         device.l2.keep(&DramAtoms::new(), device.limits.persisting_l2_bytes as u64);
         Ok(())
     }
-    fn cuCtxGetLimit(driver, value: *mut usize, number: c_uint) {
+    fn cuCtxGetLimit(driver, value: Out<usize>, number: c_uint) {
         driver.context()?;
-        out(value, *limit(driver, number)?)
+        value.write(*limit(driver, number)?)
     }
-    fn cuCtxGetCacheConfig(driver, config: *mut c_uint) {
+    fn cuCtxGetCacheConfig(driver, config: Out<c_uint>) {
         driver.context()?;
-        out(config, 0)
+        config.write(0)
     }
     fn cuCtxSetCacheConfig(driver, _config: c_uint) {
         driver.context()?;
         Ok(())
     }
-    fn cuCtxGetSharedMemConfig(driver, config: *mut c_uint) {
+    fn cuCtxGetSharedMemConfig(driver, config: Out<c_uint>) {
         driver.context()?;
-        out(config, 1)
+        config.write(1)
     }
     fn cuCtxSetSharedMemConfig(driver, _config: c_uint) {
         driver.context()?;
         Ok(())
     }
-    fn cuCtxGetStreamPriorityRange(driver, least: *mut c_int, greatest: *mut c_int) {
+    fn cuCtxGetStreamPriorityRange(driver, least: Out<c_int>, greatest: Out<c_int>) {
         driver.context()?;
-        out_optional(least, 0);
-        out_optional(greatest, -5);
+        least.write_optional(0)?;
+        greatest.write_optional(-5)?;
         Ok(())
     }
     fn cuCtxResetPersistingL2Cache(driver) {

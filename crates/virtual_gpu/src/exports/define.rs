@@ -5,24 +5,24 @@ use std::sync::OnceLock;
 
 /// Defines driver functions on the virtual device.
 ///
-/// The body is a function of the driver; inside it the arguments have the contract that NVIDIA's reference gives them,
-/// which the whole body relies on. The type is compared with the driver table's entry of the same name at compile time.
+/// The body is a safe function of the driver and of arguments that were checked or are checked when they are used
+/// (`arguments`); it cannot keep them. The type in C is compared with the driver table's entry at compile time.
 /// `#[cost(..)]` names the kind of [`gpu_model::CallCost`], where that is not `Api`.
 macro_rules! exports {
     ($($(#[cost($cost:ident)])? fn $name:ident($driver:ident $(, $argument:ident: $type:ty)* $(,)?) $body:block)*) => {
         $(
             #[allow(non_snake_case, clippy::too_many_arguments)]
-            unsafe extern "C" fn $name($($argument: $type),*) -> cuda_driver::ReturnCode {
+            unsafe extern "C" fn $name($($argument: <$type as $crate::exports::arguments::Argument>::Raw),*) -> cuda_driver::ReturnCode {
+                #[allow(clippy::too_many_arguments)]
+                fn body($driver: &mut $crate::driver::Driver $(, $argument: $type)*) -> $crate::code::CuResult $body
+                // SAFETY: the caller upholds the function's contract in NVIDIA's driver API reference: a pointer is null
+                // or valid for what the function reads or writes through it, until the function returns.
+                $(let $argument = unsafe { <$type as $crate::exports::arguments::Argument>::from_raw($argument) };)*
                 let cost = $crate::exports::define::cost!($($cost)?);
-                $crate::process::enter(stringify!($name), cost, |$driver| {
-                    // SAFETY: the caller upholds the function's contract in NVIDIA's driver API reference: each pointer
-                    // is null or valid for what the function reads or writes through it. `out` and `read` test for null.
-                    #[allow(unused_unsafe)]
-                    unsafe { $body }
-                })
+                $crate::process::enter(stringify!($name), cost, |driver| body(driver $(, $argument)*))
             }
 
-            const _: [unsafe extern "C" fn($($type),*) -> cuda_driver::ReturnCode; 2] =
+            const _: [unsafe extern "C" fn($(<$type as $crate::exports::arguments::Argument>::Raw),*) -> cuda_driver::ReturnCode; 2] =
                 [$name, cuda_driver::api::$name];
         )*
 
@@ -33,7 +33,7 @@ macro_rules! exports {
 
             $(
                 #[allow(non_snake_case, clippy::too_many_arguments)]
-                pub(super) unsafe extern "C" fn $name($($argument: $type),*) -> cuda_driver::ReturnCode {
+                pub(super) unsafe extern "C" fn $name($($argument: <$type as $crate::exports::arguments::Argument>::Raw),*) -> cuda_driver::ReturnCode {
                     // SAFETY: the contract is the same.
                     $crate::thread::with_own_default(|| unsafe { super::$name($($argument),*) })
                 }

@@ -1,6 +1,6 @@
 //! Start, version and devices.
 
-use super::arguments::{out, out_optional, text};
+use super::arguments::{Out, Text};
 use super::context::check_device;
 use super::define::{FIND, exports};
 use crate::code::{CuResult, INVALID_DEVICE, NOT_FOUND, NOT_INITIALIZED};
@@ -32,20 +32,15 @@ fn pair(driver: &mut Driver, device: CUdevice, peer: CUdevice) -> CuResult<(usiz
     Ok((check_device(driver, device)?, peer))
 }
 
+/// Writes a text and its NUL, cut to what there is room for.
+///
 /// # Safety
-/// `target` is null or valid for `length` bytes.
-unsafe fn copy_text(source: &str, target: *mut c_char, length: c_int) -> CuResult {
+/// - `target` has room for `length` bytes.
+unsafe fn write_text(target: Out<c_char>, length: c_int, text: &str) -> CuResult {
     let Ok(room @ 1..) = usize::try_from(length) else { return Err(ReturnCode::INVALID_VALUE) };
-    if target.is_null() {
-        return Err(ReturnCode::INVALID_VALUE);
-    }
-    let bytes = &source.as_bytes()[..source.len().min(room - 1)];
-    // SAFETY: at most `room` bytes are written, the NUL included, to a target that is valid for as many.
-    unsafe {
-        std::ptr::copy_nonoverlapping(bytes.as_ptr(), target.cast(), bytes.len());
-        target.add(bytes.len()).write(0);
-    }
-    Ok(())
+    let bytes = text.bytes().take(room - 1).chain([0]).map(|byte| byte as c_char);
+    // SAFETY: `room` elements at most, by the contract.
+    unsafe { target.write_all(&bytes.collect::<Vec<_>>()) }
 }
 
 /// Variants that the table does not date, being no newer than CUDA 11.4, and whose signature is not the older one's.
@@ -94,17 +89,17 @@ fn newest(name: &str, version: c_int, flags: u64) -> Result<*mut c_void, c_uint>
 }
 
 exports! {
-    fn cuGetProcAddress(_machine, name: *const c_char, address: *mut *mut c_void, version: c_int, flags: u64) {
-        let found = newest(&text(name)?, version, flags);
-        out(address, found.unwrap_or(std::ptr::null_mut()))?;
+    fn cuGetProcAddress(_machine, name: Text, address: Out<*mut c_void>, version: c_int, flags: u64) {
+        let found = newest(&name.read()?, version, flags);
+        address.write(found.unwrap_or(std::ptr::null_mut()))?;
         found.map(|_| ()).map_err(|_| NOT_FOUND)
     }
     fn cuGetProcAddress_v2(
-        _machine, name: *const c_char, address: *mut *mut c_void, version: c_int, flags: u64, status: *mut c_uint
+        _machine, name: Text, address: Out<*mut c_void>, version: c_int, flags: u64, status: Out<c_uint>
     ) {
-        let found = newest(&text(name)?, version, flags);
-        out_optional(status, found.err().unwrap_or(0));
-        out(address, found.unwrap_or(std::ptr::null_mut()))?;
+        let found = newest(&name.read()?, version, flags);
+        status.write_optional(found.err().unwrap_or(0))?;
+        address.write(found.unwrap_or(std::ptr::null_mut()))?;
         found.map(|_| ()).map_err(|_| NOT_FOUND)
     }
     fn cuInit(driver, flags: c_uint) {
@@ -115,60 +110,62 @@ exports! {
         process::initialized();
         Ok(())
     }
-    fn cuDriverGetVersion(_machine, driver_version: *mut c_int) {
-        out(driver_version, VERSION)
+    fn cuDriverGetVersion(_machine, driver_version: Out<c_int>) {
+        driver_version.write(VERSION)
     }
-    fn cuDeviceGetCount(driver, count: *mut c_int) {
+    fn cuDeviceGetCount(driver, count: Out<c_int>) {
         if !driver.initialized {
             return Err(NOT_INITIALIZED);
         }
-        out(count, driver.devices.len() as c_int)
+        count.write(driver.devices.len() as c_int)
     }
-    fn cuDeviceGet(driver, device: *mut CUdevice, ordinal: c_int) {
+    fn cuDeviceGet(driver, device: Out<CUdevice>, ordinal: c_int) {
         check_device(driver, ordinal)?;
-        out(device, ordinal)
+        device.write(ordinal)
     }
-    fn cuDeviceGetName(driver, name: *mut c_char, length: c_int, device: CUdevice) {
+    fn cuDeviceGetName(driver, name: Out<c_char>, length: c_int, device: CUdevice) {
         check_device(driver, device)?;
-        copy_text(&format!("{} (virtual)", driver.device().profile.name), name, length)
+        // SAFETY: by the function's contract the name has `length` bytes.
+        unsafe { write_text(name, length, &format!("{} (virtual)", driver.device().profile.name)) }
     }
-    fn cuDeviceGetUuid(driver, target: *mut CUuuid, device: CUdevice) {
+    fn cuDeviceGetUuid(driver, target: Out<CUuuid>, device: CUdevice) {
         let device = check_device(driver, device)?;
-        out(target, uuid(device))
+        target.write(uuid(device))
     }
-    fn cuDeviceGetUuid_v2(driver, target: *mut CUuuid, device: CUdevice) {
+    fn cuDeviceGetUuid_v2(driver, target: Out<CUuuid>, device: CUdevice) {
         let device = check_device(driver, device)?;
-        out(target, uuid(device))
+        target.write(uuid(device))
     }
-    fn cuDeviceTotalMem_v2(driver, bytes: *mut usize, device: CUdevice) {
+    fn cuDeviceTotalMem_v2(driver, bytes: Out<usize>, device: CUdevice) {
         check_device(driver, device)?;
-        out(bytes, driver.device().profile.memory_bytes as usize)
+        bytes.write(driver.device().profile.memory_bytes as usize)
     }
-    fn cuDeviceGetAttribute(driver, value: *mut c_int, attribute: c_uint, device: CUdevice) {
+    fn cuDeviceGetAttribute(driver, value: Out<c_int>, attribute: c_uint, device: CUdevice) {
         check_device(driver, device)?;
-        out(value, driver.device().profile.attribute(attribute).ok_or(ReturnCode::INVALID_VALUE)?)
+        value.write(driver.device().profile.attribute(attribute).ok_or(ReturnCode::INVALID_VALUE)?)
     }
-    fn cuDeviceComputeCapability(driver, major: *mut c_int, minor: *mut c_int, device: CUdevice) {
+    fn cuDeviceComputeCapability(driver, major: Out<c_int>, minor: Out<c_int>, device: CUdevice) {
         check_device(driver, device)?;
         let [has_major, has_minor] = driver.device().profile.compute_capability;
-        out(major, has_major.cast_signed())?;
-        out(minor, has_minor.cast_signed())
+        major.write(has_major.cast_signed())?;
+        minor.write(has_minor.cast_signed())
     }
-    fn cuDeviceGetPCIBusId(driver, address: *mut c_char, length: c_int, device: CUdevice) {
+    fn cuDeviceGetPCIBusId(driver, address: Out<c_char>, length: c_int, device: CUdevice) {
         let device = check_device(driver, device)?;
-        copy_text(&pci_address(device), address, length)
+        // SAFETY: by the function's contract the address has `length` bytes.
+        unsafe { write_text(address, length, &pci_address(device)) }
     }
-    fn cuDeviceGetByPCIBusId(driver, device: *mut CUdevice, address: *const c_char) {
+    fn cuDeviceGetByPCIBusId(driver, device: Out<CUdevice>, address: Text) {
         check_device(driver, 0)?;
-        let asked = text(address)?;
+        let asked = address.read()?;
         let found = (0..driver.devices.len()).find(|known| asked.eq_ignore_ascii_case(&pci_address(*known)));
-        out(device, found.ok_or(ReturnCode::INVALID_VALUE)? as CUdevice)
+        device.write(found.ok_or(ReturnCode::INVALID_VALUE)? as CUdevice)
     }
-    fn cuDeviceCanAccessPeer(driver, can: *mut c_int, device: CUdevice, peer: CUdevice) {
+    fn cuDeviceCanAccessPeer(driver, can: Out<c_int>, device: CUdevice, peer: CUdevice) {
         let (device, peer) = pair(driver, device, peer)?;
-        out(can, c_int::from(driver.topology.link(device, peer).is_some_and(|link| link.access)))
+        can.write(c_int::from(driver.topology.link(device, peer).is_some_and(|link| link.access)))
     }
-    fn cuDeviceGetP2PAttribute(driver, value: *mut c_int, attribute: c_uint, device: CUdevice, peer: CUdevice) {
+    fn cuDeviceGetP2PAttribute(driver, value: Out<c_int>, attribute: c_uint, device: CUdevice, peer: CUdevice) {
         let (device, peer) = pair(driver, device, peer)?;
         let link = driver.topology.link(device, peer).ok_or(INVALID_DEVICE)?;
         let found = match attribute {
@@ -178,6 +175,6 @@ exports! {
             3 => c_int::from(link.native_atomics),
             _ => return Err(ReturnCode::INVALID_VALUE),
         };
-        out(value, found)
+        value.write(found)
     }
 }

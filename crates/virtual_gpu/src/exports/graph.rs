@@ -1,6 +1,6 @@
 //! Stream capture and graphs.
 
-use super::arguments::{handle, out, out_optional};
+use super::arguments::{Out, handle};
 use super::define::exports;
 use crate::code::{CAPTURE_UNSUPPORTED, CuResult};
 use crate::driver::Driver;
@@ -110,31 +110,31 @@ exports! {
     fn cuStreamBeginCapture_v2(driver, stream: CUstream, _mode: c_uint) {
         begin(driver, stream.addr())
     }
-    fn cuStreamEndCapture(driver, stream: CUstream, graph: *mut CUgraph) {
+    fn cuStreamEndCapture(driver, stream: CUstream, graph: Out<CUgraph>) {
         match end(driver, stream.addr()) {
-            Ok(ended) => out(graph, handle(ended)),
+            Ok(ended) => graph.write(handle(ended)),
             Err(code) => {
-                out_optional(graph, std::ptr::null_mut());
+                graph.write_optional(std::ptr::null_mut())?;
                 Err(code)
             }
         }
     }
-    fn cuStreamIsCapturing(driver, stream: CUstream, status: *mut c_uint) {
+    fn cuStreamIsCapturing(driver, stream: CUstream, status: Out<c_uint>) {
         let capture = driver.objects.stream(stream.addr())?.capture.clone();
         let invalid = match &capture {
             Some(capture) => driver.objects.captures.get(capture.capture)?.invalid,
             None => false,
         };
-        out(status, u32::from(capture.is_some()) + u32::from(invalid))
+        status.write(u32::from(capture.is_some()) + u32::from(invalid))
     }
-    fn cuGraphGetNodes(driver, graph: CUgraph, nodes: *mut CUgraphNode, count: *mut usize) {
+    fn cuGraphGetNodes(driver, graph: CUgraph, nodes: *mut CUgraphNode, count: Out<usize>) {
         let has = driver.objects.graphs.get(graph.addr())?.nodes.len();
         if !nodes.is_null() {
             return Err(driver.unsupported("handles of a captured graph's nodes"));
         }
-        out(count, has)
+        count.write(has)
     }
-    fn cuGraphInstantiateWithFlags(driver, executable: *mut CUgraphExec, graph: CUgraph, flags: c_ulonglong) {
+    fn cuGraphInstantiateWithFlags(driver, executable: Out<CUgraphExec>, graph: CUgraph, flags: c_ulonglong) {
         // Freeing on launch (1) and launches from the device (4) exclude each other.
         if flags > 15 || flags & 5 == 5 {
             return Err(ReturnCode::INVALID_VALUE);
@@ -143,28 +143,28 @@ exports! {
             return Err(driver.unsupported("graphs that kernels launch"));
         }
         let made = instantiate(driver, graph.addr())?;
-        out(executable, handle(made))
+        executable.write(handle(made))
     }
     fn cuGraphInstantiate_v2(
-        driver, executable: *mut CUgraphExec, graph: CUgraph, _node: *mut CUgraphNode, _log: *mut c_char,
+        driver, executable: Out<CUgraphExec>, graph: CUgraph, _node: *mut CUgraphNode, _log: *mut c_char,
         _log_bytes: usize
     ) {
         let made = instantiate(driver, graph.addr())?;
-        out(executable, handle(made))
+        executable.write(handle(made))
     }
     fn cuGraphExecUpdate(
-        driver, executable: CUgraphExec, graph: CUgraph, node: *mut CUgraphNode, result: *mut c_uint
+        driver, executable: CUgraphExec, graph: CUgraph, node: Out<CUgraphNode>, result: Out<c_uint>
     ) {
-        out_optional(node, std::ptr::null_mut());
+        node.write_optional(std::ptr::null_mut())?;
         let updated = update(driver, executable.addr(), graph.addr())?;
-        out_optional(result, if updated { 0 } else { SHAPE_CHANGED });
+        result.write_optional(if updated { 0 } else { SHAPE_CHANGED })?;
         if updated { Ok(()) } else { Err(UPDATE_FAILURE) }
     }
-    fn cuGraphExecUpdate_v2(driver, executable: CUgraphExec, graph: CUgraph, result: *mut GraphUpdate) {
+    fn cuGraphExecUpdate_v2(driver, executable: CUgraphExec, graph: CUgraph, result: Out<GraphUpdate>) {
         let updated = update(driver, executable.addr(), graph.addr())?;
         let code = if updated { 0 } else { SHAPE_CHANGED };
         let none = std::ptr::null_mut();
-        out(result, GraphUpdate { result: code, error_node: none, error_from_node: none })?;
+        result.write(GraphUpdate { result: code, error_node: none, error_from_node: none })?;
         if updated { Ok(()) } else { Err(UPDATE_FAILURE) }
     }
     fn cuGraphUpload(driver, executable: CUgraphExec, _stream: CUstream) {

@@ -1,5 +1,6 @@
 //! Images of modules: PTX as text, and fat binaries that have it inside.
 
+use super::arguments::Image;
 use crate::code::CuResult;
 use crate::driver::Driver;
 use crate::fat_binary;
@@ -20,18 +21,12 @@ struct Wrapper {
 }
 
 /// The PTX of an image.
-///
-/// # Safety
-/// `image` is null, a NUL-terminated text, a cubin, a fat binary or the structure that holds one, each of which has at
-/// least four bytes by which it is recognized. It stays as it is while the PTX is used.
-pub(super) unsafe fn ptx_of<'a>(
-    driver: &mut Driver,
-    image: *const c_void,
-) -> CuResult<Cow<'a, str>> {
+pub(super) fn ptx_of<'a>(driver: &mut Driver, image: &'a Image) -> CuResult<Cow<'a, str>> {
+    let image = image.0;
     if image.is_null() {
         return Err(ReturnCode::INVALID_VALUE);
     }
-    // SAFETY: an image has at least four bytes.
+    // SAFETY: an image has at least four bytes, by which it is recognized.
     let magic = unsafe { image.cast::<[u8; 4]>().read_unaligned() };
     if magic == *b"\x7fELF" {
         return Err(no_ptx(driver, "the image is machine code"));
@@ -39,7 +34,7 @@ pub(super) unsafe fn ptx_of<'a>(
     if magic == fat_binary::WRAPPER_MAGIC.to_le_bytes() {
         // SAFETY: by its magic number it is the structure, whose address is that of a fat binary.
         let fat = unsafe { image.cast::<Wrapper>().read_unaligned().fat };
-        // SAFETY: as above.
+        // SAFETY: what the structure holds is null or a fat binary.
         return unsafe { ptx_of_fat(driver, fat) }.map(Cow::Owned);
     }
     if magic == fat_binary::MAGIC.to_le_bytes() {

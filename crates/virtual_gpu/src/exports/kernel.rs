@@ -1,6 +1,6 @@
 //! Modules, functions, launches and occupancy.
 
-use super::arguments::{access_window, handle, out, out_optional, text};
+use super::arguments::{Image, In, Out, Text, access_window, handle};
 use super::define::exports;
 use super::image::{ptx_of, ptx_of_file};
 use super::memory;
@@ -16,7 +16,8 @@ use gpu_model::PORTABLE_CLUSTER;
 use gpu_model::l2::AccessWindow;
 use gpu_model::{BlockNeeds, blocks_per_multiprocessor};
 use simt::{Kernel, Launch, Module};
-use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::ffi::{c_int, c_uint, c_void};
+use std::ptr::null_mut;
 use std::sync::Arc;
 
 const INVALID_PTX: ReturnCode = ReturnCode(218);
@@ -46,12 +47,9 @@ pub(super) fn load(driver: &mut Driver, ptx: &str) -> CuResult<usize> {
     Ok(driver.objects.modules.add(LoadedModule { module: Arc::new(module), device }))
 }
 
-/// # Safety
-/// As for `ptx_of`.
-unsafe fn load_image(driver: &mut Driver, image: *const c_void) -> CuResult<usize> {
-    // SAFETY: by the contract.
-    let ptx = unsafe { ptx_of(driver, image) }?;
-    load(driver, &ptx)
+fn load_image(driver: &mut Driver, module: Out<CUmodule>, image: Image) -> CuResult {
+    let ptx = ptx_of(driver, &image)?;
+    module.write(handle(load(driver, &ptx)?))
 }
 
 /// The module and kernel of a function.
@@ -139,15 +137,12 @@ pub(super) fn unload(driver: &mut Driver, module: usize) -> CuResult {
     managed.into_iter().try_for_each(|address| memory::free_managed(driver, address))
 }
 
-/// # Safety
-/// `parameters` is null or an array of the addresses of the kernel's parameters, and `extra` null or a list as the
-/// reference describes it.
-pub(super) unsafe fn launch(
+/// Launches a function; `arguments` gives the bytes of each of its kernel's parameters.
+pub(super) fn launch(
     driver: &mut Driver,
     function: usize,
     shape: Shape,
-    parameters: *mut *mut c_void,
-    extra: *mut *mut c_void,
+    arguments: impl FnOnce(&Kernel) -> CuResult<Vec<Vec<u8>>>,
 ) -> CuResult {
     driver.context()?;
     let (module, state) = kernel_of(driver, function)?;
@@ -173,8 +168,7 @@ pub(super) unsafe fn launch(
     launch.dynamic_shared_bytes = shape.dynamic_bytes;
     launch.cooperative = shape.cooperative;
     launch.cluster = shape.cluster;
-    // SAFETY: by the contract.
-    launch.arguments = unsafe { arguments(kernel, parameters, extra) }?;
+    launch.arguments = arguments(kernel)?;
     let mut limits = driver.device().profile.launch_limits();
     if !large_clusters {
         limits.blocks_per_cluster = limits.blocks_per_cluster.min(PORTABLE_CLUSTER);
@@ -230,15 +224,13 @@ pub(super) unsafe fn launch(
 /// The bytes of each parameter.
 ///
 /// # Safety
-/// As for `launch`.
+/// - `parameters` is null or has the address of each of the kernel's parameters.
+/// - `extra` is null or a list as the reference describes it.
 unsafe fn arguments(
     kernel: &Kernel,
     parameters: *mut *mut c_void,
     extra: *mut *mut c_void,
 ) -> CuResult<Vec<Vec<u8>>> {
-    if kernel.parameters.is_empty() {
-        return Ok(Vec::new());
-    }
     if parameters.is_null() {
         // SAFETY: by the contract.
         return unsafe { packed_arguments(kernel, extra) };
@@ -259,15 +251,18 @@ unsafe fn arguments(
 /// Parameters in one buffer: `CU_LAUNCH_PARAM_BUFFER_POINTER`, `CU_LAUNCH_PARAM_BUFFER_SIZE`, end.
 ///
 /// # Safety
-/// As for `launch`.
+/// As for `arguments`.
 unsafe fn packed_arguments(kernel: &Kernel, extra: *mut *mut c_void) -> CuResult<Vec<Vec<u8>>> {
+    if kernel.parameters.is_empty() {
+        return Ok(Vec::new());
+    }
     if extra.is_null() {
         return Err(ReturnCode::INVALID_VALUE);
     }
     let (mut buffer, mut bytes) = (std::ptr::null::<u8>(), 0usize);
     let mut entry = extra;
     // SAFETY: the list has pairs of a number and a value until its end, 0.
-    unsafe {
+    let packed = unsafe {
         while !entry.read().is_null() {
             let value = entry.add(1).read();
             match entry.read().addr() {
@@ -277,28 +272,28 @@ unsafe fn packed_arguments(kernel: &Kernel, extra: *mut *mut c_void) -> CuResult
             }
             entry = entry.add(2);
         }
-        if buffer.is_null() || bytes < kernel.parameter_bytes() as usize {
+        if buffer.is_null() {
             return Err(ReturnCode::INVALID_VALUE);
         }
-        let all = std::slice::from_raw_parts(buffer, bytes);
-        let part =
-            |offset: u32, bytes: u32| all[offset as usize..(offset + bytes) as usize].to_vec();
-        Ok(kernel
-            .parameters
-            .iter()
-            .map(|parameter| part(parameter.offset, parameter.bytes))
-            .collect())
-    }
+        std::slice::from_raw_parts(buffer, bytes)
+    };
+    unpacked(kernel, packed)
 }
 
+/// The bytes of each parameter in a buffer that has all of them.
+pub(super) fn unpacked(kernel: &Kernel, packed: &[u8]) -> CuResult<Vec<Vec<u8>>> {
+    let each = kernel.parameters.iter().map(|parameter| {
+        let start = parameter.offset as usize;
+        packed.get(start..start + parameter.bytes as usize).map(<[u8]>::to_vec)
+    });
+    each.collect::<Option<_>>().ok_or(ReturnCode::INVALID_VALUE)
+}
+
+/// The shape of a launch by its description.
+///
 /// # Safety
-/// `config` is null or valid, with as many attributes as it says.
-unsafe fn shape_of(driver: &mut Driver, config: *const LaunchConfig) -> CuResult<Shape> {
-    if config.is_null() {
-        return Err(ReturnCode::INVALID_VALUE);
-    }
-    // SAFETY: by the contract.
-    let config = unsafe { config.read() };
+/// - There are as many attributes as it says.
+unsafe fn shape_of(driver: &mut Driver, config: LaunchConfig) -> CuResult<Shape> {
     let mut shape = Shape {
         grid: [config.grid_dim_x, config.grid_dim_y, config.grid_dim_z],
         block: [config.block_dim_x, config.block_dim_y, config.block_dim_z],
@@ -402,10 +397,10 @@ fn suggest(
 }
 
 /// # Safety
-/// The targets are null or valid for writes; `dynamic_of_block` may be called with any block size.
+/// - `dynamic_of_block` may be called with any block size.
 unsafe fn potential(
     driver: &Driver,
-    [grid, block]: [*mut c_int; 2],
+    [grid, block]: [Out<c_int>; 2],
     function: CUfunction,
     dynamic_of_block: CUoccupancyB2DSize,
     dynamic_bytes: usize,
@@ -417,54 +412,46 @@ unsafe fn potential(
         None => dynamic_bytes,
     };
     let (suggested_grid, suggested_block) = suggest(driver, function.addr(), dynamic, limit)?;
-    // SAFETY: by the contract.
-    unsafe {
-        out(grid, suggested_grid)?;
-        out(block, suggested_block)
-    }
+    grid.write(suggested_grid)?;
+    block.write(suggested_block)
 }
 
 exports! {
-    fn cuModuleLoadData(driver, module: *mut CUmodule, image: *const c_void) {
-        let loaded = load_image(driver, image)?;
-        out(module, handle(loaded))
+    fn cuModuleLoadData(driver, module: Out<CUmodule>, image: Image) {
+        load_image(driver, module, image)
     }
-    fn cuModuleLoadFatBinary(driver, module: *mut CUmodule, image: *const c_void) {
-        let loaded = load_image(driver, image)?;
-        out(module, handle(loaded))
+    fn cuModuleLoadFatBinary(driver, module: Out<CUmodule>, image: Image) {
+        load_image(driver, module, image)
     }
     fn cuModuleLoadDataEx(
-        driver, module: *mut CUmodule, image: *const c_void, _count: c_uint, _options: *mut c_uint,
+        driver, module: Out<CUmodule>, image: Image, _count: c_uint, _options: *mut c_uint,
         _values: *mut *mut c_void
     ) {
-        let loaded = load_image(driver, image)?;
-        out(module, handle(loaded))
+        load_image(driver, module, image)
     }
-    fn cuModuleLoad(driver, module: *mut CUmodule, path: *const c_char) {
-        let bytes = std::fs::read(text(path)?).map_err(|_| ReturnCode(301))?;
-        let ptx = ptx_of_file(driver, bytes)?;
-        let loaded = load(driver, &ptx)?;
-        out(module, handle(loaded))
+    fn cuModuleLoad(driver, module: Out<CUmodule>, path: Text) {
+        let ptx = ptx_of_file(driver, path.read_file()?)?;
+        module.write(handle(load(driver, &ptx)?))
     }
     fn cuModuleUnload(driver, module: CUmodule) {
         unload(driver, module.addr())
     }
-    fn cuModuleGetFunction(driver, function: *mut CUfunction, module: CUmodule, name: *const c_char) {
-        out(function, handle(function_in(driver, module.addr(), text(name)?)?))
+    fn cuModuleGetFunction(driver, function: Out<CUfunction>, module: CUmodule, name: Text) {
+        function.write(handle(function_in(driver, module.addr(), name.read()?)?))
     }
     fn cuModuleGetGlobal_v2(
-        driver, pointer: *mut CUdeviceptr, bytes: *mut usize, module: CUmodule, name: *const c_char
+        driver, pointer: Out<CUdeviceptr>, bytes: Out<usize>, module: CUmodule, name: Text
     ) {
-        let name = text(name)?;
+        let name = name.read()?;
         let module = &driver.objects.modules.get(module.addr())?.module;
         let (address, size) = module.symbol(&driver.memory.device, &name).ok_or(NOT_FOUND)?;
-        out_optional(pointer, address);
-        out_optional(bytes, size as usize);
+        pointer.write_optional(address)?;
+        bytes.write_optional(size as usize)?;
         Ok(())
     }
-    fn cuFuncGetAttribute(driver, value: *mut c_int, attribute: c_uint, function: CUfunction) {
+    fn cuFuncGetAttribute(driver, value: Out<c_int>, attribute: c_uint, function: CUfunction) {
         let found = function_attribute(driver, function.addr(), attribute)?;
-        out(value, found.cast_signed())
+        value.write(found.cast_signed())
     }
     fn cuFuncSetAttribute(driver, function: CUfunction, attribute: c_uint, value: c_int) {
         set_function_attribute(driver, function.addr(), attribute, value)
@@ -475,8 +462,8 @@ exports! {
     fn cuFuncSetSharedMemConfig(driver, function: CUfunction, _config: c_uint) {
         driver.objects.functions.get(function.addr()).map(|_| ())
     }
-    fn cuFuncGetModule(driver, module: *mut CUmodule, function: CUfunction) {
-        out(module, handle(driver.objects.functions.get(function.addr())?.module))
+    fn cuFuncGetModule(driver, module: Out<CUmodule>, function: CUfunction) {
+        module.write(handle(driver.objects.functions.get(function.addr())?.module))
     }
     #[cost(Launch)]
     fn cuLaunchKernel(
@@ -486,7 +473,8 @@ exports! {
     ) {
         let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
         let shape = Shape::plain(grid, block, dynamic_bytes, stream.addr());
-        launch(driver, function.addr(), shape, parameters, extra)
+        // SAFETY: the two are as the reference describes them.
+        launch(driver, function.addr(), shape, |kernel| unsafe { arguments(kernel, parameters, extra) })
     }
     #[cost(Launch)]
     fn cuLaunchCooperativeKernel(
@@ -495,46 +483,52 @@ exports! {
     ) {
         let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
         let shape = Shape { cooperative: true, ..Shape::plain(grid, block, dynamic_bytes, stream.addr()) };
-        launch(driver, function.addr(), shape, parameters, std::ptr::null_mut())
+        // SAFETY: the parameters are as the reference describes them.
+        launch(driver, function.addr(), shape, |kernel| unsafe { arguments(kernel, parameters, null_mut()) })
     }
     #[cost(Launch)]
     fn cuLaunchKernelEx(
-        driver, config: *const LaunchConfig, function: CUfunction, parameters: *mut *mut c_void,
+        driver, config: In<LaunchConfig>, function: CUfunction, parameters: *mut *mut c_void,
         extra: *mut *mut c_void
     ) {
-        let shape = shape_of(driver, config)?;
-        launch(driver, function.addr(), shape, parameters, extra)
+        let config = config.read()?;
+        // SAFETY: by the function's contract.
+        let shape = unsafe { shape_of(driver, config) }?;
+        // SAFETY: the two are as the reference describes them.
+        launch(driver, function.addr(), shape, |kernel| unsafe { arguments(kernel, parameters, extra) })
     }
     fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
-        driver, blocks: *mut c_int, function: CUfunction, threads: c_int, dynamic_bytes: usize
+        driver, blocks: Out<c_int>, function: CUfunction, threads: c_int, dynamic_bytes: usize
     ) {
         let threads = u32::try_from(threads).map_err(|_| ReturnCode::INVALID_VALUE)?;
         let dynamic = u32::try_from(dynamic_bytes).map_err(|_| ReturnCode::INVALID_VALUE)?;
         let found = resident(driver, function.addr(), threads, dynamic)?;
-        out(blocks, found.cast_signed())
+        blocks.write(found.cast_signed())
     }
     fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-        driver, blocks: *mut c_int, function: CUfunction, threads: c_int, dynamic_bytes: usize, _flags: c_uint
+        driver, blocks: Out<c_int>, function: CUfunction, threads: c_int, dynamic_bytes: usize, _flags: c_uint
     ) {
         let threads = u32::try_from(threads).map_err(|_| ReturnCode::INVALID_VALUE)?;
         let dynamic = u32::try_from(dynamic_bytes).map_err(|_| ReturnCode::INVALID_VALUE)?;
         let found = resident(driver, function.addr(), threads, dynamic)?;
-        out(blocks, found.cast_signed())
+        blocks.write(found.cast_signed())
     }
     fn cuOccupancyMaxPotentialBlockSize(
-        driver, grid: *mut c_int, block: *mut c_int, function: CUfunction, dynamic_of_block: CUoccupancyB2DSize,
+        driver, grid: Out<c_int>, block: Out<c_int>, function: CUfunction, dynamic_of_block: CUoccupancyB2DSize,
         dynamic_bytes: usize, limit: c_int
     ) {
-        potential(driver, [grid, block], function, dynamic_of_block, dynamic_bytes, limit)
+        // SAFETY: the program gave the function to be called with the sizes of blocks.
+        unsafe { potential(driver, [grid, block], function, dynamic_of_block, dynamic_bytes, limit) }
     }
     fn cuOccupancyMaxPotentialBlockSizeWithFlags(
-        driver, grid: *mut c_int, block: *mut c_int, function: CUfunction, dynamic_of_block: CUoccupancyB2DSize,
+        driver, grid: Out<c_int>, block: Out<c_int>, function: CUfunction, dynamic_of_block: CUoccupancyB2DSize,
         dynamic_bytes: usize, limit: c_int, _flags: c_uint
     ) {
-        potential(driver, [grid, block], function, dynamic_of_block, dynamic_bytes, limit)
+        // SAFETY: the program gave the function to be called with the sizes of blocks.
+        unsafe { potential(driver, [grid, block], function, dynamic_of_block, dynamic_bytes, limit) }
     }
     fn cuOccupancyAvailableDynamicSMemPerBlock(
-        driver, bytes: *mut usize, function: CUfunction, blocks: c_int, threads: c_int
+        driver, bytes: Out<usize>, function: CUfunction, blocks: c_int, threads: c_int
     ) {
         let (Ok(blocks @ 1..), Ok(threads)) = (u32::try_from(blocks), u32::try_from(threads)) else {
             return Err(ReturnCode::INVALID_VALUE);
@@ -542,6 +536,6 @@ exports! {
         let most = driver.device().profile.shared_bytes_per_block_opt_in;
         let fits = |dynamic: u32| resident(driver, function.addr(), threads, dynamic).is_ok_and(|found| found >= blocks);
         let found = (0..=most / 128).rev().map(|unit| unit * 128).find(|dynamic| fits(*dynamic));
-        out(bytes, found.unwrap_or(0) as usize)
+        bytes.write(found.unwrap_or(0) as usize)
     }
 }

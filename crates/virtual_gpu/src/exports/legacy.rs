@@ -1,7 +1,8 @@
 //! Launches as CUDA 3 had them: shape and parameters are said one after the other. Old bindings still use them.
 
+use super::arguments::InMut;
 use super::define::exports;
-use super::kernel::{Shape, launch};
+use super::kernel::{Shape, launch, unpacked};
 use crate::code::CuResult;
 use crate::driver::Driver;
 use cuda_driver::ReturnCode;
@@ -33,20 +34,9 @@ fn launch_next(
     stream: CUstream,
 ) -> CuResult {
     let next = driver.objects.functions.get(function.addr())?.next.clone();
-    let (mut parameters, mut bytes) = (next.parameters, 0usize);
-    bytes += parameters.len();
-    let mut extra: [*mut c_void; 5] = [
-        std::ptr::without_provenance_mut(1),
-        parameters.as_mut_ptr().cast(),
-        std::ptr::without_provenance_mut(2),
-        (&raw mut bytes).cast(),
-        null_mut(),
-    ];
-    let shape =
-        Shape::plain([extent(x)?, extent(y)?, 1], next.block, next.shared_bytes, stream.addr());
-    // SAFETY: the list is as the reference describes it, and names a buffer and its length that live until the launch
-    // has copied them.
-    unsafe { launch(driver, function.addr(), shape, null_mut(), extra.as_mut_ptr()) }
+    let grid = [extent(x)?, extent(y)?, 1];
+    let shape = Shape::plain(grid, next.block, next.shared_bytes, stream.addr());
+    launch(driver, function.addr(), shape, |kernel| unpacked(kernel, &next.parameters))
 }
 
 exports! {
@@ -68,11 +58,9 @@ exports! {
     fn cuParamSetf(driver, function: CUfunction, offset: c_int, value: f32) {
         parameter(driver, function, offset, &value.to_le_bytes())
     }
-    fn cuParamSetv(driver, function: CUfunction, offset: c_int, value: *mut c_void, bytes: c_uint) {
-        if value.is_null() {
-            return Err(ReturnCode::INVALID_VALUE);
-        }
-        let bytes = std::slice::from_raw_parts(value.cast::<u8>(), bytes as usize).to_vec();
+    fn cuParamSetv(driver, function: CUfunction, offset: c_int, value: InMut<c_void>, bytes: c_uint) {
+        // SAFETY: by the function's contract the value has so many bytes.
+        let bytes = unsafe { value.bytes(bytes as usize) }?;
         parameter(driver, function, offset, &bytes)
     }
     #[cost(Copy)]

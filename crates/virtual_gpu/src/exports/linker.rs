@@ -1,6 +1,6 @@
 //! The linker, over PTX: what it makes of several texts is one text, which loads as a module.
 
-use super::arguments::{handle, out, text};
+use super::arguments::{InMut, Out, Text, handle};
 use super::define::exports;
 use super::image::ptx_of_file;
 use crate::code::CuResult;
@@ -65,37 +65,35 @@ fn linked(texts: &[String]) -> Vec<u8> {
 
 exports! {
     fn cuLinkCreate_v2(
-        driver, count: c_uint, options: *mut c_uint, values: *mut *mut c_void, state: *mut CUlinkState
+        driver, count: c_uint, options: *mut c_uint, values: *mut *mut c_void, state: Out<CUlinkState>
     ) {
         driver.context()?;
-        clear_logs(count, options, values);
-        out(state, handle(driver.objects.links.add(LinkState::default())))
+        // SAFETY: by the function's contract.
+        unsafe { clear_logs(count, options, values) };
+        state.write(handle(driver.objects.links.add(LinkState::default())))
     }
     fn cuLinkAddData_v2(
-        driver, state: CUlinkState, kind: c_uint, data: *mut c_void, size: usize, _name: *const c_char,
+        driver, state: CUlinkState, kind: c_uint, data: InMut<c_void>, size: usize, _name: *const c_char,
         _count: c_uint, _options: *mut c_uint, _values: *mut *mut c_void
     ) {
-        if data.is_null() {
-            return Err(ReturnCode::INVALID_VALUE);
-        }
-        let bytes = std::slice::from_raw_parts(data.cast::<u8>(), size).to_vec();
+        // SAFETY: by the function's contract the data has so many bytes.
+        let bytes = unsafe { data.bytes(size) }?;
         add(driver, state, kind, bytes)
     }
     fn cuLinkAddFile_v2(
-        driver, state: CUlinkState, kind: c_uint, path: *const c_char, _count: c_uint, _options: *mut c_uint,
+        driver, state: CUlinkState, kind: c_uint, path: Text, _count: c_uint, _options: *mut c_uint,
         _values: *mut *mut c_void
     ) {
-        let bytes = std::fs::read(text(path)?).map_err(|_| ReturnCode(301))?;
-        add(driver, state, kind, bytes)
+        add(driver, state, kind, path.read_file()?)
     }
-    fn cuLinkComplete(driver, state: CUlinkState, image: *mut *mut c_void, size: *mut usize) {
+    fn cuLinkComplete(driver, state: CUlinkState, image: Out<*mut c_void>, size: Out<usize>) {
         let state = driver.objects.links.get_mut(state.addr())?;
         if state.texts.is_empty() {
             return Err(ReturnCode::INVALID_VALUE);
         }
         state.linked = linked(&state.texts);
-        out(image, state.linked.as_mut_ptr().cast())?;
-        out(size, state.linked.len())
+        image.write(state.linked.as_mut_ptr().cast())?;
+        size.write(state.linked.len())
     }
     fn cuLinkDestroy(driver, state: CUlinkState) {
         driver.objects.links.remove(state.addr()).map(|_| ())

@@ -1,6 +1,6 @@
 //! Device, page-locked, registered and managed memory; what a pointer is.
 
-use super::arguments::{out, out_optional};
+use super::arguments::{Argument, InMut, Out};
 use super::define::exports;
 use crate::code::{CuResult, INVALID_DEVICE, NOT_FOUND};
 use crate::driver::Driver;
@@ -136,30 +136,32 @@ fn free(driver: &mut Driver, address: u64) -> CuResult {
     driver.objects.give_back(address, bytes)
 }
 
+/// Writes what a pointer is.
+///
 /// # Safety
-/// `target` is null or valid for a write of the attribute's type.
+/// - `target` is null, misaligned or valid for a write of the attribute's type.
 unsafe fn pointer_attribute(
     driver: &Driver,
     number: c_uint,
     address: u64,
-    target: *mut c_void,
+    target: Out<c_void>,
 ) -> CuResult {
     let found = driver.memory.device.allocation(address).ok_or(ReturnCode::INVALID_VALUE)?;
-    let place = driver.memory.place(address);
-    let managed = driver.memory.managed.holds(address, 1);
+    let is_pinned = driver.memory.place(address) == MemoryKind::Pinned;
     // SAFETY: by the contract; the types are those of the reference.
     unsafe {
         match number {
-            2 => out(target.cast(), if place == MemoryKind::Pinned { 1u32 } else { 2u32 }),
-            3 => out(target.cast(), address),
-            4 if found.is_mapped => out(target.cast(), address),
-            8 => out(target.cast(), u8::from(managed)),
+            2 => target.cast::<c_uint>().write(if is_pinned { 1 } else { 2 }),
+            3 => target.cast().write(address),
+            4 if found.is_mapped => target.cast().write(address),
+            8 => target.cast().write(u8::from(driver.memory.managed.holds(address, 1))),
             9 => {
-                out(target.cast::<c_int>(), driver.memory.device_of(address).unwrap_or(0) as c_int)
+                let device = driver.memory.device_of(address).unwrap_or(0);
+                target.cast::<c_int>().write(device as c_int)
             }
-            11 => out(target.cast(), found.address),
-            12 => out(target.cast(), found.bytes as usize),
-            13 => out(target.cast(), 1u8),
+            11 => target.cast().write(found.address),
+            12 => target.cast::<usize>().write(found.bytes as usize),
+            13 => target.cast().write(1u8),
             _ => Err(ReturnCode::INVALID_VALUE),
         }
     }
@@ -231,7 +233,7 @@ fn prefetch(
 /// Writes what a range of managed memory was told.
 ///
 /// # Safety
-/// `data` is null or valid for writes of `size` bytes.
+/// - `data` is null or valid for writes of `size` bytes.
 unsafe fn range_attribute(
     driver: &mut Driver,
     (data, size): (*mut c_void, usize),
@@ -279,49 +281,49 @@ unsafe fn range_attribute(
         return Err(ReturnCode::INVALID_VALUE);
     }
     // SAFETY: by the contract there are `size` bytes, as many as the number has.
-    unsafe { out(data.cast(), value) }
+    unsafe { Out::from_raw(data.cast()) }.write(value)
 }
 
 exports! {
-    fn cuMemGetInfo_v2(driver, free: *mut usize, total: *mut usize) {
+    fn cuMemGetInfo_v2(driver, free: Out<usize>, total: Out<usize>) {
         driver.context()?;
         let has = driver.memory.device.capacity_bytes();
         let taken = driver.memory.device.used_bytes() + driver.memory.managed.device_bytes();
-        out(free, has.saturating_sub(taken) as usize)?;
-        out(total, has as usize)
+        free.write(has.saturating_sub(taken) as usize)?;
+        total.write(has as usize)
     }
-    fn cuMemAlloc_v2(driver, pointer: *mut CUdeviceptr, bytes: usize) {
+    fn cuMemAlloc_v2(driver, pointer: Out<CUdeviceptr>, bytes: usize) {
         let address = take(driver, bytes)?;
-        out(pointer, address)
+        pointer.write(address)
     }
     fn cuMemAllocPitch_v2(
-        driver, pointer: *mut CUdeviceptr, pitch: *mut usize, width: usize, height: usize, _element: c_uint
+        driver, pointer: Out<CUdeviceptr>, pitch: Out<usize>, width: usize, height: usize, _element: c_uint
     ) {
         let row = width.next_multiple_of(512);
         let address = take(driver, row.checked_mul(height).ok_or(ReturnCode::OUT_OF_MEMORY)?)?;
-        out(pitch, row)?;
-        out(pointer, address)
+        pitch.write(row)?;
+        pointer.write(address)
     }
     fn cuMemFree_v2(driver, pointer: CUdeviceptr) {
         free(driver, pointer)
     }
-    fn cuMemGetAddressRange_v2(driver, base: *mut CUdeviceptr, size: *mut usize, pointer: CUdeviceptr) {
+    fn cuMemGetAddressRange_v2(driver, base: Out<CUdeviceptr>, size: Out<usize>, pointer: CUdeviceptr) {
         driver.context()?;
         let found = driver.memory.device.allocation(pointer).ok_or(NOT_FOUND)?;
-        out_optional(base, found.address);
-        out_optional(size, found.bytes as usize);
+        base.write_optional(found.address)?;
+        size.write_optional(found.bytes as usize)?;
         Ok(())
     }
-    fn cuMemAllocHost_v2(driver, pointer: *mut *mut c_void, bytes: usize) {
+    fn cuMemAllocHost_v2(driver, pointer: Out<*mut c_void>, bytes: usize) {
         let address = allocate_host(driver, bytes, HostKind::Pinned, DEVICE_MAP)?;
-        out(pointer, std::ptr::with_exposed_provenance_mut(address as usize))
+        pointer.write(std::ptr::with_exposed_provenance_mut(address as usize))
     }
-    fn cuMemHostAlloc(driver, pointer: *mut *mut c_void, bytes: usize, flags: c_uint) {
+    fn cuMemHostAlloc(driver, pointer: Out<*mut c_void>, bytes: usize, flags: c_uint) {
         if flags > 7 {
             return Err(ReturnCode::INVALID_VALUE);
         }
         let address = allocate_host(driver, bytes, HostKind::Pinned, flags | DEVICE_MAP)?;
-        out(pointer, std::ptr::with_exposed_provenance_mut(address as usize))
+        pointer.write(std::ptr::with_exposed_provenance_mut(address as usize))
     }
     fn cuMemFreeHost(driver, pointer: *mut c_void) {
         if pointer.is_null() {
@@ -349,24 +351,24 @@ exports! {
     fn cuMemHostUnregister(driver, pointer: *mut c_void) {
         forget_host(driver, pointer.addr() as u64, &[HostKind::Registered]).map_err(|_| NOT_REGISTERED)
     }
-    fn cuMemHostGetDevicePointer_v2(driver, device: *mut CUdeviceptr, pointer: *mut c_void, _flags: c_uint) {
+    fn cuMemHostGetDevicePointer_v2(driver, device: Out<CUdeviceptr>, pointer: *mut c_void, _flags: c_uint) {
         driver.context()?;
         if driver.memory.place(pointer.addr() as u64) != MemoryKind::Pinned {
             return Err(ReturnCode::INVALID_VALUE);
         }
-        out(device, pointer.addr() as u64)
+        device.write(pointer.addr() as u64)
     }
-    fn cuMemHostGetFlags(driver, flags: *mut c_uint, pointer: *mut c_void) {
+    fn cuMemHostGetFlags(driver, flags: Out<c_uint>, pointer: *mut c_void) {
         driver.context()?;
         let region = driver.memory.host.get(&(pointer.addr() as u64)).ok_or(ReturnCode::INVALID_VALUE)?;
-        out(flags, region.flags)
+        flags.write(region.flags)
     }
-    fn cuMemAllocManaged(driver, pointer: *mut CUdeviceptr, bytes: usize, flags: c_uint) {
+    fn cuMemAllocManaged(driver, pointer: Out<CUdeviceptr>, bytes: usize, flags: c_uint) {
         if flags != 1 && flags != 2 {
             return Err(ReturnCode::INVALID_VALUE);
         }
         let address = allocate_host(driver, bytes, HostKind::Managed, flags)?;
-        out(pointer, address)
+        pointer.write(address)
     }
     fn cuMemAdvise(driver, pointer: CUdeviceptr, bytes: usize, advice: c_uint, device: CUdevice) {
         advise(driver, (pointer, bytes), advice, side_of_device(device))
@@ -385,19 +387,24 @@ exports! {
     fn cuMemPrefetchAsync(driver, pointer: CUdeviceptr, bytes: usize, device: CUdevice, stream: CUstream) {
         prefetch(driver, (pointer, bytes), side_of_device(device), stream)
     }
-    fn cuPointerGetAttribute(driver, data: *mut c_void, attribute: c_uint, pointer: CUdeviceptr) {
+    fn cuPointerGetAttribute(driver, data: Out<c_void>, attribute: c_uint, pointer: CUdeviceptr) {
         driver.context()?;
-        pointer_attribute(driver, attribute, pointer, data)
+        // SAFETY: by the function's contract.
+        unsafe { pointer_attribute(driver, attribute, pointer, data) }
     }
     fn cuPointerGetAttributes(
-        driver, count: c_uint, attributes: *mut c_uint, data: *mut *mut c_void, pointer: CUdeviceptr
+        driver, count: c_uint, attributes: InMut<c_uint>, data: InMut<*mut c_void>, pointer: CUdeviceptr
     ) {
         driver.context()?;
-        for index in 0..count as usize {
-            let (attribute, target) = (attributes.add(index).read(), data.add(index).read());
+        // SAFETY: by the function's contract there are so many of each.
+        let (attributes, data) = unsafe { (attributes.read_all(count as usize)?, data.read_all(count as usize)?) };
+        for (attribute, data) in attributes.into_iter().zip(data) {
+            // SAFETY: by the function's contract the place is valid for the attribute's type.
+            let is_unknown = unsafe { pointer_attribute(driver, attribute, pointer, Out::from_raw(data)) }.is_err();
             // An attribute that the pointer does not have is left as it is; the driver writes zero.
-            if pointer_attribute(driver, attribute, pointer, target).is_err() && attribute <= 4 && attribute != 2 {
-                out_optional(target.cast::<u64>(), 0);
+            if is_unknown && attribute <= 4 && attribute != 2 {
+                // SAFETY: by the function's contract; these attributes are addresses.
+                unsafe { Out::<u64>::from_raw(data.cast()) }.write_optional(0)?;
             }
         }
         Ok(())
@@ -405,18 +412,22 @@ exports! {
     fn cuMemRangeGetAttribute(
         driver, data: *mut c_void, size: usize, attribute: c_uint, pointer: CUdeviceptr, bytes: usize
     ) {
-        range_attribute(driver, (data, size), attribute, (pointer, bytes))
+        // SAFETY: by the function's contract.
+        unsafe { range_attribute(driver, (data, size), attribute, (pointer, bytes)) }
     }
     fn cuMemRangeGetAttributes(
-        driver, data: *mut *mut c_void, sizes: *mut usize, attributes: *mut c_uint, count: usize, pointer: CUdeviceptr,
+        driver, data: InMut<*mut c_void>, sizes: InMut<usize>, attributes: InMut<c_uint>, count: usize, pointer: CUdeviceptr,
         bytes: usize
     ) {
-        if data.is_null() || sizes.is_null() || attributes.is_null() || count == 0 {
+        if count == 0 {
             return Err(ReturnCode::INVALID_VALUE);
         }
-        for index in 0..count {
-            let place = (data.add(index).read(), sizes.add(index).read());
-            range_attribute(driver, place, attributes.add(index).read(), (pointer, bytes))?;
+        // SAFETY: by the function's contract there are so many of each.
+        let (data, sizes, attributes) =
+            unsafe { (data.read_all(count)?, sizes.read_all(count)?, attributes.read_all(count)?) };
+        for (place, attribute) in data.into_iter().zip(sizes).zip(attributes) {
+            // SAFETY: by the function's contract each place has its size.
+            unsafe { range_attribute(driver, place, attribute, (pointer, bytes)) }?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Stream-ordered allocation and memory pools.
 
-use super::arguments::{handle, out};
+use super::arguments::{In, InMut, Out, handle};
 use super::context::check_device;
 use super::define::exports;
 use crate::code::{CuResult, INVALID_DEVICE};
@@ -12,7 +12,8 @@ use cuda_driver::ReturnCode;
 use cuda_driver::raw::{
     CUdevice, CUdeviceptr, CUmemAccessDesc, CUmemLocation, CUmemPoolProps, CUmemoryPool, CUstream,
 };
-use std::ffi::{c_uint, c_void};
+use cuda_driver::types::MemoryLocation;
+use std::ffi::{c_int, c_uint, c_void};
 
 /// Takes memory from a pool. It has its address at once; the end of its life is ordered on a stream.
 ///
@@ -44,34 +45,28 @@ const READ_AND_WRITE: c_uint = 3;
 const ON_DEVICE: c_uint = 1;
 
 /// The device that a location names.
-///
-/// # Safety
-/// The pointer is valid for reads.
-unsafe fn device_at(driver: &mut Driver, location: *const CUmemLocation) -> CuResult<usize> {
-    // SAFETY: the caller's contract; the kind is read as a number, since any may stand there.
-    let (kind, ordinal) =
-        unsafe { ((&raw const (*location).type_).cast::<c_uint>().read(), (*location).id) };
-    if kind != ON_DEVICE {
+fn device_at(driver: &mut Driver, location: MemoryLocation) -> CuResult<usize> {
+    if location.kind != ON_DEVICE {
         return Err(ReturnCode::INVALID_VALUE);
     }
-    check_device(driver, ordinal)
+    check_device(driver, location.id)
 }
 
 exports! {
     #[cost(Pool)]
-    fn cuMemAllocAsync(driver, pointer: *mut CUdeviceptr, bytes: usize, stream: CUstream) {
+    fn cuMemAllocAsync(driver, pointer: Out<CUdeviceptr>, bytes: usize, stream: CUstream) {
         driver.context()?;
         let pool = driver.objects.default_pools[driver.current()];
         let address = take(driver, pool, bytes, stream.addr())?;
-        out(pointer, address)
+        pointer.write(address)
     }
     #[cost(Pool)]
     fn cuMemAllocFromPoolAsync(
-        driver, pointer: *mut CUdeviceptr, bytes: usize, pool: CUmemoryPool, stream: CUstream
+        driver, pointer: Out<CUdeviceptr>, bytes: usize, pool: CUmemoryPool, stream: CUstream
     ) {
         driver.context()?;
         let address = take(driver, pool.addr(), bytes, stream.addr())?;
-        out(pointer, address)
+        pointer.write(address)
     }
     #[cost(Pool)]
     fn cuMemFreeAsync(driver, pointer: CUdeviceptr, stream: CUstream) {
@@ -88,13 +83,13 @@ exports! {
         driver.submit(stream.addr(), QueuedWork::Release(pointer))?;
         driver.objects.give_back(pointer, bytes)
     }
-    fn cuDeviceGetDefaultMemPool(driver, pool: *mut CUmemoryPool, ordinal: CUdevice) {
+    fn cuDeviceGetDefaultMemPool(driver, pool: Out<CUmemoryPool>, ordinal: CUdevice) {
         let device = check_device(driver, ordinal)?;
-        out(pool, handle(driver.objects.default_pools[device]))
+        pool.write(handle(driver.objects.default_pools[device]))
     }
-    fn cuDeviceGetMemPool(driver, pool: *mut CUmemoryPool, ordinal: CUdevice) {
+    fn cuDeviceGetMemPool(driver, pool: Out<CUmemoryPool>, ordinal: CUdevice) {
         let device = check_device(driver, ordinal)?;
-        out(pool, handle(driver.objects.default_pools[device]))
+        pool.write(handle(driver.objects.default_pools[device]))
     }
     fn cuDeviceSetMemPool(driver, ordinal: CUdevice, pool: CUmemoryPool) {
         let device = check_device(driver, ordinal)?;
@@ -104,30 +99,32 @@ exports! {
         driver.objects.default_pools[device] = pool.addr();
         Ok(())
     }
-    fn cuMemPoolCreate(driver, pool: *mut CUmemoryPool, properties: *const CUmemPoolProps) {
+    fn cuMemPoolCreate(driver, pool: Out<CUmemoryPool>, properties: In<CUmemPoolProps>) {
         driver.context()?;
-        if properties.is_null() {
-            return Err(ReturnCode::INVALID_VALUE);
-        }
-        let device = device_at(driver, &raw const (*properties).location)?;
+        let properties = properties.pointer()?;
+        // SAFETY: valid by the type; the kind of the location is read as the integer that it is in C.
+        let location = unsafe { (&raw const (*properties).location).cast::<MemoryLocation>().read() };
+        let device = device_at(driver, location)?;
         let created = driver.objects.pools.add(PoolState { device, ..PoolState::default() });
-        out(pool, handle(created))
+        pool.write(handle(created))
     }
     fn cuMemPoolDestroy(driver, pool: CUmemoryPool) {
         driver.objects.pools.remove(pool.addr()).map(|_| ())
     }
-    fn cuMemPoolSetAccess(driver, pool: CUmemoryPool, access: *const CUmemAccessDesc, count: usize) {
+    fn cuMemPoolSetAccess(driver, pool: CUmemoryPool, access: In<CUmemAccessDesc>, count: usize) {
         let owner = driver.objects.pools.get(pool.addr())?.device;
-        if access.is_null() && count > 0 {
-            return Err(ReturnCode::INVALID_VALUE);
-        }
         let mut open_to = driver.objects.pools.get(pool.addr())?.open_to.clone();
         for index in 0..count {
-            let asked = access.add(index);
-            let device = device_at(driver, &raw const (*asked).location)?;
+            let first = access.pointer()?;
+            // SAFETY: by the function's contract there are `count` of them; enums are read as the integers they are in C.
+            let (location, flags) = unsafe {
+                let asked = first.add(index);
+                ((&raw const (*asked).location).cast::<MemoryLocation>().read(), (&raw const (*asked).flags).cast::<c_uint>().read())
+            };
+            let device = device_at(driver, location)?;
             let link = driver.topology.link(device, owner);
             // The values of `CUmemAccess_flags`; access for reading alone is not offered for pools.
-            match (&raw const (*asked).flags).cast::<c_uint>().read() {
+            match flags {
                 NO_ACCESS if device != owner => { open_to.remove(&device); }
                 READ_AND_WRITE if device == owner => {}
                 READ_AND_WRITE if link.is_some_and(|link| link.access) => { open_to.insert(device); }
@@ -138,42 +135,43 @@ exports! {
         driver.objects.pools.get_mut(pool.addr())?.open_to = open_to;
         Ok(())
     }
-    fn cuMemPoolGetAccess(driver, flags: *mut c_uint, pool: CUmemoryPool, location: *mut CUmemLocation) {
-        if location.is_null() {
-            return Err(ReturnCode::INVALID_VALUE);
-        }
+    fn cuMemPoolGetAccess(driver, flags: Out<c_uint>, pool: CUmemoryPool, location: InMut<CUmemLocation>) {
+        // SAFETY: valid by the type; the kind is read as the integer that it is in C.
+        let location = unsafe { location.pointer()?.cast::<MemoryLocation>().read() };
         let device = device_at(driver, location)?;
         let pool = driver.objects.pools.get(pool.addr())?;
         let has_access = device == pool.device || pool.open_to.contains(&device);
-        out(flags, if has_access { READ_AND_WRITE } else { NO_ACCESS })
+        flags.write(if has_access { READ_AND_WRITE } else { NO_ACCESS })
     }
     fn cuMemPoolTrimTo(driver, pool: CUmemoryPool, keep: usize) {
         let pool = driver.objects.pools.get_mut(pool.addr())?;
         pool.reserved = pool.used.max(pool.reserved.min(keep as u64));
         Ok(())
     }
-    fn cuMemPoolGetAttribute(driver, pool: CUmemoryPool, attribute: c_uint, value: *mut c_void) {
+    fn cuMemPoolGetAttribute(driver, pool: CUmemoryPool, attribute: c_uint, value: Out<c_void>) {
         let pool = driver.objects.pools.get(pool.addr())?;
-        match attribute {
-            1..=3 => out(value.cast::<i32>(), 1),
-            4 => out(value.cast(), pool.threshold),
-            5 => out(value.cast(), pool.reserved),
-            6 => out(value.cast(), pool.reserved_max),
-            7 => out(value.cast(), pool.used),
-            8 => out(value.cast(), pool.used_max),
-            _ => Err(ReturnCode::INVALID_VALUE),
-        }
+        let number = match attribute {
+            // SAFETY: by the function's contract the place is one for a C `int`.
+            1..=3 => return unsafe { value.cast::<c_int>() }.write(1),
+            4 => pool.threshold,
+            5 => pool.reserved,
+            6 => pool.reserved_max,
+            7 => pool.used,
+            8 => pool.used_max,
+            _ => return Err(ReturnCode::INVALID_VALUE),
+        };
+        // SAFETY: by the function's contract the place is one for 64 bits.
+        unsafe { value.cast::<u64>() }.write(number)
     }
-    fn cuMemPoolSetAttribute(driver, pool: CUmemoryPool, attribute: c_uint, value: *mut c_void) {
+    fn cuMemPoolSetAttribute(driver, pool: CUmemoryPool, attribute: c_uint, value: InMut<c_void>) {
         let pool = driver.objects.pools.get_mut(pool.addr())?;
-        if value.is_null() {
-            return Err(ReturnCode::INVALID_VALUE);
-        }
+        // SAFETY: by the function's contract these attributes have 64 bits.
+        let number = || unsafe { value.cast::<u64>() }.read();
         match attribute {
-            1..=3 => {}
-            4 => pool.threshold = value.cast::<u64>().read(),
-            6 if value.cast::<u64>().read() == 0 => pool.reserved_max = pool.reserved,
-            8 if value.cast::<u64>().read() == 0 => pool.used_max = pool.used,
+            1..=3 if !value.is_null() => {}
+            4 => pool.threshold = number()?,
+            6 if number()? == 0 => pool.reserved_max = pool.reserved,
+            8 if number()? == 0 => pool.used_max = pool.used,
             _ => return Err(ReturnCode::INVALID_VALUE),
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! Streams and events.
 
-use super::arguments::{access_window, handle, out};
+use super::arguments::{In, Out, access_window, handle};
 use super::define::exports;
 use crate::code::{CuResult, INVALID_HANDLE};
 use crate::driver::Driver;
@@ -97,13 +97,13 @@ fn elapsed(driver: &mut Driver, start: usize, end: usize) -> CuResult<f32> {
 }
 
 exports! {
-    fn cuStreamCreate(driver, stream: *mut CUstream, flags: c_uint) {
+    fn cuStreamCreate(driver, stream: Out<CUstream>, flags: c_uint) {
         let created = create(driver, flags, 0)?;
-        out(stream, handle(created))
+        stream.write(handle(created))
     }
-    fn cuStreamCreateWithPriority(driver, stream: *mut CUstream, flags: c_uint, priority: c_int) {
+    fn cuStreamCreateWithPriority(driver, stream: Out<CUstream>, flags: c_uint, priority: c_int) {
         let created = create(driver, flags, priority)?;
-        out(stream, handle(created))
+        stream.write(handle(created))
     }
     fn cuStreamDestroy_v2(driver, stream: CUstream) {
         // Work that was enqueued still runs; what follows it must not find it pending for ever.
@@ -128,23 +128,25 @@ exports! {
         driver.context()?;
         wait(driver, stream.addr(), event.addr())
     }
-    fn cuStreamGetFlags(driver, stream: CUstream, flags: *mut c_uint) {
-        out(flags, driver.objects.stream(stream.addr())?.flags)
+    fn cuStreamGetFlags(driver, stream: CUstream, flags: Out<c_uint>) {
+        flags.write(driver.objects.stream(stream.addr())?.flags)
     }
-    fn cuStreamGetPriority(driver, stream: CUstream, priority: *mut c_int) {
-        out(priority, driver.objects.stream(stream.addr())?.priority)
+    fn cuStreamGetPriority(driver, stream: CUstream, priority: Out<c_int>) {
+        priority.write(driver.objects.stream(stream.addr())?.priority)
     }
-    fn cuStreamGetCtx(driver, stream: CUstream, context: *mut CUcontext) {
+    fn cuStreamGetCtx(driver, stream: CUstream, context: Out<CUcontext>) {
         let device = driver.objects.stream(stream.addr())?.device;
         // A stream knows its device; its context is the current one or, of another device, the primary one.
         let current = thread::current_context().filter(|_| device == driver.current());
         let primary = driver.objects.primary[device].context.map(|(context, _)| context);
-        out(context, handle(current.or(primary).unwrap_or(0)))
+        context.write(handle(current.or(primary).unwrap_or(0)))
     }
-    fn cuStreamSetAttribute(driver, stream: CUstream, attribute: c_uint, value: *const CUstreamAttrValue) {
+    fn cuStreamSetAttribute(driver, stream: CUstream, attribute: c_uint, value: In<CUstreamAttrValue>) {
         match attribute {
-            LaunchAttribute::ACCESS_POLICY_WINDOW if !value.is_null() => {
-                let window = access_window(&raw const (*value).accessPolicyWindow);
+            LaunchAttribute::ACCESS_POLICY_WINDOW => {
+                let value = value.pointer()?;
+                // SAFETY: valid by the type, and of the attribute's kind by the function's contract.
+                let window = unsafe { access_window(&raw const (*value).accessPolicyWindow) };
                 let most = driver.device().profile.max_access_window_bytes;
                 if window.range.1 - window.range.0 > most {
                     return Err(ReturnCode::INVALID_VALUE);
@@ -163,11 +165,11 @@ exports! {
         let work = QueuedWork::Host(HostFunction { function, data: data.expose_provenance() });
         driver.submit(stream.addr(), work).map(|_| ())
     }
-    fn cuEventCreate(driver, event: *mut CUevent, flags: c_uint) {
+    fn cuEventCreate(driver, event: Out<CUevent>, flags: c_uint) {
         driver.context()?;
         let device = driver.current();
         let created = driver.objects.events.add(EventState { device, flags, ..EventState::default() });
-        out(event, handle(created))
+        event.write(handle(created))
     }
     fn cuEventDestroy_v2(driver, event: CUevent) {
         driver.objects.events.remove(event.addr()).map(|_| ())
@@ -192,13 +194,13 @@ exports! {
             None => Ok(()),
         }
     }
-    fn cuEventElapsedTime(driver, milliseconds: *mut f32, start: CUevent, end: CUevent) {
+    fn cuEventElapsedTime(driver, milliseconds: Out<f32>, start: CUevent, end: CUevent) {
         let time = elapsed(driver, start.addr(), end.addr())?;
-        out(milliseconds, time)
+        milliseconds.write(time)
     }
-    fn cuEventElapsedTime_v2(driver, milliseconds: *mut f32, start: CUevent, end: CUevent) {
+    fn cuEventElapsedTime_v2(driver, milliseconds: Out<f32>, start: CUevent, end: CUevent) {
         let time = elapsed(driver, start.addr(), end.addr())?;
-        out(milliseconds, time)
+        milliseconds.write(time)
     }
     fn cuStreamAttachMemAsync(
         driver, stream: CUstream, _pointer: cuda_driver::raw::CUdeviceptr, _bytes: usize, _flags: c_uint

@@ -1,5 +1,6 @@
 //! Tensor maps.
 
+use super::arguments::{In, Out};
 use super::define::exports;
 use crate::code::CuResult;
 use crate::driver::Driver;
@@ -55,25 +56,33 @@ fn encode(
 exports! {
     fn cuTensorMapEncodeTiled(
         driver,
-        tensor_map: *mut Opaque,
+        tensor_map: Out<Opaque>,
         data_type: c_uint,
         rank: cuuint32_t,
         global_address: *mut c_void,
-        global_dim: *const cuuint64_t,
-        global_strides: *const cuuint64_t,
-        box_dim: *const cuuint32_t,
-        element_strides: *const cuuint32_t,
+        global_dim: In<cuuint64_t>,
+        global_strides: In<cuuint64_t>,
+        box_dim: In<cuuint32_t>,
+        element_strides: In<cuuint32_t>,
         interleave: c_uint,
         swizzle: c_uint,
         _l2_promotion: c_uint,
         oob_fill: c_uint,
     ) {
         let rank = rank as usize;
-        let missing = global_dim.is_null() || box_dim.is_null() || element_strides.is_null();
-        let strides_missing = rank > 1 && global_strides.is_null();
-        if !(1..=MAX_RANK).contains(&rank) || missing || strides_missing || tensor_map.is_null() {
+        if !(1..=MAX_RANK).contains(&rank) {
             return Err(ReturnCode::INVALID_VALUE);
         }
+        // SAFETY: 64 bytes of alignment are enough for the driver, so the place is one of bytes.
+        let target = unsafe { tensor_map.cast::<[u8; 128]>() };
+        target.pointer()?;
+        // SAFETY: by the function's contract there are `rank` numbers in each array, one fewer strides.
+        let (sizes, strides, extents, steps) = unsafe {(
+            global_dim.read_all(rank)?,
+            global_strides.read_all(rank - 1)?,
+            box_dim.read_all(rank)?,
+            element_strides.read_all(rank)?,
+        )};
         let mut map = TensorMap {
             address: global_address.addr() as u64,
             rank,
@@ -81,18 +90,12 @@ exports! {
             fills_nan: oob_fill == 1,
             ..TensorMap::default()
         };
-        // By the contract there are `rank` numbers in each array, one fewer strides.
-        for d in 0..rank {
-            map.sizes[d] = global_dim.add(d).read();
-            map.extents[d] = box_dim.add(d).read();
-            map.steps[d] = element_strides.add(d).read();
-            if d + 1 < rank {
-                map.strides[d] = global_strides.add(d).read();
-            }
-        }
+        map.sizes[..rank].copy_from_slice(&sizes);
+        map.strides[..rank - 1].copy_from_slice(&strides);
+        map.extents[..rank].copy_from_slice(&extents);
+        map.steps[..rank].copy_from_slice(&steps);
         let bytes = encode(driver, map, (data_type, interleave))?;
-        tensor_map.cast::<[u8; 128]>().write(bytes);
-        Ok(())
+        target.write(bytes)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Texture and surface objects.
 
-use super::arguments::out;
+use super::arguments::{In, Out};
 use super::define::exports;
 use crate::arrays::format;
 use crate::code::CuResult;
@@ -22,15 +22,11 @@ const SEAMLESS: u32 = 0x40;
 const KNOWN: u32 = 0x73;
 
 /// The image that a resource describes.
-///
-/// # Safety
-/// `resource` is null or valid for reads; its enums are read as the integers that they are in C.
-unsafe fn image(driver: &Driver, resource: *const CUDA_RESOURCE_DESC) -> CuResult<Image> {
+fn image(driver: &Driver, resource: &In<CUDA_RESOURCE_DESC>) -> CuResult<Image> {
     let invalid = ReturnCode::INVALID_VALUE;
-    if resource.is_null() {
-        return Err(invalid);
-    }
-    // SAFETY: not null, so valid by the contract; the kind says which part of the union was written.
+    let resource = resource.pointer()?;
+    // SAFETY: valid by the type; the kind says which part of the union was written, and enums are read as the integers that
+    // they are in C.
     unsafe {
         if (*resource).flags != 0 {
             return Err(invalid);
@@ -91,17 +87,14 @@ unsafe fn image(driver: &Driver, resource: *const CUDA_RESOURCE_DESC) -> CuResul
     }
 }
 
-/// # Safety
-/// `texture` is null or valid for reads; its enums are read as the integers that they are in C.
-unsafe fn sampler(
+/// The sampler that a texture describes.
+fn sampler(
     driver: &mut Driver,
     image: &Image,
-    texture: *const CUDA_TEXTURE_DESC,
+    texture: &In<CUDA_TEXTURE_DESC>,
 ) -> CuResult<Sampler> {
-    if texture.is_null() {
-        return Err(ReturnCode::INVALID_VALUE);
-    }
-    // SAFETY: not null, so valid by the contract; the three address modes are adjacent.
+    let texture = texture.pointer()?;
+    // SAFETY: valid by the type; enums are read as the integers that they are in C, the three address modes at once.
     unsafe {
         let modes = (&raw const (*texture).addressMode).cast::<[c_uint; 3]>().read();
         let filter = (&raw const (*texture).filterMode).cast::<c_uint>().read();
@@ -160,52 +153,53 @@ fn state(driver: &Driver, object: u64) -> CuResult<&TextureState> {
 
 exports! {
     fn cuTexObjectCreate(
-        driver, object: *mut CUtexObject, resource: *const CUDA_RESOURCE_DESC, texture: *const CUDA_TEXTURE_DESC,
+        driver, object: Out<CUtexObject>, resource: In<CUDA_RESOURCE_DESC>, texture: In<CUDA_TEXTURE_DESC>,
         view: *const CUDA_RESOURCE_VIEW_DESC
     ) {
         driver.context()?;
-        if object.is_null() {
-            return Err(ReturnCode::INVALID_VALUE);
-        }
+        object.pointer()?;
         if !view.is_null() {
             return Err(driver.unsupported("resource views"));
         }
-        let image = image(driver, resource)?;
-        let sampler = Some(sampler(driver, &image, texture)?);
+        let image = image(driver, &resource)?;
+        let sampler = Some(sampler(driver, &image, &texture)?);
         let number = driver.memory.device.create_texture(Texture { image, sampler });
-        let state = TextureState::new(resource.read(), Some(texture.read()));
+        // SAFETY: valid by the types; `image` and `sampler` have refused enums that C does not know.
+        let state = unsafe { TextureState::new(resource.pointer()?.read(), Some(texture.pointer()?.read())) };
         driver.objects.textures.insert(number, state);
-        out(object, number)
+        object.write(number)
     }
     fn cuTexObjectDestroy(driver, object: CUtexObject) {
         destroy(driver, object)
     }
-    fn cuTexObjectGetResourceDesc(driver, target: *mut CUDA_RESOURCE_DESC, object: CUtexObject) {
+    fn cuTexObjectGetResourceDesc(driver, target: Out<CUDA_RESOURCE_DESC>, object: CUtexObject) {
         let state = state(driver, object)?;
-        out(target, state.resource)
+        target.write(state.resource)
     }
-    fn cuTexObjectGetTextureDesc(driver, target: *mut CUDA_TEXTURE_DESC, object: CUtexObject) {
+    fn cuTexObjectGetTextureDesc(driver, target: Out<CUDA_TEXTURE_DESC>, object: CUtexObject) {
         let texture = state(driver, object)?.texture.ok_or(ReturnCode::INVALID_VALUE)?;
-        out(target, texture)
+        target.write(texture)
     }
-    fn cuSurfObjectCreate(driver, object: *mut CUsurfObject, resource: *const CUDA_RESOURCE_DESC) {
+    fn cuSurfObjectCreate(driver, object: Out<CUsurfObject>, resource: In<CUDA_RESOURCE_DESC>) {
         driver.context()?;
-        if object.is_null() || resource.is_null() {
+        object.pointer()?;
+        let described = resource.pointer()?;
+        // SAFETY: valid by the type; the kind is read as the integer that it is in C.
+        if unsafe { (&raw const (*described).resType).cast::<c_uint>().read() } != 0 {
             return Err(ReturnCode::INVALID_VALUE);
         }
-        if (&raw const (*resource).resType).cast::<c_uint>().read() != 0 {
-            return Err(ReturnCode::INVALID_VALUE);
-        }
-        let image = image(driver, resource)?;
+        let image = image(driver, &resource)?;
         let number = driver.memory.device.create_texture(Texture { image, sampler: None });
-        driver.objects.textures.insert(number, TextureState::new(resource.read(), None));
-        out(object, number)
+        // SAFETY: valid by the type; its one enum was 0 above.
+        let state = TextureState::new(unsafe { described.read() }, None);
+        driver.objects.textures.insert(number, state);
+        object.write(number)
     }
     fn cuSurfObjectDestroy(driver, object: CUsurfObject) {
         destroy(driver, object)
     }
-    fn cuSurfObjectGetResourceDesc(driver, target: *mut CUDA_RESOURCE_DESC, object: CUsurfObject) {
+    fn cuSurfObjectGetResourceDesc(driver, target: Out<CUDA_RESOURCE_DESC>, object: CUsurfObject) {
         let state = state(driver, object)?;
-        out(target, state.resource)
+        target.write(state.resource)
     }
 }

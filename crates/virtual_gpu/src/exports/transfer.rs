@@ -1,7 +1,9 @@
 //! Copies and fills, synchronous and asynchronous.
 
+use super::arguments::In;
 use super::array;
 use super::define::exports;
+use crate::array_work::BoxSide;
 use crate::code::{CuResult, INVALID_CONTEXT};
 use crate::driver::Driver;
 use crate::memories::MemoryKind;
@@ -158,78 +160,25 @@ fn linear_fill(address: u64, value: u32, size: usize, count: usize) -> Fill {
     Fill { address, pitch: count.wrapping_mul(size), value, size, width: count, height: 1 }
 }
 
-/// The two-dimensional copy that a descriptor asks for.
-///
-/// # Safety
-/// `descriptor` is null or valid for reads.
-unsafe fn copy_2d(descriptor: *const CUDA_MEMCPY2D) -> CuResult<Copy> {
-    if descriptor.is_null() {
-        return Err(ReturnCode::INVALID_VALUE);
-    }
-    let side =
-        |kind: c_uint, host: usize, device: u64, x: usize, y: usize, pitch: usize, width: usize| {
-            let base = match kind {
-                1 => host as u64,
-                2 | 4 => device,
-                _ => return Err(ReturnCode::INVALID_VALUE),
-            };
-            let pitch = if pitch == 0 { width } else { pitch };
-            let before = y.checked_mul(pitch).and_then(|rows| rows.checked_add(x));
-            let address = before.and_then(|before| base.checked_add(before as u64));
-            Ok(CopySide { address: address.ok_or(ReturnCode::INVALID_VALUE)?, pitch })
-        };
-    // SAFETY: a valid descriptor; the two enums are read as the integers they are in C.
-    unsafe {
-        let one = &raw const *descriptor;
-        let (width, height) = ((*one).WidthInBytes, (*one).Height);
-        let from = (&raw const (*one).srcMemoryType).cast::<c_uint>().read();
-        let to = (&raw const (*one).dstMemoryType).cast::<c_uint>().read();
-        let (source_host, target_host) =
-            ((*one).srcHost.expose_provenance(), (*one).dstHost.expose_provenance());
-        let source = side(
-            from,
-            source_host,
-            (*one).srcDevice,
-            (*one).srcXInBytes,
-            (*one).srcY,
-            (*one).srcPitch,
-            width,
-        )?;
-        let target = side(
-            to,
-            target_host,
-            (*one).dstDevice,
-            (*one).dstXInBytes,
-            (*one).dstY,
-            (*one).dstPitch,
-            width,
-        )?;
-        if source.pitch < width || target.pitch < width {
-            return Err(ReturnCode::INVALID_VALUE);
-        }
-        Ok(Copy { target, source, width, height, staged: None })
-    }
-}
-
-/// Copies what a descriptor asks for.
-///
-/// # Safety
-/// `descriptor` is null or valid for reads.
-unsafe fn plane(
-    driver: &mut Driver,
-    stream: Option<usize>,
-    descriptor: *const CUDA_MEMCPY2D,
-) -> CuResult {
-    // SAFETY: by the contract.
-    if let Some(planned) = unsafe { array::planned(descriptor)? } {
+/// Copies the plane that a descriptor asks for.
+fn plane(driver: &mut Driver, stream: Option<usize>, descriptor: &In<CUDA_MEMCPY2D>) -> CuResult {
+    let planned = array::plane(descriptor)?;
+    let [width, height, _] = planned.extent;
+    let (
+        BoxSide::Plain { address: to, pitch: to_pitch, .. },
+        BoxSide::Plain { address, pitch, .. },
+    ) = (planned.target, planned.source)
+    else {
         if driver.objects.stream(stream.unwrap_or(DEFAULT))?.capture.is_some() {
             return Err(driver.unsupported("capturing copies of arrays"));
         }
         return driver.copy_box(&planned);
+    };
+    if pitch < width || to_pitch < width {
+        return Err(ReturnCode::INVALID_VALUE);
     }
-    // SAFETY: by the contract.
-    let planned = unsafe { copy_2d(descriptor)? };
-    copy(driver, stream, planned, Said::Any, Said::Any)
+    let (target, source) = (CopySide { address: to, pitch: to_pitch }, CopySide { address, pitch });
+    copy(driver, stream, Copy { target, source, width, height, staged: None }, Said::Any, Said::Any)
 }
 
 /// The devices of the contexts that a copy between devices names.
@@ -294,16 +243,16 @@ exports! {
         copy(driver, Some(stream.addr()), Copy::linear(target, source, bytes), Said::Device, Said::Device)
     }
     #[cost(Copy)]
-    fn cuMemcpy2D_v2(driver, descriptor: *const CUDA_MEMCPY2D) {
-        plane(driver, None, descriptor)
+    fn cuMemcpy2D_v2(driver, descriptor: In<CUDA_MEMCPY2D>) {
+        plane(driver, None, &descriptor)
     }
     #[cost(Copy)]
-    fn cuMemcpy2DUnaligned_v2(driver, descriptor: *const CUDA_MEMCPY2D) {
-        plane(driver, None, descriptor)
+    fn cuMemcpy2DUnaligned_v2(driver, descriptor: In<CUDA_MEMCPY2D>) {
+        plane(driver, None, &descriptor)
     }
     #[cost(Copy)]
-    fn cuMemcpy2DAsync_v2(driver, descriptor: *const CUDA_MEMCPY2D, stream: CUstream) {
-        plane(driver, Some(stream.addr()), descriptor)
+    fn cuMemcpy2DAsync_v2(driver, descriptor: In<CUDA_MEMCPY2D>, stream: CUstream) {
+        plane(driver, Some(stream.addr()), &descriptor)
     }
     #[cost(Copy)]
     fn cuMemsetD8_v2(driver, target: CUdeviceptr, value: c_uchar, count: usize) {

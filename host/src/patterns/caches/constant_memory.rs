@@ -162,48 +162,48 @@ fn walk(
     arrays: &Arrays,
     size: &Size,
     kernel: Kernel<fn(*const u32, *mut u32, u32, u32)>,
-) -> Result<()> {
+) -> Result<(), GpuError> {
     let [n, distinct] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(0), arrays.output(0), distinct, n);
     let grid = n.div_ceil(THREADS_PER_BLOCK);
     // SAFETY: the grid covers n threads; `distinct` was checked by the precondition; input 0 is a table of TABLE words
     // that leads nowhere else; the output holds n elements and is another allocation.
-    unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments)?) }
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }
 
-fn parameter(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+fn parameter(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(), GpuError> {
     let [n, distinct] = size.get().map(|value: usize| value as u32);
     let arguments = (table(), arrays.output(0), distinct, n);
     let kernel = device::constant_memory_parameter;
     let grid = n.div_ceil(THREADS_PER_BLOCK);
     // SAFETY: the grid covers n threads; `distinct` was checked by the precondition; the output holds n elements.
-    unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments)?) }
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }
 
-fn constant(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+fn constant(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(), GpuError> {
     let [n, distinct] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.output(0), distinct, n);
     let kernel = device::constant_memory_constant;
     let grid = n.div_ceil(THREADS_PER_BLOCK);
     // SAFETY: the grid covers n threads; `distinct` was checked by the precondition; `write_table` wrote the table; the
     // output holds n elements.
-    unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments)?) }
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }
 
-fn register(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+fn register(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(), GpuError> {
     let [n, _] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(0), arrays.output(1), n);
     let kernel = device::constant_memory_register;
     let grid = n.div_ceil(THREADS_PER_BLOCK);
     // SAFETY: the grid covers n threads; input 0 holds the table; the output holds n elements.
-    unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments)?) }
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }
 
-fn operand(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+fn operand(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(), GpuError> {
     let [n, _] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.output(1), n);
     let kernel = device::constant_memory_operand;
     let grid = n.div_ceil(THREADS_PER_BLOCK);
     // SAFETY: the grid covers n threads; `write_table` wrote the table; the output holds n elements.
-    unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments)?) }
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }

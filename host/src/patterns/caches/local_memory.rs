@@ -103,17 +103,17 @@ fn launch(
     size: &Size,
     kernel: Kernel<fn(*const u32, *mut u32, u32)>,
     threads: u32,
-) -> Result<()> {
+) -> Result<(), GpuError> {
     let [n, _] = size.get().map(|value: usize| value as u32);
     // SAFETY: the grid covers n threads in blocks of the kernel's size; the input holds WORDS words below COUNTERS for
     // each thread, and the output is another allocation of n words.
     unsafe {
-        Ok(launcher.launch(
+        launcher.launch(
             kernel,
             n.div_ceil(threads),
             threads,
             0,
             (arrays.input(0), arrays.output(0), n),
-        )?)
+        )
     }
 }

@@ -338,45 +338,45 @@ fn numbers(size: &Size) -> [u32; 3] {
     size.get().map(|value: usize| value as u32)
 }
 
-fn chase_global(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+fn chase_global(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(), GpuError> {
     let [words, accesses, blocks] = numbers(size);
     let arguments =
         (arrays.input(0), arrays.output(END), arrays.output(BLOCK_SUMS), words, accesses);
     let kernel = device::memory_hierarchy_chase_global;
     // SAFETY: the input holds `words` words and a chain through them; the outputs hold a word, and one per thread.
-    unsafe { Ok(launcher.launch(kernel, blocks, THREADS_PER_BLOCK, 0, arguments)?) }
+    unsafe { launcher.launch(kernel, blocks, THREADS_PER_BLOCK, 0, arguments) }
 }
 
-fn chase_l2(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+fn chase_l2(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(), GpuError> {
     let [words, accesses, blocks] = numbers(size);
     let arguments = (arrays.input(0), arrays.output(END), words, accesses);
     let kernel = device::memory_hierarchy_chase_l2;
     // SAFETY: as for `chase_global`.
-    unsafe { Ok(launcher.launch(kernel, blocks, THREADS_PER_BLOCK, 0, arguments)?) }
+    unsafe { launcher.launch(kernel, blocks, THREADS_PER_BLOCK, 0, arguments) }
 }
 
-fn chase_shared(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+fn chase_shared(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(), GpuError> {
     let [words, accesses, _] = numbers(size);
     let arguments = (arrays.input(0), arrays.output(END), words, accesses);
     let kernel = device::memory_hierarchy_chase_shared;
     // SAFETY: as for `chase_global`; the precondition checked that the words fit.
-    unsafe { Ok(launcher.launch(kernel, 1, THREADS_PER_BLOCK, 0, arguments)?) }
+    unsafe { launcher.launch(kernel, 1, THREADS_PER_BLOCK, 0, arguments) }
 }
 
-fn chase_constant(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+fn chase_constant(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(), GpuError> {
     let [_, accesses, _] = numbers(size);
     let kernel = device::memory_hierarchy_chase_constant;
     // SAFETY: the output holds a word, and the static holds a chain.
-    unsafe { Ok(launcher.launch(kernel, 1, LINE_WORDS, 0, (arrays.output(END), accesses))?) }
+    unsafe { launcher.launch(kernel, 1, LINE_WORDS, 0, (arrays.output(END), accesses)) }
 }
 
-fn chase_texture(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+fn chase_texture(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(), GpuError> {
     let [_, accesses, _] = numbers(size);
     let kernel = device::memory_hierarchy_chase_texture;
     // SAFETY: the preparation made a texture of plain u32, which the arrays keep.
     let chain = unsafe { Texture::from_raw(arrays.texture("chain")) };
     // SAFETY: the output holds a word, and the texture a chain.
-    unsafe { Ok(launcher.launch(kernel, 1, LINE_WORDS, 0, (chain, arrays.output(END), accesses))?) }
+    unsafe { launcher.launch(kernel, 1, LINE_WORDS, 0, (chain, arrays.output(END), accesses)) }
 }
 
 /// Launches a kernel that reads the input in all threads.
@@ -385,11 +385,11 @@ fn read(
     arrays: &Arrays,
     size: &Size,
     kernel: Kernel<fn(*const u32, *mut u32, u32, u32)>,
-) -> Result<()> {
+) -> Result<(), GpuError> {
     let [words, accesses, blocks] = numbers(size);
     let arguments = (arrays.input(0), arrays.output(SUMS), words.div_ceil(4), accesses);
     // SAFETY: the input holds whole vectors and starts at a multiple of 256 bytes; the output holds a word per thread.
-    unsafe { Ok(launcher.launch(kernel, blocks, THREADS_PER_BLOCK, 0, arguments)?) }
+    unsafe { launcher.launch(kernel, blocks, THREADS_PER_BLOCK, 0, arguments) }
 }
 
 /// The chain in mapped memory of the host. The buffer of the device is dropped first, which waits for the kernel.

@@ -22,7 +22,7 @@ const ROUNDED_MEAN: usize = 3;
 
 /// Parts of a pixel in which places are counted.
 const PARTS: i64 = 256;
-/// How far behind the centre of a pixel the walks along rows and columns read, in parts.
+/// The distance behind the centre of a pixel at which walks along rows and columns read, in parts.
 const BEHIND: [i64; 2] = [37, 91];
 /// The cosine and the sine of 45 degrees, in parts.
 const DIAGONAL: i64 = 181;
@@ -334,7 +334,7 @@ fn sectors(size: &Size, warp: Block, sector: Block, edge: Edge, offsets: &[[i64;
     sum as f64 / f64::from(requests)
 }
 
-/// What becomes of a column or row beyond the edge.
+/// The column or row that stands for one beyond the edge.
 type Edge = fn(i64, i64) -> i64;
 
 fn clamp(at: i64, extent: i64) -> i64 {
@@ -422,21 +422,19 @@ fn loads(
     size: &Size,
     kernel: Kernel<fn(*const f32, *mut f32, Walk)>,
     output: usize,
-) -> Result<()> {
+) -> Result<(), GpuError> {
     let arguments = (arrays.input(0), arrays.output(output), Places::of(size).walk());
     // SAFETY: a block for each tile of pixels; both arrays hold all pixels and are different allocations; `fits` has
     // checked the edges.
-    unsafe { Ok(launcher.launch(kernel, grid(size), THREADS_PER_BLOCK, 0, arguments)?) }
+    unsafe { launcher.launch(kernel, grid(size), THREADS_PER_BLOCK, 0, arguments) }
 }
 
-fn linear(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+fn linear(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(), GpuError> {
     // SAFETY: `make_linear` made a texture of plain f32, which the arrays keep.
     let texture = unsafe { Texture::from_raw(arrays.texture("linear")) };
     let arguments = (texture, arrays.output(NEAREST), Places::of(size).walk());
     // SAFETY: as in `loads`; the texture has all pixels.
-    unsafe {
-        Ok(launcher.launch(device::texture_linear, grid(size), THREADS_PER_BLOCK, 0, arguments)?)
-    }
+    unsafe { launcher.launch(device::texture_linear, grid(size), THREADS_PER_BLOCK, 0, arguments) }
 }
 
 /// The texture of this name.
@@ -456,17 +454,17 @@ fn fetch(
     kernel: Resampling,
     name: &str,
     output: usize,
-) -> Result<()> {
+) -> Result<(), GpuError> {
     let arguments = (plane(arrays, name), arrays.output(output), Places::of(size).walk());
     // SAFETY: as in `loads`; the texture has all pixels, and samples as its name says.
-    unsafe { Ok(launcher.launch(kernel, grid(size), THREADS_PER_BLOCK, 0, arguments)?) }
+    unsafe { launcher.launch(kernel, grid(size), THREADS_PER_BLOCK, 0, arguments) }
 }
 
-fn wrap(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+fn wrap(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(), GpuError> {
     let [columns, rows, _] = size.get().map(|edge: usize| 1.0 / edge as f32);
     let (texture, target) = (plane(arrays, "repeated"), arrays.output(REPEATED));
     let arguments = (texture, target, Places::of(size).walk(), columns, rows);
     let kernel = device::texture_wrap_array;
     // SAFETY: as in `fetch`; `fits_wrapped` has checked the edges.
-    unsafe { Ok(launcher.launch(kernel, grid(size), THREADS_PER_BLOCK, 0, arguments)?) }
+    unsafe { launcher.launch(kernel, grid(size), THREADS_PER_BLOCK, 0, arguments) }
 }

@@ -239,35 +239,35 @@ fn launch<T: Element>(
     size: &Size,
     kernel: Kernel<fn(*const u32, *mut T, u32, u32)>,
     output: usize,
-) -> Result<()> {
+) -> Result<(), GpuError> {
     let (n, addresses) = (updates_of(size) as u32, addresses(size) as u32);
     let arguments = (arrays.input(0), arrays.output(output), addresses, n);
     let grid = n.div_ceil(THREADS_PER_BLOCK);
     // SAFETY: the grid covers n updates; the output has a number for each address, a power of two (precondition).
-    unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments)?) }
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }
 
-fn shared(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+fn shared(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(), GpuError> {
     let (n, addresses) = (updates_of(size) as u32, addresses(size) as u32);
     let arguments = (arrays.input(0), arrays.output(U32), addresses, n);
     let (grid, block) = (shared_blocks(size), SHARED_THREADS_PER_BLOCK);
     // SAFETY: any grid; the shared memory and the output have a number for each address.
-    unsafe { Ok(launcher.launch(device::atomics_shared, grid, block, 4 * addresses, arguments)?) }
+    unsafe { launcher.launch(device::atomics_shared, grid, block, 4 * addresses, arguments) }
 }
 
-fn two_launches(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+fn two_launches(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(), GpuError> {
     let (n, blocks) = (updates_of(size) as u32, sum_blocks(size));
     let (first, second) = (device::atomics_sum_two_launches, device::atomics_sum_of_blocks);
     // SAFETY: at most MAX_BLOCKS blocks; the second launch follows the first on the stream; the output is one number.
     unsafe {
         launcher.launch(first, blocks, THREADS_PER_BLOCK, 0, (arrays.input(0), n))?;
-        Ok(launcher.launch(second, 1, THREADS_PER_BLOCK, 0, (arrays.output(SUM), blocks))?)
+        launcher.launch(second, 1, THREADS_PER_BLOCK, 0, (arrays.output(SUM), blocks))
     }
 }
 
-fn last_block(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+fn last_block(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(), GpuError> {
     let arguments = (arrays.input(0), arrays.output(SUM), updates_of(size) as u32);
     let kernel = device::atomics_sum_last_block;
     // SAFETY: at most MAX_BLOCKS blocks, one launch after the other on the stream; the output is one number.
-    unsafe { Ok(launcher.launch(kernel, sum_blocks(size), THREADS_PER_BLOCK, 0, arguments)?) }
+    unsafe { launcher.launch(kernel, sum_blocks(size), THREADS_PER_BLOCK, 0, arguments) }
 }

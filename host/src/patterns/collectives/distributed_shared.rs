@@ -205,28 +205,28 @@ fn bytes(size: &Size) -> Bytes {
     Bytes { read: 4 * keys(size), written: 4 * bins(size) as usize }
 }
 
-fn global(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+fn global(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(), GpuError> {
     let arguments = (arrays.input(0), arrays.output(0), bins(size), keys(size) as u32);
     let grid = blocks(size, 2 * MAX_BLOCKS);
     let kernel = device::distributed_shared_global;
     // SAFETY: any grid; the input has n keys and is 256-byte aligned, the output a zero for each bin.
-    unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments)?) }
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }
 
-fn parts(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+fn parts(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(), GpuError> {
     let (part, parts) = split(size);
     let arguments = (arrays.input(0), arrays.output(0), bins(size), part, keys(size) as u32);
     let grid = (part_blocks(size), parts);
     let kernel = device::distributed_shared_parts;
     // SAFETY: the parts cover the bins, and the shared memory holds a part; the arrays are those of `global`.
-    unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 4 * part, arguments)?) }
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 4 * part, arguments) }
 }
 
-fn cluster(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+fn cluster(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(), GpuError> {
     let part = bins(size) / CLUSTER;
     let arguments = (arrays.input(0), arrays.output(0), bins(size), part, keys(size) as u32);
     let grid = clusters(size) * CLUSTER;
     let kernel = device::distributed_shared_cluster;
     // SAFETY: whole clusters, whose shared memory holds all bins; the arrays are those of `global`.
-    unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 4 * part, arguments)?) }
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 4 * part, arguments) }
 }

@@ -318,15 +318,15 @@ fn launch<T: Element>(
     kernel: Kernel<fn(*const T, *mut u32, u32)>,
     array: usize,
     blocks: fn(&Size) -> u32,
-) -> Result<()> {
+) -> Result<(), GpuError> {
     let n = length(size).div_ceil(size_of::<T>()) as u32;
     let arguments = (arrays.input(array), arrays.output(array), n);
     // SAFETY: one thread per byte, or a grid of its own choice for the others; the input has that many elements and is
     // 256-byte aligned; the output is a zero for each bin.
-    unsafe { Ok(launcher.launch(kernel, blocks(size), THREADS_PER_BLOCK, 0, arguments)?) }
+    unsafe { launcher.launch(kernel, blocks(size), THREADS_PER_BLOCK, 0, arguments) }
 }
 
-fn many_bins(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+fn many_bins(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(), GpuError> {
     let gpu = launcher.gpu();
     let parts = LARGE_BINS.div_ceil(gpu.shared_bytes_per_block()? / LINE * LINE / 4);
     let part = part(parts);
@@ -335,5 +335,5 @@ fn many_bins(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()
     let kernel = device::histogram_large_histogram;
     // SAFETY: the parts cover the bins, and the shared memory holds a part; the input has that many keys
     // and is 256-byte aligned; the output is a zero for each bin.
-    unsafe { Ok(launcher.launch(kernel, grid, LARGE_THREADS_PER_BLOCK, 4 * part, arguments)?) }
+    unsafe { launcher.launch(kernel, grid, LARGE_THREADS_PER_BLOCK, 4 * part, arguments) }
 }

@@ -358,7 +358,7 @@ fn launch_two_passes(
     kernel: ScanTiles,
     (tile, block): (u32, u32),
     places: &[usize],
-) -> Result<()> {
+) -> Result<(), GpuError> {
     let source = arrays.input::<f32>(0);
     let sums = |level: usize| arrays.output::<f32>(places[level]);
     let lengths = levels(elements(size), tile);
@@ -392,7 +392,7 @@ fn launch_two_passes(
     // SAFETY: a block per tile of the array; source and target are two arrays of n elements, `sums(0)` has one per tile.
     unsafe {
         let arguments = (source, sums(0), arrays.output(0), n);
-        Ok(launcher.launch(kernel, n.div_ceil(tile), block, 0, arguments)?)
+        launcher.launch(kernel, n.div_ceil(tile), block, 0, arguments)
     }
 }
 
@@ -404,23 +404,21 @@ fn launch_look_back(
     arrays: &Arrays,
     size: &Size,
     kernel: LookBack,
-) -> Result<()> {
+) -> Result<(), GpuError> {
     let n = elements(size) as u32;
     let arguments = (arrays.input(0), arrays.output(0), arrays.output(STATE), n);
     // SAFETY: a block per tile; both arrays have n elements and are 256-byte aligned; the state has a word per tile and
     // one more, was zero before the first launch, and the launches of a stream run one at a time.
     unsafe {
-        Ok(launcher.launch(
-            kernel,
-            n.div_ceil(VECTORIZED_TILE),
-            VECTORIZED_THREADS,
-            0,
-            arguments,
-        )?)
+        launcher.launch(kernel, n.div_ceil(VECTORIZED_TILE), VECTORIZED_THREADS, 0, arguments)
     }
 }
 
-fn launch_specialized_warps(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+fn launch_specialized_warps(
+    launcher: &Launcher<'_>,
+    arrays: &Arrays,
+    size: &Size,
+) -> Result<(), GpuError> {
     let n = elements(size) as u32;
     let gpu = launcher.gpu();
     let grid = gpu.multiprocessors()?.min(n.div_ceil(VECTORIZED_TILE));
@@ -432,12 +430,6 @@ fn launch_specialized_warps(launcher: &Launcher<'_>, arrays: &Arrays, size: &Siz
     // SAFETY: as for `launch_look_back`, with as many blocks each time; the block's shared memory holds the stages and as many
     // tiles, 1 at least: each device with these barriers has 99 KiB.
     unsafe {
-        Ok(launcher.launch(
-            kernel,
-            grid,
-            specialized_warps::THREADS,
-            stages * tile_bytes,
-            arguments,
-        )?)
+        launcher.launch(kernel, grid, specialized_warps::THREADS, stages * tile_bytes, arguments)
     }
 }

@@ -144,11 +144,11 @@ fn launch(
     size: &Size,
     kernel: PathsKernel,
     order: Order,
-) -> Result<()> {
+) -> Result<(), GpuError> {
     launch_blocks(launcher, arrays, size, kernel, order, THREADS_PER_BLOCK)
 }
 
-fn regrouped(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+fn regrouped(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(), GpuError> {
     let kernel = device::divergence_regrouped;
     launch_blocks(launcher, arrays, size, kernel, Order::Mixed, REGROUPED_BLOCK)
 }
@@ -160,7 +160,7 @@ fn launch_blocks(
     kernel: PathsKernel,
     order: Order,
     threads: u32,
-) -> Result<()> {
+) -> Result<(), GpuError> {
     let [n, paths] = size.get().map(|value: usize| value as u32);
     let (input, output) = match order {
         Order::Mixed => (0, 0),
@@ -169,5 +169,5 @@ fn launch_blocks(
     let arguments = (arrays.input(input), arrays.input(input + 1), arrays.output(output), paths, n);
     // SAFETY: the grid covers n threads in blocks of the kernel's size; the arrays hold n elements and are different
     // allocations; kinds are below `paths`, which the precondition checked.
-    unsafe { Ok(launcher.launch(kernel, n.div_ceil(threads), threads, 0, arguments)?) }
+    unsafe { launcher.launch(kernel, n.div_ceil(threads), threads, 0, arguments) }
 }

@@ -76,7 +76,12 @@ fn reference(source: &[f32]) -> Vec<f32> {
 }
 
 /// Launches a kernel of this file with so many blocks for each multiprocessor, for which any grid is right.
-fn launch(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size, kernel: copy::Copy) -> Result<()> {
+fn launch(
+    launcher: &Launcher<'_>,
+    arrays: &Arrays,
+    size: &Size,
+    kernel: copy::Copy,
+) -> Result<(), GpuError> {
     let [_, blocks, threads] = size.get().map(|value: usize| value as u32);
     let grid = blocks * launcher.gpu().multiprocessors()?;
     copy::launch_grid(launcher, arrays, size, kernel, (0, 0), (grid, threads))

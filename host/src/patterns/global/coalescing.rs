@@ -49,7 +49,12 @@ fn reference(source: &[f32]) -> Vec<f32> {
 }
 
 /// Launches a kernel of this file in which half of the lanes copy one element each.
-fn half(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size, kernel: copy::Copy) -> Result<()> {
+fn half(
+    launcher: &Launcher<'_>,
+    arrays: &Arrays,
+    size: &Size,
+    kernel: copy::Copy,
+) -> Result<(), GpuError> {
     let [n] = size.get();
     let grid = (2 * n.next_multiple_of(32)).div_ceil(THREADS_PER_BLOCK as usize) as u32;
     // There are two threads for each element of whole warps.

@@ -120,20 +120,20 @@ fn launch(
     kernel: Kernel<fn(*const f32, *mut f32, u32, u32)>,
     per_block: u32,
     from_line: bool,
-) -> Result<()> {
+) -> Result<(), GpuError> {
     let [n, offset] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(0), arrays.output(0), offset, n);
     let front = if from_line { offset % LINE } else { 0 };
     let grid = (front + n).div_ceil(per_block);
     // SAFETY: the grid covers n words, and those in front; both arrays hold offset + n elements, are 256-byte aligned and
     // do not overlap.
-    unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments)?) }
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }
 
-fn padded(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+fn padded(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(), GpuError> {
     let [n, offset] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(1), arrays.output(1), padding(offset as usize) as u32, offset, n);
     let (kernel, grid) = (device::misalignment_padded, n.div_ceil(THREADS_PER_BLOCK));
     // SAFETY: the grid covers n threads; arrays 1 hold `padding` + offset + n elements and do not overlap.
-    unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments)?) }
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }

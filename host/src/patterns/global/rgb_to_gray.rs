@@ -138,11 +138,11 @@ fn launch(
     kernel: Kernel<fn(*const u8, *mut u8, u32)>,
     per_thread: u32,
     (input, output): (usize, usize),
-) -> Result<()> {
+) -> Result<(), GpuError> {
     let [n] = size.get().map(|n: usize| n as u32);
     let arguments = (arrays.input(input), arrays.output(output), n);
     let grid = n.div_ceil(THREADS_PER_BLOCK * per_thread);
     // SAFETY: the grid covers the n pixels; the input has them in the kernel's layout, starts at a multiple of 256 bytes
     // and is another allocation than the output of n bytes.
-    unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments)?) }
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }

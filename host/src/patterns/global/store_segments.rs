@@ -91,7 +91,7 @@ fn launch(
     kernel: Kernel<fn(*mut u32, u32)>,
     output: usize,
     per_block: u32,
-) -> Result<()> {
+) -> Result<(), GpuError> {
     let [n] = size.get().map(|n: usize| n as u32);
     launch_blocks(launcher, arrays, size, kernel, output, n.div_ceil(per_block))
 }
@@ -104,11 +104,11 @@ fn launch_blocks(
     kernel: Kernel<fn(*mut u32, u32)>,
     output: usize,
     blocks: u32,
-) -> Result<()> {
+) -> Result<(), GpuError> {
     let [n] = size.get().map(|n: usize| n as u32);
     let arguments = (arrays.output(output), n);
     // SAFETY: the grid covers n words; the output holds the words of n lanes in this kernel's layout.
-    unsafe { Ok(launcher.launch(kernel, blocks, THREADS_PER_BLOCK, 0, arguments)?) }
+    unsafe { launcher.launch(kernel, blocks, THREADS_PER_BLOCK, 0, arguments) }
 }
 
 /// Words that a block of `half_range` stores. (Its threads are up to 2^32, which 32 bits cannot count.)

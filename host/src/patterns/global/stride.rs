@@ -119,28 +119,28 @@ fn launch(
     size: &Size,
     kernel: Kernel<fn(*const f32, *mut f32, u32, u32)>,
     output: usize,
-) -> Result<()> {
+) -> Result<(), GpuError> {
     let [n, stride] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(0), arrays.output(output), stride, n);
     let grid = n.div_ceil(THREADS_PER_BLOCK);
     // SAFETY: the grid covers n threads; the input holds n * stride elements, output 0 n and output 1 n * stride, which do
     // not overlap.
-    unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments)?) }
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }
 
-fn staged(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+fn staged(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(), GpuError> {
     let [n, stride] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(0), arrays.output(0), stride, n);
     let shared_bytes = STAGED_RESULTS * stride * 4;
     // SAFETY: the grid covers n results; the stride was checked by the precondition, and the shared
     // memory holds its tile; arrays are 256-byte aligned.
     unsafe {
-        Ok(launcher.launch(
+        launcher.launch(
             device::stride_staged,
             n.div_ceil(STAGED_RESULTS),
             THREADS_PER_BLOCK,
             shared_bytes,
             arguments,
-        )?)
+        )
     }
 }

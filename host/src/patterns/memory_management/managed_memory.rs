@@ -139,7 +139,7 @@ use anyhow::ensure;
 use cust::memory::{
     AsyncCopyDestination, CopyDestination, DeviceBuffer, DevicePointer, DeviceSlice, UnifiedBuffer,
 };
-use cust_ext::device::{Attribute, attribute};
+use cust_ext::device::{DeviceAttribute, attribute};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
 use cust_ext::managed::{Advice, MemoryLocation, advise, prefetch as bring};
 use cust_ext::pointer::{self, MemoryKind};
@@ -307,7 +307,7 @@ enum Way {
 struct Managed {
     source: UnifiedBuffer<u32>,
     target: UnifiedBuffer<u32>,
-    /// What the source holds; pinned, for copies.
+    /// The contents of the source; pinned, for copies.
     like: HostBuffer<u32>,
     way: Way,
     /// Hints are allowed.
@@ -333,7 +333,7 @@ impl Managed {
         let like = u32::view(&case.inputs[0]).expect("the case holds u32");
         let source = UnifiedBuffer::from_slice(like)?;
         let target = UnifiedBuffer::from_slice(&untouched(like.len()))?;
-        let is_concurrent = attribute(gpu.device(), Attribute::ConcurrentManagedAccess)? == 1;
+        let is_concurrent = attribute(gpu.device(), DeviceAttribute::ConcurrentManagedAccess)? == 1;
         for array in [&source, &target] {
             gpu.host_has_written(array.as_slice());
             let address = pointer_of(array).as_raw();
@@ -432,7 +432,7 @@ impl HostWork for Managed {
 
 /// A managed array that every run allocates, beside one in device memory.
 struct FirstTouch {
-    /// What the kernel reads in `device_first`, and writes in `host_first`.
+    /// The buffer that the kernel reads in `device_first`, and writes in `host_first`.
     device: DeviceBuffer<u32>,
     managed: Option<UnifiedBuffer<u32>>,
     like: Vec<u32>,

@@ -104,14 +104,14 @@
 use crate::cases::copy::{LENGTHS, bytes};
 use crate::prelude::*;
 use cust::memory::{CopyDestination, DeviceBuffer, DevicePointer, UnifiedBuffer};
-use cust_ext::device::{Attribute, attribute};
+use cust_ext::device::{DeviceAttribute, attribute};
 use cust_ext::host_memory::{HostBuffer, HostFlags, RegisteredBuffer};
 use cust_ext::pointer::{self, MemoryKind};
 use kernels::memory_management::unified_addressing::{
     THREADS_PER_BLOCK, unified_addressing_increment,
 };
 
-/// What is asked about an address; the facts of a kind of memory are an output with one element for each.
+/// The questions about an address; the facts of a kind of memory are an output with one element for each.
 ///
 /// 0: the driver's number of the kind, 0 for memory that it does not know. 1: whether it is host memory. 2: whether the
 /// host has an address of it. 3: whether that is the address asked about. 4: whether the device has one. 5: whether that
@@ -334,7 +334,8 @@ struct Question {
 }
 
 fn build(gpu: &Gpu, case: &Case, _: &Size, kind: Kind) -> Result<Box<dyn HostWork>> {
-    let promised = attribute(gpu.device(), Attribute::CanUseHostPointerForRegisteredMemory)? == 1;
+    let promised =
+        attribute(gpu.device(), DeviceAttribute::CanUseHostPointerForRegisteredMemory)? == 1;
     Ok(Box::new(Question {
         memory: Memory::new(kind, bytemuck::cast_slice(case.inputs[0].bytes()))?,
         may_differ: kind == Kind::Registered && !promised,

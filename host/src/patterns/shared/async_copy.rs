@@ -81,7 +81,12 @@ fn reference(source: &[f32]) -> Vec<f32> {
 }
 
 /// Launches a kernel of this file, which shares the tiles out over any grid.
-fn launch(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size, kernel: copy::Copy) -> Result<()> {
+fn launch(
+    launcher: &Launcher<'_>,
+    arrays: &Arrays,
+    size: &Size,
+    kernel: copy::Copy,
+) -> Result<(), GpuError> {
     let [n] = size.get().map(|value: usize| value as u32);
     let grid = n.div_ceil(TILE).div_ceil(TILES_PER_BLOCK);
     copy::launch_grid(launcher, arrays, size, kernel, (0, 0), (grid, THREADS_PER_BLOCK))

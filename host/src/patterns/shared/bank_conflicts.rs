@@ -201,17 +201,17 @@ fn minimum_time(variant: &Variant, size: &Size) -> Option<(Resource, usize)> {
     Some((Resource::Shared, n * STEPS as usize * width))
 }
 
-fn strided_read(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+fn strided_read(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(), GpuError> {
     let [n, stride] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(0), arrays.output(0), stride, n);
     let kernel = device::bank_conflicts_strided_read;
     let grid = n.div_ceil(THREADS_PER_BLOCK);
     // SAFETY: the grid covers n threads; the stride was checked by the precondition; input 0 is a
     // table of TABLE words that moves on by a multiple of 4; the output holds n elements.
-    unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments)?) }
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }
 
-fn strided_write(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+fn strided_write(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(), GpuError> {
     let [n, stride] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.output(1), stride, n);
     let shared_bytes = THREADS_PER_BLOCK * stride * 4;
@@ -219,23 +219,23 @@ fn strided_write(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Resul
     // SAFETY: the grid covers n threads; the shared memory holds THREADS_PER_BLOCK * stride words; the output
     // holds n elements.
     unsafe {
-        Ok(launcher.launch(
+        launcher.launch(
             kernel,
             n.div_ceil(THREADS_PER_BLOCK),
             THREADS_PER_BLOCK,
             shared_bytes,
             arguments,
-        )?)
+        )
     }
 }
 
-fn random(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+fn random(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(), GpuError> {
     let [n, _] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(0), arrays.input(1), arrays.output(4), n);
     let kernel = device::bank_conflicts_random;
     let grid = n.div_ceil(THREADS_PER_BLOCK);
     // SAFETY: as in `strided_read`; input 1 holds n banks.
-    unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments)?) }
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }
 
 /// Launches a kernel that takes the table, one output and n.
@@ -245,10 +245,10 @@ fn launch(
     size: &Size,
     kernel: Kernel<fn(*const u32, *mut u32, u32)>,
     output: usize,
-) -> Result<()> {
+) -> Result<(), GpuError> {
     let [n, _] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(0), arrays.output(output), n);
     let grid = n.div_ceil(THREADS_PER_BLOCK);
     // SAFETY: as in `strided_read`.
-    unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments)?) }
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }

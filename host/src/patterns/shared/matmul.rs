@@ -92,7 +92,7 @@ pub const PATTERN: Pattern = Pattern {
             let grid = (n.div_ceil(TILE), m.div_ceil(TILE));
             // SAFETY: as in `launch`.
             unsafe {
-                Ok(launcher.launch(device::matmul_tiled_i32, grid, (TILE, TILE), 0, arguments)?)
+                launcher.launch(device::matmul_tiled_i32, grid, (TILE, TILE), 0, arguments)
             }
         })
         .writing(&[1])
@@ -231,6 +231,6 @@ fn launch_tiles(
     kernel: Product<f32>,
     tile: (u32, u32),
     block: (u32, u32),
-) -> Result<()> {
+) -> Result<(), GpuError> {
     launch(launcher, arrays, size, kernel, grid(size, tile), block, 0)
 }

@@ -153,16 +153,16 @@ fn launch_tiles(
     size: &Size,
     kernel: Product<bf16>,
     shared_bytes: u32,
-) -> Result<()> {
+) -> Result<(), GpuError> {
     let [m, n, _] = size.get().map(|value: usize| value as u32);
     let grid = (m.div_ceil(ROWS) * n.div_ceil(COLUMNS), 1);
     launch(launcher, arrays, size, kernel, grid, (THREADS, 1), shared_bytes)
 }
 
 /// Launches `wgmma`, whose factors are tensor maps.
-fn launch_wgmma(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+fn launch_wgmma(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(), GpuError> {
     let [m, n, k] = size.get().map(|value: usize| value as u32);
-    let map = |input: usize, rows: u32, box_rows: u32| -> Result<TensorMap> {
+    let map = |input: usize, rows: u32, box_rows: u32| -> Result<TensorMap, GpuError> {
         let matrix = arrays.input::<bf16>(input).address();
         let (sizes, extents) = ([u64::from(k), u64::from(rows)], [STEPS, box_rows]);
         let map = Tiled::new(Element::Bf16, matrix, &sizes, &extents);
@@ -173,12 +173,12 @@ fn launch_wgmma(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result
     let arguments = (a, b, arrays.output(0), m, n, k);
     // SAFETY: as in `launch`; the maps are those of A and B, in boxes of the tiles that the kernel copies.
     unsafe {
-        Ok(launcher.launch(
+        launcher.launch(
             device::matmul_tensor_wgmma,
             grid,
             (WGMMA_THREADS, 1),
             WGMMA_BYTES,
             arguments,
-        )?)
+        )
     }
 }

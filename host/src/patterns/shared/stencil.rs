@@ -56,7 +56,7 @@ pub const PATTERN: Pattern = Pattern {
             let grid = n.div_ceil(THREADS_PER_BLOCK);
             // SAFETY: the grid covers n threads; input and output hold n elements, input 1 the coefficients; the
             // output is another allocation.
-            unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments)?) }
+            unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
         })
         .writing(&[LINE])
         .expecting(|size| {
@@ -189,7 +189,7 @@ pub const PATTERN: Pattern = Pattern {
     ],
 };
 
-/// What a block computes of a plane: columns and rows; its threads follow.
+/// The part that a block computes of a plane: columns and rows; its threads follow.
 type Tile = ((u32, u32), (u32, u32));
 /// A thread per element.
 const EACH: Tile = (BLOCK, BLOCK);
@@ -197,7 +197,7 @@ const EACH: Tile = (BLOCK, BLOCK);
 const TILES: Tile = ((TILE, TILE), BLOCK);
 /// Four columns per thread, which walks down.
 const STRIPS: Tile = ((STRIP_THREADS * COLUMNS_PER_THREAD, ROWS_PER_BLOCK), (STRIP_THREADS, 1));
-/// What a block computes of a volume: columns, rows and planes; its threads follow.
+/// The part that a block computes of a volume: columns, rows and planes; its threads follow.
 type Brick = ((u32, u32, u32), (u32, u32));
 /// A thread per element.
 const POINTS: Brick = ((BLOCK.0, BLOCK.1, 1), BLOCK);
@@ -385,12 +385,12 @@ fn line(
     size: &Size,
     kernel: Kernel<fn(*const f32, *mut f32, u32)>,
     per_thread: u32,
-) -> Result<()> {
+) -> Result<(), GpuError> {
     let n = line_of(size)[2] as u32;
     let arguments = (arrays.input(0), arrays.output(LINE), n);
     let grid = n.div_ceil(THREADS_PER_BLOCK * per_thread);
     // SAFETY: the grid covers n elements; input and output hold n elements each, are 256-byte aligned and do not overlap.
-    unsafe { Ok(launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments)?) }
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }
 
 /// Launches a kernel on the volume as a plane.
@@ -401,13 +401,13 @@ fn plane(
     kernel: Kernel<fn(*const f32, *mut f32, u32, u32)>,
     (tile, block): Tile,
     output: usize,
-) -> Result<()> {
+) -> Result<(), GpuError> {
     let [_, rows, columns] = plane_of(size).map(|extent| extent as u32);
     let arguments = (arrays.input(0), arrays.output(output), rows, columns);
     let grid = (columns.div_ceil(tile.0), rows.div_ceil(tile.1));
     // SAFETY: the tiles of the grid cover the plane; 4 divides the columns where the kernel needs it (precondition);
     // input and output hold the plane, are 256-byte aligned and do not overlap.
-    unsafe { Ok(launcher.launch(kernel, grid, block, 0, arguments)?) }
+    unsafe { launcher.launch(kernel, grid, block, 0, arguments) }
 }
 
 /// A kernel on a volume: of what, where to, its planes, rows and columns.
@@ -421,11 +421,11 @@ fn volume(
     kernel: OnVolume,
     (brick, block): Brick,
     output: usize,
-) -> Result<()> {
+) -> Result<(), GpuError> {
     let [planes, rows, columns] = size.get().map(|extent: usize| extent as u32);
     let arguments = (arrays.input(0), arrays.output(output), planes, rows, columns);
     let grid = (columns.div_ceil(brick.0), rows.div_ceil(brick.1), planes.div_ceil(brick.2));
     // SAFETY: the bricks of the grid cover the volume; 4 divides the columns where the kernel needs it (precondition);
     // input and output hold the volume, are 256-byte aligned and do not overlap.
-    unsafe { Ok(launcher.launch(kernel, grid, block, 0, arguments)?) }
+    unsafe { launcher.launch(kernel, grid, block, 0, arguments) }
 }

@@ -144,17 +144,17 @@ fn launch(
     size: &Size,
     kernel: Kernel<fn(*const f32, *mut f32, u32, u32)>,
     Tiles { side, block, down_first }: Tiles,
-) -> Result<()> {
+) -> Result<(), GpuError> {
     let [rows, columns] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(0), arrays.output(0), rows, columns);
     let (x, y) = if down_first { (rows, columns) } else { (columns, rows) };
     let grid = (x.div_ceil(side), y.div_ceil(side));
     // SAFETY: one tile per block covers the matrix; both arrays hold rows * columns elements, are 256-byte aligned and
     // do not overlap; preconditions were checked.
-    unsafe { Ok(launcher.launch(kernel, grid, block, 0, arguments)?) }
+    unsafe { launcher.launch(kernel, grid, block, 0, arguments) }
 }
 
-/// How a grid covers the matrix with square tiles.
+/// A cover of the matrix with square tiles.
 #[derive(Clone, Copy)]
 struct Tiles {
     /// Words of a side.

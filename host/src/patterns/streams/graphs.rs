@@ -162,7 +162,7 @@ fn kernels(size: &Size) -> usize {
     kernels
 }
 
-/// How the kernels are launched.
+/// The way in which the kernels are launched.
 enum Mode {
     OneByOne,
     RecordedAnew,

@@ -130,7 +130,7 @@ use coalesce::pattern::Unavailable;
 use cuda_host::Streams;
 use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer};
 use cust::stream::Stream;
-use cust_ext::device::{Attribute, attribute};
+use cust_ext::device::{DeviceAttribute, attribute};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
 use cust_ext::stream::DefaultStream;
 use kernels::streams::overlap::{LESS, ROUNDS, THREADS_PER_BLOCK, overlap_iterate};
@@ -275,7 +275,8 @@ struct Overlap {
 }
 
 fn build(gpu: &Gpu, case: &Case, size: &Size, plan: Schedule) -> Result<Box<dyn HostWork>> {
-    if plan == Schedule::Bidirectional && attribute(gpu.device(), Attribute::AsyncEngineCount)? < 2
+    if plan == Schedule::Bidirectional
+        && attribute(gpu.device(), DeviceAttribute::AsyncEngineCount)? < 2
     {
         let reason =
             "this device has one copy engine, so that it copies in one direction at a time";

@@ -159,11 +159,11 @@ enum Way {
 
 /// Values on their way. The device's buffers are dropped first, which waits for whoever uses the host's.
 struct Steps {
-    /// What the device has between two steps.
+    /// The device's values between two steps.
     values: DeviceBuffer<u32>,
     linked: DeviceBuffer<u32>,
     source: HostBuffer<u32>,
-    /// What the host has between two steps.
+    /// The host's values between two steps.
     between: HostBuffer<u32>,
     target: HostBuffer<u32>,
     chains: usize,

@@ -135,9 +135,9 @@ use chain::links;
 use kernels::transfer::peer_to_peer::COUNTERS;
 use work::{Counters, Way, additions, build};
 
-/// What the first device has of the second.
+/// The output with what the first device has of the second.
 const RECEIVED: &[usize] = &[0];
-/// What each device has of the next.
+/// The output with what each device has of the next.
 const SHIFTED: &[usize] = &[1];
 /// The sums that each device has.
 const SUMS: &[usize] = &[2];

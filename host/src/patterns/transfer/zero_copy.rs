@@ -114,7 +114,7 @@
 use crate::prelude::*;
 use coalesce::pattern::Unavailable;
 use cust::memory::{AsyncCopyDestination, DeviceBuffer, DevicePointer};
-use cust_ext::device::{Attribute, attribute};
+use cust_ext::device::{DeviceAttribute, attribute};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
 use kernels::transfer::zero_copy::{self as device, SHIFT, THREADS_PER_BLOCK};
 
@@ -292,7 +292,7 @@ fn build(
     target: Target,
 ) -> Result<Box<dyn HostWork>> {
     let maps = source == Source::Mapped || source == Source::Cached || target == Target::Mapped;
-    if maps && attribute(gpu.device(), Attribute::CanMapHostMemory)? != 1 {
+    if maps && attribute(gpu.device(), DeviceAttribute::CanMapHostMemory)? != 1 {
         return Err(Unavailable("this device cannot map host memory".to_owned()).into());
     }
     let [n, passes] = size.get();

@@ -23,7 +23,7 @@ const FAMILIES: [&[&str]; 7] = [
     &["constant_load"],
 ];
 
-/// What is read of a profile that `coalesce explain --json` writes.
+/// The part that is read of a profile that `coalesce explain --json` writes.
 #[derive(Deserialize)]
 struct Profile {
     kernels: Vec<Kernel>,

@@ -18,7 +18,7 @@ const TEST: &str = "crates/cuda_std_tests/tests/upstream_api.rs";
 const TABLE: &str = "results/rust-cuda-api.md";
 /// The documents that have its sentence.
 const DOCUMENTS: [&str; 2] = ["README.md", "docs/guide/from_rust_cuda.md"];
-/// What the sentence is known by, behind its first number.
+/// The mark of the sentence, behind its first number.
 const BEGINNING: &str = " public items of rust-cuda's `cuda_std` and `cuda_builder`";
 
 /// A public item of upstream's, and the line of code that uses it.
@@ -192,7 +192,7 @@ fn functions_of(folder: &Path) -> Result<BTreeSet<String>> {
     Ok(found)
 }
 
-/// What the items' signatures name.
+/// The names in the items' signatures.
 const PRELUDE: &str = "\
 #![allow(unused_unsafe, unused_imports, dead_code, unreachable_code, deprecated, clippy::all, clippy::pedantic)]
 #![allow(clippy::undocumented_unsafe_blocks, clippy::missing_safety_doc, clippy::allow_attributes_without_reason)]

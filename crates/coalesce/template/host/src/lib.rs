@@ -3,15 +3,15 @@
 #[cfg(feature = "instruments")]
 pub mod patterns;
 
-/// What opens a device and launches; `cuda_host::cust` has its buffers, streams and events.
+/// The library that opens a device and launches; `cuda_host::cust` has its buffers, streams and events.
 pub use cuda_host;
-/// What is launched.
+/// The kernels that are launched.
 pub use my_app_kernels as kernels;
 
 /// The kernels, once per architecture.
 pub static IMAGES: &[cuda_host::Image] = include!(concat!(env!("OUT_DIR"), "/images.rs"));
 
-/// What the instruments work on.
+/// The catalogue that the instruments work on.
 #[cfg(feature = "instruments")]
 pub static CATALOGUE: coalesce::Catalogue =
     coalesce::Catalogue::new("my_app", patterns::ALL, IMAGES);

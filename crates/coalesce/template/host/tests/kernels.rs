@@ -45,7 +45,7 @@ fn every_pattern_equals_its_reference() {
     coalesce::testing::verify(&CATALOGUE);
 }
 
-/// What the kernels ask of memory is what `traffic.toml` says. After a change that is meant:
+/// Checks that what the kernels ask of memory is what `traffic.toml` says. After a change that is meant:
 /// `COALESCE_BLESS=1 cargo test`.
 #[test]
 fn traffic_keeps_to_its_budget() {

@@ -93,7 +93,7 @@ macro_rules! half_type {
             }
         }
 
-        /// What the hardware has no instruction for, and constants.
+        /// Operations for which the hardware has no instruction, and constants.
         impl Deref for $name {
             type Target = half::$name;
 

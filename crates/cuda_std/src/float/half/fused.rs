@@ -1,4 +1,4 @@
-//! What both kinds of `f16` and `bf16` have, those of the device and those of the host.
+//! Functions of both kinds of `f16` and `bf16`, those of the device and those of the host.
 
 /// The functions of `f16` and `bf16` that the `half` crate lacks.
 pub trait GpuHalf: Copy {

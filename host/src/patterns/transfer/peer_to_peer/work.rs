@@ -27,7 +27,7 @@ pub fn additions(n: usize) -> usize {
     n.div_ceil(WORDS_PER_ADDITION)
 }
 
-/// How data comes from one device to another.
+/// The way of data from one device to another.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Way {
     Copy { direct: bool },
@@ -65,7 +65,7 @@ struct Work {
     n: usize,
     sources: Vec<DeviceBuffer<u32>>,
     targets: Vec<DeviceBuffer<u32>>,
-    /// What a device has received and not yet added, on each.
+    /// The values that a device has received and not yet added, on each.
     received: Vec<DeviceBuffer<u32>>,
     /// For each device, the addresses of all sources and all targets.
     addresses: Vec<DeviceBuffer<u64>>,

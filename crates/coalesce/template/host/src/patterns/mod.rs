@@ -1,4 +1,4 @@
-//! What is launched, at which sizes, and what must come out, a file for each.
+//! The patterns: launches, sizes and results, a file for each.
 
 mod saxpy;
 mod sum;

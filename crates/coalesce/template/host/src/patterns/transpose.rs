@@ -1,10 +1,9 @@
 //! The rows of one matrix become the columns of another.
 
-use anyhow::Result;
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random};
 use coalesce::pattern::{Bytes, Case, Dimension, Output, Pattern, Resource, Size, Variant};
-use cuda_host::Launcher;
+use cuda_host::{GpuError, Launcher};
 use cuda_host::cust::function::GridSize;
 use my_app_kernels::transpose::{TILE, transpose_direct, transpose_tiled};
 
@@ -49,16 +48,16 @@ fn blocks([width, height]: [u32; 2]) -> GridSize {
     GridSize::xy(width.div_ceil(TILE), height.div_ceil(TILE))
 }
 
-fn direct(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+fn direct(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(), GpuError> {
     let [source, target] = extents(size);
     let arguments = ((arrays.input(0), source), (arrays.output(0), target));
     // SAFETY: the arrays live until the instrument has waited, and are different ones.
-    Ok(unsafe { launcher.enqueue(transpose_direct, blocks(target), arguments) }?)
+    unsafe { launcher.enqueue(transpose_direct, blocks(target), arguments) }
 }
 
-fn tiled(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<()> {
+fn tiled(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(), GpuError> {
     let [source, target] = extents(size);
     let arguments = ((arrays.input(0), source), (arrays.output(0), target));
     // SAFETY: the arrays live until the instrument has waited, and are different ones.
-    Ok(unsafe { launcher.enqueue(transpose_tiled, blocks(source), arguments) }?)
+    unsafe { launcher.enqueue(transpose_tiled, blocks(source), arguments) }
 }

@@ -1,4 +1,4 @@
-//! Whether bitcode is up to date, told from the files it was made of.
+//! Fingerprints of bitcode: it is up to date while the files it was made of are the same.
 //!
 //! cargo cannot tell: it looks for the library that rustc, told not to link, does not write, and compiles the crate at
 //! every call. So a note beside the bitcode lists what decided it: the sources of the crate and of those beside it,
@@ -104,7 +104,7 @@ pub(crate) fn note(
     files::write_whole(&path, text.as_bytes())
 }
 
-/// What cargo and rustc say that a build read.
+/// The files and variables that a build read, as cargo and rustc say.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Dependencies {
     /// Source files of the crate and of the crates that are no dependencies from a registry.
