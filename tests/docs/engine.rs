@@ -3,7 +3,7 @@
 use crate::kernels_source::{files, root};
 
 /// The crates whose docs begin with a noun or a verb.
-const ENGINE: [&str; 5] = ["counters", "ptx", "simt", "gpu_model", "virtual_gpu"];
+const ENGINE: [&str; 6] = ["counters", "ptx", "races", "simt", "gpu_model", "virtual_gpu"];
 /// Words with which no doc there begins.
 const QUESTIONS: [&str; 4] = ["What ", "How ", "Whether ", "Who "];
 /// Spellings and names that went, each with what stands for it.
