@@ -74,7 +74,7 @@ impl Project {
         let ours = ours.expect("it can be read");
         let start = ours.find("[profile.release]").expect("the workspace has settings");
         let end = ours.find("[profile.dev").unwrap_or(ours.len());
-        let quickly = ["instruments", "report", "results", "simt", "virtual-gpu"]
+        let quickly = ["instruments", "races", "report", "results", "simt", "virtual-gpu"]
             .map(|library| format!("coalesce-{library}.opt-level = 0\n"));
         let settings =
             ours[start..end].replace("coalesce-simt.codegen-units = 1\n", &quickly.concat());

@@ -3,9 +3,10 @@
 use crate::kernels_source::{files, root};
 
 /// The folders whose docs begin with a noun or a verb.
-const NAMED: [&str; 16] = [
+const NAMED: [&str; 17] = [
     "crates/counters",
     "crates/ptx",
+    "crates/races",
     "crates/simt/src",
     "crates/gpu_model",
     "crates/virtual_gpu",

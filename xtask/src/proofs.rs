@@ -24,12 +24,18 @@ pub struct Proof {
 }
 
 /// The executor, which depends on no other crate of ours.
-const EXECUTOR: &[&str] = &["crates/simt", "crates/ptx", "crates/counters"];
+const EXECUTOR: &[&str] = &["crates/simt", "crates/ptx", "crates/races", "crates/counters"];
 /// Whatever a change of a kernel or of a host half builds.
 const LOOP: &[&str] = &["crates", "host", "kernels", "xtask", "Cargo.toml", "Cargo.lock"];
 /// The course, and what executes its kernels.
-const COURSE: &[&str] =
-    &["course", "crates/simt", "crates/ptx", "crates/virtual_gpu", "crates/cuda_std"];
+const COURSE: &[&str] = &[
+    "course",
+    "crates/simt",
+    "crates/ptx",
+    "crates/races",
+    "crates/virtual_gpu",
+    "crates/cuda_std",
+];
 /// Code that reads files and command lines, and its tests.
 const FILES: &[&str] = &[
     "crates/results",
@@ -51,6 +57,7 @@ const ON_A_GPU: &[&str] =
 const PAGE: &[&str] = &[
     "crates/simt",
     "crates/ptx",
+    "crates/races",
     "crates/counters",
     "crates/simt_page",
     "book/src/pairs.rs",
@@ -228,6 +235,7 @@ pub const PROOFS: &[Proof] = &[
         inputs: &[
             "crates/simt",
             "crates/ptx",
+            "crates/races",
             "crates/counters",
             "crates/gpu_model",
             "crates/virtual_gpu",

@@ -7,7 +7,6 @@ mod decode;
 mod error;
 mod execute;
 mod findings;
-mod footprint;
 mod hash;
 mod heap;
 mod image;
@@ -37,7 +36,6 @@ pub use decode::contraction::Contraction;
 pub use error::{Error, Place, Position};
 pub use execute::{Sharer, run, run_observed, stop};
 pub use findings::{Checks, Finding, Hazard};
-pub use footprint::Footprint;
 pub use launch::{Launch, Limits, validate};
 pub use memory::{Allocation, Memory};
 pub use module::{
@@ -47,6 +45,7 @@ pub use observer::{
     AccessKind, InstructionClass, InstructionFacts, MemorySpace, Observer, WarpAccess,
 };
 pub use options::{Options, Schedule};
+pub use races::Footprint;
 pub use report::{InstructionReport, Report};
 pub use tensor_map::{MAX_RANK, TensorMap};
 pub use texture::{AddressMode, Format, Image, Level, Sampler, Shape, Texture};

@@ -4,6 +4,7 @@ use crate::compute::{ComputeFunction, Operands};
 use crate::image::ImageOperation;
 pub(crate) use crate::register::Register;
 use ptx::Type;
+pub(crate) use races::{Scope, Semantics};
 
 /// The state spaces an access can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -25,33 +26,6 @@ pub(crate) enum Base {
     Word(u32),
     /// The offset alone is the address.
     Absolute,
-}
-
-/// The threads of a launch that a strong operation or a fence reaches; a launch has one device.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Scope {
-    /// `.cta`
-    Block,
-    /// `.cluster`
-    Cluster,
-    /// `.gpu` and `.sys`
-    #[default]
-    Device,
-}
-
-/// The meaning of an access or a fence for the order of memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Semantics {
-    /// The scope of a strong operation; a weak one has none.
-    pub strong: Option<Scope>,
-    pub acquire: bool,
-    pub release: bool,
-    /// A fence of `.sc`.
-    pub sequential: bool,
-    /// `.volatile`: relaxed at system scope.
-    pub volatile: bool,
-    /// The scope is `.sys`.
-    pub system: bool,
 }
 
 /// A load or a store.

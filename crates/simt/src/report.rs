@@ -1,9 +1,9 @@
 //! The report of a launch: the output of [`run`](crate::run).
 
 use crate::findings::Finding;
-use crate::footprint::Footprint;
 use counters::Counters;
 use counters::{RequestRecord, SourceLocation};
+use races::Footprint;
 
 /// The report of one instruction.
 #[derive(Clone, Debug, PartialEq)]

@@ -50,7 +50,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         contenders.push(Contender { commit, program, samples: Vec::new() });
     }
     let mut commit = git(&root, &["rev-parse", "--short", "HEAD"])?;
-    if !git(&root, &["status", "--porcelain", "--", "crates/simt/src"])?.is_empty() {
+    if !git(&root, &["status", "--porcelain", "--", "crates/simt/src", "crates/races/src"])?
+        .is_empty()
+    {
         commit.push_str(" with changes");
     }
     let program = build(&root, &workspace::target_dir())?;

@@ -2,7 +2,7 @@
 
 use crate::execute::issue::warp::Warp;
 use crate::execute::memory::pending::PendingBulk;
-use crate::execute::observe::shadow::shared::SharedShadow;
+use races::SharedShadow;
 
 /// Named barriers of a block.
 pub(crate) const BARRIERS: usize = 16;

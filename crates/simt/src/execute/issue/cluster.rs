@@ -6,16 +6,16 @@ use crate::error::Error;
 use crate::execute::issue::block::{Block, CLUSTER_BARRIER, Cluster, Turn};
 use crate::execute::issue::warp::{Flow, Split, State, Warp};
 use crate::execute::issue::worker::{Issue, Worker};
-use crate::execute::memory::request::Request;
 use crate::hash::mix;
 use crate::options::Schedule;
 use crate::registers::LANES;
 use crate::windows::CLUSTER_SHIFT;
+use races::Request;
 
 impl Worker<'_> {
     /// Starts the blocks of a cluster.
     pub fn start_cluster(&mut self, cluster: u64) -> Cluster {
-        let ranks = 0..self.run.blocks_per_cluster() as u32;
+        let ranks = 0..self.run.model.grid.blocks_per_cluster() as u32;
         ranks.map(|rank| Some(self.start_block(self.run.block_of(cluster, rank)))).collect()
     }
 

@@ -1,12 +1,12 @@
 //! Instructions in which the lanes of a warp exchange values: shuffle, vote, match, reduce.
 
 use crate::execute::issue::block::Block;
-use crate::execute::issue::lanes::lanes;
 use crate::execute::issue::warp::{Split, State, Warp, read_row, write_row};
 use crate::execute::issue::worker::{Issue, Worker};
 use crate::findings::{Finding, Hazard};
 use crate::operation::{Operation, ReduceMode, ShuffleMode, VoteMode, WarpOperands};
 use crate::registers::LANES;
+use races::lanes;
 
 impl Worker<'_> {
     /// Returns whether all lanes that the membermasks name are here; if not, the lanes are put aside.

@@ -5,63 +5,35 @@ use crate::hash::mix;
 use crate::options::Schedule;
 
 impl Run<'_> {
-    /// Blocks of a cluster.
-    pub fn blocks_per_cluster(&self) -> u64 {
-        self.cluster.iter().map(|n| *n as u64).product()
-    }
-
-    /// Clusters along each axis.
-    pub fn clusters(&self) -> [u64; 3] {
-        std::array::from_fn(|axis| (self.launch.grid[axis] / self.cluster[axis]) as u64)
-    }
-
     /// The place of a block in its cluster.
     pub fn place_in_cluster(&self, block: [u32; 3]) -> [u32; 3] {
-        std::array::from_fn(|axis| block[axis] % self.cluster[axis])
+        std::array::from_fn(|axis| block[axis] % self.model.grid.cluster[axis])
     }
 
     /// The number of a block in its cluster.
     pub fn rank(&self, block: [u32; 3]) -> u32 {
         let [x, y, z] = self.place_in_cluster(block);
-        x + self.cluster[0] * (y + self.cluster[1] * z)
-    }
-
-    /// The linear index of a block.
-    pub fn linear(&self, block: [u32; 3]) -> u64 {
-        let [x, y, z] = block.map(u64::from);
-        let [gx, gy, _] = self.launch.grid.map(u64::from);
-        x + gx * (y + gy * z)
-    }
-
-    /// A block from its linear index.
-    pub fn block_index(&self, linear: u64) -> [u32; 3] {
-        let [gx, gy, _] = self.launch.grid.map(u64::from);
-        [linear % gx, linear / gx % gy, linear / gx / gy].map(|n| n as u32)
-    }
-
-    /// The cluster that a block belongs to.
-    pub fn cluster_of(&self, linear: u64) -> u64 {
-        let block = self.block_index(linear);
-        let [x, y, z]: [u64; 3] =
-            std::array::from_fn(|axis| (block[axis] / self.cluster[axis]) as u64);
-        let [nx, ny, _] = self.clusters();
-        x + nx * (y + ny * z)
+        let [cx, cy, _] = self.model.grid.cluster;
+        x + cx * (y + cy * z)
     }
 
     /// The linear index of a cluster's block of a rank.
     pub fn block_of(&self, cluster: u64, rank: u32) -> u64 {
-        let [nx, ny, _] = self.clusters();
-        let [cx, cy, _] = self.cluster;
+        let [nx, ny, _] = self.model.grid.clusters();
+        let [cx, cy, _] = self.model.grid.cluster;
         let origin = [cluster % nx, cluster / nx % ny, cluster / nx / ny].map(|n| n as u32);
         let place = [rank % cx, rank / cx % cy, rank / cx / cy];
-        self.linear(std::array::from_fn(|axis| origin[axis] * self.cluster[axis] + place[axis]))
+        let cluster = self.model.grid.cluster;
+        self.model
+            .grid
+            .linear(std::array::from_fn(|axis| origin[axis] * cluster[axis] + place[axis]))
     }
 
     /// The linear index of the cluster at a position in launch order; `None` past the end.
     pub fn cluster_at(&self, order: u64) -> Option<u64> {
         let count = match &self.sample {
             Some(sample) => sample.len() as u64,
-            None => self.clusters().iter().product(),
+            None => self.model.grid.clusters().iter().product(),
         };
         if order >= count {
             return None;

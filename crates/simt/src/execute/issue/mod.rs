@@ -5,7 +5,6 @@ pub(crate) mod builtin;
 pub(crate) mod cluster;
 pub(crate) mod exchange;
 pub(crate) mod geometry;
-pub(crate) mod lanes;
 pub(crate) mod prepare;
 #[cfg(test)]
 pub(crate) mod reconvergence;

@@ -3,16 +3,16 @@
 use crate::error::Error;
 use crate::execute::issue::run::Run;
 use crate::execute::memory::device::AtomicGranularity;
-use crate::execute::observe::shadow::event::{kinds, scope_of};
-use crate::execute::observe::shadow::provenance::arrays;
-use crate::execute::observe::shadow::readers::orders_some;
+use crate::execute::observe::checks::provenance::arrays;
+use crate::execute::observe::checks::semantics::model;
 use crate::launch::Launch;
 use crate::memory::Memory;
 use crate::module::{Kernel, Module};
-use crate::operation::{Operation, Register, Scope, Space};
+use crate::operation::Register;
 use crate::options::Options;
 use crate::program::{Constant, Program};
 use crate::uninitialized::UninitializedReads;
+use races::Grid;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
@@ -67,7 +67,7 @@ pub(crate) fn prepare<'r>(
         memory,
         launch,
         options,
-        cluster,
+        model: model(program, Grid { blocks: launch.grid, cluster }, options.checks.any()),
         is_explicit_cluster: launch.cluster.or(kernel.required_cluster).is_some(),
         sample: None,
         parameters,
@@ -75,12 +75,7 @@ pub(crate) fn prepare<'r>(
         long_constants,
         shared_bytes,
         workspace: 0,
-        granule: shadow_granule(program, Space::Shared),
-        shared_granule: shadow_granule(program, Space::Global),
-        kinds: if options.checks.any() { kinds(program) } else { Vec::new() },
         arrays: if options.checks.any() { arrays(program) } else { Vec::new() },
-        orders_some: options.checks.any() && orders_some(program),
-        narrow_scopes: program.instructions.iter().any(|i| scope_of(&i.operation) < Scope::Device),
         granularity: AtomicGranularity::EACH,
         warps_per_block: launch.threads().div_ceil(32) as u32,
         fuel: AtomicU64::new(options.fuel),
@@ -95,7 +90,7 @@ pub(crate) fn prepare<'r>(
     if let Some(blocks) = &options.sample {
         let last = launch.blocks() - 1;
         let mut clusters: Vec<u64> =
-            blocks.iter().map(|block| run.cluster_of((*block).min(last))).collect();
+            blocks.iter().map(|block| run.model.grid.cluster_of((*block).min(last))).collect();
         if cluster != [1; 3] {
             clusters.sort_unstable();
             clusters.dedup();
@@ -103,20 +98,4 @@ pub(crate) fn prepare<'r>(
         run.sample = Some(clusters);
     }
     Ok(run)
-}
-
-/// Bytes per entry of a shadow: 4 unless the kernel makes smaller accesses, other than to one other space.
-fn shadow_granule(program: &Program, other: Space) -> u32 {
-    let bytes = program.instructions.iter().map(|instruction| match &instruction.operation {
-        Operation::Load(access) | Operation::Store(access)
-            if !matches!(access.space, Space::Local | Space::Parameter)
-                && access.space != other =>
-        {
-            access.bytes
-        }
-        Operation::Atomic(atomic) if atomic.space != other => atomic.t.bytes(),
-        Operation::Image(image) => image.surface_bytes().unwrap_or(4),
-        _ => 4,
-    });
-    bytes.min().unwrap_or(4).clamp(1, 4)
 }

@@ -2,14 +2,14 @@
 
 use crate::error::{Error, Place};
 use crate::execute::memory::device::AtomicGranularity;
-use crate::execute::observe::shadow::event::Kind;
-use crate::execute::observe::shadow::undo::Undo;
+use crate::execute::observe::checks::undo::Undo;
 use crate::launch::Launch;
 use crate::memory::Memory;
 use crate::options::Options;
 use crate::program::Program;
 use crate::uninitialized::UninitializedReads;
 use counters::SourceLocation;
+use races::LaunchModel;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -26,23 +26,14 @@ pub(crate) struct Run<'r> {
     /// The workspace of a cooperative launch whose kernel asks for it, or zero.
     pub workspace: u64,
     pub warps_per_block: u32,
-    /// Blocks of a cluster in x, y, z.
-    pub cluster: [u32; 3],
+    /// The blocks, and what each instruction means for the order of memory.
+    pub model: LaunchModel,
     /// The launch or the kernel asked for clusters.
     pub is_explicit_cluster: bool,
     /// The clusters to run, by linear index; all when `None`.
     pub sample: Option<Vec<u64>>,
-    /// Bytes per entry of the shadow of global memory, and of shared memory.
-    pub granule: u32,
-    pub shared_granule: u32,
-    /// The meaning of each instruction for the order of memory, when that is checked.
-    pub kinds: Vec<Kind>,
     /// By instruction: the bounds of the shared array that its address is formed from, where that is one.
     pub arrays: Vec<Option<(u32, u32)>>,
-    /// The kernel can order some threads and not the others.
-    pub orders_some: bool,
-    /// Some strong access or fence reaches less than the device.
-    pub narrow_scopes: bool,
     /// The size of the workers' atomics on device memory.
     pub granularity: AtomicGranularity,
     pub fuel: AtomicU64,

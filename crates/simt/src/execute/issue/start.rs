@@ -3,9 +3,9 @@
 use crate::execute::issue::block::{BARRIERS, Barrier, Block};
 use crate::execute::issue::warp::{Split, State, Warp};
 use crate::execute::issue::worker::Worker;
-use crate::execute::observe::shadow::shared::SharedShadow;
 use crate::program::{LaneMask, Special};
 use crate::registers::{ALWAYS, LANES};
+use races::SharedShadow;
 
 /// Shared bytes start with this, so that what nobody wrote is visible (as a float it is NaN).
 const POISON: u8 = 0xff;
@@ -13,7 +13,7 @@ const POISON: u8 = 0xff;
 impl Worker<'_> {
     pub fn start_block(&mut self, linear: u64) -> Block {
         let run = self.run;
-        let index = run.block_index(linear);
+        let index = run.model.grid.block_index(linear);
         let threads = run.launch.threads() as u32;
         let mut warps = Vec::with_capacity(run.warps_per_block as usize);
         for w in 0..run.warps_per_block {
@@ -33,7 +33,10 @@ impl Worker<'_> {
         self.warps += run.warps_per_block as u64;
         let shadow = self.observers.checking.then(|| {
             let spare = self.spare_shadows.pop();
-            Box::new(spare.map_or_else(|| SharedShadow::new(run), SharedShadow::restarted))
+            Box::new(spare.map_or_else(
+                || SharedShadow::new(&run.model, run.shared_bytes),
+                SharedShadow::restarted,
+            ))
         });
         Block {
             completed: Vec::new(),
@@ -98,7 +101,7 @@ impl Worker<'_> {
             if !run.doubt.instructions.is_empty() {
                 run.start_definedness(warp);
             }
-            warp.order.start(run.linear(block) as u32, w as u8);
+            warp.order.start(run.model.grid.linear(block) as u32, w as u8);
         }
     }
 
@@ -120,7 +123,8 @@ impl Worker<'_> {
             Special::Warp => [w; LANES],
             Special::WarpCount => [self.run.warps_per_block; LANES],
             Special::Multiprocessor => {
-                [(self.run.linear(block) % limits.multiprocessors.max(1) as u64) as u32; LANES]
+                [(self.run.model.grid.linear(block) % limits.multiprocessors.max(1) as u64) as u32;
+                    LANES]
             }
             Special::MultiprocessorCount => [limits.multiprocessors; LANES],
             Special::GridId => [1; LANES],
@@ -142,15 +146,17 @@ impl Worker<'_> {
                 [(self.run.workspace >> shift) as u32; LANES]
             }
             Special::ClusterIndex(axis) => {
-                [block[axis as usize] / self.run.cluster[axis as usize]; LANES]
+                [block[axis as usize] / self.run.model.grid.cluster[axis as usize]; LANES]
             }
-            Special::ClusterCount(axis) => [self.run.clusters()[axis as usize] as u32; LANES],
+            Special::ClusterCount(axis) => {
+                [self.run.model.grid.clusters()[axis as usize] as u32; LANES]
+            }
             Special::PlaceInCluster(axis) => {
                 [self.run.place_in_cluster(block)[axis as usize]; LANES]
             }
-            Special::ClusterSize(axis) => [self.run.cluster[axis as usize]; LANES],
+            Special::ClusterSize(axis) => [self.run.model.grid.cluster[axis as usize]; LANES],
             Special::ClusterRank => [self.run.rank(block); LANES],
-            Special::ClusterBlocks => [self.run.blocks_per_cluster() as u32; LANES],
+            Special::ClusterBlocks => [self.run.model.grid.blocks_per_cluster() as u32; LANES],
             Special::IsExplicitCluster => [u32::from(self.run.is_explicit_cluster); LANES],
         }
     }

@@ -2,9 +2,9 @@
 
 use crate::execute::issue::saved_frame::SavedFrame;
 use crate::execute::memory::pending::PendingCopy;
-use crate::execute::observe::shadow::thread_clocks::ThreadClocks;
 use crate::operation::Register;
 use crate::registers::{LANES, Registers};
+use races::ThreadClocks;
 
 /// Why a group of lanes is not running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

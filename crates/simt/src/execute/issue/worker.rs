@@ -4,8 +4,8 @@ use crate::execute::issue::block::{Block, Cluster};
 use crate::execute::issue::run::Run;
 use crate::execute::issue::warp::Warp;
 use crate::execute::observe::observers::Observers;
-use crate::execute::observe::shadow::shared::SharedShadow;
 use crate::observer::Observer;
+use races::SharedShadow;
 
 /// An instruction that lanes of a warp execute together.
 pub(crate) struct Issue<'a> {

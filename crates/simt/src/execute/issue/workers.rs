@@ -6,9 +6,8 @@ use crate::execute::issue::prepare::prepare;
 use crate::execute::issue::run::Run;
 use crate::execute::issue::worker::Worker;
 use crate::execute::memory::device::AtomicGranularity;
+use crate::execute::observe::checks::undo::Undo;
 use crate::execute::observe::report::report;
-use crate::execute::observe::shadow::global::GlobalShadow;
-use crate::execute::observe::shadow::undo::Undo;
 use crate::launch::Launch;
 use crate::memory::Memory;
 use crate::module::Module;
@@ -17,6 +16,7 @@ use crate::operation::{Operation, Space};
 use crate::options::{Options, Schedule};
 use crate::program::Program;
 use crate::report::Report;
+use races::GlobalShadow;
 use std::collections::VecDeque;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -155,7 +155,7 @@ fn side_by_side<'r>(run: &'r Run<'r>, threads: usize) -> Result<Vec<Worker<'r>>,
 fn disturbed(workers: &[Worker<'_>]) -> bool {
     let shadows: Vec<&GlobalShadow> =
         workers.iter().filter_map(|m| m.observers.global.as_deref()).collect();
-    let kinds = workers.first().map_or(&[][..], |worker| &worker.run.kinds);
+    let kinds = workers.first().map_or(&[][..], |worker| &worker.run.model.kinds);
     let pairs = shadows.iter().enumerate();
     shadows.iter().any(|shadow| shadow.disturbed)
         || pairs.into_iter().any(|(i, a)| shadows[i + 1..].iter().any(|b| a.disturbs(b, kinds)))
@@ -200,7 +200,7 @@ impl Worker<'_> {
             u64::MAX
         } else {
             limits.multiprocessors as u64 * limits.blocks_per_multiprocessor as u64
-                / self.run.blocks_per_cluster()
+                / self.run.model.grid.blocks_per_cluster()
         };
         let mut turns: VecDeque<(u64, Cluster)> = VecDeque::new();
         let mut order = 0;

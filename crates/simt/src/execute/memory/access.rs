@@ -6,11 +6,12 @@ use crate::execute::issue::warp::{Polled, Warp, read_local, write_local};
 use crate::execute::issue::worker::{Issue, Worker};
 use crate::execute::memory::bytes::{read_bytes, write_bytes};
 use crate::execute::memory::device::Window;
-use crate::execute::memory::pattern::Shape;
-use crate::execute::memory::request::{Request, addresses, by_space};
+use crate::execute::memory::request::{addresses, by_space};
 use crate::observer::AccessKind;
 use crate::operation::{Access, Base, Register, Space};
 use crate::registers::LANES;
+use races::Request;
+use races::Shape;
 
 impl Worker<'_> {
     /// Executes a load, or a store when `STORES`, with the widest instructions that the CPU has.

@@ -7,19 +7,20 @@
 use super::atomic;
 use crate::error::Error;
 use crate::execute::issue::block::Block;
-use crate::execute::issue::lanes::lanes;
 use crate::execute::issue::warp::Warp;
 use crate::execute::issue::worker::{Issue, Worker};
 use crate::execute::memory::bytes::{read_bytes, write_bytes};
 use crate::execute::memory::mbarrier::Mbarrier;
 use crate::execute::memory::pending::{PendingBulk, PendingCopy};
-use crate::execute::memory::request::{Request, addresses, shared_offset};
+use crate::execute::memory::request::{addresses, shared_offset};
 use crate::execute::observe::record::Side;
 use crate::observer::AccessKind;
 use crate::operation::{AsyncCopy, BulkCopy, BulkDirection};
 use crate::registers::LANES;
 use counters::RequestCounts;
 use counters::{copy_passes, copy_wavefronts};
+use races::Request;
+use races::lanes;
 
 impl Worker<'_> {
     pub fn async_copy(&mut self, issue: Issue<'_>, copy: &AsyncCopy) -> Result<(), Error> {

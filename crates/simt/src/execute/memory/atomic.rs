@@ -3,11 +3,10 @@
 use crate::compute::half;
 use crate::compute::half::{Bf16, F16};
 use crate::error::Error;
-use crate::execute::issue::lanes::lanes;
 use crate::execute::issue::warp::{Warp, read_row, write_row};
 use crate::execute::issue::worker::{Issue, Worker};
 use crate::execute::memory::bytes::{read_bytes, write_bytes};
-use crate::execute::memory::request::{Request, addresses, by_space};
+use crate::execute::memory::request::{addresses, by_space};
 use crate::execute::observe::record::Side;
 use crate::observer::AccessKind;
 use crate::operation::{Atomic, AtomicOperation, Register, Space};
@@ -16,6 +15,8 @@ use crate::windows::CLUSTER_SHIFT;
 use counters::RequestCounts;
 use counters::{atomic_passes, counting_passes, same_word_passes};
 use ptx::Type;
+use races::Request;
+use races::lanes;
 
 /// The new value of an atomic; `second` is what compare-and-swap stores.
 pub(crate) fn apply(

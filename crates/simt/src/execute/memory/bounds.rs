@@ -2,37 +2,12 @@
 
 use crate::error::Error;
 use crate::execute::issue::block::Block;
-use crate::execute::issue::lanes::lanes;
 use crate::execute::issue::warp::Warp;
 use crate::execute::issue::worker::Worker;
 use crate::execute::memory::device::Window;
-use crate::execute::memory::request::Request;
 use crate::registers::LANES;
-
-/// Returns whether every active lane lies at `base` or up to `limit` bytes past it, and the bits of all
-/// active addresses together.
-#[inline(always)]
-pub(crate) fn inside(request: Request<'_>, base: u64, limit: u64) -> (bool, u64) {
-    let Request { mask, all: addresses, .. } = request;
-    if let Some(layout) = request.layout {
-        let first = request.first();
-        let offset = first.wrapping_sub(base);
-        let fits = offset <= limit
-            && limit <= i64::MAX as u64
-            && (offset as i64).saturating_add(layout.low) >= 0
-            && (offset as i64).saturating_add(layout.high) <= limit as i64;
-        return (fits, first | layout.bits);
-    }
-    let (mut bad, mut bits) = (0u64, 0u64);
-    for (lane, address) in addresses.iter().enumerate() {
-        let active = 0u64.wrapping_sub((mask >> lane & 1) as u64);
-        let offset = address.wrapping_sub(base);
-        // The top bit is set when the offset is negative, or larger than the limit.
-        bad |= (offset | limit.wrapping_sub(offset)) & active;
-        bits |= *address & active;
-    }
-    (bad >> 63 == 0, bits)
-}
+use races::Request;
+use races::lanes;
 
 impl Worker<'_> {
     /// Checks alignment and bounds of a global access and finds the bytes behind it.
@@ -47,7 +22,7 @@ impl Worker<'_> {
         let bytes = request.bytes as u64;
         let region = self.run.memory.region_or_none(self.regions[request.pc] as usize);
         let (base, limit) = region.map_or((0, 0), |r| (r.base, r.bytes.wrapping_sub(bytes)));
-        let (fits, bits) = inside(request, base, limit);
+        let (fits, bits) = request.inside(base, limit);
         if bits & (bytes - 1) != 0 {
             return Err(self.misaligned(block, warp, request));
         }
@@ -141,7 +116,7 @@ impl Worker<'_> {
         (bytes, what): (u64, &str),
     ) -> Result<(), Error> {
         let each = request.bytes as u64;
-        let (fits, bits) = inside(request, 0, bytes.wrapping_sub(each));
+        let (fits, bits) = request.inside(0, bytes.wrapping_sub(each));
         if bits & (each - 1) != 0 {
             return Err(self.misaligned(block, warp, request));
         }

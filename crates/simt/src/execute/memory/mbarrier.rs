@@ -2,12 +2,13 @@
 
 use crate::error::Error;
 use crate::execute::issue::block::Block;
-use crate::execute::issue::lanes::lanes;
 use crate::execute::issue::warp::{Flow, Split, State, Warp};
 use crate::execute::issue::worker::{Issue, Worker};
 use crate::execute::memory::bytes::{read_bytes, write_bytes};
-use crate::execute::memory::request::{Request, addresses, shared_offset};
+use crate::execute::memory::request::{addresses, shared_offset};
 use crate::operation::{Base, MbarrierOperation};
+use races::Request;
+use races::lanes;
 
 /// The state of an mbarrier in its 64-bit word: expected arrivals (20 bits), pending arrivals
 /// (20), outstanding transaction bytes (22, signed), unused (1), phase (1).

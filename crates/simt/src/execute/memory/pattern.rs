@@ -4,37 +4,12 @@
 //! for all lanes; what follows from the pattern alone (bounds, counts, which lanes share a line) is
 //! then known from the last time.
 
-use crate::execute::issue::lanes::lanes;
 use crate::registers::LANES;
+use races::{Layout, Shape, is_ascending, lanes};
 
 /// Counts of one access: sectors, lines and distinct addresses in global memory; wavefronts, ideal
 /// wavefronts and nothing in shared memory.
 pub(crate) type Counts = (u32, u32, u32);
-
-/// The order of the addresses of active lanes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
-    /// All lanes are active, and each begins where the one before ends.
-    Contiguous,
-    /// Every active lane's address is above that of the active lane before.
-    Ascending,
-    /// All lanes are active and have one address.
-    Uniform,
-    Other,
-}
-
-/// The facts that a pattern gives of an access.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Layout {
-    pub shape: Shape,
-    /// The distances of the lowest and the highest active address from that of the first active lane.
-    pub low: i64,
-    pub high: i64,
-    /// The bits of all distances together.
-    pub bits: u64,
-    /// Tells the patterns of an instruction apart.
-    pub generation: u32,
-}
 
 /// The pattern of an instruction's last access, and its counts.
 #[derive(Clone, Debug)]
@@ -162,13 +137,6 @@ impl Pattern {
         }
         self.counts
     }
-}
-
-/// Returns whether every active lane's address is above that of the active lane before.
-#[inline(always)]
-pub(crate) fn is_ascending(mask: u32, all: &[u64; LANES]) -> bool {
-    let mut before = None;
-    lanes(mask).all(|lane| before.replace(all[lane]).is_none_or(|b| b < all[lane]))
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 //! Counts of memory traffic.
 
-use crate::execute::issue::lanes::lanes;
 use crate::execute::memory::pattern::Pattern;
-use crate::execute::memory::request::Request;
 use crate::execute::observe::observers::Observers;
 use crate::execute::observe::record::Side;
 use crate::registers::LANES;
 use counters::RequestCounts;
 use counters::{constant_passes, passes_by, sectors_and_lines, shared_passes, shared_wavefronts};
+use races::Request;
+use races::lanes;
 
 impl Observers<'_> {
     /// The pattern of an access.

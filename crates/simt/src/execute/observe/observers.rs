@@ -2,14 +2,14 @@
 
 use crate::execute::issue::run::Run;
 use crate::execute::memory::pattern::Pattern;
-use crate::execute::memory::request::Request;
-use crate::execute::observe::shadow::global::GlobalShadow;
-use crate::execute::observe::shadow::shadow_footprint::ShadowFootprint;
 use crate::findings::{Finding, Hazard};
 use crate::observer::{AccessKind, Observer};
 use crate::registers::LANES;
 use counters::RequestCounts;
 use counters::RequestRecord;
+use races::GlobalShadow;
+use races::Request;
+use races::ShadowFootprint;
 use std::collections::HashSet;
 
 /// Counts of one instruction.
@@ -68,11 +68,9 @@ impl<'r> Observers<'r> {
             counting: run.options.counters,
             checking: run.options.checks.any(),
             doubted: &run.doubt.instructions,
-            global: run
-                .options
-                .checks
-                .global_races
-                .then(|| Box::new(GlobalShadow::new(run.memory, run.undo.is_some()))),
+            global: run.options.checks.global_races.then(|| {
+                Box::new(GlobalShadow::new(run.memory.region_count(), run.undo.is_some()))
+            }),
             observer,
             watching: false,
             recorded: Vec::new(),

@@ -1,11 +1,11 @@
 //! Records the first request of each instruction of one warp, when it is asked for.
 
-use crate::execute::memory::request::Request;
 use crate::execute::observe::observers::Observers;
 use crate::operation::Operation;
 use crate::registers::LANES;
 use counters::RequestCounts;
 use counters::{RequestKind, RequestRecord, ServedWord};
+use races::Request;
 
 /// The part of an instruction's counts that a request belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

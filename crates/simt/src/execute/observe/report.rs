@@ -3,7 +3,6 @@
 use crate::execute::issue::run::location;
 use crate::execute::issue::worker::Worker;
 use crate::execute::observe::observers::Tally;
-use crate::execute::observe::shadow::footprint::footprint;
 use crate::findings::Finding;
 use crate::image::ImageOperation;
 use crate::operation::{AtomicOperation, Operation, Space};
@@ -11,6 +10,7 @@ use crate::options::Options;
 use crate::program::Program;
 use crate::report::{InstructionReport, Report};
 use counters::Counters;
+use races::footprint;
 
 /// Sums what the workers counted.
 pub(crate) fn report(program: &Program, workers: Vec<Worker<'_>>, options: &Options) -> Report {
@@ -21,7 +21,8 @@ pub(crate) fn report(program: &Program, workers: Vec<Worker<'_>>, options: &Opti
     if let (true, Some(first)) = (options.footprint && options.checks.global_races, workers.first())
     {
         let shadows = workers.iter().filter_map(|worker| worker.observers.global.as_deref());
-        report.footprint = Some(footprint(first.run, shadows));
+        let base = |index| first.run.memory.region(index).base;
+        report.footprint = Some(footprint(&first.run.model, base, shadows));
     }
     for worker in workers {
         recorded.extend(worker.observers.recorded);

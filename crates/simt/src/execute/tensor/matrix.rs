@@ -5,11 +5,12 @@ use crate::execute::issue::block::Block;
 use crate::execute::issue::warp::Warp;
 use crate::execute::issue::worker::{Issue, Worker};
 use crate::execute::memory::bytes::{read_bytes, write_bytes};
-use crate::execute::memory::request::{Request, addresses, shared_offset};
+use crate::execute::memory::request::{addresses, shared_offset};
 use crate::operation::{Access, Register};
 use crate::registers::LANES;
 use counters::RequestCounts;
 use counters::shared_wavefronts;
+use races::Request;
 
 impl Worker<'_> {
     /// Checks the row addresses of every matrix and counts one 8-lane pass for each; gives the

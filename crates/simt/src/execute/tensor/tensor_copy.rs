@@ -2,15 +2,16 @@
 
 use crate::error::Error;
 use crate::execute::issue::block::Block;
-use crate::execute::issue::lanes::lanes;
 use crate::execute::issue::warp::Warp;
 use crate::execute::issue::worker::{Issue, Worker};
 use crate::execute::memory::pending::PendingBulk;
-use crate::execute::memory::request::{Request, addresses, shared_offset, space_of};
+use crate::execute::memory::request::{addresses, shared_offset, space_of};
 use crate::execute::observe::record::Side;
 use crate::operation::{BulkDirection, Space, TensorCopy};
 use crate::tensor_map::{Piece, TensorMap};
 use counters::RequestCounts;
+use races::Request;
+use races::lanes;
 
 /// A multiple of this is where a box begins in shared memory.
 const ALIGNMENT: u64 = 128;

@@ -12,9 +12,9 @@ use crate::error::Error;
 use crate::execute::issue::block::Block;
 use crate::execute::issue::warp::Warp;
 use crate::execute::issue::worker::{Issue, Worker};
-use crate::execute::memory::request::Request;
 use crate::operation::{Factor, Register, Wgmma};
 use crate::registers::LANES;
+use races::Request;
 
 /// Warps that execute a `wgmma` together.
 const WARPS: u32 = 4;

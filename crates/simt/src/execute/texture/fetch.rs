@@ -4,15 +4,15 @@ use crate::compute::texture::{Detail, Footprint, Point, Tap, around, border, com
 use crate::compute::texture::{TAPS, footprint};
 use crate::error::Error;
 use crate::execute::issue::block::Block;
-use crate::execute::issue::lanes::lanes;
 use crate::execute::issue::warp::{Warp, write_row};
 use crate::execute::issue::worker::{Issue, Worker};
-use crate::execute::memory::request::Request;
 use crate::image::{Fetch, Geometry, LevelOperand, TextureQuery, TextureQuestion};
 use crate::observer::AccessKind;
 use crate::registers::LANES;
 use crate::texture::{Image, Sampler, Shape, Texture};
 use counters::RequestCounts;
+use races::Request;
+use races::lanes;
 
 /// The bytes of a texel of each lane.
 type Texels = [[u8; 16]; LANES];

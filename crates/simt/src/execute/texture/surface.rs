@@ -2,15 +2,15 @@
 
 use crate::error::Error;
 use crate::execute::issue::block::Block;
-use crate::execute::issue::lanes::lanes;
 use crate::execute::issue::warp::{Warp, read_row, write_row};
 use crate::execute::issue::worker::{Issue, Worker};
-use crate::execute::memory::request::Request;
 use crate::image::{Beyond, ImageOperation, SurfaceAccess};
 use crate::observer::AccessKind;
 use crate::operation::{Access, Base, Semantics, Space};
 use crate::registers::LANES;
 use crate::texture::Image;
+use races::Request;
+use races::lanes;
 
 impl Worker<'_> {
     /// Executes a texture or surface instruction.

@@ -1,21 +1,17 @@
 //! The clocks of a warp's lanes, and what they have released.
 
-use super::event::{Epoch, Event};
-use super::vector_clock::{BlockTimes, Thread, VectorClock, WARPS};
-use crate::operation::Scope;
-use crate::registers::LANES;
-
-/// The lanes of a mask.
-fn lanes(mask: u32) -> impl Iterator<Item = usize> {
-    (0..LANES).filter(move |lane| mask >> lane & 1 != 0)
-}
+use crate::event::{Epoch, Event};
+use crate::model::Scope;
+use crate::request::lanes;
+use crate::vector_clock::{BlockTimes, Thread, VectorClock, WARPS};
+use counters::LANES;
 
 /// Scopes, and so the lists that are kept by scope.
 const SCOPES: usize = 3;
 
 /// Knowledge that all lanes of a warp have, and what some have beyond it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct LaneClocks {
+pub struct LaneClocks {
     common: VectorClock,
     extra: Vec<(u32, VectorClock)>,
 }
@@ -105,7 +101,7 @@ struct FenceRelease {
 
 /// A strong read of what another thread wrote, for messages.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Observed {
+pub struct Observed {
     pub read: usize,
     pub write: usize,
     pub block: u32,
@@ -113,20 +109,23 @@ pub(crate) struct Observed {
 
 /// See the module.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ThreadClocks {
+pub struct ThreadClocks {
+    /// The linear index of the block.
     pub block: u32,
+    /// The warp of the block.
     pub warp: u8,
     /// Moves on with everything that hands on what came before it.
-    pub time: u32,
+    pub(crate) time: u32,
     /// The time up to which every warp of the block happens before all lanes.
-    pub block_joined_at: u32,
+    pub(crate) block_joined_at: u32,
     /// The time up to which every lane of the warp happens before all lanes.
-    pub warp_joined_at: u32,
+    pub(crate) warp_joined_at: u32,
     /// Epochs of shared memory below this number are block_joined_at.
-    pub oldest_live_epoch: u32,
-    /// The numbers of the present epoch in the two tables of epochs; zero before it has one.
+    pub(crate) oldest_live_epoch: u32,
+    /// The number of the present epoch in the shadow of shared memory; zero before it has one.
     pub shared_epoch: u32,
-    pub global_epoch: u32,
+    /// The same in that of global memory.
+    pub(crate) global_epoch: u32,
     /// The clocks of lanes beyond that.
     clock: LaneClocks,
     /// Since the last release fence.
@@ -140,7 +139,7 @@ pub(crate) struct ThreadClocks {
     /// The clock that a sequentially consistent fence would acquire.
     sc_fence_acquire: LaneClocks,
     /// The last strong read that observed another thread without learning from it.
-    pub observed: Option<Observed>,
+    pub(crate) observed: Option<Observed>,
 }
 
 impl ThreadClocks {
@@ -168,19 +167,19 @@ impl ThreadClocks {
         self.set_time(self.time + 1);
     }
 
-    pub fn set_time(&mut self, time: u32) {
+    fn set_time(&mut self, time: u32) {
         self.time = time;
         self.shared_epoch = 0;
         self.global_epoch = 0;
     }
 
-    pub fn epoch(&self) -> Epoch {
+    pub(crate) fn epoch(&self) -> Epoch {
         Epoch { block: self.block, warp: self.warp, time: self.time }
     }
 
     /// Returns whether an access happened before what a lane does now.
     #[inline]
-    pub fn is_after(&self, epoch: Epoch, event: Event, lane: usize) -> bool {
+    pub(crate) fn is_after(&self, epoch: Epoch, event: Event, lane: usize) -> bool {
         if epoch.block == self.block {
             if epoch.time <= self.block_joined_at && epoch.warp < WARPS {
                 return true;
@@ -206,7 +205,7 @@ impl ThreadClocks {
 
     /// Returns whether what all lanes of a warp did at a time happened before what all lanes do now.
     #[inline]
-    pub fn is_after_all(&self, epoch: Epoch) -> bool {
+    pub(crate) fn is_after_all(&self, epoch: Epoch) -> bool {
         epoch.block == self.block
             && (epoch.time <= self.block_joined_at && epoch.warp < WARPS
                 || epoch.warp == self.warp && epoch.time <= self.warp_joined_at)
@@ -215,7 +214,7 @@ impl ThreadClocks {
     }
 
     /// Returns whether an acquire by this lane, of what it has read so far, would have ordered the access.
-    pub fn would_acquire(&self, epoch: Epoch, event: Event, lane: usize) -> bool {
+    pub(crate) fn would_acquire(&self, epoch: Epoch, event: Event, lane: usize) -> bool {
         let thread = Thread { block: epoch.block, warp: epoch.warp, lane: event.lane() as u8 };
         self.fence_acquire
             .iter()
@@ -225,7 +224,7 @@ impl ThreadClocks {
 
     /// Returns whether the access came before a sequentially consistent fence whose thread wrote what this lane, or one that
     /// it comes after, has read.
-    pub fn is_after_fence(&self, epoch: Epoch, event: Event, lane: usize) -> bool {
+    pub(crate) fn is_after_fence(&self, epoch: Epoch, event: Event, lane: usize) -> bool {
         let thread = Thread { block: epoch.block, warp: epoch.warp, lane: event.lane() as u8 };
         self.sc_fence_acquire.of(lane).covers(thread, epoch.time)
     }
@@ -260,7 +259,7 @@ impl ThreadClocks {
     }
 
     /// All that came before the arrival of lanes at a barrier; `all` are the lanes that ever were.
-    pub fn released_by_all(&self, mask: u32, all: u32) -> VectorClock {
+    pub(crate) fn released_by_all(&self, mask: u32, all: u32) -> VectorClock {
         let mut clock = self.clock.of_any(mask);
         self.add_own(&mut clock);
         if mask == all {
@@ -274,7 +273,7 @@ impl ThreadClocks {
     }
 
     /// Returns what strong writes of a lane hand on because of fences before them.
-    pub fn fenced_by(&self, lane: usize) -> impl Iterator<Item = (Scope, VectorClock)> + '_ {
+    pub(crate) fn fenced_by(&self, lane: usize) -> impl Iterator<Item = (Scope, VectorClock)> + '_ {
         self.fence_release
             .iter()
             .filter(move |fence_release| fence_release.lanes >> lane & 1 != 0)
@@ -286,12 +285,12 @@ impl ThreadClocks {
     }
 
     /// Returns whether strong writes of the warp hand anything on without being releases.
-    pub fn has_fenced(&self) -> bool {
+    pub(crate) fn has_fenced(&self) -> bool {
         !self.fence_release.is_empty() || !self.sc_fence.is_empty() || self.sc_fence_times.is_some()
     }
 
     /// Returns what came before sequentially consistent fences, as a strong write of a lane shows it.
-    pub fn sequential_of(&self, lane: usize) -> VectorClock {
+    pub(crate) fn sequential_of(&self, lane: usize) -> VectorClock {
         let mut clock = self.sc_fence.of(lane);
         if let Some(times) = &self.sc_fence_times
             && times[lane] > 0
@@ -322,7 +321,7 @@ impl ThreadClocks {
     }
 
     /// Lanes have read what was written after sequentially consistent fences.
-    pub fn learn_at_sequential(&mut self, mask: u32, live: u32, clock: &VectorClock) {
+    pub(crate) fn learn_at_sequential(&mut self, mask: u32, live: u32, clock: &VectorClock) {
         self.sc_fence_acquire.add(mask, live, clock);
     }
 
@@ -392,7 +391,7 @@ impl ThreadClocks {
     }
 
     /// Returns whether anything is known that a time of the block does not say.
-    pub fn knows_others(&self) -> bool {
+    pub(crate) fn knows_others(&self) -> bool {
         !self.clock.is_empty()
             || !self.sc_fence.is_empty()
             || self.sc_fence_times.is_some()
@@ -400,7 +399,7 @@ impl ThreadClocks {
     }
 
     /// Returns what is known that a time of the block does not say.
-    pub fn others(&self, mask: u32) -> Arrival {
+    pub(crate) fn others(&self, mask: u32) -> Arrival {
         Arrival {
             clock: self.clock.of_any(mask),
             sc_fence: self.sequential_of_any(mask),
@@ -409,7 +408,7 @@ impl ThreadClocks {
     }
 
     /// All of the block has met; the warps go on at one time, later than all before.
-    pub fn settle(&mut self, time: u32, oldest_live_epoch: u32) {
+    pub(crate) fn settle(&mut self, time: u32, oldest_live_epoch: u32) {
         self.block_joined_at = time;
         self.warp_joined_at = time;
         self.oldest_live_epoch = oldest_live_epoch;
@@ -417,7 +416,7 @@ impl ThreadClocks {
     }
 
     /// Returns what lanes bring to a barrier that others wait at.
-    pub fn arrive(&mut self, mask: u32, all: u32) -> Arrival {
+    pub(crate) fn arrive(&mut self, mask: u32, all: u32) -> Arrival {
         let arrival = Arrival {
             clock: self.released_by_all(mask, all),
             sc_fence: self.sequential_of_any(mask),
@@ -428,7 +427,7 @@ impl ThreadClocks {
     }
 
     /// Lanes go on from a barrier.
-    pub fn pass(&mut self, mask: u32, live: u32, arrivals: &Arrival) {
+    pub(crate) fn pass(&mut self, mask: u32, live: u32, arrivals: &Arrival) {
         self.clock.add(mask, live, &arrivals.clock);
         self.sc_fence.add(mask, live, &arrivals.sc_fence);
         self.sc_fence_acquire.add(mask, live, &arrivals.fence_acquire);
@@ -442,7 +441,7 @@ impl ThreadClocks {
 
 impl ThreadClocks {
     /// Lanes have learned one after the other what mostly is the same.
-    pub fn compact(&mut self, live: u32) {
+    pub(crate) fn compact(&mut self, live: u32) {
         self.clock.share_equal(live);
         self.fence_acquire.iter_mut().for_each(|fence_acquire| fence_acquire.share_equal(live));
         self.sc_fence_acquire.share_equal(live);
@@ -465,20 +464,21 @@ impl LaneClocks {
 
 /// The joined clock of those who arrived at a barrier.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Arrival {
-    pub clock: VectorClock,
+pub struct Arrival {
+    pub(crate) clock: VectorClock,
     sc_fence: VectorClock,
     fence_acquire: VectorClock,
 }
 
 impl Arrival {
+    /// Learns what others bring.
     pub fn join(&mut self, other: &Arrival) {
         self.clock.join(&other.clock);
         self.sc_fence.join(&other.sc_fence);
         self.fence_acquire.join(&other.fence_acquire);
     }
 
-    /// Learns what is clock.
+    /// Learns a clock.
     pub fn add(&mut self, clock: &VectorClock) {
         self.clock.join(clock);
     }

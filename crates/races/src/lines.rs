@@ -6,12 +6,12 @@
 //! one [`Cell`] stands for all of them; the first access that differs splits the line into a cell for
 //! each. What a barrier of the block has settled is forgotten, and the line is whole again.
 
-use super::event::Event;
+use crate::event::Event;
 
 /// Granules of a line.
-pub(crate) const LINE: usize = 8;
+pub const LINE: usize = 8;
 /// All granules of a line.
-pub(crate) const FULL: u8 = u8::MAX;
+pub const FULL: u8 = u8::MAX;
 
 /// The accesses that later ones are compared with.
 ///
@@ -19,7 +19,7 @@ pub(crate) const FULL: u8 = u8::MAX;
 /// with one exception: what happens after a strong write need not be ordered after it, so that a
 /// weaker access before it stays of interest: that is `earlier` for writes, and `reads` are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Cell {
+pub struct Cell {
     pub write: Event,
     pub earlier: Event,
     /// The first and the last of reads that are not ordered among themselves.
@@ -51,7 +51,7 @@ impl Cell {
 
 /// See the module. 32 bytes, so that a row of 32 words takes two cache lines.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Line {
+pub struct Line {
     /// While the line is whole, what its cell has; there is no `earlier`. Of a split line, the number of its cells.
     write: Event,
     reads: [Event; 2],
@@ -96,7 +96,7 @@ impl Line {
 
 /// The cells of split lines.
 #[derive(Debug, Default)]
-pub(crate) struct Cells {
+pub struct Cells {
     all: Vec<[Cell; LINE]>,
     /// The number of them that have been handed out.
     used: usize,

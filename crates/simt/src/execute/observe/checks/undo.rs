@@ -2,10 +2,8 @@
 
 use crate::memory::Memory;
 use crate::region::Saved;
+use races::CHUNK;
 use std::sync::OnceLock;
-
-/// Bytes of device memory that one chunk of the shadow stands for.
-pub(super) const CHUNK: u64 = 1 << 16;
 
 /// The content of the chunks of device memory before a parallel launch first wrote to them.
 pub(crate) struct Undo {

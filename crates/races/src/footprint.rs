@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// The strength of an access in the PTX memory model: for which launches it counts as strong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Strength {
+pub enum Strength {
     /// For none: it is weak, or its scope is less than a device.
     Weak,
     /// For those on the same device.
@@ -15,20 +15,22 @@ pub(crate) enum Strength {
 
 /// The accesses to each of 64 bytes: a bit per byte, by [`Strength`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Accessed {
+pub struct Accessed {
     pub reads: [u64; 3],
     pub writes: [u64; 3],
 }
 
 /// The synchronization of a kernel that other launches can see.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Synchronization {
+pub struct Synchronization {
+    /// It releases.
     pub releases: bool,
+    /// It acquires.
     pub acquires: bool,
 }
 
 /// The footprint of a launch in device memory and mapped host memory, byte by byte, asked for with
-/// [`Options::footprint`](crate::Options::footprint).
+/// `Options::footprint` of the executor.
 ///
 /// Two launches that nothing orders race where they access the same byte, one of them writes it, and one of them does so
 /// by a weak access. Two strong accesses, such as atomics, do not race; between devices only those of the system's scope

@@ -1,16 +1,15 @@
 //! The shadow of a block's shared memory, and the clocks that its warps and copies release there.
 
-use super::check::{Check, Race};
-use super::event::{Epoch, Event};
-use super::lines::{Cells, FULL, LINE, Line};
-use super::readers::Readers;
-use super::shadow_footprint::ShadowFootprint;
-use super::sync::{Strong, Words};
-use super::thread_clocks::{Arrival, ThreadClocks};
-use super::vector_clock::{BlockTimes, VectorClock, WARPS};
-use crate::execute::issue::lanes::lanes;
-use crate::execute::issue::run::Run;
-use crate::execute::memory::request::Request;
+use crate::check::{Check, Race};
+use crate::event::{Epoch, Event};
+use crate::lines::{Cells, FULL, LINE, Line};
+use crate::model::LaunchModel;
+use crate::readers::Readers;
+use crate::request::{Request, lanes};
+use crate::shadow_footprint::ShadowFootprint;
+use crate::thread_clocks::{Arrival, ThreadClocks};
+use crate::vector_clock::{BlockTimes, VectorClock, WARPS};
+use crate::words::{Words, strong};
 use std::collections::HashMap;
 
 /// The first of the numbers that stand for the groups of bulk copies of a warp.
@@ -37,18 +36,18 @@ struct Groups {
 
 /// The shadow of a block's shared memory.
 #[derive(Debug)]
-pub(crate) struct SharedShadow {
+pub struct SharedShadow {
     shift: u32,
     lines: Vec<Line>,
     cells: Cells,
     /// The epochs that accesses here are named by.
     epochs: Vec<Epoch>,
-    pub words: Words,
+    words: Words,
     readers: Readers,
     /// The clocks brought to barriers whose arrivals do not wait.
-    pub barriers: HashMap<u32, Arrival>,
+    pub(crate) barriers: HashMap<u32, Arrival>,
     /// The clock that the last barrier of the cluster released.
-    pub cluster: Arrival,
+    pub(crate) cluster: Arrival,
     mbarriers: HashMap<u64, Phases>,
     groups: HashMap<u8, Groups>,
     has_copies: bool,
@@ -57,7 +56,8 @@ pub(crate) struct SharedShadow {
 }
 
 /// The outcome of an access to shared memory.
-pub(crate) struct Shown {
+pub struct Shown {
+    /// The races that it has with accesses before.
     pub races: Vec<Race>,
     /// A lane, and the address, that reads what nobody wrote.
     pub unwritten: Option<(usize, u64)>,
@@ -66,10 +66,11 @@ pub(crate) struct Shown {
 }
 
 impl SharedShadow {
-    pub fn new(run: &Run<'_>) -> SharedShadow {
-        let granules = run.shared_bytes.div_ceil(run.shared_granule) as usize;
+    /// Makes the shadow of so many bytes, which nobody has reached yet.
+    pub fn new(model: &LaunchModel, bytes: u32) -> SharedShadow {
+        let granules = bytes.div_ceil(model.shared_granule) as usize;
         SharedShadow {
-            shift: run.shared_granule.trailing_zeros(),
+            shift: model.shared_granule.trailing_zeros(),
             lines: vec![Line::default(); granules.div_ceil(LINE)],
             cells: Cells::default(),
             epochs: Vec::new(),
@@ -101,7 +102,7 @@ impl SharedShadow {
     }
 
     /// The number above all epochs so far.
-    pub fn next_epoch(&self) -> u32 {
+    pub(crate) fn next_epoch(&self) -> u32 {
         self.epochs.len() as u32 + 1
     }
 
@@ -145,6 +146,7 @@ impl SharedShadow {
         });
     }
 
+    /// Returns whether all of a range was written.
     pub fn is_written(&mut self, address: u64, bytes: u32) -> bool {
         let mut written = true;
         self.each_line(address, bytes, |line, bits| written &= line.written & bits == bits);
@@ -154,7 +156,7 @@ impl SharedShadow {
     /// Compares and remembers an access of a warp.
     pub fn access(
         &mut self,
-        run: &Run<'_>,
+        model: &LaunchModel,
         order: &mut ThreadClocks,
         live: u32,
         request: Request<'_>,
@@ -164,15 +166,15 @@ impl SharedShadow {
         if order.shared_epoch == 0 {
             order.shared_epoch = self.number_of(order.epoch());
         }
-        let kind = run.kinds[request.pc];
+        let kind = model.kinds[request.pc];
         let (shift, epoch) = (self.shift, order.shared_epoch);
         // Barriers do not settle what copies do, nor what other blocks do here.
-        let is_alone = run.blocks_per_cluster() == 1 && !self.has_copies;
+        let is_alone = model.grid.blocks_per_cluster() == 1 && !self.has_copies;
         let oldest_live_epoch = if is_alone { order.oldest_live_epoch } else { 0 };
         let row =
             request.row_bytes().filter(|_| (request.all[0] >> shift).is_multiple_of(LINE as u64));
         let mut check = Check {
-            run,
+            model,
             epochs: &self.epochs,
             order,
             words: &mut self.words,
@@ -199,15 +201,12 @@ impl SharedShadow {
         }
         let breaks = check.breaks;
         let Check { races, unwritten, pending, .. } = check;
-        let mut shown = Shown { races, unwritten, pending };
-        if !run.options.checks.shared_races {
-            shown.races.clear();
-        }
+        let shown = Shown { races, unwritten, pending };
         if breaks && !self.words.is_empty() {
             lanes(request.mask).for_each(|lane| self.words.forget(request.all[lane]));
         }
         if kind.is_strong() {
-            strong(run, order, &mut self.words, live, request, writes);
+            strong(model, order, &mut self.words, live, request, writes);
         }
         shown
     }
@@ -217,7 +216,7 @@ impl SharedShadow {
     #[allow(clippy::too_many_arguments)]
     pub fn bulk(
         &mut self,
-        run: &Run<'_>,
+        model: &LaunchModel,
         order: &mut ThreadClocks,
         (pc, lane): (usize, usize),
         (address, bytes): (u64, u32),
@@ -230,13 +229,13 @@ impl SharedShadow {
         order.shared_epoch = 0;
         let mine = self.number_of(order.epoch());
         let mut check = Check {
-            run,
+            model,
             epochs: &self.epochs,
             order,
             words: &mut self.words,
             readers: &mut self.readers,
             pc,
-            kind: run.kinds[pc],
+            kind: model.kinds[pc],
             writes,
             epoch: mine,
             oldest_live_epoch: 0,
@@ -287,6 +286,7 @@ impl SharedShadow {
         (FIRST_GROUPS + (warp & 31), groups.count)
     }
 
+    /// Makes a group of the bulk copies that a warp has issued since the last one.
     pub fn commit_copies(&mut self, warp: u8) {
         let groups = self.groups.entry(warp).or_default();
         groups.commits.push(groups.count);
@@ -336,46 +336,5 @@ impl Phases {
     fn complete(&mut self) {
         let arrived = std::mem::take(&mut self.arrived);
         self.done.join(&arrived);
-    }
-}
-
-/// Returns what strong accesses hand on and learn, lane after lane.
-pub(super) fn strong(
-    run: &Run<'_>,
-    order: &mut ThreadClocks,
-    words: &mut Words,
-    live: u32,
-    request: Request<'_>,
-    writes: bool,
-) {
-    let kind = run.kinds[request.pc];
-    let Some(scope) = kind.semantics.strong else { return };
-    let semantics = kind.semantics;
-    let hands_on = writes && (semantics.release || order.has_fenced());
-    if !hands_on && words.is_empty() {
-        return;
-    }
-    let elements = (request.bytes / u32::from(kind.bytes.max(1))).max(1);
-    for lane in lanes(request.mask) {
-        for element in 0..elements {
-            let access = Strong {
-                address: request.all[lane] + u64::from(element * u32::from(kind.bytes)),
-                lane,
-                live,
-                scope,
-                acquire: semantics.acquire,
-                release: semantics.release,
-                reads: !writes || kind.observes,
-                writes,
-                updates: kind.updates,
-            };
-            words.access(run, order, access);
-        }
-    }
-    if request.mask == live {
-        order.compact(live);
-    }
-    if semantics.release {
-        order.tick();
     }
 }

@@ -5,9 +5,7 @@
 //! last of unordered reads comes after all of them. Fences, releases, named barriers and warp barriers can
 //! order it after those two alone, so there the reads between them are kept until they are overwritten.
 
-use super::event::{Epoch, Event};
-use crate::operation::{BarrierKind, Operation};
-use crate::program::Program;
+use crate::event::{Epoch, Event};
 use std::collections::HashMap;
 
 /// Readers of a line that are kept: two of each warp of a block. Further ones are forgotten.
@@ -17,7 +15,7 @@ const MAX: usize = 1 << 18;
 
 /// The readers of lines by the lines' addresses, each with the granules that it read.
 #[derive(Debug, Default)]
-pub(crate) struct Readers {
+pub struct Readers {
     lines: HashMap<u64, Vec<(u8, Event)>>,
     count: usize,
 }
@@ -84,22 +82,4 @@ impl Readers {
             self.lines.remove(&line);
         }
     }
-}
-
-/// Returns whether a program has means to order some threads of a block or a grid and not the others.
-pub(crate) fn orders_some(program: &Program) -> bool {
-    program.instructions.iter().any(|instruction| match &instruction.operation {
-        Operation::Load(access) | Operation::Store(access) => {
-            access.semantics.acquire || access.semantics.release
-        }
-        Operation::Atomic(atomic) => atomic.semantics.acquire || atomic.semantics.release,
-        Operation::Fence { proxy, .. } => !proxy,
-        Operation::Barrier { count, kind, .. } => count.is_some() || *kind == BarrierKind::Arrive,
-        Operation::WarpBarrier { .. }
-        | Operation::Mbarrier { .. }
-        | Operation::BulkCopy(_)
-        | Operation::TensorCopy(_)
-        | Operation::ClusterBarrier { .. } => true,
-        _ => false,
-    })
 }

@@ -1,17 +1,13 @@
 //! Hazards in shared memory, and what orders the warps of a block: barriers, mbarriers, fences.
 
-use super::check::Race;
-use super::shared::Shown;
-use super::thread_clocks::Arrival;
 use crate::execute::issue::block::Block;
-use crate::execute::issue::lanes::lanes;
 use crate::execute::issue::warp::{State, Warp, read_row};
 use crate::execute::issue::worker::Worker;
 use crate::execute::memory::bytes::read_bytes;
-use crate::execute::memory::request::Request;
 use crate::findings::{Finding, Hazard};
 use crate::operation::{Access, BulkDirection, Scope, Semantics};
 use crate::registers::LANES;
+use races::{Arrival, BarrierWarp, Race, Request, SharedShadow, Shown, ThreadClocks, lanes};
 
 /// Where something was found: block, warp, instruction, lane, address.
 #[derive(Clone, Copy)]
@@ -21,6 +17,25 @@ struct Site {
     pc: usize,
     lane: usize,
     address: u64,
+}
+
+impl BarrierWarp for Warp {
+    fn clocks(&mut self) -> &mut ThreadClocks {
+        &mut self.order
+    }
+
+    fn live(&self) -> u32 {
+        self.live
+    }
+
+    fn lanes(&self) -> u32 {
+        self.lanes
+    }
+
+    fn waiting(&self, barrier: u32) -> u32 {
+        let at = self.splits.iter().filter(|split| split.state == State::AtBarrier(barrier));
+        at.fold(0, |mask, split| mask | split.mask)
+    }
 }
 
 impl Worker<'_> {
@@ -55,7 +70,7 @@ impl Worker<'_> {
         let live = warp.live;
         shadow.unfenced |= writes;
         let parts = &mut self.observers.parts[request.pc];
-        let shown = shadow.access(self.run, &mut warp.order, live, request, writes, parts);
+        let shown = shadow.access(&self.run.model, &mut warp.order, live, request, writes, parts);
         if !shown.races.is_empty() || shown.unwritten.is_some() || shown.pending.is_some() {
             self.report_shared(block, warp, request, shown, store);
         }
@@ -84,7 +99,8 @@ impl Worker<'_> {
         if let (Some(at), true) = (shown.unwritten, checks.uninitialized) {
             self.report(Hazard::UninitializedShared, site(at));
         }
-        for race in shown.races {
+        let races = if checks.shared_races { shown.races } else { Vec::new() };
+        for race in races {
             let shared = Some(&block.shared[..]);
             let same = race.both_store
                 && store
@@ -150,67 +166,29 @@ impl Worker<'_> {
 
     /// Lanes arrive at a block's barrier without waiting there.
     pub fn barrier_arrived(&mut self, block: &mut Block, warp: &mut Warp, mask: u32, id: u32) {
-        let Some(shadow) = &mut block.shadow else { return };
-        let arrival = warp.order.arrive(mask, warp.lanes);
-        shadow.barriers.entry(id).or_default().join(&arrival);
+        if let Some(shadow) = &mut block.shadow {
+            shadow.arrive(id, warp, mask);
+        }
     }
 
     /// Lanes arrive at the cluster's barrier, handing on only what fences before did.
     pub fn barrier_arrived_relaxed(&mut self, block: &mut Block, warp: &Warp, mask: u32, id: u32) {
-        let Some(shadow) = &mut block.shadow else { return };
-        let arrival = shadow.barriers.entry(id).or_default();
-        for lane in lanes(mask) {
-            for (scope, known) in warp.order.fenced_by(lane) {
-                if scope >= Scope::Cluster {
-                    arrival.add(&known);
-                }
-            }
+        if let Some(shadow) = &mut block.shadow {
+            shadow.arrive_relaxed(id, &warp.order, mask);
         }
     }
 
     /// Lanes that need not wait at the cluster's barrier learn what all who arrived knew.
     pub fn cluster_passed(&mut self, block: &mut Block, warp: &mut Warp, mask: u32) {
         if let Some(shadow) = &block.shadow {
-            warp.order.pass(mask, warp.live, &shadow.cluster);
+            shadow.pass_cluster(warp, mask);
         }
     }
 
     /// All lanes that wait at a barrier of the block go on, and know what all who arrived knew.
     pub fn join_clocks(&mut self, block: &mut Block, id: u32) {
-        let Some(shadow) = &mut block.shadow else { return };
-        let mut all = shadow.barriers.remove(&id).unwrap_or_default();
-        let waits = |warp: &Warp| warp.splits.iter().all(|s| s.state == State::AtBarrier(id));
-        let complete = |warp: &Warp| !warp.is_finished() && warp.live == warp.lanes && waits(warp);
-        if block.warps.iter().all(complete) {
-            // One time for the whole block says it all, as long as nothing is known of others.
-            if block.warps.iter().any(|warp| warp.order.knows_others()) {
-                for warp in &mut block.warps {
-                    all.join(&warp.order.others(warp.live));
-                }
-                for warp in &mut block.warps {
-                    warp.order.pass(u32::MAX, warp.live, &all);
-                }
-            }
-            let time = block.warps.iter().map(|warp| warp.order.time).max().unwrap_or(0);
-            let oldest_live_epoch = shadow.next_epoch();
-            block.warps.iter_mut().for_each(|warp| warp.order.settle(time, oldest_live_epoch));
-            return;
-        }
-        let at_barrier = |warp: &Warp| {
-            let at = warp.splits.iter().filter(|s| s.state == State::AtBarrier(id));
-            at.fold(0, |mask, split| mask | split.mask)
-        };
-        for warp in &mut block.warps {
-            let mask = at_barrier(warp);
-            if mask != 0 {
-                all.join(&warp.order.arrive(mask, warp.lanes));
-            }
-        }
-        for warp in &mut block.warps {
-            let mask = at_barrier(warp);
-            if mask != 0 {
-                warp.order.pass(mask, warp.live, &all);
-            }
+        if let Some(shadow) = &mut block.shadow {
+            shadow.join_block(id, &mut block.warps);
         }
     }
 
@@ -218,17 +196,11 @@ impl Worker<'_> {
     pub fn join_cluster(&mut self, blocks: &mut [Option<Block>], id: u32) {
         let mut all = Arrival::default();
         for shadow in blocks.iter_mut().flatten().filter_map(|block| block.shadow.as_mut()) {
-            all.join(&shadow.barriers.remove(&id).unwrap_or_default());
+            all.join(&shadow.drain_arrivals(id));
         }
         for block in blocks.iter_mut().flatten() {
-            let Some(shadow) = &mut block.shadow else { return };
-            shadow.cluster = all.clone();
-            for warp in &mut block.warps {
-                let at = warp.splits.iter().filter(|s| s.state == State::AtBarrier(id));
-                let mask = at.fold(0, |mask, split| mask | split.mask);
-                if mask != 0 {
-                    warp.order.pass(mask, warp.live, &all);
-                }
+            if let Some(shadow) = &mut block.shadow {
+                shadow.join_cluster(id, &all, &mut block.warps);
             }
         }
     }
@@ -290,7 +262,7 @@ impl Worker<'_> {
         let all = target.map(u64::from);
         let request = Request::new(pc, mask, &all, bytes);
         let parts = &mut self.observers.parts[pc];
-        shadow.access(self.run, &mut warp.order, warp.live, request, true, parts);
+        shadow.access(&self.run.model, &mut warp.order, warp.live, request, true, parts);
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -312,10 +284,17 @@ impl Worker<'_> {
             None => shadow.copy_of(warp.index as u8),
         };
         let mut races = Vec::new();
-        let mut access = |shadow: &mut super::shared::SharedShadow, address, writes| {
+        let mut access = |shadow: &mut SharedShadow, address, writes| {
             if checks.shared_races {
                 let at = ((pc, lane), (address, bytes), writes, copies);
-                races.append(&mut shadow.bulk(self.run, &mut warp.order, at.0, at.1, at.2, at.3));
+                races.append(&mut shadow.bulk(
+                    &self.run.model,
+                    &mut warp.order,
+                    at.0,
+                    at.1,
+                    at.2,
+                    at.3,
+                ));
             }
         };
         let (mut unwritten, mut unfenced) = (false, false);
@@ -372,7 +351,7 @@ impl Worker<'_> {
         }
     }
 
-    /// A fence: see [`ThreadClocks`](super::thread_clocks::ThreadClocks).
+    /// A fence: see [`ThreadClocks`](races::ThreadClocks).
     pub fn fence(
         &mut self,
         block: &mut Block,

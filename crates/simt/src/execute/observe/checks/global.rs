@@ -5,20 +5,13 @@
 //! and the launch runs again, block after block, to say exactly where; so what is found does not
 //! depend on the number of threads.
 
-use super::check::Check;
-use super::global::{GlobalShadow, chunk};
-use super::lines::LINE;
-use super::shared::strong;
-use super::undo::CHUNK;
 use crate::execute::issue::block::Block;
-use crate::execute::issue::lanes::lanes;
 use crate::execute::issue::warp::Warp;
 use crate::execute::issue::worker::Worker;
-use crate::execute::memory::bounds::inside;
-use crate::execute::memory::request::Request;
 use crate::findings::{Finding, Hazard};
-use crate::operation::{Access, BulkDirection, Scope};
+use crate::operation::{Access, BulkDirection};
 use crate::registers::LANES;
+use races::{GlobalAccess, Region, Request, lanes};
 
 /// Bytes from the lowest to the highest of an access that are looked at together.
 const MAX_SPAN: u64 = 1024;
@@ -67,110 +60,26 @@ impl Worker<'_> {
         store: Option<&Access>,
     ) {
         let Some(mut shadow) = self.observers.global.take() else { return };
-        if warp.order.global_epoch == 0 {
-            warp.order.global_epoch = shadow.number_of(warp.order.epoch());
-        }
-        let epoch = warp.order.global_epoch;
-        self.global_cells(&mut shadow, block, warp, request, (writes, read_only), (epoch, store));
-        if self.run.kinds[request.pc].is_strong() {
-            strong(self.run, &mut warp.order, &mut shadow.words, warp.live, request, writes);
-        }
-        self.observers.global = Some(shadow);
-    }
-
-    /// Compares with the accesses before, and remembers.
-    fn global_cells(
-        &mut self,
-        shadow: &mut GlobalShadow,
-        block: &Block,
-        warp: &mut Warp,
-        request: Request<'_>,
-        (writes, read_only): (bool, bool),
-        (epoch, store): (u32, Option<&Access>),
-    ) {
         let run = self.run;
-        let shift = run.granule.trailing_zeros();
-        let row = request.row_bytes();
-        let mut rest = request.mask;
-        let mut races = Vec::new();
-        while rest != 0 {
-            let first = request.all[rest.trailing_zeros() as usize];
-            let Some(index) = self.region_of(request.pc, first, request.bytes as u64) else {
-                break;
-            };
+        let mut access = GlobalAccess::new(request, writes, read_only);
+        while access.rest != 0 {
+            let bytes = u64::from(request.bytes);
+            let Some(index) = self.region_of(request.pc, access.next(), bytes) else { break };
             let region = run.memory.region(index);
-            let chunk_start = first / CHUNK * CHUNK;
-            let number = (first / CHUNK - region.base / CHUNK) as usize;
-            let end = (chunk_start + CHUNK).min(region.base + region.bytes);
-            let start = chunk_start.max(region.base);
-            let GlobalShadow { regions, epochs, cells, words, readers, disturbed, .. } =
-                &mut *shadow;
-            let chunk = chunk(&mut regions[index], run.granule, region, number);
-            if writes && !chunk.is_written {
-                if let Some(undo) = &run.undo {
-                    // Mapped memory belongs to others, too: it must not be written back.
-                    *disturbed |= region.is_mapped();
-                    // SAFETY: this is where each worker comes before it writes, since accesses are checked before they are done.
-                    unsafe { undo.save(run.memory, index, number) };
-                }
-                chunk.is_written = true;
+            let place = Region { index, base: region.base, bytes: region.bytes };
+            let parts = &mut self.observers.parts[request.pc];
+            shadow.access(&run.model, &mut warp.order, &mut access, place, parts);
+            if let (Some(number), Some(undo)) = (access.first_write, &run.undo) {
+                // Mapped memory belongs to others, too: it must not be written back.
+                shadow.disturbed |= region.is_mapped();
+                // SAFETY: this is where each worker comes before it writes, since accesses are checked before they are done.
+                unsafe { undo.save(run.memory, index, number) };
             }
-            let mut check = Check {
-                run,
-                epochs,
-                order: &mut warp.order,
-                words,
-                readers,
-                pc: request.pc,
-                kind: run.kinds[request.pc],
-                writes,
-                epoch,
-                oldest_live_epoch: 0,
-                reaches: run.kinds[request.pc].semantics.strong == Some(Scope::Device),
-                shift,
-                races: Vec::new(),
-                breaks: false,
-                is_shared: false,
-                read_only,
-                stale: None,
-                unwritten: None,
-                pending: None,
-            };
-            let at = ((first - chunk_start) >> shift) as usize;
-            // A row that reaches into the next chunk goes lane by lane, in both.
-            if let Some(bytes) = row
-                && rest == u32::MAX
-                && first + bytes <= end
-                && at.is_multiple_of(LINE)
-            {
-                check.rows(request, &mut chunk.lines, cells, chunk_start);
-                rest = 0;
-            } else {
-                let mut here = 0;
-                if rest == request.mask && inside(request, start, end - start - 1).0 {
-                    here = rest;
-                } else {
-                    for lane in lanes(rest) {
-                        if request.all[lane].wrapping_sub(start) < end - start {
-                            here |= 1 << lane;
-                        }
-                    }
-                }
-                rest &= !here;
-                let part = request.part(here);
-                let parts = &mut self.observers.parts[request.pc];
-                check.scattered(part, &mut chunk.lines, cells, chunk_start, parts);
-            }
-            let (breaks, stale) = (check.breaks, check.stale);
-            races.append(&mut check.races);
-            if breaks && !words.is_empty() {
-                lanes(request.mask).for_each(|lane| words.forget(request.all[lane]));
-            }
-            if let Some((lane, address)) = stale {
+            if let Some((lane, address)) = access.stale {
                 self.report_read_only((block, warp.index, request.pc, lane, address));
             }
         }
-        for race in races {
+        for race in access.races {
             if shadow.parallel && race.epoch.block != warp.order.block {
                 shadow.disturbed = true;
                 continue;
@@ -179,6 +88,11 @@ impl Worker<'_> {
                 && store.is_some_and(|access| self.stores_again(warp, request, access, race, None));
             self.report_race(block, warp, request.pc, race, same, false);
         }
+        if run.model.kinds[request.pc].is_strong() {
+            let live = warp.live;
+            shadow.synchronize(&run.model, &mut warp.order, live, request, writes);
+        }
+        self.observers.global = Some(shadow);
     }
 
     /// The global side of a bulk copy: a read by the lane that asks for it, or a write that lands later.

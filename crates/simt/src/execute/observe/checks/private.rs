@@ -1,15 +1,15 @@
 //! The definedness of a lane's registers and local memory.
 
 use crate::execute::issue::block::Block;
-use crate::execute::issue::lanes::lanes;
 use crate::execute::issue::run::Run;
 use crate::execute::issue::warp::Warp;
 use crate::execute::issue::worker::Worker;
-use crate::execute::memory::request::Request;
 use crate::findings::{Finding, Hazard};
 use crate::operation::{Base, Operation, Register};
 use crate::registers::LANES;
 use crate::uninitialized::{defined_at_start, number};
+use races::Request;
+use races::lanes;
 
 impl Run<'_> {
     /// Rows in doubt are undefined when a warp starts, except those that have a value.

@@ -1,12 +1,11 @@
 //! The lines that the lanes of an access reach, one after the other.
 
-use super::check::Check;
-use super::event::Event;
-use super::lines::{Cells, FULL, LINE, Line};
-use super::shadow_footprint::ShadowFootprint;
-use crate::execute::issue::lanes::lanes;
-use crate::execute::memory::request::Request;
-use crate::registers::LANES;
+use crate::check::Check;
+use crate::event::Event;
+use crate::lines::{Cells, FULL, LINE, Line};
+use crate::request::{Request, lanes};
+use crate::shadow_footprint::ShadowFootprint;
+use counters::LANES;
 
 impl Check<'_> {
     /// A row that all lanes of the warp access side by side, from the beginning of a line on.

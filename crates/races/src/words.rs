@@ -1,10 +1,10 @@
 //! Words through which threads hand on what they know: what a release leaves at an address, and
 //! what a strong read of it finds.
 
-use super::thread_clocks::ThreadClocks;
-use super::vector_clock::VectorClock;
-use crate::execute::issue::run::Run;
-use crate::operation::Scope;
+use crate::model::{LaunchModel, Scope};
+use crate::request::{Request, lanes};
+use crate::thread_clocks::ThreadClocks;
+use crate::vector_clock::VectorClock;
 use std::collections::HashMap;
 
 /// The last strong write of a word, and what it and the updates before it handed on.
@@ -36,11 +36,11 @@ fn add<K: PartialEq>(list: &mut Vec<(K, VectorClock)>, key: K, known: &VectorClo
 
 /// The words of one address space.
 #[derive(Debug, Default)]
-pub(crate) struct Words(HashMap<u64, Released>);
+pub struct Words(HashMap<u64, Released>);
 
 /// A strong access of one lane to one element.
 #[derive(Clone, Copy)]
-pub(crate) struct Strong {
+pub struct Strong {
     pub address: u64,
     pub lane: usize,
     pub live: u32,
@@ -54,19 +54,6 @@ pub(crate) struct Strong {
     pub updates: bool,
 }
 
-/// Returns whether a scope around a thread of block `from` includes those of block `to`.
-pub(crate) fn includes(run: &Run<'_>, scope: Scope, from: u32, to: u32) -> bool {
-    match scope {
-        Scope::Device => true,
-        Scope::Block => from == to,
-        Scope::Cluster => {
-            from == to
-                || run.blocks_per_cluster() > 1
-                    && run.cluster_of(from as u64) == run.cluster_of(to as u64)
-        }
-    }
-}
-
 impl Words {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -78,18 +65,18 @@ impl Words {
     }
 
     /// Returns what a strong access hands on and learns.
-    pub fn access(&mut self, run: &Run<'_>, order: &mut ThreadClocks, access: Strong) {
+    pub fn access(&mut self, model: &LaunchModel, order: &mut ThreadClocks, access: Strong) {
         let Strong { address, lane, live, scope, .. } = access;
         let me = order.block;
         let hands_on = access.writes && (access.release || order.has_fenced());
         let Some(released) = self.0.get_mut(&address) else {
             if hands_on {
-                self.write(run, order, access, None);
+                self.write(model, order, access, None);
             }
             return;
         };
-        let seen = includes(run, scope, me, released.block)
-            && includes(run, released.scope, released.block, me);
+        let seen = model.grid.includes(scope, me, released.block)
+            && model.grid.includes(released.scope, released.block, me);
         if access.reads && seen {
             let mut by_scope =
                 [VectorClock::default(), VectorClock::default(), VectorClock::default()];
@@ -97,7 +84,7 @@ impl Words {
                 by_scope[0] = known.clone();
             }
             if scope >= Scope::Cluster && !released.clusters.is_empty() {
-                let cluster = run.cluster_of(me as u64);
+                let cluster = model.grid.cluster_of(me as u64);
                 let found = released.clusters.iter().find(|(c, _)| *c == cluster);
                 by_scope[1] = found.map(|(_, known)| known.clone()).unwrap_or_default();
             }
@@ -130,13 +117,13 @@ impl Words {
         let goes_on = if access.updates { seen } else { same };
         let before = self.0.remove(&address);
         if goes_on || hands_on {
-            self.write(run, order, access, before.filter(|_| goes_on));
+            self.write(model, order, access, before.filter(|_| goes_on));
         }
     }
 
     fn write(
         &mut self,
-        run: &Run<'_>,
+        model: &LaunchModel,
         order: &ThreadClocks,
         access: Strong,
         before: Option<Released>,
@@ -149,10 +136,10 @@ impl Words {
         released.scope = scope;
         let mut hand_on = |scope: Scope, known: &VectorClock| {
             // A later reader may use a narrower scope than the writer did.
-            if scope < Scope::Device || run.narrow_scopes {
+            if scope < Scope::Device || model.narrow_scopes {
                 add(&mut released.blocks, order.block, known);
                 if scope >= Scope::Cluster {
-                    let cluster = run.cluster_of(u64::from(order.block));
+                    let cluster = model.grid.cluster_of(u64::from(order.block));
                     add(&mut released.clusters, cluster, known);
                 }
             }
@@ -171,5 +158,46 @@ impl Words {
             released.sequential.join(&order.sequential_of(lane));
         }
         self.0.insert(access.address, released);
+    }
+}
+
+/// Returns what strong accesses hand on and learn, lane after lane.
+pub(crate) fn strong(
+    model: &LaunchModel,
+    order: &mut ThreadClocks,
+    words: &mut Words,
+    live: u32,
+    request: Request<'_>,
+    writes: bool,
+) {
+    let kind = model.kinds[request.pc];
+    let Some(scope) = kind.semantics.strong else { return };
+    let semantics = kind.semantics;
+    let hands_on = writes && (semantics.release || order.has_fenced());
+    if !hands_on && words.is_empty() {
+        return;
+    }
+    let elements = (request.bytes / u32::from(kind.bytes.max(1))).max(1);
+    for lane in lanes(request.mask) {
+        for element in 0..elements {
+            let access = Strong {
+                address: request.all[lane] + u64::from(element * u32::from(kind.bytes)),
+                lane,
+                live,
+                scope,
+                acquire: semantics.acquire,
+                release: semantics.release,
+                reads: !writes || kind.observes,
+                writes,
+                updates: kind.updates,
+            };
+            words.access(model, order, access);
+        }
+    }
+    if request.mask == live {
+        order.compact(live);
+    }
+    if semantics.release {
+        order.tick();
     }
 }

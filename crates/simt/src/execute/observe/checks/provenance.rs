@@ -2,15 +2,14 @@
 //! is found, although the bytes there belong to the block.
 
 use crate::execute::issue::block::Block;
-use crate::execute::issue::lanes::lanes;
 use crate::execute::issue::warp::Warp;
 use crate::execute::issue::worker::Worker;
-use crate::execute::memory::bounds::inside;
-use crate::execute::memory::request::Request;
 use crate::findings::{Finding, Hazard};
 use crate::operation::{Base, Operation, Register, Space};
 use crate::program::{Constant, Program};
 use crate::uninitialized::number;
+use races::Request;
+use races::lanes;
 
 /// The sources that an address may be formed from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +101,7 @@ impl Worker<'_> {
         let Some(Some((start, end))) = self.run.arrays.get(request.pc).copied() else { return };
         let (start, end) = (u64::from(start), u64::from(end));
         let room = (end - start).wrapping_sub(u64::from(request.bytes));
-        if inside(request, start, room).0 {
+        if request.inside(start, room).0 {
             return;
         }
         let leaves = |lane: &usize| request.all[*lane].wrapping_sub(start) > room;
@@ -129,7 +128,7 @@ impl Worker<'_> {
                 place: run.place(index, w, 1 << lane, pc),
                 other: None,
                 address: Some(address),
-fix: None,
+                fix: None,
                 message: format!(
                     "shared address {address:#x} was formed from `{name}`, which has {bytes} bytes, but is not in it; {}",
                     run.describe_shared(address)

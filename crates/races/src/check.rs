@@ -1,27 +1,31 @@
 //! One access of a warp compared with those before it, and remembered.
 
-use super::event::{Epoch, Event, Kind};
-use super::lines::{Cell, Cells, FULL, LINE, Line};
-use super::readers::Readers;
-use super::sync::{Words, includes};
-use super::thread_clocks::{Observed, ThreadClocks};
-use crate::execute::issue::lanes::lanes;
-use crate::execute::issue::run::Run;
+use crate::event::{Epoch, Event};
+use crate::lines::{Cell, Cells, FULL, LINE, Line};
+use crate::model::{Kind, LaunchModel};
+use crate::readers::Readers;
+use crate::request::lanes;
+use crate::thread_clocks::{Observed, ThreadClocks};
+use crate::words::Words;
 
 /// Two accesses that nothing orders.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Race {
+pub struct Race {
+    /// The earlier access.
     pub before: Event,
+    /// The warp and the time of the earlier access.
     pub epoch: Epoch,
+    /// The lane of the later access.
     pub lane: usize,
+    /// The address of the first granule that both reach.
     pub address: u64,
     /// Both are stores, so that equal values do no harm.
     pub both_store: bool,
 }
 
 /// The earlier accesses that an access is compared with, and its own.
-pub(crate) struct Check<'a> {
-    pub run: &'a Run<'a>,
+pub struct Check<'a> {
+    pub model: &'a LaunchModel,
     pub epochs: &'a [Epoch],
     pub order: &'a mut ThreadClocks,
     pub words: &'a mut Words,
@@ -54,7 +58,7 @@ pub(crate) struct Check<'a> {
 
 impl Check<'_> {
     fn kind_of(&self, event: Event) -> Kind {
-        self.run.kinds.get(event.pc()).copied().unwrap_or_default()
+        self.model.kinds.get(event.pc()).copied().unwrap_or_default()
     }
 
     fn is_strong(&self, event: Event) -> bool {
@@ -86,7 +90,7 @@ impl Check<'_> {
     /// Lanes access some granules of a line, which begins at an address. Each granule has a lane of its own, or `many`
     /// lanes read all of them.
     #[inline(always)]
-    pub(super) fn line(
+    pub fn line(
         &mut self,
         line: &mut Line,
         cells: &mut Cells,
@@ -127,7 +131,7 @@ impl Check<'_> {
 
     /// Compares a write with the reads of its granules that its cells do not have.
     #[inline(never)]
-    pub(super) fn compare_readers(&mut self, (mask, now): (u8, Event), line: u64) {
+    pub fn compare_readers(&mut self, (mask, now): (u8, Event), line: u64) {
         for index in 0.. {
             let Some((granules, read)) = self.readers.of(line).get(index).copied() else { break };
             for granule in (0..LINE).filter(|granule| (granules & mask) >> granule & 1 != 0) {
@@ -157,7 +161,7 @@ impl Check<'_> {
 
     /// Returns what was written, and what a copy is about to write.
     #[inline(always)]
-    pub(super) fn mark(&mut self, line: &mut Line, (mask, now): (u8, Event), address: u64) {
+    pub fn mark(&mut self, line: &mut Line, (mask, now): (u8, Event), address: u64) {
         let needs = !self.writes || self.kind.updates;
         if line.pending & mask != 0 || (needs && line.written & mask != mask) {
             let missing = if line.pending & mask != 0 { line.pending } else { !line.written };
@@ -237,7 +241,7 @@ impl Check<'_> {
             let last = if self.is_settled(last, now) { Event::default() } else { last };
             line.set_whole(write, [now, last]);
         } else {
-            if self.run.orders_some && !self.is_settled(last, now) {
+            if self.model.orders_some && !self.is_settled(last, now) {
                 self.readers.keep(address, line.mask, last, self.epochs, self.oldest_live_epoch);
             }
             line.set_whole(write, [first, now]);
@@ -270,7 +274,7 @@ impl Check<'_> {
 
     /// Returns whether an access was of the same instruction, which is an atomic that reaches everybody.
     #[inline(always)]
-    pub(super) fn is_same_update(&mut self, before: Event) -> bool {
+    pub fn is_same_update(&mut self, before: Event) -> bool {
         if !self.reaches || !self.kind.updates || before.pc() != self.pc || before.is_none() {
             return false;
         }
@@ -288,8 +292,8 @@ impl Check<'_> {
         let me = self.order.block;
         if let (Some(mine), Some(theirs)) = (self.kind.semantics.strong, kind.semantics.strong)
             && self.kind.bytes == kind.bytes
-            && includes(self.run, mine, me, epoch.block)
-            && includes(self.run, theirs, epoch.block, me)
+            && self.model.grid.includes(mine, me, epoch.block)
+            && self.model.grid.includes(theirs, epoch.block, me)
         {
             self.note(before, epoch, wrote);
             return;
@@ -349,7 +353,7 @@ impl Check<'_> {
         }
         for read in &mut cell.reads {
             let keep = !read.is_none()
-                && !self.run.kinds.get(read.pc()).is_some_and(|kind| kind.is_strong());
+                && !self.model.kinds.get(read.pc()).is_some_and(|kind| kind.is_strong());
             if !keep {
                 *read = Event::default();
             }
@@ -375,7 +379,7 @@ impl Check<'_> {
             cell.reads[1] = if last.epoch() == now.epoch() && last.pc() == now.pc() {
                 last.of_many()
             } else {
-                if self.run.orders_some && !self.is_before(last, lane) {
+                if self.model.orders_some && !self.is_before(last, lane) {
                     self.readers.keep(
                         line,
                         1 << granule,

@@ -12,11 +12,11 @@ use std::sync::Arc;
 const FAN_BITS: u32 = 4;
 const FAN: usize = 1 << FAN_BITS;
 /// Warps of a block at most. Higher numbers stand for asynchronous copies, which no barrier awaits.
-pub(crate) const WARPS: u8 = 32;
+pub const WARPS: u8 = 32;
 
 /// One lane, or what is done in the name of no lane, of one warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Thread {
+pub struct Thread {
     pub block: u32,
     pub warp: u8,
     pub lane: u8,
@@ -32,7 +32,7 @@ struct WarpTimes {
 
 /// Times of one block: that of all warps, and later ones of single warps, by warp.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct BlockTimes {
+pub struct BlockTimes {
     all: u32,
     warps: Vec<WarpTimes>,
 }
@@ -123,7 +123,7 @@ enum Node {
 
 /// See the module.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct VectorClock {
+pub struct VectorClock {
     root: Option<Arc<Node>>,
     /// Levels of inner nodes.
     height: u32,
@@ -144,6 +144,7 @@ impl VectorClock {
         VectorClock { root: Some(node), height }
     }
 
+    /// Returns whether nothing is known.
     pub fn is_empty(&self) -> bool {
         self.root.is_none()
     }

@@ -1,4 +1,11 @@
-//! Hazard checks: what is remembered about every register and byte, and what is concluded.
+//! Data races of GPU threads, by happens-before under the PTX memory model.
+//!
+//! The crate knows no PTX, no registers, no decoder and no driver. An access comes as plain data: the warp's clocks
+//! ([`ThreadClocks`]), the instruction's [`Kind`], and the addresses of its lanes ([`Request`]). The two shadows compare
+//! it with the accesses before ([`SharedShadow`], [`GlobalShadow`]) and return each [`Race`]. What orders threads is told
+//! to the clocks: barriers, fences, releases and acquires.
+//! The executor keeps what needs its registers or its memory: undefined bytes, stores of equal values, the array that an
+//! address was formed from, and the words of a message.
 //!
 //! # Races
 //!
@@ -44,8 +51,9 @@
 //! because nothing orders a lane's load after the other lane's store.
 //!
 //! **Where the check is milder than the letter**:
-//! - Plain stores of equal values by several threads are a note ([`Hazard::SameValue`]).
-//! - The plain load with which a compare-and-swap loop starts counts as strong (`event.rs`).
+//! - Plain stores of equal values by several threads are no race to the executor, which compares them ([`Race::both_store`]).
+//! - The plain load with which a compare-and-swap loop starts counts as strong, because the executor says so in its
+//!   [`Kind`].
 //! - A volatile load of what came before a `membar` or `fence.sc`, whose thread's ticket was read, is
 //!   no race although the reader does not fence: NVIDIA's guide has its last block read so.
 //!
@@ -57,30 +65,46 @@
 //!
 //! A clock for every thread would not do for millions of threads. What a thread comes after is one
 //! time of its block, one of its warp, and, only where threads have told each other more, a tree by
-//! block, warp and lane (`known.rs`, `order.rs`). An access is remembered as the number of an epoch,
+//! block, warp and lane (`vector_clock.rs`, `thread_clocks.rs`). An access is remembered as the number of an epoch,
 //! which is a warp at a time, with instruction and lane: 8 bytes. The shadow of memory has one cell
 //! for a whole sector as long as it is accessed in rows (`lines.rs`). Which lines an access reaches is
-//! found once per pattern of an instruction's addresses (`parts.rs`). Only words that strong writes
-//! hand something on through have more (`sync.rs`).
+//! found once per pattern of an instruction's addresses (`shadow_footprint.rs`). Only words that strong writes
+//! hand something on through have more (`words.rs`).
 //!
-//! [`Hazard::SameValue`]: crate::Hazard::SameValue
+//! # Sources
+//!
+//! - L. Lamport, "Time, Clocks, and the Ordering of Events in a Distributed System", CACM 1978: happens-before.
+//! - C. Flanagan and S. N. Freund, "FastTrack: Efficient and Precise Dynamic Race Detection", PLDI 2009: an access is
+//!   remembered by its epoch, and a vector clock is only compared where one epoch does not tell.
+//! - D. Lustig, S. Sahasrabuddhe and O. Giroux, "A Formal Analysis of the NVIDIA PTX Memory Consistency Model", ASPLOS
+//!   2019, and the PTX ISA, "Memory Consistency Model".
 
-mod blocks;
+mod barrier;
 mod check;
-mod conflicts;
-pub(crate) mod event;
-mod explain;
-pub(crate) mod footprint;
-pub(crate) mod global;
+mod event;
+mod footprint;
+mod global;
 mod lines;
-mod private;
-pub(crate) mod provenance;
-mod races;
+mod missing;
+mod model;
 mod reach;
-pub(crate) mod readers;
-pub(crate) mod shadow_footprint;
-pub(crate) mod shared;
-mod sync;
-pub(crate) mod thread_clocks;
-pub(crate) mod undo;
+mod readers;
+mod request;
+mod shadow_footprint;
+mod shared;
+mod thread_clocks;
 mod vector_clock;
+mod words;
+
+pub use barrier::BarrierWarp;
+pub use check::Race;
+pub use event::{Epoch, Event};
+pub use footprint::{Footprint, Synchronization};
+pub use global::{CHUNK, GlobalAccess, GlobalShadow, Region, footprint};
+pub use missing::MissingOrder;
+pub use model::{Grid, Kind, LaunchModel, Scope, Semantics};
+pub use request::{Lanes, Layout, Request, Shape, is_ascending, lanes};
+pub use shadow_footprint::ShadowFootprint;
+pub use shared::{SharedShadow, Shown};
+pub use thread_clocks::{Arrival, ThreadClocks};
+pub use vector_clock::{VectorClock, WARPS};

@@ -1,13 +1,13 @@
 //! Which lines of the shadow an access reaches, and which of its lanes reach each.
 
-use super::event::Event;
-use super::lines::{FULL, LINE};
-use crate::execute::memory::request::Request;
-use crate::registers::LANES;
+use crate::event::Event;
+use crate::lines::{FULL, LINE};
+use crate::request::Request;
+use counters::LANES;
 
 /// Lanes that reach one line side by side, at one distance or at one address.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct LineAccess {
+pub struct LineAccess {
     /// The number of lines after that of the first active lane.
     pub line: i32,
     /// Lanes that all read the same granules; none when each granule has a lane of its own.
@@ -21,7 +21,7 @@ pub(crate) struct LineAccess {
 /// The parts of an instruction's last accesses, one for each place in a line that an access can
 /// begin at. They are those of the next one, too, when its pattern and its place are the same.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ShadowFootprint([Option<Box<Cached>>; LINE]);
+pub struct ShadowFootprint([Option<Box<Cached>>; LINE]);
 
 #[derive(Clone, Debug, Default)]
 struct Cached {

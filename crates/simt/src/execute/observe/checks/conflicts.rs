@@ -1,13 +1,13 @@
 //! Lanes of one store that write different values to one place.
 
 use crate::execute::issue::block::Block;
-use crate::execute::issue::lanes::lanes;
 use crate::execute::issue::warp::{Warp, read_row};
 use crate::execute::issue::worker::Worker;
-use crate::execute::memory::request::Request;
 use crate::findings::{Finding, Hazard};
 use crate::operation::Access;
 use crate::registers::LANES;
+use races::Request;
+use races::lanes;
 
 impl Worker<'_> {
     /// Several lanes of one store that write different values to one place.

@@ -1,0 +1,353 @@
+//! The shadow of global memory: who reached which bytes.
+
+use crate::check::{Check, Race};
+use crate::event::Epoch;
+use crate::footprint::{Accessed, Footprint, Strength};
+use crate::lines::{Cell, Cells, LINE, Line};
+use crate::model::{Kind, LaunchModel, Scope, Semantics};
+use crate::readers::Readers;
+use crate::request::{Request, lanes};
+use crate::shadow_footprint::ShadowFootprint;
+use crate::thread_clocks::ThreadClocks;
+use crate::words::{Words, strong};
+use std::sync::Mutex;
+
+/// Bytes of device memory that one chunk of the shadow stands for.
+pub const CHUNK: u64 = 1 << 16;
+
+/// The accesses of one worker's blocks to the granules of a chunk.
+struct Chunk {
+    lines: Vec<Line>,
+    is_written: bool,
+}
+
+/// The memory of chunks that launches no longer need, for the next ones: getting it from the operating system anew takes
+/// longer than clearing it.
+static SPARE: Mutex<Vec<Vec<Line>>> = Mutex::new(Vec::new());
+/// Lines that are kept in it at most: 32 MiB.
+const SPARE_MAX: usize = (32 << 20) / size_of::<Line>();
+
+/// A range of device memory that was allocated at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Region {
+    /// Its number.
+    pub index: usize,
+    /// Its first address.
+    pub base: u64,
+    /// Its bytes.
+    pub bytes: u64,
+}
+
+/// An access of a warp to global memory, and what is found about it chunk by chunk.
+pub struct GlobalAccess<'a> {
+    /// The lanes and their addresses.
+    pub request: Request<'a>,
+    /// It writes, or reads and writes as one.
+    pub writes: bool,
+    /// It promises that nobody writes what it reads during the launch.
+    pub read_only: bool,
+    /// The lanes that were not looked at yet.
+    pub rest: u32,
+    /// The races that it has with accesses before.
+    pub races: Vec<Race>,
+    /// A lane, and the address, for which the promise of a read-only load does not hold.
+    pub stale: Option<(usize, u64)>,
+    /// The number of the last chunk, when it is about to be written for the first time.
+    pub first_write: Option<usize>,
+}
+
+impl<'a> GlobalAccess<'a> {
+    /// Makes an access of which nothing was looked at yet.
+    #[inline(always)]
+    pub fn new(request: Request<'a>, writes: bool, read_only: bool) -> GlobalAccess<'a> {
+        let (rest, races) = (request.mask, Vec::new());
+        GlobalAccess { request, writes, read_only, rest, races, stale: None, first_write: None }
+    }
+
+    /// Returns the address of the first lane that was not looked at.
+    #[inline(always)]
+    pub fn next(&self) -> u64 {
+        self.request.all[self.rest.trailing_zeros() as usize & 31]
+    }
+}
+
+/// The accesses of one worker's blocks to global memory.
+pub struct GlobalShadow {
+    regions: Vec<Vec<Option<Box<Chunk>>>>,
+    cells: Cells,
+    /// The epochs that accesses are named by.
+    epochs: Vec<Epoch>,
+    words: Words,
+    readers: Readers,
+    /// Other workers run blocks at the same time.
+    pub parallel: bool,
+    /// The order of blocks may have mattered.
+    pub disturbed: bool,
+}
+
+impl Drop for GlobalShadow {
+    fn drop(&mut self) {
+        let Ok(mut spare) = SPARE.lock() else { return };
+        let mut kept: usize = spare.iter().map(Vec::capacity).sum();
+        for chunk in self.regions.drain(..).flatten().flatten() {
+            kept += chunk.lines.capacity();
+            if kept > SPARE_MAX {
+                return;
+            }
+            spare.push(chunk.lines);
+        }
+    }
+}
+
+impl GlobalShadow {
+    /// Makes the shadow of so many regions, to which nobody has been yet.
+    pub fn new(regions: usize, parallel: bool) -> GlobalShadow {
+        GlobalShadow {
+            regions: (0..regions).map(|_| Vec::new()).collect(),
+            cells: Cells::default(),
+            epochs: Vec::new(),
+            words: Words::default(),
+            readers: Readers::default(),
+            parallel,
+            disturbed: false,
+        }
+    }
+
+    fn number_of(&mut self, epoch: Epoch) -> u32 {
+        if self.epochs.last() != Some(&epoch) {
+            self.epochs.push(epoch);
+        }
+        self.epochs.len() as u32
+    }
+
+    /// Compares and remembers the part of an access that lies in one chunk of a region, with the next of its lanes.
+    #[inline]
+    pub fn access(
+        &mut self,
+        model: &LaunchModel,
+        order: &mut ThreadClocks,
+        access: &mut GlobalAccess<'_>,
+        region: Region,
+        parts: &mut ShadowFootprint,
+    ) {
+        let GlobalAccess { request, writes, read_only, rest, .. } = *access;
+        if order.global_epoch == 0 {
+            order.global_epoch = self.number_of(order.epoch());
+        }
+        let epoch = order.global_epoch;
+        let kind = model.kinds[request.pc];
+        let shift = model.granule.trailing_zeros();
+        let first = access.next();
+        let chunk_start = first / CHUNK * CHUNK;
+        let number = (first / CHUNK - region.base / CHUNK) as usize;
+        let end = (chunk_start + CHUNK).min(region.base + region.bytes);
+        let start = chunk_start.max(region.base);
+        let GlobalShadow { regions, epochs, cells, words, readers, .. } = self;
+        let chunk = chunk(&mut regions[region.index], model.granule, region.bytes, number);
+        access.first_write = (writes && !chunk.is_written).then_some(number);
+        chunk.is_written |= writes;
+        let mut check = Check {
+            model,
+            epochs,
+            order,
+            words,
+            readers,
+            pc: request.pc,
+            kind,
+            writes,
+            epoch,
+            oldest_live_epoch: 0,
+            reaches: kind.semantics.strong == Some(Scope::Device),
+            shift,
+            races: std::mem::take(&mut access.races),
+            breaks: false,
+            is_shared: false,
+            read_only,
+            stale: None,
+            unwritten: None,
+            pending: None,
+        };
+        let at = ((first - chunk_start) >> shift) as usize;
+        // A row that reaches into the next chunk goes lane by lane, in both.
+        if rest == u32::MAX
+            && let Some(bytes) = request.row_bytes()
+            && first + bytes <= end
+            && at.is_multiple_of(LINE)
+        {
+            check.rows(request, &mut chunk.lines, cells, chunk_start);
+            access.rest = 0;
+        } else {
+            let mut here = 0;
+            if rest == request.mask && request.inside(start, end - start - 1).0 {
+                here = rest;
+            } else {
+                for lane in lanes(rest) {
+                    if request.all[lane].wrapping_sub(start) < end - start {
+                        here |= 1 << lane;
+                    }
+                }
+            }
+            access.rest &= !here;
+            check.scattered(request.part(here), &mut chunk.lines, cells, chunk_start, parts);
+        }
+        let Check { races, breaks, stale, .. } = check;
+        if breaks && !words.is_empty() {
+            lanes(request.mask).for_each(|lane| words.forget(request.all[lane]));
+        }
+        (access.races, access.stale) = (races, stale);
+    }
+
+    /// Hands on and learns what a strong access does, after all of its parts were compared.
+    pub fn synchronize(
+        &mut self,
+        model: &LaunchModel,
+        order: &mut ThreadClocks,
+        live: u32,
+        request: Request<'_>,
+        writes: bool,
+    ) {
+        strong(model, order, &mut self.words, live, request, writes);
+    }
+
+    /// Returns whether blocks of one worker touched what blocks of another did.
+    pub fn disturbs(&self, other: &GlobalShadow, kinds: &[Kind]) -> bool {
+        let lines = |pair: (&Line, &Line)| {
+            let (a, b) = pair;
+            if !a.is_split && !b.is_split {
+                return a.mask & b.mask != 0 && disturbed(&a.whole(), &b.whole(), kinds);
+            }
+            (0..LINE).any(|granule| {
+                disturbed(&self.cells.get(a, granule), &other.cells.get(b, granule), kinds)
+            })
+        };
+        self.regions.iter().zip(&other.regions).any(|(mine, theirs)| {
+            mine.iter().zip(theirs).any(|pair| match pair {
+                (Some(a), Some(b)) if a.is_written || b.is_written => {
+                    a.lines.iter().zip(&b.lines).any(lines)
+                }
+                _ => false,
+            })
+        })
+    }
+
+    /// Adds what was accessed to lines of a footprint; `base` gives the first address of a region by its number.
+    ///
+    /// A cell forgets accesses only for others that race with at least as much: reads for the write after them.
+    fn accessed(
+        &self,
+        model: &LaunchModel,
+        base: &impl Fn(usize) -> u64,
+        lines: &mut Vec<(u64, Accessed)>,
+    ) {
+        let shift = model.granule.trailing_zeros();
+        let mut add_cell = |line: u64, granule: usize, cell: &Cell| {
+            let at = line + ((granule as u64) << shift);
+            let bits = ((1 << model.granule) - 1) << (at % FOOTPRINT_LINE);
+            add(lines, at / FOOTPRINT_LINE, accessed(&model.kinds, cell, bits));
+        };
+        for (index, chunks) in self.regions.iter().enumerate() {
+            for (number, chunk) in chunks.iter().enumerate() {
+                let Some(chunk) = chunk else { continue };
+                let start = (base(index) / CHUNK + number as u64) * CHUNK;
+                for (number, line) in chunk.lines.iter().enumerate().filter(|(_, l)| l.latest != 0)
+                {
+                    let address = start + (((number * LINE) as u64) << shift);
+                    for granule in 0..LINE {
+                        add_cell(address, granule, &self.cells.get(line, granule));
+                    }
+                }
+            }
+        }
+        for (address, granules, read) in self.readers.all() {
+            for granule in (0..LINE).filter(|granule| granules >> granule & 1 != 0) {
+                add_cell(address, granule, &Cell { reads: [read, read], ..Cell::default() });
+            }
+        }
+    }
+}
+
+/// Bytes that a line of a footprint stands for.
+const FOOTPRINT_LINE: u64 = 64;
+
+/// Returns the footprint of a launch from what its workers remember; `base` gives the first address of a region by its
+/// number.
+pub fn footprint<'s>(
+    model: &LaunchModel,
+    base: impl Fn(usize) -> u64,
+    shadows: impl Iterator<Item = &'s GlobalShadow>,
+) -> Footprint {
+    let mut lines = Vec::new();
+    for shadow in shadows {
+        shadow.accessed(model, &base, &mut lines);
+    }
+    Footprint::new(lines, model.synchronization)
+}
+
+fn add(lines: &mut Vec<(u64, Accessed)>, line: u64, accessed: Accessed) {
+    if accessed == Accessed::default() {
+        return;
+    }
+    match lines.last_mut() {
+        Some((last, sum)) if *last == line => sum.join(accessed),
+        _ => lines.push((line, accessed)),
+    }
+}
+
+/// The accesses of a cell, which stands for the bytes of `bits`.
+fn accessed(kinds: &[Kind], cell: &Cell, bits: u64) -> Accessed {
+    let mut accessed = Accessed::default();
+    if cell.is_none() {
+        return accessed;
+    }
+    let strength = |pc: usize| match kinds.get(pc).map(|kind| kind.semantics) {
+        Some(Semantics { strong: Some(Scope::Device), system: true, .. }) => Strength::System,
+        Some(Semantics { strong: Some(Scope::Device), .. }) => Strength::Device,
+        _ => Strength::Weak,
+    };
+    for write in [cell.write, cell.earlier].into_iter().filter(|event| !event.is_none()) {
+        accessed.writes[strength(write.pc()) as usize] |= bits;
+    }
+    for read in cell.reads.into_iter().filter(|event| !event.is_none()) {
+        accessed.reads[strength(read.pc()) as usize] |= bits;
+    }
+    accessed
+}
+
+/// Returns whether cells of two workers, whose blocks differ, show that the order mattered.
+fn disturbed(a: &Cell, b: &Cell, kinds: &[Kind]) -> bool {
+    let wrote = |cell: &Cell| !cell.write.is_none() || !cell.earlier.is_none();
+    let touched = |cell: &Cell| !cell.is_none();
+    if !(wrote(a) && touched(b) || wrote(b) && touched(a)) {
+        return false;
+    }
+    let size = kinds.get(a.write.pc()).map(|kind| kind.bytes);
+    let only_updates = |cell: &Cell| {
+        [cell.write, cell.earlier, cell.reads[0], cell.reads[1]].iter().all(|event| {
+            event.is_none()
+                || kinds.get(event.pc()).is_some_and(|kind| {
+                    kind.updates
+                        && kind.semantics.strong == Some(Scope::Device)
+                        && Some(kind.bytes) == size
+                })
+        })
+    };
+    !(only_updates(a) && only_updates(b))
+}
+
+/// The chunk of a region with a number, made when it is first touched.
+fn chunk(
+    chunks: &mut Vec<Option<Box<Chunk>>>,
+    granule: u32,
+    region_bytes: u64,
+    number: usize,
+) -> &mut Chunk {
+    if chunks.is_empty() {
+        chunks.resize_with((region_bytes / CHUNK) as usize + 2, || None);
+    }
+    chunks[number].get_or_insert_with(|| {
+        let mut lines = SPARE.lock().ok().and_then(|mut spare| spare.pop()).unwrap_or_default();
+        lines.clear();
+        lines.resize((CHUNK / granule as u64) as usize / LINE, Line::default());
+        Box::new(Chunk { lines, is_written: false })
+    })
+}

@@ -1,0 +1,148 @@
+//! The message of a race: both accesses, the order that is missing, and what would give it.
+
+use crate::execute::issue::block::Block;
+use crate::execute::issue::run::Run;
+use crate::execute::issue::warp::Warp;
+use crate::execute::issue::worker::Worker;
+use crate::findings::{Finding, Hazard};
+use crate::operation::Operation;
+use races::{MissingOrder, Race, WARPS};
+
+impl Worker<'_> {
+    /// Records a race, or that several threads store the same.
+    #[cold]
+    pub fn report_race(
+        &mut self,
+        block: &Block,
+        warp: &Warp,
+        pc: usize,
+        race: Race,
+        same_value: bool,
+        is_shared: bool,
+    ) {
+        let Race { before, epoch, lane, address, .. } = race;
+        let in_warp = epoch.block == warp.order.block && epoch.warp == warp.order.warp;
+        let hazard = match (same_value, is_shared, in_warp) {
+            (true, ..) => Hazard::SameValue,
+            (_, true, true) => Hazard::SharedRaceInWarp,
+            (_, true, false) => Hazard::SharedRace,
+            (_, false, true) => Hazard::GlobalRaceInWarp,
+            (_, false, false) => Hazard::GlobalRace,
+        };
+        let (index, order) = (block.index, &warp.order);
+        let w = warp.index;
+        self.observers.find(hazard, pc, |run| {
+            let where_ = if is_shared {
+                format!("shared address {address:#x}; {}", run.describe_shared(address))
+            } else {
+                format!("{address:#x}; {}", run.memory.describe(address))
+            };
+            let (missing, fix) = if same_value {
+                ("both store the same value, so the result is the same in every order".into(), None)
+            } else {
+                let missing = order.missing_order(&run.model, pc, &race);
+                let (missing, fix) = described(run, missing, pc, before.pc());
+                (missing, Some(fix))
+            };
+            let message = format!("conflicting accesses to {where_}; {missing}");
+            let other_warp = if epoch.warp < WARPS { epoch.warp.into() } else { w };
+            let other_block = run.model.grid.block_index(u64::from(epoch.block));
+            Finding {
+                hazard,
+                place: run.place(index, w, 1 << lane, pc),
+                other: Some(run.place(other_block, other_warp, 1 << before.lane(), before.pc())),
+                address: Some(address),
+                fix,
+                message,
+            }
+        });
+    }
+}
+
+/// The order that is missing, and what would give it.
+fn described(run: &Run<'_>, missing: MissingOrder, pc: usize, other: usize) -> (String, String) {
+    let text = |pc: usize| {
+        let detail = &run.program.details[pc];
+        let text = &run.program.texts[detail.text as usize];
+        format!("`{text}` at PTX line {}", detail.position.line)
+    };
+    let is_atomic =
+        |pc: usize| matches!(run.program.instructions[pc].operation, Operation::Atomic(_));
+    let plain = |missing: &str, fix: &str| (missing.to_owned(), fix.to_owned());
+    match missing {
+        MissingOrder::CopyWait => plain(
+            "this thread has not waited for the bulk copy",
+            "wait at its mbarrier or for its group, and put a barrier between the thread that waits and those that do not",
+        ),
+        MissingOrder::OneSize { bytes, other } => (
+            format!("both are strong, but one reaches {other} bytes and the other {bytes}"),
+            "use one size for both".into(),
+        ),
+        MissingOrder::Scope { pc, is, needs } => (
+            format!("the {} scope of {} does not reach the other thread", is.name(), text(pc)),
+            format!("use {} there", needs.name()),
+        ),
+        MissingOrder::Acquire { read, needs } => (
+            format!(
+                "{} read the word that was released after the other access, but does not acquire",
+                text(read)
+            ),
+            format!("make it an .acquire of {} scope, or put such a fence after it", needs.name()),
+        ),
+        MissingOrder::Release { read, write, needs } => (
+            format!(
+                "{} read what {} wrote, which releases nothing that came before it",
+                text(read),
+                text(write)
+            ),
+            format!(
+                "make the write a .release of {} scope, or put such a fence before it",
+                needs.name()
+            ),
+        ),
+        MissingOrder::Inclusion { read, write, needs } => (
+            format!(
+                "{} read what {} wrote, but the release there does not include the other access",
+                text(read),
+                text(write)
+            ),
+            format!(
+                "let a barrier come before the release and after the acquire, both of {} scope",
+                needs.name()
+            ),
+        ),
+        MissingOrder::WarpBarrier => plain(
+            "only a warp barrier orders the lanes of a warp, and none lies between the two accesses",
+            if is_update(run, pc, other) {
+                "make the load, the change and the store one atomic operation: no barrier keeps an update from being lost"
+            } else {
+                "put bar.warp.sync (__syncwarp) between the two accesses, or a barrier of the block if other warps use these bytes, too"
+            },
+        ),
+        MissingOrder::BlockBarrier => plain(
+            "no barrier lies between them",
+            "put bar.sync (__syncthreads) between the two accesses",
+        ),
+        MissingOrder::Blocks if is_atomic(pc) || is_atomic(other) => plain(
+            "one of them is not atomic, and nothing orders the two blocks",
+            "make both atomic, or hand on by a release that the other acquires",
+        ),
+        MissingOrder::Blocks => plain(
+            "nothing orders the two blocks",
+            "let each block own its bytes, use atomics, split the work into two launches, or hand on by a release (st.release, \
+             or a fence before a strong store) that the other acquires",
+        ),
+    }
+}
+
+/// Returns whether one access loads from where the other stores to, by one register: many threads update one word there.
+fn is_update(run: &Run<'_>, pc: usize, other: usize) -> bool {
+    let operation = |pc: usize| &run.program.instructions[pc].operation;
+    match (operation(pc), operation(other)) {
+        (Operation::Load(load), Operation::Store(store))
+        | (Operation::Store(store), Operation::Load(load)) => {
+            load.base == store.base && load.offset == store.offset
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,10 @@
+//! Checks of a launch: undefined bytes, races, and what is said about them. `races` decides what a race is.
+
+mod conflicts;
+mod explain;
+mod global;
+mod private;
+pub(crate) mod provenance;
+pub(crate) mod semantics;
+mod shared;
+pub(crate) mod undo;
