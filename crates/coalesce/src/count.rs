@@ -47,6 +47,10 @@ pub fn count(gpu: &Gpu, pattern: &'static Pattern) -> Result<Vec<(&'static Varia
     let Some(device) = gpu.virtual_device() else {
         bail!("a GPU counts nothing: count on the virtual device");
     };
+    // What has no kernels needs no inputs, which may be hundreds of mebibytes.
+    if pattern.variants.iter().all(|variant| pattern.kernel_name(variant).is_none()) {
+        return Ok(Vec::new());
+    }
     let size = Size::new(pattern.count_size);
     let case = case(pattern, &size, 1);
     let arrays = pattern.arrays(gpu, &case)?;
@@ -79,6 +83,20 @@ pub fn count(gpu: &Gpu, pattern: &'static Pattern) -> Result<Vec<(&'static Varia
 pub fn count_all(
     catalogue: &Catalogue,
     patterns: impl IntoIterator<Item = &'static Pattern>,
+    on_pattern: impl FnMut(&Pattern),
+) -> Result<Counts> {
+    count_for(catalogue, patterns, |_, _| true, on_pattern)
+}
+
+/// As [`count_all`], with timelines of those variants alone of which `records` says so: work of the host is executed at
+/// sizes that take most of the time.
+///
+/// # Errors
+/// As for [`count`].
+pub fn count_for(
+    catalogue: &Catalogue,
+    patterns: impl IntoIterator<Item = &'static Pattern>,
+    records: impl Fn(&Pattern, &Variant) -> bool,
     mut on_pattern: impl FnMut(&Pattern),
 ) -> Result<Counts> {
     let gpu = open(catalogue)?;
@@ -96,7 +114,11 @@ pub fn count_all(
     let mut counted = Vec::new();
     for (pattern, size, mut variants) in kernels {
         let host = pattern.variants.iter().filter(|variant| variant.is_host_work());
-        let mut ran = timeline::record(&gpu, pattern, host.clone(), &size)?;
+        let wanted: Vec<_> = host.clone().filter(|variant| records(pattern, variant)).collect();
+        let mut ran = match wanted.is_empty() {
+            true => Vec::new(),
+            false => timeline::record(&gpu, pattern, wanted, &size)?,
+        };
         // What needs another device did not run here.
         variants.extend(host.map(|variant| {
             let place = ran.iter().position(|(one, ..)| one.name == variant.name);

@@ -35,6 +35,7 @@ pub mod nccl;
 pub mod pattern;
 mod peer;
 pub mod peers;
+mod progress;
 mod size;
 pub mod testing;
 pub mod timeline;

@@ -55,6 +55,11 @@ impl WorkArguments {
         self.selections.iter().map(|text| catalogue.select(text)).collect()
     }
 
+    /// Returns whether no pattern is named.
+    pub fn is_everything(&self) -> bool {
+        self.selections.is_empty()
+    }
+
     /// The values of `--size`.
     pub fn axes(&self) -> Vec<Axis> {
         self.size.iter().flat_map(|axes| axes.0.clone()).collect()

@@ -2,12 +2,15 @@
 
 use super::interrupt::{self, INTERRUPTED};
 use super::shared::{WorkArguments, WrongArgument, numbered, writable};
-use super::terminal::{alarm, progress};
+use super::terminal::{alarm, in_lines, screen};
 use crate::catalogue::{Catalogue, Selection};
 use crate::counted::Counted;
 use crate::measure::{Axis, resize};
 use crate::pattern::Size;
+use crate::progress::Progress;
 use crate::verify::{self, Digests, VerifyOutcome};
+use ::report::first_screen::{self, Verification};
+use ::report::screen::Screen;
 use ::results::write_json;
 use anyhow::Result;
 use cuda_host::{Checks, Gpu, Misuse, MisuseKind, VirtualDevice};
@@ -97,9 +100,6 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     Ok(code)
 }
 
-/// Reasons that are listed each; of more, their number is said.
-const MAX_REASONS: usize = 3;
-
 /// Verifies on one device: what came of it as JSON, and whether all is well.
 fn run_on(
     gpu: &Gpu,
@@ -112,7 +112,7 @@ fn run_on(
     // With --json, standard output holds JSON alone.
     let say = |text: String| {
         if !arguments.json {
-            println!("{text}");
+            println!("{}", in_lines(text));
         }
     };
     say(format!("device: {}", gpu.origin()));
@@ -121,7 +121,7 @@ fn run_on(
         let message = "--check works on the virtual device only: add --device virtual, or use compute-sanitizer";
         return Err(WrongArgument(message.to_owned()).into());
     }
-    let bar = progress(jobs.len());
+    let bar = Progress::new(jobs.len());
     let (mut correct, mut wrong, mut findings) = (0, 0, 0);
     let mut not_run: BTreeMap<String, usize> = BTreeMap::new();
     let mut digests = Digests::new();
@@ -138,7 +138,7 @@ fn run_on(
             if stop.load(Ordering::Relaxed) {
                 break;
             }
-            bar.set_message(format!("{}/{}", pattern.name, variant.name));
+            bar.row(&format!("{}/{}", pattern.name, variant.name));
             let name = verify::launch_name(pattern, variant, size);
             let line = |text: String| bar.suspend(|| say(format!("{name}: {text}")));
             let (outcome, written) = if digests_path.is_some() {
@@ -184,27 +184,20 @@ fn run_on(
             bar.suspend(|| say(format!("{}: {}: {mistake}", pattern.name, alarm("MISUSE"))));
             misuses.push(json!({ "pattern": pattern.name, "misuse": mistake.to_string() }));
         }
-        bar.inc(1);
+        bar.step();
     }
-    bar.finish_and_clear();
+    drop(bar);
     if let Some(path) = digests_path {
         write_json(path, &digests)?;
         say(format!("digests of {} launches written to {}", digests.len(), path.display()));
     }
-    let reasons = not_run.len();
     let not_run_count: usize = not_run.values().sum();
-    if reasons <= MAX_REASONS || arguments.verbose {
-        for (reason, count) in &not_run {
-            say(format!("not run, {count} times: {reason}"));
-        }
-        if reasons > 0 && !arguments.verbose {
-            say("(--verbose lists them)".to_owned());
-        }
-    } else {
-        say(format!("not run, {not_run_count} times for {reasons} reasons (--verbose lists them)"));
-    }
-    let hazards = if arguments.check { format!(", {findings} hazards") } else { String::new() };
-    say(format!("{correct} correct, {wrong} wrong, {not_run_count} not run{hazards}"));
+    let hazards = arguments.check.then_some(findings);
+    let is_verbose = arguments.verbose;
+    let ended = Verification { correct, wrong, not_run, hazards, is_verbose };
+    // A pipe has a line for each sentence.
+    let wide = Screen { width: usize::MAX, is_ascii: true };
+    say(first_screen::verify(&ended, &screen().unwrap_or(wide)).trim_end().to_owned());
     let report = json!({
         "device": gpu.facts()?.name,
         "seed": work.seed,
@@ -213,7 +206,7 @@ fn run_on(
         "correct": correct,
         "wrong": wrong,
         "not_run": not_run_count,
-        "hazards": arguments.check.then_some(findings),
+        "hazards": hazards,
     });
     Ok((report, wrong + findings == 0 && correct > 0))
 }

@@ -8,8 +8,10 @@ use results::{ProfiledKernel, ProgramProfile};
 const MAX_FINDINGS: usize = 3;
 const MAX_KERNELS: usize = 6;
 const MAX_ADVICE: usize = 3;
-/// So many letters of a finding or an advice are shown.
-const MAX_LETTERS: usize = 300;
+/// So many letters of a finding, its cure or an advice are shown.
+const MAX_LETTERS: usize = 200;
+/// What stands in a finding before its cure.
+const CURE: &str = "; to fix it: ";
 
 /// The columns of the table of kernels.
 const COLUMNS: [Column; 6] = [
@@ -47,7 +49,10 @@ fn findings(profile: &ProgramProfile, screen: &Screen) -> String {
     let all: Vec<String> = hazards.chain(mistakes).chain(leaks).collect();
     let mut out = String::new();
     for finding in all.iter().take(MAX_FINDINGS) {
-        out += &screen.wrap_behind("", "  ", &screen.cut(finding, MAX_LETTERS));
+        let (seen, cure) = finding.split_once(CURE).unwrap_or((finding, ""));
+        let cure = if cure.is_empty() { String::new() } else { format!("{CURE}{cure}") };
+        let [seen, cure] = [seen, &cure].map(|text| screen.cut(text, MAX_LETTERS));
+        out += &screen.wrap_behind("", "  ", &format!("{seen}{cure}"));
         out.push('\n');
     }
     out += &more(all.len(), MAX_FINDINGS, "finding");
@@ -106,7 +111,7 @@ fn advice(profile: &ProgramProfile, taught: &Taught<'_>, screen: &Screen) -> Str
         out += &screen.wrap_behind(
             &format!("{}. ", index + 1),
             "   ",
-            &screen.cut(&text, MAX_LETTERS),
+            &screen.cut(&text, 2 * MAX_LETTERS),
         );
         out.push('\n');
     }
