@@ -7,6 +7,7 @@ mod littles_law;
 mod myths;
 mod pages;
 mod ratios;
+mod screens;
 
 use crate::kernels_source::root;
 use crate::snapshots::blessing;

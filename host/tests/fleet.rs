@@ -147,16 +147,16 @@ fn boards_that_are_wrong_missing_or_damaged_come_first() {
     assert!(page.contains("rows are wrong") && page.contains("element 7 is 3"), "{page}");
 }
 
-/// The help and the page have one table.
+/// The manual and the page have one table.
 #[test]
 fn exit_codes_are_those_of_their_page() {
     let page = include_str!("../../docs/exit_codes.md");
     let rows = page.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
     let rows = rows.filter_map(|row| row.split_once(" | ")).filter(|(code, _)| *code != "code");
     let rows: Vec<String> = rows.map(|(code, meaning)| format!("  {code:8} {meaning}")).collect();
-    let help = coalesce(&["--help"]);
-    let help = String::from_utf8_lossy(&help.stdout).into_owned();
-    let shown = help.split("Exit codes:\n").nth(1).expect("the help has them");
+    let described = coalesce::description(host::CATALOGUE.name);
+    let manual = described.get_after_help().expect("the manual has them").to_string();
+    let shown = manual.split("Exit codes:\n").nth(1).expect("they have a heading");
     let shown: Vec<&str> = shown.lines().collect();
     assert_eq!(shown, rows);
 }

@@ -52,7 +52,7 @@ fn commands() -> String {
     page
 }
 
-fn is_written(path: &str, page: &str) {
+pub(super) fn is_written(path: &str, page: &str) {
     if blessing() {
         std::fs::write(root().join(path), page).expect("a writable checkout");
     } else {

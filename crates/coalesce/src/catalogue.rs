@@ -49,7 +49,10 @@ pub enum UnknownName {
         nearest: Option<&'static str>,
     },
     /// The pattern has no such variant.
-    #[error("`{pattern}` has no variant `{name}`{}; `list` shows them all", hint(nearest))]
+    #[error(
+        "`{pattern}` has no variant `{name}`{}; `list {pattern}` shows them all",
+        hint(nearest)
+    )]
     Variant {
         /// The pattern.
         pattern: &'static str,

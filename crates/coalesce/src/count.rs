@@ -122,6 +122,20 @@ pub(crate) fn count_kernels<R: Send>(
 pub fn count_all(
     catalogue: &Catalogue,
     patterns: impl IntoIterator<Item = &'static Pattern>,
+    on_variant: impl FnMut(&Pattern),
+) -> Result<Counts> {
+    count_for(catalogue, patterns, |_, _| true, on_variant)
+}
+
+/// As [`count_all`], with timelines of those variants alone of which `records` says so: work of the host is executed at
+/// sizes that take most of the time.
+///
+/// # Errors
+/// As for [`count`].
+pub fn count_for(
+    catalogue: &Catalogue,
+    patterns: impl IntoIterator<Item = &'static Pattern>,
+    records: impl Fn(&Pattern, &Variant) -> bool + Sync,
     mut on_variant: impl FnMut(&Pattern),
 ) -> Result<Counts> {
     let patterns: Vec<&'static Pattern> = patterns.into_iter().collect();
@@ -139,11 +153,17 @@ pub fn count_all(
     count_kernels(&gpu, &patterns, kernel, &mut on_done)?;
     drop(gpu);
     let gpu = Gpu::open(&device(), catalogue.images)?;
-    let record = |gpu: &Gpu, (place, pattern, variant, _): Counting| {
-        // What needs another device does not run here.
-        let ran = timeline::record(gpu, pattern, [variant], &size(pattern))?.pop();
-        let timeline = ran.map(|(_, timeline, _)| timeline);
-        Ok((place, of_host_work(pattern, variant, &size(pattern), timeline)))
+    let record = |gpu: &Gpu, (place, pattern, variant, case): Counting| {
+        let size = size(pattern);
+        let timeline = match records(pattern, variant) {
+            // What needs another device does not run here.
+            true => {
+                timeline::record_one(gpu, pattern, variant, &size, case.get(pattern, &size, 1))?
+            }
+            false => None,
+        };
+        let timeline = timeline.map(|(timeline, _)| timeline);
+        Ok((place, of_host_work(pattern, variant, &size, timeline)))
     };
     let host_work = jobs(&patterns, |_, variant| variant.is_host_work());
     let stop = AtomicBool::new(false);

@@ -1,6 +1,6 @@
 //! Records what ran when: intervals of the device's engines, of streams and of the host.
 
-use crate::pattern::{Pattern, Size, Unavailable, Variant};
+use crate::pattern::{Case, Pattern, Size, Unavailable, Variant};
 use crate::timing::Stopwatch;
 use crate::verify::{PreparedVariant, VerifyOutcome, case, unsupported_reason};
 use anyhow::{Context, Result, bail};
@@ -72,32 +72,44 @@ pub fn record(
     size: &Size,
 ) -> Result<Vec<(&'static Variant, Timeline, f64)>> {
     let case = case(pattern, size, 1);
-    let arrays = pattern.arrays(gpu, &case)?;
     let one = |variant: &'static Variant| {
-        let name = format!("{}/{}", pattern.name, variant.name);
-        if let Some(reason) = unsupported_reason(gpu, variant, size) {
-            bail!("{name} cannot run at {}: {reason}", pattern.show_size(size));
-        }
-        let mut ready = match PreparedVariant::new(gpu, &case, &arrays, variant, size) {
-            Err(error) if error.is::<Unavailable>() => return Ok(None),
-            ready => ready?,
-        };
-        if gpu.virtual_device().is_none() {
-            // What happens once in a process.
-            ready.run()?;
-            ready.finish()?;
-            ready.reset()?;
-        }
-        let (timeline, elapsed_ms) = watch(gpu, &mut ready)?;
-        match ready.check()? {
-            VerifyOutcome::Correct => {}
-            VerifyOutcome::Wrong(fault) => bail!("{name} is wrong: {fault}"),
-            VerifyOutcome::NotRun(reason) => bail!("{name} did not run: {reason}"),
-        }
-        let timeline = timeline.with_context(|| format!("{name}: too much ran for a timeline"))?;
-        Ok(Some((variant, timeline, elapsed_ms)))
+        let recorded = record_one(gpu, pattern, variant, size, &case).transpose()?;
+        Some(recorded.map(|(timeline, elapsed_ms)| (variant, timeline, elapsed_ms)))
     };
-    variants.into_iter().filter_map(|variant| one(variant).transpose()).collect()
+    variants.into_iter().filter_map(one).collect()
+}
+
+/// Runs one variant, as [`record`] does; none where it needs what the device lacks.
+pub(crate) fn record_one(
+    gpu: &Gpu,
+    pattern: &'static Pattern,
+    variant: &'static Variant,
+    size: &Size,
+    case: &Case,
+) -> Result<Option<(Timeline, f64)>> {
+    let name = format!("{}/{}", pattern.name, variant.name);
+    if let Some(reason) = unsupported_reason(gpu, variant, size) {
+        bail!("{name} cannot run at {}: {reason}", pattern.show_size(size));
+    }
+    let arrays = pattern.arrays(gpu, case)?;
+    let mut ready = match PreparedVariant::new(gpu, case, &arrays, variant, size) {
+        Err(error) if error.is::<Unavailable>() => return Ok(None),
+        ready => ready?,
+    };
+    if gpu.virtual_device().is_none() {
+        // What happens once in a process.
+        ready.run()?;
+        ready.finish()?;
+        ready.reset()?;
+    }
+    let (timeline, elapsed_ms) = watch(gpu, &mut ready)?;
+    match ready.check()? {
+        VerifyOutcome::Correct => {}
+        VerifyOutcome::Wrong(fault) => bail!("{name} is wrong: {fault}"),
+        VerifyOutcome::NotRun(reason) => bail!("{name} did not run: {reason}"),
+    }
+    let timeline = timeline.with_context(|| format!("{name}: too much ran for a timeline"))?;
+    Ok(Some((timeline, elapsed_ms)))
 }
 
 /// Runs a variant once and says what ran between two events, if it was not too much, and how many milliseconds these

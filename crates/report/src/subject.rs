@@ -182,7 +182,8 @@ impl Axes {
     }
 }
 
-/// Returns what ran when on the device of the file, and on the virtual device while its work was counted.
+/// Returns what ran when on the device of the file or, where it does not say, on the virtual device while its work was
+/// counted.
 fn timelines(
     runs: &Runs,
     pattern: &CountedPattern,
@@ -194,10 +195,13 @@ fn timelines(
         let timeline = row.timeline.as_ref()?;
         Some(timeline::draw_on(&row.name(), timeline, axes.of_file))
     });
-    let name = format!("{}/{}", pattern.name, variant.name);
-    let of_counts =
-        variant.timeline.iter().map(|one| timeline::draw_on(&name, one, axes.of_counts));
-    of_file.chain(of_counts).map(|picture| picture::in_page(&picture)).collect()
+    let mut drawn: Vec<String> = of_file.collect();
+    if drawn.is_empty() {
+        let name = format!("{}/{}", pattern.name, variant.name);
+        let counted = variant.timeline.as_ref();
+        drawn.extend(counted.map(|one| timeline::draw_on(&name, one, axes.of_counts)));
+    }
+    drawn.iter().map(|picture| picture::in_page(picture)).collect()
 }
 
 /// A source file without the doc on top.

@@ -4,7 +4,7 @@ use crate::accuracy::ORDERED;
 use crate::resource::Resource;
 use crate::run::{Environment, Results, Row};
 use crate::spread::Spread;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Medians that are nearer than this, as a part of the first, are the same.
 const CLEAR: f64 = 0.005;
@@ -98,23 +98,26 @@ impl Pair<'_> {
     }
 }
 
-/// The rows that both files measured, in the first file's order, and how many only one of them has.
+/// The rows that both files measured, in the first file's order, and how many only one of them has of the patterns that
+/// both measured: a run of one pattern lacks nothing of the others.
 pub fn pairs<'a>(first: &'a Results, second: &'a Results) -> (Vec<Pair<'a>>, usize) {
     let time = |row: &Row| row.measured().map(|measured| measured.time_ms);
     let mut others: BTreeMap<_, _> =
-        second.rows.iter().filter_map(|row| Some((row.key(), time(row)?))).collect();
+        second.rows.iter().filter_map(|row| Some((row.key(), (row, time(row)?)))).collect();
     let launch = first.measured_peaks.iter().find(|peak| peak.resource == Resource::Launch);
     let launch_ms = launch.map_or(0.0, |peak| peak.minimum_time_ms(1));
-    let mut found = Vec::new();
-    let mut alone = 0;
+    let (mut found, mut alone) = (Vec::new(), Vec::new());
     for row in &first.rows {
         let Some(time) = time(row) else { continue };
         match others.remove(&row.key()) {
-            Some(second) => found.push(Pair { row, first: time, second, launch_ms }),
-            None => alone += 1,
+            Some((_, second)) => found.push(Pair { row, first: time, second, launch_ms }),
+            None => alone.push(row),
         }
     }
-    (found, alone + others.len())
+    alone.extend(others.into_values().map(|(row, _)| row));
+    let patterns: BTreeSet<&str> = found.iter().map(|pair| pair.row.pattern.as_str()).collect();
+    alone.retain(|row| patterns.contains(row.pattern.as_str()));
+    (found, alone.len())
 }
 
 /// The agreement of predictions with measurements.

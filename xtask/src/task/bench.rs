@@ -2,6 +2,7 @@ use super::build;
 use crate::{kernels, workspace};
 use anyhow::{Context, Result};
 use cuda_builder::NvvmArch;
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
@@ -58,8 +59,12 @@ fn build_peers() -> Result<PathBuf> {
     Ok(library)
 }
 
-/// Returns what is known about the kernels on a machine that cannot run them.
+/// Tells what is known about the kernels on a machine that cannot run them. A terminal keeps the screen of `bench`.
 fn without_gpu() -> Result<()> {
+    if std::io::stdout().is_terminal() {
+        println!("The traffic, which is exact without a GPU: coalesce list --traffic.");
+        return Ok(());
+    }
     println!(
         "\nThe times above are predictions. What is exact without a GPU is the traffic, counted by executing the kernels:\n"
     );

@@ -16,22 +16,35 @@ const DOCS: &str = "measured_numbers_are_those_of_the_reference";
 
 /// The pages that are made of the sources.
 const PAGES: &str = "docs::pages::";
+/// The last screens of commands.
+const SCREENS: &str = "docs::screens::";
 
-/// Writes the pages of patterns and commands.
+/// Writes the pages of patterns and commands, and the screens.
 pub fn docs() -> Result<ExitCode> {
     rewrite(PAGES)?;
+    rewrite(SCREENS)?;
     Ok(ExitCode::SUCCESS)
 }
 
 pub fn run() -> Result<ExitCode> {
     kernels::setup()?;
     let modules: &[&str] = if kernels::ptxas().is_some() {
-        &["snapshots::", COUNTERS, GLOSSARY, SPACES, LITTLES_LAW, DOCS, PAGES, "assembled::"]
+        &[
+            "snapshots::",
+            COUNTERS,
+            GLOSSARY,
+            SPACES,
+            LITTLES_LAW,
+            DOCS,
+            PAGES,
+            SCREENS,
+            "assembled::",
+        ]
     } else {
         println!(
             "not rewritten: the snapshots of registers and memory, which need `cargo xtask setup --sass`"
         );
-        &["snapshots::", COUNTERS, GLOSSARY, SPACES, LITTLES_LAW, DOCS, PAGES]
+        &["snapshots::", COUNTERS, GLOSSARY, SPACES, LITTLES_LAW, DOCS, PAGES, SCREENS]
     };
     modules.iter().try_for_each(|module| rewrite(module))?;
     Ok(ExitCode::SUCCESS)

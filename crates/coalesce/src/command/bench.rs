@@ -1,12 +1,15 @@
 //! `coalesce bench`: the ladders and curves, measured.
 
 use super::shared::{WorkArguments, WrongArgument, numbered, writable};
-use super::terminal::{Heartbeat, coloured, fit, hide_empty, progress, say, table, width};
+use super::terminal::{coloured, fit, hide_empty, in_lines, say, screen, show, table, width};
 use super::{boards, interrupt};
 use crate::catalogue::Catalogue;
 use crate::measure::{Axis, Plan, predict, profile, resume, run as measure};
+use crate::pattern::Pattern;
 use crate::peers;
-use ::report::{chart, tabulate};
+use crate::progress::Progress;
+use ::report::screen::Screen;
+use ::report::{chart, first_screen, tabulate};
 use ::results::{Results, Row, RowOutcome, check, is_file, unranked, write, write_somewhere};
 use anyhow::Result;
 use comfy_table::{Cell, Color};
@@ -37,6 +40,9 @@ pub struct Arguments {
     /// List what would be measured, without measuring it.
     #[arg(long)]
     list: bool,
+    /// Print every row, where a terminal gets a line for each pattern.
+    #[arg(long)]
+    all: bool,
     /// Take a first look: measure ladders only, with few samples.
     #[arg(long)]
     quick: bool,
@@ -119,9 +125,20 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
             Err(error) => eprintln!("warning: {error:#}"),
         }
     }
-    print(&results, arguments.work.axes().iter().any(Axis::is_curve));
+    match arguments.first_screen() {
+        Some(screen) => {
+            let claim =
+                |name: &str| catalogue.pattern(name).map_or_else(String::new, Pattern::claim);
+            print!("{}", first_screen::bench(&results, &claim, &screen));
+            println!("{}", screen.wrap(&what_next(catalogue.name, arguments, &results)));
+        }
+        None => print(&results, arguments.work.axes().iter().any(Axis::is_curve)),
+    }
     for path in &outputs {
-        println!("written to {}", run.place(path, &results).display());
+        println!(
+            "{}",
+            in_lines(format_args!("written to {}", run.place(path, &results).display()))
+        );
     }
     let behaves = reference.as_ref().is_none_or(|reference| print_check(reference, &results));
     let is_wrong = |row: &Row| matches!(row.outcome, RowOutcome::Wrong { .. });
@@ -138,6 +155,12 @@ impl Arguments {
     /// The JSON file.
     fn json(&self) -> Option<&PathBuf> {
         self.json.as_ref().or(self.resume.as_ref())
+    }
+
+    /// The terminal that gets a line for each pattern: where no pattern is named, and nobody asked for all rows.
+    fn first_screen(&self) -> Option<Screen> {
+        let is_whole = self.work.is_everything() && self.filter.is_empty() && !self.all;
+        screen().filter(|_| is_whole)
     }
 
     /// The files that are written.
@@ -194,20 +217,18 @@ impl Run<'_> {
             return Ok(None);
         }
         let plan = plan.clone().on(gpu);
-        let bar = progress(plan.row_count()?);
-        let heartbeat = Heartbeat::new();
+        let bar = Progress::logged(plan.row_count()?);
         let mut saves = Saves { last: Instant::now(), cost: Duration::ZERO };
         let on_point = |results: &Results| {
-            bar.set_message(results.rows.last().map(Row::name).unwrap_or_default());
-            bar.set_position(results.rows.len() as u64);
-            heartbeat.beat(&bar);
+            bar.row(&results.rows.last().map(Row::name).unwrap_or_default());
+            bar.done(results.rows.len());
             saves.now_and_then(|| self.save_unfinished(results));
         };
         let results = match self.earlier(catalogue)? {
             Some(earlier) => resume(gpu, catalogue, &plan, stop, earlier, on_point)?,
             None => measure(gpu, catalogue, &plan, stop, on_point)?,
         };
-        bar.finish_and_clear();
+        drop(bar);
         // What was measured is kept whatever becomes of the predictions.
         self.save(&results)?;
         Ok(Some(results))
@@ -339,6 +360,16 @@ fn list(plan: &Plan) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Returns what shows more than the first screen does.
+fn what_next(program: &str, arguments: &Arguments, results: &Results) -> String {
+    let pattern = results.rows.last().map_or("PATTERN", |row| row.pattern.as_str());
+    let pages = match arguments.json() {
+        Some(file) => format!("report {}", file.display()),
+        None => "bench --json all.json, then report all.json".to_owned(),
+    };
+    format!("All rows: {program} bench --all; one pattern: bench {pattern}; pages: {pages}.")
+}
+
 /// Prints the ladders as a table and, where the command line asked for curves, draws them.
 fn print(results: &Results, draws: bool) {
     let mut ladder = table(tabulate::COLUMNS);
@@ -365,26 +396,30 @@ fn print(results: &Results, draws: bool) {
         }));
     }
     hide_empty(&mut ladder);
-    let hidden = fit(&mut ladder, tabulate::COLUMNS, &tabulate::LESS_NEEDED);
-    println!("{ladder}");
+    let hidden = fit(&mut ladder, tabulate::COLUMNS, &tabulate::LESS_NEEDED, false);
+    println!("{}", show(&mut ladder));
+    let tell = |sentence: &dyn std::fmt::Display| println!("{}", in_lines(sentence));
     if !hidden.is_empty() {
-        println!("no room here for {}: a wider terminal and --markdown have it", hidden.join(", "));
+        let hidden = hidden.join(", ");
+        tell(&format_args!("no room here for {hidden}: a wider terminal and --markdown have it"));
     }
     let swept = results.rows.iter().filter(|row| row.sweep.is_some()).count();
     if draws {
         chart::draw(results, width()).iter().for_each(|chart| println!("\n{chart}"));
     }
     if swept > 0 {
-        println!("{swept} more rows belong to curves; --json, --csv and the report have them");
+        tell(&format_args!(
+            "{swept} more rows belong to curves; --json, --csv and the report have them"
+        ));
     }
     for row in &results.rows {
         if let RowOutcome::Wrong { reason } = &row.outcome {
-            println!("WRONG {} at {}: {reason}", row.name(), row.show_size());
+            tell(&format_args!("WRONG {} at {}: {reason}", row.name(), row.show_size()));
         }
     }
-    tabulate::above_peak(results).iter().for_each(|sentence| println!("{sentence}"));
-    tabulate::not_predicted(results).iter().for_each(|sentence| println!("{sentence}"));
-    println!("{}", tabulate::circumstances(results));
+    tabulate::above_peak(results).iter().for_each(|sentence| tell(sentence));
+    tabulate::not_predicted(results).iter().for_each(|sentence| tell(sentence));
+    tell(&tabulate::circumstances(results));
 }
 
 /// Returns whether the machine behaves like the reference.
@@ -403,7 +438,7 @@ fn print_check(reference: &Results, results: &Results) -> bool {
             verdict.to_owned(),
         ]);
     }
-    println!("{rows}");
+    println!("{}", show(&mut rows));
     let slow = checked.iter().filter(|one| !one.behaves()).count();
     let count = checked.len();
     println!("{} of {count} ladder rows are as fast as the reference allows", count - slow);

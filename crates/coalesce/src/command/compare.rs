@@ -2,7 +2,7 @@
 
 use super::compare_fleet::{self, Asked, Form};
 use super::shared::WrongArgument;
-use super::terminal::{coloured, table};
+use super::terminal::{coloured, in_lines, show, table};
 use crate::catalogue::Catalogue;
 use ::results::{Agreement, Pair, Results, Verdict, agreement, differences, pairs};
 use anyhow::Result;
@@ -93,7 +93,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         _ => {
             if !arguments.json {
                 for difference in differences(&first.environment, &second.environment) {
-                    println!("{difference}");
+                    println!("{}", in_lines(difference));
                 }
             }
             measurements(arguments, &found)
@@ -102,9 +102,14 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&in_json(&first, &second, &found, alone))?);
     } else if alone > 0 {
-        println!("{alone} rows are in only one of the files");
+        println!("{alone} rows of these patterns are in only one of the files");
     }
     Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Prints a sentence.
+fn say(sentence: std::fmt::Arguments<'_>) {
+    println!("{}", in_lines(sentence));
 }
 
 fn name(pair: &Pair<'_>) -> [String; 2] {
@@ -121,18 +126,18 @@ fn predictions(arguments: &Arguments, found: &[Pair<'_>]) -> bool {
         rows.add_row([variant, size, ms(pair.first.median), ms(pair.second.median), ratio]);
     }
     if !arguments.json {
-        println!("{rows}");
+        println!("{}", show(&mut rows));
     }
     let Agreement { neighbours, in_order, error_percent, worst_tenth_percent } = agreement(found);
     let order_percent = 100.0 * in_order as f64 / neighbours.max(1) as f64;
     if !arguments.json {
-        println!(
+        say(format_args!(
             "order: {in_order} of {neighbours} pairs of neighbours that differ by more than 10 % are predicted in the measured order ({order_percent:.0} %)"
-        );
-        println!(
+        ));
+        say(format_args!(
             "prediction error: median {error_percent:.0} % over {} rows; for a tenth of them it exceeds {worst_tenth_percent:.0} %",
             found.len()
-        );
+        ));
     }
     arguments.least_order.is_none_or(|least| order_percent >= least)
         && arguments.most_error.is_none_or(|most| error_percent <= most)
@@ -171,14 +176,14 @@ fn measurements(arguments: &Arguments, found: &[Pair<'_>]) -> bool {
     if arguments.json {
         return is_good;
     }
-    println!("{rows}");
+    println!("{}", show(&mut rows));
     let [same, faster, slower, ambiguous] = counts;
     println!("{same} SAME, {faster} FASTER, {slower} SLOWER, {ambiguous} AMBIGUOUS");
-    println!(
+    say(format_args!(
         "{agreeing} of {} ({:.0} %) are SAME, or AMBIGUOUS and bound by the host (no resource of the device accounts for half of their time) or by less than half a launch overhead",
         found.len(),
         100.0 * agreeing as f64 / found.len() as f64
-    );
+    ));
     is_good
 }
 

@@ -1,7 +1,7 @@
 //! `coalesce compare --fleet`: which boards are wrong, missing or slow.
 
 use super::shared::WrongArgument;
-use super::terminal::{coloured, table};
+use super::terminal::{coloured, show, table};
 use crate::catalogue::Catalogue;
 use ::results::fleet::{Fleet, LEAST_BOARDS, Node, Unsound, doubts, fleets, odd_facts};
 use ::results::{Resource, plain, read_text};
@@ -152,7 +152,7 @@ fn print_fleet(nodes: &[Node], fleet: &Fleet) {
                 Cell::new(odd_facts(nodes, fleet, outlier.node).join("; ")),
             ]);
         }
-        println!("{rows}");
+        println!("{}", show(&mut rows));
     }
     let mut slow: Vec<usize> = fleet.outliers.iter().map(|outlier| outlier.node).collect();
     slow.sort_unstable();

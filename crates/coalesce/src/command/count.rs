@@ -1,9 +1,9 @@
 //! `coalesce count`: what every kernel asks of memory, by executing it.
 
 use super::shared::{WrongArgument, writable};
-use super::terminal::progress;
 use crate::catalogue::Catalogue;
 use crate::count;
+use crate::progress::Progress;
 use anyhow::Result;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -37,12 +37,12 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     }
     writable(&arguments.output)?;
     let variants = patterns.iter().map(|pattern| pattern.variants.len()).sum();
-    let bar = progress(variants);
+    let bar = Progress::new(variants);
     let counts = count::count_all(catalogue, patterns, |pattern| {
-        bar.set_message(pattern.name);
-        bar.inc(1);
+        bar.row(pattern.name);
+        bar.step();
     })?;
-    bar.finish_and_clear();
+    drop(bar);
     counts.save(&arguments.output)?;
     let kernels = counts.patterns.iter().flat_map(|pattern| &pattern.variants);
     let kernels: usize = kernels.map(|variant| variant.kernels.len()).sum();

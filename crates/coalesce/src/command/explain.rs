@@ -2,7 +2,8 @@
 
 use super::explain_ptx::{self, PtxArguments};
 use super::shared::{WrongArgument, writable};
-use super::terminal::{table, traffic_table};
+use super::terminal::{in_lines, screen, show, table, traffic_table};
+use super::{pager, prose};
 use crate::catalogue::{Catalogue, Selection};
 use crate::pattern::Size;
 use crate::{count, timeline};
@@ -14,8 +15,8 @@ use cuda_host::{Choice, Gpu, KernelFacts};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Explain a pattern: its idea, its ladder, the traffic to expect and the instructions in its PTX. Also explains a term,
-/// and what a kernel of any PTX file does.
+/// Explain a pattern: its lesson, its counted traffic and its measured times. Also explains a term, and what a kernel of
+/// any PTX file does.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  PROGRAM explain PATTERN\n  PROGRAM explain PATTERN/VARIANT\n  PROGRAM explain PATTERN/VARIANT --svg pictures --json counts.json\n  PROGRAM explain PATTERN --svg pictures --device gpu\n  PROGRAM explain my.ptx\n  PROGRAM explain my.ptx:scale --grid 4096 --block 256 --arg out:f32*1Mi --arg in:f32*1Mi=random --arg n=1Mi --check\n  PROGRAM explain --glossary \"bank conflict\""
@@ -37,13 +38,20 @@ pub struct Arguments {
     /// touches are the same on every device.
     #[arg(long, value_name = "DEVICE", default_value = "virtual")]
     device: Choice,
+    /// Also print the instructions in the PTX of the pattern's kernels.
+    #[arg(long = "ptx", conflicts_with = "glossary")]
+    shows_ptx: bool,
+    /// Print everything at once, where a terminal gets it page by page, in less or the program that PAGER names.
+    #[arg(long)]
+    no_pager: bool,
     #[command(flatten)]
     ptx: PtxArguments,
 }
 
 pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     if let Some(term) = &arguments.glossary {
-        println!("{}", explained(term.as_deref())?);
+        let text = explained(term.as_deref())? + "\n";
+        pager::show(&in_paragraphs(&text), !arguments.no_pager);
         return Ok(ExitCode::SUCCESS);
     }
     let selection = arguments.selection.as_deref().unwrap_or_default();
@@ -61,7 +69,6 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         return Err(WrongArgument(message).into());
     }
     let selection = catalogue.select(selection)?;
-    let pattern = selection.pattern;
     if let Some(path) = &arguments.ptx.json {
         writable(path)?;
     }
@@ -70,13 +77,8 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
             format!("cannot make the folder {}, choose another folder", folder.display())
         })?;
     }
-    if selection.variant.is_none() {
-        println!("{}", glossary::plain(&pattern.doc()));
-    }
-    if !pattern.is_host_work() {
-        print_kernels(catalogue, &selection)?;
-    }
-    println!("Sources: {}", pattern.sources());
+    let text = text(catalogue, &selection, arguments.shows_ptx)?;
+    pager::show(&text, !arguments.no_pager);
     if let Some(path) = &arguments.ptx.json {
         selected_counts(catalogue, &selection)?.save(path)?;
     }
@@ -84,6 +86,47 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         write_pictures(catalogue, &selection, folder, &arguments.device)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The lesson, the counts, the times and, if they are wanted, the instructions of the PTX.
+fn text(catalogue: &Catalogue, selection: &Selection, shows_ptx: bool) -> Result<String> {
+    let pattern = selection.pattern;
+    let (lesson, times) = parted(&pattern.doc());
+    let mut parts = Vec::new();
+    if selection.variant.is_none() {
+        parts.push(in_paragraphs(&glossary::plain(&lesson)));
+    }
+    if !pattern.is_host_work() {
+        parts.push(traffic(catalogue, selection)?);
+    }
+    if selection.variant.is_none() {
+        parts.extend(times.map(|times| in_paragraphs(&glossary::plain(&times))));
+    } else {
+        // The lesson ends with them.
+        parts.push(in_lines(format_args!("Sources: {}", pattern.sources())));
+    }
+    if shows_ptx && !pattern.is_host_work() {
+        parts.push(instructions(catalogue, selection));
+    }
+    let parts: Vec<&str> = parts.iter().map(|part| part.trim_matches('\n')).collect();
+    Ok(parts.join("\n\n") + "\n")
+}
+
+/// A doc without its measured table, and that.
+fn parted(doc: &str) -> (String, Option<String>) {
+    let table = doc.split_once("<!-- measured -->").and_then(|(before, rest)| {
+        let (table, after) = rest.split_once("<!-- /measured -->")?;
+        Some((format!("{}\n{}", before.trim_end(), after), table.to_owned()))
+    });
+    match table {
+        Some((lesson, times)) => (lesson, Some(times)),
+        None => (doc.to_owned(), None),
+    }
+}
+
+/// Text of a doc, made for the terminal; a pipe gets it as it is.
+fn in_paragraphs(text: &str) -> String {
+    screen().map_or_else(|| text.to_owned(), |screen| prose::for_terminal(text, &screen))
 }
 
 /// A term of the glossary for a terminal, or the whole glossary.
@@ -112,25 +155,29 @@ fn explained(term: Option<&str>) -> Result<String, WrongArgument> {
     )))
 }
 
-/// Prints the traffic of the kernels and the facts of their PTX.
-fn print_kernels(catalogue: &Catalogue, selection: &Selection) -> Result<()> {
-    let pattern = selection.pattern;
-    let size = Size::new(pattern.count_size);
-    println!("Traffic per request, counted at {}:\n", pattern.show_size(&size));
-    let (traffic, labels) = traffic_table(&count::open(catalogue)?, selection)?;
-    println!("{traffic}\n");
-    labels.iter().for_each(|label| println!("{label}\n"));
-    println!("In the PTX, of which NVIDIA's assembler may unroll loops:\n");
+/// The traffic of the kernels.
+fn traffic(catalogue: &Catalogue, selection: &Selection) -> Result<String> {
+    let size = Size::new(selection.pattern.count_size);
+    let (mut traffic, labels) = traffic_table(&count::open(catalogue)?, selection)?;
+    let mut text =
+        format!("Traffic per request, counted at {}:\n\n", selection.pattern.show_size(&size));
+    text += &show(&mut traffic);
+    labels.iter().for_each(|label| text += &format!("\n\n{}", in_lines(label)));
+    Ok(text)
+}
+
+/// The instructions of the kernels in the newest PTX.
+fn instructions(catalogue: &Catalogue, selection: &Selection) -> String {
     let mut facts = table(["variant", "target", "instructions", "shared", "local"]);
     for variant in selection.variants() {
-        let kernels = pattern.kernel_names(variant);
+        let kernels = selection.pattern.kernel_names(variant);
         for (index, kernel) in kernels.iter().enumerate() {
             let name = if index == 0 { variant.name } else { kernel };
             facts.add_row(fact_cells(catalogue, name, kernel));
         }
     }
-    println!("{facts}\n");
-    Ok(())
+    let head = in_lines("In the PTX, of which NVIDIA's assembler may unroll loops:");
+    format!("{head}\n\n{}", show(&mut facts))
 }
 
 /// The counts of the selected variants.

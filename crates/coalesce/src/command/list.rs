@@ -1,22 +1,26 @@
 //! `coalesce list`: the registry.
 
-use super::terminal::{table, traffic_table};
+use super::terminal::{in_lines, screen, show, table, traffic_table};
 use crate::catalogue::{Catalogue, Selection};
 use crate::count;
 use crate::hierarchy;
-use crate::pattern::Size;
+use crate::pattern::{Pattern, Size};
+use ::report::screen::{Column, Screen};
 use anyhow::{Result, bail};
 use results::Results;
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// List every pattern and its variants.
+/// List every pattern, or the variants of some.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  PROGRAM list\n  PROGRAM list --json\n  PROGRAM list --hierarchy measured.json"
+    after_help = "Examples:\n  PROGRAM list\n  PROGRAM list PATTERN\n  PROGRAM list --json\n  PROGRAM list --hierarchy measured.json"
 )]
 pub struct Arguments {
+    /// Patterns whose variants are listed; without one, all patterns are listed.
+    #[arg(value_name = "PATTERN", conflicts_with = "hierarchy")]
+    patterns: Vec<String>,
     /// Print JSON instead of a table.
     #[arg(long, conflicts_with = "traffic")]
     json: bool,
@@ -37,17 +41,17 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         let results = file.as_ref().map(load).transpose()?;
         let mut table = table(hierarchy::HEADER);
         table.add_rows(hierarchy::rows(catalogue.memory_spaces, results.as_ref()));
-        println!("{table}");
+        println!("{}", show(&mut table));
         if results.is_none() {
-            println!(
-                "For the question marks, name a result file: `{} list --hierarchy FILE`",
-                catalogue.name
-            );
+            let name = catalogue.name;
+            let text = "For the question marks, name a result file:";
+            println!("{}", in_lines(format_args!("{text} `{name} list --hierarchy FILE`")));
         }
         return Ok(ExitCode::SUCCESS);
     }
+    let patterns = named(catalogue, arguments)?;
     if arguments.json {
-        let patterns: Vec<_> = catalogue.patterns
+        let patterns: Vec<_> = patterns
             .iter()
             .map(|pattern| {
                 let variants: Vec<_> = pattern
@@ -72,32 +76,65 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     if arguments.traffic {
         let gpu = count::open(catalogue)?;
         let mut without = Vec::new();
-        for pattern in catalogue.patterns {
+        for pattern in patterns {
             if pattern.is_host_work() {
                 without.push(pattern.name);
                 continue;
             }
             let size = Size::new(pattern.count_size);
             println!("{} at {}", pattern.name, pattern.show_size(&size));
-            let (traffic, labels) = traffic_table(&gpu, &Selection { pattern, variant: None })?;
-            println!("{traffic}\n");
-            labels.iter().for_each(|label| println!("{label}\n"));
+            let (mut traffic, labels) = traffic_table(&gpu, &Selection { pattern, variant: None })?;
+            println!("{}\n", show(&mut traffic));
+            labels.iter().for_each(|label| println!("{}\n", in_lines(label)));
         }
         if !without.is_empty() {
-            println!(
-                "Work of the host, whose traffic is not that of kernels: {}",
-                without.join(", ")
-            );
+            let text = "Work of the host, whose traffic is not that of kernels:";
+            println!("{}", in_lines(format_args!("{text} {}", without.join(", "))));
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let mut table = table(["pattern", "variant", "what it does"]);
-    for pattern in catalogue.patterns {
-        table.add_row([pattern.name, "", &pattern.claim()]);
-        for variant in pattern.variants {
-            table.add_row(["", variant.name, &pattern.summary(variant)]);
-        }
+    match screen() {
+        None if arguments.patterns.is_empty() => all(catalogue, &WIDE),
+        Some(screen) if arguments.patterns.is_empty() => all(catalogue, &screen),
+        _ => patterns.into_iter().for_each(variants),
     }
-    println!("{table}");
     Ok(ExitCode::SUCCESS)
+}
+
+/// A pipe, which has room for whole claims.
+const WIDE: Screen = Screen { width: usize::MAX, is_ascii: true };
+
+/// The patterns that are named, or all.
+fn named(catalogue: &Catalogue, arguments: &Arguments) -> Result<Vec<&'static Pattern>> {
+    if arguments.patterns.is_empty() {
+        return Ok(catalogue.patterns.to_vec());
+    }
+    let named = |name: &String| Ok(catalogue.select(name)?.pattern);
+    arguments.patterns.iter().map(named).collect()
+}
+
+/// Lists the patterns, a line each, with their number and what comes next.
+fn all(catalogue: &Catalogue, screen: &Screen) {
+    let column = |name, takes_rest| Column { name, is_figure: false, dropped: 0, takes_rest };
+    let columns = [column("pattern", false), column("what it shows", true)];
+    let row = |pattern: &&Pattern| vec![pattern.name.to_owned(), pattern.claim()];
+    let rows: Vec<Vec<String>> = catalogue.patterns.iter().map(row).collect();
+    println!("{}", screen.columns(&columns, &rows));
+    let variants: usize = catalogue.patterns.iter().map(|pattern| pattern.variants.len()).sum();
+    let (count, program) = (catalogue.patterns.len(), catalogue.name);
+    let first = catalogue.patterns.first().map_or("PATTERN", |pattern| pattern.name);
+    let next = format!(
+        "{count} patterns, {variants} variants. Next: {program} explain {first}; its variants: {program} list {first}."
+    );
+    println!("{}", screen.wrap(&next));
+}
+
+/// Lists the variants of a pattern below what it shows.
+fn variants(pattern: &Pattern) {
+    println!("{}", in_lines(format_args!("{}: {}\n", pattern.name, pattern.claim())));
+    let mut table = table(["variant", "what it does"]);
+    for variant in pattern.variants {
+        table.add_row([variant.name, &pattern.summary(variant)]);
+    }
+    println!("{}\n", show(&mut table));
 }

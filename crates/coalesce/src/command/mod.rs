@@ -10,9 +10,12 @@ mod completions;
 mod count;
 mod explain;
 mod explain_ptx;
+mod help;
 mod interrupt;
 mod list;
 mod new;
+mod pager;
+mod prose;
 mod report;
 mod results;
 mod run;
@@ -28,8 +31,9 @@ use cuda_host::GpuError;
 use cust::error::CudaError;
 use std::io::Write;
 use std::process::ExitCode;
+pub(crate) use terminal::is_ascii;
 
-/// The meanings of exit codes. `docs/exit_codes.md` has the same table, and a test compares them.
+/// The meanings of exit codes, in the manual page. `docs/exit_codes.md` has the same table, and a test compares them.
 const EXIT_CODES: [(&str, &str); 10] = [
     ("0", "success"),
     ("1", "a result is wrong, a board is an outlier, or something failed"),
@@ -48,7 +52,7 @@ const EXIT_CODES: [(&str, &str); 10] = [
 
 /// List, explain, check and measure the memory patterns of a catalogue.
 #[derive(Debug, Parser)]
-#[command(version, about)]
+#[command(version, about = help::ABOUT)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -74,12 +78,12 @@ enum Command {
 
 /// Runs the command that this program's arguments name on a catalogue; the whole of a program's `main`.
 ///
-/// What goes wrong is one sentence on standard error, with an exit code that `--help` documents.
+/// What goes wrong is one sentence on standard error, with an exit code that `docs/exit_codes.md` explains.
 pub fn main(catalogue: &Catalogue) -> ExitCode {
     set_signals();
     end_in_words_when_output_is_full();
-    let command = description(catalogue.name);
-    let described = command.clone();
+    let described = description(catalogue.name);
+    let command = described.clone().override_help(help::text(catalogue));
     let arguments = match Arguments::from_arg_matches(&command.get_matches()) {
         Ok(arguments) => arguments,
         Err(error) => error.exit(),
@@ -124,7 +128,7 @@ pub fn description(name: &'static str) -> clap::Command {
         .mut_subcommands(|command| with_examples_of(name, command))
 }
 
-/// The exit codes as a table of the help.
+/// The exit codes as a table of the manual page.
 fn exit_codes() -> String {
     let rows = EXIT_CODES.map(|(code, meaning)| format!("\n  {code:8} {meaning}"));
     format!("Exit codes:{}", rows.concat())
@@ -145,7 +149,7 @@ fn is_of_device(error: &anyhow::Error) -> bool {
     })
 }
 
-/// The exit code of an error, as documented in `--help`.
+/// The exit code of an error.
 fn exit_code(error: &anyhow::Error) -> ExitCode {
     if error.is::<UnknownName>() || error.is::<WrongArgument>() {
         return ExitCode::from(2);

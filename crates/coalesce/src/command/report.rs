@@ -1,12 +1,14 @@
 //! `coalesce report`: result files as pages for a browser.
 
-use super::terminal::progress;
 use crate::catalogue::Catalogue;
 use crate::count;
+use crate::pattern::{Pattern, Variant};
+use crate::progress::Progress;
 use ::report::Options;
 use ::results::fleet::{LEAST_BOARDS, Node};
 use ::results::{Counts, Results};
 use anyhow::{Context, Result};
+use std::collections::HashMap;
 use std::fs::File;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -100,9 +102,16 @@ fn counts(catalogue: &Catalogue, arguments: &Arguments) -> Result<Option<Counts>
     if let Some(file) = &arguments.counts {
         return Ok(Some(Counts::load(file)?));
     }
-    for file in &arguments.files {
-        if Results::load(file, catalogue.renamed)?.counts.is_some() {
+    let mut told = HashMap::new();
+    for (index, file) in arguments.files.iter().enumerate() {
+        let results = Results::load(file, catalogue.renamed)?;
+        if results.counts.is_some() {
             return Ok(None);
+        }
+        if index == 0 {
+            let timelines = results.ladders().map(|row| (row.name(), row.timeline.is_some()));
+            let patterns = results.ladders().map(|row| (row.pattern.clone(), true));
+            told.extend(timelines.chain(patterns));
         }
     }
     // Without kernels nothing can be counted: the report has the figures of the files.
@@ -110,11 +119,17 @@ fn counts(catalogue: &Catalogue, arguments: &Arguments) -> Result<Option<Counts>
         return Ok(None);
     }
     let variants = catalogue.patterns.iter().map(|pattern| pattern.variants.len()).sum();
-    let bar = progress(variants);
-    let counts = count::count_all(catalogue, catalogue.patterns.iter().copied(), |pattern| {
-        bar.set_message(pattern.name);
-        bar.inc(1);
+    let bar = Progress::new(variants);
+    // A page shows the file's timelines. The virtual device makes those of rows without one, and of patterns that are not
+    // in the file; a variant that is newer than the file has no row.
+    let records = |pattern: &Pattern, variant: &Variant| {
+        let is_timed = told.get(&format!("{}/{}", pattern.name, variant.name));
+        !is_timed.or(told.get(pattern.name)).is_some_and(|is_timed| *is_timed)
+    };
+    let patterns = catalogue.patterns.iter().copied();
+    let counts = count::count_for(catalogue, patterns, records, |pattern| {
+        bar.row(pattern.name);
+        bar.step();
     });
-    bar.finish_and_clear();
     counts.map(Some)
 }

@@ -2,6 +2,7 @@
 
 use super::explain_ptx::{Check, FOUND};
 use super::shared::{WrongArgument, writable};
+use super::terminal::error_screen;
 use crate::catalogue::Catalogue;
 use ::report::profile;
 use ::results::{Advice, FailOn, ProgramProfile, write, write_somewhere};
@@ -51,6 +52,9 @@ pub struct Arguments {
     /// Show lines of source files below this folder, too: without it only of those below the working folder.
     #[arg(long, value_name = "DIR")]
     sources: Vec<PathBuf>,
+    /// Print every line and all advice, where a terminal gets the longest kernels.
+    #[arg(long)]
+    all: bool,
     /// Write pages for a browser into this folder.
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
@@ -111,7 +115,14 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         return Ok(code_of(status));
     };
     // What the program writes to standard output stays its own.
-    eprint!("\n{}", profile::text(&profile, &taught));
+    match error_screen().filter(|_| !arguments.all) {
+        Some(screen) => {
+            eprint!("\n{}", profile::screen(&profile, &taught, &screen));
+            let pages = if arguments.report.is_some() { "" } else { "; pages: --report FOLDER" };
+            eprintln!("\n{}", screen.wrap(&format!("All of it, line by line: --all{pages}")));
+        }
+        None => eprint!("\n{}", profile::text(&profile, &taught)),
+    }
     if let Some(path) = &arguments.json {
         let text = serde_json::to_string_pretty(&profile).context("a profile is plain data")?;
         write_somewhere(path, (text + "\n").as_bytes())?;
@@ -121,7 +132,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     }
     if let Some(folder) = &arguments.report {
         profile::pages(&profile, &taught, folder)?;
-        eprintln!("\nReport: {}", folder.join("index.html").display());
+        eprintln!("\nReport, for a browser: {}", folder.join("index.html").display());
     }
     let checks = arguments.check == Check::All;
     let fail_on = arguments.fail_on.unwrap_or(if checks { FailOn::Any } else { FailOn::None });

@@ -65,6 +65,11 @@ impl WorkArguments {
         self.jobs.unwrap_or_else(processors)
     }
 
+    /// Returns whether no pattern is named.
+    pub fn is_everything(&self) -> bool {
+        self.selections.is_empty()
+    }
+
     /// The values of `--size`.
     pub fn axes(&self) -> Vec<Axis> {
         self.size.iter().flat_map(|axes| axes.0.clone()).collect()

@@ -1,4 +1,4 @@
-//! Tables and progress bars in the terminal.
+//! Tables and sentences in the terminal.
 
 use crate::catalogue::Selection;
 use crate::count;
@@ -8,44 +8,141 @@ use anyhow::Result;
 use comfy_table::presets::NOTHING;
 use comfy_table::{Cell, Color, ColumnConstraint, ContentArrangement, Table, Width};
 use cuda_host::Gpu;
-use indicatif::{ProgressBar, ProgressStyle};
+use report::screen::Screen;
 use results::InstructionCounts;
 use std::io::{IsTerminal, Write, stderr, stdout};
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
 
-/// A terminal narrower than this, or of unknown width, gets lines as long as they are.
-const MIN_WIDTH: u16 = 40;
-/// The width of a chart where nobody knows the terminal's.
-const USUAL_WIDTH: u16 = 80;
-/// The time between two lines of a log about a long run.
-const BETWEEN_LINES: Duration = Duration::from_secs(10);
+/// What a terminal has that says no width, and the widths that text is made for: a narrower one breaks lines itself, and a
+/// wider one is read no better.
+const USUAL_WIDTH: usize = 80;
+const WIDTHS: (usize, usize) = (40, 240);
+/// The blanks around a cell.
+const AROUND: usize = 2;
+/// The first columns of a table that is fitted are names, which stay in one line.
+const NAMES: usize = 2;
+
+/// The columns of a terminal, as `COLUMNS` or else the terminal says; none in a pipe, where lines are as long as they are.
+fn columns(is_terminal: bool, named: Option<&str>, found: Option<u16>) -> Option<usize> {
+    let (least, most) = WIDTHS;
+    let named = named.and_then(|named| named.trim().parse::<usize>().ok());
+    let known = [named, found.map(usize::from)].into_iter().flatten().find(|width| *width > 0);
+    is_terminal.then(|| known.unwrap_or(USUAL_WIDTH).clamp(least, most))
+}
+
+/// Returns whether bars and arrows must be ASCII: what the locale says, in the order in which C asks.
+pub fn is_ascii() -> bool {
+    let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).unwrap_or_default();
+    !locale.to_lowercase().replace('-', "").contains("utf8")
+}
+
+fn screen_of(is_terminal: bool, found: Option<u16>) -> Option<Screen> {
+    let named = std::env::var("COLUMNS").ok();
+    let width = columns(is_terminal, named.as_deref(), found)?;
+    Some(Screen { width, is_ascii: is_ascii() })
+}
+
+/// The terminal that standard output is; none in a pipe.
+pub fn screen() -> Option<Screen> {
+    screen_of(stdout().is_terminal(), Table::new().width())
+}
+
+/// The terminal that standard error is; none in a pipe.
+pub fn error_screen() -> Option<Screen> {
+    screen_of(stderr().is_terminal(), Table::new().use_stderr().width())
+}
+
+/// Sentences in lines of whole words; in a pipe a line each.
+pub fn in_lines(text: impl std::fmt::Display) -> String {
+    let text = text.to_string();
+    let Some(screen) = screen() else { return text };
+    text.split('\n').map(|line| screen.wrap(line)).collect::<Vec<_>>().join("\n")
+}
 
 /// A table with this header, in the style of all our tables: as wide as the terminal, with a line for each row in a pipe.
 pub fn table<const N: usize>(header: [&str; N]) -> Table {
+    table_of(&header.map(str::to_owned))
+}
+
+/// As [`table`], with any number of columns.
+pub fn table_of(header: &[String]) -> Table {
     let mut table = Table::new();
     table.load_style(NOTHING).set_header(header);
-    if table.width().is_some_and(|width| width >= MIN_WIDTH) {
-        table.set_content_arrangement(ContentArrangement::Dynamic);
+    if let Some(screen) = screen() {
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(screen.width as u16);
     }
     table
 }
 
-/// Makes a wide table fit the terminal: names stay whole, and the columns named in `order` are hidden, the first one
-/// first, until the rest fits. Gives the names of those that were hidden.
-pub fn fit<const N: usize>(table: &mut Table, header: [&str; N], order: &[&str]) -> Vec<String> {
-    let Some(width) = table.width().filter(|width| *width >= MIN_WIDTH) else { return Vec::new() };
-    // A column is its widest cell and a blank on either side; an empty one is hidden already.
-    let mut widths = table.column_max_content_widths();
-    for (index, width) in widths.iter_mut().enumerate() {
-        let column = table.column(index);
-        let is_hidden = column
-            .is_some_and(|column| matches!(column.constraint(), Some(ColumnConstraint::Hidden)));
-        *width = if is_hidden { 0 } else { *width + 2 };
+/// A table as text, no word of which is broken: where the terminal is too narrow for the longest words, a row is a
+/// sentence.
+pub fn show(table: &mut Table) -> String {
+    let is_dynamic = matches!(table.content_arrangement(), ContentArrangement::Dynamic);
+    let Some(width) = table.width().filter(|_| is_dynamic) else { return table.to_string() };
+    let shown = (0..table.column_count()).filter(|index| !is_hidden(table, *index));
+    let least = |index: usize| {
+        let constraint = table.column(index).and_then(comfy_table::Column::constraint);
+        AROUND + longest(table, index, !matches!(constraint, Some(ColumnConstraint::ContentWidth)))
+    };
+    let needed: Vec<(usize, usize)> = shown.map(|index| (index, least(index))).collect();
+    if needed.iter().map(|(_, width)| width).sum::<usize>() > usize::from(width) {
+        let screen = Screen { width: width.into(), is_ascii: is_ascii() };
+        let cells = |row: &comfy_table::Row| row.cell_iter().map(Cell::content).collect::<Vec<_>>();
+        let header = table.header().map(cells).unwrap_or_default();
+        let sentence = |row: Vec<String>| {
+            let told = needed.iter().map(|(index, _)| (*index, &row[*index]));
+            let told = told.filter(|(_, cell)| !cell.is_empty()).map(|(index, cell)| match index {
+                0 => cell.clone(),
+                _ => format!("{}: {cell}", header[index]),
+            });
+            screen.wrap_behind("", "  ", &told.collect::<Vec<_>>().join("; "))
+        };
+        return table.row_iter().map(cells).map(sentence).collect::<Vec<_>>().join("\n");
     }
+    for (index, least) in needed {
+        let Some(column) = table.column_mut(index) else { continue };
+        if !matches!(column.constraint(), Some(ColumnConstraint::ContentWidth)) {
+            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(least as u16)));
+        }
+    }
+    table.to_string()
+}
+
+/// The longest line of a column, or its longest word.
+fn longest(table: &Table, index: usize, is_word: bool) -> usize {
+    let rows = table.header().into_iter().chain(table.row_iter());
+    let texts = rows.filter_map(|row| row.cell_iter().nth(index)).map(Cell::content);
+    let length = |text: &str| text.chars().count();
+    let of_text = |text: String| match is_word {
+        true => text.split_whitespace().map(length).max().unwrap_or(0),
+        false => text.lines().map(length).max().unwrap_or(0),
+    };
+    texts.map(of_text).max().unwrap_or(0)
+}
+
+fn is_hidden(table: &Table, index: usize) -> bool {
+    let constraint = table.column(index).and_then(comfy_table::Column::constraint);
+    matches!(constraint, Some(ColumnConstraint::Hidden))
+}
+
+/// Makes a wide table fit the terminal: names stay whole, and the columns named in `order` are hidden, the first one
+/// first, until the rest fits. With `breaks_lines` it fits when the words do. Gives the names of those that were hidden.
+pub fn fit<const N: usize>(
+    table: &mut Table,
+    header: [&str; N],
+    order: &[&str],
+    breaks_lines: bool,
+) -> Vec<String> {
+    let Some(width) = table.width() else { return Vec::new() };
+    // A column is its widest cell and a blank on either side; an empty one is hidden already.
+    let shown = |table: &Table, index: usize| match is_hidden(table, index) {
+        true => 0,
+        false => AROUND + longest(table, index, breaks_lines && index >= NAMES),
+    };
+    let mut widths: Vec<usize> = (0..N).map(|index| shown(table, index)).collect();
     let mut hidden = Vec::new();
     for name in order {
-        if widths.iter().sum::<u16>() <= width {
+        if widths.iter().sum::<usize>() <= width.into() {
             break;
         }
         let Some(index) = header.iter().position(|one| one == name) else { continue };
@@ -58,22 +155,17 @@ pub fn fit<const N: usize>(table: &mut Table, header: [&str; N], order: &[&str])
             hidden.push((*name).to_owned());
         }
     }
-    for (index, name) in header.iter().enumerate() {
-        let Some(column) = table.column_mut(index).filter(|_| widths[index] > 0) else { continue };
-        let word = name.split(' ').map(str::len).max().unwrap_or(0);
-        column.set_constraint(if index < 2 {
-            ColumnConstraint::ContentWidth
-        } else {
-            ColumnConstraint::LowerBoundary(Width::Fixed(word as u16 + 2))
-        });
+    for (index, width) in widths.iter().enumerate().take(NAMES) {
+        if let Some(column) = table.column_mut(index).filter(|_| *width > 0) {
+            column.set_constraint(ColumnConstraint::ContentWidth);
+        }
     }
     hidden
 }
 
 /// The columns that a chart may take.
 pub fn width() -> usize {
-    let found = Table::new().width().filter(|width| *width >= MIN_WIDTH);
-    found.unwrap_or(USUAL_WIDTH).into()
+    screen().map_or(USUAL_WIDTH, |screen| screen.width)
 }
 
 /// Returns whether results are printed in colour: in a terminal, unless `NO_COLOR` is set (<https://no-color.org>).
@@ -171,8 +263,12 @@ pub fn traffic_table(gpu: &Gpu, selection: &Selection) -> Result<(Table, Vec<Str
     }
     hide_empty(&mut table);
     // Sentences in a narrow column would be a word per line.
-    if !fit(&mut table, HEADER, &["expectation"]).is_empty() && !expectations.is_empty() {
+    if !fit(&mut table, HEADER, &["expectation"], false).is_empty() && !expectations.is_empty() {
         labels.insert(0, format!("Expected:\n  {}", expectations.join("\n  ")));
+    }
+    let hidden = fit(&mut table, HEADER, &["registers", "bytes", "lanes per instruction"], true);
+    if !hidden.is_empty() {
+        labels.insert(0, format!("no room here for {}", hidden.join(", ")));
     }
     Ok((table, labels))
 }
@@ -208,37 +304,9 @@ fn timing_labels(variant: &str, counted: &Counted) -> Vec<String> {
     decisive.map(label).collect()
 }
 
-/// Tells a log how far a run is, now and then, where nobody sees the bar. Each row is printed once, by the table.
-pub struct Heartbeat(Mutex<Instant>);
-
-impl Heartbeat {
-    /// Of a run that begins now.
-    pub fn new() -> Heartbeat {
-        Heartbeat(Mutex::new(Instant::now()))
-    }
-
-    /// After another row.
-    pub fn beat(&self, bar: &ProgressBar) {
-        let Ok(mut last) = self.0.lock() else { return };
-        if bar.is_hidden() && last.elapsed() >= BETWEEN_LINES {
-            *last = Instant::now();
-            let (done, all) = (bar.position(), bar.length().unwrap_or(0));
-            // A log that takes no more ends no run.
-            let _ = writeln!(stderr(), "{done} of {all} rows: {}", bar.message());
-        }
-    }
-}
-
 /// Prints a line before work that is worth more than the line: a reader that has gone ends nothing.
 pub fn say(line: impl std::fmt::Display) {
-    let _ = writeln!(stdout(), "{line}");
-}
-
-/// A progress bar on standard error; invisible when that is no terminal.
-pub fn progress(steps: usize) -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg} ({eta} left)");
-    ProgressBar::new(steps as u64)
-        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+    let _ = writeln!(stdout(), "{}", in_lines(line));
 }
 
 #[cfg(test)]
@@ -267,10 +335,40 @@ mod tests {
         table.add_row(["a_pattern_of_some_length", "its_variant", "0.1000 ms", "32", "100 %"]);
         table.set_content_arrangement(ContentArrangement::Dynamic).set_width(60);
         assert_eq!(
-            fit(&mut table, header, &["registers", "occupancy"]),
+            fit(&mut table, header, &["registers", "occupancy"], false),
             ["registers", "occupancy"]
         );
-        assert_eq!(table.lines().count(), 2, "{table}");
-        assert!(table.to_string().contains("a_pattern_of_some_length  its_variant"), "{table}");
+        let shown = show(&mut table);
+        assert_eq!(shown.lines().count(), 2, "{shown}");
+        assert!(shown.contains("a_pattern_of_some_length  its_variant"), "{shown}");
+    }
+
+    #[test]
+    fn no_word_is_broken_at_any_width() {
+        let row = ["a_pattern_of_some_length", "4 sectors on both sides of it", "524288"];
+        for width in 40..160 {
+            let mut table = table(["variant", "expectation of its author", "transactions"]);
+            table.add_row(row);
+            table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+            let shown = show(&mut table);
+            let words: Vec<&str> = shown.split_whitespace().collect();
+            let is_whole = |word: &&str| words.iter().any(|one| one.trim_end_matches(';') == *word);
+            assert!(
+                row.iter().flat_map(|cell| cell.split(' ')).all(|word| is_whole(&word)),
+                "{shown}"
+            );
+            let longest = shown.lines().map(|line| line.chars().count()).max();
+            assert!(longest <= Some(width.into()), "{width}: {shown}");
+        }
+    }
+
+    #[test]
+    fn a_width_that_is_none_is_not_taken() {
+        let named = |named| columns(true, Some(named), Some(100));
+        assert_eq!(["", "0", "-5", "wide"].map(named), [Some(100); 4]);
+        assert_eq!(["10", "100000", "72"].map(named), [Some(40), Some(240), Some(72)]);
+        assert_eq!(columns(true, None, None), Some(80));
+        assert_eq!(columns(true, None, Some(0)), Some(80));
+        assert_eq!(columns(false, Some("72"), Some(100)), None);
     }
 }

@@ -2,13 +2,16 @@
 
 use super::interrupt::{self, INTERRUPTED};
 use super::shared::{WorkArguments, WrongArgument, numbered, writable};
-use super::terminal::{alarm, progress};
+use super::terminal::{alarm, in_lines, screen};
 use crate::catalogue::{Catalogue, Selection};
 use crate::counted::Counted;
 use crate::measure::{Axis, resize};
 use crate::pattern::{Pattern, Size, Variant};
+use crate::progress::Progress;
 use crate::side_by_side::{self, Job, SharedCase};
 use crate::verify::{self, Digests, VerifyOutcome};
+use ::report::first_screen::{self, Verification};
+use ::report::screen::Screen;
 use ::results::write_json;
 use anyhow::Result;
 use cuda_host::{Checks, Gpu, Misuse, MisuseKind, VirtualDevice};
@@ -97,9 +100,6 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     Ok(code)
 }
 
-/// Reasons that are listed each; of more, their number is said.
-const MAX_REASONS: usize = 3;
-
 /// The bytes from which on each variant of a point is a job of its own.
 const LARGE: usize = 4 << 20;
 
@@ -159,7 +159,7 @@ fn run_on(
     // With --json, standard output holds JSON alone.
     let say = |text: String| {
         if !arguments.json {
-            println!("{text}");
+            println!("{}", in_lines(text));
         }
     };
     say(format!("device: {}", gpu.origin()));
@@ -184,7 +184,7 @@ fn run_on(
             ));
         }
     }
-    let bar = progress(points.iter().map(|(selection, _)| selection.variants().count()).sum());
+    let bar = Progress::new(points.iter().map(|(selection, _)| selection.variants().count()).sum());
     let (mut correct, mut wrong, mut findings) = (0, 0, 0);
     let mut not_run: BTreeMap<String, usize> = BTreeMap::new();
     let mut digests = Digests::new();
@@ -193,7 +193,7 @@ fn run_on(
         |(Point { pattern, size, .. }, done, mistakes): (Point, Vec<Launch>, Vec<Misuse>)| {
             let mut told: Vec<String> = Vec::new();
             for Launch { variant, outcome, digests: written, hazards } in done {
-                bar.set_message(format!("{}/{}", pattern.name, variant.name));
+                bar.row(&format!("{}/{}", pattern.name, variant.name));
                 let name = verify::launch_name(pattern, variant, &size);
                 let line = |text: String| bar.suspend(|| say(format!("{name}: {text}")));
                 let (word, reason) = match outcome {
@@ -224,7 +224,7 @@ fn run_on(
                 json!({ "launch": name, "outcome": word, "reason": reason, "hazards": hazards }),
             );
                 told.extend(hazards);
-                bar.inc(1);
+                bar.step();
             }
             for mistake in mistakes.iter().filter(|mistake| !is_told(mistake, &told)) {
                 findings += 1;
@@ -241,25 +241,18 @@ fn run_on(
         Ok((point, launches, misuses))
     };
     side_by_side::on(gpu, work.jobs(), jobs, stop, verify, on_done)?;
-    bar.finish_and_clear();
+    drop(bar);
     if let Some(path) = digests_path {
         write_json(path, &digests)?;
         say(format!("digests of {} launches written to {}", digests.len(), path.display()));
     }
-    let reasons = not_run.len();
     let not_run_count: usize = not_run.values().sum();
-    if reasons <= MAX_REASONS || arguments.verbose {
-        for (reason, count) in &not_run {
-            say(format!("not run, {count} times: {reason}"));
-        }
-        if reasons > 0 && !arguments.verbose {
-            say("(--verbose lists them)".to_owned());
-        }
-    } else {
-        say(format!("not run, {not_run_count} times for {reasons} reasons (--verbose lists them)"));
-    }
-    let hazards = if arguments.check { format!(", {findings} hazards") } else { String::new() };
-    say(format!("{correct} correct, {wrong} wrong, {not_run_count} not run{hazards}"));
+    let hazards = arguments.check.then_some(findings);
+    let is_verbose = arguments.verbose;
+    let ended = Verification { correct, wrong, not_run, hazards, is_verbose };
+    // A pipe has a line for each sentence.
+    let wide = Screen { width: usize::MAX, is_ascii: true };
+    say(first_screen::verify(&ended, &screen().unwrap_or(wide)).trim_end().to_owned());
     let report = json!({
         "device": gpu.facts()?.name,
         "seed": work.seed,
@@ -268,7 +261,7 @@ fn run_on(
         "correct": correct,
         "wrong": wrong,
         "not_run": not_run_count,
-        "hazards": arguments.check.then_some(findings),
+        "hazards": hazards,
     });
     Ok((report, wrong + findings == 0 && correct > 0))
 }

@@ -1,11 +1,13 @@
 //! Profiles of programs: as text for a terminal, as pages, as pictures and as a trace for a viewer.
 
 mod page;
+mod screen;
 mod text;
 mod trace;
 mod words;
 
 pub use page::{pages, pictures};
+pub use screen::screen;
 pub use text::text;
 pub use trace::chrome_trace;
 pub use words::Taught;

@@ -1,0 +1,78 @@
+//! Long text, page by page where standard output is a terminal.
+
+use std::io::{IsTerminal, Write, stdout};
+use std::process::{Command, Stdio};
+
+/// Shows a text in the program that `PAGER` names, or in `less`. It is printed where that cannot be started, where no
+/// terminal is, or where `PAGER` is empty.
+pub fn show(text: &str, is_wanted: bool) {
+    let is_paged = is_wanted
+        && stdout().is_terminal()
+        && match std::env::var("PAGER") {
+            Ok(named) if named.trim().is_empty() => false,
+            // As a shell takes it, which knows arguments.
+            Ok(named) => paged(text, Command::new("sh").args(["-c", &named])),
+            Err(_) => paged(text, &mut Command::new("less")),
+        };
+    if !is_paged {
+        print!("{text}");
+    }
+}
+
+/// Returns whether the pager showed the text. A reader who leaves early has seen what they wanted.
+fn paged(text: &str, pager: &mut Command) -> bool {
+    pager.stdin(Stdio::piped());
+    // Of less: text that fits is printed, and what was read stays on the screen.
+    if std::env::var_os("LESS").is_none() {
+        pager.env("LESS", "FRX");
+    }
+    let _ignored = PipeIgnored::new();
+    let Ok(mut child) = pager.spawn() else { return false };
+    if let Some(mut input) = child.stdin.take() {
+        let _ = input.write_all(text.as_bytes());
+    }
+    // A shell that finds no such program ends with 127, one that may not start it with 126.
+    child.wait().is_ok_and(|status| !matches!(status.code(), Some(126 | 127)))
+}
+
+/// Ignores the signal of a pipe without a reader as long as it lives: the pager may end first.
+struct PipeIgnored {
+    #[cfg(unix)]
+    before: libc::sighandler_t,
+}
+
+impl PipeIgnored {
+    fn new() -> PipeIgnored {
+        PipeIgnored {
+            #[cfg(unix)]
+            // SAFETY: ignoring a signal needs no handler.
+            before: unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) },
+        }
+    }
+}
+
+impl Drop for PipeIgnored {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        // SAFETY: the action is the one that was there before.
+        unsafe {
+            libc::signal(libc::SIGPIPE, self.before);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pager_that_is_not_there_or_ends_early_is_no_error() {
+        let shell = |line: &str, lines: usize| {
+            paged(&"text\n".repeat(lines), Command::new("sh").args(["-c", line]))
+        };
+        assert!(!paged("text\n", &mut Command::new("/none/pager")));
+        assert!(!shell("/none/pager 2> /dev/null", 1));
+        assert!(shell("true", 100_000));
+        assert!(shell("head -n 1 > /dev/null", 100_000));
+    }
+}

@@ -1,0 +1,103 @@
+//! How far long work is, on standard error.
+
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::{Write, stderr};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// How often a log is told how far a long run is.
+const BETWEEN_LINES: Duration = Duration::from_secs(10);
+/// How often a bar shows the rest time anew while nothing is done.
+const BETWEEN_TICKS: Duration = Duration::from_secs(1);
+
+/// A progress bar with the count that is done and the estimated rest time; invisible where standard error is no terminal.
+///
+/// Threads and processes may report from anywhere: what is done is a number, not an order.
+#[derive(Debug)]
+pub struct Progress {
+    bar: ProgressBar,
+    /// When a log was told last; a bar without one is quiet there.
+    told: Option<Mutex<Instant>>,
+}
+
+impl Progress {
+    /// Of so many steps; quiet where nobody sees the bar.
+    pub fn new(total: usize) -> Progress {
+        let style = ProgressStyle::with_template("{pos}/{len} {bar:20} {eta} left  {msg}");
+        let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+        let letters = if crate::command::is_ascii() { "#>-" } else { "█▉░" };
+        let bar = ProgressBar::new(total as u64).with_style(style.progress_chars(letters));
+        if !bar.is_hidden() {
+            bar.enable_steady_tick(BETWEEN_TICKS);
+        }
+        Progress { bar, told: None }
+    }
+
+    /// Of so many rows; a log, where nobody sees the bar, gets a line now and then.
+    pub fn logged(total: usize) -> Progress {
+        let mut progress = Progress::new(total);
+        progress.told = Some(Mutex::new(Instant::now()));
+        progress
+    }
+
+    /// Names what is worked on.
+    pub fn row(&self, name: &str) {
+        self.bar.set_message(name.to_owned());
+    }
+
+    /// So many steps are done in all.
+    pub fn done(&self, count: usize) {
+        self.bar.set_position(count as u64);
+        self.log();
+    }
+
+    /// One more step is done.
+    pub fn step(&self) {
+        self.bar.inc(1);
+        self.log();
+    }
+
+    /// Prints something while the bar is away.
+    pub fn suspend(&self, print: impl FnOnce()) {
+        self.bar.suspend(print);
+    }
+
+    fn log(&self) {
+        let Some(Ok(mut last)) = self.told.as_ref().map(Mutex::lock) else { return };
+        if self.bar.is_hidden() && last.elapsed() >= BETWEEN_LINES {
+            *last = Instant::now();
+            let (done, all) = (self.bar.position(), self.bar.length().unwrap_or(0));
+            // A log that takes no more ends no run.
+            let _ = writeln!(stderr(), "{done} of {all} rows: {}", self.bar.message());
+        }
+    }
+}
+
+/// The bar is gone when the work is.
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_done_is_counted_in_any_order() {
+        let progress = Progress::new(10);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| progress.step());
+            }
+        });
+        assert_eq!(progress.bar.position(), 4);
+        progress.done(9);
+        progress.row("transpose/padded");
+        assert_eq!(
+            (progress.bar.position(), progress.bar.message().as_str()),
+            (9, "transpose/padded")
+        );
+    }
+}
