@@ -209,27 +209,6 @@ impl GlobalShadow {
         strong(model, order, &mut self.words, live, request, writes);
     }
 
-    /// Returns whether blocks of one worker touched what blocks of another did.
-    pub fn disturbs(&self, other: &GlobalShadow, kinds: &[Kind]) -> bool {
-        let lines = |pair: (&Line, &Line)| {
-            let (a, b) = pair;
-            if !a.is_split && !b.is_split {
-                return a.mask & b.mask != 0 && disturbed(&a.whole(), &b.whole(), kinds);
-            }
-            (0..LINE).any(|granule| {
-                disturbed(&self.cells.get(a, granule), &other.cells.get(b, granule), kinds)
-            })
-        };
-        self.regions.iter().zip(&other.regions).any(|(mine, theirs)| {
-            mine.iter().zip(theirs).any(|pair| match pair {
-                (Some(a), Some(b)) if a.is_written || b.is_written => {
-                    a.lines.iter().zip(&b.lines).any(lines)
-                }
-                _ => false,
-            })
-        })
-    }
-
     /// Adds what was accessed to lines of a footprint; `base` gives the first address of a region by its number.
     ///
     /// A cell forgets accesses only for others that race with at least as much: reads for the write after them.
@@ -311,6 +290,51 @@ fn accessed(kinds: &[Kind], cell: &Cell, bits: u64) -> Accessed {
         accessed.reads[strength(read.pc()) as usize] |= bits;
     }
     accessed
+}
+
+/// Returns whether blocks of one worker touched what blocks of another wrote. As many threads look as there are workers.
+pub fn disturb_each_other(shadows: &[&GlobalShadow], kinds: &[Kind]) -> bool {
+    let mut places = Vec::new();
+    for region in 0..shadows.first().map_or(0, |shadow| shadow.regions.len()) {
+        let chunks = shadows.iter().map(|shadow| shadow.regions[region].len()).max().unwrap_or(0);
+        places.extend((0..chunks).map(|number| (region, number)));
+    }
+    let part = places.len().div_ceil(shadows.len().max(1)).max(1);
+    std::thread::scope(|scope| {
+        let look = |part: &[(usize, usize)]| part.iter().any(|at| in_chunk(shadows, *at, kinds));
+        let parts: Vec<_> =
+            places.chunks(part).map(|part| scope.spawn(move || look(part))).collect();
+        // All of them are joined before the scope ends.
+        parts.into_iter().any(|part| part.join().unwrap_or(true))
+    })
+}
+
+/// Returns whether workers disturbed each other in one chunk of a region.
+fn in_chunk(shadows: &[&GlobalShadow], (region, number): (usize, usize), kinds: &[Kind]) -> bool {
+    let mut chunks: Vec<(&Cells, &Chunk)> = Vec::new();
+    for shadow in shadows {
+        let chunk = shadow.regions[region].get(number).and_then(Option::as_deref);
+        chunks.extend(chunk.map(|chunk| (&shadow.cells, chunk)));
+    }
+    if chunks.len() < 2 || !chunks.iter().any(|(_, chunk)| chunk.is_written) {
+        return false;
+    }
+    let mut touched = Vec::new();
+    (0..chunks[0].1.lines.len()).any(|at| {
+        touched.clear();
+        let lines = chunks.iter().map(|(cells, chunk)| (*cells, &chunk.lines[at]));
+        touched.extend(lines.filter(|(_, line)| line.latest != 0));
+        let pairs = touched.iter().enumerate();
+        pairs.into_iter().any(|(i, a)| touched[i + 1..].iter().any(|b| in_line(*a, *b, kinds)))
+    })
+}
+
+/// Returns whether lines of two workers, whose blocks differ, show that the order mattered.
+fn in_line((a_cells, a): (&Cells, &Line), (b_cells, b): (&Cells, &Line), kinds: &[Kind]) -> bool {
+    if !a.is_split && !b.is_split {
+        return a.mask & b.mask != 0 && disturbed(&a.whole(), &b.whole(), kinds);
+    }
+    (0..LINE).any(|granule| disturbed(&a_cells.get(a, granule), &b_cells.get(b, granule), kinds))
 }
 
 /// Returns whether cells of two workers, whose blocks differ, show that the order mattered.

@@ -100,7 +100,7 @@ pub use barrier::BarrierWarp;
 pub use check::Race;
 pub use event::{Epoch, Event};
 pub use footprint::{Footprint, Synchronization};
-pub use global::{CHUNK, GlobalAccess, GlobalShadow, Region, footprint};
+pub use global::{CHUNK, GlobalAccess, GlobalShadow, Region, disturb_each_other, footprint};
 pub use missing::MissingOrder;
 pub use model::{Grid, Kind, LaunchModel, Scope, Semantics};
 pub use request::{Lanes, Layout, Request, Shape, is_ascending, lanes};

@@ -29,12 +29,17 @@ impl Run<'_> {
             .linear(std::array::from_fn(|axis| origin[axis] * cluster[axis] + place[axis]))
     }
 
-    /// The linear index of the cluster at a position in launch order; `None` past the end.
-    pub fn cluster_at(&self, order: u64) -> Option<u64> {
-        let count = match &self.sample {
+    /// The number of clusters that run.
+    pub fn clusters(&self) -> u64 {
+        match &self.sample {
             Some(sample) => sample.len() as u64,
             None => self.model.grid.clusters().iter().product(),
-        };
+        }
+    }
+
+    /// The linear index of the cluster at a position in launch order; `None` past the end.
+    pub fn cluster_at(&self, order: u64) -> Option<u64> {
+        let count = self.clusters();
         if order >= count {
             return None;
         }

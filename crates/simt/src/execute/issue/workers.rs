@@ -16,7 +16,7 @@ use crate::operation::{Operation, Space};
 use crate::options::{Options, Schedule};
 use crate::program::Program;
 use crate::report::Report;
-use races::GlobalShadow;
+use races::{GlobalShadow, disturb_each_other};
 use std::collections::VecDeque;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -131,14 +131,18 @@ fn one_by_one(
     run.outcome(vec![worker]).map(|workers| report(run.program, workers, run.options))
 }
 
-/// Blocks on several threads, each taking the next block when it is done with one.
+/// The batches of blocks that a thread gets, about. Blocks of a batch are neighbours, which touch the same memory.
+const BATCHES: u64 = 8;
+
+/// Blocks on several threads, each taking the next batch of them when it is done with one.
 fn side_by_side<'r>(run: &'r Run<'r>, threads: usize) -> Result<Vec<Worker<'r>>, Error> {
+    let batch = (run.clusters() / (threads as u64 * BATCHES)).max(1);
     let workers: Vec<Worker<'_>> = std::thread::scope(|scope| {
         let handles: Vec<_> = (0..threads)
             .map(|_| {
                 scope.spawn(|| {
                     let mut worker = Worker::new(run, None);
-                    worker.run_independent();
+                    worker.run_independent(batch);
                     worker
                 })
             })
@@ -156,16 +160,19 @@ fn disturbed(workers: &[Worker<'_>]) -> bool {
     let shadows: Vec<&GlobalShadow> =
         workers.iter().filter_map(|m| m.observers.global.as_deref()).collect();
     let kinds = workers.first().map_or(&[][..], |worker| &worker.run.model.kinds);
-    let pairs = shadows.iter().enumerate();
-    shadows.iter().any(|shadow| shadow.disturbed)
-        || pairs.into_iter().any(|(i, a)| shadows[i + 1..].iter().any(|b| a.disturbs(b, kinds)))
+    shadows.iter().any(|shadow| shadow.disturbed) || disturb_each_other(&shadows, kinds)
 }
 
 impl Worker<'_> {
     /// Clusters one after the other, each to its end, beside other workers doing the same.
-    fn run_independent(&mut self) {
+    fn run_independent(&mut self, batch: u64) {
+        let mut orders = 0..0;
         loop {
-            let order = self.run.next.fetch_add(1, Ordering::Relaxed);
+            let order = orders.next().unwrap_or_else(|| {
+                let first = self.run.next.fetch_add(batch, Ordering::Relaxed);
+                orders = first + 1..first + batch;
+                first
+            });
             if order > self.run.failed_at.load(Ordering::Relaxed)
                 || self.run.disturbed.load(Ordering::Relaxed)
             {
