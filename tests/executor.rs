@@ -6,36 +6,38 @@ mod not_run;
 use crate::snapshots;
 use coalesce::Counted;
 use coalesce::arrays::Arrays;
-use coalesce::count::{count, count_all, disagreements};
+use coalesce::count::{count, count_all, count_kernels, disagreements};
 use coalesce::pattern::{Pattern, Size, Variant};
-use coalesce::verify::{VerifyOutcome, case, launch_name, verify, verify_with_digests};
+use coalesce::verify::{
+    Point, VerifyOptions, VerifyOutcome, case, launch_name, verify, verify_points,
+};
 use cuda_host::{Checks, Choice, Gpu, GpuError, Image};
 use host::CATALOGUE;
 use host::patterns::ALL as PATTERNS;
 use results::Counts;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
+use virtual_gpu::OwnMachine;
 
 /// The default of `coalesce verify`, and so the seed of the run on a GPU whose outputs are committed.
 const SEED: u64 = 1;
 
-/// One test at a time uses the device of this process: it counts what it ran.
-pub fn device() -> (MutexGuard<'static, ()>, Gpu) {
+/// A device that the test's thread has for itself: it counts what it ran.
+pub fn device() -> (OwnMachine, Gpu) {
     opened(Gpu::open_checked)
 }
 
 /// The device, started with or without the model of time.
 pub fn opened(
     open: fn(&Choice, &'static [Image], Checks) -> Result<Gpu, GpuError>,
-) -> (MutexGuard<'static, ()>, Gpu) {
-    static DEVICE: Mutex<()> = Mutex::new(());
-    let guard = DEVICE.lock().unwrap_or_else(PoisonError::into_inner);
+) -> (OwnMachine, Gpu) {
+    let machine = OwnMachine::new();
     let choice = Choice::Virtual("h200".to_owned());
     let gpu = open(&choice, CATALOGUE.images, Checks::all())
         .expect("the virtual device starts everywhere");
-    counted(&gpu);
-    (guard, gpu)
+    (machine, gpu)
 }
 
 fn pattern(name: &str) -> &'static Pattern {
@@ -50,23 +52,25 @@ pub fn counted(gpu: &Gpu) -> Counted {
 /// A pattern, and what was counted of its kernels.
 type OfPattern = (&'static Pattern, Vec<(&'static Variant, Counted)>);
 
-/// Returns what was counted of each pattern's kernels, executed once for all tests. Nobody who holds [`device`]'s
-/// guard may call it.
+/// Returns what was counted of each pattern's kernels, executed once for all tests.
 pub fn kernels() -> &'static [OfPattern] {
     static ALL: OnceLock<Vec<OfPattern>> = OnceLock::new();
     ALL.get_or_init(|| {
-        let (_guard, gpu) = device();
-        let of = |pattern| (pattern, count(&gpu, pattern).expect("the pattern runs"));
-        PATTERNS.iter().copied().map(of).collect()
+        let (_machine, gpu) = device();
+        let mut all: Vec<OfPattern> =
+            PATTERNS.iter().map(|pattern| (*pattern, Vec::new())).collect();
+        let of = |_: &Pattern, variant, counted: &Counted| (variant, counted.clone());
+        count_kernels(&gpu, PATTERNS, of, |place, one| all[place].1.push(one))
+            .expect("the patterns run");
+        all
     })
 }
 
-/// Returns what was counted of the whole catalogue, once for all tests. Nobody who holds [`device`]'s guard may call
-/// it.
+/// Returns what was counted of the whole catalogue, once for all tests.
 pub fn counts() -> Counts {
     static COUNTS: OnceLock<Counts> = OnceLock::new();
     let counts = COUNTS.get_or_init(|| {
-        let (_guard, _gpu) = device();
+        let _machine = OwnMachine::new();
         count_all(&CATALOGUE, PATTERNS.iter().copied(), |_| {}).expect("the patterns run")
     });
     counts.clone()
@@ -82,38 +86,30 @@ pub struct Verified {
     pub findings: Vec<String>,
 }
 
-/// Every variant at every size, with the inputs that the GPU had; executed once for all tests. Nobody who holds
-/// [`device`]'s guard may call it.
+/// Every variant at every size, with the inputs that the GPU had; executed once for all tests.
 pub fn verified() -> &'static [Verified] {
     static ALL: OnceLock<Vec<Verified>> = OnceLock::new();
     ALL.get_or_init(|| {
-        let (_guard, gpu) = opened(Gpu::open_untimed);
-        let mut all = Vec::new();
-        for pattern in PATTERNS {
-            for size in pattern.verify_sizes {
-                let size = Size::new(size);
-                let case = case(pattern, &size, SEED);
-                let arrays = pattern.arrays(&gpu, &case).expect("the arrays fit");
-                for variant in pattern.variants {
-                    let (outcome, digests) =
-                        verify_with_digests(&gpu, &case, &arrays, variant, &size)
-                            .expect("the launch succeeds");
-                    let counted = self::counted(&gpu);
-                    all.push(Verified {
-                        name: format!(
-                            "{}/{} at {}",
-                            pattern.name,
-                            variant.name,
-                            pattern.show_size(&size)
-                        ),
-                        launch: launch_name(pattern, variant, &size),
-                        outcome,
-                        digests,
-                        findings: counted.findings.iter().map(ToString::to_string).collect(),
-                    });
-                }
-            }
-        }
+        let (_machine, gpu) = opened(Gpu::open_untimed);
+        let (stop, mut all) = (AtomicBool::new(false), Vec::new());
+        let options = VerifyOptions { digests: true, ..VerifyOptions::new(SEED, &stop) };
+        let points = PATTERNS.iter().copied().flat_map(Point::all);
+        let verified = verify_points(&gpu, points, &options, |done| {
+            let Point { pattern, size, .. } = &done.point;
+            all.extend(done.variants.into_iter().map(|one| Verified {
+                name: format!(
+                    "{}/{} at {}",
+                    pattern.name,
+                    one.variant.name,
+                    pattern.show_size(size)
+                ),
+                launch: launch_name(pattern, one.variant, size),
+                outcome: one.outcome,
+                digests: one.digests,
+                findings: one.hazards,
+            }));
+        });
+        verified.expect("the launches succeed");
         all
     })
 }

@@ -12,20 +12,18 @@ use host::CATALOGUE;
 use host::patterns::Arena;
 use results::Results;
 use std::path::Path;
-use std::sync::MutexGuard;
-use virtual_gpu::{MisuseKind, Profile};
+use virtual_gpu::{MisuseKind, OwnMachine, Profile};
 
 const MIB: f64 = (1 << 20) as f64;
 
 /// The device without checks inside kernels, which these tests are not about.
-fn fast_device() -> (MutexGuard<'static, ()>, Gpu) {
-    let (guard, _) = device();
+fn fast_device() -> (OwnMachine, Gpu) {
+    let machine = OwnMachine::new();
     let choice = Choice::Virtual("h200".to_owned());
     let gpu = Gpu::open(&choice, CATALOGUE.images).expect("the virtual device starts everywhere");
     let device = gpu.virtual_device().expect("the device is virtual");
     device.scale_work(WorkScale::default());
-    virtual_gpu::misuse();
-    (guard, gpu)
+    (machine, gpu)
 }
 
 /// The milliseconds that a correct variant takes on the device.

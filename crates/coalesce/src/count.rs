@@ -97,7 +97,10 @@ fn jobs(
 
 /// Executes the kernels of patterns side by side, as [`count`] does, and gives what `of` makes of each to `on_done`, in
 /// the order of the catalogue.
-pub(crate) fn count_kernels<R: Send>(
+///
+/// # Errors
+/// As for [`count`].
+pub fn count_kernels<R: Send>(
     gpu: &Gpu,
     patterns: &[&'static Pattern],
     of: impl Fn(&'static Pattern, &'static Variant, &Counted) -> R + Sync,

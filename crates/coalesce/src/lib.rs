@@ -35,6 +35,7 @@ pub mod nccl;
 pub mod pattern;
 mod peer;
 pub mod peers;
+mod points;
 mod progress;
 mod side_by_side;
 mod size;

@@ -19,12 +19,12 @@
 use crate::budget::{self, Budgets};
 use crate::catalogue::Catalogue;
 use crate::counted::Counted;
-use crate::pattern::{Pattern, Size};
-use crate::verify::{self, VerifyOutcome};
+use crate::verify::{self, Point, Verified, VerifyOptions, VerifyOutcome, verify_points};
 use anyhow::{Context, Result};
 use cuda_host::testing::exclusive;
 use cuda_host::{Checks, Choice, Gpu, Image, Launcher};
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 /// The variable that writes recorded values anew instead of comparing with them.
 const BLESS_VARIABLE: &str = "COALESCE_BLESS";
@@ -49,36 +49,20 @@ pub fn verify(catalogue: &Catalogue) {
 fn verified(catalogue: &Catalogue, faults: &mut Vec<String>) -> Result<()> {
     let device = Choice::Virtual(crate::count::COUNTING_DEVICE.to_owned());
     let gpu = Gpu::open_untimed(&device, catalogue.images, Checks::all())?;
-    for pattern in catalogue.patterns {
-        for size in pattern.verify_sizes {
-            verify_at(&gpu, pattern, &Size::new(size), faults)?;
+    let stop = AtomicBool::new(false);
+    let points = catalogue.patterns.iter().copied().flat_map(Point::all);
+    verify_points(&gpu, points, &VerifyOptions::new(SEED, &stop), |done| {
+        let Point { pattern, size, .. } = &done.point;
+        for Verified { variant, outcome, hazards, .. } in &done.variants {
+            let name = verify::launch_name(pattern, variant, size);
+            if let VerifyOutcome::Wrong(fault) = outcome {
+                faults.push(format!("{name} is wrong: {fault}"));
+            }
+            faults.extend(hazards.iter().map(|hazard| format!("{name}: {hazard}")));
         }
-    }
-    Ok(())
-}
-
-fn verify_at(
-    gpu: &Gpu,
-    pattern: &'static Pattern,
-    size: &Size,
-    faults: &mut Vec<String>,
-) -> Result<()> {
-    let case = verify::case(pattern, size, SEED);
-    let arrays = pattern.arrays(gpu, &case)?;
-    for variant in pattern.variants {
-        let name = verify::launch_name(pattern, variant, size);
-        if let VerifyOutcome::Wrong(fault) =
-            verify::verify(gpu, &case, &arrays, variant, size).with_context(|| name.clone())?
-        {
-            faults.push(format!("{name} is wrong: {fault}"));
-        }
-        if let Some(device) = gpu.virtual_device() {
-            // Hazards of kernels are among it.
-            let misuse = device.drain_misuse().into_iter();
-            faults.extend(misuse.map(|mistake| format!("{name}: {mistake}")));
-        }
-    }
-    Ok(())
+        let at = format!("{} at {}", pattern.name, pattern.show_size(size));
+        faults.extend(done.misuses.iter().map(|mistake| format!("{at}: {mistake}")));
+    })
 }
 
 /// Compares what each kernel asks of memory with the file of budgets at `path`, relative to the crate under test; with

@@ -6,6 +6,7 @@ use crate::pattern::{
     Before, Case, HostWork, Implementation, Pattern, Preparation, Size, Unavailable, Variant,
 };
 use crate::peer::Peer;
+pub use crate::points::{Point, Verified, VerifiedPoint, VerifyOptions, verify_points};
 use anyhow::Result;
 use cuda_host::{Gpu, LaunchResources, Launcher, VirtualDevice};
 use cust::context::CurrentContext;

@@ -20,7 +20,6 @@ pub(crate) struct Driver {
 
 struct Opened {
     source: &'static dyn SymbolSource,
-    name: String,
     is_virtual: bool,
     version: CudaVersion,
 }
@@ -163,12 +162,8 @@ impl Driver {
 
     fn fill(source: &'static dyn SymbolSource) -> Driver {
         let functions = Symbol::ALL.iter().map(|symbol| source.symbol(symbol.c_name())).collect();
-        let opened = Opened {
-            source,
-            name: source.name(),
-            is_virtual: source.is_virtual(),
-            version: library::version(source),
-        };
+        let opened =
+            Opened { source, is_virtual: source.is_virtual(), version: library::version(source) };
         Driver { functions, opened: Ok(opened) }
     }
 
@@ -205,14 +200,14 @@ impl Driver {
 
     fn name(&self) -> String {
         match &self.opened {
-            Ok(opened) => opened.name.clone(),
+            Ok(opened) => opened.source.name(),
             Err(_) => "the machine's driver".to_owned(),
         }
     }
 
     fn status(&self) -> Result<DriverInfo, DriverError> {
         let opened = self.opened.as_ref().map_err(DriverError::clone)?;
-        let backend = opened.name.clone();
+        let backend = opened.source.name();
         let (Some(init), Some(count)) =
             (self.function(Symbol::cuInit), self.function(Symbol::cuDeviceGetCount))
         else {

@@ -12,10 +12,9 @@ use crate::raw::{CUDA_MEMCPY2D, CUdevice, CUevent, CUfunction, CUstream};
 use crate::symbol::Symbol;
 use crate::types::LaunchConfig;
 pub use counters::OperationKind;
+use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, c_char, c_uint};
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// An operation of a device or the host.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,19 +51,18 @@ struct Recorded {
     after: CUevent,
 }
 
-// SAFETY: handles of the driver, which takes them on every thread.
-unsafe impl Send for Recorded {}
-
-static IS_RECORDING: AtomicBool = AtomicBool::new(false);
-static RECORDED: Mutex<Vec<Recorded>> = Mutex::new(Vec::new());
+thread_local! {
+    static IS_RECORDING: Cell<bool> = const { Cell::new(false) };
+    static RECORDED: RefCell<Vec<Recorded>> = const { RefCell::new(Vec::new()) };
+}
 
 /// The driver's answer to a question for the time between events of two devices.
 const OTHER_DEVICE: ReturnCode = ReturnCode(400);
 
-/// Starts a recording. Until it is taken, operations of all streams but those that are captured have events around
-/// them.
+/// Starts a recording of what this thread enqueues. Until it is taken, operations of all streams but those that are
+/// captured have events around them.
 pub fn record_operations() {
-    IS_RECORDING.store(true, Ordering::Relaxed);
+    IS_RECORDING.set(true);
 }
 
 /// Ends a recording and says what was recorded, in the order of the calls; times count from the first event. Every
@@ -74,8 +72,8 @@ pub fn record_operations() {
 /// # Errors
 /// The driver's, when an event was not reached.
 pub fn recorded_operations() -> Result<Vec<OperationRecord>, ReturnCode> {
-    IS_RECORDING.store(false, Ordering::Relaxed);
-    let recorded = std::mem::take(&mut *RECORDED.lock().unwrap_or_else(PoisonError::into_inner));
+    IS_RECORDING.set(false);
+    let recorded = RECORDED.take();
     let Some(first) = recorded.first().map(|one| one.before) else { return Ok(Vec::new()) };
     let records = recorded.iter().filter_map(|one| {
         let times = nanoseconds(first, one.before)
@@ -109,7 +107,7 @@ pub(crate) type Said = (CUstream, OperationKind);
 
 /// Records the event before an operation, if there is a recording and the stream is not captured.
 pub(crate) fn open(said: impl FnOnce() -> Said) -> Option<Open> {
-    if !IS_RECORDING.load(Ordering::Relaxed) {
+    if !IS_RECORDING.get() {
         return None;
     }
     let (stream, kind) = said();
@@ -134,7 +132,7 @@ impl Open {
         // SAFETY: both handles are alive.
         let code = unsafe { call!(cuEventRecord(after: CUevent, stream: CUstream)) };
         if code == ReturnCode::SUCCESS {
-            RECORDED.lock().unwrap_or_else(PoisonError::into_inner).push(recorded);
+            RECORDED.with_borrow_mut(|all| all.push(recorded));
         }
     }
 }

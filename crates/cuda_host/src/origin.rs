@@ -13,7 +13,7 @@ use simt::Checks;
 #[cfg(feature = "virtual")]
 use std::sync::atomic::{AtomicBool, Ordering};
 #[cfg(feature = "virtual")]
-use virtual_gpu::{Options, Topology};
+use virtual_gpu::{Options, OwnMachine, Topology};
 
 /// True while a program is tested: then every device that is opened is the virtual one with all checks.
 #[cfg(feature = "virtual")]
@@ -44,10 +44,10 @@ pub(crate) fn check_programs(are_checked: bool) {
     CHECKED.store(are_checked, Ordering::Relaxed);
 }
 
-/// Returns whether a program is tested.
+/// Returns whether a program is tested, which has the process's device.
 #[cfg(feature = "virtual")]
 pub(crate) fn is_checked() -> bool {
-    CHECKED.load(Ordering::Relaxed)
+    CHECKED.load(Ordering::Relaxed) && !OwnMachine::is_current()
 }
 
 /// Starts the virtual device of this name, and says why.

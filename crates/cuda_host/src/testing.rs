@@ -1,4 +1,4 @@
-//! The virtual GPU in tests: one at a time, with every check, and a hazard fails the test.
+//! The virtual GPU in tests: one for each, with every check, and a hazard fails the test.
 //!
 //! ```no_run
 //! # static IMAGES: &[cuda_host::Image] = &[];
@@ -16,8 +16,9 @@ use simt::Checks;
 use std::fmt::Write;
 use std::ops::Deref;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use virtual_gpu::OwnMachine;
 
-/// A process has one virtual device, and tests run beside each other.
+/// Programs that are tested share the process's virtual device.
 static DEVICE: Mutex<()> = Mutex::new(());
 
 /// A virtual GPU that a test has for itself.
@@ -26,28 +27,21 @@ static DEVICE: Mutex<()> = Mutex::new(());
 /// misused memory. A test that has failed already prints them. [`TestGpu::drain_hazards`] is for tests that expect that.
 #[derive(Debug)]
 pub struct TestGpu {
-    /// Dropped before the turn ends.
+    /// Dropped before its machine is.
     gpu: Gpu,
-    _turn: MutexGuard<'static, ()>,
+    _machine: OwnMachine,
 }
 
-/// The virtual H200 with these kernels and all checks, once no other test of the process has it.
+/// A new virtual H200 with these kernels and all checks, which the test's thread has for itself.
 ///
 /// # Panics
 /// When the device does not start, for example because the kernels do not load; the message says why.
 pub fn gpu(images: &'static [Image]) -> TestGpu {
-    let turn = exclusive();
-    // A kernel of a test before this one may have failed, and loading is refused after that.
-    virtual_gpu::forget_failure();
+    let machine = exclusive();
     let choice = Choice::Virtual(DEFAULT_PROFILE.to_owned());
     let gpu = Gpu::open_checked(&choice, images, Checks::all())
         .unwrap_or_else(|error| panic!("the virtual GPU does not start: {error}"));
-    if let Some(device) = gpu.virtual_device() {
-        // What a test before this one left.
-        device.drain_launches();
-        device.drain_misuse();
-    }
-    TestGpu { gpu, _turn: turn }
+    TestGpu { gpu, _machine: machine }
 }
 
 /// Runs a program's own code as a test: [`Gpu::auto`] and [`Gpu::open`] give the virtual GPU with every check, whatever they
@@ -68,7 +62,8 @@ pub fn checked<R>(program: impl FnOnce() -> R) -> R {
         }
     }
 
-    let turn = exclusive();
+    // A program that failed has let go of its device.
+    let turn = DEVICE.lock().unwrap_or_else(PoisonError::into_inner);
     virtual_gpu::forget_failure();
     mistakes();
     check_programs(true);
@@ -76,10 +71,10 @@ pub fn checked<R>(program: impl FnOnce() -> R) -> R {
     program()
 }
 
-/// The right to open devices in this process, for tests that do it themselves.
-pub fn exclusive() -> MutexGuard<'static, ()> {
-    // A test that failed has let go of its device.
-    DEVICE.lock().unwrap_or_else(PoisonError::into_inner)
+/// A virtual machine that this thread has for itself until it is dropped: for tests that open devices themselves, as many
+/// and of whatever profile.
+pub fn exclusive() -> OwnMachine {
+    OwnMachine::new()
 }
 
 impl TestGpu {

@@ -17,19 +17,17 @@ use virtual_gpu::{
 /// whole process has once, as it has one driver: opening another virtual device replaces it, and every value of this type
 /// then means the new one. Launches, operations and mistakes are of all threads, and taking them takes them from all.
 ///
-/// A [`Twin`](crate::Twin) opens a device of the same kind that one thread has for itself.
-///
-/// So tests that run beside each other would see each other's launches and lose each other's device. They take turns:
-/// [`testing::gpu`](crate::testing::gpu) gives a device with its turn, and
-/// [`testing::exclusive`](crate::testing::exclusive) the turn alone.
+/// A thread may have a virtual device for itself instead: a [`Twin`](crate::Twin) opens one like another device, and so
+/// tests run beside each other. [`testing::gpu`](crate::testing::gpu) gives a test its device, and
+/// [`testing::exclusive`](crate::testing::exclusive) makes those that a test opens itself its own.
 ///
 /// ```
 /// # static IMAGES: &[cuda_host::Image] = &[];
 /// use cuda_host::testing::exclusive;
 /// use cuda_host::{Choice, Gpu};
 ///
-/// // Until the end of the test no other test opens a device.
-/// let _turn = exclusive();
+/// // Until the end of the test its devices are its own.
+/// let _machine = exclusive();
 /// let gpu = Gpu::open(&Choice::Virtual("h200".to_owned()), IMAGES);
 /// # assert!(gpu.is_err(), "there are no kernels");
 /// ```

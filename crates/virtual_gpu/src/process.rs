@@ -13,11 +13,9 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// A virtual GPU, for [`cuda_driver::select`].
+/// The virtual GPU of whoever calls, for [`cuda_driver::select`].
 #[derive(Debug)]
-pub struct VirtualGpu {
-    pub(crate) name: String,
-}
+pub struct VirtualGpu(());
 
 /// A second virtual GPU was started in one process.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -29,29 +27,41 @@ pub struct StartError {
     requested: String,
 }
 
-static DRIVER: OnceLock<(VirtualGpu, Mutex<Driver>)> = OnceLock::new();
+static GPU: VirtualGpu = VirtualGpu(());
+static DRIVER: OnceLock<Mutex<Driver>> = OnceLock::new();
 
 impl VirtualGpu {
-    /// Starts the process's virtual GPU, or several: a [`Profile`](crate::Profile) or a [`Topology`]. Starting the same one again gives the running one, with the new options from
-    /// there on; reads of memory that nobody wrote are found in allocations made after they were asked for.
+    /// Starts the thread's own virtual GPU where it has an [`OwnMachine`], else the process's: a
+    /// [`Profile`](crate::Profile), or several as a [`Topology`]. Starting the same one again gives the running one, with
+    /// the new options from there on; reads of memory that nobody wrote are found in allocations made after they were asked
+    /// for. A thread may start another one, which replaces its own.
+    ///
+    /// # Errors
+    /// When the process has another one.
     pub fn start(
         driver: impl Into<Topology>,
         options: Options,
     ) -> Result<&'static VirtualGpu, StartError> {
         let topology = driver.into();
-        let name = format!("virtual {}", topology.name());
-        let requested = name.clone();
-        let start = || (VirtualGpu { name }, Mutex::new(Driver::new(topology.clone(), options)));
-        let (running, driver) = DRIVER.get_or_init(start);
-        if running.name == requested && OWN.with_borrow(Option::is_some) {
-            let own = Rc::new(Mutex::new(Driver::new(topology, options)));
-            OWN.replace(Some(Some(own)));
-            Ok(running)
-        } else if running.name == requested {
-            driver.lock().unwrap_or_else(PoisonError::into_inner).set_options(options);
-            Ok(running)
-        } else {
-            Err(StartError { running: running.name.clone(), requested })
+        let requested = topology.name();
+        let reuse = |driver: &Mutex<Driver>| {
+            let mut driver = driver.lock().unwrap_or_else(PoisonError::into_inner);
+            if driver.topology.name() == requested {
+                driver.set_options(options);
+                return Ok(&GPU);
+            }
+            let name = |name: &str| format!("virtual {name}");
+            Err(StartError { running: name(&driver.topology.name()), requested: name(&requested) })
+        };
+        let start = || Mutex::new(Driver::new(topology.clone(), options));
+        match OWN.with_borrow(Option::clone) {
+            Some(own) => {
+                if own.as_deref().is_none_or(|own| reuse(own).is_err()) {
+                    OWN.replace(Some(Some(Rc::new(start()))));
+                }
+                Ok(&GPU)
+            }
+            None => reuse(DRIVER.get_or_init(start)),
         }
     }
 }
@@ -78,6 +88,11 @@ impl OwnMachine {
     pub fn new() -> OwnMachine {
         let contexts = thread::replace_contexts(Vec::new());
         OwnMachine { before: OWN.replace(Some(None)), contexts }
+    }
+
+    /// Returns whether this thread has one.
+    pub fn is_current() -> bool {
+        OWN.with_borrow(Option::is_some)
     }
 }
 
@@ -109,7 +124,7 @@ fn in_driver<R>(body: impl FnOnce(&mut Driver) -> R) -> Option<R> {
     }
     let owner = INITIALIZED_BY.load(Ordering::Relaxed);
     let is_ours = owner == 0 || owner == std::process::id();
-    DRIVER.get().filter(|_| is_ours).map(|(_, driver)| lock(driver))
+    DRIVER.get().filter(|_| is_ours).map(lock)
 }
 
 /// Asks or tells the machine something outside of the driver API; without a machine the answer is empty.

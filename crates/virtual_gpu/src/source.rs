@@ -16,7 +16,7 @@ use std::sync::Arc;
 // that name when this was compiled; the functions live as long as the program.
 unsafe impl SymbolSource for VirtualGpu {
     fn name(&self) -> String {
-        self.name.clone()
+        with(|driver| format!("virtual {}", driver.topology.name()))
     }
 
     fn is_virtual(&self) -> bool {
@@ -30,7 +30,7 @@ unsafe impl SymbolSource for VirtualGpu {
     fn missed(&self, name: &CStr) {
         let name = name.to_string_lossy();
         if with(|driver| driver.options.announce) {
-            eprintln!("{}: {name} is not supported", self.name);
+            eprintln!("{}: {name} is not supported", self.name());
         }
         // Who profiles a program wants to know why it stopped; others have the call's own answer.
         with(|driver| {

@@ -3,18 +3,18 @@
 use super::interrupt::{self, INTERRUPTED};
 use super::shared::{WorkArguments, WrongArgument, numbered, writable};
 use super::terminal::{alarm, in_lines, screen};
-use crate::catalogue::{Catalogue, Selection};
-use crate::counted::Counted;
+use crate::catalogue::Catalogue;
 use crate::measure::{Axis, resize};
-use crate::pattern::{Pattern, Size, Variant};
+use crate::pattern::Size;
 use crate::progress::Progress;
-use crate::side_by_side::{self, Job, SharedCase};
-use crate::verify::{self, Digests, VerifyOutcome};
+use crate::verify::{
+    self, Digests, Point, Verified, VerifiedPoint, VerifyOptions, VerifyOutcome, verify_points,
+};
 use ::report::first_screen::{self, Verification};
 use ::report::screen::Screen;
 use ::results::write_json;
 use anyhow::Result;
-use cuda_host::{Checks, Gpu, Misuse, MisuseKind, VirtualDevice};
+use cuda_host::{Checks, Gpu};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -64,17 +64,16 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     let mut points = Vec::new();
     for selection in &selections {
         let pattern = selection.pattern;
-        if arguments.counted {
-            points.push((selection, Size::new(pattern.count_size)));
+        let sizes = if arguments.counted {
+            vec![Size::new(pattern.count_size)]
         } else if axes.is_empty() {
-            points.extend(pattern.verify_sizes.iter().map(|size| (selection, Size::new(size))));
+            pattern.verify_sizes.iter().map(|size| Size::new(size)).collect()
         } else {
-            points.push((
-                selection,
-                resize(pattern, pattern.bench_size, &axes)
-                    .map_err(|error| WrongArgument(error.to_string()))?,
-            ));
-        }
+            let size = resize(pattern, pattern.bench_size, &axes);
+            vec![size.map_err(|error| WrongArgument(error.to_string()))?]
+        };
+        let point = |size| Point { pattern, size, variants: selection.variants().collect() };
+        points.extend(sizes.into_iter().map(point));
     }
     let checks = if arguments.check { Checks::all() } else { Checks::none() };
     let mut code = ExitCode::SUCCESS;
@@ -100,59 +99,12 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     Ok(code)
 }
 
-/// The bytes from which on each variant of a point is a job of its own.
-const LARGE: usize = 4 << 20;
-
-/// Variants of a pattern at a size, which run one after the other on the same arrays.
-struct Point {
-    pattern: &'static Pattern,
-    size: Size,
-    variants: Vec<&'static Variant>,
-    case: SharedCase,
-}
-
-impl Point {
-    /// Runs the variants, until `stop` becomes true.
-    fn verify(
-        &self,
-        gpu: &Gpu,
-        arguments: &Arguments,
-        stop: &AtomicBool,
-    ) -> Result<(Vec<Launch>, Vec<Misuse>)> {
-        let Point { pattern, size, .. } = self;
-        let case = self.case.get(pattern, size, arguments.work.seed);
-        let arrays = pattern.arrays(gpu, case)?;
-        let mut launches = Vec::new();
-        for variant in self.variants.iter().take_while(|_| !stop.load(Ordering::Relaxed)) {
-            let (outcome, digests) = if arguments.digests.is_some() {
-                verify::verify_with_digests(gpu, case, &arrays, variant, size)?
-            } else {
-                (verify::verify(gpu, case, &arrays, variant, size)?, Vec::new())
-            };
-            let hazards = gpu.virtual_device().map_or_else(Vec::new, |device| {
-                Counted::take(device).findings.iter().map(ToString::to_string).collect()
-            });
-            launches.push(Launch { variant, outcome, digests, hazards });
-        }
-        let misuses = gpu.virtual_device().map_or_else(Vec::new, VirtualDevice::drain_misuse);
-        Ok((launches, misuses))
-    }
-}
-
-/// The outcome of a variant at a size.
-struct Launch {
-    variant: &'static Variant,
-    outcome: VerifyOutcome,
-    digests: Vec<String>,
-    hazards: Vec<String>,
-}
-
 /// Verifies on one device: what came of it as JSON, and whether all is well.
 fn run_on(
     gpu: &Gpu,
     arguments: &Arguments,
     digests_path: Option<&Path>,
-    points: &[(&Selection, Size)],
+    points: &[Point],
     stop: &AtomicBool,
 ) -> Result<(Value, bool)> {
     let work = &arguments.work;
@@ -168,79 +120,59 @@ fn run_on(
         let message = "--check works on the virtual device only: add --device virtual, or use compute-sanitizer";
         return Err(WrongArgument(message.to_owned()).into());
     }
-    let mut jobs = Vec::new();
-    for (selection, size) in points {
-        let (pattern, case) = (selection.pattern, SharedCase::default());
-        let variants: Vec<_> = selection.variants().collect();
-        // Small arrays are executed sooner than a device is opened.
-        let is_split = gpu.virtual_device().is_some() && (pattern.bytes)(size).total() >= LARGE;
-        let together = if is_split { 1 } else { variants.len().max(1) };
-        for variants in variants.chunks(together) {
-            let (variants, case) = (variants.to_vec(), case.clone());
-            jobs.push(Job::on_arrays(
-                pattern,
-                size,
-                Point { pattern, size: size.clone(), variants, case },
-            ));
-        }
-    }
-    let bar = Progress::new(points.iter().map(|(selection, _)| selection.variants().count()).sum());
+    let bar = Progress::new(points.iter().map(|point| point.variants.len()).sum());
     let (mut correct, mut wrong, mut findings) = (0, 0, 0);
     let mut not_run: BTreeMap<String, usize> = BTreeMap::new();
     let mut digests = Digests::new();
     let (mut launches, mut misuses) = (Vec::new(), Vec::new());
-    let on_done =
-        |(Point { pattern, size, .. }, done, mistakes): (Point, Vec<Launch>, Vec<Misuse>)| {
-            let mut told: Vec<String> = Vec::new();
-            for Launch { variant, outcome, digests: written, hazards } in done {
-                bar.row(&format!("{}/{}", pattern.name, variant.name));
-                let name = verify::launch_name(pattern, variant, &size);
-                let line = |text: String| bar.suspend(|| say(format!("{name}: {text}")));
-                let (word, reason) = match outcome {
-                    VerifyOutcome::Correct => {
-                        correct += 1;
-                        digests.insert(name.clone(), written);
-                        ("correct", None)
-                    }
-                    VerifyOutcome::NotRun(reason) => {
-                        if arguments.verbose {
-                            line(format!("not run: {reason}"));
-                        }
-                        *not_run.entry(reason.clone()).or_default() += 1;
-                        ("not run", Some(reason))
-                    }
-                    VerifyOutcome::Wrong(fault) => {
-                        wrong += 1;
-                        let fault = fault.to_string();
-                        line(format!("{}: {fault}", alarm("WRONG")));
-                        ("wrong", Some(fault))
-                    }
-                };
-                for hazard in &hazards {
-                    findings += 1;
-                    line(format!("{}: {hazard}", alarm("HAZARD")));
+    let on_done = |done: VerifiedPoint| {
+        let Point { pattern, size, .. } = done.point;
+        for Verified { variant, outcome, digests: written, hazards } in done.variants {
+            bar.row(&format!("{}/{}", pattern.name, variant.name));
+            let name = verify::launch_name(pattern, variant, &size);
+            let line = |text: String| bar.suspend(|| say(format!("{name}: {text}")));
+            let (word, reason) = match outcome {
+                VerifyOutcome::Correct => {
+                    correct += 1;
+                    digests.insert(name.clone(), written);
+                    ("correct", None)
                 }
-                launches.push(
+                VerifyOutcome::NotRun(reason) => {
+                    if arguments.verbose {
+                        line(format!("not run: {reason}"));
+                    }
+                    *not_run.entry(reason.clone()).or_default() += 1;
+                    ("not run", Some(reason))
+                }
+                VerifyOutcome::Wrong(fault) => {
+                    wrong += 1;
+                    let fault = fault.to_string();
+                    line(format!("{}: {fault}", alarm("WRONG")));
+                    ("wrong", Some(fault))
+                }
+            };
+            for hazard in &hazards {
+                findings += 1;
+                line(format!("{}: {hazard}", alarm("HAZARD")));
+            }
+            launches.push(
                 json!({ "launch": name, "outcome": word, "reason": reason, "hazards": hazards }),
             );
-                told.extend(hazards);
-                bar.step();
-            }
-            for mistake in mistakes.iter().filter(|mistake| !is_told(mistake, &told)) {
-                findings += 1;
-                bar.suspend(|| say(format!("{}: {}: {mistake}", pattern.name, alarm("MISUSE"))));
-                misuses.push(json!({ "pattern": pattern.name, "misuse": mistake.to_string() }));
-            }
-            Ok(())
-        };
-    let verify = |gpu: &Gpu, point: Point| {
-        if gpu.virtual_device().is_some() {
-            arguments.limit.into_iter().for_each(virtual_gpu::limit);
+            bar.step();
         }
-        let (launches, misuses) = point.verify(gpu, arguments, stop)?;
-        Ok((point, launches, misuses))
+        for mistake in done.misuses {
+            findings += 1;
+            bar.suspend(|| say(format!("{}: {}: {mistake}", pattern.name, alarm("MISUSE"))));
+            misuses.push(json!({ "pattern": pattern.name, "misuse": mistake.to_string() }));
+        }
     };
-    side_by_side::on(gpu, work.jobs(), jobs, stop, verify, on_done)?;
+    let options = VerifyOptions {
+        digests: digests_path.is_some(),
+        jobs: work.jobs(),
+        limit: arguments.limit,
+        ..VerifyOptions::new(work.seed, stop)
+    };
+    verify_points(gpu, points.iter().cloned(), &options, on_done)?;
     drop(bar);
     if let Some(path) = digests_path {
         write_json(path, &digests)?;
@@ -264,30 +196,4 @@ fn run_on(
         "hazards": hazards,
     });
     Ok((report, wrong + findings == 0 && correct > 0))
-}
-
-/// Returns whether a mistake is a hazard that was told with its launch: the device reports those to the host as well.
-fn is_told(mistake: &Misuse, hazards: &[String]) -> bool {
-    mistake.kind == MisuseKind::KernelHazard && hazards.contains(&mistake.message)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_hazard_is_told_once_and_a_mistake_of_the_host_is_not_lost() {
-        let hazard = "SharedRace: conflicting accesses to shared address 4";
-        let mistake = |kind, message: &str| Misuse {
-            kind,
-            fault: None,
-            call: "cuLaunchKernel",
-            message: message.to_owned(),
-            location: None,
-        };
-        let told = [hazard.to_owned()];
-        assert!(is_told(&mistake(MisuseKind::KernelHazard, hazard), &told));
-        assert!(!is_told(&mistake(MisuseKind::KernelHazard, "another"), &told));
-        assert!(!is_told(&mistake(MisuseKind::DoubleFree, hazard), &told));
-    }
 }
