@@ -79,6 +79,8 @@ pub use stored::{Half, Stored, StoredAs};
 pub use streams::Streams;
 pub use view::{DevicePtr, DevicePtrMut, Part, PartMut, Parts};
 #[cfg(feature = "virtual")]
-pub use virtual_device::{KernelFault, Misuse, MisuseKind, VirtualDevice, WorkScale, misuse};
+pub use virtual_device::{
+    KernelFault, Misuse, MisuseKind, MisusedMemory, VirtualDevice, WorkScale, misuse,
+};
 #[cfg(feature = "virtual")]
 pub use virtual_gpu::Options as VirtualOptions;
