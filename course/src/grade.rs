@@ -243,6 +243,7 @@ fn judged(
                 Some(KernelFault::NeverEnds) => FailureKind::Hangs,
                 _ => FailureKind::Stopped,
             };
+            let memory = misuse.and_then(|misuse| misuse.memory.as_ref());
             let misuse = misuse.map_or_else(|| format!("{error:#}"), Misuse::to_string);
             let next = match because {
                 FailureKind::OutOfBounds => "check the index of this access against the length",
@@ -255,7 +256,7 @@ fn judged(
                 _ => "read the message from its beginning: it names the instruction",
             };
             let line = submission.line_of(&misuse);
-            Some(failure(because, words::stopped(&ran.named, fault, &misuse), line, next))
+            Some(failure(because, words::stopped(&ran.named, fault, memory, &misuse), line, next))
         }
     }
 }

@@ -9,9 +9,9 @@ use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Mismatch};
 use coalesce::pattern::Case;
 use coalesce::verify::Fault;
-use cuda_host::KernelFault;
-use simt::{Finding, Hazard, Place};
-use std::fmt::Write;
+use course_host::DevicePlace;
+use cuda_host::{KernelFault, MisusedMemory};
+use simt::{Finding, Hazard, Location, Place, Remedy};
 
 /// An array of a launch, as the kernel calls it.
 pub(crate) struct Named {
@@ -82,32 +82,20 @@ pub(crate) fn mismatch(array: &str, elements: usize, mismatch: &Mismatch) -> Str
 }
 
 /// A mistake of the host's: elements of arrays instead of addresses.
-pub(crate) fn misuse(message: &str) -> String {
-    const BYTES: usize = size_of::<u32>();
-    // Such as `at 0x400 (it is byte 8 of the allocation of 16 bytes at 0x3f8)`.
-    let mut words = String::new();
-    let mut rest = message;
-    while let Some((before, behind)) = rest.split_once(" at 0x") {
-        let digits = behind.find(|letter: char| !letter.is_ascii_hexdigit());
-        rest = &behind[digits.unwrap_or(behind.len())..];
-        words.push_str(before);
-        let place = rest.strip_prefix(" (it is byte ").and_then(|place| {
-            let (byte, place) = place.split_once(" of the allocation of ")?;
-            let (bytes, place) = place.split_once(" bytes")?;
-            let (_, place) = place.split_once(')')?;
-            Some((byte.parse::<usize>().ok()?, bytes.parse::<usize>().ok()?, place))
-        });
-        if let Some((byte, bytes, place)) = place {
-            let elements = plural(bytes / BYTES, "element");
-            let _ = write!(
-                words,
-                ": element {} of an array of the device with {elements}",
-                byte / BYTES
-            );
-            rest = place;
-        }
+pub(crate) fn misuse(message: &str, memory: Option<&DevicePlace>) -> String {
+    const BYTES: u64 = size_of::<u32>() as u64;
+    let mut message = message.to_owned();
+    if let Some(DevicePlace { text, offset, bytes }) = memory {
+        let elements = plural((bytes / BYTES) as usize, "element");
+        let element =
+            format!(": element {} of an array of the device with {elements}", offset / BYTES);
+        message = message.replace(&format!(" at {text}"), &element);
     }
-    words + rest
+    let mut pieces = message.split(" at 0x");
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |words, piece| {
+        words + piece.trim_start_matches(|letter: char| letter.is_ascii_hexdigit())
+    })
 }
 
 pub(crate) fn fault(arrays: &[Named], fault: &Fault) -> String {
@@ -126,37 +114,33 @@ pub(crate) fn fault(arrays: &[Named], fault: &Fault) -> String {
     }
 }
 
-/// An access that stopped the kernel, where its message has an address.
-pub(crate) fn stopped(arrays: &[Named], fault: Option<KernelFault>, message: &str) -> String {
-    let words = || {
-        let is_outside = fault == Some(KernelFault::IllegalAddress);
-        let number = |behind: &str| {
-            let (_, rest) = message.split_once(behind)?;
-            let end = rest.find(|letter: char| !letter.is_ascii_hexdigit()).unwrap_or(rest.len());
-            u64::from_str_radix(&rest[..end], 16).ok()
-        };
-        let (array, at) = element(arrays, number(" address 0x")?)?;
-        let lanes = lanes(number("lanes 0x")? as u32);
-        let verb = if message.contains(" write to ") || message.contains("`st.") {
-            "write"
-        } else {
-            "read"
-        };
+/// An access that stopped the kernel, where it is known.
+pub(crate) fn stopped(
+    arrays: &[Named],
+    fault: Option<KernelFault>,
+    memory: Option<&MisusedMemory>,
+    message: &str,
+) -> String {
+    let words = |memory: &MisusedMemory| {
+        let (array, at) = element(arrays, memory.address)?;
+        let lanes = lanes(memory.lanes);
+        let verb = if memory.writes { "write" } else { "read" };
         let (name, elements) = (&array.name, plural(array.elements, "element"));
-        Some(if is_outside {
+        Some(if fault == Some(KernelFault::IllegalAddress) {
             format!("{lanes} {verb} `{name}[{at}]`, and `{name}` has {elements}")
         } else {
             format!("{lanes} {verb} at `{name}[{at}]` more bytes than its address is a multiple of")
         })
     };
-    words().map_or_else(|| message.to_owned(), |words| format!("{words}. The executor: {message}"))
+    let words = memory.and_then(words);
+    words.map_or_else(|| message.to_owned(), |words| format!("{words}. The executor: {message}"))
 }
 
 /// A hazard: what is concerned, who does what to it in which line.
 pub(crate) fn hazard(submission: &Submission, arrays: &[Named], finding: &Finding) -> String {
     let Finding { hazard, place, other, .. } = finding;
     let what = concerned(submission, arrays, finding);
-    let name = format!("{hazard:?}");
+    let name = hazard.to_string();
     let words = match (hazard, what, other) {
         (
             Hazard::SharedRace
@@ -193,21 +177,20 @@ pub(crate) fn hazard(submission: &Submission, arrays: &[Named], finding: &Findin
 
 /// Returns what to do about a hazard.
 pub(crate) fn remedy(submission: &Submission, finding: &Finding) -> String {
-    let fix = finding.fix.as_deref().unwrap_or(finding.hazard.remedy());
     let line = |place: &Place| Some(submission.line_of(place.source.as_deref()?)?.0);
     let other = finding.other.as_ref().and_then(line);
     // A barrier cannot part what one line does.
     if other.is_some() && other == line(&finding.place) {
         return "many do this at once: make reading, changing and writing one atomic operation, or let each have a word of its own".to_owned();
     }
-    match finding.hazard {
-        Hazard::SharedRace if fix.contains("__syncthreads") => {
+    match finding.fix {
+        Some(Remedy::BlockBarrier) if finding.hazard == Hazard::SharedRace => {
             "a barrier of the block between the two, where every thread comes by: `thread::sync_threads()`".to_owned()
         }
-        Hazard::SharedRaceInWarp | Hazard::GlobalRaceInWarp if fix.contains("__syncwarp") => {
+        Some(Remedy::WarpBarrier) => {
             "a barrier of the warp between the two, `sync_warp(FULL_MASK)`, or one of the block if other warps use these words, too".to_owned()
         }
-        _ => fix.to_owned(),
+        _ => finding.remedy(),
     }
 }
 
@@ -233,16 +216,14 @@ fn act(submission: &Submission, place: &Place, other: &Place) -> String {
 
 /// The element that a finding is about.
 fn concerned(submission: &Submission, arrays: &[Named], finding: &Finding) -> Option<String> {
-    if let Some((_, rest)) = finding.message.split_once("it is byte ")
-        && let Some((byte, rest)) = rest.split_once(" from the start of `")
-    {
-        let path = rest.split('`').next()?;
-        let name = path.rsplit("::").next()?;
-        let at = byte.parse::<usize>().ok()? / element_bytes(&submission.source, name);
-        return Some(format!("`{name}[{at}]`"));
-    }
-    if finding.message.contains("shared address") {
-        return None;
+    match &finding.location {
+        Some(Location::SharedVariable { name: path, offset, .. }) => {
+            let name = path.rsplit("::").next()?;
+            let at = *offset as usize / element_bytes(&submission.source, name);
+            return Some(format!("`{name}[{at}]`"));
+        }
+        Some(location) if location.is_shared() => return None,
+        _ => {}
     }
     let (array, at) = element(arrays, finding.address?)?;
     Some(format!("`{}[{at}]`", array.name))
@@ -306,10 +287,12 @@ mod tests {
 
     #[test]
     fn mistakes_of_the_host_name_elements() {
-        let place = "that uses the same memory at 0x40000000008 (it is byte 8 of the allocation of 16 bytes at 0x40000000000), because";
+        let text = "0x40000000008 (it is byte 8 of the allocation of 16 bytes at 0x40000000000)";
+        let place = DevicePlace { text: text.to_owned(), offset: 8, bytes: 16 };
+        let message = format!("that uses the same memory at {text}, because");
         let words = "that uses the same memory: element 2 of an array of the device with 4 elements, because";
-        assert_eq!(misuse(place), words);
-        assert_eq!(misuse("16 bytes at 0x7f00: it is nothing"), "16 bytes: it is nothing");
+        assert_eq!(misuse(&message, Some(&place)), words);
+        assert_eq!(misuse("16 bytes at 0x7f00: it is nothing", None), "16 bytes: it is nothing");
     }
 
     fn array(name: &str, address: u64, elements: usize, is_output: bool) -> Named {
@@ -319,14 +302,15 @@ mod tests {
     #[test]
     fn a_wrong_address_is_an_element_of_an_array() {
         let arrays = [array("source", 0x1000, 545, false), array("target", 0x8000, 545, true)];
-        let message = "cuLaunchKernel: illegal address 0x18a4 (4 bytes) by `ld.global.b32` at PTX line 68 of kernel `x`, block (0, 0, 0), warp 1, lanes 0x0000fe00: 7 lane(s) read from memory";
         let fault = Some(KernelFault::IllegalAddress);
-        let words = stopped(&arrays, fault, message);
+        let access =
+            |address, writes| MisusedMemory { address, location: None, lanes: 0xfe00, writes };
+        let words = stopped(&arrays, fault, Some(&access(0x18a4, false)), "cuLaunchKernel");
         let begin = "lanes 9 to 15 read `source[553]`, and `source` has 545 elements. The executor: cuLaunch";
         assert!(words.starts_with(begin), "{words}");
-        let below = message.replace("0x18a4", "0x7ff8").replace("read from", "write to");
-        assert!(stopped(&arrays, fault, &below).starts_with("lanes 9 to 15 write `target[-2]`"));
-        assert_eq!(stopped(&arrays, None, "deadlock"), "deadlock");
+        let below = stopped(&arrays, fault, Some(&access(0x7ff8, true)), "");
+        assert!(below.starts_with("lanes 9 to 15 write `target[-2]`"), "{below}");
+        assert_eq!(stopped(&arrays, None, None, "deadlock"), "deadlock");
     }
 
     #[test]

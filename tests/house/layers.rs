@@ -30,7 +30,7 @@ const MAY_NAME: &[(&str, &str)] = &[
     ("simt_page", "simt"),
     ("gpu_model", "counters simt"),
     ("cuda_driver", "counters ptx"),
-    ("virtual_gpu", "cuda_driver gpu_model ptx simt"),
+    ("virtual_gpu", "counters cuda_driver gpu_model ptx simt"),
     ("virtual_libcuda", "cuda_driver profiling report results simt virtual_gpu"),
     ("driver_owners", "cuda_driver"),
     ("cust_ext", "cuda_driver driver_owners"),

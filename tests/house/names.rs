@@ -32,7 +32,7 @@ const RIGHT: [(&str, &str); 3] = [
     // The column of a table.
     ("crates/report/src/tabulate.rs", "\"occupancy\""),
     // A region of memory that a program allocated, and that has no other name.
-    ("crates/simt/src/memory.rs", "\"allocation\""),
+    ("crates/simt/src/location.rs", "\"allocation\""),
     // The kind of an object.
     ("crates/virtual_gpu/src/objects.rs", "\"texture\""),
 ];

@@ -11,7 +11,7 @@ mod wire;
 
 pub use confine::IS_CONFINED;
 pub use program::main;
-pub use record::{HostMisuse, HostRun, MISTAKES, Record, Work};
+pub use record::{DevicePlace, HostMisuse, HostRun, MISTAKES, Record, Work};
 pub use wire::{Answer, Order, WORD_BYTES, read_answer};
 
 use anyhow::Result;

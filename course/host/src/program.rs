@@ -4,7 +4,7 @@
 //! The word of a run lies in the pipe, and not in memory, as long as the file runs.
 
 use crate::confine::confine;
-use crate::record::{HostMisuse, HostRun, MISTAKES};
+use crate::record::{DevicePlace, HostMisuse, HostRun, MISTAKES};
 use crate::wire::{Answer, Order, WORD_BYTES};
 use crate::{Gpu, Run};
 use anyhow::{Context, Result, bail};
@@ -130,9 +130,10 @@ fn watched(gpu: &Gpu, run: Run, source: &[u32], target: &mut [u32]) -> HostRun {
         error: failed.map(|error| format!("{error:#}")),
         misuse: first.map(|one| HostMisuse {
             mistake: MISTAKES.iter().position(|kind| *kind == one.kind),
-            kind: format!("{:?}", one.kind),
+            kind: one.kind.to_string(),
             call: one.call.to_owned(),
             message: named(&format!("{}: {}", one.call, one.message), source, target),
+            memory: one.memory.as_ref().and_then(DevicePlace::of),
             place: one.location,
         }),
         pageable_copies,

@@ -2,7 +2,7 @@
 
 use cuda_host::{OperationKind, OperationRecord};
 use serde::{Deserialize, Serialize};
-use virtual_gpu::{MisuseKind, OrderRecord};
+use virtual_gpu::{Location, MisuseKind, MisusedMemory, OrderRecord};
 
 /// The most records of a kind; a file that asks the driver for more is told so.
 const MAX_RECORDS: usize = 20_000;
@@ -35,8 +35,34 @@ pub struct HostMisuse {
     /// The driver call that showed it.
     pub call: String,
     pub message: String,
+    /// The memory of the device that it is about, where that is known.
+    pub memory: Option<DevicePlace>,
     /// Where in the file the call is.
     pub place: Option<String>,
+}
+
+/// A place in an allocation of the device.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DevicePlace {
+    /// The place as the message has it.
+    pub text: String,
+    /// The distance from the start of the allocation.
+    pub offset: u64,
+    /// The bytes of the allocation.
+    pub bytes: u64,
+}
+
+impl DevicePlace {
+    /// Returns the place of a mistake that is about an allocation.
+    pub(crate) fn of(memory: &MisusedMemory) -> Option<DevicePlace> {
+        match &memory.location {
+            Some(Location::Allocation { allocation, offset }) if allocation.label.is_empty() => {
+                let text = memory.to_string();
+                Some(DevicePlace { text, offset: *offset, bytes: allocation.bytes })
+            }
+            _ => None,
+        }
+    }
 }
 
 /// Mistakes that a host file is graded by.

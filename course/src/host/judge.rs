@@ -167,7 +167,7 @@ fn judged(
 ) -> Option<Failure> {
     let Answer { seen, target } = answer;
     let at = format!("(at {}, data of seed {seed})", task.pattern.show_size(size));
-    if let Some(HostMisuse { mistake, kind, message, place, .. }) = &seen.misuse {
+    if let Some(HostMisuse { mistake, kind, message, memory, place, .. }) = &seen.misuse {
         let because = mistake.map(|place| FailureKind::Misuse(MISTAKES[place]));
         let because = because.unwrap_or(FailureKind::Stopped);
         let line = place.as_deref().and_then(|place| place.rsplit_once(':')?.1.parse::<u32>().ok());
@@ -176,7 +176,7 @@ fn judged(
         });
         let next =
             "which earlier call still uses this memory, and what tells you that it has ended?";
-        let message = format!("{} ({kind}) {at}", words::misuse(message));
+        let message = format!("{} ({kind}) {at}", words::misuse(message, memory.as_ref()));
         let failed = failure("mistakes", because, message, next.to_owned());
         return Some(Failure { line, ..failed });
     }

@@ -154,6 +154,7 @@ mod tests {
         let mistake = |kind, message: &str| Misuse {
             kind,
             fault: None,
+            memory: None,
             call: "cuLaunchKernel",
             message: message.to_owned(),
             location: None,

@@ -9,6 +9,7 @@
 //! ```
 
 mod counters;
+mod hazard;
 mod laws;
 mod metrics;
 mod operation;
@@ -16,6 +17,7 @@ mod request;
 mod source;
 
 pub use counters::{COUNTERS, Counters, RequestCounts, Trust};
+pub use hazard::{Hazard, MisuseKind};
 pub use laws::{
     atomic_passes, constant_passes, copy_passes, copy_wavefronts, counting_passes, passes_by,
     same_word_passes, sectors_and_lines, shared_passes, shared_wavefronts,

@@ -85,6 +85,8 @@ pub use streams::Streams;
 pub use twin::{OwnGpu, Twin};
 pub use view::{DevicePtr, DevicePtrMut, Part, PartMut, Parts};
 #[cfg(feature = "virtual")]
-pub use virtual_device::{KernelFault, Misuse, MisuseKind, VirtualDevice, WorkScale, misuse};
+pub use virtual_device::{
+    KernelFault, Misuse, MisuseKind, MisusedMemory, VirtualDevice, WorkScale, misuse,
+};
 #[cfg(feature = "virtual")]
 pub use virtual_gpu::Options as VirtualOptions;

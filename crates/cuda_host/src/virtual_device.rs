@@ -6,7 +6,7 @@ use cust::stream::Stream;
 use simt::Watched;
 use std::cell::Cell;
 use std::path::Path;
-pub use virtual_gpu::{KernelFault, Misuse, MisuseKind, WorkScale};
+pub use virtual_gpu::{KernelFault, Misuse, MisuseKind, MisusedMemory, WorkScale};
 use virtual_gpu::{
     LaunchRecord, OperationRecord, Options, PROFILES, ProfileError, Topology, VirtualGpu,
 };

@@ -144,7 +144,7 @@ impl Collector {
 }
 
 fn hazard(kernel: &mut ProfiledKernel, finding: &Finding) {
-    let kind = format!("{:?}", finding.hazard);
+    let kind = finding.hazard;
     let ptx_line = finding.place.ptx_line;
     let same = |one: &&mut ProfiledHazard| one.kind == kind && one.ptx_line == ptx_line;
     match kernel.hazards.iter_mut().find(same) {
@@ -160,11 +160,7 @@ fn hazard(kernel: &mut ProfiledKernel, finding: &Finding) {
 }
 
 fn mistake(found: Misuse) -> Mistake {
-    Mistake {
-        kind: format!("{:?}", found.kind),
-        message: found.to_string(),
-        is_advice: found.kind.is_advice(),
-    }
+    Mistake { kind: found.kind, message: found.to_string(), is_advice: found.kind.is_advice() }
 }
 
 /// Keeps of an instruction's report what files have.

@@ -234,6 +234,7 @@ fn copies_of_a_program() {
     let pageable = Misuse {
         kind: MisuseKind::PageableAsyncCopy,
         fault: None,
+        memory: None,
         call: "cuMemcpyHtoDAsync_v2",
         message: String::new(),
         location: None,

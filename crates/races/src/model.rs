@@ -1,4 +1,4 @@
-//! What an instruction and a launch mean for the order of memory: scopes, strength, and who shares what.
+//! The meaning of an instruction and of a launch for the order of memory: scopes, strength, clusters.
 
 /// The threads of a launch that a strong operation or a fence reaches; a launch has one device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -144,6 +144,6 @@ pub struct LaunchModel {
     pub granule: u32,
     /// The same of shared memory.
     pub shared_granule: u32,
-    /// What the kernel synchronizes with other launches on its device, and on others.
+    /// The synchronization with other launches on its device, and on others.
     pub synchronization: [crate::Synchronization; 2],
 }

@@ -213,7 +213,6 @@ impl SharedShadow {
 
     /// Compares the whole of a bulk copy's part of shared memory with accesses before, as if the lane that asks for it
     /// did it, and remembers it as done by the copy.
-    #[allow(clippy::too_many_arguments)]
     pub fn bulk(
         &mut self,
         model: &LaunchModel,

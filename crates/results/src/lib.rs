@@ -25,8 +25,8 @@ pub use accuracy::{Accuracy, Misordered, misordered, unranked};
 pub use advice::{Advice, AdviceKind, Promise};
 pub use compare::{Agreement, Checked, Pair, Verdict, agreement, check, differences, pairs};
 pub use counters::{
-    Counters, Engine, OperationKind, RequestCounts, RequestKind, RequestRecord, ServedWord,
-    SourceLocation,
+    Counters, Engine, Hazard, MisuseKind, OperationKind, RequestCounts, RequestKind, RequestRecord,
+    ServedWord, SourceLocation,
 };
 pub use counts::{
     COUNTS_SCHEMA, CountedDimension, CountedKernel, CountedPattern, CountedVariant, Counts,

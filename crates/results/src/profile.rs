@@ -7,7 +7,7 @@ use crate::error::{FileKind, Result};
 use crate::read::read_json;
 use crate::timeline::Timeline;
 use crate::write;
-use counters::Counters;
+use counters::{Counters, Hazard, MisuseKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -94,8 +94,8 @@ pub struct ProfiledInstruction {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct ProfiledHazard {
-    /// Its kind, such as `SharedRace`.
-    pub kind: String,
+    /// Its kind.
+    pub kind: Hazard,
     /// The line of the PTX.
     pub ptx_line: u32,
     /// The source line, where it is known.
@@ -111,8 +111,8 @@ pub struct ProfiledHazard {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Mistake {
-    /// Its kind, such as `DoubleFree`.
-    pub kind: String,
+    /// Its kind.
+    pub kind: MisuseKind,
     /// The call, what happened and what would fix it, as a sentence.
     pub message: String,
     /// It costs time, or differs between devices, and is no error.
@@ -155,9 +155,6 @@ impl std::str::FromStr for FailOn {
     }
 }
 
-/// The kind of a fault that ended a kernel.
-const KERNEL_FAULT: &str = "KernelFault";
-
 impl ProgramProfile {
     /// A program of which nothing is known yet.
     pub fn new(program: String, device: String, checked: bool) -> ProgramProfile {
@@ -198,7 +195,7 @@ impl ProgramProfile {
     pub fn findings(&self, fail_on: FailOn) -> usize {
         let hazards: usize = self.kernels.iter().map(|kernel| kernel.hazards.len()).sum();
         let wrong = || self.misuse.iter().filter(|mistake| !mistake.is_advice);
-        let faults = wrong().filter(|mistake| mistake.kind == KERNEL_FAULT).count();
+        let faults = wrong().filter(|mistake| mistake.kind == MisuseKind::KernelFault).count();
         match fail_on {
             FailOn::Hazards => hazards + faults,
             FailOn::Misuse => wrong().count(),
@@ -236,5 +233,25 @@ impl ProfiledInstruction {
     /// Where it comes from: the line of the source, or that of the PTX.
     pub fn place(&self) -> String {
         place(self.counts.source.as_ref(), self.counts.ptx_line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file from before the kinds were types has them by the same names.
+    #[test]
+    fn kinds_of_hazards_and_mistakes_have_the_names_of_earlier_files() {
+        let profile = r#"{
+            "kind": "GlobalRaceInWarp", "ptx_line": 4, "message": "GlobalRaceInWarp: at 0x10", "launches": 2
+        }"#;
+        let hazard: ProfiledHazard = serde_json::from_str(profile).unwrap();
+        assert_eq!(hazard.kind, Hazard::GlobalRaceInWarp);
+        assert_eq!(hazard.kind.to_string(), "GlobalRaceInWarp");
+        let profile = r#"{"kind": "PageableAsyncCopy", "message": "cuMemcpy", "is_advice": true}"#;
+        let mistake: Mistake = serde_json::from_str(profile).unwrap();
+        assert_eq!(mistake.kind, MisuseKind::PageableAsyncCopy);
+        assert!(serde_json::to_string(&mistake).unwrap().contains("\"PageableAsyncCopy\""));
     }
 }

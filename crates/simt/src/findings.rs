@@ -1,6 +1,9 @@
 //! Hazards: what is looked for, and what was found.
 
 use crate::error::Place;
+use crate::location::Location;
+pub use counters::Hazard;
+use races::Scope;
 use std::fmt;
 
 /// Which hazards to look for. Accesses out of bounds and misaligned accesses are always errors.
@@ -43,87 +46,6 @@ impl Checks {
     }
 }
 
-/// The kind of a hazard.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Hazard {
-    /// A register that nobody wrote decides an address, a branch or a stored value.
-    UninitializedRegister,
-    /// Shared bytes were read that nobody wrote.
-    UninitializedShared,
-    /// Local bytes were read that nobody wrote.
-    UninitializedLocal,
-    /// Global bytes were read that nobody wrote.
-    UninitializedGlobal,
-    /// Shared bytes were accessed by threads of different warps, one of them writing, and nothing orders the two.
-    SharedRace,
-    /// As `SharedRace`, between lanes of one warp.
-    SharedRaceInWarp,
-    /// Global bytes were accessed by threads of different warps, one of them writing, and nothing orders the two.
-    GlobalRace,
-    /// As `GlobalRace`, between lanes of one warp.
-    GlobalRaceInWarp,
-    /// Several threads store the same value to the same bytes. That is a note, not a finding.
-    SameValue,
-    /// A shared address was formed from one array, but lies outside of it.
-    SharedOverrun,
-    /// Two lanes of one instruction stored different values to the same bytes.
-    ConflictingStore,
-    /// The lanes of a warp wait at different instructions of an aligned barrier.
-    DivergentBarrier,
-    /// A membermask names a lane that has exited, or leaves out a lane that takes part.
-    MemberMask,
-    /// A shuffle read a lane that did not take part.
-    InactiveSource,
-    /// The target of an asynchronous copy was accessed before the copy was waited for.
-    AsyncCopyNotAwaited,
-    /// `ld.global.nc` of bytes that this launch writes.
-    ReadOnlyWritten,
-    /// An asynchronous proxy reads shared memory without `fence.proxy.async` before.
-    MissingProxyFence,
-}
-
-impl Hazard {
-    /// Returns whether [`Checks::global_races`] looks for it.
-    pub fn is_by_global_races(self) -> bool {
-        matches!(self, Hazard::GlobalRace | Hazard::GlobalRaceInWarp | Hazard::ReadOnlyWritten)
-    }
-
-    /// Returns what would fix it.
-    pub fn remedy(self) -> &'static str {
-        match self {
-            Hazard::UninitializedRegister => "initialize the variable on every path",
-            Hazard::UninitializedShared => {
-                "write the shared memory before reading it; its content is undefined at the start"
-            }
-            Hazard::UninitializedLocal => "initialize the local array",
-            Hazard::UninitializedGlobal => "copy to or fill the allocation before the launch",
-            Hazard::SharedRace => "put a block barrier between the two accesses",
-            Hazard::SharedRaceInWarp | Hazard::GlobalRaceInWarp => {
-                "put a warp barrier (bar.warp.sync) between the two accesses"
-            }
-            Hazard::GlobalRace => {
-                "use atomics, or split the work into two launches, or let each block own its bytes"
-            }
-            Hazard::SameValue => {
-                "nothing has to be fixed; let one thread store to save the traffic"
-            }
-            Hazard::SharedOverrun => "check the index against the array's length",
-            Hazard::ConflictingStore => "let one lane store, or use an atomic",
-            Hazard::DivergentBarrier => "move the barrier out of the branch",
-            Hazard::MemberMask => "pass the mask of the lanes that execute the instruction",
-            Hazard::InactiveSource => "read only lanes that execute the same shuffle",
-            Hazard::AsyncCopyNotAwaited => {
-                "wait for the copy (wait_group or mbarrier), then synchronize the readers"
-            }
-            Hazard::ReadOnlyWritten => {
-                "use a plain load, or do not write the buffer in this launch"
-            }
-            Hazard::MissingProxyFence => "put fence.proxy.async after the writes",
-        }
-    }
-}
-
 /// A hazard that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
@@ -135,18 +57,102 @@ pub struct Finding {
     pub other: Option<Place>,
     /// The address of the first lane concerned, when there is one.
     pub address: Option<u64>,
+    /// The array or the allocation that the address lies in, where the message says it.
+    pub location: Option<Location>,
     /// The event, in one sentence.
     pub message: String,
     /// The cure of this one, where that is known better than for its kind.
-    pub fix: Option<String>,
+    pub fix: Option<Remedy>,
+}
+
+/// The cure of two accesses that nothing orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Remedy {
+    /// Wait for a bulk copy.
+    CopyWait,
+    /// Access the same number of bytes.
+    OneSize,
+    /// Use this scope.
+    Scope(Scope),
+    /// Acquire by this scope.
+    Acquire(Scope),
+    /// Release by this scope.
+    Release(Scope),
+    /// Put barriers before the release and after the acquire, which have this scope.
+    Barriers(Scope),
+    /// Make load, change and store one atomic operation.
+    OneAtomic,
+    /// Put a barrier of the warp between them.
+    WarpBarrier,
+    /// Put a barrier of the block between them.
+    BlockBarrier,
+    /// Make both atomic.
+    BothAtomic,
+    /// Keep the blocks apart.
+    OwnBytes,
+}
+
+impl fmt::Display for Remedy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Remedy::CopyWait => {
+                "wait at its mbarrier or for its group, and put a barrier between the thread that waits and those that do not"
+            }
+            Remedy::OneSize => "use one size for both",
+            Remedy::Scope(scope) => return write!(f, "use {} there", scope.name()),
+            Remedy::Acquire(scope) => {
+                let scope = scope.name();
+                return write!(f, "make it an .acquire of {scope} scope, or put such a fence after it");
+            }
+            Remedy::Release(scope) => {
+                let scope = scope.name();
+                return write!(
+                    f,
+                    "make the write a .release of {scope} scope, or put such a fence before it"
+                );
+            }
+            Remedy::Barriers(scope) => {
+                let scope = scope.name();
+                return write!(
+                    f,
+                    "let a barrier come before the release and after the acquire, both of {scope} scope"
+                );
+            }
+            Remedy::OneAtomic => {
+                "make the load, the change and the store one atomic operation: no barrier keeps an update from being lost"
+            }
+            Remedy::WarpBarrier => {
+                "put bar.warp.sync (__syncwarp) between the two accesses, or a barrier of the block if other warps use these bytes, too"
+            }
+            Remedy::BlockBarrier => "put bar.sync (__syncthreads) between the two accesses",
+            Remedy::BothAtomic => "make both atomic, or hand on by a release that the other acquires",
+            Remedy::OwnBytes => {
+                "let each block own its bytes, use atomics, split the work into two launches, or hand on by a release (st.release, \
+                 or a fence before a strong store) that the other acquires"
+            }
+        })
+    }
+}
+
+impl Finding {
+    /// Makes a finding of which no more is known.
+    pub(crate) fn new(hazard: Hazard, place: Place, message: String) -> Finding {
+        Finding { hazard, place, other: None, address: None, location: None, message, fix: None }
+    }
+
+    /// Returns what would fix it, in words.
+    pub fn remedy(&self) -> String {
+        self.fix.map_or_else(|| self.hazard.remedy().to_owned(), |fix| fix.to_string())
+    }
 }
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}: {}, by {}", self.hazard, self.message, self.place)?;
+        write!(f, "{}: {}, by {}", self.hazard, self.message, self.place)?;
         if let Some(other) = &self.other {
             write!(f, "; the other access: {other}")?;
         }
-        write!(f, "; to fix it: {}", self.fix.as_deref().unwrap_or(self.hazard.remedy()))
+        write!(f, "; to fix it: {}", self.remedy())
     }
 }

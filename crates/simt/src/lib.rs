@@ -11,6 +11,7 @@ mod hash;
 mod heap;
 mod image;
 mod launch;
+mod location;
 mod memory;
 mod module;
 mod observer;
@@ -35,8 +36,9 @@ pub use counters::{
 pub use decode::contraction::Contraction;
 pub use error::{Error, Place, Position};
 pub use execute::{Sharer, run, run_observed, stop};
-pub use findings::{Checks, Finding, Hazard};
+pub use findings::{Checks, Finding, Hazard, Remedy};
 pub use launch::{Launch, Limits, validate};
+pub use location::Location;
 pub use memory::{Allocation, Memory};
 pub use module::{
     Coverage, Kernel, Module, ModuleVariable, Parameter, ParameterKind, VariableSpace,
@@ -45,7 +47,7 @@ pub use observer::{
     AccessKind, InstructionClass, InstructionFacts, MemorySpace, Observer, WarpAccess,
 };
 pub use options::{Options, Schedule};
-pub use races::Footprint;
+pub use races::{Footprint, Scope};
 pub use report::{InstructionReport, Report};
 pub use tensor_map::{MAX_RANK, TensorMap};
 pub use texture::{AddressMode, Format, Image, Level, Sampler, Shape, Texture};

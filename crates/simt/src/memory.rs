@@ -9,6 +9,7 @@
 
 use crate::error::Error;
 use crate::heap::Heap;
+use crate::location::Location;
 use crate::region::{ALIGNMENT, Region, Zeroed};
 use crate::texture::Texture;
 use std::collections::{HashMap, VecDeque};
@@ -302,24 +303,14 @@ impl Memory {
 
     /// The allocation that an address lies in.
     pub fn allocation(&self, address: u64) -> Option<Allocation> {
-        self.find(address, 1).map(|index| self.outline(index))
-    }
-
-    fn outline(&self, index: usize) -> Allocation {
-        let region = &self.regions[index];
-        Allocation {
-            address: region.base,
-            bytes: region.bytes,
-            label: region.label.clone(),
-            is_mapped: region.is_mapped(),
-        }
+        self.find(address, 1).map(|index| self.regions[index].outline())
     }
 
     /// All allocations and mappings, by address.
     pub fn allocations(&self) -> Vec<Allocation> {
         let indices = 0..self.regions.len();
         let indices = indices.filter(|index| !self.regions[*index].is_gap());
-        indices.map(|index| self.outline(index)).collect()
+        indices.map(|index| self.regions[index].outline()).collect()
     }
 
     fn range(&self, address: u64, bytes: usize) -> Result<(&Region, usize), Error> {
@@ -398,51 +389,42 @@ impl Memory {
 
     /// Where an address lies relative to the allocations: text for messages.
     pub fn describe(&self, address: u64) -> String {
+        self.locate(address).to_string()
+    }
+
+    /// Returns where an address lies relative to the allocations.
+    pub fn locate(&self, address: u64) -> Location {
         if let Some((base, bytes)) =
             self.freed.iter().rev().find(|(b, n)| address >= *b && address < b + n)
         {
-            return format!("it lies in the freed allocation of {bytes} bytes at {base:#x}");
+            return Location::Freed { bytes: *bytes, base: *base };
         }
         if let Some(region) = self.hidden.iter().find(|region| region.contains(address, 1)) {
-            return format!(
-                "it is byte {} of the {} at {:#x} on device {}, which this device has no access to",
-                address - region.base,
-                name(region),
-                region.base,
-                self.device_of(region.base).unwrap_or(0),
-            );
+            return Location::OtherDevice {
+                allocation: region.outline(),
+                offset: address - region.base,
+                device: self.device_of(region.base).unwrap_or(0),
+            };
         }
-        if let Some(index) = self.find(address, 1) {
-            let region = &self.regions[index];
-            return format!(
-                "it is byte {} of the {} at {:#x}",
-                address - region.base,
-                name(region),
-                region.base
-            );
+        if let Some(allocation) = self.allocation(address) {
+            return Location::Allocation { offset: address - allocation.address, allocation };
         }
         let after = self.regions.partition_point(|r| r.base <= address);
         let (below, above) = self.regions.split_at(after);
         let below = below.iter().rev().find(|region| !region.is_gap());
+        let below = below.map(|region| (region, address - (region.base + region.bytes)));
         let above = above.iter().find(|region| !region.is_gap());
-        let distance_below = below.map(|r| address - (r.base + r.bytes));
-        let distance_above = above.map(|r| r.base - address);
+        let above = above.map(|region| (region, region.base - address));
         match (below, above) {
-            (Some(region), _) if distance_above.is_none_or(|d| distance_below <= Some(d)) => {
-                format!(
-                    "it is {} bytes past the end of the {} at {:#x}",
-                    distance_below.unwrap_or(0),
-                    name(region),
-                    region.base
-                )
+            (Some((region, distance)), above)
+                if above.is_none_or(|(_, other)| distance <= other) =>
+            {
+                Location::Past { allocation: region.outline(), distance }
             }
-            (_, Some(region)) => format!(
-                "it is {} bytes before the {} at {:#x}",
-                distance_above.unwrap_or(0),
-                name(region),
-                region.base
-            ),
-            _ => "nothing is allocated".into(),
+            (_, Some((region, distance))) => {
+                Location::Before { allocation: region.outline(), distance }
+            }
+            _ => Location::Nothing,
         }
     }
 
@@ -484,11 +466,6 @@ impl Memory {
             }
         }
     }
-}
-
-fn name(region: &Region) -> String {
-    let kind = if region.label.is_empty() { "allocation" } else { &region.label };
-    format!("{kind} of {} bytes", region.bytes)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! One range of device memory: its bytes, and which of them were written.
 
+use crate::memory::Allocation;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -78,6 +79,16 @@ impl Region {
     /// Host memory that somebody else owns.
     pub fn is_mapped(&self) -> bool {
         self.owner.is_none() && !self.is_gap()
+    }
+
+    /// Returns it as its owner sees it.
+    pub fn outline(&self) -> Allocation {
+        Allocation {
+            address: self.base,
+            bytes: self.bytes,
+            label: self.label.clone(),
+            is_mapped: self.is_mapped(),
+        }
     }
 
     /// Returns what is left where a region was freed.

@@ -2,7 +2,7 @@
 
 use crate::code::LOST;
 use crate::driver::Driver;
-use crate::misuse::{KernelFault, MisuseKind};
+use crate::misuse::MisuseKind;
 use crate::race_candidates::RaceCandidates;
 use crate::recorder::LaunchRecord;
 use crate::scheduler::Done;
@@ -15,7 +15,7 @@ use gpu_model::kernel_time::{self, Load, Parts};
 use gpu_model::timeline::{Engine, Place};
 use gpu_model::{Estimate, Estimator, Ranges};
 use gpu_model::{PageMoves, Side};
-use simt::{Checks, Report};
+use simt::{Checks, Location, Report};
 use std::ffi::c_void;
 use std::io::Write;
 use std::ops::Range;
@@ -321,7 +321,7 @@ impl Driver {
         let mut report = match ran {
             Ok(report) => report,
             Err(error) => {
-                self.recorder.report_fault(KernelFault::of(&error), error.to_string());
+                self.recorder.report_fault(&error);
                 self.keep_failure(code::of_kernel_error(&error));
                 return None;
             }
@@ -339,6 +339,9 @@ impl Driver {
         }
         for finding in &mut report.findings {
             finding.message = as_written(&finding.message);
+            if let Some(Location::SharedVariable { name, .. }) = &mut finding.location {
+                *name = as_written(name);
+            }
             self.report(MisuseKind::KernelHazard, finding.to_string());
         }
         if !self.options.times {

@@ -66,10 +66,11 @@ pub use gpu_model::{
     BlockNeeds, Link, PROFILES, PageMoves, Parts, Profile, ProfileError, Topology, WorkScale,
     blocks_per_multiprocessor, together,
 };
-pub use misuse::{KernelFault, Misuse, MisuseKind};
+pub use misuse::{KernelFault, Misuse, MisuseKind, MisusedMemory};
 pub use options::{Options, Order};
 pub use process::{OwnMachine, StartError, VirtualGpu};
 pub use recorder::{LaunchRecord, OrderRecord};
+pub use simt::Location;
 pub use source::{
     assume_registers, empty_l2, extrapolate_to, forget_failure, host_reads, host_touches,
     host_writes, launches, leaks, limit, misuse, observe, operations, order, skip_kernels, trace,

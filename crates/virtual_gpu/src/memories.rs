@@ -7,7 +7,7 @@ use crate::work::{Copy, CopySide, QueuedWork};
 use cuda_driver::ReturnCode;
 use gpu_model::copy_time::Direction;
 use gpu_model::{PageMoves, Side};
-use simt::Memory;
+use simt::{Location, Memory};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hasher;
 use std::ops::Range;
@@ -297,7 +297,7 @@ impl Memories {
 
     /// Returns whether an address that no allocation holds was once one's.
     pub(crate) fn kind_of(&self, address: u64) -> MisuseKind {
-        if self.device.describe(address).contains("freed") {
+        if matches!(self.device.locate(address), Location::Freed { .. }) {
             MisuseKind::UseAfterFree
         } else {
             MisuseKind::OutOfBounds
@@ -329,6 +329,7 @@ impl Memories {
             .map(|message| Misuse {
                 kind: MisuseKind::Leak,
                 fault: None,
+                memory: None,
                 call: "at exit",
                 message,
                 location: None,

@@ -1,47 +1,8 @@
 //! Mistakes of the host program that were found, each with the call that showed it.
 
+pub use counters::MisuseKind;
+use simt::{Error, Location};
 use std::fmt;
-
-/// The kind of a mistake.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum MisuseKind {
-    /// Memory was freed a second time.
-    DoubleFree,
-    /// Memory was used after it was freed.
-    UseAfterFree,
-    /// A copy or fill went past the end of an allocation, or to no allocation at all.
-    OutOfBounds,
-    /// Pageable memory in an asynchronous copy: it will not overlap.
-    PageableAsyncCopy,
-    /// Two streams use the same memory, one of them writes it, and nothing orders them.
-    MissingOrder,
-    /// The host changed memory that a pending copy uses.
-    HostMemoryChanged,
-    /// The host freed memory that a pending copy uses.
-    HostMemoryFreed,
-    /// A call without a current context, or from a host function.
-    Context,
-    /// A call that a GPU's driver answers and the virtual device does not.
-    Unsupported,
-    /// A kernel failed.
-    KernelFault,
-    /// A device disappeared while work needed it.
-    DeviceLost,
-    /// The executor found a hazard inside a kernel.
-    KernelHazard,
-    /// A result depends on whether NVIDIA's assembler fuses a product and a sum of the kernel.
-    Contraction,
-    /// Memory that is still allocated.
-    Leak,
-}
-
-impl MisuseKind {
-    /// Returns whether it is worth knowing but no error: it costs time, or differs between devices.
-    pub fn is_advice(self) -> bool {
-        matches!(self, MisuseKind::PageableAsyncCopy | MisuseKind::Contraction)
-    }
-}
 
 /// The way in which a kernel failed while it ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -61,13 +22,51 @@ pub enum KernelFault {
 
 impl KernelFault {
     /// Classifies what ended a kernel.
-    pub(crate) fn of(error: &simt::Error) -> KernelFault {
+    pub(crate) fn of(error: &Error) -> KernelFault {
         match error {
-            simt::Error::IllegalAddress { .. } => KernelFault::IllegalAddress,
-            simt::Error::MisalignedAddress { .. } => KernelFault::MisalignedAddress,
-            simt::Error::Trap { .. } => KernelFault::Trap,
-            simt::Error::Deadlock { .. } | simt::Error::OutOfFuel { .. } => KernelFault::NeverEnds,
+            Error::IllegalAddress { .. } => KernelFault::IllegalAddress,
+            Error::MisalignedAddress { .. } => KernelFault::MisalignedAddress,
+            Error::Trap { .. } => KernelFault::Trap,
+            Error::Deadlock { .. } | Error::OutOfFuel { .. } => KernelFault::NeverEnds,
             _ => KernelFault::Other,
+        }
+    }
+}
+
+/// The memory that a mistake is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MisusedMemory {
+    /// The first address concerned.
+    pub address: u64,
+    /// Where that lies, for memory of the device that two operations use.
+    pub location: Option<Location>,
+    /// The lanes of a warp that accessed it, one bit each; none for operations of streams.
+    pub lanes: u32,
+    /// The lanes write.
+    pub writes: bool,
+}
+
+impl MisusedMemory {
+    /// Returns the access that ended a kernel, if that is what did.
+    pub(crate) fn of(error: &Error) -> Option<MisusedMemory> {
+        let (Error::IllegalAddress { place, address, .. }
+        | Error::MisalignedAddress { place, address, .. }) = error
+        else {
+            return None;
+        };
+        let stores = ["st.", "sust.", "atom.", "red.", "wmma.store."];
+        let writes = stores.iter().any(|opcode| place.instruction.starts_with(opcode));
+        Some(MisusedMemory { address: *address, location: None, lanes: place.lanes, writes })
+    }
+}
+
+/// The address, and in parentheses where it lies, as messages have them.
+impl fmt::Display for MisusedMemory {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:#x}", self.address)?;
+        match &self.location {
+            Some(location) => write!(formatter, " ({location})"),
+            None => Ok(()),
         }
     }
 }
@@ -79,6 +78,8 @@ pub struct Misuse {
     pub kind: MisuseKind,
     /// The way in which a kernel failed, for a [`MisuseKind::KernelFault`] that showed while it ran.
     pub fault: Option<KernelFault>,
+    /// The memory that it is about, where that is known.
+    pub memory: Option<MisusedMemory>,
     /// The driver call that showed it.
     pub call: &'static str,
     /// The event and its cure, in one sentence.

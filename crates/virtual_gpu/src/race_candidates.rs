@@ -2,7 +2,7 @@
 
 use crate::concurrent::{EarlyCopy, FinishedKernel, Race};
 use crate::driver::Driver;
-use crate::misuse::MisuseKind;
+use crate::misuse::{MisuseKind, MisusedMemory};
 use crate::order;
 use crate::work::{QueuedOperation, QueuedWork};
 use simt::Footprint;
@@ -187,24 +187,34 @@ impl Driver {
 
     /// Reports that the call that is executed now may run before an earlier one.
     fn report_overtaking(&mut self, earlier: &str, address: u64) {
-        let place = self.memory.device.describe(address);
-        let message = format!(
-            "this may run before an earlier {earlier} that uses the same memory at {address:#x} ({place}), because nothing \
-             orders the two streams; wait for an event, or synchronize between them"
-        );
-        self.report(MisuseKind::MissingOrder, message);
+        self.report_missing_order(address, |place| {
+            format!(
+                "this may run before an earlier {earlier} that uses the same memory at {place}, because nothing orders the \
+                 two streams; wait for an event, or synchronize between them"
+            )
+        });
     }
 
     /// Reports two kernels that may run at the same time, one of which writes what the other uses.
-    fn report_concurrent(&mut self, kernel: &str, race: &Race) {
-        let Race { call, kernel: other, address } = race;
-        let place = self.memory.device.describe(*address);
-        let message = format!(
-            "kernel `{kernel}` may run at the same time as kernel `{other}` of another {call}, and one of them writes \
-             what the other uses at {address:#x} ({place}), because nothing orders the two; wait for an event, or \
-             synchronize between them"
-        );
-        self.report(MisuseKind::MissingOrder, message);
+    fn report_concurrent(&mut self, kernel: &str, Race { call, kernel: other, address }: &Race) {
+        self.report_missing_order(*address, |place| {
+            format!(
+                "kernel `{kernel}` may run at the same time as kernel `{other}` of another {call}, and one of them writes \
+                 what the other uses at {place}, because nothing orders the two; wait for an event, or synchronize \
+                 between them"
+            )
+        });
+    }
+
+    fn report_missing_order(&mut self, address: u64, message: impl FnOnce(&str) -> String) {
+        let memory = MisusedMemory {
+            address,
+            location: Some(self.memory.device.locate(address)),
+            lanes: 0,
+            writes: false,
+        };
+        let message = message(&memory.to_string());
+        self.recorder.report_order(memory, message);
     }
 
     /// Reports a copy whose host memory is not what it was when the copy was enqueued, unless the device's own work

@@ -1,6 +1,6 @@
 //! The memory of a virtual GPU until it is asked: kernels, operations and mistakes.
 
-use crate::misuse::{KernelFault, Misuse, MisuseKind, caller};
+use crate::misuse::{KernelFault, Misuse, MisuseKind, MisusedMemory, caller};
 use cuda_driver::{OperationKind, OperationRecord};
 use gpu_model::Estimate;
 use gpu_model::PageMoves;
@@ -113,15 +113,27 @@ impl Recorder {
 
     /// Notes a mistake of the program, once.
     pub(crate) fn report(&mut self, kind: MisuseKind, message: String) {
-        self.note_misuse(kind, None, message);
+        self.note_misuse(kind, None, None, message);
+    }
+
+    /// Notes that nothing orders two uses of memory, once.
+    pub(crate) fn report_order(&mut self, memory: MisusedMemory, message: String) {
+        self.note_misuse(MisuseKind::MissingOrder, None, Some(memory), message);
     }
 
     /// Notes that a kernel failed, once.
-    pub(crate) fn report_fault(&mut self, fault: KernelFault, message: String) {
-        self.note_misuse(MisuseKind::KernelFault, Some(fault), message);
+    pub(crate) fn report_fault(&mut self, error: &simt::Error) {
+        let (fault, memory) = (KernelFault::of(error), MisusedMemory::of(error));
+        self.note_misuse(MisuseKind::KernelFault, Some(fault), memory, error.to_string());
     }
 
-    fn note_misuse(&mut self, kind: MisuseKind, fault: Option<KernelFault>, message: String) {
+    fn note_misuse(
+        &mut self,
+        kind: MisuseKind,
+        fault: Option<KernelFault>,
+        memory: Option<MisusedMemory>,
+        message: String,
+    ) {
         let call = self.call;
         let same =
             |other: &Misuse| other.kind == kind && other.call == call && other.message == message;
@@ -130,7 +142,7 @@ impl Recorder {
         }
         // Work that runs late is no longer in the call that enqueued it.
         let location = if self.is_executing { None } else { caller() };
-        let misuse = Misuse { kind, fault, call, message, location };
+        let misuse = Misuse { kind, fault, memory, call, message, location };
         // Pageable memory costs time and is no error: programs that use it use it everywhere.
         if let Some(name) = &self.announced_by
             && kind != MisuseKind::PageableAsyncCopy

@@ -1,7 +1,7 @@
 //! Rules for a program as a whole: its copies, and what could overlap.
 
 use super::piece::{number, promise};
-use results::{Advice, AdviceKind, Engine, Interval, OperationKind, ProgramProfile};
+use results::{Advice, AdviceKind, Engine, Interval, MisuseKind, OperationKind, ProgramProfile};
 
 /// Copies of fewer bytes than this take as long as their latency.
 const SMALL_BYTES: u64 = 64 << 10;
@@ -41,7 +41,7 @@ fn length(interval: &Interval) -> f64 {
 }
 
 fn pageable(profile: &ProgramProfile) -> Option<Advice> {
-    let is_pageable = |mistake: &&results::Mistake| mistake.kind == "PageableAsyncCopy";
+    let is_pageable = |mistake: &&results::Mistake| mistake.kind == MisuseKind::PageableAsyncCopy;
     let found = profile.misuse.iter().filter(is_pageable).count();
     if found == 0 {
         return None;

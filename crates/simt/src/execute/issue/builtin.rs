@@ -30,7 +30,6 @@ impl Run<'_> {
 }
 
 impl Worker<'_> {
-    #[allow(clippy::too_many_arguments)]
     pub fn builtin(
         &mut self,
         issue: Issue<'_>,

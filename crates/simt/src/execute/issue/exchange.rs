@@ -49,13 +49,8 @@ impl Worker<'_> {
             } else {
                 format!("the membermask names lanes {skipped:#010x}, which skip it by a guard")
             };
-            self.observers.find(Hazard::MemberMask, pc, |run| Finding {
-                hazard: Hazard::MemberMask,
-                place: run.place(index, w, mask, pc),
-                other: None,
-                address: None,
-                fix: None,
-                message,
+            self.observers.find(Hazard::MemberMask, pc, |run| {
+                Finding::new(Hazard::MemberMask, run.place(index, w, mask, pc), message)
             });
         }
         true
@@ -137,14 +132,12 @@ impl Worker<'_> {
         }
         if inactive & mask != 0 && self.run.options.checks.barriers {
             let (index, w, lanes) = (block.index, warp.index, inactive & mask);
-            self.observers.find(Hazard::InactiveSource, pc, |run| Finding {
-                hazard: Hazard::InactiveSource,
-                place: run.place(index, w, lanes, pc),
-                other: None,
-                address: None,
-                fix: None,
-                message: "a shuffle reads lanes that do not take part; the result is undefined"
-                    .into(),
+            self.observers.find(Hazard::InactiveSource, pc, |run| {
+                Finding::new(
+                    Hazard::InactiveSource,
+                    run.place(index, w, lanes, pc),
+                    "a shuffle reads lanes that do not take part; the result is undefined".into(),
+                )
             });
         }
     }

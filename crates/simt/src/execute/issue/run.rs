@@ -4,6 +4,7 @@ use crate::error::{Error, Place};
 use crate::execute::memory::device::AtomicGranularity;
 use crate::execute::observe::checks::undo::Undo;
 use crate::launch::Launch;
+use crate::location::Location;
 use crate::memory::Memory;
 use crate::options::Options;
 use crate::program::Program;
@@ -67,28 +68,22 @@ impl Run<'_> {
         }
     }
 
-    /// Where a shared address lies relative to the kernel's variables: text for messages.
-    pub fn describe_shared(&self, address: u64) -> String {
+    /// Returns where a shared address lies relative to the kernel's variables.
+    pub fn locate_shared(&self, address: u64) -> Location {
         let variables = &self.program.shared_variables;
         let before = variables.partition_point(|(start, ..)| *start as u64 <= address);
         let nearest = before.checked_sub(1).map(|index| &variables[index]);
-        let dynamic = self.launch.dynamic_shared_bytes;
-        let dynamic_start = (self.shared_bytes - dynamic) as u64;
-        let all = self.shared_bytes;
-        match nearest {
-            _ if address >= all as u64 => format!(
-                "it is {} bytes past the end of the block's {all} bytes",
-                address - all as u64
-            ),
-            _ if dynamic > 0 && address >= dynamic_start => format!(
-                "it is byte {} of the {dynamic} bytes of dynamic shared memory",
-                address - dynamic_start
-            ),
-            Some((start, bytes, name)) => format!(
-                "it is byte {} from the start of `{name}`, which has {bytes} bytes",
-                address - *start as u64
-            ),
-            None => "no variable lies there".into(),
+        let (bytes, dynamic) = (self.shared_bytes, self.launch.dynamic_shared_bytes);
+        let in_dynamic = address.checked_sub((bytes - dynamic) as u64).filter(|_| dynamic > 0);
+        match (address.checked_sub(bytes as u64), in_dynamic, nearest) {
+            (Some(distance), ..) => Location::PastShared { bytes, distance },
+            (_, Some(offset), _) => Location::DynamicShared { bytes: dynamic, offset },
+            (.., Some((start, bytes, name))) => Location::SharedVariable {
+                name: name.to_string(),
+                bytes: *bytes,
+                offset: address - *start as u64,
+            },
+            _ => Location::NoVariable,
         }
     }
 

@@ -61,9 +61,9 @@ impl Worker<'_> {
         let Polled { address, bytes, .. } = polled;
         let (value, what) = if polled.is_shared {
             let value = read_bytes(&block.shared, address as usize, bytes);
-            (value, self.run.describe_shared(address))
+            (value, self.run.locate_shared(address))
         } else {
-            (self.device_load(address, bytes), self.run.memory.describe(address))
+            (self.device_load(address, bytes), self.run.memory.locate(address))
         };
         let place = self.run.place(block.index, warp.index, lanes, polled.pc as usize);
         let message = format!(

@@ -155,14 +155,12 @@ impl Worker<'_> {
             let (index, w, pc) = (block.index, warp.index, first.pc as usize);
             let (lanes, elsewhere) = (first.mask, other.map(|s| (s.pc as usize, s.mask)));
             self.observers.find(Hazard::DivergentBarrier, pc, |run| Finding {
-                hazard: Hazard::DivergentBarrier,
-                place: run.place(index, w, lanes, pc),
                 other: elsewhere.map(|(pc, lanes)| run.place(index, w, lanes, pc)),
-                address: None,
-                fix: None,
-                message: format!(
-                    "the lanes of a warp are not together at the aligned barrier {id}"
-                ),
+                ..Finding::new(
+                    Hazard::DivergentBarrier,
+                    run.place(index, w, lanes, pc),
+                    format!("the lanes of a warp are not together at the aligned barrier {id}"),
+                )
             });
         }
     }
@@ -217,13 +215,12 @@ impl Worker<'_> {
             }
             warp.splits[at].state = State::Ready;
             warp.forced = true;
-            self.observers.find(Hazard::MemberMask, pc, |run| Finding {
-                hazard: Hazard::MemberMask,
-                place: run.place(index, w, lanes, pc),
-                other: None,
-                address: None,
-                fix: None,
-                message: "the membermask names lanes that wait at another instruction".into(),
+            self.observers.find(Hazard::MemberMask, pc, |run| {
+                Finding::new(
+                    Hazard::MemberMask,
+                    run.place(index, w, lanes, pc),
+                    "the membermask names lanes that wait at another instruction".into(),
+                )
             });
             return true;
         }

@@ -229,20 +229,7 @@ impl Worker<'_> {
                 let writes = copy.direction != BulkDirection::GlobalToShared;
                 observer.bulk(writes, start, bytes as u64);
             }
-            if self.observers.checking {
-                let mbarrier = mbarriers.map(|m| shared_offset(m[lane]));
-                self.check_bulk_issue(
-                    block,
-                    warp,
-                    (pc, lane),
-                    copy.direction,
-                    (target, source),
-                    bytes,
-                    mbarrier,
-                );
-                self.check_bulk_global(block, warp, (pc, lane), global, bytes, copy.direction);
-            }
-            block.bulk.push(PendingBulk {
+            let pending = PendingBulk {
                 direction: copy.direction,
                 target,
                 source,
@@ -251,7 +238,12 @@ impl Worker<'_> {
                 mbarrier: mbarriers.map(|m| shared_offset(m[lane]) as u32),
                 reduce: copy.reduce,
                 pieces: None,
-            });
+            };
+            if self.observers.checking {
+                self.check_bulk_issue(block, warp, (pc, lane), &pending);
+                self.check_bulk_global(block, warp, (pc, lane), global, bytes, copy.direction);
+            }
+            block.bulk.push(pending);
         }
         Ok(())
     }

@@ -110,13 +110,7 @@ impl Worker<'_> {
                 }
             }
             self.observe_tensor(block, warp, (pc, lane), copy.direction, &pieces);
-            let mbarrier = mbarriers.map(|m| shared_offset(m[lane]));
-            if self.observers.checking {
-                let at = (start, start);
-                let site = (pc, lane);
-                self.check_bulk_issue(block, warp, site, copy.direction, at, bytes, mbarrier);
-            }
-            block.bulk.push(PendingBulk {
+            let pending = PendingBulk {
                 direction: copy.direction,
                 target: start,
                 source: start,
@@ -125,7 +119,11 @@ impl Worker<'_> {
                 mbarrier: mbarriers.map(|m| shared_offset(m[lane]) as u32),
                 reduce: None,
                 pieces: Some((pieces, if map.fills_nan { u8::MAX } else { 0 })),
-            });
+            };
+            if self.observers.checking {
+                self.check_bulk_issue(block, warp, (pc, lane), &pending);
+            }
+            block.bulk.push(pending);
         }
         Ok(())
     }

@@ -9,8 +9,6 @@
 
 use crate::compute::tensor::{MAX_A, MAX_B, MAX_C, Tile};
 use crate::error::Error;
-use crate::execute::issue::block::Block;
-use crate::execute::issue::warp::Warp;
 use crate::execute::issue::worker::{Issue, Worker};
 use crate::operation::{Factor, Register, Wgmma};
 use crate::registers::LANES;
@@ -89,9 +87,7 @@ impl Worker<'_> {
                 let descriptor = Descriptor::new(bits, *transposed);
                 let first = warp.index % WARPS * 16;
                 self.factor(
-                    block,
-                    warp,
-                    pc,
+                    Issue { block, warp, pc, mask },
                     "A",
                     descriptor,
                     (first, 16, k as u32),
@@ -121,9 +117,7 @@ impl Worker<'_> {
         let descriptor = Descriptor::new(warp.registers.longs[descriptor as usize][0], transposed);
         let mut columns = vec![0; wgmma.n * k];
         self.factor(
-            block,
-            warp,
-            pc,
+            Issue { block, warp, pc, mask },
             "B",
             descriptor,
             (0, wgmma.n as u32, k as u32),
@@ -159,12 +153,9 @@ impl Worker<'_> {
     }
 
     /// Reads a factor from shared memory: so many rows from a first on, and so many steps along K.
-    #[allow(clippy::too_many_arguments)]
     fn factor(
         &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        pc: usize,
+        Issue { block, warp, pc, mask }: Issue<'_>,
         name: &str,
         descriptor: Descriptor,
         (first, rows, steps): (u32, u32, u32),
@@ -182,7 +173,7 @@ impl Worker<'_> {
                 let start = descriptor.place(first + i, k, width) as usize;
                 if start + 16 > bytes {
                     return Err(Error::IllegalAddress {
-                        place: Box::new(self.run.place(block.index, warp.index, u32::MAX, pc)),
+                        place: Box::new(self.run.place(block.index, warp.index, mask, pc)),
                         address: start as u64,
                         bytes: 16,
                         message: format!("the descriptor of {name} points outside shared memory"),
@@ -211,10 +202,10 @@ impl Worker<'_> {
             for starts in starts.chunks(LANES) {
                 let mut all = [starts[0]; LANES];
                 all[..starts.len()].copy_from_slice(starts);
-                self.check_shared_read(block, warp, Request::new(pc, u32::MAX, &all, 16));
+                self.check_shared_read(block, warp, Request::new(pc, mask, &all, 16));
             }
             // The warp reads as a whole: once it has waited for the product, any of its lanes may say so.
-            self.warp_synchronized(warp, u32::MAX);
+            self.warp_synchronized(warp, mask);
         }
         Ok(())
     }

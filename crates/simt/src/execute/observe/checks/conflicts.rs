@@ -42,12 +42,12 @@ impl Worker<'_> {
             if !same {
                 let (index, w) = (block.index, warp.index);
                 self.observers.find(Hazard::ConflictingStore, pc, |run| Finding {
-                    hazard: Hazard::ConflictingStore,
-                    place: run.place(index, w, 1 << first | 1 << second, pc),
-                    other: None,
                     address: Some(address),
-                    fix: None,
-                    message: format!("two lanes store different values to {address:#x}"),
+                    ..Finding::new(
+                        Hazard::ConflictingStore,
+                        run.place(index, w, 1 << first | 1 << second, pc),
+                        format!("two lanes store different values to {address:#x}"),
+                    )
                 });
                 return;
             }

@@ -4,7 +4,7 @@ use crate::execute::issue::block::Block;
 use crate::execute::issue::run::Run;
 use crate::execute::issue::warp::Warp;
 use crate::execute::issue::worker::Worker;
-use crate::findings::{Finding, Hazard};
+use crate::findings::{Finding, Hazard, Remedy};
 use crate::operation::Operation;
 use races::{MissingOrder, Race, WARPS};
 
@@ -32,10 +32,10 @@ impl Worker<'_> {
         let (index, order) = (block.index, &warp.order);
         let w = warp.index;
         self.observers.find(hazard, pc, |run| {
-            let where_ = if is_shared {
-                format!("shared address {address:#x}; {}", run.describe_shared(address))
+            let (space, location) = if is_shared {
+                ("shared address ", run.locate_shared(address))
             } else {
-                format!("{address:#x}; {}", run.memory.describe(address))
+                ("", run.memory.locate(address))
             };
             let (missing, fix) = if same_value {
                 ("both store the same value, so the result is the same in every order".into(), None)
@@ -44,7 +44,8 @@ impl Worker<'_> {
                 let (missing, fix) = described(run, missing, pc, before.pc());
                 (missing, Some(fix))
             };
-            let message = format!("conflicting accesses to {where_}; {missing}");
+            let message =
+                format!("conflicting accesses to {space}{address:#x}; {location}; {missing}");
             let other_warp = if epoch.warp < WARPS { epoch.warp.into() } else { w };
             let other_block = run.model.grid.block_index(u64::from(epoch.block));
             Finding {
@@ -52,6 +53,7 @@ impl Worker<'_> {
                 place: run.place(index, w, 1 << lane, pc),
                 other: Some(run.place(other_block, other_warp, 1 << before.lane(), before.pc())),
                 address: Some(address),
+                location: Some(location),
                 fix,
                 message,
             }
@@ -59,8 +61,8 @@ impl Worker<'_> {
     }
 }
 
-/// The order that is missing, and what would give it.
-fn described(run: &Run<'_>, missing: MissingOrder, pc: usize, other: usize) -> (String, String) {
+/// The order that is missing, in words, and what would give it.
+fn described(run: &Run<'_>, missing: MissingOrder, pc: usize, other: usize) -> (String, Remedy) {
     let text = |pc: usize| {
         let detail = &run.program.details[pc];
         let text = &run.program.texts[detail.text as usize];
@@ -68,26 +70,25 @@ fn described(run: &Run<'_>, missing: MissingOrder, pc: usize, other: usize) -> (
     };
     let is_atomic =
         |pc: usize| matches!(run.program.instructions[pc].operation, Operation::Atomic(_));
-    let plain = |missing: &str, fix: &str| (missing.to_owned(), fix.to_owned());
+    let plain = |missing: &str, remedy| (missing.to_owned(), remedy);
     match missing {
-        MissingOrder::CopyWait => plain(
-            "this thread has not waited for the bulk copy",
-            "wait at its mbarrier or for its group, and put a barrier between the thread that waits and those that do not",
-        ),
+        MissingOrder::CopyWait => {
+            plain("this thread has not waited for the bulk copy", Remedy::CopyWait)
+        }
         MissingOrder::OneSize { bytes, other } => (
             format!("both are strong, but one reaches {other} bytes and the other {bytes}"),
-            "use one size for both".into(),
+            Remedy::OneSize,
         ),
         MissingOrder::Scope { pc, is, needs } => (
             format!("the {} scope of {} does not reach the other thread", is.name(), text(pc)),
-            format!("use {} there", needs.name()),
+            Remedy::Scope(needs),
         ),
         MissingOrder::Acquire { read, needs } => (
             format!(
                 "{} read the word that was released after the other access, but does not acquire",
                 text(read)
             ),
-            format!("make it an .acquire of {} scope, or put such a fence after it", needs.name()),
+            Remedy::Acquire(needs),
         ),
         MissingOrder::Release { read, write, needs } => (
             format!(
@@ -95,10 +96,7 @@ fn described(run: &Run<'_>, missing: MissingOrder, pc: usize, other: usize) -> (
                 text(read),
                 text(write)
             ),
-            format!(
-                "make the write a .release of {} scope, or put such a fence before it",
-                needs.name()
-            ),
+            Remedy::Release(needs),
         ),
         MissingOrder::Inclusion { read, write, needs } => (
             format!(
@@ -106,32 +104,18 @@ fn described(run: &Run<'_>, missing: MissingOrder, pc: usize, other: usize) -> (
                 text(read),
                 text(write)
             ),
-            format!(
-                "let a barrier come before the release and after the acquire, both of {} scope",
-                needs.name()
-            ),
+            Remedy::Barriers(needs),
         ),
         MissingOrder::WarpBarrier => plain(
             "only a warp barrier orders the lanes of a warp, and none lies between the two accesses",
-            if is_update(run, pc, other) {
-                "make the load, the change and the store one atomic operation: no barrier keeps an update from being lost"
-            } else {
-                "put bar.warp.sync (__syncwarp) between the two accesses, or a barrier of the block if other warps use these bytes, too"
-            },
+            if is_update(run, pc, other) { Remedy::OneAtomic } else { Remedy::WarpBarrier },
         ),
-        MissingOrder::BlockBarrier => plain(
-            "no barrier lies between them",
-            "put bar.sync (__syncthreads) between the two accesses",
-        ),
+        MissingOrder::BlockBarrier => plain("no barrier lies between them", Remedy::BlockBarrier),
         MissingOrder::Blocks if is_atomic(pc) || is_atomic(other) => plain(
             "one of them is not atomic, and nothing orders the two blocks",
-            "make both atomic, or hand on by a release that the other acquires",
+            Remedy::BothAtomic,
         ),
-        MissingOrder::Blocks => plain(
-            "nothing orders the two blocks",
-            "let each block own its bytes, use atomics, split the work into two launches, or hand on by a release (st.release, \
-             or a fence before a strong store) that the other acquires",
-        ),
+        MissingOrder::Blocks => plain("nothing orders the two blocks", Remedy::OwnBytes),
     }
 }
 

@@ -150,12 +150,12 @@ impl Worker<'_> {
     ) {
         let index = block.index;
         self.observers.find(Hazard::ReadOnlyWritten, pc, |run| Finding {
-            hazard: Hazard::ReadOnlyWritten,
-            place: run.place(index, w, 1 << lane, pc),
-            other: None,
             address: Some(address),
-            fix: None,
-            message: format!("{address:#x} is read as read-only but written in this launch"),
+            ..Finding::new(
+                Hazard::ReadOnlyWritten,
+                run.place(index, w, 1 << lane, pc),
+                format!("{address:#x} is read as read-only but written in this launch"),
+            )
         });
     }
 
@@ -192,16 +192,18 @@ impl Worker<'_> {
                 continue;
             }
             let (index, w) = (block.index, warp.index);
-            self.observers.find(Hazard::UninitializedGlobal, request.pc, |run| Finding {
-                hazard: Hazard::UninitializedGlobal,
-                place: run.place(index, w, 1 << lane, request.pc),
-                other: None,
-                address: Some(address),
-                fix: None,
-                message: format!(
-                    "{address:#x} is read but was never written; {}",
-                    run.memory.describe(address)
-                ),
+            self.observers.find(Hazard::UninitializedGlobal, request.pc, |run| {
+                let location = run.memory.locate(address);
+                let message = format!("{address:#x} is read but was never written; {location}");
+                Finding {
+                    address: Some(address),
+                    location: Some(location),
+                    ..Finding::new(
+                        Hazard::UninitializedGlobal,
+                        run.place(index, w, 1 << lane, request.pc),
+                        message,
+                    )
+                }
             });
         }
     }

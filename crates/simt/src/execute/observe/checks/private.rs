@@ -97,13 +97,12 @@ impl Worker<'_> {
         }
         if bad != 0 {
             let (index, w) = (block.index, warp.index);
-            self.observers.find(Hazard::UninitializedRegister, pc, |run| Finding {
-                hazard: Hazard::UninitializedRegister,
-                place: run.place(index, w, bad, pc),
-                other: None,
-                address: None,
-                fix: None,
-                message: "a register that was never written decides what happens".into(),
+            self.observers.find(Hazard::UninitializedRegister, pc, |run| {
+                Finding::new(
+                    Hazard::UninitializedRegister,
+                    run.place(index, w, bad, pc),
+                    "a register that was never written decides what happens".into(),
+                )
             });
         }
     }
@@ -121,12 +120,12 @@ impl Worker<'_> {
             if unwritten {
                 let (index, w) = (block.index, warp.index);
                 self.observers.find(Hazard::UninitializedLocal, request.pc, |run| Finding {
-                    hazard: Hazard::UninitializedLocal,
-                    place: run.place(index, w, 1 << lane, request.pc),
-                    other: None,
                     address: Some(address),
-                    fix: None,
-                    message: format!("local byte {address} is read but was never written"),
+                    ..Finding::new(
+                        Hazard::UninitializedLocal,
+                        run.place(index, w, 1 << lane, request.pc),
+                        format!("local byte {address} is read but was never written"),
+                    )
                 });
             }
         }

@@ -123,16 +123,15 @@ impl Worker<'_> {
         self.observers.find(Hazard::SharedOverrun, pc, |run| {
             let array = run.program.shared_variables.iter().find(|v| u64::from(v.0) == start);
             let (name, bytes) = array.map_or(("", 0), |(_, bytes, name)| (&**name, *bytes));
+            let location = run.locate_shared(address);
+            let message = format!(
+                "shared address {address:#x} was formed from `{name}`, which has {bytes} bytes, but is not in it; {location}"
+            );
+            let place = run.place(index, w, 1 << lane, pc);
             Finding {
-                hazard: Hazard::SharedOverrun,
-                place: run.place(index, w, 1 << lane, pc),
-                other: None,
                 address: Some(address),
-                fix: None,
-                message: format!(
-                    "shared address {address:#x} was formed from `{name}`, which has {bytes} bytes, but is not in it; {}",
-                    run.describe_shared(address)
-                ),
+                location: Some(location),
+                ..Finding::new(Hazard::SharedOverrun, place, message)
             }
         });
     }

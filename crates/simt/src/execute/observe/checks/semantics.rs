@@ -1,4 +1,4 @@
-//! What a program's instructions mean for the order of memory, as `races` is told.
+//! The meaning of a program's instructions for the order of memory, as `races` is told.
 
 use crate::operation::{BarrierKind, MbarrierOperation, Operation, Scope, Semantics, Space};
 use crate::program::{Instruction, Program};

@@ -4,6 +4,7 @@ use crate::execute::issue::block::Block;
 use crate::execute::issue::warp::{State, Warp, read_row};
 use crate::execute::issue::worker::Worker;
 use crate::execute::memory::bytes::read_bytes;
+use crate::execute::memory::pending::PendingBulk;
 use crate::findings::{Finding, Hazard};
 use crate::operation::{Access, BulkDirection, Scope, Semantics};
 use crate::registers::LANES;
@@ -145,14 +146,16 @@ impl Worker<'_> {
                     "a bulk copy reads shared memory that was written without a proxy fence".into()
                 }
             };
-            let message = format!("{what}; {}", run.describe_shared(address));
+            let location = run.locate_shared(address);
+            let message = format!("{what}; {location}");
             Finding {
-                hazard,
-                place: run.place(site.block, site.warp, 1 << site.lane, site.pc),
-                other: None,
                 address: Some(address),
-                fix: None,
-                message,
+                location: Some(location),
+                ..Finding::new(
+                    hazard,
+                    run.place(site.block, site.warp, 1 << site.lane, site.pc),
+                    message,
+                )
             }
         });
     }
@@ -265,22 +268,20 @@ impl Worker<'_> {
         shadow.access(&self.run.model, &mut warp.order, warp.live, request, true, parts);
     }
 
-    #[allow(clippy::too_many_arguments)]
+    /// The shared side of a bulk copy that a lane asks for.
     pub fn check_bulk_issue(
         &mut self,
         block: &mut Block,
         warp: &mut Warp,
         (pc, lane): (usize, usize),
-        direction: BulkDirection,
-        (target, source): (u64, u64),
-        bytes: u32,
-        mbarrier: Option<u64>,
+        copy: &PendingBulk,
     ) {
+        let PendingBulk { direction, target, source, bytes, mbarrier, .. } = *copy;
         let place = Site { block: block.index, warp: warp.index, pc, lane, address: source };
         let Some(shadow) = &mut block.shadow else { return };
         let checks = self.run.options.checks;
         let copies = match mbarrier {
-            Some(mbarrier) => shadow.copy_to(mbarrier),
+            Some(mbarrier) => shadow.copy_to(u64::from(mbarrier)),
             None => shadow.copy_of(warp.index as u8),
         };
         let mut races = Vec::new();
