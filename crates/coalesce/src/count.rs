@@ -40,9 +40,6 @@ fn device() -> Choice {
 
 /// Executes every kernel of a pattern at its count size on the virtual device and checks the results; the requests of
 /// each launch's first warp are recorded.
-///
-/// # Errors
-/// A wrong result, or the driver's error.
 pub fn count(gpu: &Gpu, pattern: &'static Pattern) -> Result<Vec<(&'static Variant, Counted)>> {
     let Some(device) = gpu.virtual_device() else {
         bail!("a GPU counts nothing: count on the virtual device");
@@ -73,9 +70,6 @@ pub fn count(gpu: &Gpu, pattern: &'static Pattern) -> Result<Vec<(&'static Varia
 }
 
 /// Counts patterns, for a file: kernels are executed, and what ran when is recorded of work of the host.
-///
-/// # Errors
-/// As for [`count`].
 pub fn count_all(
     catalogue: &Catalogue,
     patterns: impl IntoIterator<Item = &'static Pattern>,

@@ -76,7 +76,6 @@ pub struct PreparedVariant<'a> {
     means: Runner<'a>,
 }
 
-/// The work that runs.
 enum Runner<'a> {
     Kernel { arrays: &'a Arrays, launcher: Launcher<'a> },
     Peer { arrays: &'a Arrays, peer: Peer },
@@ -260,9 +259,6 @@ pub fn verify(
 }
 
 /// As [`verify`], with the digests of a correct variant's outputs.
-///
-/// # Errors
-/// As for [`verify`].
 pub fn verify_with_digests(
     gpu: &Gpu,
     case: &Case,

@@ -1,5 +1,3 @@
-//! Tables and progress bars in the terminal.
-
 use crate::catalogue::Selection;
 use crate::count;
 use crate::counted::Counted;

@@ -26,7 +26,6 @@ pub(super) struct Bench<'a> {
     pub(super) peaks: TheoreticalPeaks,
 }
 
-/// A variant under way.
 struct Measurement<'a> {
     variant: &'static Variant,
     ready: Option<PreparedVariant<'a>>,
@@ -269,7 +268,6 @@ impl Bench<'_> {
         }
     }
 
-    /// One sample with cold caches.
     fn cold_sample(&self, entry: &mut Measurement<'_>) -> Result<()> {
         let Some(ready) = &mut entry.ready else { return Ok(()) };
         self.scale_work(entry.scale);
@@ -319,7 +317,6 @@ impl Bench<'_> {
         });
     }
 
-    /// The rows of a point.
     fn rows(&self, pattern: &Pattern, point: &Point, entries: Vec<Measurement<'_>>) -> Vec<Row> {
         let mut naive_ms = None;
         let mut rows = Vec::new();
