@@ -89,7 +89,6 @@ impl Sparse {
         array
     }
 
-    /// The bits of a range.
     fn read(&self, memory: &Memory, range: Range<usize>) -> Vec<u32> {
         let mut bytes = vec![0; 4 * range.len()];
         memory.read(self.address + 4 * range.start as u64, &mut bytes).expect("it is there");

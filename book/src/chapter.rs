@@ -47,7 +47,6 @@ pub struct Section<'a> {
 }
 
 impl Chapter {
-    /// The name of its page.
     pub fn file(&self) -> String {
         format!("{}.html", self.stem)
     }

@@ -1,5 +1,3 @@
-//! Directives: what stands between `{{` and `}}`.
-
 use crate::chapter::{CHAPTERS, Chapter};
 use crate::figure;
 use crate::sources::Sources;
@@ -18,7 +16,6 @@ pub struct Directive<'a> {
 /// A text that is cut at its directives.
 #[derive(Clone, Copy, Debug)]
 pub enum Piece<'a> {
-    /// Markdown.
     Text(&'a str),
     /// What stands between `{{` and `}}`.
     Directive(Directive<'a>),

@@ -89,7 +89,6 @@ fn positive(count: u64) -> Option<f64> {
     (count > 0).then_some(count as f64)
 }
 
-/// The count of a name.
 pub fn count(name: &str) -> Result<&'static Count> {
     COUNTS.iter().find(|count| count.name == name).with_context(|| {
         let names: Vec<&str> = COUNTS.iter().map(|count| count.name).collect();

@@ -40,12 +40,10 @@ impl Sources {
         })
     }
 
-    /// A pattern.
     pub fn pattern(&self, name: &str) -> Result<&CountedPattern> {
         self.counts.pattern(name).with_context(|| format!("there is no pattern `{name}`"))
     }
 
-    /// A variant by `pattern/variant`.
     pub fn variant(&self, name: &str) -> Result<(&CountedPattern, &CountedVariant)> {
         let (pattern, variant) =
             name.split_once('/').with_context(|| format!("`{name}` is no pattern/variant"))?;
@@ -64,7 +62,6 @@ impl Sources {
             .with_context(|| format!("`{name}` was not measured"))
     }
 
-    /// Its median time in milliseconds.
     pub fn time_ms(&self, name: &str) -> Result<f64> {
         let row = self.row(name)?;
         let measured = row.measured().with_context(|| format!("`{name}` has no time"))?;

@@ -1,5 +1,3 @@
-//! Tables and texts that come from data.
-
 use crate::figure::{COUNTS, Count, count};
 use crate::sources::Sources;
 use anyhow::{Context, Result};

@@ -8,7 +8,6 @@ use course::task::Task;
 use maud::{Markup, html};
 use report::markdown;
 
-/// The box of a task.
 pub fn task(sources: &Sources, id: &str) -> Result<Markup> {
     let task = course::tasks::named(id).with_context(|| format!("there is no task `{id}`"))?;
     let shipped = format::shipped(task.solved())?;

@@ -31,7 +31,6 @@ pub struct Places {
 }
 
 pub enum Compiled {
-    /// The kernel.
     Ptx(Submission),
     /// The compiler refused it and has said why.
     Refused,

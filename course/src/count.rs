@@ -1,5 +1,3 @@
-//! What a bound or a question counts.
-
 use crate::host::HostCounts;
 use coalesce::Counted;
 use results::{Counters, RequestKind};
@@ -79,7 +77,6 @@ counts! {
 }
 
 impl Count {
-    /// The count of a run.
     pub fn of(self, run: &Run) -> f64 {
         let c: &Counters = &run.counted.counters;
         let sum = |numbers: &[u64]| numbers.iter().sum::<u64>() as f64;

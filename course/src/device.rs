@@ -102,7 +102,6 @@ impl Device {
         Ok(kernel.get_attribute(FunctionAttribute::SharedMemorySizeBytes)?.try_into()?)
     }
 
-    /// Runs a task's kernel once.
     pub(crate) fn run(&self, task: &'static Task, size: &Size, seed: u64) -> KernelRun {
         let mut named = Vec::new();
         let mut outcome = || -> Result<VerifyOutcome> {

@@ -53,7 +53,6 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// Starts a command with limits.
     pub(crate) fn start(command: &mut Command, limits: Limits) -> Result<Group, Error> {
         // SAFETY: between fork and exec only system calls are made, which is allowed there and touches no memory of the
         // parent's.

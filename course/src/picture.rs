@@ -6,7 +6,6 @@ use results::{RequestKind, RequestRecord};
 const LANES_SHOWN: usize = 6;
 const SECTORS_DRAWN: usize = 4;
 
-/// The lines of a request.
 pub fn strip(request: &RequestRecord) -> Vec<String> {
     match request.kind {
         RequestKind::GlobalLoad

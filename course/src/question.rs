@@ -66,7 +66,6 @@ pub enum Answers {
 
 /// A kernel that can be executed at any size.
 pub trait Execute {
-    /// Returns what a run counts.
     fn run(&self, size: &Size) -> Result<Run>;
 
     /// The mistakes of a run at the largest size at which there are some, of those at which results are checked.
@@ -96,19 +95,16 @@ impl Runs<'_> {
         counters.load_efficiency_percent().context("the kernel loads nothing")
     }
 
-    /// The threads of the grid.
     pub fn threads(&self, size: &[usize]) -> Result<f64> {
         let run = self.at(size)?;
         Ok(run.launches.iter().map(|(grid, block)| product(grid) * product(block)).sum())
     }
 
-    /// The threads of a block.
     pub fn block_threads(&self, size: &[usize]) -> Result<f64> {
         let run = self.at(size)?;
         run.launches.first().map(|(_, block)| product(block)).context("nothing was launched")
     }
 
-    /// The width of a block.
     pub fn tile_width(&self, size: &[usize]) -> Result<f64> {
         let run = self.at(size)?;
         run.launches.first().map(|(_, block)| f64::from(block[0])).context("nothing was launched")
@@ -125,7 +121,6 @@ impl Runs<'_> {
         Ok(f64::from(if found.iter().any(|one| one.because == hazard) { yes } else { no }))
     }
 
-    /// One count of it.
     pub fn count(&self, count: Count, size: &[usize]) -> Result<f64> {
         Ok(count.of(&self.at(size)?))
     }
@@ -163,7 +158,6 @@ impl Question {
         }
     }
 
-    /// Reads an answer.
     pub fn parse(&self, text: &str) -> Result<f64> {
         if let Answers::Lines = self.answers {
             let lines = text.split([' ', ',']).filter(|one| !one.is_empty());

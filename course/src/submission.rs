@@ -2,7 +2,6 @@ use crate::ptx;
 use cuda_host::Image;
 use std::path::Path;
 
-/// A kernel to be graded.
 #[derive(Clone, Debug)]
 pub struct Submission {
     pub ptx: String,

@@ -1,5 +1,4 @@
-//! The names that most patterns use.
-
+pub(crate) use crate::cases::lengths;
 pub use anyhow::Result;
 pub use coalesce::arrays::Arrays;
 pub use coalesce::data::{Data, Element, POISON, Random, Tolerance};

@@ -9,7 +9,6 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// The kernels of the program.
 const PTX: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/foreign/program.ptx");
 /// One kernel that runs, and one that has an instruction which does not.
 const COLUMN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/foreign/column.ptx");

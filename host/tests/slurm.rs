@@ -76,7 +76,6 @@ impl Slurm {
         text(&mut self.command(name, arguments))
     }
 
-    /// Waits until this is true.
     fn wait(&self, what: &str, is_true: impl Fn() -> bool) {
         let begin = Instant::now();
         while !is_true() {

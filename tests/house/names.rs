@@ -62,7 +62,6 @@ fn without_tests(tokens: TokenStream) -> Vec<TokenTree> {
     kept
 }
 
-/// Every word, at any depth.
 fn words(tokens: TokenStream) -> Vec<String> {
     let mut found = Vec::new();
     for token in tokens {

@@ -6,7 +6,6 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The programs that will do.
 const BROWSERS: [&str; 4] =
     ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 /// Widths of a phone, of a tablet and of a desktop, pixels.
@@ -33,7 +32,6 @@ const AXE_PAGES: [&str; 4] = ["index.html", "glossary.html", "before_after.html"
 /// Parts of the pages of kernels, and of work of the host.
 const AXE_PARTS: [&str; 2] = ["id=\"steps\"", "id=\"timelines\""];
 
-/// A browser on PATH.
 pub fn find() -> Result<PathBuf> {
     BROWSERS.iter().find_map(|name| which::which(name).ok()).with_context(|| {
         let names = BROWSERS.join(", ");

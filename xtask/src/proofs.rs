@@ -257,7 +257,6 @@ pub const PROOFS: &[Proof] = &[
     },
 ];
 
-/// The outcome of a proof.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Proved {
@@ -276,7 +275,6 @@ pub type Record = BTreeMap<String, Proved>;
 pub const FILE: &str = "results/proofs.toml";
 const HEADER: &str = "# Written by `cargo xtask prove NAME`. `inputs` is a hash over the contents of what the proof depends on.\n\n";
 
-/// The proof of a name.
 pub fn named(name: &str) -> Result<&'static Proof> {
     PROOFS.iter().find(|proof| proof.name == name).with_context(|| {
         format!("there is no proof `{name}`: `cargo xtask prove --list` names all")

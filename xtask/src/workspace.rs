@@ -46,7 +46,6 @@ pub fn succeed(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// The built `coalesce` program.
 pub fn coalesce() -> PathBuf {
     program("release")
 }

@@ -1,5 +1,3 @@
-//! What every widget consists of.
-
 use anyhow::{Context, Result};
 use maud::Markup;
 

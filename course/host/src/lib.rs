@@ -47,9 +47,6 @@ impl Gpu {
     }
 
     /// Waits until the device has nothing left to do.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn synchronize(&self) -> Result<()> {
         Ok(self.device.synchronize()?)
     }
@@ -68,9 +65,6 @@ pub type Run = fn(&Gpu, &[u32], &mut [u32]) -> Result<()>;
 
 /// Enqueues a kernel that turns each value x into f x + `add`, `rounds` times, where f is a number that the device alone
 /// knows. `source` and `target` may be the same.
-///
-/// # Errors
-/// The driver's.
 ///
 /// # Safety
 /// - Both slices have the same length.

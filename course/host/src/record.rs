@@ -25,12 +25,10 @@ pub struct HostRun {
     pub order: Vec<Record>,
 }
 
-/// A mistake of the host's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HostMisuse {
     /// The place of its kind in [`MISTAKES`]; nothing for others.
     pub mistake: Option<usize>,
-    /// The name of its kind.
     pub kind: String,
     /// The driver call that showed it.
     pub call: String,

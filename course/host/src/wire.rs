@@ -14,7 +14,6 @@ const MAX_RECORD: u64 = 1 << 24;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order {
-    /// The array of the host.
     pub source: Vec<u32>,
     /// The values of the result.
     pub target: usize,
@@ -31,7 +30,6 @@ pub struct Answer {
 }
 
 impl Order {
-    /// Sends it.
     pub fn write(&self, mut to: impl Write) -> Result<()> {
         let (source, target) = (self.source.len() as u64, self.target as u64);
         let header = [source, target, u64::from(self.factor), u64::from(self.is_pinned)];

@@ -25,7 +25,6 @@ const MAX_WAIT: Duration = Duration::from_secs(20);
 /// The most that is read of what a program writes.
 const MAX_OUTPUT: u64 = 1 << 20;
 
-/// A file of a program.
 pub struct Source<'a> {
     pub name: &'a str,
     pub path: &'a Path,
@@ -44,9 +43,7 @@ pub struct Program {
 pub enum Ended {
     /// By itself.
     Well,
-    /// It ran too long.
     Late,
-    /// It printed too much.
     Loud,
     /// With an error: its last words.
     Badly(String),

@@ -8,7 +8,6 @@ const COLUMNS: usize = 56;
 /// What one run of a host task did.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HostCounts {
-    /// Copies between host and device.
     pub copies: u64,
     pub bus_bytes: u64,
     /// Calls that pin memory of the host.
@@ -20,7 +19,6 @@ pub struct HostCounts {
     pub instantiations: u64,
     /// Calls in which the host waits for the device.
     pub waits: u64,
-    /// Asynchronous copies of pageable memory.
     pub pageable_copies: u64,
     /// The most kernels that have to follow each other.
     pub kernel_chain: u64,

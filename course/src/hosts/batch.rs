@@ -18,9 +18,6 @@ const WIDTH: usize = 32;
 const PITCH: usize = 64;
 
 /// The work of this task. Keep its signature.
-///
-/// # Errors
-/// The driver's.
 pub fn run(gpu: &Gpu, source: &[u32], target: &mut [u32]) -> Result<()> {
     let rows = source.len() / PITCH;
     // SAFETY: all rows are written before the kernel reads them.

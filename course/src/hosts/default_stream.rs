@@ -14,9 +14,6 @@ use cust::stream::{Stream, StreamFlags};
 use cust_ext::stream::{DefaultStream, non_blocking};
 
 /// The work of this task. Keep its signature.
-///
-/// # Errors
-/// The driver's.
 pub fn run(gpu: &Gpu, source: &[u32], target: &mut [u32]) -> Result<()> {
     let values = DeviceBuffer::from_slice(source)?;
     let stream = || Stream::new(StreamFlags::DEFAULT, None);

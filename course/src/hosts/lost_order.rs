@@ -14,9 +14,6 @@ use cust::memory::{AsyncCopyDestination, DeviceBuffer};
 use cust_ext::stream::{non_blocking, wait_event};
 
 /// The work of this task. Keep its signature.
-///
-/// # Errors
-/// The driver's.
 pub fn run(gpu: &Gpu, source: &[u32], target: &mut [u32]) -> Result<()> {
     let (copies, kernels) = (non_blocking(None)?, non_blocking(None)?);
     // SAFETY: the copy writes all of it.

@@ -14,9 +14,6 @@ use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
 
 /// The work of this task. Keep its signature.
-///
-/// # Errors
-/// The driver's.
 pub fn run(gpu: &Gpu, source: &[u32], target: &mut [u32]) -> Result<()> {
     // SAFETY: the copies write all of it before the kernel reads it.
     let values = unsafe { DeviceBuffer::<u32>::uninitialized(source.len())? };

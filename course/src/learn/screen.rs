@@ -13,7 +13,6 @@ const MIN_WIDTH: usize = 40;
 /// Where text begins behind a label.
 const LABEL: usize = 14;
 
-/// The columns of a line.
 pub fn width() -> usize {
     let (usual, widest) = WIDTHS;
     let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };

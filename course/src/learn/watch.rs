@@ -83,7 +83,6 @@ fn lock(session: &Session) -> Result<File> {
     Ok(file)
 }
 
-/// The lines that are typed.
 fn keys() -> Receiver<String> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {

@@ -137,13 +137,13 @@ pub fn some_zeros(size: &Size, random: &mut Random) -> Vec<f32> {
 
 /// The case of a kernel that makes `target` of `source`, to the bit.
 pub fn exact<T: Element, U: Element>(source: Vec<T>, target: Vec<U>) -> Case {
-    Case { inputs: vec![T::wrap(source)], outputs: vec![Output::exact(U::wrap(target))] }
+    Case::exact(vec![U::wrap(target)], vec![T::wrap(source)])
 }
 
 /// The same of a kernel with two sources.
 pub fn of_two<T: Element>(first: Vec<T>, second: Vec<T>, target: Vec<T>) -> Case {
     let inputs = vec![T::wrap(first), T::wrap(second)];
-    Case { inputs, outputs: vec![Output::exact(T::wrap(target))] }
+    Case::exact(vec![T::wrap(target)], inputs)
 }
 
 /// The case of a kernel that makes one value of each.
@@ -202,7 +202,7 @@ pub fn stepped_case(
     let factor = random.u32s(1)[0] | 1;
     let target = value(&source, factor);
     let inputs = vec![Data::U32(source), Data::U32(vec![factor])];
-    Case { inputs, outputs: vec![Output::exact(Data::U32(target))] }
+    Case::exact(vec![Data::U32(target)], inputs)
 }
 
 /// The case of a host task that makes one value of each.

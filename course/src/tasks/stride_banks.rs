@@ -64,5 +64,5 @@ const SIZES: Sizes = Sizes {
 fn case(size: &Size, _: &mut Random) -> Case {
     let [n, stride] = size.get();
     let target = (0..n).map(|i| (i % 32 * stride) as u32).collect();
-    Case { inputs: Vec::new(), outputs: vec![Output::exact(Data::U32(target))] }
+    Case::exact(vec![Data::U32(target)], Vec::new())
 }

@@ -73,9 +73,6 @@ impl Arrays {
     }
 
     /// As [`Self::new`], with some arrays where most kernels must not be given them: to see that they notice.
-    ///
-    /// # Errors
-    /// As for [`Self::new`].
     pub fn misaligned(gpu: &Gpu, case: &Case, misaligned: Misaligned) -> Result<Arrays> {
         let count = case.inputs.len() + case.outputs.len();
         let needed = case.byte_len() + count * 2 * GUARD;

@@ -27,9 +27,6 @@ const HEAD: &str = "\
 pub struct Budgets(BTreeMap<String, BTreeMap<String, f64>>);
 
 /// Counts every kernel of a catalogue.
-///
-/// # Errors
-/// A wrong result, or the driver's.
 pub fn counted(catalogue: &Catalogue) -> Result<Budgets> {
     let gpu = count::open(catalogue)?;
     let image = gpu.image();
@@ -110,9 +107,6 @@ impl Budgets {
     }
 
     /// Writes a file.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub fn write(&self, path: &Path) -> Result<()> {
         let text = format!("{HEAD}\n{}", toml::to_string(self)?);
         results::write(path, text.as_bytes())

@@ -42,9 +42,6 @@ fn device() -> Choice {
 
 /// Executes every kernel of a pattern at its count size on the virtual device and checks the results; the requests of
 /// each launch's first warp are recorded.
-///
-/// # Errors
-/// A wrong result, or the driver's error.
 pub fn count(gpu: &Gpu, pattern: &'static Pattern) -> Result<Vec<(&'static Variant, Counted)>> {
     let case = SharedCase::default();
     let kernels = pattern.variants.iter().filter(|one| pattern.kernel_name(one).is_some());

@@ -19,7 +19,6 @@ pub trait Element: bytemuck::Pod + PartialEq + Send + Sync + std::fmt::Debug {
         Self: Sized;
 }
 
-/// Declares [`Data`] and its [`Element`]s.
 macro_rules! elements {
     ($($variant:ident $type:ty, $doc:literal;)*) => {
         /// An array of one of the element types that patterns use.

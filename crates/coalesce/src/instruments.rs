@@ -15,9 +15,6 @@ pub struct Instruments<'a> {
 
 impl<'a> Instruments<'a> {
     /// Loads the kernels.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn load(gpu: &'a Gpu) -> Result<Instruments<'a>, GpuError> {
         Ok(Instruments { gpu, kernels: gpu.load(IMAGES)? })
     }

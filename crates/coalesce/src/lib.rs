@@ -15,6 +15,8 @@
 //! | [`hierarchy`] | tells of the memory spaces, with what was measured of each |
 //! | [`foreign`] | profiles a kernel of any PTX file |
 //! | [`calibrate`] | measures a device and writes its profile |
+//!
+//! An error of a function without a section on errors is the driver's, or that of the work that it runs.
 
 pub mod arrays;
 pub mod budget;

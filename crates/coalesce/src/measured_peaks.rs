@@ -74,9 +74,6 @@ impl<'a> Saturation<'a> {
     }
 
     /// The work for a limit, with at most an eighth of the free memory per array.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn new(instruments: &'a Instruments<'a>, resource: Resource) -> Result<Saturation<'a>> {
         let gpu = instruments.gpu();
         let (free, _) = gpu.memory()?;
@@ -160,9 +157,6 @@ impl<'a> Saturation<'a> {
     }
 
     /// Enqueues one pass.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn run(&mut self) -> Result<()> {
         let gpu = self.instruments.gpu();
         let (stream, launcher) = (gpu.stream(), self.instruments.launcher());

@@ -447,9 +447,6 @@ impl Pattern {
     }
 
     /// The arrays of a case on a device, if there are kernels to work on them: work of the host brings its own memory.
-    ///
-    /// # Errors
-    /// As for [`Arrays::new`].
     pub fn arrays(&self, gpu: &Gpu, case: &Case) -> Result<Arrays> {
         if self.is_host_work() {
             return Arrays::new(gpu, &Case { inputs: Vec::new(), outputs: Vec::new() });

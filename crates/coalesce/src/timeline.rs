@@ -62,9 +62,6 @@ fn begin_with_their_engine(intervals: &mut [Interval]) {
 
 /// Runs each variant once on a device and says what ran between two events and how many milliseconds these were apart.
 /// A variant that needs what the device lacks, such as another device, is left out.
-///
-/// # Errors
-/// A wrong result, or the driver's error.
 pub fn record(
     gpu: &Gpu,
     pattern: &'static Pattern,
@@ -114,9 +111,6 @@ pub(crate) fn record_one(
 
 /// Runs a variant once and says what ran between two events, if it was not too much, and how many milliseconds these
 /// were apart.
-///
-/// # Errors
-/// The driver's.
 pub fn watch(gpu: &Gpu, ready: &mut PreparedVariant<'_>) -> Result<(Option<Timeline>, f64)> {
     let stopwatch = Stopwatch::new()?;
     gpu.synchronize()?;

@@ -77,7 +77,6 @@ pub struct PreparedVariant<'a> {
     means: Runner<'a>,
 }
 
-/// The work that runs.
 enum Runner<'a> {
     Kernel { arrays: &'a Arrays, launcher: Launcher<'a> },
     Peer { arrays: &'a Arrays, peer: Peer },
@@ -261,9 +260,6 @@ pub fn verify(
 }
 
 /// As [`verify`], with the digests of a correct variant's outputs.
-///
-/// # Errors
-/// As for [`verify`].
 pub fn verify_with_digests(
     gpu: &Gpu,
     case: &Case,

@@ -1,5 +1,3 @@
-//! A command line that cannot be meant.
-
 /// An argument that is well-formed but makes no sense in this place.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]

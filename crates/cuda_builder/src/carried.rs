@@ -13,7 +13,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Component, Path, PathBuf};
 
-/// The folder's name.
 const FOLDER: &str = "ptx";
 
 /// Where images come from, and what is known of their kernels.
@@ -181,7 +180,6 @@ fn hash(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A file's name.
 fn name(file: &Path) -> String {
     file.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }

@@ -184,7 +184,6 @@ fn attributes_but(says: impl Fn(&str) -> bool) -> Vec<String> {
     attributes
 }
 
-/// The crate's manifest.
 fn manifest(path: &Path) -> Result<String, CudaBuilderError> {
     let manifest = path.join("Cargo.toml");
     std::fs::read_to_string(&manifest).map_err(CudaBuilderError::io("read", manifest))

@@ -24,7 +24,6 @@ use std::fmt::Write;
 const DYNAMIC_SHARED: &str = "__dynamic_shared_memory";
 /// The function that device code calls for the address of a generic pointer within shared memory.
 const SHARED_ADDRESS: &str = "@__coalesce_shared_address(";
-/// Its body.
 const SHARED_ADDRESS_BODY: &str =
     "define internal i32 @__coalesce_shared_address(ptr %pointer) alwaysinline {
   %shared = addrspacecast ptr %pointer to ptr addrspace(3)
@@ -34,7 +33,6 @@ const SHARED_ADDRESS_BODY: &str =
 /// The function that device code calls before inline assembly that all lanes of a warp must execute together. A
 /// function without a body is convergent to rustc and LLVM, inline assembly of rustc's is not.
 const CONVERGENT: &str = "@__coalesce_convergent(";
-/// Its body.
 const CONVERGENT_BODY: &str =
     "define internal void @__coalesce_convergent() alwaysinline convergent {
   call void asm sideeffect \"\", \"\"() convergent

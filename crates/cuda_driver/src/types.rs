@@ -83,18 +83,14 @@ pub enum DeviceAttribute {
     ClusterLaunch = 120,
 }
 
-#[allow(non_upper_case_globals, reason = "they were variants")]
+#[allow(missing_docs, non_upper_case_globals, reason = "they were variants")]
 impl DeviceAttribute {
-    /// The old name of [`DeviceAttribute::ClockRate`].
     #[deprecated(since = "0.2.0", note = "it is `ClockRate`")]
     pub const ClockRateKilohertz: DeviceAttribute = DeviceAttribute::ClockRate;
-    /// The old name of [`DeviceAttribute::MemoryClockRate`].
     #[deprecated(since = "0.2.0", note = "it is `MemoryClockRate`")]
     pub const MemoryClockRateKilohertz: DeviceAttribute = DeviceAttribute::MemoryClockRate;
-    /// The old name of [`DeviceAttribute::GlobalMemoryBusWidth`].
     #[deprecated(since = "0.2.0", note = "it is `GlobalMemoryBusWidth`")]
     pub const GlobalMemoryBusWidthBits: DeviceAttribute = DeviceAttribute::GlobalMemoryBusWidth;
-    /// The old name of [`DeviceAttribute::L2CacheSize`].
     #[deprecated(since = "0.2.0", note = "it is `L2CacheSize`")]
     pub const L2CacheBytes: DeviceAttribute = DeviceAttribute::L2CacheSize;
 }

@@ -63,55 +63,20 @@ impl<'a> Launcher<'a> {
     ///
     /// The kernel's token carries its parameter types, so arguments that do not fit do not compile:
     ///
-    /// ```
-    /// # use cuda_host::Launcher;
-    /// # use cust::memory::DeviceBuffer;
-    /// # const scale: cuda_std::kernel::Kernel<fn(*const f32, *mut f32, u32)> =
-    /// #     unsafe { cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0) };
-    /// # unsafe fn f(launcher: &Launcher<'_>, source: DeviceBuffer<f32>, mut target: DeviceBuffer<f32>) -> Result<(), cuda_host::GpuError> {
-    /// launcher.launch(scale, 1, 256, 0, (&source, &mut target, 1_u32))
-    /// # }
-    /// ```
+    #[doc = example!("", raw, "source: DeviceBuffer<f32>, mut target: DeviceBuffer<f32>",
+        "launcher.launch(scale, 1, 256, 0, (&source, &mut target, 1_u32))")]
     /// One argument is missing:
-    /// ```compile_fail,E0277
-    /// # use cuda_host::Launcher;
-    /// # use cust::memory::DeviceBuffer;
-    /// # const scale: cuda_std::kernel::Kernel<fn(*const f32, *mut f32, u32)> =
-    /// #     unsafe { cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0) };
-    /// # unsafe fn f(launcher: &Launcher<'_>, source: DeviceBuffer<f32>, mut target: DeviceBuffer<f32>) -> Result<(), cuda_host::GpuError> {
-    /// launcher.launch(scale, 1, 256, 0, (&source, &mut target))
-    /// # }
-    /// ```
+    #[doc = example!("compile_fail,E0277", raw, "source: DeviceBuffer<f32>, mut target: DeviceBuffer<f32>",
+        "launcher.launch(scale, 1, 256, 0, (&source, &mut target))")]
     /// The output has another element type:
-    /// ```compile_fail,E0277
-    /// # use cuda_host::Launcher;
-    /// # use cust::memory::DeviceBuffer;
-    /// # const scale: cuda_std::kernel::Kernel<fn(*const f32, *mut f32, u32)> =
-    /// #     unsafe { cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0) };
-    /// # unsafe fn f(launcher: &Launcher<'_>, source: DeviceBuffer<f32>, mut target: DeviceBuffer<u8>) -> Result<(), cuda_host::GpuError> {
-    /// launcher.launch(scale, 1, 256, 0, (&source, &mut target, 1_u32))
-    /// # }
-    /// ```
+    #[doc = example!("compile_fail,E0277", raw, "source: DeviceBuffer<f32>, mut target: DeviceBuffer<u8>",
+        "launcher.launch(scale, 1, 256, 0, (&source, &mut target, 1_u32))")]
     /// An input stands where the kernel writes:
-    /// ```compile_fail,E0277
-    /// # use cuda_host::Launcher;
-    /// # use cust::memory::DeviceBuffer;
-    /// # const scale: cuda_std::kernel::Kernel<fn(*const f32, *mut f32, u32)> =
-    /// #     unsafe { cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0) };
-    /// # unsafe fn f(launcher: &Launcher<'_>, source: DeviceBuffer<f32>, target: DeviceBuffer<f32>) -> Result<(), cuda_host::GpuError> {
-    /// launcher.launch(scale, 1, 256, 0, (&source, &target, 1_u32))
-    /// # }
-    /// ```
+    #[doc = example!("compile_fail,E0277", raw, "source: DeviceBuffer<f32>, target: DeviceBuffer<f32>",
+        "launcher.launch(scale, 1, 256, 0, (&source, &target, 1_u32))")]
     /// 64 bits stand where the kernel takes 32:
-    /// ```compile_fail,E0277
-    /// # use cuda_host::Launcher;
-    /// # use cust::memory::DeviceBuffer;
-    /// # const scale: cuda_std::kernel::Kernel<fn(*const f32, *mut f32, u32)> =
-    /// #     unsafe { cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0) };
-    /// # unsafe fn f(launcher: &Launcher<'_>, source: DeviceBuffer<f32>, mut target: DeviceBuffer<f32>) -> Result<(), cuda_host::GpuError> {
-    /// launcher.launch(scale, 1, 256, 0, (&source, &mut target, 1_usize))
-    /// # }
-    /// ```
+    #[doc = example!("compile_fail,E0277", raw, "source: DeviceBuffer<f32>, mut target: DeviceBuffer<f32>",
+        "launcher.launch(scale, 1, 256, 0, (&source, &mut target, 1_usize))")]
     /// An array by value has another length:
     /// ```compile_fail,E0277
     /// # use cuda_host::Launcher;
@@ -271,9 +236,6 @@ impl<'a> Launcher<'a> {
     }
 
     /// Returns what the launch of the most threads took of a multiprocessor; of several, the last.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn resources(&self) -> Result<Option<LaunchResources>> {
         let launched = self.launched.borrow();
         let Some(largest) = launched.iter().max_by_key(|launch| launch.threads()) else {
@@ -320,7 +282,6 @@ pub struct LaunchResources {
     pub occupancy_percent: f64,
 }
 
-/// A launch, to be named.
 #[derive(PartialEq)]
 struct Launched {
     kernel: &'static str,
@@ -330,7 +291,6 @@ struct Launched {
 }
 
 impl Launched {
-    /// The threads of the grid.
     fn threads(&self) -> u64 {
         let extents =
             [self.grid.x, self.grid.y, self.grid.z, self.block.x, self.block.y, self.block.z];

@@ -35,10 +35,15 @@
 //! without a stream are on the legacy default stream, for which that stream does not wait: `DeviceBuffer::zeroed` returns
 //! before it has zeroed, and `DeviceBuffer::from_slice` may return before the copy has arrived. [`Launcher::run`] and
 //! [`Launcher::scope`] wait for them; [`Launcher::launch`] and [`Launcher::enqueue`], which are `unsafe`, do not.
+//!
+//! An error of a function without a section on errors is the driver's.
 
 // Every `cust::` below means it.
 #[cfg(not(feature = "cust"))]
 pub extern crate driver_owners as cust;
+
+#[macro_use]
+mod example;
 
 mod argument;
 mod choice;

@@ -18,58 +18,18 @@ impl Launcher<'_> {
     /// The launch comes after what cust's calls without a stream have under way, such as `DeviceBuffer::zeroed`.
     /// [`Launcher::scope`] and [`Launcher::enqueue`] do not wait. A grid of no blocks does nothing.
     ///
-    /// ```
-    /// # use cuda_host::Launcher;
-    /// # use cuda_std::safe::PerThread;
-    /// # use cust::memory::DeviceBuffer;
-    /// # const scale: cuda_std::kernel::SafeKernel<fn(f32, &'static [f32], PerThread<'static, f32>)> = unsafe {
-    /// #     let kernel = cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0);
-    /// #     cuda_std::kernel::SafeKernel::new(kernel, (256, 1, 1), &["a", "x", "z"], &[1, 2])
-    /// # };
-    /// # fn f(launcher: &Launcher<'_>, x: DeviceBuffer<f32>, mut z: DeviceBuffer<f32>) -> Result<(), cuda_host::GpuError> {
-    /// launcher.run(scale, 4, (2.0_f32, &x, &mut z))
-    /// # }
-    /// ```
+    #[doc = example!("", safe, "x: DeviceBuffer<f32>, mut z: DeviceBuffer<f32>",
+        "launcher.run(scale, 4, (2.0_f32, &x, &mut z))")]
     /// One buffer cannot be read and written by one launch:
-    /// ```compile_fail,E0502
-    /// # use cuda_host::Launcher;
-    /// # use cuda_std::safe::PerThread;
-    /// # use cust::memory::DeviceBuffer;
-    /// # const scale: cuda_std::kernel::SafeKernel<fn(f32, &'static [f32], PerThread<'static, f32>)> = unsafe {
-    /// #     let kernel = cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0);
-    /// #     cuda_std::kernel::SafeKernel::new(kernel, (256, 1, 1), &["a", "x", "z"], &[1, 2])
-    /// # };
-    /// # fn f(launcher: &Launcher<'_>, mut x: DeviceBuffer<f32>) -> Result<(), cuda_host::GpuError> {
-    /// launcher.run(scale, 4, (2.0_f32, &x, &mut x))
-    /// # }
-    /// ```
+    #[doc = example!("compile_fail,E0502", safe, "mut x: DeviceBuffer<f32>",
+        "launcher.run(scale, 4, (2.0_f32, &x, &mut x))")]
     /// a slice of cust's can be copied, so what it points to may be freed or be the output:
-    /// ```compile_fail,E0277
-    /// # use cuda_host::Launcher;
-    /// # use cuda_std::safe::PerThread;
-    /// # use cust::memory::{DeviceBuffer, DeviceSlice};
-    /// # const scale: cuda_std::kernel::SafeKernel<fn(f32, &'static [f32], PerThread<'static, f32>)> = unsafe {
-    /// #     let kernel = cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0);
-    /// #     cuda_std::kernel::SafeKernel::new(kernel, (256, 1, 1), &["a", "x", "z"], &[1, 2])
-    /// # };
-    /// # fn f(launcher: &Launcher<'_>, x: DeviceBuffer<f32>) -> Result<(), cuda_host::GpuError> {
-    /// let mut copy: DeviceSlice<f32> = *x;
-    /// launcher.run(scale, 4, (2.0_f32, &x, &mut copy))
-    /// # }
-    /// ```
+    #[doc = example!("compile_fail,E0277", safe, "x: DeviceBuffer<f32>",
+        "let mut copy: DeviceSlice<f32> = *x;"
+        "launcher.run(scale, 4, (2.0_f32, &x, &mut copy))")]
     /// and an address is not memory that is borrowed:
-    /// ```compile_fail,E0277
-    /// # use cuda_host::{DevicePtrMut, Launcher};
-    /// # use cuda_std::safe::PerThread;
-    /// # use cust::memory::DeviceBuffer;
-    /// # const scale: cuda_std::kernel::SafeKernel<fn(f32, &'static [f32], PerThread<'static, f32>)> = unsafe {
-    /// #     let kernel = cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0);
-    /// #     cuda_std::kernel::SafeKernel::new(kernel, (256, 1, 1), &["a", "x", "z"], &[1, 2])
-    /// # };
-    /// # fn f(launcher: &Launcher<'_>, x: DeviceBuffer<f32>) -> Result<(), cuda_host::GpuError> {
-    /// launcher.run(scale, 4, (2.0_f32, &x, DevicePtrMut::<f32>::from_raw(4096, 1000)))
-    /// # }
-    /// ```
+    #[doc = example!("compile_fail,E0277", safe, "x: DeviceBuffer<f32>",
+        "launcher.run(scale, 4, (2.0_f32, &x, DevicePtrMut::<f32>::from_raw(4096, 1000)))")]
     ///
     /// # Errors
     /// [`GpuError::Refused`] when the launch breaks the kernel's contract or the device does not take it,

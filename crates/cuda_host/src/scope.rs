@@ -30,38 +30,18 @@ impl Launcher<'_> {
     ///
     /// The host is free meanwhile, and so are other streams. Work of one scope runs in order.
     ///
-    /// ```
-    /// # use cuda_host::Launcher;
-    /// # use cuda_std::safe::PerThread;
-    /// # use cust::memory::DeviceBuffer;
-    /// # const scale: cuda_std::kernel::SafeKernel<fn(f32, &'static [f32], PerThread<'static, f32>)> = unsafe {
-    /// #     let kernel = cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0);
-    /// #     cuda_std::kernel::SafeKernel::new(kernel, (256, 1, 1), &["a", "x", "z"], &[1, 2])
-    /// # };
-    /// # fn f(launcher: &Launcher<'_>, mut x: DeviceBuffer<f32>, mut z: DeviceBuffer<f32>, host: &[f32]) -> Result<(), cuda_host::GpuError> {
-    /// launcher.scope(|scope| {
-    ///     let (mut x, mut z) = (scope.lend(&mut x)?, scope.lend(&mut z)?);
-    ///     scope.upload(host, &mut x)?;
-    ///     scope.launch(scale, 4, (2.0_f32, &x, &mut z))
-    /// })
-    /// # }
-    /// ```
-    /// What was lent cannot be used by another stream meanwhile:
-    /// ```compile_fail,E0502
-    /// # use cuda_host::Launcher;
-    /// # use cuda_std::safe::PerThread;
-    /// # use cust::memory::DeviceBuffer;
-    /// # const scale: cuda_std::kernel::SafeKernel<fn(f32, &'static [f32], PerThread<'static, f32>)> = unsafe {
-    /// #     let kernel = cuda_std::kernel::Kernel::new("scale", (0, 0), (0, 0, 0), 0);
-    /// #     cuda_std::kernel::SafeKernel::new(kernel, (256, 1, 1), &["a", "x", "z"], &[1, 2])
-    /// # };
-    /// # fn f(launcher: &Launcher<'_>, other: &Launcher<'_>, mut x: DeviceBuffer<f32>, mut z: DeviceBuffer<f32>, host: &[f32]) -> Result<(), cuda_host::GpuError> {
-    /// launcher.scope(|scope| {
-    ///     scope.upload(host, &mut scope.lend(&mut x)?)?;
-    ///     other.run(scale, 4, (2.0_f32, &x, &mut z))
-    /// })
-    /// # }
-    /// ```
+    #[doc = example!("", safe, "mut x: DeviceBuffer<f32>, mut z: DeviceBuffer<f32>, host: &[f32]",
+        "launcher.scope(|scope| {"
+        "    let (mut x, mut z) = (scope.lend(&mut x)?, scope.lend(&mut z)?);"
+        "    scope.upload(host, &mut x)?;"
+        "    scope.launch(scale, 4, (2.0_f32, &x, &mut z))"
+        "})")]
+    /// Nothing that was lent can be used by another stream meanwhile:
+    #[doc = example!("compile_fail,E0502", safe, "other: &Launcher<'_>, mut x: DeviceBuffer<f32>, mut z: DeviceBuffer<f32>, host: &[f32]",
+        "launcher.scope(|scope| {"
+        "    scope.upload(host, &mut scope.lend(&mut x)?)?;"
+        "    other.run(scale, 4, (2.0_f32, &x, &mut z))"
+        "})")]
     ///
     /// # Errors
     /// Those of `body`, a capture of the stream, and [`GpuError::Fault`](crate::GpuError::Fault) when a kernel stops with

@@ -1,5 +1,3 @@
-//! Streams beside the measured one.
-
 use crate::error::Result;
 use crate::gpu::Gpu;
 use cust::event::{Event, EventFlags};
@@ -15,9 +13,6 @@ pub struct Streams {
 
 impl Streams {
     /// Creates so many streams that do not wait for each other.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn new(count: usize) -> Result<Streams> {
         let event = || Event::new(EventFlags::DISABLE_TIMING);
         Ok(Streams {
@@ -28,17 +23,11 @@ impl Streams {
     }
 
     /// Marks what the device's own stream has: streams that are entered from here on wait for it.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn fork(&self, gpu: &Gpu) -> Result<()> {
         Ok(self.begin.record(gpu.stream())?)
     }
 
     /// Gives a stream, whose first work after [`Streams::fork`] is enqueued next.
-    ///
-    /// # Errors
-    /// The driver's.
     ///
     /// # Panics
     /// When there are not as many streams.
@@ -49,17 +38,11 @@ impl Streams {
     }
 
     /// Makes another stream, such as a default stream, wait for what was marked.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn begins(&self, stream: &Stream) -> Result<()> {
         Ok(wait_event(stream, &self.begin)?)
     }
 
     /// Makes the device's own stream wait for what the streams have.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn join(&self, gpu: &Gpu) -> Result<()> {
         for (stream, end) in self.streams.iter().zip(&self.ends) {
             end.record(stream)?;

@@ -25,9 +25,8 @@
 use core::arch::asm;
 
 use crate::capability::require;
+use crate::gpu_only;
 use crate::mbarrier::Barrier;
-#[cfg(not(target_arch = "nvptx64"))]
-use crate::nvvm::outside_kernel;
 #[cfg(target_arch = "nvptx64")]
 use crate::ptr::shared_address;
 
@@ -40,6 +39,7 @@ use crate::ptr::shared_address;
 ///   `barrier` expects in its current phase.
 /// - Alignment: both are aligned to 16, and `bytes` is a multiple of 16.
 /// - Aliasing: until that phase is complete, nobody accesses the target or writes the source.
+#[gpu_only]
 #[inline(always)]
 pub unsafe fn global_to_shared<T>(
     target: *mut T,
@@ -48,7 +48,6 @@ pub unsafe fn global_to_shared<T>(
     barrier: *mut Barrier,
 ) {
     require::<90>();
-    #[cfg(target_arch = "nvptx64")]
     // SAFETY: the caller's contract.
     unsafe {
         asm!(
@@ -60,11 +59,6 @@ pub unsafe fn global_to_shared<T>(
             barrier = in(reg32) shared_address(barrier),
             options(nostack, preserves_flags)
         );
-    }
-    #[cfg(not(target_arch = "nvptx64"))]
-    {
-        let _ = (target, source, bytes, barrier);
-        outside_kernel("global_to_shared")
     }
 }
 
@@ -78,10 +72,10 @@ pub unsafe fn global_to_shared<T>(
 /// - Lengths: `target` is in global and `source` in the block's shared memory, both valid for `bytes` bytes.
 /// - Alignment: both are aligned to 16, and `bytes` is a multiple of 16.
 /// - Aliasing: until the copy's group has been waited for, nobody writes the source or accesses the target.
+#[gpu_only]
 #[inline(always)]
 pub unsafe fn shared_to_global<T>(target: *mut T, source: *const T, bytes: u32) {
     require::<90>();
-    #[cfg(target_arch = "nvptx64")]
     // SAFETY: the caller's contract.
     unsafe {
         asm!(
@@ -91,11 +85,6 @@ pub unsafe fn shared_to_global<T>(target: *mut T, source: *const T, bytes: u32) 
             bytes = in(reg32) bytes,
             options(nostack, preserves_flags)
         );
-    }
-    #[cfg(not(target_arch = "nvptx64"))]
-    {
-        let _ = (target, source, bytes);
-        outside_kernel("shared_to_global")
     }
 }
 
@@ -123,24 +112,22 @@ pub unsafe fn prefetch_l2<T>(source: *const T, bytes: u32) {
 
 /// Closes the copies into global memory that this thread has started since the last call into a
 /// group. PTX: `cp.async.bulk.commit_group`.
+#[gpu_only]
 #[inline(always)]
 pub fn commit_group() {
     require::<90>();
-    #[cfg(target_arch = "nvptx64")]
     // SAFETY: committing a group has no precondition.
     unsafe {
         asm!("cp.async.bulk.commit_group;", options(nostack, preserves_flags));
     }
-    #[cfg(not(target_arch = "nvptx64"))]
-    outside_kernel("commit_group")
 }
 
 /// Waits until at most `PENDING` of this thread's most recent groups are still under way.
 /// PTX: `cp.async.bulk.wait_group`.
+#[gpu_only]
 #[inline(always)]
 pub fn wait_group<const PENDING: u32>() {
     require::<90>();
-    #[cfg(target_arch = "nvptx64")]
     // SAFETY: waiting has no precondition.
     unsafe {
         asm!(
@@ -149,16 +136,14 @@ pub fn wait_group<const PENDING: u32>() {
             options(nostack, preserves_flags)
         );
     }
-    #[cfg(not(target_arch = "nvptx64"))]
-    outside_kernel("wait_group")
 }
 
 /// Waits until at most `PENDING` of this thread's most recent groups still read their source, which
 /// may then be written again. PTX: `cp.async.bulk.wait_group.read`.
+#[gpu_only]
 #[inline(always)]
 pub fn wait_group_read<const PENDING: u32>() {
     require::<90>();
-    #[cfg(target_arch = "nvptx64")]
     // SAFETY: waiting has no precondition.
     unsafe {
         asm!(
@@ -167,20 +152,16 @@ pub fn wait_group_read<const PENDING: u32>() {
             options(nostack, preserves_flags)
         );
     }
-    #[cfg(not(target_arch = "nvptx64"))]
-    outside_kernel("wait_group_read")
 }
 
 /// Orders this thread's accesses to the block's shared memory before later copies out of it or into
 /// it. PTX: `fence.proxy.async.shared::cta`.
+#[gpu_only]
 #[inline(always)]
 pub fn fence_shared() {
     require::<90>();
-    #[cfg(target_arch = "nvptx64")]
     // SAFETY: a fence has no precondition.
     unsafe {
         asm!("fence.proxy.async.shared::cta;", options(nostack, preserves_flags));
     }
-    #[cfg(not(target_arch = "nvptx64"))]
-    outside_kernel("fence_shared")
 }

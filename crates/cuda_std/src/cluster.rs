@@ -16,7 +16,7 @@
 use glam::UVec3;
 
 use crate::capability::require;
-use crate::nvvm;
+use crate::{gpu_only, nvvm};
 
 /// Declares functions that read special registers of the cluster.
 macro_rules! cluster_registers {
@@ -127,10 +127,10 @@ pub unsafe fn map_shared_rank<T>(pointer: *mut T, rank: u32) -> *mut T {
 /// `pointer` must point to an aligned number in this block's shared memory, and `rank` be below [`size`]. Until the next
 /// [`sync`], the number must be accessed by atomics only; and the other block must run: after a [`sync`], and before the
 /// last one.
+#[gpu_only]
 #[inline(always)]
 pub unsafe fn add_u32(pointer: *mut u32, rank: u32, value: u32) {
     require::<90>();
-    #[cfg(target_arch = "nvptx64")]
     // SAFETY: the caller's contract.
     unsafe {
         core::arch::asm!(
@@ -142,10 +142,5 @@ pub unsafe fn add_u32(pointer: *mut u32, rank: u32, value: u32) {
             value = in(reg32) value,
             options(nostack, preserves_flags)
         );
-    }
-    #[cfg(not(target_arch = "nvptx64"))]
-    {
-        let _ = (pointer, rank, value);
-        nvvm::outside_kernel("add_u32")
     }
 }

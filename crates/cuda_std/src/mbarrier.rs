@@ -25,9 +25,9 @@
 #[cfg(target_arch = "nvptx64")]
 use core::arch::asm;
 
+#[cfg(target_arch = "nvptx64")]
 use crate::capability::require;
-#[cfg(not(target_arch = "nvptx64"))]
-use crate::nvvm::outside_kernel;
+use crate::gpu_only;
 #[cfg(target_arch = "nvptx64")]
 use crate::ptr::shared_address;
 
@@ -45,10 +45,10 @@ macro_rules! barrier_instructions {
     )*) => {
         $(
             $(#[$documentation])*
+            #[gpu_only]
             #[inline(always)]
             pub unsafe fn $name(barrier: *mut Barrier $(, $argument: u32)?) {
                 require::<90>();
-                #[cfg(target_arch = "nvptx64")]
                 // SAFETY: the caller's contract.
                 unsafe {
                     asm!(
@@ -57,11 +57,6 @@ macro_rules! barrier_instructions {
                         $($argument = in(reg32) $argument,)?
                         options(nostack, preserves_flags)
                     );
-                }
-                #[cfg(not(target_arch = "nvptx64"))]
-                {
-                    let _ = (barrier $(, $argument)?);
-                    outside_kernel(stringify!($name))
                 }
             }
         )*
@@ -102,16 +97,14 @@ barrier_instructions! {
 
 /// Makes [`init`] visible to asynchronous copies and to the other blocks of the cluster.
 /// PTX: `fence.mbarrier_init.release.cluster`.
+#[gpu_only]
 #[inline(always)]
 pub fn fence_init() {
     require::<90>();
-    #[cfg(target_arch = "nvptx64")]
     // SAFETY: a fence has no precondition.
     unsafe {
         asm!("fence.mbarrier_init.release.cluster;", options(nostack, preserves_flags));
     }
-    #[cfg(not(target_arch = "nvptx64"))]
-    outside_kernel("fence_init")
 }
 
 /// Returns whether the phase of the given parity is complete, after waiting for it for a time that the
@@ -120,10 +113,10 @@ pub fn fence_init() {
 /// # Safety
 /// `barrier` must point to a barrier of the block, and `parity` be 0 or 1, that of its current phase
 /// or of the one before.
+#[gpu_only]
 #[inline(always)]
 pub unsafe fn try_wait(barrier: *mut Barrier, parity: u32) -> bool {
     require::<90>();
-    #[cfg(target_arch = "nvptx64")]
     {
         let complete: u32;
         // SAFETY: the caller's contract.
@@ -139,11 +132,6 @@ pub unsafe fn try_wait(barrier: *mut Barrier, parity: u32) -> bool {
             );
         }
         complete != 0
-    }
-    #[cfg(not(target_arch = "nvptx64"))]
-    {
-        let _ = (barrier, parity);
-        outside_kernel("try_wait")
     }
 }
 

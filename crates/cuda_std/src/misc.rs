@@ -15,28 +15,23 @@
 #[cfg(target_arch = "nvptx64")]
 use core::arch::asm;
 
-#[cfg(not(target_arch = "nvptx64"))]
-use crate::nvvm::outside_kernel;
+use crate::gpu_only;
 
 /// Declares functions that read a special register anew each time.
 macro_rules! changing_register {
     ($($(#[$documentation:meta])* $name:ident $class:ident $kind:ident $instruction:literal;)*) => {
         $(
             $(#[$documentation])*
+            #[gpu_only]
             #[inline(always)]
             #[must_use]
             pub fn $name() -> $kind {
-                #[cfg(target_arch = "nvptx64")]
-                {
-                    let value: $kind;
-                    // SAFETY: reading a special register has no precondition.
-                    unsafe {
-                        asm!($instruction, out($class) value, options(nostack, preserves_flags));
-                    }
-                    value
+                let value: $kind;
+                // SAFETY: reading a special register has no precondition.
+                unsafe {
+                    asm!($instruction, out($class) value, options(nostack, preserves_flags));
                 }
-                #[cfg(not(target_arch = "nvptx64"))]
-                outside_kernel(stringify!($name))
+                value
             }
         )*
     };
@@ -64,15 +59,13 @@ changing_register! {
 }
 
 /// Stops the thread for a debugger. PTX: `brkpt`.
+#[gpu_only]
 #[inline(always)]
 pub fn breakpoint() {
-    #[cfg(target_arch = "nvptx64")]
     // SAFETY: the instruction touches no memory.
     unsafe {
         asm!("brkpt;", options(nostack, preserves_flags));
     }
-    #[cfg(not(target_arch = "nvptx64"))]
-    outside_kernel("breakpoint")
 }
 
 /// Increments one of the profiler's eight counters. PTX: `pmevent`, whose operand is an immediate:
@@ -80,6 +73,7 @@ pub fn breakpoint() {
 ///
 /// # Panics
 /// When `counter` is above 7.
+#[gpu_only]
 #[inline(always)]
 pub fn profiler_counter(counter: u32) {
     /// Declares the choice between the eight instructions.
@@ -88,7 +82,6 @@ pub fn profiler_counter(counter: u32) {
             match counter {
                 $(
                     $number => {
-                        #[cfg(target_arch = "nvptx64")]
                         // SAFETY: the instruction touches no memory.
                         unsafe {
                             asm!(
@@ -96,8 +89,6 @@ pub fn profiler_counter(counter: u32) {
                                 options(nomem, nostack, preserves_flags)
                             );
                         }
-                        #[cfg(not(target_arch = "nvptx64"))]
-                        outside_kernel("profiler_counter")
                     }
                 )*
                 _ => panic!("the counters of the profiler are 0 to 7"),

@@ -38,10 +38,10 @@ use core::mem::size_of;
 use crate::{bf16, f16};
 
 use crate::capability::require;
-use crate::nvvm;
 #[cfg(target_arch = "nvptx64")]
 use crate::ptr::shared_address;
 use crate::warp::lane_id;
+use crate::{gpu_only, nvvm};
 
 /// An f32 of which the tensor cores use the sign, the exponent and the upper 10 bits of the fraction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, PartialOrd)]
@@ -146,7 +146,6 @@ macro_rules! fragment {
         }
 
         impl<T: Element, const N: usize> Default for $name<T, N> {
-            /// Zeros.
             #[inline(always)]
             fn default() -> Self {
                 $name([T::default(); N])
@@ -258,20 +257,15 @@ macro_rules! products {
             ///
             /// # Safety
             /// - Block: all 32 lanes of the warp come to this call together.
+            #[gpu_only]
             #[inline(always)]
             #[must_use]
             pub unsafe fn $name(a: $a, b: $b, c: $c) -> $c {
                 require::<$capability>();
-                #[cfg(target_arch = "nvptx64")]
                 // SAFETY: the caller's contract.
                 unsafe {
                     convergent();
                     products!(@ $registers, concat!("mma.sync.aligned.", $instruction), a, b, c).into()
-                }
-                #[cfg(not(target_arch = "nvptx64"))]
-                {
-                    let _ = (a, b, c);
-                    nvvm::outside_kernel(stringify!($name))
                 }
             }
         )*
@@ -369,25 +363,18 @@ macro_rules! matrices {
         /// - Block: all 32 lanes of the warp come to this call together.
         #[doc = concat!("- Lengths: in the lanes below ", $lanes, " `row` is valid for reads of 16 bytes of shared memory.")]
         /// - Alignment: there it is aligned to 16 bytes.
+        #[gpu_only]
         #[inline(always)]
         #[must_use]
         pub unsafe fn $name<T>(row: *const T) -> [u32; $count] {
             require::<75>();
-            #[cfg(target_arch = "nvptx64")]
-            {
-                let mut registers = [0_u32; $count];
-                // SAFETY: the caller's contract.
-                unsafe {
-                    convergent();
-                    matrices!(@asm $count $suffix, registers, row);
-                }
-                registers
+            let mut registers = [0_u32; $count];
+            // SAFETY: the caller's contract.
+            unsafe {
+                convergent();
+                matrices!(@asm $count $suffix, registers, row);
             }
-            #[cfg(not(target_arch = "nvptx64"))]
-            {
-                let _ = row;
-                nvvm::outside_kernel(stringify!($name))
-            }
+            registers
         }
     };
     (@asm 1 $suffix:literal, $r:ident, $row:ident) => {

@@ -16,7 +16,6 @@
 
 use core::panic::PanicInfo;
 
-/// Traps.
 #[cfg(cuda_std_panic = "trap")]
 #[panic_handler]
 fn panic(_information: &PanicInfo<'_>) -> ! {

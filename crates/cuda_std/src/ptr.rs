@@ -10,7 +10,7 @@
 #[cfg(target_arch = "nvptx64")]
 use core::arch::asm;
 
-use crate::nvvm;
+use crate::{gpu_only, nvvm};
 
 /// A state space of PTX.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -48,27 +48,20 @@ macro_rules! conversion {
     ($($(#[$documentation:meta])* $name:ident: $global:literal $shared:literal $constant:literal $local:literal;)*) => {
         $(
             $(#[$documentation])*
+            #[gpu_only]
             #[inline(always)]
             pub unsafe fn $name<T>(ptr: *const T, address_space: AddressSpace) -> *const T {
-                #[cfg(target_arch = "nvptx64")]
-                {
-                    let converted: *const T;
-                    // SAFETY: the instruction computes an address from an address.
-                    unsafe {
-                        match address_space {
-                            AddressSpace::Global => conversion!(@ $global, converted, ptr),
-                            AddressSpace::Shared => conversion!(@ $shared, converted, ptr),
-                            AddressSpace::Constant => conversion!(@ $constant, converted, ptr),
-                            AddressSpace::Local => conversion!(@ $local, converted, ptr),
-                        }
+                let converted: *const T;
+                // SAFETY: the instruction computes an address from an address.
+                unsafe {
+                    match address_space {
+                        AddressSpace::Global => conversion!(@ $global, converted, ptr),
+                        AddressSpace::Shared => conversion!(@ $shared, converted, ptr),
+                        AddressSpace::Constant => conversion!(@ $constant, converted, ptr),
+                        AddressSpace::Local => conversion!(@ $local, converted, ptr),
                     }
-                    converted
                 }
-                #[cfg(not(target_arch = "nvptx64"))]
-                {
-                    let _ = (ptr, address_space);
-                    nvvm::outside_kernel(stringify!($name))
-                }
+                converted
             }
         )*
     };

@@ -25,11 +25,11 @@
 #[cfg(target_arch = "nvptx64")]
 use core::arch::asm;
 
+#[cfg(target_arch = "nvptx64")]
 use crate::capability::require;
+use crate::gpu_only;
 use crate::kernel::Parameter;
 use crate::mbarrier::Barrier;
-#[cfg(not(target_arch = "nvptx64"))]
-use crate::nvvm::outside_kernel;
 #[cfg(target_arch = "nvptx64")]
 use crate::ptr::shared_address;
 
@@ -88,6 +88,7 @@ macro_rules! copies {
         ///   its current phase.
         /// - Alignment: `target` is aligned to 128 bytes, and to 1024 for its swizzle to begin with a row of its own.
         /// - Aliasing: until that phase is complete, nobody accesses the target or writes the tensor.
+        #[gpu_only]
         #[inline(always)]
         pub unsafe fn $load<T>(
             target: *mut T,
@@ -96,7 +97,6 @@ macro_rules! copies {
             barrier: *mut Barrier,
         ) {
             require::<90>();
-            #[cfg(target_arch = "nvptx64")]
             // SAFETY: the caller's contract.
             unsafe {
                 asm!(
@@ -111,11 +111,6 @@ macro_rules! copies {
                     options(nostack, preserves_flags)
                 );
             }
-            #[cfg(not(target_arch = "nvptx64"))]
-            {
-                let _ = (target, map, coordinates, barrier);
-                outside_kernel(stringify!($load))
-            }
         }
 
         #[doc = concat!("Starts a copy from the block's shared memory to the box at `coordinates` of a tensor of rank ", stringify!($rank), ".")]
@@ -126,9 +121,10 @@ macro_rules! copies {
         ///
         /// # Safety
         #[doc = concat!("- Lengths: `map` is as for [`", stringify!($load), "`], `source` in the block's shared memory and valid for the")]
-        ///   bytes of the box.
+        #[doc = "  bytes of the box."]
         /// - Alignment: `source` is aligned to 128 bytes.
         /// - Aliasing: until the copy's group has been waited for, nobody writes the source or accesses the box.
+        #[gpu_only]
         #[inline(always)]
         pub unsafe fn $store<T>(
             map: *const TensorMap,
@@ -136,7 +132,6 @@ macro_rules! copies {
             source: *const T,
         ) {
             require::<90>();
-            #[cfg(target_arch = "nvptx64")]
             // SAFETY: the caller's contract.
             unsafe {
                 asm!(
@@ -149,11 +144,6 @@ macro_rules! copies {
                     source = in(reg32) shared_address(source),
                     options(nostack, preserves_flags)
                 );
-            }
-            #[cfg(not(target_arch = "nvptx64"))]
-            {
-                let _ = (map, coordinates, source);
-                outside_kernel(stringify!($store))
             }
         }
     )* };

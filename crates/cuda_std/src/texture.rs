@@ -35,6 +35,7 @@
 use core::arch::asm;
 use core::marker::PhantomData;
 
+use crate::gpu_only;
 use crate::kernel::Parameter;
 #[cfg(not(target_arch = "nvptx64"))]
 use crate::nvvm;
@@ -249,30 +250,23 @@ macro_rules! surface {
             /// # Safety
             /// The column and the row lie in the surface; otherwise the kernel is stopped. No other thread of the launch
             /// stores this texel.
+            #[gpu_only]
             #[inline(always)]
             #[must_use]
             pub unsafe fn load(self, x: u32, y: u32) -> $type {
-                #[cfg(target_arch = "nvptx64")]
-                {
-                    $(let $name;)*
-                    // SAFETY: the object exists and is a plane, by `from_raw`; the rest is the caller's.
-                    unsafe {
-                        asm!(
-                            concat!("suld.b.2d", $elements, ".trap {{", $values, "}}, [{object}, {{{x}, {y}}}];"),
-                            $($name = out($class) $name,)*
-                            object = in(reg64) self.handle,
-                            x = in(reg32) x * size_of::<$type>() as u32,
-                            y = in(reg32) y,
-                            options(readonly, nostack, preserves_flags)
-                        );
-                    }
-                    $made
+                $(let $name;)*
+                // SAFETY: the object exists and is a plane, by `from_raw`; the rest is the caller's.
+                unsafe {
+                    asm!(
+                        concat!("suld.b.2d", $elements, ".trap {{", $values, "}}, [{object}, {{{x}, {y}}}];"),
+                        $($name = out($class) $name,)*
+                        object = in(reg64) self.handle,
+                        x = in(reg32) x * size_of::<$type>() as u32,
+                        y = in(reg32) y,
+                        options(readonly, nostack, preserves_flags)
+                    );
                 }
-                #[cfg(not(target_arch = "nvptx64"))]
-                {
-                    let _ = (self.handle, x, y);
-                    nvvm::outside_kernel("Surface")
-                }
+                $made
             }
 
             /// Stores the texel in this column and row.
@@ -281,27 +275,20 @@ macro_rules! surface {
             /// # Safety
             /// The column and the row lie in the surface; otherwise the kernel is stopped. No other thread of the launch
             /// loads or stores this texel.
+            #[gpu_only]
             #[inline(always)]
             pub unsafe fn store(self, x: u32, y: u32, $value: $type) {
-                #[cfg(target_arch = "nvptx64")]
-                {
-                    $(let $name = $from;)*
-                    // SAFETY: as for a load.
-                    unsafe {
-                        asm!(
-                            concat!("sust.b.2d", $elements, ".trap [{object}, {{{x}, {y}}}], {{", $values, "}};"),
-                            object = in(reg64) self.handle,
-                            x = in(reg32) x * size_of::<$type>() as u32,
-                            y = in(reg32) y,
-                            $($name = in($class) $name,)*
-                            options(nostack, preserves_flags)
-                        );
-                    }
-                }
-                #[cfg(not(target_arch = "nvptx64"))]
-                {
-                    let _ = (self.handle, x, y, $value);
-                    nvvm::outside_kernel("Surface")
+                $(let $name = $from;)*
+                // SAFETY: as for a load.
+                unsafe {
+                    asm!(
+                        concat!("sust.b.2d", $elements, ".trap [{object}, {{{x}, {y}}}], {{", $values, "}};"),
+                        object = in(reg64) self.handle,
+                        x = in(reg32) x * size_of::<$type>() as u32,
+                        y = in(reg32) y,
+                        $($name = in($class) $name,)*
+                        options(nostack, preserves_flags)
+                    );
                 }
             }
         }

@@ -46,7 +46,6 @@ pub struct Xyzw<T> {
     pub w: T,
 }
 
-/// Defines one vector type.
 macro_rules! vector {
     (
         $(#[$documentation:meta])*

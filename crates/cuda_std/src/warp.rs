@@ -118,7 +118,6 @@ pub enum WarpReductionOp {
     Xor,
 }
 
-/// Declares the shuffles.
 macro_rules! shuffles {
     ($($(#[$documentation:meta])* $name:ident($lane:ident) = $mode:ident;)*) => {
         $(

@@ -31,10 +31,10 @@ use core::arch::asm;
 
 use crate::{bf16, f16};
 
+#[cfg(target_arch = "nvptx64")]
 use crate::capability::{ONLY_90, require};
+use crate::gpu_only;
 use crate::mma::A;
-#[cfg(not(target_arch = "nvptx64"))]
-use crate::nvvm::outside_kernel;
 use crate::ptr::shared_address;
 
 #[cfg(target_arch = "nvptx64")]
@@ -117,44 +117,40 @@ impl Descriptor {
 ///
 /// # Safety
 /// - Block: all threads of the warpgroup come to this call together.
+#[gpu_only]
 #[inline(always)]
 pub unsafe fn fence() {
     require::<ONLY_90>();
-    #[cfg(target_arch = "nvptx64")]
     // SAFETY: the caller's contract.
     unsafe {
         convergent();
         asm!("wgmma.fence.sync.aligned;", options(nostack, preserves_flags));
     }
-    #[cfg(not(target_arch = "nvptx64"))]
-    outside_kernel("fence")
 }
 
 /// Closes the products since the last call into a group. PTX: `wgmma.commit_group`.
 ///
 /// # Safety
 /// As for [`fence`].
+#[gpu_only]
 #[inline(always)]
 pub unsafe fn commit_group() {
     require::<ONLY_90>();
-    #[cfg(target_arch = "nvptx64")]
     // SAFETY: the caller's contract.
     unsafe {
         convergent();
         asm!("wgmma.commit_group.sync.aligned;", options(nostack, preserves_flags));
     }
-    #[cfg(not(target_arch = "nvptx64"))]
-    outside_kernel("commit_group")
 }
 
 /// Waits until at most `PENDING` of the most recent groups are still under way. PTX: `wgmma.wait_group`.
 ///
 /// # Safety
 /// As for [`fence`].
+#[gpu_only]
 #[inline(always)]
 pub unsafe fn wait_group<const PENDING: u32>() {
     require::<ONLY_90>();
-    #[cfg(target_arch = "nvptx64")]
     // SAFETY: the caller's contract.
     unsafe {
         convergent();
@@ -164,8 +160,6 @@ pub unsafe fn wait_group<const PENDING: u32>() {
             options(nostack, preserves_flags)
         );
     }
-    #[cfg(not(target_arch = "nvptx64"))]
-    outside_kernel("wait_group")
 }
 
 /// Gives the registers of a warpgroup back to the others, except so many per thread. PTX: `setmaxnreg.dec`.
@@ -173,34 +167,30 @@ pub unsafe fn wait_group<const PENDING: u32>() {
 /// # Safety
 /// As for [`fence`]; `REGISTERS` is a multiple of 8 from 24 to 256 that the warpgroup's code fits into, and the kernel has launch
 /// bounds.
+#[gpu_only]
 #[inline(always)]
 pub unsafe fn release_registers<const REGISTERS: u32>() {
     require::<ONLY_90>();
-    #[cfg(target_arch = "nvptx64")]
     // SAFETY: the caller's contract.
     unsafe {
         convergent();
         asm!("setmaxnreg.dec.sync.aligned.u32 {n};", n = const REGISTERS, options(nostack, preserves_flags));
     }
-    #[cfg(not(target_arch = "nvptx64"))]
-    outside_kernel("release_registers")
 }
 
 /// Waits for the registers that other warpgroups gave back, up to so many per thread. PTX: `setmaxnreg.inc`.
 ///
 /// # Safety
 /// As for [`release_registers`]; all warpgroups together have no more registers than the launch gave the block.
+#[gpu_only]
 #[inline(always)]
 pub unsafe fn acquire_registers<const REGISTERS: u32>() {
     require::<ONLY_90>();
-    #[cfg(target_arch = "nvptx64")]
     // SAFETY: the caller's contract.
     unsafe {
         convergent();
         asm!("setmaxnreg.inc.sync.aligned.u32 {n};", n = const REGISTERS, options(nostack, preserves_flags));
     }
-    #[cfg(not(target_arch = "nvptx64"))]
-    outside_kernel("acquire_registers")
 }
 
 /// Declares the products of a type and a shape, with A in shared memory and in registers.
@@ -215,6 +205,7 @@ macro_rules! products {
         /// - Lengths: these describe shared memory that holds the factors, visible to the asynchronous proxy.
         /// - Aliasing: until the product's group has been waited for nobody writes the factors, and nobody uses `d`, except for
         ///   further products of the same shape.
+        #[gpu_only]
         #[inline(always)]
         pub unsafe fn $name<const TRANSPOSED_A: bool, const TRANSPOSED_B: bool>(
             d: &mut [f32; $count],
@@ -222,7 +213,6 @@ macro_rules! products {
             b: Descriptor,
         ) {
             require::<ONLY_90>();
-            #[cfg(target_arch = "nvptx64")]
             // SAFETY: the caller's contract.
             unsafe {
                 convergent();
@@ -238,17 +228,13 @@ macro_rules! products {
                     options(nostack, preserves_flags)
                 );
             }
-            #[cfg(not(target_arch = "nvptx64"))]
-            {
-                let _ = (d, a, b);
-                outside_kernel(stringify!($name))
-            }
         }
 
         #[doc = concat!("[`", stringify!($name), "`] with A in registers.")]
         ///
         /// # Safety
         #[doc = concat!("As for [`", stringify!($name), "`]; `a` must not change until the group has been waited for.")]
+        #[gpu_only]
         #[inline(always)]
         pub unsafe fn $from_registers<const TRANSPOSED_B: bool>(
             d: &mut [f32; $count],
@@ -256,7 +242,6 @@ macro_rules! products {
             b: Descriptor,
         ) {
             require::<ONLY_90>();
-            #[cfg(target_arch = "nvptx64")]
             // SAFETY: the caller's contract.
             unsafe {
                 let a: [u32; 4] = a.into();
@@ -274,11 +259,6 @@ macro_rules! products {
                     transposed_b = const TRANSPOSED_B as i32,
                     options(nostack, preserves_flags)
                 );
-            }
-            #[cfg(not(target_arch = "nvptx64"))]
-            {
-                let _ = (d, a, b);
-                outside_kernel(stringify!($from_registers))
             }
         }
     )* };

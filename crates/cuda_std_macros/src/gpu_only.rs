@@ -1,5 +1,3 @@
-//! `#[gpu_only]` and `#[externally_visible]`.
-
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream};

@@ -1,5 +1,3 @@
-//! The one error type.
-
 use cuda_driver::{DriverError, ReturnCode};
 use cust::error::CudaError;
 

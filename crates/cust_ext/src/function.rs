@@ -46,9 +46,6 @@ pub struct FunctionInfo {
 }
 
 /// Returns what the compiler made of the kernel.
-///
-/// # Errors
-/// The driver's.
 pub fn info(function: &Function) -> Result<FunctionInfo> {
     Ok(FunctionInfo {
         max_threads_per_block: get(function, MAX_THREADS_PER_BLOCK)?,
@@ -66,9 +63,6 @@ pub fn info(function: &Function) -> Result<FunctionInfo> {
 ///
 /// Above 48 KiB this is required; the device's limit is
 /// [`MaxSharedMemoryPerBlockOptIn`](crate::device::DeviceAttribute::MaxSharedMemoryPerBlockOptIn) less the static part.
-///
-/// # Errors
-/// The driver's.
 pub fn allow_dynamic_shared_bytes(function: &Function, bytes: u32) -> Result<()> {
     set(function, MAX_DYNAMIC_SHARED_BYTES, bytes)
 }
@@ -85,18 +79,12 @@ pub fn prefer_shared_carveout(function: &Function, percent: u32) -> Result<()> {
 }
 
 /// Leaves the split between L1 and shared memory to the driver again.
-///
-/// # Errors
-/// The driver's.
 pub fn reset_shared_carveout(function: &Function) -> Result<()> {
     // SAFETY: the function's module is alive as long as the function; no memory is involved. -1 is the default.
     unsafe { call!(cuFuncSetAttribute(function.to_raw(), PREFERRED_CARVEOUT, -1)) }
 }
 
 /// Allows clusters of more than the portable 8 blocks.
-///
-/// # Errors
-/// The driver's.
 pub fn allow_non_portable_cluster_size(function: &Function) -> Result<()> {
     set(function, NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)
 }
@@ -136,9 +124,6 @@ pub struct SuggestedLaunch {
 }
 
 /// Asks the driver for the block size with the highest occupancy, for a fixed amount of dynamic shared memory.
-///
-/// # Errors
-/// The driver's.
 pub fn suggested_launch(
     function: &Function,
     dynamic_shared_bytes: usize,

@@ -100,9 +100,6 @@ impl Drop for EndCapture<'_> {
 
 impl Graph {
     /// Returns how many operations the graph has.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn node_count(&self) -> Result<usize> {
         let mut count = 0;
         // SAFETY: the graph is alive; without an array the driver only writes the count.
@@ -111,9 +108,6 @@ impl Graph {
     }
 
     /// Makes the graph launchable.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn instantiate(&self) -> Result<ExecutableGraph> {
         let mut raw = std::ptr::null_mut();
         // SAFETY: the graph is alive, the result is a local to write to.
@@ -125,9 +119,6 @@ impl Graph {
 impl ExecutableGraph {
     /// Launches all the graph's work on `stream`.
     ///
-    /// # Errors
-    /// The driver's.
-    ///
     /// # Safety
     /// The graph holds plain addresses. Everything it reads or writes (device buffers, host buffers, what kernels were
     /// given) is allocated until the stream has finished the graph, host memory that it uses is not touched by the host
@@ -138,18 +129,12 @@ impl ExecutableGraph {
     }
 
     /// Does ahead of the first launch what that launch would otherwise pay for.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn upload(&self, stream: &Stream) -> Result<()> {
         // SAFETY: graph and stream are alive; nothing of the graph runs.
         unsafe { call!(cuGraphUpload(self.raw, stream.as_inner())) }
     }
 
     /// Takes over the parameters of `graph`, which must have the same shape; much cheaper than instantiating anew.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn update(&mut self, graph: &Graph) -> Result<()> {
         let (mut node, mut result) = (std::ptr::null_mut(), 0);
         // SAFETY: both graphs are alive, node and result are locals to write to.

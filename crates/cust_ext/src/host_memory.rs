@@ -104,9 +104,6 @@ impl<T: Pod + DeviceCopy> HostBuffer<T> {
     }
 
     /// A copy of `values`.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn from_slice(values: &[T], flags: HostFlags) -> Result<HostBuffer<T>> {
         let mut buffer = HostBuffer::zeroed(values.len(), flags)?;
         buffer.copy_from_slice(values);
@@ -132,9 +129,6 @@ impl<T: Pod + DeviceCopy> HostBuffer<T> {
     }
 
     /// Frees the memory and reports a failure, which dropping cannot.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn free(self) -> Result<()> {
         let buffer = std::mem::ManuallyDrop::new(self);
         // SAFETY: the memory came from cuMemHostAlloc and is freed once, since dropping is suppressed.
@@ -177,9 +171,6 @@ pub struct RegisteredBuffer<T: Pod + DeviceCopy> {
 
 impl<T: Pod + DeviceCopy> RegisteredBuffer<T> {
     /// Page-locks the vector's memory, mapped into the device's address space when `mapped`.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn new(mut values: Vec<T>, mapped: bool) -> Result<RegisteredBuffer<T>> {
         let bytes = byte_length::<T>(values.len())?;
         // SAFETY: the range is the vector's own memory, which stays where it is while this type owns the vector: no
@@ -204,9 +195,6 @@ impl<T: Pod + DeviceCopy> RegisteredBuffer<T> {
     }
 
     /// Unlocks the pages and gives the vector back. When that fails the memory is leaked, because it is still locked.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn into_inner(self) -> Result<Vec<T>> {
         let mut buffer = std::mem::ManuallyDrop::new(self);
         // SAFETY: the address was registered by `new` and is unregistered once.

@@ -3,6 +3,7 @@
 //! cust's own types are used wherever it has them: buffers, streams, events, modules and functions are cust's, and what
 //! is here takes them by reference. Without the feature `cust` they are those of `driver_owners`, which have the same
 //! names; textures and managed memory are then left out. All failures are one type, [`Error`].
+//! It is the driver's where a function has no section on errors, and that of a copy between places of different lengths.
 //!
 //! | need | here |
 //! |---|---|

@@ -70,9 +70,6 @@ impl Advice<'_> {
 }
 
 /// Tells the driver how a range of the buffer will be used. It changes speed only, never results.
-///
-/// # Errors
-/// The driver's.
 pub fn advise<T: DeviceCopy>(
     buffer: &UnifiedBuffer<T>,
     range: Range<usize>,
@@ -85,9 +82,6 @@ pub fn advise<T: DeviceCopy>(
 }
 
 /// Moves a range of the buffer to `place`, in the stream's order, so that later accesses there need not fault.
-///
-/// # Errors
-/// The driver's.
 pub fn prefetch<T: DeviceCopy>(
     buffer: &UnifiedBuffer<T>,
     range: Range<usize>,
@@ -137,9 +131,6 @@ pub struct RangeInfo {
 const MAX_ACCESSED_BY: usize = 32;
 
 /// Asks what the driver was told about a range. Where the pages are it does not tell.
-///
-/// # Errors
-/// The driver's.
 pub fn info<T: DeviceCopy>(buffer: &UnifiedBuffer<T>, range: Range<usize>) -> Result<RangeInfo> {
     let (address, bytes) = bytes_of(buffer, range)?;
     let (mut read_mostly, mut preferred, mut prefetched): (c_int, c_int, c_int) = (0, 0, 0);

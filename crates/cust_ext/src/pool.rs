@@ -53,9 +53,6 @@ pub struct PoolStatistics {
 
 impl Pool {
     /// The device's default pool.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn default_of(device: &Device) -> Result<Pool> {
         let mut raw = std::ptr::null_mut();
         // SAFETY: a local to write to.
@@ -64,9 +61,6 @@ impl Pool {
     }
 
     /// The pool that `cuMemAllocAsync` uses at the moment.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn current_of(device: &Device) -> Result<Pool> {
         let mut raw = std::ptr::null_mut();
         // SAFETY: a local to write to.
@@ -75,9 +69,6 @@ impl Pool {
     }
 
     /// A new, empty pool on the device.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn new(device: &Device) -> Result<Pool> {
         let mut properties = MaybeUninit::<CUmemPoolProps>::zeroed();
         let mut raw = std::ptr::null_mut();
@@ -95,25 +86,16 @@ impl Pool {
 
     /// Lets the pool keep up to `bytes` of freed memory when the device synchronizes; everything above goes back to the
     /// device. The default of 0 returns all, so that each round of allocations pays for mapping the memory again.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn set_release_threshold(&self, bytes: u64) -> Result<()> {
         self.set(RELEASE_THRESHOLD, bytes)
     }
 
     /// Returns how much freed memory the pool keeps.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn release_threshold(&self) -> Result<u64> {
         self.get(RELEASE_THRESHOLD)
     }
 
     /// Returns freed memory to the device until at most `keep_bytes` stay reserved.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn trim(&self, keep_bytes: usize) -> Result<()> {
         // SAFETY: the pool is alive.
         unsafe { call!(cuMemPoolTrimTo(self.raw, keep_bytes)) }
@@ -138,9 +120,6 @@ impl Pool {
     }
 
     /// Returns what the pool holds.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn statistics(&self) -> Result<PoolStatistics> {
         Ok(PoolStatistics {
             reserved_bytes: self.get(RESERVED_CURRENT)?,
@@ -151,9 +130,6 @@ impl Pool {
     }
 
     /// Starts the maxima of the statistics anew.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn reset_maxima(&self) -> Result<()> {
         self.set(RESERVED_HIGH, 0)?;
         self.set(USED_HIGH, 0)
@@ -161,9 +137,6 @@ impl Pool {
 
     /// A buffer of `length` values out of this pool, usable on `stream` from here on. Free it with cust's
     /// `drop_async` on a stream that is ordered after its last use; dropping it plainly waits for the device.
-    ///
-    /// # Errors
-    /// The driver's.
     ///
     /// # Safety
     /// The contents are uninitialized: write them before they are read. Other streams may use the buffer only after

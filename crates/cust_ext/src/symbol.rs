@@ -66,18 +66,12 @@ impl<T: Pod + DeviceCopy> SymbolSlice<'_, T> {
     }
 
     /// Writes all of the symbol.
-    ///
-    /// # Errors
-    /// When the lengths differ, and the driver's.
     pub fn upload(&mut self, values: &[T]) -> Result<()> {
         self.check(values.len())?;
         Ok(self.values.copy_from(values)?)
     }
 
     /// Reads all of the symbol.
-    ///
-    /// # Errors
-    /// When the lengths differ, and the driver's.
     pub fn download(&self, values: &mut [T]) -> Result<()> {
         self.check(values.len())?;
         Ok(self.values.copy_to(values)?)

@@ -159,9 +159,6 @@ impl<'scope> Scope<'scope, '_> {
     /// Borrows device memory for the rest of the scope, which may then write it.
     ///
     /// Waits for what cust's calls without a stream left under way, such as `DeviceBuffer::zeroed`.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn lend<T: DeviceCopy>(
         &self,
         buffer: &'scope mut DeviceBuffer<T>,
@@ -172,9 +169,6 @@ impl<'scope> Scope<'scope, '_> {
     /// Borrows device memory for the rest of the scope, which then reads it; so may others.
     ///
     /// Waits as [`Self::lend`] does.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn share<T: DeviceCopy>(
         &self,
         buffer: &'scope DeviceBuffer<T>,
@@ -186,9 +180,6 @@ impl<'scope> Scope<'scope, '_> {
     ///
     /// From page-locked memory the copy overlaps with other streams; from ordinary memory the driver stages it, and the
     /// host waits.
-    ///
-    /// # Errors
-    /// When the lengths differ, and the driver's.
     pub fn upload<T: NoUninit + DeviceCopy>(
         &self,
         source: &'scope [T],
@@ -212,9 +203,6 @@ impl<'scope> Scope<'scope, '_> {
     }
 
     /// Copies device values to the host.
-    ///
-    /// # Errors
-    /// When the lengths differ, and the driver's.
     pub fn download<T: AnyBitPattern + DeviceCopy>(
         &self,
         source: &Lent<'scope, T>,
@@ -237,9 +225,6 @@ impl<'scope> Scope<'scope, '_> {
     }
 
     /// Copies between two places of device memory.
-    ///
-    /// # Errors
-    /// When the lengths differ, and the driver's.
     pub fn copy<T: DeviceCopy>(
         &self,
         source: &Lent<'scope, T>,
@@ -256,9 +241,6 @@ impl<'scope> Scope<'scope, '_> {
     }
 
     /// Sets every byte of device memory.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn fill<T: AnyBitPattern + DeviceCopy>(
         &self,
         target: &mut Lent<'scope, T>,
@@ -276,9 +258,6 @@ impl<'scope> Scope<'scope, '_> {
 
     /// Runs `function` on a driver thread when the stream reaches it. It may borrow what outlives the scope and must not
     /// call CUDA.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn host_function<F: FnOnce() + Send + 'scope>(&self, function: F) -> Result<()> {
         // SAFETY: the stream is waited for before 'scope ends, so the function runs, or is dropped with the context,
         // while what it borrows is alive.

@@ -40,9 +40,6 @@ impl ContextHandle for Context {
 
 impl Context {
     /// Holds the device's primary context and makes it current on this thread.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn new(device: Device) -> CudaResult<Context> {
         let mut context = std::ptr::null_mut();
         // SAFETY: a local to write to.
@@ -82,9 +79,6 @@ impl CurrentContext {
     }
 
     /// Makes another one current.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn set_current<C: ContextHandle>(context: &C) -> CudaResult<()> {
         // SAFETY: the context is held by its owner.
         result(unsafe { api::cuCtxSetCurrent(context.get_inner()) })

@@ -23,9 +23,6 @@ pub struct Device {
 
 impl Device {
     /// Returns how many there are.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn num_devices() -> CudaResult<u32> {
         let mut count = 0;
         // SAFETY: a local to write to.
@@ -45,9 +42,6 @@ impl Device {
     }
 
     /// Its memory, bytes.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn total_memory(self) -> CudaResult<usize> {
         let mut bytes = 0;
         // SAFETY: a local to write to.
@@ -56,9 +50,6 @@ impl Device {
     }
 
     /// Its name.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn name(self) -> CudaResult<String> {
         let mut name = [0; 128];
         // SAFETY: the buffer has the given length.
@@ -68,9 +59,6 @@ impl Device {
     }
 
     /// An attribute's value.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn get_attribute(self, attribute: DeviceAttribute) -> CudaResult<i32> {
         let mut value = 0;
         // SAFETY: a local to write to.

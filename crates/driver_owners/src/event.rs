@@ -40,9 +40,6 @@ pub enum EventStatus {
 
 impl Event {
     /// An event of the current context.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn new(flags: EventFlags) -> CudaResult<Event> {
         let mut event = std::ptr::null_mut();
         // SAFETY: a local to write to.
@@ -51,18 +48,12 @@ impl Event {
     }
 
     /// Puts it behind what the stream has.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn record(&self, stream: &Stream) -> CudaResult<()> {
         // SAFETY: both are alive.
         result(unsafe { api::cuEventRecord(self.0, stream.as_inner()) })
     }
 
     /// Returns whether the stream has reached it, without waiting.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn query(&self) -> CudaResult<EventStatus> {
         // SAFETY: it is alive.
         match result(unsafe { api::cuEventQuery(self.0) }) {
@@ -73,9 +64,6 @@ impl Event {
     }
 
     /// Waits until the stream has reached it.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn synchronize(&self) -> CudaResult<()> {
         // SAFETY: it is alive.
         result(unsafe { api::cuEventSynchronize(self.0) })

@@ -1,6 +1,5 @@
 //! Sets of flags, as integers that combine by `|`.
 
-/// Declares a set of flags.
 macro_rules! flags {
     ($(#[doc = $about:literal] $name:ident { $($(#[doc = $doc:literal])* $flag:ident = $value:literal)* })*) => {$(
         #[doc = $about]

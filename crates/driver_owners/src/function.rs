@@ -34,7 +34,6 @@ impl Function<'_> {
     }
 }
 
-/// Declares three extents.
 macro_rules! extents {
     ($(#[doc = $about:literal] $name:ident)*) => {$(
         #[doc = $about]

@@ -4,6 +4,8 @@
 //! and `cust_ext` are written against those names, and use cust itself with their feature `cust`. Without it they use this
 //! crate, which needs no build script, so that a library with kernels builds wherever Rust does.
 //!
+//! An error of a function without a section on errors is the driver's.
+//!
 //! Code that is written for this crate compiles with cust, too. Three things are stricter here:
 //!
 //! * `DeviceBuffer::zeroed` and `from_slice` have written the memory when they return; cust's may still be writing.
@@ -24,9 +26,6 @@ pub use cuda_driver::raw as sys;
 pub use flags::CudaFlags;
 
 /// Initializes the driver; everything else fails before that.
-///
-/// # Errors
-/// The driver's.
 pub fn init(flags: CudaFlags) -> error::CudaResult<()> {
     // SAFETY: the call takes no pointer.
     error::result(unsafe { cuda_driver::api::cuInit(flags.bits()) })

@@ -24,24 +24,15 @@ use cuda_driver::api;
 /// Memory that can be copied from and to `O`, by calls that wait.
 pub trait CopyDestination<O: ?Sized> {
     /// Copies from `source`, which is equally long.
-    ///
-    /// # Errors
-    /// The driver's.
     fn copy_from(&mut self, source: &O) -> CudaResult<()>;
 
     /// Copies to `target`, which is equally long.
-    ///
-    /// # Errors
-    /// The driver's.
     fn copy_to(&self, target: &mut O) -> CudaResult<()>;
 }
 
 /// Memory that can be copied from and to `O` in the order of a stream.
 pub trait AsyncCopyDestination<O: ?Sized> {
     /// Enqueues a copy from `source`, which is equally long.
-    ///
-    /// # Errors
-    /// The driver's.
     ///
     /// # Safety
     /// * Both stay allocated until the stream has done the copy.
@@ -50,9 +41,6 @@ pub trait AsyncCopyDestination<O: ?Sized> {
 
     /// Enqueues a copy to `target`, which is equally long.
     ///
-    /// # Errors
-    /// The driver's.
-    ///
     /// # Safety
     /// * Both stay allocated until the stream has done the copy.
     /// * Nobody writes either, nor reads `target`, until then, but work in the order of the stream.
@@ -60,9 +48,6 @@ pub trait AsyncCopyDestination<O: ?Sized> {
 }
 
 /// Free and total memory of the current device, bytes.
-///
-/// # Errors
-/// The driver's.
 pub fn mem_get_info() -> CudaResult<(usize, usize)> {
     let (mut free, mut total) = (0, 0);
     // SAFETY: two locals to write to.

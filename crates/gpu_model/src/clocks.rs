@@ -1,5 +1,3 @@
-//! The clock of a warp.
-
 use simt::{InstructionClass, InstructionFacts, MemorySpace};
 
 /// Turns of a short loop that ptxas makes one.

@@ -206,58 +206,23 @@ pub struct Parts {
 }
 
 impl Parts {
-    fn all(&self) -> [f64; 13] {
-        let Parts {
-            dram_ns,
-            l2_ns,
-            requests_ns,
-            l1_ns,
-            constant_ns,
-            atomics_ns,
-            start_ns,
-            issue_ns,
-            waiting_ns,
-            zero_copy_read_ns,
-            zero_copy_write_ns,
-            peer_read_ns,
-            peer_write_ns,
-        } = *self;
-        [
-            dram_ns,
-            l2_ns,
-            requests_ns,
-            l1_ns,
-            constant_ns,
-            atomics_ns,
-            start_ns,
-            issue_ns,
-            waiting_ns,
-            zero_copy_read_ns,
-            zero_copy_write_ns,
-            peer_read_ns,
-            peer_write_ns,
-        ]
-    }
-
     /// Each part of the device by its name, with the time that it is busy.
     pub fn named(&self) -> [(&'static str, f64); 13] {
-        const NAMES: [&str; 13] = [
-            "device memory",
-            "L2",
-            "requests to L2",
-            "L1 and shared memory",
-            "constant cache",
-            "atomic updates",
-            "starting warps",
-            "issuing instructions",
-            "waiting for results",
-            "reading host memory",
-            "writing host memory",
-            "reading other devices",
-            "writing other devices",
-        ];
-        let times = self.all();
-        std::array::from_fn(|part| (NAMES[part], times[part]))
+        [
+            ("device memory", self.dram_ns),
+            ("L2", self.l2_ns),
+            ("requests to L2", self.requests_ns),
+            ("L1 and shared memory", self.l1_ns),
+            ("constant cache", self.constant_ns),
+            ("atomic updates", self.atomics_ns),
+            ("starting warps", self.start_ns),
+            ("issuing instructions", self.issue_ns),
+            ("waiting for results", self.waiting_ns),
+            ("reading host memory", self.zero_copy_read_ns),
+            ("writing host memory", self.zero_copy_write_ns),
+            ("reading other devices", self.peer_read_ns),
+            ("writing other devices", self.peer_write_ns),
+        ]
     }
 
     /// The time of all parts together.

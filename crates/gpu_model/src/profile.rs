@@ -182,56 +182,35 @@ pub struct Profile {
     pub pages_first_on_host_bytes_per_second: f64,
 }
 
-/// Returns what files do not say that were written before it was known: what an H200's host takes.
-fn write_combined_lock_ns() -> f64 {
-    600_000.0
+/// Declares values for files that were written before a field was known.
+macro_rules! unsaid {
+    ($($(#[$documentation:meta])* $name:ident: $kind:ty = $value:expr;)*) => {
+        $($(#[$documentation])* fn $name() -> $kind { $value })*
+    };
 }
 
-/// Returns what files do not say that were written before the chains of `memory_hierarchy` were predicted: an H200's, 65536 steps
-/// in 9.234 ms at 1.98 GHz.
-fn l2_latency_cycles() -> u32 {
-    280
-}
-
-/// As [`l2_latency_cycles`]: 77.19 ms.
-fn host_latency_cycles() -> u32 {
-    2330
-}
-
-/// As [`l2_latency_cycles`]: 3.289 ms.
-fn constant_latency_cycles() -> u32 {
-    99
-}
-
-/// As [`write_combined_lock_ns`].
-fn page_register_latency_ns() -> f64 {
-    120_000.0
-}
-
-/// Returns what files do not say that were written before managed memory was measured: six faults per 2 MiB and the bytes of it
-/// come to 7 GB/s, between the 5.7 and 8.2 GB/s that an H100 had.
-fn page_fault_ns() -> f64 {
-    42_000.0
-}
-
-/// A prefetch of 256 MiB to an H100.
-fn pages_to_device_bytes_per_second() -> f64 {
-    47.3e9
-}
-
-/// A prefetch of 256 MiB from an H100.
-fn pages_to_host_bytes_per_second() -> f64 {
-    8.9e9
-}
-
-/// 1024 copies of `batching/one_by_one` in 2.6 ms on an H200 (`results/nvidia-h200/reference.json`).
-fn copy_call_ns() -> f64 {
-    2500.0
-}
-
-/// Returns what `managed_memory/host_first` has on an H100 beyond the faults of its kernel.
-fn pages_first_on_host_bytes_per_second() -> f64 {
-    2.5e9
+unsaid! {
+    /// An H200's host.
+    write_combined_lock_ns: f64 = 600_000.0;
+    /// The chains of `memory_hierarchy` on an H200: 65536 steps in 9.234 ms at 1.98 GHz.
+    l2_latency_cycles: u32 = 280;
+    /// As [`l2_latency_cycles`]: 77.19 ms.
+    host_latency_cycles: u32 = 2330;
+    /// As [`l2_latency_cycles`]: 3.289 ms.
+    constant_latency_cycles: u32 = 99;
+    /// An H200's host.
+    page_register_latency_ns: f64 = 120_000.0;
+    /// Managed memory of an H100: six faults per 2 MiB and the bytes of it come to 7 GB/s, between the 5.7 and 8.2 GB/s
+    /// that it had.
+    page_fault_ns: f64 = 42_000.0;
+    /// A prefetch of 256 MiB to an H100.
+    pages_to_device_bytes_per_second: f64 = 47.3e9;
+    /// A prefetch of 256 MiB from an H100.
+    pages_to_host_bytes_per_second: f64 = 8.9e9;
+    /// 1024 copies of `batching/one_by_one` in 2.6 ms on an H200 (`results/nvidia-h200/reference.json`).
+    copy_call_ns: f64 = 2500.0;
+    /// The rate of `managed_memory/host_first` on an H100 beyond the faults of its kernel.
+    pages_first_on_host_bytes_per_second: f64 = 2.5e9;
 }
 
 /// The profiles that come with this crate, by the name to ask for them.

@@ -31,7 +31,6 @@ use std::collections::BTreeMap;
 
 /// The size of a DRAM atom, as a power of two: 64 bytes.
 const DRAM_ATOM_SHIFT: u32 = 6;
-/// Sectors of an atom.
 const DRAM_ATOM_SECTORS: u32 = 2;
 /// Pages of 4 KiB that memory has open at once, for the part of it that what is executed reaches: an estimate. A warp's 32
 /// lanes may walk down as many rows of an array, and the next block's down as many others.

@@ -246,7 +246,6 @@ mod tests {
         }
     }
 
-    /// A row of a kernel.
     fn row(pattern: &str, variant: &str) -> Row {
         let resources = Resources {
             registers: 10,

@@ -1,5 +1,3 @@
-//! Lower bounds of a time.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,3 @@
-//! Requests of a kernel to memory.
-
 use counters::Counters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 /// Links that are followed one after the other, as many as the system does.
 const MAX_LINKS: usize = 40;
 
-/// Where a text goes.
 enum Target {
     /// A regular file, or one that is not there yet: written beside it and renamed.
     File(PathBuf),

@@ -41,7 +41,6 @@ const SHARED_BYTES: u32 = 48 << 10;
 const FUEL: u64 = 100_000;
 
 impl Access<'_> {
-    /// The kernel as PTX.
     pub fn ptx(&self) -> Result<String, String> {
         let instruction = match self.bytes {
             1 => "u8 %v0",
@@ -101,7 +100,6 @@ impl Access<'_> {
 }
 
 impl Probe {
-    /// A probe for an access.
     pub fn new(access: &Access<'_>) -> Result<Probe, String> {
         let module = Module::parse(&access.ptx()?).map_err(|error| error.to_string())?;
         let mut memory = Memory::new(MEMORY_BYTES);

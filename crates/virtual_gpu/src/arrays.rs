@@ -1,5 +1,3 @@
-//! Arrays: images that a driver lays out.
-
 use crate::code::CuResult;
 use cuda_driver::ReturnCode;
 use gpu_model::Profile;

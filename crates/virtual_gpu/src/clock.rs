@@ -1,5 +1,3 @@
-//! The host's simulated time.
-
 /// The host's clock, in nanoseconds: it moves with the calls of the driver and with what is said of the host's own work,
 /// not with what the program computes.
 #[derive(Debug, Default)]

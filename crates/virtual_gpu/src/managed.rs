@@ -48,7 +48,6 @@ pub(crate) enum Advice {
     AccessedBy(Side, bool),
 }
 
-/// A granule.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Granule {
     on_host: bool,
@@ -71,13 +70,11 @@ impl Granule {
         stays && !self.on_device && !self.read_mostly
     }
 
-    /// Nobody has touched it.
     fn is_nowhere(&self) -> bool {
         !self.on_host && !self.on_device
     }
 }
 
-/// An allocation.
 #[derive(Debug)]
 struct Region {
     bytes: u64,

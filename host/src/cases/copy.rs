@@ -6,21 +6,8 @@ use crate::prelude::*;
 pub type Copy<T = f32> = Kernel<fn(*const T, *mut T, u32)>;
 
 /// Lengths around those of warps, blocks and grids.
-pub const LENGTHS: &[&[usize]] = &[
-    &[1],
-    &[31],
-    &[32],
-    &[33],
-    &[255],
-    &[256],
-    &[257],
-    &[1000],
-    &[1023],
-    &[4096],
-    &[4099],
-    &[100_003],
-    &[1 << 16],
-];
+pub const LENGTHS: &[&[usize]] =
+    lengths![1, 31, 32, 33, 255, 256, 257, 1000, 1023, 4096, 4099, 100_003, 1 << 16];
 
 /// One random array, and what a reference makes of it.
 pub fn case(size: &Size, random: &mut Random, reference: fn(&[f32]) -> Vec<f32>) -> Case {
@@ -33,6 +20,16 @@ pub fn case(size: &Size, random: &mut Random, reference: fn(&[f32]) -> Vec<f32>)
 pub fn bytes(size: &Size) -> Bytes {
     let n = size.values()[0];
     Bytes { read: 4 * n, written: 4 * n }
+}
+
+/// Each word in.
+pub fn read(size: &Size) -> Bytes {
+    Bytes { written: 0, ..bytes(size) }
+}
+
+/// Each word out.
+pub fn written(size: &Size) -> Bytes {
+    Bytes { read: 0, ..bytes(size) }
 }
 
 /// Loads and stores of equally many sectors.

@@ -1,4 +1,10 @@
-//! Cases and launches that several patterns share.
+/// Sizes of one dimension.
+macro_rules! lengths {
+    ($($length:expr),* $(,)?) => {
+        &[$(&[$length]),*]
+    };
+}
+pub(crate) use lengths;
 
 pub mod copy;
 pub mod product;

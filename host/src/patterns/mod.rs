@@ -1,5 +1,3 @@
-//! The registry: every pattern, in teaching order.
-
 mod caches;
 mod collectives;
 mod execution;
@@ -14,7 +12,7 @@ pub use caches::memory_hierarchy::MEMORY_SPACES;
 use coalesce::{AdviceKind, Renamed};
 pub use memory_management::allocation::Arena;
 
-/// Every pattern. All commands, tests and docs iterate this list.
+/// Every pattern, in teaching order. All commands, tests and docs iterate this list.
 pub const ALL: &[&Pattern] = &[
     &global::coalescing::PATTERN,
     &global::misalignment::PATTERN,

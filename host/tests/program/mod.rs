@@ -18,7 +18,6 @@ pub fn program_without_gpu(arguments: &[&str]) -> Command {
     program
 }
 
-/// Runs the program.
 pub fn coalesce(arguments: &[&str]) -> Output {
     program(arguments).output().expect("the program starts")
 }

@@ -7,7 +7,6 @@ const COUNTERS: &str = "counters_are_those_of_the_snapshot";
 /// The kernels of the glossary, and what was counted of them.
 const GLOSSARY: &str = "the_glossary_shows_what_was_compiled_and_counted";
 
-/// The plot of Little's law.
 const LITTLES_LAW: &str = "the_plot_of_littles_law";
 /// The table of memory spaces in a doc.
 const SPACES: &str = "the_memory_spaces_of_a_doc";

@@ -142,7 +142,6 @@ fn executable(messages: &str) -> Option<PathBuf> {
     })
 }
 
-/// One run of a program.
 fn sample(program: &Path) -> Result<Vec<Sample>> {
     let output = Command::new(program)
         .args(["--exact", "sample", "--ignored", "--nocapture"])

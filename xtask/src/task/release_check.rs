@@ -1,5 +1,3 @@
-//! `cargo xtask release-check`.
-
 use crate::proofs::{self, PROOFS, Record};
 use crate::workspace;
 use anyhow::{Context, Result, bail};

@@ -344,7 +344,6 @@ impl Tools<'_> {
         Ok(f64::from(16 * IN_FLIGHT * grid * THREADS_PER_BLOCK) * rate)
     }
 
-    /// Kernels on mapped host memory.
     fn zero_copy(&self, figures: &mut Figures) -> Result<()> {
         let module = self.instruments.module();
         let words = self.words(1 << 24, 1 << 18);

@@ -1,5 +1,3 @@
-//! `coalesce bench`: the ladders and curves, measured.
-
 use super::shared::{WorkArguments, WrongArgument, numbered, writable};
 use super::terminal::{coloured, fit, hide_empty, in_lines, say, screen, show, table, width};
 use super::{boards, interrupt};
@@ -152,7 +150,6 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
 }
 
 impl Arguments {
-    /// The JSON file.
     fn json(&self) -> Option<&PathBuf> {
         self.json.as_ref().or(self.resume.as_ref())
     }
@@ -163,13 +160,11 @@ impl Arguments {
         screen().filter(|_| is_whole)
     }
 
-    /// The files that are written.
     fn outputs(&self) -> Vec<&PathBuf> {
         [self.json(), self.csv.as_ref(), self.markdown.as_ref()].into_iter().flatten().collect()
     }
 }
 
-/// The work with one device.
 struct Run<'a> {
     arguments: &'a Arguments,
     /// Its number, when there are several.

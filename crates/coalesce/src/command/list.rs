@@ -1,5 +1,3 @@
-//! `coalesce list`: the registry.
-
 use super::terminal::{in_lines, screen, show, table, traffic_table};
 use crate::catalogue::{Catalogue, Selection};
 use crate::count;

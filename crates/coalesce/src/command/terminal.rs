@@ -1,5 +1,3 @@
-//! Tables and sentences in the terminal.
-
 use crate::catalogue::Selection;
 use crate::count;
 use crate::counted::Counted;

@@ -59,7 +59,6 @@ pub struct Argument {
     value: Option<Value>,
 }
 
-/// A type of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Element {
     Unsigned(usize),

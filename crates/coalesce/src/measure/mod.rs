@@ -308,9 +308,6 @@ fn label(rows: &mut [Row], catalogue: &Catalogue, device: &str) -> Result<()> {
 }
 
 /// Runs each variant of a plan's ladders once, unchecked and untimed: what a profiler wants to see.
-///
-/// # Errors
-/// The driver's.
 pub fn profile(gpu: &Gpu, plan: &Plan, mut on_run: impl FnMut(String)) -> Result<()> {
     let predicts = gpu.virtual_device().is_some();
     let plan = &Plan { predicts, ..plan.clone() };

@@ -33,7 +33,6 @@ pub(super) struct Bench<'a> {
 /// The rows of a point, and what was counted of the variants of a predicted ladder that are right.
 pub(super) type Outcome = (Vec<Row>, Vec<CountedVariant>);
 
-/// A variant under way.
 struct Measurement<'a> {
     variant: &'static Variant,
     ready: Option<PreparedVariant<'a>>,
@@ -276,7 +275,6 @@ impl Bench<'_> {
         }
     }
 
-    /// One sample with cold caches.
     fn cold_sample(&self, entry: &mut Measurement<'_>) -> Result<()> {
         let Some(ready) = &mut entry.ready else { return Ok(()) };
         self.scale_work(entry.scale);
@@ -326,7 +324,6 @@ impl Bench<'_> {
         });
     }
 
-    /// The rows of a point.
     fn rows(&self, pattern: &Pattern, point: &Point, entries: Vec<Measurement<'_>>) -> Vec<Row> {
         let mut rows = Vec::new();
         let size = size_in_file(pattern, point);

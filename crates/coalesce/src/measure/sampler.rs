@@ -69,7 +69,6 @@ pub struct StopRule {
     pub time_limit: Duration,
 }
 
-/// Runs before the first sample.
 const WARM_UPS: usize = 2;
 /// The rest of the device when it was throttled.
 const REST: Duration = Duration::from_millis(20);
@@ -120,9 +119,6 @@ impl Series {
 
 impl<'a> Sampler<'a> {
     /// The tools for a device.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn new(instruments: &'a Instruments<'a>) -> Result<Sampler<'a>> {
         let gpu = instruments.gpu();
         let tools = match gpu.virtual_device() {
@@ -143,9 +139,6 @@ impl<'a> Sampler<'a> {
     }
 
     /// Adds one sample, unless it is a warm-up or the device was throttled.
-    ///
-    /// # Errors
-    /// Those of the work.
     pub fn sample(
         &self,
         series: &mut Series,
@@ -209,9 +202,6 @@ impl<'a> Sampler<'a> {
     }
 
     /// Samples one piece of work until the rule is satisfied; one sample on the virtual device says it all.
-    ///
-    /// # Errors
-    /// Those of the work.
     pub fn series(
         &self,
         caches: Caches,

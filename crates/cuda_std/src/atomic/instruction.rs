@@ -596,7 +596,6 @@ fn bits_since_90(value: Bf16x2) -> u32 {
     value.to_bits()
 }
 
-/// Implements [`Integer`].
 macro_rules! integers {
     ($($kind:ident $min:ident $max:ident;)*) => {
         $(

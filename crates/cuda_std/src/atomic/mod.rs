@@ -45,7 +45,6 @@ use crate::float::half::{bf16, f16};
 use crate::float::{Bf16x2, F16x2};
 use instruction::{Block, Counter, Device, Integer, System, Value, Word};
 
-/// Defines one atomic type.
 macro_rules! atomic {
     ($(
         $(#[$documentation:meta])*

@@ -216,7 +216,6 @@ impl<'l, P: Phase> Block<'l, P> {
         before
     }
 
-    /// The thread's warp.
     #[inline(always)]
     fn warp(&self) -> Warp {
         let number = self.thread() / WARP_SIZE;
@@ -247,7 +246,6 @@ impl<'l, P: Phase> Block<'l, P> {
     }
 }
 
-/// The warp of a thread.
 struct Warp {
     /// Its number in the block.
     number: u32,
@@ -267,7 +265,6 @@ fn put<T: Copy>(half: usize, warp: u32, value: T) {
     unsafe { (&raw mut (*cells)[half][warp as usize]).cast::<T>().write(value) };
 }
 
-/// The cell of a warp.
 #[inline(always)]
 fn get<T: Copy>(half: usize, warp: u32) -> T {
     const { assert!(size_of::<T>() <= CELL_BYTES && align_of::<T>() <= 8) };

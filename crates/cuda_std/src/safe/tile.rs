@@ -153,7 +153,6 @@ impl<T: ByValue, const W: usize, const H: usize, P: Phase> Tile<'_, T, W, H, P> 
 impl<T: ByValue, const W: usize, const H: usize> Index<(usize, usize)> for ReadTile<'_, T, W, H> {
     type Output = T;
 
-    /// The cell at (row, column).
     #[inline(always)]
     fn index(&self, (row, column): (usize, usize)) -> &T {
         &self.cells[row][column]

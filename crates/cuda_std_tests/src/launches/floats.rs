@@ -48,7 +48,6 @@ fn one<F>(
     Launch::of(kernel).reads(&source).writes_f32(expected, relative, relative / 10.0)
 }
 
-/// A function of one `f64`.
 fn one_f64<F>(
     kernel: Kernel<F>,
     element: Elements,
@@ -60,7 +59,6 @@ fn one_f64<F>(
     Launch::of(kernel).reads(&source).writes_f64(expected, relative, relative / 10.0)
 }
 
-/// A function of two `f32`.
 fn two<F>(
     kernel: Kernel<F>,
     (left, right): (Elements, Elements),

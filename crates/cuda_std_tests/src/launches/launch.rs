@@ -13,7 +13,6 @@ pub struct Launch {
     pub grid: [u32; 3],
     /// Threads per block in x, y and z.
     pub block: [u32; 3],
-    /// Bytes of dynamic shared memory.
     pub shared_bytes: u32,
     /// Bytes of stack for each thread (`CU_LIMIT_STACK_SIZE`); 0 when the default of 1 KiB is enough.
     pub stack_bytes: u32,
@@ -31,7 +30,6 @@ pub enum Argument {
     Slice(Buffer, u64),
 }
 
-/// A buffer of device memory.
 #[derive(Debug, Clone)]
 pub struct Buffer {
     /// What it holds before the launch.

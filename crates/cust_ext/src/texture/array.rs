@@ -1,5 +1,3 @@
-//! Arrays and mipmapped arrays.
-
 use super::Texel;
 use crate::error::{Result, argument, call};
 use cust::sys::{CUDA_ARRAY3D_DESCRIPTOR, CUDA_MEMCPY3D, CUarray, CUmemorytype, CUmipmappedArray};
@@ -138,17 +136,11 @@ impl<T: Texel> Array<T> {
     }
 
     /// Writes all texels: rows one after the other, then slices. Waits until it is done.
-    ///
-    /// # Errors
-    /// When the lengths differ, and the driver's.
     pub fn upload(&mut self, texels: &[T]) -> Result<()> {
         upload(self.handle, self.extent, texels)
     }
 
     /// Reads all texels. Waits until it is done.
-    ///
-    /// # Errors
-    /// When the lengths differ, and the driver's.
     pub fn download(&self, texels: &mut [T]) -> Result<()> {
         download(self.handle, self.extent, texels)
     }
@@ -214,17 +206,11 @@ impl<T: Texel> Mipmaps<T> {
     }
 
     /// Writes all texels of a level. Waits until it is done.
-    ///
-    /// # Errors
-    /// When the lengths differ, and the driver's.
     pub fn upload(&mut self, level: u32, texels: &[T]) -> Result<()> {
         upload(self.level(level)?, self.extent(level), texels)
     }
 
     /// Reads all texels of a level. Waits until it is done.
-    ///
-    /// # Errors
-    /// When the lengths differ, and the driver's.
     pub fn download(&self, level: u32, texels: &mut [T]) -> Result<()> {
         download(self.level(level)?, self.extent(level), texels)
     }

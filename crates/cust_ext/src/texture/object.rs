@@ -1,5 +1,3 @@
-//! Texture and surface objects.
-
 use super::{Array, Mipmaps, PitchedBuffer, Texel};
 use crate::error::{Result, argument, call};
 use cust::memory::{DeviceBuffer, DeviceSlice};
@@ -144,9 +142,6 @@ pub struct Texture<'image> {
 
 impl Texture<'static> {
     /// A texture that owns its array.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn owning_array<T: Texel>(
         array: Array<T>,
         sampling: &Sampling,
@@ -156,9 +151,6 @@ impl Texture<'static> {
     }
 
     /// A texture that owns the plain memory that it reads by index.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn owning_buffer<T: Texel>(
         buffer: DeviceBuffer<T>,
         normalized_floats: bool,

@@ -51,9 +51,6 @@ impl<T: Texel> PitchedBuffer<T> {
     }
 
     /// Writes all texels. Waits until it is done.
-    ///
-    /// # Errors
-    /// When the lengths differ, and the driver's.
     pub fn upload(&mut self, texels: &[T]) -> Result<()> {
         self.check(texels.len())?;
         let mut copy = self.copy();
@@ -66,9 +63,6 @@ impl<T: Texel> PitchedBuffer<T> {
     }
 
     /// Reads all texels. Waits until it is done.
-    ///
-    /// # Errors
-    /// When the lengths differ, and the driver's.
     pub fn download(&self, texels: &mut [T]) -> Result<()> {
         self.check(texels.len())?;
         let mut copy = self.copy();

@@ -22,9 +22,6 @@ pub struct InFlight<B: PinnedMemory> {
 
 impl<B: PinnedMemory> InFlight<B> {
     /// Copies the host buffer to the device and owns both meanwhile.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn upload(
         source: B,
         target: DeviceBuffer<B::Item>,
@@ -39,9 +36,6 @@ impl<B: PinnedMemory> InFlight<B> {
     }
 
     /// Copies the device buffer to the host and owns both meanwhile.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn download(
         source: DeviceBuffer<B::Item>,
         target: B,
@@ -77,17 +71,11 @@ impl<B: PinnedMemory> InFlight<B> {
     }
 
     /// Returns whether the copy is done, without waiting.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn is_done(&self) -> Result<bool> {
         crate::stream::event_reached(&self.done)
     }
 
     /// Waits for the copy and gives the buffers back. When waiting fails they are leaked.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn wait(self) -> Result<(B, DeviceBuffer<B::Item>)> {
         let mut this = ManuallyDrop::new(self);
         let waited = this.done.synchronize();

@@ -1,5 +1,3 @@
-//! Memory of the device.
-
 use super::{AsyncCopyDestination, CopyDestination, bytes};
 use crate::error::{CudaResult, result};
 use crate::stream::Stream;
@@ -188,9 +186,6 @@ pub struct DeviceBuffer<T: DeviceCopy> {
 impl<T: DeviceCopy> DeviceBuffer<T> {
     /// Memory for so many values.
     ///
-    /// # Errors
-    /// The driver's.
-    ///
     /// # Safety
     /// Nobody reads a value that was not written before.
     pub unsafe fn uninitialized(length: usize) -> CudaResult<DeviceBuffer<T>> {
@@ -205,9 +200,6 @@ impl<T: DeviceCopy> DeviceBuffer<T> {
     }
 
     /// A copy of host values, which has arrived when this returns.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn from_slice(values: &[T]) -> CudaResult<DeviceBuffer<T>> {
         // SAFETY: it is written next.
         let buffer = unsafe { DeviceBuffer::uninitialized(values.len()) }?;
@@ -238,9 +230,6 @@ impl<T: DeviceCopy> DeviceBuffer<T> {
 
 impl<T: DeviceCopy + Zeroable> DeviceBuffer<T> {
     /// So many values of zero bytes, which are there when this returns.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn zeroed(length: usize) -> CudaResult<DeviceBuffer<T>> {
         // SAFETY: it is written next, and zero bytes are a value.
         let buffer = unsafe { DeviceBuffer::uninitialized(length) }?;

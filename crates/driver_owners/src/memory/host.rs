@@ -21,17 +21,11 @@ unsafe impl<T: Sync + DeviceCopy> Sync for LockedBuffer<T> {}
 
 impl<T: DeviceCopy> LockedBuffer<T> {
     /// So many copies of a value.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn new(value: &T, length: usize) -> CudaResult<LockedBuffer<T>> {
         LockedBuffer::filled(length, |_| *value)
     }
 
     /// A copy of values.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn from_slice(values: &[T]) -> CudaResult<LockedBuffer<T>> {
         LockedBuffer::filled(values.len(), |index| values[index])
     }

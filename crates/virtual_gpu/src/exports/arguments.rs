@@ -7,7 +7,6 @@ use cuda_driver::types::{ContextParameters, LaunchConfig};
 use gpu_model::l2::AccessWindow;
 use std::ffi::{CStr, c_char, c_uint, c_void};
 use std::marker::PhantomData;
-use std::ops::Deref;
 
 /// An argument as the body of a function takes it.
 pub(super) trait Argument {
@@ -18,7 +17,7 @@ pub(super) trait Argument {
     ///
     /// # Safety
     /// - A pointer that becomes an [`In`] or [`Out`] is null, misaligned or valid for its type until the call returns.
-    /// - One that becomes a [`Text`] is null or ends with NUL; one that becomes an [`Image`] is null or an image.
+    /// - One to a text is null or ends with NUL; one that becomes an [`Image`] is null or an image.
     unsafe fn from_raw(raw: Self::Raw) -> Self;
 }
 
@@ -59,9 +58,11 @@ fn present<T>(pointer: *mut T) -> CuResult<*mut T> {
     if is_place { Ok(pointer) } else { Err(ReturnCode::INVALID_VALUE) }
 }
 
-/// An input: what a call reads.
-#[repr(transparent)]
-pub(super) struct In<'call, T>(*const T, PhantomData<&'call T>);
+/// An input: what a call reads. A text of C ends with NUL.
+pub(super) struct In<'call, T, Raw = *const T>(*const T, PhantomData<(&'call T, Raw)>);
+
+/// An input whose type in the header lacks `const`.
+pub(super) type InMut<'call, T> = In<'call, T, *mut T>;
 
 impl<T> Argument for In<'_, T> {
     type Raw = *const T;
@@ -71,7 +72,15 @@ impl<T> Argument for In<'_, T> {
     }
 }
 
-impl<T> In<'_, T> {
+impl<T> Argument for InMut<'_, T> {
+    type Raw = *mut T;
+
+    unsafe fn from_raw(raw: *mut T) -> Self {
+        In(raw, PhantomData)
+    }
+}
+
+impl<'call, T, Raw> In<'call, T, Raw> {
     pub(super) fn is_null(&self) -> bool {
         self.0.is_null()
     }
@@ -108,7 +117,7 @@ impl<T> In<'_, T> {
     }
 }
 
-impl<'call> In<'call, c_void> {
+impl<'call, Raw> In<'call, c_void, Raw> {
     /// Reads bytes.
     ///
     /// # Safety
@@ -128,28 +137,24 @@ impl<'call> In<'call, c_void> {
     }
 }
 
-/// An input whose type in the header lacks `const`.
-#[repr(transparent)]
-pub(super) struct InMut<'call, T>(In<'call, T>);
+impl In<'_, c_char> {
+    /// Reads the text.
+    pub(super) fn text(&self) -> CuResult<String> {
+        let text = self.pointer()?;
+        // SAFETY: not null, so it ends with NUL by the contract of `from_raw`.
+        let text = unsafe { CStr::from_ptr(text) };
+        text.to_str().map(str::to_owned).map_err(|_| ReturnCode::INVALID_VALUE)
+    }
 
-impl<T> Argument for InMut<'_, T> {
-    type Raw = *mut T;
-
-    unsafe fn from_raw(raw: *mut T) -> Self {
-        InMut(In(raw, PhantomData))
+    /// Reads the file that the text names.
+    pub(super) fn read_file(&self) -> CuResult<Vec<u8>> {
+        std::fs::read(self.text()?).map_err(|_| FILE_NOT_FOUND)
     }
 }
 
-impl<'call, T> Deref for InMut<'call, T> {
-    type Target = In<'call, T>;
-
-    fn deref(&self) -> &In<'call, T> {
-        &self.0
-    }
-}
+const FILE_NOT_FOUND: ReturnCode = ReturnCode(301);
 
 /// A place for a result.
-#[repr(transparent)]
 pub(super) struct Out<'call, T>(*mut T, PhantomData<&'call mut T>);
 
 impl<T> Argument for Out<'_, T> {
@@ -205,37 +210,7 @@ impl<'call, T> Out<'call, T> {
     }
 }
 
-/// A text that ends with NUL.
-#[repr(transparent)]
-pub(super) struct Text<'call>(*const c_char, PhantomData<&'call c_char>);
-
-impl Argument for Text<'_> {
-    type Raw = *const c_char;
-
-    unsafe fn from_raw(raw: *const c_char) -> Self {
-        Text(raw, PhantomData)
-    }
-}
-
-impl Text<'_> {
-    /// Reads the text.
-    pub(super) fn read(&self) -> CuResult<String> {
-        let text = present(self.0.cast_mut())?;
-        // SAFETY: not null, so it ends with NUL by the contract of `from_raw`.
-        let text = unsafe { CStr::from_ptr(text) };
-        text.to_str().map(str::to_owned).map_err(|_| ReturnCode::INVALID_VALUE)
-    }
-
-    /// Reads the file that the text names.
-    pub(super) fn read_file(&self) -> CuResult<Vec<u8>> {
-        std::fs::read(self.read()?).map_err(|_| FILE_NOT_FOUND)
-    }
-}
-
-const FILE_NOT_FOUND: ReturnCode = ReturnCode(301);
-
 /// An image of a module: a NUL-terminated text, a cubin, a fat binary or the structure that holds one.
-#[repr(transparent)]
 pub(super) struct Image<'call>(pub(super) *const c_void, PhantomData<&'call c_void>);
 
 impl Argument for Image<'_> {
@@ -300,7 +275,7 @@ mod tests {
         assert_eq!(out(between).write(1), INVALID);
         assert_eq!(out(between).write_optional(1), INVALID);
         // SAFETY: a misaligned address is allowed.
-        let read = unsafe { In::from_raw(between.cast_const()) }.read();
+        let read = unsafe { InMut::from_raw(between) }.read();
         assert_eq!(read.map(|_| ()), INVALID);
         assert_eq!(places, [7; 2]);
     }
@@ -308,7 +283,7 @@ mod tests {
     #[test]
     fn a_text_ends_with_nul() {
         // SAFETY: null or a text.
-        let read = |text| unsafe { Text::from_raw(text) }.read();
+        let read = |text| unsafe { <In<c_char>>::from_raw(text) }.text();
         assert_eq!(read(null()), Err(ReturnCode::INVALID_VALUE));
         assert_eq!(read(c"cuInit".as_ptr()), Ok("cuInit".to_owned()));
     }

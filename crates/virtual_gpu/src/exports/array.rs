@@ -1,5 +1,3 @@
-//! Arrays, mipmapped arrays, and copies to and from them.
-
 use super::arguments::{In, Out, handle};
 use super::define::exports;
 use crate::array_work::{BoxCopy, BoxSide};

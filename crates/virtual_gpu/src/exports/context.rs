@@ -1,5 +1,3 @@
-//! Contexts, their limits and preferences.
-
 use super::arguments::{InMut, Out, handle};
 use super::define::exports;
 use crate::code::{CuResult, INVALID_CONTEXT, INVALID_DEVICE, NOT_INITIALIZED};
@@ -147,8 +145,7 @@ exports! {
     }
     fn cuCtxPopCurrent_v2(_machine, context: Out<CUcontext>) {
         let popped = thread::pop_context().ok_or(INVALID_CONTEXT)?;
-        context.write_optional(handle(popped))?;
-        Ok(())
+        context.write_optional(handle(popped))
     }
     fn cuCtxSetCurrent(driver, context: CUcontext) {
         if !context.is_null() {
@@ -209,22 +206,19 @@ exports! {
         config.write(0)
     }
     fn cuCtxSetCacheConfig(driver, _config: c_uint) {
-        driver.context()?;
-        Ok(())
+        driver.context().map(|_| ())
     }
     fn cuCtxGetSharedMemConfig(driver, config: Out<c_uint>) {
         driver.context()?;
         config.write(1)
     }
     fn cuCtxSetSharedMemConfig(driver, _config: c_uint) {
-        driver.context()?;
-        Ok(())
+        driver.context().map(|_| ())
     }
     fn cuCtxGetStreamPriorityRange(driver, least: Out<c_int>, greatest: Out<c_int>) {
         driver.context()?;
         least.write_optional(0)?;
-        greatest.write_optional(-5)?;
-        Ok(())
+        greatest.write_optional(-5)
     }
     fn cuCtxResetPersistingL2Cache(driver) {
         driver.context()?;
@@ -233,11 +227,9 @@ exports! {
         Ok(())
     }
     fn cuProfilerStart(driver) {
-        driver.context()?;
-        Ok(())
+        driver.context().map(|_| ())
     }
     fn cuProfilerStop(driver) {
-        driver.context()?;
-        Ok(())
+        driver.context().map(|_| ())
     }
 }

@@ -1,6 +1,4 @@
-//! Start, version and devices.
-
-use super::arguments::{Out, Text};
+use super::arguments::{In, Out};
 use super::context::check_device;
 use super::define::{FIND, exports};
 use crate::code::{CuResult, INVALID_DEVICE, NOT_FOUND, NOT_INITIALIZED};
@@ -89,15 +87,15 @@ fn newest(name: &str, version: c_int, flags: u64) -> Result<*mut c_void, c_uint>
 }
 
 exports! {
-    fn cuGetProcAddress(_machine, name: Text, address: Out<*mut c_void>, version: c_int, flags: u64) {
-        let found = newest(&name.read()?, version, flags);
+    fn cuGetProcAddress(_machine, name: In<c_char>, address: Out<*mut c_void>, version: c_int, flags: u64) {
+        let found = newest(&name.text()?, version, flags);
         address.write(found.unwrap_or(std::ptr::null_mut()))?;
         found.map(|_| ()).map_err(|_| NOT_FOUND)
     }
     fn cuGetProcAddress_v2(
-        _machine, name: Text, address: Out<*mut c_void>, version: c_int, flags: u64, status: Out<c_uint>
+        _machine, name: In<c_char>, address: Out<*mut c_void>, version: c_int, flags: u64, status: Out<c_uint>
     ) {
-        let found = newest(&name.read()?, version, flags);
+        let found = newest(&name.text()?, version, flags);
         status.write_optional(found.err().unwrap_or(0))?;
         address.write(found.unwrap_or(std::ptr::null_mut()))?;
         found.map(|_| ()).map_err(|_| NOT_FOUND)
@@ -155,9 +153,9 @@ exports! {
         // SAFETY: by the function's contract the address has `length` bytes.
         unsafe { write_text(address, length, &pci_address(device)) }
     }
-    fn cuDeviceGetByPCIBusId(driver, device: Out<CUdevice>, address: Text) {
+    fn cuDeviceGetByPCIBusId(driver, device: Out<CUdevice>, address: In<c_char>) {
         check_device(driver, 0)?;
-        let asked = address.read()?;
+        let asked = address.text()?;
         let found = (0..driver.devices.len()).find(|known| asked.eq_ignore_ascii_case(&pci_address(*known)));
         device.write(found.ok_or(ReturnCode::INVALID_VALUE)? as CUdevice)
     }

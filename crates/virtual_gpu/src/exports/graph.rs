@@ -1,5 +1,3 @@
-//! Stream capture and graphs.
-
 use super::arguments::{Out, handle};
 use super::define::exports;
 use crate::code::{CAPTURE_UNSUPPORTED, CuResult};

@@ -1,6 +1,4 @@
-//! Modules, functions, launches and occupancy.
-
-use super::arguments::{Image, In, Out, Text, access_window, handle};
+use super::arguments::{Image, In, Out, access_window, handle};
 use super::define::exports;
 use super::image::{ptx_of, ptx_of_file};
 use super::memory;
@@ -16,7 +14,7 @@ use gpu_model::PORTABLE_CLUSTER;
 use gpu_model::l2::AccessWindow;
 use gpu_model::{BlockNeeds, blocks_per_multiprocessor};
 use simt::{Kernel, Launch, Module};
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::ptr::null_mut;
 use std::sync::Arc;
 
@@ -429,25 +427,24 @@ exports! {
     ) {
         load_image(driver, module, image)
     }
-    fn cuModuleLoad(driver, module: Out<CUmodule>, path: Text) {
+    fn cuModuleLoad(driver, module: Out<CUmodule>, path: In<c_char>) {
         let ptx = ptx_of_file(driver, path.read_file()?)?;
         module.write(handle(load(driver, &ptx)?))
     }
     fn cuModuleUnload(driver, module: CUmodule) {
         unload(driver, module.addr())
     }
-    fn cuModuleGetFunction(driver, function: Out<CUfunction>, module: CUmodule, name: Text) {
-        function.write(handle(function_in(driver, module.addr(), name.read()?)?))
+    fn cuModuleGetFunction(driver, function: Out<CUfunction>, module: CUmodule, name: In<c_char>) {
+        function.write(handle(function_in(driver, module.addr(), name.text()?)?))
     }
     fn cuModuleGetGlobal_v2(
-        driver, pointer: Out<CUdeviceptr>, bytes: Out<usize>, module: CUmodule, name: Text
+        driver, pointer: Out<CUdeviceptr>, bytes: Out<usize>, module: CUmodule, name: In<c_char>
     ) {
-        let name = name.read()?;
+        let name = name.text()?;
         let module = &driver.objects.modules.get(module.addr())?.module;
         let (address, size) = module.symbol(&driver.memory.device, &name).ok_or(NOT_FOUND)?;
         pointer.write_optional(address)?;
-        bytes.write_optional(size as usize)?;
-        Ok(())
+        bytes.write_optional(size as usize)
     }
     fn cuFuncGetAttribute(driver, value: Out<c_int>, attribute: c_uint, function: CUfunction) {
         let found = function_attribute(driver, function.addr(), attribute)?;

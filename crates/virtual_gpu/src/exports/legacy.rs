@@ -26,7 +26,6 @@ fn extent(value: c_int) -> CuResult<u32> {
     u32::try_from(value).map_err(|_| ReturnCode::INVALID_VALUE)
 }
 
-/// Launches what was said.
 fn launch_next(
     driver: &mut Driver,
     function: CUfunction,

@@ -1,7 +1,7 @@
 //! Libraries and their kernels, which belong to no context in the driver's documents. Here a library is a module of the
 //! device that is current when it is loaded, and a kernel is a function of it.
 
-use super::arguments::{Image, Out, Text, handle};
+use super::arguments::{Image, In, Out, handle};
 use super::define::exports;
 use super::image::{ptx_of, ptx_of_file};
 use super::kernel::{
@@ -22,7 +22,7 @@ exports! {
         library.write(handle(load(driver, &ptx)?))
     }
     fn cuLibraryLoadFromFile(
-        driver, library: Out<CUlibrary>, path: Text, _options: *mut c_uint, _values: *mut *mut c_void,
+        driver, library: Out<CUlibrary>, path: In<c_char>, _options: *mut c_uint, _values: *mut *mut c_void,
         _count: c_uint, _library_options: *mut c_uint, _library_values: *mut *mut c_void, _library_count: c_uint
     ) {
         let ptx = ptx_of_file(driver, path.read_file()?)?;
@@ -31,32 +31,30 @@ exports! {
     fn cuLibraryUnload(driver, library: CUlibrary) {
         unload(driver, library.addr())
     }
-    fn cuLibraryGetKernel(driver, kernel: Out<CUkernel>, library: CUlibrary, name: Text) {
-        kernel.write(handle(function_in(driver, library.addr(), name.read()?)?))
+    fn cuLibraryGetKernel(driver, kernel: Out<CUkernel>, library: CUlibrary, name: In<c_char>) {
+        kernel.write(handle(function_in(driver, library.addr(), name.text()?)?))
     }
     fn cuLibraryGetModule(driver, module: Out<CUmodule>, library: CUlibrary) {
         driver.objects.modules.get(library.addr())?;
         module.write(handle(library.addr()))
     }
     fn cuLibraryGetGlobal(
-        driver, pointer: Out<CUdeviceptr>, bytes: Out<usize>, library: CUlibrary, name: Text
+        driver, pointer: Out<CUdeviceptr>, bytes: Out<usize>, library: CUlibrary, name: In<c_char>
     ) {
         let module = &driver.objects.modules.get(library.addr())?.module;
-        let (address, size) = module.symbol(&driver.memory.device, &name.read()?).ok_or(NOT_FOUND)?;
+        let (address, size) = module.symbol(&driver.memory.device, &name.text()?).ok_or(NOT_FOUND)?;
         pointer.write_optional(address)?;
-        bytes.write_optional(size as usize)?;
-        Ok(())
+        bytes.write_optional(size as usize)
     }
     fn cuLibraryGetManaged(
-        driver, pointer: Out<CUdeviceptr>, bytes: Out<usize>, library: CUlibrary, name: Text
+        driver, pointer: Out<CUdeviceptr>, bytes: Out<usize>, library: CUlibrary, name: In<c_char>
     ) {
-        let (module, name) = (&driver.objects.modules.get(library.addr())?.module, name.read()?);
+        let (module, name) = (&driver.objects.modules.get(library.addr())?.module, name.text()?);
         let is_managed = module.variables().iter().any(|variable| variable.name == name && variable.is_managed);
         let found = module.symbol(&driver.memory.device, &name).filter(|_| is_managed);
         let (address, size) = found.ok_or(NOT_FOUND)?;
         pointer.write_optional(address)?;
-        bytes.write_optional(size as usize)?;
-        Ok(())
+        bytes.write_optional(size as usize)
     }
     fn cuLibraryGetKernelCount(driver, count: Out<c_uint>, library: CUlibrary) {
         let module = &driver.objects.modules.get(library.addr())?.module;

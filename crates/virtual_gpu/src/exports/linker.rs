@@ -1,6 +1,6 @@
 //! The linker, over PTX: what it makes of several texts is one text, which loads as a module.
 
-use super::arguments::{InMut, Out, Text, handle};
+use super::arguments::{In, InMut, Out, handle};
 use super::define::exports;
 use super::image::ptx_of_file;
 use crate::code::CuResult;
@@ -81,7 +81,7 @@ exports! {
         add(driver, state, kind, bytes)
     }
     fn cuLinkAddFile_v2(
-        driver, state: CUlinkState, kind: c_uint, path: Text, _count: c_uint, _options: *mut c_uint,
+        driver, state: CUlinkState, kind: c_uint, path: In<c_char>, _count: c_uint, _options: *mut c_uint,
         _values: *mut *mut c_void
     ) {
         add(driver, state, kind, path.read_file()?)

@@ -1,5 +1,3 @@
-//! Device, page-locked, registered and managed memory; what a pointer is.
-
 use super::arguments::{Argument, InMut, Out};
 use super::define::exports;
 use crate::code::{CuResult, INVALID_DEVICE, NOT_FOUND};
@@ -25,7 +23,6 @@ const DEVICE_MAP: u32 = 2;
 /// A page of the host's memory.
 const HOST_PAGE: usize = 4096;
 
-/// Takes memory from the device.
 fn take(driver: &mut Driver, bytes: usize) -> CuResult<u64> {
     let address = driver.allocate(bytes)?;
     driver.clock.own_call_ns = Some(driver.device().profile.device_memory_ns(bytes as u64));
@@ -311,8 +308,7 @@ exports! {
         driver.context()?;
         let found = driver.memory.device.allocation(pointer).ok_or(NOT_FOUND)?;
         base.write_optional(found.address)?;
-        size.write_optional(found.bytes as usize)?;
-        Ok(())
+        size.write_optional(found.bytes as usize)
     }
     fn cuMemAllocHost_v2(driver, pointer: Out<*mut c_void>, bytes: usize) {
         let address = allocate_host(driver, bytes, HostKind::Pinned, DEVICE_MAP)?;

@@ -1,5 +1,3 @@
-//! Stream-ordered allocation and memory pools.
-
 use super::arguments::{In, InMut, Out, handle};
 use super::context::check_device;
 use super::define::exports;

@@ -1,5 +1,3 @@
-//! Streams and events.
-
 use super::arguments::{In, Out, access_window, handle};
 use super::define::exports;
 use crate::code::{CuResult, INVALID_HANDLE};

@@ -1,5 +1,3 @@
-//! Tensor maps.
-
 use super::arguments::{In, Out};
 use super::define::exports;
 use crate::code::CuResult;

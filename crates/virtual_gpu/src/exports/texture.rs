@@ -1,5 +1,3 @@
-//! Texture and surface objects.
-
 use super::arguments::{In, Out};
 use super::define::exports;
 use crate::arrays::format;

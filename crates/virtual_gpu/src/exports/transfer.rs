@@ -1,5 +1,3 @@
-//! Copies and fills, synchronous and asynchronous.
-
 use super::arguments::In;
 use super::array;
 use super::define::exports;

@@ -1,5 +1,3 @@
-//! Residency of granules, step by step.
-
 use super::*;
 
 const START: u64 = 64 * BLOCK;

@@ -1,3 +1,4 @@
+use crate::cases::copy;
 use crate::prelude::*;
 use kernels::caches::cache_operators::{self as device, KEYS_PER_THREAD, THREADS_PER_BLOCK};
 
@@ -38,7 +39,7 @@ pub const PATTERN: Pattern = Pattern {
     }],
     case,
     bytes,
-    minimum_time: |_, size| Some((Resource::Copy, streamed(size).total())),
+    minimum_time: |_, size| Some((Resource::Copy, copy::bytes(size).total())),
     variants: &[
         variant!(device::cache_operators_plain, launch).only_when(is_power).expecting(traffic),
         variant!(device::cache_operators_stream_ca, launch).only_when(is_power).expecting(traffic),
@@ -112,10 +113,7 @@ fn inputs(size: &Size) -> (Vec<u32>, Vec<u32>) {
 fn case(size: &Size, _random: &mut Random) -> Case {
     let (keys, table) = inputs(size);
     let found = reference(&keys, &table);
-    Case {
-        inputs: vec![Data::U32(keys), Data::U32(table)],
-        outputs: vec![Output::exact(Data::U32(found))],
-    }
+    Case::exact(vec![Data::U32(found)], vec![Data::U32(keys), Data::U32(table)])
 }
 
 /// The word of the table that the lower bits of each key choose.
@@ -123,15 +121,9 @@ fn reference(keys: &[u32], table: &[u32]) -> Vec<u32> {
     keys.iter().map(|key| table[*key as usize % table.len()]).collect()
 }
 
-/// The keys and the results: the table comes from device memory once, and the caches repeat it.
-fn streamed(size: &Size) -> Bytes {
-    let [n, _] = size.get();
-    Bytes { read: 4 * n, written: 4 * n }
-}
-
 fn bytes(size: &Size) -> Bytes {
     let [_, words] = size.get();
-    let Bytes { read, written } = streamed(size);
+    let Bytes { read, written } = copy::bytes(size);
     Bytes { read: read + 4 * words, written }
 }
 

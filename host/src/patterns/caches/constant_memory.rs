@@ -121,13 +121,10 @@ fn table() -> [u32; TABLE as usize] {
 fn case(size: &Size, _: &mut Random) -> Case {
     let [n, distinct] = size.get();
     let table = table();
-    Case {
-        outputs: vec![
-            Output::exact(Data::U32(reference(&table, n, distinct))),
-            Output::exact(Data::U32(polynomials(&table, n))),
-        ],
-        inputs: vec![Data::U32(table.to_vec())],
-    }
+    Case::exact(
+        vec![Data::U32(reference(&table, n, distinct)), Data::U32(polynomials(&table, n))],
+        vec![Data::U32(table.to_vec())],
+    )
 }
 
 /// The lanes of every warp walk alike.

@@ -235,14 +235,14 @@ fn table_fits(size: &Size) -> std::result::Result<(), &'static str> {
 fn case(size: &Size, random: &mut Random) -> Case {
     let [n, table, ..] = size.get::<4>();
     let (source, table) = (random.f32s(n), random.f32s(table));
-    Case {
-        outputs: vec![
-            Output::exact(Data::F32(reference(&source, &table))),
-            Output::exact(Data::U32(doubled_words(&source, n))),
-            Output::exact(Data::U32(doubled_words(&table, n))),
+    Case::exact(
+        vec![
+            Data::F32(reference(&source, &table)),
+            Data::U32(doubled_words(&source, n)),
+            Data::U32(doubled_words(&table, n)),
         ],
-        inputs: vec![Data::F32(source), Data::F32(table)],
-    }
+        vec![Data::F32(source), Data::F32(table)],
+    )
 }
 
 /// The stream with the table added, again and again from its beginning.

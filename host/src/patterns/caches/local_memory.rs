@@ -105,15 +105,8 @@ fn launch(
     threads: u32,
 ) -> Result<(), GpuError> {
     let [n, _] = size.get().map(|value: usize| value as u32);
+    let arguments = (arrays.input(0), arrays.output(0), n);
     // SAFETY: the grid covers n threads in blocks of the kernel's size; the input holds WORDS words below COUNTERS for
     // each thread, and the output is another allocation of n words.
-    unsafe {
-        launcher.launch(
-            kernel,
-            n.div_ceil(threads),
-            threads,
-            0,
-            (arrays.input(0), arrays.output(0), n),
-        )
-    }
+    unsafe { launcher.launch(kernel, n.div_ceil(threads), threads, 0, arguments) }
 }

@@ -421,10 +421,9 @@ impl HostWork for ChaseHost {
         let (chain, words, accesses) = (self.chain.device_pointer()?, self.words, self.accesses);
         // SAFETY: the kernel has these parameters; one block reads only the chain, which holds `words` words, and
         // writes one word; both live in `self`, which waits for the device when dropped.
-        unsafe {
-            cust::launch!(function<<<1, LINE_WORDS, 0, stream>>>(chain, end, words, accesses))?
-        };
-        Ok(())
+        Ok(unsafe {
+            cust::launch!(function<<<1, LINE_WORDS, 0, stream>>>(chain, end, words, accesses))
+        }?)
     }
 
     fn outputs(&mut self, gpu: &Gpu) -> Result<Vec<Data>> {

@@ -179,7 +179,6 @@ impl Places {
         Places { start, right, down, extent, is_random: walk == RANDOM }
     }
 
-    /// The place of a pixel.
     fn at(&self, column: i64, row: i64) -> [i64; 2] {
         if self.is_random {
             let first = scrambled((row * self.extent[0] + column) as u32);
@@ -378,7 +377,6 @@ fn loading_four(size: &Size) -> Expectation {
     }
 }
 
-/// The pixels of the input.
 fn pixels<'a>(with: &'a Preparation<'_>) -> Result<&'a [f32]> {
     match &with.case.inputs[0] {
         Data::F32(pixels) => Ok(pixels),
@@ -437,7 +435,6 @@ fn linear(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(), G
     unsafe { launcher.launch(device::texture_linear, grid(size), THREADS_PER_BLOCK, 0, arguments) }
 }
 
-/// The texture of this name.
 fn plane(arrays: &Arrays, name: &str) -> Texture<Plane, f32> {
     // SAFETY: `make_array` made a plane of f32, which the arrays keep.
     unsafe { Texture::from_raw(arrays.texture(name)) }

@@ -4,7 +4,6 @@ use kernels::collectives::atomics::{
     self as device, MAX_BLOCKS, MAX_SHARED, SHARED_THREADS_PER_BLOCK, THREADS_PER_BLOCK, VALUE_BITS,
 };
 
-/// Lanes of a warp.
 const WARP: usize = 32;
 /// The largest grid of `shared`: two blocks of 1024 threads for each of the 132 multiprocessors of an H200.
 const MAX_SHARED_BLOCKS: usize = 2 * 132;

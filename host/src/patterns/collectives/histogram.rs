@@ -8,17 +8,13 @@ use kernels::collectives::histogram::{
 use rayon::prelude::*;
 use std::collections::HashMap;
 
-/// Lanes per warp, and banks.
 const WARP: usize = WARP_SIZE as usize;
-/// Bytes of a line.
 const LINE: u32 = 128;
-/// Bytes of a vector load.
 const PACK: u32 = 16;
 /// The inputs are the same in every case, so that their conflicts can be promised.
 const SEED: u64 = 256;
 /// The parts into which the bins of `large_histogram` are split on an H200: 512 KiB in 227 KiB each.
 const H200_PARTS: u32 = 3;
-/// The multiprocessors of an H200.
 const H200_MULTIPROCESSORS: u32 = 132;
 
 pub const PATTERN: Pattern = Pattern {

@@ -5,7 +5,6 @@ use kernels::collectives::reduction::{
 };
 use rayon::prelude::*;
 
-/// Bytes of a vector load.
 const PACK: usize = 16;
 
 pub const PATTERN: Pattern = Pattern {
@@ -13,20 +12,7 @@ pub const PATTERN: Pattern = Pattern {
     group: "collectives",
     doc_source: include_str!("../../../../kernels/src/collectives/reduction.rs"),
     dimensions: &[Dimension::extent("n", "32-bit elements", 1)],
-    verify_sizes: &[
-        &[1],
-        &[2],
-        &[31],
-        &[32],
-        &[33],
-        &[511],
-        &[512],
-        &[513],
-        &[8191],
-        &[8193],
-        &[100_003],
-        &[5_000_001],
-    ],
+    verify_sizes: lengths![1, 2, 31, 32, 33, 511, 512, 513, 8191, 8193, 100_003, 5_000_001],
     bench_size: &[1 << 28],
     count_size: &[1 << 18],
     sweeps: &[Sweep {
@@ -123,7 +109,6 @@ pub(super) fn strided_tree() -> (f64, f64) {
     (warps, levels.iter().map(|(warps, wavefronts)| warps * wavefronts).sum())
 }
 
-/// A block per `THREADS_PER_BLOCK` elements.
 fn blocks(size: &Size) -> u32 {
     (elements(size) as u32).div_ceil(THREADS_PER_BLOCK)
 }
@@ -180,7 +165,6 @@ fn sum(reference: Data) -> Output {
     Output { reference, tolerance: Tolerance::Exact, before: Before::Zeros }
 }
 
-/// Sums in double precision.
 fn reference(values: impl ParallelIterator<Item = f64>) -> f64 {
     values.sum()
 }

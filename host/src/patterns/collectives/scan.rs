@@ -9,7 +9,6 @@ use kernels::collectives::scan::specialized_warps::{self, Stages};
 use kernels::collectives::scan::{SUMS_THREADS_PER_BLOCK, TILE, TREE_BLOCK, scan_sums};
 use rayon::prelude::*;
 
-/// Lanes per warp.
 const WARP: usize = WARP_SIZE as usize;
 /// The kernel that the variants of two passes share.
 const HELPER_KERNELS: &[&str] = &["sums"];
@@ -30,23 +29,23 @@ pub const PATTERN: Pattern = Pattern {
     group: "collectives",
     doc_source: include_str!("../../../../kernels/src/collectives/scan.rs"),
     dimensions: &[Dimension::extent("n", "32-bit elements", 1)],
-    verify_sizes: &[
-        &[1],
-        &[2],
-        &[31],
-        &[32],
-        &[33],
-        &[511],
-        &[512],
-        &[513],
-        &[8191],
-        &[8192],
-        &[8193],
-        &[100_003],
-        // Sums of sums of tiles of 512.
-        &[512 * 512],
-        &[512 * 512 + 1],
-        &[5_000_001],
+    // Sums of sums of tiles of 512.
+    verify_sizes: lengths![
+        1,
+        2,
+        31,
+        32,
+        33,
+        511,
+        512,
+        513,
+        8191,
+        8192,
+        8193,
+        100_003,
+        512 * 512,
+        512 * 512 + 1,
+        5_000_001
     ],
     bench_size: &[1 << 28],
     count_size: &[1 << 18],

@@ -108,18 +108,15 @@ fn case(size: &Size, random: &mut Random) -> Case {
     };
     let (values_by_kind, kinds_by_kind) = (by_kind(&values), by_kind(&kinds));
     let results = reference(&values, &kinds);
-    Case {
-        outputs: vec![
-            Output::exact(Data::U32(results.clone())),
-            Output::exact(Data::U32(by_kind(&results))),
-        ],
-        inputs: vec![
+    Case::exact(
+        vec![Data::U32(results.clone()), Data::U32(by_kind(&results))],
+        vec![
             Data::U32(values),
             Data::U32(kinds),
             Data::U32(values_by_kind),
             Data::U32(kinds_by_kind),
         ],
-    }
+    )
 }
 
 fn reference(values: &[u32], kinds: &[u32]) -> Vec<u32> {

@@ -20,84 +20,38 @@ pub const PATTERN: Pattern = Pattern {
     bytes,
     minimum_time: |_, size| Some((Resource::Copy, bytes(size).total())),
     variants: &[
-        variant!(device::bus_utilization_random_ca, copy::launch_between, THREADS_PER_BLOCK, 0, 4)
-            .writing(&[4])
-            .expecting(|_| loads(32.0, "32 lanes in 32 different sectors and cache lines")),
-        variant!(device::bus_utilization_random_cg, copy::launch_between, THREADS_PER_BLOCK, 0, 4)
-            .writing(&[4])
-            .expecting(|_| loads(32.0, "32 lanes in 32 different sectors and cache lines")),
-        variant!(
-            device::bus_utilization_misaligned_ca,
-            copy::launch_between,
-            THREADS_PER_BLOCK,
-            0,
-            2
-        )
-        .writing(&[2])
-        .expecting(|_| {
-            loads(
-                5.0,
-                "128 B that begin 4 B after the start of a sector: 5 sectors in 2 cache \
-                lines",
-            )
-        }),
-        variant!(
-            device::bus_utilization_misaligned_cg,
-            copy::launch_between,
-            THREADS_PER_BLOCK,
-            0,
-            2
-        )
-        .writing(&[2])
-        .expecting(|_| {
-            loads(
-                5.0,
-                "128 B that begin 4 B after the start of a sector: 5 sectors in 2 cache \
-                lines",
-            )
-        }),
-        variant!(
-            device::bus_utilization_one_address_ca,
-            copy::launch_between,
-            THREADS_PER_BLOCK,
-            0,
-            3
-        )
-        .writing(&[3])
-        .expecting(|_| loads(1.0, "one word: 1 sector")),
-        variant!(
-            device::bus_utilization_one_address_cg,
-            copy::launch_between,
-            THREADS_PER_BLOCK,
-            0,
-            3
-        )
-        .writing(&[3])
-        .expecting(|_| loads(1.0, "one word: 1 sector")),
-        variant!(
-            device::bus_utilization_permuted_ca,
-            copy::launch_between,
-            THREADS_PER_BLOCK,
-            0,
-            1
-        )
-        .writing(&[1])
-        .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order")),
-        variant!(
-            device::bus_utilization_permuted_cg,
-            copy::launch_between,
-            THREADS_PER_BLOCK,
-            0,
-            1
-        )
-        .writing(&[1])
-        .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order")),
-        variant!(device::bus_utilization_aligned_ca, copy::launch_between, THREADS_PER_BLOCK, 0, 0)
-            .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
-        variant!(device::bus_utilization_aligned_cg, copy::launch_between, THREADS_PER_BLOCK, 0, 0)
-            .expecting(|_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors")),
+        variant!(device::bus_utilization_random_ca, launch, 4).writing(&[4]).expecting(RANDOM),
+        variant!(device::bus_utilization_random_cg, launch, 4).writing(&[4]).expecting(RANDOM),
+        variant!(device::bus_utilization_misaligned_ca, launch, 2).writing(&[2]).expecting(OFFSET),
+        variant!(device::bus_utilization_misaligned_cg, launch, 2).writing(&[2]).expecting(OFFSET),
+        variant!(device::bus_utilization_one_address_ca, launch, 3).writing(&[3]).expecting(WORD),
+        variant!(device::bus_utilization_one_address_cg, launch, 3).writing(&[3]).expecting(WORD),
+        variant!(device::bus_utilization_permuted_ca, launch, 1).writing(&[1]).expecting(PERMUTED),
+        variant!(device::bus_utilization_permuted_cg, launch, 1).writing(&[1]).expecting(PERMUTED),
+        variant!(device::bus_utilization_aligned_ca, launch, 0).writing(&[0]).expecting(ALIGNED),
+        variant!(device::bus_utilization_aligned_cg, launch, 0).writing(&[0]).expecting(ALIGNED),
     ],
 };
+
+const RANDOM: fn(&Size) -> Expectation =
+    |_| loads(32.0, "32 lanes in 32 different sectors and cache lines");
+const OFFSET: fn(&Size) -> Expectation =
+    |_| loads(5.0, "128 B that begin 4 B after the start of a sector: 5 sectors in 2 cache lines");
+const WORD: fn(&Size) -> Expectation = |_| loads(1.0, "one word: 1 sector");
+const PERMUTED: fn(&Size) -> Expectation =
+    |_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors, in any order");
+const ALIGNED: fn(&Size) -> Expectation = |_| loads(4.0, "32 lanes x 4 B / 32 B = 4 sectors");
+
+/// Launches a kernel into the output of its shape.
+fn launch(
+    launcher: &Launcher<'_>,
+    arrays: &Arrays,
+    size: &Size,
+    kernel: copy::Copy,
+    output: usize,
+) -> Result<(), GpuError> {
+    copy::launch_between(launcher, arrays, size, kernel, THREADS_PER_BLOCK, 0, output)
+}
 
 /// Loads of so many sectors, whether L1 keeps them or not, and coalesced stores.
 fn loads(sectors: f64, arithmetic: &'static str) -> Expectation {

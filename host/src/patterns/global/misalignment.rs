@@ -2,7 +2,6 @@ use crate::cases::copy::{bytes, traffic};
 use crate::prelude::*;
 use kernels::global::misalignment::{self as device, LINE, THREADS_PER_BLOCK, TILE};
 
-/// Offsets 0 to 32 words.
 const OFFSETS: &[usize] = &[
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25,
     26, 27, 28, 29, 30, 31, 32,
@@ -89,13 +88,10 @@ fn case(size: &Size, random: &mut Random) -> Case {
     let target = reference(&source, offset);
     let shift =
         |values: &[f32], front: f32| [vec![front; padding(offset)], values.to_vec()].concat();
-    Case {
-        inputs: vec![Data::F32(source.clone()), Data::F32(shift(&source, 0.0))],
-        outputs: vec![
-            Output::exact(Data::F32(target.clone())),
-            Output::exact(Data::F32(shift(&target, untouched()))),
-        ],
-    }
+    Case::exact(
+        vec![Data::F32(target.clone()), Data::F32(shift(&target, untouched()))],
+        vec![Data::F32(source.clone()), Data::F32(shift(&source, 0.0))],
+    )
 }
 
 /// A float of poison bytes: what an element that no variant writes must still hold.

@@ -1,7 +1,6 @@
 use crate::prelude::*;
 use kernels::global::rgb_to_gray::{self as device, PIXELS_PER_THREAD, THREADS_PER_BLOCK, WEIGHTS};
 
-/// Channels of a pixel.
 const CHANNELS: usize = 3;
 /// The inputs: pixels of 3 bytes, planes, pixels of 4 bytes.
 const AOS: usize = 0;
@@ -16,21 +15,7 @@ pub const PATTERN: Pattern = Pattern {
     group: "global",
     doc_source: include_str!("../../../../kernels/src/global/rgb_to_gray.rs"),
     dimensions: &[Dimension::extent("n", "pixels", 1)],
-    verify_sizes: &[
-        &[1],
-        &[15],
-        &[16],
-        &[17],
-        &[31],
-        &[32],
-        &[33],
-        &[255],
-        &[257],
-        &[4095],
-        &[4096],
-        &[4097],
-        &[20_003],
-    ],
+    verify_sizes: lengths![1, 15, 16, 17, 31, 32, 33, 255, 257, 4095, 4096, 4097, 20_003],
     bench_size: &[1 << 26],
     count_size: &[1 << 13],
     sweeps: &[],
@@ -99,10 +84,10 @@ fn case(size: &Size, random: &mut Random) -> Case {
         target[..CHANNELS].copy_from_slice(pixel);
     }
     let (gray, red) = reference(&image);
-    Case {
-        inputs: vec![Data::U8(image), Data::U8(planes), Data::U8(four_bytes)],
-        outputs: vec![Output::exact(Data::U8(gray)), Output::exact(Data::U8(red))],
-    }
+    Case::exact(
+        vec![Data::U8(gray), Data::U8(red)],
+        vec![Data::U8(image), Data::U8(planes), Data::U8(four_bytes)],
+    )
 }
 
 /// The rounded weighted sums of the channels, and the first channel.

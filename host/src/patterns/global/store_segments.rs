@@ -5,7 +5,6 @@ use kernels::global::store_segments::{
     self as device, FILLED, HALF, RANGE, SECTOR, THREADS_PER_BLOCK,
 };
 
-/// Lanes per warp.
 const WARP: usize = WARP_SIZE as usize;
 
 pub const PATTERN: Pattern = Pattern {

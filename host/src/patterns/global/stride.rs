@@ -5,7 +5,6 @@ use kernels::global::stride::{
 };
 use rayon::prelude::*;
 
-/// Strides 1 to 64 words.
 const STRIDES: &[usize] = &[
     1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20, 22, 24, 26, 28, 30, 32, 36, 40,
     44, 48, 52, 56, 60, 64,
@@ -132,15 +131,8 @@ fn staged(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(), G
     let [n, stride] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(0), arrays.output(0), stride, n);
     let shared_bytes = STAGED_RESULTS * stride * 4;
+    let (kernel, grid) = (device::stride_staged, n.div_ceil(STAGED_RESULTS));
     // SAFETY: the grid covers n results; the stride was checked by the precondition, and the shared
     // memory holds its tile; arrays are 256-byte aligned.
-    unsafe {
-        launcher.launch(
-            device::stride_staged,
-            n.div_ceil(STAGED_RESULTS),
-            THREADS_PER_BLOCK,
-            shared_bytes,
-            arguments,
-        )
-    }
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, shared_bytes, arguments) }
 }

@@ -175,10 +175,7 @@ pub const PATTERN: Pattern = Pattern {
 fn case(size: &Size, random: &mut Random) -> Case {
     let [n, _] = size.get();
     let source = random.u32s(n);
-    Case {
-        outputs: vec![Output::exact(Data::U32(reference(&source)))],
-        inputs: vec![Data::U32(source)],
-    }
+    Case::exact(vec![Data::U32(reference(&source))], vec![Data::U32(source)])
 }
 
 fn reference(source: &[u32]) -> Vec<u32> {
@@ -188,7 +185,6 @@ fn reference(source: &[u32]) -> Vec<u32> {
 /// Where a step has its memory from.
 enum Memory {
     Device,
-    /// A stream-ordered pool.
     Pool {
         pool: Pool,
         synchronizes: bool,
@@ -206,24 +202,18 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// A block of `length` elements.
-    ///
-    /// # Errors
-    /// The driver's.
     pub fn new(length: usize) -> Result<Arena> {
         // SAFETY: who takes a part writes it before it is read.
         let block = unsafe { DeviceBuffer::uninitialized(length) }?;
         Ok(Arena { block, used: 0 })
     }
 
-    /// The next `length` elements.
     pub fn take(&mut self, length: usize) -> DeviceSlice<u32> {
         let part = self.block.index(self.used..self.used + length);
         self.used = (self.used + length).next_multiple_of(ALIGNMENT);
         part
     }
 
-    /// Takes everything back.
     pub fn reset(&mut self) {
         self.used = 0;
     }

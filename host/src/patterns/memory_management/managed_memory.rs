@@ -133,7 +133,7 @@
 //! Source: CUDA C++ Programming Guide, "Unified Memory": "Data Usage Hints", "Data Prefetching".
 #![doc = include_str!("../../../../crates/report/src/links.md")]
 
-use crate::cases::copy::bytes;
+use crate::cases::copy::{self, bytes};
 use crate::prelude::*;
 use anyhow::ensure;
 use cust::memory::{
@@ -150,19 +150,7 @@ pub const PATTERN: Pattern = Pattern {
     group: "memory_management",
     doc_source: include_str!("managed_memory.rs"),
     dimensions: &[Dimension::extent("n", "words of four bytes", 1)],
-    verify_sizes: &[
-        &[1],
-        &[31],
-        &[32],
-        &[33],
-        &[255],
-        &[257],
-        &[1024],
-        &[1025],
-        &[16_384],
-        &[16_385],
-        &[300_001],
-    ],
+    verify_sizes: lengths![1, 31, 32, 33, 255, 257, 1024, 1025, 16_384, 16_385, 300_001],
     bench_size: &[1 << 23],
     count_size: &[1 << 20],
     sweeps: &[Sweep {
@@ -179,10 +167,10 @@ pub const PATTERN: Pattern = Pattern {
         variant!("prefetched", Managed::new, Way::Prefetched),
         variant!("preferred_host", Managed::new, Way::PreferredHost),
         variant!("accessed_by", Managed::new, Way::AccessedBy),
-        variant!("bounced_reads", Managed::new, Way::BouncedReads).moving(one),
-        variant!("read_mostly", Managed::new, Way::ReadMostly).moving(one),
-        variant!("device_first", FirstTouch::new, false).moving(one),
-        variant!("host_first", FirstTouch::new, true).moving(one),
+        variant!("bounced_reads", Managed::new, Way::BouncedReads).moving(copy::read),
+        variant!("read_mostly", Managed::new, Way::ReadMostly).moving(copy::read),
+        variant!("device_first", FirstTouch::new, false).moving(copy::read),
+        variant!("host_first", FirstTouch::new, true).moving(copy::read),
         variant!("copied_and_filled", Managed::new, Way::CopiedAndFilled),
     ],
 };
@@ -193,20 +181,11 @@ const WORDS_PER_PAGE: usize = 1024;
 fn case(size: &Size, random: &mut Random) -> Case {
     let [n] = size.get();
     let source = random.u32s(n);
-    Case {
-        outputs: vec![Output::exact(Data::U32(reference(&source)))],
-        inputs: vec![Data::U32(source)],
-    }
+    Case::exact(vec![Data::U32(reference(&source))], vec![Data::U32(source)])
 }
 
 fn reference(source: &[u32]) -> Vec<u32> {
     source.iter().copied().map(mix).collect()
-}
-
-/// Over PCIe in one direction, or not at all.
-fn one(size: &Size) -> Bytes {
-    let [n] = size.get();
-    Bytes { read: 4 * n, written: 0 }
 }
 
 fn minimum_time(variant: &Variant, size: &Size) -> Option<(Resource, usize)> {
@@ -233,8 +212,9 @@ fn launch(
     let grid = n.div_ceil(THREADS_PER_BLOCK);
     // SAFETY: the kernel takes two pointers to n words and n; the grid covers n. The device reaches both arrays, which
     // the work owns, and the host leaves them alone until it has waited for the stream.
-    unsafe { cust::launch!(function<<<grid, THREADS_PER_BLOCK, 0, stream>>>(source, target, n)) }?;
-    Ok(())
+    Ok(unsafe {
+        cust::launch!(function<<<grid, THREADS_PER_BLOCK, 0, stream>>>(source, target, n))
+    }?)
 }
 
 /// The host changes one word of each page: to what it is, so that every run does the same.

@@ -136,10 +136,7 @@ fn fits(size: &Size) -> std::result::Result<(), &'static str> {
 fn case(size: &Size, random: &mut Random) -> Case {
     let [words] = size.get();
     let table = random.u32s(words);
-    Case {
-        outputs: vec![Output::exact(Data::U32(reference(&table)))],
-        inputs: vec![Data::U32(table)],
-    }
+    Case::exact(vec![Data::U32(reference(&table))], vec![Data::U32(table)])
 }
 
 fn reference(table: &[u32]) -> Vec<u32> {
@@ -241,8 +238,7 @@ impl Symbols {
         let (stream, n) = (gpu.stream(), self.source.len() as u32);
         let grid = n.div_ceil(THREADS_PER_BLOCK);
         // SAFETY: a thread per word, at most `WORDS`; this stream alone uses the symbols.
-        unsafe { cust::launch!(function<<<grid, THREADS_PER_BLOCK, 0, stream>>>(n)) }?;
-        Ok(())
+        Ok(unsafe { cust::launch!(function<<<grid, THREADS_PER_BLOCK, 0, stream>>>(n)) }?)
     }
 
     fn by_name(&mut self, gpu: &Gpu) -> Result<()> {

@@ -118,7 +118,6 @@ use kernels::memory_management::unified_addressing::{
 /// is the address asked about, or needs not be.
 const FACTS: usize = 6;
 
-/// Bytes of a page.
 const PAGE: usize = 4096;
 /// Bytes from the start of a page to the first element of the registered vector, as glibc's allocator has it for large
 /// vectors. The pattern fixes it, because the address decides the traffic and a small vector may be anywhere.
@@ -242,7 +241,6 @@ impl Memory {
         })
     }
 
-    /// Elements of the input.
     fn len(&self) -> usize {
         match self {
             Memory::Device { source, .. } => source.len(),
@@ -285,7 +283,6 @@ impl Memory {
         })
     }
 
-    /// The values of the output.
     fn values(&self) -> Result<Option<Vec<u32>>> {
         Ok(match self {
             Memory::Device { target, .. } => {

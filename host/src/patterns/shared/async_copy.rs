@@ -15,21 +15,8 @@ pub const PATTERN: Pattern = Pattern {
     group: "shared",
     doc_source: include_str!("../../../../kernels/src/shared/async_copy.rs"),
     dimensions: &[Dimension::extent("n", "elements", 1)],
-    verify_sizes: &[
-        &[1],
-        &[31],
-        &[32],
-        &[33],
-        &[127],
-        &[129],
-        &[2047],
-        &[2048],
-        &[2049],
-        &[8191],
-        &[10_243],
-        &[32_768],
-        &[100_003],
-        &[262_146],
+    verify_sizes: lengths![
+        1, 31, 32, 33, 127, 129, 2047, 2048, 2049, 8191, 10_243, 32_768, 100_003, 262_146
     ],
     bench_size: &[1 << 28],
     count_size: &[1 << 18],

@@ -5,12 +5,10 @@ use kernels::shared::bank_conflicts::{
 };
 use rayon::prelude::*;
 
-/// Strides 1 to 33 words.
 const STRIDES: &[usize] = &[
     1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26,
     27, 28, 29, 30, 31, 32, 33,
 ];
-/// Lanes per warp, and banks.
 const WARP: usize = WARP_SIZE as usize;
 /// The banks of `random` are the same in every case, so that their conflicts can be promised.
 const BANKS_SEED: u64 = 32;
@@ -216,17 +214,10 @@ fn strided_write(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Resul
     let arguments = (arrays.output(1), stride, n);
     let shared_bytes = THREADS_PER_BLOCK * stride * 4;
     let kernel = device::bank_conflicts_strided_write;
+    let grid = n.div_ceil(THREADS_PER_BLOCK);
     // SAFETY: the grid covers n threads; the shared memory holds THREADS_PER_BLOCK * stride words; the output
     // holds n elements.
-    unsafe {
-        launcher.launch(
-            kernel,
-            n.div_ceil(THREADS_PER_BLOCK),
-            THREADS_PER_BLOCK,
-            shared_bytes,
-            arguments,
-        )
-    }
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, shared_bytes, arguments) }
 }
 
 fn random(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(), GpuError> {

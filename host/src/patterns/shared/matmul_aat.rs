@@ -74,7 +74,6 @@ fn case(size: &Size, random: &mut Random) -> Case {
     }
 }
 
-/// Sums in double precision.
 fn reference(a: &[f32], inner: usize) -> Vec<f32> {
     let rows = a.par_chunks(inner).flat_map_iter(|row| {
         a.chunks(inner).map(|other| {

@@ -115,10 +115,7 @@ fn case(size: &Size, random: &mut Random) -> Case {
     let (a, b) = (random.u8s(m * k), random.u8s(n * k));
     let element = |byte: &u8| bf16::from_f32(f32::from(byte.cast_signed()) / 128.0);
     let elements = |bytes: &[u8]| Data::Bf16(bytes.par_iter().map(element).collect());
-    Case {
-        inputs: vec![elements(&a), elements(&b)],
-        outputs: vec![Output::exact(Data::F32(reference(&a, &b, k)))],
-    }
+    Case::exact(vec![Data::F32(reference(&a, &b, k))], vec![elements(&a), elements(&b)])
 }
 
 /// The product by its definition: each element is the product of a row of A and a row of B.
@@ -171,14 +168,7 @@ fn launch_wgmma(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result
     let (a, b) = (map(0, m, ROWS)?, map(1, n, COLUMNS)?);
     let grid = (m.div_ceil(ROWS) * n.div_ceil(COLUMNS), 1);
     let arguments = (a, b, arrays.output(0), m, n, k);
+    let (kernel, block) = (device::matmul_tensor_wgmma, (WGMMA_THREADS, 1));
     // SAFETY: as in `launch`; the maps are those of A and B, in boxes of the tiles that the kernel copies.
-    unsafe {
-        launcher.launch(
-            device::matmul_tensor_wgmma,
-            grid,
-            (WGMMA_THREADS, 1),
-            WGMMA_BYTES,
-            arguments,
-        )
-    }
+    unsafe { launcher.launch(kernel, grid, block, WGMMA_BYTES, arguments) }
 }

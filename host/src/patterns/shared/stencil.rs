@@ -212,12 +212,10 @@ const fn constant(variant: Variant) -> Variant {
     variant.prepared(|with| Ok(with.launcher.write::<device::STENCIL_COEFFICIENTS>(&VALUES)?))
 }
 
-/// The volume as one line.
 fn line_of(size: &Size) -> [usize; 3] {
     [1, 1, size.values().iter().product()]
 }
 
-/// The volume as one plane.
 fn plane_of(size: &Size) -> [usize; 3] {
     let [planes, rows, columns] = size.get();
     [1, planes * rows, columns]
@@ -323,7 +321,6 @@ fn with_constants(expectation: Expectation) -> Expectation {
     Expectation { constant_passes: Some(1.0), ..expectation }
 }
 
-/// Shared memory without conflicts.
 fn with_shared(expectation: Expectation, wavefronts: f64) -> Expectation {
     Expectation {
         shared_load_wavefronts: Some(wavefronts),

@@ -119,7 +119,7 @@ fn case(size: &Size, random: &mut Random) -> Case {
     let [rows, columns] = size.get();
     let source = random.f32s(rows * columns);
     let target = reference(&source, rows, columns);
-    Case { inputs: vec![Data::F32(source)], outputs: vec![Output::exact(Data::F32(target))] }
+    Case::exact(vec![Data::F32(target)], vec![Data::F32(source)])
 }
 
 fn reference(source: &[f32], rows: usize, columns: usize) -> Vec<f32> {
@@ -157,7 +157,6 @@ fn launch(
 /// A cover of the matrix with square tiles.
 #[derive(Clone, Copy)]
 struct Tiles {
-    /// Words of a side.
     side: u32,
     /// Threads of a block, in x and y.
     block: (u32, u32),

@@ -89,6 +89,7 @@
 //! gpu-small-kernels, GH200.
 #![doc = include_str!("../../../../crates/report/src/links.md")]
 
+use crate::cases::copy::bytes;
 use crate::prelude::*;
 use cust::function::Function;
 use cust::memory::{CopyDestination, DeviceBuffer};
@@ -141,20 +142,12 @@ pub const PATTERN: Pattern = Pattern {
 fn case(size: &Size, random: &mut Random) -> Case {
     let [n, kernels] = size.get();
     let source = random.u32s(n);
-    Case {
-        outputs: vec![Output::exact(Data::U32(reference(&source, kernels)))],
-        inputs: vec![Data::U32(source)],
-    }
+    Case::exact(vec![Data::U32(reference(&source, kernels))], vec![Data::U32(source)])
 }
 
 fn reference(source: &[u32], kernels: usize) -> Vec<u32> {
     let step = |value: u32, kernel: usize| value.wrapping_mul(FACTOR).wrapping_add(kernel as u32);
     source.iter().map(|value| (0..kernels).fold(*value, step)).collect()
-}
-
-fn bytes(size: &Size) -> Bytes {
-    let [n, _] = size.get();
-    Bytes { read: 4 * n, written: 4 * n }
 }
 
 fn kernels(size: &Size) -> usize {

@@ -125,6 +125,7 @@
 //! Computation"; CUDA C++ Programming Guide, "Asynchronous Concurrent Execution".
 #![doc = include_str!("../../../../crates/report/src/links.md")]
 
+use crate::cases::copy;
 use crate::prelude::*;
 use coalesce::pattern::Unavailable;
 use cuda_host::Streams;
@@ -165,21 +166,21 @@ pub const PATTERN: Pattern = Pattern {
         Sweep { dimension: 1, values: &[0, 25, 50, 75, 100, 150, 200], variants: &[0, 3, 10] },
     ],
     case,
-    bytes: both,
+    bytes: copy::bytes,
     minimum_time,
     variants: &[
         variant!("serial", build, Schedule::Serial),
         variant!("one_stream", build, Schedule::OneStream),
-        variant!("two_engines", build, Schedule::TwoEngines).moving(one),
+        variant!("two_engines", build, Schedule::TwoEngines).moving(copy::read),
         variant!("depth_first", build, Schedule::DepthFirst),
         variant!("breadth_first", build, Schedule::BreadthFirst),
         variant!("host_after", build, Schedule::HostAfter).writing(&[0, 2]),
         variant!("host_beside", build, Schedule::HostBeside).writing(&[0, 2]),
         variant!("pageable", build, Schedule::Pageable),
         variant!("default_stream", build, Schedule::DefaultStream).writing(&[0, 2]),
-        variant!("h2d", build, Schedule::H2D).writing(&[1]).moving(one),
+        variant!("h2d", build, Schedule::H2D).writing(&[1]).moving(copy::read),
         variant!("kernel", build, Schedule::Kernel),
-        variant!("d2h", build, Schedule::D2H).writing(&[1]).moving(one),
+        variant!("d2h", build, Schedule::D2H).writing(&[1]).moving(copy::read),
         variant!("bidirectional", build, Schedule::Bidirectional).writing(&[1, 1]),
     ],
 };
@@ -187,14 +188,14 @@ pub const PATTERN: Pattern = Pattern {
 fn case(size: &Size, random: &mut Random) -> Case {
     let [n, steps, _] = size.get();
     let source = random.f32s(n);
-    Case {
-        outputs: vec![
-            Output::exact(Data::F32(reference(&source, steps))),
-            Output::exact(Data::F32(source.clone())),
-            Output::exact(Data::U32(vec![sum_of_eighth(&source)])),
+    Case::exact(
+        vec![
+            Data::F32(reference(&source, steps)),
+            Data::F32(source.clone()),
+            Data::U32(vec![sum_of_eighth(&source)]),
         ],
-        inputs: vec![Data::F32(source)],
-    }
+        vec![Data::F32(source)],
+    )
 }
 
 /// Where the iterations end. The words of a chunk go through each round together, so that the compiler takes several
@@ -217,25 +218,13 @@ fn sum_of_eighth(source: &[f32]) -> u32 {
     part.iter().fold(0, |sum, word| sum.wrapping_add(word.to_bits()))
 }
 
-/// Over PCIe in both directions, or through the kernel.
-fn both(size: &Size) -> Bytes {
-    let [n, _, _] = size.get();
-    Bytes { read: 4 * n, written: 4 * n }
-}
-
-/// Over PCIe in one direction.
-fn one(size: &Size) -> Bytes {
-    let [n, _, _] = size.get();
-    Bytes { read: 4 * n, written: 0 }
-}
-
 /// PCIe bounds all but the kernel, which has no measured peak of its own.
 fn minimum_time(variant: &Variant, size: &Size) -> Option<(Resource, usize)> {
     match variant.name {
         "kernel" => None,
-        "two_engines" | "h2d" => Some((Resource::HostToDevice, one(size).total())),
-        "d2h" => Some((Resource::DeviceToHost, one(size).total())),
-        _ => Some((Resource::Bidirectional, both(size).total())),
+        "two_engines" | "h2d" => Some((Resource::HostToDevice, copy::read(size).total())),
+        "d2h" => Some((Resource::DeviceToHost, copy::read(size).total())),
+        _ => Some((Resource::Bidirectional, copy::bytes(size).total())),
     }
 }
 
@@ -297,16 +286,13 @@ fn build(gpu: &Gpu, case: &Case, size: &Size, plan: Schedule) -> Result<Box<dyn 
         .map(|piece| n * piece / pieces..n * (piece + 1) / pieces)
         .filter(|piece| !piece.is_empty())
         .collect();
+    let streams = if plan == Schedule::Bidirectional { 2 } else { pieces.len() };
     Ok(Box::new(Overlap {
         source: DeviceBuffer::from_slice(if in_place { words } else { &poison })?,
         target: DeviceBuffer::from_slice(target)?,
         host_source: host(words)?,
         host_target: host(&poison)?,
-        streams: Rc::new(Streams::new(if plan == Schedule::Bidirectional {
-            2
-        } else {
-            pieces.len()
-        })?),
+        streams: Rc::new(Streams::new(streams)?),
         pieces,
         steps: steps as u32,
         sum: 0,
@@ -387,7 +373,6 @@ impl Overlap {
         Ok(self.target.copy_to(&mut self.host_target[..])?)
     }
 
-    /// The host's own work.
     fn add_up(&mut self, gpu: &Gpu) {
         self.sum = sum_of_eighth(&self.host_source);
         gpu.host_has_read(&self.host_source[..self.host_source.len().div_ceil(8)]);

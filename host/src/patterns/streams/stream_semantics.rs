@@ -120,6 +120,7 @@
 //! "Streams", "Events".
 #![doc = include_str!("../../../../crates/report/src/links.md")]
 
+use crate::cases::copy::bytes;
 use crate::prelude::*;
 use cust::context::CurrentContext;
 use cust::event::{Event, EventFlags};
@@ -181,14 +182,10 @@ fn case(size: &Size, random: &mut Random) -> Case {
     let source = random.u32s(n);
     let chained = (0..works).fold(source.clone(), |values, work| reference(&values, turns, work));
     let apart = (0..works).flat_map(|work| reference(&source, turns, work)).collect();
-    Case {
-        outputs: vec![
-            Output::exact(Data::U32(chained)),
-            Output::exact(Data::U32(apart)),
-            Output::exact(Data::U32(vec![1; works - 1])),
-        ],
-        inputs: vec![Data::U32(source)],
-    }
+    Case::exact(
+        vec![Data::U32(chained), Data::U32(apart), Data::U32(vec![1; works - 1])],
+        vec![Data::U32(source)],
+    )
 }
 
 /// The result of one work on `source`.
@@ -200,11 +197,6 @@ fn reference(source: &[u32], turns: usize, work: usize) -> Vec<u32> {
 /// Returns what a work adds in each turn: another number than the others, so that they cannot change places.
 fn addend(work: usize) -> u32 {
     2 * work as u32 + 1
-}
-
-fn bytes(size: &Size) -> Bytes {
-    let [n, _, _] = size.get();
-    Bytes { read: 4 * n, written: 4 * n }
 }
 
 /// The means by which the works are ordered, if they are.
@@ -227,7 +219,6 @@ impl Synchronization {
         !matches!(self, Synchronization::Blocking | Synchronization::NonBlocking)
     }
 
-    /// The stream of a work.
     fn stream(self, work: usize) -> Result<Lane> {
         let is_second = work % 2 == 1;
         Ok(match self {

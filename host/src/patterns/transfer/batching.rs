@@ -139,10 +139,7 @@ pub const PATTERN: Pattern = Pattern {
 fn case(size: &Size, random: &mut Random) -> Case {
     let [copies, width] = size.get();
     let source = random.u32s(2 * copies * width);
-    Case {
-        outputs: vec![Output::exact(Data::U32(reference(&source, width)))],
-        inputs: vec![Data::U32(source)],
-    }
+    Case::exact(vec![Data::U32(reference(&source, width))], vec![Data::U32(source)])
 }
 
 /// The first half of each `2 * width` words; the rest stays poison.
@@ -237,12 +234,11 @@ impl Batch {
         let grid = (copies * width).div_ceil(THREADS_PER_BLOCK);
         // SAFETY: the grid covers all words of all rows. The source has `copies` rows a pitch apart, as has the
         // target, which is another allocation; both live in `self`, which waits for the device when dropped.
-        unsafe {
+        Ok(unsafe {
             cust::launch!(
                 function<<<grid, THREADS_PER_BLOCK, 0, stream>>>(source, from, target, to, width, copies)
-            )?;
-        }
-        Ok(())
+            )
+        }?)
     }
 }
 

@@ -120,10 +120,7 @@ pub const PATTERN: Pattern = Pattern {
 fn case(size: &Size, random: &mut Random) -> Case {
     let [chains, length] = size.get();
     let source = random.u32s(chains * length);
-    Case {
-        outputs: vec![Output::exact(Data::U32(reference(&source, chains)))],
-        inputs: vec![Data::U32(source)],
-    }
+    Case::exact(vec![Data::U32(reference(&source, chains))], vec![Data::U32(source)])
 }
 
 /// The three steps, one after the other.
@@ -193,8 +190,7 @@ impl Steps {
         let (stream, at, n) = (gpu.stream(), values.as_device_ptr(), values.len() as u32);
         let grid = n.div_ceil(THREADS_PER_BLOCK);
         // SAFETY: a thread per value of an array that lives in `self`, which waits for the device when dropped.
-        unsafe { cust::launch!(function<<<grid, THREADS_PER_BLOCK, 0, stream>>>(at, at, n)) }?;
-        Ok(())
+        Ok(unsafe { cust::launch!(function<<<grid, THREADS_PER_BLOCK, 0, stream>>>(at, at, n)) }?)
     }
 
     /// The middle step on the device, from `values` to `linked`.
@@ -205,10 +201,9 @@ impl Steps {
         let (from, to) = (self.values.as_device_ptr(), self.linked.as_device_ptr());
         let grid = chains.div_ceil(CHAINS_PER_BLOCK);
         // SAFETY: a thread per chain; both arrays have `chains * length` values and live in `self`.
-        unsafe {
+        Ok(unsafe {
             cust::launch!(function<<<grid, CHAINS_PER_BLOCK, 0, stream>>>(from, to, chains, length))
-        }?;
-        Ok(())
+        }?)
     }
 
     /// The middle step by the CPU, from `between` to `target`.

@@ -130,6 +130,7 @@
 mod chain;
 mod work;
 
+use crate::cases::copy;
 use crate::prelude::*;
 use chain::links;
 use kernels::transfer::peer_to_peer::COUNTERS;
@@ -141,7 +142,6 @@ const RECEIVED: &[usize] = &[0];
 const SHIFTED: &[usize] = &[1];
 /// The sums that each device has.
 const SUMS: &[usize] = &[2];
-/// The end of the chain.
 const END: &[usize] = &[3];
 /// Counters of one device's additions, and of all devices'.
 const COUNTED: &[usize] = &[4];
@@ -181,22 +181,24 @@ pub const PATTERN: Pattern = Pattern {
     variants: &[
         variant!("copy_staged", build, Way::Copy { direct: false })
             .writing(RECEIVED)
-            .moving(of_one),
-        variant!("copy_direct", build, Way::Copy { direct: true }).writing(RECEIVED).moving(of_one),
+            .moving(copy::bytes),
+        variant!("copy_direct", build, Way::Copy { direct: true })
+            .writing(RECEIVED)
+            .moving(copy::bytes),
         variant!("copy_each", build, Way::CopyEach).writing(SHIFTED),
         variant!("copy_every_pair", build, Way::CopyEveryPair).writing(SHIFTED),
         variant!("read_words", build, Way::Read { vectorized: false })
             .writing(RECEIVED)
-            .moving(of_one),
+            .moving(copy::bytes),
         variant!("read_vectorized", build, Way::Read { vectorized: true })
             .writing(RECEIVED)
-            .moving(of_one),
+            .moving(copy::bytes),
         variant!("write_words", build, Way::Write { vectorized: false })
             .writing(RECEIVED)
-            .moving(of_one),
+            .moving(copy::bytes),
         variant!("write_vectorized", build, Way::Write { vectorized: true })
             .writing(RECEIVED)
-            .moving(of_one),
+            .moving(copy::bytes),
         variant!("read_each", build, Way::ReadEach).writing(SHIFTED),
         variant!("chase_local", build, Way::Chase { remote: false }).writing(END).moving(of_chase),
         variant!("chase_remote", build, Way::Chase { remote: true }).writing(END).moving(of_chase),
@@ -259,12 +261,6 @@ fn reference(sources: &[Vec<u32>]) -> Vec<u32> {
 fn bytes(size: &Size) -> Bytes {
     let [n, devices] = size.get();
     Bytes { read: 4 * n * devices, written: 4 * n * devices }
-}
-
-/// One device receives an array.
-fn of_one(size: &Size) -> Bytes {
-    let [n, _] = size.get();
-    Bytes { read: 4 * n, written: 4 * n }
 }
 
 fn of_chase(size: &Size) -> Bytes {

@@ -145,12 +145,13 @@
 //! Host Memory"; PCI Express Base Specification 5.0.
 #![doc = include_str!("../../../../crates/report/src/links.md")]
 
+use crate::cases::copy;
 use crate::prelude::*;
 use cuda_host::Streams;
 use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer, LockedBuffer};
 use cust::stream::Stream;
 use cust_ext::host_memory::{HostBuffer, HostFlags, RegisteredBuffer};
-use std::ops::{Deref, DerefMut};
+use std::ops::DerefMut;
 
 pub const PATTERN: Pattern = Pattern {
     name: "pinned_memory",
@@ -166,7 +167,7 @@ pub const PATTERN: Pattern = Pattern {
         variants: &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14],
     }],
     case,
-    bytes: h2d_bytes,
+    bytes: copy::written,
     minimum_time,
     variants: &[
         variant!("h2d_pageable", h2d, Kind::Pageable),
@@ -174,23 +175,23 @@ pub const PATTERN: Pattern = Pattern {
         variant!("h2d_registered", h2d, Kind::Registered),
         variant!("h2d_write_combined", h2d, Kind::WriteCombined),
         variant!("h2d_portable", h2d, Kind::Portable),
-        variant!("d2h_pageable", d2h, Kind::Pageable).writing(&[1]).moving(d2h_bytes),
-        variant!("d2h_pinned", d2h, Kind::Pinned).writing(&[1]).moving(d2h_bytes),
-        variant!("d2h_registered", d2h, Kind::Registered).writing(&[1]).moving(d2h_bytes),
-        variant!("d2h_write_combined", d2h, Kind::WriteCombined).writing(&[1]).moving(d2h_bytes),
-        variant!("d2h_portable", d2h, Kind::Portable).writing(&[1]).moving(d2h_bytes),
+        variant!("d2h_pageable", d2h, Kind::Pageable).writing(&[1]).moving(copy::read),
+        variant!("d2h_pinned", d2h, Kind::Pinned).writing(&[1]).moving(copy::read),
+        variant!("d2h_registered", d2h, Kind::Registered).writing(&[1]).moving(copy::read),
+        variant!("d2h_write_combined", d2h, Kind::WriteCombined).writing(&[1]).moving(copy::read),
+        variant!("d2h_portable", d2h, Kind::Portable).writing(&[1]).moving(copy::read),
         Variant::host("bidirectional", |_, case, _| Ok(Box::new(Bidirectional::new(case)?)))
             .writing(&[0, 1])
-            .moving(both),
+            .moving(copy::bytes),
         variant!("allocate_pinned", pin, Kind::Pinned),
         variant!("allocate_write_combined", pin, Kind::WriteCombined),
         variant!("allocate_portable", pin, Kind::Portable),
         variant!("register", pin, Kind::Registered),
-        variant!("read_pageable", read, Kind::Pageable).moving(both),
-        variant!("read_pinned", read, Kind::Pinned).moving(both),
-        variant!("read_registered", read, Kind::Registered).moving(both),
-        variant!("read_write_combined", read, Kind::WriteCombined).moving(both),
-        variant!("read_portable", read, Kind::Portable).moving(both),
+        variant!("read_pageable", read, Kind::Pageable).moving(copy::bytes),
+        variant!("read_pinned", read, Kind::Pinned).moving(copy::bytes),
+        variant!("read_registered", read, Kind::Registered).moving(copy::bytes),
+        variant!("read_write_combined", read, Kind::WriteCombined).moving(copy::bytes),
+        variant!("read_portable", read, Kind::Portable).moving(copy::bytes),
         variant!("h2d_locked", h2d, Kind::Locked),
     ],
 };
@@ -204,21 +205,6 @@ fn case(size: &Size, random: &mut Random) -> Case {
 
 fn reference(source: &[f32]) -> Vec<f32> {
     source.to_vec()
-}
-
-fn h2d_bytes(size: &Size) -> Bytes {
-    let [n] = size.get();
-    Bytes { read: 0, written: 4 * n }
-}
-
-fn d2h_bytes(size: &Size) -> Bytes {
-    let [n] = size.get();
-    Bytes { read: 4 * n, written: 0 }
-}
-
-fn both(size: &Size) -> Bytes {
-    let [n] = size.get();
-    Bytes { read: 4 * n, written: 4 * n }
 }
 
 fn minimum_time(variant: &Variant, size: &Size) -> Option<(Resource, usize)> {
@@ -242,51 +228,24 @@ enum Kind {
     Locked,
 }
 
-/// Host memory of one kind.
-enum Memory {
-    Pageable(Vec<f32>),
-    Pinned(HostBuffer<f32>),
-    Registered(RegisteredBuffer<f32>),
-    Locked(LockedBuffer<f32>),
-}
+type Words = Box<dyn DerefMut<Target = [f32]>>;
 
-impl Memory {
-    fn new(kind: Kind, values: &[f32]) -> Result<Memory> {
-        let pinned = |flags| Ok(Memory::Pinned(HostBuffer::from_slice(values, flags)?));
-        match kind {
-            Kind::Pageable => Ok(Memory::Pageable(values.to_vec())),
-            Kind::Pinned => pinned(HostFlags::PINNED),
-            Kind::Registered => {
-                Ok(Memory::Registered(RegisteredBuffer::new(values.to_vec(), false)?))
-            }
-            Kind::WriteCombined => pinned(HostFlags::WRITE_COMBINED),
-            Kind::Portable => pinned(HostFlags::PORTABLE),
-            Kind::Locked => Ok(Memory::Locked(LockedBuffer::from_slice(values)?)),
+impl Kind {
+    fn flags(self) -> HostFlags {
+        match self {
+            Kind::WriteCombined => HostFlags::WRITE_COMBINED,
+            Kind::Portable => HostFlags::PORTABLE,
+            _ => HostFlags::PINNED,
         }
     }
-}
 
-impl Deref for Memory {
-    type Target = [f32];
-
-    fn deref(&self) -> &[f32] {
-        match self {
-            Memory::Pageable(values) => values,
-            Memory::Pinned(buffer) => buffer,
-            Memory::Registered(buffer) => buffer,
-            Memory::Locked(buffer) => buffer,
-        }
-    }
-}
-
-impl DerefMut for Memory {
-    fn deref_mut(&mut self) -> &mut [f32] {
-        match self {
-            Memory::Pageable(values) => values,
-            Memory::Pinned(buffer) => buffer,
-            Memory::Registered(buffer) => buffer,
-            Memory::Locked(buffer) => buffer,
-        }
+    fn words(self, values: &[f32]) -> Result<Words> {
+        Ok(match self {
+            Kind::Pageable => Box::new(values.to_vec()),
+            Kind::Registered => Box::new(RegisteredBuffer::new(values.to_vec(), false)?),
+            Kind::Locked => Box::new(LockedBuffer::from_slice(values)?),
+            _ => Box::new(HostBuffer::from_slice(values, self.flags())?),
+        })
     }
 }
 
@@ -302,31 +261,29 @@ fn poison(case: &Case) -> Vec<f32> {
 /// One copy between host and device. The device's buffer is dropped first, which waits for the copy.
 struct Transfer {
     device: DeviceBuffer<f32>,
-    host: Memory,
+    host: Words,
+    kind: Kind,
     is_h2d: bool,
 }
 
 fn h2d(_: &Gpu, case: &Case, _: &Size, kind: Kind) -> Result<Box<dyn HostWork>> {
-    let (device, host) =
-        (DeviceBuffer::from_slice(&poison(case))?, Memory::new(kind, source(case))?);
-    Ok(Box::new(Transfer { device, host, is_h2d: true }))
+    let (device, host) = (DeviceBuffer::from_slice(&poison(case))?, kind.words(source(case))?);
+    Ok(Box::new(Transfer { device, host, kind, is_h2d: true }))
 }
 
 fn d2h(_: &Gpu, case: &Case, _: &Size, kind: Kind) -> Result<Box<dyn HostWork>> {
-    let (device, host) =
-        (DeviceBuffer::from_slice(source(case))?, Memory::new(kind, &poison(case))?);
-    Ok(Box::new(Transfer { device, host, is_h2d: false }))
+    let (device, host) = (DeviceBuffer::from_slice(source(case))?, kind.words(&poison(case))?);
+    Ok(Box::new(Transfer { device, host, kind, is_h2d: false }))
 }
 
 impl HostWork for Transfer {
     fn run(&mut self, gpu: &Gpu) -> Result<()> {
-        match (&mut self.host, self.is_h2d) {
-            (Memory::Pageable(values), true) => self.device.copy_from(&values[..])?,
-            (Memory::Pageable(values), false) => self.device.copy_to(&mut values[..])?,
-            (host, true) => start_h2d(&mut self.device, host, gpu.stream())?,
-            (host, false) => start_d2h(&self.device, host, gpu.stream())?,
+        match (self.kind, self.is_h2d) {
+            (Kind::Pageable, true) => Ok(self.device.copy_from(&self.host[..])?),
+            (Kind::Pageable, false) => Ok(self.device.copy_to(&mut self.host[..])?),
+            (_, true) => start_h2d(&mut self.device, &self.host, gpu.stream()),
+            (_, false) => start_d2h(&self.device, &mut self.host, gpu.stream()),
         }
-        Ok(())
     }
 
     fn outputs(&mut self, _gpu: &Gpu) -> Result<Vec<Data>> {
@@ -353,8 +310,8 @@ fn start_d2h(device: &DeviceBuffer<f32>, host: &mut [f32], stream: &Stream) -> R
 struct Bidirectional {
     target: DeviceBuffer<f32>,
     device_source: DeviceBuffer<f32>,
-    host_source: Memory,
-    host_target: Memory,
+    host_source: Words,
+    host_target: Words,
     streams: Streams,
 }
 
@@ -363,8 +320,8 @@ impl Bidirectional {
         Ok(Bidirectional {
             target: DeviceBuffer::from_slice(&poison(case))?,
             device_source: DeviceBuffer::from_slice(source(case))?,
-            host_source: Memory::new(Kind::Pinned, source(case))?,
-            host_target: Memory::new(Kind::Pinned, &poison(case))?,
+            host_source: Kind::Pinned.words(source(case))?,
+            host_target: Kind::Pinned.words(&poison(case))?,
             streams: Streams::new(2)?,
         })
     }
@@ -387,42 +344,40 @@ impl HostWork for Bidirectional {
 struct Pin {
     kind: Kind,
     source: Vec<f32>,
-    /// Memory to be registered.
     ordinary: Vec<f32>,
-    pinned: Option<Memory>,
+    registered: Option<RegisteredBuffer<f32>>,
+    pinned: Option<HostBuffer<f32>>,
 }
 
 fn pin(_: &Gpu, case: &Case, _: &Size, kind: Kind) -> Result<Box<dyn HostWork>> {
     let ordinary = if kind == Kind::Registered { poison(case) } else { Vec::new() };
-    Ok(Box::new(Pin { kind, source: source(case).to_vec(), ordinary, pinned: None }))
+    let source = source(case).to_vec();
+    Ok(Box::new(Pin { kind, source, ordinary, registered: None, pinned: None }))
 }
 
 impl HostWork for Pin {
     fn run(&mut self, _gpu: &Gpu) -> Result<()> {
-        match self.pinned.take() {
-            Some(Memory::Registered(buffer)) => self.ordinary = buffer.into_inner()?,
-            other => drop(other),
+        self.pinned = None;
+        if let Some(buffer) = self.registered.take() {
+            self.ordinary = buffer.into_inner()?;
         }
-        let flags = match self.kind {
-            Kind::Registered => {
-                let buffer = RegisteredBuffer::new(std::mem::take(&mut self.ordinary), false)?;
-                self.pinned = Some(Memory::Registered(buffer));
-                return Ok(());
-            }
-            Kind::WriteCombined => HostFlags::WRITE_COMBINED,
-            Kind::Portable => HostFlags::PORTABLE,
-            Kind::Pinned | Kind::Pageable | Kind::Locked => HostFlags::PINNED,
-        };
-        // SAFETY: `outputs` writes the memory before it reads it.
-        let buffer = unsafe { HostBuffer::uninitialized(self.source.len(), flags) }?;
-        self.pinned = Some(Memory::Pinned(buffer));
+        if self.kind == Kind::Registered {
+            let ordinary = std::mem::take(&mut self.ordinary);
+            self.registered = Some(RegisteredBuffer::new(ordinary, false)?);
+        } else {
+            // SAFETY: `outputs` writes the memory before it reads it.
+            let buffer = unsafe { HostBuffer::uninitialized(self.source.len(), self.kind.flags()) };
+            self.pinned = Some(buffer?);
+        }
         Ok(())
     }
 
     /// The memory proves itself: the source goes through it to the device and back.
     fn outputs(&mut self, gpu: &Gpu) -> Result<Vec<Data>> {
-        let Some(pinned) = &mut self.pinned else {
-            return Ok(vec![Data::F32(self.ordinary.clone())]);
+        let pinned: &mut [f32] = match (&mut self.registered, &mut self.pinned) {
+            (Some(buffer), _) => buffer,
+            (_, Some(buffer)) => buffer,
+            _ => return Ok(vec![Data::F32(self.ordinary.clone())]),
         };
         pinned.copy_from_slice(&self.source);
         let poison = vec![f32::from_ne_bytes([POISON; 4]); self.source.len()];
@@ -434,12 +389,12 @@ impl HostWork for Pin {
 }
 
 struct Read {
-    memory: Memory,
+    memory: Words,
     target: Vec<f32>,
 }
 
 fn read(_: &Gpu, case: &Case, _: &Size, kind: Kind) -> Result<Box<dyn HostWork>> {
-    Ok(Box::new(Read { memory: Memory::new(kind, source(case))?, target: poison(case) }))
+    Ok(Box::new(Read { memory: kind.words(source(case))?, target: poison(case) }))
 }
 
 impl HostWork for Read {

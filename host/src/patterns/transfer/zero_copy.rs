@@ -111,6 +111,7 @@
 //! Source: CUDA C++ Best Practices Guide, "Zero Copy"; CUDA C++ Programming Guide, "Mapped Memory".
 #![doc = include_str!("../../../../crates/report/src/links.md")]
 
+use crate::cases::copy;
 use crate::prelude::*;
 use coalesce::pattern::Unavailable;
 use cust::memory::{AsyncCopyDestination, DeviceBuffer, DevicePointer};
@@ -148,38 +149,38 @@ pub const PATTERN: Pattern = Pattern {
         Sweep { dimension: 1, values: &[1, 2, 8], variants: &[6, 7, 8, 9, 10] },
     ],
     case,
-    bytes: both,
+    bytes: copy::bytes,
     minimum_time,
     variants: &[
         variant!("staged", build, SCALE, Source::Staged, Target::Staged).writing(SCALED),
         variant!("mapped", build, SCALE, Source::Mapped, Target::Mapped).writing(SCALED),
         variant!("mapped_read", build, SCALE, Source::Mapped, Target::Device)
             .writing(SCALED)
-            .moving(one),
+            .moving(copy::read),
         variant!("mapped_write", build, SCALE, Source::Device, Target::Mapped)
             .writing(SCALED)
-            .moving(one),
+            .moving(copy::read),
         variant!("strided_read", build, STRIDED, Source::Mapped, Target::Device)
             .writing(SCALED)
-            .moving(one),
+            .moving(copy::read),
         variant!("strided_write", build, STRIDED, Source::Device, Target::Mapped)
             .writing(SCALED)
-            .moving(one),
+            .moving(copy::read),
         variant!("staged_reread", build, REREAD, Source::Staged, Target::Device)
             .writing(SUMS)
-            .moving(one),
+            .moving(copy::read),
         variant!("mapped_reread", build, REREAD, Source::Mapped, Target::Device)
             .writing(SUMS)
-            .moving(one),
+            .moving(copy::read),
         variant!("cached_reread", build, REREAD, Source::Cached, Target::Device)
             .writing(SUMS)
-            .moving(one),
+            .moving(copy::read),
         variant!("staged_rewrite", build, REWRITE, Source::Device, Target::Staged)
             .writing(SCALED)
-            .moving(one),
+            .moving(copy::read),
         variant!("mapped_rewrite", build, REWRITE, Source::Device, Target::Mapped)
             .writing(SCALED)
-            .moving(one),
+            .moving(copy::read),
     ],
 };
 
@@ -194,10 +195,7 @@ fn case(size: &Size, random: &mut Random) -> Case {
     let [n, passes] = size.get();
     let source = random.u32s(n);
     let (scaled, sums) = reference(&source, passes);
-    Case {
-        outputs: vec![Output::exact(Data::U32(scaled)), Output::exact(Data::U32(sums))],
-        inputs: vec![Data::U32(source)],
-    }
+    Case::exact(vec![Data::U32(scaled), Data::U32(sums)], vec![Data::U32(source)])
 }
 
 /// Every word times [`FACTOR`]; and for every word the sum of those that are 0, 1, 2 .. times [`SHIFT`] words further,
@@ -211,26 +209,14 @@ fn reference(source: &[u32], passes: usize) -> (Vec<u32>, Vec<u32>) {
     (scaled, (0..source.len()).map(sum).collect())
 }
 
-/// Over PCIe in both directions.
-fn both(size: &Size) -> Bytes {
-    let [n, _] = size.get();
-    Bytes { read: 4 * n, written: 4 * n }
-}
-
-/// Over PCIe in one direction.
-fn one(size: &Size) -> Bytes {
-    let [n, _] = size.get();
-    Bytes { read: 4 * n, written: 0 }
-}
-
 /// PCIe bounds all variants. What is read or written again need not cross it again.
 fn minimum_time(variant: &Variant, size: &Size) -> Option<(Resource, usize)> {
     match variant.name {
-        "staged" | "mapped" => Some((Resource::Bidirectional, both(size).total())),
+        "staged" | "mapped" => Some((Resource::Bidirectional, copy::bytes(size).total())),
         "mapped_write" | "strided_write" | "staged_rewrite" | "mapped_rewrite" => {
-            Some((Resource::DeviceToHost, one(size).total()))
+            Some((Resource::DeviceToHost, copy::read(size).total()))
         }
-        _ => Some((Resource::HostToDevice, one(size).total())),
+        _ => Some((Resource::HostToDevice, copy::read(size).total())),
     }
 }
 
@@ -326,10 +312,9 @@ impl ZeroCopy {
         // SAFETY: the kernels of this pattern have these parameters. The grid covers their threads; each array
         // holds n words and is another allocation; all live in `self`, which waits for the device when dropped, and the
         // host touches its own only after it has waited.
-        unsafe {
-            cust::launch!(function<<<grid, THREADS_PER_BLOCK, 0, stream>>>(source, target, n, amount))?
-        };
-        Ok(())
+        Ok(unsafe {
+            cust::launch!(function<<<grid, THREADS_PER_BLOCK, 0, stream>>>(source, target, n, amount))
+        }?)
     }
 }
 

@@ -71,7 +71,6 @@ struct Promise {
     to: f64,
 }
 
-/// An advice that was applied.
 struct Row {
     kernel: String,
     change: String,
@@ -164,7 +163,6 @@ fn edited(text: &str, edits: &[Edit]) -> Result<String> {
     Ok(text)
 }
 
-/// The profile of a kernel.
 fn explain(case: &Case, ptx: &Path, json: &PathBuf) -> Result<Profile> {
     let mut command = workspace::cargo("run --release --quiet --bin coalesce -- explain");
     command.arg(format!("{}:{}", ptx.display(), case.kernel));

@@ -17,7 +17,6 @@ pub struct Edit {
 pub struct Case {
     /// The sample's folder below `Samples`.
     pub folder: String,
-    /// The file that is compiled.
     pub unit: String,
     pub file: String,
     /// The kernel as the table names it.

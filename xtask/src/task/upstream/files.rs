@@ -20,7 +20,6 @@ pub fn commit(checkout: &Path) -> String {
     text.unwrap_or_default()
 }
 
-/// The text of a file.
 pub fn read(path: &Path) -> Result<String> {
     std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
 }

@@ -22,7 +22,6 @@ use std::ops::Range;
 /// Words of an array per addition.
 const WORDS_PER_ADDITION: usize = 16;
 
-/// The additions of one device.
 pub fn additions(n: usize) -> usize {
     n.div_ceil(WORDS_PER_ADDITION)
 }

@@ -1,7 +1,7 @@
 //! z = a x + y.
 
 use coalesce::data::{Data, Random};
-use coalesce::pattern::{Bytes, Case, Dimension, Output, Pattern, Resource, Size, Variant};
+use coalesce::pattern::{Bytes, Case, Dimension, Pattern, Resource, Size, Variant};
 use my_app_kernels::saxpy::{THREADS_PER_BLOCK, saxpy_coalesced};
 
 const A: f32 = 2.5;
@@ -31,7 +31,7 @@ fn case(size: &Size, random: &mut Random) -> Case {
     let [n] = size.get();
     let (x, y) = (random.f32s(n), random.f32s(n));
     let z = x.iter().zip(&y).map(|(x, y)| A * x + y).collect();
-    Case { inputs: vec![Data::F32(x), Data::F32(y)], outputs: vec![Output::exact(Data::F32(z))] }
+    Case::exact(vec![Data::F32(z)], vec![Data::F32(x), Data::F32(y)])
 }
 
 fn bytes(size: &Size) -> Bytes {

@@ -2,9 +2,9 @@
 
 use coalesce::arrays::Arrays;
 use coalesce::data::{Data, Random};
-use coalesce::pattern::{Bytes, Case, Dimension, Output, Pattern, Resource, Size, Variant};
-use cuda_host::{GpuError, Launcher};
+use coalesce::pattern::{Bytes, Case, Dimension, Pattern, Resource, Size, Variant};
 use cuda_host::cust::function::GridSize;
+use cuda_host::{GpuError, Launcher};
 use my_app_kernels::transpose::{TILE, transpose_direct, transpose_tiled};
 
 pub static PATTERN: Pattern = Pattern {
@@ -29,7 +29,7 @@ fn case(size: &Size, random: &mut Random) -> Case {
     let [rows, columns] = size.get();
     let source = random.f32s(rows * columns);
     let target = (0..rows * columns).map(|i| source[i % rows * columns + i / rows]).collect();
-    Case { inputs: vec![Data::F32(source)], outputs: vec![Output::exact(Data::F32(target))] }
+    Case::exact(vec![Data::F32(target)], vec![Data::F32(source)])
 }
 
 fn bytes(size: &Size) -> Bytes {
