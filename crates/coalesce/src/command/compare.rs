@@ -2,7 +2,7 @@
 
 use super::compare_fleet::{self, Asked, Form};
 use super::shared::WrongArgument;
-use super::terminal::{coloured, in_lines, show, table};
+use super::terminal::{coloured, say, show, table};
 use crate::catalogue::Catalogue;
 use ::results::{Agreement, Pair, Results, Verdict, agreement, differences, pairs};
 use anyhow::Result;
@@ -93,7 +93,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         _ => {
             if !arguments.json {
                 for difference in differences(&first.environment, &second.environment) {
-                    println!("{}", in_lines(difference));
+                    say(difference);
                 }
             }
             measurements(arguments, &found)
@@ -102,14 +102,9 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&in_json(&first, &second, &found, alone))?);
     } else if alone > 0 {
-        println!("{alone} rows of these patterns are in only one of the files");
+        say(format_args!("{alone} rows of these patterns are in only one of the files"));
     }
     Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// Prints a sentence.
-fn say(sentence: std::fmt::Arguments<'_>) {
-    println!("{}", in_lines(sentence));
 }
 
 fn name(pair: &Pair<'_>) -> [String; 2] {
