@@ -2,7 +2,7 @@
 
 use super::compare_fleet::{self, Asked, Form};
 use super::shared::WrongArgument;
-use super::terminal::{coloured, say, show, table};
+use super::terminal::{coloured, fit, say, show, table};
 use crate::catalogue::Catalogue;
 use ::results::{Agreement, Pair, Results, Verdict, agreement, differences, pairs};
 use anyhow::Result;
@@ -102,7 +102,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&in_json(&first, &second, &found, alone))?);
     } else if alone > 0 {
-        say(format_args!("{alone} rows of these patterns are in only one of the files"));
+        say(format_args!("{alone} rows of ladders or curves of both files are in only one"));
     }
     Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -113,7 +113,8 @@ fn name(pair: &Pair<'_>) -> [String; 2] {
 
 /// Returns whether the predictions are as accurate as the caller requires.
 fn predictions(arguments: &Arguments, found: &[Pair<'_>]) -> bool {
-    let mut rows = table(["variant", "size", "predicted", "measured", "measured / predicted"]);
+    let header = ["variant", "size", "predicted", "measured", "measured / predicted"];
+    let mut rows = table(header);
     for pair in found.iter().filter(|pair| pair.row.sweep.is_none()) {
         let [variant, size] = name(pair);
         let ms = |time: f64| format!("{time:.4} ms");
@@ -121,6 +122,7 @@ fn predictions(arguments: &Arguments, found: &[Pair<'_>]) -> bool {
         rows.add_row([variant, size, ms(pair.first.median), ms(pair.second.median), ratio]);
     }
     if !arguments.json {
+        fit(&mut rows, header, &["size"], true);
         println!("{}", show(&mut rows));
     }
     let Agreement { neighbours, in_order, error_percent, worst_tenth_percent } = agreement(found);
