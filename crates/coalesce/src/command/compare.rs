@@ -102,7 +102,8 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&in_json(&first, &second, &found, alone))?);
     } else if alone > 0 {
-        say(format_args!("{alone} rows of ladders or curves of both files are in only one"));
+        let are = if alone == 1 { "row is" } else { "rows are" };
+        say(format_args!("{alone} {are} in only one of the files, of ladders and curves in both"));
     }
     Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
