@@ -1,8 +1,9 @@
 //! How far long work is, on standard error.
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 use std::io::{Write, stderr};
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// How often a log is told how far a long run is.
@@ -16,6 +17,8 @@ const BETWEEN_TICKS: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct Progress {
     bar: ProgressBar,
+    /// Steps that were done before this work, as of a run that is resumed.
+    begun: Arc<AtomicU64>,
     /// When a log was told last; a bar without one is quiet there.
     told: Option<Mutex<Instant>>,
 }
@@ -23,14 +26,22 @@ pub struct Progress {
 impl Progress {
     /// Of so many steps; quiet where nobody sees the bar.
     pub fn new(total: usize) -> Progress {
-        let style = ProgressStyle::with_template("{pos}/{len} {bar:20} {eta} left  {msg}");
+        let style = ProgressStyle::with_template("{pos}/{len} {bar:20} {rest}  {msg}");
         let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
         let letters = if crate::command::is_ascii() { "#>-" } else { "█▉░" };
-        let bar = ProgressBar::new(total as u64).with_style(style.progress_chars(letters));
+        let begun = Arc::new(AtomicU64::new(0));
+        let since = Arc::clone(&begun);
+        let left = move |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+            if let Some(rest) = rest(state, since.load(Ordering::Relaxed)) {
+                let _ = write!(out, "{rest:#} left");
+            }
+        };
+        let style = style.progress_chars(letters).with_key("rest", left);
+        let bar = ProgressBar::new(total as u64).with_style(style);
         if !bar.is_hidden() {
             bar.enable_steady_tick(BETWEEN_TICKS);
         }
-        Progress { bar, told: None }
+        Progress { bar, begun, told: None }
     }
 
     /// Of so many rows; a log, where nobody sees the bar, gets a line now and then.
@@ -45,8 +56,11 @@ impl Progress {
         self.bar.set_message(name.to_owned());
     }
 
-    /// So many steps are done in all.
+    /// So many steps are done in all. What the first call says more than one of was done before.
     pub fn done(&self, count: usize) {
+        if self.bar.position() == 0 {
+            self.begun.store((count as u64).saturating_sub(1), Ordering::Relaxed);
+        }
         self.bar.set_position(count as u64);
         self.log();
     }
@@ -71,6 +85,14 @@ impl Progress {
             let _ = writeln!(stderr(), "{done} of {all} rows: {}", self.bar.message());
         }
     }
+}
+
+/// The rest time, as long as each step took until now; nothing before the first step. A step that takes minutes makes
+/// no day of it, as a rate of the last seconds would.
+fn rest(state: &ProgressState, begun: u64) -> Option<HumanDuration> {
+    let done = state.pos().saturating_sub(begun);
+    let left = state.len()?.saturating_sub(state.pos());
+    (done > 0).then(|| HumanDuration(state.elapsed().mul_f64(left as f64 / done as f64)))
 }
 
 /// The bar is gone when the work is.

@@ -98,8 +98,8 @@ impl Pair<'_> {
     }
 }
 
-/// The rows that both files measured, in the first file's order, and how many only one of them has of the patterns that
-/// both measured: a run of one pattern lacks nothing of the others.
+/// The rows that both files measured, in the first file's order, and how many only one of them has of the ladders, curves
+/// and peers that both measured: a run of one pattern lacks nothing of the others.
 pub fn pairs<'a>(first: &'a Results, second: &'a Results) -> (Vec<Pair<'a>>, usize) {
     let time = |row: &Row| row.measured().map(|measured| measured.time_ms);
     let mut others: BTreeMap<_, _> =
@@ -115,8 +115,9 @@ pub fn pairs<'a>(first: &'a Results, second: &'a Results) -> (Vec<Pair<'a>>, usi
         }
     }
     alone.extend(others.into_values().map(|(row, _)| row));
-    let patterns: BTreeSet<&str> = found.iter().map(|pair| pair.row.pattern.as_str()).collect();
-    alone.retain(|row| patterns.contains(row.pattern.as_str()));
+    let part = |row: &'a Row| (row.pattern.as_str(), row.sweep.as_deref(), row.peer);
+    let parts: BTreeSet<_> = found.iter().map(|pair| part(pair.row)).collect();
+    alone.retain(|row| parts.contains(&part(row)));
     (found, alone.len())
 }
 
@@ -260,6 +261,24 @@ mod tests {
 
     fn around(median: f64, half_width: f64) -> Spread {
         Spread::of(&[median - half_width, median, median + half_width])
+    }
+
+    #[test]
+    fn a_run_of_one_pattern_lacks_nothing_of_the_others() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../results/nvidia-h200/reference.json");
+        let whole = Results::load(path.as_ref(), &[]).expect("it is committed");
+        let part = |keep: &dyn Fn(&Row) -> bool| {
+            let mut results = whole.clone();
+            results.rows.retain(keep);
+            let (found, alone) = pairs(&results, &whole);
+            (found.len(), alone)
+        };
+        let of_transpose = |row: &Row| row.pattern == "transpose" && row.sweep.is_none();
+        assert_eq!(part(&of_transpose).1, 0);
+        assert_eq!(part(&|row| of_transpose(row) && !row.peer).1, 0);
+        let (found, alone) = part(&|row| of_transpose(row) && row.variant != "tiled");
+        assert!(found > 0);
+        assert_eq!(alone, 1, "the ladder of both lacks a variant in one");
     }
 
     #[test]

@@ -7,6 +7,7 @@
 
 use crate::settings::Settings;
 use profiling::Collector;
+use report::screen::Screen;
 use results::{ProgramProfile, write, write_json};
 use simt::Watched;
 use std::process::id;
@@ -150,7 +151,7 @@ impl Profiler {
     fn show(&self, profile: &ProgramProfile) {
         // The library knows no catalogue.
         let taught = |_: &results::Advice| None;
-        eprint!("{}", report::profile::text(profile, &taught));
+        eprint!("{}", report::profile::text(profile, &taught, &Screen::PIPE));
         if let Some(folder) = &self.settings.report {
             say(report::profile::pages(profile, &taught, folder));
         }

@@ -358,11 +358,13 @@ fn list(plan: &Plan) -> Result<ExitCode> {
 /// Returns what shows more than the first screen does.
 fn what_next(program: &str, arguments: &Arguments, results: &Results) -> String {
     let pattern = results.rows.last().map_or("PATTERN", |row| row.pattern.as_str());
-    let pages = match arguments.json() {
-        Some(file) => format!("report {}", file.display()),
-        None => "bench --json all.json, then report all.json".to_owned(),
+    let (rows, pages) = match arguments.json() {
+        Some(file) => (format!("results {}", file.display()), format!("report {}", file.display())),
+        None => {
+            ("bench --all".to_owned(), "bench --json all.json, then report all.json".to_owned())
+        }
     };
-    format!("All rows: {program} bench --all; one pattern: bench {pattern}; pages: {pages}.")
+    format!("All rows: {program} {rows}; one pattern: bench {pattern}; pages: {pages}.")
 }
 
 /// Prints the ladders as a table and, where the command line asked for curves, draws them.

@@ -2,7 +2,7 @@
 
 use super::compare_fleet::{self, Asked, Form};
 use super::shared::WrongArgument;
-use super::terminal::{coloured, in_lines, show, table};
+use super::terminal::{coloured, fit, say, show, table};
 use crate::catalogue::Catalogue;
 use ::results::{Agreement, Pair, Results, Verdict, agreement, differences, pairs};
 use anyhow::Result;
@@ -93,7 +93,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         _ => {
             if !arguments.json {
                 for difference in differences(&first.environment, &second.environment) {
-                    println!("{}", in_lines(difference));
+                    say(difference);
                 }
             }
             measurements(arguments, &found)
@@ -102,14 +102,10 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&in_json(&first, &second, &found, alone))?);
     } else if alone > 0 {
-        println!("{alone} rows of these patterns are in only one of the files");
+        let are = if alone == 1 { "row is" } else { "rows are" };
+        say(format_args!("{alone} {are} in only one of the files, of ladders and curves in both"));
     }
     Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// Prints a sentence.
-fn say(sentence: std::fmt::Arguments<'_>) {
-    println!("{}", in_lines(sentence));
 }
 
 fn name(pair: &Pair<'_>) -> [String; 2] {
@@ -118,7 +114,8 @@ fn name(pair: &Pair<'_>) -> [String; 2] {
 
 /// Returns whether the predictions are as accurate as the caller requires.
 fn predictions(arguments: &Arguments, found: &[Pair<'_>]) -> bool {
-    let mut rows = table(["variant", "size", "predicted", "measured", "measured / predicted"]);
+    let header = ["variant", "size", "predicted", "measured", "measured / predicted"];
+    let mut rows = table(header);
     for pair in found.iter().filter(|pair| pair.row.sweep.is_none()) {
         let [variant, size] = name(pair);
         let ms = |time: f64| format!("{time:.4} ms");
@@ -126,6 +123,7 @@ fn predictions(arguments: &Arguments, found: &[Pair<'_>]) -> bool {
         rows.add_row([variant, size, ms(pair.first.median), ms(pair.second.median), ratio]);
     }
     if !arguments.json {
+        fit(&mut rows, header, &["size"], true);
         println!("{}", show(&mut rows));
     }
     let Agreement { neighbours, in_order, error_percent, worst_tenth_percent } = agreement(found);

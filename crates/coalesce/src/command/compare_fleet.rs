@@ -1,7 +1,7 @@
 //! `coalesce compare --fleet`: which boards are wrong, missing or slow.
 
 use super::shared::WrongArgument;
-use super::terminal::{coloured, show, table};
+use super::terminal::{coloured, say, show, table};
 use crate::catalogue::Catalogue;
 use ::results::fleet::{Fleet, LEAST_BOARDS, Node, Unsound, doubts, fleets, odd_facts};
 use ::results::{Resource, plain, read_text};
@@ -78,10 +78,11 @@ pub fn run(catalogue: &Catalogue, asked: &Asked<'_>) -> Result<ExitCode> {
         lines(&nodes, &fleets, &missing, &damaged).iter().for_each(|line| println!("{line}"));
     } else {
         fleets.iter().for_each(|fleet| print_unsound(&nodes, fleet));
-        missing.iter().for_each(|name| println!("MISSING {name}: no file begins with its name"));
-        damaged.iter().for_each(|error| println!("DAMAGED {}", plain(error)));
+        let no_file = "no file begins with its name";
+        missing.iter().for_each(|name| say(format_args!("MISSING {name}: {no_file}")));
+        damaged.iter().for_each(|error| say(format_args!("DAMAGED {}", plain(error))));
         let doubts = fleets.iter().flat_map(|fleet| doubts(&nodes, fleet));
-        doubts.for_each(|doubt| println!("DOUBTFUL {doubt}"));
+        doubts.for_each(|doubt| say(format_args!("DOUBTFUL {doubt}")));
         fleets.iter().for_each(|fleet| print_fleet(&nodes, fleet));
     }
     Ok(match () {
@@ -115,11 +116,11 @@ fn print_unsound(nodes: &[Node], fleet: &Fleet) {
         for (word, rows) in [("WRONG", wrong), ("ABSENT", absent)] {
             if let [(row, reason), ..] = &rows[..] {
                 let count = rows.len();
-                println!("{word} {name}: {count} rows, the first is {row}: {reason}");
+                say(format_args!("{word} {name}: {count} rows, the first is {row}: {reason}"));
             }
         }
         if *interrupted {
-            println!("INTERRUPTED {name}: `bench --resume` with its file goes on");
+            say(format_args!("INTERRUPTED {name}: `bench --resume` with its file goes on"));
         }
     }
 }
@@ -127,10 +128,10 @@ fn print_unsound(nodes: &[Node], fleet: &Fleet) {
 fn print_fleet(nodes: &[Node], fleet: &Fleet) {
     let count = fleet.nodes.len();
     if count < LEAST_BOARDS {
-        println!(
+        say(format_args!(
             "{}: {count} boards, too few to judge: at least {LEAST_BOARDS} are needed",
             fleet.model
-        );
+        ));
         return;
     }
     if !fleet.outliers.is_empty() {

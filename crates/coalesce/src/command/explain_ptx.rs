@@ -2,9 +2,11 @@
 
 use super::interrupt::{self, INTERRUPTED};
 use super::shared::{WrongArgument, writable};
+use super::terminal::screen;
 use crate::catalogue::Catalogue;
 use crate::foreign::{self, Argument, Launch, Shape, TracedWarp};
 use ::report::profile;
+use ::report::screen::Screen;
 use ::results::{FailOn, ProgramProfile, write, write_somewhere};
 use anyhow::{Context, Result};
 use cuda_host::Choice;
@@ -143,7 +145,8 @@ pub fn run(
         let entry = tree.entry(&kernel.name).context("the module has the kernel")?;
         println!("{}", foreign::trace_text(&trace.steps(), warp, entry));
     }
-    print!("{}", profile::text(&profile, &|advice| catalogue.taught(advice.kind)));
+    let shown = screen().unwrap_or(Screen::PIPE);
+    print!("{}", profile::text(&profile, &|advice| catalogue.taught(advice.kind), &shown));
     if let Some(path) = &arguments.json {
         let text = serde_json::to_string_pretty(&profile).context("a profile is plain data")?;
         write_somewhere(path, (text + "\n").as_bytes())?;

@@ -91,16 +91,13 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    match screen() {
-        None if arguments.patterns.is_empty() => all(catalogue, &WIDE),
-        Some(screen) if arguments.patterns.is_empty() => all(catalogue, &screen),
-        _ => patterns.into_iter().for_each(variants),
+    if arguments.patterns.is_empty() {
+        all(catalogue, &screen().unwrap_or(Screen::PIPE));
+    } else {
+        patterns.into_iter().for_each(variants);
     }
     Ok(ExitCode::SUCCESS)
 }
-
-/// A pipe, which has room for whole claims.
-const WIDE: Screen = Screen { width: usize::MAX, is_ascii: true };
 
 /// The patterns that are named, or all.
 fn named(catalogue: &Catalogue, arguments: &Arguments) -> Result<Vec<&'static Pattern>> {

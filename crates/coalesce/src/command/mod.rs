@@ -31,6 +31,7 @@ use cuda_host::GpuError;
 use cust::error::CudaError;
 use std::io::Write;
 use std::process::ExitCode;
+use terminal::in_error_lines;
 pub(crate) use terminal::is_ascii;
 
 /// The meanings of exit codes, in the manual page. `docs/exit_codes.md` has the same table, and a test compares them.
@@ -107,11 +108,12 @@ pub fn main(catalogue: &Catalogue) -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             // The causes, outermost first, as one sentence.
-            eprintln!("error: {}", plain(&format!("{error:#}")));
+            let message = format!("error: {}", plain(&format!("{error:#}")));
+            eprintln!("{}", in_error_lines(message));
             // The virtual device knows more than the driver's code says, and nothing of other errors.
             if is_of_device(&error) {
                 for mistake in cuda_host::misuse() {
-                    eprintln!("  {mistake}");
+                    eprintln!("{}", in_error_lines(format_args!("  {mistake}")));
                 }
             }
             exit_code(&error)

@@ -5,6 +5,7 @@ use super::shared::{WrongArgument, writable};
 use super::terminal::error_screen;
 use crate::catalogue::Catalogue;
 use ::report::profile;
+use ::report::screen::Screen;
 use ::results::{Advice, FailOn, ProgramProfile, write, write_somewhere};
 use anyhow::{Context, Result};
 use cuda_host::Choice;
@@ -115,13 +116,16 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         return Ok(code_of(status));
     };
     // What the program writes to standard output stays its own.
-    match error_screen().filter(|_| !arguments.all) {
-        Some(screen) => {
+    match error_screen() {
+        Some(screen) if !arguments.all => {
             eprint!("\n{}", profile::screen(&profile, &taught, &screen));
             let pages = if arguments.report.is_some() { "" } else { "; pages: --report FOLDER" };
             eprintln!("\n{}", screen.wrap(&format!("All of it, line by line: --all{pages}")));
         }
-        None => eprint!("\n{}", profile::text(&profile, &taught)),
+        whole => {
+            let shown = whole.unwrap_or(Screen::PIPE);
+            eprint!("\n{}", profile::text(&profile, &taught, &shown));
+        }
     }
     if let Some(path) = &arguments.json {
         let text = serde_json::to_string_pretty(&profile).context("a profile is plain data")?;

@@ -50,11 +50,20 @@ pub fn error_screen() -> Option<Screen> {
     screen_of(stderr().is_terminal(), Table::new().use_stderr().width())
 }
 
-/// Sentences in lines of whole words; in a pipe a line each.
-pub fn in_lines(text: impl std::fmt::Display) -> String {
-    let text = text.to_string();
-    let Some(screen) = screen() else { return text };
+/// Sentences in lines of whole words; in a pipe as they are.
+fn wrapped(text: String, screen: Option<Screen>) -> String {
+    let Some(screen) = screen else { return text };
     text.split('\n').map(|line| screen.wrap(line)).collect::<Vec<_>>().join("\n")
+}
+
+/// Sentences for standard output.
+pub fn in_lines(text: impl std::fmt::Display) -> String {
+    wrapped(text.to_string(), screen())
+}
+
+/// Sentences for standard error.
+pub fn in_error_lines(text: impl std::fmt::Display) -> String {
+    wrapped(text.to_string(), error_screen())
 }
 
 /// A table with this header, in the style of all our tables: as wide as the terminal, with a line for each row in a pipe.

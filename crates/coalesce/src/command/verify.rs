@@ -182,9 +182,8 @@ fn run_on(
     let hazards = arguments.check.then_some(findings);
     let is_verbose = arguments.verbose;
     let ended = Verification { correct, wrong, not_run, hazards, is_verbose };
-    // A pipe has a line for each sentence.
-    let wide = Screen { width: usize::MAX, is_ascii: true };
-    say(first_screen::verify(&ended, &screen().unwrap_or(wide)).trim_end().to_owned());
+    let shown = screen().unwrap_or(Screen::PIPE);
+    say(first_screen::verify(&ended, &shown).trim_end().to_owned());
     let report = json!({
         "device": gpu.facts()?.name,
         "seed": work.seed,

@@ -107,7 +107,10 @@ fn advice(profile: &ProgramProfile, taught: &Taught<'_>, screen: &Screen) -> Str
     all.sort_by(|a, b| b.gain_us.total_cmp(&a.gain_us));
     let mut out = "Advice, the largest predicted gain first:\n".to_owned();
     for (index, one) in all.iter().take(MAX_ADVICE).enumerate() {
-        let text = sentences(profile, one, taught).join(" ");
+        let text = sentences(profile, one, taught);
+        let text: Vec<&str> =
+            text.iter().map(String::as_str).filter(|sentence| !is_detail(sentence)).collect();
+        let text = text.join(" ");
         out += &screen.wrap_behind(
             &format!("{}. ", index + 1),
             "   ",
@@ -116,6 +119,11 @@ fn advice(profile: &ProgramProfile, taught: &Taught<'_>, screen: &Screen) -> Str
         out.push('\n');
     }
     out + &more(all.len(), MAX_ADVICE, "other")
+}
+
+/// Returns whether a sentence of an advice is left to the whole text.
+fn is_detail(sentence: &str) -> bool {
+    ["Seen at:", "Promised:"].iter().any(|start| sentence.starts_with(start))
 }
 
 /// Returns how many things are not shown.

@@ -1,17 +1,18 @@
 //! A profile for a terminal.
 
 use super::words::{COLUMNS, Taught, cells, facts, kinds, lines, sentences, time};
+use crate::screen::{Column, Screen};
 use results::{Engine, ProfiledKernel, ProgramProfile};
 use std::fmt::Write as _;
 
 /// The whole profile: kernels, findings, timeline, advice.
-pub fn text(profile: &ProgramProfile, taught: &Taught<'_>) -> String {
-    let mut text = format!("{} on {}\n", profile.program, profile.device);
+pub fn text(profile: &ProgramProfile, taught: &Taught<'_>, screen: &Screen) -> String {
+    let mut text = screen.wrap(&format!("{} on {}", profile.program, profile.device)) + "\n";
     if profile.kernels.is_empty() {
         text += "\nNo kernel ran.\n";
     }
     for kernel in &profile.kernels {
-        of_kernel(&mut text, kernel);
+        of_kernel(&mut text, kernel, screen);
     }
     for (head, mistakes) in
         [("Mistakes in the use of the driver", &profile.misuse), ("Never freed", &profile.leaks)]
@@ -19,17 +20,20 @@ pub fn text(profile: &ProgramProfile, taught: &Taught<'_>) -> String {
         if !mistakes.is_empty() {
             let _ = writeln!(text, "\n{head}:");
             for mistake in mistakes {
-                let _ = writeln!(text, "  {}: {}", mistake.kind, mistake.message);
+                sentence(&mut text, screen, &format!("{}: {}", mistake.kind, mistake.message));
             }
         }
     }
-    text += &timeline(profile);
+    text += &timeline(profile, screen);
     if !profile.advice.is_empty() {
         text += "\nAdvice, the largest predicted gain first:\n";
     }
     for (index, advice) in profile.advice.iter().enumerate() {
-        let sentences = sentences(profile, advice, taught);
-        let _ = writeln!(text, "{:>3}. {}", index + 1, sentences.join("\n     "));
+        let mut start = format!("{:>3}. ", index + 1);
+        for sentence in sentences(profile, advice, taught) {
+            let _ = writeln!(text, "{}", screen.wrap_behind(&start, "     ", &sentence));
+            "     ".clone_into(&mut start);
+        }
     }
     if profile.checked {
         let hazards: usize = profile.kernels.iter().map(|kernel| kernel.hazards.len()).sum();
@@ -43,13 +47,18 @@ pub fn text(profile: &ProgramProfile, taught: &Taught<'_>) -> String {
             }
         );
     }
-    text
+    screen.plain(&text)
 }
 
-fn of_kernel(text: &mut String, kernel: &ProfiledKernel) {
+/// A sentence as an item of a list.
+fn sentence(text: &mut String, screen: &Screen, sentence: &str) {
+    let _ = writeln!(text, "{}", screen.wrap_behind("  ", "    ", sentence));
+}
+
+fn of_kernel(text: &mut String, kernel: &ProfiledKernel, screen: &Screen) {
     let _ = writeln!(text, "\nKernel `{}`", kernel.shown_name());
     for fact in facts(kernel) {
-        let _ = writeln!(text, "  {fact}");
+        sentence(text, screen, &fact);
     }
     let mut rows: Vec<Vec<String>> = Vec::new();
     for (kind, counts) in kinds(&kernel.counters) {
@@ -57,7 +66,7 @@ fn of_kernel(text: &mut String, kernel: &ProfiledKernel) {
         rows.push([kind.to_owned()].into_iter().chain(cells).collect());
     }
     let of_memory = !rows.is_empty();
-    table(text, &[&["in all"], &COLUMNS[..]].concat(), rows);
+    table(text, &[&["in all"], &COLUMNS[..]].concat(), &rows, screen);
     let mut rows = Vec::new();
     for line in lines(kernel) {
         let mut row = vec![line.place, line.instruction];
@@ -66,7 +75,7 @@ fn of_kernel(text: &mut String, kernel: &ProfiledKernel) {
         rows.push(row);
     }
     if of_memory {
-        table(text, &[&["line", "instruction"], &COLUMNS[..], &["source"]].concat(), rows);
+        table(text, &[&["line", "instruction"], &COLUMNS[..], &["source"]].concat(), &rows, screen);
     }
     for hazard in &kernel.hazards {
         let times = if hazard.launches > 1 {
@@ -74,44 +83,44 @@ fn of_kernel(text: &mut String, kernel: &ProfiledKernel) {
         } else {
             String::new()
         };
-        let _ = writeln!(text, "  HAZARD {}{times}", hazard.message);
+        sentence(text, screen, &format!("HAZARD {}{times}", hazard.message));
     }
 }
 
 /// A table whose columns are as wide as they need; columns of nothing are left out. Text is to the left, numbers are to
-/// the right.
-fn table(text: &mut String, header: &[&str], rows: Vec<Vec<String>>) {
+/// the right. A narrow terminal goes without the source first, then without sums.
+fn table(text: &mut String, header: &[&'static str], rows: &[Vec<String>], screen: &Screen) {
     if rows.is_empty() {
         return;
     }
-    let length = |cell: &str| cell.chars().count();
-    let used: Vec<usize> = (0..header.len())
-        .filter(|column| rows.iter().any(|row| !row[*column].is_empty()))
-        .collect();
-    let is_number = |column: usize| {
-        rows.iter().all(|row| row[column].chars().next().is_none_or(|first| first.is_ascii_digit()))
+    let is_number = |index: usize| {
+        rows.iter().all(|row| row[index].chars().next().is_none_or(|first| first.is_ascii_digit()))
     };
-    let width = |column: usize| {
-        rows.iter().map(|row| length(&row[column])).max().unwrap_or(0).max(length(header[column]))
+    let dropped = [
+        "efficiency",
+        "bank conflicts",
+        "sectors/request",
+        "wavefronts",
+        "sectors",
+        "requests",
+        "source",
+    ];
+    let column = |(index, name): (usize, &&'static str)| Column {
+        name,
+        is_figure: is_number(index),
+        dropped: dropped.iter().position(|one| one == name).map_or(0, |place| place as u8 + 1),
+        takes_rest: false,
     };
-    let columns: Vec<(usize, usize, bool)> =
-        used.into_iter().map(|column| (column, width(column), is_number(column))).collect();
-    let header: Vec<String> = header.iter().map(|name| (*name).to_owned()).collect();
+    let columns: Vec<Column> = header.iter().enumerate().map(column).collect();
+    let narrower = Screen { width: screen.width.saturating_sub(2), ..*screen };
     text.push('\n');
-    for row in std::iter::once(&header).chain(&rows) {
-        let cells: Vec<String> = columns
-            .iter()
-            .map(|(column, width, is_number)| {
-                let cell = &row[*column];
-                if *is_number { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
-            })
-            .collect();
-        let _ = writeln!(text, "  {}", cells.join("  ").trim_end());
+    for line in narrower.columns(&columns, rows).lines() {
+        let _ = writeln!(text, "  {line}");
     }
 }
 
 /// Returns how long each engine was busy.
-fn timeline(profile: &ProgramProfile) -> String {
+fn timeline(profile: &ProgramProfile, screen: &Screen) -> String {
     let timeline = &profile.timeline;
     if timeline.intervals.is_empty() {
         return String::new();
@@ -129,9 +138,8 @@ fn timeline(profile: &ProgramProfile) -> String {
         (!lengths.is_empty()).then(|| format!("{name} {} ({})", time(sum), lengths.len()))
     });
     let busy: Vec<String> = busy.collect();
-    format!(
-        "\nPredicted timeline of {}: {}; in brackets how many.\n",
-        time(timeline.length_us),
-        busy.join("; ")
-    )
+    let length = time(timeline.length_us);
+    let busy = busy.join("; ");
+    let told = format!("Predicted timeline of {length}: {busy}; in brackets how many.");
+    format!("\n{}\n", screen.wrap(&told))
 }
