@@ -152,7 +152,7 @@ mod tests {
             });
         }
         profile.kernels[4].hazards.push(ProfiledHazard {
-            kind: "SharedRace".to_owned(),
+            kind: results::Hazard::SharedRace,
             ptx_line: 4,
             source: None,
             message: "two lanes write one word of shared memory without a barrier between them "
@@ -160,7 +160,7 @@ mod tests {
             launches: 1,
         });
         let leak = Mistake {
-            kind: "Leak".to_owned(),
+            kind: results::MisuseKind::Leak,
             message: "never freed".to_owned(),
             is_advice: false,
         };
