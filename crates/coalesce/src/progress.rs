@@ -1,4 +1,4 @@
-//! How far long work is, on standard error.
+//! The progress of long work, on standard error.
 
 use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 use std::io::{Write, stderr};
@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// How often a log is told how far a long run is.
+/// The time between two lines of a log about a long run.
 const BETWEEN_LINES: Duration = Duration::from_secs(10);
-/// How often a bar shows the rest time anew while nothing is done.
+/// The time between two looks of a bar at the rest time.
 const BETWEEN_TICKS: Duration = Duration::from_secs(1);
 
 /// A progress bar with the count that is done and the estimated rest time; invisible where standard error is no terminal.

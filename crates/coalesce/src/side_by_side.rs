@@ -1,7 +1,7 @@
 //! Jobs side by side on several threads. One that needs a virtual device opens one for itself.
 //!
 //! Jobs are independent of each other, so each comes to the same result whatever runs beside it. A virtual driver per thread
-//! was measured against a process per worker: both scale alike, and threads share what is parsed and computed.
+//! shares what is parsed and computed, which a process per worker would do again.
 
 use crate::case::Case;
 use crate::pattern::{Pattern, Size};
@@ -52,6 +52,27 @@ impl SharedCase {
     }
 }
 
+/// The error of a job, and what its device knows of it.
+#[derive(Debug)]
+struct Failed {
+    error: anyhow::Error,
+    mistakes: Vec<String>,
+}
+
+impl<E: Into<anyhow::Error>> From<E> for Failed {
+    fn from(error: E) -> Failed {
+        Failed { error: error.into(), mistakes: Vec::new() }
+    }
+}
+
+/// The mistakes that the device of the last failed job noticed: it is gone when the error is printed.
+static MISTAKES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// Returns what the virtual devices know of the last failure.
+pub fn drain_mistakes() -> Vec<String> {
+    std::mem::take(&mut *MISTAKES.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
 /// Returns how many jobs run at once where nobody says so: one for each processor of this process.
 pub fn processors() -> NonZero<usize> {
     available_parallelism().unwrap_or(NonZero::<usize>::MIN)
@@ -71,8 +92,15 @@ pub fn on<W: Send, R: Send>(
     mut on_done: impl FnMut(R) -> Result<()>,
 ) -> Result<()> {
     if let Some(twin) = gpu.twin() {
-        let on_twin = |one| work(&*twin.open()?, one);
-        return run(threads, jobs, stop, on_twin, on_done);
+        let on_twin = |one| {
+            let gpu = twin.open().map_err(Failed::from)?;
+            work(&gpu, one).map_err(|error| Failed { error, mistakes: cuda_host::misuse() })
+        };
+        let done = run(threads, jobs, stop, on_twin, |one| on_done(one).map_err(Failed::from));
+        return done.map_err(|Failed { error, mistakes }| {
+            *MISTAKES.lock().unwrap_or_else(PoisonError::into_inner) = mistakes;
+            error
+        });
     }
     for job in jobs {
         if stop.load(Ordering::Relaxed) {
@@ -88,12 +116,12 @@ fn run<W: Send, R: Send>(
     threads: NonZero<usize>,
     jobs: Vec<Job<W>>,
     stop: &AtomicBool,
-    work: impl Fn(W) -> Result<R> + Sync,
-    mut on_done: impl FnMut(R) -> Result<()>,
-) -> Result<()> {
+    work: impl Fn(W) -> Result<R, Failed> + Sync,
+    mut on_done: impl FnMut(R) -> Result<(), Failed>,
+) -> Result<(), Failed> {
     let threads = threads.get().min(jobs.len());
     let queue = Queue::new(jobs);
-    let work = |sender: mpsc::Sender<(usize, Result<R>)>| {
+    let work = |sender: mpsc::Sender<(usize, Result<R, Failed>)>| {
         let _sharer = simt::Sharer::new();
         while let Some((place, one, _taken)) = queue.take(stop) {
             // The receiver is gone when a job has failed.
@@ -105,7 +133,7 @@ fn run<W: Send, R: Send>(
         for _ in 0..threads {
             let (work, sender) = (&work, sender.clone());
             let started = Builder::new().stack_size(STACK).spawn_scoped(scope, || work(sender));
-            started.inspect_err(|_| queue.close())?;
+            started.inspect_err(|_| queue.close()).map_err(Failed::from)?;
         }
         drop(sender);
         let (mut next, mut early) = (0, BTreeMap::new());
@@ -268,11 +296,11 @@ mod tests {
     fn the_first_failure_by_the_order_of_the_jobs_is_told() {
         let work = |job: usize| {
             std::thread::sleep(std::time::Duration::from_millis(20 / (job + 1) as u64));
-            if job % 2 == 1 { anyhow::bail!("job {job}") } else { Ok(job) }
+            if job % 2 == 1 { Err(anyhow::anyhow!("job {job}").into()) } else { Ok(job) }
         };
         let (mut done, stop) = (Vec::new(), AtomicBool::new(false));
         let failed = run(on(8), jobs(1, 50), &stop, work, |job| Ok(done.push(job)));
-        assert_eq!(failed.expect_err("every second fails").to_string(), "job 1");
+        assert_eq!(failed.expect_err("every second fails").error.to_string(), "job 1");
         assert_eq!(done, [0]);
     }
 

@@ -177,10 +177,15 @@ impl Gpu {
         Gpu::on_device(origin, images, fresh)
     }
 
-    /// A description by which other threads open devices like this virtual one; a GPU has none.
+    /// A description by which other threads open devices like this virtual one; a GPU has none, nor has a machine that
+    /// loses devices as it runs.
     #[cfg(feature = "virtual")]
     pub fn twin(&self) -> Option<Twin> {
         let VirtualDevice { machine, options, .. } = self.virtual_device()?;
+        let is_lost = |device| machine.kernels_until_lost(device).is_some();
+        if (0..machine.devices().len()).any(is_lost) {
+            return None;
+        }
         let (machine, options) = (machine.clone(), *options);
         Some(Twin { machine, options, images: self.images, image: self.image })
     }

@@ -25,6 +25,7 @@ static DEVICE: Mutex<()> = Mutex::new(());
 ///
 /// When it is dropped, the test fails if a kernel raced, read what nobody had written, or missed a barrier, or if the host
 /// misused memory. A test that has failed already prints them. [`TestGpu::drain_hazards`] is for tests that expect that.
+/// Its buffers and modules are gone with it.
 #[derive(Debug)]
 pub struct TestGpu {
     /// Dropped before its machine is.

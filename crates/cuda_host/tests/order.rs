@@ -228,7 +228,9 @@ fn a_fault_of_one_test_is_none_of_the_next() {
 
 #[test]
 fn what_outlives_its_gpu_is_still_there() {
-    let gpu = testing::gpu(IMAGES);
+    let _machine = testing::exclusive();
+    let gpu = Gpu::open(&Choice::Virtual("h200".to_owned()), IMAGES);
+    let gpu = gpu.expect("the virtual device starts everywhere");
     let device = gpu.upload(&[5_u32; 64]).expect("it fits");
     let pinned = HostBuffer::from_slice(&[9_u32; 64], HostFlags::PINNED).expect("it fits");
     let locked = LockedBuffer::new(&7_u32, 64).expect("it fits");
@@ -258,7 +260,8 @@ fn what_outlives_its_gpu_is_still_there() {
     assert_eq!((pinned[3], locked[3]), (9, 7));
     module.get_function("increment").expect("the module is loaded");
 
-    let gpu = testing::gpu(IMAGES);
+    let gpu = Gpu::open(&Choice::Virtual("h200".to_owned()), IMAGES);
+    let gpu = gpu.expect("the virtual device starts everywhere");
     graph.upload(gpu.stream()).expect("its kernels are loaded");
     // SAFETY: the buffer is alive until the stream was waited for.
     unsafe { graph.launch(gpu.stream()) }.expect("its kernels are loaded");

@@ -319,7 +319,7 @@ fn an_atomic_goes_on_with_a_release_sequence_and_a_store_ends_it() {
     assert_eq!(through(Store(PEER, FLAG, RELAXED)), 1);
 }
 
-/// What one thread acquired it hands on, and a reader between the first and the last is remembered.
+/// A thread hands on what it acquired, and a reader between the first and the last is remembered.
 #[test]
 fn order_is_transitive_and_every_reader_counts() {
     let chain = [

@@ -119,7 +119,8 @@ pub(crate) fn initialized() {
 fn in_driver<R>(body: impl FnOnce(&mut Driver) -> R) -> Option<R> {
     let lock =
         |driver: &Mutex<Driver>| body(&mut driver.lock().unwrap_or_else(PoisonError::into_inner));
-    if let Some(own) = OWN.with_borrow(Option::clone) {
+    // A thread that is about to end has none any more.
+    if let Ok(Some(own)) = OWN.try_with(|own| own.borrow().clone()) {
         return own.as_deref().map(lock);
     }
     let owner = INITIALIZED_BY.load(Ordering::Relaxed);

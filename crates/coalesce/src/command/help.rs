@@ -2,7 +2,7 @@
 
 use crate::catalogue::Catalogue;
 
-/// What the program is, for who uses a catalogue.
+/// The program in a sentence, for users of a catalogue.
 pub const ABOUT: &str =
     "Learn how a GPU's memory works, from kernels that show it, and measure your own.";
 

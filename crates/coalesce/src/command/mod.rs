@@ -112,7 +112,9 @@ pub fn main(catalogue: &Catalogue) -> ExitCode {
             eprintln!("{}", in_error_lines(message));
             // The virtual device knows more than the driver's code says, and nothing of other errors.
             if is_of_device(&error) {
-                for mistake in cuda_host::misuse() {
+                for mistake in
+                    cuda_host::misuse().into_iter().chain(crate::side_by_side::drain_mistakes())
+                {
                     eprintln!("{}", in_error_lines(format_args!("  {mistake}")));
                 }
             }

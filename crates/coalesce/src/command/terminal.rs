@@ -10,7 +10,7 @@ use report::screen::Screen;
 use results::InstructionCounts;
 use std::io::{IsTerminal, Write, stderr, stdout};
 
-/// What a terminal has that says no width, and the widths that text is made for: a narrower one breaks lines itself, and a
+/// The width of a terminal that says none, and the widths that text is made for: a narrower one breaks lines itself, and a
 /// wider one is read no better.
 const USUAL_WIDTH: usize = 80;
 const WIDTHS: (usize, usize) = (40, 240);

@@ -32,7 +32,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use theoretical::TheoreticalPeaks;
 
-/// How long nobody is told of new rows, in units of the time that telling takes.
+/// The pause between two reports of new rows, in units of the time that a report takes.
 const QUIET: u32 = 20;
 
 /// Runs a plan. `on_point` sees now and then what there is, a result of its own; when `stop` becomes true, what is
@@ -149,7 +149,7 @@ impl<'a> Session<'a> {
             .filter(|earlier| resources.iter().all(|resource| earlier.peak(*resource).is_some()));
         let measured_peaks = match of_earlier {
             Some(earlier) => earlier.measured_peaks.clone(),
-            None if plan.predicts => measured_peaks::predict(gpu, plan, &resources)?,
+            None if gpu.twin().is_some() => measured_peaks::predict(gpu, plan, &resources)?,
             None => measured_peaks::measure(&instruments, &sampler, &plan.stop, &resources)?,
         };
         let peaks = TheoreticalPeaks::of(&gpu.facts()?, environment.board.as_ref());
@@ -184,7 +184,7 @@ impl<'a> Session<'a> {
             }
             Ok(())
         };
-        if plan.predicts {
+        if gpu.twin().is_some() {
             let mut shared = (0, SharedCase::default());
             let jobs = waiting.iter().map(|at| {
                 let Part { pattern, point, of_point } = &points[*at];
@@ -229,7 +229,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// What is done at once: on a GPU all variants of a point, which are measured in turn; else one variant.
+/// A piece of work: on a GPU all variants of a point, which are measured in turn; else one variant.
 struct Part {
     pattern: &'static Pattern,
     point: Point,
