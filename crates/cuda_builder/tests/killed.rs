@@ -40,6 +40,8 @@ impl Victim {
         let toolchain = cuda_builder::toolchain::Toolchain::find().expect("a compiler of kernels");
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a writable folder");
         let victim = Victim { folder, name };
+        // What a run that was ended left would be taken for this one's.
+        let _ = std::fs::remove_dir_all(target_dir().join("ptx").join(name));
         let manifest = |name: &str| {
             format!(
                 "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n"
