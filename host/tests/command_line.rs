@@ -1,8 +1,6 @@
 //! The `coalesce` program from outside: exit codes and one clear sentence per mistake.
 
-mod program;
-
-use program::*;
+use crate::program::*;
 use results::SCHEMA;
 use std::path::Path;
 use std::process::{Command, Output};
