@@ -443,6 +443,21 @@ fn a_bench_in_a_pipe_prints_each_row_once_and_draws_the_curve_it_was_asked_for()
 }
 
 #[test]
+fn without_a_gpu_a_bench_has_curves_only_when_asked() {
+    let list = |asked: &[&str]| {
+        let bench = ["bench", "stride", "--list", "--device", "virtual"];
+        let output = coalesce(&[&bench[..], asked].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).lines().count()
+    };
+    let ladder = list(&[]);
+    assert_eq!(ladder, list(&["--no-sweeps"]));
+    assert!(list(&["--sweeps"]) > ladder);
+    assert!(list(&["--axis", "stride=1..32"]) > ladder);
+    assert_fails(&["bench", "--sweeps", "--no-sweeps"], 2, "cannot be used with");
+}
+
+#[test]
 fn a_verification_is_json_for_programs() {
     let size = ["--size", "rows=33,columns=64", "--check", "--device", "virtual"];
     let output = coalesce(&[&["verify", "transpose", "--json"], &size[..]].concat());
