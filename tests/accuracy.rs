@@ -7,7 +7,7 @@ use crate::snapshots::blessing;
 use results::{Accuracy, Results, pairs};
 use std::collections::BTreeMap;
 
-/// Made by `cargo xtask bench --no-sweeps --json target/predicted.json`, without a GPU.
+/// Made by `cargo xtask bench --json target/predicted.json`, without a GPU.
 const PREDICTED: &str = "target/predicted.json";
 const MEASURED: &str = "results/nvidia-h200/reference.json";
 /// The ratio of each row of the ladders as it was when the model was last changed on purpose.
@@ -20,9 +20,7 @@ const MARGIN: f64 = 1.05;
 fn no_row_is_predicted_worse_than_before() {
     let load = |path: &str| {
         Results::load(&root().join(path), host::CATALOGUE.renamed).unwrap_or_else(|error| {
-            panic!(
-                "{error:#}: `cargo xtask bench --no-sweeps --json {PREDICTED}` makes predictions"
-            )
+            panic!("{error:#}: `cargo xtask bench --json {PREDICTED}` makes predictions")
         })
     };
     let (predicted, measured) = (load(PREDICTED), load(MEASURED));

@@ -55,21 +55,22 @@ fn every_task_fails_as_shipped_passes_solved_and_tells_wrong_from_right() {
     }
     let honest = candidates.len();
     candidates.extend(cheats::kernels());
-    let _turn = cuda_host::testing::exclusive();
     let submissions = compile("proofs", &candidates);
+    let graded: Vec<_> = candidates.iter().zip(&submissions).collect();
+    let verdicts = side_by_side(&graded, |(candidate, submission)| {
+        grade(candidate.task, submission, 77).expect("the virtual device starts")
+    });
     let mut wrong = Vec::new();
     // Each bound is tight, and something breaks it.
     let mut breaks: BTreeSet<(&str, String)> = BTreeSet::new();
-    for (candidate, submission) in candidates.iter().zip(&submissions).skip(honest) {
-        let verdict = grade(candidate.task, submission, 77).expect("the virtual device starts");
+    for (candidate, verdict) in candidates.iter().zip(&verdicts).skip(honest) {
         if verdict.is_pass() {
             wrong.push(format!("{}: passes, and {:?}", candidate.name, verdict.counts));
         }
-        breaks.extend(broken(candidate.task, &verdict));
+        breaks.extend(broken(candidate.task, verdict));
     }
-    for ((candidate, submission), expected) in candidates.iter().zip(&submissions).zip(&expected) {
-        let verdict = grade(candidate.task, submission, 77).expect("the virtual device starts");
-        let found = because(&verdict);
+    for ((candidate, verdict), expected) in candidates.iter().zip(&verdicts).zip(&expected) {
+        let found = because(verdict);
         // What is needless breaks a bound, whichever comes first.
         let is_wasteful = candidate.name.ends_with("__wasteful");
         let is_bound =
@@ -80,27 +81,26 @@ fn every_task_fails_as_shipped_passes_solved_and_tells_wrong_from_right() {
                 candidate.name, verdict.failure
             ));
         }
-        wrong.extend(loose(candidate, &verdict));
-        wrong.extend(unsaid(candidate, &verdict));
-        breaks.extend(broken(candidate.task, &verdict));
+        wrong.extend(loose(candidate, verdict));
+        wrong.extend(unsaid(candidate, verdict));
+        breaks.extend(broken(candidate.task, verdict));
     }
-    for task in kernels() {
-        assert!(expected.len() > 2 * TASKS.len(), "there are rejected and accepted kernels");
-        let kernels = candidates.iter().zip(&submissions);
+    assert!(expected.len() > 2 * TASKS.len(), "there are rejected and accepted kernels");
+    let tasks: Vec<&'static Task> = kernels().collect();
+    let said = side_by_side(&tasks, |task| {
         let of = |name: &str| {
-            kernels
-                .clone()
-                .find(|(one, _)| one.name == format!("{}__{name}", task.id()))
-                .expect("it was compiled")
-                .1
+            let name = format!("{}__{name}", task.id());
+            graded.iter().find(|(one, _)| one.name == name).expect("it was compiled").1
         };
-        wrong.extend(told::faults(task, of("shipped"), of("solved")));
+        let mut wrong = told::faults(task, of("shipped"), of("solved"));
         for (questions, kernel) in
             [(task.questions_before(), of("shipped")), (task.after.iter().collect(), of("solved"))]
         {
             wrong.extend(questioned(task, &questions, &Subject { task, kernel }));
         }
-    }
+        wrong
+    });
+    wrong.extend(said.into_iter().flatten());
     let bounds = kernels().flat_map(|task| task.bounds.iter().map(move |bound| (task.id(), bound)));
     let whole = bounds.filter(|(id, bound)| !breaks.contains(&(*id, format!("{:?}", bound.count))));
     let unbroken = whole.map(|(id, bound)| format!("{id}: nothing breaks {}", bound.count.name()));
@@ -229,15 +229,18 @@ fn questioned(task: &Task, questions: &[&Question], asked: &dyn Execute) -> Vec<
     wrong
 }
 
+/// Maps on all processors; each piece of work has a virtual machine of its own.
 fn side_by_side<T: Sync, R: Send>(all: &[T], map: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);
     let work = || {
+        let _sharer = simt::Sharer::new();
         let mut done = Vec::new();
         while let Some((index, one)) = {
             let index = next.fetch_add(1, Ordering::Relaxed);
             all.get(index).map(|one| (index, one))
         } {
+            let _machine = cuda_host::testing::exclusive();
             done.push((index, map(one)));
         }
         done

@@ -1,8 +1,6 @@
 //! The `coalesce` program from outside: exit codes and one clear sentence per mistake.
 
-mod program;
-
-use program::*;
+use crate::program::*;
 use results::SCHEMA;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -442,6 +440,21 @@ fn a_bench_in_a_pipe_prints_each_row_once_and_draws_the_curve_it_was_asked_for()
     assert!(text.contains("stride: GB/s, higher is better, over stride\n"), "{text}");
     assert!(text.lines().all(|line| !line.contains('|') || line.len() <= 80), "{text}");
     assert!(!text.contains('\u{1b}'), "a pipe has no colours: {text}");
+}
+
+#[test]
+fn without_a_gpu_a_bench_has_curves_only_when_asked() {
+    let list = |asked: &[&str]| {
+        let bench = ["bench", "stride", "--list", "--device", "virtual"];
+        let output = coalesce(&[&bench[..], asked].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).lines().count()
+    };
+    let ladder = list(&[]);
+    assert_eq!(ladder, list(&["--no-sweeps"]));
+    assert!(list(&["--sweeps"]) > ladder);
+    assert!(list(&["--axis", "stride=1..32"]) > ladder);
+    assert_fails(&["bench", "--sweeps", "--no-sweeps"], 2, "cannot be used with");
 }
 
 #[test]

@@ -1,9 +1,6 @@
 //! Runs that end before their end: what they have is kept, and another run goes on with it.
-#![cfg(unix)]
 
-mod program;
-
-use program::*;
+use crate::program::*;
 use results::{Results, RowOutcome};
 use std::path::Path;
 use std::process::{Child, Stdio};

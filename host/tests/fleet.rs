@@ -1,8 +1,6 @@
 //! Comparisons from outside: boards of a fleet, and two files as JSON.
 
-mod program;
-
-use program::*;
+use crate::program::*;
 
 /// Files of so many boards, from the committed measurement; one board's device memory is slow, if one is named.
 fn boards(folder: &std::path::Path, count: usize, slow: Option<usize>) -> Vec<String> {

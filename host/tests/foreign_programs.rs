@@ -1,8 +1,6 @@
 //! `coalesce run` and `coalesce explain FILE.ptx`: a program and kernels that know nothing of this workspace.
 
-mod program;
-
-use program::*;
+use crate::program::*;
 use results::{AdviceKind, ProgramProfile};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};

@@ -1,9 +1,6 @@
 //! Files that somebody wrote to read this machine's files, to fill its memory or to steer its terminal.
-#![cfg(unix)]
 
-mod program;
-
-use program::*;
+use crate::program::*;
 use std::path::Path;
 use std::process::Output;
 

@@ -1,8 +1,6 @@
 //! `coalesce results --predictions`: predictions in a result file are replaced when the model has changed.
 
-mod program;
-
-use program::*;
+use crate::program::*;
 
 #[test]
 fn predictions_are_replaced_by_those_of_the_same_device() {

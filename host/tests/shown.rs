@@ -1,8 +1,6 @@
 //! Output of the program: lists, explanations, drawings and predictions.
 
-mod program;
-
-use program::*;
+use crate::program::*;
 
 #[test]
 fn the_list_is_valid_json_with_every_variant() {

@@ -1,11 +1,8 @@
 //! A fleet measured by Slurm as `docs/fleet/fleet.sbatch` says, while nodes die: nothing that is lost goes unnamed.
 //!
 //! Four `slurmd`, each with a host name of its own, which needs root and Debian's `slurm-wlm`: `cargo xtask prove fleet`.
-#![cfg(target_os = "linux")]
 
-mod program;
-
-use program::*;
+use crate::program::*;
 use results::{Results, RowOutcome};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

@@ -100,7 +100,7 @@ pub const PROOFS: &[Proof] = &[
     Proof {
         name: "resume",
         shows: "a run that is killed ten times at random moments and resumed has the result of an unbroken one",
-        command: "test --release --package host --test ended_runs -- --nocapture killed_ten_times",
+        command: "test --release --package host --test it -- --nocapture killed_ten_times",
         environment: &[],
         inputs: RUNS,
         figure: " rows",
@@ -109,7 +109,7 @@ pub const PROOFS: &[Proof] = &[
     Proof {
         name: "fleet",
         shows: "of four nodes under Slurm, one that is killed, one that is requeued and one that is wrong are named; needs root and slurm-wlm",
-        command: "test --release --package host --test slurm -- --nocapture --ignored nodes_die",
+        command: "test --release --package host --test it -- --nocapture --ignored nodes_die",
         environment: &[],
         inputs: FLEET,
         figure: "all are named",
@@ -144,8 +144,8 @@ pub const PROOFS: &[Proof] = &[
         // The runtime comes with the compiler; the standard library is the compiler's own, so what it does with memory
         // inside is not seen. Miri sees more (`cargo +nightly miri test -p coalesce-simt`, where somebody has it): not run here.
         command: "test --release --package coalesce-simt --target x86_64-unknown-linux-gnu \
-            --target-dir target/sanitizers --test sanitized --test corpus --test hazards --test threads \
-            --test clusters --test smoke --test errors --test fuzz -- --nocapture --test-threads 1",
+            --target-dir target/sanitizers --test it --test fuzz -- --nocapture --test-threads 1 sanitized:: corpus:: \
+            hazards:: threads:: clusters:: smoke:: errors:: seeds mutations coverage_guides random_bytes",
         environment: &[
             ("RUSTC_BOOTSTRAP", "1"),
             ("RUSTFLAGS", "-Zsanitizer=address"),

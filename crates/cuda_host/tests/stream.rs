@@ -1,6 +1,6 @@
 //! The device's stream does not wait for the legacy default stream: cust, asked for such a stream, drops the flag.
 
-use cuda_host::{Choice, Gpu, Image};
+use cuda_host::{Choice, Gpu, Image, testing};
 
 /// A kernel that does nothing, as the driver takes it.
 static IMAGES: &[Image] = {
@@ -12,6 +12,7 @@ static IMAGES: &[Image] = {
 
 #[test]
 fn the_stream_is_non_blocking() {
+    let _machine = testing::exclusive();
     let gpu = Gpu::open(&Choice::Virtual("h200".to_owned()), IMAGES).expect("it starts everywhere");
     let mut flags = 0;
     // SAFETY: a stream that lives and a local to write to.

@@ -140,7 +140,7 @@ fn a_kernel_that_waits_for_the_grid_needs_a_cooperative_launch() {
 fn a_test_that_fails_prints_its_hazards() {
     let own = std::env::current_exe().expect("a test knows where it is");
     let failed = std::process::Command::new(own)
-        .args(["--exact", "fails_for_another_reason", "--ignored", "--nocapture"])
+        .args(["--exact", "testing::fails_for_another_reason", "--ignored", "--nocapture"])
         .output()
         .expect("it starts");
     let said = String::from_utf8_lossy(&failed.stderr);

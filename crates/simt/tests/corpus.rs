@@ -3,13 +3,10 @@
 //!
 //! Regenerate the PTX with `nvcc -ptx -arch=sm_90 -lineinfo` of CUDA 13.0.
 
-mod half;
-#[path = "corpus/parallel.rs"]
 mod parallel;
-mod support;
 
+use crate::support::{Kernel, floats, ints, longs, pack};
 use simt::{Checks, Launch, Memory, Module, Options, run};
-use support::{Kernel, floats, ints, longs, pack};
 
 const N: usize = 1000;
 

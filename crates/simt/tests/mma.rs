@@ -1,9 +1,7 @@
 //! `mma.sync`: layouts, refusals, and the bits that a GPU computed.
 
-#[path = "mma/sweep.rs"]
-mod sweep;
-#[path = "mma/tile.rs"]
-mod tile;
+pub mod sweep;
+pub mod tile;
 
 use simt::{Checks, Error, Launch, Memory, Module, Options, run};
 use tile::{FORMS, Form, Kind, Matrix};

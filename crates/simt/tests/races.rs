@@ -2,15 +2,10 @@
 //! and its repaired twin; the bug is found with both accesses named and the twin is silent, in every
 //! schedule and on one thread and on four.
 
-#[path = "races/kernels.rs"]
 mod kernels;
-#[path = "races/litmus.rs"]
 mod litmus;
-#[path = "races/others.rs"]
 mod others;
-#[path = "races/passing.rs"]
 mod passing;
-#[path = "races/readers.rs"]
 mod readers;
 
 use kernels::{BLOCKS, Grid, HEAD, WARP, WARPS, entry, outcome, ways};

@@ -17,8 +17,8 @@ fn what_is_planted_is_found() {
         return;
     }
     for (name, found) in [
-        ("planted_read_past_the_end", "heap-buffer-overflow"),
-        ("planted_use_after_free", "heap-use-after-free"),
+        ("sanitized::planted_read_past_the_end", "heap-buffer-overflow"),
+        ("sanitized::planted_use_after_free", "heap-use-after-free"),
     ] {
         let (passed, text) = run(name);
         assert!(!passed && text.contains(found), "{name}: {text}");

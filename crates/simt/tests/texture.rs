@@ -1,6 +1,5 @@
 //! Textures and surfaces: the bits that a GPU computed, and what is refused.
 
-#[path = "texture/sweep.rs"]
 mod sweep;
 
 use simt::{

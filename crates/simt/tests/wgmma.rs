@@ -2,13 +2,8 @@
 
 #[path = "mma/bytes.rs"]
 mod bytes;
-#[path = "mma/sweep.rs"]
-#[allow(dead_code)]
-mod sweep;
-#[path = "mma/tile.rs"]
-#[allow(dead_code)]
-mod tile;
 
+use crate::mma::{sweep, tile};
 use simt::{Error, Launch, Memory, Module, Options, run};
 use std::ops::Range;
 use tile::{Form, Kind, Matrix};

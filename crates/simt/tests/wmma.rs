@@ -1,12 +1,6 @@
 //! `wmma`: the results of a GPU for every shape and type, and what is refused.
 
-#[path = "mma/sweep.rs"]
-#[allow(dead_code)]
-mod sweep;
-#[path = "mma/tile.rs"]
-#[allow(dead_code)]
-mod tile;
-
+use crate::mma::{sweep, tile};
 use simt::{Error, Launch, Memory, Module, Options, run};
 use tile::{Form, Kind};
 

@@ -1,5 +1,4 @@
 //! The program under test.
-#![allow(dead_code, reason = "each file of tests uses a part of it")]
 
 use std::process::{Command, Output};
 

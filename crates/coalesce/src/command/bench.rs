@@ -11,7 +11,7 @@ use ::report::{chart, first_screen, tabulate};
 use ::results::{Results, Row, RowOutcome, check, is_file, unranked, write, write_somewhere};
 use anyhow::Result;
 use comfy_table::{Cell, Color};
-use cuda_host::Gpu;
+use cuda_host::{Choice, Gpu, device_count};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 const BETWEEN_SAVES: Duration = Duration::from_secs(60);
 const SAVES_COST: u32 = 100;
 
-/// Measure variants on the GPU, and check their results before and after. Without a GPU, predict their times.
+/// Measure variants on the GPU, and check their results before and after. Without a GPU, predict the ladders' times.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  PROGRAM bench\n  PROGRAM bench PATTERN --json pattern.json\n  PROGRAM bench PATTERN --size 2^20..2^28 --csv sizes.csv\n  PROGRAM bench PATTERN --axis NAME=1..32\n  PROGRAM bench --check measured.json\n  PROGRAM bench --resume all.json      # begins it, or goes on where it ended\n  ncu --clock-control none PROGRAM bench PATTERN --profile"
@@ -50,6 +50,9 @@ pub struct Arguments {
     /// Measure the ladders only, without the curves over offsets, strides and other dimensions.
     #[arg(long)]
     no_sweeps: bool,
+    /// Predict the curves as well, where no GPU measures them.
+    #[arg(long, conflicts_with_all = ["no_sweeps", "quick"])]
+    sweeps: bool,
     /// Do not also predict the times after a measurement on a GPU.
     #[arg(long)]
     no_predictions: bool,
@@ -327,7 +330,12 @@ fn plan(catalogue: &Catalogue, arguments: &Arguments) -> Result<Plan> {
         plan = plan.quick();
     }
     plan.axes = arguments.work.axes();
-    plan.sweeps &= !arguments.no_sweeps;
+    let has_gpu = match arguments.work.device.choice()? {
+        Choice::Virtual(_) => false,
+        Choice::Auto => device_count().is_ok(),
+        Choice::Gpu(_) | Choice::AllGpus => true,
+    };
+    plan.sweeps &= arguments.sweeps || (has_gpu && !arguments.no_sweeps);
     plan.filter.clone_from(&arguments.filter);
     plan.seed = arguments.work.seed;
     plan.jobs = arguments.work.jobs();

@@ -1,10 +1,10 @@
 //! The kernels of parallel.cu: shared memory, warps, atomics, tiles, copies and halves.
 
+use super::{N, map};
 use crate::half::{
     bf16_add, bf16_fma, bf16_mul, from_bf16, from_f16, h_add, h_fma, h_max, h_mul, to_bf16, to_f16,
 };
 use crate::support::{Kernel, floats, ints, pack};
-use crate::{N, map};
 
 #[test]
 fn shared_memory_and_warps() {

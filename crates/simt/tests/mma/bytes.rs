@@ -1,6 +1,6 @@
 //! Products of factors of 8 bits, written for a second time: integers by wide sums, floats by doubles, which are exact here.
 
-use crate::tile::{Form, Kind, Matrix};
+use crate::mma::tile::{Form, Kind, Matrix};
 
 /// Bits of fraction that a term and the sum of 8-bit floats keep.
 const KEPT: i32 = 13;

@@ -1,6 +1,6 @@
 //! The generated matrices of `sweep.cu`, element by element, and what it prints.
 
-use crate::tile::{Form, Kind, Matrix};
+use super::tile::{Form, Kind, Matrix};
 
 pub const TILES: usize = 576;
 /// Those before the ones whose results are at the lower end of the type.

@@ -1,0 +1,30 @@
+//! The executor from outside: its results, counts, findings and refusals.
+
+#[cfg(not(debug_assertions))]
+mod approximate;
+mod clusters;
+mod contraction;
+mod cooperative;
+mod corpus;
+mod coverage;
+mod errors;
+mod fixtures;
+mod footprint;
+mod half;
+mod hazards;
+mod mma;
+mod races;
+mod races_of_nvcc;
+mod recursion;
+mod registers;
+mod rounding;
+mod sanitized;
+mod smoke;
+mod support;
+mod tensor_copy;
+mod texture;
+mod threads;
+mod timing;
+mod trace;
+mod wgmma;
+mod wmma;
