@@ -241,7 +241,10 @@ mod tests {
         work: impl Fn(usize) -> usize + Sync,
     ) -> Vec<usize> {
         let (mut results, stop) = (Vec::new(), AtomicBool::new(false));
-        let on_done = |result| Ok(results.push(result));
+        let on_done = |result| {
+            results.push(result);
+            Ok(())
+        };
         run(on(threads), jobs, &stop, |job| Ok(work(job)), on_done).expect("no job fails");
         results
     }
@@ -285,7 +288,10 @@ mod tests {
         for threads in [1, 3] {
             let mut done = Vec::new();
             stop.store(false, Ordering::Relaxed);
-            let on_done = |job| Ok(done.push(job));
+            let on_done = |job| {
+                done.push(job);
+                Ok(())
+            };
             run(on(threads), jobs(1, 100), &stop, work, on_done).expect("no job fails");
             assert_eq!(done, Vec::from_iter(0..done.len()));
             assert!(done.len() >= 6 && (threads > 1 || done.len() == 6), "{done:?}");
@@ -299,7 +305,10 @@ mod tests {
             if job % 2 == 1 { Err(anyhow::anyhow!("job {job}").into()) } else { Ok(job) }
         };
         let (mut done, stop) = (Vec::new(), AtomicBool::new(false));
-        let failed = run(on(8), jobs(1, 50), &stop, work, |job| Ok(done.push(job)));
+        let failed = run(on(8), jobs(1, 50), &stop, work, |job| {
+            done.push(job);
+            Ok(())
+        });
         assert_eq!(failed.expect_err("every second fails").error.to_string(), "job 1");
         assert_eq!(done, [0]);
     }

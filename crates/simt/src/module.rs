@@ -201,6 +201,8 @@ pub struct Module {
 /// The decoded text of one module or of several, which have variables of their own.
 #[derive(Debug)]
 struct Code {
+    version: (u32, u32),
+    target: String,
     kernels: Vec<Kernel>,
     /// Where each kernel is among them.
     places: HashMap<String, usize>,
@@ -209,7 +211,7 @@ struct Code {
 }
 
 /// The code of the modules that are alive and were made by [`Module::parse_once`].
-static PARSED: Mutex<Vec<(Weak<Code>, (u32, u32), String)>> = Mutex::new(Vec::new());
+static PARSED: Mutex<Vec<Weak<Code>>> = Mutex::new(Vec::new());
 
 /// The newest major version of PTX whose meaning is known here. A minor version adds instructions, each of which is known
 /// or refused by name.
@@ -262,26 +264,27 @@ impl Module {
             });
         }
         let variables = variables(&tree, &context)?;
-        let code = Code { kernels, places, variables, source: ptx.into() };
-        Ok(Module::of(Arc::new(code), tree.version, tree.target.into()))
+        let (version, target) = (tree.version, tree.target.into());
+        let source = ptx.into();
+        Ok(Module::of(Arc::new(Code { version, target, kernels, places, variables, source })))
     }
 
     /// As [`Module::parse`]; a text that a living module was so made of is not parsed again. The modules share what is
     /// decoded, and each has variables of its own.
     pub fn parse_once(ptx: &str) -> Result<Module, Error> {
         let mut parsed = PARSED.lock().unwrap_or_else(PoisonError::into_inner);
-        parsed.retain(|(code, ..)| code.strong_count() > 0);
-        for (code, version, target) in parsed.iter() {
-            if let Some(code) = code.upgrade().filter(|code| code.source == ptx) {
-                return Ok(Module::of(code, *version, target.clone()));
-            }
+        parsed.retain(|code| code.strong_count() > 0);
+        let mut known = parsed.iter().filter_map(Weak::upgrade);
+        if let Some(code) = known.find(|code| code.source == ptx) {
+            return Ok(Module::of(code));
         }
         let module = Module::parse(ptx)?;
-        parsed.push((Arc::downgrade(&module.code), module.version, module.target.clone()));
+        parsed.push(Arc::downgrade(&module.code));
         Ok(module)
     }
 
-    fn of(code: Arc<Code>, version: (u32, u32), target: String) -> Module {
+    fn of(code: Arc<Code>) -> Module {
+        let (version, target) = (code.version, code.target.clone());
         Module { id: NEXT_ID.fetch_add(1, Ordering::Relaxed), version, target, code }
     }
 

@@ -66,9 +66,11 @@ impl VirtualGpu {
     }
 }
 
+/// A thread's own machine, where it has one; nothing inside until that is started.
+type Own = Option<Option<Rc<Mutex<Driver>>>>;
+
 thread_local! {
-    /// This thread's own machine, where it has one: nothing inside until that is started.
-    static OWN: RefCell<Option<Option<Rc<Mutex<Driver>>>>> = const { RefCell::new(None) };
+    static OWN: RefCell<Own> = const { RefCell::new(None) };
 }
 
 /// A virtual machine that one thread has for itself, from [`OwnMachine::new`] until this is dropped.
@@ -78,7 +80,7 @@ thread_local! {
 /// So threads execute kernels side by side, and what each finds depends on no other.
 #[derive(Debug)]
 pub struct OwnMachine {
-    before: Option<Option<Rc<Mutex<Driver>>>>,
+    before: Own,
     contexts: Vec<usize>,
 }
 
