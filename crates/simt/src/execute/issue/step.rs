@@ -163,6 +163,19 @@ impl Worker<'_> {
                             join = warp.join_above(&split.frames, split.pc.saturating_sub(1));
                         }
                     }
+                    // The most frequent of the others, without their detour.
+                    Operation::Load(access) => {
+                        if mask != 0 {
+                            self.access::<false>(Issue { block, warp, pc, mask }, access)?;
+                        }
+                        split.pc += 1;
+                    }
+                    Operation::Store(access) => {
+                        if mask != 0 {
+                            self.access::<true>(Issue { block, warp, pc, mask }, access)?;
+                        }
+                        split.pc += 1;
+                    }
                     operation => match self.other(block, warp, &mut split, mask, operation)? {
                         Flow::Next => split.pc += 1,
                         Flow::Jumped => {
@@ -206,8 +219,6 @@ impl Worker<'_> {
         }
         let issue = Issue { block, warp, pc, mask };
         match operation {
-            Operation::Load(access) => self.access::<false>(issue, access)?,
-            Operation::Store(access) => self.access::<true>(issue, access)?,
             Operation::Atomic(atomic) => self.atomic(issue, atomic)?,
             Operation::BranchTable { table, index } => {
                 return self.branch_table(warp, split, mask, (*table, *index), block);
@@ -318,7 +329,12 @@ impl Worker<'_> {
             Operation::ClusterBarrier { arrives: false, .. } => {
                 return Ok(self.wait_for_cluster(block, warp, split, mask));
             }
-            Operation::Nothing | Operation::Compute { .. } | Operation::Branch { .. } => {}
+            // `run_splits_any` does the others.
+            Operation::Nothing
+            | Operation::Compute { .. }
+            | Operation::Branch { .. }
+            | Operation::Load(_)
+            | Operation::Store(_) => {}
         }
         Ok(Flow::Next)
     }

@@ -6,6 +6,7 @@ use crate::execute::issue::warp::{Polled, Warp, read_local, write_local};
 use crate::execute::issue::worker::{Issue, Worker};
 use crate::execute::memory::bytes::{read_bytes, write_bytes};
 use crate::execute::memory::device::Window;
+use crate::execute::memory::pattern::{QUARTER, QUARTERS};
 use crate::execute::memory::request::{addresses, by_space};
 use crate::observer::AccessKind;
 use crate::operation::{Access, Base, Register, Space};
@@ -46,14 +47,18 @@ impl Worker<'_> {
         let Issue { block, warp, pc, mask } = issue;
         let mut all = addresses(warp, access.base, access.offset);
         if access.space != Space::Generic {
-            let issue = Issue { block, warp, pc, mask };
-            return self.access_in::<STORES>(issue, access, access.space, &all);
+            let row = match access.base {
+                Base::Word(index) => Some(&warp.registers.words[index as usize]),
+                _ => None,
+            };
+            let request = self.observers.observe(pc, mask, (&all, row), access.total_bytes());
+            return self.access_in::<STORES>(block, warp, request, access, access.space);
         }
         self.observers.tallies[pc].generic += 1;
         for (space, mask) in by_space(mask, &mut all) {
             if mask != 0 {
-                let issue = Issue { block, warp, pc, mask };
-                self.access_in::<STORES>(issue, access, space, &all)?;
+                let request = self.observers.observe(pc, mask, (&all, None), access.total_bytes());
+                self.access_in::<STORES>(block, warp, request, access, space)?;
             }
         }
         Ok(())
@@ -62,13 +67,13 @@ impl Worker<'_> {
     #[inline(always)]
     fn access_in<const STORES: bool>(
         &mut self,
-        issue: Issue<'_>,
+        block: &mut Block,
+        warp: &mut Warp,
+        request: Request<'_>,
         access: &Access,
         space: Space,
-        all: &[u64; LANES],
     ) -> Result<(), Error> {
-        let Issue { block, warp, pc, mask } = issue;
-        let request = self.observers.observe(pc, mask, all, access.total_bytes());
+        let Request { pc, mask, all, .. } = request;
         // One word of each lane, and all lanes take part.
         let row = match access.rows[..] {
             [Some(Register::Word(row))] if access.bytes == 4 && mask == u32::MAX => Some(row),
@@ -143,15 +148,17 @@ impl Worker<'_> {
                     self.check_shared_read(block, warp, request);
                 }
                 let shared = &mut block.shared[..];
+                let quarters = &self.observers.patterns[pc].quarters;
                 match row {
                     // SAFETY: `shared_bounds` checked that the four bytes of every active lane, which are all, lie in
-                    // the block's `shared_bytes`, and `start_block` gave it at least as many.
+                    // the block's `shared_bytes`, and `start_block` gave it at least as many. `quarters` are those of the
+                    // pattern, which `observe` has compared with the addresses.
                     Some(row) if STORES => unsafe {
-                        write_words(shared, request, &warp.registers.words[row as usize]);
+                        write_words(shared, all, quarters, &warp.registers.words[row as usize]);
                     },
                     // SAFETY: as for the store.
                     Some(row) => unsafe {
-                        read_words(shared, request, &mut warp.registers.words[row as usize]);
+                        read_words(shared, all, quarters, &mut warp.registers.words[row as usize]);
                     },
                     None if STORES => for_each_element(warp, mask, access, |lane, shift, value| {
                         write_bytes(shared, (all[lane] + shift) as usize, access.bytes, value);
@@ -225,8 +232,8 @@ impl Worker<'_> {
     ) -> Result<(), Error> {
         self.in_blocks(block, warp, request, |worker, block, warp, request| {
             let Request { pc, mask, all, .. } = request;
-            let issue = Issue { block, warp, pc, mask };
-            worker.access_in::<STORES>(issue, access, Space::Shared, all)
+            let request = worker.observers.observe(pc, mask, (all, None), access.total_bytes());
+            worker.access_in::<STORES>(block, warp, request, access, Space::Shared)
         })
     }
 }
@@ -234,49 +241,50 @@ impl Worker<'_> {
 /// Reads a word of shared memory for each lane.
 ///
 /// # Safety
-/// The four bytes at every lane's address lie in `shared`.
+/// The four bytes at every lane's address lie in `shared`, and `quarters` are the shapes of these addresses.
 #[inline(always)]
-unsafe fn read_words(shared: &[u8], request: Request<'_>, row: &mut [u32; LANES]) {
+unsafe fn read_words(
+    shared: &[u8],
+    all: &[u64; LANES],
+    quarters: &[Shape; QUARTERS],
+    row: &mut [u32; LANES],
+) {
     // SAFETY: by the contract; the address need not be aligned.
     let word = |at: u64| unsafe {
         u32::from_le(shared.as_ptr().add(at as usize).cast::<u32>().read_unaligned())
     };
-    let all = request.all;
-    match request.layout.map(|layout| layout.shape) {
-        Some(Shape::Uniform) => *row = [word(all[0]); LANES],
-        Some(Shape::Contiguous) => {
-            for (lane, value) in row.iter_mut().enumerate() {
-                *value = word(all[0] + 4 * lane as u64);
-            }
-        }
-        _ => {
-            for (value, at) in row.iter_mut().zip(all) {
-                *value = word(*at);
-            }
-        }
+    let parts = row.as_chunks_mut::<QUARTER>().0.iter_mut().zip(all.as_chunks::<QUARTER>().0);
+    for ((values, all), shape) in parts.zip(quarters) {
+        *values = match shape {
+            Shape::Uniform => [word(all[0]); QUARTER],
+            Shape::Contiguous => std::array::from_fn(|lane| word(all[0] + 4 * lane as u64)),
+            _ => std::array::from_fn(|lane| word(all[lane])),
+        };
     }
 }
 
 /// Writes a word of shared memory for each lane; a higher lane overwrites a lower one.
 ///
 /// # Safety
-/// The four bytes at every lane's address lie in `shared`.
+/// The four bytes at every lane's address lie in `shared`, and `quarters` are the shapes of these addresses.
 #[inline(always)]
-unsafe fn write_words(shared: &mut [u8], request: Request<'_>, row: &[u32; LANES]) {
+unsafe fn write_words(
+    shared: &mut [u8],
+    all: &[u64; LANES],
+    quarters: &[Shape; QUARTERS],
+    row: &[u32; LANES],
+) {
     let start = shared.as_mut_ptr();
     // SAFETY: by the contract; the address need not be aligned.
     let put = |at: u64, value: u32| unsafe {
         start.add(at as usize).cast::<u32>().write_unaligned(value.to_le());
     };
-    let all = request.all;
-    if request.row_bytes().is_some() {
-        for (lane, value) in row.iter().enumerate() {
-            put(all[0] + 4 * lane as u64, *value);
+    let parts = row.as_chunks::<QUARTER>().0.iter().zip(all.as_chunks::<QUARTER>().0);
+    for ((values, all), shape) in parts.zip(quarters) {
+        let is_row = *shape == Shape::Contiguous;
+        for (lane, value) in values.iter().enumerate() {
+            put(if is_row { all[0] + 4 * lane as u64 } else { all[lane] }, *value);
         }
-        return;
-    }
-    for (value, at) in row.iter().zip(all) {
-        put(*at, *value);
     }
 }
 

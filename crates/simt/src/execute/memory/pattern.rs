@@ -11,6 +11,11 @@ use races::{Layout, Shape, is_ascending, lanes};
 /// wavefronts and nothing in shared memory.
 pub(crate) type Counts = (u32, u32, u32);
 
+/// Pieces of a warp's access that are moved at once, where their lanes lie side by side or want the same.
+pub(crate) const QUARTERS: usize = 4;
+/// Lanes of such a piece.
+pub(crate) const QUARTER: usize = LANES / QUARTERS;
+
 /// The pattern of an instruction's last access, and its counts.
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern {
@@ -20,6 +25,8 @@ pub(crate) struct Pattern {
     /// All bits of lanes that are active.
     active: [i32; LANES],
     layout: Layout,
+    /// The shape of each 8 lanes: contiguous, uniform, or other, which nobody has to look for.
+    pub quarters: [Shape; QUARTERS],
     /// The rest that the counts depend on; `u32::MAX` when there are none.
     phase: u32,
     counts: Counts,
@@ -33,6 +40,7 @@ impl Default for Pattern {
             distances: [0; LANES],
             active: [0; LANES],
             layout,
+            quarters: [Shape::Other; QUARTERS],
             phase: u32::MAX,
             counts: (0, 0, 0),
         }
@@ -45,12 +53,48 @@ impl Pattern {
     pub fn observe(&mut self, mask: u32, all: &[u64; LANES], bytes: u32) -> Layout {
         let first = all[mask.trailing_zeros() as usize & 31];
         let mut differs = 0;
-        for ((address, before), active) in all.iter().zip(&self.distances).zip(&self.active) {
-            let distance = address.wrapping_sub(first) as i64;
-            differs |= (distance ^ i64::from(*before)) & i64::from(*active);
+        if mask == u32::MAX {
+            for (address, before) in all.iter().zip(&self.distances) {
+                differs |= address.wrapping_sub(first) as i64 ^ i64::from(*before);
+            }
+        } else {
+            for ((address, before), active) in all.iter().zip(&self.distances).zip(&self.active) {
+                let distance = address.wrapping_sub(first) as i64;
+                differs |= (distance ^ i64::from(*before)) & i64::from(*active);
+            }
         }
         if differs != 0 || self.mask != mask {
             self.learn(mask, all, bytes);
+        }
+        self.layout
+    }
+
+    /// [`Pattern::observe`] of addresses of 32 bits, which are the words of `row` plus one offset.
+    ///
+    /// Their distances are compared modulo 2^32. Equal ones are equal without the modulus, too, when the lowest and the
+    /// highest address that they lead to have 32 bits.
+    #[inline(always)]
+    pub fn observe_words(
+        &mut self,
+        mask: u32,
+        row: &[u32; LANES],
+        all: &[u64; LANES],
+        bytes: u32,
+    ) -> Layout {
+        let lane = mask.trailing_zeros() as usize & 31;
+        let first = row[lane];
+        let mut differs = 0;
+        for ((word, before), active) in row.iter().zip(&self.distances).zip(&self.active) {
+            differs |= (word.wrapping_sub(first) as i32 ^ *before) & *active;
+        }
+        let has_32_bits = |distance: i64| all[lane].wrapping_add_signed(distance) >> 32 == 0;
+        let Layout { low, high, .. } = self.layout;
+        if differs != 0 || self.mask != mask || !has_32_bits(low) || !has_32_bits(high) {
+            let layout = self.observe(mask, all, bytes);
+            if mask == u32::MAX {
+                self.quarters = quarters(all, bytes);
+            }
+            return layout;
         }
         self.layout
     }
@@ -99,6 +143,10 @@ impl Pattern {
             }
         }
         let shape = self.shape(mask, all, (bits, bytes));
+        self.quarters = match shape {
+            Shape::Contiguous | Shape::Uniform => [shape; QUARTERS],
+            Shape::Ascending | Shape::Other => [Shape::Other; QUARTERS],
+        };
         self.mask = if far == 0 { mask } else { 0 };
         let generation = self.layout.generation.wrapping_add(1);
         self.layout = Layout { shape, low, high, bits, generation };
@@ -137,6 +185,25 @@ impl Pattern {
         }
         self.counts
     }
+}
+
+/// The shape of each 8 lanes of an access by all lanes.
+#[inline(never)]
+fn quarters(all: &[u64; LANES], bytes: u32) -> [Shape; QUARTERS] {
+    std::array::from_fn(|quarter| {
+        let part = &all[quarter * QUARTER..][..QUARTER];
+        let (mut no_row, mut differs) = (0, 0);
+        for (lane, address) in part.iter().enumerate() {
+            let distance = address.wrapping_sub(part[0]);
+            no_row |= distance ^ (lane as u64 * u64::from(bytes));
+            differs |= distance;
+        }
+        match (no_row, differs) {
+            (0, _) => Shape::Contiguous,
+            (_, 0) => Shape::Uniform,
+            _ => Shape::Other,
+        }
+    })
 }
 
 #[cfg(test)]
@@ -191,5 +258,52 @@ mod tests {
         let ascending = pattern.observe(0b110, &addresses(|lane| lane * 100), 4);
         assert_eq!(ascending.shape, Shape::Ascending);
         assert_eq!(pattern.observe(u32::MAX, &[64; LANES], 4).shape, Shape::Uniform);
+    }
+
+    /// Each 8 lanes have a shape of their own, when all lanes are active.
+    #[test]
+    fn quarters_are_told_apart() {
+        use Shape::{Contiguous, Other, Uniform};
+        let mut pattern = Pattern::default();
+        let mut quarters = |mask, all: &[u64; LANES]| {
+            pattern.observe_words(mask, &all.map(|address| address as u32), all, 4);
+            pattern.quarters
+        };
+        let mut mixed = addresses(|lane| match lane / 8 {
+            0 => 64 + 4 * lane,
+            1 => 8,
+            2 => 8 * lane,
+            _ => 4 * lane,
+        });
+        assert_eq!(quarters(u32::MAX, &mixed), [Contiguous, Uniform, Other, Contiguous]);
+        assert_eq!(quarters(!1, &mixed), [Other; 4]);
+        mixed[31] += 4;
+        mixed[8] += 4;
+        assert_eq!(quarters(u32::MAX, &mixed), [Contiguous, Other, Other, Other]);
+        assert_eq!(quarters(u32::MAX, &addresses(|lane| 4 * lane)), [Contiguous; 4]);
+        assert_eq!(quarters(u32::MAX, &[8; LANES]), [Uniform; 4]);
+    }
+
+    /// Words are the same pattern further on, until a lane wraps around.
+    #[test]
+    fn words_that_wrap_around_are_another_pattern() {
+        let mut pattern = Pattern::default();
+        let mut observe = |start: u32, mask| {
+            let row: [u32; LANES] = std::array::from_fn(|lane| start.wrapping_add(4 * lane as u32));
+            let all = row.map(|word| u64::from(word.wrapping_add(8)));
+            let layout = pattern.observe_words(mask, &row, &all, 4);
+            let mut other = Pattern::default();
+            let expected = other.observe(mask, &all, 4);
+            assert_eq!((layout.low, layout.high), (expected.low, expected.high));
+            assert_eq!((layout.shape, layout.bits), (expected.shape, expected.bits));
+            layout.generation
+        };
+        let before = observe(0, u32::MAX);
+        for start in [4096, 124, (-136_i32) as u32, (-8_i32) as u32] {
+            assert_eq!(observe(start, u32::MAX), before);
+        }
+        assert_ne!(observe((-120_i32) as u32, u32::MAX), before);
+        assert_ne!(observe((-16_i32) as u32, u32::MAX), before);
+        assert_ne!(observe(0, 0xff), observe(0, 0xfe));
     }
 }

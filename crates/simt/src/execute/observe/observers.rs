@@ -77,16 +77,20 @@ impl<'r> Observers<'r> {
         }
     }
 
-    /// An access, with how its lanes lie.
+    /// An access, with how its lanes lie. If there is a row, the addresses are its words plus one offset in 32 bits.
     #[inline(always)]
     pub fn observe<'a>(
         &mut self,
         pc: usize,
         mask: u32,
-        all: &'a [u64; LANES],
+        (all, row): (&'a [u64; LANES], Option<&[u32; LANES]>),
         bytes: u32,
     ) -> Request<'a> {
-        let layout = self.patterns[pc].observe(mask, all, bytes);
+        let pattern = &mut self.patterns[pc];
+        let layout = match row {
+            Some(row) => pattern.observe_words(mask, row, all, bytes),
+            None => pattern.observe(mask, all, bytes),
+        };
         Request { pc, mask, all, bytes, layout: Some(layout) }
     }
 
