@@ -95,7 +95,7 @@
 //!   through L1, and in current multiprocessors these share one memory. 32 wavefronts for 32 words
 //!   are one word per clock cycle. 2^28 words / 132 multiprocessors = 2.03 million cycles, and
 //!   `tiled` (1.218 ms) lasts 2.41 million cycles (`tiled` x clock of `tiled`): the conflicts fill
-//!   84 % of it (2^28 / 132 / (`tiled` x clock of `tiled`)). `column_read` does not pay for filling
+//!   84 % of it (2^28 / 132 / `tiled` / clock of `tiled`). `column_read` does not pay for filling
 //!   a tile and for waiting at a barrier; `tiled` pays for both and keeps the problem.
 //! - Why 32? A warp has 32 lanes, and shared memory has 32 banks, so one word for each lane fits in
 //!   one wavefront. The tile has 32 rows and columns, so that a warp covers one of them.
