@@ -14,7 +14,7 @@ const GAP: usize = 2;
 /// A column that takes what others leave has at least so many letters, or none.
 const LEAST_REST: usize = 16;
 
-/// A column of a [`columns`] table.
+/// A column of a [`Screen::columns`] table.
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
     /// The name above it.
