@@ -38,7 +38,6 @@ pub mod pattern;
 mod peer;
 pub mod peers;
 mod points;
-mod progress;
 mod side_by_side;
 mod size;
 pub mod testing;

@@ -1,7 +1,10 @@
 //! Which device answers: a GPU, or the virtual one.
 
-use crate::error::{GpuError, NoDriver};
+#[cfg(feature = "virtual")]
+use std::path::Path;
 use std::str::FromStr;
+#[cfg(feature = "virtual")]
+use virtual_gpu::{PROFILES, ProfileError, Topology};
 
 /// The profile of the virtual device when none is named.
 pub(crate) const DEFAULT_PROFILE: &str = "h200";
@@ -17,7 +20,7 @@ pub enum Choice {
     Auto,
     /// A GPU, by the driver's number.
     Gpu(u32),
-    /// Every GPU of the machine, one after the other: see [`Choice::each`]. To open it opens the first.
+    /// Every GPU of the machine, one after the other: see [`Choice::each`](crate::Choice::each). To open it opens the first.
     AllGpus,
     /// The virtual device with a profile: the name of one that comes with it, or the path of a file that ends in
     /// `.json`. A name with a number of devices, such as `h100x2`, or a file with a topology, is a machine of several, of
@@ -96,37 +99,11 @@ impl FromStr for Choice {
     }
 }
 
-impl Choice {
-    /// The devices that are meant, each to be opened by itself: all GPUs of the machine, or the one.
-    ///
-    /// # Errors
-    /// [`GpuError::NoDriver`], or the driver's own.
-    pub fn each(&self) -> Result<Vec<Choice>, GpuError> {
-        if *self != Choice::AllGpus {
-            return Ok(vec![self.clone()]);
-        }
-        match device_count()? {
-            0 => Err(GpuError::NoDevice { ordinal: 0, count: 0 }),
-            count => Ok((0..count).map(Choice::Gpu).collect()),
-        }
-    }
-}
-
-/// The devices that the driver has which answers now.
-///
-/// # Errors
-/// [`GpuError::NoDriver`].
-pub fn device_count() -> Result<u32, GpuError> {
-    let info = cuda_driver::status().map_err(NoDriver::from)?;
-    Ok(u32::try_from(info.device_count).unwrap_or(0))
-}
-
 /// Returns whether there is such a profile; without a virtual device that is found when it is opened.
 fn check_profile(profile: &str) -> Result<(), ChoiceError> {
     #[cfg(feature = "virtual")]
     {
-        use crate::virtual_device;
-        let known: Vec<_> = virtual_device::profiles().collect();
+        let known: Vec<_> = PROFILES.iter().map(|(name, _)| *name).collect();
         let (name, count) = profile.rsplit_once('x').unwrap_or((profile, ""));
         let several = known.contains(&name) && count.parse::<u32>().is_ok();
         if !profile.ends_with(".json") && !known.contains(&profile) && !several {
@@ -135,10 +112,23 @@ fn check_profile(profile: &str) -> Result<(), ChoiceError> {
                 known: known.join(", "),
             });
         }
-        virtual_device::topology(profile).map_err(ChoiceError::Profile)?;
+        topology(profile).map_err(ChoiceError::Profile)?;
     }
     let _ = profile;
     Ok(())
+}
+
+/// A machine by the name of its profile and the number of its devices, or by the path of a file that ends in `.json`.
+#[cfg(feature = "virtual")]
+pub(crate) fn topology(name: &str) -> Result<Topology, String> {
+    if !name.ends_with(".json") {
+        return Topology::named(name).map_err(|error| error.to_string());
+    }
+    Topology::load(Path::new(name)).map_err(|error| match error {
+        ProfileError::Malformed(why) => format!("cannot read the profile {name}: {why}"),
+        ProfileError::Topology(why) => format!("cannot use the topology {name}: {why}"),
+        error => error.to_string(),
+    })
 }
 
 #[cfg(test)]
@@ -152,7 +142,6 @@ mod tests {
         assert_eq!("gpu:3".parse(), Ok(Choice::Gpu(3)));
         assert_eq!("gpu:all".parse(), Ok(Choice::AllGpus));
         assert_eq!("virtual:h100x2".parse(), Ok(Choice::Virtual("h100x2".to_owned())));
-        assert_eq!(Choice::Gpu(1).each().expect("one device"), [Choice::Gpu(1)]);
         assert_eq!("virtual".parse(), Ok(Choice::Virtual("h200".to_owned())));
         assert_eq!("virtual:a100".parse(), Ok(Choice::Virtual("a100".to_owned())));
         assert_eq!("".parse(), Ok(Choice::Auto), "a variable that is set to nothing");

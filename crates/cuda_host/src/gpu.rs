@@ -8,8 +8,6 @@ use crate::origin::Origin;
 #[cfg(feature = "virtual")]
 use crate::origin::{is_checked, options, start};
 #[cfg(feature = "virtual")]
-use crate::twin::Twin;
-#[cfg(feature = "virtual")]
 use crate::virtual_device::VirtualDevice;
 use cuda_driver::{DriverError, OperationRecord};
 use cust::context::{Context, CurrentContext};
@@ -41,7 +39,7 @@ pub struct Gpu {
     recorded: Cell<bool>,
     device: Device,
     image: &'static Image,
-    images: &'static [Image],
+    pub(crate) images: &'static [Image],
     capability: u32,
     driver_version: String,
     origin: Origin,
@@ -175,19 +173,6 @@ impl Gpu {
             },
         };
         Gpu::on_device(origin, images, fresh)
-    }
-
-    /// A description by which other threads open devices like this virtual one; a GPU has none, nor has a machine that
-    /// loses devices as it runs.
-    #[cfg(feature = "virtual")]
-    pub fn twin(&self) -> Option<Twin> {
-        let VirtualDevice { machine, options, .. } = self.virtual_device()?;
-        let is_lost = |device| machine.kernels_until_lost(device).is_some();
-        if (0..machine.devices().len()).any(is_lost) {
-            return None;
-        }
-        let (machine, options) = (machine.clone(), *options);
-        Some(Twin { machine, options, images: self.images, image: self.image })
     }
 
     /// Opens a device whose driver was chosen.

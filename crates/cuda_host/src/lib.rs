@@ -47,6 +47,7 @@ mod example;
 
 mod argument;
 mod choice;
+mod devices;
 mod error;
 mod gpu;
 mod host_memory;
@@ -68,7 +69,7 @@ mod view;
 mod virtual_device;
 
 pub use argument::{Argument, ArgumentList, Arguments, SafeArgument, SafeArguments};
-pub use choice::{Choice, ChoiceError, DEVICE_VARIABLE, device_count};
+pub use choice::{Choice, ChoiceError, DEVICE_VARIABLE};
 // The 16-bit floats of kernels, for hosts that name them.
 /// The reason why there is no usable driver.
 pub use cuda_driver::DriverError;
@@ -76,6 +77,7 @@ pub use cuda_driver::{OperationKind, OperationRecord};
 pub use cuda_std::{bf16, f16};
 #[cfg(feature = "cust")]
 pub use cust;
+pub use devices::device_count;
 pub use error::{GpuError, NoDriver};
 pub use gpu::{DeviceFacts, Gpu};
 pub use image::{Image, KernelFacts, PTX_VARIABLE};

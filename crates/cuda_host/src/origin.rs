@@ -1,13 +1,13 @@
 //! Which device a choice came to, and how a virtual one is started.
 
 #[cfg(feature = "virtual")]
-use crate::choice::ChoiceError;
+use crate::choice::{ChoiceError, topology};
 #[cfg(feature = "virtual")]
 use crate::error::{GpuError, NoDriver};
 #[cfg(feature = "virtual")]
 use crate::image::Image;
 #[cfg(feature = "virtual")]
-use crate::virtual_device::{VirtualDevice, topology};
+use crate::virtual_device::VirtualDevice;
 #[cfg(feature = "virtual")]
 use simt::Checks;
 #[cfg(feature = "virtual")]

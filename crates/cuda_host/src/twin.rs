@@ -4,6 +4,7 @@ use crate::error::GpuError;
 use crate::gpu::Gpu;
 use crate::image::Image;
 use crate::origin::start_machine;
+use crate::virtual_device::VirtualDevice;
 use std::ops::Deref;
 use virtual_gpu::{Options, OwnMachine, Topology};
 
@@ -24,6 +25,20 @@ pub struct OwnGpu {
     /// Dropped before its machine is.
     gpu: Gpu,
     _machine: OwnMachine,
+}
+
+impl Gpu {
+    /// A description by which other threads open devices like this virtual one; a GPU has none, nor has a machine that
+    /// loses devices as it runs.
+    pub fn twin(&self) -> Option<Twin> {
+        let VirtualDevice { machine, options, .. } = self.virtual_device()?;
+        let is_lost = |device| machine.kernels_until_lost(device).is_some();
+        if (0..machine.devices().len()).any(is_lost) {
+            return None;
+        }
+        let (machine, options) = (machine.clone(), *options);
+        Some(Twin { machine, options, images: self.images, image: self.image() })
+    }
 }
 
 impl Twin {

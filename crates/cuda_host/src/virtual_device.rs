@@ -5,11 +5,8 @@ use crate::image::KernelFacts;
 use cust::stream::Stream;
 use simt::Watched;
 use std::cell::Cell;
-use std::path::Path;
 pub use virtual_gpu::{KernelFault, Misuse, MisuseKind, MisusedMemory, WorkScale};
-use virtual_gpu::{
-    LaunchRecord, OperationRecord, Options, PROFILES, ProfileError, Topology, VirtualGpu,
-};
+use virtual_gpu::{LaunchRecord, OperationRecord, Options, Topology, VirtualGpu};
 
 /// The virtual device that answers the driver's calls of this process.
 ///
@@ -178,21 +175,4 @@ pub(crate) fn mistakes() -> Vec<String> {
 /// Returns what the virtual device, if one runs, has to say of mistakes; each is said once.
 pub fn misuse() -> Vec<String> {
     virtual_gpu::misuse().iter().map(ToString::to_string).collect()
-}
-
-/// The names of the profiles that come with the virtual device.
-pub(crate) fn profiles() -> impl Iterator<Item = &'static str> {
-    PROFILES.iter().map(|(name, _)| *name)
-}
-
-/// A machine by the name of its profile and the number of its devices, or by the path of a file that ends in `.json`.
-pub(crate) fn topology(name: &str) -> Result<Topology, String> {
-    if !name.ends_with(".json") {
-        return Topology::named(name).map_err(|error| error.to_string());
-    }
-    Topology::load(Path::new(name)).map_err(|error| match error {
-        ProfileError::Malformed(why) => format!("cannot read the profile {name}: {why}"),
-        ProfileError::Topology(why) => format!("cannot use the topology {name}: {why}"),
-        error => error.to_string(),
-    })
 }

@@ -212,14 +212,14 @@ fn wrong(results: &Results) -> Vec<String> {
     all
 }
 
-/// What came of a verification.
+/// The outcome of a verification.
 #[derive(Clone, Debug, Default)]
 pub struct Verification {
     /// Launches whose whole outputs are right.
     pub correct: usize,
     /// Those with a wrong element.
     pub wrong: usize,
-    /// How many launches a reason kept from running.
+    /// The number of launches that a reason kept from running.
     pub not_run: BTreeMap<String, usize>,
     /// Hazards and mistakes, where they were looked for.
     pub hazards: Option<usize>,

@@ -9,7 +9,7 @@ pub struct Screen {
     pub is_ascii: bool,
 }
 
-/// How many columns lie between two cells.
+/// The columns between two cells.
 const GAP: usize = 2;
 /// A column that takes what others leave has at least so many letters, or none.
 const LEAST_REST: usize = 16;

@@ -39,7 +39,7 @@ pub use execute::{Sharer, run, run_observed, stop};
 pub use findings::{Checks, Finding, Hazard, Remedy};
 pub use launch::{Launch, Limits, validate};
 pub use location::Location;
-pub use memory::{Allocation, Memory};
+pub use memory::Memory;
 pub use module::{
     Coverage, Kernel, Module, ModuleVariable, Parameter, ParameterKind, VariableSpace,
 };
@@ -48,6 +48,7 @@ pub use observer::{
 };
 pub use options::{Options, Schedule};
 pub use races::{Footprint, Scope};
+pub use region::Allocation;
 pub use report::{InstructionReport, Report};
 pub use tensor_map::{MAX_RANK, TensorMap};
 pub use texture::{AddressMode, Format, Image, Level, Sampler, Shape, Texture};

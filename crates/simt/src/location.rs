@@ -1,6 +1,6 @@
 //! Where an address lies: in which array or allocation, or how far from one.
 
-use crate::memory::Allocation;
+use crate::region::Allocation;
 use std::fmt;
 
 /// The place of an address. Its text says so as a part of a sentence.

@@ -10,7 +10,7 @@
 use crate::error::Error;
 use crate::heap::Heap;
 use crate::location::Location;
-use crate::region::{ALIGNMENT, Region, Zeroed};
+use crate::region::{ALIGNMENT, Allocation, Region, Zeroed};
 use crate::texture::Texture;
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -24,19 +24,6 @@ const DEVICE_ADDRESSES: u64 = 0x0400_0000_0000;
 const MAX_DEVICES: usize = 16;
 /// Freed ranges that are remembered to name a use after free.
 const FREED_MAX: usize = 1024;
-
-/// An allocation, as its owner sees it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Allocation {
-    /// First address.
-    pub address: u64,
-    /// Size in bytes.
-    pub bytes: u64,
-    /// A name for messages, empty when none was given.
-    pub label: String,
-    /// Mapped host memory rather than an allocation of its own.
-    pub is_mapped: bool,
-}
 
 /// The memory of one device.
 struct Bank {

@@ -1,8 +1,20 @@
 //! One range of device memory: its bytes, and which of them were written.
 
-use crate::memory::Allocation;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// An allocation, as its owner sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Allocation {
+    /// First address.
+    pub address: u64,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// A name for messages, empty when none was given.
+    pub label: String,
+    /// Mapped host memory rather than an allocation of its own.
+    pub is_mapped: bool,
+}
 
 /// Alignment of every allocation: `cuMemAlloc` promises 256, and textures of linear memory need 512.
 pub(crate) const ALIGNMENT: u64 = 512;

@@ -1,3 +1,4 @@
+use super::progress::Progress;
 use super::shared::{WorkArguments, WrongArgument, numbered, writable};
 use super::terminal::{coloured, fit, hide_empty, in_lines, say, screen, show, table, width};
 use super::{boards, interrupt};
@@ -5,7 +6,6 @@ use crate::catalogue::Catalogue;
 use crate::measure::{Axis, Plan, predict, profile, resume, run as measure};
 use crate::pattern::Pattern;
 use crate::peers;
-use crate::progress::Progress;
 use ::report::screen::Screen;
 use ::report::{chart, first_screen, tabulate};
 use ::results::{Results, Row, RowOutcome, check, is_file, unranked, write, write_somewhere};

@@ -1,9 +1,9 @@
 //! `coalesce count`: what every kernel asks of memory, by executing it.
 
+use super::progress::Progress;
 use super::shared::{WrongArgument, writable};
 use crate::catalogue::Catalogue;
 use crate::count;
-use crate::progress::Progress;
 use anyhow::Result;
 use std::path::PathBuf;
 use std::process::ExitCode;

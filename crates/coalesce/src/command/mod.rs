@@ -15,6 +15,7 @@ mod interrupt;
 mod list;
 mod new;
 mod pager;
+mod progress;
 mod prose;
 mod report;
 mod results;
@@ -32,7 +33,6 @@ use cust::error::CudaError;
 use std::io::Write;
 use std::process::ExitCode;
 use terminal::in_error_lines;
-pub(crate) use terminal::is_ascii;
 
 /// The meanings of exit codes, in the manual page. `docs/exit_codes.md` has the same table, and a test compares them.
 const EXIT_CODES: [(&str, &str); 10] = [
@@ -79,7 +79,7 @@ enum Command {
 
 /// Runs the command that this program's arguments name on a catalogue; the whole of a program's `main`.
 ///
-/// What goes wrong is one sentence on standard error, with an exit code that `docs/exit_codes.md` explains.
+/// A failure is one sentence on standard error, with an exit code that `docs/exit_codes.md` explains.
 pub fn main(catalogue: &Catalogue) -> ExitCode {
     set_signals();
     end_in_words_when_output_is_full();

@@ -1,9 +1,9 @@
 //! `coalesce report`: result files as pages for a browser.
 
+use super::progress::Progress;
 use crate::catalogue::Catalogue;
 use crate::count;
 use crate::pattern::{Pattern, Variant};
-use crate::progress::Progress;
 use ::report::Options;
 use ::results::fleet::{LEAST_BOARDS, Node};
 use ::results::{Counts, Results};

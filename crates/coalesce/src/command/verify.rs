@@ -1,12 +1,12 @@
 //! `coalesce verify`: every element of every output against the CPU reference.
 
 use super::interrupt::{self, INTERRUPTED};
+use super::progress::Progress;
 use super::shared::{WorkArguments, WrongArgument, numbered, writable};
 use super::terminal::{alarm, in_lines, screen};
 use crate::catalogue::Catalogue;
 use crate::measure::{Axis, resize};
 use crate::pattern::Size;
-use crate::progress::Progress;
 use crate::verify::{
     self, Digests, Point, Verified, VerifiedPoint, VerifyOptions, VerifyOutcome, verify_points,
 };

@@ -10,7 +10,7 @@ const MAX_KERNELS: usize = 6;
 const MAX_ADVICE: usize = 3;
 /// So many letters of a finding, its cure or an advice are shown.
 const MAX_LETTERS: usize = 200;
-/// What stands in a finding before its cure.
+/// The words of a finding before its cure.
 const CURE: &str = "; to fix it: ";
 
 /// The columns of the table of kernels.

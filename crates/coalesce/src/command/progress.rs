@@ -1,5 +1,6 @@
 //! The progress of long work, on standard error.
 
+use super::terminal::is_ascii;
 use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 use std::io::{Write, stderr};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,7 +29,7 @@ impl Progress {
     pub fn new(total: usize) -> Progress {
         let style = ProgressStyle::with_template("{pos}/{len} {bar:20} {rest}  {msg}");
         let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
-        let letters = if crate::command::is_ascii() { "#>-" } else { "█▉░" };
+        let letters = if is_ascii() { "#>-" } else { "█▉░" };
         let begun = Arc::new(AtomicU64::new(0));
         let since = Arc::clone(&begun);
         let left = move |state: &ProgressState, out: &mut dyn std::fmt::Write| {
