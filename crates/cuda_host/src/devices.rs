@@ -36,4 +36,14 @@ mod tests {
     fn a_device_that_is_named_is_the_one() {
         assert_eq!(Choice::Gpu(1).each().expect("one device"), [Choice::Gpu(1)]);
     }
+
+    #[cfg(feature = "virtual")]
+    #[test]
+    fn the_reason_of_a_device_that_cannot_be_is_a_value() {
+        let opened = crate::Gpu::open(&Choice::Virtual("z9".to_owned()), &[]);
+        let error = opened.expect_err("there is no such profile");
+        let reason =
+            GpuError::NoDriver(NoDriver::Choice(crate::ChoiceError::Profile(error.to_string())));
+        assert_eq!(format!("{error:?}"), format!("{reason:?}"));
+    }
 }
