@@ -159,3 +159,35 @@ fn fails_for_another_reason() {
     gpu.launcher().run(token("same"), 1, (&mut values,)).expect("it runs");
     panic!("an assertion");
 }
+
+#[test]
+fn threads_have_devices_that_do_not_see_each_other() {
+    let alone = || {
+        let gpu = testing::gpu(IMAGES);
+        let mut words = gpu.zeroed::<u32>(64).expect("it fits");
+        gpu.launcher().run(token("own"), 1, (&mut words,)).expect("it runs");
+        let launches = gpu.virtual_device().expect("it is one").drain_launches().len();
+        (words.as_device_ptr().as_raw(), gpu.download(&words).expect("it can be read"), launches)
+    };
+    let first = alone();
+    assert_eq!(first.2, 1);
+    std::thread::scope(|scope| {
+        let beside: Vec<_> = (0..4).map(|_| scope.spawn(alone)).collect();
+        for thread in beside {
+            assert_eq!(thread.join().expect("it ends"), first);
+        }
+    });
+}
+
+#[test]
+fn a_twin_is_new_and_leaves_the_device_alone() {
+    let gpu = testing::gpu(IMAGES);
+    let before = gpu.upload(&[1_u32; 64]).expect("it fits");
+    {
+        let twin = gpu.twin().expect("it is virtual").open().expect("it starts");
+        let words = twin.upload(&[2_u32; 64]).expect("it fits");
+        assert_eq!(words.as_device_ptr().as_raw(), before.as_device_ptr().as_raw(), "it is new");
+        assert_eq!(twin.download(&words).expect("it can be read"), [2; 64]);
+    }
+    assert_eq!(gpu.download(&before).expect("it can be read"), [1; 64]);
+}

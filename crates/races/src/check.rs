@@ -41,14 +41,20 @@ pub struct Check<'a> {
     pub reaches: bool,
     /// Bytes of a granule, as a power of two.
     pub shift: u32,
-    pub races: Vec<Race>,
-    /// A weak write came after a strong one, so that what that handed on is no longer there.
-    pub breaks: bool,
+    pub found: Found,
     /// Written bytes, and those that copies are about to write, are remembered in the lines.
     pub is_shared: bool,
     /// The load promises that nobody writes during the launch.
     pub read_only: bool,
-    /// A lane, and the address, for which that is not so.
+}
+
+/// The findings of an access.
+#[derive(Default)]
+pub struct Found {
+    pub races: Vec<Race>,
+    /// A weak write came after a strong one, so that what that handed on is no longer there.
+    pub breaks: bool,
+    /// A lane, and the address, for which the promise of a read-only load does not hold.
     pub stale: Option<(usize, u64)>,
     /// A lane, and the address, that reads what nobody wrote.
     pub unwritten: Option<(usize, u64)>,
@@ -155,7 +161,7 @@ impl Check<'_> {
         };
         if let Some(granule) = (0..LINE).find(|granule| line.is_written() && wrote(granule)) {
             let at = address + ((granule as u64) << self.shift);
-            self.stale.get_or_insert((now.at(granule).lane(), at));
+            self.found.stale.get_or_insert((now.at(granule).lane(), at));
         }
     }
 
@@ -168,9 +174,9 @@ impl Check<'_> {
             let granule = (missing & mask).trailing_zeros() as usize;
             let at = (now.at(granule).lane(), address + ((granule as u64) << self.shift));
             if line.pending & mask != 0 {
-                self.pending.get_or_insert(at);
+                self.found.pending.get_or_insert(at);
             } else {
-                self.unwritten.get_or_insert(at);
+                self.found.unwritten.get_or_insert(at);
             }
         }
         if self.writes {
@@ -187,7 +193,7 @@ impl Check<'_> {
         address: u64,
     ) {
         let split = cells.of(line);
-        let found = self.races.len();
+        let found = self.found.races.len();
         let mut rest = mask;
         while rest != 0 {
             let granule = rest.trailing_zeros() as usize;
@@ -210,7 +216,7 @@ impl Check<'_> {
                 self.read(cell, (event, lane), address, granule)
             }
         }
-        let quiet = self.races.len() == found && !self.kind.is_strong();
+        let quiet = self.found.races.len() == found && !self.kind.is_strong();
         if self.writes && mask == FULL && quiet {
             cells.unite(line, now, FULL);
         }
@@ -319,7 +325,7 @@ impl Check<'_> {
             return;
         }
         let both_store = wrote && self.writes && !kind.updates && !self.kind.updates;
-        self.races.push(Race { before, epoch, lane, address, both_store });
+        self.found.races.push(Race { before, epoch, lane, address, both_store });
     }
 
     /// Remembers for messages which write of another thread was read by which strong read.
@@ -334,7 +340,7 @@ impl Check<'_> {
     #[inline(always)]
     pub fn write(&mut self, cell: &mut Cell, now: Event) {
         if !self.kind.is_strong() {
-            self.breaks |= !cell.write.is_none() && self.is_strong(cell.write);
+            self.found.breaks |= !cell.write.is_none() && self.is_strong(cell.write);
             *cell = Cell { write: now, ..Cell::default() };
             return;
         }

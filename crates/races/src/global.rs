@@ -1,6 +1,6 @@
 //! The shadow of global memory: who reached which bytes.
 
-use crate::check::{Check, Race};
+use crate::check::{Check, Found, Race};
 use crate::event::Epoch;
 use crate::footprint::{Accessed, Footprint, Strength};
 use crate::lines::{Cell, Cells, LINE, Line};
@@ -159,13 +159,9 @@ impl GlobalShadow {
             oldest_live_epoch: 0,
             reaches: kind.semantics.strong == Some(Scope::Device),
             shift,
-            races: std::mem::take(&mut access.races),
-            breaks: false,
             is_shared: false,
             read_only,
-            stale: None,
-            unwritten: None,
-            pending: None,
+            found: Found { races: std::mem::take(&mut access.races), ..Found::default() },
         };
         let at = ((first - chunk_start) >> shift) as usize;
         // A row that reaches into the next chunk goes lane by lane, in both.
@@ -190,7 +186,7 @@ impl GlobalShadow {
             access.rest &= !here;
             check.scattered(request.part(here), &mut chunk.lines, cells, chunk_start, parts);
         }
-        let Check { races, breaks, stale, .. } = check;
+        let Found { races, breaks, stale, .. } = check.found;
         if breaks && !words.is_empty() {
             lanes(request.mask).for_each(|lane| words.forget(request.all[lane]));
         }

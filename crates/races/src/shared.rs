@@ -1,6 +1,6 @@
 //! The shadow of a block's shared memory, and the clocks that its warps and copies release there.
 
-use crate::check::{Check, Race};
+use crate::check::{Check, Found, Race};
 use crate::event::{Epoch, Event};
 use crate::lines::{Cells, FULL, LINE, Line};
 use crate::model::LaunchModel;
@@ -186,21 +186,16 @@ impl SharedShadow {
             oldest_live_epoch,
             reaches: kind.semantics.strong.is_some() && is_alone,
             shift,
-            races: Vec::new(),
-            breaks: false,
             is_shared: true,
             read_only: false,
-            stale: None,
-            unwritten: None,
-            pending: None,
+            found: Found::default(),
         };
         if row.is_some() {
             check.rows(request, &mut self.lines, &mut self.cells, 0);
         } else {
             check.scattered(request, &mut self.lines, &mut self.cells, 0, parts);
         }
-        let breaks = check.breaks;
-        let Check { races, unwritten, pending, .. } = check;
+        let Found { races, breaks, unwritten, pending, .. } = check.found;
         let shown = Shown { races, unwritten, pending };
         if breaks && !self.words.is_empty() {
             lanes(request.mask).for_each(|lane| self.words.forget(request.all[lane]));
@@ -240,13 +235,9 @@ impl SharedShadow {
             oldest_live_epoch: 0,
             reaches: false,
             shift: self.shift,
-            races: Vec::new(),
-            breaks: false,
             is_shared: true,
             read_only: false,
-            stale: None,
-            unwritten: None,
-            pending: None,
+            found: Found::default(),
         };
         let first = (address >> self.shift) as usize;
         let end = first + (bytes >> self.shift) as usize;
@@ -264,7 +255,7 @@ impl SharedShadow {
                 cell.reads[1] = now;
             }
         }
-        check.races
+        check.found.races
     }
 
     /// Names the next copy that will complete at an mbarrier.

@@ -252,3 +252,18 @@ fn waiting_at_an_mbarrier_is_sleep() {
     let error = run(&module, &mut Memory::default(), &launch, &options).unwrap_err().to_string();
     assert!(error.contains("try_wait"), "{error}");
 }
+
+#[test]
+fn modules_of_one_text_share_its_code_and_have_variables_of_their_own() {
+    let text = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .global .u32 count;\n\
+                .visible .entry none() { ret; }\n";
+    let module = || Module::parse_once(text).expect("it is PTX");
+    let (one, other) = (module(), module());
+    assert!(std::ptr::eq(one.kernels(), other.kernels()));
+    let mut memory = Memory::default();
+    for module in [&one, &other] {
+        module.load(&mut memory).expect("it fits");
+    }
+    let place = |module: &Module| module.symbol(&memory, "count").expect("it is loaded").0;
+    assert_ne!(place(&one), place(&other));
+}

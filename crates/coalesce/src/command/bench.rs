@@ -104,7 +104,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     let stop = if arguments.profile {
         Arc::default()
     } else {
-        interrupt::listen("the current row is finished first", || {})?
+        interrupt::listen("what is under way is finished first", || {})?
     };
     outlive_lost_readers();
     let mut devices = arguments.work.device.choice()?.each()?;

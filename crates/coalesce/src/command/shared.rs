@@ -25,8 +25,8 @@ pub struct WorkArguments {
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// The rows that are executed side by side on the virtual device. The default is one for each processor.
-    #[arg(long, value_name = "N")]
-    jobs: Option<NonZero<usize>>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
     #[command(flatten)]
     pub device: Device,
 }
@@ -62,7 +62,7 @@ impl WorkArguments {
 
     /// The rows that run side by side on the virtual device.
     pub fn jobs(&self) -> NonZero<usize> {
-        self.jobs.unwrap_or_else(processors)
+        self.jobs.and_then(|jobs| NonZero::new(jobs.into())).unwrap_or_else(processors)
     }
 
     /// Returns whether no pattern is named.
