@@ -25,6 +25,9 @@ pub enum Hazard {
     GlobalRaceInWarp,
     /// Several threads store the same value to the same bytes. That is a note, not a finding.
     SameValue,
+    /// Threads access the same bytes, one of them writes, one is volatile, and nothing orders the two: which value is read
+    /// is not promised. That is a note, not a finding.
+    UnorderedVolatile,
     /// A shared address was formed from one array, but lies outside of it.
     SharedOverrun,
     /// Two lanes of one instruction stored different values to the same bytes.
@@ -44,6 +47,11 @@ pub enum Hazard {
 }
 
 impl Hazard {
+    /// Returns whether it is worth knowing but no error.
+    pub fn is_note(self) -> bool {
+        matches!(self, Hazard::SameValue | Hazard::UnorderedVolatile)
+    }
+
     /// Returns whether only a check of races in global memory looks for it.
     pub fn is_by_global_races(self) -> bool {
         matches!(self, Hazard::GlobalRace | Hazard::GlobalRaceInWarp | Hazard::ReadOnlyWritten)
@@ -67,6 +75,9 @@ impl Hazard {
             }
             Hazard::SameValue => {
                 "nothing has to be fixed; let one thread store to save the traffic"
+            }
+            Hazard::UnorderedVolatile => {
+                "put a barrier between the two, or a fence before the write, or use atomics: volatile orders nothing"
             }
             Hazard::SharedOverrun => "check the index against the array's length",
             Hazard::ConflictingStore => "let one lane store, or use an atomic",

@@ -190,7 +190,49 @@ fn a_warp_synchronous_reduction_races_unless_it_is_volatile() {
     for way in ways() {
         let plain = outcome(&reduction(""), WARP, way).unwrap();
         assert!(plain.findings.iter().any(|f| f.hazard == Hazard::SharedRaceInWarp), "{way:?}");
-        assert_eq!(outcome(&reduction(".volatile"), WARP, way).unwrap().findings, [], "{way:?}");
+        let report = outcome(&reduction(".volatile"), WARP, way).unwrap();
+        assert_eq!(report.findings, [], "{way:?}");
+        assert!(report.notes.iter().any(|n| n.hazard == Hazard::UnorderedVolatile), "{way:?}");
+    }
+}
+
+/// A volatile word that hands nothing on is noted; one that a fence comes before is a flag, and one between barriers is
+/// ordered.
+#[test]
+fn volatile_accesses_that_nothing_orders_are_a_note() {
+    const ONE: &str = "setp.ne.u32 %p1, %r1, 0; @%p1 bra END; setp.ne.u32 %p2, %r2, 0; @%p2 bra C;";
+    const POLL: &str = "C: ld.volatile.global.u32 %r8, [%rd2]; setp.eq.u32 %p3, %r8, 0; @%p3 bra C;";
+    let handed = |fence: &str| {
+        format!("{ONE} {fence} st.volatile.global.u32 [%rd2], 1; bra END;\n{POLL}")
+    };
+    let last_block = "st.volatile.global.u32 [%rd1], %r2; membar.gl; atom.add.gpu.global.u32 %r12, [%rd2], 1;\n\
+                      setp.ne.u32 %p1, %r12, 1; @%p1 bra END; ld.volatile.global.u32 %r8, [%rd1];";
+    let cases = [
+        (handed(""), BLOCKS, true),
+        (handed("membar.gl;"), BLOCKS, false),
+        ("st.volatile.global.u32 [%rd1], %r1;".to_owned(), WARPS, true),
+        ("st.volatile.global.u32 [%rd4], %r1;".to_owned(), WARPS, false),
+        ("st.relaxed.cta.global.u32 [%rd1], %r1;".to_owned(), WARPS, false),
+        (
+            "st.volatile.shared.u32 [%r5], %r1; bar.sync 0; ld.volatile.shared.u32 %r8, [tile];".to_owned(),
+            WARPS,
+            false,
+        ),
+        (
+            "st.volatile.global.u32 [%rd4], %r1; ld.volatile.global.u32 %r8, [%rd1];".to_owned(),
+            WARPS,
+            true,
+        ),
+        (last_block.to_owned(), BLOCKS, true),
+        (last_block.replace("[%rd1]", "[%rd4]"), Grid(1, 32, 1), false),
+    ];
+    for (body, grid, is_noted) in &cases {
+        for way in ways() {
+            let report = outcome(body, *grid, way).unwrap();
+            assert_eq!(report.findings, [], "{way:?}: {body}");
+            let noted = report.notes.iter().any(|n| n.hazard == Hazard::UnorderedVolatile);
+            assert_eq!(noted, *is_noted, "{way:?}: {body}");
+        }
     }
 }
 

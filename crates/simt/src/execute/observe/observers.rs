@@ -104,8 +104,7 @@ impl<'r> Observers<'r> {
 
     /// Records a finding once per hazard and instruction.
     pub fn find(&mut self, hazard: Hazard, pc: usize, make: impl FnOnce(&Run<'_>) -> Finding) {
-        let is_note = hazard == Hazard::SameValue;
-        let list = if is_note { &mut self.notes } else { &mut self.findings };
+        let list = if hazard.is_note() { &mut self.notes } else { &mut self.findings };
         if list.len() < self.run.options.findings_max && self.seen.insert((hazard, pc as u32)) {
             list.push(make(self.run));
         }

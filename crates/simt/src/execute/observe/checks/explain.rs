@@ -23,12 +23,16 @@ impl Worker<'_> {
         let Race { before, epoch, lane, address, .. } = race;
         let in_warp = epoch.block == warp.order.block && epoch.warp == warp.order.warp;
         let hazard = match (same_value, is_shared, in_warp) {
+            _ if race.is_volatile => Hazard::UnorderedVolatile,
             (true, ..) => Hazard::SameValue,
             (_, true, true) => Hazard::SharedRaceInWarp,
             (_, true, false) => Hazard::SharedRace,
             (_, false, true) => Hazard::GlobalRaceInWarp,
             (_, false, false) => Hazard::GlobalRace,
         };
+        if race.is_volatile && !self.run.options.checks.volatile {
+            return;
+        }
         let (index, order) = (block.index, &warp.order);
         let w = warp.index;
         self.observers.find(hazard, pc, |run| {
@@ -37,7 +41,9 @@ impl Worker<'_> {
             } else {
                 ("", run.memory.locate(address))
             };
-            let (missing, fix) = if same_value {
+            let (missing, fix) = if race.is_volatile {
+                ("one is volatile, which orders nothing, so the value that is read is not promised".into(), None)
+            } else if same_value {
                 ("both store the same value, so the result is the same in every order".into(), None)
             } else {
                 let missing = order.missing_order(&run.model, pc, &race);
