@@ -42,6 +42,8 @@ pub enum Hazard {
     AsyncCopyNotAwaited,
     /// `ld.global.nc` of bytes that this launch writes.
     ReadOnlyWritten,
+    /// The launch fails when its warps and blocks run in another order.
+    OtherOrder,
     /// An asynchronous proxy reads shared memory without `fence.proxy.async` before.
     MissingProxyFence,
 }
@@ -90,6 +92,7 @@ impl Hazard {
             Hazard::ReadOnlyWritten => {
                 "use a plain load, or do not write the buffer in this launch"
             }
+            Hazard::OtherOrder => "let no thread rely on which warp or block runs first",
             Hazard::MissingProxyFence => "put fence.proxy.async after the writes",
         }
     }

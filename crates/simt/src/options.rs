@@ -30,6 +30,8 @@ pub struct Options {
     pub fuel: u64,
     /// The order of warps and blocks.
     pub schedule: Schedule,
+    /// Orders in which hazards of a small launch are looked for; its results and counts are those of `schedule`.
+    pub schedules: u32,
     /// Run blocks one after the other where their order could change results. Results are then
     /// the same for every number of threads.
     pub deterministic: bool,
@@ -55,6 +57,7 @@ impl Default for Options {
             threads: 0,
             fuel: 20_000_000_000,
             schedule: Schedule::Forward,
+            schedules: 1,
             deterministic: true,
             sample: None,
             limits: Limits::default(),

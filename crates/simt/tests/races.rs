@@ -2,6 +2,7 @@
 //! and its repaired twin; the bug is found with both accesses named and the twin is silent, in every
 //! schedule and on one thread and on four.
 
+mod followed;
 mod kernels;
 mod litmus;
 mod others;
@@ -201,10 +202,10 @@ fn a_warp_synchronous_reduction_races_unless_it_is_volatile() {
 #[test]
 fn volatile_accesses_that_nothing_orders_are_a_note() {
     const ONE: &str = "setp.ne.u32 %p1, %r1, 0; @%p1 bra END; setp.ne.u32 %p2, %r2, 0; @%p2 bra C;";
-    const POLL: &str = "C: ld.volatile.global.u32 %r8, [%rd2]; setp.eq.u32 %p3, %r8, 0; @%p3 bra C;";
-    let handed = |fence: &str| {
-        format!("{ONE} {fence} st.volatile.global.u32 [%rd2], 1; bra END;\n{POLL}")
-    };
+    const POLL: &str =
+        "C: ld.volatile.global.u32 %r8, [%rd2]; setp.eq.u32 %p3, %r8, 0; @%p3 bra C;";
+    let handed =
+        |fence: &str| format!("{ONE} {fence} st.volatile.global.u32 [%rd2], 1; bra END;\n{POLL}");
     let last_block = "st.volatile.global.u32 [%rd1], %r2; membar.gl; atom.add.gpu.global.u32 %r12, [%rd2], 1;\n\
                       setp.ne.u32 %p1, %r12, 1; @%p1 bra END; ld.volatile.global.u32 %r8, [%rd1];";
     let cases = [
@@ -214,7 +215,8 @@ fn volatile_accesses_that_nothing_orders_are_a_note() {
         ("st.volatile.global.u32 [%rd4], %r1;".to_owned(), WARPS, false),
         ("st.relaxed.cta.global.u32 [%rd1], %r1;".to_owned(), WARPS, false),
         (
-            "st.volatile.shared.u32 [%r5], %r1; bar.sync 0; ld.volatile.shared.u32 %r8, [tile];".to_owned(),
+            "st.volatile.shared.u32 [%r5], %r1; bar.sync 0; ld.volatile.shared.u32 %r8, [tile];"
+                .to_owned(),
             WARPS,
             false,
         ),

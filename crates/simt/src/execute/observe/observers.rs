@@ -2,6 +2,7 @@
 
 use crate::execute::issue::run::Run;
 use crate::execute::memory::pattern::Pattern;
+use crate::execute::observe::checks::followed::Follower;
 use crate::findings::{Finding, Hazard};
 use crate::observer::{AccessKind, Observer};
 use crate::registers::LANES;
@@ -43,6 +44,8 @@ pub(crate) struct Observers<'r> {
     pub doubted: &'r [bool],
     /// The accesses of the blocks to global memory, when they are checked.
     pub global: Option<Box<GlobalShadow>>,
+    /// The loads that are followed, in a launch that runs again for that.
+    pub follower: Option<Follower<'r>>,
     /// The observer of the launch, if it has one.
     pub observer: Option<&'r mut dyn Observer>,
     /// The warp that runs is the one whose requests are recorded.
@@ -68,9 +71,12 @@ impl<'r> Observers<'r> {
             counting: run.options.counters,
             checking: run.options.checks.any(),
             doubted: &run.doubt.instructions,
-            global: run.options.checks.global_races.then(|| {
-                Box::new(GlobalShadow::new(run.memory.region_count(), run.undo.is_some()))
-            }),
+            global: run
+                .options
+                .checks
+                .global_races
+                .then(|| Box::new(GlobalShadow::new(run.memory.region_count(), run.parallel))),
+            follower: run.racing.as_deref().map(|racing| Follower::new(run.program, racing)),
             observer,
             watching: false,
             recorded: Vec::new(),

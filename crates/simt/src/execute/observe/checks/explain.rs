@@ -35,7 +35,10 @@ impl Worker<'_> {
         }
         let (index, order) = (block.index, &warp.order);
         let w = warp.index;
-        self.observers.find(hazard, pc, |run| {
+        if !hazard.is_note() {
+            self.run.note_racing_loads([pc, before.pc()]);
+        }
+        let explain = |run: &Run<'_>| {
             let (space, location) = if is_shared {
                 ("shared address ", run.locate_shared(address))
             } else {
@@ -63,7 +66,16 @@ impl Worker<'_> {
                 fix,
                 message,
             }
-        });
+        };
+        if self.observers.follower.is_some() && !hazard.is_note() {
+            let finding = explain(self.run);
+            let site = (warp.order.block, w, pc, lane);
+            if let Some(finding) = self.keep_race(site, (epoch, before), address, finding) {
+                self.observers.find(hazard, pc, |_| finding);
+            }
+            return;
+        }
+        self.observers.find(hazard, pc, explain);
     }
 }
 
