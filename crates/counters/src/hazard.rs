@@ -28,6 +28,10 @@ pub enum Hazard {
     /// Threads access the same bytes, one of them writes, one is volatile, and nothing orders the two: which value is read
     /// is not promised. That is a note, not a finding.
     UnorderedVolatile,
+    /// Some lanes of a warp ended while the others wait at an aligned barrier of the block. That is a note, not a finding.
+    SkippedBarrier,
+    /// Threads reach one named barrier with different numbers of threads to wait for.
+    BarrierCounts,
     /// A shared address was formed from one array, but lies outside of it.
     SharedOverrun,
     /// Two lanes of one instruction stored different values to the same bytes.
@@ -51,7 +55,7 @@ pub enum Hazard {
 impl Hazard {
     /// Returns whether it is worth knowing but no error.
     pub fn is_note(self) -> bool {
-        matches!(self, Hazard::SameValue | Hazard::UnorderedVolatile)
+        matches!(self, Hazard::SameValue | Hazard::UnorderedVolatile | Hazard::SkippedBarrier)
     }
 
     /// Returns whether only a check of races in global memory looks for it.
@@ -81,6 +85,10 @@ impl Hazard {
             Hazard::UnorderedVolatile => {
                 "put a barrier between the two, or a fence before the write, or use atomics: volatile orders nothing"
             }
+            Hazard::SkippedBarrier => {
+                "let every thread of the block reach it, those without work, too: GPUs let it pass, CUDA does not promise it"
+            }
+            Hazard::BarrierCounts => "give one number of threads wherever the barrier is named",
             Hazard::SharedOverrun => "check the index against the array's length",
             Hazard::ConflictingStore => "let one lane store, or use an atomic",
             Hazard::DivergentBarrier => "move the barrier out of the branch",

@@ -34,7 +34,7 @@ fn outcome(body: &str, schedule: Schedule) -> (Result<Report, Error>, Vec<u8>) {
 
 /// What every message about a running kernel says.
 const ALWAYS: [&str; 6] =
-    ["kernel `broken`", "(kernel.rs:7)", "block (0, 0, 0)", "warp ", "lanes 0x", "PTX line "];
+    ["kernel `broken`", "(kernel.rs:7)", "block (0, 0, 0)", "warp ", "lane", "PTX line "];
 
 #[test]
 fn every_hazard_is_found_and_explained() {

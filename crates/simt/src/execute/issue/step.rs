@@ -6,6 +6,7 @@ use crate::execute::issue::warp::{Flow, Polled, Split, State, Warp, read_row, wr
 use crate::execute::issue::worker::{Issue, Worker};
 use crate::execute::memory::bytes::read_bytes;
 use crate::execute::memory::request::space_of;
+use crate::findings::{Finding, Hazard};
 use crate::hash::mix;
 use crate::operation::{BarrierKind, Clock, MbarrierOperation, Operation};
 use crate::options::Schedule;
@@ -257,7 +258,7 @@ impl Worker<'_> {
                 if !self.together(block, warp, split, mask, *members) {
                     return Ok(Flow::Left);
                 }
-                self.warp_synchronized(warp, mask);
+                self.warp_barrier(warp, mask, *members);
             }
             Operation::Shuffle { operands, .. }
             | Operation::Vote { operands, .. }
@@ -432,6 +433,18 @@ impl Worker<'_> {
             }
         }
         let barrier = &mut block.barriers[number as usize];
+        if let (Some(expected), Some(count)) = (barrier.expected, count)
+            && expected != count
+            && self.run.options.checks.barriers
+        {
+            let (index, w, pc) = (block.index, warp.index, split.pc as usize);
+            self.observers.find(Hazard::BarrierCounts, pc, |run| {
+                let message = format!(
+                    "barrier {number} is for {count} threads here, and others wait there for {expected}"
+                );
+                Finding::new(Hazard::BarrierCounts, run.place(index, w, mask, pc), message)
+            });
+        }
         barrier.expected = barrier.expected.or(count);
         // Arrivals with a count are by whole warps, whatever lanes exist.
         let whole = mask == warp.live && count.is_some();

@@ -1,6 +1,6 @@
 //! Whose turn it is in a block: warps run until they wait, barriers let them go on.
 
-use crate::error::Error;
+use crate::error::{Error, Lanes};
 use crate::execute::issue::block::{BARRIERS, Barrier, Block, CLUSTER_BARRIER, Stop, Turn};
 use crate::execute::issue::warp::{Split, State, Warp};
 use crate::execute::issue::worker::Worker;
@@ -149,6 +149,17 @@ impl Worker<'_> {
                 Operation::Barrier { aligned: true, .. }
             );
             let other = waiting.find(|s| s.pc != first.pc);
+            let ended = warp.lanes & !warp.live;
+            if aligned && other.is_none() && mask == warp.live && ended != 0 {
+                let (index, w, pc) = (block.index, warp.index, first.pc as usize);
+                self.observers.find(Hazard::SkippedBarrier, pc, |run| {
+                    let message = format!(
+                        "{} of the warp ended without reaching the aligned barrier {id}",
+                        Lanes(ended)
+                    );
+                    Finding::new(Hazard::SkippedBarrier, run.place(index, w, mask, pc), message)
+                });
+            }
             if !aligned || (other.is_none() && mask == warp.live) {
                 continue;
             }

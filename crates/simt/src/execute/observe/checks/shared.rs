@@ -177,10 +177,23 @@ impl Worker<'_> {
         });
     }
 
-    /// A warp barrier orders its lanes.
+    /// Lanes of a warp wait for each other.
     pub fn warp_synchronized(&mut self, warp: &mut Warp, mask: u32) {
         if self.observers.checking {
             warp.order.meet(mask, warp.live, warp.lanes);
+        }
+    }
+
+    /// A warp barrier orders the lanes that each of its membermasks names.
+    pub fn warp_barrier(&mut self, warp: &mut Warp, mask: u32, members: u32) {
+        let members = warp.registers.words[members as usize];
+        let mut rest = mask;
+        while rest != 0 {
+            let named = members[rest.trailing_zeros() as usize];
+            let same = lanes(rest).filter(|lane| members[*lane] == named);
+            let group = same.fold(0, |group, lane| group | 1 << lane);
+            self.warp_synchronized(warp, group);
+            rest &= !group;
         }
     }
 
