@@ -39,6 +39,8 @@ pub struct Options {
     pub sample: Option<Vec<u64>>,
     /// The device's limits.
     pub limits: Limits,
+    /// Blocks that the device holds at once, where that is known better than by its limits.
+    pub resident_blocks: Option<u64>,
     /// Findings after which no more are recorded.
     pub findings_max: usize,
     /// Record the requests of this warp, if it runs; needs `counters`.
@@ -61,6 +63,7 @@ impl Default for Options {
             deterministic: true,
             sample: None,
             limits: Limits::default(),
+            resident_blocks: None,
             findings_max: 100,
             watched: None,
             trace: None,

@@ -291,9 +291,7 @@ fn an_access_past_one_shared_array_into_the_next() {
         )
     };
     let found = message(&of(32), WARPS);
-    for part in
-        ["SharedOverrun", "formed from `tile`, which has 1024 bytes", "`word`", "lane 0"]
-    {
+    for part in ["SharedOverrun", "formed from `tile`, which has 1024 bytes", "`word`", "lane 0"] {
         assert!(found.contains(part), "`{part}` is missing: {found}");
     }
     assert_eq!(message(&of(31), WARPS), "");

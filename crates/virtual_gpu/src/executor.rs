@@ -281,6 +281,7 @@ impl Driver {
             fuel: self.limit.unwrap_or(self.options.fuel),
             schedule: self.options.schedule,
             limits: self.device().profile.launch_limits(),
+            resident_blocks: Some(u64::from(room)),
             watched: self.watched,
             trace: self.trace.clone(),
             footprint: candidates.any(),

@@ -9,9 +9,13 @@ use crate::hash::mix;
 use crate::operation::{BarrierKind, Operation, ReduceMode, Register};
 use crate::options::Schedule;
 
+/// Warp-instructions of a block after which others get a turn, where threads wait by polling memory.
+const TURN_STEPS: u64 = 1 << 18;
+
 impl Worker<'_> {
     /// Gives every warp turns.
     pub fn run_block(&mut self, block: &mut Block) -> Result<Turn, Error> {
+        let end = self.steps + TURN_STEPS;
         loop {
             let mut ran = false;
             let mut spins = false;
@@ -48,7 +52,8 @@ impl Worker<'_> {
                     Err(self.deadlock(block))
                 };
             }
-            if spins {
+            // It may wait for another block by more than a loop: by barriers and locks within one.
+            if spins || self.run.program.polls && self.steps > end {
                 self.deliver_bulk(block)?;
                 return Ok(Turn::Spins);
             }

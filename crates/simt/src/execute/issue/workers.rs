@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::execute::issue::block::Cluster;
+use crate::execute::issue::endless::Endless;
 use crate::execute::issue::prepare::prepare;
 use crate::execute::issue::run::Run;
 use crate::execute::issue::worker::Worker;
@@ -284,6 +285,7 @@ impl Worker<'_> {
     /// Clusters one after the other, each to its end, beside other workers doing the same.
     fn run_independent(&mut self, batch: u64) {
         let mut orders = 0..0;
+        let mut endless = None;
         loop {
             let order = orders.next().unwrap_or_else(|| {
                 let first = self.run.next.fetch_add(batch, Ordering::Relaxed);
@@ -300,7 +302,14 @@ impl Worker<'_> {
             };
             let mut cluster = self.start_cluster(linear);
             loop {
-                match self.run_cluster(&mut cluster) {
+                let ended = self.run_cluster(&mut cluster).and_then(|ended| {
+                    if !ended {
+                        let endless = endless.get_or_insert_with(|| Endless::new(self.run.program));
+                        self.check_endless_alone(endless, order, &mut cluster)?;
+                    }
+                    Ok(ended)
+                });
+                match ended {
                     Ok(true) => break,
                     Ok(false) => {}
                     Err(error) => {
@@ -320,12 +329,14 @@ impl Worker<'_> {
     /// device could hold both.
     fn run_in_turns(&mut self) {
         let limits = &self.run.options.limits;
+        let most = u64::from(limits.multiprocessors) * u64::from(limits.blocks_per_multiprocessor);
+        let blocks = self.run.options.resident_blocks.unwrap_or(most);
         let resident = if self.run.launch.cooperative {
             u64::MAX
         } else {
-            limits.multiprocessors as u64 * limits.blocks_per_multiprocessor as u64
-                / self.run.model.grid.blocks_per_cluster()
+            (blocks / self.run.model.grid.blocks_per_cluster()).max(1)
         };
+        let mut endless = None;
         let mut turns: VecDeque<(u64, Cluster)> = VecDeque::new();
         let mut order = 0;
         let mut start_next = true;
@@ -348,6 +359,16 @@ impl Worker<'_> {
                 Ok(false) => {
                     turns.push_back((place, cluster));
                     start_next = true;
+                    let all_started = self.run.cluster_at(order).is_none();
+                    if all_started || turns.len() as u64 >= resident {
+                        let endless = endless.get_or_insert_with(|| Endless::new(self.run.program));
+                        let checked = self.check_endless(endless, &mut turns, order);
+                        if let Err(error) = checked {
+                            let printed = std::mem::take(&mut self.printed);
+                            self.run.fail(place, error, printed);
+                            return;
+                        }
+                    }
                 }
                 Err(error) => {
                     let printed = std::mem::take(&mut self.printed);
