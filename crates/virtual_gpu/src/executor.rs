@@ -280,6 +280,7 @@ impl Driver {
             checks,
             fuel: self.limit.unwrap_or(self.options.fuel),
             schedule: self.options.schedule,
+            schedules: if asked.any() { self.options.schedules } else { 1 },
             limits: self.device().profile.launch_limits(),
             resident_blocks: Some(u64::from(room)),
             watched: self.watched,
