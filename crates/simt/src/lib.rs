@@ -17,6 +17,7 @@ mod module;
 mod observer;
 mod operation;
 mod options;
+mod printf;
 mod program;
 mod region;
 mod register;
