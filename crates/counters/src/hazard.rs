@@ -39,6 +39,8 @@ pub enum Hazard {
     AsyncCopyNotAwaited,
     /// `ld.global.nc` of bytes that this launch writes.
     ReadOnlyWritten,
+    /// A register of a `wgmma` was used before that was waited for, or is used by one without `wgmma.fence` before.
+    UnorderedProduct,
     /// An asynchronous proxy reads shared memory without `fence.proxy.async` before.
     MissingProxyFence,
 }
@@ -78,6 +80,10 @@ impl Hazard {
             }
             Hazard::ReadOnlyWritten => {
                 "use a plain load, or do not write the buffer in this launch"
+            }
+            Hazard::UnorderedProduct => {
+                "put wgmma.fence between other uses of its registers and a wgmma, and wgmma.commit_group and wgmma.wait_group \
+                 between that and the next use"
             }
             Hazard::MissingProxyFence => "put fence.proxy.async after the writes",
         }

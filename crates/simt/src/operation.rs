@@ -448,6 +448,8 @@ pub(crate) enum Operation {
     BulkWait {
         /// Groups that may still be under way.
         pending: u32,
+        /// Only that their source was read.
+        reads: bool,
     },
     LoadMatrix {
         access: Box<Access>,
@@ -460,6 +462,12 @@ pub(crate) enum Operation {
     Mma(Box<Mma>),
     Image(Box<ImageOperation>),
     Wgmma(Box<Wgmma>),
+    WgmmaFence,
+    WgmmaCommit,
+    WgmmaWait {
+        /// Groups that may still be under way.
+        pending: u32,
+    },
     Wmma(Box<Mma>),
     WmmaMove(Box<WmmaMove>),
     TensorCopy(Box<TensorCopy>),

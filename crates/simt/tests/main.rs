@@ -2,6 +2,7 @@
 
 #[cfg(not(debug_assertions))]
 mod approximate;
+mod asynchronous;
 mod clusters;
 mod contraction;
 mod cooperative;
@@ -13,6 +14,7 @@ mod footprint;
 mod half;
 mod hazards;
 mod mma;
+mod narrow;
 mod races;
 mod races_of_nvcc;
 mod recursion;

@@ -44,6 +44,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             return Ok(false);
         };
         *modifiers = attempt;
+        self.check_target(&instruction.text(), meaning.since)?;
         for hint in HINTS {
             modifiers.take(hint);
         }

@@ -60,19 +60,12 @@ impl Worker<'_> {
                 }
                 Builtin::Free => {
                     let address = argument(warp, 0);
-                    let is_known = self
-                        .run
-                        .memory
-                        .heaps
-                        .get(&self.run.memory.selected())
-                        .is_none_or(|heap| heap.free(address));
-                    if !is_known {
+                    let heap = self.run.memory.heaps.get(&self.run.memory.selected());
+                    if let Some(Err(reason)) = heap.map(|heap| heap.free(address)) {
                         let place = self.run.place(block.index, warp.index, 1 << lane, pc);
                         return Err(Error::Trap {
                             place: Box::new(place),
-                            message: format!(
-                                "free of {address:#x}, which `malloc` did not give or got back already"
-                            ),
+                            message: format!("free of {address:#x}, {reason}"),
                         });
                     }
                     0

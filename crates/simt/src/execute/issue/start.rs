@@ -3,6 +3,8 @@
 use crate::execute::issue::block::{BARRIERS, Barrier, Block};
 use crate::execute::issue::warp::{Split, State, Warp};
 use crate::execute::issue::worker::Worker;
+use crate::execute::observe::checks::products::Products;
+use crate::execute::observe::checks::proxy::Unfenced;
 use crate::program::{LaneMask, Special};
 use crate::registers::{ALWAYS, LANES};
 use races::SharedShadow;
@@ -49,6 +51,7 @@ impl Worker<'_> {
             shadow,
             turn: 0,
             bulk: Vec::new(),
+            unfenced: Unfenced::new(run.reads_by_proxy),
         }
     }
 
@@ -93,10 +96,12 @@ impl Worker<'_> {
         warp.local.resize(program.local_bytes as usize / 4 * LANES, u32::MAX);
         warp.copies.clear();
         warp.copy_group = 0;
+        warp.bulk_group = 0;
         warp.rotate = 0;
         warp.at_cluster = 0;
         warp.local_written.clear();
         if self.observers.checking {
+            warp.products = Products::default();
             warp.local_written.resize(program.local_bytes as usize / 4 * LANES, 0);
             if !run.doubt.instructions.is_empty() {
                 run.start_definedness(warp);

@@ -2,6 +2,7 @@
 
 use crate::execute::issue::saved_frame::SavedFrame;
 use crate::execute::memory::pending::PendingCopy;
+use crate::execute::observe::checks::products::Products;
 use crate::operation::Register;
 use crate::registers::{LANES, Registers};
 use races::ThreadClocks;
@@ -84,10 +85,14 @@ pub(crate) struct Warp {
     /// Copies that were started and have not landed, oldest first, with their group.
     pub copies: Vec<PendingCopy>,
     pub copy_group: u32,
+    /// Groups of bulk copies that were committed.
+    pub bulk_group: u32,
     /// Lanes of each register row that hold a defined value, used when checking.
     pub defined_words: Vec<u32>,
     pub defined_longs: Vec<u32>,
     pub defined_predicates: Vec<u32>,
+    /// Its `wgmma` that may be under way, used when checking.
+    pub products: Products,
     pub polled: Polled,
     /// The clocks of its lanes, for the check of races.
     pub order: ThreadClocks,

@@ -39,7 +39,7 @@ pub(crate) struct Observers<'r> {
     pub seen: HashSet<(Hazard, u32)>,
     pub counting: bool,
     pub checking: bool,
-    /// By instruction: touches a register that may be undefined.
+    /// By instruction: touches a register that may be undefined, or that of a `wgmma`.
     pub doubted: &'r [bool],
     /// The accesses of the blocks to global memory, when they are checked.
     pub global: Option<Box<GlobalShadow>>,
@@ -67,7 +67,7 @@ impl<'r> Observers<'r> {
             seen: HashSet::new(),
             counting: run.options.counters,
             checking: run.options.checks.any(),
-            doubted: &run.doubt.instructions,
+            doubted: run.products.as_ref().map_or(&run.doubt.instructions, |p| &p.instructions),
             global: run.options.checks.global_races.then(|| {
                 Box::new(GlobalShadow::new(run.memory.region_count(), run.undo.is_some()))
             }),
