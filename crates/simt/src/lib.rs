@@ -7,6 +7,7 @@ mod decode;
 mod error;
 mod execute;
 mod findings;
+mod fragment;
 mod hash;
 mod heap;
 mod image;

@@ -343,7 +343,7 @@ mod tests {
             2.5,
             -0.125,
             0.1,
-            3.141_592_653_589_793,
+            std::f64::consts::PI,
             9.995,
             99_999.95,
             999_999.4,
@@ -420,7 +420,7 @@ mod tests {
         let negative = u64::from((-5_i32).cast_unsigned());
         assert_eq!(ours("[%*d]", &[5, 10], b""), "[   10]");
         assert_eq!(ours("[%*d]", &[negative, 10], b""), "[10   ]");
-        assert_eq!(ours("[%.*f]", &[2, 3.14159_f64.to_bits()], b""), "[3.14]");
+        assert_eq!(ours("[%.*f]", &[2, 3.142_5_f64.to_bits()], b""), "[3.14]");
         assert_eq!(ours("[%.*d]", &[negative, 10], b""), "[10]");
         assert_eq!(ours("[%#g]", &[999_999.5_f64.to_bits()], b""), "[1.00000e+06]");
         assert_eq!(ours("[%-*.*s]%%", &[6, 3, 1], b"abcdef"), "[abc   ]%");

@@ -268,12 +268,10 @@ fn the_factors_of_a_product_are_fenced_and_stay() {
 
 #[test]
 fn arrivals_at_an_mbarrier_are_no_stores_for_the_proxy() {
-    let again = "mbarrier.arrive.shared.b64 _, [barrier];";
-    let before = format!(
-        "@%p0 mbarrier.init.shared.b64 [barrier], 1; {}",
-        STORE.replace("@!%p0 ret;", "@!%p0 ret;")
-    );
-    let body = before.replace("mov.u32 %r3, tile;", &format!("mov.u32 %r3, tile; {again}"));
+    // It arrives between the fence and the copy.
+    let arrives = "mov.u32 %r3, tile; mbarrier.arrive.shared.b64 _, [barrier];";
+    let copy = STORE.replace("mov.u32 %r3, tile;", arrives);
+    let body = format!("@%p0 mbarrier.init.shared.b64 [barrier], 1; {copy}");
     silent(&format!("{body} cp.async.bulk.wait_group 0;"), 32);
 }
 

@@ -28,5 +28,6 @@ mod texture;
 mod threads;
 mod timing;
 mod trace;
+mod video;
 mod wgmma;
 mod wmma;

@@ -17,6 +17,7 @@ pub(crate) mod rounding;
 pub(crate) mod special;
 pub(crate) mod tensor;
 pub(crate) mod texture;
+pub(crate) mod video;
 
 use crate::registers::Registers;
 use ptx::Type;

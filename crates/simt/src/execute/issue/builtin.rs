@@ -115,8 +115,7 @@ impl Worker<'_> {
             Space::Shared => block.shared.get((address - SHARED_WINDOW) as usize).copied(),
             Space::Local => {
                 let offset = (address - LOCAL_WINDOW) as u32;
-                (offset < self.run.program.local_bytes)
-                    .then(|| warp.read_local(lane, offset, 1) as u8)
+                (offset < warp.local_bytes).then(|| warp.read_local(lane, offset, 1) as u8)
             }
             Space::Parameter => {
                 self.run.parameters.get((address - PARAMETER_WINDOW) as usize).copied()

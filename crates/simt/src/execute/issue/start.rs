@@ -93,6 +93,7 @@ impl Worker<'_> {
         warp.splits.clear();
         warp.splits.push(Split { pc: 0, mask: lanes, frames: Vec::new(), state: State::Ready });
         warp.local.clear();
+        warp.local_bytes = program.local_bytes;
         warp.local.resize(program.local_bytes as usize / 4 * LANES, u32::MAX);
         warp.copies.clear();
         warp.copy_group = 0;
@@ -100,6 +101,7 @@ impl Worker<'_> {
         warp.rotate = 0;
         warp.at_cluster = 0;
         warp.local_written.clear();
+        warp.is_checked = self.observers.checking;
         if self.observers.checking {
             warp.products = Products::default();
             warp.local_written.resize(program.local_bytes as usize / 4 * LANES, 0);

@@ -240,7 +240,7 @@ impl Worker<'_> {
             }
             Operation::SaveFrame { .. }
             | Operation::RestoreFrame { .. }
-            | Operation::RefuseRecursion(_) => {
+            | Operation::Alloca { .. } => {
                 let program = self.run.program;
                 let done = warp.recursion(program, operation, mask, split.frames.len());
                 done.map_err(|message| {

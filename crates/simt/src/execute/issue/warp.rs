@@ -78,6 +78,10 @@ pub(crate) struct Warp {
     pub lanes: u32,
     /// Local memory: word `w` of lane `l` is at `w * 32 + l`.
     pub local: Vec<u32>,
+    /// Bytes of it that each lane has.
+    pub local_bytes: u32,
+    /// Somebody looks what was written.
+    pub is_checked: bool,
     /// Which local bytes were written: four bits per word, used when checking.
     pub local_written: Vec<u8>,
     /// Of each lane, the frames of calls under way that may have come back into their caller.
@@ -197,6 +201,21 @@ impl Warp {
     /// Writes bytes of one lane's local memory.
     pub fn write_local(&mut self, lane: usize, offset: u32, bytes: u32, value: u64) {
         write_local(&mut self.local, lane, offset, bytes, value);
+    }
+
+    /// Gives a lane a range of its local memory, of which nothing was written.
+    pub fn take_local(&mut self, lane: usize, start: u32, end: u32) {
+        let words = end.div_ceil(4) as usize * LANES;
+        if self.local.len() < words {
+            self.local.resize(words, u32::MAX);
+            self.local_bytes = end.next_multiple_of(4);
+        }
+        if self.is_checked {
+            self.local_written.resize(self.local.len(), 0);
+            for at in start..end {
+                self.local_written[(at / 4) as usize * LANES + lane] &= !(1 << (at % 4));
+            }
+        }
     }
 
     /// Remembers that bytes of one lane's local memory were written, when that is checked.

@@ -114,8 +114,7 @@ impl Worker<'_> {
         warp: &Warp,
         request: Request<'_>,
     ) -> Result<(), Error> {
-        let bytes = self.run.program.local_bytes as u64;
-        self.small_bounds(block, warp, request, (bytes, "local memory"))
+        self.small_bounds(block, warp, request, (warp.local_bytes.into(), "local memory"))
     }
 
     #[inline(always)]
