@@ -275,6 +275,18 @@ impl Memory {
         self.regions[index].contains(address, bytes).then_some(index)
     }
 
+    /// Returns whether all bytes between two addresses are allocated.
+    pub(crate) fn is_one_range(&self, first: u64, last: u64) -> bool {
+        let (mut at, last) = (first.min(last), first.max(last));
+        while let Some(region) = self.find(at, 1).map(|index| &self.regions[index]) {
+            at = region.base + region.bytes;
+            if at > last {
+                return true;
+            }
+        }
+        false
+    }
+
     pub(crate) fn region(&self, index: usize) -> &Region {
         &self.regions[index]
     }
