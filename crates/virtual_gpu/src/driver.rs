@@ -4,6 +4,7 @@ use crate::clock::Clock;
 use crate::code::{CuResult, INVALID_CONTEXT, NOT_INITIALIZED};
 use crate::concurrent::Concurrent;
 use crate::device_state::DeviceState;
+use crate::happens_before::HappensBefore;
 use crate::memories::{HostKind, HostRegion, Memories, WRITE_COMBINED};
 use crate::misuse::MisuseKind;
 use crate::objects::Objects;
@@ -52,6 +53,7 @@ pub(crate) struct Driver {
     pub(crate) objects: Objects,
     pub(crate) memory: Memories,
     pub(crate) scheduler: Scheduler,
+    pub(crate) order: HappensBefore,
     /// Of each device whose one engine does all copies, the copy that was enqueued last.
     pub(crate) last_copies: BTreeMap<usize, usize>,
     pub(crate) concurrent: Concurrent,
@@ -80,6 +82,7 @@ impl Driver {
             trace: None,
             initialized: false,
             scheduler: Scheduler::default(),
+            order: HappensBefore::default(),
             last_copies: BTreeMap::new(),
             concurrent: Concurrent::default(),
             clock: Clock::default(),

@@ -41,6 +41,8 @@ pub struct LaunchRecord {
     pub moves: PageMoves,
     /// Model: how long the kernel took, in nanoseconds.
     pub model_ns: f64,
+    /// The sentence of what ended it before its end; then the report is of what it did until then.
+    pub fault: Option<String>,
 }
 
 /// A record of what orders the work of a device, of which times say nothing.
@@ -108,6 +110,13 @@ impl Recorder {
         match &mut self.observer {
             Some(Observer(observer)) => observer(record),
             None => push_within(&mut self.launches, MAX_LAUNCHES, record),
+        }
+    }
+
+    /// A kernel failed: only an observer learns of it.
+    pub(crate) fn failed(&mut self, record: LaunchRecord, error: &simt::Error) {
+        if let Some(Observer(observer)) = &mut self.observer {
+            observer(LaunchRecord { fault: Some(error.to_string()), ..record });
         }
     }
 

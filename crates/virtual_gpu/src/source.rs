@@ -1,6 +1,7 @@
 //! The virtual GPU as a source of driver functions, and what can be asked of it besides.
 
 use crate::device_state::DeviceState;
+use crate::driver::Driver;
 use crate::exports;
 use crate::misuse::{Misuse, MisuseKind};
 use crate::process::{VirtualGpu, with};
@@ -54,6 +55,11 @@ fn missing(name: &str) -> String {
 /// The mistakes found so far; each is reported once.
 pub fn misuse() -> Vec<Misuse> {
     with(|driver| std::mem::take(&mut driver.recorder.misuse))
+}
+
+/// The program ends: what it left pending is executed, so that its mistakes are found, but for what needs the program.
+pub fn finish() {
+    with(Driver::finish);
 }
 
 /// Returns what is still allocated: to be asked at a point where everything should have been freed.

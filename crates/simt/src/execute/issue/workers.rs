@@ -21,15 +21,15 @@ use std::collections::VecDeque;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Runs a validated launch; its workspace, if it has one, holds zeros. `printed` becomes what a launch that fails
-/// printed until then.
+/// Runs a validated launch; its workspace, if it has one, holds zeros. `before_failure` becomes what a launch that
+/// fails did until then.
 pub(crate) fn run(
     module: &Module,
     memory: &Memory,
     launch: &Launch,
     options: &Options,
     workspace: u64,
-    printed: &mut String,
+    before_failure: &mut Report,
     observer: Option<&mut dyn Observer>,
 ) -> Result<Report, Error> {
     let kernel = module.kernel(&launch.kernel)?;
@@ -43,12 +43,12 @@ pub(crate) fn run(
     };
     let threads = if observer.is_some() { 1 } else { threads(program, memory, launch, options) };
     if threads == 1 {
-        return one_by_one(&run(false)?, printed, observer);
+        return one_by_one(&run(false)?, before_failure, observer);
     }
     let first = run(true)?;
     let outcome = side_by_side(&first, threads);
     let Some(undo) = &first.undo else {
-        *printed = first.printed_before_failure();
+        before_failure.printed = first.printed_before_failure();
         return outcome.map(|workers| report(program, workers, options));
     };
     // What was found depends on the order when blocks disturbed each other, when an error ended
@@ -61,7 +61,7 @@ pub(crate) fn run(
     }
     // SAFETY: the chunks were saved by workers of this launch on this memory, and all of them have ended.
     unsafe { undo.restore(memory) };
-    one_by_one(&run(false)?, printed, None)
+    one_by_one(&run(false)?, before_failure, None)
 }
 
 /// The processors that this process may use. Asking reads files, which takes longer than a small launch.
@@ -121,14 +121,16 @@ fn writes_past_the_checks(program: &Program) -> bool {
 /// All blocks on this thread.
 fn one_by_one(
     run: &Run<'_>,
-    printed: &mut String,
+    before_failure: &mut Report,
     observer: Option<&mut dyn Observer>,
 ) -> Result<Report, Error> {
     let observer = observer.map(|observer| observer as &mut dyn Observer);
     let mut worker = Worker::new(run, observer);
     worker.run_in_turns();
-    *printed = run.printed_before_failure();
-    run.outcome(vec![worker]).map(|workers| report(run.program, workers, run.options))
+    let done = report(run.program, vec![worker], run.options);
+    let Err(error) = run.outcome(()) else { return Ok(done) };
+    *before_failure = Report { printed: run.printed_before_failure(), ..done };
+    Err(error)
 }
 
 /// The batches of blocks that a thread gets, about. Blocks of a batch are neighbours, which touch the same memory.
