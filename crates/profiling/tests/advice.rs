@@ -239,6 +239,8 @@ fn copies_of_a_program() {
         call: "cuMemcpyHtoDAsync_v2",
         message: String::new(),
         location: None,
+        code: None,
+        count: 1,
     };
     assert_eq!(of_program(&[], vec![pageable]), [AdviceKind::PageableCopy]);
     let small = |bytes: u64, count: u32| {

@@ -157,6 +157,21 @@ impl Region {
         }
     }
 
+    /// The bytes of a range that were not written, as far as that is tracked.
+    pub fn unwritten(&self, offset: u64, bytes: u64) -> u64 {
+        let parts = self.initialized_bits(offset, bytes);
+        parts.map(|(word, bits)| u64::from((!word.load(Relaxed) & bits).count_ones())).sum()
+    }
+
+    /// Marks of a range what was written of another.
+    pub fn mark_as(&self, offset: u64, from: &Region, from_offset: u64, bytes: u64) {
+        if from.is_initialized(from_offset, bytes) {
+            return self.mark(offset, bytes);
+        }
+        let written = (0..bytes).filter(|byte| from.is_initialized(from_offset + byte, 1));
+        written.for_each(|byte| self.mark(offset + byte, 1));
+    }
+
     /// Saves the bytes between two addresses.
     ///
     /// # Safety

@@ -57,6 +57,9 @@ impl Executed {
 /// So many operations are kept: of a program that never waits, the latest.
 const MOST: usize = 2048;
 
+/// So many conflicts of one operation are told.
+const TOLD: usize = 8;
+
 /// Operations that were executed and that others may run beside.
 #[derive(Debug, Default)]
 pub(crate) struct Concurrent {
@@ -72,7 +75,7 @@ impl Concurrent {
     /// Those that conflict with an operation, each with the first address.
     pub(crate) fn conflicts(&self, now: &Executed) -> Vec<(&Executed, u64)> {
         let beside = self.beside(&now.stamp).filter(|it| !it.compared.contains(&now.id));
-        beside.filter_map(|before| Some((before, before.conflict(now)?))).collect()
+        beside.filter_map(|before| Some((before, before.conflict(now)?))).take(TOLD).collect()
     }
 
     /// Keeps an operation for those to come.

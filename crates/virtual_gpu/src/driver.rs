@@ -1,7 +1,7 @@
 //! The state of the virtual device, and what can be said of it without running anything.
 
 use crate::clock::Clock;
-use crate::code::{CuResult, INVALID_CONTEXT, NOT_INITIALIZED};
+use crate::code::{self, CuResult, INVALID_CONTEXT, NOT_INITIALIZED};
 use crate::concurrent::Concurrent;
 use crate::device_state::DeviceState;
 use crate::happens_before::HappensBefore;
@@ -128,6 +128,26 @@ impl Driver {
         self.recorder.report(kind, message);
     }
 
+    /// Gives the code with which the call under way fails, and remembers why.
+    pub(crate) fn refuse(&mut self, code: ReturnCode, why: impl Into<String>) -> ReturnCode {
+        self.recorder.reason = Some(why.into());
+        code
+    }
+
+    /// A call failed.
+    pub(crate) fn fails(&mut self, call: &str, code: ReturnCode) {
+        if code::is_answer(call, code) {
+            return;
+        }
+        let is_sticky = self.device().fault == Some(code);
+        let kind = if is_sticky { MisuseKind::FailedSince } else { MisuseKind::CallFailed };
+        if is_sticky {
+            self.recorder.reason =
+                Some("every call of the device fails since something before it failed".to_owned());
+        }
+        self.recorder.fails(code, kind);
+    }
+
     /// Notes that a call asks for something that is missing here, and gives the code to answer with.
     pub(crate) fn unsupported(&mut self, what: &str) -> ReturnCode {
         self.report(MisuseKind::Unsupported, format!("the virtual device does not support {what}"));
@@ -206,13 +226,13 @@ impl Driver {
     pub(crate) fn allocate(&mut self, bytes: usize) -> CuResult<u64> {
         self.context()?;
         if bytes == 0 {
-            return Err(ReturnCode::INVALID_VALUE);
+            return Err(self.refuse(ReturnCode::INVALID_VALUE, "0 bytes are asked for"));
         }
         let taken = self.memory.device.allocate(bytes as u64);
         // Device memory goes before managed memory, which has the host to go to.
         let moves = self.memory.managed.shrink(self.memory.room_for_managed());
         self.clock.advance(copy_time::moves_ns(&self.device().profile, &moves, 1.0));
-        taken.map_err(|_| ReturnCode::OUT_OF_MEMORY)
+        taken.map_err(|error| self.refuse(ReturnCode::OUT_OF_MEMORY, error.to_string()))
     }
 }
 

@@ -140,7 +140,12 @@ impl Driver {
             QueuedWork::Join | QueuedWork::Allocation(_) => return at_once(None),
             QueuedWork::Wait => return self.wait_for_event(operation, ready),
             QueuedWork::Host(function) => {
-                call_host(*function);
+                for call in call_host(*function) {
+                    let message = format!(
+                        "a function of the host's that a stream calls must not call the driver, and called {call}"
+                    );
+                    self.report(MisuseKind::Context, message);
+                }
                 return at_once(Some(OperationKind::HostFunction));
             }
             QueuedWork::Release(address) => {
@@ -302,7 +307,7 @@ impl Driver {
             ..simt::Options::default()
         };
         if self.skips_kernels {
-            self.remember(kernel, Report::default(), Predicted::default());
+            self.remember(kernel, Report::default(), Predicted::default(), None);
             return Some((0.0, Vec::new()));
         }
         let [host, host_small_pages] = self.memory.mapped_ranges();
@@ -347,7 +352,7 @@ impl Driver {
         if let Some(error) = error {
             self.notice_freed(turn, &error);
             self.recorder.report_fault(&error);
-            self.recorder.failed(self.record(kernel, report, Predicted::default()), &error);
+            self.remember(kernel, report, Predicted::default(), Some(error.to_string()));
             self.keep_failure(code::of_kernel_error(&error));
             return None;
         }
@@ -360,7 +365,7 @@ impl Driver {
         if !self.options.times {
             let least_ns = self.device().profile.kernel_minimum_ns;
             let predicted = Predicted { model_ns: least_ns, ..Predicted::default() };
-            self.remember(kernel, report, predicted);
+            self.remember(kernel, report, predicted, None);
             return Some((least_ns, Vec::new()));
         }
         let estimator = estimator.flatten();
@@ -393,11 +398,8 @@ impl Driver {
         let moves = self.memory.kernel_touches(&estimate.touched_pages, self.clock.now);
         let busy = kernel_time::links_busy(&load, kernel.device, &peers);
         let model_ns = minimum_ns + parts.together_ns() + self.moves_ns(&moves);
-        self.remember(
-            kernel,
-            report,
-            Predicted { estimate: Some(estimate), parts, moves, model_ns },
-        );
+        let predicted = Predicted { estimate: Some(estimate), parts, moves, model_ns };
+        self.remember(kernel, report, predicted, None);
         Some((model_ns, busy))
     }
 
@@ -444,16 +446,17 @@ impl Driver {
         device.l2.pass(range, device.l2_size(), larger);
     }
 
-    fn remember(&mut self, kernel: &KernelLaunch, report: Report, predicted: Predicted) {
-        let record = self.record(kernel, report, predicted);
-        self.recorder.launched(record);
-    }
-
-    fn record(&self, kernel: &KernelLaunch, report: Report, predicted: Predicted) -> LaunchRecord {
+    fn remember(
+        &mut self,
+        kernel: &KernelLaunch,
+        report: Report,
+        predicted: Predicted,
+        fault: Option<String>,
+    ) {
         let Predicted { estimate, parts, moves, model_ns } = predicted;
         let most = self.device().profile.threads_per_multiprocessor / 32;
         let warps = kernel.launch.threads().div_ceil(32) * u64::from(kernel.resident);
-        LaunchRecord {
+        self.recorder.launched(LaunchRecord {
             kernel: kernel.launch.kernel.clone(),
             grid: kernel.launch.grid,
             block: kernel.launch.block,
@@ -465,13 +468,16 @@ impl Driver {
             parts,
             moves,
             model_ns,
-            fault: None,
-        }
+            fault,
+        });
     }
 
     /// Copies, and says for how long it takes when nothing else uses the bus.
     fn copy(&mut self, copy: &Copy) -> Option<f64> {
         let direction = self.memory.direction(copy);
+        if matches!(direction, Direction::DeviceToHost(_)) {
+            self.notice_unwritten(copy);
+        }
         if let Err((bad, message)) = self.memory.copy(copy) {
             let kind = self.memory.kind_of(bad);
             self.fail(kind, ReturnCode::INVALID_VALUE, format!("a copy of {message}"));
@@ -537,12 +543,12 @@ fn print(text: &str) {
     }
 }
 
-/// Calls a function of the host's; a panic in it must not leave the machine.
-fn call_host(function: HostFunction) {
+/// Calls a function of the host's; a panic in it must not leave the machine. Returns the calls of the driver that it tried.
+fn call_host(function: HostFunction) -> Vec<&'static str> {
     let data = std::ptr::with_exposed_provenance_mut::<c_void>(function.data);
     // SAFETY: the program gave function and data to cuLaunchHostFunc (or a graph) to be called together, in stream
     // order, which is now.
-    thread::in_host_function(|| unsafe { (function.function)(data) });
+    thread::in_host_function(|| unsafe { (function.function)(data) })
 }
 
 /// Returns what a copy is in the record of operations.

@@ -5,47 +5,36 @@
 //! follows, and those that the host had waited for when it enqueued this one. Two operations of which neither comes before
 //! the other may run at the same time, whatever ran first here.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-/// Of each chain, the number of its last operation that comes before something.
+/// Of each chain, the number of its last operation that the host has waited for.
 #[derive(Debug, Clone, Default)]
-struct Clock(Vec<u64>);
+struct HostClock(Vec<u64>);
 
-impl Clock {
+impl HostClock {
     fn at(&self, chain: usize) -> u64 {
         self.0.get(chain).copied().unwrap_or(0)
     }
-
-    fn set(&mut self, chain: usize, number: u64) {
-        if self.0.len() <= chain {
-            self.0.resize(chain + 1, 0);
-        }
-        self.0[chain] = number;
-    }
-
-    fn join(&mut self, other: &Clock) {
-        if self.0.len() < other.0.len() {
-            self.0.resize(other.0.len(), 0);
-        }
-        self.0.iter_mut().zip(&other.0).for_each(|(mine, theirs)| *mine = (*mine).max(*theirs));
-    }
 }
 
-/// The place of an operation in the order.
+/// The place of an operation in the order, with its clock.
 #[derive(Debug, Default)]
 pub(crate) struct Stamp {
     chain: usize,
     /// Its number in the chain, from 1.
     number: u64,
-    /// Its clock, with itself.
-    clock: Clock,
+    /// The clock of the host when it was enqueued.
+    host: Arc<HostClock>,
+    /// The chains of which its clock has more than the host's had, its own among them.
+    beyond: BTreeMap<usize, u64>,
 }
 
 impl Stamp {
     /// Returns whether this operation comes before `other`, or is it.
     pub(crate) fn is_before(&self, other: &Stamp) -> bool {
-        self.number <= other.clock.at(self.chain)
+        let known = other.beyond.get(&self.chain).copied();
+        self.number <= known.unwrap_or_else(|| other.host.at(self.chain))
     }
 }
 
@@ -61,8 +50,13 @@ struct Chain {
 #[derive(Debug, Default)]
 pub(crate) struct HappensBefore {
     chains: Vec<Chain>,
-    /// The clock of the host, which is that of work without dependencies that it enqueues now.
-    host: Clock,
+    /// The chains with pending operations.
+    busy: BTreeSet<usize>,
+    /// Chains whose last operation the host has waited for: they can go on with anything.
+    past: Vec<usize>,
+    /// The clock of the host, which is that of work without dependencies that it enqueues now. It only grows, so that it has
+    /// what the clock of the host had when an earlier operation was enqueued.
+    host: Arc<HostClock>,
     /// By the numbers of operations, as long as others may follow them.
     stamps: BTreeMap<usize, Arc<Stamp>>,
 }
@@ -70,22 +64,24 @@ pub(crate) struct HappensBefore {
 impl HappensBefore {
     /// An operation is enqueued on a device, and follows others.
     pub(crate) fn enqueue(&mut self, id: usize, device: usize, follows: &[usize]) {
-        let (mut clock, mut continued) = (self.host.clone(), None);
+        let (host, mut beyond) = (self.host.clone(), BTreeMap::new());
+        let mut continued = None;
         for before in follows.iter().filter_map(|before| self.stamps.get(before)) {
-            clock.join(&before.clock);
+            for (chain, number) in &before.beyond {
+                if *number > host.at(*chain) {
+                    let known = beyond.entry(*chain).or_insert(*number);
+                    *known = (*known).max(*number);
+                }
+            }
             let chain = &self.chains[before.chain];
             if chain.device == device && chain.last.number == before.number {
                 continued.get_or_insert(before.chain);
             }
         }
-        // What the host has waited for comes before everything from here on: its chain can go on with anything.
-        let is_past = |(at, chain): (usize, &Chain)| chain.last.number <= self.host.at(at);
-        let place = continued
-            .or_else(|| (0..self.chains.len()).find(|at| is_past((*at, &self.chains[*at]))));
-        let chain = place.unwrap_or(self.chains.len());
+        let chain = continued.or_else(|| self.past_chain()).unwrap_or(self.chains.len());
         let number = self.chains.get(chain).map_or(0, |chain| chain.last.number) + 1;
-        clock.set(chain, number);
-        let stamp = Arc::new(Stamp { chain, number, clock });
+        beyond.insert(chain, number);
+        let stamp = Arc::new(Stamp { chain, number, host, beyond });
         if chain == self.chains.len() {
             let pending = VecDeque::new();
             self.chains.push(Chain { device, last: stamp.clone(), pending });
@@ -93,7 +89,14 @@ impl HappensBefore {
         let continued = &mut self.chains[chain];
         (continued.device, continued.last) = (device, stamp.clone());
         continued.pending.push_back(stamp.clone());
+        self.busy.insert(chain);
         self.stamps.insert(id, stamp);
+    }
+
+    /// A chain whose last operation the host has waited for.
+    fn past_chain(&mut self) -> Option<usize> {
+        let is_past = |chain: &usize| self.chains[*chain].last.number <= self.host.at(*chain);
+        std::iter::from_fn(|| self.past.pop()).find(is_past)
     }
 
     /// An operation is executed, after those of its chain that come before it.
@@ -103,29 +106,53 @@ impl HappensBefore {
         if let Some(at) = pending.iter().position(|other| other.number == stamp.number) {
             pending.remove(at);
         }
+        if pending.is_empty() {
+            self.busy.remove(&stamp.chain);
+        }
         stamp
+    }
+
+    /// The host learns that operations of chains have ended.
+    fn host_learns(&mut self, ended: impl IntoIterator<Item = (usize, u64)>) {
+        let mut learnt = false;
+        for (chain, number) in ended {
+            if number > self.host.at(chain) {
+                let clock = &mut Arc::make_mut(&mut self.host).0;
+                clock.resize(clock.len().max(chain + 1), 0);
+                clock[chain] = number;
+                learnt = true;
+            }
+        }
+        if learnt {
+            let chains = self.chains.iter().enumerate();
+            let past = chains.filter(|(at, chain)| chain.last.number <= self.host.at(*at));
+            self.past = past.map(|(at, _)| at).collect();
+        }
     }
 
     /// The host waits for an operation.
     pub(crate) fn host_waits(&mut self, id: usize) {
-        if let Some(stamp) = self.stamps.get(&id) {
-            self.host.join(&stamp.clock);
+        if let Some(stamp) = self.stamps.get(&id).cloned() {
+            self.host_learns(stamp.beyond.iter().map(|(chain, number)| (*chain, *number)));
         }
     }
 
     /// The host waits until an operation has begun: for those before it, and not for itself.
     pub(crate) fn host_waits_until_begun(&mut self, id: usize) {
-        if let Some(stamp) = self.stamps.get(&id) {
-            let mut before = stamp.clock.clone();
-            before.set(stamp.chain, stamp.number - 1);
-            self.host.join(&before);
+        if let Some(stamp) = self.stamps.get(&id).cloned() {
+            let before = |(chain, number): (&usize, &u64)| {
+                (*chain, *number - u64::from(*chain == stamp.chain))
+            };
+            self.host_learns(stamp.beyond.iter().map(before));
         }
     }
 
     /// The host waits for all work of a device, or of all.
     pub(crate) fn host_waits_for_all(&mut self, device: Option<usize>) {
         let meant = self.chains.iter().filter(|it| device.is_none_or(|device| it.device == device));
-        meant.for_each(|chain| self.host.join(&chain.last.clock));
+        let last: Vec<Arc<Stamp>> = meant.map(|chain| chain.last.clone()).collect();
+        let ended = last.iter().flat_map(|stamp| &stamp.beyond);
+        self.host_learns(ended.map(|(chain, number)| (*chain, *number)));
     }
 
     /// Returns whether the host has waited for an operation, or it is so old that nobody can follow it.
@@ -136,9 +163,11 @@ impl HappensBefore {
     /// Returns whether everything that is pending, and everything to come, follows an operation that was executed.
     pub(crate) fn precedes_all(&self, stamp: &Stamp) -> bool {
         // Of a chain, what follows the operation is at the end.
-        let follows = |pending: Option<&Arc<Stamp>>| pending.is_none_or(|it| stamp.is_before(it));
-        stamp.number <= self.host.at(stamp.chain)
-            && self.chains.iter().all(|chain| follows(chain.pending.front()))
+        let follows = |chain: &usize| {
+            let first = self.chains[*chain].pending.front();
+            first.is_none_or(|pending| stamp.is_before(pending))
+        };
+        stamp.number <= self.host.at(stamp.chain) && self.busy.iter().all(follows)
     }
 
     /// Forgets the operations that none will name as one it follows.

@@ -354,7 +354,9 @@ impl Memories {
                 fault: None,
                 memory: None,
                 call: "at exit",
+                code: None,
                 message,
+                count: 1,
                 location: None,
             })
             .collect()

@@ -6,7 +6,7 @@ use crate::happens_before::Stamp;
 use crate::misuse::{MisuseKind, MisusedMemory};
 use crate::objects::Objects;
 use crate::order::{self, Access};
-use crate::work::{KernelLaunch, QueuedOperation, QueuedWork};
+use crate::work::{Copy, KernelLaunch, QueuedOperation, QueuedWork};
 use simt::Footprint;
 use std::sync::Arc;
 
@@ -123,6 +123,32 @@ impl Driver {
             !self.memory.device_wrote_since(address, operation.executed)
         };
         changed.map(|((line, _), _)| *line).filter(by_host).collect()
+    }
+
+    /// Reports a copy to the host of device memory that nobody has written, once for each allocation.
+    pub(crate) fn notice_unwritten(&mut self, copy: &Copy) {
+        let device = &self.memory.device;
+        let row = |row: usize| copy.source.address + (row * copy.source.pitch) as u64;
+        let unwritten = |at: usize| device.unwritten_bytes(row(at), copy.width);
+        let unwritten: u64 = (0..copy.height).map(unwritten).sum();
+        let base = device.allocation(copy.source.address).map(|found| found.address);
+        if unwritten == 0
+            || !self.options.checks.uninitialized
+            || !base.is_some_and(|base| self.recorder.unwritten.insert(base))
+        {
+            return;
+        }
+        let (bytes, place) = (copy.bytes(), device.locate(copy.source.address));
+        let (kind, which) = if unwritten == bytes {
+            (MisuseKind::UnwrittenMemory, "any".to_owned())
+        } else {
+            (MisuseKind::PartlyUnwritten, unwritten.to_string())
+        };
+        let message = format!(
+            "this copies {bytes} bytes of device memory to the host, and nobody has written {which} of them ({place}); write \
+             the memory first, or copy less"
+        );
+        self.report(kind, message);
     }
 
     /// Reports a copy whose host memory is not what it was when the copy was enqueued, unless the device's own work

@@ -41,10 +41,12 @@ pub fn screen(profile: &ProgramProfile, taught: &Taught<'_>, screen: &Screen) ->
 fn findings(profile: &ProgramProfile, screen: &Screen) -> String {
     let hazards = profile.kernels.iter().flat_map(|kernel| {
         let name = kernel.shown_name();
-        kernel.hazards.iter().map(move |hazard| format!("HAZARD in `{name}`: {}", hazard.message))
+        let hazards = kernel.hazards.iter();
+        let hazards = hazards.map(move |one| format!("HAZARD in `{name}`: {}", one.message));
+        hazards.chain(kernel.faults.iter().map(move |fault| format!("FAULT in `{name}`: {fault}")))
     });
     let told = profile.misuse.iter().filter(|mistake| !mistake.is_advice);
-    let mistakes = told.map(|mistake| format!("MISTAKE {}: {}", mistake.kind, mistake.message));
+    let mistakes = told.map(|mistake| format!("MISTAKE {}", mistake.sentence()));
     let leaks = profile.leaks.iter().map(|leak| format!("LEAK {}: {}", leak.kind, leak.message));
     let all: Vec<String> = hazards.chain(mistakes).chain(leaks).collect();
     let mut out = String::new();
@@ -162,6 +164,7 @@ mod tests {
         let leak = Mistake {
             kind: results::MisuseKind::Leak,
             message: "never freed".to_owned(),
+            count: 1,
             is_advice: false,
         };
         profile.leaks = vec![leak; 30];

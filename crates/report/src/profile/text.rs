@@ -20,7 +20,7 @@ pub fn text(profile: &ProgramProfile, taught: &Taught<'_>, screen: &Screen) -> S
         if !mistakes.is_empty() {
             let _ = writeln!(text, "\n{head}:");
             for mistake in mistakes {
-                sentence(&mut text, screen, &format!("{}: {}", mistake.kind, mistake.message));
+                sentence(&mut text, screen, &mistake.sentence());
             }
         }
     }
@@ -37,15 +37,10 @@ pub fn text(profile: &ProgramProfile, taught: &Taught<'_>, screen: &Screen) -> S
     }
     if profile.checked {
         let hazards: usize = profile.kernels.iter().map(|kernel| kernel.hazards.len()).sum();
-        let _ = writeln!(
-            text,
-            "\n{}",
-            match hazards {
-                0 => "Checked for hazards: none.".to_owned(),
-                1 => "Checked for hazards: 1.".to_owned(),
-                _ => format!("Checked for hazards: {hazards}."),
-            }
-        );
+        let found = if hazards == 0 { "none".to_owned() } else { hazards.to_string() };
+        let has_failed = profile.kernels.iter().any(|kernel| !kernel.faults.is_empty());
+        let until = if has_failed { ", until a kernel failed" } else { "" };
+        let _ = writeln!(text, "\nChecked for hazards: {found}{until}.");
     }
     screen.plain(&text)
 }
@@ -84,6 +79,9 @@ fn of_kernel(text: &mut String, kernel: &ProfiledKernel, screen: &Screen) {
             String::new()
         };
         sentence(text, screen, &format!("HAZARD {}{times}", hazard.message));
+    }
+    for fault in &kernel.faults {
+        sentence(text, screen, &format!("FAULT {fault}"));
     }
 }
 
