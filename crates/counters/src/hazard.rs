@@ -142,6 +142,14 @@ pub enum MisuseKind {
     Context,
     /// A call that a GPU's driver answers and the virtual device does not.
     Unsupported,
+    /// A call of the driver failed.
+    CallFailed,
+    /// A call of the driver failed because a kernel had failed before.
+    FailedSince,
+    /// Device memory was copied to the host of which nobody had written a byte.
+    UnwrittenMemory,
+    /// Device memory was copied to the host of which nobody had written a part.
+    PartlyUnwritten,
     /// A kernel failed.
     KernelFault,
     /// A device disappeared while work needed it.
@@ -157,7 +165,13 @@ pub enum MisuseKind {
 impl MisuseKind {
     /// Returns whether it is worth knowing but no error: it costs time, or differs between devices.
     pub fn is_advice(self) -> bool {
-        matches!(self, MisuseKind::PageableAsyncCopy | MisuseKind::Contraction)
+        matches!(
+            self,
+            MisuseKind::PageableAsyncCopy
+                | MisuseKind::Contraction
+                | MisuseKind::FailedSince
+                | MisuseKind::PartlyUnwritten
+        )
     }
 }
 

@@ -372,8 +372,14 @@ impl Memory {
         let (to, to_offset) = self.range(target, bytes)?;
         // SAFETY: both ranges are valid and `copy_from` allows overlap; otherwise as in `write`.
         unsafe { to.pointer.add(to_offset).copy_from(from.pointer.add(from_offset), bytes) };
-        to.mark(to_offset as u64, bytes as u64);
+        to.mark_as(to_offset as u64, from, from_offset as u64, bytes as u64);
         Ok(())
+    }
+
+    /// The bytes of a range of an allocation that nobody has written, as far as that is tracked.
+    pub fn unwritten_bytes(&self, address: u64, bytes: usize) -> u64 {
+        let found = self.range(address, bytes).ok();
+        found.map_or(0, |(region, offset)| region.unwritten(offset as u64, bytes as u64))
     }
 
     /// The host's view of a device range, for callers that fill memory in bulk.
