@@ -35,11 +35,14 @@ fn main() -> Result<(), Failure> {
         while let Some((index, job)) = Some(next.fetch_add(1, Ordering::Relaxed))
             .and_then(|index| Some((index, jobs.get(index)?)))
         {
-            let runs = execute(job, &modules).unwrap_or_else(|error| {
-                let text = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
-                json!({ "refused": text })
-            });
-            let line = json!({ "name": job["name"], "runs": runs }).to_string();
+            let line = match execute(job, &modules) {
+                Ok(runs) => json!({ "name": job["name"], "runs": runs }),
+                Err(error) => {
+                    let text = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+                    json!({ "name": job["name"], "refused": text })
+                }
+            };
+            let line = line.to_string();
             lines.lock().unwrap_or_else(PoisonError::into_inner).insert(index, line);
         }
     };
@@ -105,6 +108,8 @@ fn run(job: &Value, module: &Module, schedule: &Value) -> Result<Value, Failure>
                     counts.push(shared_counts(&report));
                 }
             }
+            // What no lane did is a reason not to run.
+            Err(fault) if fault.place().is_none() => return Err(fault.into()),
             Err(fault) => {
                 let kind = format!("{fault:?}");
                 let kind = kind.split([' ', '{', '(']).next().unwrap_or_default().to_owned();

@@ -6,12 +6,14 @@
 //! these files. Nothing is fetched, and nothing of a suite's text is kept.
 
 mod compile;
+mod gpuverify;
 mod indigo;
 mod job;
 mod rows;
 mod sanitizer;
 mod scor;
 mod score;
+mod source;
 mod table;
 
 use super::prove::today;
@@ -48,11 +50,13 @@ struct Suite {
     published: &'static [(&'static str, &'static str)],
     /// Codes whose label does not hold, with the argument; a name may end in `*`.
     disputed: &'static [(&'static str, &'static str)],
+    /// What its labels speak of: a correct code is free of these.
+    speaks_of: &'static [Bug],
     /// The input of the codes by which the cost of the checks is measured.
     timed: Option<&'static str>,
 }
 
-const SUITES: &[Suite] = &[indigo::SUITE, scor::SUITE, sanitizer::SUITE];
+const SUITES: &[Suite] = &[indigo::SUITE, scor::SUITE, sanitizer::SUITE, gpuverify::SUITE];
 
 /// A checkout of a suite, and where files that its codes need may be written.
 struct Checkout {
@@ -79,7 +83,11 @@ enum Bug {
     Alignment,
     Barrier,
     Uninitialized,
+    Assertion,
 }
+
+const ALL: &[Bug] =
+    &[Bug::Race, Bug::Bounds, Bug::Alignment, Bug::Barrier, Bug::Uninitialized, Bug::Assertion];
 
 /// A code with an input.
 struct Code {
@@ -91,6 +99,8 @@ struct Code {
     races_are_global: bool,
     unit: Unit,
     job: Job,
+    /// Why nvcc refuses it.
+    refusal: Option<String>,
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
@@ -122,7 +132,7 @@ fn score(suite: &Suite, folder: PathBuf, arguments: &Arguments) -> Result<()> {
     }
     let compiler = Compiler { nvcc: &arguments.nvcc, scratch: &checkout.scratch };
     compiler.compile(&mut codes)?;
-    let rows = score::rows(&checkout.scratch, &codes, arguments.only.is_some())?;
+    let rows = score::rows(suite, &checkout.scratch, &codes, arguments.only.is_some())?;
     if arguments.only.is_some() {
         print!("{}", rows::text(&rows));
         return Ok(());

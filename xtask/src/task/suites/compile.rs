@@ -12,6 +12,9 @@ use std::sync::Mutex;
 /// The architecture that everything is compiled for.
 const ARCH: &str = "sm_80";
 
+/// The argument with which nvcc leaves what nobody reads: tests often race on what nobody reads.
+pub const UNOPTIMIZED: &str = "-G";
+
 /// What is compiled at once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unit {
@@ -39,8 +42,8 @@ pub struct Compiler<'a> {
 }
 
 impl Compiler<'_> {
-    /// Compiles every unit of the codes, on all processors, and tells each job its PTX. A code that does not compile has a PTX
-    /// that is not there.
+    /// Compiles every unit of the codes, on all processors, and tells each job its PTX, and each code what nvcc has against
+    /// it.
     pub fn compile(&self, codes: &mut [Code]) -> Result<()> {
         let mut units: BTreeMap<&Unit, PathBuf> = BTreeMap::new();
         for code in codes.iter() {
@@ -49,11 +52,17 @@ impl Compiler<'_> {
             }
         }
         let work = Mutex::new(units.iter().filter(|(_, target)| !target.exists()));
-        let outcome = Mutex::new(Ok(()));
+        let (outcome, refused) = (Mutex::new(Ok(())), Mutex::new(BTreeMap::new()));
         let compile = || {
             while let Some((unit, target)) = work.lock().ok().and_then(|mut work| work.next()) {
-                if let Err(error) = self.build(unit, target)
-                    && let Ok(mut outcome) = outcome.lock()
+                let why = self.build(unit, target);
+                if let Ok(mut refused) = refused.lock()
+                    && let Ok(Some(why)) = &why
+                {
+                    refused.insert(target, why.clone());
+                }
+                if let Ok(mut outcome) = outcome.lock()
+                    && let Err(error) = why
                 {
                     *outcome = Err(error);
                 }
@@ -62,9 +71,14 @@ impl Compiler<'_> {
         let threads = std::thread::available_parallelism()?.get();
         std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(compile))));
         outcome.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)?;
-        let targets: Vec<PathBuf> = codes.iter().map(|code| units[&code.unit].clone()).collect();
-        for (code, target) in codes.iter_mut().zip(targets) {
-            code.job.ptx = target;
+        let refused = refused.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let told = codes.iter().map(|code| {
+            let target = &units[&code.unit];
+            (target.clone(), refused.get(target).cloned())
+        });
+        let told: Vec<_> = told.collect();
+        for (code, (target, why)) in codes.iter_mut().zip(told) {
+            (code.job.ptx, code.refusal) = (target, why);
         }
         Ok(())
     }
@@ -81,8 +95,8 @@ impl Compiler<'_> {
         Ok(self.scratch.join(name).with_extension("ptx"))
     }
 
-    /// Compiles a unit; where nvcc refuses it, what it says is kept in place of the PTX.
-    fn build(&self, unit: &Unit, target: &Path) -> Result<()> {
+    /// Compiles a unit, or returns why nvcc refuses it.
+    fn build(&self, unit: &Unit, target: &Path) -> Result<Option<String>> {
         let folder = tempfile::tempdir()?;
         for (name, text) in unit.headers.iter().copied().chain([("unit.cu", &*unit.text)]) {
             std::fs::write(folder.path().join(name), text)?;
@@ -97,12 +111,12 @@ impl Compiler<'_> {
         })?;
         if outcome.status.success() {
             let text = std::fs::read(&output)?;
-            return Ok(write_whole(target, &text)?);
+            write_whole(target, &text)?;
+            return Ok(None);
         }
         let errors = String::from_utf8_lossy(&outcome.stderr).into_owned();
-        let first = errors.lines().find(|line| line.contains("error")).unwrap_or("nvcc failed");
-        eprintln!("{}: {first}", unit.sources.first().map_or(Path::new("?"), |it| it).display());
-        Ok(())
+        let first = errors.lines().find_map(|line| line.split_once("error: "));
+        Ok(Some(first.map_or("nvcc failed", |(_, why)| why).trim().to_owned()))
     }
 }
 

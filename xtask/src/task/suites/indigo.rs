@@ -2,7 +2,7 @@
 
 use super::compile::Unit;
 use super::job::{Argument, Buffer, Job, Launch, SCHEDULES};
-use super::{Bug, Checkout, Code, Suite};
+use super::{ALL, Bug, Checkout, Code, Suite};
 use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
 
@@ -21,6 +21,7 @@ pub const SUITE: Suite = Suite {
         ("Compute Sanitizer, in the same table", "92, 92, 92, 56, 92, 128"),
     ],
     disputed: &[],
+    speaks_of: ALL,
     timed: Some("power_law_200n_1000e"),
 };
 
@@ -47,6 +48,7 @@ fn codes(checkout: &Checkout) -> Result<Vec<Code>> {
                 let launch = Launch::of(&mangled(index), BLOCKS, THREADS, &arguments);
                 codes.push(Code {
                     bugs: bugs(&name),
+                    refusal: None,
                     races_are_global: !name.contains("syncBug"),
                     name: name.clone(),
                     input: input.clone(),

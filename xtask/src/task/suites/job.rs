@@ -84,6 +84,7 @@ impl Launch {
 pub enum Argument {
     Buffer { buffer: usize },
     Integer(i64),
+    Float(f64),
 }
 
 impl Argument {

@@ -2,7 +2,7 @@
 
 use super::compile::Unit;
 use super::job::{Argument, Buffer, Job, Launch, SCHEDULES};
-use super::{Bug, Checkout, Code, Suite};
+use super::{ALL, Bug, Checkout, Code, Suite};
 use anyhow::Result;
 
 pub const SUITE: Suite = Suite {
@@ -13,6 +13,7 @@ pub const SUITE: Suite = Suite {
     codes,
     published: &[],
     disputed: &[],
+    speaks_of: ALL,
     timed: None,
 };
 
@@ -54,6 +55,7 @@ fn codes(checkout: &Checkout) -> Result<Vec<Code>> {
             name: format!("{file}: {kernel}"),
             input: String::new(),
             bugs: vec![bug],
+            refusal: None,
             races_are_global: false,
             unit: Unit::of_file(checkout.folder.join(file)),
             job: Job {

@@ -4,7 +4,7 @@
 use super::compile::Unit;
 use super::indigo::{files, stem};
 use super::job::{Argument, Buffer, Job, Launch, SCHEDULES, Schedule};
-use super::{Bug, Checkout, Code, Suite};
+use super::{ALL, Bug, Checkout, Code, Suite};
 use anyhow::{Context, Result};
 
 pub const SUITE: Suite = Suite {
@@ -29,6 +29,7 @@ pub const SUITE: Suite = Suite {
             "lanes read the top of a stack that lane 0 then changes, with no __syncwarp between",
         ),
     ],
+    speaks_of: ALL,
     timed: None,
 };
 
@@ -85,6 +86,7 @@ fn add(codes: &mut Vec<Code>, name: &str, bugs: Vec<Bug>, unit: &Unit, job: &Job
             name: name.to_owned(),
             input: input.to_owned(),
             bugs: bugs.clone(),
+            refusal: None,
             races_are_global: true,
             unit: Unit { text, ..unit.clone() },
             job: job.clone(),

@@ -2,12 +2,15 @@
 
 use super::job::{Job, Outcome, Run, SCHEDULES};
 use super::rows::{Row, Verdict};
-use super::{Bug, Code};
+use super::{Bug, Code, Suite};
 use crate::workspace;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+
+/// The faults that no correct code may have, whatever labels speak of.
+const HANGS: [&str; 2] = ["Deadlock", "OutOfFuel"];
 
 impl Bug {
     /// The findings and faults that show it.
@@ -33,6 +36,7 @@ impl Bug {
                 "UninitializedLocal",
                 "UninitializedGlobal",
             ],
+            Bug::Assertion => &["Trap"],
         }
     }
 
@@ -48,7 +52,7 @@ fn kinds(run: &Run) -> impl Iterator<Item = &str> {
 }
 
 /// Runs all codes and returns a row for each label of each.
-pub fn rows(scratch: &Path, codes: &[Code], is_told: bool) -> Result<Vec<Row>> {
+pub fn rows(suite: &Suite, scratch: &Path, codes: &[Code], is_told: bool) -> Result<Vec<Row>> {
     let jobs = codes.iter().map(|code| code.job.clone()).collect();
     let mut outcomes = execute(scratch, jobs)?;
     let missed = |outcome: &Outcome, bug: Bug| {
@@ -74,7 +78,7 @@ pub fn rows(scratch: &Path, codes: &[Code], is_told: bool) -> Result<Vec<Row>> {
     if is_told {
         codes.iter().zip(&outcomes).for_each(|(code, outcome)| tell(code, outcome));
     }
-    let each = codes.iter().zip(&outcomes).map(|(code, outcome)| of_code(code, outcome));
+    let each = codes.iter().zip(&outcomes).map(|(code, outcome)| of_code(suite, code, outcome));
     Ok(each.flatten().collect())
 }
 
@@ -104,13 +108,13 @@ fn rerun(
 }
 
 /// The rows of a code: one for each label, or one that says that it has none.
-fn of_code(code: &Code, outcome: &Outcome) -> Vec<Row> {
+fn of_code(suite: &Suite, code: &Code, outcome: &Outcome) -> Vec<Row> {
     let row = |bug: Option<Bug>, verdict| Row {
         code: code.name.clone(),
         input: code.input.clone(),
         label: bug.map_or_else(|| "none".to_owned(), Bug::name),
         verdict,
-        kinds: summary(outcome),
+        kinds: code.refusal.as_deref().map_or_else(|| summary(outcome), in_a_cell),
     };
     if outcome.refused.is_some() {
         let all = code.bugs.iter().map(|bug| row(Some(*bug), Verdict::NotRun));
@@ -118,7 +122,10 @@ fn of_code(code: &Code, outcome: &Outcome) -> Vec<Row> {
         return if all.is_empty() { vec![row(None, Verdict::NotRun)] } else { all };
     }
     if code.bugs.is_empty() {
-        let is_silent = outcome.runs.iter().all(|run| run.found.is_empty() && run.error.is_none());
+        let is_silent = !outcome.runs.iter().any(|run| {
+            HANGS.iter().any(|kind| kinds(run).any(|it| it == *kind))
+                || suite.speaks_of.iter().any(|bug| bug.is_shown(run))
+        });
         return vec![row(None, if is_silent { Verdict::Silent } else { Verdict::Accused })];
     }
     let touched = outcome.runs.iter().filter_map(|run| run.conflicts.as_ref()).next_back();
@@ -147,7 +154,7 @@ impl Bug {
 /// The kinds of what was found, each with the number of runs that found it.
 fn summary(outcome: &Outcome) -> String {
     if let Some(why) = &outcome.refused {
-        return why.replace([',', '"'], ";");
+        return in_a_cell(why);
     }
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     let checked = || outcome.runs.iter().filter(|run| run.conflicts.is_none());
@@ -157,6 +164,10 @@ fn summary(outcome: &Outcome) -> String {
     let all = checked().count();
     let each = counts.iter().map(|(kind, count)| format!("{kind} {count}/{all}"));
     each.collect::<Vec<_>>().join(" ")
+}
+
+fn in_a_cell(text: &str) -> String {
+    text.replace([',', '|', '\n'], ";")
 }
 
 /// Runs jobs, as many at a time as there are processors.

@@ -73,11 +73,27 @@ fn section(suite: &Suite, known: &Rows) -> String {
         let _ =
             writeln!(text, "| `{code}` | {input} | {label} | {verdict} | {kinds} | {argument} |");
     }
+    let mut refused: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for row in known.rows.iter().filter(|row| row.verdict == Verdict::NotRun) {
+        let why = row
+            .kinds
+            .split_once("; column")
+            .map_or(&*row.kinds, |(_, why)| why.split_once(": ").map_or(why, |(_, why)| why));
+        refused.entry(why).or_default().insert(&row.code);
+    }
+    if !refused.is_empty() {
+        text += "\n| why codes are not run | codes |\n|---|---|\n";
+    }
+    for (why, codes) in refused {
+        let some: Vec<&str> = codes.iter().take(5).copied().collect();
+        let more = if codes.len() > some.len() { ", .." } else { "" };
+        let _ = writeln!(text, "| {why} | {}: {}{more} |", codes.len(), some.join(", "));
+    }
     text
 }
 
 fn is_wrong(row: &Row) -> bool {
-    matches!(row.verdict, Verdict::Missed | Verdict::Accused | Verdict::NotRun)
+    matches!(row.verdict, Verdict::Missed | Verdict::Accused)
 }
 
 /// Why the label of a code does not hold.
