@@ -92,7 +92,7 @@ fn run(job: &Value, module: &Module, schedule: &Value) -> Result<Value, Failure>
         ..Options::default()
     };
     let (mut found, mut notes) = (BTreeMap::<String, u64>::new(), BTreeMap::<String, u64>::new());
-    let (mut first, mut error, mut counts) = (None, None, Vec::new());
+    let (mut first, mut error, mut counted) = (None, None, Vec::new());
     let mut touched = (job["conflicts"] == true).then(Touched::default);
     let start = Instant::now();
     for one in list(&job["launches"]) {
@@ -105,7 +105,7 @@ fn run(job: &Value, module: &Module, schedule: &Value) -> Result<Value, Failure>
                 report.notes.iter().for_each(|one| *notes.entry(kind(one)).or_default() += 1);
                 first = first.or_else(|| report.findings.first().map(ToString::to_string));
                 if job["counters"] == true {
-                    counts.push(shared_counts(&report));
+                    counted.push(counts(&report));
                 }
             }
             // What no lane did is a reason not to run.
@@ -121,22 +121,20 @@ fn run(job: &Value, module: &Module, schedule: &Value) -> Result<Value, Failure>
     let seconds = start.elapsed().as_secs_f64();
     Ok(json!({
         "schedule": schedule, "seconds": seconds, "found": found, "notes": notes, "first": first, "error": error,
-        "counts": counts, "conflicts": touched.map(|touched| touched.outcome(job, &addresses)),
+        "counts": counted, "conflicts": touched.map(|touched| touched.outcome(job, &addresses)),
     }))
 }
 
-/// Returns the accesses to shared memory by source line.
-fn shared_counts(report: &simt::Report) -> Value {
-    let of_line = report.instructions.iter().filter_map(|one| {
-        let (load, store) = (&one.counters.shared_load, &one.counters.shared_store);
-        let requests = load.requests + store.requests;
-        let line = one.source.as_ref().map(|source| source.line);
-        (requests > 0).then(|| {
-            json!({ "line": line, "text": one.text, "is_store": store.requests > 0,
-                "requests": requests, "wavefronts": load.wavefronts + store.wavefronts })
-        })
-    });
-    of_line.collect()
+/// Returns the accesses of a launch.
+fn counts(report: &simt::Report) -> Value {
+    let all = &report.counters;
+    let (load, store) = (&all.shared_load, &all.shared_store);
+    json!({
+        "warps": report.warps,
+        "load_requests": load.requests, "load_wavefronts": load.wavefronts,
+        "store_requests": store.requests, "store_wavefronts": store.wavefronts,
+        "sectors": all.global_load.sectors + all.global_store.sectors,
+    })
 }
 
 fn list(value: &Value) -> impl Iterator<Item = &Value> {

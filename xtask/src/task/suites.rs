@@ -6,6 +6,8 @@
 //! these files. Nothing is fetched, and nothing of a suite's text is kept.
 
 mod compile;
+mod faial;
+mod files;
 mod gpuverify;
 mod indigo;
 mod job;
@@ -20,6 +22,7 @@ use super::prove::today;
 use crate::workspace;
 use anyhow::{Context, Result, bail};
 use compile::{Compiler, Unit};
+use faial::Metric;
 use job::{Buffer, Job};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -32,6 +35,9 @@ pub struct Arguments {
     /// The compiler.
     #[arg(long, value_name = "FILE", default_value = "nvcc")]
     nvcc: PathBuf,
+    /// A folder of headers that nvcc does not find, such as those of CCCL.
+    #[arg(long, short = 'I', value_name = "FOLDER")]
+    include: Vec<PathBuf>,
     /// Run only codes whose name contains this, print their rows, and write nothing.
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
@@ -56,7 +62,8 @@ struct Suite {
     timed: Option<&'static str>,
 }
 
-const SUITES: &[Suite] = &[indigo::SUITE, scor::SUITE, sanitizer::SUITE, gpuverify::SUITE];
+const SUITES: &[Suite] =
+    &[indigo::SUITE, scor::SUITE, sanitizer::SUITE, gpuverify::SUITE, faial::SUITE];
 
 /// A checkout of a suite, and where files that its codes need may be written.
 struct Checkout {
@@ -99,8 +106,19 @@ struct Code {
     races_are_global: bool,
     unit: Unit,
     job: Job,
+    /// What it costs, as the suite states it.
+    cost: Option<(Metric, u64)>,
     /// Why nvcc refuses it.
     refusal: Option<String>,
+}
+
+impl Code {
+    /// A code that is correct.
+    fn new(name: &str, input: &str, unit: Unit, job: Job) -> Code {
+        let (name, input) = (name.to_owned(), input.to_owned());
+        let (bugs, races_are_global, cost, refusal) = (Vec::new(), false, None, None);
+        Code { name, input, bugs, races_are_global, unit, job, cost, refusal }
+    }
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
@@ -130,7 +148,8 @@ fn score(suite: &Suite, folder: PathBuf, arguments: &Arguments) -> Result<()> {
     if let Some(only) = &arguments.only {
         codes.retain(|code| code.name.contains(only));
     }
-    let compiler = Compiler { nvcc: &arguments.nvcc, scratch: &checkout.scratch };
+    let Arguments { nvcc, include, .. } = arguments;
+    let compiler = Compiler { nvcc, include, scratch: &checkout.scratch };
     compiler.compile(&mut codes)?;
     let rows = score::rows(suite, &checkout.scratch, &codes, arguments.only.is_some())?;
     if arguments.only.is_some() {

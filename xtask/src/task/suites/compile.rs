@@ -38,6 +38,7 @@ impl Unit {
 
 pub struct Compiler<'a> {
     pub nvcc: &'a Path,
+    pub include: &'a [PathBuf],
     pub scratch: &'a Path,
 }
 
@@ -104,7 +105,9 @@ impl Compiler<'_> {
         let output = folder.path().join("unit.ptx");
         let mut nvcc = Command::new(self.nvcc);
         nvcc.args(["-ptx", "-std=c++17", "-w", "-lineinfo", "-arch", ARCH]).args(&unit.arguments);
-        nvcc.arg("-I").arg(folder.path());
+        for folder in self.include.iter().map(PathBuf::as_path).chain([folder.path()]) {
+            nvcc.arg("-I").arg(folder);
+        }
         let outcome = nvcc.arg(folder.path().join("unit.cu")).arg("-o").arg(&output).output();
         let outcome = outcome.with_context(|| {
             format!("cannot start {}: name the compiler by --nvcc", self.nvcc.display())

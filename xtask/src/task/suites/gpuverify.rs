@@ -2,7 +2,7 @@
 //! grid and block.
 
 use super::compile::{UNOPTIMIZED, Unit};
-use super::source::{array, at_most, extents, job};
+use super::source::{PRELUDE, array, at_most, extents, job, required};
 use super::{Bug, Checkout, Code, Suite};
 use anyhow::{Context, Result};
 use walkdir::WalkDir;
@@ -32,20 +32,6 @@ const SAME: &str = "all threads store the same value, which is a note, SameValue
 /// Threads of a block and blocks that a launch has at most: a proof is not bound by what a GPU takes.
 const THREADS: u32 = 1024;
 const BLOCKS: u32 = 64;
-
-/// What the tests may say to the prover: nothing to a GPU but that an assertion holds.
-const PRELUDE: &str = "\
-#include <cuda.h>
-#include <cuda_runtime.h>
-typedef unsigned int uint;
-#define __requires(...) ((void)0)
-#define __ensures(...) ((void)0)
-#define __invariant(...) ((void)0)
-#define __global_invariant(...) ((void)0)
-#define __requires_fresh_array(...) ((void)0)
-#define __assume(...) ((void)0)
-#define __assert(...) do { if (!(__VA_ARGS__)) __trap(); } while (0)
-";
 
 const GROUPS: &str = "#include <cooperative_groups.h>\n";
 
@@ -80,6 +66,7 @@ fn codes(checkout: &Checkout) -> Result<Vec<Code>> {
             name,
             input: String::new(),
             bugs,
+            cost: None,
             refusal: None,
             races_are_global: !text.contains("__shared__"),
             unit,
@@ -141,31 +128,9 @@ const FAULTS: &[(&str, Bug)] = &[
     ("warpsync/equality_abstraction_issue", Bug::Assertion),
 ];
 
-/// The value that a test requires of a parameter, or that its first lines say a failing launch has.
-fn required(text: &str, name: &str, threads: u32) -> Option<i64> {
-    let terms = text.split("__requires(").skip(1);
-    let required = terms.filter_map(|term| term.split_once(')')?.0.split_once("=="));
-    let heading = text.lines().map_while(|line| line.strip_prefix("//"));
-    let said = heading.filter_map(|line| line.split_once('='));
-    let (_, value) = required.chain(said).find(|(left, _)| left.trim() == name)?;
-    match value.trim() {
-        "blockDim.x" => Some(i64::from(threads)),
-        value => value.parse().ok(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_required_value_is_found() {
-        let text = "//xfail\n//k = 7\n__requires(n == 143);\n__requires(m > 3);\n__requires(s == blockDim.x);";
-        assert_eq!(required(text, "n", 64), Some(143));
-        assert_eq!(required(text, "m", 64), None);
-        assert_eq!(required(text, "s", 64), Some(64));
-        assert_eq!(required(text, "k", 64), Some(7));
-    }
 
     #[test]
     fn a_test_that_only_a_proof_fails_is_left_out() {

@@ -1,6 +1,7 @@
 //! Indigo: irregular codes on graphs, all of one signature, with their bugs in the names of their files.
 
 use super::compile::Unit;
+use super::files::{files, stem};
 use super::job::{Argument, Buffer, Job, Launch, SCHEDULES};
 use super::{ALL, Bug, Checkout, Code, Suite};
 use anyhow::{Context, Result, ensure};
@@ -48,6 +49,7 @@ fn codes(checkout: &Checkout) -> Result<Vec<Code>> {
                 let launch = Launch::of(&mangled(index), BLOCKS, THREADS, &arguments);
                 codes.push(Code {
                     bugs: bugs(&name),
+                    cost: None,
                     refusal: None,
                     races_are_global: !name.contains("syncBug"),
                     name: name.clone(),
@@ -146,29 +148,6 @@ impl Random {
         self.last.push(value);
         (value.cast_unsigned() >> 1).cast_signed()
     }
-}
-
-/// The entries of a folder with this extension, in order; folders where it is empty.
-pub fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
-    let entries = std::fs::read_dir(folder)
-        .with_context(|| format!("cannot read the folder {}", folder.display()))?;
-    let mut found = Vec::new();
-    for entry in entries {
-        let path = entry?.path();
-        let is_meant = match extension {
-            "" => path.is_dir(),
-            _ => path.extension().is_some_and(|it| it == extension),
-        };
-        if is_meant {
-            found.push(path);
-        }
-    }
-    found.sort();
-    Ok(found)
-}
-
-pub fn stem(file: &Path) -> String {
-    file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 #[cfg(test)]

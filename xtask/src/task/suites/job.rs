@@ -111,6 +111,18 @@ pub struct Run {
     pub first: Option<String>,
     pub error: Option<Fault>,
     pub conflicts: Option<Touched>,
+    pub counts: Vec<Counts>,
+}
+
+/// The accesses of a launch.
+#[derive(Clone, Copy, Deserialize)]
+pub struct Counts {
+    pub warps: u64,
+    pub load_requests: u64,
+    pub load_wavefronts: u64,
+    pub store_requests: u64,
+    pub store_wavefronts: u64,
+    pub sectors: u64,
 }
 
 #[derive(Deserialize)]

@@ -55,6 +55,7 @@ fn codes(checkout: &Checkout) -> Result<Vec<Code>> {
             name: format!("{file}: {kernel}"),
             input: String::new(),
             bugs: vec![bug],
+            cost: None,
             refusal: None,
             races_are_global: false,
             unit: Unit::of_file(checkout.folder.join(file)),

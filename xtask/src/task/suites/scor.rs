@@ -2,7 +2,7 @@
 //! it is compiled with `RACEY`.
 
 use super::compile::Unit;
-use super::indigo::{files, stem};
+use super::files::{files, stem};
 use super::job::{Argument, Buffer, Job, Launch, SCHEDULES, Schedule};
 use super::{ALL, Bug, Checkout, Code, Suite};
 use anyhow::{Context, Result};
@@ -86,6 +86,7 @@ fn add(codes: &mut Vec<Code>, name: &str, bugs: Vec<Bug>, unit: &Unit, job: &Job
             name: name.to_owned(),
             input: input.to_owned(),
             bugs: bugs.clone(),
+            cost: None,
             refusal: None,
             races_are_global: true,
             unit: Unit { text, ..unit.clone() },

@@ -1,7 +1,8 @@
 //! Runs codes and compares what was found with their labels.
 
-use super::job::{Job, Outcome, Run, SCHEDULES};
-use super::rows::{Row, Verdict};
+use super::faial::Metric;
+use super::job::{Counts, Job, Outcome, Run, SCHEDULES};
+use super::rows::{COST, Row, Verdict};
 use super::{Bug, Code, Suite};
 use crate::workspace;
 use anyhow::{Context, Result, bail};
@@ -121,6 +122,14 @@ fn of_code(suite: &Suite, code: &Code, outcome: &Outcome) -> Vec<Row> {
         let all: Vec<Row> = all.collect();
         return if all.is_empty() { vec![row(None, Verdict::NotRun)] } else { all };
     }
+    if let Some((metric, stated)) = code.cost {
+        let counts = outcome.runs.first().and_then(|run| run.counts.first());
+        let counted = counts.map_or(f64::NAN, |counts| cost_of(metric, counts));
+        let is_equal = counted == stated as f64;
+        let verdict = if is_equal { Verdict::Found } else { Verdict::Missed };
+        let (label, kinds) = (COST.to_owned(), format!("stated {stated} counted {counted}"));
+        return vec![Row { label, kinds, ..row(None, verdict) }];
+    }
     if code.bugs.is_empty() {
         let is_silent = !outcome.runs.iter().any(|run| {
             HANGS.iter().any(|kind| kinds(run).any(|it| it == *kind))
@@ -143,6 +152,20 @@ fn of_code(suite: &Suite, code: &Code, outcome: &Outcome) -> Vec<Row> {
         }
     };
     code.bugs.iter().map(|bug| row(Some(*bug), verdict(*bug))).collect()
+}
+
+/// What a warp costs.
+fn cost_of(metric: Metric, counts: &Counts) -> f64 {
+    let per = |amount: u64, of: u64| amount as f64 / of as f64;
+    match metric {
+        Metric::Conflicts => {
+            let requests = counts.load_requests + counts.store_requests;
+            per(counts.load_wavefronts + counts.store_wavefronts - requests, counts.warps)
+        }
+        Metric::Loads => per(counts.load_wavefronts, counts.load_requests),
+        Metric::Stores => per(counts.store_wavefronts, counts.store_requests),
+        Metric::Sectors => per(counts.sectors, counts.warps),
+    }
 }
 
 impl Bug {

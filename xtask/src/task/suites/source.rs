@@ -12,6 +12,20 @@ pub struct Parameter {
     pub is_float: bool,
 }
 
+/// What the tests may say to the prover: nothing to a GPU but that an assertion holds.
+pub const PRELUDE: &str = "\
+#include <cuda.h>
+#include <cuda_runtime.h>
+typedef unsigned int uint;
+#define __requires(...) ((void)0)
+#define __ensures(...) ((void)0)
+#define __invariant(...) ((void)0)
+#define __global_invariant(...) ((void)0)
+#define __requires_fresh_array(...) ((void)0)
+#define __assume(...) ((void)0)
+#define __assert(...) do { if (!(__VA_ARGS__)) __trap(); } while (0)
+";
+
 /// What a kernel gets for each pointer: words that differ and are small, so that they are an index of most arrays.
 pub fn array(checkout: &Checkout) -> Result<Buffer> {
     let words: Vec<i32> = (0..1 << 18).map(|it| it % 1024).collect();
@@ -105,6 +119,20 @@ pub fn at_most(mut extents: [u32; 3], most: u32) -> [u32; 3] {
     extents
 }
 
+/// The value that a test requires of a parameter, or that its first lines say a failing launch has.
+pub fn required(text: &str, name: &str, threads: u32) -> Option<i64> {
+    let terms = ["__requires(", "__assume("].map(|word| text.split(word).skip(1));
+    let required =
+        terms.into_iter().flatten().filter_map(|term| term.split_once(')')?.0.split_once("=="));
+    let heading = text.lines().map_while(|line| line.strip_prefix("//"));
+    let said = heading.filter_map(|line| line.split_once('='));
+    let (_, value) = required.chain(said).find(|(left, _)| left.trim() == name)?;
+    match value.trim() {
+        "blockDim.x" => Some(i64::from(threads)),
+        value => value.parse().ok(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,5 +156,14 @@ mod tests {
         assert_eq!(extents(line, "gridDim"), Some([16, 1, 1]));
         assert_eq!(extents(line, "nothing"), None);
         assert_eq!(at_most([64, 64, 1], 1024), [32, 32, 1]);
+    }
+
+    #[test]
+    fn a_required_value_is_found() {
+        let text = "//xfail\n//k = 7\n__requires(n == 143);\n__requires(m > 3);\n__requires(s == blockDim.x);";
+        assert_eq!(required(text, "n", 64), Some(143));
+        assert_eq!(required(text, "m", 64), None);
+        assert_eq!(required(text, "s", 64), Some(64));
+        assert_eq!(required(text, "k", 64), Some(7));
     }
 }

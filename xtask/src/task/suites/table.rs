@@ -1,7 +1,7 @@
 //! `results/suites.md`, made of the files of rows.
 
 use super::Suite;
-use super::rows::{self, Row, Rows, Verdict};
+use super::rows::{self, COST, Row, Rows, Verdict};
 use crate::workspace;
 use anyhow::Result;
 use cuda_builder::write_whole;
@@ -13,7 +13,7 @@ Each code of a suite is compiled to PTX and run on the virtual GPU with every ch
 ascending, descending, and permuted by a seed. A labelled bug is *found* when a schedule reports a finding of its kind, and a\n\
 correct code is *accused* when any schedule reports anything. A label is *not exercised* by an input when no two threads touch\n\
 a byte of global memory that one of them writes, or when no access leaves its array. That is counted from the addresses alone,\n\
-without the checks. The rows are in [suites](suites); `cargo xtask suites CHECKOUT..` writes them and this page.\n";
+without the checks. A stated cost is found when the counted one is equal. The rows are in [suites](suites); `cargo xtask suites CHECKOUT..` writes them and this page.\n";
 
 /// Writes the page.
 pub fn write(suites: &[Suite]) -> Result<()> {
@@ -115,6 +115,7 @@ pub fn summary(suite: &Suite, rows: &[Row]) -> String {
         };
         let buggy = names(&|row| row.label != "none" && row.verdict != Verdict::NotRun);
         let found = names(&|row| row.verdict == Verdict::Found);
+        let bug = if rows().any(|row| row.label == COST) { "a stated cost" } else { "a bug" };
         let missed = names(&|row| row.verdict == Verdict::Missed);
         let correct = names(&|row| row.label == "none" && row.verdict != Verdict::NotRun);
         let accused = names(&|row| row.verdict == Verdict::Accused);
@@ -124,7 +125,7 @@ pub fn summary(suite: &Suite, rows: &[Row]) -> String {
         };
         let input = if input.is_empty() { String::new() } else { format!("{input}: ") };
         format!(
-            "{input}{} of {} codes with a bug found, {} missed{}; {} of {} correct codes accused{}",
+            "{input}{} of {} codes with {bug} found, {} missed{}; {} of {} correct codes accused{}",
             found.len(),
             buggy.len(),
             missed.len(),
