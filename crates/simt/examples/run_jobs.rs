@@ -96,7 +96,7 @@ fn run(job: &Value, module: &Module, schedule: &Value) -> Result<Value, Failure>
     let mut touched = (job["conflicts"] == true).then(Touched::default);
     let start = Instant::now();
     for one in list(&job["launches"]) {
-        let launch = launch(one, module, &addresses)?;
+        let launch = launch(one, module, &memory, &addresses)?;
         let observer = touched.as_mut().map(|touched| touched as &mut dyn Observer);
         match run_observed(module, &mut memory, &launch, &options, &mut String::new(), observer) {
             Ok(report) => {
@@ -177,8 +177,14 @@ fn allocate(job: &Value, memory: &mut Memory) -> Result<Vec<u64>, Failure> {
     Ok(addresses)
 }
 
-/// Makes a launch: an argument is the address of a buffer, or a number in as many bytes as the parameter has.
-fn launch(one: &Value, module: &Module, addresses: &[u64]) -> Result<Launch, Failure> {
+/// Makes a launch: an argument is the address of a buffer, a word that is read from one, a structure of such parts, or a
+/// number in as many bytes as the parameter has.
+fn launch(
+    one: &Value,
+    module: &Module,
+    memory: &Memory,
+    addresses: &[u64],
+) -> Result<Launch, Failure> {
     let name = one["kernel"].as_str().ok_or("a launch needs a kernel")?;
     let mut named = module.kernels().iter().filter(|kernel| kernel.name.contains(name));
     let (Some(kernel), None) = (named.next(), named.next()) else {
@@ -194,22 +200,32 @@ fn launch(one: &Value, module: &Module, addresses: &[u64]) -> Result<Launch, Fai
     let mut launch = Launch::new(&kernel.name, shape(&one["grid"])?, shape(&one["block"])?);
     launch.dynamic_shared_bytes = u32::try_from(one["shared"].as_u64().unwrap_or(0))?;
     launch.cooperative = one["cooperative"] == true;
+    let address = |buffer: &Value| -> Result<u64, Failure> {
+        let buffer = usize::try_from(number(buffer, "a buffer")?)?;
+        Ok(*addresses.get(buffer).ok_or("no such buffer")?)
+    };
     for (argument, parameter) in list(&one["arguments"]).zip(&kernel.parameters) {
-        let value = match argument["buffer"].as_u64() {
-            Some(buffer) => {
-                let address = addresses.get(usize::try_from(buffer)?).ok_or("no such buffer")?;
-                address + argument["offset"].as_u64().unwrap_or(0)
+        let mut bytes = Vec::new();
+        if !argument["buffer"].is_null() {
+            bytes.extend(address(&argument["buffer"])?.to_le_bytes());
+        } else if !argument["word_of"].is_null() {
+            let mut word = [0; 4];
+            memory.read(address(&argument["word_of"])?, &mut word)?;
+            bytes.extend(word);
+        } else if let Some(value) = argument.as_i64() {
+            bytes.extend(value.to_le_bytes());
+        } else if let Some(value) = argument.as_f64() {
+            match parameter.bytes {
+                4 => bytes.extend((value as f32).to_le_bytes()),
+                _ => bytes.extend(value.to_le_bytes()),
             }
-            None => match argument.as_i64() {
-                Some(value) => value.cast_unsigned(),
-                None if parameter.bytes == 4 => {
-                    let value = argument.as_f64().ok_or("an argument is a buffer or a number")?;
-                    u64::from((value as f32).to_bits())
-                }
-                None => argument.as_f64().ok_or("an argument is a buffer or a number")?.to_bits(),
-            },
-        };
-        let mut bytes = value.to_le_bytes().to_vec();
+        }
+        for part in list(&argument["parts"]) {
+            match part.as_i64() {
+                Some(word) => bytes.extend(i32::try_from(word)?.to_le_bytes()),
+                None => bytes.extend(address(&part["buffer"])?.to_le_bytes()),
+            }
+        }
         bytes.resize(parameter.bytes as usize, 0);
         launch = launch.argument(&bytes);
     }

@@ -9,6 +9,7 @@ mod compile;
 mod faial;
 mod files;
 mod gpuverify;
+mod graphs;
 mod indigo;
 mod job;
 mod rows;
@@ -62,8 +63,15 @@ struct Suite {
     timed: Option<&'static str>,
 }
 
-const SUITES: &[Suite] =
-    &[indigo::SUITE, scor::SUITE, sanitizer::SUITE, gpuverify::SUITE, faial::SUITE];
+const SUITES: &[Suite] = &[
+    indigo::SUITE,
+    scor::SUITE,
+    sanitizer::SUITE,
+    gpuverify::SUITE,
+    faial::SUITE,
+    graphs::INDIGO2,
+    graphs::INDIGO3,
+];
 
 /// A checkout of a suite, and where files that its codes need may be written.
 struct Checkout {

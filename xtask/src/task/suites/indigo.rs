@@ -3,6 +3,7 @@
 use super::compile::Unit;
 use super::files::{files, stem};
 use super::job::{Argument, Buffer, Job, Launch, SCHEDULES};
+use super::source::mangled;
 use super::{ALL, Bug, Checkout, Code, Suite};
 use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
@@ -46,7 +47,8 @@ fn codes(checkout: &Checkout) -> Result<Vec<Code>> {
             for (input, buffers, nodes) in &graphs {
                 let arguments = (0..4).map(Argument::of).chain([Argument::Integer(*nodes)]);
                 let arguments: Vec<Argument> = arguments.collect();
-                let launch = Launch::of(&mangled(index), BLOCKS, THREADS, &arguments);
+                let launch =
+                    Launch::of(&mangled(&format!("c{index}"), KERNEL), BLOCKS, THREADS, &arguments);
                 codes.push(Code {
                     bugs: bugs(&name),
                     cost: None,
@@ -88,12 +90,6 @@ fn unit(sources: &[PathBuf]) -> Unit {
         headers: vec![("indigo_cuda.h", "")],
         arguments: Vec::new(),
     }
-}
-
-/// The beginning of the kernel's name in its namespace.
-fn mangled(index: usize) -> String {
-    let space = format!("c{index}");
-    format!("_ZN{}{space}{}{KERNEL}E", space.len(), KERNEL.len())
 }
 
 /// A graph's name, the four arrays as the suite's host fills them, and the number of nodes.

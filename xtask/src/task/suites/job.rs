@@ -79,12 +79,30 @@ impl Launch {
     }
 }
 
-#[derive(Clone, Copy, Serialize)]
+#[derive(Clone, Serialize)]
 #[serde(untagged)]
 pub enum Argument {
-    Buffer { buffer: usize },
+    Buffer {
+        buffer: usize,
+    },
+    /// The first word that a buffer has at that time, as a host would copy it.
+    WordOf {
+        word_of: usize,
+    },
+    /// A structure by value.
+    Parts {
+        parts: Vec<Part>,
+    },
     Integer(i64),
     Float(f64),
+}
+
+/// A part of a structure.
+#[derive(Clone, Copy, Serialize)]
+#[serde(untagged)]
+pub enum Part {
+    Buffer { buffer: usize },
+    Word(i32),
 }
 
 impl Argument {

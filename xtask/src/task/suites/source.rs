@@ -58,8 +58,17 @@ pub fn job(
 
 /// The first kernel of a text: its name and its parameters.
 pub fn kernel(text: &str) -> Option<(String, Vec<Parameter>)> {
+    kernels(text).into_iter().next()
+}
+
+/// The kernels of a text, in its order.
+pub fn kernels(text: &str) -> Vec<(String, Vec<Parameter>)> {
     let text = without_comments(text);
-    let after = text.split("__global__").nth(1)?;
+    text.split("__global__").skip(1).filter_map(signature).collect()
+}
+
+/// A name and its parameters, after what marks a kernel.
+fn signature(after: &str) -> Option<(String, Vec<Parameter>)> {
     let open = after.match_indices('(').map(|(at, _)| at).find(|at| {
         let before = after[..*at].trim_end();
         !before.ends_with("__launch_bounds__") && !before.ends_with("__attribute__")
@@ -68,6 +77,11 @@ pub fn kernel(text: &str) -> Option<(String, Vec<Parameter>)> {
     let list = after[open + 1..].split(')').next()?;
     let each = list.split(',').map(str::trim).filter(|it| !it.is_empty() && *it != "void");
     Some((name, each.map(parameter).collect()))
+}
+
+/// The beginning of the name that a kernel in a namespace has in PTX.
+pub fn mangled(space: &str, kernel: &str) -> String {
+    format!("_ZN{}{space}{}{kernel}E", space.len(), kernel.len())
 }
 
 fn parameter(text: &str) -> Parameter {
