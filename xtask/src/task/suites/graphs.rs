@@ -17,7 +17,16 @@ pub const INDIGO2: Suite = Suite {
     marker: "codes/cuda/tc-cuda",
     codes: |checkout| codes(checkout, "codes/cuda", "include", usize::MAX),
     published: &[],
-    disputed: &[],
+    disputed: &[
+        (
+            "PR_CUDA_Push_*",
+            "all threads of a block or warp update one score by a plain load and store",
+        ),
+        (
+            "PR_CUDA_Pull_*",
+            "scores are updated in place while other threads read them, or all read a block's sum with no barrier behind its atomics",
+        ),
+    ],
     speaks_of: &[Bug::Race],
     timed: None,
 };
