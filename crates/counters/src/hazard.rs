@@ -25,6 +25,13 @@ pub enum Hazard {
     GlobalRaceInWarp,
     /// Several threads store the same value to the same bytes. That is a note, not a finding.
     SameValue,
+    /// Threads access the same bytes, one of them writes, one is volatile, and nothing orders the two: which value is read
+    /// is not promised. That is a note, not a finding.
+    UnorderedVolatile,
+    /// Some lanes of a warp ended while the others wait at an aligned barrier of the block. That is a note, not a finding.
+    SkippedBarrier,
+    /// Threads reach one named barrier with different numbers of threads to wait for.
+    BarrierCounts,
     /// A shared address was formed from one array, but lies outside of it.
     SharedOverrun,
     /// Two lanes of one instruction stored different values to the same bytes.
@@ -39,11 +46,18 @@ pub enum Hazard {
     AsyncCopyNotAwaited,
     /// `ld.global.nc` of bytes that this launch writes.
     ReadOnlyWritten,
+    /// The launch fails when its warps and blocks run in another order.
+    OtherOrder,
     /// An asynchronous proxy reads shared memory without `fence.proxy.async` before.
     MissingProxyFence,
 }
 
 impl Hazard {
+    /// Returns whether it is worth knowing but no error.
+    pub fn is_note(self) -> bool {
+        matches!(self, Hazard::SameValue | Hazard::UnorderedVolatile | Hazard::SkippedBarrier)
+    }
+
     /// Returns whether only a check of races in global memory looks for it.
     pub fn is_by_global_races(self) -> bool {
         matches!(self, Hazard::GlobalRace | Hazard::GlobalRaceInWarp | Hazard::ReadOnlyWritten)
@@ -68,6 +82,13 @@ impl Hazard {
             Hazard::SameValue => {
                 "nothing has to be fixed; let one thread store to save the traffic"
             }
+            Hazard::UnorderedVolatile => {
+                "put a barrier between the two, or a fence before the write, or use atomics: volatile orders nothing"
+            }
+            Hazard::SkippedBarrier => {
+                "let every thread of the block reach it, those without work, too: GPUs let it pass, CUDA does not promise it"
+            }
+            Hazard::BarrierCounts => "give one number of threads wherever the barrier is named",
             Hazard::SharedOverrun => "check the index against the array's length",
             Hazard::ConflictingStore => "let one lane store, or use an atomic",
             Hazard::DivergentBarrier => "move the barrier out of the branch",
@@ -79,6 +100,7 @@ impl Hazard {
             Hazard::ReadOnlyWritten => {
                 "use a plain load, or do not write the buffer in this launch"
             }
+            Hazard::OtherOrder => "let no thread rely on which warp or block runs first",
             Hazard::MissingProxyFence => "put fence.proxy.async after the writes",
         }
     }

@@ -1,7 +1,7 @@
 //! Estimates of kernels of a few instructions: how far a load goes, and what is counted beside traffic.
 
 use gpu_model::{Estimate, Estimator, L2, Latencies, LinkTraffic, Ranges};
-use simt::{Launch, Memory, Module, Options, run_observed};
+use simt::{Launch, Memory, Module, Options, Report, run_observed};
 use std::ops::Range;
 
 const LATENCIES: Latencies = Latencies {
@@ -29,9 +29,9 @@ fn estimated(text: &str, launch: &Launch, ranges: impl Fn(Range<u64>) -> Ranges)
     let kernel = module.kernel(&launch.kernel).expect("it is there");
     let ranges = ranges(start..start + (1 << 16));
     let mut observer = Estimator::new(kernel, LATENCIES, ranges, L2::default(), 1.0);
-    let (options, mut printed) = (Options::default(), String::new());
+    let (options, mut before) = (Options::default(), Report::default());
     let (watch, memory) = (Some(&mut observer as _), &mut memory);
-    let report = run_observed(&module, memory, &launch, &options, &mut printed, watch);
+    let report = run_observed(&module, memory, &launch, &options, &mut before, watch);
     observer.estimate(&report.expect("it runs"))
 }
 

@@ -63,7 +63,7 @@ impl Collector {
             }
         }
         kernel.busy_us.sort_by(|one, other| other.1.total_cmp(&one.1));
-        for finding in &record.report.findings {
+        for finding in record.report.findings.iter().chain(&record.report.notes) {
             hazard(kernel, finding);
         }
         for report in record.report.instructions {
@@ -143,12 +143,16 @@ impl Collector {
     }
 }
 
+/// Adds a finding; an unrolled loop's copies of one line have one.
 fn hazard(kernel: &mut ProfiledKernel, finding: &Finding) {
     let kind = finding.hazard;
     let ptx_line = finding.place.ptx_line;
-    let same = |one: &&mut ProfiledHazard| one.kind == kind && one.ptx_line == ptx_line;
-    match kernel.hazards.iter_mut().find(same) {
-        Some(known) => known.launches += 1,
+    let is_line = |one: &ProfiledHazard| match &finding.place.source {
+        Some(source) => one.source.as_ref() == Some(source),
+        None => one.ptx_line == ptx_line,
+    };
+    match kernel.hazards.iter_mut().find(|one| one.kind == kind && is_line(one)) {
+        Some(known) => known.launches += u64::from(known.ptx_line == ptx_line),
         None => kernel.hazards.push(ProfiledHazard {
             kind,
             ptx_line,

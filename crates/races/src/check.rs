@@ -21,6 +21,9 @@ pub struct Race {
     pub address: u64,
     /// Both are stores, so that equal values do no harm.
     pub both_store: bool,
+    /// Both are strong, so that it is no data race, but one is volatile and nothing is handed on: which value is read is
+    /// not promised.
+    pub is_volatile: bool,
 }
 
 /// The earlier accesses that an access is compared with, and its own.
@@ -296,19 +299,24 @@ impl Check<'_> {
     fn conflict(&mut self, before: Event, cell: &Cell, lane: usize, address: u64, wrote: bool) {
         let (epoch, kind) = (self.epoch_of(before), self.kind_of(before));
         let me = self.order.block;
-        if let (Some(mine), Some(theirs)) = (self.kind.semantics.strong, kind.semantics.strong)
-            && self.kind.bytes == kind.bytes
-            && self.model.grid.includes(mine, me, epoch.block)
-            && self.model.grid.includes(theirs, epoch.block, me)
-        {
-            self.note(before, epoch, wrote);
-            return;
-        }
         self.note(before, epoch, wrote);
         // What a fence came after is not stale where a volatile load reads it: NVIDIA's guide has its last block read
         // so what the others wrote before their `__threadfence()`, without a fence of its own.
         let is_volatile_load = self.kind.semantics.volatile && !self.writes;
         if is_volatile_load && self.order.is_after_fence(epoch, before, lane) {
+            return;
+        }
+        if let (Some(mine), Some(theirs)) = (self.kind.semantics.strong, kind.semantics.strong)
+            && self.kind.bytes == kind.bytes
+            && self.model.grid.includes(mine, me, epoch.block)
+            && self.model.grid.includes(theirs, epoch.block, me)
+        {
+            let is_volatile = self.kind.semantics.volatile || kind.semantics.volatile;
+            if is_volatile && !self.hands_on(lane, address, wrote) {
+                let both_store = wrote && self.writes;
+                let race = Race { before, epoch, lane, address, both_store, is_volatile };
+                self.found.races.push(race);
+            }
             return;
         }
         // A thread that has read a strong write by a strong read comes after that write.
@@ -325,7 +333,16 @@ impl Check<'_> {
             return;
         }
         let both_store = wrote && self.writes && !kind.updates && !self.kind.updates;
-        self.found.races.push(Race { before, epoch, lane, address, both_store });
+        let race = Race { before, epoch, lane, address, both_store, is_volatile: false };
+        self.found.races.push(race);
+    }
+
+    /// Returns whether a strong write tells of what came before it: this one by a fence or release, or the one before.
+    fn hands_on(&self, lane: usize, address: u64, wrote: bool) -> bool {
+        let by_me = self.writes
+            && (self.kind.semantics.release || self.order.fenced_by(lane).next().is_some());
+        let element = address & !(u64::from(self.kind.bytes.max(1)) - 1);
+        by_me || wrote && self.words.holds(element)
     }
 
     /// Remembers for messages which write of another thread was read by which strong read.

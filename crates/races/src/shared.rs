@@ -146,11 +146,20 @@ impl SharedShadow {
         });
     }
 
+    /// Marks the granule of an address as never written.
+    pub fn forget_written(&mut self, address: u64) {
+        self.each_line(address, 1, |line, bits| line.written &= !bits);
+    }
+
     /// Returns whether all of a range was written.
-    pub fn is_written(&mut self, address: u64, bytes: u32) -> bool {
-        let mut written = true;
-        self.each_line(address, bytes, |line, bits| written &= line.written & bits == bits);
-        written
+    pub fn is_written(&self, address: u64, bytes: u32) -> bool {
+        let granules =
+            address >> self.shift..(address + u64::from(bytes)).div_ceil(1 << self.shift);
+        let is_written = |granule: u64| {
+            let line = self.lines.get(granule as usize / LINE);
+            line.is_none_or(|line| line.written >> (granule as usize % LINE) & 1 != 0)
+        };
+        granules.into_iter().all(is_written)
     }
 
     /// Compares and remembers an access of a warp.

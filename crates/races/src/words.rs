@@ -59,6 +59,11 @@ impl Words {
         self.0.is_empty()
     }
 
+    /// Returns whether a strong write to an address handed something on.
+    pub fn holds(&self, address: u64) -> bool {
+        self.0.contains_key(&address)
+    }
+
     /// A weak write ends what strong writes of the word handed on.
     pub fn forget(&mut self, address: u64) {
         self.0.remove(&address);

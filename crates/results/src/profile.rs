@@ -73,7 +73,7 @@ pub struct ProfiledKernel {
     pub counters: Counters,
     /// Each instruction that ran, in the order of the PTX.
     pub instructions: Vec<ProfiledInstruction>,
-    /// Hazards that were found in it.
+    /// Hazards that were found in it, and notes.
     pub hazards: Vec<ProfiledHazard>,
 }
 
@@ -191,9 +191,15 @@ impl ProgramProfile {
         self
     }
 
+    /// Returns the number of hazards, without notes.
+    pub fn hazards(&self) -> usize {
+        let all = self.kernels.iter().flat_map(|kernel| &kernel.hazards);
+        all.filter(|hazard| !hazard.kind.is_note()).count()
+    }
+
     /// Findings that `fail_on` names.
     pub fn findings(&self, fail_on: FailOn) -> usize {
-        let hazards: usize = self.kernels.iter().map(|kernel| kernel.hazards.len()).sum();
+        let hazards = self.hazards();
         let wrong = || self.misuse.iter().filter(|mistake| !mistake.is_advice);
         let faults = wrong().filter(|mistake| mistake.kind == MisuseKind::KernelFault).count();
         match fail_on {

@@ -31,9 +31,36 @@ impl fmt::Display for Place {
         let [x, y, z] = self.block;
         write!(
             f,
-            " of kernel `{}`, block ({x}, {y}, {z}), warp {}, lanes {:#010x}",
-            self.kernel, self.warp, self.lanes
+            " of kernel `{}`, block ({x}, {y}, {z}), warp {}, {}",
+            self.kernel,
+            self.warp,
+            Lanes(self.lanes)
         )
+    }
+}
+
+/// Lanes of a mask, for messages: `lane 3`, `lanes 0-7, 16`.
+pub(crate) struct Lanes(pub u32);
+
+impl fmt::Display for Lanes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 == 0 {
+            return f.write_str("no lanes");
+        }
+        f.write_str(if self.0.count_ones() == 1 { "lane " } else { "lanes " })?;
+        let mut rest = u64::from(self.0);
+        let mut separator = "";
+        while rest != 0 {
+            let first = rest.trailing_zeros();
+            let last = first + (rest >> first).trailing_ones() - 1;
+            write!(f, "{separator}{first}")?;
+            if last > first {
+                write!(f, "-{last}")?;
+            }
+            rest = rest >> (last + 1) << (last + 1);
+            separator = ", ";
+        }
+        Ok(())
     }
 }
 
@@ -214,5 +241,19 @@ impl std::error::Error for Error {}
 impl From<ptx::Error> for Error {
     fn from(ptx::Error { position, message, .. }: ptx::Error) -> Error {
         Error::Syntax { position, message }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_are_ranges() {
+        let told = |mask| Lanes(mask).to_string();
+        assert_eq!(told(0), "no lanes");
+        assert_eq!(told(8), "lane 3");
+        assert_eq!(told(u32::MAX), "lanes 0-31");
+        assert_eq!(told(0x8001_00ff), "lanes 0-7, 16, 31");
     }
 }

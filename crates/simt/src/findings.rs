@@ -21,6 +21,8 @@ pub struct Checks {
     pub barriers: bool,
     /// Reads of the target of an asynchronous copy before it was waited for.
     pub async_copies: bool,
+    /// Volatile accesses that nothing orders, as notes.
+    pub volatile: bool,
 }
 
 impl Checks {
@@ -37,6 +39,7 @@ impl Checks {
             global_races: true,
             barriers: true,
             async_copies: true,
+            volatile: true,
         }
     }
 

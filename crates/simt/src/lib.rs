@@ -74,5 +74,8 @@ pub fn run_printing(
     options: &Options,
     printed: &mut String,
 ) -> Result<Report, Error> {
-    run_observed(module, memory, launch, options, printed, None)
+    let mut before_failure = Report::default();
+    let ran = run_observed(module, memory, launch, options, &mut before_failure, None);
+    *printed = before_failure.printed;
+    ran
 }

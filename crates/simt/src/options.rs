@@ -30,6 +30,8 @@ pub struct Options {
     pub fuel: u64,
     /// The order of warps and blocks.
     pub schedule: Schedule,
+    /// Orders in which hazards of a small launch are looked for; its results and counts are those of `schedule`.
+    pub schedules: u32,
     /// Run blocks one after the other where their order could change results. Results are then
     /// the same for every number of threads.
     pub deterministic: bool,
@@ -37,6 +39,8 @@ pub struct Options {
     pub sample: Option<Vec<u64>>,
     /// The device's limits.
     pub limits: Limits,
+    /// Blocks that the device holds at once, where that is known better than by its limits.
+    pub resident_blocks: Option<u64>,
     /// Findings after which no more are recorded.
     pub findings_max: usize,
     /// Record the requests of this warp, if it runs; needs `counters`.
@@ -55,9 +59,11 @@ impl Default for Options {
             threads: 0,
             fuel: 20_000_000_000,
             schedule: Schedule::Forward,
+            schedules: 1,
             deterministic: true,
             sample: None,
             limits: Limits::default(),
+            resident_blocks: None,
             findings_max: 100,
             watched: None,
             trace: None,

@@ -157,6 +157,13 @@ impl Region {
         }
     }
 
+    /// Marks a byte as never written.
+    pub fn unmark(&self, offset: u64) {
+        for (word, bits) in self.initialized_bits(offset, 1) {
+            word.fetch_and(!bits, Relaxed);
+        }
+    }
+
     /// Saves the bytes between two addresses.
     ///
     /// # Safety

@@ -71,6 +71,19 @@ pub struct Report {
 }
 
 impl Report {
+    /// Adds findings and notes of another run of the launch, unless they are known at their place.
+    pub(crate) fn add_findings(&mut self, other: Report) {
+        for (known, more) in [(&mut self.findings, other.findings), (&mut self.notes, other.notes)]
+        {
+            for finding in more {
+                let key = |one: &Finding| (one.hazard, one.place.ptx_line);
+                if !known.iter().any(|one| key(one) == key(&finding)) {
+                    known.push(finding);
+                }
+            }
+        }
+    }
+
     /// The instructions because of which the counts depend on timing; without any, a GPU counts the same.
     pub fn depends_on_timing(&self) -> impl Iterator<Item = &InstructionReport> {
         self.instructions.iter().filter(|instruction| instruction.depends_on_timing)

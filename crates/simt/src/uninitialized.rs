@@ -27,6 +27,13 @@ impl UninitializedReads {
         UninitializedReads { rows: Vec::new(), instructions: Vec::new() }
     }
 
+    /// Everything is in doubt.
+    pub fn everything(program: &Program) -> UninitializedReads {
+        let count = number(program, Register::Predicate(program.predicates));
+        let instructions = vec![true; program.instructions.len()];
+        UninitializedReads { rows: vec![true; count], instructions }
+    }
+
     pub fn new(program: &Program) -> UninitializedReads {
         let rows = rows_in_doubt(program);
         if !rows.contains(&true) {
@@ -172,7 +179,7 @@ fn pass(program: &Program, pc: usize, state: &mut Defined, doubt: &mut [bool]) {
 
 /// Where lanes may go after each instruction, and, behind all instructions, from the end of each
 /// function: behind its calls. So many returns and many calls meet in one place.
-fn successors(program: &Program) -> Vec<Vec<u32>> {
+pub(crate) fn successors(program: &Program) -> Vec<Vec<u32>> {
     let length = program.instructions.len() as u32;
     let function_at =
         |pc: u32| program.functions.partition_point(|(start, _)| *start <= pc).saturating_sub(1);

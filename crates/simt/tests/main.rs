@@ -7,6 +7,7 @@ mod contraction;
 mod cooperative;
 mod corpus;
 mod coverage;
+mod endless;
 mod errors;
 mod fixtures;
 mod footprint;

@@ -2,6 +2,7 @@
 //! and its repaired twin; the bug is found with both accesses named and the twin is silent, in every
 //! schedule and on one thread and on four.
 
+mod followed;
 mod kernels;
 mod litmus;
 mod others;
@@ -113,7 +114,7 @@ fn passed(release: &str, acquire: &str) -> String {
 
 #[test]
 fn a_message_names_both_accesses_and_the_order_that_is_missing() {
-    let both = ["`ld.global.u32` at PTX line", "block (1, 0, 0)", "lanes 0x00000001"];
+    let both = ["`ld.global.u32` at PTX line", "block (1, 0, 0)", "lane 0"];
     let other =
         ["the other access: `st.global.u32` at PTX line", "block (0, 0, 0)", "(kernel.rs:7)"];
     let cases: [(String, Grid, &[&str]); 8] = [
@@ -190,8 +191,95 @@ fn a_warp_synchronous_reduction_races_unless_it_is_volatile() {
     for way in ways() {
         let plain = outcome(&reduction(""), WARP, way).unwrap();
         assert!(plain.findings.iter().any(|f| f.hazard == Hazard::SharedRaceInWarp), "{way:?}");
-        assert_eq!(outcome(&reduction(".volatile"), WARP, way).unwrap().findings, [], "{way:?}");
+        let report = outcome(&reduction(".volatile"), WARP, way).unwrap();
+        assert_eq!(report.findings, [], "{way:?}");
+        assert!(report.notes.iter().any(|n| n.hazard == Hazard::UnorderedVolatile), "{way:?}");
     }
+}
+
+/// A volatile word that hands nothing on is noted; one that a fence comes before is a flag, and one between barriers is
+/// ordered.
+#[test]
+fn volatile_accesses_that_nothing_orders_are_a_note() {
+    const ONE: &str = "setp.ne.u32 %p1, %r1, 0; @%p1 bra END; setp.ne.u32 %p2, %r2, 0; @%p2 bra C;";
+    const POLL: &str =
+        "C: ld.volatile.global.u32 %r8, [%rd2]; setp.eq.u32 %p3, %r8, 0; @%p3 bra C;";
+    let handed =
+        |fence: &str| format!("{ONE} {fence} st.volatile.global.u32 [%rd2], 1; bra END;\n{POLL}");
+    let last_block = "st.volatile.global.u32 [%rd1], %r2; membar.gl; atom.add.gpu.global.u32 %r12, [%rd2], 1;\n\
+                      setp.ne.u32 %p1, %r12, 1; @%p1 bra END; ld.volatile.global.u32 %r8, [%rd1];";
+    let cases = [
+        (handed(""), BLOCKS, true),
+        (handed("membar.gl;"), BLOCKS, false),
+        ("st.volatile.global.u32 [%rd1], %r1;".to_owned(), WARPS, true),
+        ("st.volatile.global.u32 [%rd4], %r1;".to_owned(), WARPS, false),
+        ("st.relaxed.cta.global.u32 [%rd1], %r1;".to_owned(), WARPS, false),
+        (
+            "st.volatile.shared.u32 [%r5], %r1; bar.sync 0; ld.volatile.shared.u32 %r8, [tile];"
+                .to_owned(),
+            WARPS,
+            false,
+        ),
+        (
+            "st.volatile.global.u32 [%rd4], %r1; ld.volatile.global.u32 %r8, [%rd1];".to_owned(),
+            WARPS,
+            true,
+        ),
+        (last_block.to_owned(), BLOCKS, true),
+        (last_block.replace("[%rd1]", "[%rd4]"), Grid(1, 32, 1), false),
+    ];
+    for (body, grid, is_noted) in &cases {
+        for way in ways() {
+            let report = outcome(body, *grid, way).unwrap();
+            assert_eq!(report.findings, [], "{way:?}: {body}");
+            let noted = report.notes.iter().any(|n| n.hazard == Hazard::UnorderedVolatile);
+            assert_eq!(noted, *is_noted, "{way:?}: {body}");
+        }
+    }
+}
+
+/// Halves of a warp that wait at one instruction, each for itself, are not ordered among each other.
+#[test]
+fn a_warp_barrier_orders_the_lanes_that_each_mask_names() {
+    let reads = |lane: u32| {
+        format!(
+            "setp.lt.u32 %p1, %r3, 16; selp.b32 %r20, 0xffff, 0xffff0000, %p1; st.shared.u32 [%r5], %r1;\n\
+             bar.warp.sync %r20; xor.b32 %r21, %r3, {lane}; mov.u32 %r22, tile; mad.lo.u32 %r22, %r21, 4, %r22;\n\
+             ld.shared.u32 %r23, [%r22]; st.global.u32 [%rd4], %r23;"
+        )
+    };
+    for way in ways() {
+        assert_eq!(outcome(&reads(15), WARP, way).unwrap().findings, [], "{way:?}");
+        let found = outcome(&reads(16), WARP, way).unwrap().findings;
+        assert!(found.iter().any(|f| f.hazard == Hazard::SharedRaceInWarp), "{way:?}");
+    }
+}
+
+#[test]
+fn barriers_that_part_of_a_warp_never_reaches_are_a_note() {
+    let leaves = |lanes: u32| format!("setp.ge.u32 %p1, %r1, {lanes}; @%p1 bra END; bar.sync 0;");
+    for way in ways() {
+        for (lanes, notes) in [(20, 1), (32, 0), (64, 0)] {
+            let report = outcome(&leaves(lanes), WARPS, way).unwrap();
+            assert_eq!(report.findings, [], "{way:?}");
+            let skipped = report.notes.iter().filter(|n| n.hazard == Hazard::SkippedBarrier);
+            assert_eq!(skipped.count(), notes, "{way:?}: {lanes}");
+        }
+    }
+}
+
+#[test]
+fn a_named_barrier_has_one_number_of_threads() {
+    let body = |count: u32| {
+        format!(
+            "setp.lt.u32 %p1, %r1, 32; @%p1 bra LOW; bar.sync 1, 64; bra END;\nLOW: bar.arrive 1, {count};"
+        )
+    };
+    for way in ways() {
+        assert_eq!(outcome(&body(64), WARPS, way).unwrap().findings, [], "{way:?}");
+    }
+    let report = outcome(&body(32), WARPS, (Schedule::Reverse, 1)).unwrap();
+    assert!(report.findings.iter().any(|f| f.hazard == Hazard::BarrierCounts), "{report:?}");
 }
 
 #[test]
@@ -203,9 +291,7 @@ fn an_access_past_one_shared_array_into_the_next() {
         )
     };
     let found = message(&of(32), WARPS);
-    for part in
-        ["SharedOverrun", "formed from `tile`, which has 1024 bytes", "`word`", "lanes 0x00000001"]
-    {
+    for part in ["SharedOverrun", "formed from `tile`, which has 1024 bytes", "`word`", "lane 0"] {
         assert!(found.contains(part), "`{part}` is missing: {found}");
     }
     assert_eq!(message(&of(31), WARPS), "");
@@ -227,7 +313,7 @@ fn a_kernel_that_never_ends_says_what_it_waits_for() {
     let global = spin("ld.acquire.gpu.global.u32 %r8, [%rd2+16]");
     for part in [
         "`ld.acquire.gpu.global.u32`",
-        "lanes 0x00000020",
+        "lane 5",
         "the 4 bytes at",
         "which are 0x0",
         "byte 16 of the flag",

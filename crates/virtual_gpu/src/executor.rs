@@ -281,6 +281,7 @@ impl Driver {
             fuel: self.limit.unwrap_or(self.options.fuel),
             schedule: self.options.schedule,
             limits: self.device().profile.launch_limits(),
+            resident_blocks: Some(u64::from(room)),
             watched: self.watched,
             trace: self.trace.clone(),
             footprint: candidates.any(),
@@ -304,20 +305,20 @@ impl Driver {
             Some(Estimator::new(observed, latencies, ranges, l2, scale))
         });
         self.hide_inaccessible();
-        let mut printed = String::new();
+        let mut before_failure = Report::default();
         let ran = simt::run_observed(
             &kernel.module,
             &mut self.memory.device,
             &kernel.launch,
             &options,
-            &mut printed,
+            &mut before_failure,
             estimator.as_mut().and_then(Option::as_mut).map(|observer| observer as _),
         );
         self.memory.device.show();
         // Its share of what L2 holds, which changes now.
         drop(options);
         // Where a GPU's driver prints it, too: when the host has waited for the kernel, and when the kernel has failed.
-        print(ran.as_ref().map_or(&printed, |report| &report.printed));
+        print(&ran.as_ref().unwrap_or(&before_failure).printed);
         let mut report = match ran {
             Ok(report) => report,
             Err(error) => {

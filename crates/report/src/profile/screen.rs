@@ -41,12 +41,18 @@ pub fn screen(profile: &ProgramProfile, taught: &Taught<'_>, screen: &Screen) ->
 fn findings(profile: &ProgramProfile, screen: &Screen) -> String {
     let hazards = profile.kernels.iter().flat_map(|kernel| {
         let name = kernel.shown_name();
-        kernel.hazards.iter().map(move |hazard| format!("HAZARD in `{name}`: {}", hazard.message))
+        let hazards = kernel.hazards.iter().filter(|hazard| !hazard.kind.is_note());
+        hazards.map(move |hazard| format!("HAZARD in `{name}`: {}", hazard.message))
+    });
+    let notes = profile.kernels.iter().flat_map(|kernel| {
+        let name = kernel.shown_name();
+        let notes = kernel.hazards.iter().filter(|hazard| hazard.kind.is_note());
+        notes.map(move |note| format!("NOTE on `{name}`: {}", note.message))
     });
     let told = profile.misuse.iter().filter(|mistake| !mistake.is_advice);
     let mistakes = told.map(|mistake| format!("MISTAKE {}: {}", mistake.kind, mistake.message));
     let leaks = profile.leaks.iter().map(|leak| format!("LEAK {}: {}", leak.kind, leak.message));
-    let all: Vec<String> = hazards.chain(mistakes).chain(leaks).collect();
+    let all: Vec<String> = hazards.chain(mistakes).chain(leaks).chain(notes).collect();
     let mut out = String::new();
     for finding in all.iter().take(MAX_FINDINGS) {
         let (seen, cure) = finding.split_once(CURE).unwrap_or((finding, ""));

@@ -36,14 +36,13 @@ pub fn text(profile: &ProgramProfile, taught: &Taught<'_>, screen: &Screen) -> S
         }
     }
     if profile.checked {
-        let hazards: usize = profile.kernels.iter().map(|kernel| kernel.hazards.len()).sum();
         let _ = writeln!(
             text,
             "\n{}",
-            match hazards {
+            match profile.hazards() {
                 0 => "Checked for hazards: none.".to_owned(),
                 1 => "Checked for hazards: 1.".to_owned(),
-                _ => format!("Checked for hazards: {hazards}."),
+                hazards => format!("Checked for hazards: {hazards}."),
             }
         );
     }
@@ -83,7 +82,8 @@ fn of_kernel(text: &mut String, kernel: &ProfiledKernel, screen: &Screen) {
         } else {
             String::new()
         };
-        sentence(text, screen, &format!("HAZARD {}{times}", hazard.message));
+        let head = if hazard.kind.is_note() { "NOTE" } else { "HAZARD" };
+        sentence(text, screen, &format!("{head} {}{times}", hazard.message));
     }
 }
 

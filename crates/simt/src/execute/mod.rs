@@ -28,11 +28,11 @@ pub fn run(
     launch: &Launch,
     options: &Options,
 ) -> Result<Report, Error> {
-    run_observed(module, memory, launch, options, &mut String::new(), None)
+    run_observed(module, memory, launch, options, &mut Report::default(), None)
 }
 
-/// As [`run`], on one thread when somebody observes it; of a launch that fails, `printed` becomes what its kernel printed
-/// until then.
+/// As [`run`], on one thread when somebody observes it; of a launch that fails, `before_failure` becomes what it printed
+/// until then and, where its blocks ran one after the other, the rest of its report.
 ///
 /// # Errors
 /// As for [`run`].
@@ -41,7 +41,7 @@ pub fn run_observed(
     memory: &mut Memory,
     launch: &Launch,
     options: &Options,
-    printed: &mut String,
+    before_failure: &mut Report,
     observer: Option<&mut dyn Observer>,
 ) -> Result<Report, Error> {
     let kernel = validate(module, launch, &options.limits)?;
@@ -54,12 +54,13 @@ pub fn run_observed(
         }
     }
     if !(launch.cooperative && kernel.program.as_ref().is_ok_and(has_workspace)) {
-        return issue::workers::run(module, memory, launch, options, 0, printed, observer);
+        return issue::workers::run(module, memory, launch, options, 0, before_failure, observer);
     }
     // As the driver of CUDA lays it out: its size, and a word through which the blocks wait for each other.
     let workspace = memory.allocate_named(WORKSPACE, "the workspace of a cooperative launch")?;
     memory.write(workspace, &WORKSPACE.to_le_bytes())?;
-    let report = issue::workers::run(module, memory, launch, options, workspace, printed, observer);
+    let run = issue::workers::run;
+    let report = run(module, memory, launch, options, workspace, before_failure, observer);
     memory.free(workspace)?;
     report
 }

@@ -1,5 +1,6 @@
 //! Instructions in which the lanes of a warp exchange values: shuffle, vote, match, reduce.
 
+use crate::error::Lanes;
 use crate::execute::issue::block::Block;
 use crate::execute::issue::warp::{Split, State, Warp, read_row, write_row};
 use crate::execute::issue::worker::{Issue, Worker};
@@ -43,11 +44,11 @@ impl Worker<'_> {
         if left_out | gone | skipped != 0 && self.run.options.checks.barriers {
             let (index, w, pc) = (block.index, warp.index, split.pc as usize);
             let message = if left_out != 0 {
-                format!("lanes {left_out:#010x} execute it but are not in their membermask")
+                format!("{} execute it but are not in their membermask", Lanes(left_out))
             } else if gone != 0 {
-                format!("the membermask names lanes {gone:#010x}, which have exited")
+                format!("the membermask names {}, which have exited", Lanes(gone))
             } else {
-                format!("the membermask names lanes {skipped:#010x}, which skip it by a guard")
+                format!("the membermask names {}, which skip it by a guard", Lanes(skipped))
             };
             self.observers.find(Hazard::MemberMask, pc, |run| {
                 Finding::new(Hazard::MemberMask, run.place(index, w, mask, pc), message)

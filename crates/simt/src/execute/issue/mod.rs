@@ -3,7 +3,8 @@
 pub(crate) mod block;
 pub(crate) mod builtin;
 pub(crate) mod cluster;
-pub(crate) mod exchange;
+pub(crate) mod endless;
+mod exchange;
 pub(crate) mod geometry;
 pub(crate) mod prepare;
 #[cfg(test)]

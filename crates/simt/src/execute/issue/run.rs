@@ -6,11 +6,13 @@ use crate::execute::observe::checks::undo::Undo;
 use crate::launch::Launch;
 use crate::location::Location;
 use crate::memory::Memory;
+use crate::operation::Operation;
 use crate::options::Options;
 use crate::program::Program;
 use crate::uninitialized::UninitializedReads;
 use counters::SourceLocation;
 use races::LaunchModel;
+use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -40,8 +42,16 @@ pub(crate) struct Run<'r> {
     pub fuel: AtomicU64,
     /// Registers that may be read before they are written.
     pub doubt: &'r UninitializedReads,
-    /// The writes that a parallel launch must be able to take back.
-    pub undo: Option<Undo>,
+    /// The writes of a launch that may run again, so that they can be taken back.
+    pub undo: Option<&'r Undo>,
+    /// Other workers run blocks at the same time.
+    pub parallel: bool,
+    /// By instruction, where loads are followed: a load that races.
+    pub racing: Option<Vec<bool>>,
+    /// Something was found that does harm only where its value is used.
+    pub doubtful: AtomicBool,
+    /// The instructions of plain loads that race.
+    pub racing_loads: Mutex<BTreeSet<usize>>,
     pub next: AtomicU64,
     /// The first failing block in launch order, with its error.
     pub failed: Mutex<Option<(u64, Error)>>,
@@ -103,6 +113,19 @@ impl Run<'_> {
 
     pub fn location(&self, pc: usize) -> Option<SourceLocation> {
         location(self.program, pc)
+    }
+
+    /// Remembers which of two accesses that race are plain loads.
+    pub fn note_racing_loads(&self, pcs: [usize; 2]) {
+        let is_load = |pc: &usize| {
+            let operation = &self.program.instructions[*pc].operation;
+            matches!(operation, Operation::Load(_)) && !self.model.kinds[*pc].is_strong()
+        };
+        let mut loads = pcs.into_iter().filter(is_load).peekable();
+        if loads.peek().is_some() {
+            self.doubtful.store(true, Ordering::Relaxed);
+            self.racing_loads.lock().expect("no holder panics").extend(loads);
+        }
     }
 
     /// A worker ends with an error; what it printed until then is kept.

@@ -98,6 +98,7 @@ impl Worker<'_> {
         warp.local_written.clear();
         if self.observers.checking {
             warp.local_written.resize(program.local_bytes as usize / 4 * LANES, 0);
+            warp.followed.clear();
             if !run.doubt.instructions.is_empty() {
                 run.start_definedness(warp);
             }

@@ -2,10 +2,10 @@
 
 use crate::error::Error;
 use crate::execute::issue::block::{Block, Stop};
-use crate::execute::issue::warp::{Flow, Polled, Split, State, Warp, read_row, write_row};
+use crate::execute::issue::warp::{Flow, Split, State, Warp, read_row, write_row};
 use crate::execute::issue::worker::{Issue, Worker};
-use crate::execute::memory::bytes::read_bytes;
 use crate::execute::memory::request::space_of;
+use crate::findings::{Finding, Hazard};
 use crate::hash::mix;
 use crate::operation::{BarrierKind, Clock, MbarrierOperation, Operation};
 use crate::options::Schedule;
@@ -58,18 +58,11 @@ impl Worker<'_> {
                     .into();
             return Error::OutOfFuel { place, fuel, message };
         }
-        let Polled { address, bytes, .. } = polled;
-        let (value, what) = if polled.is_shared {
-            let value = read_bytes(&block.shared, address as usize, bytes);
-            (value, self.run.locate_shared(address))
-        } else {
-            (self.device_load(address, bytes), self.run.memory.locate(address))
-        };
         let place = self.run.place(block.index, warp.index, lanes, polled.pc as usize);
         let message = format!(
-            "it waits for the {bytes} bytes at {address:#x} to change, which are {value:#x}; {what}; to fix it: let \
-             another thread write them that does not itself wait for this one, nor for a block that cannot start before \
-             this one ends"
+            "{}; to fix it: let another thread write them that does not itself wait for this one, nor for a block that \
+             cannot start before this one ends",
+            self.awaited(block, warp)
         );
         Error::OutOfFuel { place: Box::new(place), fuel, message }
     }
@@ -257,7 +250,7 @@ impl Worker<'_> {
                 if !self.together(block, warp, split, mask, *members) {
                     return Ok(Flow::Left);
                 }
-                self.warp_synchronized(warp, mask);
+                self.warp_barrier(warp, mask, *members);
             }
             Operation::Shuffle { operands, .. }
             | Operation::Vote { operands, .. }
@@ -432,6 +425,18 @@ impl Worker<'_> {
             }
         }
         let barrier = &mut block.barriers[number as usize];
+        if let (Some(expected), Some(count)) = (barrier.expected, count)
+            && expected != count
+            && self.run.options.checks.barriers
+        {
+            let (index, w, pc) = (block.index, warp.index, split.pc as usize);
+            self.observers.find(Hazard::BarrierCounts, pc, |run| {
+                let message = format!(
+                    "barrier {number} is for {count} threads here, and others wait there for {expected}"
+                );
+                Finding::new(Hazard::BarrierCounts, run.place(index, w, mask, pc), message)
+            });
+        }
         barrier.expected = barrier.expected.or(count);
         // Arrivals with a count are by whole warps, whatever lanes exist.
         let whole = mask == warp.live && count.is_some();

@@ -1,6 +1,6 @@
 //! Whose turn it is in a block: warps run until they wait, barriers let them go on.
 
-use crate::error::Error;
+use crate::error::{Error, Lanes};
 use crate::execute::issue::block::{BARRIERS, Barrier, Block, CLUSTER_BARRIER, Stop, Turn};
 use crate::execute::issue::warp::{Split, State, Warp};
 use crate::execute::issue::worker::Worker;
@@ -9,9 +9,13 @@ use crate::hash::mix;
 use crate::operation::{BarrierKind, Operation, ReduceMode, Register};
 use crate::options::Schedule;
 
+/// Warp-instructions of a block after which others get a turn, where threads wait by polling memory.
+const TURN_STEPS: u64 = 1 << 18;
+
 impl Worker<'_> {
     /// Gives every warp turns.
     pub fn run_block(&mut self, block: &mut Block) -> Result<Turn, Error> {
+        let end = self.steps + TURN_STEPS;
         loop {
             let mut ran = false;
             let mut spins = false;
@@ -48,7 +52,8 @@ impl Worker<'_> {
                     Err(self.deadlock(block))
                 };
             }
-            if spins {
+            // It may wait for another block by more than a loop: by barriers and locks within one.
+            if spins || self.run.program.polls && self.steps > end {
                 self.deliver_bulk(block)?;
                 return Ok(Turn::Spins);
             }
@@ -149,6 +154,17 @@ impl Worker<'_> {
                 Operation::Barrier { aligned: true, .. }
             );
             let other = waiting.find(|s| s.pc != first.pc);
+            let ended = warp.lanes & !warp.live;
+            if aligned && other.is_none() && mask == warp.live && ended != 0 {
+                let (index, w, pc) = (block.index, warp.index, first.pc as usize);
+                self.observers.find(Hazard::SkippedBarrier, pc, |run| {
+                    let message = format!(
+                        "{} of the warp ended without reaching the aligned barrier {id}",
+                        Lanes(ended)
+                    );
+                    Finding::new(Hazard::SkippedBarrier, run.place(index, w, mask, pc), message)
+                });
+            }
             if !aligned || (other.is_none() && mask == warp.live) {
                 continue;
             }

@@ -2,6 +2,7 @@
 
 use crate::execute::issue::saved_frame::SavedFrame;
 use crate::execute::memory::pending::PendingCopy;
+use crate::execute::observe::checks::followed::FollowedRows;
 use crate::operation::Register;
 use crate::registers::{LANES, Registers};
 use races::ThreadClocks;
@@ -88,6 +89,8 @@ pub(crate) struct Warp {
     pub defined_words: Vec<u32>,
     pub defined_longs: Vec<u32>,
     pub defined_predicates: Vec<u32>,
+    /// Values that are followed, in a launch that runs again for that.
+    pub followed: FollowedRows,
     pub polled: Polled,
     /// The clocks of its lanes, for the check of races.
     pub order: ThreadClocks,

@@ -2,66 +2,182 @@
 
 use crate::error::Error;
 use crate::execute::issue::block::Cluster;
+use crate::execute::issue::endless::Endless;
 use crate::execute::issue::prepare::prepare;
 use crate::execute::issue::run::Run;
 use crate::execute::issue::worker::Worker;
 use crate::execute::memory::device::AtomicGranularity;
 use crate::execute::observe::checks::undo::Undo;
 use crate::execute::observe::report::report;
+use crate::findings::{Finding, Hazard};
 use crate::launch::Launch;
 use crate::memory::Memory;
-use crate::module::Module;
+use crate::module::{Kernel, Module};
 use crate::observer::Observer;
 use crate::operation::{Operation, Space};
 use crate::options::{Options, Schedule};
 use crate::program::Program;
 use crate::report::Report;
+use crate::uninitialized::UninitializedReads;
 use races::{GlobalShadow, disturb_each_other};
 use std::collections::VecDeque;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Runs a validated launch; its workspace, if it has one, holds zeros. `printed` becomes what a launch that fails
-/// printed until then.
+/// Runs a validated launch; its workspace, if it has one, holds zeros. `before_failure` becomes what a launch that
+/// fails did until then.
 pub(crate) fn run(
     module: &Module,
     memory: &Memory,
     launch: &Launch,
     options: &Options,
     workspace: u64,
-    printed: &mut String,
+    before_failure: &mut Report,
     observer: Option<&mut dyn Observer>,
 ) -> Result<Report, Error> {
     let kernel = module.kernel(&launch.kernel)?;
     let program = kernel.program.as_ref().map_err(Error::clone)?;
-    let run = |parallel: bool| {
+    let undo = (options.checks.global_races && !program.allocates).then(|| Undo::new(memory));
+    let call = Call { module, memory, launch, workspace, kernel, program, undo: undo.as_ref() };
+    let others = call.in_other_orders(options);
+    let mut ran = call.run(options, before_failure, observer);
+    if let Ok(report) = &mut ran {
+        report.add_findings(others);
+    }
+    ran
+}
+
+/// One launch, which may have to run several times: in other orders, and with its loads followed.
+struct Call<'r> {
+    module: &'r Module,
+    memory: &'r Memory,
+    launch: &'r Launch,
+    workspace: u64,
+    kernel: &'r Kernel,
+    program: &'r Program,
+    /// Takes back what was written; without it the launch runs once.
+    undo: Option<&'r Undo>,
+}
+
+/// Warps of a launch above which it is not run in other orders, and the warp-instructions that it may run there.
+const WARPS_OF_SMALL: u64 = 4096;
+const FUEL_OF_SMALL: u64 = 1 << 22;
+
+impl Call<'_> {
+    fn prepare<'o>(&'o self, options: &'o Options, parallel: bool) -> Result<Run<'o>, Error> {
+        let Call { module, memory, launch, workspace, kernel, program, undo } = *self;
         let run = prepare(module, program, kernel, memory, launch, options)?;
-        let undo = (parallel && options.checks.global_races).then(|| Undo::new(memory));
         let granularity =
             if parallel { AtomicGranularity::of(program) } else { AtomicGranularity::EACH };
-        Ok::<_, Error>(Run { undo, granularity, workspace, ..run })
-    };
-    let threads = if observer.is_some() { 1 } else { threads(program, memory, launch, options) };
-    if threads == 1 {
-        return one_by_one(&run(false)?, printed, observer);
+        Ok(Run { undo, parallel, granularity, workspace, ..run })
     }
-    let first = run(true)?;
-    let outcome = side_by_side(&first, threads);
-    let Some(undo) = &first.undo else {
-        *printed = first.printed_before_failure();
-        return outcome.map(|workers| report(program, workers, options));
-    };
-    // What was found depends on the order when blocks disturbed each other, when an error ended
-    // some of them, or when there was more to find than is recorded.
-    if let Ok(workers) = outcome
-        && !workers.iter().any(|m| m.observers.findings.len() >= options.findings_max)
-        && !disturbed(&workers)
-    {
-        return Ok(report(program, workers, options));
+
+    /// Returns what is found in other orders of warps and blocks, as many as the options ask for, of a small launch.
+    fn in_other_orders(&self, options: &Options) -> Report {
+        let mut found = Report::default();
+        let warps = self.launch.blocks() * self.launch.threads().div_ceil(32);
+        if self.undo.is_none() || warps > WARPS_OF_SMALL || self.is_shared() {
+            return found;
+        }
+        let orders = [Schedule::Reverse].into_iter().chain((1..).map(Schedule::Seeded));
+        let orders = orders.take_while(|_| options.schedule == Schedule::Forward);
+        for schedule in orders.take(options.schedules.saturating_sub(1) as usize) {
+            let options = Options {
+                schedule,
+                counters: false,
+                fuel: options.fuel.min(FUEL_OF_SMALL),
+                watched: None,
+                trace: None,
+                footprint: false,
+                ..options.clone()
+            };
+            let mut before_failure = Report::default();
+            let ran = self.run(&options, &mut before_failure, None);
+            self.take_back();
+            match ran {
+                Ok(report) => found.add_findings(report),
+                Err(Error::OutOfFuel { .. }) => {}
+                Err(error) => {
+                    found.add_findings(before_failure);
+                    found.findings.extend(error.place().map(|place| {
+                        let message =
+                            format!("it fails in another order of warps and blocks: {error}");
+                        Finding::new(Hazard::OtherOrder, place.clone(), message)
+                    }));
+                }
+            }
+        }
+        found
     }
-    // SAFETY: the chunks were saved by workers of this launch on this memory, and all of them have ended.
-    unsafe { undo.restore(memory) };
-    one_by_one(&run(false)?, printed, None)
+
+    /// Returns whether an argument is an address of memory that the host has, too: what is written there is seen at once.
+    fn is_shared(&self) -> bool {
+        let words = self.launch.arguments.iter().flat_map(|argument| argument.as_chunks::<8>().0);
+        let mut found = words.filter_map(|word| self.memory.allocation(u64::from_le_bytes(*word)));
+        found.any(|allocation| allocation.is_mapped)
+    }
+
+    /// Runs the launch, and once more with its loads followed where something was found that harms only who uses it.
+    fn run(
+        &self,
+        options: &Options,
+        before_failure: &mut Report,
+        observer: Option<&mut dyn Observer>,
+    ) -> Result<Report, Error> {
+        let threads = match observer {
+            Some(_) => 1,
+            None => threads(self.program, self.memory, self.launch, options),
+        };
+        if threads > 1 {
+            let run = self.prepare(options, true)?;
+            let outcome = side_by_side(&run, threads);
+            if self.undo.is_none() {
+                before_failure.printed = run.printed_before_failure();
+                return outcome.map(|workers| report(self.program, workers, options));
+            }
+            // What was found depends on the order when blocks disturbed each other, when an error ended
+            // some of them, or when there was more to find than is recorded.
+            if let Ok(workers) = outcome
+                && !workers.iter().any(|m| m.observers.findings.len() >= options.findings_max)
+                && !disturbed(&workers)
+            {
+                return self.followed(&run, report(self.program, workers, options));
+            }
+            self.take_back();
+        }
+        let run = self.prepare(options, false)?;
+        let report = one_by_one(&run, before_failure, observer)?;
+        self.followed(&run, report)
+    }
+
+    /// Gives memory back what it held before the launch.
+    fn take_back(&self) {
+        if let Some(undo) = self.undo {
+            // SAFETY: the chunks were saved by workers of this launch on this memory, and all of them have ended.
+            unsafe { undo.restore(self.memory) };
+        }
+    }
+
+    /// Runs a launch again with its loads followed, where that decides what was found; its counts stay those of before.
+    fn followed(&self, run: &Run<'_>, mut report: Report) -> Result<Report, Error> {
+        let is_repeatable = self.undo.is_some_and(|undo| !undo.has_mapped(self.memory));
+        if !run.doubtful.load(Ordering::Relaxed) || !is_repeatable {
+            return Ok(report);
+        }
+        self.take_back();
+        let everything = UninitializedReads::everything(self.program);
+        let mut racing = vec![false; self.program.instructions.len()];
+        if let Ok(loads) = run.racing_loads.lock() {
+            loads.iter().for_each(|pc| racing[*pc] = true);
+        }
+        let options =
+            Options { counters: false, watched: None, trace: None, ..run.options.clone() };
+        let again = self.prepare(&options, false)?;
+        let again = Run { doubt: &everything, racing: Some(racing), ..again };
+        let again = one_by_one(&again, &mut Report::default(), None)?;
+        (report.findings, report.notes) = (again.findings, again.notes);
+        Ok(report)
+    }
 }
 
 /// The processors that this process may use. Asking reads files, which takes longer than a small launch.
@@ -121,14 +237,16 @@ fn writes_past_the_checks(program: &Program) -> bool {
 /// All blocks on this thread.
 fn one_by_one(
     run: &Run<'_>,
-    printed: &mut String,
+    before_failure: &mut Report,
     observer: Option<&mut dyn Observer>,
 ) -> Result<Report, Error> {
     let observer = observer.map(|observer| observer as &mut dyn Observer);
     let mut worker = Worker::new(run, observer);
     worker.run_in_turns();
-    *printed = run.printed_before_failure();
-    run.outcome(vec![worker]).map(|workers| report(run.program, workers, run.options))
+    let done = report(run.program, vec![worker], run.options);
+    let Err(error) = run.outcome(()) else { return Ok(done) };
+    *before_failure = Report { printed: run.printed_before_failure(), ..done };
+    Err(error)
 }
 
 /// The batches of blocks that a thread gets, about. Blocks of a batch are neighbours, which touch the same memory.
@@ -167,6 +285,7 @@ impl Worker<'_> {
     /// Clusters one after the other, each to its end, beside other workers doing the same.
     fn run_independent(&mut self, batch: u64) {
         let mut orders = 0..0;
+        let mut endless = None;
         loop {
             let order = orders.next().unwrap_or_else(|| {
                 let first = self.run.next.fetch_add(batch, Ordering::Relaxed);
@@ -183,7 +302,14 @@ impl Worker<'_> {
             };
             let mut cluster = self.start_cluster(linear);
             loop {
-                match self.run_cluster(&mut cluster) {
+                let ended = self.run_cluster(&mut cluster).and_then(|ended| {
+                    if !ended {
+                        let endless = endless.get_or_insert_with(|| Endless::new(self.run.program));
+                        self.check_endless_alone(endless, order, &mut cluster)?;
+                    }
+                    Ok(ended)
+                });
+                match ended {
                     Ok(true) => break,
                     Ok(false) => {}
                     Err(error) => {
@@ -203,12 +329,14 @@ impl Worker<'_> {
     /// device could hold both.
     fn run_in_turns(&mut self) {
         let limits = &self.run.options.limits;
+        let most = u64::from(limits.multiprocessors) * u64::from(limits.blocks_per_multiprocessor);
+        let blocks = self.run.options.resident_blocks.unwrap_or(most);
         let resident = if self.run.launch.cooperative {
             u64::MAX
         } else {
-            limits.multiprocessors as u64 * limits.blocks_per_multiprocessor as u64
-                / self.run.model.grid.blocks_per_cluster()
+            (blocks / self.run.model.grid.blocks_per_cluster()).max(1)
         };
+        let mut endless = None;
         let mut turns: VecDeque<(u64, Cluster)> = VecDeque::new();
         let mut order = 0;
         let mut start_next = true;
@@ -231,6 +359,16 @@ impl Worker<'_> {
                 Ok(false) => {
                     turns.push_back((place, cluster));
                     start_next = true;
+                    let all_started = self.run.cluster_at(order).is_none();
+                    if all_started || turns.len() as u64 >= resident {
+                        let endless = endless.get_or_insert_with(|| Endless::new(self.run.program));
+                        let checked = self.check_endless(endless, &mut turns, order);
+                        if let Err(error) = checked {
+                            let printed = std::mem::take(&mut self.printed);
+                            self.run.fail(place, error, printed);
+                            return;
+                        }
+                    }
                 }
                 Err(error) => {
                     let printed = std::mem::take(&mut self.printed);

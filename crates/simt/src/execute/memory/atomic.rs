@@ -17,6 +17,7 @@ use counters::{atomic_passes, counting_passes, same_word_passes};
 use ptx::Type;
 use races::Request;
 use races::lanes;
+use std::cell::Cell;
 
 /// The new value of an atomic; `second` is what compare-and-swap stores.
 pub(crate) fn apply(
@@ -175,6 +176,7 @@ impl Worker<'_> {
                         let at = all[lane] as usize;
                         olds[lane] = read_bytes(&block.shared, at, 4);
                         let new = olds[lane].wrapping_add(sources[lane]);
+                        self.changes += u64::from(new != olds[lane]);
                         write_bytes(&mut block.shared, at, 4, new);
                     }
                 } else {
@@ -186,6 +188,7 @@ impl Worker<'_> {
                             let second = atomic.second.map_or(0, |row| read_row(warp, row, lane));
                             let (of, t, second) = (atomic.operation, atomic.t, second & field);
                             let new = apply(of, t, false, old, value, second);
+                            self.changes += u64::from(new != old);
                             write_bytes(&mut block.shared, at, bytes, new);
                             match element {
                                 0 => olds[lane] = old,
@@ -212,6 +215,7 @@ impl Worker<'_> {
                 if self.observers.checking {
                     self.check_global_atomic(block, warp, request);
                 }
+                let changes = Cell::new(0);
                 for lane in lanes(mask) {
                     for element in 0..elements as usize {
                         let value = read_row(warp, source_of(element), lane) & field;
@@ -220,7 +224,11 @@ impl Worker<'_> {
                         // SAFETY: `window` checked bounds and alignment of all active lanes.
                         let old = unsafe {
                             window.update(lane, shift, bytes, |old| {
-                                apply(atomic.operation, atomic.t, true, old, value, second & field)
+                                let second = second & field;
+                                let new =
+                                    apply(atomic.operation, atomic.t, true, old, value, second);
+                                changes.set(changes.get() + u64::from(new != old));
+                                new
                             })
                         };
                         match element {
@@ -229,6 +237,7 @@ impl Worker<'_> {
                         }
                     }
                 }
+                self.changes += changes.get();
             }
             _ => {
                 return Err(Error::IllegalAddress {

@@ -2,6 +2,7 @@
 
 use crate::execute::issue::run::Run;
 use crate::execute::memory::pattern::Pattern;
+use crate::execute::observe::checks::followed::Follower;
 use crate::findings::{Finding, Hazard};
 use crate::observer::{AccessKind, Observer};
 use crate::registers::LANES;
@@ -43,6 +44,8 @@ pub(crate) struct Observers<'r> {
     pub doubted: &'r [bool],
     /// The accesses of the blocks to global memory, when they are checked.
     pub global: Option<Box<GlobalShadow>>,
+    /// The loads that are followed, in a launch that runs again for that.
+    pub follower: Option<Follower<'r>>,
     /// The observer of the launch, if it has one.
     pub observer: Option<&'r mut dyn Observer>,
     /// The warp that runs is the one whose requests are recorded.
@@ -68,9 +71,12 @@ impl<'r> Observers<'r> {
             counting: run.options.counters,
             checking: run.options.checks.any(),
             doubted: &run.doubt.instructions,
-            global: run.options.checks.global_races.then(|| {
-                Box::new(GlobalShadow::new(run.memory.region_count(), run.undo.is_some()))
-            }),
+            global: run
+                .options
+                .checks
+                .global_races
+                .then(|| Box::new(GlobalShadow::new(run.memory.region_count(), run.parallel))),
+            follower: run.racing.as_deref().map(|racing| Follower::new(run.program, racing)),
             observer,
             watching: false,
             recorded: Vec::new(),
@@ -104,8 +110,7 @@ impl<'r> Observers<'r> {
 
     /// Records a finding once per hazard and instruction.
     pub fn find(&mut self, hazard: Hazard, pc: usize, make: impl FnOnce(&Run<'_>) -> Finding) {
-        let is_note = hazard == Hazard::SameValue;
-        let list = if is_note { &mut self.notes } else { &mut self.findings };
+        let list = if hazard.is_note() { &mut self.notes } else { &mut self.findings };
         if list.len() < self.run.options.findings_max && self.seen.insert((hazard, pc as u32)) {
             list.push(make(self.run));
         }

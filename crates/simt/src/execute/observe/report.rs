@@ -24,7 +24,10 @@ pub(crate) fn report(program: &Program, workers: Vec<Worker<'_>>, options: &Opti
         let base = |index| first.run.memory.region(index).base;
         report.footprint = Some(footprint(&first.run.model, base, shadows));
     }
-    for worker in workers {
+    for mut worker in workers {
+        if let Some(follower) = worker.observers.follower.take() {
+            follower.settle(worker.run, &mut worker.observers.findings);
+        }
         recorded.extend(worker.observers.recorded);
         for (sum, tally) in tallies.iter_mut().zip(&worker.observers.tallies) {
             sum.add(tally);

@@ -22,6 +22,14 @@ impl Worker<'_> {
         if !self.run.options.checks.shared_races || request.is_ascending() {
             return;
         }
+        // Strong stores by lanes of one block are morally strong, so no data race.
+        let hazard = match access.semantics {
+            semantics if semantics.volatile && self.run.options.checks.volatile => {
+                Hazard::UnorderedVolatile
+            }
+            semantics if semantics.strong.is_some() => return,
+            _ => Hazard::ConflictingStore,
+        };
         let mut order = [(0u64, 0usize); LANES];
         let mut count = 0;
         for lane in lanes(mask) {
@@ -41,10 +49,10 @@ impl Worker<'_> {
             });
             if !same {
                 let (index, w) = (block.index, warp.index);
-                self.observers.find(Hazard::ConflictingStore, pc, |run| Finding {
+                self.observers.find(hazard, pc, |run| Finding {
                     address: Some(address),
                     ..Finding::new(
-                        Hazard::ConflictingStore,
+                        hazard,
                         run.place(index, w, 1 << first | 1 << second, pc),
                         format!("two lanes store different values to {address:#x}"),
                     )

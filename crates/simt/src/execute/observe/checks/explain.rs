@@ -23,21 +23,30 @@ impl Worker<'_> {
         let Race { before, epoch, lane, address, .. } = race;
         let in_warp = epoch.block == warp.order.block && epoch.warp == warp.order.warp;
         let hazard = match (same_value, is_shared, in_warp) {
+            _ if race.is_volatile => Hazard::UnorderedVolatile,
             (true, ..) => Hazard::SameValue,
             (_, true, true) => Hazard::SharedRaceInWarp,
             (_, true, false) => Hazard::SharedRace,
             (_, false, true) => Hazard::GlobalRaceInWarp,
             (_, false, false) => Hazard::GlobalRace,
         };
+        if race.is_volatile && !self.run.options.checks.volatile {
+            return;
+        }
         let (index, order) = (block.index, &warp.order);
         let w = warp.index;
-        self.observers.find(hazard, pc, |run| {
+        if !hazard.is_note() {
+            self.run.note_racing_loads([pc, before.pc()]);
+        }
+        let explain = |run: &Run<'_>| {
             let (space, location) = if is_shared {
                 ("shared address ", run.locate_shared(address))
             } else {
                 ("", run.memory.locate(address))
             };
-            let (missing, fix) = if same_value {
+            let (missing, fix) = if race.is_volatile {
+                ("one is volatile, which orders nothing, so the value that is read is not promised".into(), None)
+            } else if same_value {
                 ("both store the same value, so the result is the same in every order".into(), None)
             } else {
                 let missing = order.missing_order(&run.model, pc, &race);
@@ -57,7 +66,16 @@ impl Worker<'_> {
                 fix,
                 message,
             }
-        });
+        };
+        if self.observers.follower.is_some() && !hazard.is_note() {
+            let finding = explain(self.run);
+            let site = (warp.order.block, w, pc, lane);
+            if let Some(finding) = self.keep_race(site, (epoch, before), address, finding) {
+                self.observers.find(hazard, pc, |_| finding);
+            }
+            return;
+        }
+        self.observers.find(hazard, pc, explain);
     }
 }
 

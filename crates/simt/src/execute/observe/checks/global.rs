@@ -8,6 +8,7 @@
 use crate::execute::issue::block::Block;
 use crate::execute::issue::warp::Warp;
 use crate::execute::issue::worker::Worker;
+use crate::execute::observe::checks::private::undefined_bytes;
 use crate::findings::{Finding, Hazard};
 use crate::operation::{Access, BulkDirection};
 use crate::registers::LANES;
@@ -25,7 +26,17 @@ impl Worker<'_> {
         read_only: bool,
     ) {
         if self.run.options.checks.uninitialized {
-            self.check_initialized(block, warp, request);
+            if self.follows(request.pc) {
+                let regions = self.run.memory;
+                let hazard = Hazard::UninitializedGlobal;
+                self.follow_load(block, warp, request, hazard, |_, at, bytes| {
+                    let Some(index) = regions.find(at, bytes.into()) else { return 0 };
+                    let region = regions.region(index);
+                    undefined_bytes(at, bytes, |at| !region.is_initialized(at - region.base, 1))
+                });
+            } else {
+                self.check_initialized(block, warp, request);
+            }
         }
         self.global_event(block, warp, request, (false, read_only), None);
     }
@@ -39,6 +50,12 @@ impl Worker<'_> {
     ) {
         self.global_event(block, warp, request, (true, false), Some(access));
         self.mark_initialized(request);
+        for (_, at) in self.undefined_stores(warp, request, access) {
+            if let Some(index) = self.run.memory.find(at, 1) {
+                let region = self.run.memory.region(index);
+                region.unmark(at - region.base);
+            }
+        }
     }
 
     pub fn check_global_atomic(
@@ -69,7 +86,7 @@ impl Worker<'_> {
             let place = Region { index, base: region.base, bytes: region.bytes };
             let parts = &mut self.observers.parts[request.pc];
             shadow.access(&run.model, &mut warp.order, &mut access, place, parts);
-            if let (Some(number), Some(undo)) = (access.first_write, &run.undo) {
+            if let (Some(number), Some(undo)) = (access.first_write, run.undo) {
                 // Mapped memory belongs to others, too: it must not be written back.
                 shadow.disturbed |= region.is_mapped();
                 // SAFETY: this is where each worker comes before it writes, since accesses are checked before they are done.
@@ -191,20 +208,8 @@ impl Worker<'_> {
             if region.is_initialized(address - region.base, request.bytes as u64) {
                 continue;
             }
-            let (index, w) = (block.index, warp.index);
-            self.observers.find(Hazard::UninitializedGlobal, request.pc, |run| {
-                let location = run.memory.locate(address);
-                let message = format!("{address:#x} is read but was never written; {location}");
-                Finding {
-                    address: Some(address),
-                    location: Some(location),
-                    ..Finding::new(
-                        Hazard::UninitializedGlobal,
-                        run.place(index, w, 1 << lane, request.pc),
-                        message,
-                    )
-                }
-            });
+            let hazard = Hazard::UninitializedGlobal;
+            self.report_unwritten(block, warp, request.pc, (lane, address), hazard);
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod conflicts;
 mod explain;
+pub(crate) mod followed;
 mod global;
 mod private;
 pub(crate) mod provenance;

@@ -5,11 +5,12 @@ use crate::execute::issue::run::Run;
 use crate::execute::issue::warp::Warp;
 use crate::execute::issue::worker::Worker;
 use crate::findings::{Finding, Hazard};
-use crate::operation::{Base, Operation, Register};
+use crate::operation::{Access, Base, Operation, Register};
 use crate::registers::LANES;
 use crate::uninitialized::{defined_at_start, number};
 use races::Request;
 use races::lanes;
+use std::sync::atomic::Ordering;
 
 impl Run<'_> {
     /// Rows in doubt are undefined when a warp starts, except those that have a value.
@@ -88,12 +89,19 @@ impl Worker<'_> {
                     Base::Absolute => u32::MAX,
                 };
                 bad |= mask & !base;
+                if mask & !defined & !bad != 0 {
+                    self.run.doubtful.store(true, Ordering::Relaxed);
+                }
             }
             _ => bad |= mask & !defined,
         }
-        for row in &detail.writes {
-            let lanes = defined_mut(warp, *row);
-            *lanes = *lanes & !mask | result & mask;
+        if self.observers.follower.is_some() {
+            bad = self.pass_followed(warp, pc, (active, mask), result);
+        } else {
+            for row in &detail.writes {
+                let lanes = defined_mut(warp, *row);
+                *lanes = *lanes & !mask | result & mask;
+            }
         }
         if bad != 0 {
             let (index, w) = (block.index, warp.index);
@@ -101,14 +109,32 @@ impl Worker<'_> {
                 Finding::new(
                     Hazard::UninitializedRegister,
                     run.place(index, w, bad, pc),
-                    "a register that was never written decides what happens".into(),
+                    "a register that was never written decides what happens, or what is stored"
+                        .into(),
                 )
             });
         }
     }
 
-    pub fn check_local_read(&mut self, block: &Block, warp: &Warp, request: Request<'_>) {
+    pub fn check_local_read(&mut self, block: &Block, warp: &mut Warp, request: Request<'_>) {
         if !self.run.options.checks.uninitialized {
+            return;
+        }
+        if self.follows(request.pc) {
+            let written = std::mem::take(&mut warp.local_written);
+            self.follow_load(
+                block,
+                warp,
+                request,
+                Hazard::UninitializedLocal,
+                |lane, at, bytes| {
+                    undefined_bytes(at, bytes, |at| {
+                        let word = (at / 4) as usize * LANES + lane;
+                        written.get(word).is_some_and(|bits| bits >> (at % 4) & 1 == 0)
+                    })
+                },
+            );
+            warp.local_written = written;
             return;
         }
         for lane in lanes(request.mask) {
@@ -118,24 +144,74 @@ impl Worker<'_> {
                 warp.local_written.get(word).is_some_and(|bits| bits >> (at % 4) & 1 == 0)
             });
             if unwritten {
-                let (index, w) = (block.index, warp.index);
-                self.observers.find(Hazard::UninitializedLocal, request.pc, |run| Finding {
-                    address: Some(address),
-                    ..Finding::new(
-                        Hazard::UninitializedLocal,
-                        run.place(index, w, 1 << lane, request.pc),
-                        format!("local byte {address} is read but was never written"),
-                    )
-                });
+                self.report_unwritten(
+                    block,
+                    warp,
+                    request.pc,
+                    (lane, address),
+                    Hazard::UninitializedLocal,
+                );
             }
         }
     }
 
-    pub fn mark_local(&mut self, warp: &mut Warp, request: Request<'_>) {
+    /// Records that a load reads bytes that nobody wrote.
+    #[cold]
+    pub fn report_unwritten(
+        &mut self,
+        block: &Block,
+        warp: &Warp,
+        pc: usize,
+        at: (usize, u64),
+        hazard: Hazard,
+    ) {
+        if matches!(self.run.program.instructions[pc].operation, Operation::Load(_)) {
+            self.run.doubtful.store(true, Ordering::Relaxed);
+        }
+        let (index, w) = (block.index, warp.index);
+        self.observers.find(hazard, pc, |run| unwritten(run, (index, w, pc), at, hazard));
+    }
+
+    pub fn mark_local(&mut self, warp: &mut Warp, request: Request<'_>, access: &Access) {
         for lane in lanes(request.mask) {
             warp.mark_local(lane, request.all[lane], request.bytes);
         }
+        for (lane, at) in self.undefined_stores(warp, request, access) {
+            let word = (at / 4) as usize * LANES + lane;
+            if let Some(bits) = warp.local_written.get_mut(word) {
+                *bits &= !(1 << (at % 4));
+            }
+        }
     }
+}
+
+/// The finding that a lane reads an address that nobody wrote.
+pub(super) fn unwritten(
+    run: &Run<'_>,
+    (block, warp, pc): ([u32; 3], u32, usize),
+    (lane, address): (usize, u64),
+    hazard: Hazard,
+) -> Finding {
+    let (what, location) = match hazard {
+        Hazard::UninitializedLocal => (format!("local byte {address}"), None),
+        Hazard::UninitializedShared => {
+            (format!("shared address {address:#x}"), Some(run.locate_shared(address)))
+        }
+        _ => (format!("{address:#x}"), Some(run.memory.locate(address))),
+    };
+    let place = location.as_ref().map_or_else(String::new, |location| format!("; {location}"));
+    let message = format!("{what} is read but was never written{place}");
+    let finding = Finding::new(hazard, run.place(block, warp, 1 << lane, pc), message);
+    Finding { address: Some(address), location, ..finding }
+}
+
+/// The bytes of a range for which a condition holds, one bit each.
+pub(super) fn undefined_bytes(
+    start: u64,
+    bytes: u32,
+    mut is_undefined: impl FnMut(u64) -> bool,
+) -> u8 {
+    (0..bytes).filter(|at| is_undefined(start + u64::from(*at))).fold(0, |all, at| all | 1 << at)
 }
 
 /// The lanes in which all bits of a register are as `bit`.
@@ -162,7 +238,7 @@ fn lanes_all(warp: &Warp, row: Register, bit: bool) -> u32 {
     }
 }
 
-fn defined_lanes(warp: &Warp, row: Register) -> u32 {
+pub(super) fn defined_lanes(warp: &Warp, row: Register) -> u32 {
     match row {
         Register::Word(index) => warp.defined_words[index as usize],
         Register::Long(index) => warp.defined_longs[index as usize],
@@ -170,7 +246,7 @@ fn defined_lanes(warp: &Warp, row: Register) -> u32 {
     }
 }
 
-fn defined_mut(warp: &mut Warp, row: Register) -> &mut u32 {
+pub(super) fn defined_mut(warp: &mut Warp, row: Register) -> &mut u32 {
     match row {
         Register::Word(index) => &mut warp.defined_words[index as usize],
         Register::Long(index) => &mut warp.defined_longs[index as usize],

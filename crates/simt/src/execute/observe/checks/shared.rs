@@ -5,6 +5,7 @@ use crate::execute::issue::warp::{State, Warp, read_row};
 use crate::execute::issue::worker::Worker;
 use crate::execute::memory::bytes::read_bytes;
 use crate::execute::memory::pending::PendingBulk;
+use crate::execute::observe::checks::private::undefined_bytes;
 use crate::findings::{Finding, Hazard};
 use crate::operation::{Access, BulkDirection, Scope, Semantics};
 use crate::registers::LANES;
@@ -67,6 +68,9 @@ impl Worker<'_> {
         if !self.run.arrays.is_empty() {
             self.check_array(block, warp, request);
         }
+        if self.follows(request.pc) {
+            self.follow_shared(block, warp, request);
+        }
         let Some(shadow) = &mut block.shadow else { return };
         let live = warp.live;
         shadow.unfenced |= writes;
@@ -75,6 +79,20 @@ impl Worker<'_> {
         if !shown.races.is_empty() || shown.unwritten.is_some() || shown.pending.is_some() {
             self.report_shared(block, warp, request, shown, store);
         }
+        if let (Some(access), Some(_)) = (store, &self.observers.follower) {
+            let left = self.undefined_stores(warp, request, access);
+            let Some(shadow) = &mut block.shadow else { return };
+            left.into_iter().for_each(|(_, at)| shadow.forget_written(at));
+        }
+    }
+
+    #[cold]
+    fn follow_shared(&mut self, block: &mut Block, warp: &mut Warp, request: Request<'_>) {
+        let Some(shadow) = block.shadow.take() else { return };
+        self.follow_load(block, warp, request, Hazard::UninitializedShared, |_, at, bytes| {
+            undefined_bytes(at, bytes, |at| !shadow.is_written(at, 1))
+        });
+        block.shadow = Some(shadow);
     }
 
     #[cold]
@@ -97,8 +115,10 @@ impl Worker<'_> {
         if let (Some(at), true) = (shown.pending, checks.async_copies) {
             self.report(Hazard::AsyncCopyNotAwaited, site(at));
         }
-        if let (Some(at), true) = (shown.unwritten, checks.uninitialized) {
-            self.report(Hazard::UninitializedShared, site(at));
+        if let (Some(at), true) = (shown.unwritten, checks.uninitialized)
+            && !self.follows(request.pc)
+        {
+            self.report_unwritten(block, warp, request.pc, at, Hazard::UninitializedShared);
         }
         let races = if checks.shared_races { shown.races } else { Vec::new() };
         for race in races {
@@ -139,9 +159,6 @@ impl Worker<'_> {
                 Hazard::AsyncCopyNotAwaited => format!(
                     "shared address {address:#x} is the target of a copy that is still under way"
                 ),
-                Hazard::UninitializedShared => {
-                    format!("shared address {address:#x} is read but was never written")
-                }
                 _ => {
                     "a bulk copy reads shared memory that was written without a proxy fence".into()
                 }
@@ -160,10 +177,23 @@ impl Worker<'_> {
         });
     }
 
-    /// A warp barrier orders its lanes.
+    /// Lanes of a warp wait for each other.
     pub fn warp_synchronized(&mut self, warp: &mut Warp, mask: u32) {
         if self.observers.checking {
             warp.order.meet(mask, warp.live, warp.lanes);
+        }
+    }
+
+    /// A warp barrier orders the lanes that each of its membermasks names.
+    pub fn warp_barrier(&mut self, warp: &mut Warp, mask: u32, members: u32) {
+        let members = warp.registers.words[members as usize];
+        let mut rest = mask;
+        while rest != 0 {
+            let named = members[rest.trailing_zeros() as usize];
+            let same = lanes(rest).filter(|lane| members[*lane] == named);
+            let group = same.fold(0, |group, lane| group | 1 << lane);
+            self.warp_synchronized(warp, group);
+            rest &= !group;
         }
     }
 
@@ -312,7 +342,7 @@ impl Worker<'_> {
             self.report_race(block, warp, pc, race, false, true);
         }
         if unwritten && checks.uninitialized {
-            self.report(Hazard::UninitializedShared, place);
+            self.report_unwritten(block, warp, pc, (lane, source), Hazard::UninitializedShared);
         }
         if unfenced && checks.async_copies {
             self.report(Hazard::MissingProxyFence, place);

@@ -1,11 +1,11 @@
-//! The content of device memory before a parallel launch wrote to it.
+//! The content of device memory before a launch wrote to it that may run again.
 
 use crate::memory::Memory;
 use crate::region::Saved;
 use races::CHUNK;
 use std::sync::OnceLock;
 
-/// The content of the chunks of device memory before a parallel launch first wrote to them.
+/// The content of the chunks of device memory before a launch first wrote to them.
 pub(crate) struct Undo {
     pub regions: Vec<OnceLock<Vec<OnceLock<Saved>>>>,
 }
@@ -31,6 +31,14 @@ impl Undo {
             // this function (the contract), which for all but one of them waits here until it has been saved.
             unsafe { region.save(start, end) }
         });
+    }
+
+    /// Returns whether memory was written that the host has, too.
+    pub fn has_mapped(&self, memory: &Memory) -> bool {
+        let regions = self.regions.iter().enumerate();
+        regions
+            .filter(|(_, chunks)| chunks.get().is_some())
+            .any(|(index, _)| memory.region(index).is_mapped())
     }
 
     /// Gives all chunks back what they held.

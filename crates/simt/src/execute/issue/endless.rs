@@ -1,0 +1,308 @@
+//! The proof that a launch never ends: every lane that can run repeats itself, and nothing changes meanwhile.
+
+use crate::error::Error;
+use crate::execute::issue::block::{Block, Cluster};
+use crate::execute::issue::warp::{Polled, Split, State, Warp};
+use crate::execute::issue::worker::Worker;
+use crate::execute::memory::bytes::read_bytes;
+use crate::execute::memory::mbarrier::Mbarrier;
+use crate::operation::{MbarrierOperation, Operation};
+use crate::program::Program;
+use crate::spin_loops::loops;
+use std::collections::{HashSet, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// Warp-instructions of a warp in which it has to repeat a state for the proof.
+const PROBE_STEPS: u64 = 1 << 13;
+
+/// What a launch has changed when it was last looked at.
+#[derive(Debug)]
+pub(crate) struct Endless {
+    /// The instructions that change something whenever they run.
+    changing: Vec<usize>,
+    /// The instructions that see what others change.
+    reading: Vec<usize>,
+    /// By instruction: a loop begins there.
+    heads: Vec<bool>,
+    changes: u64,
+    /// Turns since something changed, and after how many of them the proof is tried.
+    turns: u64,
+    tries_after: u64,
+}
+
+impl Endless {
+    pub fn new(program: &Program) -> Endless {
+        let changes = |operation: &Operation| match operation {
+            Operation::Compute { .. }
+            | Operation::Branch { .. }
+            | Operation::BranchTable { .. }
+            | Operation::Load(_)
+            | Operation::LoadMatrix { .. }
+            | Operation::Atomic(_)
+            | Operation::Call { .. }
+            | Operation::Return
+            | Operation::Shuffle { .. }
+            | Operation::Vote { .. }
+            | Operation::Match { .. }
+            | Operation::Reduce { .. }
+            | Operation::Elect { .. }
+            | Operation::ActiveMask { .. }
+            | Operation::WarpBarrier { .. }
+            | Operation::Fence { .. }
+            | Operation::ReadClock { .. }
+            | Operation::IsSpace { .. }
+            | Operation::Nothing => false,
+            Operation::Mbarrier { operation, .. } => {
+                !matches!(**operation, MbarrierOperation::Test { .. })
+            }
+            _ => true,
+        };
+        let instructions = program.instructions.iter().enumerate();
+        let changing = instructions.filter(|(_, one)| changes(&one.operation)).map(|(pc, _)| pc);
+        let reads = |operation: &Operation| {
+            matches!(
+                operation,
+                Operation::Load(_) | Operation::Atomic(_) | Operation::Mbarrier { .. }
+            )
+        };
+        let instructions = program.instructions.iter().enumerate();
+        let reading = instructions.filter(|(_, one)| reads(&one.operation)).map(|(pc, _)| pc);
+        let mut heads = vec![false; program.instructions.len()];
+        loops(program).into_iter().for_each(|(start, _)| heads[start] = true);
+        Endless {
+            changing: changing.collect(),
+            reading: reading.collect(),
+            heads,
+            changes: u64::MAX,
+            turns: 0,
+            tries_after: 0,
+        }
+    }
+}
+
+impl Worker<'_> {
+    /// A cluster has had a turn and only spins. Returns an error when all of the launch that has started does, and nothing
+    /// that it does changes anything.
+    pub fn check_endless(
+        &mut self,
+        endless: &mut Endless,
+        turns: &mut VecDeque<(u64, Cluster)>,
+        started: u64,
+    ) -> Result<(), Error> {
+        let changes = self.changes_so_far(endless) + started;
+        if endless.changes != changes {
+            (endless.changes, endless.turns) = (changes, 0);
+            endless.tries_after = 4 * turns.len() as u64;
+        }
+        endless.turns += 1;
+        if endless.turns <= endless.tries_after {
+            return Ok(());
+        }
+        endless.tries_after *= 2;
+        let live = live_lanes(turns);
+        let mut waiting: Option<(u64, Error)> = None;
+        // Those asleep come last: to wake them changes what they count, so all others have to repeat themselves.
+        for asleep in [false, true] {
+            for (order, cluster) in turns.iter_mut() {
+                self.cluster = std::mem::take(cluster);
+                let repeats =
+                    self.cluster_repeats(endless, (*order, started, asleep), &mut waiting);
+                *cluster = std::mem::take(&mut self.cluster);
+                if !repeats? {
+                    return Ok(());
+                }
+            }
+        }
+        if self.changes_so_far(endless) + started != endless.changes || live_lanes(turns) != live {
+            return Ok(());
+        }
+        waiting.map_or(Ok(()), |(_, error)| Err(error))
+    }
+
+    fn cluster_repeats(
+        &mut self,
+        endless: &Endless,
+        (order, started, asleep): (u64, u64, bool),
+        waiting: &mut Option<(u64, Error)>,
+    ) -> Result<bool, Error> {
+        for rank in 0..self.cluster.len() {
+            let Some(mut block) = self.cluster[rank].take() else { continue };
+            let mut repeats = Ok(true);
+            for w in 0..block.warps.len() {
+                let sleeps = |split: &Split| matches!(split.state, State::AtMbarrier(_));
+                if block.warps[w].splits.iter().any(sleeps) != asleep {
+                    continue;
+                }
+                let mut warp = std::mem::take(&mut block.warps[w]);
+                repeats = self.repeats(endless, &mut block, &mut warp);
+                let waits = |split: &Split| matches!(split.state, State::AtBarrier(_));
+                let is_first = waiting.as_ref().is_none_or(|(first, _)| order < *first);
+                if is_first && !warp.splits.iter().all(waits) {
+                    *waiting = Some((order, self.waits_forever(&block, &warp, started)));
+                }
+                block.warps[w] = warp;
+                if !matches!(repeats, Ok(true)) {
+                    break;
+                }
+            }
+            self.cluster[rank] = Some(block);
+            if !repeats? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// A cluster that runs beside those of other workers only spins. Returns an error when it reads nothing, so that
+    /// nobody else can end it.
+    pub fn check_endless_alone(
+        &mut self,
+        endless: &mut Endless,
+        order: u64,
+        cluster: &mut Cluster,
+    ) -> Result<(), Error> {
+        let before = self.count_of(&endless.reading);
+        let mut turns = VecDeque::from([(order, std::mem::take(cluster))]);
+        let checked = self.check_endless(endless, &mut turns, self.run.clusters());
+        turns.into_iter().for_each(|(_, one)| *cluster = one);
+        if self.count_of(&endless.reading) == before { checked } else { Ok(()) }
+    }
+
+    fn changes_so_far(&self, endless: &Endless) -> u64 {
+        self.count_of(&endless.changing) + self.changes
+    }
+
+    /// The warp-instructions so far at some places.
+    fn count_of(&self, pcs: &[usize]) -> u64 {
+        pcs.iter().map(|pc| self.observers.tallies[*pc].warps).sum()
+    }
+
+    /// Returns whether every lane of a warp that can run comes back to a state that it was in.
+    fn repeats(
+        &mut self,
+        endless: &Endless,
+        block: &mut Block,
+        warp: &mut Warp,
+    ) -> Result<bool, Error> {
+        let is_ready = |warp: &Warp| warp.splits.iter().filter(|s| s.state == State::Ready).count();
+        for turn in 0..is_ready(warp).max(1) {
+            let mut seen = HashSet::new();
+            let mut left = PROBE_STEPS;
+            loop {
+                let Some(next) =
+                    warp.splits.iter().filter(|s| s.state == State::Ready).map(|s| s.pc).min()
+                else {
+                    let sleeps = |state| matches!(state, State::AtMbarrier(_));
+                    if !warp.splits.iter().any(|split| sleeps(split.state))
+                        || !seen.insert(state(warp))
+                    {
+                        break;
+                    }
+                    for split in warp.splits.iter_mut().filter(|split| sleeps(split.state)) {
+                        (split.state, split.pc) = (State::Ready, split.pc + 1);
+                    }
+                    continue;
+                };
+                if endless.heads[next as usize] && !seen.insert(state(warp)) {
+                    break;
+                }
+                if left == 0 {
+                    return Ok(false);
+                }
+                left -= 1;
+                warp.rotate = turn as u32;
+                let mut one = 1;
+                self.run_splits(block, warp, &mut one)?;
+                self.steps += 1;
+            }
+        }
+        warp.rotate = 0;
+        Ok(true)
+    }
+
+    /// The error of lanes that wait for what cannot come.
+    #[cold]
+    fn waits_forever(&mut self, block: &Block, warp: &Warp, started: u64) -> Error {
+        let asleep = warp.splits.iter().find_map(|split| match split.state {
+            State::AtMbarrier(address) => Some((split.pc, split.mask, address)),
+            _ => None,
+        });
+        let polls_mbarrier = |polled: &Polled| {
+            let operation = &self.run.program.instructions[polled.pc as usize].operation;
+            matches!(operation, Operation::Mbarrier { .. })
+        };
+        let woken = Some(warp.polled).filter(polls_mbarrier);
+        let woken = woken.map(|polled| (polled.pc, polled.mask & warp.live, polled.address as u32));
+        let asleep = asleep.or(woken);
+        let polled = (warp.polled.mask & warp.live != 0).then_some(warp.polled);
+        let (pc, lanes, what) = if let Some((pc, lanes, address)) = asleep {
+            (pc, lanes, self.awaited_mbarrier(block, address))
+        } else if let Some(polled) = polled {
+            (polled.pc, polled.mask & warp.live, self.awaited(block, warp))
+        } else {
+            let pc = warp.splits.first().map_or(0, |split| split.pc);
+            (pc, warp.live, "it loops, and loads nothing that could end the loop".to_owned())
+        };
+        let all = self.run.clusters();
+        let others = if started < all {
+            format!(
+                "{} of {all} blocks or clusters have not started, as the device holds {started} at once; to fix it: launch \
+                 no more than that, as a cooperative launch makes sure",
+                all - started
+            )
+        } else {
+            "all that has not ended waits, and nothing that it does changes anything; to fix it: let another thread end the \
+             wait that does not itself wait for this one"
+                .to_owned()
+        };
+        let place = Box::new(self.run.place(block.index, warp.index, lanes, pc as usize));
+        Error::Deadlock { place, message: format!("{what}; {others}") }
+    }
+
+    /// What lanes wait for that sleep at an mbarrier.
+    fn awaited_mbarrier(&self, block: &Block, address: u32) -> String {
+        let word = read_bytes(&block.shared, address as usize, 8);
+        let Mbarrier { pending, expected, transactions, .. } = Mbarrier::from_word(word);
+        let location = self.run.locate_shared(address.into());
+        let bytes = match transactions {
+            0 => String::new(),
+            bytes => format!(" and {bytes} bytes of copies"),
+        };
+        format!(
+            "it waits for the mbarrier at shared address {address:#x}, whose phase still lacks {pending} of {expected} \
+             arrivals{bytes}; {location}"
+        )
+    }
+
+    /// What a warp waits for by its last load.
+    pub fn awaited(&mut self, block: &Block, warp: &Warp) -> String {
+        let Polled { address, bytes, .. } = warp.polled;
+        let (value, what) = if warp.polled.is_shared {
+            let value = read_bytes(&block.shared, address as usize, bytes);
+            (value, self.run.locate_shared(address))
+        } else {
+            (self.device_load(address, bytes), self.run.memory.locate(address))
+        };
+        format!(
+            "it waits for the {bytes} bytes at {address:#x} to change, which are {value:#x}; {what}"
+        )
+    }
+}
+
+/// The lanes that have not ended.
+fn live_lanes(turns: &VecDeque<(u64, Cluster)>) -> u32 {
+    let blocks = turns.iter().flat_map(|(_, cluster)| cluster).flatten();
+    blocks.flat_map(|block| &block.warps).map(|warp| warp.live.count_ones()).sum()
+}
+
+/// The state of a warp: its lanes' positions and registers.
+fn state(warp: &Warp) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for split in &warp.splits {
+        (split.pc, split.mask, &split.frames).hash(&mut hasher);
+    }
+    warp.registers.words.hash(&mut hasher);
+    warp.registers.longs.hash(&mut hasher);
+    warp.registers.predicates.hash(&mut hasher);
+    hasher.finish()
+}

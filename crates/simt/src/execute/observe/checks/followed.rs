@@ -1,0 +1,482 @@
+//! Values that do harm only where they are used, followed until something uses them.
+//!
+//! Compilers load ahead of a test and drop the value, and copy structures with their padding. So a load of bytes that
+//! nobody wrote, and one that races, is no fault by itself. A launch that has such a load runs a second time, in which what
+//! these loads return is followed through registers and memory, bit by bit where values are only moved. The rules are those
+//! of memcheck (J. Seward and N. Nethercote, "Using Valgrind to Detect Undefined Value Errors with Bit-Precision", USENIX
+//! ATC 2005).
+
+use crate::execute::issue::block::Block;
+use crate::execute::issue::run::Run;
+use crate::execute::issue::warp::{Warp, read_row, write_row};
+use crate::execute::issue::worker::Worker;
+use crate::execute::observe::checks::private::{defined_lanes, defined_mut, unwritten};
+use crate::findings::{Finding, Hazard};
+use crate::operation::{Access, Operation, Register};
+use crate::program::Program;
+use crate::registers::ALWAYS;
+use crate::uninitialized::{number, successors};
+use races::{Epoch, Event, Request, lanes};
+use std::collections::{HashMap, HashSet};
+
+/// Values that are followed at most, and findings that wait for them; of more, each counts as used.
+const VALUES_MAX: usize = 1 << 20;
+
+/// A followed value in a lane of a register.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Followed {
+    /// The numbers of the loads that it was made of.
+    loads: Vec<u32>,
+    /// The bits that are undefined.
+    bits: u64,
+    /// It was computed, not only moved.
+    is_computed: bool,
+}
+
+/// The followed values of a warp, by row and lane.
+pub(crate) type FollowedRows = HashMap<(usize, u8), Followed>;
+
+/// An instruction's lane at a time, by what tells it apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Site {
+    block: u32,
+    warp: u8,
+    lane: u8,
+    pc: u32,
+}
+
+/// A load whose value is followed.
+#[derive(Clone, Copy, Debug)]
+struct FollowedLoad {
+    address: u64,
+    bytes: u32,
+    /// A copy of the value is a use, too: none of its bytes were written, or it races.
+    is_strict: bool,
+    /// The instruction that first used it.
+    used_by: Option<u32>,
+}
+
+/// A finding that holds if one of some loads is used.
+#[derive(Debug)]
+struct Waiting {
+    pc: usize,
+    /// Findings before it.
+    place: usize,
+    loads: Vec<u32>,
+    finding: Finding,
+}
+
+/// The loads that are followed in a launch, and the findings that wait for them.
+#[derive(Debug)]
+pub(crate) struct Follower<'r> {
+    /// By instruction: a load that races.
+    racing: &'r [bool],
+    loads: Vec<FollowedLoad>,
+    places: HashMap<Site, Vec<u32>>,
+    waiting: Vec<Waiting>,
+    /// By instruction: where lanes may go next.
+    following: Vec<Vec<u32>>,
+    /// Loads that no instruction reads the value of, as nobody but a test writes them: they count as used.
+    dead: HashMap<usize, bool>,
+}
+
+impl<'r> Follower<'r> {
+    /// Follows the loads of instructions that race, and all loads of undefined bytes.
+    pub fn new(program: &Program, racing: &'r [bool]) -> Follower<'r> {
+        Follower {
+            racing,
+            loads: Vec::new(),
+            places: HashMap::new(),
+            waiting: Vec::new(),
+            following: successors(program),
+            dead: HashMap::new(),
+        }
+    }
+
+    /// Returns whether no instruction can read what a load writes.
+    fn is_dead(&mut self, program: &Program, pc: usize) -> bool {
+        let following = &self.following;
+        *self.dead.entry(pc).or_insert_with(|| {
+            let targets = &program.details[pc].writes;
+            !targets.iter().any(|row| is_read(program, following, pc, *row))
+        })
+    }
+
+    /// Returns the number of a lane's load, which is new unless the lane has done the same before; nothing when there are
+    /// too many.
+    fn load(&mut self, site: Site, load: FollowedLoad) -> Option<u32> {
+        let known = self.places.entry(site).or_default();
+        let same = |number: &&u32| {
+            let other = &self.loads[**number as usize];
+            (other.address, other.is_strict) == (load.address, load.is_strict)
+        };
+        if let Some(number) = known.iter().find(same) {
+            return Some(*number);
+        }
+        if self.loads.len() >= VALUES_MAX {
+            return None;
+        }
+        let number = self.loads.len() as u32;
+        known.push(number);
+        self.loads.push(load);
+        Some(number)
+    }
+
+    /// Remembers that an instruction uses a value, or only copies it.
+    fn used(&mut self, value: &Followed, pc: usize, is_copy: bool) {
+        for number in &value.loads {
+            let load = &mut self.loads[*number as usize];
+            if load.is_strict || !is_copy {
+                load.used_by.get_or_insert(pc as u32);
+            }
+        }
+    }
+
+    /// Returns whether storing a value is a use of what it was made of.
+    fn is_accused(&self, value: &Followed) -> bool {
+        let is_strict = |load: &u32| self.loads[*load as usize].is_strict;
+        value.is_computed || value.loads.iter().any(is_strict)
+    }
+
+    /// Puts the findings whose loads were used among the others, each where it was found.
+    pub fn settle(self, run: &Run<'_>, findings: &mut Vec<Finding>) {
+        let mut seen = HashSet::new();
+        let mut settled = Vec::new();
+        for mut waiting in self.waiting {
+            let used = waiting.loads.iter().find_map(|load| self.loads[*load as usize].used_by);
+            let Some(used) = used.map(|pc| pc as usize) else { continue };
+            if !seen.insert((waiting.finding.hazard, waiting.pc)) {
+                continue;
+            }
+            if used != waiting.pc {
+                let detail = &run.program.details[used];
+                let text = &run.program.texts[detail.text as usize];
+                let line = detail.position.line;
+                waiting.finding.message +=
+                    &format!("; its value is used by `{text}` at PTX line {line}");
+            }
+            settled.push((waiting.place, waiting.finding));
+        }
+        // From behind, so that places stay right; those of one place in their order.
+        for (place, finding) in settled.into_iter().rev() {
+            findings.insert(place, finding);
+        }
+    }
+}
+
+impl Worker<'_> {
+    /// Returns whether an instruction is a load in a launch whose loads are followed.
+    pub fn follows(&self, pc: usize) -> bool {
+        let operation = &self.run.program.instructions[pc].operation;
+        self.observers.follower.is_some() && matches!(operation, Operation::Load(_))
+    }
+
+    /// Follows what a load returns to its lanes; `undefined` returns the bytes of a range that nobody wrote, one bit each.
+    pub fn follow_load(
+        &mut self,
+        block: &Block,
+        warp: &mut Warp,
+        request: Request<'_>,
+        hazard: Hazard,
+        undefined: impl Fn(usize, u64, u32) -> u8,
+    ) {
+        let (run, pc) = (self.run, request.pc);
+        let Operation::Load(access) = &run.program.instructions[pc].operation else { return };
+        let Some(mut follower) = self.observers.follower.take() else { return };
+        let races = follower.racing.get(pc) == Some(&true);
+        let used_by = follower.is_dead(run.program, pc).then_some(pc as u32);
+        for lane in lanes(request.mask) {
+            let address = request.all[lane];
+            let element = |index: usize| address + u64::from(access.bytes) * index as u64;
+            let bytes_left: Vec<u8> = (0..access.rows.len())
+                .map(|index| undefined(lane, element(index), access.bytes))
+                .collect();
+            let all = u8::MAX >> (8 - access.bytes);
+            let is_whole = bytes_left.iter().all(|bytes| *bytes == all);
+            let site = Site {
+                block: block.linear as u32,
+                warp: warp.index as u8,
+                lane: lane as u8,
+                pc: pc as u32,
+            };
+            let load = |is_strict| {
+                let used_by = used_by.filter(|_| is_strict);
+                FollowedLoad { address, bytes: request.bytes, is_strict, used_by }
+            };
+            let mut loads = Vec::new();
+            if let Some(index) = bytes_left.iter().position(|bytes| *bytes != 0) {
+                let at = element(index) + u64::from(bytes_left[index].trailing_zeros());
+                let number = follower.load(site, load(is_whole));
+                let place = (block.index, warp.index, pc);
+                let finding = unwritten(run, place, (lane, at), hazard);
+                match number {
+                    Some(number) => {
+                        loads.push(number);
+                        let (place, loads) = (self.observers.findings.len(), vec![number]);
+                        follower.waiting.push(Waiting { pc, place, loads, finding });
+                    }
+                    None => self.observers.find(hazard, pc, |_| finding),
+                }
+            }
+            if races {
+                loads.extend(follower.load(site, load(true)));
+            }
+            for (row, bytes) in access.rows.iter().zip(&bytes_left) {
+                let Some(row) = *row else { continue };
+                let bits =
+                    if races { u64::MAX >> (64 - 8 * access.bytes) } else { bits_of(*bytes) };
+                if bits != 0 {
+                    let value = Followed { loads: loads.clone(), bits, is_computed: false };
+                    warp.followed.insert((number(run.program, row), lane as u8), value);
+                    *defined_mut(warp, row) &= !(1 << lane);
+                }
+            }
+        }
+        self.observers.follower = Some(follower);
+    }
+
+    /// Keeps the finding of a race until what was loaded is used; gives it back if that is not known.
+    pub fn keep_race(
+        &mut self,
+        (block, warp, pc, lane): (u32, u32, usize, usize),
+        (epoch, before): (Epoch, Event),
+        address: u64,
+        finding: Finding,
+    ) -> Option<Finding> {
+        let Some(follower) = &mut self.observers.follower else { return Some(finding) };
+        let mine = Site { block, warp: warp as u8, lane: lane as u8, pc: pc as u32 };
+        let many = if before.is_many() { 0..32 } else { before.lane()..before.lane() + 1 };
+        let theirs = many.map(|lane| Site {
+            block: epoch.block,
+            warp: epoch.warp,
+            lane: lane as u8,
+            pc: before.pc() as u32,
+        });
+        let sites = std::iter::once(mine).chain(theirs);
+        let numbers = sites.filter_map(|site| follower.places.get(&site)).flatten().copied();
+        let reaches = |number: &u32| {
+            let load = &follower.loads[*number as usize];
+            load.is_strict
+                && (load.address..load.address + u64::from(load.bytes)).contains(&address)
+        };
+        let loads: Vec<u32> = numbers.filter(reaches).collect();
+        if loads.is_empty() || follower.waiting.len() >= VALUES_MAX {
+            return Some(finding);
+        }
+        let place = self.observers.findings.len();
+        follower.waiting.push(Waiting { pc, place, loads, finding });
+        None
+    }
+
+    /// Passes what is followed from the sources of an instruction to its destinations, in lanes whose result is not
+    /// `defined`; an instruction that decides something uses it. Returns the lanes that use what no load is known for.
+    pub fn pass_followed(
+        &mut self,
+        warp: &mut Warp,
+        pc: usize,
+        (active, mask): (u32, u32),
+        defined: u32,
+    ) -> u32 {
+        let program = self.run.program;
+        let (instruction, detail) = (&program.instructions[pc], &program.details[pc]);
+        let Some(mut follower) = self.observers.follower.take() else { return 0 };
+        let mut unknown = 0;
+        let guard = Register::Predicate(instruction.guard);
+        let mut uses = |warp: &Warp, row: Register, of: u32, is_copy: bool| {
+            for lane in lanes(of & !defined_lanes(warp, row)) {
+                let value = warp.followed.get(&(number(program, row), lane as u8));
+                let is_computed = value.is_some_and(|value| value.is_computed);
+                let is_copy = is_copy && !is_computed;
+                let value = value.filter(|value| !value.loads.is_empty());
+                match value {
+                    Some(value) => follower.used(value, pc, is_copy),
+                    None if is_copy => {}
+                    None => unknown |= 1 << lane,
+                }
+            }
+        };
+        uses(warp, guard, active, false);
+        match &instruction.operation {
+            Operation::Compute { .. } | Operation::Shuffle { .. } => {}
+            Operation::Store(access) => {
+                let values: Vec<Register> = access.rows.iter().flatten().copied().collect();
+                for row in &detail.reads {
+                    uses(warp, *row, mask, values.contains(row));
+                }
+            }
+            _ => detail.reads.iter().for_each(|row| uses(warp, *row, mask, false)),
+        }
+        self.observers.follower = Some(follower);
+        self.move_followed(warp, pc, mask, mask & !defined);
+        unknown
+    }
+
+    fn move_followed(&self, warp: &mut Warp, pc: usize, mask: u32, undefined: u32) {
+        let program = self.run.program;
+        let detail = &program.details[pc];
+        // What is taken apart goes through a row of its own.
+        let parts = detail.writes.len().saturating_sub(1);
+        let is_split = matches!(parts, 2 | 4)
+            && program.texts[detail.text as usize].starts_with("mov.b64")
+            && matches!(detail.reads[..], [Register::Long(_)]);
+        let moved = if is_split {
+            let whole = detail.reads[0];
+            Some(std::array::from_fn(|lane| followed_bits(program, warp, whole, lane)))
+        } else {
+            self.moved_bits(warp, pc, undefined)
+        };
+        let mut values = Vec::new();
+        for lane in lanes(undefined) {
+            let mut value =
+                Followed { loads: Vec::new(), bits: u64::MAX, is_computed: moved.is_none() };
+            for row in &detail.reads {
+                let key = (number(program, *row), lane as u8);
+                let is_undefined = defined_lanes(warp, *row) >> lane & 1 == 0;
+                if let Some(source) = warp.followed.get(&key).filter(|_| is_undefined) {
+                    value.loads.extend(&source.loads);
+                    value.is_computed |= source.is_computed;
+                }
+            }
+            value.loads.sort_unstable();
+            value.loads.dedup();
+            if let Some(bits) = &moved {
+                value.bits = bits[lane];
+            }
+            values.push((lane as u8, value));
+        }
+        for (index, target) in detail.writes.iter().enumerate() {
+            let row = number(program, *target);
+            if !warp.followed.is_empty() {
+                lanes(mask).for_each(|lane| {
+                    warp.followed.remove(&(row, lane as u8));
+                });
+            }
+            *defined_mut(warp, *target) |= mask;
+            for (lane, value) in &values {
+                let mut value = value.clone();
+                if is_split && index > 0 {
+                    let width = 64 / parts;
+                    value.bits = value.bits >> (width * (index - 1)) & (u64::MAX >> (64 - width));
+                }
+                if value.bits != 0 {
+                    warp.followed.insert((row, *lane), value);
+                    *defined_mut(warp, *target) &= !(1 << lane);
+                }
+            }
+        }
+    }
+
+    /// The undefined bits of the result of an instruction that only moves bits, by lane: the instruction itself moves them.
+    fn moved_bits(&self, warp: &mut Warp, pc: usize, undefined: u32) -> Option<[u64; 32]> {
+        let program = self.run.program;
+        let detail = &program.details[pc];
+        let Operation::Compute { function, operands } = program.instructions[pc].operation else {
+            return None;
+        };
+        let text = &program.texts[detail.text as usize];
+        let is_number = |row: &Register| !matches!(row, Register::Predicate(_));
+        let all_numbers = detail.reads.iter().chain(&detail.writes).all(is_number);
+        let target = *detail.writes.first()?;
+        if undefined == 0 || !all_numbers || target.index() != operands.d {
+            return None;
+        }
+        let bad = |row: &&Register| undefined & !defined_lanes(warp, **row) != 0;
+        let is_move = detail.synthetic || text.starts_with("mov");
+        let sources: Vec<Register> = if is_move {
+            detail.reads.clone()
+        } else {
+            const OF_FIRST: [&str; 6] = ["cvt.u", "cvt.s", "shl.", "shr.u", "shr.b", "bfe.u"];
+            let moves_first = OF_FIRST.iter().any(|name| text.starts_with(name));
+            let one: Vec<Register> = detail.reads.iter().filter(bad).copied().collect();
+            let is_first = one.first().is_some_and(|row| {
+                row.index() == operands.a && detail.reads.iter().filter(|r| *r == row).count() == 1
+            });
+            if one.len() != 1 || !(text.starts_with("and.b") || moves_first && is_first) {
+                return None;
+            }
+            one
+        };
+        let held: Vec<(Register, [u64; 32])> = sources
+            .iter()
+            .chain([&target])
+            .map(|row| (*row, std::array::from_fn(|lane| read_row(warp, *row, lane))))
+            .collect();
+        let bits: Vec<[u64; 32]> = sources
+            .iter()
+            .map(|row| std::array::from_fn(|lane| followed_bits(program, warp, *row, lane)))
+            .collect();
+        for (row, bits) in sources.iter().zip(&bits) {
+            write_row(warp, *row, undefined, |lane| bits[lane]);
+        }
+        // SAFETY: `choose` picked this function for this CPU when the kernel was decoded.
+        unsafe { function(&mut warp.registers, &operands, undefined) };
+        let moved = std::array::from_fn(|lane| read_row(warp, target, lane));
+        for (row, values) in held {
+            write_row(warp, row, u32::MAX, |lane| values[lane]);
+        }
+        Some(moved)
+    }
+
+    /// The bytes of a store that are undefined, each with its lane: they stay as if nobody had written them.
+    pub fn undefined_stores(
+        &self,
+        warp: &Warp,
+        request: Request<'_>,
+        access: &Access,
+    ) -> Vec<(usize, u64)> {
+        let mut left = Vec::new();
+        let Some(follower) = &self.observers.follower else { return left };
+        for (index, row) in access.rows.iter().enumerate() {
+            let Some(row) = *row else { continue };
+            for lane in lanes(request.mask & !defined_lanes(warp, row)) {
+                let value = warp.followed.get(&(number(self.run.program, row), lane as u8));
+                // What was accused already does no further harm.
+                if value.is_some_and(|value| follower.is_accused(value)) {
+                    continue;
+                }
+                let bits = followed_bits(self.run.program, warp, row, lane);
+                let start = request.all[lane] + u64::from(access.bytes) * index as u64;
+                let bytes = (0..u64::from(access.bytes)).filter(|at| bits >> (8 * at) & 0xff != 0);
+                left.extend(bytes.map(|at| (lane, start + at)));
+            }
+        }
+        left
+    }
+}
+
+/// Returns whether some way from behind an instruction reads a register before it is written.
+fn is_read(program: &Program, following: &[Vec<u32>], pc: usize, row: Register) -> bool {
+    let mut work = following[pc].clone();
+    let mut seen = vec![false; following.len()];
+    while let Some(at) = work.pop().map(|at| at as usize) {
+        if std::mem::replace(&mut seen[at], true) {
+            continue;
+        }
+        if let (Some(detail), Some(instruction)) =
+            (program.details.get(at), program.instructions.get(at))
+        {
+            if detail.reads.contains(&row) || row == Register::Predicate(instruction.guard) {
+                return true;
+            }
+            if detail.writes.contains(&row) && instruction.guard == ALWAYS {
+                continue;
+            }
+        }
+        work.extend(&following[at]);
+    }
+    false
+}
+
+/// The undefined bits of a lane of a register.
+fn followed_bits(program: &Program, warp: &Warp, row: Register, lane: usize) -> u64 {
+    if defined_lanes(warp, row) >> lane & 1 != 0 {
+        return 0;
+    }
+    let key = (number(program, row), lane as u8);
+    warp.followed.get(&key).map_or(u64::MAX, |value| value.bits)
+}
+
+/// The bits of bytes that have one bit each.
+fn bits_of(bytes: u8) -> u64 {
+    (0..8).filter(|at| bytes >> at & 1 != 0).fold(0, |bits, at| bits | 0xff << (8 * at))
+}

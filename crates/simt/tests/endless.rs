@@ -1,0 +1,97 @@
+//! Launches that never end are proved not to, long before their fuel is used up; those that end late are let.
+
+use simt::{Error, Launch, Memory, Module, Options, Report, run};
+
+/// Runs a body on zeroed memory, `%rd1`, with the block in `%r2` and the thread in `%r1`; four blocks fit the device.
+fn outcome(body: &str, grid: u32, block: u32) -> Result<Report, Error> {
+    let text = format!(
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 array)\n{{
+    .reg .pred %p<9>; .reg .b32 %r<19>; .reg .b64 %rd<9>;
+    .shared .align 8 .b8 gate[8];
+    ld.param.u64 %rd1, [array];
+    mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %nctaid.x; mov.u32 %r9, 0;
+    {body}
+DONE:
+    ret;\n}}"
+    );
+    let mut memory = Memory::default();
+    let array = memory.allocate_named(4096, "flags").unwrap();
+    let launch = Launch::new("k", [grid, 1, 1], [block, 1, 1]).address(array);
+    let options = Options { fuel: 1 << 40, resident_blocks: Some(4), ..Options::default() };
+    run(&Module::parse(&text).unwrap(), &mut memory, &launch, &options)
+}
+
+const GRID_BARRIER: &str =
+    "setp.ne.u32 %p1, %r1, 0; @%p1 bra WAIT; membar.gl; red.global.add.u32 [%rd1], 1;
+    AGAIN: atom.global.add.u32 %r4, [%rd1], 0; setp.lt.u32 %p2, %r4, %r3; @%p2 bra AGAIN; membar.gl;
+    WAIT: bar.sync 0;";
+
+#[test]
+fn what_nobody_can_end_is_proved() {
+    let cases = [
+        ("AGAIN: ld.volatile.global.u32 %r4, [%rd1]; setp.eq.u32 %p1, %r4, 0; @%p1 bra AGAIN;", 1, "which are 0x0"),
+        ("AGAIN: atom.global.cas.b32 %r4, [%rd1], 0, 1; setp.ne.u32 %p1, %r4, 0; @%p1 bra AGAIN;", 1, "which are 0x1"),
+        ("AGAIN: atom.global.exch.b32 %r4, [%rd1+4], 1; setp.ne.u32 %p1, %r4, 0; @%p1 bra AGAIN;", 4, "the flags"),
+        ("AGAIN: bra AGAIN;", 2, "loads nothing that could end the loop"),
+        (GRID_BARRIER, 5, "have not started"),
+        (
+            "setp.ne.u32 %p1, %r1, 0; @%p1 bra SET; mbarrier.init.shared.b64 [gate], 2; mbarrier.arrive.shared.b64 %rd5, [gate];
+             SET: bar.sync 0; mov.u64 %rd5, 0;
+             AGAIN: mbarrier.try_wait.parity.shared.b64 %p2, [gate], 0; @!%p2 bra AGAIN;",
+            1,
+            "lacks 1 of 2 arrivals",
+        ),
+        // One warp waits at the barrier for another, which waits for a flag.
+        (
+            "setp.lt.u32 %p1, %r1, 32; @%p1 bra MEET; AGAIN: ld.relaxed.gpu.global.u32 %r4, [%rd1];
+             setp.eq.u32 %p2, %r4, 0; @%p2 bra AGAIN; MEET: bar.sync 0; st.global.u32 [%rd1], 1;",
+            1,
+            "which are 0x0",
+        ),
+    ];
+    for (body, grid, part) in cases {
+        let error = outcome(body, grid, 64).unwrap_err();
+        assert!(matches!(error, Error::Deadlock { .. }), "{body}: {error}");
+        assert!(error.to_string().contains(part), "{body}: {error}");
+    }
+}
+
+#[test]
+fn what_ends_late_is_let() {
+    let cases = [
+        (GRID_BARRIER, 4),
+        // Gives up after a while.
+        (
+            "AGAIN: ld.volatile.global.u32 %r4, [%rd1]; add.u32 %r9, %r9, 1; setp.lt.u32 %p1, %r9, 400000; @%p1 bra AGAIN;",
+            1,
+        ),
+        // Block 0 computes for long, and the others wait for it.
+        (
+            "setp.eq.u32 %p1, %r2, 0; @%p1 bra WORK; AGAIN: ld.volatile.global.u32 %r4, [%rd1]; setp.eq.u32 %p2, %r4, 0;
+             @%p2 bra AGAIN; bra DONE; WORK: add.u32 %r9, %r9, 1; setp.lt.u32 %p1, %r9, 900000; @%p1 bra WORK;
+             st.volatile.global.u32 [%rd1], 1;",
+            4,
+        ),
+        // Waits for time to pass.
+        (
+            "mov.u64 %rd4, %globaltimer; AGAIN: mov.u64 %rd5, %globaltimer; sub.u64 %rd6, %rd5, %rd4;
+             setp.lt.u64 %p1, %rd6, 1000000; @%p1 bra AGAIN;",
+            1,
+        ),
+        // A lock that lanes of one warp take one after the other.
+        (
+            "AGAIN: atom.global.cas.b32 %r4, [%rd1], 0, 1; setp.ne.u32 %p1, %r4, 0; @%p1 bra AGAIN;
+             membar.gl; atom.global.exch.b32 %r5, [%rd1], 0;",
+            4,
+        ),
+        // Block 0 meets at its barrier again and again until block 1 has written.
+        (
+            "setp.eq.u32 %p1, %r2, 1; @%p1 bra WORK; AGAIN: bar.sync 0; ld.volatile.global.u32 %r4, [%rd1];
+             setp.eq.u32 %p2, %r4, 0; @%p2 bra AGAIN; bra DONE; WORK: st.volatile.global.u32 [%rd1], 1;",
+            2,
+        ),
+    ];
+    for (body, grid) in cases {
+        outcome(body, grid, 64).unwrap_or_else(|error| panic!("{body}: {error}"));
+    }
+}
