@@ -45,6 +45,8 @@ enum Command {
     ExecutorSpeed(task::executor_speed::Arguments),
     /// Say which kernels of NVIDIA's cuda-samples the executor can run.
     Samples(task::samples::Arguments),
+    /// Score the checks on public suites of CUDA bugs, each a checkout that you have.
+    Suites(task::suites::Arguments),
     /// Run a proof that is too long for CI and record what came of it.
     Prove(task::prove::Arguments),
     /// Measure on the GPU; without one, report what can be known without one.
@@ -90,6 +92,7 @@ pub fn main() -> ExitCode {
         Command::LoopTimes(arguments) => task::loop_times::run(&arguments),
         Command::ExecutorSpeed(arguments) => task::executor_speed::run(&arguments),
         Command::Samples(arguments) => task::samples::run(&arguments),
+        Command::Suites(arguments) => task::suites::run(&arguments),
         Command::Prove(arguments) => task::prove::run(&arguments),
         Command::Bench(arguments) => task::bench::run(&arguments),
         Command::Report(arguments) => task::report::run(&arguments),

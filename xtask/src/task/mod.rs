@@ -16,6 +16,7 @@ pub mod release_check;
 pub mod report;
 pub mod samples;
 pub mod setup;
+pub mod suites;
 pub mod test;
 pub mod upstream;
 pub mod verify;

@@ -1,0 +1,139 @@
+//! `results/suites.md`, made of the files of rows.
+
+use super::Suite;
+use super::rows::{self, COST, Row, Rows, Verdict};
+use crate::workspace;
+use anyhow::Result;
+use cuda_builder::write_whole;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+const ABOUT: &str = "# Public suites of CUDA bugs, scored\n\n\
+Each code of a suite is compiled to PTX and run on the virtual GPU with every check, by three schedules: blocks and warps\n\
+ascending, descending, and permuted by a seed. A labelled bug is *found* when a schedule reports a finding of its kind, and a\n\
+correct code is *accused* when any schedule reports anything. A label is *not exercised* by an input when no two threads touch\n\
+a byte of global memory that one of them writes, or when no access leaves its array. That is counted from the addresses alone,\n\
+without the checks. A stated cost is found when the counted one is equal. The rows are in [suites](suites); `cargo xtask suites CHECKOUT..` writes them and this page.\n";
+
+/// Writes the page.
+pub fn write(suites: &[Suite]) -> Result<()> {
+    let mut text = ABOUT.to_owned();
+    for suite in suites {
+        if let Some(known) = rows::read(suite.name)? {
+            text += &section(suite, &known);
+        }
+    }
+    let file = workspace::root().join("results/suites.md");
+    Ok(write_whole(&file, text.as_bytes())?)
+}
+
+fn section(suite: &Suite, known: &Rows) -> String {
+    let facts = known.facts.iter().map(|(name, value)| format!("{name} {value}"));
+    let facts = facts.collect::<Vec<_>>().join(", ");
+    let mut text = format!(
+        "\n## {}\n\n[{repository}](https://github.com/{repository}): {facts}.\n\n{}.\n\n",
+        suite.title,
+        summary(suite, &known.rows),
+        repository = suite.repository,
+    );
+    text += "| input | label | codes | found | not exercised | missed | silent | accused | not run |\n\
+             |---|---|--:|--:|--:|--:|--:|--:|--:|\n";
+    let mut groups: BTreeMap<(&str, &str), BTreeMap<Verdict, usize>> = BTreeMap::new();
+    for row in &known.rows {
+        let group = groups.entry((&row.input, &row.label)).or_default();
+        *group.entry(row.verdict).or_default() += 1;
+    }
+    for ((input, label), counts) in &groups {
+        let count = |verdict| counts.get(&verdict).map_or(String::new(), usize::to_string);
+        let cells = [
+            Verdict::Found,
+            Verdict::NotExercised,
+            Verdict::Missed,
+            Verdict::Silent,
+            Verdict::Accused,
+            Verdict::NotRun,
+        ];
+        let all: usize = counts.values().sum();
+        let cells = cells.map(count).join(" | ");
+        let _ = writeln!(text, "| {input} | {label} | {all} | {cells} |");
+    }
+    if !suite.published.is_empty() {
+        text += "\n| published | what |\n|---|---|\n";
+    }
+    for (who, what) in suite.published {
+        let _ = writeln!(text, "| {who} | {what} |");
+    }
+    let wrong: Vec<&Row> = known.rows.iter().filter(|row| is_wrong(row)).collect();
+    if !wrong.is_empty() {
+        text += "\n| code | input | label | verdict | reported | argument |\n|---|---|---|---|---|---|\n";
+    }
+    for row in wrong {
+        let Row { code, input, label, verdict, kinds } = row;
+        let argument = argument(suite, code).unwrap_or("");
+        let _ =
+            writeln!(text, "| `{code}` | {input} | {label} | {verdict} | {kinds} | {argument} |");
+    }
+    let mut refused: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for row in known.rows.iter().filter(|row| row.verdict == Verdict::NotRun) {
+        let why = row
+            .kinds
+            .split_once("; column")
+            .map_or(&*row.kinds, |(_, why)| why.split_once(": ").map_or(why, |(_, why)| why));
+        refused.entry(why).or_default().insert(&row.code);
+    }
+    if !refused.is_empty() {
+        text += "\n| why codes are not run | codes |\n|---|---|\n";
+    }
+    for (why, codes) in refused {
+        let some: Vec<&str> = codes.iter().take(5).copied().collect();
+        let more = if codes.len() > some.len() { ", .." } else { "" };
+        let _ = writeln!(text, "| {why} | {}: {}{more} |", codes.len(), some.join(", "));
+    }
+    text
+}
+
+fn is_wrong(row: &Row) -> bool {
+    matches!(row.verdict, Verdict::Missed | Verdict::Accused)
+}
+
+/// Why the label of a code does not hold.
+fn argument(suite: &Suite, code: &str) -> Option<&'static str> {
+    let is_meant = |name: &str| match name.strip_suffix('*') {
+        Some(start) => code.starts_with(start),
+        None => code == name,
+    };
+    suite.disputed.iter().find(|(name, _)| is_meant(name)).map(|(_, why)| *why)
+}
+
+/// The codes with a bug of which one was found, and the correct ones that were accused, in a line.
+pub fn summary(suite: &Suite, rows: &[Row]) -> String {
+    let inputs: BTreeSet<&str> = rows.iter().map(|row| &*row.input).collect();
+    let each = inputs.into_iter().map(|input| {
+        let rows = || rows.iter().filter(move |row| row.input == input);
+        let names = |which: &dyn Fn(&Row) -> bool| -> BTreeSet<&str> {
+            rows().filter(|row| which(row)).map(|row| &*row.code).collect()
+        };
+        let buggy = names(&|row| row.label != "none" && row.verdict != Verdict::NotRun);
+        let found = names(&|row| row.verdict == Verdict::Found);
+        let bug = if rows().any(|row| row.label == COST) { "a stated cost" } else { "a bug" };
+        let missed = names(&|row| row.verdict == Verdict::Missed);
+        let correct = names(&|row| row.label == "none" && row.verdict != Verdict::NotRun);
+        let accused = names(&|row| row.verdict == Verdict::Accused);
+        let disputed = |names: &BTreeSet<&str>| {
+            let count = names.iter().filter(|name| argument(suite, name).is_some()).count();
+            if count == 0 { String::new() } else { format!(" ({count} disputed)") }
+        };
+        let input = if input.is_empty() { String::new() } else { format!("{input}: ") };
+        format!(
+            "{input}{} of {} codes with {bug} found, {} missed{}; {} of {} correct codes accused{}",
+            found.len(),
+            buggy.len(),
+            missed.len(),
+            disputed(&missed),
+            accused.len(),
+            correct.len(),
+            disputed(&accused),
+        )
+    });
+    each.collect::<Vec<_>>().join(".\n")
+}
