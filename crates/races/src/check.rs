@@ -344,7 +344,7 @@ impl Check<'_> {
             && self.model.grid.includes(theirs, epoch.block, me)
         {
             let is_volatile = self.kind.semantics.volatile || kind.semantics.volatile;
-            if is_volatile && !self.hands_on(lane, address, wrote) {
+            if is_volatile && !self.hands_on(kind, lane, address, wrote) {
                 let both_store = wrote && self.writes;
                 let race = Race { before, epoch, lane, address, both_store, is_volatile };
                 self.found.races.push(race);
@@ -369,12 +369,14 @@ impl Check<'_> {
         self.found.races.push(race);
     }
 
-    /// Returns whether a strong write tells of what came before it: this one by a fence or release, or the one before.
-    fn hands_on(&self, lane: usize, address: u64, wrote: bool) -> bool {
-        let by_me = self.writes
-            && (self.kind.semantics.release || self.order.fenced_by(lane).next().is_some());
+    /// Returns whether a write tells one who waits for it of what came before it, by a fence or a release.
+    fn hands_on(&self, before: Kind, lane: usize, address: u64, wrote: bool) -> bool {
+        if !wrote {
+            let is_fenced = self.order.fenced_by(lane).next().is_some();
+            return before.polls && (self.kind.semantics.release || is_fenced);
+        }
         let element = address & !(u64::from(self.kind.bytes.max(1)) - 1);
-        by_me || wrote && self.words.holds(element)
+        self.kind.polls && self.words.holds(element)
     }
 
     /// Remembers for messages which write of another thread was read by which strong read.

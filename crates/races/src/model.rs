@@ -49,6 +49,8 @@ pub struct Kind {
     pub updates: bool,
     /// Its result may be used: an `atom`, not a `red`.
     pub observes: bool,
+    /// It reads again and again until somebody has written.
+    pub polls: bool,
     /// Bytes of one element.
     pub bytes: u8,
 }

@@ -1,9 +1,13 @@
 //! Launches that never end are proved not to, long before their fuel is used up; those that end late are let.
 
-use simt::{Error, Launch, Memory, Module, Options, Report, run};
+use simt::{Error, Launch, Memory, Module, Options, Report, Schedule, run};
 
 /// Runs a body on zeroed memory, `%rd1`, with the block in `%r2` and the thread in `%r1`; four blocks fit the device.
 fn outcome(body: &str, grid: u32, block: u32) -> Result<Report, Error> {
+    outcome_in(Schedule::Forward, body, grid, block)
+}
+
+fn outcome_in(schedule: Schedule, body: &str, grid: u32, block: u32) -> Result<Report, Error> {
     let text = format!(
         ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 array)\n{{
     .reg .pred %p<9>; .reg .b32 %r<19>; .reg .b64 %rd<9>;
@@ -17,7 +21,8 @@ DONE:
     let mut memory = Memory::default();
     let array = memory.allocate_named(4096, "flags").unwrap();
     let launch = Launch::new("k", [grid, 1, 1], [block, 1, 1]).address(array);
-    let options = Options { fuel: 1 << 40, resident_blocks: Some(4), ..Options::default() };
+    let options =
+        Options { fuel: 1 << 40, resident_blocks: Some(4), schedule, ..Options::default() };
     run(&Module::parse(&text).unwrap(), &mut memory, &launch, &options)
 }
 
@@ -93,5 +98,18 @@ fn what_ends_late_is_let() {
     ];
     for (body, grid) in cases {
         outcome(body, grid, 64).unwrap_or_else(|error| panic!("{body}: {error}"));
+    }
+}
+
+/// Warps whose lanes reach a barrier one after the other are not stuck, in whatever order they take turns.
+#[test]
+fn lanes_that_arrive_late_are_let() {
+    let body = "and.b32 %r4, %r1, 31; setp.ne.u32 %p1, %r4, 0; @%p1 bra MEET; mov.u32 %r5, 0;
+        AGAIN: add.u32 %r5, %r5, 1; setp.lt.u32 %p2, %r5, 320; @%p2 bra AGAIN; MEET: bar.sync 0;
+        ld.volatile.global.u32 %r6, [%rd1];";
+    for schedule in
+        [Schedule::Forward, Schedule::Reverse].into_iter().chain((1..9).map(Schedule::Seeded))
+    {
+        outcome_in(schedule, body, 2, 64).unwrap_or_else(|error| panic!("{schedule:?}: {error}"));
     }
 }

@@ -211,6 +211,8 @@ fn volatile_accesses_that_nothing_orders_are_a_note() {
     let cases = [
         (handed(""), BLOCKS, true),
         (handed("membar.gl;"), BLOCKS, false),
+        (handed("membar.gl;").replace("@%p3 bra C;", ""), BLOCKS, true),
+        ("membar.gl; st.volatile.global.u32 [%rd1], %r2;".to_owned(), BLOCKS, true),
         ("st.volatile.global.u32 [%rd1], %r1;".to_owned(), WARPS, true),
         ("st.volatile.global.u32 [%rd4], %r1;".to_owned(), WARPS, false),
         ("st.relaxed.cta.global.u32 [%rd1], %r1;".to_owned(), WARPS, false),

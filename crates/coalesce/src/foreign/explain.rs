@@ -243,6 +243,7 @@ pub fn explain(
     virtual_gpu::launches().into_iter().for_each(|record| collector.launch(record));
     let mut mistakes = virtual_gpu::misuse();
     // The driver is called from here, which is no place of the reader's.
+    mistakes.retain(|mistake| mistake.kind != virtual_gpu::MisuseKind::FailedSince);
     mistakes.iter_mut().for_each(|mistake| mistake.location = None);
     virtual_gpu::forget_failure();
     let has_failed = mistakes.iter().any(|one| one.kind == virtual_gpu::MisuseKind::KernelFault);

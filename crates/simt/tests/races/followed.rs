@@ -101,6 +101,13 @@ const CASES: &[Case] = &[
         UninitializedShared,
     ),
     (
+        "its double is stored",
+        ONE,
+        [PADDED, "shl.b64 %rd11, %rd10, ?; st.global.u64 [%rd1], %rd11;"],
+        ["8", "1"],
+        UninitializedShared,
+    ),
+    (
         "its word is a half",
         ONE,
         [PADDED, "mov.b64 {%r16, %r17}, %rd10; add.u32 %r18, %r15, ?; st.global.u32 [%rd1], %r18;"],

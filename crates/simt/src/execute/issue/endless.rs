@@ -141,6 +141,8 @@ impl Worker<'_> {
                     *waiting = Some((order, self.waits_forever(&block, &warp, started)));
                 }
                 block.warps[w] = warp;
+                // It may have been the last to arrive at a barrier.
+                self.release_barriers(&mut block);
                 if !matches!(repeats, Ok(true)) {
                     break;
                 }

@@ -77,7 +77,7 @@ impl Worker<'_> {
     }
 
     /// Lets go of every barrier at which enough threads have arrived.
-    fn release_barriers(&mut self, block: &mut Block) {
+    pub fn release_barriers(&mut self, block: &mut Block) {
         for id in 0..BARRIERS {
             let barrier = block.barriers[id];
             if barrier.arrived == 0 {

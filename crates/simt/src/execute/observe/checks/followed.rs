@@ -314,10 +314,11 @@ impl Worker<'_> {
     fn move_followed(&self, warp: &mut Warp, pc: usize, mask: u32, undefined: u32) {
         let program = self.run.program;
         let detail = &program.details[pc];
+        let text = &program.texts[detail.text as usize];
         // What is taken apart goes through a row of its own.
         let parts = detail.writes.len().saturating_sub(1);
         let is_split = matches!(parts, 2 | 4)
-            && program.texts[detail.text as usize].starts_with("mov.b64")
+            && text.starts_with("mov.b64")
             && matches!(detail.reads[..], [Register::Long(_)]);
         let moved = if is_split {
             let whole = detail.reads[0];
@@ -325,10 +326,21 @@ impl Worker<'_> {
         } else {
             self.moved_bits(warp, pc, undefined)
         };
+        // A shift by other than whole bytes is a product or a quotient.
+        let is_shift = ["shl.", "shr."].iter().any(|name| text.starts_with(name));
+        let amounts = match &program.instructions[pc].operation {
+            Operation::Compute { operands, .. } if is_shift => {
+                warp.registers.words.get(operands.b as usize).copied()
+            }
+            _ => None,
+        };
+        let moves_bytes = |lane: usize| {
+            moved.is_some() && amounts.is_none_or(|bits| bits[lane].is_multiple_of(8))
+        };
         let mut values = Vec::new();
         for lane in lanes(undefined) {
             let mut value =
-                Followed { loads: Vec::new(), bits: u64::MAX, is_computed: moved.is_none() };
+                Followed { loads: Vec::new(), bits: u64::MAX, is_computed: !moves_bytes(lane) };
             for row in &detail.reads {
                 let key = (number(program, *row), lane as u8);
                 let is_undefined = defined_lanes(warp, *row) >> lane & 1 == 0;

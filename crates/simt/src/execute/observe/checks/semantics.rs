@@ -25,18 +25,21 @@ fn kind(operation: &Operation) -> Kind {
             semantics: access.semantics,
             updates: false,
             observes: true,
+            polls: false,
             bytes: access.bytes as u8,
         },
         Operation::Store(access) => Kind {
             semantics: access.semantics,
             updates: false,
             observes: false,
+            polls: false,
             bytes: access.bytes as u8,
         },
         Operation::Atomic(atomic) => Kind {
             semantics: atomic.semantics,
             updates: true,
             observes: atomic.observes,
+            polls: false,
             bytes: atomic.t.bytes() as u8,
         },
         Operation::Mbarrier { operation, .. } => {
@@ -49,6 +52,7 @@ fn kind(operation: &Operation) -> Kind {
                 semantics: Semantics { strong, ..Semantics::default() },
                 updates: !is_plain,
                 observes: false,
+                polls: false,
                 bytes: 8,
             }
         }
@@ -57,6 +61,7 @@ fn kind(operation: &Operation) -> Kind {
             semantics: Semantics { strong: Some(Scope::Device), ..Semantics::default() },
             updates: true,
             observes: false,
+            polls: false,
             bytes: copy.step() as u8,
         },
         _ => Kind { bytes: 4, ..Kind::default() },
@@ -82,6 +87,7 @@ fn kinds(program: &Program) -> Vec<Kind> {
         kinds[pc].semantics.strong = Some(Scope::Device);
         kinds[pc].semantics.system = system;
     }
+    program.decisive.iter().for_each(|pc| kinds[*pc as usize].polls = true);
     kinds
 }
 
