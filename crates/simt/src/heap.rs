@@ -25,7 +25,7 @@ struct State {
     next: u64,
     /// The blocks that were given out, by address: their bytes, and whether they were given back.
     blocks: BTreeMap<u64, (u64, bool)>,
-    /// How many were not given back.
+    /// The number of those that were not given back.
     live: usize,
 }
 
