@@ -12,7 +12,8 @@ use crate::vector_clock::{BlockTimes, VectorClock, WARPS};
 use crate::words::{Words, strong};
 use std::collections::HashMap;
 
-/// What a warp awaits in groups, and the first of the numbers that stand for each warp's, as if they were warps.
+/// Operations that a warp awaits in groups, with the first of the numbers that stand for those of each warp, as if they
+/// were warps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Queue {

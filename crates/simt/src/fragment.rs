@@ -31,7 +31,7 @@ pub(crate) struct Cores {
 }
 
 impl Cores {
-    /// Those of a matrix of a product with M, N and K, whose elements have so many bytes.
+    /// Makes those of a matrix of a product with M, N and K, whose elements have so many bytes.
     pub fn of(matrix: Matrix, [m, n, k]: [usize; 3], bytes: u32) -> Cores {
         let is_transposed = m == 8 && n == 32;
         let (rows, columns) = match matrix {
@@ -68,7 +68,7 @@ impl Cores {
         Cores { starts, each, are_rows }
     }
 
-    /// Row and column, in the matrix, of an element of a core that a lane has.
+    /// Returns row and column, in the matrix, of an element of a core that a lane has.
     pub fn place(&self, core: usize, element: u32, lane: u32) -> (usize, usize) {
         let (row, column) = self.starts[core];
         let at = (row + lane / 4, column + self.each * (lane % 4) + element);
@@ -86,7 +86,7 @@ pub(crate) struct FragmentMove {
     pub how: How,
 }
 
-/// What the lanes of such an access reach.
+/// The places that the lanes of such an access reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum How {
     /// Its neighbours, from one on: in a register of their own.
@@ -99,7 +99,7 @@ pub(crate) enum How {
     Matrices { transpose: bool },
 }
 
-/// The accesses that move a fragment of elements of so many bytes. `access` has the space and where the address is, `value` is
+/// Returns the accesses that move a fragment of elements of so many bytes. `access` has the space and where the address is, `value` is
 /// a row for what passes through. Rows of the cores are dense in memory or their columns are.
 pub(crate) fn moves(
     cores: &Cores,
@@ -148,7 +148,7 @@ pub(crate) fn moves(
 }
 
 impl FragmentMove {
-    /// Row and column of the cores at which a lane begins.
+    /// Returns row and column of the cores at which a lane begins.
     pub fn start(&self, each: u32, lane: u32) -> (u32, u32) {
         let (group, place) = (lane / 4, lane % 4);
         let core = |index: usize| self.cores[index.min(self.cores.len() - 1)];

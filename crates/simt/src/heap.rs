@@ -25,7 +25,7 @@ struct State {
     next: u64,
     /// The blocks that were given out, by address: their bytes, and whether they were given back.
     blocks: BTreeMap<u64, (u64, bool)>,
-    /// How many were not given back.
+    /// The number of those that were not given back.
     live: usize,
 }
 
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!([heap.problem(first + 16, 4), heap.problem(second, 8)], [None, None]);
         let past = heap.problem(first + 20, 4).unwrap();
         assert!(past.contains("byte 20") && past.contains("20 bytes"), "{past}");
-        assert!(heap.problem(first + 16, 8).is_some() && heap.problem(first - 4, 4).is_some());
+        assert!([first + 17, first - 4].iter().all(|at| heap.problem(*at, 4).is_some()));
         heap.free(first).unwrap();
         let freed = heap.problem(first, 4).unwrap();
         assert!(freed.contains("`free` got back"), "{freed}");

@@ -18,7 +18,7 @@ pub(crate) trait Arguments {
     fn string(&mut self, address: u64) -> Vec<u8>;
 }
 
-/// What stands between `%` and the letter.
+/// Flags, width and precision, between `%` and the letter.
 #[derive(Clone, Copy, Default)]
 struct Field {
     left: bool,
@@ -304,7 +304,7 @@ mod tests {
             .collect()
     }
 
-    /// What the C library writes; its arguments are read as the format says.
+    /// Returns what the C library writes; its arguments are read as the format says.
     fn theirs(print: impl Fn(*mut c_char, usize) -> c_int) -> String {
         let mut buffer = [0 as c_char; 1024];
         let length = print(buffer.as_mut_ptr(), buffer.len());

@@ -186,6 +186,64 @@ fn scales_are_powers_of_two() {
     }
 }
 
+/// Every finite half and the next one, and what becomes of a quarter, a half and three quarters of the way between them, in
+/// every direction.
+#[test]
+fn halves_are_rounded_in_every_direction() {
+    for (name, value, largest) in
+        [("f16", from_f16 as fn(u16) -> f32, 0x7bff_u16), ("bf16", from_bf16, 0x7f7f)]
+    {
+        for quarters in 0..4_u32 {
+            let codes: Vec<u16> = (0..1 << 16).map(|code| code as u16).collect();
+            let between = |code: u16| {
+                let magnitude = code & 0x7fff;
+                let number = f64::from(value(magnitude));
+                // Behind the largest comes what would be next.
+                let step = match magnitude {
+                    0x7fff => 0.0,
+                    last if last >= largest => number - f64::from(value(last - 1)),
+                    magnitude => f64::from(value(magnitude + 1)) - number,
+                };
+                let between = number + step * f64::from(quarters) / 4.0;
+                if code & 0x8000 == 0 { between } else { -between }
+            };
+            // An f32 has the bits for all of these, and so has an f64.
+            let words: Vec<u32> =
+                codes.iter().map(|code| (between(*code) as f32).to_bits()).collect();
+            for mode in ["rn", "rz", "rm", "rp"] {
+                for from in ["f32", "f64"] {
+                    if from == "f32" && !matches!(mode, "rn" | "rz") {
+                        continue;
+                    }
+                    let convert = match from {
+                        "f32" => format!("cvt.{mode}.{name}.f32 half, low;"),
+                        _ => format!("cvt.f64.f32 %rd7, low; cvt.{mode}.{name}.f64 half, %rd7;"),
+                    };
+                    let text = format!(
+                        "{{ .reg .f64 %rd7; mov.b32 low, a; {convert} cvt.u32.u16 d, half; }}"
+                    );
+                    for (code, got) in codes.iter().zip(execute("sm_90", &text, &words)) {
+                        let (sign, magnitude) = (code & 0x8000, code & 0x7fff);
+                        if magnitude > largest {
+                            continue;
+                        }
+                        let is_up = match (mode, quarters) {
+                            (_, 0) | ("rz", _) => false,
+                            ("rn", 2) => magnitude & 1 == 1,
+                            ("rn", quarters) => quarters == 3,
+                            ("rm", _) => sign != 0,
+                            _ => sign == 0,
+                        };
+                        // The code behind the largest number is that of infinity.
+                        let expected = sign | (magnitude + u16::from(is_up));
+                        assert_eq!(got, u32::from(expected), "{text} of {code:#x}, {quarters}");
+                    }
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn older_devices_have_none() {
     let text = |target: &str| {

@@ -21,9 +21,9 @@ struct Narrow {
     since: u32,
     exponent: u32,
     fraction: u32,
-    /// What NaN becomes, where it is not the largest number.
+    /// The code of NaN; without one it becomes the largest number.
     nan: Option<u8>,
-    /// What the largest number is.
+    /// The code of the largest number.
     largest: u8,
 }
 
@@ -40,12 +40,12 @@ impl Narrow {
         &FORMATS[(flags >> FORMAT) as usize % FORMATS.len()]
     }
 
-    /// The least exponent of a normal number.
+    /// Returns the least exponent of a normal number.
     fn least(&self) -> i32 {
         2 - (1 << (self.exponent - 1))
     }
 
-    /// The value of a number; NaN, and infinities of e5m2.
+    /// Returns the value of a code: a number, NaN, or an infinity of e5m2.
     fn value(&self, bits: u8) -> f32 {
         let magnitude = bits & ((1 << (self.exponent + self.fraction)) - 1);
         let (exponent, fraction) =
@@ -62,7 +62,7 @@ impl Narrow {
         (if is_negative { -number } else { number }) as f32
     }
 
-    /// The nearest number, or the next one towards zero; what is too large becomes the largest.
+    /// Rounds to the nearest number, or to the next one towards zero; what is too large becomes the largest.
     fn bits(&self, value: f32, flags: u32) -> u8 {
         if value.is_nan() {
             return self.nan.unwrap_or(self.largest);
@@ -86,7 +86,7 @@ impl Narrow {
     }
 }
 
-/// Both numbers of a pair: bytes of a half-word, or halves of a byte.
+/// Joins the two of a pair: bytes of a half-word, or halves of a byte.
 fn joined(flags: u32, low: f32, high: f32) -> u16 {
     let narrow = Narrow::of(flags);
     let [low, high] = [low, high].map(|value| u16::from(narrow.bits(value, flags)));
@@ -107,7 +107,7 @@ fn split<H: Half>(flags: u32, pair: u16) -> [H; 2] {
     })
 }
 
-/// The scale of a number: its exponent without sign, the next one upwards for `rp`.
+/// Returns the scale of a number: its exponent without sign, the next one upwards for `rp`.
 fn scale(value: f32, flags: u32) -> u16 {
     let magnitude = value.to_bits() & 0x7fff_ffff;
     let rises = Rounding::from_code(flags) == Rounding::Up && magnitude & 0x7f_ffff != 0;
@@ -126,7 +126,7 @@ fn scaled(code: u16) -> Bf16 {
     })
 }
 
-/// `cvt` with such a type; the other one is `modifiers.types`.
+/// Decodes `cvt` with such a type; the other one is in `modifiers.types`.
 pub(super) fn meaning(modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
     let other = modifiers.only_type()?;
     if modifiers.take("ue8m0x2") {
@@ -172,7 +172,7 @@ pub(super) fn meaning(modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
     Some(Meaning::new(function, to, from).with(flags).since(format.since))
 }
 
-/// `cvt` to and from pairs of powers of two.
+/// Decodes `cvt` to and from pairs of powers of two.
 fn scales(other: Type, modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
     let mut flags = if modifiers.take("satfinite") { SATURATE } else { 0 };
     let mode = modifiers.take_any(&["rn", "rz", "rp"])?;

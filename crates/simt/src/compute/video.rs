@@ -19,14 +19,14 @@ const ACCUMULATE: u32 = 1 << 9;
 /// One bit for each lane whose result counts.
 const MASK_SHIFT: u32 = 12;
 
-/// The operation and the number of lanes, if the opcode is one of these.
+/// Returns the number of lanes, if the opcode is one of these.
 pub(crate) fn lanes_of(opcode: &str) -> Option<u32> {
     let (name, lanes) = opcode.split_at_checked(opcode.len().checked_sub(1)?)?;
     let lanes = lanes.parse().ok().filter(|lanes| matches!(lanes, 2 | 4))?;
     OPERATIONS.contains(&name).then_some(lanes)
 }
 
-/// An instruction with the mask of its destination; A, B and C are its sources.
+/// Decodes an instruction with the mask of its destination; A, B and C are its sources.
 pub(crate) fn meaning(opcode: &str, mask: u32, modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
     let lanes = lanes_of(opcode)?;
     let name = &opcode[..opcode.len() - 1];
@@ -104,7 +104,7 @@ fn one(a: i64, b: i64, flags: u32) -> i64 {
     }
 }
 
-/// The bytes that a selector such as `b7610` or `h32` names, four bits each, of B above A.
+/// Returns the bytes that a selector such as `b7610` or `h32` names, four bits each, of B above A.
 pub(crate) fn selector(name: &str, lanes: u32) -> Option<u32> {
     let digits = name.strip_prefix(if lanes == 2 { 'h' } else { 'b' })?;
     if digits.len() != lanes as usize {
@@ -119,13 +119,13 @@ pub(crate) fn selector(name: &str, lanes: u32) -> Option<u32> {
     })
 }
 
-/// The lanes that a mask such as `b20` or `h1` names.
+/// Returns the lanes that a mask such as `b20` or `h1` names.
 pub(crate) fn mask(name: &str, lanes: u32) -> Option<u32> {
     let digits = name.strip_prefix(if lanes == 2 { 'h' } else { 'b' })?;
     digits.chars().try_fold(0, |mask, digit| Some(mask | 1 << digit.to_digit(lanes)?))
 }
 
-/// Picks the bytes of a selector from B above A.
+/// Returns what picks the bytes of a selector from B above A.
 pub(crate) fn pick() -> ComputeFunction {
     lanes!(selected; |a: u32, b: u32| -> u32 {
         let both = u64::from(b) << 32 | u64::from(a);

@@ -9,11 +9,11 @@ use ptx::Modifiers;
 use ptx::Type;
 use ptx::tree::{Instruction, Operand, Statement};
 
-/// What `alloca` aligns to unless it says so.
+/// The alignment of `alloca` without one.
 const ALIGNMENT: u64 = 8;
 
 impl<'a> Decoder<'_, '_, 'a> {
-    /// The row of how many bytes of the stack each lane uses, behind the memory that all calls share.
+    /// Returns the row of how many bytes of the stack each lane uses, behind the memory that all calls share.
     fn stack(&mut self) -> u32 {
         let row = self.stack.unwrap_or_else(|| self.new_row(Type::U32).index());
         self.stack = Some(row);
@@ -26,7 +26,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         self.helper(Operation::Compute { function, operands });
     }
 
-    /// Where a function begins that takes from the stack: it gives that back when it returns.
+    /// Remembers how much of the stack is used where a function begins that takes from it.
     pub fn enter_stack(&mut self, body: &[Statement<'a>]) {
         let Some(caller) = self.caller else { return };
         let has_arrays = self.context.calls.is_recursive(self.frames[caller].function);
@@ -39,7 +39,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         }
     }
 
-    /// Before a return.
+    /// Gives back, before a return, what the function took.
     pub fn leave_stack(&mut self) {
         if let Some(before) = self.stack_before {
             let stack = self.stack();
@@ -47,7 +47,8 @@ impl<'a> Decoder<'_, '_, 'a> {
         }
     }
 
-    /// An array in local memory of which each call has one; its address is in the row.
+    /// Makes an array of which each call has one, if calls of the function may be under way at once; its address is in the
+    /// row.
     pub fn stack_array(&mut self, bytes: u64, alignment: u64) -> Option<u32> {
         let function = self.frames[self.caller?].function;
         if !self.context.calls.is_recursive(function) {
@@ -65,7 +66,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         self.helper(Operation::Alloca { destination, bytes, alignment, stack });
     }
 
-    /// The value of such an array's name: its address, or one behind it.
+    /// Returns the value of such an array's name: its address, or one behind it.
     pub fn stack_address(&mut self, array: u32, offset: i64, t: Type) -> Register {
         let row = self.new_row(t);
         let b = self.constant(true, Constant::Value(offset as u64)).index();
@@ -78,7 +79,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         row
     }
 
-    /// `alloca`, `stacksave` and `stackrestore`.
+    /// Decodes `alloca`, `stacksave` and `stackrestore`.
     pub fn stack_instruction(
         &mut self,
         instruction: &Instruction<'a>,

@@ -96,7 +96,7 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// A word of what `cp.async` copies, of which the bytes behind the source's are zero.
+    /// Returns a word of what `cp.async` copies, of which the bytes behind the source's are zero.
     fn source_word(&mut self, source: u64, at: u32, bytes: u32) -> u64 {
         match bytes.saturating_sub(at) {
             0 => 0,
@@ -275,7 +275,7 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// A bulk copy is under way.
+    /// Puts a bulk copy under way.
     pub fn start_bulk(&mut self, block: &mut Block, mut copy: PendingBulk) {
         let loads = copy.direction == BulkDirection::GlobalToShared;
         if let (true, true, Some((pieces, _))) = (self.observers.checking, loads, &copy.pieces) {
@@ -290,7 +290,7 @@ impl Worker<'_> {
         block.bulk.push(copy);
     }
 
-    /// Bulk copies to global memory have read their source, but what they write is not there yet.
+    /// Lets bulk copies to global memory read their source, but not write yet.
     pub fn read_bulk(&mut self, block: &mut Block, warp: u32, before: u32) {
         for copy in &mut block.bulk {
             if copy.mbarrier.is_none() && (copy.warp, true) == (warp, copy.group < before) {

@@ -19,7 +19,7 @@ pub(crate) struct PendingCopy {
     pub before: Vec<u64>,
 }
 
-/// Which bulk copies land.
+/// The bulk copies that land.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Awaited {
     /// All, but none that comes after the end of a phase.
@@ -46,17 +46,17 @@ pub(crate) struct PendingBulk {
     pub step: u32,
     pub mbarrier: Option<u32>,
     pub reduce: Option<(AtomicOperation, Type)>,
-    /// What is copied to shared memory, or the pieces of a tensor's box, and what is beyond the tensor; the places in
-    /// shared memory are those of the pieces.
+    /// The pieces of a copy to shared memory or of a tensor's box, which have their places there, and the byte that stands
+    /// for what is beyond the tensor.
     pub pieces: Option<(Vec<Piece>, u8)>,
-    /// What it has read of shared memory, once somebody has waited for that alone.
+    /// The bytes that it has read of shared memory, once somebody has waited for that alone.
     pub read: Option<Vec<u8>>,
-    /// What its pieces held when it was issued, where that is checked.
+    /// The bytes of its pieces when it was issued, where that is checked.
     pub before: Vec<u8>,
 }
 
 impl PendingBulk {
-    /// Cuts off all but the first bytes of a copy to shared memory.
+    /// Cuts off all but the first bytes of a copy to shared memory, and returns them.
     pub fn split_off(&mut self, bytes: u32) -> PendingBulk {
         let mut rest = self.clone();
         let (mut first, mut left, mut present) = (Vec::new(), bytes, 0);

@@ -49,7 +49,7 @@ fn is_copy(program: &Program, pc: usize) -> bool {
 }
 
 impl ProductRegisters {
-    /// Those of a program, if it has a `wgmma`.
+    /// Finds those of a program, if it has a `wgmma`.
     pub fn of(program: &Program, doubt: &UninitializedReads) -> Option<ProductRegisters> {
         let mut rows = HashSet::new();
         for instruction in &program.instructions {
@@ -162,7 +162,7 @@ impl Worker<'_> {
         });
     }
 
-    /// A warp's products up to now are a group.
+    /// Makes a group of a warp's products up to now.
     pub fn products_committed(&mut self, block: &mut Block, warp: &mut Warp) {
         if let Some(shadow) = &mut block.shadow {
             warp.products.group += 1;
@@ -170,7 +170,7 @@ impl Worker<'_> {
         }
     }
 
-    /// A warp has waited for all groups of its products but the latest.
+    /// Notes that a warp has waited for all groups of its products but the latest.
     pub fn products_awaited(&mut self, block: &mut Block, warp: &mut Warp, pending: u32) {
         let Some(shadow) = &block.shadow else { return };
         let products = &mut warp.products;

@@ -111,7 +111,7 @@ impl Worker<'_> {
         }
     }
 
-    /// A bulk copy that begins in one static array and runs on behind it.
+    /// Reports a bulk copy that begins in one static array and runs on behind it.
     pub fn check_bulk_array(
         &mut self,
         block: &Block,

@@ -1,4 +1,4 @@
-//! What was stored to shared memory and no proxy fence came after, so that asynchronous instructions may not see it.
+//! Stores to shared memory that no proxy fence came after, so that asynchronous instructions may not see them.
 
 use races::{Request, lanes};
 use std::collections::BTreeMap;
@@ -35,24 +35,24 @@ impl Unfenced {
         }
     }
 
-    /// An asynchronous copy writes, so that what was there does not matter.
+    /// Forgets what was stored where an asynchronous copy writes.
     pub fn forget(&mut self, start: u64, bytes: u32) {
         let last = (start + u64::from(bytes)) / GRANULE;
         self.stores.extract_if(start.div_ceil(GRANULE)..last, |_, _| true).for_each(drop);
     }
 
-    /// Some of the block have met: what they stored before is known to others.
+    /// Notes that some of the block have met: what they stored before is known to others.
     pub fn meet(&mut self) {
         self.meetings += 1;
     }
 
-    /// A fence is for what its warp stored, and for what others did before they met.
+    /// Forgets what a fence of a warp is for: what the warp stored, and what others did before they met.
     pub fn fence(&mut self, warp: u32) {
         let meetings = self.meetings;
         self.stores.retain(|_, (by, met)| *by != warp && *met == meetings);
     }
 
-    /// The first granule of a range that was stored to without a fence.
+    /// Returns the first place of a range that was stored to without a fence.
     pub fn first(&self, start: u64, bytes: u32) -> Option<u64> {
         let end = (start + u64::from(bytes)).div_ceil(GRANULE);
         let first = self.stores.range(start / GRANULE..end).next();

@@ -286,7 +286,7 @@ impl Worker<'_> {
         }
     }
 
-    /// The source of a copy is not what it was when the copy was issued.
+    /// Reports that the source of a copy is not what it was when the copy was issued.
     #[cold]
     pub fn report_source_changed(
         &mut self,
@@ -396,7 +396,7 @@ impl Worker<'_> {
         }
     }
 
-    /// The chunks of 16 bytes of shared memory that a warp's `wgmma` reads until it is waited for.
+    /// Checks the chunks of 16 bytes of shared memory that a warp's `wgmma` reads until it is waited for.
     pub fn check_factor(
         &mut self,
         block: &mut Block,
@@ -461,7 +461,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Lanes have waited for all groups of bulk copies but the latest, perhaps only until they had read.
+    /// Lets lanes learn what they have waited for: all groups of bulk copies but the latest, perhaps only until they had read.
     pub fn bulk_awaited(
         &mut self,
         block: &Block,
