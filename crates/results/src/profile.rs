@@ -75,7 +75,7 @@ pub struct ProfiledKernel {
     pub instructions: Vec<ProfiledInstruction>,
     /// Hazards that were found in it, and notes.
     pub hazards: Vec<ProfiledHazard>,
-    /// What ended launches of it before their end.
+    /// Faults that ended launches of it before their end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<String>,
 }
@@ -118,7 +118,7 @@ pub struct Mistake {
     pub kind: MisuseKind,
     /// The call, what happened and what would fix it, as a sentence.
     pub message: String,
-    /// How often it happened.
+    /// The number of times that it happened.
     #[serde(default = "once", skip_serializing_if = "is_once")]
     pub count: u64,
     /// It costs time, or differs between devices, and is no error.

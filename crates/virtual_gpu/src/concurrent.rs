@@ -1,4 +1,4 @@
-//! What operations did that others may run beside, as long as one can.
+//! The accesses of operations that others may run beside, as long as one can.
 //!
 //! Each operation is compared, when it was executed, with those that were executed before and that nothing orders with it:
 //! every pair once, whatever the host awaited first. A program whose work is all ordered pays nothing.
@@ -8,7 +8,7 @@ use crate::order::{self, Access};
 use simt::Footprint;
 use std::sync::Arc;
 
-/// What an operation did to memory.
+/// The accesses of an operation.
 #[derive(Debug)]
 pub(crate) enum Effect {
     /// A copy, a fill, an allocation or a free.

@@ -23,7 +23,8 @@
 //! # Misuse
 //! [`misuse`] reports mistakes that a real driver accepts, or punishes without an explanation: use after free, double free,
 //! copies past an allocation, host memory that was changed or freed under a copy, pageable memory in asynchronous
-//! copies, calls without a context, streams that use the same memory and are not ordered.
+//! copies, calls without a context, streams that use the same memory and are not ordered, memory that nobody wrote, and
+//! every call that fails, with the reason.
 //!
 //! # Several devices
 //! [`Topology`] says which devices there are and how they are linked; [`VirtualGpu::start`] takes one, or the profile of

@@ -97,7 +97,7 @@ pub struct Misuse {
     pub code: Option<ReturnCode>,
     /// The event and its cure, in one sentence.
     pub message: String,
-    /// How often it happened.
+    /// The number of times that it happened.
     pub count: u64,
     /// Where in the program the call was made, when debug information tells; nothing for what showed only when work ran
     /// later than its call.

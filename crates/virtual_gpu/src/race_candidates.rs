@@ -63,7 +63,7 @@ impl Driver {
         self.scheduler.before(executed.id).filter_map(conflict).collect()
     }
 
-    /// What nothing orders two operations: the later call, the memory, and the sentence.
+    /// Describes two operations that nothing orders: the later call, the memory, and the sentence.
     fn missing(
         &self,
         one: &Executed,

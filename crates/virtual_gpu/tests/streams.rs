@@ -41,7 +41,7 @@ enum Work {
     TableIn,
 }
 
-/// What lies between the two.
+/// The act of a program between the two.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Between {
     Nothing,
@@ -52,7 +52,7 @@ enum Between {
     AskForEvent,
 }
 
-/// What the host awaits after both.
+/// The streams that the host awaits after both, in turn, before it waits for the device.
 const ENDS: [&[usize]; 4] = [&[], &[0, 1], &[1, 0], &[1]];
 
 struct Program {

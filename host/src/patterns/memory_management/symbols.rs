@@ -245,6 +245,8 @@ impl Symbols {
         let mut words = vec![0; WORDS];
         words[..self.source.len()].copy_from_slice(&self.source);
         words_of(gpu, self.way.table())?.upload(&words)?;
+        // A copy from pageable memory may return before it has arrived, and the stream does not wait for it.
+        gpu.synchronize()?;
         self.launch(gpu)?;
         gpu.synchronize()?;
         words_of(gpu, RESULT)?.download(&mut words)?;
