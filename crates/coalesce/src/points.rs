@@ -158,6 +158,8 @@ mod tests {
             call: "cuLaunchKernel",
             message: message.to_owned(),
             location: None,
+            code: None,
+            count: 1,
         };
         let told = [hazard.to_owned()];
         assert!(is_told(&mistake(MisuseKind::KernelHazard, hazard), &told));

@@ -48,6 +48,8 @@ pub enum Hazard {
     ReadOnlyWritten,
     /// The launch fails when its warps and blocks run in another order.
     OtherOrder,
+    /// A register of a `wgmma` was used before that was waited for, or is used by one without `wgmma.fence` before.
+    UnorderedProduct,
     /// An asynchronous proxy reads shared memory without `fence.proxy.async` before.
     MissingProxyFence,
 }
@@ -101,6 +103,10 @@ impl Hazard {
                 "use a plain load, or do not write the buffer in this launch"
             }
             Hazard::OtherOrder => "let no thread rely on which warp or block runs first",
+            Hazard::UnorderedProduct => {
+                "put wgmma.fence between other uses of its registers and a wgmma, and wgmma.commit_group and wgmma.wait_group \
+                 between that and the next use"
+            }
             Hazard::MissingProxyFence => "put fence.proxy.async after the writes",
         }
     }
@@ -136,6 +142,14 @@ pub enum MisuseKind {
     Context,
     /// A call that a GPU's driver answers and the virtual device does not.
     Unsupported,
+    /// A call of the driver failed.
+    CallFailed,
+    /// A call of the driver failed because a kernel had failed before.
+    FailedSince,
+    /// Device memory was copied to the host of which nobody had written a byte.
+    UnwrittenMemory,
+    /// Device memory was copied to the host of which nobody had written a part.
+    PartlyUnwritten,
     /// A kernel failed.
     KernelFault,
     /// A device disappeared while work needed it.
@@ -151,7 +165,13 @@ pub enum MisuseKind {
 impl MisuseKind {
     /// Returns whether it is worth knowing but no error: it costs time, or differs between devices.
     pub fn is_advice(self) -> bool {
-        matches!(self, MisuseKind::PageableAsyncCopy | MisuseKind::Contraction)
+        matches!(
+            self,
+            MisuseKind::PageableAsyncCopy
+                | MisuseKind::Contraction
+                | MisuseKind::FailedSince
+                | MisuseKind::PartlyUnwritten
+        )
     }
 }
 

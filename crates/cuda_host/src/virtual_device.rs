@@ -151,7 +151,8 @@ impl VirtualDevice {
 
     /// Mistakes of the host's since the last call: use after free, a copy past an allocation, host memory that changed too
     /// early. Each has its kind, and is a sentence with its call and, where it is known, its line. Advice is left out,
-    /// such as on asynchronous copies of pageable memory, which only cost time.
+    /// such as on asynchronous copies of pageable memory, which only cost time, and calls that failed, which the program
+    /// knows from their results.
     pub fn drain_misuse(&self) -> Vec<Misuse> {
         misuses().collect()
     }
@@ -164,7 +165,8 @@ impl VirtualDevice {
 }
 
 fn misuses() -> impl Iterator<Item = Misuse> {
-    virtual_gpu::misuse().into_iter().filter(|mistake| !mistake.kind.is_advice())
+    let is_known = |kind: MisuseKind| kind.is_advice() || kind == MisuseKind::CallFailed;
+    virtual_gpu::misuse().into_iter().filter(move |mistake| !is_known(mistake.kind))
 }
 
 /// The sentences of [`VirtualDevice::drain_misuse`].

@@ -98,7 +98,10 @@ fn a_launch_that_nobody_orders_is_found() {
     unsafe { launcher.enqueue(INCREMENT, 1, (&mut values,)) }.expect("it is enqueued");
     launcher.finish().expect("it runs");
     let said = gpu.drain_hazards();
-    assert!(said[0].contains("this may run before an earlier cuMemsetD8_v2"), "{said:#?}");
+    assert!(
+        said[0].contains("kernel `increment` may run before an earlier cuMemsetD8_v2"),
+        "{said:#?}"
+    );
 }
 
 #[test]

@@ -8,7 +8,7 @@ use results::{
     ProfiledKernel, ProgramProfile, Timeline,
 };
 use simt::Finding;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use virtual_gpu::{LaunchRecord, Misuse, MisuseKind, OperationKind, OperationRecord};
 
@@ -66,6 +66,7 @@ impl Collector {
         for finding in record.report.findings.iter().chain(&record.report.notes) {
             hazard(kernel, finding);
         }
+        kernel.faults.extend(record.fault);
         for report in record.report.instructions {
             let key = (place, report.ptx_line, report.text.clone());
             if let Some(known) = self.instructions.get(&key) {
@@ -113,10 +114,22 @@ impl Collector {
         Some(self.profile.kernels.len() - 1)
     }
 
-    /// Mistakes were found. Hazards of kernels are known from their launches.
+    /// Mistakes were found. Hazards and faults of kernels are known from their launches.
     pub fn mistakes(&mut self, found: Vec<Misuse>) {
-        let found = found.into_iter().filter(|one| one.kind != MisuseKind::KernelHazard);
-        self.profile.misuse.extend(found.map(mistake));
+        let faults: HashSet<&String> =
+            self.profile.kernels.iter().flat_map(|kernel| &kernel.faults).collect();
+        let is_known = |one: &Misuse| {
+            one.kind == MisuseKind::KernelHazard
+                || one.fault.is_some() && faults.contains(&one.message)
+        };
+        let found: Vec<Misuse> = found.into_iter().filter(|one| !is_known(one)).collect();
+        for new in found.into_iter().map(mistake) {
+            let same = |one: &&mut Mistake| one.kind == new.kind && one.message == new.message;
+            match self.profile.misuse.iter_mut().find(same) {
+                Some(known) => known.count += new.count,
+                None => self.profile.misuse.push(new),
+            }
+        }
     }
 
     /// The program has ended, and this is what it never freed.
@@ -164,7 +177,8 @@ fn hazard(kernel: &mut ProfiledKernel, finding: &Finding) {
 }
 
 fn mistake(found: Misuse) -> Mistake {
-    Mistake { kind: found.kind, message: found.to_string(), is_advice: found.kind.is_advice() }
+    let (kind, message, is_advice) = (found.kind, found.to_string(), found.kind.is_advice());
+    Mistake { kind, message, count: found.count, is_advice }
 }
 
 /// Keeps of an instruction's report what files have.

@@ -5,6 +5,10 @@ pub fn demangled(name: &str) -> Option<String> {
     if let Ok(rust) = rustc_demangle::try_demangle(name) {
         return Some(format!("{rust:#}"));
     }
+    // A name that is not mangled can read as that of a type: `f` as `float`.
+    if !name.starts_with("_Z") {
+        return None;
+    }
     let symbol = cpp_demangle::Symbol::new(name).ok()?;
     let written = symbol.demangle().ok().filter(|written| written != name)?;
     // Numba tells versions of a function apart by long tags.
@@ -25,6 +29,8 @@ mod tests {
         assert_eq!(numba.as_deref(), Some("one::saxpy(float)"));
         let rust = demangled("_ZN7kernels5scale17h0123456789abcdefE");
         assert_eq!(rust.as_deref(), Some("kernels::scale"));
-        assert_eq!(demangled("transpose_naive"), None);
+        for plain in ["transpose_naive", "f", "d", "x", "l", "_f", "St6vector"] {
+            assert_eq!(demangled(plain), None);
+        }
     }
 }

@@ -57,6 +57,7 @@ fn launched(body: &str) -> LaunchRecord {
         parts,
         moves: PageMoves::default(),
         model_ns: parts.together_ns(),
+        fault: None,
     }
 }
 
@@ -238,6 +239,8 @@ fn copies_of_a_program() {
         call: "cuMemcpyHtoDAsync_v2",
         message: String::new(),
         location: None,
+        code: None,
+        count: 1,
     };
     assert_eq!(of_program(&[], vec![pageable]), [AdviceKind::PageableCopy]);
     let small = |bytes: u64, count: u32| {

@@ -7,6 +7,7 @@ use crate::readers::Readers;
 use crate::request::lanes;
 use crate::thread_clocks::{Observed, ThreadClocks};
 use crate::words::Words;
+use std::ops::Range;
 
 /// Two accesses that nothing orders.
 #[derive(Clone, Copy, Debug)]
@@ -256,6 +257,37 @@ impl Check<'_> {
             line.set_whole(write, [first, now]);
         }
         true
+    }
+
+    /// Compares the granules of an asynchronous copy as if the lane that asks for it reached them now, and remembers them as
+    /// the copy's, whose epoch has a number. The first line begins at an address.
+    pub fn copy(
+        &mut self,
+        lines: &mut [Line],
+        cells: &mut Cells,
+        start: u64,
+        (granules, lane): (Range<usize>, usize),
+        number: u32,
+    ) {
+        for granule in granules {
+            let Some(line) = lines.get_mut(granule / LINE) else { break };
+            line.latest = line.latest.max(number).max(self.epoch);
+            if self.writes && !self.readers.is_empty() {
+                let mine = Event::point(self.epoch, self.pc, lane);
+                let address = start + (((granule / LINE * LINE) as u64) << self.shift);
+                self.compare_readers((1 << (granule % LINE), mine), address);
+            }
+            let cell = &mut cells.of(line)[granule % LINE];
+            self.compare(cell, lane, start + ((granule as u64) << self.shift));
+            let now = Event::point(number, self.pc, lane);
+            if self.writes {
+                self.write(cell, now);
+            } else if cell.reads[0].is_none() {
+                cell.reads[0] = now;
+            } else {
+                cell.reads[1] = now;
+            }
+        }
     }
 
     /// Returns whether to remember the access of now instead of one before it would forget a weak one.

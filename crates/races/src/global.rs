@@ -46,6 +46,8 @@ pub struct GlobalAccess<'a> {
     pub writes: bool,
     /// It promises that nobody writes what it reads during the launch.
     pub read_only: bool,
+    /// The queue and the number of the asynchronous copy that does it later, for a lane that asks for it.
+    pub by: Option<(u8, u32)>,
     /// The lanes that were not looked at yet.
     pub rest: u32,
     /// The races that it has with accesses before.
@@ -61,7 +63,8 @@ impl<'a> GlobalAccess<'a> {
     #[inline(always)]
     pub fn new(request: Request<'a>, writes: bool, read_only: bool) -> GlobalAccess<'a> {
         let (rest, races) = (request.mask, Vec::new());
-        GlobalAccess { request, writes, read_only, rest, races, stale: None, first_write: None }
+        let by = None;
+        GlobalAccess { request, writes, read_only, by, rest, races, stale: None, first_write: None }
     }
 
     /// Returns the address of the first lane that was not looked at.
@@ -130,7 +133,8 @@ impl GlobalShadow {
         region: Region,
         parts: &mut ShadowFootprint,
     ) {
-        let GlobalAccess { request, writes, read_only, rest, .. } = *access;
+        let GlobalAccess { request, writes, read_only, by, rest, .. } = *access;
+        let copy = by.map(|(warp, time)| self.number_of(Epoch { block: order.block, warp, time }));
         if order.global_epoch == 0 {
             order.global_epoch = self.number_of(order.epoch());
         }
@@ -184,7 +188,20 @@ impl GlobalShadow {
                 }
             }
             access.rest &= !here;
-            check.scattered(request.part(here), &mut chunk.lines, cells, chunk_start, parts);
+            match copy {
+                Some(number) => {
+                    for lane in lanes(here) {
+                        let from = request.all[lane] - chunk_start;
+                        let to = (from + u64::from(request.bytes)).min(end - chunk_start);
+                        let granules = (from >> shift) as usize..(to.div_ceil(1 << shift)) as usize;
+                        let lines = &mut chunk.lines;
+                        check.copy(lines, cells, chunk_start, (granules, lane), number);
+                    }
+                }
+                None => {
+                    check.scattered(request.part(here), &mut chunk.lines, cells, chunk_start, parts)
+                }
+            }
         }
         let Found { races, breaks, stale, .. } = check.found;
         if breaks && !words.is_empty() {

@@ -105,6 +105,6 @@ pub use missing::MissingOrder;
 pub use model::{Grid, Kind, LaunchModel, Scope, Semantics};
 pub use request::{Lanes, Layout, Request, Shape, is_ascending, lanes};
 pub use shadow_footprint::ShadowFootprint;
-pub use shared::{SharedShadow, Shown};
+pub use shared::{Queue, SharedShadow, Shown};
 pub use thread_clocks::{Arrival, ThreadClocks};
 pub use vector_clock::{VectorClock, WARPS};

@@ -1,7 +1,7 @@
 //! The shadow of a block's shared memory, and the clocks that its warps and copies release there.
 
 use crate::check::{Check, Found, Race};
-use crate::event::{Epoch, Event};
+use crate::event::Epoch;
 use crate::lines::{Cells, FULL, LINE, Line};
 use crate::model::LaunchModel;
 use crate::readers::Readers;
@@ -12,8 +12,23 @@ use crate::vector_clock::{BlockTimes, VectorClock, WARPS};
 use crate::words::{Words, strong};
 use std::collections::HashMap;
 
-/// The first of the numbers that stand for the groups of bulk copies of a warp.
-const FIRST_GROUPS: u8 = 224;
+/// What a warp awaits in groups, and the first of the numbers that stand for each warp's, as if they were warps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Queue {
+    /// The products of `wgmma`, which read shared memory.
+    Products = 160,
+    /// The reads of shared memory by bulk copies.
+    Reads = 192,
+    /// The writes to global memory by bulk copies.
+    Writes = 224,
+}
+
+impl Queue {
+    fn of(self, warp: u8) -> u8 {
+        self as u8 + (warp & 31)
+    }
+}
 
 /// An mbarrier: who arrived in the present phase, and what its completed phases hand on.
 #[derive(Debug, Default)]
@@ -26,11 +41,11 @@ struct Phases {
     count: u32,
 }
 
-/// The bulk copies of a warp that are awaited in groups.
+/// The operations of a warp that are awaited in groups.
 #[derive(Debug, Default)]
 struct Groups {
     count: u32,
-    /// Copies before each commit.
+    /// Operations before each commit.
     commits: Vec<u32>,
 }
 
@@ -51,8 +66,6 @@ pub struct SharedShadow {
     mbarriers: HashMap<u64, Phases>,
     groups: HashMap<u8, Groups>,
     has_copies: bool,
-    /// Plain writes since the last proxy fence.
-    pub unfenced: bool,
 }
 
 /// The outcome of an access to shared memory.
@@ -81,7 +94,6 @@ impl SharedShadow {
             mbarriers: HashMap::new(),
             groups: HashMap::new(),
             has_copies: false,
-            unfenced: false,
         }
     }
 
@@ -97,7 +109,6 @@ impl SharedShadow {
         self.mbarriers.clear();
         self.groups.clear();
         self.has_copies = false;
-        self.unfenced = false;
         self
     }
 
@@ -160,6 +171,13 @@ impl SharedShadow {
             line.is_none_or(|line| line.written >> (granule as usize % LINE) & 1 != 0)
         };
         granules.into_iter().all(is_written)
+    }
+
+    /// Returns whether a copy is about to write some of a range.
+    pub fn is_pending(&mut self, address: u64, bytes: u32) -> bool {
+        let mut pending = false;
+        self.each_line(address, bytes, |line, bits| pending |= line.pending & bits != 0);
+        pending
     }
 
     /// Compares and remembers an access of a warp.
@@ -249,27 +267,14 @@ impl SharedShadow {
             found: Found::default(),
         };
         let first = (address >> self.shift) as usize;
-        let end = first + (bytes >> self.shift) as usize;
-        for granule in first..end {
-            let Some(line) = self.lines.get_mut(granule / LINE) else { break };
-            line.latest = number.max(mine);
-            let cell = &mut self.cells.of(line)[granule % LINE];
-            check.compare(cell, lane, (granule as u64) << self.shift);
-            let now = Event::point(number, pc, lane);
-            if writes {
-                check.write(cell, now);
-            } else if cell.reads[0].is_none() {
-                cell.reads[0] = now;
-            } else {
-                cell.reads[1] = now;
-            }
-        }
+        let granules = first..first + (bytes >> self.shift) as usize;
+        check.copy(&mut self.lines, &mut self.cells, 0, (granules, lane), number);
         check.found.races
     }
 
     /// Names the next copy that will complete at an mbarrier.
     pub fn copy_to(&mut self, mbarrier: u64) -> (u8, u32) {
-        let next = WARPS + (self.mbarriers.len() as u8).min(FIRST_GROUPS - WARPS - 2);
+        let next = WARPS + (self.mbarriers.len() as u8).min(Queue::Products as u8 - WARPS - 2);
         let phases = self.mbarriers.entry(mbarrier).or_default();
         if phases.copies == 0 {
             phases.copies = next;
@@ -278,26 +283,26 @@ impl SharedShadow {
         (phases.copies, phases.count)
     }
 
-    /// Names the next copy of a warp's groups.
-    pub fn copy_of(&mut self, warp: u8) -> (u8, u32) {
-        let groups = self.groups.entry(warp).or_default();
+    /// Names the next operation of a warp's queue.
+    pub fn next_of(&mut self, queue: Queue, warp: u8) -> (u8, u32) {
+        let groups = self.groups.entry(queue.of(warp)).or_default();
         groups.count += 1;
-        (FIRST_GROUPS + (warp & 31), groups.count)
+        (queue.of(warp), groups.count)
     }
 
-    /// Makes a group of the bulk copies that a warp has issued since the last one.
-    pub fn commit_copies(&mut self, warp: u8) {
-        let groups = self.groups.entry(warp).or_default();
+    /// Makes a group of what a warp has put into a queue since the last one.
+    pub fn commit(&mut self, queue: Queue, warp: u8) {
+        let groups = self.groups.entry(queue.of(warp)).or_default();
         groups.commits.push(groups.count);
     }
 
-    /// Returns what a warp knows when at most `pending` of its groups are under way.
-    pub fn awaited(&self, block: u32, warp: u8, pending: u32) -> VectorClock {
-        let Some(groups) = self.groups.get(&warp) else { return VectorClock::default() };
+    /// Returns what a warp knows when at most `pending` of a queue's groups are under way.
+    pub fn awaited(&self, queue: Queue, block: u32, warp: u8, pending: u32) -> VectorClock {
+        let Some(groups) = self.groups.get(&queue.of(warp)) else { return VectorClock::default() };
         let landed = groups.commits.len().checked_sub(pending as usize + 1);
         let Some(at) = landed else { return VectorClock::default() };
         let mut times = BlockTimes::default();
-        times.add_warp(FIRST_GROUPS + (warp & 31), groups.commits[at]);
+        times.add_warp(queue.of(warp), groups.commits[at]);
         VectorClock::of_block(block, times)
     }
 

@@ -6,6 +6,7 @@
 //! have in common, so that a copy costs nothing, and joining two of them visits only the blocks in
 //! which they differ.
 
+use counters::LANES;
 use std::sync::Arc;
 
 /// Children of an inner node, as a power of two.
@@ -22,19 +23,75 @@ pub struct Thread {
     pub lane: u8,
 }
 
-/// Times of one warp: that of all lanes, and later ones of single lanes.
+/// Times of one warp: that of all lanes, and later ones of single lanes, zero where there is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct WarpTimes {
     warp: u8,
     all: u32,
-    lanes: Vec<(u8, u32)>,
+    lanes: Option<[u32; LANES]>,
+}
+
+impl WarpTimes {
+    fn lane(&self, lane: usize) -> u32 {
+        self.lanes.map_or(0, |lanes| lanes[lane]).max(self.all)
+    }
+
+    /// Returns whether it says more than a time of the whole block does.
+    fn is_beyond(&self, all: u32) -> bool {
+        let lanes = self.lanes.as_ref().map_or(&[][..], |lanes| lanes);
+        self.all > all || lanes.iter().any(|time| *time > all)
+    }
+
+    /// All lanes are as far as the one that is farthest known for all.
+    fn normalize(&mut self) {
+        let all = self.all;
+        self.lanes = self.lanes.filter(|lanes| lanes.iter().any(|time| *time > all));
+    }
+
+    /// Returns whether it says all that another does.
+    #[inline]
+    fn holds(&self, other: &WarpTimes) -> bool {
+        if other.all > self.all {
+            return false;
+        }
+        let Some(theirs) = &other.lanes else { return true };
+        let mine = self.lanes.as_ref().unwrap_or(&[0; LANES]);
+        let mut is_beyond = 0;
+        for lane in 0..LANES {
+            is_beyond |= u32::from(theirs[lane] > mine[lane].max(self.all));
+        }
+        is_beyond == 0
+    }
+
+    fn join(&self, other: &WarpTimes) -> WarpTimes {
+        let lanes = match (self.lanes, other.lanes) {
+            (Some(mine), Some(theirs)) => {
+                Some(std::array::from_fn(|lane| mine[lane].max(theirs[lane])))
+            }
+            (mine, theirs) => mine.or(theirs),
+        };
+        let mut both = WarpTimes { warp: self.warp, all: self.all.max(other.all), lanes };
+        both.normalize();
+        both
+    }
+}
+
+/// The join of two warps' times; one of them itself where it holds the other.
+fn join_warps(a: &Arc<WarpTimes>, b: &Arc<WarpTimes>) -> Arc<WarpTimes> {
+    if Arc::ptr_eq(a, b) || a.holds(b) {
+        a.clone()
+    } else if b.holds(a) {
+        b.clone()
+    } else {
+        Arc::new(a.join(b))
+    }
 }
 
 /// Times of one block: that of all warps, and later ones of single warps, by warp.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct BlockTimes {
     all: u32,
-    warps: Vec<WarpTimes>,
+    warps: Vec<Arc<WarpTimes>>,
 }
 
 impl BlockTimes {
@@ -42,76 +99,73 @@ impl BlockTimes {
         BlockTimes { all: time, warps: Vec::new() }
     }
 
-    fn warp_mut(&mut self, warp: u8) -> &mut WarpTimes {
-        let at = self.warps.partition_point(|w| w.warp < warp);
-        if self.warps.get(at).is_none_or(|w| w.warp != warp) {
-            self.warps.insert(at, WarpTimes { warp, all: 0, lanes: Vec::new() });
-        }
-        &mut self.warps[at]
-    }
-
     /// The time of all warps as far as this one is concerned: copies have times of their own.
     fn all_of(&self, warp: u8) -> u32 {
         if warp < WARPS { self.all } else { 0 }
     }
 
+    fn add(&mut self, times: WarpTimes) {
+        let at = self.warps.partition_point(|known| known.warp < times.warp);
+        match self.warps.get_mut(at).filter(|known| known.warp == times.warp) {
+            Some(known) => *known = Arc::new(known.join(&times)),
+            None => self.warps.insert(at, Arc::new(times)),
+        }
+    }
+
     /// All lanes of a warp up to a time.
     pub fn add_warp(&mut self, warp: u8, time: u32) {
         if time > self.all_of(warp) {
-            let times = self.warp_mut(warp);
-            times.all = times.all.max(time);
-            let all = times.all;
-            times.lanes.retain(|(_, time)| *time > all);
+            self.add(WarpTimes { warp, all: time, lanes: None });
         }
     }
 
     /// Lanes of a warp up to a time.
     pub fn add_lanes(&mut self, warp: u8, lanes: u32, time: u32) {
-        if time <= self.all_of(warp) || lanes == 0 {
-            return;
+        if time > self.all_of(warp) && lanes != 0 {
+            let each = |lane: usize| if lanes >> lane & 1 != 0 { time } else { 0 };
+            self.add(WarpTimes { warp, all: 0, lanes: Some(std::array::from_fn(each)) });
         }
-        let times = self.warp_mut(warp);
-        if time <= times.all {
-            return;
-        }
-        for lane in (0..32u8).filter(|lane| lanes >> lane & 1 != 0) {
-            match times.lanes.iter_mut().find(|(l, _)| *l == lane) {
-                Some((_, known)) => *known = (*known).max(time),
-                None => times.lanes.push((lane, time)),
-            }
-        }
-        times.lanes.sort_unstable();
     }
 
-    fn join(&mut self, other: &BlockTimes) {
-        if other.all > self.all {
-            self.all = other.all;
-            let all = self.all;
-            self.warps.retain_mut(|warp| {
-                if warp.warp >= WARPS {
-                    return true;
-                }
-                warp.lanes.retain(|(_, time)| *time > all);
-                warp.all > all || !warp.lanes.is_empty()
-            });
-        }
-        for warp in &other.warps {
-            self.add_warp(warp.warp, warp.all);
-            for (lane, time) in &warp.lanes {
-                self.add_lanes(warp.warp, 1 << lane, *time);
+    /// Returns the join, and whether it is the first or the second itself.
+    fn join(&self, other: &BlockTimes) -> (BlockTimes, bool, bool) {
+        let all = self.all.max(other.all);
+        let (mut is_a, mut is_b) = (all == self.all, all == other.all);
+        let mut warps = Vec::with_capacity(self.warps.len().max(other.warps.len()));
+        let (mut mine, mut theirs) = (self.warps.iter().peekable(), other.warps.iter().peekable());
+        loop {
+            let first =
+                [mine.peek(), theirs.peek()].into_iter().flatten().map(|one| one.warp).min();
+            let Some(warp) = first else { break };
+            let a = mine.next_if(|one| one.warp == warp);
+            let b = theirs.next_if(|one| one.warp == warp);
+            let both = match (a, b) {
+                (Some(a), Some(b)) => join_warps(a, b),
+                (one, other) => one.or(other).expect("one of them has it").clone(),
+            };
+            if warp < WARPS && !both.is_beyond(all) {
+                (is_a, is_b) = (is_a && a.is_none(), is_b && b.is_none());
+                continue;
             }
+            is_a &= a.is_some_and(|a| Arc::ptr_eq(a, &both));
+            is_b &= b.is_some_and(|b| Arc::ptr_eq(b, &both));
+            warps.push(both);
         }
+        (BlockTimes { all, warps }, is_a, is_b)
+    }
+
+    fn warp(&self, warp: u8) -> Option<&WarpTimes> {
+        let at = self.warps.partition_point(|known| known.warp < warp);
+        self.warps.get(at).map(|times| &**times).filter(|times| times.warp == warp)
     }
 
     fn covers(&self, warp: u8, lane: u8, time: u32) -> bool {
         time <= self.all_of(warp)
-            || self.warps.iter().find(|w| w.warp == warp).is_some_and(|w| {
-                time <= w.all || w.lanes.iter().any(|(l, t)| *l == lane && time <= *t)
-            })
+            || self.warp(warp).is_some_and(|times| time <= times.lane(usize::from(lane) % LANES))
     }
 
     fn covers_warp(&self, warp: u8, time: u32) -> bool {
-        time <= self.all_of(warp) || self.warps.iter().any(|w| w.warp == warp && time <= w.all)
+        time <= self.all_of(warp) || self.warp(warp).is_some_and(|times| time <= times.all)
     }
 }
 
@@ -222,17 +276,11 @@ fn join(a: &Arc<Node>, b: &Arc<Node>) -> Arc<Node> {
         return a.clone();
     }
     match (&**a, &**b) {
-        (Node::Block(x), Node::Block(y)) => {
-            let mut both = x.clone();
-            both.join(y);
-            if both == *x {
-                a.clone()
-            } else if both == *y {
-                b.clone()
-            } else {
-                Arc::new(Node::Block(both))
-            }
-        }
+        (Node::Block(x), Node::Block(y)) => match x.join(y) {
+            (_, true, _) => a.clone(),
+            (_, _, true) => b.clone(),
+            (both, ..) => Arc::new(Node::Block(both)),
+        },
         (Node::Inner(x), Node::Inner(y)) => {
             let (mut is_a, mut is_b) = (true, true);
             let children = x.iter().zip(y).map(|pair| match pair {
@@ -314,7 +362,7 @@ mod tests {
         let mut times = BlockTimes::default();
         times.add_lanes(2, 0b101, 7);
         times.add_warp(2, 9);
-        assert_eq!(times.warps[0].lanes, []);
+        assert_eq!(times.warps[0].lanes, None);
         let mut known = VectorClock::of_block(3, times);
         known.join(&VectorClock::of_block(3, BlockTimes::of_all(9)));
         assert!(known.block(3).unwrap().warps.is_empty());

@@ -29,7 +29,7 @@ pub struct ProgramProfile {
     pub checked: bool,
     /// In the order of their first launches.
     pub kernels: Vec<ProfiledKernel>,
-    /// Mistakes in how the program uses the driver, and faults of kernels.
+    /// Mistakes in how the program uses the driver.
     pub misuse: Vec<Mistake>,
     /// Memory that the program never freed.
     pub leaks: Vec<Mistake>,
@@ -75,6 +75,9 @@ pub struct ProfiledKernel {
     pub instructions: Vec<ProfiledInstruction>,
     /// Hazards that were found in it, and notes.
     pub hazards: Vec<ProfiledHazard>,
+    /// What ended launches of it before their end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<String>,
 }
 
 /// An instruction, and what all launches counted of it.
@@ -115,9 +118,28 @@ pub struct Mistake {
     pub kind: MisuseKind,
     /// The call, what happened and what would fix it, as a sentence.
     pub message: String,
+    /// How often it happened.
+    #[serde(default = "once", skip_serializing_if = "is_once")]
+    pub count: u64,
     /// It costs time, or differs between devices, and is no error.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_advice: bool,
+}
+
+fn once() -> u64 {
+    1
+}
+
+fn is_once(count: &u64) -> bool {
+    *count == 1
+}
+
+impl Mistake {
+    /// Returns it as a sentence, with how often it happened.
+    pub fn sentence(&self) -> String {
+        let times = if self.count > 1 { format!(" ({} times)", self.count) } else { String::new() };
+        format!("{}: {}{times}", self.kind, self.message)
+    }
 }
 
 /// Findings that make a profiled program fail.
@@ -201,12 +223,13 @@ impl ProgramProfile {
     pub fn findings(&self, fail_on: FailOn) -> usize {
         let hazards = self.hazards();
         let wrong = || self.misuse.iter().filter(|mistake| !mistake.is_advice);
-        let faults = wrong().filter(|mistake| mistake.kind == MisuseKind::KernelFault).count();
+        let faults: usize = self.kernels.iter().map(|kernel| kernel.faults.len()).sum();
+        let refused = wrong().filter(|mistake| mistake.kind == MisuseKind::KernelFault).count();
         match fail_on {
-            FailOn::Hazards => hazards + faults,
-            FailOn::Misuse => wrong().count(),
+            FailOn::Hazards => hazards + faults + refused,
+            FailOn::Misuse => wrong().count() + faults,
             FailOn::Leaks => self.leaks.len(),
-            FailOn::Any => hazards + wrong().count() + self.leaks.len(),
+            FailOn::Any => hazards + faults + wrong().count() + self.leaks.len(),
             FailOn::None => 0,
         }
     }

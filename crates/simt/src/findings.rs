@@ -74,6 +74,8 @@ pub struct Finding {
 pub enum Remedy {
     /// Wait for a bulk copy.
     CopyWait,
+    /// Wait for a copy before its source is written.
+    SourceWait,
     /// Access the same number of bytes.
     OneSize,
     /// Use this scope.
@@ -102,6 +104,7 @@ impl fmt::Display for Remedy {
             Remedy::CopyWait => {
                 "wait at its mbarrier or for its group, and put a barrier between the thread that waits and those that do not"
             }
+            Remedy::SourceWait => "wait for the copy before writing its source",
             Remedy::OneSize => "use one size for both",
             Remedy::Scope(scope) => return write!(f, "use {} there", scope.name()),
             Remedy::Acquire(scope) => {

@@ -275,6 +275,18 @@ impl Memory {
         self.regions[index].contains(address, bytes).then_some(index)
     }
 
+    /// Returns whether all bytes between two addresses are allocated.
+    pub(crate) fn is_one_range(&self, first: u64, last: u64) -> bool {
+        let (mut at, last) = (first.min(last), first.max(last));
+        while let Some(region) = self.find(at, 1).map(|index| &self.regions[index]) {
+            at = region.base + region.bytes;
+            if at > last {
+                return true;
+            }
+        }
+        false
+    }
+
     pub(crate) fn region(&self, index: usize) -> &Region {
         &self.regions[index]
     }
@@ -360,8 +372,14 @@ impl Memory {
         let (to, to_offset) = self.range(target, bytes)?;
         // SAFETY: both ranges are valid and `copy_from` allows overlap; otherwise as in `write`.
         unsafe { to.pointer.add(to_offset).copy_from(from.pointer.add(from_offset), bytes) };
-        to.mark(to_offset as u64, bytes as u64);
+        to.mark_as(to_offset as u64, from, from_offset as u64, bytes as u64);
         Ok(())
+    }
+
+    /// The bytes of a range of an allocation that nobody has written, as far as that is tracked.
+    pub fn unwritten_bytes(&self, address: u64, bytes: usize) -> u64 {
+        let found = self.range(address, bytes).ok();
+        found.map_or(0, |(region, offset)| region.unwritten(offset as u64, bytes as u64))
     }
 
     /// The host's view of a device range, for callers that fill memory in bulk.

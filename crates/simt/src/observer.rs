@@ -207,9 +207,12 @@ fn class(operation: &Operation) -> InstructionClass {
         Operation::AsyncWait { .. } => InstructionClass::AsyncWait,
         Operation::Mbarrier { .. } | Operation::BulkWait { .. } => InstructionClass::BulkWait,
         Operation::Barrier { .. } => InstructionClass::Barrier,
-        Operation::Compute { .. } | Operation::Branch { .. } | Operation::Nothing => {
-            InstructionClass::Plain
-        }
+        Operation::Compute { .. }
+        | Operation::Branch { .. }
+        | Operation::WgmmaFence
+        | Operation::WgmmaCommit
+        | Operation::WgmmaWait { .. }
+        | Operation::Nothing => InstructionClass::Plain,
         _ => InstructionClass::Other,
     }
 }

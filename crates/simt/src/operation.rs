@@ -1,6 +1,7 @@
 //! Decoded instructions, with registers resolved.
 
 use crate::compute::{ComputeFunction, Operands};
+use crate::fragment::FragmentMove;
 use crate::image::ImageOperation;
 pub(crate) use crate::register::Register;
 use ptx::Type;
@@ -288,18 +289,24 @@ pub(crate) struct Wgmma {
 #[derive(Clone, Debug)]
 pub(crate) struct WmmaMove {
     pub loads: bool,
-    /// The access to one element of each lane, whose address and value are in the next two rows.
-    pub access: Access,
+    /// Its accesses; the address is in the next row, and what passes through in the one behind it.
+    pub moves: Vec<FragmentMove>,
     pub place: u32,
     pub value: Register,
+    /// Neighbours that a lane has of each core.
+    pub each: u32,
+    /// Bytes of an element.
+    pub bytes: u32,
     /// Where the matrix begins.
     pub from: (Base, i64),
     /// The row of how many elements one row (column) is from the next; dense without it.
     pub stride: Option<u32>,
-    pub rows: usize,
-    pub columns: usize,
-    pub is_row_major: bool,
-    pub fragment: Vec<Register>,
+    /// Elements of a row (column) that is dense.
+    pub dense: u32,
+    /// The rows of the cores are dense in memory.
+    pub is_dense: bool,
+    /// Registers that have what another one has, too.
+    pub copies: Vec<(Register, Register)>,
 }
 
 /// `mma.sync`: D = A x B + C, where A has `m` rows and `k` columns, and B `k` rows and `n` columns.
@@ -383,8 +390,13 @@ pub(crate) enum Operation {
     SaveFrame {
         frame: u32,
     },
-    /// A function with an array in local memory, its frame and its name: no other call of it may be under way.
-    RefuseRecursion(Box<(u32, String)>),
+    /// Takes so many bytes, which are in a row, from the lanes' stacks, of which another row has what they use.
+    Alloca {
+        destination: Register,
+        bytes: u32,
+        alignment: u32,
+        stack: u32,
+    },
     /// The lanes that came back from such a call have them again.
     RestoreFrame {
         frame: u32,
@@ -448,6 +460,8 @@ pub(crate) enum Operation {
     BulkWait {
         /// Groups that may still be under way.
         pending: u32,
+        /// Only that their source was read.
+        reads: bool,
     },
     LoadMatrix {
         access: Box<Access>,
@@ -460,6 +474,12 @@ pub(crate) enum Operation {
     Mma(Box<Mma>),
     Image(Box<ImageOperation>),
     Wgmma(Box<Wgmma>),
+    WgmmaFence,
+    WgmmaCommit,
+    WgmmaWait {
+        /// Groups that may still be under way.
+        pending: u32,
+    },
     Wmma(Box<Mma>),
     WmmaMove(Box<WmmaMove>),
     TensorCopy(Box<TensorCopy>),

@@ -164,6 +164,26 @@ impl Region {
         }
     }
 
+    /// The bytes of a range that were not written, as far as that is tracked.
+    pub fn unwritten(&self, offset: u64, bytes: u64) -> u64 {
+        let parts = self.initialized_bits(offset, bytes);
+        parts.map(|(word, bits)| u64::from((!word.load(Relaxed) & bits).count_ones())).sum()
+    }
+
+    /// Marks of a range what was written of another.
+    pub fn mark_as(&self, offset: u64, from: &Region, from_offset: u64, bytes: u64) {
+        if from.is_initialized(from_offset, bytes) {
+            return self.mark(offset, bytes);
+        }
+        for byte in 0..bytes {
+            if from.is_initialized(from_offset + byte, 1) {
+                self.mark(offset + byte, 1);
+            } else {
+                self.unmark(offset + byte);
+            }
+        }
+    }
+
     /// Saves the bytes between two addresses.
     ///
     /// # Safety

@@ -57,7 +57,7 @@ pub struct TensorMap {
     pub fills_nan: bool,
 }
 
-/// Up to 16 bytes of a box: where they lie in shared memory, and where in global memory, unless they are beyond the tensor.
+/// Bytes of a copy, up to 16 of a box: where they lie in shared memory, and where in global memory, unless they are beyond the tensor.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Piece {
     pub shared: u32,

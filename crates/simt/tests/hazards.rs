@@ -25,7 +25,8 @@ fn outcome(body: &str, schedule: Schedule) -> (Result<Report, Error>, Vec<u8>) {
     let buffer = memory.allocate_named(1024, "buffer").unwrap();
     memory.fill(buffer, 0, 512).unwrap();
     let launch = Launch::new("broken", [1, 1, 1], [64, 1, 1]).address(buffer);
-    let options = Options { checks: Checks::all(), schedule, fuel: 1_000_000, ..Options::default() };
+    let options =
+        Options { checks: Checks::all(), schedule, fuel: 1_000_000, ..Options::default() };
     let report = run(&module, &mut memory, &launch, &options);
     let mut bytes = vec![0; 1024];
     memory.read(buffer, &mut bytes).unwrap();

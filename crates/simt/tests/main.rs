@@ -2,6 +2,7 @@
 
 #[cfg(not(debug_assertions))]
 mod approximate;
+mod asynchronous;
 mod clusters;
 mod contraction;
 mod cooperative;
@@ -14,6 +15,7 @@ mod footprint;
 mod half;
 mod hazards;
 mod mma;
+mod narrow;
 mod races;
 mod races_of_nvcc;
 mod recursion;
@@ -27,5 +29,6 @@ mod texture;
 mod threads;
 mod timing;
 mod trace;
+mod video;
 mod wgmma;
 mod wmma;

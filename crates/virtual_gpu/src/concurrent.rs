@@ -1,110 +1,118 @@
-//! Finds kernels on different streams that may run at the same time as other work and race with it.
+//! What operations did that others may run beside, as long as one can.
 //!
-//! When a kernel runs, those that are still pending and do not follow it may run at the same time on a device. Its
-//! footprint is retained until the last of them has run, and each is compared with it: every pair once, in whatever order
-//! they run here. A program whose kernels are all ordered pays nothing.
-//!
-//! A copy or a fill that runs while a kernel is pending which nothing orders is retained until that has run: parts of one
-//! allocation may be used by both.
+//! Each operation is compared, when it was executed, with those that were executed before and that nothing orders with it:
+//! every pair once, whatever the host awaited first. A program whose work is all ordered pays nothing.
 
-use crate::order::Access;
+use crate::happens_before::Stamp;
+use crate::order::{self, Access};
 use simt::Footprint;
-use std::collections::BTreeSet;
+use std::sync::Arc;
 
-/// A kernel that ran.
+/// What an operation did to memory.
 #[derive(Debug)]
-pub(crate) struct FinishedKernel {
+pub(crate) enum Effect {
+    /// A copy, a fill, an allocation or a free.
+    Accesses(Vec<Access>),
+    /// A kernel.
+    Kernel { name: String, footprint: Footprint },
+}
+
+/// An operation that was executed.
+#[derive(Debug)]
+pub(crate) struct Executed {
+    pub(crate) id: usize,
+    pub(crate) stamp: Arc<Stamp>,
     pub(crate) call: &'static str,
-    pub(crate) kernel: String,
+    pub(crate) stream: usize,
     pub(crate) device: usize,
-    pub(crate) footprint: Footprint,
-    /// Kernels that are pending and may run at the same time.
-    pub(crate) beside: BTreeSet<usize>,
+    pub(crate) effect: Effect,
+    /// Pending operations that it was compared with already.
+    pub(crate) compared: Vec<usize>,
 }
 
-/// A copy or a fill that ran, or is pending, while a kernel is pending that nothing orders with it.
-#[derive(Debug)]
-pub(crate) struct EarlyCopy {
-    pub(crate) call: &'static str,
-    pub(crate) accesses: Vec<Access>,
-    /// The kernel, which is pending.
-    pub(crate) kernel: usize,
-    /// True when the kernel was enqueued later.
-    pub(crate) is_earlier: bool,
+impl Executed {
+    /// The first address at which two operations conflict that may run at the same time.
+    pub(crate) fn conflict(&self, other: &Executed) -> Option<u64> {
+        match (&self.effect, &other.effect) {
+            (Effect::Accesses(mine), Effect::Accesses(theirs)) => order::conflict(mine, theirs),
+            (Effect::Accesses(accesses), Effect::Kernel { footprint, .. })
+            | (Effect::Kernel { footprint, .. }, Effect::Accesses(accesses)) => {
+                order::conflict_with(accesses, footprint)
+            }
+            (Effect::Kernel { footprint: mine, .. }, Effect::Kernel { footprint: theirs, .. }) => {
+                mine.race_with(theirs, self.device == other.device)
+            }
+        }
+    }
+
+    /// The kernel, as messages name it.
+    pub(crate) fn kernel(&self) -> Option<&str> {
+        match &self.effect {
+            Effect::Kernel { name, .. } => Some(name),
+            Effect::Accesses(_) => None,
+        }
+    }
 }
 
-/// Work that ran, as long as kernels are pending that may run at the same time.
+/// So many operations are kept: of a program that never waits, the latest.
+const MOST: usize = 2048;
+
+/// So many conflicts of one operation are told.
+const TOLD: usize = 8;
+
+/// Operations that were executed and that others may run beside.
 #[derive(Debug, Default)]
 pub(crate) struct Concurrent {
-    ran: Vec<FinishedKernel>,
-    overtook: Vec<EarlyCopy>,
-}
-
-/// A kernel that ran earlier and races with one that ran now.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Race {
-    pub(crate) call: &'static str,
-    pub(crate) kernel: String,
-    pub(crate) address: u64,
+    kept: Vec<Executed>,
 }
 
 impl Concurrent {
-    /// Returns whether a kernel that ran has to be compared with kernel `id`.
-    pub(crate) fn awaits(&self, id: usize) -> bool {
-        self.ran.iter().any(|ran| ran.beside.contains(&id))
+    /// Those that may run at the same time as an operation which is executed after them.
+    pub(crate) fn beside(&self, stamp: &Stamp) -> impl Iterator<Item = &Executed> {
+        self.kept.iter().filter(|executed| !executed.stamp.is_before(stamp))
     }
 
-    /// A copy or a fill ran that nothing orders with a pending kernel.
-    pub(crate) fn overtook(&mut self, work: EarlyCopy) {
-        self.overtook.push(work);
+    /// Those that conflict with an operation, each with the first address.
+    pub(crate) fn conflicts(&self, now: &Executed) -> Vec<(&Executed, u64)> {
+        let beside = self.beside(&now.stamp).filter(|it| !it.compared.contains(&now.id));
+        beside.filter_map(|before| Some((before, before.conflict(now)?))).take(TOLD).collect()
     }
 
-    /// Takes what ran beside kernel `id`.
-    pub(crate) fn overtakers_of(&mut self, id: usize) -> Vec<EarlyCopy> {
-        self.overtook.extract_if(.., |work| work.kernel == id).collect()
-    }
-
-    /// Kernel `id` ran, unless `now` is none: then it failed, or was not observed.
-    pub(crate) fn ran(&mut self, id: usize, now: Option<FinishedKernel>) -> Vec<Race> {
-        let mut races = Vec::new();
-        for before in self.ran.iter_mut().filter_map(|ran| ran.beside.remove(&id).then_some(ran)) {
-            let race = now.as_ref().and_then(|now| {
-                before.footprint.race_with(&now.footprint, before.device == now.device)
-            });
-            races.extend(race.map(|address| Race {
-                call: before.call,
-                kernel: before.kernel.clone(),
-                address,
-            }));
+    /// Keeps an operation for those to come.
+    pub(crate) fn keep(&mut self, executed: Executed) {
+        if self.kept.len() == MOST {
+            self.kept.drain(..MOST / 2);
         }
-        self.ran.retain(|ran| !ran.beside.is_empty());
-        self.ran.extend(now.filter(|now| !now.beside.is_empty()));
-        races
+        self.kept.push(executed);
+    }
+
+    /// Forgets operations that nothing can run beside any more.
+    pub(crate) fn forget(&mut self, precedes_all: impl Fn(&Stamp) -> bool) {
+        self.kept.retain(|executed| !precedes_all(&executed.stamp));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::order::How;
 
     #[test]
-    fn a_kernel_is_forgotten_when_all_have_run_that_may_run_beside_it() {
-        let ran = |beside: &[usize]| FinishedKernel {
-            call: "cuLaunchKernel",
-            kernel: String::new(),
-            device: 0,
-            footprint: Footprint::default(),
-            beside: beside.iter().copied().collect(),
-        };
+    fn of_very_many_the_latest_are_kept() {
         let mut all = Concurrent::default();
-        assert!(!all.awaits(2));
-        assert_eq!(all.ran(1, Some(ran(&[2, 3]))), []);
-        assert!(all.awaits(2) && all.awaits(3));
-        assert_eq!(all.ran(2, Some(ran(&[3]))), []);
-        assert!(!all.awaits(2));
-        assert_eq!(all.ran(3, None), []);
-        assert_eq!(all.ran.len(), 0);
-        all.ran(4, Some(ran(&[])));
-        assert_eq!(all.ran.len(), 0, "everything follows it");
+        let executed = |id| Executed {
+            id,
+            stamp: Arc::default(),
+            call: "cuMemsetD8Async",
+            stream: 1,
+            device: 0,
+            effect: Effect::Accesses(vec![Access::linear(64 * id as u64, 64, How::Writes)]),
+            compared: Vec::new(),
+        };
+        (0..3 * MOST).for_each(|id| all.keep(executed(id)));
+        assert!((MOST / 2..=MOST).contains(&all.kept.len()));
+        assert!(all.kept.iter().all(|one| one.id >= 2 * MOST - MOST / 2));
+        all.forget(|_| true);
+        assert_eq!(all.kept.len(), 0);
     }
 }

@@ -1,9 +1,10 @@
 //! The state of the virtual device, and what can be said of it without running anything.
 
 use crate::clock::Clock;
-use crate::code::{CuResult, INVALID_CONTEXT, NOT_INITIALIZED};
+use crate::code::{self, CuResult, INVALID_CONTEXT, NOT_INITIALIZED};
 use crate::concurrent::Concurrent;
 use crate::device_state::DeviceState;
+use crate::happens_before::HappensBefore;
 use crate::memories::{HostKind, HostRegion, Memories, WRITE_COMBINED};
 use crate::misuse::MisuseKind;
 use crate::objects::Objects;
@@ -52,6 +53,7 @@ pub(crate) struct Driver {
     pub(crate) objects: Objects,
     pub(crate) memory: Memories,
     pub(crate) scheduler: Scheduler,
+    pub(crate) order: HappensBefore,
     /// Of each device whose one engine does all copies, the copy that was enqueued last.
     pub(crate) last_copies: BTreeMap<usize, usize>,
     pub(crate) concurrent: Concurrent,
@@ -80,6 +82,7 @@ impl Driver {
             trace: None,
             initialized: false,
             scheduler: Scheduler::default(),
+            order: HappensBefore::default(),
             last_copies: BTreeMap::new(),
             concurrent: Concurrent::default(),
             clock: Clock::default(),
@@ -123,6 +126,26 @@ impl Driver {
     /// Notes a mistake of the program.
     pub(crate) fn report(&mut self, kind: MisuseKind, message: String) {
         self.recorder.report(kind, message);
+    }
+
+    /// Gives the code with which the call under way fails, and remembers why.
+    pub(crate) fn refuse(&mut self, code: ReturnCode, why: impl Into<String>) -> ReturnCode {
+        self.recorder.reason = Some(why.into());
+        code
+    }
+
+    /// A call failed.
+    pub(crate) fn fails(&mut self, call: &str, code: ReturnCode) {
+        if code::is_answer(call, code) {
+            return;
+        }
+        let is_sticky = self.device().fault == Some(code);
+        let kind = if is_sticky { MisuseKind::FailedSince } else { MisuseKind::CallFailed };
+        if is_sticky {
+            self.recorder.reason =
+                Some("every call of the device fails since something before it failed".to_owned());
+        }
+        self.recorder.fails(code, kind);
     }
 
     /// Notes that a call asks for something that is missing here, and gives the code to answer with.
@@ -203,13 +226,13 @@ impl Driver {
     pub(crate) fn allocate(&mut self, bytes: usize) -> CuResult<u64> {
         self.context()?;
         if bytes == 0 {
-            return Err(ReturnCode::INVALID_VALUE);
+            return Err(self.refuse(ReturnCode::INVALID_VALUE, "0 bytes are asked for"));
         }
         let taken = self.memory.device.allocate(bytes as u64);
         // Device memory goes before managed memory, which has the host to go to.
         let moves = self.memory.managed.shrink(self.memory.room_for_managed());
         self.clock.advance(copy_time::moves_ns(&self.device().profile, &moves, 1.0));
-        taken.map_err(|_| ReturnCode::OUT_OF_MEMORY)
+        taken.map_err(|error| self.refuse(ReturnCode::OUT_OF_MEMORY, error.to_string()))
     }
 }
 

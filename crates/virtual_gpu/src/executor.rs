@@ -1,9 +1,11 @@
 //! Does the device's work: each operation when its turn comes, and says when it ran.
 
 use crate::code::LOST;
+use crate::concurrent::{Effect, Executed};
 use crate::driver::Driver;
-use crate::misuse::MisuseKind;
-use crate::race_candidates::RaceCandidates;
+use crate::happens_before::Stamp;
+use crate::misuse::{MisuseKind, MisusedMemory};
+use crate::order::{self, Access, How};
 use crate::recorder::LaunchRecord;
 use crate::scheduler::Done;
 use crate::work::{Copy, Fill, HostFunction, KernelLaunch, QueuedOperation, QueuedWork};
@@ -19,6 +21,7 @@ use simt::{Checks, Location, Report};
 use std::ffi::c_void;
 use std::io::Write;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// From the moment at which a host function could start to its start, for the driver's thread has to wake: an estimate.
 pub(crate) const HOST_FUNCTION_NS: f64 = 10_000.0;
@@ -30,6 +33,21 @@ struct Predicted {
     parts: Parts,
     moves: PageMoves,
     model_ns: f64,
+}
+
+/// An operation while it is executed.
+struct Turn<'a> {
+    id: usize,
+    stamp: Arc<Stamp>,
+    operation: &'a QueuedOperation,
+}
+
+impl Turn<'_> {
+    fn executed(&self, effect: Effect) -> Executed {
+        let QueuedOperation { call, stream, device, .. } = *self.operation;
+        let (id, stamp, compared) = (self.id, self.stamp.clone(), Vec::new());
+        Executed { id, stamp, call, stream, device, effect, compared }
+    }
 }
 
 impl Driver {
@@ -47,13 +65,10 @@ impl Driver {
                 self.device().profile.copy_latency_ns
             }
             QueuedWork::Host(_) => HOST_FUNCTION_NS,
-            QueuedWork::Release(_) | QueuedWork::Arrival(_) => 0.0,
+            QueuedWork::Allocation(_) | QueuedWork::Release(_) => 0.0,
         };
         let engine = self.engine(&operation.work, operation.device);
-        // An arrival ends as its copy did.
-        let is_arrival = matches!(operation.work, QueuedWork::Arrival(_));
-        let earliest = if is_arrival { 0.0 } else { operation.enqueued + latency };
-        let (mut ready, mut before) = (earliest, None);
+        let (mut ready, mut before) = (operation.enqueued + latency, None);
         for dependency in &operation.dependencies {
             let Some(Done { end, engine: on }) = self.scheduler.done(*dependency) else { continue };
             let is_copy = |place: Option<Place>| {
@@ -69,12 +84,17 @@ impl Driver {
         }
         let call = std::mem::replace(&mut self.recorder.call, operation.call);
         self.recorder.is_executing = true;
-        let candidates = self.notice_before(id, &operation);
+        let stamp = self.order.execute(id);
+        let accesses = order::accesses(&self.memory, &operation.work);
         let end = if self.device().fault.is_some() || self.needs_lost_device(&operation.work) {
             ready
         } else {
-            let (kind, time) = self.perform(id, &operation, candidates, ready);
+            let turn = Turn { id, stamp, operation: &operation };
+            let (kind, time) = self.perform(&turn, ready);
             let end = time.end;
+            if !accesses.is_empty() {
+                self.notice_order(turn.executed(Effect::Accesses(accesses)));
+            }
             if let Some(kind) = kind {
                 self.recorder.note(kind, Some(operation.stream), time);
             }
@@ -104,28 +124,28 @@ impl Driver {
             QueuedWork::Event
             | QueuedWork::Wait
             | QueuedWork::Join
-            | QueuedWork::Arrival(_)
             | QueuedWork::Host(_)
+            | QueuedWork::Allocation(_)
             | QueuedWork::Release(_) => None,
         };
         engine.map(|engine| (device, engine))
     }
 
     /// Does the work and says when it starts and ends.
-    fn perform(
-        &mut self,
-        id: usize,
-        operation: &QueuedOperation,
-        candidates: RaceCandidates,
-        ready: f64,
-    ) -> (Option<OperationKind>, Range<f64>) {
+    fn perform(&mut self, turn: &Turn<'_>, ready: f64) -> (Option<OperationKind>, Range<f64>) {
+        let operation = turn.operation;
         let at_once = |kind| (kind, ready..ready);
         let (kind, time) = match &operation.work {
             QueuedWork::Event => return at_once(Some(OperationKind::Event)),
-            QueuedWork::Join | QueuedWork::Arrival(_) => return at_once(None),
+            QueuedWork::Join | QueuedWork::Allocation(_) => return at_once(None),
             QueuedWork::Wait => return self.wait_for_event(operation, ready),
             QueuedWork::Host(function) => {
-                call_host(*function);
+                for call in call_host(*function) {
+                    let message = format!(
+                        "a function of the host's that a stream calls must not call the driver, and called {call}"
+                    );
+                    self.report(MisuseKind::Context, message);
+                }
                 return at_once(Some(OperationKind::HostFunction));
             }
             QueuedWork::Release(address) => {
@@ -148,8 +168,7 @@ impl Driver {
                 )
             }
             QueuedWork::Kernel(kernel) => {
-                let ran = self.kernel(id, operation.call, kernel, candidates);
-                let Some((duration, links)) = ran else {
+                let Some((duration, links)) = self.kernel(turn, kernel) else {
                     return at_once(None);
                 };
                 let kind = OperationKind::Kernel(kernel.launch.kernel.clone());
@@ -257,10 +276,8 @@ impl Driver {
     /// Runs a kernel; says how long it takes, and how long of that each end of a link is busy.
     fn kernel(
         &mut self,
-        id: usize,
-        call: &'static str,
+        turn: &Turn<'_>,
         kernel: &KernelLaunch,
-        candidates: RaceCandidates,
     ) -> Option<(f64, Vec<(Place, f64)>)> {
         let (peers, peer_addresses): (Vec<_>, Vec<_>) = self.peers().into_iter().unzip();
         let links = |driver: &Driver| -> Vec<Link> {
@@ -275,21 +292,24 @@ impl Driver {
         let all_at_once = blocks * self.larger.blocks <= f64::from(room);
         // What a kernel did is known from the check for races, which reports what was asked for.
         let asked = self.options.checks;
-        let checks = Checks { global_races: asked.global_races || candidates.any(), ..asked };
+        let compares = self.compares(turn.id, &turn.stamp, kernel);
+        let changed = self.changed_under(turn.operation);
+        let footprint = compares || !changed.is_empty();
+        let checks = Checks { global_races: asked.global_races || footprint, ..asked };
         let options = simt::Options {
             checks,
             fuel: self.limit.unwrap_or(self.options.fuel),
             schedule: self.options.schedule,
+            schedules: if asked.any() { self.options.schedules } else { 1 },
             limits: self.device().profile.launch_limits(),
             resident_blocks: Some(u64::from(room)),
             watched: self.watched,
             trace: self.trace.clone(),
-            footprint: candidates.any(),
+            footprint,
             ..simt::Options::default()
         };
         if self.skips_kernels {
-            self.concurrent.ran(id, None);
-            self.remember(kernel, Report::default(), Predicted::default());
+            self.remember(kernel, Report::default(), Predicted::default(), None);
             return Some((0.0, Vec::new()));
         }
         let [host, host_small_pages] = self.memory.mapped_ranges();
@@ -317,38 +337,37 @@ impl Driver {
         self.memory.device.show();
         // Its share of what L2 holds, which changes now.
         drop(options);
-        // Where a GPU's driver prints it, too: when the host has waited for the kernel, and when the kernel has failed.
-        print(&ran.as_ref().unwrap_or(&before_failure).printed);
-        let mut report = match ran {
-            Ok(report) => report,
-            Err(error) => {
-                self.recorder.report_fault(&error);
-                self.keep_failure(code::of_kernel_error(&error));
-                return None;
-            }
+        let (mut report, error) = match ran {
+            Ok(report) => (report, None),
+            Err(error) => (before_failure, Some(error)),
         };
+        // Where a GPU's driver prints it, too: when the host has waited for the kernel, and when the kernel has failed.
+        print(&report.printed);
         let name = &kernel.launch.kernel;
+        if let Some(footprint) = report.footprint.take() {
+            self.notice_changed(&changed, name, &footprint);
+            if compares {
+                self.notice_order(turn.executed(Effect::Kernel { name: name.clone(), footprint }));
+            }
+        }
+        self.report_hazards(&mut report, asked);
+        if let Some(error) = error {
+            self.notice_freed(turn, &error);
+            self.recorder.report_fault(&error);
+            self.remember(kernel, report, Predicted::default(), Some(error.to_string()));
+            self.keep_failure(code::of_kernel_error(&error));
+            return None;
+        }
         let contraction = kernel.module.kernel(name).ok().and_then(simt::Kernel::contraction);
         if let Some(contraction) = contraction
             && self.recorder.contracted.insert(name.clone())
         {
             self.report(MisuseKind::Contraction, format!("kernel `{name}`: {contraction}"));
         }
-        self.notice_after(id, call, name, report.footprint.take(), candidates);
-        if !asked.global_races {
-            report.findings.retain(|found| !found.hazard.is_by_global_races());
-        }
-        for finding in &mut report.findings {
-            finding.message = as_written(&finding.message);
-            if let Some(Location::SharedVariable { name, .. }) = &mut finding.location {
-                *name = as_written(name);
-            }
-            self.report(MisuseKind::KernelHazard, finding.to_string());
-        }
         if !self.options.times {
             let least_ns = self.device().profile.kernel_minimum_ns;
             let predicted = Predicted { model_ns: least_ns, ..Predicted::default() };
-            self.remember(kernel, report, predicted);
+            self.remember(kernel, report, predicted, None);
             return Some((least_ns, Vec::new()));
         }
         let estimator = estimator.flatten();
@@ -381,12 +400,30 @@ impl Driver {
         let moves = self.memory.kernel_touches(&estimate.touched_pages, self.clock.now);
         let busy = kernel_time::links_busy(&load, kernel.device, &peers);
         let model_ns = minimum_ns + parts.together_ns() + self.moves_ns(&moves);
-        self.remember(
-            kernel,
-            report,
-            Predicted { estimate: Some(estimate), parts, moves, model_ns },
-        );
+        let predicted = Predicted { estimate: Some(estimate), parts, moves, model_ns };
+        self.remember(kernel, report, predicted, None);
         Some((model_ns, busy))
+    }
+
+    /// A kernel failed at an address: what frees that memory on another stream may be why.
+    fn notice_freed(&mut self, turn: &Turn<'_>, error: &simt::Error) {
+        let Some(memory) = MisusedMemory::of(error) else { return };
+        let access = Access::linear(memory.address, 1, How::Writes);
+        self.notice_order(turn.executed(Effect::Accesses(vec![access])));
+    }
+
+    /// Reports what was found in a kernel, and keeps in its report what was asked for.
+    fn report_hazards(&mut self, report: &mut Report, asked: Checks) {
+        if !asked.global_races {
+            report.findings.retain(|found| !found.hazard.is_by_global_races());
+        }
+        for finding in &mut report.findings {
+            finding.message = as_written(&finding.message);
+            if let Some(Location::SharedVariable { name, .. }) = &mut finding.location {
+                *name = as_written(name);
+            }
+            self.report(MisuseKind::KernelHazard, finding.to_string());
+        }
     }
 
     /// Returns how long pages take that moved.
@@ -411,7 +448,13 @@ impl Driver {
         device.l2.pass(range, device.l2_size(), larger);
     }
 
-    fn remember(&mut self, kernel: &KernelLaunch, report: Report, predicted: Predicted) {
+    fn remember(
+        &mut self,
+        kernel: &KernelLaunch,
+        report: Report,
+        predicted: Predicted,
+        fault: Option<String>,
+    ) {
         let Predicted { estimate, parts, moves, model_ns } = predicted;
         let most = self.device().profile.threads_per_multiprocessor / 32;
         let warps = kernel.launch.threads().div_ceil(32) * u64::from(kernel.resident);
@@ -427,12 +470,16 @@ impl Driver {
             parts,
             moves,
             model_ns,
+            fault,
         });
     }
 
     /// Copies, and says for how long it takes when nothing else uses the bus.
     fn copy(&mut self, copy: &Copy) -> Option<f64> {
         let direction = self.memory.direction(copy);
+        if matches!(direction, Direction::DeviceToHost(_)) {
+            self.notice_unwritten(copy);
+        }
         if let Err((bad, message)) = self.memory.copy(copy) {
             let kind = self.memory.kind_of(bad);
             self.fail(kind, ReturnCode::INVALID_VALUE, format!("a copy of {message}"));
@@ -498,12 +545,12 @@ fn print(text: &str) {
     }
 }
 
-/// Calls a function of the host's; a panic in it must not leave the machine.
-fn call_host(function: HostFunction) {
+/// Calls a function of the host's; a panic in it must not leave the machine. Returns the calls of the driver that it tried.
+fn call_host(function: HostFunction) -> Vec<&'static str> {
     let data = std::ptr::with_exposed_provenance_mut::<c_void>(function.data);
     // SAFETY: the program gave function and data to cuLaunchHostFunc (or a graph) to be called together, in stream
     // order, which is now.
-    thread::in_host_function(|| unsafe { (function.function)(data) });
+    thread::in_host_function(|| unsafe { (function.function)(data) })
 }
 
 /// Returns what a copy is in the record of operations.

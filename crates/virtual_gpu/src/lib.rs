@@ -45,6 +45,7 @@ mod executor;
 mod exports;
 mod fat_binary;
 mod handles;
+mod happens_before;
 mod limits;
 mod managed;
 mod memories;
@@ -72,7 +73,7 @@ pub use process::{OwnMachine, StartError, VirtualGpu};
 pub use recorder::{LaunchRecord, OrderRecord};
 pub use simt::Location;
 pub use source::{
-    assume_registers, empty_l2, extrapolate_to, forget_failure, host_reads, host_touches,
-    host_writes, launches, leaks, limit, misuse, observe, operations, order, skip_kernels, trace,
-    watch,
+    assume_registers, drain_if_idle, empty_l2, extrapolate_to, finish, forget_failure, host_reads,
+    host_touches, host_writes, launches, leaks, limit, misuse, observe, operations, order,
+    skip_kernels, trace, watch,
 };

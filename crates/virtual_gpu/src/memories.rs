@@ -31,6 +31,12 @@ pub(crate) struct HostRegion {
     pub(crate) _owned: Option<Vec<u128>>,
 }
 
+impl HostRegion {
+    fn is_registered(&self) -> bool {
+        self.kind == HostKind::Registered
+    }
+}
+
 /// The way in which the driver came to know host memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HostKind {
@@ -260,6 +266,23 @@ impl Memories {
         (address / 64..).zip(lines.map(hash)).collect()
     }
 
+    /// Returns whether work uses functions or memory of the program's own.
+    pub(crate) fn needs_program(&self, work: &QueuedWork) -> bool {
+        let is_own = |address: u64| {
+            let base = self.device.allocation(address).map_or(address, |found| found.address);
+            self.is_host(address) || self.host.get(&base).is_some_and(HostRegion::is_registered)
+        };
+        match work {
+            QueuedWork::Host(_) => true,
+            QueuedWork::Copy(copy) => {
+                copy.staged.is_none() && is_own(copy.source.address) || is_own(copy.target.address)
+            }
+            QueuedWork::Fill(fill) => is_own(fill.address),
+            QueuedWork::Kernel(_) => self.host.values().any(HostRegion::is_registered),
+            _ => false,
+        }
+    }
+
     /// Host memory that kernels reach over the link: what the driver allocated, which has large pages, and in small ones
     /// what the program allocated and managed memory that does not move.
     pub(crate) fn mapped_ranges(&mut self) -> [Vec<Range<u64>>; 2] {
@@ -331,7 +354,9 @@ impl Memories {
                 fault: None,
                 memory: None,
                 call: "at exit",
+                code: None,
                 message,
+                count: 1,
                 location: None,
             })
             .collect()
@@ -354,7 +379,7 @@ impl Memories {
             QueuedWork::Event
             | QueuedWork::Wait
             | QueuedWork::Join
-            | QueuedWork::Arrival(_)
+            | QueuedWork::Allocation(_)
             | QueuedWork::Release(_)
             | QueuedWork::Prefetch { .. } => return,
         };

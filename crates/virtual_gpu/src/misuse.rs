@@ -1,6 +1,7 @@
 //! Mistakes of the host program that were found, each with the call that showed it.
 
 pub use counters::MisuseKind;
+use cuda_driver::ReturnCode;
 use simt::{Error, Location};
 use std::fmt;
 
@@ -60,6 +61,16 @@ impl MisusedMemory {
     }
 }
 
+impl MisusedMemory {
+    /// The first address of the allocation that it is in, where that is known.
+    pub(crate) fn allocation(&self) -> Option<u64> {
+        match &self.location {
+            Some(Location::Allocation { allocation, .. }) => Some(allocation.address),
+            _ => None,
+        }
+    }
+}
+
 /// The address, and in parentheses where it lies, as messages have them.
 impl fmt::Display for MisusedMemory {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -82,8 +93,12 @@ pub struct Misuse {
     pub memory: Option<MisusedMemory>,
     /// The driver call that showed it.
     pub call: &'static str,
+    /// The code with which that call failed, if it did because of this.
+    pub code: Option<ReturnCode>,
     /// The event and its cure, in one sentence.
     pub message: String,
+    /// How often it happened.
+    pub count: u64,
     /// Where in the program the call was made, when debug information tells; nothing for what showed only when work ran
     /// later than its call.
     pub location: Option<String>,
@@ -92,6 +107,9 @@ pub struct Misuse {
 impl fmt::Display for Misuse {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}: {}", self.call, self.message)?;
+        if let Some(code) = self.code {
+            write!(formatter, " [{code}]")?;
+        }
         match &self.location {
             Some(location) => write!(formatter, " (at {location})"),
             None => Ok(()),

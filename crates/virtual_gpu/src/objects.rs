@@ -160,6 +160,8 @@ pub(crate) struct Objects {
     pub(crate) peers: BTreeSet<(usize, usize)>,
     pub(crate) streams: Handles<StreamState>,
     default_streams: BTreeMap<usize, StreamState>,
+    /// The device and the last operation of destroyed streams that the legacy default stream waits for.
+    pub(crate) ended: Vec<(usize, usize)>,
     pub(crate) events: Handles<EventState>,
     pub(crate) modules: Handles<LoadedModule>,
     pub(crate) functions: Handles<FunctionState>,
@@ -217,6 +219,7 @@ impl Objects {
             peers: BTreeSet::new(),
             streams: Handles::new(2),
             default_streams: BTreeMap::new(),
+            ended: Vec::new(),
             events: Handles::new(3),
             modules: Handles::new(4),
             functions: Handles::new(5),
@@ -249,6 +252,19 @@ impl Objects {
     /// The key of the legacy default stream of the device that is meant.
     pub(crate) fn legacy(&self) -> usize {
         DEVICE_KEYS * self.device + LEGACY
+    }
+
+    /// Returns whether a key is that of a legacy default stream.
+    pub(crate) fn is_legacy(key: usize) -> bool {
+        key % DEVICE_KEYS == LEGACY
+    }
+
+    /// Takes a stream away. The legacy default stream still waits for its work.
+    pub(crate) fn remove_stream(&mut self, stream: usize) -> CuResult<Option<usize>> {
+        let state = self.streams.remove(stream)?;
+        let is_awaited = !state.is_non_blocking();
+        self.ended.extend(state.tail.filter(|_| is_awaited).map(|tail| (state.device, tail)));
+        Ok(state.tail)
     }
 
     /// The stream, creating default streams when they are first used.
@@ -286,6 +302,8 @@ impl Objects {
             let others = self.streams.values();
             let others = others.filter(|it| it.device == device && !it.is_non_blocking());
             dependencies.extend(others.filter_map(|other| other.tail));
+            let ended = self.ended.iter().filter(|(of, _)| *of == device);
+            dependencies.extend(ended.map(|(_, tail)| *tail));
             let of_threads = of_device + PER_THREAD..of_device + DEVICE_KEYS;
             let of_threads = self.default_streams.range(of_threads);
             dependencies.extend(of_threads.filter_map(|(_, other)| other.tail));
@@ -315,7 +333,8 @@ impl Objects {
     /// The operations whose end may still be asked for.
     pub(crate) fn referenced(&self) -> BTreeSet<usize> {
         let events = self.events.values().filter_map(|event| event.recorded);
-        self.tails().chain(events).collect()
+        let ended = self.ended.iter().map(|(_, tail)| *tail);
+        self.tails().chain(events).chain(ended).collect()
     }
 
     /// The pool of an allocation, if it has one.

@@ -21,6 +21,8 @@ pub struct Options {
     pub order: Order,
     /// The order in which warps and blocks of a kernel take turns where the kernel leaves it open.
     pub schedule: Schedule,
+    /// Orders of warps and blocks in which hazards of small launches are looked for; results are those of `schedule`.
+    pub schedules: u32,
     /// Hazards to look for inside kernels; each costs time.
     pub checks: Checks,
     /// True when kernels take the time of the model; without it they take the least there is, and are executed faster.
@@ -38,6 +40,7 @@ impl Default for Options {
         Options {
             order: Order::Late,
             schedule: Schedule::Forward,
+            schedules: 1,
             checks: Checks::none(),
             times: true,
             watch_host_memory: true,

@@ -1,12 +1,8 @@
-//! Finds work that overtakes earlier work on the same memory because nothing orders the two.
-//!
-//! Work runs late here, so that an operation which the program forgot to order is still pending when a later one on
-//! another stream runs. What the later one touches is compared with what the pending ones touch. A kernel may touch every
-//! allocation that an argument points into; what it did touch shows when it has run, and only then is it accused. Two
-//! kernels are compared by what they did (`concurrent.rs`).
+//! The memory that copies, fills, allocations and frees use, and where two of them meet.
 
-use crate::work::{CopySide, QueuedWork};
-use simt::{Footprint, Memory};
+use crate::memories::Memories;
+use crate::work::{CopySide, KernelLaunch, QueuedWork};
+use simt::Footprint;
 use std::ops::Range;
 
 /// Device or page-locked memory that an operation touches: rows of `width` bytes that begin `pitch` bytes apart.
@@ -20,15 +16,13 @@ pub(crate) struct Access {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum How {
+pub(crate) enum How {
     Reads,
     Writes,
-    /// A kernel was given the address.
-    Touches,
 }
 
 impl Access {
-    fn linear(start: u64, bytes: u64, how: How) -> Access {
+    pub(crate) fn linear(start: u64, bytes: u64, how: How) -> Access {
         Access { start, width: bytes, pitch: bytes, height: 1, how }
     }
 
@@ -44,13 +38,10 @@ impl Access {
         row < self.height && self.start + row * self.pitch < range.end
     }
 
-    /// The first address that both use, if one of them writes, or if one is a kernel that may write and `suspects` asks
-    /// for it.
-    fn conflict(self, other: Access, candidates: bool) -> Option<u64> {
-        match (self.how, other.how) {
-            (How::Writes, _) | (_, How::Writes) => {}
-            (How::Touches, How::Reads) | (How::Reads, How::Touches) if candidates => {}
-            _ => return None,
+    /// The first address that both use, if one of them writes.
+    fn conflict(self, other: Access) -> Option<u64> {
+        if self.how == How::Reads && other.how == How::Reads {
+            return None;
         }
         let row = self.rows().find(|row| other.overlaps(row))?;
         Some(row.start.max(other.start))
@@ -63,10 +54,9 @@ impl Access {
     }
 }
 
-/// The first address at which work conflicts that does `mine` and `theirs`. With `suspects` that is also what a copy reads
-/// and a kernel may write.
-pub(crate) fn conflict(mine: &[Access], theirs: &[Access], candidates: bool) -> Option<u64> {
-    mine.iter().find_map(|one| theirs.iter().find_map(|other| one.conflict(*other, candidates)))
+/// The first address at which operations conflict that do `mine` and `theirs`.
+pub(crate) fn conflict(mine: &[Access], theirs: &[Access]) -> Option<u64> {
+    mine.iter().find_map(|one| theirs.iter().find_map(|other| one.conflict(*other)))
 }
 
 /// The first address at which copies or fills that do `accesses` conflict with a kernel.
@@ -74,23 +64,25 @@ pub(crate) fn conflict_with(accesses: &[Access], footprint: &Footprint) -> Optio
     accesses.iter().find_map(|access| access.conflict_with(footprint))
 }
 
-/// Returns what an operation touches.
-pub(crate) fn accesses(memory: &Memory, work: &QueuedWork) -> Vec<Access> {
+/// The allocations that a kernel was given: it may use these.
+pub(crate) fn given(memory: &Memories, kernel: &KernelLaunch) -> Vec<Access> {
+    let words = kernel.launch.arguments.iter().flat_map(|argument| argument.as_chunks::<8>().0);
+    let found = words.filter_map(|word| memory.device.allocation(u64::from_le_bytes(*word)));
+    found.map(|one| Access::linear(one.address, one.bytes, How::Writes)).collect()
+}
+
+/// Returns what an operation accesses, but for a kernel, whose accesses show while it runs. Pageable memory of the host is
+/// only used while a call waits.
+pub(crate) fn accesses(memory: &Memories, work: &QueuedWork) -> Vec<Access> {
     match work {
-        QueuedWork::Copy(copy) | QueuedWork::Arrival(copy) => {
+        QueuedWork::Copy(copy) => {
             let (width, height) = (copy.width as u64, copy.height as u64);
-            let side = |side: CopySide, how| Access {
-                start: side.address,
-                width,
-                pitch: side.pitch as u64,
-                height,
-                how,
+            let side = |side: CopySide, how| {
+                let (start, pitch) = (side.address, side.pitch as u64);
+                (!memory.is_host(start)).then_some(Access { start, width, pitch, height, how })
             };
-            let mut accesses = vec![side(copy.target, How::Writes)];
-            if copy.staged.is_none() {
-                accesses.push(side(copy.source, How::Reads));
-            }
-            accesses
+            let sides = [side(copy.target, How::Writes), side(copy.source, How::Reads)];
+            sides.into_iter().flatten().collect()
         }
         QueuedWork::Fill(fill) => vec![Access {
             start: fill.address,
@@ -99,18 +91,13 @@ pub(crate) fn accesses(memory: &Memory, work: &QueuedWork) -> Vec<Access> {
             height: fill.height as u64,
             how: How::Writes,
         }],
-        QueuedWork::Kernel(kernel) => {
-            let words =
-                kernel.launch.arguments.iter().flat_map(|argument| argument.as_chunks::<8>().0);
-            let found = words.filter_map(|word| memory.allocation(u64::from_le_bytes(*word)));
-            found.map(|one| Access::linear(one.address, one.bytes, How::Touches)).collect()
-        }
-        QueuedWork::Release(address) => {
-            let found = memory.allocation(*address);
+        QueuedWork::Allocation(address) | QueuedWork::Release(address) => {
+            let found = memory.device.allocation(*address);
             let found = found.map(|one| Access::linear(one.address, one.bytes, How::Writes));
             found.into_iter().collect()
         }
-        QueuedWork::Event
+        QueuedWork::Kernel(_)
+        | QueuedWork::Event
         | QueuedWork::Wait
         | QueuedWork::Join
         | QueuedWork::Host(_)
@@ -125,16 +112,19 @@ mod tests {
 
     #[test]
     fn work_on_the_same_memory_conflicts_when_one_writes_it() {
-        let memory = Memory::new(1 << 20);
-        let copy = |target, source| QueuedWork::Copy(Copy::linear(target, source, 16));
-        let rows = |address, height| {
-            QueuedWork::Fill(Fill { address, pitch: 16, value: 0, size: 1, width: 4, height })
+        let memory = Memories::new(&[1 << 20]);
+        let first = simt::Memory::addresses(0).start;
+        let copy =
+            |target, source| QueuedWork::Copy(Copy::linear(first + target, first + source, 16));
+        let wide = |address, width, height| {
+            let address = first + address;
+            QueuedWork::Fill(Fill { address, pitch: 16, value: 0, size: 1, width, height })
         };
+        let rows = |address, height| wide(address, 4, height);
+        let fill = |address| wide(address, 16, 1);
         let finds = |earlier: QueuedWork, now: QueuedWork| {
-            conflict(&accesses(&memory, &now), &accesses(&memory, &earlier), false)
-        };
-        let fill = |address| {
-            QueuedWork::Fill(Fill { address, pitch: 16, value: 0, size: 1, width: 16, height: 1 })
+            let found = conflict(&accesses(&memory, &now), &accesses(&memory, &earlier));
+            found.map(|address| address - first)
         };
         assert_eq!(finds(fill(1000), copy(2000, 1008)), Some(1008));
         assert_eq!(finds(fill(1000), copy(2000, 1016)), None, "one begins where the other ends");

@@ -11,7 +11,7 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError, TryLockError};
 
 /// The virtual GPU of whoever calls, for [`cuda_driver::select`].
 #[derive(Debug)]
@@ -135,6 +135,15 @@ pub(crate) fn with<R: Default>(body: impl FnOnce(&mut Driver) -> R) -> R {
     in_driver(body).unwrap_or_default()
 }
 
+/// As [`with`] on the process's machine, unless that is busy: a kernel may never end.
+pub(crate) fn with_idle<R>(body: impl FnOnce(&mut Driver) -> R) -> Option<R> {
+    match DRIVER.get()?.try_lock() {
+        Ok(mut driver) => Some(body(&mut driver)),
+        Err(TryLockError::Poisoned(driver)) => Some(body(&mut driver.into_inner())),
+        Err(TryLockError::WouldBlock) => None,
+    }
+}
+
 /// Runs a driver function on the machine.
 pub(crate) fn enter(
     call: &'static str,
@@ -142,10 +151,11 @@ pub(crate) fn enter(
     body: impl FnOnce(&mut Driver) -> CuResult,
 ) -> ReturnCode {
     if thread::is_in_host_function() {
+        thread::refuses(call);
         return NOT_PERMITTED;
     }
     let entered = in_driver(|driver| {
-        driver.recorder.call = call;
+        driver.recorder.begin_call(call);
         driver.select_current();
         let start = driver.clock.now;
         // A panic here is a bug of this crate; unwinding into a caller in C would end the process.
@@ -156,6 +166,9 @@ pub(crate) fn enter(
         let end = driver.clock.now;
         if end > start {
             driver.recorder.note(OperationKind::Call(call.into()), None, start..end);
+        }
+        if let Ok(Err(code)) = outcome {
+            driver.fails(call, code);
         }
         outcome
     });

@@ -5,11 +5,14 @@
 use crate::code::{CAPTURE_IMPLICIT, CAPTURE_UNSUPPORTED, CuResult};
 use crate::driver::Driver;
 use crate::executor::{HOST_FUNCTION_NS, operation_kind};
+use crate::misuse::MisuseKind;
 use crate::objects::{GraphState, StreamCapture};
 use crate::options::Order;
 use crate::recorder::OrderRecord;
+use crate::scheduler::Done;
 use crate::work::{QueuedOperation, QueuedWork};
 use cuda_driver::{OperationKind, ReturnCode};
+use gpu_model::copy_time::Direction;
 use gpu_model::timeline::Engine;
 use std::collections::BTreeSet;
 
@@ -95,7 +98,7 @@ impl Driver {
             QueuedWork::Kernel(kernel) => Some(OperationKind::Kernel(kernel.launch.kernel.clone())),
             _ => None,
         };
-        let after = self.recorder.order.is_some().then(|| dependencies.clone());
+        let follows = dependencies.clone();
         // A device with one copy engine does its copies, in whatever direction, in the order of the calls.
         let engine = self.engine(&work, device);
         let is_copy = matches!(engine, Some((_, Engine::HostToDevice | Engine::DeviceToHost)));
@@ -118,9 +121,8 @@ impl Driver {
             fingerprint,
             host_lines,
         });
-        if let Some(after) = after {
-            self.recorder.ordered(|| OrderRecord::Enqueued { id, kind, after });
-        }
+        self.order.enqueue(id, device, &follows);
+        self.recorder.ordered(|| OrderRecord::Enqueued { id, kind, after: follows });
         if takes_turns {
             self.last_copies.insert(device, id);
         }
@@ -149,6 +151,7 @@ impl Driver {
 
     /// Executes everything that is pending, as a call does that waits for the device.
     pub(crate) fn run_all(&mut self) {
+        self.order.host_waits_for_all(None);
         let pending = self.scheduler.all();
         self.run(pending.clone());
         self.wait_for_all(pending.into_iter().chain(self.objects.tails()).collect());
@@ -156,9 +159,42 @@ impl Driver {
 
     /// Executes what is pending on a device and everything that this follows, as a call does that waits for the device.
     pub(crate) fn run_device(&mut self, device: usize) {
+        self.order.host_waits_for_all(Some(device));
         let wanted = self.scheduler.follow(self.scheduler.on(device));
         self.run(wanted.clone());
         self.wait_for_all(wanted.into_iter().chain(self.objects.tails_on(device)).collect());
+    }
+
+    /// The program has ended: executes what it left pending, but for what needs the program, and tells of copies to the host
+    /// that nobody awaited.
+    pub(crate) fn finish(&mut self) {
+        for id in self.scheduler.all() {
+            let Some(operation) = self.scheduler.get(id) else { continue };
+            let (call, work) = (operation.call, &operation.work);
+            let awaited_copy = match work {
+                QueuedWork::Copy(copy) => {
+                    let is_out = matches!(self.memory.direction(copy), Direction::DeviceToHost(_));
+                    is_out.then(|| copy.bytes())
+                }
+                _ => None,
+            };
+            let needs_program = self.memory.needs_program(work);
+            if let Some(bytes) = awaited_copy {
+                self.recorder.call = call;
+                let message = format!(
+                    "nobody has waited for this copy of {bytes} bytes to the host: what the host reads there may be from \
+                     before it; synchronize the stream first"
+                );
+                self.report(MisuseKind::MissingOrder, message);
+            }
+            if needs_program {
+                self.order.execute(id);
+                self.scheduler.take(id);
+                self.scheduler.finish(id, Done { end: self.clock.now, engine: None });
+            } else {
+                self.execute(id);
+            }
+        }
     }
 
     /// The host waits for what was executed: its clock moves to the last end.
@@ -171,6 +207,18 @@ impl Driver {
 
     /// Waits for an operation: the host's clock moves to its end.
     pub(crate) fn wait(&mut self, id: usize) -> CuResult {
+        self.order.host_waits(id);
+        self.wait_for_end(id)
+    }
+
+    /// Waits for a copy whose call may return before it has arrived: other streams are not ordered after it. Here it has
+    /// arrived.
+    pub(crate) fn wait_until_begun(&mut self, id: usize) -> CuResult {
+        self.order.host_waits_until_begun(id);
+        self.wait_for_end(id)
+    }
+
+    fn wait_for_end(&mut self, id: usize) -> CuResult {
         let end = self.run_until(id);
         self.clock.wait_until(end);
         self.recorder.ordered(|| OrderRecord::Waited(vec![id]));
@@ -181,19 +229,21 @@ impl Driver {
     /// The host has waited: what is past is dropped, and pools settle, which takes the host's time.
     fn waited(&mut self) {
         // Work that is pending may still have been ready earlier than now.
-        let takes_time =
-            |operation: &&QueuedOperation| !matches!(operation.work, QueuedWork::Arrival(_));
-        let earliest =
-            self.scheduler.pending().find(takes_time).map(|operation| operation.enqueued);
+        let earliest = self.scheduler.pending().next().map(|operation| operation.enqueued);
         let now = self.clock.now;
         self.timeline.forget_before(earliest.map_or(now, |enqueued| enqueued.min(now)));
-        self.scheduler.forget(|| {
+        self.concurrent.forget(|stamp| self.order.precedes_all(stamp));
+        self.objects.ended.retain(|(_, tail)| !self.order.is_past(*tail));
+        let forgot = self.scheduler.forget(|| {
             self.objects
                 .referenced()
                 .into_iter()
                 .chain(self.last_copies.values().copied())
                 .collect()
         });
+        if forgot {
+            self.order.retain(|id| self.scheduler.knows(id));
+        }
         for _ in 0..self.objects.settle_pools() {
             self.clock.advance(self.device().profile.pool_memory_ns());
         }
@@ -225,6 +275,7 @@ impl Driver {
         match self.device().fault {
             Some(code) => Err(code),
             None if end <= self.clock.now => {
+                self.order.host_waits(id);
                 self.recorder.ordered(|| OrderRecord::Waited(vec![id]));
                 Ok(())
             }

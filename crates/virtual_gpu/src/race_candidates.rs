@@ -1,133 +1,117 @@
 //! Races between work of different streams, and host memory that changed, noticed while the work is done.
 
-use crate::concurrent::{EarlyCopy, FinishedKernel, Race};
+use crate::concurrent::{Effect, Executed};
 use crate::driver::Driver;
+use crate::happens_before::Stamp;
 use crate::misuse::{MisuseKind, MisusedMemory};
-use crate::order;
-use crate::work::{QueuedOperation, QueuedWork};
+use crate::objects::Objects;
+use crate::order::{self, Access};
+use crate::work::{Copy, KernelLaunch, QueuedOperation, QueuedWork};
 use simt::Footprint;
-use std::collections::BTreeSet;
-
-/// The earlier work that a kernel is compared with.
-#[derive(Debug, Default)]
-pub(crate) struct RaceCandidates {
-    /// DramAtoms of 64 bytes of mapped memory that the host changed while it was pending.
-    changed: Vec<u64>,
-    /// Copies and fills that were enqueued earlier.
-    overtaken: Vec<EarlyCopy>,
-    /// Copies and fills that were enqueued later.
-    overtakers: Vec<EarlyCopy>,
-    /// Kernels that are pending and may run at the same time.
-    beside: BTreeSet<usize>,
-    /// True when kernels that ran have to be compared with it.
-    awaited: bool,
-}
-
-impl RaceCandidates {
-    /// Returns whether there is anything to compare the kernel with.
-    pub(crate) fn any(&self) -> bool {
-        let RaceCandidates { changed, overtaken, overtakers, beside, awaited } = self;
-        *awaited || [changed.len(), overtaken.len(), overtakers.len(), beside.len()] != [0; 4]
-    }
-}
+use std::sync::Arc;
 
 impl Driver {
-    /// Compares operation `id`, which runs now, with what is pending; what a kernel's accesses decide is returned.
-    pub(crate) fn notice_before(
-        &mut self,
-        id: usize,
-        operation: &QueuedOperation,
-    ) -> RaceCandidates {
-        let mut overtaken = self.notice_overtaking(id, operation);
-        let observes = self.options.checks.global_races && !self.skips_kernels;
-        match operation.work {
-            QueuedWork::Kernel(_) => {}
-            QueuedWork::Copy(_) | QueuedWork::Arrival(_) | QueuedWork::Fill(_) if observes => {
-                self.notice_later(id, operation);
-                return RaceCandidates::default();
-            }
-            _ => return RaceCandidates::default(),
+    /// Returns whether what a kernel accesses has to be known: it may run beside something that uses the same memory.
+    pub(crate) fn compares(&self, id: usize, stamp: &Stamp, kernel: &KernelLaunch) -> bool {
+        if self.options.checks.global_races {
+            return self.concurrent.beside(stamp).next().is_some()
+                || !self.order.precedes_all(stamp);
         }
-        let (earlier, overtakers) =
-            self.concurrent.overtakers_of(id).into_iter().partition(|work| work.is_earlier);
-        overtaken.extend::<Vec<_>>(earlier);
-        let is_kernel = |work: &QueuedWork| matches!(work, QueuedWork::Kernel(_));
-        RaceCandidates {
-            changed: self.changed_under(operation),
-            overtaken,
-            overtakers,
-            beside: if observes { self.scheduler.beside(id, is_kernel) } else { BTreeSet::new() },
-            awaited: self.concurrent.awaits(id),
+        // Without the checks kernels are observed only where copies or fills that they overtook, or that overtook them, use
+        // an allocation that they were given.
+        let given = order::given(&self.memory, kernel);
+        let meets = |accesses: &[Access]| order::conflict(accesses, &given).is_some();
+        let executed = self.concurrent.beside(stamp);
+        let mut executed = executed.filter_map(|executed| match &executed.effect {
+            Effect::Accesses(accesses) => Some(accesses),
+            Effect::Kernel { .. } => None,
+        });
+        let mut pending = self.scheduler.before(id);
+        executed.any(|accesses| meets(accesses))
+            || pending.any(|(_, earlier)| meets(&order::accesses(&self.memory, &earlier.work)))
+    }
+
+    /// Compares an operation that was executed with all that may run beside it, and keeps it for what is still to come.
+    pub(crate) fn notice_order(&mut self, mut executed: Executed) {
+        let overtaken = self.overtaken(&executed);
+        executed.compared.extend(overtaken.iter().map(|(pending, _)| pending.id));
+        let mut found = self.concurrent.conflicts(&executed);
+        found.extend(overtaken.iter().map(|(pending, at)| (pending, *at)));
+        let found: Vec<_> =
+            found.into_iter().map(|(before, at)| self.missing(before, &executed, at)).collect();
+        for (call, memory, message) in found {
+            let executing = std::mem::replace(&mut self.recorder.call, call);
+            self.recorder.report_order(memory, message);
+            self.recorder.call = executing;
+        }
+        if !self.order.precedes_all(&executed.stamp) {
+            self.concurrent.keep(executed);
         }
     }
 
-    /// Compares a copy or a fill, which runs now, with later work that is pending and does not follow it: a wait for the
-    /// whole device runs both in the order of their calls.
-    fn notice_later(&mut self, id: usize, operation: &QueuedOperation) {
-        let mine = order::accesses(&self.memory.device, &operation.work);
-        for other in self.scheduler.beside(id, |_| true).into_iter().filter(|other| *other > id) {
-            let Some(later) = self.scheduler.get(other) else { continue };
-            let theirs = order::accesses(&self.memory.device, &later.work);
-            let Some(address) = order::conflict(&mine, &theirs, true) else { continue };
-            if let QueuedWork::Kernel(_) = later.work {
-                let (call, accesses) = (operation.call, mine.clone());
-                self.concurrent.overtook(EarlyCopy {
-                    call,
-                    accesses,
-                    kernel: other,
-                    is_earlier: true,
-                });
-            } else {
-                self.recorder.call = later.call;
-                self.report_overtaking(operation.call, address);
-                self.recorder.call = operation.call;
-            }
-        }
-    }
-
-    /// Compares what kernel `id` did with its suspects; there is no footprint when there are none.
-    pub(crate) fn notice_after(
-        &mut self,
-        id: usize,
-        call: &'static str,
-        kernel: &str,
-        footprint: Option<Footprint>,
-        candidates: RaceCandidates,
-    ) {
-        let Some(footprint) = footprint else {
-            self.concurrent.ran(id, None);
-            return;
+    /// The earlier copies and fills that are pending, nothing orders with an operation that was executed, and conflict with
+    /// it.
+    fn overtaken(&self, executed: &Executed) -> Vec<(Executed, u64)> {
+        let conflict = |(id, pending): (usize, &QueuedOperation)| {
+            let accesses = order::accesses(&self.memory, &pending.work);
+            let &QueuedOperation { call, stream, device, .. } = pending;
+            let (stamp, effect) = (Arc::default(), Effect::Accesses(accesses));
+            let other = Executed { id, stamp, call, stream, device, effect, compared: Vec::new() };
+            let address = executed.conflict(&other)?;
+            Some((other, address))
         };
-        if let Some(address) = footprint.weak_access_in(&candidates.changed) {
-            let message = format!(
-                "the host changed mapped memory at {address:#x} while kernel `{kernel}`, which uses it, was pending; \
-                 synchronize the stream before touching the buffer"
-            );
-            self.report(MisuseKind::HostMemoryChanged, message);
-        }
-        let conflict = |work: &EarlyCopy| order::conflict_with(&work.accesses, &footprint);
-        let earlier =
-            candidates.overtaken.iter().find_map(|work| Some((work.call, conflict(work)?)));
-        if let Some((earlier, address)) = earlier {
-            self.report_overtaking(earlier, address);
-        }
-        for work in &candidates.overtakers {
-            if let Some(address) = conflict(work) {
-                self.recorder.call = work.call;
-                self.report_overtaking(call, address);
-                self.recorder.call = call;
+        self.scheduler.before(executed.id).filter_map(conflict).collect()
+    }
+
+    /// What nothing orders two operations: the later call, the memory, and the sentence.
+    fn missing(
+        &self,
+        one: &Executed,
+        other: &Executed,
+        address: u64,
+    ) -> (&'static str, MisusedMemory, String) {
+        let (earlier, later) = if one.id < other.id { (one, other) } else { (other, one) };
+        let location = Some(self.memory.device.locate(address));
+        let memory = MisusedMemory { address, location, lanes: 0, writes: false };
+        let is_default = |executed: &Executed| Objects::is_legacy(executed.stream);
+        let cause = if is_default(earlier) != is_default(later) {
+            "because the default stream and a non-blocking stream do not wait for each other"
+        } else {
+            "because nothing orders the two streams"
+        };
+        let cure = "wait for an event, or synchronize between them";
+        let message = match (earlier.kernel(), later.kernel()) {
+            (Some(before), Some(kernel)) => format!(
+                "kernel `{kernel}` may run at the same time as kernel `{before}` of another {}, and one of them writes what \
+                 the other uses at {memory}, because nothing orders the two; {cure}",
+                earlier.call
+            ),
+            (before, kernel) => {
+                let subject =
+                    kernel.map_or("this".to_owned(), |kernel| format!("kernel `{kernel}`"));
+                let of = before.map_or(String::new(), |kernel| format!(" of kernel `{kernel}`"));
+                format!(
+                    "{subject} may run before an earlier {}{of} that uses the same memory at {memory}, {cause}; {cure}",
+                    earlier.call
+                )
             }
-        }
-        let (kernel_name, device, beside) = (kernel.to_owned(), self.current(), candidates.beside);
-        let ran = FinishedKernel { call, kernel: kernel_name, device, footprint, beside };
-        for race in self.concurrent.ran(id, Some(ran)) {
-            self.report_concurrent(kernel, &race);
-        }
+        };
+        (later.call, memory, message)
+    }
+
+    /// Reports mapped memory that a kernel used and the host changed while the kernel was pending.
+    pub(crate) fn notice_changed(&mut self, changed: &[u64], kernel: &str, footprint: &Footprint) {
+        let Some(address) = footprint.weak_access_in(changed) else { return };
+        let message = format!(
+            "the host changed mapped memory at {address:#x} while kernel `{kernel}`, which uses it, was pending; \
+             synchronize the stream before touching the buffer"
+        );
+        self.report(MisuseKind::HostMemoryChanged, message);
     }
 
     /// The pieces of 64 bytes of mapped memory that are not what they were when a kernel was enqueued, unless the
     /// device's own work since then may have written them.
-    fn changed_under(&self, operation: &QueuedOperation) -> Vec<u64> {
+    pub(crate) fn changed_under(&self, operation: &QueuedOperation) -> Vec<u64> {
         if operation.host_lines.is_empty() {
             return Vec::new();
         }
@@ -141,80 +125,30 @@ impl Driver {
         changed.map(|((line, _), _)| *line).filter(by_host).collect()
     }
 
-    /// Compares operation `id`, whose work runs now, with earlier work that is still pending: reports the first that
-    /// conflicts, and retains what a kernel decides, by what it does: copies and fills that overtake one (in
-    /// `concurrent`), and those that this one overtakes, which are returned.
-    fn notice_overtaking(&mut self, id: usize, operation: &QueuedOperation) -> Vec<EarlyCopy> {
-        let mine = order::accesses(&self.memory.device, &operation.work);
-        // Its copy was compared with what came before.
-        if mine.is_empty() || matches!(operation.work, QueuedWork::Arrival(_)) {
-            return Vec::new();
+    /// Reports a copy to the host of device memory that nobody has written, once for each allocation.
+    pub(crate) fn notice_unwritten(&mut self, copy: &Copy) {
+        let device = &self.memory.device;
+        let row = |row: usize| copy.source.address + (row * copy.source.pitch) as u64;
+        let unwritten = |at: usize| device.unwritten_bytes(row(at), copy.width);
+        let unwritten: u64 = (0..copy.height).map(unwritten).sum();
+        let base = device.allocation(copy.source.address).map(|found| found.address);
+        if unwritten == 0
+            || !self.options.checks.uninitialized
+            || !base.is_some_and(|base| self.recorder.unwritten.insert(base))
+        {
+            return;
         }
-        let candidates = self.options.checks.global_races;
-        let (mut overtaken, mut found) = (Vec::new(), None);
-        for (other, earlier) in self.scheduler.before(id) {
-            let theirs = order::accesses(&self.memory.device, &earlier.work);
-            let Some(address) = order::conflict(&mine, &theirs, candidates) else { continue };
-            match (&operation.work, &earlier.work) {
-                (
-                    QueuedWork::Kernel(_),
-                    QueuedWork::Copy(_) | QueuedWork::Arrival(_) | QueuedWork::Fill(_),
-                ) => {
-                    let call = earlier.call;
-                    overtaken.push(EarlyCopy {
-                        call,
-                        accesses: theirs,
-                        kernel: id,
-                        is_earlier: true,
-                    });
-                }
-                (QueuedWork::Copy(_) | QueuedWork::Fill(_), QueuedWork::Kernel(_)) => {
-                    let (call, accesses) = (operation.call, mine.clone());
-                    let work = EarlyCopy { call, accesses, kernel: other, is_earlier: false };
-                    self.concurrent.overtook(work);
-                }
-                _ => {
-                    found = Some((earlier.call, address));
-                    break;
-                }
-            }
-        }
-        if let Some((earlier, address)) = found {
-            self.report_overtaking(earlier, address);
-        }
-        overtaken
-    }
-
-    /// Reports that the call that is executed now may run before an earlier one.
-    fn report_overtaking(&mut self, earlier: &str, address: u64) {
-        self.report_missing_order(address, |place| {
-            format!(
-                "this may run before an earlier {earlier} that uses the same memory at {place}, because nothing orders the \
-                 two streams; wait for an event, or synchronize between them"
-            )
-        });
-    }
-
-    /// Reports two kernels that may run at the same time, one of which writes what the other uses.
-    fn report_concurrent(&mut self, kernel: &str, Race { call, kernel: other, address }: &Race) {
-        self.report_missing_order(*address, |place| {
-            format!(
-                "kernel `{kernel}` may run at the same time as kernel `{other}` of another {call}, and one of them writes \
-                 what the other uses at {place}, because nothing orders the two; wait for an event, or synchronize \
-                 between them"
-            )
-        });
-    }
-
-    fn report_missing_order(&mut self, address: u64, message: impl FnOnce(&str) -> String) {
-        let memory = MisusedMemory {
-            address,
-            location: Some(self.memory.device.locate(address)),
-            lanes: 0,
-            writes: false,
+        let (bytes, place) = (copy.bytes(), device.locate(copy.source.address));
+        let (kind, which) = if unwritten == bytes {
+            (MisuseKind::UnwrittenMemory, "any".to_owned())
+        } else {
+            (MisuseKind::PartlyUnwritten, unwritten.to_string())
         };
-        let message = message(&memory.to_string());
-        self.recorder.report_order(memory, message);
+        let message = format!(
+            "this copies {bytes} bytes of device memory to the host, and nobody has written {which} of them ({place}); write \
+             the memory first, or copy less"
+        );
+        self.report(kind, message);
     }
 
     /// Reports a copy whose host memory is not what it was when the copy was enqueued, unless the device's own work

@@ -1,7 +1,8 @@
 //! The memory of a virtual GPU until it is asked: kernels, operations and mistakes.
 
+use crate::code;
 use crate::misuse::{KernelFault, Misuse, MisuseKind, MisusedMemory, caller};
-use cuda_driver::{OperationKind, OperationRecord};
+use cuda_driver::{OperationKind, OperationRecord, ReturnCode};
 use gpu_model::Estimate;
 use gpu_model::PageMoves;
 use gpu_model::kernel_time::Parts;
@@ -41,6 +42,8 @@ pub struct LaunchRecord {
     pub moves: PageMoves,
     /// Model: how long the kernel took, in nanoseconds.
     pub model_ns: f64,
+    /// The sentence of what ended it before its end; then the report is of what it did until then.
+    pub fault: Option<String>,
 }
 
 /// A record of what orders the work of a device, of which times say nothing.
@@ -73,6 +76,10 @@ impl fmt::Debug for Observer {
 pub(crate) struct Recorder {
     /// The call of the driver that is under way, or whose work is being executed.
     pub(crate) call: &'static str,
+    /// The mistake that the call under way was found to make.
+    cause: Option<usize>,
+    /// The reason for which it will fail.
+    pub(crate) reason: Option<String>,
     /// Work is being executed, possibly long after the call that enqueued it.
     pub(crate) is_executing: bool,
     /// The name under which mistakes go to standard error, if they do.
@@ -80,6 +87,8 @@ pub(crate) struct Recorder {
     pub(crate) misuse: Vec<Misuse>,
     /// Kernels whose contraction was reported.
     pub(crate) contracted: HashSet<String>,
+    /// Allocations whose unwritten bytes were reported.
+    pub(crate) unwritten: HashSet<u64>,
     pub(crate) launches: VecDeque<LaunchRecord>,
     /// Is given each launch, which is then not remembered.
     pub(crate) observer: Option<Observer>,
@@ -113,18 +122,29 @@ impl Recorder {
 
     /// Notes a mistake of the program, once.
     pub(crate) fn report(&mut self, kind: MisuseKind, message: String) {
-        self.note_misuse(kind, None, None, message);
+        self.note_misuse(kind, None, None, None, message);
     }
 
     /// Notes that nothing orders two uses of memory, once.
     pub(crate) fn report_order(&mut self, memory: MisusedMemory, message: String) {
-        self.note_misuse(MisuseKind::MissingOrder, None, Some(memory), message);
+        // A loop makes the same mistake at many addresses.
+        let (begin, base) = (before_address(&message), memory.allocation());
+        let same = |other: &&mut Misuse| {
+            other.kind == MisuseKind::MissingOrder
+                && other.call == self.call
+                && before_address(&other.message) == begin
+                && other.memory.as_ref().and_then(MisusedMemory::allocation) == base
+        };
+        match self.misuse.iter_mut().find(same) {
+            Some(known) => known.count += 1,
+            None => self.note_misuse(MisuseKind::MissingOrder, None, Some(memory), None, message),
+        }
     }
 
     /// Notes that a kernel failed, once.
     pub(crate) fn report_fault(&mut self, error: &simt::Error) {
         let (fault, memory) = (KernelFault::of(error), MisusedMemory::of(error));
-        self.note_misuse(MisuseKind::KernelFault, Some(fault), memory, error.to_string());
+        self.note_misuse(MisuseKind::KernelFault, Some(fault), memory, None, error.to_string());
     }
 
     fn note_misuse(
@@ -132,25 +152,60 @@ impl Recorder {
         kind: MisuseKind,
         fault: Option<KernelFault>,
         memory: Option<MisusedMemory>,
+        code: Option<ReturnCode>,
         message: String,
     ) {
         let call = self.call;
         let same =
             |other: &Misuse| other.kind == kind && other.call == call && other.message == message;
-        if self.misuse.iter().any(same) {
+        let known = self.misuse.iter().position(same);
+        // What a call itself does wrong, and not work that it runs, is why it fails.
+        if !self.is_executing && !kind.is_advice() {
+            self.cause = Some(known.unwrap_or(self.misuse.len()));
+        }
+        if let Some(known) = known {
+            self.misuse[known].count += 1;
             return;
         }
         // Work that runs late is no longer in the call that enqueued it.
         let location = if self.is_executing { None } else { caller() };
-        let misuse = Misuse { kind, fault, memory, call, message, location };
-        // Pageable memory costs time and is no error: programs that use it use it everywhere.
-        if let Some(name) = &self.announced_by
-            && kind != MisuseKind::PageableAsyncCopy
-        {
+        let count = 1;
+        let misuse = Misuse { kind, fault, memory, call, code, message, count, location };
+        // What costs time is no error: programs that use pageable memory use it everywhere. After a failure every call fails.
+        let is_told = !matches!(kind, MisuseKind::PageableAsyncCopy | MisuseKind::FailedSince);
+        if let Some(name) = self.announced_by.as_ref().filter(|_| is_told) {
             eprintln!("{name}: {misuse}");
         }
         self.misuse.push(misuse);
     }
+
+    /// A call of the program's begins.
+    pub(crate) fn begin_call(&mut self, call: &'static str) {
+        (self.call, self.cause, self.reason) = (call, None, None);
+    }
+
+    /// The call that is under way failed. What it was found to do wrong is why, or the reason that was given, or else what
+    /// the code means.
+    pub(crate) fn fails(&mut self, code: ReturnCode, kind: MisuseKind) {
+        if let Some(cause) = self.cause.and_then(|cause| self.misuse.get_mut(cause)) {
+            cause.code = Some(code);
+            return;
+        }
+        let meaning = || code::meaning(code).to_owned();
+        let message = self.reason.take().unwrap_or_else(meaning);
+        self.note_misuse(kind, None, None, Some(code), message);
+    }
+
+    /// The mistakes since the last call.
+    pub(crate) fn drain_misuse(&mut self) -> Vec<Misuse> {
+        self.cause = None;
+        std::mem::take(&mut self.misuse)
+    }
+}
+
+/// A message up to its first address.
+fn before_address(message: &str) -> &str {
+    message.split(" at 0x").next().unwrap_or(message)
 }
 
 /// Adds the newest and drops the oldest beyond `most`.

@@ -2,7 +2,7 @@
 //!
 //! Operations are numbered as they are enqueued, and one only ever follows earlier ones.
 
-use crate::work::{QueuedOperation, QueuedWork};
+use crate::work::QueuedOperation;
 use gpu_model::timeline::Place;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,8 +22,6 @@ const SPARE: usize = 1024;
 #[derive(Debug, Default)]
 pub(crate) struct Scheduler {
     next: usize,
-    /// The first of the last operations each of which follows the one before it.
-    chain: usize,
     // Boxed because an operation is large and most of the map's work is with the numbers.
     pending: BTreeMap<usize, Box<QueuedOperation>>,
     done: BTreeMap<usize, Done>,
@@ -43,9 +41,6 @@ impl Scheduler {
     pub(crate) fn add(&mut self, operation: QueuedOperation) -> usize {
         let id = self.next;
         self.next += 1;
-        if !operation.dependencies.iter().any(|before| before + 1 == id) {
-            self.chain = id;
-        }
         self.pending.insert(id, Box::new(operation));
         id
     }
@@ -97,27 +92,6 @@ impl Scheduler {
         self.pending.range(..id).map(|(id, operation)| (*id, &**operation))
     }
 
-    /// The work of some kind that is pending and does not follow operation `id`, which was taken out.
-    pub(crate) fn beside(&self, id: usize, kind: impl Fn(&QueuedWork) -> bool) -> BTreeSet<usize> {
-        if self.chain <= id {
-            let before = self.before(id).filter(|(_, operation)| kind(&operation.work));
-            return before.map(|(other, _)| other).collect();
-        }
-        let mut beside = BTreeSet::new();
-        // Whether an operation from `id` on follows it; what was enqueued before it does not.
-        let mut follows = vec![false; self.next - id];
-        follows[0] = true;
-        for (other, operation) in &self.pending {
-            let mut at_or_after = operation.dependencies.iter().filter_map(|it| it.checked_sub(id));
-            if at_or_after.any(|place| follows[place]) {
-                follows[other - id] = true;
-            } else if kind(&operation.work) {
-                beside.insert(*other);
-            }
-        }
-        beside
-    }
-
     /// Returns what is pending of an operation and everything that it follows.
     pub(crate) fn follows(&self, id: usize) -> BTreeSet<usize> {
         self.follow([id])
@@ -151,15 +125,22 @@ impl Scheduler {
         ready[(mixed >> 33) as usize % ready.len()]
     }
 
-    /// Forgets the ends that neither pending operations nor `referenced` need, when there are many of them.
-    pub(crate) fn forget(&mut self, referenced: impl FnOnce() -> BTreeSet<usize>) {
+    /// Forgets the ends that neither pending operations nor `referenced` need, when there are many of them; says whether it
+    /// did.
+    pub(crate) fn forget(&mut self, referenced: impl FnOnce() -> BTreeSet<usize>) -> bool {
         if self.done.len() <= 2 * self.needed + SPARE {
-            return;
+            return false;
         }
         let mut needed = referenced();
         needed.extend(self.pending.values().flat_map(|operation| &operation.dependencies));
         self.done.retain(|id, _| needed.contains(id));
         self.needed = self.done.len();
+        true
+    }
+
+    /// Returns whether an operation is pending or its end is known.
+    pub(crate) fn knows(&self, id: usize) -> bool {
+        self.pending.contains_key(&id) || self.done.contains_key(&id)
     }
 
     /// Returns how many operations are held, pending ones and ends together.
@@ -172,6 +153,7 @@ impl Scheduler {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::work::QueuedWork;
 
     fn operation(dependencies: &[usize]) -> QueuedOperation {
         QueuedOperation {

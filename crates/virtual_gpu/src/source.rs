@@ -1,9 +1,10 @@
 //! The virtual GPU as a source of driver functions, and what can be asked of it besides.
 
 use crate::device_state::DeviceState;
+use crate::driver::Driver;
 use crate::exports;
 use crate::misuse::{Misuse, MisuseKind};
-use crate::process::{VirtualGpu, with};
+use crate::process::{VirtualGpu, with, with_idle};
 use crate::recorder::{LaunchRecord, Observer, OrderRecord};
 use cuda_driver::{OperationRecord, SymbolSource};
 use gpu_model::kernel_time::WorkScale;
@@ -53,7 +54,20 @@ fn missing(name: &str) -> String {
 
 /// The mistakes found so far; each is reported once.
 pub fn misuse() -> Vec<Misuse> {
-    with(|driver| std::mem::take(&mut driver.recorder.misuse))
+    with(|driver| driver.recorder.drain_misuse())
+}
+
+/// The program ends: what it left pending is executed, so that its mistakes are found, but for what needs the program.
+pub fn finish() {
+    with(Driver::finish);
+}
+
+/// As [`misuse`] and [`operations`], of the process's machine; nothing while that executes, perhaps for ever.
+pub fn drain_if_idle() -> Option<(Vec<Misuse>, Vec<OperationRecord>)> {
+    with_idle(|driver| {
+        let operations = std::mem::take(&mut driver.recorder.operations);
+        (driver.recorder.drain_misuse(), operations.into())
+    })
 }
 
 /// Returns what is still allocated: to be asked at a point where everything should have been freed.

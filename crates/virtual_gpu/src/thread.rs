@@ -9,6 +9,7 @@ static THREADS: AtomicUsize = AtomicUsize::new(0);
 thread_local! {
     static CONTEXTS: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
     static IN_HOST_FUNCTION: Cell<bool> = const { Cell::new(false) };
+    static REFUSED: RefCell<Vec<&'static str>> = const { RefCell::new(Vec::new()) };
     static HAS_OWN_DEFAULT: Cell<bool> = const { Cell::new(false) };
     static NUMBER: usize = THREADS.fetch_add(1, Ordering::Relaxed);
 }
@@ -38,11 +39,17 @@ pub(crate) fn is_in_host_function() -> bool {
     IN_HOST_FUNCTION.get()
 }
 
-/// Runs a function of the program's for a stream.
-pub(crate) fn in_host_function(function: impl FnOnce()) {
+/// A function of the program's that a stream called has called the driver.
+pub(crate) fn refuses(call: &'static str) {
+    REFUSED.with_borrow_mut(|refused| refused.push(call));
+}
+
+/// Runs a function of the program's for a stream; returns the calls of the driver that it tried.
+pub(crate) fn in_host_function(function: impl FnOnce()) -> Vec<&'static str> {
     IN_HOST_FUNCTION.set(true);
     function();
     IN_HOST_FUNCTION.set(false);
+    REFUSED.take()
 }
 
 /// A number of this thread, from 0.
@@ -81,7 +88,12 @@ mod tests {
 
     #[test]
     fn a_host_function_is_one_while_it_runs() {
-        in_host_function(|| assert!(is_in_host_function()));
+        let refused = in_host_function(|| {
+            assert!(is_in_host_function());
+            refuses("cuMemAlloc_v2");
+        });
+        assert_eq!(refused, ["cuMemAlloc_v2"]);
         assert!(!is_in_host_function());
+        assert!(in_host_function(|| {}).is_empty());
     }
 }

@@ -85,12 +85,11 @@ pub(crate) enum QueuedWork {
     /// The end of a graph, whose work may run in any order.
     Join,
     Copy(Copy),
-    /// The bytes of a synchronous copy are there for other streams. Its call may return earlier, and it takes no time of its
-    /// own: only the checks know it.
-    Arrival(Copy),
     Fill(Fill),
     Kernel(KernelLaunch),
     Host(HostFunction),
+    /// The begin of a stream-ordered allocation, which has its address already. It takes no time: only the order matters.
+    Allocation(u64),
     /// The end of a stream-ordered allocation.
     Release(u64),
     /// Managed memory moves to a side.

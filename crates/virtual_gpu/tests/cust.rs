@@ -62,7 +62,7 @@ fn the_device_introduces_itself() {
     let _device = device();
     let info = cuda_driver::status().unwrap();
     assert!(info.is_virtual);
-    assert_eq!(info.to_string(), "virtual NVIDIA H200, CUDA 13.0, 1 device");
+    assert_eq!(info.to_string(), "virtual NVIDIA H200, CUDA 13.5, 1 device");
     let device = cust::device::Device::get_device(0).unwrap();
     assert_eq!(device.name().unwrap(), "NVIDIA H200 (virtual)");
     let count = cust_ext::device::attribute(

@@ -73,8 +73,8 @@ fn without_a_context() {
         "{found:?}"
     );
     let message = only(MisuseKind::Context, found);
-    let expected =
-        "cuMemAlloc_v2: no context is current on this thread; make one current first (at ";
+    let expected = "cuMemAlloc_v2: no context is current on this thread; make one current first \
+         [CUDA_ERROR_INVALID_CONTEXT (201)] (at ";
     assert!(message.starts_with(expected), "{message}");
 }
 
@@ -216,7 +216,9 @@ fn a_kernel_that_uses_freed_memory() {
     // SAFETY: using the freed buffer is the mistake; the virtual device touches no memory for it.
     unsafe { launch!(store<<<1, 1, 0, stream>>>(pointer)) }.unwrap();
     assert_eq!(stream.synchronize().unwrap_err(), cust::error::CudaError::IllegalAddress);
-    let message = only(MisuseKind::KernelFault, misuse());
+    let (since, found) = misuse().into_iter().partition(|one| one.kind == MisuseKind::FailedSince);
+    assert!(only(MisuseKind::FailedSince, since).contains("[CUDA_ERROR_ILLEGAL_ADDRESS (700)]"));
+    let message = only(MisuseKind::KernelFault, found);
     assert!(message.starts_with("cuLaunchKernel: illegal address"), "{message}");
     assert!(message.contains("freed allocation of 64 bytes"), "{message}");
     // The error is sticky, as on a GPU.

@@ -91,11 +91,9 @@ fn order_is_what_the_program_says() {
     // The kernel overtakes the upload, and with it so does the download.
     assert_eq!(found.len(), 2, "{found:?}");
     assert!(found.iter().all(|one| one.kind == MisuseKind::MissingOrder), "{found:?}");
-    assert!(
-        found[0]
-            .to_string()
-            .starts_with("cuLaunchKernel: this may run before an earlier cuMemcpyHtoDAsync_v2")
-    );
+    assert!(found[0].to_string().starts_with(
+        "cuLaunchKernel: kernel `increment` may run before an earlier cuMemcpyHtoDAsync_v2"
+    ));
 
     for copy_first in [true, false] {
         start(Order::Late);
@@ -107,12 +105,12 @@ fn order_is_what_the_program_says() {
         let found = parts(63, copy_first);
         assert_eq!(found.len(), 1, "{found:?}");
         let (call, earlier) = if copy_first {
-            ("cuLaunchKernel", "cuMemcpyHtoDAsync_v2")
+            ("cuLaunchKernel: kernel `increment`", "cuMemcpyHtoDAsync_v2")
         } else {
-            ("cuMemcpyHtoDAsync_v2", "cuLaunchKernel")
+            ("cuMemcpyHtoDAsync_v2: this", "cuLaunchKernel of kernel `increment`")
         };
         let message = found[0].to_string();
-        let start = format!("{call}: this may run before an earlier {earlier} that uses the same");
+        let start = format!("{call} may run before an earlier {earlier} that uses the same");
         assert!(message.starts_with(&start), "{message}");
     }
 

@@ -65,7 +65,12 @@ fn device() -> Result<&'static VirtualGpu, Box<dyn Error>> {
     };
     let settings = Settings::from_environment()?;
     let profiles = settings.profiles();
-    let options = Options { announce: !profiles, checks: settings.checks, ..Options::default() };
+    let options = Options {
+        announce: !profiles,
+        checks: settings.checks,
+        schedules: settings.schedules,
+        ..Options::default()
+    };
     let gpu = VirtualGpu::start(machine, options)?;
     settings.limit.into_iter().for_each(virtual_gpu::limit);
     if profiles {

@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use virtual_gpu::{Misuse, OperationRecord};
 
 /// The exit code of a program that fails because of what was found.
 const FOUND: i32 = 4;
@@ -69,6 +70,7 @@ pub extern "C" fn end() {
         // It ends by itself; that it panicked changes nothing for the program.
         let _ = writer.join();
     }
+    virtual_gpu::finish();
     profiler.gather();
     let leaks = virtual_gpu::leaks();
     profiler.collector().leaks(leaks);
@@ -119,7 +121,10 @@ impl Profiler {
         let is_read = self.settings.collect.is_some() || self.settings.json.is_some();
         while is_read && !self.ends.load(Ordering::Acquire) {
             if self.has_news.swap(false, Ordering::AcqRel) {
-                self.gather();
+                // A kernel that never ends keeps no other's results back.
+                if let Some(news) = virtual_gpu::drain_if_idle() {
+                    self.collect(news);
+                }
                 self.write(&self.profile());
             }
             std::thread::park_timeout(PAUSE);
@@ -128,7 +133,10 @@ impl Profiler {
 
     /// Takes mistakes and operations from the machine, before the collector is locked.
     fn gather(&self) {
-        let (mistakes, operations) = (virtual_gpu::misuse(), virtual_gpu::operations());
+        self.collect((virtual_gpu::misuse(), virtual_gpu::operations()));
+    }
+
+    fn collect(&self, (mistakes, operations): (Vec<Misuse>, Vec<OperationRecord>)) {
         let mut collector = self.collector();
         collector.mistakes(mistakes);
         collector.operations(operations);

@@ -9,6 +9,8 @@ use std::path::PathBuf;
 pub struct Settings {
     /// `COALESCE_CHECK`: hazards to look for.
     pub checks: Checks,
+    /// `COALESCE_SCHEDULES`: orders of warps and blocks in which they are looked for.
+    pub schedules: u32,
     /// `COALESCE_REPORT`: the folder of the pages.
     pub report: Option<PathBuf>,
     /// `COALESCE_JSON`: the file of the profile.
@@ -43,8 +45,15 @@ impl Settings {
         let checks = match variable("COALESCE_CHECK").as_deref() {
             None | Some("none") => Checks::none(),
             Some("all") => Checks::all(),
-            Some(other) => return Err(format!("COALESCE_CHECK is `{other}`: write all or none")),
+            Some("no-volatile") => Checks { volatile: false, ..Checks::all() },
+            Some(other) => {
+                return Err(format!("COALESCE_CHECK is `{other}`: write all, no-volatile or none"));
+            }
         };
+        let schedules = variable("COALESCE_SCHEDULES").map_or(Ok(1), |value| {
+            let number = value.parse().ok().filter(|number| (1..=1000).contains(number));
+            number.ok_or_else(|| format!("COALESCE_SCHEDULES is `{value}`: write 1 to 1000"))
+        })?;
         let fail_on = variable("COALESCE_FAIL_ON").map_or(Ok(FailOn::None), |value| {
             value.parse().map_err(|error: results::ParseFailOnError| {
                 format!("COALESCE_FAIL_ON is wrong: {error}")
@@ -57,6 +66,7 @@ impl Settings {
         });
         let settings = Settings {
             checks,
+            schedules,
             limit: limit.transpose()?,
             report: path("COALESCE_REPORT"),
             json: path("COALESCE_JSON"),

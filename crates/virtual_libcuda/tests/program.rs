@@ -138,7 +138,7 @@ fn functions_are_found_by_name_and_version() {
     let library = &open();
     let mut version = 0;
     done!(library, cuDriverGetVersion(&mut version => *mut c_int));
-    assert_eq!(version, 13_000);
+    assert_eq!(version, 13_050);
     let exported = |name: &[u8]| {
         // SAFETY: the symbol is only compared.
         let symbol = unsafe { library.get::<*mut c_void>(name) };
@@ -400,4 +400,99 @@ fn a_wrong_choice_is_explained_and_leaves_no_device() {
 fn inner_no_device() {
     let library = &open();
     assert_eq!(call!(library, cuInit(0 => c_uint)), 100);
+}
+
+/// `add` reads memory that nobody wrote, with one thread, and `spin` never ends.
+const ENDLESS: &CStr = cr#"
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry add(.param .u64 target)
+{
+    .reg .b32 %r1;
+    .reg .b64 %rd1;
+    ld.param.u64 %rd1, [target];
+    ld.global.u32 %r1, [%rd1];
+    add.u32 %r1, %r1, 1;
+    st.global.u32 [%rd1], %r1;
+    ret;
+}
+.visible .entry spin()
+{
+LOOP:
+    bra LOOP;
+}
+"#;
+
+/// A program that ignores an error and ends with work under way.
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn inner_program() {
+    let library = &open();
+    start(library);
+    let mut module = null_mut();
+    done!(library, cuModuleLoadData(&mut module => *mut *mut c_void, ENDLESS.as_ptr() => *const c_char));
+    let mut target = 0u64;
+    done!(library, cuMemAlloc_v2(&mut target => *mut u64, 64 => usize));
+    // A call that fails, and a program that does not notice.
+    call!(library, cuStreamSynchronize(0x50 => usize));
+    let launch = |kernel: &CStr| {
+        let mut function = null_mut();
+        done!(library, cuModuleGetFunction(&mut function => *mut *mut c_void, module => *mut c_void, kernel.as_ptr() => *const c_char));
+        let mut arguments: [*mut c_void; 1] = [(&raw const target).cast_mut().cast()];
+        done!(library, cuLaunchKernel(
+            function => *mut c_void, 1 => c_uint, 1 => c_uint, 1 => c_uint, 1 => c_uint, 1 => c_uint,
+            1 => c_uint, 0 => c_uint, null_mut() => *mut c_void, arguments.as_mut_ptr() => *mut *mut c_void,
+            null_mut() => *mut *mut c_void
+        ));
+    };
+    launch(c"add");
+    if std::env::var_os("PROGRAM_SPINS").is_some() {
+        done!(library, cuCtxSynchronize());
+        launch(c"spin");
+        call!(library, cuCtxSynchronize());
+    }
+}
+
+/// Starts the program above; its profile becomes a file of this name.
+fn start_program(name: &str) -> (std::process::Child, PathBuf) {
+    let file = std::env::temp_dir().join(format!("{name}-{}.json", std::process::id()));
+    let test = std::env::current_exe().expect("a test knows where it is");
+    let mut program = Command::new(test);
+    program.args(["inner_program", "--exact", "--ignored"]).env("COALESCE_CHECK", "all");
+    program.env("COALESCE_JSON", &file).stdout(std::process::Stdio::null());
+    program.stderr(std::process::Stdio::null());
+    if name.contains("spins") {
+        program.env("PROGRAM_SPINS", "yes");
+    }
+    (program.spawn().expect("the test can be started again"), file)
+}
+
+#[test]
+fn a_program_that_ends_with_work_under_way_is_judged() {
+    let (mut child, file) = start_program("ends");
+    assert!(child.wait().expect("it ends").success());
+    let profile = std::fs::read_to_string(&file).expect("the profile was written");
+    std::fs::remove_file(&file).expect("it is ours");
+    for part in
+        ["\"name\":\"add\"", "UninitializedGlobal", "CallFailed", "CUDA_ERROR_INVALID_HANDLE"]
+    {
+        assert!(profile.replace(": ", ":").contains(part), "{part}: {profile}");
+    }
+}
+
+#[test]
+fn a_kernel_that_never_ends_keeps_no_results_back() {
+    let (mut child, file) = start_program("spins");
+    let begin = std::time::Instant::now();
+    let mut profile = String::new();
+    while !profile.contains("UninitializedGlobal") && begin.elapsed().as_secs() < 60 {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        profile = std::fs::read_to_string(&file).unwrap_or_default();
+    }
+    child.kill().expect("it runs, or has ended");
+    child.wait().expect("it was killed");
+    // Whatever ended first, the file is whole.
+    let _ = std::fs::remove_file(&file);
+    assert!(profile.contains("UninitializedGlobal"), "{profile}");
 }

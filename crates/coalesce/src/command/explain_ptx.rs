@@ -4,7 +4,7 @@ use super::interrupt::{self, INTERRUPTED};
 use super::shared::{WrongArgument, writable};
 use super::terminal::screen;
 use crate::catalogue::Catalogue;
-use crate::foreign::{self, Argument, Launch, Shape, TracedWarp};
+use crate::foreign::{self, Argument, Launch, Saved, Shape, TracedWarp};
 use ::report::profile;
 use ::report::screen::Screen;
 use ::results::{FailOn, ProgramProfile, write, write_somewhere};
@@ -38,9 +38,17 @@ pub struct PtxArguments {
     /// Bytes of dynamic shared memory per block.
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     shared: u32,
-    /// Look for hazards: races, uninitialized reads, divergent barriers and more.
-    #[arg(long, value_name = "all|none", num_args = 0..=1, default_value = "none", default_missing_value = "all")]
-    check: Check,
+    /// Blocks of a cluster, on devices that have clusters.
+    #[arg(long, value_name = "BLOCKS", requires = "grid")]
+    cluster: Option<Shape>,
+    /// Launch cooperatively: all blocks are there at once and may wait for each other.
+    #[arg(long, requires = "grid")]
+    cooperative: bool,
+    /// Write what an array holds after the launch to this file, as its elements in little-endian order.
+    #[arg(long, value_name = "ARRAY=FILE", requires = "grid")]
+    save: Vec<Saved>,
+    #[command(flatten)]
+    checks: CheckArguments,
     /// Print the instructions of a warp in the order in which it ran them, with the registers they wrote: warp=3 of the
     /// first block, or block=2,warp=3.
     #[arg(long, value_name = "WARP", requires = "grid")]
@@ -56,11 +64,31 @@ pub struct PtxArguments {
     pub json: Option<PathBuf>,
 }
 
+/// What to look for in kernels, and how.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct CheckArguments {
+    /// Look for hazards: races, uninitialized reads, divergent barriers and more.
+    #[arg(
+        long,
+        value_name = "all|no-volatile|none",
+        hide_possible_values = true,
+        num_args = 0..=1,
+        default_value = "none",
+        default_missing_value = "all"
+    )]
+    pub check: Check,
+    /// With --check: run small launches in so many orders of their warps and blocks; results are those of the first.
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub schedules: u32,
+}
+
 /// The search for hazards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Check {
     /// Every check.
     All,
+    /// Every check but for volatile accesses that nothing orders.
+    NoVolatile,
     /// None, which is faster.
     None,
 }
@@ -69,7 +97,17 @@ impl Check {
     fn checks(self) -> Checks {
         match self {
             Check::All => Checks::all(),
+            Check::NoVolatile => Checks { volatile: false, ..Checks::all() },
             Check::None => Checks::none(),
+        }
+    }
+
+    /// Returns its name, as the command line and the environment have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Check::All => "all",
+            Check::NoVolatile => "no-volatile",
+            Check::None => "none",
         }
     }
 }
@@ -118,6 +156,9 @@ pub fn run(
     if let Some(path) = &arguments.json {
         writable(path)?;
     }
+    for saved in &arguments.save {
+        writable(&saved.file)?;
+    }
     let kernel = foreign::chosen_kernel(&module, kernel)?;
     let trace = traced(arguments.trace, grid, block)?;
     let launch = Launch {
@@ -125,7 +166,11 @@ pub fn run(
         block,
         shared_bytes: arguments.shared,
         arguments: arguments.arguments.clone(),
-        checks: arguments.check.checks(),
+        cluster: arguments.cluster,
+        cooperative: arguments.cooperative,
+        saved: arguments.save.clone(),
+        checks: arguments.checks.check.checks(),
+        schedules: arguments.checks.schedules,
         limit: arguments.limit,
         trace: trace.clone(),
         sources: file
@@ -146,6 +191,9 @@ pub fn run(
         println!("{}", foreign::trace_text(&trace.steps(), warp, entry));
     }
     let shown = screen().unwrap_or(Screen::PIPE);
+    for Saved { array, file } in &arguments.save {
+        println!("Saved: what `{array}` holds after the launch, in {}", file.display());
+    }
     print!("{}", profile::text(&profile, &|advice| catalogue.taught(advice.kind), &shown));
     if let Some(path) = &arguments.json {
         let text = serde_json::to_string_pretty(&profile).context("a profile is plain data")?;

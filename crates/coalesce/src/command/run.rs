@@ -1,6 +1,6 @@
 //! `coalesce run`: a program of anybody's on the virtual GPU, profiled and checked.
 
-use super::explain_ptx::{Check, FOUND};
+use super::explain_ptx::{Check, CheckArguments, FOUND};
 use super::shared::{WrongArgument, writable};
 use super::terminal::error_screen;
 use crate::catalogue::Catalogue;
@@ -38,9 +38,8 @@ pub struct Arguments {
     /// The virtual device: virtual, virtual:PROFILE, virtual:PROFILExN, or virtual:FILE.json.
     #[arg(long, value_name = "DEVICE", default_value = "virtual")]
     device: Choice,
-    /// Look for hazards in kernels: races, uninitialized reads, divergent barriers and more. What is found fails the run.
-    #[arg(long, value_name = "all|none", num_args = 0..=1, default_value = "none", default_missing_value = "all")]
-    check: Check,
+    #[command(flatten)]
+    checks: CheckArguments,
     /// Findings that make the run fail with exit code 4: hazards, misuse, leaks, any or none. The default is any with --check, else none.
     #[arg(long, value_name = "FINDINGS")]
     fail_on: Option<FailOn>,
@@ -138,7 +137,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         profile::pages(&profile, &taught, folder)?;
         eprintln!("\nReport, for a browser: {}", folder.join("index.html").display());
     }
-    let checks = arguments.check == Check::All;
+    let checks = arguments.checks.check != Check::None;
     let fail_on = arguments.fail_on.unwrap_or(if checks { FailOn::Any } else { FailOn::None });
     let found = profile.findings(fail_on);
     if found > 0 {
@@ -195,7 +194,8 @@ fn start(arguments: &Arguments, machine: &str, folder: &Path) -> Result<ExitStat
     let sources =
         std::env::join_paths(&arguments.sources).context("--sources cannot hold a `:`")?;
     command.env("COALESCE_SOURCES", sources);
-    command.env("COALESCE_CHECK", if arguments.check == Check::All { "all" } else { "none" });
+    command.env("COALESCE_CHECK", arguments.checks.check.name());
+    command.env("COALESCE_SCHEDULES", arguments.checks.schedules.to_string());
     command
         .env("COALESCE_LIMIT", arguments.limit.map_or_else(String::new, |limit| limit.to_string()));
     command.env("COALESCE_KERNEL", arguments.kernel.as_deref().unwrap_or_default());

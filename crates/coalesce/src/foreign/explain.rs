@@ -6,18 +6,19 @@ use anyhow::{Context as _, Result};
 use cuda_driver::Backend;
 use cust::context::Context;
 use cust::device::Device;
-use cust::memory::DeviceBuffer;
+use cust::memory::{CopyDestination, DeviceBuffer};
 use cust::module::Module;
 use cust::stream::{Stream, StreamFlags};
 use cust_ext::function::allow_dynamic_shared_bytes;
 use profiling::{Collector, demangled};
-use results::{ProgramProfile, plain};
+use results::{ProgramProfile, plain, write_somewhere};
 use simt::{Checks, Kernel, Trace};
 use std::ffi::c_void;
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::Arc;
 use virtual_gpu::{Options, Topology, VirtualGpu};
 
@@ -35,14 +36,46 @@ pub struct Launch {
     pub shared_bytes: u32,
     /// In the order of the kernel's parameters, or by their names.
     pub arguments: Vec<Argument>,
+    /// Blocks of a cluster.
+    pub cluster: Option<Shape>,
+    /// All blocks are there at once and may wait for each other.
+    pub cooperative: bool,
+    /// Arrays to write to files after the launch.
+    pub saved: Vec<Saved>,
     /// Look for hazards.
     pub checks: Checks,
+    /// Orders of warps and blocks in which hazards of a small launch are looked for.
+    pub schedules: u32,
     /// Warp-instructions after which the kernel is taken to run forever, if it is not the usual number.
     pub limit: Option<u64>,
     /// Filled with what a warp does.
     pub trace: Option<Arc<Trace>>,
     /// Folders below which source files are read, besides the working folder.
     pub sources: Vec<PathBuf>,
+}
+
+/// An array of a launch, and the file that it is written to: `out=result.bin`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Saved {
+    /// The name of the argument or of the parameter.
+    pub array: String,
+    /// The file.
+    pub file: PathBuf,
+}
+
+impl FromStr for Saved {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Saved, String> {
+        match text.split_once('=') {
+            Some((array, file)) if !array.is_empty() && !file.is_empty() => {
+                Ok(Saved { array: array.to_owned(), file: PathBuf::from(file) })
+            }
+            _ => Err(format!(
+                "`{text}` names no array and file: write ARRAY=FILE, as out=result.bin"
+            )),
+        }
+    }
 }
 
 /// Bytes of a PTX file that are read: ten times those of the largest that compilers are known to write.
@@ -140,6 +173,36 @@ fn given(kernel: &Kernel, arguments: &[Argument]) -> Result<Vec<Given>> {
     each.collect()
 }
 
+/// The places of the arrays to save among the arguments, each with its file.
+fn saved<'l>(
+    kernel: &Kernel,
+    launch: &'l Launch,
+    given: &[Given],
+) -> Result<Vec<(usize, &'l Path)>> {
+    let each = launch.saved.iter().map(|Saved { array, file }| {
+        let is_named = |place: &usize| {
+            launch.arguments[*place].name() == array || kernel.parameters[*place].name == *array
+        };
+        let place = (0..given.len())
+            .filter(is_named)
+            .find(|place| matches!(given[*place], Given::Array(..)));
+        let arrays = launch
+            .arguments
+            .iter()
+            .zip(given)
+            .filter(|(_, given)| matches!(given, Given::Array(..)));
+        let names: Vec<&str> = arrays.map(|(argument, _)| argument.name()).collect();
+        let place = place.ok_or_else(|| {
+            wrong(format!(
+                "there is no array `{array}` to save: name one of `{}`",
+                names.join("`, `")
+            ))
+        })?;
+        Ok((place, file.as_path()))
+    });
+    each.collect()
+}
+
 /// Launches a kernel of a PTX text once on a virtual machine and says what it did. A kernel that fails has a mistake in
 /// its profile that says where.
 ///
@@ -156,7 +219,9 @@ pub fn explain(
         return Err(wrong(format!("kernel `{}` cannot be executed: {error}", kernel.name)));
     }
     let given = given(kernel, &launch.arguments)?;
-    let options = Options { checks: launch.checks, ..Options::default() };
+    let saved = saved(kernel, launch, &given)?;
+    let options =
+        Options { checks: launch.checks, schedules: launch.schedules, ..Options::default() };
     let gpu = VirtualGpu::start(machine, options)?;
     cuda_driver::select(Backend::Table(gpu))?;
     launch.limit.into_iter().for_each(virtual_gpu::limit);
@@ -172,7 +237,7 @@ pub fn explain(
     collector.read_sources_below(&launch.sources);
     virtual_gpu::watch(Some(simt::Watched::default()));
     virtual_gpu::trace(launch.trace.clone());
-    let outcome = run(text, kernel, launch, given);
+    let outcome = run(text, kernel, launch, given, &saved);
     virtual_gpu::trace(None);
     virtual_gpu::watch(None);
     virtual_gpu::launches().into_iter().for_each(|record| collector.launch(record));
@@ -196,7 +261,13 @@ pub fn explain(
 }
 
 /// Loads the module, makes the arrays, launches, waits.
-fn run(text: &str, kernel: &Kernel, launch: &Launch, given: Vec<Given>) -> Result<()> {
+fn run(
+    text: &str,
+    kernel: &Kernel,
+    launch: &Launch,
+    given: Vec<Given>,
+    saved: &[(usize, &Path)],
+) -> Result<()> {
     let module = Module::from_ptx(text, &[]).context("the device refuses the PTX")?;
     let function = module.get_function(&kernel.name)?;
     if launch.shared_bytes + kernel.static_shared_bytes() > SHARED_BYTES {
@@ -204,31 +275,41 @@ fn run(text: &str, kernel: &Kernel, launch: &Launch, given: Vec<Given>) -> Resul
             .context("the device has less shared memory than the launch asks for")?;
     }
     let stream = Stream::new(StreamFlags::NON_BLOCKING, None)?;
-    let mut arrays: Vec<DeviceBuffer<u8>> = Vec::new();
+    let mut arrays: Vec<Option<DeviceBuffer<u8>>> = Vec::new();
     let mut values: Vec<Vec<u8>> = Vec::new();
     for one in given {
-        match one {
-            Given::Bytes(bytes) => values.push(bytes),
+        let (value, array) = match one {
+            Given::Bytes(bytes) => (bytes, None),
             Given::Array(bytes, content) => {
                 let array = match content {
                     Some(content) => DeviceBuffer::from_slice(&content)?,
-                    // SAFETY: what is in it is never read here; that the kernel reads it is what is looked for.
+                    // SAFETY: what is in it is never read here unless it is saved, as bytes; that the kernel reads it is
+                    // what is looked for.
                     None => unsafe { DeviceBuffer::uninitialized(bytes as usize)? },
                 };
-                values.push(array.as_device_ptr().as_raw().to_le_bytes().to_vec());
-                arrays.push(array);
+                (array.as_device_ptr().as_raw().to_le_bytes().to_vec(), Some(array))
             }
-        }
+        };
+        values.push(value);
+        arrays.push(array);
     }
     let addresses: Vec<*mut c_void> =
         values.iter_mut().map(|value| value.as_mut_ptr().cast()).collect();
     let [grid, block] = [launch.grid.0, launch.block.0].map(|[x, y, z]| (x, y, z));
     let mut shape = cust_ext::launch::Launch::new(grid, block);
     shape.dynamic_shared_bytes = launch.shared_bytes;
+    shape.cooperative = launch.cooperative;
+    shape.cluster = launch.cluster.map(|Shape(blocks)| blocks);
     // SAFETY: each argument has the size of its parameter, which `given` compared. An access outside of the arrays ends
     // the kernel on the virtual device, which alone runs it.
     unsafe { shape.run(&function, &stream, &addresses) }
         .with_context(|| format!("the device refuses the launch of `{}`", kernel.name))?;
     stream.synchronize()?;
+    for (place, file) in saved {
+        let Some(array) = &arrays[*place] else { continue };
+        let mut bytes = vec![0; array.len()];
+        array.copy_to(&mut bytes)?;
+        write_somewhere(file, &bytes)?;
+    }
     Ok(())
 }

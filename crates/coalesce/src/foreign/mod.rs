@@ -5,5 +5,5 @@ mod explain;
 mod trace;
 
 pub use argument::{Argument, Shape, declared};
-pub use explain::{Launch, chosen_kernel, explain, read};
+pub use explain::{Launch, Saved, chosen_kernel, explain, read};
 pub use trace::{MOST as MOST_STEPS, TracedWarp, text as trace_text};

@@ -57,7 +57,7 @@ fn content(title: &str, profile: &ProgramProfile, taught: &Taught<'_>) -> Markup
         @for (head, mistakes) in [("Mistakes in the use of the driver", &profile.misuse), ("Never freed", &profile.leaks)] {
             @if !mistakes.is_empty() {
                 h2 { (head) }
-                ul { @for mistake in mistakes { li { b { (mistake.kind) } ": " (mistake.message) } } }
+                ul { @for mistake in mistakes { li { (mistake.sentence()) } } }
             }
         }
         @for kernel in &profile.kernels { (of_kernel(kernel)) }
@@ -90,6 +90,10 @@ fn of_kernel(kernel: &ProfiledKernel) -> Markup {
         @if !kernel.hazards.is_empty() {
             h3 { "Hazards" }
             ul { @for hazard in &kernel.hazards { li { (hazard.message) } } }
+        }
+        @if !kernel.faults.is_empty() {
+            h3 { "Faults" }
+            ul { @for fault in &kernel.faults { li { (fault) } } }
         }
         (page::table("In all", &header(&["of"], &[]), &all))
         (page::table("By line", &header(&["line", "instruction"], &["source"]), &by_line))

@@ -42,7 +42,8 @@ fn findings(profile: &ProgramProfile, screen: &Screen) -> String {
     let hazards = profile.kernels.iter().flat_map(|kernel| {
         let name = kernel.shown_name();
         let hazards = kernel.hazards.iter().filter(|hazard| !hazard.kind.is_note());
-        hazards.map(move |hazard| format!("HAZARD in `{name}`: {}", hazard.message))
+        let hazards = hazards.map(move |one| format!("HAZARD in `{name}`: {}", one.message));
+        hazards.chain(kernel.faults.iter().map(move |fault| format!("FAULT in `{name}`: {fault}")))
     });
     let notes = profile.kernels.iter().flat_map(|kernel| {
         let name = kernel.shown_name();
@@ -50,7 +51,7 @@ fn findings(profile: &ProgramProfile, screen: &Screen) -> String {
         notes.map(move |note| format!("NOTE on `{name}`: {}", note.message))
     });
     let told = profile.misuse.iter().filter(|mistake| !mistake.is_advice);
-    let mistakes = told.map(|mistake| format!("MISTAKE {}: {}", mistake.kind, mistake.message));
+    let mistakes = told.map(|mistake| format!("MISTAKE {}", mistake.sentence()));
     let leaks = profile.leaks.iter().map(|leak| format!("LEAK {}: {}", leak.kind, leak.message));
     let all: Vec<String> = hazards.chain(mistakes).chain(leaks).chain(notes).collect();
     let mut out = String::new();
@@ -168,6 +169,7 @@ mod tests {
         let leak = Mistake {
             kind: results::MisuseKind::Leak,
             message: "never freed".to_owned(),
+            count: 1,
             is_advice: false,
         };
         profile.leaks = vec![leak; 30];

@@ -20,7 +20,7 @@ pub fn text(profile: &ProgramProfile, taught: &Taught<'_>, screen: &Screen) -> S
         if !mistakes.is_empty() {
             let _ = writeln!(text, "\n{head}:");
             for mistake in mistakes {
-                sentence(&mut text, screen, &format!("{}: {}", mistake.kind, mistake.message));
+                sentence(&mut text, screen, &mistake.sentence());
             }
         }
     }
@@ -36,15 +36,11 @@ pub fn text(profile: &ProgramProfile, taught: &Taught<'_>, screen: &Screen) -> S
         }
     }
     if profile.checked {
-        let _ = writeln!(
-            text,
-            "\n{}",
-            match profile.hazards() {
-                0 => "Checked for hazards: none.".to_owned(),
-                1 => "Checked for hazards: 1.".to_owned(),
-                hazards => format!("Checked for hazards: {hazards}."),
-            }
-        );
+        let hazards = profile.hazards();
+        let found = if hazards == 0 { "none".to_owned() } else { hazards.to_string() };
+        let has_failed = profile.kernels.iter().any(|kernel| !kernel.faults.is_empty());
+        let until = if has_failed { ", until a kernel failed" } else { "" };
+        let _ = writeln!(text, "\nChecked for hazards: {found}{until}.");
     }
     screen.plain(&text)
 }
@@ -84,6 +80,9 @@ fn of_kernel(text: &mut String, kernel: &ProfiledKernel, screen: &Screen) {
         };
         let head = if hazard.kind.is_note() { "NOTE" } else { "HAZARD" };
         sentence(text, screen, &format!("{head} {}{times}", hazard.message));
+    }
+    for fault in &kernel.faults {
+        sentence(text, screen, &format!("FAULT {fault}"));
     }
 }
 

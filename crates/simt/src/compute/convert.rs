@@ -21,6 +21,9 @@ pub(crate) fn meaning(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Mea
     if modifiers.has("pack") {
         return pack(modifiers);
     }
+    if modifiers.types.len() == 1 {
+        return super::narrow::meaning(modifiers);
+    }
     let &[to, from] = &modifiers.types[..] else {
         return None;
     };

@@ -63,7 +63,6 @@ macro_rules! by_pair {
 pub(crate) fn meaning(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
     match opcode {
         "dp4a" | "dp2a" => return dot_product(opcode, modifiers),
-        "vabsdiff4" => return sum_of_differences(modifiers),
         _ => {}
     }
     let t = modifiers.only_type()?;
@@ -281,32 +280,6 @@ fn dot_product(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
     };
     let t = if ta == Type::S32 || tb == Type::S32 { Type::S32 } else { Type::U32 };
     Some(Meaning::new(function, t, &[ta, tb, t]).with(flags))
-}
-
-/// `vabsdiff4` with `add`: the sum of the absolute differences of bytes, accumulated.
-fn sum_of_differences(modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
-    let &[t, ta, tb] = &modifiers.types[..] else {
-        return None;
-    };
-    let is_word = |t| matches!(t, Type::S32 | Type::U32);
-    if ta != tb || !is_word(t) || !is_word(ta) {
-        return None;
-    }
-    modifiers.take_any(&["add"])?;
-    let function = if ta == Type::S32 {
-        lanes!(|a: u32, b: u32, c: u32| -> u32 {
-            let bytes = a.to_le_bytes().into_iter().zip(b.to_le_bytes());
-            bytes.fold(c, |sum, (a, b)| {
-                sum.wrapping_add(a.cast_signed().abs_diff(b.cast_signed()).into())
-            })
-        })
-    } else {
-        lanes!(|a: u32, b: u32, c: u32| -> u32 {
-            let bytes = a.to_le_bytes().into_iter().zip(b.to_le_bytes());
-            bytes.fold(c, |sum, (a, b)| sum.wrapping_add(a.abs_diff(b).into()))
-        })
-    };
-    Some(Meaning::new(function, t, &[ta, tb, t]))
 }
 
 #[derive(Clone, Copy)]

@@ -12,10 +12,12 @@ mod exact;
 pub(crate) mod float;
 pub(crate) mod half;
 pub(crate) mod integer;
+mod narrow;
 pub(crate) mod rounding;
 pub(crate) mod special;
 pub(crate) mod tensor;
 pub(crate) mod texture;
+pub(crate) mod video;
 
 use crate::registers::Registers;
 use ptx::Type;
@@ -46,6 +48,8 @@ pub(crate) struct Meaning {
     pub immediate: u32,
     /// The result is not bit-exact with hardware.
     pub approximate: bool,
+    /// The compute capability that has it; 0 for all.
+    pub since: u32,
 }
 
 impl Meaning {
@@ -56,7 +60,13 @@ impl Meaning {
             sources: sources.to_vec(),
             immediate: 0,
             approximate: false,
+            since: 0,
         }
+    }
+
+    pub fn since(mut self, capability: u32) -> Meaning {
+        self.since = capability;
+        self
     }
 
     pub fn with(mut self, immediate: u32) -> Meaning {

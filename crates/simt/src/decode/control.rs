@@ -34,7 +34,11 @@ impl<'a> Decoder<'_, '_, 'a> {
             "call" => return self.call(operands, modifiers),
             "ret" => {
                 modifiers.take("uni");
+                self.leave_stack();
                 Operation::Return
+            }
+            "alloca" | "stacksave" | "stackrestore" => {
+                return self.stack_instruction(instruction, modifiers);
             }
             "exit" => Operation::Exit,
             "trap" | "brkpt" => Operation::Trap,

@@ -114,12 +114,12 @@ impl<'a> Decoder<'_, '_, 'a> {
             return Ok(true);
         }
         if modifiers.take("wait_group") {
-            modifiers.take("read");
+            let reads = modifiers.take("read");
             let [Operand::Integer(pending)] = operands else {
                 return self.invalid("wait_group has a constant");
             };
             let pending = *pending as u32;
-            self.emit(Operation::BulkWait { pending });
+            self.emit(Operation::BulkWait { pending, reads });
             return Ok(true);
         }
         if modifiers.take("prefetch") {

@@ -72,6 +72,10 @@ pub(crate) struct Decoder<'c, 't, 'a> {
     /// The extent of each function, in the order of the frames.
     pub extents: Vec<Extent>,
     pub local_bytes: u64,
+    /// The row of each lane's bytes on its stack, once something takes some.
+    pub stack: Option<u32>,
+    /// The row of what it was when the function that is decoded began.
+    pub stack_before: Option<u32>,
 }
 
 /// The state that every emitted instruction of a statement shares.
@@ -124,6 +128,8 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
             caller: None,
             extents: Vec::new(),
             local_bytes: 0,
+            stack: None,
+            stack_before: None,
         };
         // The rows ALWAYS, CARRY and NEVER.
         decoder.program.predicates = 3;

@@ -21,6 +21,7 @@ mod operands;
 mod plain;
 mod recursion;
 mod scope;
+mod stack;
 mod tensor;
 mod tensor_copy;
 mod tensor_map;
@@ -127,11 +128,13 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
         if self.program.contraction.is_none() {
             self.program.contraction = contraction::find(body);
         }
+        self.enter_stack(body);
         self.statements(body)?;
         // Falling off the end returns.
         self.current.guard = ALWAYS;
         self.current.negate = 0;
         self.current.text = self.text("ret");
+        self.leave_stack();
         self.emit(Operation::Return);
         self.scopes.clear();
         Ok(())
@@ -233,11 +236,14 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
         let (bytes, alignment) = self.extent(variable)?;
         let symbol = match variable.space {
             "local" | "param" => {
-                if variable.space == "local" {
-                    self.declares_local_array();
+                let own = match variable.space {
+                    "local" => self.stack_array(bytes, alignment),
+                    _ => None,
+                };
+                match own {
+                    Some(row) => Symbol::Stack { row },
+                    None => Symbol::Local { offset: self.allocate_local(bytes, alignment)? },
                 }
-                let offset = self.allocate_local(bytes, alignment)?;
-                Symbol::Local { offset }
             }
             "shared" => {
                 // Unique per declaration: two functions may use the same name.

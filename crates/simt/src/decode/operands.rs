@@ -99,6 +99,7 @@ impl<'a> Decoder<'_, '_, 'a> {
                     let value = (base as i64).wrapping_add(offset) as u64;
                     Ok(self.constant(is_long(t), Constant::Value(value)))
                 }
+                Symbol::Stack { row } => Ok(self.stack_address(row, offset, t)),
                 Symbol::Shared { offset: base } => {
                     Ok(self.shared_constant(is_long(t), base, offset))
                 }
@@ -393,6 +394,7 @@ impl<'a> Decoder<'_, '_, 'a> {
                     Some(
                         Symbol::EntryParameter { offset: base } | Symbol::Local { offset: base },
                     ) => Ok((Base::Absolute, offset.wrapping_add(base as i64))),
+                    Some(Symbol::Stack { row }) => Ok((Base::Long(row), *offset)),
                     Some(Symbol::Shared { offset: base }) => {
                         Ok((Base::Absolute, offset.wrapping_add(base)))
                     }

@@ -1,7 +1,7 @@
 //! Decoding of instructions that only compute.
 
 use super::decoder::Decoder;
-use crate::compute::{self, Meaning, Operands, compare, lanes};
+use crate::compute::{self, Meaning, Operands, compare, lanes, video};
 use crate::error::Error;
 use crate::operation::{Clock, Operation, Register, Space};
 use crate::program::Constant;
@@ -33,6 +33,9 @@ impl<'a> Decoder<'_, '_, 'a> {
             }
             "bfe" | "bfi" => return self.bit_field(instruction, modifiers),
             "lop3" => return self.logic3(operands, modifiers),
+            opcode if video::lanes_of(opcode).is_some() => {
+                return self.video(instruction, modifiers);
+            }
             "nop" => {
                 self.emit(Operation::Nothing);
                 return Ok(true);
@@ -44,6 +47,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             return Ok(false);
         };
         *modifiers = attempt;
+        self.check_target(&instruction.text(), meaning.since)?;
         for hint in HINTS {
             modifiers.take(hint);
         }
@@ -422,6 +426,58 @@ impl<'a> Decoder<'_, '_, 'a> {
         };
         let d = self.destination(&operands[0], meaning.destination)?.index();
         let operands = Operands { d, a, b, c, immediate: 0 };
+        self.emit(Operation::Compute { function: meaning.function, operands });
+        Ok(true)
+    }
+
+    /// A SIMD video instruction, whose sources may pick parts of both words, and whose destination may have a mask.
+    fn video(
+        &mut self,
+        instruction: &Instruction<'a>,
+        modifiers: &mut Modifiers<'a>,
+    ) -> Result<bool, Error> {
+        let opcode = instruction.opcode;
+        let Some(lanes) = video::lanes_of(opcode) else { return Ok(false) };
+        let [d, a, b, c] = &instruction.operands[..] else {
+            return self.invalid("this instruction has 4 operands");
+        };
+        let bare = |operand: &Operand<'a>| match operand {
+            Operand::Name { name, component, offset: 0 } => {
+                (Operand::Name { name, component: None, offset: 0 }, *component)
+            }
+            other => (other.clone(), None),
+        };
+        let (((d, mask), (a, of_a)), (b, of_b)) = ((bare(d), bare(a)), bare(b));
+        let mask = match mask {
+            Some(name) => video::mask(name, lanes),
+            None => Some((1 << lanes) - 1),
+        };
+        let selectors = [(of_a, 0x3210), (of_b, 0x7654)].map(|(name, usual)| match name {
+            Some(name) => video::selector(name, lanes),
+            None => Some(usual),
+        });
+        let (Some(mask), [Some(of_a), Some(of_b)]) = (mask, selectors) else { return Ok(false) };
+        let Some(meaning) = video::meaning(opcode, mask, modifiers) else { return Ok(false) };
+        let sources = [self.source(&a, Type::B32)?, self.source(&b, Type::B32)?];
+        let mut picked = sources;
+        for (row, (selector, usual)) in picked.iter_mut().zip([(of_a, 0x3210), (of_b, 0x7654)]) {
+            if selector != usual {
+                let of = *row;
+                *row = self.new_row(Type::B32);
+                let operands = Operands {
+                    d: row.index(),
+                    a: sources[0].index(),
+                    b: sources[1].index(),
+                    c: 0,
+                    immediate: selector,
+                };
+                self.helper_compute(video::pick(), operands, of, *row);
+            }
+        }
+        let c = self.source(c, Type::B32)?.index();
+        let d = self.destination(&d, Type::B32)?.index();
+        let [a, b] = picked.map(|row| row.index());
+        let operands = Operands { d, a, b, c, immediate: meaning.immediate };
         self.emit(Operation::Compute { function: meaning.function, operands });
         Ok(true)
     }

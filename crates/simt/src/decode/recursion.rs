@@ -1,6 +1,6 @@
 //! Recursion: which calls may reach their own caller, and what a function has to get back after such a call.
 //!
-//! A function has one set of registers and of local bytes in a program. A call that may come back into its caller saves
+//! A function has one set of registers in a program, and its arrays are on a stack. A call that may come back into its caller saves
 //! them for each lane before the arguments are passed, and restores them before the results are taken.
 
 use super::decoder::{Decoder, Formal};
@@ -29,17 +29,6 @@ impl Decoder<'_, '_, '_> {
         (self.current.guard, self.current.negate) = (ALWAYS, 0);
         self.helper(operation);
         (self.current.guard, self.current.negate) = guard;
-    }
-
-    /// An array of its own would be at one place for all calls of a function that are under way: a second one is refused
-    /// when it comes. Calls through pointers may come back by their types, and most never do.
-    pub fn declares_local_array(&mut self) {
-        let Some(caller) = self.caller else { return };
-        let function = self.frames[caller].function;
-        if self.context.calls.is_recursive(function) {
-            let name = self.context.tree.functions[function].name.to_owned();
-            self.helper(Operation::RefuseRecursion(Box::new((caller as u32, name))));
-        }
     }
 
     /// Where the rows and local bytes that are made next begin.

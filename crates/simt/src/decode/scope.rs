@@ -18,6 +18,10 @@ pub(crate) enum Symbol {
     Local {
         offset: u32,
     },
+    /// An array of the call that is under way, whose address is in this row.
+    Stack {
+        row: u32,
+    },
     Shared {
         offset: i64,
     },

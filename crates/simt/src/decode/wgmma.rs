@@ -51,12 +51,27 @@ impl<'a> Decoder<'_, '_, 'a> {
                 instruction.text()
             ));
         }
-        if modifiers.take("fence") || modifiers.take("commit_group") || modifiers.take("wait_group")
-        {
-            // Products are computed when they are issued.
-            self.emit(Operation::Nothing);
-            return Ok(true);
+        match (
+            modifiers.take_any(&["fence", "commit_group", "wait_group"]),
+            &instruction.operands[..],
+        ) {
+            (Some("fence"), _) => self.emit(Operation::WgmmaFence),
+            (Some("commit_group"), _) => self.emit(Operation::WgmmaCommit),
+            (Some(_), [Operand::Integer(pending)]) => {
+                let pending = *pending as u32;
+                self.emit(Operation::WgmmaWait { pending });
+            }
+            (Some(_), _) => return self.invalid("wait_group has a constant"),
+            (None, _) => return self.wgmma_product(instruction, modifiers),
         }
+        Ok(true)
+    }
+
+    fn wgmma_product(
+        &mut self,
+        instruction: &Instruction<'a>,
+        modifiers: &mut Modifiers<'a>,
+    ) -> Result<bool, Error> {
         let shape = (8..=256).step_by(8).find_map(|n| {
             [8, 16, 32]
                 .into_iter()

@@ -1,9 +1,10 @@
-//! Decoding of `wmma`: fragments whose layout nobody may know, loaded, multiplied and stored.
+//! Decoding of `wmma`: fragments loaded, multiplied and stored.
 
 use super::access::take_space;
 use super::decoder::Decoder;
 use super::tensor::register_type;
 use crate::error::Error;
+use crate::fragment::{self, Cores, Matrix};
 use crate::operation::{Access, Base, Mma, Operation, Register, Semantics, Space, WmmaMove};
 use ptx::Modifiers;
 use ptx::Type;
@@ -93,39 +94,51 @@ impl<'a> Decoder<'_, '_, 'a> {
         let stride = stride.map(|stride| Ok::<_, Error>(self.source(stride, Type::U32)?.index()));
         let stride = stride.transpose()?;
         let count = registers(t, rows * columns, is_factor);
-        let fragment: Vec<Register> = if loads {
+        let registers: Vec<Register> = if loads {
             let parts = self.parts(matrix, fragment, count)?.iter();
             parts.map(|part| self.destination(part, register_type(t))).collect::<Result<_, _>>()?
         } else {
             self.fragment(matrix, fragment, t, count)?
         };
-        // Each element is loaded or stored through these: its address and its value.
+        // Each access goes through these: its address, and what becomes another value or was one.
         let place = self.new_row(Type::B64).index();
-        let value = self.new_row(register_type(t));
+        let value = self.new_row(Type::B32);
         let access = Access {
             space,
             base: Base::Long(place),
             offset: 0,
             bytes: t.bytes(),
             signed: false,
-            rows: vec![Some(value)],
+            rows: Vec::new(),
             strong: false,
             past_l1: false,
             semantics: Semantics::default(),
             read_only: false,
         };
-        let is_row_major = layout == "row";
+        let which = match matrix {
+            "a" => Matrix::A,
+            "b" => Matrix::B,
+            _ => Matrix::Sum,
+        };
+        let cores = Cores::of(which, [m, n, k], t.bytes());
+        let is_dense = cores.are_rows == (layout == "row");
+        let facts = (t.bytes(), is_dense, loads && is_factor);
+        let moves = fragment::moves(&cores, &registers, (&access, value), facts);
+        let copies = registers.iter().enumerate().skip(cores.starts.len());
+        let copies = copies.filter(|_| is_factor && loads);
+        let copies = copies.map(|(r, row)| (registers[r % cores.starts.len()], *row)).collect();
         self.emit(Operation::WmmaMove(Box::new(WmmaMove {
             loads,
-            access,
+            moves,
             place,
             value,
+            each: cores.each,
+            bytes: t.bytes(),
             from,
             stride,
-            rows,
-            columns,
-            is_row_major,
-            fragment,
+            dense: if layout == "row" { columns } else { rows } as u32,
+            is_dense,
+            copies,
         })));
         Ok(true)
     }
@@ -136,7 +149,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         modifiers: &mut Modifiers<'a>,
         [m, n, k]: [usize; 3],
     ) -> Result<bool, Error> {
-        // The layouts of A and B: fragments have none here.
+        // The layouts of A and B are those by which they were loaded.
         modifiers.take_where(|name| matches!(name, "row" | "col" | "rn"));
         let saturate = modifiers.take("satfinite");
         let (t, c_type) = match modifiers.types[..] {

@@ -49,7 +49,7 @@ pub fn run_observed(
     if kernel.program.as_ref().is_ok_and(|program| program.allocates) {
         let device = memory.selected();
         if !memory.heaps.contains_key(&device) {
-            let address = memory.allocate_named(heap::BYTES, "the device's heap")?;
+            let address = memory.allocate_named(heap::BYTES, "device's heap")?;
             memory.heaps.insert(device, Heap::new(address));
         }
     }

@@ -161,6 +161,10 @@ exports! {
         context.write(handle(thread::current_context().unwrap_or(0)))
     }
     fn cuCtxGetDevice(driver, device: Out<CUdevice>) {
+        // Programs ask for it to learn whether there is a context.
+        if thread::current_context().is_none() {
+            return Err(if driver.initialized { INVALID_CONTEXT } else { NOT_INITIALIZED });
+        }
         driver.context()?;
         device.write(driver.current() as CUdevice)
     }

@@ -10,7 +10,10 @@ use cuda_driver::raw::{CUdevice, CUuuid};
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 /// The CUDA version whose driver this stands in for.
-const VERSION: c_int = 13_000;
+const VERSION: c_int = 13_050;
+
+/// The newest version of PTX that this driver loads: that of its CUDA version (PTX ISA, "Release Notes").
+pub(super) const PTX_VERSION: (u32, u32) = (9, VERSION as u32 % 1000 / 10);
 
 /// The address of a device on the PCI bus.
 fn pci_address(device: usize) -> String {

@@ -1,5 +1,6 @@
 use super::arguments::{Image, In, Out, access_window, handle};
 use super::define::exports;
+use super::device::PTX_VERSION;
 use super::image::{ptx_of, ptx_of_file};
 use super::memory;
 use crate::code::{CuResult, INVALID_HANDLE, NOT_FOUND};
@@ -32,9 +33,19 @@ pub(super) fn load(driver: &mut Driver, ptx: &str) -> CuResult<usize> {
         let newer = matches!(error, simt::Error::Unsupported { .. });
         if newer { UNSUPPORTED_PTX_VERSION } else { INVALID_PTX }
     })?;
+    if module.version > PTX_VERSION {
+        let ((major, minor), (newest, newest_minor)) = (module.version, PTX_VERSION);
+        let message = format!(
+            "the PTX is of version {major}.{minor}, and this driver loads versions up to {newest}.{newest_minor}: compile it with \
+             an older toolkit"
+        );
+        driver.report(MisuseKind::KernelFault, message);
+        return Err(UNSUPPORTED_PTX_VERSION);
+    }
     let device = driver.device().profile.architecture();
     if !Target::of_name(&module.target).is_some_and(|target| target.runs_on(device)) {
-        let message = format!("the PTX is for {} and the device is sm_{device}", module.target);
+        let target = if module.target.is_empty() { "no device" } else { &module.target };
+        let message = format!("the PTX is for {target} and the device is sm_{device}");
         driver.report(MisuseKind::KernelFault, message);
         return Err(NO_BINARY);
     }
@@ -116,7 +127,13 @@ impl Shape {
 /// The function of that name, the same one whenever it is asked for.
 pub(super) fn function_in(driver: &mut Driver, module: usize, name: String) -> CuResult<usize> {
     let most = driver.device().profile.shared_bytes_per_block;
-    driver.objects.modules.get(module)?.module.kernel(&name).map_err(|_| NOT_FOUND)?;
+    let code = driver.objects.modules.get(module)?.module.clone();
+    let kernel = match code.kernel(&name) {
+        Ok(kernel) => kernel,
+        Err(error) => return Err(driver.refuse(NOT_FOUND, error.to_string())),
+    };
+    // Static and dynamic shared memory together, unless the program asks for more.
+    let most = most.saturating_sub(kernel.static_shared_bytes());
     let functions = &driver.objects.functions;
     let is_meant = |other: &FunctionState| other.module == module && other.name == name;
     let found = functions.iter().find(|(_, other)| is_meant(other)).map(|(handle, _)| handle);
@@ -140,7 +157,7 @@ pub(super) fn launch(
     driver: &mut Driver,
     function: usize,
     shape: Shape,
-    arguments: impl FnOnce(&Kernel) -> CuResult<Vec<Vec<u8>>>,
+    arguments: impl FnOnce(&Kernel) -> Result<Vec<Vec<u8>>, String>,
 ) -> CuResult {
     driver.context()?;
     let (module, state) = kernel_of(driver, function)?;
@@ -159,14 +176,28 @@ pub(super) fn launch(
     if let Err(error) = kernel.supported() {
         return Err(driver.unsupported(&format!("kernel `{name}`: {error}")));
     }
+    let fixed = kernel.static_shared_bytes();
     if shape.dynamic_bytes > most_dynamic {
-        return Err(ReturnCode::INVALID_VALUE);
+        let most = driver.device().profile.shared_bytes_per_block_opt_in.saturating_sub(fixed);
+        let why = format!(
+            "kernel `{name}` has {fixed} bytes of static shared memory, and the launch asks for {} dynamic ones, where {most_dynamic} \
+             are allowed; cuFuncSetAttribute with CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES allows up to {most} on this \
+             device",
+            shape.dynamic_bytes
+        );
+        return Err(driver.refuse(ReturnCode::INVALID_VALUE, why));
     }
     let mut launch = Launch::new(&name, shape.grid, shape.block);
     launch.dynamic_shared_bytes = shape.dynamic_bytes;
     launch.cooperative = shape.cooperative;
     launch.cluster = shape.cluster;
-    launch.arguments = arguments(kernel)?;
+    launch.arguments = match arguments(kernel) {
+        Ok(arguments) => arguments,
+        Err(why) => {
+            let why = format!("kernel `{name}`: {why}");
+            return Err(driver.refuse(ReturnCode::INVALID_VALUE, why));
+        }
+    };
     let mut limits = driver.device().profile.launch_limits();
     if !large_clusters {
         limits.blocks_per_cluster = limits.blocks_per_cluster.min(PORTABLE_CLUSTER);
@@ -193,13 +224,23 @@ pub(super) fn launch(
     let threads = u32::try_from(launch.threads()).unwrap_or(u32::MAX);
     let resident = resident(driver, function, threads, shape.dynamic_bytes)?;
     if resident == 0 {
-        return Err(OUT_OF_RESOURCES);
+        let why = format!(
+            "no block of kernel `{name}` fits on a multiprocessor: {threads} threads with {} registers each, and {} bytes of \
+             shared memory",
+            registers(driver, kernel),
+            fixed + shape.dynamic_bytes
+        );
+        return Err(driver.refuse(OUT_OF_RESOURCES, why));
     }
     let shared_bytes =
         (kernel.static_shared_bytes() + shape.dynamic_bytes).saturating_mul(resident);
     let room = u64::from(resident) * u64::from(driver.device().profile.multiprocessors);
     if shape.cooperative && launch.blocks() > room {
-        return Err(COOPERATIVE_TOO_LARGE);
+        let why = format!(
+            "kernel `{name}` is launched cooperatively with {} blocks, of which the device holds {room} at once",
+            launch.blocks()
+        );
+        return Err(driver.refuse(COOPERATIVE_TOO_LARGE, why));
     }
     let share = (launch.blocks() as f64 * driver.larger.blocks / room as f64).min(1.0);
     let window = match shape.window {
@@ -228,7 +269,7 @@ unsafe fn arguments(
     kernel: &Kernel,
     parameters: *mut *mut c_void,
     extra: *mut *mut c_void,
-) -> CuResult<Vec<Vec<u8>>> {
+) -> Result<Vec<Vec<u8>>, String> {
     if parameters.is_null() {
         // SAFETY: by the contract.
         return unsafe { packed_arguments(kernel, extra) };
@@ -238,7 +279,7 @@ unsafe fn arguments(
         unsafe {
             let value = parameters.add(index).read().cast::<u8>();
             if value.is_null() {
-                return Err(ReturnCode::INVALID_VALUE);
+                return Err(format!("argument {index}, its `{}`, has no address", parameter.name));
             }
             Ok(std::slice::from_raw_parts(value, parameter.bytes as usize).to_vec())
         }
@@ -250,12 +291,15 @@ unsafe fn arguments(
 ///
 /// # Safety
 /// As for `arguments`.
-unsafe fn packed_arguments(kernel: &Kernel, extra: *mut *mut c_void) -> CuResult<Vec<Vec<u8>>> {
+unsafe fn packed_arguments(
+    kernel: &Kernel,
+    extra: *mut *mut c_void,
+) -> Result<Vec<Vec<u8>>, String> {
     if kernel.parameters.is_empty() {
         return Ok(Vec::new());
     }
     if extra.is_null() {
-        return Err(ReturnCode::INVALID_VALUE);
+        return Err(format!("it has {} parameters, and none is given", kernel.parameters.len()));
     }
     let (mut buffer, mut bytes) = (std::ptr::null::<u8>(), 0usize);
     let mut entry = extra;
@@ -266,25 +310,44 @@ unsafe fn packed_arguments(kernel: &Kernel, extra: *mut *mut c_void) -> CuResult
             match entry.read().addr() {
                 1 => buffer = value.cast(),
                 2 => bytes = value.cast::<usize>().read(),
-                _ => return Err(ReturnCode::INVALID_VALUE),
+                other => {
+                    return Err(format!(
+                        "the list of extra arguments has an unknown entry {other}"
+                    ));
+                }
             }
             entry = entry.add(2);
         }
         if buffer.is_null() {
-            return Err(ReturnCode::INVALID_VALUE);
+            return Err("the list of extra arguments names no buffer".to_owned());
         }
         std::slice::from_raw_parts(buffer, bytes)
     };
+    let needed = kernel.parameters.last().map_or(0, |last| (last.offset + last.bytes) as usize);
+    if packed.len() > needed {
+        return Err(format!(
+            "the buffer of arguments has {} bytes and the parameters take {needed}: a driver refuses padding behind the last",
+            packed.len()
+        ));
+    }
     unpacked(kernel, packed)
 }
 
 /// The bytes of each parameter in a buffer that has all of them.
-pub(super) fn unpacked(kernel: &Kernel, packed: &[u8]) -> CuResult<Vec<Vec<u8>>> {
+pub(super) fn unpacked(kernel: &Kernel, packed: &[u8]) -> Result<Vec<Vec<u8>>, String> {
     let each = kernel.parameters.iter().map(|parameter| {
         let start = parameter.offset as usize;
-        packed.get(start..start + parameter.bytes as usize).map(<[u8]>::to_vec)
+        let end = start + parameter.bytes as usize;
+        let short = || {
+            format!(
+                "the buffer of arguments has {} bytes, and `{}` ends at byte {end}",
+                packed.len(),
+                parameter.name
+            )
+        };
+        packed.get(start..end).map(<[u8]>::to_vec).ok_or_else(short)
     });
-    each.collect::<Option<_>>().ok_or(ReturnCode::INVALID_VALUE)
+    each.collect()
 }
 
 /// The shape of a launch by its description.
@@ -361,17 +424,33 @@ pub(super) fn set_function_attribute(
     let (module, state) = kernel_of(driver, function)?;
     let fixed = kernel_in(&module, &state.name)?.static_shared_bytes();
     let most = driver.device().profile.shared_bytes_per_block_opt_in.saturating_sub(fixed);
+    let name = state.name.clone();
     let state = driver.objects.functions.get_mut(function)?;
-    match attribute {
+    let why = match attribute {
         8 => match u32::try_from(value) {
-            Ok(bytes) if bytes <= most => state.max_dynamic_shared_bytes = bytes,
-            _ => return Err(ReturnCode::INVALID_VALUE),
+            Ok(bytes) if bytes <= most => {
+                state.max_dynamic_shared_bytes = bytes;
+                return Ok(());
+            }
+            _ => format!(
+                "{value} bytes of dynamic shared memory are asked for; kernel `{name}`, which has {fixed} static ones, may have \
+                 {most} on this device"
+            ),
         },
-        9 if (-1..=100).contains(&value) => state.carveout = value,
-        14 => state.large_clusters = value != 0,
-        _ => return Err(ReturnCode::INVALID_VALUE),
-    }
-    Ok(())
+        9 if (-1..=100).contains(&value) => {
+            state.carveout = value;
+            return Ok(());
+        }
+        9 => {
+            format!("{value} is no percentage of shared memory, and not -1 for the driver's choice")
+        }
+        14 => {
+            state.large_clusters = value != 0;
+            return Ok(());
+        }
+        other => format!("attribute {other} cannot be set"),
+    };
+    Err(driver.refuse(ReturnCode::INVALID_VALUE, why))
 }
 
 /// The block size with the most resident threads, larger blocks first, and the grid that fills the device.

@@ -34,6 +34,9 @@ fn take(driver: &mut Driver, pool: usize, bytes: usize, stream: usize) -> CuResu
     if lacks {
         driver.clock.advance(driver.device().profile.pool_memory_ns());
     }
+    if driver.objects.stream(stream)?.capture.is_none() {
+        driver.submit(stream, QueuedWork::Allocation(address))?;
+    }
     Ok(address)
 }
 

@@ -105,8 +105,7 @@ exports! {
     }
     fn cuStreamDestroy_v2(driver, stream: CUstream) {
         // Work that was enqueued still runs; what follows it must not find it pending for ever.
-        let state = driver.objects.streams.remove(stream.addr())?;
-        if let Some(tail) = state.tail {
+        if let Some(tail) = driver.objects.remove_stream(stream.addr())? {
             driver.run_until(tail);
         }
         Ok(())

@@ -81,9 +81,9 @@ fn copy(
         let watches = std::mem::replace(&mut driver.options.watch_host_memory, false);
         let submitted = driver.submit(DEFAULT, QueuedWork::Copy(copy.clone()));
         driver.options.watch_host_memory = watches;
-        submitted?;
-        driver.synchronize(DEFAULT)?;
-        return arrive(driver, copy);
+        let Some(id) = submitted? else { return Ok(()) };
+        let may_return_early = driver.options.checks.global_races && returns_early(driver, &copy);
+        return if may_return_early { driver.wait_until_begun(id) } else { driver.wait(id) };
     };
     let capturing = driver.objects.stream(stream)?.capture.is_some();
     if capturing || !(source_pageable || target_pageable) {
@@ -109,20 +109,10 @@ fn copy(
     id.map_or(Ok(()), |id| driver.wait(id))
 }
 
-/// The call of a synchronous copy may return before the copy has arrived: from pageable memory when it was staged, and
-/// inside a device at once (CUDA Driver API, "API synchronization behavior"). Here it has arrived, and the checks take it
-/// to be under way until something waits for the default stream.
-fn arrive(driver: &mut Driver, mut copy: Copy) -> CuResult {
-    if !driver.options.checks.global_races {
-        return Ok(());
-    }
-    match driver.memory.direction(&copy) {
-        // The host's side was read.
-        Direction::HostToDevice(true) => copy.staged = Some(Arc::from([])),
-        Direction::Device => {}
-        _ => return Ok(()),
-    }
-    driver.submit(DEFAULT, QueuedWork::Arrival(copy)).map(|_| ())
+/// Returns whether the call of a synchronous copy may return before the copy has arrived: from pageable memory when it was
+/// staged, and inside a device at once (CUDA Driver API, "API synchronization behavior").
+fn returns_early(driver: &Driver, copy: &Copy) -> bool {
+    matches!(driver.memory.direction(copy), Direction::HostToDevice(true) | Direction::Device)
 }
 
 /// The driver reads pageable memory before the call returns.

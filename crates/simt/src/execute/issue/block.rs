@@ -2,6 +2,7 @@
 
 use crate::execute::issue::warp::Warp;
 use crate::execute::memory::pending::PendingBulk;
+use crate::execute::observe::checks::proxy::Unfenced;
 use races::SharedShadow;
 
 /// Named barriers of a block.
@@ -32,6 +33,7 @@ pub(crate) struct Block {
     /// Turns taken, for seeded schedules.
     pub turn: u64,
     pub bulk: Vec<PendingBulk>,
+    pub unfenced: Unfenced,
     /// The mbarriers whose phase was completed since lanes that sleep there were last woken.
     pub completed: Vec<u32>,
 }

@@ -3,14 +3,15 @@
 use crate::error::Error;
 use crate::execute::issue::run::Run;
 use crate::execute::memory::device::AtomicGranularity;
+use crate::execute::observe::checks::products::ProductRegisters;
 use crate::execute::observe::checks::provenance::arrays;
 use crate::execute::observe::checks::semantics::model;
 use crate::launch::Launch;
 use crate::memory::Memory;
 use crate::module::{Kernel, Module};
-use crate::operation::Register;
+use crate::operation::{Operation, Register};
 use crate::options::Options;
-use crate::program::{Constant, Program};
+use crate::program::{Constant, Instruction, Program};
 use crate::uninitialized::UninitializedReads;
 use races::Grid;
 use std::sync::Mutex;
@@ -62,6 +63,12 @@ pub(crate) fn prepare<'r>(
         &CERTAIN
     };
     let cluster = launch.cluster_of(kernel);
+    let by_proxy = |instruction: &Instruction| {
+        let operation = &instruction.operation;
+        matches!(operation, Operation::BulkCopy(_) | Operation::TensorCopy(_) | Operation::Wgmma(_))
+    };
+    let orders_copies = options.checks.async_copies;
+    let products = if orders_copies { ProductRegisters::of(program, doubt) } else { None };
     let mut run = Run {
         program,
         memory,
@@ -76,6 +83,8 @@ pub(crate) fn prepare<'r>(
         shared_bytes,
         workspace: 0,
         arrays: if options.checks.any() { arrays(program) } else { Vec::new() },
+        reads_by_proxy: orders_copies && program.instructions.iter().any(by_proxy),
+        products,
         granularity: AtomicGranularity::EACH,
         warps_per_block: launch.threads().div_ceil(32) as u32,
         fuel: AtomicU64::new(options.fuel),

@@ -8,6 +8,9 @@ use crate::program::Program;
 /// Recursive calls of one thread that may be under way at once: as many as a stack of 512 KiB has room for at 512 bytes each.
 const MAX_DEPTH: usize = 1024;
 
+/// Bytes of local memory that a thread may have.
+const MAX_STACK: u32 = 512 << 10;
+
 /// Returns what is wrong with more of them.
 fn too_deep() -> String {
     format!(
@@ -25,15 +28,26 @@ impl Warp {
         depth: usize,
     ) -> Result<(), String> {
         match operation {
-            Operation::RefuseRecursion(function) if self.has_aside(function.0, mask) => {
-                return Err(format!(
-                    "recursion of `{}`, which has an array in local memory, is not executed",
-                    function.1
-                ));
-            }
             Operation::SaveFrame { .. } if self.is_deep(mask) => return Err(too_deep()),
             Operation::SaveFrame { frame } => self.save(program, *frame, mask, depth),
             Operation::RestoreFrame { frame } => self.restore(program, *frame, mask, depth),
+            Operation::Alloca { destination, bytes, alignment, stack } => {
+                let bytes = self.registers.words[*bytes as usize];
+                for lane in (0..32).filter(|lane| mask >> lane & 1 != 0) {
+                    let used = &mut self.registers.words[*stack as usize][lane];
+                    let start = (program.local_bytes + *used).next_multiple_of(*alignment);
+                    let end = start.saturating_add(bytes[lane]);
+                    if end > MAX_STACK {
+                        return Err(format!(
+                            "a thread's stack would have {end} bytes, which is more than {MAX_STACK}; to fix it: take less, or \
+                             give back by stackrestore"
+                        ));
+                    }
+                    *used = end - program.local_bytes;
+                    self.take_local(lane, start, end);
+                    write_row(self, *destination, 1 << lane, |_| start.into());
+                }
+            }
             _ => {}
         }
         Ok(())
@@ -45,12 +59,6 @@ impl Warp {
         lanes.into_iter().any(|(_, aside)| aside.len() >= MAX_DEPTH)
     }
 
-    /// Returns whether one of these lanes has this frame saved_frames: a call of its function is under way.
-    fn has_aside(&self, frame: u32, mask: u32) -> bool {
-        let lanes = self.saved_frames.iter().enumerate().filter(|(lane, _)| mask >> lane & 1 != 0);
-        lanes.into_iter().any(|(_, aside)| aside.iter().any(|one| one.frame == frame))
-    }
-
     /// Puts a frame of these lanes aside.
     fn save(&mut self, program: &Program, index: u32, mask: u32, depth: usize) {
         let frame = &program.saved_frames[index as usize];
@@ -58,7 +66,7 @@ impl Warp {
         for lane in (0..32).filter(|lane| mask >> lane & 1 != 0) {
             let rows = frame.rows.iter().map(|row| read_row(self, *row, lane)).collect();
             let bytes = frame.bytes.iter().map(|at| self.read_local(lane, *at, 1) as u8).collect();
-            self.saved_frames[lane].push(SavedFrame { frame: index, depth, rows, bytes });
+            self.saved_frames[lane].push(SavedFrame { depth, rows, bytes });
         }
     }
 

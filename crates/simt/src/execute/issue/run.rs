@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Place};
 use crate::execute::memory::device::AtomicGranularity;
+use crate::execute::observe::checks::products::ProductRegisters;
 use crate::execute::observe::checks::undo::Undo;
 use crate::launch::Launch;
 use crate::location::Location;
@@ -37,6 +38,10 @@ pub(crate) struct Run<'r> {
     pub sample: Option<Vec<u64>>,
     /// By instruction: the bounds of the shared array that its address is formed from, where that is one.
     pub arrays: Vec<Option<(u32, u32)>>,
+    /// Bulk copies or `wgmma` read shared memory, and somebody looks whether they see what was stored there.
+    pub reads_by_proxy: bool,
+    /// The registers that `wgmma` reads and writes, where their order is checked.
+    pub products: Option<ProductRegisters>,
     /// The size of the workers' atomics on device memory.
     pub granularity: AtomicGranularity,
     pub fuel: AtomicU64,

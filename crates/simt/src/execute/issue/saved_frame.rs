@@ -3,7 +3,6 @@
 /// A frame of one lane.
 #[derive(Clone, Debug)]
 pub(crate) struct SavedFrame {
-    pub frame: u32,
     /// Calls that were under way.
     pub depth: usize,
     pub rows: Vec<u64>,

@@ -3,6 +3,8 @@
 use crate::execute::issue::block::{BARRIERS, Barrier, Block};
 use crate::execute::issue::warp::{Split, State, Warp};
 use crate::execute::issue::worker::Worker;
+use crate::execute::observe::checks::products::Products;
+use crate::execute::observe::checks::proxy::Unfenced;
 use crate::program::{LaneMask, Special};
 use crate::registers::{ALWAYS, LANES};
 use races::SharedShadow;
@@ -49,6 +51,7 @@ impl Worker<'_> {
             shadow,
             turn: 0,
             bulk: Vec::new(),
+            unfenced: Unfenced::new(run.reads_by_proxy),
         }
     }
 
@@ -90,13 +93,17 @@ impl Worker<'_> {
         warp.splits.clear();
         warp.splits.push(Split { pc: 0, mask: lanes, frames: Vec::new(), state: State::Ready });
         warp.local.clear();
+        warp.local_bytes = program.local_bytes;
         warp.local.resize(program.local_bytes as usize / 4 * LANES, u32::MAX);
         warp.copies.clear();
         warp.copy_group = 0;
+        warp.bulk_group = 0;
         warp.rotate = 0;
         warp.at_cluster = 0;
         warp.local_written.clear();
+        warp.is_checked = self.observers.checking;
         if self.observers.checking {
+            warp.products = Products::default();
             warp.local_written.resize(program.local_bytes as usize / 4 * LANES, 0);
             warp.followed.clear();
             if !run.doubt.instructions.is_empty() {

@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::execute::issue::block::{Block, Stop};
 use crate::execute::issue::warp::{Flow, Split, State, Warp, read_row, write_row};
 use crate::execute::issue::worker::{Issue, Worker};
+use crate::execute::memory::pending::Awaited;
 use crate::execute::memory::request::space_of;
 use crate::findings::{Finding, Hazard};
 use crate::hash::mix;
@@ -232,7 +233,7 @@ impl Worker<'_> {
             }
             Operation::SaveFrame { .. }
             | Operation::RestoreFrame { .. }
-            | Operation::RefuseRecursion(_) => {
+            | Operation::Alloca { .. } => {
                 let program = self.run.program;
                 let done = warp.recursion(program, operation, mask, split.frames.len());
                 done.map_err(|message| {
@@ -299,10 +300,18 @@ impl Worker<'_> {
                 }
             }
             Operation::BulkCopy(copy) => self.bulk_copy(issue, copy)?,
-            Operation::BulkCommit => self.bulk_committed(block, warp),
-            Operation::BulkWait { pending } => {
-                self.deliver_bulk(block)?;
-                self.bulk_awaited(block, warp, mask, *pending);
+            Operation::BulkCommit => {
+                warp.bulk_group += 1;
+                self.bulk_committed(block, warp);
+            }
+            Operation::BulkWait { pending, reads } => {
+                let before = warp.bulk_group.saturating_sub(*pending);
+                if *reads {
+                    self.read_bulk(block, warp.index, before);
+                } else {
+                    self.deliver_bulk(block, Awaited::Groups { warp: warp.index, before })?;
+                }
+                self.bulk_awaited(block, warp, mask, (*pending, *reads));
             }
             Operation::LoadMatrix { access, transpose } => {
                 self.load_matrix(issue, access, *transpose)?;
@@ -313,6 +322,8 @@ impl Worker<'_> {
             Operation::Image(image) => self.image(issue, image)?,
             Operation::Mma(mma) => self.multiply_tiles(issue, mma)?,
             Operation::Wgmma(wgmma) => self.multiply_by_warps(issue, wgmma)?,
+            Operation::WgmmaCommit => self.products_committed(block, warp),
+            Operation::WgmmaWait { pending } => self.products_awaited(block, warp, *pending),
             Operation::Wmma(mma) => self.multiply_fragments(issue, mma)?,
             Operation::WmmaMove(fragment) => self.move_fragment(issue, fragment)?,
             Operation::TensorCopy(copy) => self.tensor_copy(issue, copy)?,
@@ -324,6 +335,7 @@ impl Worker<'_> {
             }
             // `run_splits_any` does the others.
             Operation::Nothing
+            | Operation::WgmmaFence
             | Operation::Compute { .. }
             | Operation::Branch { .. }
             | Operation::Load(_)

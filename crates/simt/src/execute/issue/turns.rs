@@ -4,6 +4,7 @@ use crate::error::{Error, Lanes};
 use crate::execute::issue::block::{BARRIERS, Barrier, Block, CLUSTER_BARRIER, Stop, Turn};
 use crate::execute::issue::warp::{Split, State, Warp};
 use crate::execute::issue::worker::Worker;
+use crate::execute::memory::pending::Awaited;
 use crate::findings::{Finding, Hazard};
 use crate::hash::mix;
 use crate::operation::{BarrierKind, Operation, ReduceMode, Register};
@@ -35,10 +36,10 @@ impl Worker<'_> {
                 wake(block);
             }
             if block.warps.iter().all(Warp::is_finished) {
-                self.deliver_bulk(block)?;
+                while self.deliver_bulk(block, Awaited::All)? {}
                 return Ok(Turn::Ended);
             }
-            if !ran && !self.deliver_bulk(block)? {
+            if !ran && !self.deliver_bulk(block, Awaited::All)? {
                 if give_up_waiting(block) {
                     return Ok(Turn::Spins);
                 }
@@ -54,7 +55,7 @@ impl Worker<'_> {
             }
             // It may wait for another block by more than a loop: by barriers and locks within one.
             if spins || self.run.program.polls && self.steps > end {
-                self.deliver_bulk(block)?;
+                self.deliver_bulk(block, Awaited::All)?;
                 return Ok(Turn::Spins);
             }
         }

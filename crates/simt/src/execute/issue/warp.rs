@@ -3,6 +3,7 @@
 use crate::execute::issue::saved_frame::SavedFrame;
 use crate::execute::memory::pending::PendingCopy;
 use crate::execute::observe::checks::followed::FollowedRows;
+use crate::execute::observe::checks::products::Products;
 use crate::operation::Register;
 use crate::registers::{LANES, Registers};
 use races::ThreadClocks;
@@ -78,6 +79,10 @@ pub(crate) struct Warp {
     pub lanes: u32,
     /// Local memory: word `w` of lane `l` is at `w * 32 + l`.
     pub local: Vec<u32>,
+    /// Bytes of it that each lane has.
+    pub local_bytes: u32,
+    /// Somebody looks what was written.
+    pub is_checked: bool,
     /// Which local bytes were written: four bits per word, used when checking.
     pub local_written: Vec<u8>,
     /// Of each lane, the frames of calls under way that may have come back into their caller.
@@ -85,12 +90,16 @@ pub(crate) struct Warp {
     /// Copies that were started and have not landed, oldest first, with their group.
     pub copies: Vec<PendingCopy>,
     pub copy_group: u32,
+    /// Groups of bulk copies that were committed.
+    pub bulk_group: u32,
     /// Lanes of each register row that hold a defined value, used when checking.
     pub defined_words: Vec<u32>,
     pub defined_longs: Vec<u32>,
     pub defined_predicates: Vec<u32>,
     /// Values that are followed, in a launch that runs again for that.
     pub followed: FollowedRows,
+    /// Its `wgmma` that may be under way, used when checking.
+    pub products: Products,
     pub polled: Polled,
     /// The clocks of its lanes, for the check of races.
     pub order: ThreadClocks,
@@ -195,6 +204,21 @@ impl Warp {
     /// Writes bytes of one lane's local memory.
     pub fn write_local(&mut self, lane: usize, offset: u32, bytes: u32, value: u64) {
         write_local(&mut self.local, lane, offset, bytes, value);
+    }
+
+    /// Gives a lane a range of its local memory, of which nothing was written.
+    pub fn take_local(&mut self, lane: usize, start: u32, end: u32) {
+        let words = end.div_ceil(4) as usize * LANES;
+        if self.local.len() < words {
+            self.local.resize(words, u32::MAX);
+            self.local_bytes = end.next_multiple_of(4);
+        }
+        if self.is_checked {
+            self.local_written.resize(self.local.len(), 0);
+            for at in start..end {
+                self.local_written[(at / 4) as usize * LANES + lane] &= !(1 << (at % 4));
+            }
+        }
     }
 
     /// Remembers that bytes of one lane's local memory were written, when that is checked.

@@ -44,7 +44,7 @@ impl<'r> Worker<'r> {
             observers: Observers::new(run, observer),
             run,
             last_region: 0,
-            regions: vec![0; count],
+            regions: vec![u32::MAX; count],
             spare_warps: Vec::new(),
             spare_shadows: Vec::new(),
             cluster: Cluster::new(),

@@ -41,9 +41,7 @@ pub(crate) fn run(
     let call = Call { module, memory, launch, workspace, kernel, program, undo: undo.as_ref() };
     let others = call.in_other_orders(options);
     let mut ran = call.run(options, before_failure, observer);
-    if let Ok(report) = &mut ran {
-        report.add_findings(others);
-    }
+    ran.as_mut().unwrap_or(before_failure).add_findings(others);
     ran
 }
 

@@ -1,8 +1,8 @@
 //! Copies that land later.
 //!
 //! A copy lands as late as its program allows: `cp.async` when its group is waited for, a bulk copy
-//! when somebody asks its mbarrier or nothing else can run. A program that reads too early thus
-//! sees what was there before, on every run.
+//! when somebody asks its mbarrier, waits for its group, or nothing else can run. A program that reads
+//! too early thus sees what was there before, on every run.
 
 use super::atomic;
 use crate::error::Error;
@@ -11,12 +11,13 @@ use crate::execute::issue::warp::Warp;
 use crate::execute::issue::worker::{Issue, Worker};
 use crate::execute::memory::bytes::{read_bytes, write_bytes};
 use crate::execute::memory::mbarrier::Mbarrier;
-use crate::execute::memory::pending::{PendingBulk, PendingCopy};
+use crate::execute::memory::pending::{Awaited, PendingBulk, PendingCopy};
 use crate::execute::memory::request::{addresses, shared_offset};
 use crate::execute::observe::record::Side;
 use crate::observer::AccessKind;
 use crate::operation::{AsyncCopy, BulkCopy, BulkDirection};
 use crate::registers::LANES;
+use crate::tensor_map::Piece;
 use counters::RequestCounts;
 use counters::{copy_passes, copy_wavefronts};
 use races::Request;
@@ -74,6 +75,14 @@ impl Worker<'_> {
             }
             self.check_async_issue(block, warp, to);
         }
+        let mut before = Vec::new();
+        if self.observers.checking {
+            for lane in lanes(mask) {
+                for at in (0..copy.bytes).step_by(AsyncCopy::STEP as usize) {
+                    before.push(self.source_word(source[lane], at, source_bytes[lane]));
+                }
+            }
+        }
         warp.copies.push(PendingCopy {
             pc,
             group: warp.copy_group,
@@ -82,8 +91,20 @@ impl Worker<'_> {
             source,
             bytes: copy.bytes,
             source_bytes,
+            before,
         });
         Ok(())
+    }
+
+    /// A word of what `cp.async` copies, of which the bytes behind the source's are zero.
+    fn source_word(&mut self, source: u64, at: u32, bytes: u32) -> u64 {
+        match bytes.saturating_sub(at) {
+            0 => 0,
+            left => {
+                let word = self.device_load(source + u64::from(at), AsyncCopy::STEP);
+                word & u64::MAX >> (64 - 8 * left.min(AsyncCopy::STEP))
+            }
+        }
     }
 
     /// Lands all groups but the latest `pending` ones.
@@ -109,15 +130,14 @@ impl Worker<'_> {
         warp: &mut Warp,
         copy: &PendingCopy,
     ) -> Result<(), Error> {
+        let mut before = copy.before.iter();
         for lane in lanes(copy.mask) {
             for at in (0..copy.bytes).step_by(AsyncCopy::STEP as usize) {
-                let value = match copy.source_bytes[lane].saturating_sub(at) {
-                    0 => 0,
-                    left => {
-                        let word = self.device_load(copy.source[lane] + at as u64, AsyncCopy::STEP);
-                        word & u64::MAX >> (64 - 8 * left.min(AsyncCopy::STEP))
-                    }
-                };
+                let value = self.source_word(copy.source[lane], at, copy.source_bytes[lane]);
+                if before.next().is_some_and(|before| *before != value) {
+                    let address = copy.source[lane] + u64::from(at);
+                    self.report_source_changed(block, warp.index, (copy.pc, lane), address);
+                }
                 let to = (copy.target[lane] + at) as usize;
                 write_bytes(&mut block.shared, to, AsyncCopy::STEP, value);
             }
@@ -229,7 +249,12 @@ impl Worker<'_> {
                 let writes = copy.direction != BulkDirection::GlobalToShared;
                 observer.bulk(writes, start, bytes as u64);
             }
+            let piece = Piece { shared: target as u32, global, bytes };
             let pending = PendingBulk {
+                pc,
+                warp: warp.index,
+                lane,
+                group: warp.bulk_group,
                 direction: copy.direction,
                 target,
                 source,
@@ -237,47 +262,93 @@ impl Worker<'_> {
                 step: copy.step(),
                 mbarrier: mbarriers.map(|m| shared_offset(m[lane]) as u32),
                 reduce: copy.reduce,
-                pieces: None,
+                pieces: (copy.direction == BulkDirection::GlobalToShared).then(|| (vec![piece], 0)),
+                read: None,
+                before: Vec::new(),
             };
             if self.observers.checking {
                 self.check_bulk_issue(block, warp, (pc, lane), &pending);
                 self.check_bulk_global(block, warp, (pc, lane), global, bytes, copy.direction);
             }
-            block.bulk.push(pending);
+            self.start_bulk(block, pending);
         }
         Ok(())
     }
 
-    /// Lands all bulk copies of a block; whether there were any.
-    pub fn deliver_bulk(&mut self, block: &mut Block) -> Result<bool, Error> {
-        let copies = std::mem::take(&mut block.bulk);
-        let any = !copies.is_empty();
-        for copy in copies {
-            let step = copy.step;
-            let mut bytes = copy.bytes;
-            if let Some((pieces, fill)) = &copy.pieces {
-                self.land_pieces(block, copy.direction, pieces, *fill);
-                bytes = 0;
+    /// A bulk copy is under way.
+    pub fn start_bulk(&mut self, block: &mut Block, mut copy: PendingBulk) {
+        let loads = copy.direction == BulkDirection::GlobalToShared;
+        if let (true, true, Some((pieces, _))) = (self.observers.checking, loads, &copy.pieces) {
+            for piece in pieces {
+                if let Some(global) = piece.global {
+                    let start = copy.before.len();
+                    copy.before.resize(start + piece.bytes as usize, 0);
+                    self.read_piece(global, &mut copy.before[start..]);
+                }
             }
-            for at in (0..bytes).step_by(step as usize) {
-                let at = at as u64;
-                let value = if copy.direction == BulkDirection::GlobalToShared {
-                    self.device_load(copy.source + at, step)
-                } else {
-                    read_bytes(&block.shared, (copy.source + at) as usize, step)
-                };
-                self.put(block, &copy, at, step, value);
+        }
+        block.bulk.push(copy);
+    }
+
+    /// Bulk copies to global memory have read their source, but what they write is not there yet.
+    pub fn read_bulk(&mut self, block: &mut Block, warp: u32, before: u32) {
+        for copy in &mut block.bulk {
+            if copy.mbarrier.is_none() && (copy.warp, true) == (warp, copy.group < before) {
+                let from = copy.source as usize;
+                let pieces = copy.pieces.iter().flat_map(|(pieces, _)| pieces);
+                let end = pieces.map(|piece| (piece.shared + piece.bytes) as usize).max();
+                let to = end.unwrap_or(from + copy.bytes as usize);
+                copy.read.get_or_insert_with(|| block.shared[from..to].to_vec());
             }
+        }
+    }
+
+    /// Lands bulk copies of a block; whether there were any.
+    ///
+    /// No copy lands before it must: of those that a phase waits for, those that complete it, even in part of their bytes.
+    pub fn deliver_bulk(&mut self, block: &mut Block, awaited: Awaited) -> Result<bool, Error> {
+        if block.bulk.is_empty() {
+            return Ok(false);
+        }
+        let mut completed = Vec::new();
+        let mut any = false;
+        for mut copy in std::mem::take(&mut block.bulk) {
+            let barrier = copy
+                .mbarrier
+                .map(|address| Mbarrier::from_word(read_bytes(&block.shared, address as usize, 8)));
+            let is_late = copy.mbarrier.is_some_and(|address| completed.contains(&address));
+            let lands = match awaited {
+                Awaited::All => true,
+                Awaited::Phase(address) => {
+                    copy.mbarrier == Some(address) && barrier.is_some_and(|b| b.pending == 0)
+                }
+                Awaited::Groups { warp, before } => {
+                    copy.mbarrier.is_none() && copy.warp == warp && copy.group < before
+                }
+            };
+            if is_late || !lands {
+                block.bulk.push(copy);
+                continue;
+            }
+            any = true;
+            if let Some(barrier) = barrier
+                && barrier.pending == 0
+                && copy.pieces.is_some()
+                && (1..i64::from(copy.bytes)).contains(&barrier.transactions)
+            {
+                let rest = copy.split_off(barrier.transactions as u32);
+                block.bulk.push(rest);
+            }
+            self.land_bulk(block, &copy);
             let mut completes = false;
-            if let Some(address) = copy.mbarrier {
-                let word = read_bytes(&block.shared, address as usize, 8);
-                let mut barrier = Mbarrier::from_word(word);
+            if let (Some(address), Some(mut barrier)) = (copy.mbarrier, barrier) {
                 barrier.transactions -= copy.bytes as i64;
                 let phase = barrier.phase;
                 barrier.advance();
                 completes = barrier.phase != phase;
                 if completes {
                     block.completed.push(address);
+                    completed.push(address);
                 }
                 write_bytes(&mut block.shared, address as usize, 8, barrier.word());
             }
@@ -288,6 +359,20 @@ impl Worker<'_> {
             }
         }
         Ok(any)
+    }
+
+    fn land_bulk(&mut self, block: &mut Block, copy: &PendingBulk) {
+        if let Some((pieces, fill)) = &copy.pieces {
+            self.land_pieces(block, copy, pieces, *fill);
+            return;
+        }
+        for at in (0..copy.bytes).step_by(copy.step as usize) {
+            let value = match &copy.read {
+                Some(read) => read_bytes(read, at as usize, copy.step),
+                None => read_bytes(&block.shared, (copy.source as u32 + at) as usize, copy.step),
+            };
+            self.put(block, copy, at.into(), copy.step, value);
+        }
     }
 
     fn put(&mut self, block: &mut Block, copy: &PendingBulk, at: u64, step: u32, value: u64) {

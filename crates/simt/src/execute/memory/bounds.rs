@@ -45,16 +45,27 @@ impl Worker<'_> {
         let memory = self.run.memory;
         let pointers = [std::ptr::null_mut(); LANES];
         let mut window = Window { pointers, granularity: self.run.granularity };
-        let mut bad = 0u32;
+        // What is wrong with the first bad lane, where a heap knows it.
+        let (mut bad, mut problem) = (0u32, None);
         for lane in lanes(request.mask) {
-            match memory.find(request.all[lane], request.bytes as u64) {
-                Some(index) => {
-                    let region = memory.region(index);
-                    let offset = request.all[lane] - region.base;
-                    window.pointers[lane] = region.pointer.wrapping_add(offset as usize);
-                    self.regions[request.pc] = index as u32;
+            let (address, bytes) = (request.all[lane], request.bytes as u64);
+            let Some(index) = memory.find(address, bytes) else {
+                bad |= 1 << lane;
+                continue;
+            };
+            let region = memory.region(index);
+            window.pointers[lane] = region.pointer.wrapping_add((address - region.base) as usize);
+            // Each access to a heap comes here, because its blocks are not regions.
+            match memory.heaps.values().find(|heap| heap.is_at(region.base)) {
+                None => self.regions[request.pc] = index as u32,
+                Some(heap) => {
+                    if let Some(of_heap) = heap.problem(address, bytes) {
+                        if bad == 0 {
+                            problem = Some(of_heap);
+                        }
+                        bad |= 1 << lane;
+                    }
                 }
-                None => bad |= 1 << lane,
             }
         }
         if bad != 0 {
@@ -65,7 +76,7 @@ impl Worker<'_> {
                 "{} lane(s) {verb} memory that is not allocated; {}; to fix it: check the index \
                  against the length, or enlarge the allocation",
                 bad.count_ones(),
-                memory.describe(address)
+                problem.unwrap_or_else(|| memory.describe(address))
             );
             return Err(Error::IllegalAddress { place, address, bytes: request.bytes, message });
         }
@@ -103,8 +114,7 @@ impl Worker<'_> {
         warp: &Warp,
         request: Request<'_>,
     ) -> Result<(), Error> {
-        let bytes = self.run.program.local_bytes as u64;
-        self.small_bounds(block, warp, request, (bytes, "local memory"))
+        self.small_bounds(block, warp, request, (warp.local_bytes.into(), "local memory"))
     }
 
     #[inline(always)]

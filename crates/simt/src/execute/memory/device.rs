@@ -214,7 +214,10 @@ fn size(operation: &Operation) -> Option<(u32, bool)> {
         Operation::AsyncCopy(_) => Some((AsyncCopy::STEP, false)),
         Operation::BulkCopy(copy) => Some((copy.step(), copy.reduce.is_some())),
         Operation::TensorCopy(_) => Some((8, false)),
-        Operation::WmmaMove(fragment) => Some((fragment.access.bytes, false)),
+        Operation::WmmaMove(fragment) => {
+            let parts = fragment.moves.iter().map(|part| part.access.bytes);
+            parts.min().map(|bytes| (bytes, false))
+        }
         _ => None,
     }
 }

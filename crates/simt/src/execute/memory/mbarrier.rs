@@ -5,6 +5,7 @@ use crate::execute::issue::block::Block;
 use crate::execute::issue::warp::{Flow, Split, State, Warp};
 use crate::execute::issue::worker::{Issue, Worker};
 use crate::execute::memory::bytes::{read_bytes, write_bytes};
+use crate::execute::memory::pending::Awaited;
 use crate::execute::memory::request::{addresses, shared_offset};
 use crate::operation::{Base, MbarrierOperation};
 use races::Request;
@@ -108,9 +109,6 @@ impl Worker<'_> {
     ) -> Result<(), Error> {
         let Request { pc, mask, all, .. } = request;
         self.shared_bounds(block, warp, request)?;
-        if matches!(operation, MbarrierOperation::Test { .. }) {
-            self.deliver_bulk(block)?;
-        }
         if matches!(operation, MbarrierOperation::AsyncArrive { .. }) {
             // The lanes' copies land before the arrival that announces them.
             warp.copy_group += 1;
@@ -174,6 +172,11 @@ impl Worker<'_> {
                         (_, Some(row)) => word(row) & 1 != 0,
                         _ => false,
                     };
+                    if barrier.phase == old_phase
+                        && self.deliver_bulk(block, Awaited::Phase(at as u32))?
+                    {
+                        barrier = Mbarrier::from_word(read_bytes(&block.shared, at, 8));
+                    }
                     let done = barrier.phase != old_phase;
                     let row = &mut warp.registers.predicates[result as usize];
                     *row = *row & !(1 << lane) | (done as u32) << lane;

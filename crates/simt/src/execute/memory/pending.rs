@@ -15,11 +15,30 @@ pub(crate) struct PendingCopy {
     pub source: [u64; LANES],
     pub bytes: u32,
     pub source_bytes: [u32; LANES],
+    /// The words of the source when the copy was issued, lane by lane, where that is checked.
+    pub before: Vec<u64>,
+}
+
+/// Which bulk copies land.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Awaited {
+    /// All, but none that comes after the end of a phase.
+    All,
+    /// Those that the present phase of the mbarrier at this address waits for, if nothing else is missing there.
+    Phase(u32),
+    /// Those of a warp's groups before a number.
+    Groups { warp: u32, before: u32 },
 }
 
 /// A bulk copy that has not landed.
 #[derive(Clone, Debug)]
 pub(crate) struct PendingBulk {
+    /// The instruction, and the warp and the lane that asked for it.
+    pub pc: usize,
+    pub warp: u32,
+    pub lane: usize,
+    /// Its group among those of its warp.
+    pub group: u32,
     pub direction: BulkDirection,
     pub target: u64,
     pub source: u64,
@@ -27,6 +46,42 @@ pub(crate) struct PendingBulk {
     pub step: u32,
     pub mbarrier: Option<u32>,
     pub reduce: Option<(AtomicOperation, Type)>,
-    /// The pieces of a tensor's box, and what is beyond the tensor; `target` and `source` are then in shared memory.
+    /// What is copied to shared memory, or the pieces of a tensor's box, and what is beyond the tensor; the places in
+    /// shared memory are those of the pieces.
     pub pieces: Option<(Vec<Piece>, u8)>,
+    /// What it has read of shared memory, once somebody has waited for that alone.
+    pub read: Option<Vec<u8>>,
+    /// What its pieces held when it was issued, where that is checked.
+    pub before: Vec<u8>,
+}
+
+impl PendingBulk {
+    /// Cuts off all but the first bytes of a copy to shared memory.
+    pub fn split_off(&mut self, bytes: u32) -> PendingBulk {
+        let mut rest = self.clone();
+        let (mut first, mut left, mut present) = (Vec::new(), bytes, 0);
+        if let Some((pieces, _)) = &mut rest.pieces {
+            pieces.retain_mut(|piece| {
+                let taken = piece.bytes.min(left);
+                left -= taken;
+                if taken > 0 {
+                    first.push(Piece { bytes: taken, ..*piece });
+                    present += if piece.global.is_some() { taken as usize } else { 0 };
+                }
+                piece.shared += taken;
+                piece.global = piece.global.map(|at| at + u64::from(taken));
+                piece.bytes -= taken;
+                piece.bytes > 0
+            });
+        }
+        if let Some((pieces, _)) = &mut self.pieces {
+            *pieces = first;
+        }
+        rest.before.drain(..present.min(rest.before.len()));
+        self.before.truncate(present);
+        rest.target += u64::from(bytes);
+        rest.bytes -= bytes;
+        self.bytes = bytes;
+        rest
+    }
 }

@@ -40,7 +40,7 @@ pub(crate) struct Observers<'r> {
     pub seen: HashSet<(Hazard, u32)>,
     pub counting: bool,
     pub checking: bool,
-    /// By instruction: touches a register that may be undefined.
+    /// By instruction: touches a register that may be undefined, or that of a `wgmma`.
     pub doubted: &'r [bool],
     /// The accesses of the blocks to global memory, when they are checked.
     pub global: Option<Box<GlobalShadow>>,
@@ -70,7 +70,11 @@ impl<'r> Observers<'r> {
             seen: HashSet::new(),
             counting: run.options.counters,
             checking: run.options.checks.any(),
-            doubted: &run.doubt.instructions,
+            // What is followed is followed through every instruction.
+            doubted: match (&run.racing, &run.products) {
+                (None, Some(products)) => &products.instructions,
+                _ => &run.doubt.instructions,
+            },
             global: run
                 .options
                 .checks

@@ -12,6 +12,7 @@ use crate::tensor_map::{Piece, TensorMap};
 use counters::RequestCounts;
 use races::Request;
 use races::lanes;
+use std::ops::Range;
 
 /// A multiple of this is where a box begins in shared memory.
 const ALIGNMENT: u64 = 128;
@@ -98,19 +99,33 @@ impl Worker<'_> {
                 });
             }
             for piece in &pieces {
-                if let Some(address) = piece.global
-                    && self.run.memory.find(address, u64::from(piece.bytes)).is_none()
-                {
-                    return Err(Error::IllegalAddress {
-                        place: place(),
-                        address,
-                        bytes: piece.bytes,
-                        message: self.run.memory.describe(address),
-                    });
+                let Some(address) = piece.global else { continue };
+                let memory = self.run.memory;
+                let is_there = memory.find(address, u64::from(piece.bytes)).is_some();
+                if is_there && memory.is_one_range(map.address, address) {
+                    continue;
                 }
+                let message = if is_there {
+                    format!(
+                        "the tensor map begins in another allocation, at {:#x}: its sizes and strides reach beyond that one",
+                        map.address
+                    )
+                } else {
+                    memory.describe(address)
+                };
+                return Err(Error::IllegalAddress {
+                    place: place(),
+                    address,
+                    bytes: piece.bytes,
+                    message,
+                });
             }
             self.observe_tensor(block, warp, (pc, lane), copy.direction, &pieces);
             let pending = PendingBulk {
+                pc,
+                warp: warp.index,
+                lane,
+                group: warp.bulk_group,
                 direction: copy.direction,
                 target: start,
                 source: start,
@@ -119,11 +134,13 @@ impl Worker<'_> {
                 mbarrier: mbarriers.map(|m| shared_offset(m[lane]) as u32),
                 reduce: None,
                 pieces: Some((pieces, if map.fills_nan { u8::MAX } else { 0 })),
+                read: None,
+                before: Vec::new(),
             };
             if self.observers.checking {
                 self.check_bulk_issue(block, warp, (pc, lane), &pending);
             }
-            block.bulk.push(pending);
+            self.start_bulk(block, pending);
         }
         Ok(())
     }
@@ -186,39 +203,64 @@ impl Worker<'_> {
     pub fn land_pieces(
         &mut self,
         block: &mut Block,
-        direction: BulkDirection,
+        copy: &PendingBulk,
         pieces: &[Piece],
         fill: u8,
     ) {
+        let loads = copy.direction == BulkDirection::GlobalToShared;
+        let mut before = &copy.before[..];
         for piece in pieces {
             let places = piece.shared as usize..(piece.shared + piece.bytes) as usize;
             let Some(global) = piece.global else {
-                if direction == BulkDirection::GlobalToShared {
+                if loads {
                     block.shared[places].fill(fill);
                 }
                 continue;
             };
-            // Aligned words, of which the piece has a part.
-            let mut at = global & !7;
-            while at < global + u64::from(piece.bytes) {
-                let from = at.max(global);
-                let to = (at + 8).min(global + u64::from(piece.bytes));
-                let local = places.start + (from - global) as usize;
-                let bytes = (from - at) as usize..(to - at) as usize;
-                let shared = local..local + bytes.len();
-                if direction == BulkDirection::GlobalToShared {
-                    let word = self.device_load(at, 8).to_le_bytes();
-                    block.shared[shared].copy_from_slice(&word[bytes]);
-                } else {
-                    let part = &block.shared[shared];
-                    self.device_update(at, |old| {
-                        let mut word = old.to_le_bytes();
-                        word[bytes.clone()].copy_from_slice(part);
-                        u64::from_le_bytes(word)
-                    });
+            if loads {
+                self.read_piece(global, &mut block.shared[places.clone()]);
+                if let Some((old, rest)) = before.split_at_checked(places.len()) {
+                    let differs = old.iter().zip(&block.shared[places]).position(|(a, b)| a != b);
+                    if let Some(at) = differs {
+                        let address = global + at as u64;
+                        self.report_source_changed(block, copy.warp, (copy.pc, copy.lane), address);
+                    }
+                    before = rest;
                 }
-                at += 8;
+                continue;
             }
+            let first = places.start - copy.source as usize;
+            let part = match &copy.read {
+                Some(read) => &read[first..first + places.len()],
+                None => &block.shared[places],
+            };
+            words(global, part.len(), |at, bytes, local| {
+                self.device_update(at, |old| {
+                    let mut word = old.to_le_bytes();
+                    word[bytes.clone()].copy_from_slice(&part[local.clone()]);
+                    u64::from_le_bytes(word)
+                });
+            });
         }
+    }
+
+    /// Reads global memory at any address.
+    pub fn read_piece(&mut self, global: u64, to: &mut [u8]) {
+        words(global, to.len(), |at, bytes, local| {
+            let word = self.device_load(at, 8).to_le_bytes();
+            to[local].copy_from_slice(&word[bytes]);
+        });
+    }
+}
+
+/// Calls `each(address, part of the word, place)` for the aligned words of which a range has a part.
+fn words(start: u64, length: usize, mut each: impl FnMut(u64, Range<usize>, Range<usize>)) {
+    let end = start + length as u64;
+    let mut at = start & !7;
+    while at < end {
+        let (from, to) = (at.max(start), (at + 8).min(end));
+        let place = (from - start) as usize..(to - start) as usize;
+        each(at, (from - at) as usize..(to - at) as usize, place);
+        at += 8;
     }
 }

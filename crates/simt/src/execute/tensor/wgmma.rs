@@ -5,14 +5,14 @@
 //! bytes: their number within a row of 32, 64 or 128 bytes is combined by exclusive or with the number of the row. What each
 //! field means was found on an H200, for 384 descriptors: `tests/mma/wgmma.cu`.
 //!
-//! A product is computed when it is issued, so that a program which does not wait for it is not found.
+//! A product is computed when it is issued; `checks::products` finds programs that do not wait for it.
 
 use crate::compute::tensor::{MAX_A, MAX_B, MAX_C, Tile};
 use crate::error::Error;
+use crate::execute::issue::warp::Warp;
 use crate::execute::issue::worker::{Issue, Worker};
 use crate::operation::{Factor, Register, Wgmma};
 use crate::registers::LANES;
-use races::Request;
 
 /// Warps that execute a `wgmma` together.
 const WARPS: u32 = 4;
@@ -62,6 +62,13 @@ impl Descriptor {
         };
         let address = self.start.wrapping_add(offset);
         address ^ ((address >> 7).wrapping_sub(self.base) & (self.span / 16 - 1)) << 4
+    }
+}
+
+impl Wgmma {
+    /// Returns whether the old D is added.
+    pub fn adds(&self, warp: &Warp) -> bool {
+        warp.registers.predicates[self.adds as usize] & 1 != 0
     }
 }
 
@@ -128,7 +135,7 @@ impl Worker<'_> {
         )?;
         let negated = |negate: bool| if negate { sign } else { 0 };
         tile.a[..16 * k].iter_mut().for_each(|bits| *bits ^= negated(wgmma.negate[0]));
-        let adds = warp.registers.predicates[wgmma.adds as usize] & 1 != 0;
+        let adds = wgmma.adds(warp);
         for (eight, columns) in columns.chunks(8 * k).enumerate() {
             for (place, bits) in columns.iter().enumerate() {
                 tile.b[place % k * 8 + place / k] = bits ^ negated(wgmma.negate[1]);
@@ -199,13 +206,7 @@ impl Worker<'_> {
             }
         }
         if self.observers.checking {
-            for starts in starts.chunks(LANES) {
-                let mut all = [starts[0]; LANES];
-                all[..starts.len()].copy_from_slice(starts);
-                self.check_shared_read(block, warp, Request::new(pc, mask, &all, 16));
-            }
-            // The warp reads as a whole: once it has waited for the product, any of its lanes may say so.
-            self.warp_synchronized(warp, mask);
+            self.check_factor(block, warp, pc, starts);
         }
         Ok(())
     }

@@ -1,12 +1,10 @@
-//! `wmma`: element `32 s + l` of a matrix, row by row, is element `s` of lane `l`'s fragment.
-//!
-//! PTX does not say how fragments lie, so that any layout will do which loads, products and stores have in common. The
-//! registers that a factor of f16 has beyond its elements are zero.
+//! `wmma`: fragments between memory and registers, and their products. `fragment` says where their elements lie.
 
 use crate::compute::tensor::{MAX_A, MAX_B, MAX_C, Tile};
 use crate::error::Error;
 use crate::execute::issue::worker::{Issue, Worker};
 use crate::execute::memory::request::addresses;
+use crate::fragment::{Cores, How, Matrix, transposed};
 use crate::operation::{Mma, Register, WmmaMove};
 use crate::registers::{LANES, Registers};
 use ptx::Type;
@@ -16,43 +14,50 @@ impl Worker<'_> {
         let Issue { block, warp, pc, mask } = issue;
         self.require_all_lanes(block, warp, pc, mask)?;
         let from = addresses(warp, fragment.from.0, fragment.from.1);
-        let (rows, columns) = (fragment.rows, fragment.columns);
-        let dense = if fragment.is_row_major { columns } else { rows } as u32;
-        let stride = fragment.stride.map_or(dense, |row| warp.registers.words[row as usize][0]);
-        let bytes = fragment.access.bytes as usize;
-        let per = 4_usize.div_ceil(bytes);
-        if fragment.loads {
-            for row in &fragment.fragment {
-                put(&mut warp.registers, *row, 0..LANES, |_, _| 0);
-            }
-        }
-        for slot in 0..rows * columns / LANES {
+        let stride = fragment.stride.map(|row| warp.registers.words[row as usize][0]);
+        let stride = u64::from(stride.unwrap_or(fragment.dense));
+        for part in &fragment.moves {
             let place = &mut warp.registers.longs[fragment.place as usize];
             for (lane, place) in place.iter_mut().enumerate() {
-                let (row, column) =
-                    ((slot * LANES + lane) / columns, (slot * LANES + lane) % columns);
-                let (long, short) =
-                    if fragment.is_row_major { (row, column) } else { (column, row) };
-                let element = long as u64 * u64::from(stride) + short as u64;
-                *place = from[lane].wrapping_add(element * bytes as u64);
+                let (row, column) = part.start(fragment.each, lane as u32);
+                let (row, column) = (u64::from(row), u64::from(column));
+                let element =
+                    if fragment.is_dense { row * stride + column } else { column * stride + row };
+                *place = from[lane].wrapping_add(element * u64::from(fragment.bytes));
             }
-            let (register, shift) = (fragment.fragment[slot / per], slot % per * 8 * bytes);
-            let field = if bytes < 8 { (1 << (8 * bytes)) - 1 } else { u64::MAX };
-            if fragment.loads {
-                self.access::<false>(Issue { block, warp, pc, mask }, &fragment.access)?;
-                let values: [u64; LANES] =
-                    std::array::from_fn(|lane| get(&warp.registers, fragment.value, lane));
-                put(&mut warp.registers, register, 0..LANES, |lane, old| {
-                    old | (values[lane] & field) << shift
-                });
-            } else {
-                let values: [u64; LANES] =
-                    std::array::from_fn(|lane| get(&warp.registers, register, lane));
-                put(&mut warp.registers, fragment.value, 0..LANES, |lane, _| {
-                    values[lane] >> shift & field
-                });
-                self.access::<true>(Issue { block, warp, pc, mask }, &fragment.access)?;
+            let value = fragment.value.index() as usize;
+            let issue = Issue { block, warp, pc, mask };
+            match (part.how, fragment.loads) {
+                (How::Matrices { transpose }, _) => {
+                    self.load_matrix(issue, &part.access, transpose)?;
+                }
+                (How::Transposed { of }, false) => {
+                    let words = &mut issue.warp.registers.words;
+                    words[value] = transposed(words[of.index() as usize]);
+                    self.access::<true>(issue, &part.access)?;
+                }
+                (_, false) => self.access::<true>(issue, &part.access)?,
+                (how, true) => {
+                    self.access::<false>(issue, &part.access)?;
+                    let words = &mut warp.registers.words;
+                    let loaded = words[value];
+                    match how {
+                        How::Transposed { of } => words[of.index() as usize] = transposed(loaded),
+                        How::Byte { index, into } => {
+                            let kept = if index == 0 { 0 } else { u32::MAX };
+                            let into = &mut words[into.index() as usize];
+                            for (word, byte) in into.iter_mut().zip(loaded) {
+                                *word = *word & kept | byte << (8 * index);
+                            }
+                        }
+                        _ => {}
+                    }
+                }
             }
+        }
+        for (from, to) in &fragment.copies {
+            let words = &mut warp.registers.words;
+            words[to.index() as usize] = words[from.index() as usize];
         }
         Ok(())
     }
@@ -62,20 +67,22 @@ impl Worker<'_> {
         self.require_all_lanes(block, warp, pc, mask)?;
         let mut tile = Tile { a: [0; MAX_A], b: [0; MAX_B], c: [0; MAX_C] };
         let registers = &mut warp.registers;
-        let take = |registers: &Registers, rows: &[Register], bytes: u32, elements: &mut [u64]| {
-            let bits = 8 * bytes as usize;
-            let per = 32_usize.div_ceil(bits);
-            for (i, element) in elements.iter_mut().enumerate() {
-                let slot = i / LANES;
-                let value = get(registers, rows[slot / per], i % LANES) >> (slot % per * bits);
-                *element = if bits < 64 { value & ((1 << bits) - 1) } else { value };
-            }
-        };
-        let bytes = mma.a_type.bytes();
-        take(registers, &mma.a, bytes, &mut tile.a[..mma.m * mma.k]);
-        take(registers, &mma.b, bytes, &mut tile.b[..mma.k * mma.n]);
-        let bits = 8 * mma.c_type.bytes() as usize;
-        take(registers, &mma.c, mma.c_type.bytes(), &mut tile.c[..mma.m * mma.n]);
+        let shape = [mma.m, mma.n, mma.k];
+        let (bytes, sum_bytes) = (mma.a_type.bytes(), mma.c_type.bytes());
+        let sums = Cores::of(Matrix::Sum, shape, sum_bytes);
+        for (matrix, rows, bytes, width, elements) in [
+            (Matrix::A, &mma.a, bytes, mma.k, &mut tile.a[..]),
+            (Matrix::B, &mma.b, bytes, mma.n, &mut tile.b[..]),
+            (Matrix::Sum, &mma.c, sum_bytes, mma.n, &mut tile.c[..]),
+        ] {
+            let cores = Cores::of(matrix, shape, bytes);
+            each(&cores, bytes, |core, lane, element, (row, shift)| {
+                let (i, j) = cores.place(core, element, lane as u32);
+                let value = get(registers, rows[row], lane) >> shift;
+                let bits = 8 * bytes;
+                elements[i * width + j] = if bits < 64 { value & ((1 << bits) - 1) } else { value };
+            });
+        }
         // NVIDIA's assembler makes products of tf32 of instructions of half the depth.
         let steps = if mma.a_type == Type::Tf32 { 2 } else { 1 };
         let part = Mma { k: mma.k / steps, ..mma.clone() };
@@ -90,15 +97,32 @@ impl Worker<'_> {
             own.multiply(&part);
             tile.c = own.c;
         }
-        let per = mma.per_accumulator();
-        for (r, row) in mma.d.iter().enumerate() {
-            put(registers, *row, 0..LANES, |lane, _| {
-                (0..per).fold(0, |word, e| {
-                    word | tile.c[(r * per + e) * LANES + lane] << (e * bits % 64)
-                })
-            });
-        }
+        each(&sums, sum_bytes, |core, lane, element, (row, shift)| {
+            let (i, j) = sums.place(core, element, lane as u32);
+            let value = tile.c[i * mma.n + j];
+            match mma.d[row] {
+                Register::Long(index) => registers.longs[index as usize][lane] = value,
+                Register::Word(index) => {
+                    let word = &mut registers.words[index as usize][lane];
+                    *word = if shift == 0 { value as u32 } else { *word | (value as u32) << shift };
+                }
+                Register::Predicate(_) => {}
+            }
+        });
         Ok(())
+    }
+}
+
+/// Calls `f(core, lane, element, (register, shift))` for each element of a fragment of elements of so many bytes.
+fn each(cores: &Cores, bytes: u32, mut f: impl FnMut(usize, usize, u32, (usize, u32))) {
+    let per = (4 / bytes).max(1);
+    for core in 0..cores.starts.len() {
+        for element in 0..cores.each {
+            let row = core * cores.each.div_ceil(per) as usize + (element / per) as usize;
+            for lane in 0..LANES {
+                f(core, lane, element, (row, element % per * 8 * bytes));
+            }
+        }
     }
 }
 
@@ -106,21 +130,5 @@ fn get(registers: &Registers, row: Register, lane: usize) -> u64 {
     match row {
         Register::Long(index) => registers.longs[index as usize][lane],
         row => registers.words[row.index() as usize][lane].into(),
-    }
-}
-
-fn put(
-    registers: &mut Registers,
-    row: Register,
-    lanes: std::ops::Range<usize>,
-    value: impl Fn(usize, u64) -> u64,
-) {
-    for lane in lanes {
-        let new = value(lane, get(registers, row, lane));
-        match row {
-            Register::Long(index) => registers.longs[index as usize][lane] = new,
-            Register::Word(index) => registers.words[index as usize][lane] = new as u32,
-            Register::Predicate(_) => {}
-        }
     }
 }

@@ -12,7 +12,7 @@ use crate::execute::observe::checks::private::undefined_bytes;
 use crate::findings::{Finding, Hazard};
 use crate::operation::{Access, BulkDirection};
 use crate::registers::LANES;
-use races::{GlobalAccess, Region, Request, lanes};
+use races::{GlobalAccess, Queue, Region, Request, lanes};
 
 /// Bytes from the lowest to the highest of an access that are looked at together.
 const MAX_SPAN: u64 = 1024;
@@ -38,7 +38,7 @@ impl Worker<'_> {
                 self.check_initialized(block, warp, request);
             }
         }
-        self.global_event(block, warp, request, (false, read_only), None);
+        self.global_event(block, warp, request, (false, read_only), None, None);
     }
 
     pub fn check_global_write(
@@ -48,7 +48,7 @@ impl Worker<'_> {
         request: Request<'_>,
         access: &Access,
     ) {
-        self.global_event(block, warp, request, (true, false), Some(access));
+        self.global_event(block, warp, request, (true, false), Some(access), None);
         self.mark_initialized(request);
         for (_, at) in self.undefined_stores(warp, request, access) {
             if let Some(index) = self.run.memory.find(at, 1) {
@@ -64,7 +64,7 @@ impl Worker<'_> {
         warp: &mut Warp,
         request: Request<'_>,
     ) {
-        self.global_event(block, warp, request, (true, false), None);
+        self.global_event(block, warp, request, (true, false), None, None);
         self.mark_initialized(request);
     }
 
@@ -75,10 +75,11 @@ impl Worker<'_> {
         request: Request<'_>,
         (writes, read_only): (bool, bool),
         store: Option<&Access>,
+        by: Option<(u8, u32)>,
     ) {
         let Some(mut shadow) = self.observers.global.take() else { return };
         let run = self.run;
-        let mut access = GlobalAccess::new(request, writes, read_only);
+        let mut access = GlobalAccess { by, ..GlobalAccess::new(request, writes, read_only) };
         while access.rest != 0 {
             let bytes = u64::from(request.bytes);
             let Some(index) = self.region_of(request.pc, access.next(), bytes) else { break };
@@ -123,19 +124,10 @@ impl Worker<'_> {
         direction: BulkDirection,
     ) {
         let Some(start) = global else { return };
-        let writes = direction == BulkDirection::SharedToGlobal;
         // 16 bytes at a time for each of the lanes, as if they were of one warp request.
         const STEP: u32 = 16;
         for at in (0..bytes).step_by(STEP as usize) {
-            let mut all = [0; LANES];
-            all[lane] = start + u64::from(at);
-            let request = Request::new(pc, 1 << lane, &all, STEP);
-            if writes {
-                self.global_event(block, warp, request, (true, false), None);
-                self.mark_initialized(request);
-            } else {
-                self.check_global_read(block, warp, request, false);
-            }
+            self.check_piece(block, warp, (pc, lane), start + u64::from(at), STEP, direction);
         }
     }
 
@@ -153,7 +145,9 @@ impl Worker<'_> {
         all[lane] = start;
         let request = Request::new(pc, 1 << lane, &all, bytes);
         if direction == BulkDirection::SharedToGlobal {
-            self.global_event(block, warp, request, (true, false), None);
+            let queue = block.shadow.as_mut();
+            let by = queue.map(|shadow| shadow.next_of(Queue::Writes, warp.index as u8));
+            self.global_event(block, warp, request, (true, false), None, by);
             self.mark_initialized(request);
         } else {
             self.check_global_read(block, warp, request, false);

@@ -44,13 +44,24 @@ impl Worker<'_> {
         active: u32,
         mask: u32,
     ) {
+        if self.run.products.is_some() {
+            self.check_products(block, warp, pc, mask);
+            if self.run.doubt.instructions.get(pc) != Some(&true) {
+                return;
+            }
+        }
         let program = self.run.program;
         let instruction = &program.instructions[pc];
         let detail = &program.details[pc];
         let guard = warp.defined_predicates[instruction.guard as usize];
         let mut bad = active & !guard;
         let mut defined = u32::MAX;
-        for row in &detail.reads {
+        // The old D does not matter where it is not added.
+        let dropped: &[Register] = match &instruction.operation {
+            Operation::Wgmma(product) if !product.adds(warp) => &product.part.c,
+            _ => &[],
+        };
+        for row in detail.reads.iter().filter(|row| !dropped.contains(row)) {
             defined &= defined_lanes(warp, *row);
         }
         let mut result = u32::MAX;

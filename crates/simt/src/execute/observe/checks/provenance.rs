@@ -7,6 +7,7 @@ use crate::execute::issue::worker::Worker;
 use crate::findings::{Finding, Hazard};
 use crate::operation::{Base, Operation, Register, Space};
 use crate::program::{Constant, Program};
+use crate::registers::LANES;
 use crate::uninitialized::number;
 use races::Request;
 use races::lanes;
@@ -108,6 +109,27 @@ impl Worker<'_> {
         if let Some(lane) = lanes(request.mask).find(leaves) {
             self.report_overrun(block, warp, request, lane, start);
         }
+    }
+
+    /// A bulk copy that begins in one static array and runs on behind it.
+    pub fn check_bulk_array(
+        &mut self,
+        block: &Block,
+        warp: &Warp,
+        (pc, lane): (usize, usize),
+        (start, bytes): (u64, u32),
+    ) {
+        let end = start + u64::from(bytes);
+        let array = self.run.program.shared_variables.iter().find(|(first, length, _)| {
+            let (first, length) = (u64::from(*first), u64::from(*length));
+            (first..first + length).contains(&start) && end > first + length
+        });
+        let Some((first, length, _)) = array else { return };
+        let behind = u64::from(first + length);
+        let mut all = [0; LANES];
+        all[lane] = behind;
+        let request = Request::new(pc, 1 << lane, &all, (end - behind) as u32);
+        self.report_overrun(block, warp, request, lane, u64::from(*first));
     }
 
     #[cold]

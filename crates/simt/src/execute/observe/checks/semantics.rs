@@ -52,6 +52,13 @@ fn kind(operation: &Operation) -> Kind {
                 bytes: 8,
             }
         }
+        // Each reduction is relaxed, of device scope.
+        Operation::BulkCopy(copy) if copy.reduce.is_some() => Kind {
+            semantics: Semantics { strong: Some(Scope::Device), ..Semantics::default() },
+            updates: true,
+            observes: false,
+            bytes: copy.step() as u8,
+        },
         _ => Kind { bytes: 4, ..Kind::default() },
     }
 }

@@ -6,10 +6,10 @@ use crate::execute::issue::worker::Worker;
 use crate::execute::memory::bytes::read_bytes;
 use crate::execute::memory::pending::PendingBulk;
 use crate::execute::observe::checks::private::undefined_bytes;
-use crate::findings::{Finding, Hazard};
+use crate::findings::{Finding, Hazard, Remedy};
 use crate::operation::{Access, BulkDirection, Scope, Semantics};
 use crate::registers::LANES;
-use races::{Arrival, BarrierWarp, Race, Request, SharedShadow, Shown, ThreadClocks, lanes};
+use races::{Arrival, BarrierWarp, Queue, Race, Request, SharedShadow, Shown, ThreadClocks, lanes};
 
 /// Where something was found: block, warp, instruction, lane, address.
 #[derive(Clone, Copy)]
@@ -73,7 +73,9 @@ impl Worker<'_> {
         }
         let Some(shadow) = &mut block.shadow else { return };
         let live = warp.live;
-        shadow.unfenced |= writes;
+        if writes {
+            block.unfenced.write(warp.index, request);
+        }
         let parts = &mut self.observers.parts[request.pc];
         let shown = shadow.access(&self.run.model, &mut warp.order, live, request, writes, parts);
         if !shown.races.is_empty() || shown.unwritten.is_some() || shown.pending.is_some() {
@@ -159,9 +161,10 @@ impl Worker<'_> {
                 Hazard::AsyncCopyNotAwaited => format!(
                     "shared address {address:#x} is the target of a copy that is still under way"
                 ),
-                _ => {
-                    "a bulk copy reads shared memory that was written without a proxy fence".into()
-                }
+                _ => format!(
+                    "shared address {address:#x} is read by an asynchronous instruction, but was written without a proxy \
+                     fence since"
+                ),
             };
             let location = run.locate_shared(address);
             let message = format!("{what}; {location}");
@@ -220,6 +223,7 @@ impl Worker<'_> {
 
     /// All lanes that wait at a barrier of the block go on, and know what all who arrived knew.
     pub fn join_clocks(&mut self, block: &mut Block, id: u32) {
+        block.unfenced.meet();
         if let Some(shadow) = &mut block.shadow {
             shadow.join_block(id, &mut block.warps);
         }
@@ -247,6 +251,9 @@ impl Worker<'_> {
         releases: bool,
         completes: bool,
     ) {
+        if completes {
+            block.unfenced.meet();
+        }
         let Some(shadow) = &mut block.shadow else { return };
         let known = releases.then(|| warp.order.released_by(lane));
         shadow.arrived_at(address, known.as_ref(), completes);
@@ -279,6 +286,37 @@ impl Worker<'_> {
         }
     }
 
+    /// The source of a copy is not what it was when the copy was issued.
+    #[cold]
+    pub fn report_source_changed(
+        &mut self,
+        block: &Block,
+        warp: u32,
+        (pc, lane): (usize, usize),
+        address: u64,
+    ) {
+        if !self.run.options.checks.async_copies {
+            return;
+        }
+        let index = block.index;
+        self.observers.find(Hazard::AsyncCopyNotAwaited, pc, |run| {
+            let location = run.memory.locate(address);
+            let message = format!(
+                "{address:#x} was overwritten while a copy from there was under way; {location}"
+            );
+            Finding {
+                address: Some(address),
+                location: Some(location),
+                fix: Some(Remedy::SourceWait),
+                ..Finding::new(
+                    Hazard::AsyncCopyNotAwaited,
+                    run.place(index, warp, 1 << lane, pc),
+                    message,
+                )
+            }
+        });
+    }
+
     pub fn async_landed(
         &mut self,
         block: &mut Block,
@@ -291,6 +329,7 @@ impl Worker<'_> {
         for lane in lanes(mask) {
             shadow.mark_pending(target[lane] as u64, bytes, false);
         }
+        block.unfenced.write(warp.index, Request::new(pc, mask, &target.map(u64::from), bytes));
         // The write happens now, whenever it was asked for; it was compared then.
         let all = target.map(u64::from);
         let request = Request::new(pc, mask, &all, bytes);
@@ -312,7 +351,7 @@ impl Worker<'_> {
         let checks = self.run.options.checks;
         let copies = match mbarrier {
             Some(mbarrier) => shadow.copy_to(u64::from(mbarrier)),
-            None => shadow.copy_of(warp.index as u8),
+            None => shadow.next_of(Queue::Reads, warp.index as u8),
         };
         let mut races = Vec::new();
         let mut access = |shadow: &mut SharedShadow, address, writes| {
@@ -328,15 +367,23 @@ impl Worker<'_> {
                 ));
             }
         };
-        let (mut unwritten, mut unfenced) = (false, false);
+        let (mut unwritten, mut unfenced) = (false, None);
         if direction != BulkDirection::GlobalToShared {
             access(shadow, source, false);
             unwritten = !shadow.is_written(source, bytes);
-            unfenced = direction == BulkDirection::SharedToGlobal && shadow.unfenced;
+            unfenced = block.unfenced.first(source, bytes);
         }
         if direction != BulkDirection::SharedToGlobal {
             access(shadow, target, true);
             shadow.mark_pending(target, bytes, true);
+            block.unfenced.forget(target, bytes);
+        }
+        let ends = [
+            (direction != BulkDirection::GlobalToShared).then_some(source),
+            (direction != BulkDirection::SharedToGlobal).then_some(target),
+        ];
+        for start in ends.into_iter().flatten() {
+            self.check_bulk_array(block, warp, (pc, lane), (start, bytes));
         }
         for race in races {
             self.report_race(block, warp, pc, race, false, true);
@@ -344,9 +391,48 @@ impl Worker<'_> {
         if unwritten && checks.uninitialized {
             self.report_unwritten(block, warp, pc, (lane, source), Hazard::UninitializedShared);
         }
-        if unfenced && checks.async_copies {
-            self.report(Hazard::MissingProxyFence, place);
+        if let (Some(address), true) = (unfenced, checks.async_copies) {
+            self.report(Hazard::MissingProxyFence, Site { address, ..place });
         }
+    }
+
+    /// The chunks of 16 bytes of shared memory that a warp's `wgmma` reads until it is waited for.
+    pub fn check_factor(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        pc: usize,
+        mut chunks: Vec<u64>,
+    ) {
+        let checks = self.run.options.checks;
+        let Some(shadow) = &mut block.shadow else { return };
+        let by = shadow.next_of(Queue::Products, warp.index as u8);
+        chunks.sort_unstable();
+        chunks.dedup();
+        let (mut found, mut races) = (Vec::new(), Vec::new());
+        for chunks in chunks.chunk_by(|a, b| a + 16 == *b) {
+            let (start, bytes) = (chunks[0], 16 * chunks.len() as u32);
+            if shadow.is_pending(start, bytes) && checks.async_copies {
+                found.push((Hazard::AsyncCopyNotAwaited, start));
+            } else if !shadow.is_written(start, bytes) && checks.uninitialized {
+                found.push((Hazard::UninitializedShared, start));
+            }
+            let unfenced = block.unfenced.first(start, bytes);
+            found.extend(unfenced.map(|address| (Hazard::MissingProxyFence, address)));
+            if checks.shared_races {
+                let (model, at) = (&self.run.model, (start, bytes));
+                races.append(&mut shadow.bulk(model, &mut warp.order, (pc, 0), at, false, by));
+            }
+        }
+        for race in races {
+            self.report_race(block, warp, pc, race, false, true);
+        }
+        for (hazard, address) in found {
+            let (block, warp) = (block.index, warp.index);
+            self.report(hazard, Site { block, warp, pc, lane: 0, address });
+        }
+        // The warp reads as a whole: once it has waited for the product, any of its lanes may say so.
+        self.warp_synchronized(warp, warp.live);
     }
 
     pub fn bulk_landed(
@@ -370,14 +456,23 @@ impl Worker<'_> {
     /// A warp's bulk copies up to now are a group.
     pub fn bulk_committed(&mut self, block: &mut Block, warp: &Warp) {
         if let Some(shadow) = &mut block.shadow {
-            shadow.commit_copies(warp.index as u8);
+            shadow.commit(Queue::Reads, warp.index as u8);
+            shadow.commit(Queue::Writes, warp.index as u8);
         }
     }
 
-    /// Lanes have waited for all groups of bulk copies but the latest.
-    pub fn bulk_awaited(&mut self, block: &Block, warp: &mut Warp, mask: u32, pending: u32) {
-        if let Some(shadow) = &block.shadow {
-            let known = shadow.awaited(warp.order.block, warp.index as u8, pending);
+    /// Lanes have waited for all groups of bulk copies but the latest, perhaps only until they had read.
+    pub fn bulk_awaited(
+        &mut self,
+        block: &Block,
+        warp: &mut Warp,
+        mask: u32,
+        (pending, reads): (u32, bool),
+    ) {
+        let Some(shadow) = &block.shadow else { return };
+        let queues = if reads { &[Queue::Reads][..] } else { &[Queue::Reads, Queue::Writes] };
+        for queue in queues {
+            let known = shadow.awaited(*queue, warp.order.block, warp.index as u8, pending);
             warp.order.learn(mask, warp.live, &known);
         }
     }
@@ -391,9 +486,11 @@ impl Worker<'_> {
         proxy: bool,
         semantics: Semantics,
     ) {
-        let Some(shadow) = &mut block.shadow else { return };
-        shadow.unfenced &= !proxy;
+        if block.shadow.is_none() {
+            return;
+        }
         if proxy {
+            block.unfenced.fence(warp.index);
             return;
         }
         let scope = semantics.strong.unwrap_or(Scope::Device);
