@@ -8,8 +8,8 @@
 
 use serde_json::{Value, json};
 use simt::{
-    AccessKind, Checks, Error, Finding, Launch, Memory, Module, Observer, Options, Schedule,
-    Sharer, WarpAccess, run_observed,
+    AccessKind, Checks, Error, Finding, Launch, Memory, Module, Observer, Options, Report,
+    Schedule, Sharer, WarpAccess, run_observed,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::error::Error as StdError;
@@ -98,24 +98,27 @@ fn run(job: &Value, module: &Module, schedule: &Value) -> Result<Value, Failure>
     for one in list(&job["launches"]) {
         let launch = launch(one, module, &memory, &addresses)?;
         let observer = touched.as_mut().map(|touched| touched as &mut dyn Observer);
-        match run_observed(module, &mut memory, &launch, &options, &mut String::new(), observer) {
-            Ok(report) => {
-                let kind = |finding: &Finding| finding.hazard.to_string();
-                report.findings.iter().for_each(|one| *found.entry(kind(one)).or_default() += 1);
-                report.notes.iter().for_each(|one| *notes.entry(kind(one)).or_default() += 1);
-                first = first.or_else(|| report.findings.first().map(ToString::to_string));
-                if job["counters"] == true {
-                    counted.push(counts(&report));
-                }
-            }
+        let mut before_failure = Report::default();
+        let outcome =
+            run_observed(module, &mut memory, &launch, &options, &mut before_failure, observer);
+        let (report, fault) = match outcome {
+            Ok(report) => (report, None),
             // What no lane did is a reason not to run.
             Err(fault) if fault.place().is_none() => return Err(fault.into()),
-            Err(fault) => {
-                let kind = format!("{fault:?}");
-                let kind = kind.split([' ', '{', '(']).next().unwrap_or_default().to_owned();
-                error = Some(json!({ "kind": kind, "text": fault.to_string() }));
-                break;
-            }
+            Err(fault) => (before_failure, Some(fault)),
+        };
+        let kind = |finding: &Finding| finding.hazard.to_string();
+        report.findings.iter().for_each(|one| *found.entry(kind(one)).or_default() += 1);
+        report.notes.iter().for_each(|one| *notes.entry(kind(one)).or_default() += 1);
+        first = first.or_else(|| report.findings.first().map(ToString::to_string));
+        if job["counters"] == true {
+            counted.push(counts(&report));
+        }
+        if let Some(fault) = fault {
+            let kind = format!("{fault:?}");
+            let kind = kind.split([' ', '{', '(']).next().unwrap_or_default().to_owned();
+            error = Some(json!({ "kind": kind, "text": fault.to_string() }));
+            break;
         }
     }
     let seconds = start.elapsed().as_secs_f64();
@@ -126,7 +129,7 @@ fn run(job: &Value, module: &Module, schedule: &Value) -> Result<Value, Failure>
 }
 
 /// Returns the accesses of a launch.
-fn counts(report: &simt::Report) -> Value {
+fn counts(report: &Report) -> Value {
     let all = &report.counters;
     let (load, store) = (&all.shared_load, &all.shared_store);
     json!({

@@ -12,8 +12,8 @@ mod gpuverify;
 mod graphs;
 mod indigo;
 mod job;
+mod listed;
 mod rows;
-mod sanitizer;
 mod scor;
 mod score;
 mod source;
@@ -66,11 +66,13 @@ struct Suite {
 const SUITES: &[Suite] = &[
     indigo::SUITE,
     scor::SUITE,
-    sanitizer::SUITE,
+    listed::SANITIZER,
     gpuverify::SUITE,
     faial::SUITE,
     graphs::INDIGO2,
     graphs::INDIGO3,
+    listed::WEFT,
+    listed::CUTRACER,
 ];
 
 /// A checkout of a suite, and where files that its codes need may be written.

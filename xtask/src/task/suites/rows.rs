@@ -109,3 +109,24 @@ fn parse(text: &str) -> Result<Rows> {
     };
     Ok(Rows { facts, rows: lines.map(row).collect::<Result<_>>()? })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_read_as_they_were_written() {
+        let row = |verdict, kinds: &str| Row {
+            code: "a_raceBug".to_owned(),
+            input: "small".to_owned(),
+            label: "race".to_owned(),
+            verdict,
+            kinds: kinds.to_owned(),
+        };
+        let rows: Vec<Row> = VERDICTS.map(|verdict| row(verdict, "GlobalRace 3/3 Trap 1/3")).into();
+        let known = parse(&format!("# date: today\n{HEAD}{}", text(&rows))).expect("rows");
+        assert_eq!(known.rows, rows);
+        assert_eq!(known.facts, [("date".to_owned(), "today".to_owned())]);
+        assert!(parse("code\na,b,c,maybe,d\n").is_err());
+    }
+}

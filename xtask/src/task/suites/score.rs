@@ -28,9 +28,15 @@ impl Bug {
             ],
             Bug::Bounds => &["IllegalAddress", "SharedOverrun"],
             Bug::Alignment => &["MisalignedAddress"],
-            Bug::Barrier => {
-                &["DivergentBarrier", "MemberMask", "InactiveSource", "Deadlock", "SkippedBarrier"]
-            }
+            Bug::Barrier => &[
+                "DivergentBarrier",
+                "MemberMask",
+                "InactiveSource",
+                "Deadlock",
+                "SkippedBarrier",
+                "BarrierCounts",
+                "IllegalInstruction",
+            ],
             Bug::Uninitialized => &[
                 "UninitializedRegister",
                 "UninitializedShared",
@@ -245,4 +251,88 @@ pub struct Touched {
     pub touched: u64,
     pub conflicting: u64,
     pub outside: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::suites::compile::Unit;
+
+    /// What came of a code with these labels whose runs said this, each a list of kinds and the fault behind it.
+    fn verdicts(bugs: &[Bug], runs: &str) -> Vec<Verdict> {
+        let outcome: Outcome = serde_json::from_str(runs).expect("an outcome");
+        let suite =
+            Suite { speaks_of: &[Bug::Race, Bug::Bounds], ..crate::task::suites::indigo::SUITE };
+        let code = Code {
+            bugs: bugs.to_vec(),
+            races_are_global: true,
+            ..Code::new("a", "b", Unit::default(), Job::default())
+        };
+        of_code(&suite, &code, &outcome).into_iter().map(|row| row.verdict).collect()
+    }
+
+    /// A run as the runner writes it.
+    fn run(found: &str, notes: &str, fault: &str, conflicts: &str) -> String {
+        let list = |names: &str| {
+            let each = names.split_whitespace().map(|name| format!("\"{name}\": 1"));
+            each.collect::<Vec<_>>().join(",")
+        };
+        let (found, notes) = (list(found), list(notes));
+        let error = match fault {
+            "" => "null".to_owned(),
+            kind => format!("{{\"kind\": \"{kind}\", \"text\": \"\"}}"),
+        };
+        format!(
+            "{{\"seconds\": 1.0, \"found\": {{{found}}}, \"notes\": {{{notes}}}, \"first\": null, \"error\": {error},
+               \"conflicts\": {conflicts}, \"counts\": []}}"
+        )
+    }
+
+    fn of(bugs: &[Bug], runs: &[String]) -> Vec<Verdict> {
+        verdicts(bugs, &format!("{{\"runs\": [{}]}}", runs.join(",")))
+    }
+
+    #[test]
+    fn a_bug_is_found_by_any_schedule_and_by_its_kind() {
+        let silent = || run("", "", "", "null");
+        let race = || run("GlobalRace", "", "", "null");
+        assert_eq!(of(&[Bug::Race], &[silent(), race()]), [Verdict::Found]);
+        assert_eq!(of(&[Bug::Race], &[silent()]), [Verdict::Missed]);
+        let fault = run("", "", "IllegalAddress", "null");
+        let both = [Bug::Race, Bug::Bounds];
+        assert_eq!(of(&both, &[fault]), [Verdict::Missed, Verdict::Found]);
+        let note = run("", "UnorderedVolatile", "", "null");
+        assert_eq!(of(&[Bug::Race], &[note]), [Verdict::Found]);
+    }
+
+    #[test]
+    fn a_correct_code_is_accused_by_what_its_suite_speaks_of_and_by_what_never_ends() {
+        let with = |found, notes, fault| of(&[], &[run(found, notes, fault, "null")]);
+        assert_eq!(with("", "", ""), [Verdict::Silent]);
+        assert_eq!(with("", "SameValue", ""), [Verdict::Silent]);
+        assert_eq!(with("SharedRace", "", ""), [Verdict::Accused]);
+        assert_eq!(with("UninitializedLocal", "", ""), [Verdict::Silent]);
+        assert_eq!(with("", "", "OutOfFuel"), [Verdict::Accused]);
+    }
+
+    #[test]
+    fn what_an_input_does_not_exercise_is_counted() {
+        let touched = |touched, conflicting, outside| {
+            let text = format!(
+                "{{\"touched\": {touched}, \"conflicting\": {conflicting}, \"outside\": {outside}}}"
+            );
+            of(&[Bug::Race, Bug::Bounds], &[run("", "", "", &text)])
+        };
+        assert_eq!(touched(9, 0, 1), [Verdict::NotExercised, Verdict::Missed]);
+        assert_eq!(touched(9, 1, 0), [Verdict::Missed, Verdict::NotExercised]);
+        // Nothing was counted.
+        assert_eq!(touched(0, 0, 0), [Verdict::Missed, Verdict::Missed]);
+    }
+
+    #[test]
+    fn what_is_refused_is_not_run() {
+        let refused = r#"{"refused": "no, never"}"#;
+        assert_eq!(verdicts(&[Bug::Race], refused), [Verdict::NotRun]);
+        assert_eq!(verdicts(&[], refused), [Verdict::NotRun]);
+    }
 }

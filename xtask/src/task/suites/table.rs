@@ -137,3 +137,33 @@ pub fn summary(suite: &Suite, rows: &[Row]) -> String {
     });
     each.collect::<Vec<_>>().join(".\n")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::suites::indigo;
+
+    #[test]
+    fn a_summary_counts_codes_and_says_which_are_argued() {
+        let row = |code: &str, label: &str, verdict| Row {
+            code: code.to_owned(),
+            input: "g".to_owned(),
+            label: label.to_owned(),
+            verdict,
+            kinds: String::new(),
+        };
+        let suite = Suite { disputed: &[("d*", "why")], ..indigo::SUITE };
+        let rows = [
+            // Two labels of one code, of which one is found.
+            row("a", "race", Verdict::Found),
+            row("a", "bounds", Verdict::Missed),
+            row("b", "race", Verdict::NotRun),
+            row("c", "none", Verdict::Silent),
+            row("d1", "none", Verdict::Accused),
+        ];
+        assert_eq!(
+            summary(&suite, &rows),
+            "g: 1 of 1 codes with a bug found, 1 missed; 1 of 2 correct codes accused (1 disputed)"
+        );
+    }
+}
