@@ -381,7 +381,7 @@ fn a_kernel_that_fails_says_where() {
     let empty = small.map(|text| if text.starts_with("target") { "target:f32*0" } else { text });
     let output = explain(":column", &empty);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(code(&output) == 4 && text.contains("KernelFault: "), "{text}");
+    assert!(code(&output) == 4 && text.contains("FAULT "), "{text}");
     // What the driver refuses, it refuses here: no line of ours says where.
     let wide = small.map(|text| if text == "32x32" { "32x64" } else { text });
     let output = explain(":column", &wide);
