@@ -15,7 +15,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// Warp-instructions of a warp in which it has to repeat a state for the proof.
 const PROBE_STEPS: u64 = 1 << 13;
 
-/// What a launch has changed when it was last looked at.
+/// Changes of a launch, as they were when it was last looked at.
 #[derive(Debug)]
 pub(crate) struct Endless {
     /// The instructions that change something whenever they run.
@@ -261,7 +261,7 @@ impl Worker<'_> {
         Error::Deadlock { place, message: format!("{what}; {others}") }
     }
 
-    /// What lanes wait for that sleep at an mbarrier.
+    /// Describes what lanes wait for that sleep at an mbarrier.
     fn awaited_mbarrier(&self, block: &Block, address: u32) -> String {
         let word = read_bytes(&block.shared, address as usize, 8);
         let Mbarrier { pending, expected, transactions, .. } = Mbarrier::from_word(word);
@@ -276,7 +276,7 @@ impl Worker<'_> {
         )
     }
 
-    /// What a warp waits for by its last load.
+    /// Describes what a warp waits for by its last load.
     pub fn awaited(&mut self, block: &Block, warp: &Warp) -> String {
         let Polled { address, bytes, .. } = warp.polled;
         let (value, what) = if warp.polled.is_shared {
