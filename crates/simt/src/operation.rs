@@ -374,6 +374,10 @@ pub(crate) enum Operation {
         parameters: Vec<u32>,
         result: Option<u32>,
     },
+    /// Lanes call an address that is that of no function.
+    LostCall {
+        address: u32,
+    },
     Return,
     Exit,
     Trap,

@@ -159,3 +159,27 @@ fn a_lock_within_a_warp_ends() {
     memory.read(address, &mut out).unwrap();
     assert_eq!(out[4], 128);
 }
+
+/// A call through a register whose value is the address of no function.
+#[test]
+fn a_call_of_no_function_is_refused() {
+    let text = ".version 7.8\n.target sm_80\n.address_size 64\n\
+        .visible .func (.param .b64 r) f(.param .b64 a) { .reg .u64 %x; ld.param.u64 %x, [a]; st.param.b64 [r], %x; ret; }\n\
+        .visible .entry k(.param .u64 chosen) {\n\
+        .reg .u64 %c, %d, %r; .reg .pred %p;\n\
+        ld.param.u64 %c, [chosen]; setp.eq.u64 %p, %c, 1; mov.u64 %d, f; selp.u64 %c, %d, %c, %p;\n\
+        { .param .b64 a0; st.param.b64 [a0], %d; .param .b64 r0;\n\
+        prototype_0 : .callprototype (.param .b64 _) _ (.param .b64 _);\n\
+        call (r0), %c, (a0), prototype_0; ld.param.b64 %r, [r0]; }\n\
+        ret;\n}\n";
+    let module = Module::parse(text).unwrap();
+    let outcome = |chosen| {
+        let launch = Launch::new("k", [1, 1, 1], [32, 1, 1]).u64(chosen);
+        run(&module, &mut Memory::default(), &launch, &Options::default())
+    };
+    assert!(outcome(1).is_ok());
+    for nowhere in [0, 0x1234] {
+        let error = outcome(nowhere).unwrap_err().to_string();
+        assert!(error.contains(&format!("it calls {nowhere:#x}")), "{error}");
+    }
+}

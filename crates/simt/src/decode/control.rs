@@ -214,6 +214,14 @@ impl<'a> Decoder<'_, '_, 'a> {
         let guard = (self.current.guard, self.current.negate);
         let candidates = self.context.address_taken.clone();
         let mut found = false;
+        // The lanes whose address is that of none of the functions so far.
+        let lost = self.new_row(Type::Pred);
+        let set = Operands { d: lost.index(), ..Operands::default() };
+        let always = Register::Predicate(ALWAYS);
+        (self.current.guard, self.current.negate) = (ALWAYS, 0);
+        self.helper_compute(lanes!(|_a: bool| -> bool { false }), set, always, lost);
+        (self.current.guard, self.current.negate) = guard;
+        self.helper_compute(lanes!(|_a: bool| -> bool { true }), set, always, lost);
         for index in candidates {
             let function = &self.context.tree.functions[index];
             let fits = function.body.is_some()
@@ -229,7 +237,6 @@ impl<'a> Decoder<'_, '_, 'a> {
             let chosen = self.new_row(Type::Pred).index();
             let clear = Operands { d: chosen, ..Operands::default() };
             (self.current.guard, self.current.negate) = (ALWAYS, 0);
-            let always = Register::Predicate(ALWAYS);
             let function = lanes!(|_a: bool| -> bool { false });
             self.helper_compute(function, clear, always, Register::Predicate(chosen));
             let function = lanes!(|a: u64, b: u64| -> bool { a == b });
@@ -242,6 +249,9 @@ impl<'a> Decoder<'_, '_, 'a> {
                 Register::Predicate(chosen),
             );
             (self.current.guard, self.current.negate) = (chosen, 0);
+            let leave = Operands { d: lost.index(), ..Operands::default() };
+            let clear = lanes!(|_a: bool| -> bool { false });
+            self.helper_compute(clear, leave, always, lost);
             self.call_known(index, results, arguments)?;
             self.check_length()?;
             (self.current.guard, self.current.negate) = (ALWAYS, 0);
@@ -249,6 +259,9 @@ impl<'a> Decoder<'_, '_, 'a> {
         if !found {
             return self.invalid("no function of this signature has its address taken");
         }
+        (self.current.guard, self.current.negate) = (lost.index(), 0);
+        self.helper(Operation::LostCall { address });
+        (self.current.guard, self.current.negate) = (ALWAYS, 0);
         Ok(true)
     }
 

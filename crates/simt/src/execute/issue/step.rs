@@ -228,6 +228,16 @@ impl Worker<'_> {
                 }
                 return Err(Error::Trap { place, message: String::new() });
             }
+            Operation::LostCall { address } => {
+                let called =
+                    warp.registers.longs[*address as usize][mask.trailing_zeros() as usize];
+                let place = Box::new(self.run.place(block.index, warp.index, mask, pc));
+                let message = format!(
+                    "it calls {called:#x}, which is the address of no function with these parameters; to fix it: pass the \
+                     address of a device function, taken on the device"
+                );
+                return Err(Error::IllegalInstruction { place, message });
+            }
             Operation::Builtin { which, parameters, result } => {
                 self.builtin(issue, *which, parameters, *result)?;
             }
