@@ -1,8 +1,8 @@
 //! Loads that harm only who uses their value: each body is silent with one word, and accused with the other.
 
-use super::kernels::{BLOCKS, Grid, outcome, ways};
+use super::kernels::{BLOCKS, Grid, WARPS, outcome, ways};
 use simt::Hazard::{
-    self, GlobalRace, UninitializedGlobal, UninitializedRegister, UninitializedShared,
+    self, GlobalRace, SharedRace, UninitializedGlobal, UninitializedRegister, UninitializedShared,
 };
 
 const ONE: Grid = Grid(1, 1, 1);
@@ -48,6 +48,18 @@ const CASES: &[Case] = &[
         [RACE, "0; add.u32 %r8, %r8, 1; mul.lo.u32 %r8, %r8, %r8; ?"],
         ["", "st.shared.u32 [tile], %r8;"],
         GlobalRace,
+    ),
+    (
+        "another lane uses it",
+        WARPS,
+        [
+            "mov.u32 %r10, word; mad.lo.u32 %r11, %r4, 4, %r10; setp.ne.u32 %p1, %r3, 0; @!%p1 st.shared.u32 [%r11], %r1;\n?\n\
+             setp.gt.u32 %p2, %r1, 1; @%p2 bra END; mad.lo.u32 %r11, %r1, 4, %r10; ld.shared.u32 %r12, [%r11];\n\
+             shfl.sync.down.b32 %r13, %r12, 1, 7711, 3; add.u32 %r12, %r12, %r13; @!%p1 st.global.u32 [%rd1], %r12;",
+            "",
+        ],
+        ["bar.sync 0;", ""],
+        SharedRace,
     ),
     (
         "a write comes after the load",

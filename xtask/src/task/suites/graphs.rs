@@ -38,7 +38,16 @@ pub const INDIGO3: Suite = Suite {
     marker: "codeGen/cuda",
     codes: |checkout| codes(checkout, "generatedCodes/CUDA", "lib", SAMPLE),
     published: &[],
-    disputed: &[],
+    disputed: &[
+        (
+            "PR_CUDA_Pull_*_SyncBug_*",
+            "what is left out is a barrier of a warp before shuffles, which wait for the warp themselves",
+        ),
+        (
+            "PR_CUDA_P*",
+            "scores are updated in place while other threads read them, or all read a block's sum with no barrier behind its atomics",
+        ),
+    ],
     speaks_of: &[Bug::Race],
     timed: None,
 };
@@ -203,6 +212,8 @@ fn job(text: &str, space: &str, graph: &BTreeMap<&'static str, Buffer>) -> Job {
             "src" => Argument::Integer(0),
             "size" | "nodes" => Argument::Integer(NODES as i64),
             "edges" => Argument::Integer(edges as i64),
+            // Of breadth-first searches, the first round is that of the source.
+            "iter" if text.contains("== iter)") => Argument::Integer(i64::from(is_again)),
             _ if is_float || name == "base_score" => Argument::Float(0.01),
             _ => Argument::Integer(1 + i64::from(is_again)),
         };

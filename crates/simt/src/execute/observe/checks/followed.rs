@@ -297,7 +297,20 @@ impl Worker<'_> {
         };
         uses(warp, guard, active, false);
         match &instruction.operation {
-            Operation::Compute { .. } | Operation::Shuffle { .. } => {}
+            Operation::Compute { .. } => {}
+            // Another lane may use what it is handed, and lanes are not told apart on the way.
+            Operation::Shuffle { .. } => {
+                let of_loads = |warp: &Warp, row: Register| {
+                    let is_loaded = |lane: &usize| {
+                        let value = warp.followed.get(&(number(program, row), *lane as u8));
+                        value.is_some_and(|value| !value.loads.is_empty())
+                    };
+                    lanes(mask).filter(is_loaded).fold(0, |lanes, lane| lanes | 1 << lane)
+                };
+                for row in &detail.reads {
+                    uses(warp, *row, of_loads(warp, *row), false);
+                }
+            }
             Operation::Store(access) => {
                 let values: Vec<Register> = access.rows.iter().flatten().copied().collect();
                 for row in &detail.reads {
