@@ -1,7 +1,7 @@
 //! Adds up what launches did.
 
 use crate::advice::advice;
-use crate::names::demangled;
+use crate::names::{demangled, written_out};
 use crate::sources::Sources;
 use results::{
     InstructionCounts, Interval, Mistake, Origin, ProfiledHazard, ProfiledInstruction,
@@ -170,7 +170,7 @@ fn hazard(kernel: &mut ProfiledKernel, finding: &Finding) {
             kind,
             ptx_line,
             source: finding.place.source.clone(),
-            message: finding.to_string(),
+            message: written_out(&finding.to_string()),
             launches: 1,
         }),
     }

@@ -17,9 +17,21 @@ pub fn demangled(name: &str) -> Option<String> {
     Some(parts.fold(first, |all, part| all + part.split_once(']').map_or("", |(_, rest)| rest)))
 }
 
+/// A message with the mangled names in its quotes written out.
+pub(crate) fn written_out(message: &str) -> String {
+    let parts = message.split('`').map(|part| demangled(part).unwrap_or_else(|| part.to_owned()));
+    parts.collect::<Vec<_>>().join("`")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::demangled;
+    use super::{demangled, written_out};
+
+    #[test]
+    fn shared_arrays_have_their_names_in_messages() {
+        let written = written_out("byte 4 from the start of `_ZZ5plainPiE1s`, by `st.shared.u32`");
+        assert_eq!(written, "byte 4 from the start of `plain(int*)::s`, by `st.shared.u32`");
+    }
 
     #[test]
     fn names_of_cpp_and_rust_are_written_out_and_plain_ones_stay() {

@@ -240,6 +240,18 @@ fn volatile_accesses_that_nothing_orders_are_a_note() {
     }
 }
 
+/// A warp that waits at a barrier of its own meets the next barrier of the other.
+#[test]
+fn a_race_across_two_barriers_that_met_says_so() {
+    let body = "setp.ge.u32 %p1, %r1, 32; @%p1 bra NEXT; bar.sync 0;\nNEXT: st.shared.u32 [%r5], %r1;\nbar.sync 0;\n\
+                xor.b32 %r10, %r1, 63; mov.u32 %r11, tile; mad.lo.u32 %r11, %r10, 4, %r11; ld.shared.u32 %r12, [%r11];\n\
+                st.global.u32 [%rd4], %r12;";
+    let report = outcome(body, WARPS, (Schedule::Forward, 1)).unwrap();
+    let race = report.findings.iter().find(|found| found.hazard == Hazard::SharedRace);
+    let message = race.expect("it races").to_string();
+    assert!(message.contains("met there at two instructions, at PTX lines 14 and 16"), "{message}");
+}
+
 /// Halves of a warp that wait at one instruction, each for itself, are not ordered among each other.
 #[test]
 fn a_warp_barrier_orders_the_lanes_that_each_mask_names() {

@@ -29,6 +29,8 @@ pub(crate) struct Block {
     pub warps: Vec<Warp>,
     pub shared: Vec<u8>,
     pub barriers: [Barrier; BARRIERS],
+    /// Two instructions at which warps last met at one barrier, where they were different ones.
+    pub met: Option<[u32; 2]>,
     pub shadow: Option<Box<SharedShadow>>,
     /// Turns taken, for seeded schedules.
     pub turn: u64,

@@ -48,6 +48,7 @@ impl Worker<'_> {
             warps,
             shared: vec![POISON; run.shared_bytes.next_multiple_of(16) as usize],
             barriers: [Barrier::default(); BARRIERS],
+            met: None,
             shadow,
             turn: 0,
             bulk: Vec::new(),

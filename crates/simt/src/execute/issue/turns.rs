@@ -97,6 +97,12 @@ impl Worker<'_> {
 
     fn release(&mut self, block: &mut Block, id: u32, barrier: Barrier) {
         if self.observers.checking {
+            let splits = block.warps.iter().flat_map(|warp| &warp.splits);
+            let waiting = splits.filter(|split| split.state == State::AtBarrier(id));
+            let pcs = waiting.map(|split| split.pc);
+            if let Some((first, last)) = pcs.clone().min().zip(pcs.max()) {
+                block.met = (first != last).then_some([first, last]);
+            }
             self.check_barrier(block, id);
             self.join_clocks(block, id);
         }

@@ -50,7 +50,14 @@ impl Worker<'_> {
                 ("both store the same value, so the result is the same in every order".into(), None)
             } else {
                 let missing = order.missing_order(&run.model, pc, &race);
-                let (missing, fix) = described(run, missing, pc, before.pc());
+                let barriers = block.met.filter(|_| missing == MissingOrder::BlockBarrier);
+                let (mut missing, fix) = described(run, missing, pc, before.pc());
+                if let Some(met) = barriers {
+                    let [a, b] = met.map(|pc| run.program.details[pc as usize].position.line);
+                    missing = format!(
+                        "the barrier between them was none: warps met there at two instructions, at PTX lines {a} and {b}"
+                    );
+                }
                 (missing, Some(fix))
             };
             let message =

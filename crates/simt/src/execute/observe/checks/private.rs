@@ -211,7 +211,13 @@ pub(super) fn unwritten(
         _ => (format!("{address:#x}"), Some(run.memory.locate(address))),
     };
     let place = location.as_ref().map_or_else(String::new, |location| format!("; {location}"));
-    let message = format!("{what} is read but was never written{place}");
+    let claim = match run.program.instructions[pc].operation {
+        Operation::Mbarrier { .. } => {
+            "is used as an mbarrier, which nobody initialized (mbarrier.init)"
+        }
+        _ => "is read but was never written",
+    };
+    let message = format!("{what} {claim}{place}");
     let finding = Finding::new(hazard, run.place(block, warp, 1 << lane, pc), message);
     Finding { address: Some(address), location, ..finding }
 }
