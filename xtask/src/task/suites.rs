@@ -53,11 +53,11 @@ struct Suite {
     /// A path that a checkout of it has.
     marker: &'static str,
     codes: fn(&Checkout) -> Result<Vec<Code>>,
-    /// What others found in it, each with its source.
+    /// Figures that others published of it, each with its source.
     published: &'static [(&'static str, &'static str)],
     /// Codes whose label does not hold, with the argument; a name may end in `*`.
     disputed: &'static [(&'static str, &'static str)],
-    /// What its labels speak of: a correct code is free of these.
+    /// Bugs that its labels speak of: a correct code is free of these.
     speaks_of: &'static [Bug],
     /// The input of the codes by which the cost of the checks is measured.
     timed: Option<&'static str>,
@@ -116,7 +116,7 @@ struct Code {
     races_are_global: bool,
     unit: Unit,
     job: Job,
-    /// What it costs, as the suite states it.
+    /// The cost, as the suite states it.
     cost: Option<(Metric, u64)>,
     /// Why nvcc refuses it.
     refusal: Option<String>,

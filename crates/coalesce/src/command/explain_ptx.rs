@@ -64,7 +64,7 @@ pub struct PtxArguments {
     pub json: Option<PathBuf>,
 }
 
-/// What to look for in kernels, and how.
+/// Options of the search for hazards in kernels.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct CheckArguments {
     /// Look for hazards: races, uninitialized reads, divergent barriers and more.

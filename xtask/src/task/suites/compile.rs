@@ -15,7 +15,7 @@ const ARCH: &str = "sm_80";
 /// The argument with which nvcc leaves what nobody reads: tests often race on what nobody reads.
 pub const UNOPTIMIZED: &str = "-G";
 
-/// What is compiled at once.
+/// Sources that are compiled at once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unit {
     /// The source, or what includes several.

@@ -33,7 +33,7 @@ pub const SUITE: Suite = Suite {
     timed: None,
 };
 
-/// What a warp costs, by the words of the suite.
+/// Costs of a warp, by the words of the suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
     /// Wavefronts of shared memory beyond one per request.

@@ -1,4 +1,4 @@
-//! What the runner reads and writes.
+//! Jobs that the runner reads, and the outcomes that it writes.
 
 use super::score::Touched;
 use serde::{Deserialize, Serialize};
@@ -112,7 +112,7 @@ impl Argument {
     }
 }
 
-/// What came of a job.
+/// The outcome of a job.
 #[derive(Deserialize)]
 pub struct Outcome {
     #[serde(default)]

@@ -55,7 +55,7 @@ struct Sample {
     bug: Option<Bug>,
     /// The bytes of each buffer, and how many of them the host fills.
     buffers: &'static [(u64, u64)],
-    /// What follows the buffers.
+    /// Arguments behind the buffers.
     number: Option<i64>,
 }
 

@@ -55,7 +55,7 @@ impl fmt::Display for Verdict {
 /// The label of a stated cost.
 pub const COST: &str = "cost";
 
-/// What is known of a run of a suite.
+/// The facts of a run of a suite.
 pub struct Rows {
     pub facts: Vec<(String, String)>,
     pub rows: Vec<Row>,

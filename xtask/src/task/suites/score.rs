@@ -52,7 +52,7 @@ impl Bug {
     }
 }
 
-/// What a run found, noted or failed with.
+/// Kinds that a run found, noted or failed with.
 fn kinds(run: &Run) -> impl Iterator<Item = &str> {
     let fault = run.error.iter().map(|fault| &*fault.kind);
     run.found.keys().chain(run.notes.keys()).map(String::as_str).chain(fault)
@@ -160,7 +160,7 @@ fn of_code(suite: &Suite, code: &Code, outcome: &Outcome) -> Vec<Row> {
     code.bugs.iter().map(|bug| row(Some(*bug), verdict(*bug))).collect()
 }
 
-/// What a warp costs.
+/// The cost of a warp.
 fn cost_of(metric: Metric, counts: &Counts) -> f64 {
     let per = |amount: u64, of: u64| amount as f64 / of as f64;
     match metric {
@@ -220,7 +220,7 @@ fn execute(scratch: &Path, mut jobs: Vec<Job>) -> Result<Vec<Outcome>> {
     Ok(outcomes)
 }
 
-/// What the checks cost: the time of codes with this input with checks over their time without.
+/// The cost of the checks: the time of codes with this input with checks over their time without.
 pub fn cost(scratch: &Path, codes: &[Code], input: &str) -> Result<String> {
     let codes = codes.iter().filter(|code| code.input == input);
     let pair = |code: &Code| {
@@ -258,7 +258,7 @@ mod tests {
     use super::*;
     use crate::task::suites::compile::Unit;
 
-    /// What came of a code with these labels whose runs said this, each a list of kinds and the fault behind it.
+    /// Judges a code with these labels by its runs, each a list of kinds and the fault behind it.
     fn verdicts(bugs: &[Bug], runs: &str) -> Vec<Verdict> {
         let outcome: Outcome = serde_json::from_str(runs).expect("an outcome");
         let suite =

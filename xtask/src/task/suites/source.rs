@@ -1,4 +1,4 @@
-//! What the text of a CUDA source says: its first kernel's parameters, and numbers in its comments.
+//! The text of a CUDA source: its first kernel's parameters, and numbers in its comments.
 
 use super::Checkout;
 use super::job::{Argument, Buffer, Job, Launch, SCHEDULES};
@@ -12,7 +12,7 @@ pub struct Parameter {
     pub is_float: bool,
 }
 
-/// What the tests may say to the prover: nothing to a GPU but that an assertion holds.
+/// Declarations that the tests may make to the prover: nothing to a GPU but that an assertion holds.
 pub const PRELUDE: &str = "\
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -26,7 +26,7 @@ typedef unsigned int uint;
 #define __assert(...) do { if (!(__VA_ARGS__)) __trap(); } while (0)
 ";
 
-/// What a kernel gets for each pointer: words that differ and are small, so that they are an index of most arrays.
+/// The array that a kernel gets for each pointer: words that differ and are small, so that they are an index of most arrays.
 pub fn array(checkout: &Checkout) -> Result<Buffer> {
     let words: Vec<i32> = (0..1 << 18).map(|it| it % 1024).collect();
     checkout.buffer("array", &words)
