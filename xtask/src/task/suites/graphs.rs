@@ -41,7 +41,7 @@ pub const INDIGO3: Suite = Suite {
     disputed: &[
         (
             "PR_CUDA_Pull_*_SyncBug_*",
-            "what is left out is a barrier of a warp before shuffles, which wait for the warp themselves",
+            "what is left out orders only reads whose values are dropped, or is a barrier of a warp before shuffles, which wait themselves",
         ),
         (
             "PR_CUDA_P*",

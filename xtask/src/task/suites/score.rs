@@ -26,7 +26,8 @@ impl Bug {
                 "ReadOnlyWritten",
                 "UnorderedVolatile",
             ],
-            Bug::Bounds => &["IllegalAddress", "SharedOverrun"],
+            // The last one is a call of an address that is no function's.
+            Bug::Bounds => &["IllegalAddress", "SharedOverrun", "IllegalInstruction"],
             Bug::Alignment => &["MisalignedAddress"],
             Bug::Barrier => &[
                 "DivergentBarrier",

@@ -141,7 +141,8 @@ pub fn required(text: &str, name: &str, threads: u32) -> Option<i64> {
     let heading = text.lines().map_while(|line| line.strip_prefix("//"));
     let said = heading.filter_map(|line| line.split_once('='));
     let (_, value) = required.chain(said).find(|(left, _)| left.trim() == name)?;
-    match value.trim() {
+    // Of alternatives, the first.
+    match value.split('|').next().unwrap_or_default().trim() {
         "blockDim.x" => Some(i64::from(threads)),
         value => value.parse().ok(),
     }
