@@ -240,6 +240,7 @@ fn variables_do_the_same_without_the_wrapper() {
     assert_eq!(code(&output), 4, "{}", said(&output));
     for (variable, value, part) in [
         ("COALESCE_CHECK", "some", "COALESCE_CHECK is `some`: write all, no-volatile or none"),
+        ("COALESCE_SCHEDULES", "0", "COALESCE_SCHEDULES is `0`: write 1 to 1000"),
         ("COALESCE_FAIL_ON", "some", "`some` is none of hazards, misuse, leaks, any and none"),
         ("COALESCE_JSON", "/none/here.json", "COALESCE_JSON is wrong: cannot write"),
         ("COALESCE_REPORT", "/none/here", "COALESCE_REPORT is wrong: cannot write"),
@@ -357,6 +358,44 @@ fn kernels_are_listed_and_only_the_one_that_cannot_run_is_refused() {
         assert_eq!(message.trim_end().lines().count(), 1, "{message}");
     }
     assert_fails(&["explain", "transpose", "--grid", "1", "--block", "1"], 2, "is no PTX file");
+}
+
+#[test]
+fn what_an_array_holds_after_a_launch_is_saved() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let place = |name: &str| folder.path().join(name).display().to_string();
+    let file = place("thrice.ptx");
+    let text = ".version 7.0\n.target sm_90\n.address_size 64\n.visible .entry thrice(.param .u64 out, .param .u32 n) {\n\
+                .reg .b32 %r<3>; .reg .b64 %rd<3>;\nld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mad.lo.u32 %r1, %r1, 3, 1;\n\
+                mov.u32 %r2, %tid.x; mad.wide.u32 %rd1, %r2, 4, %rd1; st.global.u32 [%rd1], %r1; ret;\n}\n";
+    std::fs::write(&file, text).expect("a writable folder");
+    let explain = |more: &[&str]| {
+        let launch = ["explain", &file, "--grid=1", "--block=32", "--arg=out:u32*32", "--arg=n=1"];
+        coalesce(&[&launch[..], more].concat())
+    };
+    let target = place("out.bin");
+    for more in [&["--cooperative"][..], &["--cluster=1"], &["--check", "--schedules=9"]] {
+        let output = explain(&[&[&format!("--save=out={target}")[..]], more].concat());
+        assert_eq!(code(&output), 0, "{}", said(&output));
+        let bytes = std::fs::read(&target).expect("it was saved");
+        let words = bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word));
+        assert!(words.eq((0..32).map(|thread| 3 * thread + 1)), "{more:?}");
+        std::fs::remove_file(&target).expect("it is there");
+    }
+    for (more, part) in [
+        (&["--save=in=x"][..], "there is no array `in` to save: name one of `out`"),
+        (&["--save=n=x"], "there is no array `n` to save: name one of `out`"),
+        (&["--save=out"], "names no array and file: write ARRAY=FILE"),
+        (&["--save=out=/none/here"], "/none"),
+        (&["--save=out=/dev/full"], "/dev/full"),
+        (&["--check", "--schedules=0"], "0 is not in 1..=1000"),
+        (&["--check=some"], "invalid value 'some'"),
+        (&["--cluster=3"], "cannot be divided into clusters of 3"),
+    ] {
+        let output = explain(more);
+        assert_ne!(code(&output), 0, "{more:?}: {}", said(&output));
+        assert!(said(&output).contains(part), "{more:?}: {}", said(&output));
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@
 //! are moved as they lie and then transposed by the warp (`MOVM`), and others one by one. Factors of one and two bytes in
 //! shared memory are read by `ldmatrix`.
 
-use crate::operation::{Access, Register, Space};
+use crate::operation::{Access, FragmentMove, How, Register, Space};
 
 /// Which matrix a fragment is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,28 +75,6 @@ impl Cores {
         let (row, column) = (at.0 as usize, at.1 as usize);
         if self.are_rows { (row, column) } else { (column, row) }
     }
-}
-
-/// One access of a warp that moves a part of a fragment.
-#[derive(Clone, Debug)]
-pub(crate) struct FragmentMove {
-    pub access: Access,
-    /// The first row and column of each core that it reaches.
-    pub cores: Vec<(u32, u32)>,
-    pub how: How,
-}
-
-/// The places that the lanes of such an access reach.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum How {
-    /// Its neighbours, from one on: in a register of their own.
-    Neighbours { first: u32 },
-    /// One byte of its neighbours, which has its place in this register.
-    Byte { index: u32, into: Register },
-    /// Halves as they lie in memory, which become those of this register.
-    Transposed { of: Register },
-    /// Rows of 16 bytes, by `ldmatrix`.
-    Matrices { transpose: bool },
 }
 
 /// Returns the accesses that move a fragment of elements of so many bytes. `access` has the space and where the address is, `value` is

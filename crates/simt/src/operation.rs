@@ -1,7 +1,6 @@
 //! Decoded instructions, with registers resolved.
 
 use crate::compute::{ComputeFunction, Operands};
-use crate::fragment::FragmentMove;
 use crate::image::ImageOperation;
 pub(crate) use crate::register::Register;
 use ptx::Type;
@@ -283,6 +282,28 @@ pub(crate) struct Wgmma {
     pub adds: u32,
     /// True when each factor is negated.
     pub negate: [bool; 2],
+}
+
+/// One access of a warp that moves a part of a fragment.
+#[derive(Clone, Debug)]
+pub(crate) struct FragmentMove {
+    pub access: Access,
+    /// The first row and column of each core that it reaches.
+    pub cores: Vec<(u32, u32)>,
+    pub how: How,
+}
+
+/// The places that the lanes of such an access reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum How {
+    /// Its neighbours, from one on: in a register of their own.
+    Neighbours { first: u32 },
+    /// One byte of its neighbours, which has its place in this register.
+    Byte { index: u32, into: Register },
+    /// Halves as they lie in memory, which become those of this register.
+    Transposed { of: Register },
+    /// Rows of 16 bytes, by `ldmatrix`.
+    Matrices { transpose: bool },
 }
 
 /// `wmma.load` and `wmma.store`: a matrix between memory and the lanes' fragments.

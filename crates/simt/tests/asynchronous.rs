@@ -1,4 +1,4 @@
-//! What copies and products that land later leave unordered: each mistake is found, and its correct twin is not.
+//! Copies and products that land later: each mistake in their order is found, and its correct twin is not.
 
 use simt::{Checks, Error, Finding, Hazard, Launch, Memory, Module, Options, Report, run};
 

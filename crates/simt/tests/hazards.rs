@@ -164,6 +164,45 @@ fn a_kernel_that_runs_for_too_long_says_where_it_is() {
     }
 }
 
+/// What shows in another order of blocks is found there, and results stay those of the first.
+#[test]
+fn orders_of_a_small_launch_are_looked_through() {
+    // Atomics make it free of races. The last block leaves its number; the first of all traps, or reads what nobody wrote.
+    let last = "mov.u32 %r6, %ctaid.x; atom.global.exch.b32 %r5, [%rd1+16], 1; setp.eq.u32 %p1, %r5, 0; setp.eq.u32 %p2, %r6, 1;\n\
+                atom.global.exch.b32 %r5, [%rd1], %r6; and.pred %p1, %p1, %p2; ";
+    let cases = [
+        ("@%p1 trap;", Hazard::OtherOrder, "it fails in another order of warps and blocks: trap"),
+        (
+            "@%p1 ld.shared.u32 %r7, [tile]; @%p1 st.global.u32 [%rd1+32], %r7;",
+            Hazard::UninitializedShared,
+            "is read but was never written",
+        ),
+    ];
+    for (end, hazard, part) in cases {
+        let outcome = |schedules| {
+            let module = Module::parse(&text(&format!("{last}{end}"))).unwrap();
+            let mut memory = Memory::default();
+            memory.track_initialization();
+            let data = memory.allocate(1024).unwrap();
+            memory.fill(data, 0, 1024).unwrap();
+            let launch = Launch::new("broken", [2, 1, 1], [1, 1, 1]).address(data);
+            let options = Options { checks: Checks::all(), schedules, ..Options::default() };
+            let report = run(&module, &mut memory, &launch, &options).unwrap();
+            let mut bytes = [0; 4];
+            memory.read(data, &mut bytes).unwrap();
+            (report, u32::from_le_bytes(bytes))
+        };
+        let (report, value) = outcome(1);
+        assert_eq!((report.findings, value), (vec![], 1));
+        let (report, value) = outcome(3);
+        let found = report.findings.iter().find(|found| found.hazard == hazard);
+        let message =
+            found.unwrap_or_else(|| panic!("{hazard}: {:?}", report.findings)).to_string();
+        assert!(message.contains(part), "{message}");
+        assert_eq!(value, 1, "the results are those of the first order");
+    }
+}
+
 #[test]
 fn another_schedule_shows_what_depends_on_the_order() {
     // Atomics make it free of races; who comes last still decides.

@@ -38,7 +38,7 @@ fn rows() -> Vec<[u32; 3]> {
     (0..512).map(|_| [word(), word(), word()]).collect()
 }
 
-/// What the ISA says of one lane.
+/// Computes one lane as the ISA says.
 fn lane(operation: &str, a: i32, b: i32) -> i32 {
     match operation {
         "vadd" => a + b,

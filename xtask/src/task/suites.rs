@@ -23,7 +23,7 @@ use super::prove::today;
 use crate::workspace;
 use anyhow::{Context, Result, bail};
 use compile::{Compiler, Unit};
-use faial::Metric;
+use job::Metric;
 use job::{Buffer, Job};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};

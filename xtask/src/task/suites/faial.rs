@@ -3,6 +3,7 @@
 
 use super::compile::{UNOPTIMIZED, Unit};
 use super::files::{files, stem};
+use super::job::Metric;
 use super::source::{PRELUDE, array, at_most, extents, job, required};
 use super::{Bug, Checkout, Code, Suite};
 use anyhow::{Context, Result};
@@ -32,18 +33,6 @@ pub const SUITE: Suite = Suite {
     speaks_of: &[Bug::Race],
     timed: None,
 };
-
-/// Costs of a warp, by the words of the suite.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Metric {
-    /// Wavefronts of shared memory beyond one per request.
-    Conflicts,
-    /// Wavefronts of shared memory per request, of loads or of stores.
-    Loads,
-    Stores,
-    /// Sectors of global memory.
-    Sectors,
-}
 
 /// A cost that a test states.
 #[derive(Clone, Debug, PartialEq, Eq)]

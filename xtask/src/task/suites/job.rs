@@ -1,6 +1,5 @@
 //! Jobs that the runner reads, and the outcomes that it writes.
 
-use super::score::Touched;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -147,4 +146,24 @@ pub struct Counts {
 pub struct Fault {
     pub kind: String,
     pub text: String,
+}
+
+/// Costs of a warp, by the words of the suite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Metric {
+    /// Wavefronts of shared memory beyond one per request.
+    Conflicts,
+    /// Wavefronts of shared memory per request, of loads or of stores.
+    Loads,
+    Stores,
+    /// Sectors of global memory.
+    Sectors,
+}
+
+/// The bytes of global memory that were touched, those that two threads touched, one of them writing, and those in no buffer.
+#[derive(Clone, Copy, Deserialize)]
+pub struct Touched {
+    pub touched: u64,
+    pub conflicting: u64,
+    pub outside: u64,
 }

@@ -30,7 +30,7 @@ pub enum Verdict {
     NotRun,
 }
 
-const VERDICTS: [Verdict; 6] = [
+pub const VERDICTS: [Verdict; 6] = [
     Verdict::Found,
     Verdict::NotExercised,
     Verdict::Missed,

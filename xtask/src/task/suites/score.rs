@@ -1,12 +1,10 @@
 //! Runs codes and compares what was found with their labels.
 
-use super::faial::Metric;
-use super::job::{Counts, Job, Outcome, Run, SCHEDULES};
+use super::job::{Counts, Job, Metric, Outcome, Run, SCHEDULES};
 use super::rows::{COST, Row, Verdict};
 use super::{Bug, Code, Suite};
 use crate::workspace;
 use anyhow::{Context, Result, bail};
-use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -244,14 +242,6 @@ pub fn cost(scratch: &Path, codes: &[Code], input: &str) -> Result<String> {
         seconds(0),
         seconds(1)
     ))
-}
-
-/// The bytes of global memory that were touched, those that two threads touched, one of them writing, and those in no buffer.
-#[derive(Clone, Copy, Deserialize)]
-pub struct Touched {
-    pub touched: u64,
-    pub conflicting: u64,
-    pub outside: u64,
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! `results/suites.md`, made of the files of rows.
 
 use super::Suite;
-use super::rows::{self, COST, Row, Rows, Verdict};
+use super::rows::{self, COST, Row, Rows, VERDICTS, Verdict};
 use crate::workspace;
 use anyhow::Result;
 use cuda_builder::write_whole;
@@ -45,16 +45,8 @@ fn section(suite: &Suite, known: &Rows) -> String {
     }
     for ((input, label), counts) in &groups {
         let count = |verdict| counts.get(&verdict).map_or(String::new(), usize::to_string);
-        let cells = [
-            Verdict::Found,
-            Verdict::NotExercised,
-            Verdict::Missed,
-            Verdict::Silent,
-            Verdict::Accused,
-            Verdict::NotRun,
-        ];
         let all: usize = counts.values().sum();
-        let cells = cells.map(count).join(" | ");
+        let cells = VERDICTS.map(count).join(" | ");
         let _ = writeln!(text, "| {input} | {label} | {all} | {cells} |");
     }
     if !suite.published.is_empty() {

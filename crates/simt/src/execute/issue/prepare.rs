@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::execute::issue::run::Run;
 use crate::execute::memory::device::AtomicGranularity;
-use crate::execute::observe::checks::products::ProductRegisters;
+use crate::execute::observe::checks::product_state::ProductRegisters;
 use crate::execute::observe::checks::provenance::arrays;
 use crate::execute::observe::checks::semantics::model;
 use crate::launch::Launch;

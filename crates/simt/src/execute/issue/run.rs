@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Place};
 use crate::execute::memory::device::AtomicGranularity;
-use crate::execute::observe::checks::products::ProductRegisters;
+use crate::execute::observe::checks::product_state::ProductRegisters;
 use crate::execute::observe::checks::undo::Undo;
 use crate::launch::Launch;
 use crate::location::Location;

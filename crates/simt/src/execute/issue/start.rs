@@ -3,7 +3,7 @@
 use crate::execute::issue::block::{BARRIERS, Barrier, Block};
 use crate::execute::issue::warp::{Split, State, Warp};
 use crate::execute::issue::worker::Worker;
-use crate::execute::observe::checks::products::Products;
+use crate::execute::observe::checks::product_state::Products;
 use crate::execute::observe::checks::proxy::Unfenced;
 use crate::program::{LaneMask, Special};
 use crate::registers::{ALWAYS, LANES};

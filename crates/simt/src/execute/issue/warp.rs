@@ -2,8 +2,8 @@
 
 use crate::execute::issue::saved_frame::SavedFrame;
 use crate::execute::memory::pending::PendingCopy;
-use crate::execute::observe::checks::followed::FollowedRows;
-use crate::execute::observe::checks::products::Products;
+use crate::execute::observe::checks::follower::FollowedRows;
+use crate::execute::observe::checks::product_state::Products;
 use crate::operation::Register;
 use crate::registers::{LANES, Registers};
 use races::ThreadClocks;

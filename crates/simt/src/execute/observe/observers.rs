@@ -2,7 +2,7 @@
 
 use crate::execute::issue::run::Run;
 use crate::execute::memory::pattern::Pattern;
-use crate::execute::observe::checks::followed::Follower;
+use crate::execute::observe::checks::follower::Follower;
 use crate::findings::{Finding, Hazard};
 use crate::observer::{AccessKind, Observer};
 use crate::registers::LANES;

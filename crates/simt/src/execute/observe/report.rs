@@ -26,7 +26,7 @@ pub(crate) fn report(program: &Program, workers: Vec<Worker<'_>>, options: &Opti
     }
     for mut worker in workers {
         if let Some(follower) = worker.observers.follower.take() {
-            follower.settle(worker.run, &mut worker.observers.findings);
+            follower.settle(program, &mut worker.observers.findings);
         }
         recorded.extend(worker.observers.recorded);
         for (sum, tally) in tallies.iter_mut().zip(&worker.observers.tallies) {

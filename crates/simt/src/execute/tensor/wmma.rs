@@ -4,8 +4,8 @@ use crate::compute::tensor::{MAX_A, MAX_B, MAX_C, Tile};
 use crate::error::Error;
 use crate::execute::issue::worker::{Issue, Worker};
 use crate::execute::memory::request::addresses;
-use crate::fragment::{Cores, How, Matrix, transposed};
-use crate::operation::{Mma, Register, WmmaMove};
+use crate::fragment::{Cores, Matrix, transposed};
+use crate::operation::{How, Mma, Register, WmmaMove};
 use crate::registers::{LANES, Registers};
 use ptx::Type;
 

@@ -7,162 +7,15 @@
 //! ATC 2005).
 
 use crate::execute::issue::block::Block;
-use crate::execute::issue::run::Run;
 use crate::execute::issue::warp::{Warp, read_row, write_row};
 use crate::execute::issue::worker::Worker;
+use crate::execute::observe::checks::follower::{Followed, FollowedLoad, LoadSite};
 use crate::execute::observe::checks::private::{defined_lanes, defined_mut, unwritten};
 use crate::findings::{Finding, Hazard};
 use crate::operation::{Access, Operation, Register};
 use crate::program::Program;
-use crate::registers::ALWAYS;
-use crate::uninitialized::{number, successors};
+use crate::uninitialized::number;
 use races::{Epoch, Event, Request, lanes};
-use std::collections::{HashMap, HashSet};
-
-/// Values that are followed at most, and findings that wait for them; of more, each counts as used.
-const VALUES_MAX: usize = 1 << 20;
-
-/// A followed value in a lane of a register.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Followed {
-    /// The numbers of the loads that it was made of.
-    loads: Vec<u32>,
-    /// The bits that are undefined.
-    bits: u64,
-    /// It was computed, not only moved.
-    is_computed: bool,
-}
-
-/// The followed values of a warp, by row and lane.
-pub(crate) type FollowedRows = HashMap<(usize, u8), Followed>;
-
-/// An instruction's lane at a time, by what tells it apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Site {
-    block: u32,
-    warp: u8,
-    lane: u8,
-    pc: u32,
-}
-
-/// A load whose value is followed.
-#[derive(Clone, Copy, Debug)]
-struct FollowedLoad {
-    address: u64,
-    bytes: u32,
-    /// A copy of the value is a use, too: none of its bytes were written, or it races.
-    is_strict: bool,
-    /// The instruction that first used it.
-    used_by: Option<u32>,
-}
-
-/// A finding that holds if one of some loads is used.
-#[derive(Debug)]
-struct Waiting {
-    pc: usize,
-    /// Findings before it.
-    place: usize,
-    loads: Vec<u32>,
-    finding: Finding,
-}
-
-/// The loads that are followed in a launch, and the findings that wait for them.
-#[derive(Debug)]
-pub(crate) struct Follower<'r> {
-    /// By instruction: a load that races.
-    racing: &'r [bool],
-    loads: Vec<FollowedLoad>,
-    places: HashMap<Site, Vec<u32>>,
-    waiting: Vec<Waiting>,
-    /// By instruction: where lanes may go next.
-    following: Vec<Vec<u32>>,
-    /// Loads that no instruction reads the value of, as nobody but a test writes them: they count as used.
-    dead: HashMap<usize, bool>,
-}
-
-impl<'r> Follower<'r> {
-    /// Follows the loads of instructions that race, and all loads of undefined bytes.
-    pub fn new(program: &Program, racing: &'r [bool]) -> Follower<'r> {
-        Follower {
-            racing,
-            loads: Vec::new(),
-            places: HashMap::new(),
-            waiting: Vec::new(),
-            following: successors(program),
-            dead: HashMap::new(),
-        }
-    }
-
-    /// Returns whether no instruction can read what a load writes.
-    fn is_dead(&mut self, program: &Program, pc: usize) -> bool {
-        let following = &self.following;
-        *self.dead.entry(pc).or_insert_with(|| {
-            let targets = &program.details[pc].writes;
-            !targets.iter().any(|row| is_read(program, following, pc, *row))
-        })
-    }
-
-    /// Returns the number of a lane's load, which is new unless the lane has done the same before; nothing when there are
-    /// too many.
-    fn load(&mut self, site: Site, load: FollowedLoad) -> Option<u32> {
-        let known = self.places.entry(site).or_default();
-        let same = |number: &&u32| {
-            let other = &self.loads[**number as usize];
-            (other.address, other.is_strict) == (load.address, load.is_strict)
-        };
-        if let Some(number) = known.iter().find(same) {
-            return Some(*number);
-        }
-        if self.loads.len() >= VALUES_MAX {
-            return None;
-        }
-        let number = self.loads.len() as u32;
-        known.push(number);
-        self.loads.push(load);
-        Some(number)
-    }
-
-    /// Remembers that an instruction uses a value, or only copies it.
-    fn used(&mut self, value: &Followed, pc: usize, is_copy: bool) {
-        for number in &value.loads {
-            let load = &mut self.loads[*number as usize];
-            if load.is_strict || !is_copy {
-                load.used_by.get_or_insert(pc as u32);
-            }
-        }
-    }
-
-    /// Returns whether storing a value is a use of what it was made of.
-    fn is_accused(&self, value: &Followed) -> bool {
-        let is_strict = |load: &u32| self.loads[*load as usize].is_strict;
-        value.is_computed || value.loads.iter().any(is_strict)
-    }
-
-    /// Puts the findings whose loads were used among the others, each where it was found.
-    pub fn settle(self, run: &Run<'_>, findings: &mut Vec<Finding>) {
-        let mut seen = HashSet::new();
-        let mut settled = Vec::new();
-        for mut waiting in self.waiting {
-            let used = waiting.loads.iter().find_map(|load| self.loads[*load as usize].used_by);
-            let Some(used) = used.map(|pc| pc as usize) else { continue };
-            if !seen.insert((waiting.finding.hazard, waiting.pc)) {
-                continue;
-            }
-            if used != waiting.pc {
-                let detail = &run.program.details[used];
-                let text = &run.program.texts[detail.text as usize];
-                let line = detail.position.line;
-                waiting.finding.message +=
-                    &format!("; its value is used by `{text}` at PTX line {line}");
-            }
-            settled.push((waiting.place, waiting.finding));
-        }
-        // From behind, so that places stay right; those of one place in their order.
-        for (place, finding) in settled.into_iter().rev() {
-            findings.insert(place, finding);
-        }
-    }
-}
 
 impl Worker<'_> {
     /// Returns whether an instruction is a load in a launch whose loads are followed.
@@ -183,7 +36,7 @@ impl Worker<'_> {
         let (run, pc) = (self.run, request.pc);
         let Operation::Load(access) = &run.program.instructions[pc].operation else { return };
         let Some(mut follower) = self.observers.follower.take() else { return };
-        let races = follower.racing.get(pc) == Some(&true);
+        let races = follower.races(pc);
         let used_by = follower.is_dead(run.program, pc).then_some(pc as u32);
         for lane in lanes(request.mask) {
             let address = request.all[lane];
@@ -193,7 +46,7 @@ impl Worker<'_> {
                 .collect();
             let all = u8::MAX >> (8 - access.bytes);
             let is_whole = bytes_left.iter().all(|bytes| *bytes == all);
-            let site = Site {
+            let site = LoadSite {
                 block: block.linear as u32,
                 warp: warp.index as u8,
                 lane: lane as u8,
@@ -209,13 +62,11 @@ impl Worker<'_> {
                 let number = follower.load(site, load(is_whole));
                 let place = (block.index, warp.index, pc);
                 let finding = unwritten(run, place, (lane, at), hazard);
-                match number {
-                    Some(number) => {
-                        loads.push(number);
-                        let (place, loads) = (self.observers.findings.len(), vec![number]);
-                        follower.waiting.push(Waiting { pc, place, loads, finding });
-                    }
-                    None => self.observers.find(hazard, pc, |_| finding),
+                loads.extend(number);
+                let place = self.observers.findings.len();
+                let left = follower.wait(pc, place, loads.clone(), finding);
+                if let Some(finding) = left {
+                    self.observers.find(hazard, pc, |_| finding);
                 }
             }
             if races {
@@ -244,28 +95,16 @@ impl Worker<'_> {
         finding: Finding,
     ) -> Option<Finding> {
         let Some(follower) = &mut self.observers.follower else { return Some(finding) };
-        let mine = Site { block, warp: warp as u8, lane: lane as u8, pc: pc as u32 };
+        let mine = LoadSite { block, warp: warp as u8, lane: lane as u8, pc: pc as u32 };
         let many = if before.is_many() { 0..32 } else { before.lane()..before.lane() + 1 };
-        let theirs = many.map(|lane| Site {
+        let theirs = many.map(|lane| LoadSite {
             block: epoch.block,
             warp: epoch.warp,
             lane: lane as u8,
             pc: before.pc() as u32,
         });
-        let sites = std::iter::once(mine).chain(theirs);
-        let numbers = sites.filter_map(|site| follower.places.get(&site)).flatten().copied();
-        let reaches = |number: &u32| {
-            let load = &follower.loads[*number as usize];
-            load.is_strict
-                && (load.address..load.address + u64::from(load.bytes)).contains(&address)
-        };
-        let loads: Vec<u32> = numbers.filter(reaches).collect();
-        if loads.is_empty() || follower.waiting.len() >= VALUES_MAX {
-            return Some(finding);
-        }
-        let place = self.observers.findings.len();
-        follower.waiting.push(Waiting { pc, place, loads, finding });
-        None
+        let loads = follower.reaching(std::iter::once(mine).chain(theirs), address);
+        follower.wait(pc, self.observers.findings.len(), loads, finding)
     }
 
     /// Passes what is followed from the sources of an instruction to its destinations, in lanes whose result is not
@@ -467,29 +306,6 @@ impl Worker<'_> {
         }
         left
     }
-}
-
-/// Returns whether some way from behind an instruction reads a register before it is written.
-fn is_read(program: &Program, following: &[Vec<u32>], pc: usize, row: Register) -> bool {
-    let mut work = following[pc].clone();
-    let mut seen = vec![false; following.len()];
-    while let Some(at) = work.pop().map(|at| at as usize) {
-        if std::mem::replace(&mut seen[at], true) {
-            continue;
-        }
-        if let (Some(detail), Some(instruction)) =
-            (program.details.get(at), program.instructions.get(at))
-        {
-            if detail.reads.contains(&row) || row == Register::Predicate(instruction.guard) {
-                return true;
-            }
-            if detail.writes.contains(&row) && instruction.guard == ALWAYS {
-                continue;
-            }
-        }
-        work.extend(&following[at]);
-    }
-    false
 }
 
 /// The undefined bits of a lane of a register.

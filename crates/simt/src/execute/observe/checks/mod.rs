@@ -2,10 +2,12 @@
 
 mod conflicts;
 mod explain;
-pub(crate) mod followed;
+mod followed;
+pub(crate) mod follower;
 mod global;
 mod private;
-pub(crate) mod products;
+pub(crate) mod product_state;
+mod products;
 pub(crate) mod provenance;
 pub(crate) mod proxy;
 pub(crate) mod semantics;

@@ -1,0 +1,208 @@
+//! The loads whose values are followed in a launch, and the findings that wait for a use of them.
+
+use crate::findings::Finding;
+use crate::operation::Register;
+use crate::program::Program;
+use crate::registers::ALWAYS;
+use crate::uninitialized::successors;
+use std::collections::{HashMap, HashSet};
+
+/// Values that are followed at most, and findings that wait for them; of more, each counts as used.
+const VALUES_MAX: usize = 1 << 20;
+
+/// A followed value in a lane of a register.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Followed {
+    /// The numbers of the loads that it was made of.
+    pub loads: Vec<u32>,
+    /// The bits that are undefined.
+    pub bits: u64,
+    /// It was computed, not only moved.
+    pub is_computed: bool,
+}
+
+/// The followed values of a warp, by row and lane.
+pub(crate) type FollowedRows = HashMap<(usize, u8), Followed>;
+
+/// An instruction's lane at a time, by what tells it apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct LoadSite {
+    pub block: u32,
+    pub warp: u8,
+    pub lane: u8,
+    pub pc: u32,
+}
+
+/// A load whose value is followed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FollowedLoad {
+    pub address: u64,
+    pub bytes: u32,
+    /// A copy of the value is a use, too: none of its bytes were written, or it races.
+    pub is_strict: bool,
+    /// The instruction that first used it.
+    pub used_by: Option<u32>,
+}
+
+/// A finding that holds if one of some loads is used.
+#[derive(Debug)]
+struct Waiting {
+    pc: usize,
+    /// Findings before it.
+    place: usize,
+    loads: Vec<u32>,
+    finding: Finding,
+}
+
+/// The loads that are followed in a launch, and the findings that wait for them.
+#[derive(Debug)]
+pub(crate) struct Follower<'r> {
+    /// By instruction: a load that races.
+    racing: &'r [bool],
+    loads: Vec<FollowedLoad>,
+    places: HashMap<LoadSite, Vec<u32>>,
+    waiting: Vec<Waiting>,
+    /// By instruction: where lanes may go next.
+    following: Vec<Vec<u32>>,
+    /// Loads that no instruction reads the value of, as nobody but a test writes them: they count as used.
+    dead: HashMap<usize, bool>,
+}
+
+impl<'r> Follower<'r> {
+    /// Follows the loads of instructions that race, and all loads of undefined bytes.
+    pub fn new(program: &Program, racing: &'r [bool]) -> Follower<'r> {
+        Follower {
+            racing,
+            loads: Vec::new(),
+            places: HashMap::new(),
+            waiting: Vec::new(),
+            following: successors(program),
+            dead: HashMap::new(),
+        }
+    }
+
+    /// Returns whether no instruction can read what a load writes.
+    pub fn is_dead(&mut self, program: &Program, pc: usize) -> bool {
+        let following = &self.following;
+        *self.dead.entry(pc).or_insert_with(|| {
+            let targets = &program.details[pc].writes;
+            !targets.iter().any(|row| is_read(program, following, pc, *row))
+        })
+    }
+
+    /// Returns the number of a lane's load, which is new unless the lane has done the same before; nothing when there are
+    /// too many.
+    pub fn load(&mut self, site: LoadSite, load: FollowedLoad) -> Option<u32> {
+        let known = self.places.entry(site).or_default();
+        let same = |number: &&u32| {
+            let other = &self.loads[**number as usize];
+            (other.address, other.is_strict) == (load.address, load.is_strict)
+        };
+        if let Some(number) = known.iter().find(same) {
+            return Some(*number);
+        }
+        if self.loads.len() >= VALUES_MAX {
+            return None;
+        }
+        let number = self.loads.len() as u32;
+        known.push(number);
+        self.loads.push(load);
+        Some(number)
+    }
+
+    /// Remembers that an instruction uses a value, or only copies it.
+    pub fn used(&mut self, value: &Followed, pc: usize, is_copy: bool) {
+        for number in &value.loads {
+            let load = &mut self.loads[*number as usize];
+            if load.is_strict || !is_copy {
+                load.used_by.get_or_insert(pc as u32);
+            }
+        }
+    }
+
+    /// Returns whether storing a value is a use of what it was made of.
+    pub fn is_accused(&self, value: &Followed) -> bool {
+        let is_strict = |load: &u32| self.loads[*load as usize].is_strict;
+        value.is_computed || value.loads.iter().any(is_strict)
+    }
+
+    /// Returns whether a load of an instruction races.
+    pub fn races(&self, pc: usize) -> bool {
+        self.racing.get(pc) == Some(&true)
+    }
+
+    /// Returns the loads at these sites that may do harm wherever they are used, and that reach an address.
+    pub fn reaching(&self, sites: impl Iterator<Item = LoadSite>, address: u64) -> Vec<u32> {
+        let numbers = sites.filter_map(|site| self.places.get(&site)).flatten().copied();
+        let reaches = |number: &u32| {
+            let load = &self.loads[*number as usize];
+            let range = load.address..load.address + u64::from(load.bytes);
+            load.is_strict && range.contains(&address)
+        };
+        numbers.filter(reaches).collect()
+    }
+
+    /// Keeps a finding, before which there are so many others, until one of some loads is used; gives it back when there
+    /// are none, or too many wait.
+    pub fn wait(
+        &mut self,
+        pc: usize,
+        place: usize,
+        loads: Vec<u32>,
+        finding: Finding,
+    ) -> Option<Finding> {
+        if loads.is_empty() || self.waiting.len() >= VALUES_MAX {
+            return Some(finding);
+        }
+        self.waiting.push(Waiting { pc, place, loads, finding });
+        None
+    }
+
+    /// Puts the findings whose loads were used among the others, each where it was found.
+    pub fn settle(self, program: &Program, findings: &mut Vec<Finding>) {
+        let mut seen = HashSet::new();
+        let mut settled = Vec::new();
+        for mut waiting in self.waiting {
+            let used = waiting.loads.iter().find_map(|load| self.loads[*load as usize].used_by);
+            let Some(used) = used.map(|pc| pc as usize) else { continue };
+            if !seen.insert((waiting.finding.hazard, waiting.pc)) {
+                continue;
+            }
+            if used != waiting.pc {
+                let detail = &program.details[used];
+                let text = &program.texts[detail.text as usize];
+                let line = detail.position.line;
+                waiting.finding.message +=
+                    &format!("; its value is used by `{text}` at PTX line {line}");
+            }
+            settled.push((waiting.place, waiting.finding));
+        }
+        // From behind, so that places stay right; those of one place in their order.
+        for (place, finding) in settled.into_iter().rev() {
+            findings.insert(place, finding);
+        }
+    }
+}
+
+/// Returns whether some way from behind an instruction reads a register before it is written.
+fn is_read(program: &Program, following: &[Vec<u32>], pc: usize, row: Register) -> bool {
+    let mut work = following[pc].clone();
+    let mut seen = vec![false; following.len()];
+    while let Some(at) = work.pop().map(|at| at as usize) {
+        if std::mem::replace(&mut seen[at], true) {
+            continue;
+        }
+        if let (Some(detail), Some(instruction)) =
+            (program.details.get(at), program.instructions.get(at))
+        {
+            if detail.reads.contains(&row) || row == Register::Predicate(instruction.guard) {
+                return true;
+            }
+            if detail.writes.contains(&row) && instruction.guard == ALWAYS {
+                continue;
+            }
+        }
+        work.extend(&following[at]);
+    }
+    false
+}
