@@ -250,5 +250,7 @@ mod tests {
         let Argument::Buffer { buffer } = job.launches[1].arguments[3] else { panic!("an array") };
         assert_eq!(size(2), buffer);
         assert_ne!(size(1), size(2));
+        let Argument::Buffer { buffer } = job.launches[2].arguments[3] else { panic!("an array") };
+        assert_eq!(size(1), buffer);
     }
 }

@@ -165,6 +165,14 @@ mod tests {
     }
 
     #[test]
+    fn of_required_values_the_first_is_taken() {
+        let text = "__requires(i == 1 | i == 2); __assume(n == blockDim.x);";
+        assert_eq!(required(text, "i", 64), Some(1));
+        assert_eq!(required(text, "n", 64), Some(64));
+        assert_eq!(required(text, "j", 64), None);
+    }
+
+    #[test]
     fn extents_are_read_and_bounded() {
         let line = "//--blockDim=[64,64] --gridDim=16 --other";
         assert_eq!(extents(line, "blockDim"), Some([64, 64, 1]));
