@@ -5,7 +5,7 @@ use crate::operation::Register;
 use crate::program::Program;
 use crate::registers::ALWAYS;
 use crate::uninitialized::successors;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Values that are followed at most, and findings that wait for them; of more, each counts as used.
 const VALUES_MAX: usize = 1 << 20;
@@ -21,8 +21,8 @@ pub(crate) struct Followed {
     pub is_computed: bool,
 }
 
-/// The followed values of a warp, by row and lane.
-pub(crate) type FollowedRows = HashMap<(usize, u8), Followed>;
+/// The followed values of a warp, by row and lane. A map that costs nothing while it is empty, as it mostly is.
+pub(crate) type FollowedRows = BTreeMap<(usize, u8), Followed>;
 
 /// An instruction's lane at a time, by what tells it apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -7,7 +7,7 @@
 use crate::operation::{Factor, Operation, Register};
 use crate::program::{Detail, Program};
 use crate::uninitialized::UninitializedReads;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// The registers of a program's `wgmma`, and what is copied to them.
 #[derive(Debug)]
@@ -17,17 +17,17 @@ pub(crate) struct ProductRegisters {
     pub instructions: Vec<bool>,
 }
 
-/// The `wgmma` of a warp.
+/// The `wgmma` of a warp. Its maps cost nothing while they are empty, as they mostly are.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Products {
     /// There was a `wgmma.fence`.
     is_fenced: bool,
     /// Registers that were used since, by other instructions.
-    used: HashSet<Register>,
+    used: BTreeSet<Register>,
     /// Registers that a product under way will write, with its group and instruction.
-    results: HashMap<Register, (u32, usize)>,
+    results: BTreeMap<Register, (u32, usize)>,
     /// Registers that a product under way reads as its A.
-    factors: HashMap<Register, (u32, usize)>,
+    factors: BTreeMap<Register, (u32, usize)>,
     group: u32,
 }
 
