@@ -195,6 +195,11 @@ fn printf_returns_the_number_of_its_arguments() {
     memory.read(out, &mut results).unwrap();
     let results = results.chunks(4).map(|b| i32::from_le_bytes(b.try_into().unwrap()));
     assert_eq!(results.collect::<Vec<_>>(), [3, 0, -1]);
+    // The last argument is not passed.
+    let fewer = Module::parse(&text.replace("st.local.b32 [list+8], %r2;", "")).unwrap();
+    let report = run(&fewer, &mut memory, &launch, &options).unwrap();
+    let message = report.findings.first().expect("it is found").to_string();
+    assert!(message.contains("asks for an argument number 3, which was not passed"), "{message}");
 }
 
 /// A warp that waits at an mbarrier for one that works, and for ever where that one does not arrive.

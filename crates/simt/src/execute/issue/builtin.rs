@@ -6,8 +6,10 @@ use crate::execute::issue::run::Run;
 use crate::execute::issue::warp::Warp;
 use crate::execute::issue::worker::{Issue, Worker};
 use crate::execute::memory::request::space_of;
+use crate::findings::{Finding, Hazard};
 use crate::operation::{Builtin, Space};
 use crate::printf;
+use crate::registers::LANES;
 use crate::windows::{LOCAL_WINDOW, PARAMETER_WINDOW, SHARED_WINDOW};
 
 /// Longest string that is read from the device.
@@ -40,7 +42,7 @@ impl Worker<'_> {
             let value = match which {
                 Builtin::Print => {
                     let (format, arguments) = (argument(warp, 0), argument(warp, 1));
-                    self.print(block, warp, lane, format, arguments) as u64
+                    self.print(block, warp, (pc, lane), format, arguments) as u64
                 }
                 Builtin::AssertFail => {
                     let message = self.string(block, warp, lane, argument(warp, 0));
@@ -86,7 +88,7 @@ impl Worker<'_> {
         &mut self,
         block: &Block,
         warp: &Warp,
-        lane: usize,
+        (pc, lane): (usize, usize),
         format: u64,
         arguments: u64,
     ) -> i64 {
@@ -94,10 +96,28 @@ impl Worker<'_> {
             return -1;
         }
         let format = self.string(block, warp, lane, format);
-        let mut arguments =
-            ArgumentList { worker: self, block, warp, lane, start: arguments, offset: 0, count: 0 };
+        let mut arguments = ArgumentList {
+            worker: self,
+            block,
+            warp,
+            lane,
+            start: arguments,
+            offset: 0,
+            count: 0,
+            missing: None,
+        };
         let text = printf::format(&format, &mut arguments);
         let (text, count) = (String::from_utf8_lossy(&text).into_owned(), arguments.count);
+        if let (Some(missing), true) = (arguments.missing, self.run.options.checks.uninitialized) {
+            let (index, w) = (block.index, warp.index);
+            self.observers.find(Hazard::UninitializedLocal, pc, |run| {
+                let message = format!(
+                    "the format asks for an argument number {missing}, which was not passed"
+                );
+                let place = run.place(index, w, 1 << lane, pc);
+                Finding::new(Hazard::UninitializedLocal, place, message)
+            });
+        }
         match self.printed.last_mut() {
             Some((of, printed)) if *of == block.linear => {
                 if printed.len() < PRINTED_MAX {
@@ -141,6 +161,8 @@ struct ArgumentList<'a, 'run> {
     start: u64,
     offset: u64,
     count: i64,
+    /// The first that nobody wrote, from 1, where that is known.
+    missing: Option<i64>,
 }
 
 impl printf::Arguments for ArgumentList<'_, '_> {
@@ -148,6 +170,17 @@ impl printf::Arguments for ArgumentList<'_, '_> {
         let first = self.offset.next_multiple_of(bytes);
         self.offset = first + bytes;
         self.count += 1;
+        let start = self.start.wrapping_add(first);
+        if !self.warp.local_written.is_empty() && space_of(start) == Space::Local {
+            let is_written = |at: u64| {
+                let offset = start + at - LOCAL_WINDOW;
+                let word = self.warp.local_written.get((offset / 4) as usize * LANES + self.lane);
+                word.is_some_and(|bits| bits >> (offset % 4) & 1 != 0)
+            };
+            if !(0..bytes).all(is_written) {
+                self.missing.get_or_insert(self.count);
+            }
+        }
         (first..first + bytes).rev().fold(0, |value, at| {
             let address = self.start.wrapping_add(at);
             let byte = self.worker.byte(self.block, self.warp, self.lane, address);
