@@ -13,6 +13,22 @@ pub(crate) fn has_wide() -> bool {
     }
     #[cfg(not(target_arch = "x86_64"))]
     {
-        true
+        false
     }
 }
+
+/// Calls the function compiled for the wide instructions of x86-64 where the CPU has them, else the other.
+///
+/// # Safety
+/// The first argument is true only where [`has_wide`] is.
+macro_rules! widest {
+    ($has_wide:expr, $wide:expr, $any:expr) => {{
+        #[cfg(target_arch = "x86_64")]
+        if $has_wide {
+            // SAFETY: the CPU has the features, as the caller vouches.
+            return unsafe { $wide };
+        }
+        $any
+    }};
+}
+pub(crate) use widest;

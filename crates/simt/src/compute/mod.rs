@@ -80,12 +80,6 @@ impl Meaning {
     }
 }
 
-/// Takes the wide version where this CPU has AVX2 and FMA.
-#[inline]
-pub(crate) fn choose(any: ComputeFunction, wide: ComputeFunction) -> ComputeFunction {
-    if crate::cpu::has_wide() { wide } else { any }
-}
-
 /// A function over lanes: `lanes!(|a: u32, b: u32| -> u32 { a.wrapping_add(b) })`, or with the
 /// instruction's immediate, `lanes!(mode; |a: f32| -> f32 { .. })`.
 macro_rules! lanes {
@@ -116,11 +110,16 @@ macro_rules! lanes {
         fn any(registers: &mut Registers, operands: &Operands, mask: u32) {
             every_lane(registers, operands, mask);
         }
-        #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma,bmi2,popcnt,lzcnt"))]
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2,fma,bmi2,popcnt,lzcnt")]
         fn wide(registers: &mut Registers, operands: &Operands, mask: u32) {
             every_lane(registers, operands, mask);
         }
-        $crate::compute::choose(any, wide)
+        let chosen: $crate::compute::ComputeFunction = any;
+        #[cfg(target_arch = "x86_64")]
+        let chosen: $crate::compute::ComputeFunction =
+            if $crate::cpu::has_wide() { wide } else { chosen };
+        chosen
     }};
 }
 pub(crate) use lanes;

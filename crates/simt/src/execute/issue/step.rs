@@ -1,5 +1,6 @@
 //! The inner loop: one instruction for all lanes that are together.
 
+use crate::cpu::widest;
 use crate::error::Error;
 use crate::execute::issue::block::{Block, Stop};
 use crate::execute::issue::warp::{Flow, Split, State, Warp, read_row, write_row};
@@ -75,15 +76,15 @@ impl Worker<'_> {
         warp: &mut Warp,
         left: &mut u64,
     ) -> Result<Stop, Error> {
-        if self.wide {
-            // SAFETY: `wide` is set where the CPU has these features.
-            unsafe { self.run_splits_wide(block, warp, left) }
-        } else {
+        widest!(
+            self.wide,
+            self.run_splits_wide(block, warp, left),
             self.run_splits_any(block, warp, left)
-        }
+        )
     }
 
-    #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma,bmi2,popcnt,lzcnt"))]
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,bmi2,popcnt,lzcnt")]
     fn run_splits_wide(
         &mut self,
         block: &mut Block,

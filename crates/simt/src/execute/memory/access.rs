@@ -1,5 +1,6 @@
 //! Loads and stores in every state space.
 
+use crate::cpu::widest;
 use crate::error::Error;
 use crate::execute::issue::block::Block;
 use crate::execute::issue::warp::{Polled, Warp, read_local, write_local};
@@ -21,15 +22,15 @@ impl Worker<'_> {
         issue: Issue<'_>,
         access: &Access,
     ) -> Result<(), Error> {
-        if self.wide {
-            // SAFETY: `wide` is set where the CPU has these features.
-            unsafe { self.access_wide::<STORES>(issue, access) }
-        } else {
+        widest!(
+            self.wide,
+            self.access_wide::<STORES>(issue, access),
             self.access_lanes::<STORES>(issue, access)
-        }
+        )
     }
 
-    #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma,bmi2,popcnt,lzcnt"))]
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,bmi2,popcnt,lzcnt")]
     fn access_wide<const STORES: bool>(
         &mut self,
         issue: Issue<'_>,

@@ -4,6 +4,7 @@
 //! for all lanes; what follows from the pattern alone (bounds, counts, which lanes share a line) is
 //! then known from the last time.
 
+use crate::cpu::widest;
 use crate::registers::LANES;
 use races::{Layout, Shape, is_ascending, lanes};
 
@@ -101,15 +102,15 @@ impl Pattern {
 
     #[inline(never)]
     fn learn(&mut self, mask: u32, all: &[u64; LANES], bytes: u32) {
-        if crate::cpu::has_wide() {
-            // SAFETY: the CPU has these features.
-            unsafe { self.learn_wide(mask, all, bytes) }
-        } else {
-            self.learn_any(mask, all, bytes);
-        }
+        widest!(
+            crate::cpu::has_wide(),
+            self.learn_wide(mask, all, bytes),
+            self.learn_any(mask, all, bytes)
+        );
     }
 
-    #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma,bmi2,popcnt,lzcnt"))]
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,bmi2,popcnt,lzcnt")]
     fn learn_wide(&mut self, mask: u32, all: &[u64; LANES], bytes: u32) {
         self.learn_any(mask, all, bytes);
     }
