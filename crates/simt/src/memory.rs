@@ -173,9 +173,18 @@ impl Memory {
             pointer: owner.pointer(),
             owner: Some(owner),
             label: label.into(),
+            is_constant: false,
             initialized,
         });
         Ok(address)
+    }
+
+    /// Makes the allocation at an address constant memory, which kernels do not write.
+    pub(crate) fn make_constant(&mut self, address: u64) {
+        let at = self.regions.partition_point(|region| region.base < address);
+        if let Some(region) = self.regions.get_mut(at) {
+            region.is_constant = region.base == address;
+        }
     }
 
     fn insert(&mut self, region: Region) {
@@ -252,6 +261,7 @@ impl Memory {
             pointer,
             owner: None,
             label: "mapped host memory".into(),
+            is_constant: false,
             initialized: None,
         });
         Ok(())

@@ -331,7 +331,13 @@ impl Module {
         for variable in &self.code.variables {
             let address = match places.get(&variable.name) {
                 Some(address) => *address,
-                None => memory.allocate_named(variable.bytes, &variable.name)?,
+                None => {
+                    let address = memory.allocate_named(variable.bytes, &variable.name)?;
+                    if variable.space == VariableSpace::Constant {
+                        memory.make_constant(address);
+                    }
+                    address
+                }
             };
             symbols.insert(variable.name.clone(), (address, variable.bytes));
         }

@@ -62,6 +62,8 @@ pub(crate) struct Region {
     pub pointer: *mut u8,
     pub owner: Option<Zeroed>,
     pub label: String,
+    /// Constant memory: kernels do not write it.
+    pub is_constant: bool,
     /// One bit per byte, in 64-bit words: has it been written?
     pub initialized: Option<Zeroed>,
 }
@@ -106,7 +108,15 @@ impl Region {
     /// Returns what is left where a region was freed.
     pub fn gap(base: u64) -> Region {
         let (pointer, owner) = (std::ptr::null_mut(), None);
-        Region { base, bytes: 0, pointer, owner, label: String::new(), initialized: None }
+        Region {
+            base,
+            bytes: 0,
+            pointer,
+            owner,
+            label: String::new(),
+            is_constant: false,
+            initialized: None,
+        }
     }
 
     /// Returns whether there is no region.

@@ -136,6 +136,41 @@ fn every_broken_access_is_an_error_and_explained() {
     }
 }
 
+/// A kernel that names a constant array does not write it; one that got its address from the host may.
+///
+/// So measured on a device: `results/nvidia-h100/constants.txt`.
+#[test]
+fn constant_memory_is_not_written() {
+    let text = |instruction: &str| {
+        format!(
+            ".version 8.0\n.target sm_90\n.address_size 64\n.const .u32 table[4] = {{1, 2, 3, 4}};\n\
+             .visible .entry k(.param .u64 p, .param .u64 q) {{\n.reg .b32 %r<3>; .reg .b64 %rd<4>;\n\
+             ld.param.u64 %rd1, [p]; mov.u64 %rd2, table; cvta.const.u64 %rd2, %rd2; {instruction}\nret;\n}}\n"
+        )
+    };
+    let outcome = |instruction: &str| {
+        let module = Module::parse(&text(instruction)).unwrap();
+        let mut memory = Memory::default();
+        let data = memory.allocate(64).unwrap();
+        memory.fill(data, 0, 64).unwrap();
+        module.load(&mut memory).unwrap();
+        let table = module.symbol(&memory, "table").unwrap().0;
+        let launch = Launch::new("k", [1, 1, 1], [1, 1, 1]).address(data).address(table);
+        run(&module, &mut memory, &launch, &Options::default())
+    };
+    let by_pointer = "ld.param.u64 %rd3, [q]; st.u32 [%rd3+4], 7;";
+    assert!(outcome(by_pointer).is_ok());
+    assert!(outcome("ld.u32 %r1, [%rd2+4]; st.global.u32 [%rd1], %r1;").is_ok());
+    for store in [
+        "st.u32 [%rd2], 7;",
+        "st.global.u32 [%rd1], 7; st.u32 [%rd2+8], 7;",
+        "red.add.u32 [%rd2], 1;",
+    ] {
+        let error = outcome(store).unwrap_err().to_string();
+        assert!(error.contains("a store to constant memory") && error.contains("table"), "{error}");
+    }
+}
+
 #[test]
 fn a_barrier_that_some_warps_never_reach() {
     let (report, _) = outcome("setp.eq.u32 %p1, %r2, 0; @%p1 bar.sync 0, 64;", Schedule::Forward);

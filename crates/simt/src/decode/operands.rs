@@ -112,9 +112,14 @@ impl<'a> Decoder<'_, '_, 'a> {
         self.module_symbol(name, offset, is_long(t))
     }
 
-    /// An address in a static shared array; it counts as read, so that what is formed from it can be followed.
+    /// An address in a static shared array.
     fn shared_constant(&mut self, long: bool, base: i64, offset: i64) -> Register {
-        let row = self.constant(long, Constant::Shared { start: base as u32, offset });
+        self.followed_constant(long, Constant::Shared { start: base as u32, offset })
+    }
+
+    /// An address of an array; it counts as read, so that what is formed from it can be followed.
+    fn followed_constant(&mut self, long: bool, address: Constant) -> Register {
+        let row = self.constant(long, address);
         self.reads.push(row);
         row
     }
@@ -128,7 +133,8 @@ impl<'a> Decoder<'_, '_, 'a> {
     ) -> Result<Register, Error> {
         if let Some(variable) = self.context.variables.get(name).copied() {
             if variable.space != "shared" {
-                return Ok(self.constant(long, Constant::Symbol { name: name.into(), offset }));
+                let symbol = Constant::Symbol { name: name.into(), offset };
+                return Ok(self.followed_constant(long, symbol));
             }
             let (bytes, alignment) = self.extent(variable)?;
             if variable.elements.is_none() || (variable.is_extern && bytes == 0) {

@@ -5,6 +5,9 @@ use crate::execute::issue::block::Block;
 use crate::execute::issue::warp::Warp;
 use crate::execute::issue::worker::Worker;
 use crate::execute::memory::device::Window;
+use crate::execute::observe::checks::provenance::is_formed_from;
+use crate::operation::Register;
+use crate::region::Region;
 use crate::registers::LANES;
 use races::Request;
 use races::lanes;
@@ -54,6 +57,16 @@ impl Worker<'_> {
                 continue;
             };
             let region = memory.region(index);
+            if write && region.is_constant && self.names(request.pc, region) {
+                let place = self.run.place(block.index, warp.index, request.mask, request.pc);
+                let (place, bytes) = (Box::new(place), request.bytes);
+                let message = format!(
+                    "a store to constant memory, which only the host writes; {}; to fix it: put \
+                     the array into global memory",
+                    memory.describe(address)
+                );
+                return Err(Error::IllegalAddress { place, address, bytes, message });
+            }
             window.pointers[lane] = region.pointer.wrapping_add((address - region.base) as usize);
             // Each access to a heap comes here, because its blocks are not regions.
             match memory.heaps.values().find(|heap| heap.is_at(region.base)) {
@@ -81,6 +94,17 @@ impl Worker<'_> {
             return Err(Error::IllegalAddress { place, address, bytes: request.bytes, message });
         }
         Ok(window)
+    }
+
+    /// Returns whether the kernel forms the address of a store from the name of a region.
+    ///
+    /// Hopper faults there, but not where the host passed the address: `results/nvidia-h100/constants.txt`.
+    #[cold]
+    fn names(&self, pc: usize, region: &Region) -> bool {
+        let in_region = |(_, value): &&(u32, u64)| value.wrapping_sub(region.base) < region.bytes;
+        let rows = self.run.long_constants.iter().filter(in_region);
+        let rows: Vec<Register> = rows.map(|(index, _)| Register::Long(*index)).collect();
+        is_formed_from(self.run.program, pc, &rows)
     }
 
     /// The error of lanes whose address is no multiple of the access's size.

@@ -11,6 +11,7 @@ use crate::registers::LANES;
 use crate::uninitialized::number;
 use races::Request;
 use races::lanes;
+use std::collections::HashSet;
 
 /// The sources that an address may be formed from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,25 +76,48 @@ pub(crate) fn arrays(program: &Program) -> Vec<Option<(u32, u32)>> {
         Some((start, start + bytes))
     };
     let of = |operation: &Operation| {
-        let (space, base) = match operation {
-            Operation::Load(access) | Operation::Store(access) => (access.space, access.base),
-            Operation::Atomic(atomic) => (atomic.space, atomic.base),
-            _ => return None,
-        };
+        let (space, row) = address(operation)?;
         if !matches!(space, Space::Shared | Space::Generic) {
             return None;
         }
-        let row = match base {
-            Base::Word(index) => Register::Word(index),
-            Base::Long(index) => Register::Long(index),
-            Base::Absolute => return None,
-        };
         match origins[number(program, row)] {
             Origin::Array(start) => bounds(start),
             _ => None,
         }
     };
     program.instructions.iter().map(|instruction| of(&instruction.operation)).collect()
+}
+
+/// The space of an access and the register that holds its address.
+fn address(operation: &Operation) -> Option<(Space, Register)> {
+    let (space, base) = match operation {
+        Operation::Load(access) | Operation::Store(access) => (access.space, access.base),
+        Operation::Atomic(atomic) => (atomic.space, atomic.base),
+        _ => return None,
+    };
+    match base {
+        Base::Word(index) => Some((space, Register::Word(index))),
+        Base::Long(index) => Some((space, Register::Long(index))),
+        Base::Absolute => None,
+    }
+}
+
+/// Returns whether the address of an instruction is computed from one of the rows.
+pub(crate) fn is_formed_from(program: &Program, pc: usize, rows: &[Register]) -> bool {
+    let Some((_, base)) = address(&program.instructions[pc].operation) else { return false };
+    let mut formed: HashSet<Register> = rows.iter().copied().collect();
+    loop {
+        let before = formed.len();
+        for (instruction, detail) in program.instructions.iter().zip(&program.details) {
+            let computes = matches!(instruction.operation, Operation::Compute { .. });
+            if computes && detail.reads.iter().any(|row| formed.contains(row)) {
+                formed.extend(&detail.writes);
+            }
+        }
+        if formed.len() == before {
+            return formed.contains(&base);
+        }
+    }
 }
 
 impl Worker<'_> {
