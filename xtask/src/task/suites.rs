@@ -30,8 +30,7 @@ use std::process::{Command, ExitCode};
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Checkouts of the suites; `results/suites.md` lists them.
-    #[arg(required = true)]
+    /// Checkouts of the suites, which `results/suites.md` lists; without any, only that page is written anew.
     checkouts: Vec<PathBuf>,
     /// The compiler.
     #[arg(long, value_name = "FILE", default_value = "nvcc")]

@@ -22,17 +22,29 @@ pub fn write(suites: &[Suite]) -> Result<()> {
         if let Some(known) = rows::read(suite.name)? {
             text += &section(suite, &known);
         }
+        if let Some(known) = rows::read(&format!("{}-by-compute-sanitizer", suite.name))? {
+            let (facts, summary) = (facts(&known), summary(suite, &known.rows));
+            let _ = writeln!(
+                text,
+                "\nThe same codes on a GPU under NVIDIA's tool: {facts}.\n\n{summary}."
+            );
+        }
     }
     let file = workspace::root().join("results/suites.md");
     Ok(write_whole(&file, text.as_bytes())?)
 }
 
-fn section(suite: &Suite, known: &Rows) -> String {
+/// The facts of a run in a line.
+fn facts(known: &Rows) -> String {
     let facts = known.facts.iter().map(|(name, value)| format!("{name} {value}"));
-    let facts = facts.collect::<Vec<_>>().join(", ");
+    facts.collect::<Vec<_>>().join(", ")
+}
+
+fn section(suite: &Suite, known: &Rows) -> String {
     let mut text = format!(
-        "\n## {}\n\n[{repository}](https://github.com/{repository}): {facts}.\n\n{}.\n\n",
+        "\n## {}\n\n[{repository}](https://github.com/{repository}): {}.\n\n{}.\n\n",
         suite.title,
+        facts(known),
         summary(suite, &known.rows),
         repository = suite.repository,
     );
