@@ -252,3 +252,42 @@ fn another_schedule_shows_what_depends_on_the_order() {
     assert!(differs(last));
     assert!(!differs(sum));
 }
+
+/// An address that lies nowhere is told by the argument that it was formed from, not by what lies nearest.
+#[test]
+fn an_overrun_names_the_argument() {
+    let message = |offset: &str| {
+        let text = format!(
+            ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u64 q) {{\n\
+             .reg .b32 %r<3>; .reg .b64 %rd<5>;\nld.param.u64 %rd1, [p]; ld.param.u64 %rd2, [q];\n\
+             ld.global.u32 %r1, [%rd1]; cvt.u64.u32 %rd3, %r1; {offset}\nst.global.u32 [%rd4], 7;\nret;\n}}\n"
+        );
+        let module = Module::parse(&text).unwrap();
+        let mut memory = Memory::default();
+        let data = [memory.allocate(64).unwrap(), memory.allocate(4096).unwrap()];
+        memory.fill(data[0], 0, 64).unwrap();
+        let launch = Launch::new("k", [1, 1, 1], [1, 1, 1]).address(data[0]).address(data[1]);
+        run(&module, &mut memory, &launch, &Options::default()).unwrap_err().to_string()
+    };
+    // What lies before the second argument's array is the first one's.
+    for (offset, expected) in [
+        (
+            "add.u64 %rd4, %rd2, -8;",
+            "8 bytes before the allocation of 4096 bytes at 0x40000000400, which argument 1",
+        ),
+        (
+            "add.u64 %rd4, %rd1, 65536;",
+            "65472 bytes past the end of the allocation of 64 bytes at 0x40000000000, which argument 0",
+        ),
+        ("add.u64 %rd4, %rd2, 17179869180;", "element 4294967295, which is -1 as a signed index"),
+        ("add.u64 %rd4, %rd2, -8589934592;", "element -2147483648, which an index of 32 bits"),
+    ] {
+        let message = message(offset);
+        assert!(message.contains(expected), "{message}");
+    }
+    // Of two arguments, or of none, only the place is told.
+    for offset in ["add.u64 %rd4, %rd1, %rd2;", "add.u64 %rd4, %rd3, 8;"] {
+        let message = message(offset);
+        assert!(message.contains("is not allocated") && !message.contains("argument"), "{message}");
+    }
+}

@@ -70,6 +70,7 @@ pub(crate) fn prepare<'r>(
     let orders_copies = options.checks.async_copies;
     let products = if orders_copies { ProductRegisters::of(program, doubt) } else { None };
     let mut run = Run {
+        kernel,
         program,
         memory,
         launch,

@@ -7,6 +7,7 @@ use crate::execute::observe::checks::undo::Undo;
 use crate::launch::Launch;
 use crate::location::Location;
 use crate::memory::Memory;
+use crate::module::Kernel;
 use crate::operation::Operation;
 use crate::options::Options;
 use crate::program::Program;
@@ -19,6 +20,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// The state that every worker of a launch shares.
 pub(crate) struct Run<'r> {
+    pub kernel: &'r Kernel,
     pub program: &'r Program,
     pub memory: &'r Memory,
     pub launch: &'r Launch,

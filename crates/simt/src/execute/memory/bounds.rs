@@ -89,7 +89,9 @@ impl Worker<'_> {
                 "{} lane(s) {verb} memory that is not allocated; {}; to fix it: check the index \
                  against the length, or enlarge the allocation",
                 bad.count_ones(),
-                problem.unwrap_or_else(|| memory.describe(address))
+                problem
+                    .or_else(|| self.run.formed_from_argument(request.pc, address, request.bytes))
+                    .unwrap_or_else(|| memory.describe(address))
             );
             return Err(Error::IllegalAddress { place, address, bytes: request.bytes, message });
         }

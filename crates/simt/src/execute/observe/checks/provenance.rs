@@ -2,9 +2,11 @@
 //! is found, although the bytes there belong to the block.
 
 use crate::execute::issue::block::Block;
+use crate::execute::issue::run::Run;
 use crate::execute::issue::warp::Warp;
 use crate::execute::issue::worker::Worker;
 use crate::findings::{Finding, Hazard};
+use crate::location::Location;
 use crate::operation::{Base, Operation, Register, Space};
 use crate::program::{Constant, Program};
 use crate::registers::LANES;
@@ -117,6 +119,57 @@ pub(crate) fn is_formed_from(program: &Program, pc: usize, rows: &[Register]) ->
         if formed.len() == before {
             return formed.contains(&base);
         }
+    }
+}
+
+impl Run<'_> {
+    /// Says which argument an address of global memory was formed from, and where in that argument's array it lies.
+    ///
+    /// None where it was formed from no argument that points to memory, or from several.
+    pub fn formed_from_argument(&self, pc: usize, address: u64, bytes: u32) -> Option<String> {
+        let program = self.program;
+        let mut found = None;
+        for (number, parameter) in self.kernel.parameters.iter().enumerate() {
+            let at = parameter.offset as usize;
+            let Some(value) = self.parameters.get(at..at + 8) else { continue };
+            let value = u64::from_le_bytes(value.try_into().ok()?);
+            let Some(array) = self.memory.allocation(value) else { continue };
+            let loads = program.instructions.iter().zip(&program.details).filter(|(it, _)| {
+                matches!(&it.operation, Operation::Load(access)
+                    if access.space == Space::Parameter && access.offset == at as i64)
+            });
+            let rows: Vec<Register> = loads.flat_map(|(_, it)| it.writes.iter().copied()).collect();
+            if is_formed_from(program, pc, &rows) && found.replace((number, array)).is_some() {
+                return None;
+            }
+        }
+        let (number, array) = found?;
+        let offset = address.wrapping_sub(array.address) as i64;
+        let end = array.address + array.bytes;
+        if address.wrapping_add(u64::from(bytes)) > array.address && address < end {
+            return None;
+        }
+        let element = offset / i64::from(bytes);
+        let wrapped = match element {
+            0x8000_0000..=0xffff_ffff => format!(
+                ": element {element}, which is {} as a signed index of 32 bits",
+                element as i32
+            ),
+            -0x8000_0000..=-0x4000_0000 => format!(
+                ": element {element}, which an index of 32 bits becomes beyond {}",
+                i32::MAX
+            ),
+            _ => String::new(),
+        };
+        let place = if offset < 0 {
+            Location::Before { allocation: array, distance: offset.unsigned_abs() }
+        } else {
+            Location::Past {
+                distance: (offset as u64).wrapping_sub(array.bytes),
+                allocation: array,
+            }
+        };
+        Some(format!("{place}, which argument {number} points to{wrapped}"))
     }
 }
 
