@@ -1,6 +1,6 @@
 //! Adds up what launches did.
 
-use crate::advice::advice;
+use crate::advice::{advice, triton};
 use crate::names::{demangled, written_out};
 use crate::sources::Sources;
 use results::{
@@ -21,8 +21,9 @@ pub struct Collector {
     profile: ProgramProfile,
     /// Only kernels whose name has this are kept.
     filter: String,
-    /// Where each kernel is in the profile, by its name.
-    kernels: HashMap<String, usize>,
+    /// Where each kernel is in the profile, by its name and the digest of its module: Triton has a module per
+    /// specialization and variant, all with kernels of one name.
+    kernels: HashMap<(String, u64), usize>,
     /// Where each instruction is in its kernel, by the kernel's place and the line of the PTX.
     instructions: HashMap<(usize, u32, String), usize>,
     operations: Vec<OperationRecord>,
@@ -90,19 +91,29 @@ impl Collector {
 
     /// The place of a launch's kernel among those of the profile, unless it is not asked for.
     fn kernel(&mut self, record: &LaunchRecord) -> Option<usize> {
-        if let Some(place) = self.kernels.get(&record.kernel) {
+        let key = (record.kernel.clone(), record.module.digest());
+        if let Some(place) = self.kernels.get(&key) {
             return Some(*place);
         }
-        let written = demangled(&record.kernel).unwrap_or_default();
+        let mut written = demangled(&record.kernel).unwrap_or_default();
         if !record.kernel.contains(&self.filter) && !written.contains(&self.filter) {
             return None;
         }
         let kernel = record.module.kernel(&record.kernel).ok()?;
-        self.kernels.insert(record.kernel.clone(), self.profile.kernels.len());
+        let number = 1 + self.kernels.keys().filter(|(name, _)| *name == record.kernel).count();
+        self.kernels.insert(key, self.profile.kernels.len());
+        let mut name = record.kernel.clone();
+        if number > 1 {
+            name += &format!(".{number}");
+            if !written.is_empty() {
+                written += &format!(".{number}");
+            }
+        }
         self.profile.kernels.push(ProfiledKernel {
-            name: record.kernel.clone(),
+            name,
             demangled: written,
             target: record.module.target.clone(),
+            is_triton: triton::wrote(&record.module),
             grid: record.grid,
             block: record.block,
             ptx_instructions: kernel.listing().len() as u64,

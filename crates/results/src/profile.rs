@@ -43,12 +43,15 @@ pub struct ProgramProfile {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct ProfiledKernel {
-    /// Its name in the PTX.
+    /// Its name in the PTX; those of the second and third module that have a kernel of this name end in `.2` and `.3`.
     pub name: String,
     /// The name as its author wrote it, where it was mangled.
     pub demangled: String,
     /// The target of its PTX, such as `sm_90`.
     pub target: String,
+    /// Its module was made by Triton, whose author turns other screws.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_triton: bool,
     /// The number of launches.
     pub launches: u64,
     /// The blocks of its first launch.

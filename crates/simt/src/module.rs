@@ -12,6 +12,7 @@ use ptx::Type;
 use ptx::parse;
 use ptx::tree::{Initial, Tree, Variable};
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
@@ -208,6 +209,7 @@ struct Code {
     places: HashMap<String, usize>,
     variables: Vec<ModuleVariable>,
     source: String,
+    digest: u64,
 }
 
 /// The code of the modules that are alive and were made by [`Module::parse_once`].
@@ -265,8 +267,11 @@ impl Module {
         }
         let variables = variables(&tree, &context)?;
         let (version, target) = (tree.version, tree.target.into());
-        let source = ptx.into();
-        Ok(Module::of(Arc::new(Code { version, target, kernels, places, variables, source })))
+        let mut hasher = DefaultHasher::new();
+        ptx.hash(&mut hasher);
+        let (source, digest) = (ptx.into(), hasher.finish());
+        let code = Code { version, target, kernels, places, variables, source, digest };
+        Ok(Module::of(Arc::new(code)))
     }
 
     /// As [`Module::parse`]; a text that a living module was so made of is not parsed again. The modules share what is
@@ -281,6 +286,16 @@ impl Module {
         let module = Module::parse(ptx)?;
         parsed.push(Arc::downgrade(&module.code));
         Ok(module)
+    }
+
+    /// Returns the PTX that it was made of.
+    pub fn source(&self) -> &str {
+        &self.code.source
+    }
+
+    /// Returns a number that modules of one text share, and of different texts hardly ever.
+    pub fn digest(&self) -> u64 {
+        self.code.digest
     }
 
     fn of(code: Arc<Code>) -> Module {

@@ -17,6 +17,7 @@ mod new;
 mod pager;
 mod progress;
 mod prose;
+mod ptxas;
 mod report;
 mod results;
 mod run;
@@ -30,7 +31,9 @@ use ::results::plain;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use cuda_host::GpuError;
 use cust::error::CudaError;
+use std::ffi::OsString;
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 use terminal::in_error_lines;
 
@@ -74,6 +77,8 @@ enum Command {
     New(new::Arguments),
     Completions(completions::Arguments),
     #[command(hide = true)]
+    Ptxas(ptxas::Arguments),
+    #[command(hide = true)]
     Man(completions::ManArguments),
 }
 
@@ -85,7 +90,11 @@ pub fn main(catalogue: &Catalogue) -> ExitCode {
     end_in_words_when_output_is_full();
     let described = description(catalogue.name);
     let command = described.clone().override_help(help::text(catalogue));
-    let arguments = match Arguments::from_arg_matches(&command.get_matches()) {
+    let mut words: Vec<OsString> = std::env::args_os().collect();
+    if words.first().is_some_and(|it| Path::new(it).ends_with(ptxas::NAME)) {
+        words.insert(1, ptxas::NAME.into());
+    }
+    let arguments = match Arguments::from_arg_matches(&command.get_matches_from(words)) {
         Ok(arguments) => arguments,
         Err(error) => error.exit(),
     };
@@ -102,6 +111,7 @@ pub fn main(catalogue: &Catalogue) -> ExitCode {
         Command::Results(arguments) => results::run(catalogue, &arguments),
         Command::New(arguments) => new::run(&arguments),
         Command::Completions(arguments) => Ok(completions::run(described, &arguments)),
+        Command::Ptxas(arguments) => ptxas::run(&arguments),
         Command::Man(arguments) => completions::man(described, &arguments),
     };
     match done {

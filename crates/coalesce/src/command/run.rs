@@ -1,6 +1,7 @@
 //! `coalesce run`: a program of anybody's on the virtual GPU, profiled and checked.
 
 use super::explain_ptx::{Check, CheckArguments, FOUND};
+use super::ptxas;
 use super::shared::{WrongArgument, writable};
 use super::terminal::error_screen;
 use crate::catalogue::Catalogue;
@@ -105,6 +106,10 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         std::os::unix::fs::symlink(&library, folder.path().join(name))
             .with_context(|| format!("cannot put {name} in front of the program"))?;
     }
+    // What assembles its PTX itself gets the PTX back, which the virtual GPU takes.
+    let this = std::env::current_exe().context("cannot find where this program is")?;
+    std::os::unix::fs::symlink(this, folder.path().join(ptxas::NAME))
+        .context("cannot put an assembler in front of the program")?;
     let status = start(arguments, &machine, folder.path())?;
     let taught = |advice: &Advice| catalogue.taught(advice.kind);
     let Some(profile) = collected(folder.path())? else {
@@ -191,6 +196,10 @@ fn start(arguments: &Arguments, machine: &str, folder: &Path) -> Result<ExitStat
     let mut command = Command::new(program);
     command.args(rest).env("LD_LIBRARY_PATH", paths).env("COALESCE_DEVICE", machine);
     command.env("COALESCE_COLLECT", folder);
+    for variable in ptxas::VARIABLES {
+        command.env(variable, folder.join(ptxas::NAME));
+    }
+    command.env("TRITON_LIBCUDA_PATH", folder);
     let sources =
         std::env::join_paths(&arguments.sources).context("--sources cannot hold a `:`")?;
     command.env("COALESCE_SOURCES", sources);

@@ -8,6 +8,7 @@ use results::{
     Advice, AdviceKind, ProfiledInstruction, ProfiledKernel, RequestCounts, RequestKind,
     RequestRecord,
 };
+use std::collections::HashMap;
 
 /// Words of a padding that are tried; half a row of banks is for warps that access two rows at once.
 const PADDINGS: [u64; 9] = [1, 2, 3, 4, 5, 6, 7, 8, 16];
@@ -17,16 +18,28 @@ const LARGEST_PADDING: u64 = 4;
 const ROWS: [u64; 6] = [32, 64, 16, 128, 8, 256];
 const BANKS: u64 = 32;
 
+/// Requests of a kernel on which a layout is tried at most, so that a long kernel's advice takes no longer than it.
+const MOST_REQUESTS: usize = 64;
+
 pub fn advice(kernel: &ProfiledKernel) -> Vec<Advice> {
-    kernel.instructions.iter().filter_map(|one| conflict(kernel, one)).collect()
+    // What is padded for one request is padded for all of the kernel.
+    let all: Vec<Request> = kernel.instructions.iter().flat_map(recorded).collect();
+    let step = all.len().div_ceil(MOST_REQUESTS).max(1);
+    let all: Vec<Request> = all.into_iter().step_by(step).collect();
+    let mut known = HashMap::new();
+    let instructions = kernel.instructions.iter();
+    instructions.filter_map(|one| conflict(kernel, one, &all, &mut known)).collect()
 }
+
+/// The layouts found for requests that look alike: of one line, as wide, with as many wavefronts.
+type Known = HashMap<(String, u32, u64), Option<Layout>>;
 
 fn accesses(instruction: &ProfiledInstruction) -> Option<(RequestCounts, &'static str)> {
     let counters = &instruction.counts.counters;
     let kinds = [
-        (counters.shared_load, "load"),
-        (counters.shared_store, "store"),
-        (counters.async_copy_shared, "asynchronous copy"),
+        (counters.shared_load, "a load"),
+        (counters.shared_store, "a store"),
+        (counters.async_copy_shared, "an asynchronous copy"),
     ];
     kinds.into_iter().find(|(counts, _)| counts.requests > 0)
 }
@@ -51,7 +64,12 @@ fn recorded(instruction: &ProfiledInstruction) -> impl Iterator<Item = Request<'
     })
 }
 
-fn conflict(kernel: &ProfiledKernel, instruction: &ProfiledInstruction) -> Option<Advice> {
+fn conflict(
+    kernel: &ProfiledKernel,
+    instruction: &ProfiledInstruction,
+    all: &[Request<'_>],
+    known: &mut Known,
+) -> Option<Advice> {
     let (counts, name) = accesses(instruction)?;
     if counts.bank_conflicts() == 0 {
         return None;
@@ -61,14 +79,15 @@ fn conflict(kernel: &ProfiledKernel, instruction: &ProfiledInstruction) -> Optio
         ratio(counts.wavefronts_ideal, counts.requests),
     );
     let seen = format!(
-        "a {name} request of shared memory takes {} wavefronts where {} would do: lanes want different words of one bank",
+        "{name} request of shared memory takes {} wavefronts where {} would do: lanes want different words of one bank",
         number(now),
         number(ideal)
     );
     let own = recorded(instruction).next();
-    // What is padded for one request is padded for all of the kernel.
-    let all: Vec<Request> = kernel.instructions.iter().flat_map(recorded).collect();
-    let best = own.and_then(|own| best(own, &all));
+    let best = own.and_then(|own| {
+        let key = (instruction.place(), own.record.bytes, own.wavefronts(|word| word));
+        *known.entry(key).or_insert_with(|| best(own, all))
+    });
     let (cure, to) = match &best {
         Some(Layout::Padded { row, padding, wavefronts: after }) => {
             let cure =
@@ -117,7 +136,7 @@ fn passes_of_l1(kernel: &ProfiledKernel) -> u64 {
 }
 
 /// Another place for the words of shared memory.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Layout {
     /// Each row has unused words at its end.
     Padded { row: u64, padding: u64, wavefronts: u64 },

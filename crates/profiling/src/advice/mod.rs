@@ -11,6 +11,7 @@ mod kernel;
 mod piece;
 mod program;
 mod requests;
+pub(crate) mod triton;
 
 use results::{Advice, ProfiledKernel, ProgramProfile, SourceLocation};
 
@@ -22,6 +23,9 @@ pub fn advice(profile: &ProgramProfile) -> Vec<Advice> {
         let mut found = global::advice(kernel);
         found.extend(banks::advice(kernel));
         found.extend(kernel::advice(kernel));
+        if kernel.is_triton {
+            found = found.into_iter().filter_map(triton::in_its_words).collect();
+        }
         let mut found = merged(found);
         let least = SMALLEST_GAIN * kernel.predicted_us;
         found.retain(|advice| advice.gain_us >= least);
