@@ -459,3 +459,29 @@ fn the_commands_of_the_guide_run() {
         }
     }
 }
+
+/// Triton asks for an assembler by a variable, for its version first, and loads what that writes.
+#[test]
+fn triton_gets_its_ptx_back_from_the_assembler() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let ptx = folder.path().join("kernel.ptx");
+    std::fs::copy(PTX, &ptx).expect("it is committed");
+    let script = "\"$TRITON_PTXAS_PATH\" --version | grep 'release [0-9]*[.][0-9]' && \
+        \"$TRITON_PTXAS_BLACKWELL_PATH\" -lineinfo -v --gpu-name=sm_90a kernel.ptx -o kernel.o";
+    let mut run = Command::new(env!("CARGO_BIN_EXE_coalesce"));
+    run.args(["run", "--", "sh", "-c", script]).current_dir(folder.path());
+    let output = run.output().expect("a program");
+    assert!(output.status.success(), "{}", said(&output));
+    let read = |name: &str| std::fs::read(folder.path().join(name)).expect("it is there");
+    assert_eq!(read("kernel.o"), read("kernel.ptx"));
+    for (arguments, sentence) in [
+        (&["ptxas", "kernel.ptx"][..], "there is no `-o FILE`"),
+        (&["ptxas", "-o", "kernel.o"], "there is no file of PTX"),
+        (&["run", "--torch", "--", "./program"], "--torch takes a program of Python"),
+    ] {
+        let mut wrong = Command::new(env!("CARGO_BIN_EXE_coalesce"));
+        let output = wrong.args(arguments).current_dir(folder.path()).output().expect("a program");
+        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+        assert!(said(&output).contains(sentence), "{}", said(&output));
+    }
+}

@@ -11,6 +11,8 @@ stay. More clients run where a folder of their sources is named:
 
 - `--pycuda FOLDER`: pycuda's source package, unpacked, from which pycuda was installed (`build_pycuda.sh` does it).
 - `--cudarc FOLDER`: the crate cudarc, unpacked, such as a copy of cargo's own.
+- `--liger FOLDER`: a checkout of https://github.com/linkedin/Liger-Kernel; needs torch, transformers, triton and
+  liger-kernel, and by `--coalesce FILE` the program `coalesce`.
 - `--samples FOLDER`: a checkout of https://github.com/NVIDIA/cuda-samples; needs a C++ compiler.
 """
 
@@ -51,6 +53,19 @@ NUMBA = [
     "cudadrv.test_events",
 ]
 PROGRAMS = [("cuda-core", "core.py"), ("cuda-bindings", "bindings.py")]
+# Tests of kernels of Triton in PyTorch, below `test/transformers`.
+LIGER = [
+    "test_softmax.py",
+    "test_layer_norm.py",
+    "test_dyt.py",
+    "test_relu_squared.py",
+    "test_kl_div.py",
+    "test_tvd.py",
+    "test_embedding.py",
+    "test_group_norm.py",
+    "test_rms_norm.py",
+    "test_rope.py",
+]
 PYCUDA = ["test_driver.py"]
 CUDARC_FEATURES = "std,driver,nvrtc,fallback-dynamic-loading,cuda-13000"
 # Examples of cudarc that need no library beside the driver and the run-time compiler.
@@ -211,6 +226,23 @@ def pycuda(table, environment, sources):
         print("\n".join(re.findall(r"^FAILED .*|^ERROR .*", output, re.M)), file=sys.stderr)
 
 
+def liger(table, checkout, program):
+    version = lambda package: importlib.metadata.version(package)
+    client = f"PyTorch {version('torch')}, Triton {version('triton')}, Liger-Kernel"
+    for file in LIGER:
+        if not table.wants(client, file):
+            continue
+        test = checkout.resolve() / "test/transformers" / file
+        if not test.exists():
+            sys.exit(f"error: there is no {test}: --liger names a checkout of Liger-Kernel")
+        command = [program, "run", "--torch", "--", sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+        output, _ = run([*command, f"test/transformers/{file}"], os.environ, checkout)
+        # Behind them stands the profile.
+        counted = re.findall(r"^=+ .*\b(?:passed|failed|skipped|errors?)\b.* in .*=+$", output, re.M)
+        table.add(client, f"`{file}`", pytest_counts(counted[-1]) if counted else None)
+        print("\n".join(re.findall(r"^FAILED .*|^ERROR .*", output, re.M)), file=sys.stderr)
+
+
 def each_alone(program, tests, environment, options=()):
     """The counts of a Rust test program's tests, each in a process of its own."""
     def passes(test):
@@ -295,6 +327,8 @@ def main():
     parser.add_argument("--only", default="", metavar="TEXT")
     parser.add_argument("--pycuda", type=pathlib.Path, metavar="FOLDER")
     parser.add_argument("--cudarc", type=pathlib.Path, metavar="FOLDER")
+    parser.add_argument("--liger", type=pathlib.Path, metavar="FOLDER")
+    parser.add_argument("--coalesce", type=pathlib.Path, metavar="FILE", default="target/release/coalesce")
     parser.add_argument("--samples", type=pathlib.Path, metavar="FOLDER")
     parser.add_argument("--print", action="store_true", help="print the rows and leave the table as it is")
     arguments = parser.parse_args()
@@ -315,6 +349,8 @@ def main():
             environment["PATH"] = os.pathsep.join([str(toolkit / "bin"), os.environ.get("PATH", "")])
         programs(table, environment)
         numba(table, environment)
+        if arguments.liger:
+            liger(table, arguments.liger, arguments.coalesce.resolve())
         if arguments.pycuda:
             pycuda(table, environment, arguments.pycuda)
         if arguments.cudarc:

@@ -189,6 +189,9 @@ impl Driver {
 
     /// The driver locks pages of the program's while the host waits.
     pub(crate) fn registers_pages(&mut self, bytes: usize) {
+        if self.memory.registered_is_device {
+            return;
+        }
         self.clock.advance(self.device().profile.page_register_latency_ns);
         self.host_works(bytes, self.device().profile.page_register_bytes_per_second);
     }

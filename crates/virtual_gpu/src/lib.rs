@@ -76,5 +76,5 @@ pub use simt::Location;
 pub use source::{
     assume_registers, drain_if_idle, empty_l2, extrapolate_to, finish, forget_failure, host_reads,
     host_touches, host_writes, launches, leaks, limit, misuse, observe, operations, order,
-    skip_kernels, trace, watch,
+    skip_kernels, take_registered_for_device, trace, watch,
 };

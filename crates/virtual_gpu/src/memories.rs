@@ -64,6 +64,8 @@ pub(crate) struct Memories {
     pub(crate) host: BTreeMap<u64, HostRegion>,
     /// Where the pages of managed memory are.
     pub(crate) managed: Managed,
+    /// Host memory that the program registers counts as memory of the device.
+    pub(crate) registered_is_device: bool,
     /// Operations executed so far.
     pub(crate) executed: u64,
     /// After how many operations the device last wrote each page-locked range, by its first address.
@@ -79,6 +81,7 @@ impl Memories {
             device: Memory::of_devices(device_bytes),
             host: BTreeMap::new(),
             managed: Managed::default(),
+            registered_is_device: false,
             executed: 0,
             written: HashMap::new(),
             host_function_ran: 0,
@@ -292,7 +295,8 @@ impl Memories {
             let regions = self.host.iter().filter(move |(_, region)| region.kind == kind);
             regions.map(|(start, region)| *start..start + region.bytes as u64)
         };
-        [of(HostKind::Pinned).collect(), of(HostKind::Registered).chain(managed).collect()]
+        let registered = of(HostKind::Registered).filter(|_| !self.registered_is_device);
+        [of(HostKind::Pinned).collect(), registered.chain(managed).collect()]
     }
 
     /// Device memory that managed memory may take.
@@ -337,7 +341,11 @@ impl Memories {
         let device = device.map(|one| {
             format!("{} bytes of device memory at {:#x} were never freed", one.bytes, one.address)
         });
-        let host = self.host.iter().filter(|(_, region)| region.flags & OWNED_BY_MODULE == 0);
+        let is_freed_by_others =
+            |region: &HostRegion| region.is_registered() && self.registered_is_device;
+        let host = self.host.iter().filter(|(_, region)| {
+            region.flags & OWNED_BY_MODULE == 0 && !is_freed_by_others(region)
+        });
         let host = host.map(|(address, region)| {
             format!(
                 "{} bytes of {:?} host memory at {address:#x} were never freed",

@@ -97,6 +97,12 @@ pub fn limit(warp_instructions: u64) {
     with(|driver| driver.limit = Some(warp_instructions));
 }
 
+/// From here on, host memory that the program registers counts as memory of the device: a tensor of the host stands for
+/// one of the device.
+pub fn take_registered_for_device() {
+    with(|driver| driver.memory.registered_is_device = true);
+}
+
 /// Forgets that a kernel failed, so that later work is done again; on a GPU the process has to end. For tests that make
 /// one failure after the other.
 pub fn forget_failure() {

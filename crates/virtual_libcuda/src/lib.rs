@@ -73,6 +73,9 @@ fn device() -> Result<&'static VirtualGpu, Box<dyn Error>> {
     };
     let gpu = VirtualGpu::start(machine, options)?;
     settings.limit.into_iter().for_each(virtual_gpu::limit);
+    if settings.registered_is_device {
+        virtual_gpu::take_registered_for_device();
+    }
     if profiles {
         profile::start(settings, gpu.name());
     }

@@ -21,6 +21,8 @@ pub struct Settings {
     pub kernel: String,
     /// `COALESCE_LIMIT`: warp-instructions after which a kernel is taken to run forever.
     pub limit: Option<u64>,
+    /// `COALESCE_REGISTERED=device`: host memory that the program registers counts as memory of the device.
+    pub registered_is_device: bool,
     /// `COALESCE_FAIL_ON`: what makes the program fail.
     pub fail_on: FailOn,
     /// `COALESCE_SOURCES`: folders below which source files are read, besides the working folder.
@@ -68,6 +70,7 @@ impl Settings {
             checks,
             schedules,
             limit: limit.transpose()?,
+            registered_is_device: variable("COALESCE_REGISTERED").is_some_and(|it| it == "device"),
             report: path("COALESCE_REPORT"),
             json: path("COALESCE_JSON"),
             trace: path("COALESCE_TRACE"),

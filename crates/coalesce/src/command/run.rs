@@ -29,11 +29,15 @@ const BUNDLED: Option<&[u8]> = Some(include_bytes!(env!("COALESCE_BUILT_LIBCUDA"
 #[cfg(not(feature = "bundled-libcuda"))]
 const BUNDLED: Option<&[u8]> = None;
 
+/// A device of PyTorch whose tensors lie in host memory.
+const TORCH: &str = include_str!("../python/coalesce_torch.py");
+const TORCH_FILE: &str = "coalesce_torch.py";
+
 /// Run a program that uses the CUDA driver on the virtual GPU, and print what its kernels did: requests, sectors, bank
 /// conflicts, hazards with their lines, leaks, misuse of the driver, predicted times, and advice.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  PROGRAM run -- ./program args\n  PROGRAM run --check --report pages -- python3 train.py\n  PROGRAM run --device virtual:a100 --check --fail-on hazards -- ./program\n\nThe exit code is the program's; 4 when something was found that --fail-on names; 128 and the signal's number when a signal ended the program."
+    after_help = "Examples:\n  PROGRAM run -- ./program args\n  PROGRAM run --check --report pages -- python3 train.py\n  PROGRAM run --check --torch -- python3 train_with_pytorch_and_triton.py\n  PROGRAM run --device virtual:a100 --check --fail-on hazards -- ./program\n\nThe exit code is the program's; 4 when something was found that --fail-on names; 128 and the signal's number when a signal ended the program."
 )]
 pub struct Arguments {
     /// The virtual device: virtual, virtual:PROFILE, virtual:PROFILExN, or virtual:FILE.json.
@@ -44,6 +48,9 @@ pub struct Arguments {
     /// Findings that make the run fail with exit code 4: hazards, misuse, leaks, any or none. The default is any with --check, else none.
     #[arg(long, value_name = "FINDINGS")]
     fail_on: Option<FailOn>,
+    /// The program is `python` with a PyTorch script: its tensors on "cuda" lie in host memory, operators run on the CPU, and kernels of Triton on the virtual GPU.
+    #[arg(long)]
+    torch: bool,
     /// Only kernels whose name has this text.
     #[arg(long, value_name = "TEXT")]
     kernel: Option<String>,
@@ -110,6 +117,11 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     let this = std::env::current_exe().context("cannot find where this program is")?;
     std::os::unix::fs::symlink(this, folder.path().join(ptxas::NAME))
         .context("cannot put an assembler in front of the program")?;
+    if arguments.torch {
+        check_python(&arguments.program)?;
+        std::fs::write(folder.path().join(TORCH_FILE), TORCH)
+            .context("cannot put PyTorch's device in front of the program")?;
+    }
     let status = start(arguments, &machine, folder.path())?;
     let taught = |advice: &Advice| catalogue.taught(advice.kind);
     let Some(profile) = collected(folder.path())? else {
@@ -182,6 +194,16 @@ fn remove_leftovers() {
     }
 }
 
+/// Checks that `--torch` has a Python to work with.
+fn check_python(program: &[OsString]) -> Result<()> {
+    let name = Path::new(&program[0]).file_name().unwrap_or_default().to_string_lossy();
+    if name.starts_with("python") && program.len() > 1 {
+        return Ok(());
+    }
+    let message = "--torch takes a program of Python: write `-- python SCRIPT`, `-- python -m MODULE` (such as pytest) or `-- python -c TEXT`";
+    Err(WrongArgument(message.to_owned()).into())
+}
+
 /// Runs the program to its end with our library in front.
 fn start(arguments: &Arguments, machine: &str, folder: &Path) -> Result<ExitStatus> {
     let (program, rest) = arguments.program.split_first().expect("clap asks for one");
@@ -194,6 +216,13 @@ fn start(arguments: &Arguments, machine: &str, folder: &Path) -> Result<ExitStat
         )
     })?;
     let mut command = Command::new(program);
+    if arguments.torch {
+        let mut paths = vec![folder.to_owned()];
+        paths.extend(std::env::var_os("PYTHONPATH").iter().flat_map(std::env::split_paths));
+        let paths = std::env::join_paths(paths).context("PYTHONPATH cannot hold the folder")?;
+        command.env("PYTHONPATH", paths).env("COALESCE_REGISTERED", "device");
+        command.args(["-m", "coalesce_torch"]);
+    }
     command.args(rest).env("LD_LIBRARY_PATH", paths).env("COALESCE_DEVICE", machine);
     command.env("COALESCE_COLLECT", folder);
     for variable in ptxas::VARIABLES {
