@@ -14,9 +14,12 @@
 //! `records` says what a stream is to do, for recordings; `fallback` answers when the backend has no such function, and
 //! `check` (true when all is well) looks at what the driver wrote before the caller does.
 //!
-//! Two files read the table: [`crate::symbol`] makes the names of it, [`crate::api`] the functions.
+//! Two files read the table: [`crate::symbol`] makes the names of it, [`crate::api`] the functions. The library of the
+//! virtual GPU reads it for the names by which a program's stream 0 is the calling thread's own.
 
 /// Hands the table's lines to the macro `$reader`. What a line mentions is looked up where that macro puts it.
+#[doc(hidden)]
+#[macro_export]
 #[rustfmt::skip]
 macro_rules! table {
     ($reader:ident) => { $reader! {

@@ -204,6 +204,20 @@ impl LaunchAttribute {
     pub const PROGRAMMATIC_STREAM_SERIALIZATION: c_uint = 6;
     /// `CU_LAUNCH_ATTRIBUTE_PRIORITY`.
     pub const PRIORITY: c_uint = 8;
+    /// Those that change at most the speed of a launch or the order of its blocks: none at all, the synchronization
+    /// policy, the preferred order of clusters, overlap with the kernel before, the priority, the two of domains of memory
+    /// order, the preferred part of shared memory and scheduling for NVLink.
+    pub const HINTS: [c_uint; 9] = [
+        0,
+        3,
+        5,
+        LaunchAttribute::PROGRAMMATIC_STREAM_SERIALIZATION,
+        LaunchAttribute::PRIORITY,
+        9,
+        10,
+        14,
+        16,
+    ];
 }
 
 /// The shape of a launch with attributes (`CUlaunchConfig`).

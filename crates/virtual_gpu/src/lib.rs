@@ -51,6 +51,7 @@ mod limits;
 mod managed;
 mod memories;
 mod misuse;
+mod names;
 mod objects;
 mod options;
 mod order;
@@ -74,7 +75,7 @@ pub use process::{OwnMachine, StartError, VirtualGpu};
 pub use recorder::{LaunchRecord, OrderRecord};
 pub use simt::Location;
 pub use source::{
-    assume_registers, drain_if_idle, empty_l2, extrapolate_to, finish, forget_failure, host_reads,
-    host_touches, host_writes, launches, leaks, limit, misuse, observe, operations, order,
-    skip_kernels, trace, watch,
+    FindExported, also_find, assume_registers, drain_if_idle, empty_l2, extrapolate_to, finish,
+    forget_failure, host_reads, host_touches, host_writes, launches, leaks, limit, misuse, observe,
+    operations, order, refuse, skip_kernels, trace, watch, with_own_default,
 };

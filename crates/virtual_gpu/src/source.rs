@@ -4,9 +4,11 @@ use crate::device_state::DeviceState;
 use crate::driver::Driver;
 use crate::exports;
 use crate::misuse::{Misuse, MisuseKind};
-use crate::process::{VirtualGpu, with, with_idle};
+use crate::process::{VirtualGpu, enter, with, with_idle};
 use crate::recorder::{LaunchRecord, Observer, OrderRecord};
-use cuda_driver::{OperationRecord, SymbolSource};
+use crate::thread;
+use cuda_driver::{OperationRecord, ReturnCode, SymbolSource};
+use gpu_model::CallCost;
 use gpu_model::kernel_time::WorkScale;
 use simt::{Trace, Watched};
 use std::ffi::{CStr, c_void};
@@ -28,17 +30,11 @@ unsafe impl SymbolSource for VirtualGpu {
         exports::symbol(name.to_str().ok()?)
     }
 
-    fn missed(&self, name: &CStr) {
-        let name = name.to_string_lossy();
-        if with(|driver| driver.options.announce) {
-            eprintln!("{}: {name} is not supported", self.name());
+    fn missed(&self, name: &'static CStr) {
+        // Who reads mistakes wants to know why the program stopped; others have the call's own answer.
+        if with(|driver| driver.options.announce || driver.recorder.observer.is_some()) {
+            let _ = refuse(name.to_str().unwrap_or_default());
         }
-        // Who profiles a program wants to know why it stopped; others have the call's own answer.
-        with(|driver| {
-            if driver.recorder.observer.is_some() {
-                driver.report(MisuseKind::Unsupported, missing(&name));
-            }
-        });
     }
 }
 
@@ -48,8 +44,30 @@ fn missing(name: &str) -> String {
         "cuGetExportTable" => "the CUDA runtime asks for tables that NVIDIA does not document, and cannot start on the \
                                virtual device: use the driver API, or give the PTX of a kernel to `explain`"
             .to_owned(),
-        _ => format!("the virtual device does not have the function {name}"),
+        _ => "the virtual device does not have this function".to_owned(),
     }
+}
+
+/// Answers the call of a function of which only the name is there.
+pub fn refuse(name: &'static str) -> ReturnCode {
+    enter(name, CallCost::Api, |driver| {
+        driver.report(MisuseKind::Unsupported, missing(name));
+        Err(ReturnCode::NOT_SUPPORTED)
+    })
+}
+
+/// Returns the address of a name that only the library of the virtual GPU exports.
+pub type FindExported = fn(&str) -> Option<*mut c_void>;
+
+/// From here on, `cuGetProcAddress` looks here, too, for what the driver's table does not have.
+pub fn also_find(find: FindExported) {
+    // The library says so once, when it is loaded.
+    let _ = exports::ALSO.set(find);
+}
+
+/// Calls a driver function in which stream 0 means the calling thread's own default stream.
+pub fn with_own_default<T>(function: impl FnOnce() -> T) -> T {
+    thread::with_own_default(function)
 }
 
 /// The mistakes found so far; each is reported once.

@@ -346,10 +346,14 @@ fn inner_children() {
 #[test]
 fn the_variable_chooses_the_profile_and_what_is_missing_is_named_once() {
     let errors = elsewhere("inner_device", "virtual:a100");
-    assert_eq!(
-        errors,
-        "virtual NVIDIA A100-SXM4-40GB: cuArrayGetSparseProperties is not supported\n"
-    );
+    let lines: Vec<&str> = errors.lines().collect();
+    for (line, name) in lines.iter().zip(["cuArrayGetSparseProperties", "cuMulticastCreate"]) {
+        let meant = format!(
+            "virtual NVIDIA A100-SXM4-40GB: {name}: the virtual device does not have this function"
+        );
+        assert!(line.starts_with(&meant), "{line}");
+    }
+    assert_eq!(lines.len(), 2, "{errors}");
 }
 
 #[test]
@@ -363,6 +367,10 @@ fn inner_device() {
     for _ in 0..2 {
         let code = call!(library, cuArrayGetSparseProperties(null_mut() => *mut c_void, null_mut() => *mut c_void));
         assert_eq!(code, 801);
+        // Nothing but its name is there.
+        assert_eq!(call!(library, cuMulticastCreate(null_mut() => *mut c_void)), 801);
+        assert_eq!(address(library, c"cuMulticastCreate", 12_010).1, 0);
+        assert_eq!(address(library, c"cuMulticastCreate", 12_000).1, 2);
     }
 }
 

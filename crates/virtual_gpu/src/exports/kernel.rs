@@ -369,9 +369,7 @@ unsafe fn shape_of(driver: &mut Driver, config: LaunchConfig) -> CuResult<Shape>
         unsafe {
             let attribute = config.attributes.add(index).read();
             match attribute.id {
-                0
-                | LaunchAttribute::PROGRAMMATIC_STREAM_SERIALIZATION
-                | LaunchAttribute::PRIORITY => {}
+                hint if LaunchAttribute::HINTS.contains(&hint) => {}
                 LaunchAttribute::ACCESS_POLICY_WINDOW => {
                     shape.window = Some(access_window(&attribute.value.access_policy_window));
                 }

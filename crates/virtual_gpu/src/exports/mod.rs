@@ -18,8 +18,13 @@ mod tensor_map;
 mod texture;
 mod transfer;
 
+use crate::source::FindExported;
 use std::ffi::c_void;
 use std::ptr::NonNull;
+use std::sync::OnceLock;
+
+/// Finds what only the library of the virtual GPU exports, where this is that library.
+pub(crate) static ALSO: OnceLock<FindExported> = OnceLock::new();
 
 /// The function of that name.
 pub(crate) fn symbol(name: &str) -> Option<NonNull<c_void>> {

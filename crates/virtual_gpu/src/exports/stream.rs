@@ -150,8 +150,8 @@ exports! {
                 }
                 driver.objects.stream(stream.addr())?.window = Some(window);
             }
-            // The synchronization policy and the priority change speed only, which the model does not follow.
-            3 | 8 => {}
+            // They change speed only, which the model does not follow.
+            hint if LaunchAttribute::HINTS.contains(&hint) => {}
             _ => return Err(ReturnCode::INVALID_VALUE),
         }
         Ok(())
