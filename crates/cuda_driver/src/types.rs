@@ -1,8 +1,8 @@
 //! Types of the driver API that are newer than cust_raw's bindings (CUDA 11.4), laid out as in NVIDIA's `cuda.h`.
 
 pub use crate::raw::CUipcMemHandle;
-use crate::raw::CUstream;
-use std::ffi::{c_int, c_uint};
+use crate::raw::{CUcontext, CUdeviceptr, CUfunction, CUgraphNode, CUhostFn, CUstream};
+use std::ffi::{c_int, c_uint, c_void};
 
 /// Device attributes, with NVIDIA's numbers and, up to 91, cust's names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -246,6 +246,86 @@ pub struct LaunchConfig {
     pub num_attributes: c_uint,
 }
 
+/// A launch as the node of a graph (`CUDA_KERNEL_NODE_PARAMS_v1`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct KernelNodeParameters {
+    /// The kernel.
+    pub function: CUfunction,
+    /// Blocks along x, y and z.
+    pub grid: [c_uint; 3],
+    /// Threads of a block along x, y and z.
+    pub block: [c_uint; 3],
+    /// Dynamic shared memory per block.
+    pub shared_bytes: c_uint,
+    /// The address of each parameter, or null.
+    pub parameters: *mut *mut c_void,
+    /// Parameters in one buffer, or null.
+    pub extra: *mut *mut c_void,
+}
+
+/// A launch as the node of a graph since CUDA 12 (`CUDA_KERNEL_NODE_PARAMS_v2`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct KernelNodeParametersV2 {
+    /// What the first version has.
+    pub launch: KernelNodeParameters,
+    /// The kernel where the function is null.
+    pub kernel: CUkernel,
+    /// The context of the kernel, or null for the current one.
+    pub context: CUcontext,
+}
+
+/// A fill as the node of a graph (`CUDA_MEMSET_NODE_PARAMS_v1`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct MemsetNodeParameters {
+    /// Where it begins.
+    pub target: CUdeviceptr,
+    /// Bytes from one row to the next, where there are several.
+    pub pitch: usize,
+    /// The value of each element.
+    pub value: c_uint,
+    /// Bytes of an element: 1, 2 or 4.
+    pub element_bytes: c_uint,
+    /// Elements of a row.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+}
+
+/// A function of the host's as the node of a graph (`CUDA_HOST_NODE_PARAMS_v1`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct HostNodeParameters {
+    /// The function.
+    pub function: CUhostFn,
+    /// Its argument.
+    pub data: *mut c_void,
+}
+
+/// The kind of an edge of a graph (`CUgraphEdgeData`): all zeros is one that orders the whole nodes.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct GraphEdge {
+    /// The port of the node that it comes from, that of the node that it goes to, its kind, and unused ones.
+    pub bytes: [u8; 8],
+}
+
+/// Parameters of making a graph executable (`CUDA_GRAPH_INSTANTIATE_PARAMS`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct InstantiateParameters {
+    /// `CUDA_GRAPH_INSTANTIATE_FLAG_*`.
+    pub flags: u64,
+    /// The stream for an upload, where the flags ask for one.
+    pub upload_stream: CUstream,
+    /// Is given the node that failed, or null.
+    pub error_node: CUgraphNode,
+    /// Is given `CUDA_GRAPH_INSTANTIATE_*`: 0 is success.
+    pub result: c_uint,
+}
+
 /// A tensor-map descriptor for TMA copies (`CUtensorMap`): opaque, and passed to a kernel by value.
 ///
 /// CUDA 12 aligns it to 64 bytes, CUDA 13 to 128; 128 satisfies both.
@@ -267,6 +347,12 @@ mod tests {
         assert_eq!(size_of::<ContextParameters>(), 24);
         assert_eq!(size_of::<GraphUpdate>(), 24);
         assert_eq!(offset_of!(GraphUpdate, error_node), 8);
+        assert_eq!(size_of::<KernelNodeParameters>(), 56);
+        assert_eq!(offset_of!(KernelNodeParameters, parameters), 40);
+        assert_eq!(size_of::<KernelNodeParametersV2>(), 72);
+        assert_eq!(size_of::<MemsetNodeParameters>(), 40);
+        assert_eq!(size_of::<HostNodeParameters>(), 16);
+        assert_eq!(size_of::<InstantiateParameters>(), 32);
         assert_eq!(size_of::<LaunchAttributeValue>(), 64);
         assert_eq!(size_of::<LaunchAttribute>(), 72);
         assert_eq!(offset_of!(LaunchAttribute, value), 8);

@@ -4,10 +4,13 @@ mod support;
 
 use cuda_driver::ReturnCode;
 use cuda_driver::api::*;
-use cuda_driver::raw::{CUfunction, CUmodule};
-use cuda_driver::types::{LaunchAttribute, LaunchAttributeValue, LaunchConfig};
+use cuda_driver::raw::{CUDA_MEMCPY3D, CUfunction, CUmemorytype, CUmodule};
+use cuda_driver::types::{
+    GraphEdge, GraphUpdate, HostNodeParameters, KernelNodeParameters, KernelNodeParametersV2,
+    LaunchAttribute, LaunchAttributeValue, LaunchConfig, MemsetNodeParameters,
+};
 use std::ffi::{c_uint, c_void};
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 use virtual_gpu::{Options, OwnMachine, Profile};
 
 /// Calls a function of the driver that succeeds.
@@ -91,4 +94,198 @@ fn attributes_that_are_hints_change_nothing() {
         assert_eq!(launch(&[3, id]), ReturnCode::NOT_SUPPORTED, "attribute {id}");
     }
     assert_eq!(read(array, 4), [7; 4]);
+}
+
+/// The parameters of a kernel's node of `threads` threads; `arguments` lives until the node was made.
+fn kernel_node(
+    function: CUfunction,
+    threads: u32,
+    arguments: &mut [*mut c_void],
+) -> KernelNodeParameters {
+    KernelNodeParameters {
+        function,
+        grid: [1, 1, 1],
+        block: [threads, 1, 1],
+        shared_bytes: 0,
+        parameters: arguments.as_mut_ptr(),
+        extra: null_mut(),
+    }
+}
+
+/// A copy of words inside the device.
+fn copy_of(target: u64, source: u64, words: usize) -> CUDA_MEMCPY3D {
+    let mut copy = std::mem::MaybeUninit::<CUDA_MEMCPY3D>::zeroed();
+    // SAFETY: zeros are numbers and null addresses, and both kinds of memory are set before the whole is a value.
+    let mut copy = unsafe {
+        (&raw mut (*copy.as_mut_ptr()).srcMemoryType).write(CUmemorytype::CU_MEMORYTYPE_DEVICE);
+        (&raw mut (*copy.as_mut_ptr()).dstMemoryType).write(CUmemorytype::CU_MEMORYTYPE_DEVICE);
+        copy.assume_init()
+    };
+    (copy.srcDevice, copy.dstDevice) = (source, target);
+    (copy.WidthInBytes, copy.Height, copy.Depth) = (4 * words, 1, 1);
+    copy
+}
+
+#[test]
+fn a_graph_is_built_node_by_node_and_changed() {
+    let _device = open();
+    let functions = load(&[
+        ADD,
+        ("twice", "ld.global.u32 %r2, [%rd3]; add.u32 %r2, %r2, %r2; st.global.u32 [%rd3], %r2;"),
+    ]);
+    let (mut one, mut other) = (words(4), words(4));
+    let mut graph = null_mut();
+    done!(cuGraphCreate(&mut graph, 0));
+    let [mut fill, mut add, mut copy, mut twice, mut end] = [null_mut(); 5];
+    let five = MemsetNodeParameters {
+        target: one,
+        pitch: 0,
+        value: 5,
+        element_bytes: 4,
+        width: 4,
+        height: 1,
+    };
+    done!(cuGraphAddMemsetNode(&mut fill, graph, null(), 0, &five, null_mut()));
+    let mut arguments = [(&raw mut one).cast()];
+    let adds = kernel_node(functions("add"), 4, &mut arguments);
+    done!(cuGraphAddKernelNode(&mut add, graph, &fill, 1, &adds));
+    let copies = copy_of(other, one, 4);
+    done!(cuGraphAddMemcpyNode(&mut copy, graph, &add, 1, &copies, null_mut()));
+    // This one is made before the node that it follows is known.
+    let mut arguments = [(&raw mut other).cast()];
+    let twice_params = KernelNodeParametersV2 {
+        launch: kernel_node(functions("twice"), 4, &mut arguments),
+        kernel: null_mut(),
+        context: null_mut(),
+    };
+    done!(cuGraphAddEmptyNode(&mut end, graph, null(), 0));
+    done!(cuGraphAddKernelNode_v2(&mut twice, graph, null(), 0, &twice_params));
+    done!(cuGraphAddDependencies(graph, [copy, twice].as_ptr(), [twice, end].as_ptr(), 2));
+    // SAFETY: as above: an edge that is there is refused.
+    assert_eq!(
+        unsafe { cuGraphAddDependencies_v2(graph, &copy, &twice, null(), 1) },
+        ReturnCode::INVALID_VALUE
+    );
+
+    let mut executable = null_mut();
+    done!(cuGraphInstantiate_v2(&mut executable, graph, null_mut(), null_mut(), 0));
+    done!(cuGraphLaunch(executable, null_mut()));
+    assert_eq!((read(one, 4), read(other, 4)), (vec![6; 4], vec![12; 4]));
+
+    // The executable graph is given other work; what it was made of stays.
+    let mut third = words(4);
+    let mut arguments = [(&raw mut third).cast()];
+    let adds_third = kernel_node(functions("add"), 4, &mut arguments);
+    done!(cuGraphExecKernelNodeSetParams(executable, add, &adds_third));
+    done!(cuGraphExecMemcpyNodeSetParams(executable, copy, &copy_of(other, third, 4), null_mut()));
+    done!(cuGraphLaunch(executable, null_mut()));
+    done!(cuGraphLaunch(executable, null_mut()));
+    assert_eq!(
+        (read(one, 4), read(third, 4), read(other, 4)),
+        (vec![5; 4], vec![2; 4], vec![4; 4])
+    );
+    // SAFETY: a node of another kind is refused.
+    let wrong = unsafe { cuGraphExecKernelNodeSetParams(executable, fill, &adds) };
+    assert_eq!(wrong, ReturnCode::INVALID_VALUE);
+
+    // A clone is a graph of its own, and updates an executable graph of the same shape.
+    let (mut clone, mut found) = (null_mut(), null_mut());
+    done!(cuGraphClone(&mut clone, graph));
+    done!(cuGraphNodeFindInClone(&mut found, add, clone));
+    assert!(found != add && !found.is_null());
+    done!(cuGraphKernelNodeSetParams(
+        found,
+        &kernel_node(functions("twice"), 4, &mut [(&raw mut one).cast()])
+    ));
+    let mut result = GraphUpdate { result: 9, error_node: null_mut(), error_from_node: null_mut() };
+    done!(cuGraphExecUpdate_v2(executable, clone, &mut result));
+    done!(cuGraphLaunch(executable, null_mut()));
+    assert_eq!((read(one, 4), read(other, 4), result.result), (vec![10; 4], vec![20; 4], 0));
+    // After the update its nodes still have the first graph's handles.
+    done!(cuGraphExecKernelNodeSetParams(executable, add, &adds));
+    done!(cuGraphLaunch(executable, null_mut()));
+    assert_eq!(read(one, 4), [6; 4]);
+    done!(cuGraphExecDestroy(executable));
+    for graph in [graph, clone] {
+        done!(cuGraphDestroy(graph));
+    }
+}
+
+#[test]
+fn a_graph_tells_its_nodes_edges_and_parameters() {
+    let _device = open();
+    let functions = load(&[ADD]);
+    let mut array = words(1);
+    let mut arguments = [(&raw mut array).cast()];
+    let adds = kernel_node(functions("add"), 1, &mut arguments);
+    let (mut graph, mut nodes) = (null_mut(), [null_mut(); 3]);
+    done!(cuGraphCreate(&mut graph, 0));
+    done!(cuGraphAddEmptyNode(&mut nodes[0], graph, null(), 0));
+    done!(cuGraphAddKernelNode(&mut nodes[1], graph, &nodes[0], 1, &adds));
+    unsafe extern "C" fn count(data: *mut c_void) {
+        // SAFETY: the test gives a number that only this touches while the graph runs.
+        unsafe { *data.cast::<u32>() += 1 };
+    }
+    let mut calls = 0u32;
+    let host = HostNodeParameters { function: Some(count), data: (&raw mut calls).cast() };
+    done!(cuGraphAddHostNode(&mut nodes[2], graph, nodes.as_ptr(), 2, &host));
+
+    let (mut has, mut listed) = (0, [null_mut(); 4]);
+    done!(cuGraphGetNodes(graph, null_mut(), &mut has));
+    assert_eq!(has, 3);
+    has = 4;
+    done!(cuGraphGetNodes(graph, listed.as_mut_ptr(), &mut has));
+    assert_eq!((has, &listed[..3], listed[3]), (3, &nodes[..], null_mut()));
+    let (mut from, mut to) = ([null_mut(); 3], [null_mut(); 3]);
+    let mut kinds = [GraphEdge { bytes: [7; 8] }; 3];
+    let mut edges = 3;
+    done!(cuGraphGetEdges_v2(
+        graph,
+        from.as_mut_ptr(),
+        to.as_mut_ptr(),
+        kinds.as_mut_ptr(),
+        &mut edges
+    ));
+    assert_eq!((edges, from), (3, [nodes[0], nodes[0], nodes[1]]));
+    assert_eq!(to, [nodes[1], nodes[2], nodes[2]]);
+    assert_eq!(kinds, [GraphEdge::default(); 3]);
+    edges = 1;
+    done!(cuGraphNodeGetDependencies(nodes[2], from.as_mut_ptr(), &mut edges));
+    assert_eq!((edges, from[0]), (1, nodes[0]));
+    let kinds = nodes.map(|node| {
+        let mut kind = 99;
+        done!(cuGraphNodeGetType(node, &mut kind));
+        kind
+    });
+    assert_eq!(kinds, [5, 0, 3]);
+
+    // SAFETY: a structure of numbers and addresses.
+    let mut told: KernelNodeParameters = unsafe { std::mem::zeroed() };
+    done!(cuGraphKernelNodeGetParams(nodes[1], &mut told));
+    assert_eq!((told.function, told.grid, told.block), (adds.function, [1; 3], [1; 3]));
+    // SAFETY: the driver gives the address of each parameter, and the first is an address.
+    assert_eq!(unsafe { told.parameters.read().cast::<u64>().read_unaligned() }, array);
+    // They can be given back with another number of threads.
+    told.block = [2, 1, 1];
+    done!(cuGraphKernelNodeSetParams(nodes[1], &told));
+    done!(cuGraphKernelNodeGetParams(nodes[1], &mut told));
+    assert_eq!(told.block, [2, 1, 1]);
+    told.block = [1; 3];
+    done!(cuGraphKernelNodeSetParams(nodes[1], &told));
+
+    let mut executable = null_mut();
+    done!(cuGraphInstantiateWithFlags(&mut executable, graph, 0));
+    done!(cuGraphDestroyNode(nodes[1]));
+    done!(cuGraphGetEdges(graph, null_mut(), null_mut(), &mut edges));
+    assert_eq!(edges, 1);
+    done!(cuGraphLaunch(executable, null_mut()));
+    assert_eq!((read(array, 1), calls), (vec![1], 1));
+    // In a circle nothing can be first.
+    done!(cuGraphAddDependencies(graph, &nodes[2], &nodes[0], 1));
+    // SAFETY: a graph that cannot run is refused.
+    let circle = unsafe { cuGraphInstantiateWithFlags(&mut executable, graph, 0) };
+    assert_eq!(circle, ReturnCode::INVALID_VALUE);
+    // SAFETY: its node is gone.
+    let gone = unsafe { cuGraphKernelNodeSetParams(nodes[1], &adds) };
+    assert_eq!(gone, ReturnCode::INVALID_VALUE);
 }

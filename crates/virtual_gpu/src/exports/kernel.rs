@@ -159,6 +159,22 @@ pub(super) fn launch(
     shape: Shape,
     arguments: impl FnOnce(&Kernel) -> Result<Vec<Vec<u8>>, String>,
 ) -> CuResult {
+    let (stream, window) = (shape.stream, shape.window);
+    let mut work = planned(driver, function, shape, arguments)?;
+    work.window = match window {
+        None => driver.objects.stream(stream)?.window,
+        own => own,
+    };
+    driver.submit(stream, QueuedWork::Kernel(work)).map(|_| ())
+}
+
+/// A launch that the driver accepts.
+pub(super) fn planned(
+    driver: &mut Driver,
+    function: usize,
+    shape: Shape,
+    arguments: impl FnOnce(&Kernel) -> Result<Vec<Vec<u8>>, String>,
+) -> CuResult<KernelLaunch> {
     driver.context()?;
     let (module, state) = kernel_of(driver, function)?;
     // A launch is the business of one device: that of the module, the stream and the current context.
@@ -243,11 +259,8 @@ pub(super) fn launch(
         return Err(driver.refuse(COOPERATIVE_TOO_LARGE, why));
     }
     let share = (launch.blocks() as f64 * driver.larger.blocks / room as f64).min(1.0);
-    let window = match shape.window {
-        None => driver.objects.stream(shape.stream)?.window,
-        own => own,
-    };
-    let work = KernelLaunch {
+    Ok(KernelLaunch {
+        function,
         module,
         launch,
         share,
@@ -255,9 +268,8 @@ pub(super) fn launch(
         shared_bytes,
         device,
         in_graph: false,
-        window,
-    };
-    driver.submit(shape.stream, QueuedWork::Kernel(work)).map(|_| ())
+        window: None,
+    })
 }
 
 /// The bytes of each parameter.
@@ -265,7 +277,7 @@ pub(super) fn launch(
 /// # Safety
 /// - `parameters` is null or has the address of each of the kernel's parameters.
 /// - `extra` is null or a list as the reference describes it.
-unsafe fn arguments(
+pub(super) unsafe fn arguments(
     kernel: &Kernel,
     parameters: *mut *mut c_void,
     extra: *mut *mut c_void,

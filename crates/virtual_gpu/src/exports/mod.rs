@@ -6,6 +6,7 @@ mod context;
 mod define;
 mod device;
 mod graph;
+mod graph_node;
 mod image;
 mod kernel;
 mod legacy;
@@ -38,6 +39,7 @@ fn both(name: &str) -> Option<[*mut c_void; 2]> {
         context::table,
         device::table,
         graph::table,
+        graph_node::table,
         kernel::table,
         legacy::table,
         library::table,

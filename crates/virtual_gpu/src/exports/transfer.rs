@@ -132,15 +132,26 @@ fn fill(driver: &mut Driver, stream: Option<usize>, fill: Fill) -> CuResult {
     if fill.width == 0 || fill.height == 0 {
         return Ok(());
     }
+    check_fill(driver, &fill)?;
+    driver.submit(stream.unwrap_or(DEFAULT), QueuedWork::Fill(fill))?;
+    // A fill returns before it is done, except on the host's memory.
+    Ok(())
+}
+
+/// Finds a fill past an allocation, and one of which no element lies where it may.
+pub(super) fn check_fill(driver: &mut Driver, fill: &Fill) -> CuResult {
     if !fill.address.is_multiple_of(fill.size as u64) || !fill.pitch.is_multiple_of(fill.size) {
         return Err(ReturnCode::INVALID_VALUE);
     }
     let side = CopySide { address: fill.address, pitch: fill.pitch };
     let row_bytes = fill.width.checked_mul(fill.size).ok_or(ReturnCode::INVALID_VALUE)?;
-    check(driver, side, row_bytes, fill.height, Said::Device)?;
-    driver.submit(stream.unwrap_or(DEFAULT), QueuedWork::Fill(fill))?;
-    // A fill returns before it is done, except on the host's memory.
-    Ok(())
+    check(driver, side, row_bytes, fill.height, Said::Device)
+}
+
+/// Finds a copy past an allocation.
+pub(super) fn check_copy(driver: &mut Driver, copy: &Copy) -> CuResult {
+    check(driver, copy.target, copy.width, copy.height, Said::Any)?;
+    check(driver, copy.source, copy.width, copy.height, Said::Any)
 }
 
 fn linear_fill(address: u64, value: u32, size: usize, count: usize) -> Fill {
