@@ -165,6 +165,13 @@ impl Driver {
         self.wait_for_all(wanted.into_iter().chain(self.objects.tails_on(device)).collect());
     }
 
+    /// Returns whether a kernel ran or is enqueued.
+    pub(crate) fn has_launched(&self) -> bool {
+        let is_kernel =
+            |operation: &QueuedOperation| matches!(operation.work, QueuedWork::Kernel(_));
+        self.recorder.has_launched || self.scheduler.pending().any(is_kernel)
+    }
+
     /// The program has ended: executes what it left pending, but for what needs the program, and tells of copies to the host
     /// that nobody awaited.
     pub(crate) fn finish(&mut self) {

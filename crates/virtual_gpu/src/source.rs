@@ -38,22 +38,35 @@ unsafe impl SymbolSource for VirtualGpu {
     }
 }
 
-/// Returns what the virtual device says of a function that it does not have.
-fn missing(name: &str) -> String {
-    match name {
-        "cuGetExportTable" => "the CUDA runtime asks for tables that NVIDIA does not document, and cannot start on the \
-                               virtual device: use the driver API, or give the PTX of a kernel to `explain`"
-            .to_owned(),
-        _ => "the virtual device does not have this function".to_owned(),
-    }
-}
+/// The function that gives the CUDA runtime its tables.
+const TABLES: &str = "cuGetExportTable";
 
 /// Answers the call of a function of which only the name is there.
 pub fn refuse(name: &'static str) -> ReturnCode {
     enter(name, CallCost::Api, |driver| {
-        driver.report(MisuseKind::Unsupported, missing(name));
+        if name == TABLES {
+            // Libraries ask for them that do without. Whether it is why a program stops is known when that has ended.
+            driver.recorder.asks_for_tables = true;
+        } else {
+            let message = "the virtual device does not have this function".to_owned();
+            driver.report(MisuseKind::Unsupported, message);
+        }
         Err(ReturnCode::NOT_SUPPORTED)
     })
+}
+
+/// The program has ended: if it asked for what the CUDA runtime needs and no kernel ran, that is the first of its mistakes.
+pub fn tell_of_runtime() {
+    with(|driver| {
+        if driver.recorder.asks_for_tables && !driver.has_launched() {
+            let message = "the CUDA runtime, which CuPy and PyTorch start, asks for tables that NVIDIA does not document, and \
+                           no kernel ran; to fix it: launch kernels by the driver API, as Triton and cuda.core do, or give \
+                           the PTX of a kernel to `coalesce explain` (NVRTC makes it of the source of a cupy.RawModule)";
+            driver.recorder.begin_call(TABLES);
+            driver.report(MisuseKind::Unsupported, message.to_owned());
+            driver.recorder.misuse.rotate_right(1);
+        }
+    });
 }
 
 /// Returns the address of a name that only the library of the virtual GPU exports.

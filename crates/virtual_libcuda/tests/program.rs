@@ -374,6 +374,70 @@ fn inner_device() {
     }
 }
 
+/// Calls the driver when its thread ends, after the driver's own values of the thread are gone.
+struct Late(Library);
+
+impl Drop for Late {
+    fn drop(&mut self) {
+        let library = &self.0;
+        let (mut context, mut place) = (null_mut::<c_void>(), 0u64);
+        done!(library, cuCtxGetCurrent(&mut context => *mut *mut c_void));
+        assert!(!context.is_null(), "it is still current");
+        done!(library, cuMemAlloc_v2(&mut place => *mut u64, 64 => usize));
+        done!(library, cuMemFree_v2(place => u64));
+        done!(library, cuCtxPushCurrent_v2(context => *mut c_void));
+        done!(library, cuCtxPopCurrent_v2(&mut context => *mut *mut c_void));
+        assert_eq!(call!(library, cuMemFree_v2(64 => u64)), 1, "a mistake is told");
+    }
+}
+
+thread_local! {
+    static LATE: std::cell::RefCell<Option<Late>> = const { std::cell::RefCell::new(None) };
+}
+
+#[test]
+fn the_driver_answers_a_thread_that_ends() {
+    let ended = std::thread::spawn(|| {
+        // Values are dropped in the opposite order: this one comes first.
+        LATE.set(Some(Late(open())));
+        let library = &open();
+        start(library);
+        let mut context = null_mut::<c_void>();
+        done!(library, cuCtxGetCurrent(&mut context => *mut *mut c_void));
+        done!(library, cuCtxPushCurrent_v2(context => *mut c_void));
+    });
+    ended.join().expect("a panic in the end of a thread ends the process");
+}
+
+#[test]
+fn tables_of_the_runtime_are_told_of_where_no_kernel_ran() {
+    let sentence = "cuGetExportTable: the CUDA runtime, which CuPy and PyTorch start";
+    for (inner, is_told) in [("inner_runtime", true), ("inner_tables_and_kernel", false)] {
+        let errors = elsewhere(inner, "virtual");
+        assert_eq!(errors.contains(sentence), is_told, "{errors}");
+    }
+}
+
+fn ask_for_tables(library: &Library) {
+    let mut table = null_mut::<c_void>();
+    let code =
+        call!(library, cuGetExportTable(&mut table => *mut *mut c_void, null_mut() => *mut c_void));
+    assert_eq!(code, 801);
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn inner_runtime() {
+    ask_for_tables(&open());
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn inner_tables_and_kernel() {
+    ask_for_tables(&open());
+    a_program_runs_a_kernel();
+}
+
 #[test]
 fn a_library_that_is_loaded_late_profiles_as_the_variables_say() {
     let output = Command::new(std::env::current_exe().expect("a test knows where it is"))
