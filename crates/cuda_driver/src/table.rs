@@ -256,7 +256,7 @@ macro_rules! table {
         fn cuStreamWaitValue64(stream: CUstream, addr: CUdeviceptr, value: cuuint64_t, flags: c_uint);
         fn cuStreamWriteValue32(stream: CUstream, addr: CUdeviceptr, value: cuuint32_t, flags: c_uint);
         fn cuStreamWriteValue64(stream: CUstream, addr: CUdeviceptr, value: cuuint64_t, flags: c_uint);
-        fn cuStreamBatchMemOp(stream: CUstream, count: c_uint, param_array: *mut CUstreamBatchMemOpParams, flags: c_uint);
+        fn cuStreamBatchMemOp(stream: CUstream, count: c_uint, param_array: *mut MemoryOperation, flags: c_uint);
 
         // Functions and launches.
         fn cuFuncGetAttribute(pi: *mut c_int, attrib: c_uint, function: CUfunction);
@@ -426,6 +426,9 @@ macro_rules! table {
         #[since(11, 7)] fn cuModuleGetLoadingMode(mode: *mut c_uint);
         #[since(11, 7)] fn cuStreamWaitValue32_v2(stream: CUstream, address: CUdeviceptr, value: cuuint32_t, flags: c_uint);
         #[since(11, 7)] fn cuStreamWriteValue32_v2(stream: CUstream, address: CUdeviceptr, value: cuuint32_t, flags: c_uint);
+        #[since(11, 7)] fn cuStreamWaitValue64_v2(stream: CUstream, address: CUdeviceptr, value: cuuint64_t, flags: c_uint);
+        #[since(11, 7)] fn cuStreamWriteValue64_v2(stream: CUstream, address: CUdeviceptr, value: cuuint64_t, flags: c_uint);
+        #[since(11, 7)] fn cuStreamBatchMemOp_v2(stream: CUstream, count: c_uint, param_array: *mut MemoryOperation, flags: c_uint);
         #[since(11, 6)] #[records(operations::kernel_of(config, function))] fn cuLaunchKernelEx(config: *const LaunchConfig, function: CUfunction, kernel_params: *mut *mut c_void, extra: *mut *mut c_void);
         #[since(11, 7)] fn cuOccupancyMaxActiveClusters(num_clusters: *mut c_int, function: CUfunction, config: *const LaunchConfig);
         #[since(11, 7)] fn cuOccupancyMaxPotentialClusterSize(cluster_size: *mut c_int, function: CUfunction, config: *const LaunchConfig);
@@ -473,6 +476,8 @@ macro_rules! table {
         #[since(12, 5)] fn cuCtxCreate_v4(context: *mut CUcontext, params: *mut ContextParameters, flags: c_uint, device: CUdevice);
         #[since(12, 5)] fn cuKernelGetLibrary(library: *mut CUlibrary, kernel: CUkernel);
         #[since(12, 8)] fn cuStreamGetDevice(stream: CUstream, device: *mut CUdevice);
+        #[since(12, 8)] fn cuMemcpyBatchAsync(dsts: *mut CUdeviceptr, srcs: *mut CUdeviceptr, sizes: *mut usize, count: usize, attrs: *mut CopyAttributes, attrs_idxs: *mut usize, num_attrs: usize, fail_idx: *mut usize, stream: CUstream);
+        #[since(13, 0)] fn cuMemcpyBatchAsync_v2(dsts: *mut CUdeviceptr, srcs: *mut CUdeviceptr, sizes: *mut usize, count: usize, attrs: *mut CopyAttributes, attrs_idxs: *mut usize, num_attrs: usize, stream: CUstream);
         #[since(12, 8)] fn cuEventElapsedTime_v2(milliseconds: *mut f32, start: CUevent, end: CUevent);
     } };
 }

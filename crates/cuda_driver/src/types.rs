@@ -326,6 +326,36 @@ pub struct InstantiateParameters {
     pub result: c_uint,
 }
 
+/// An operation of a stream on a word of memory (`CUstreamBatchMemOpParams`, a union).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct MemoryOperation {
+    /// `CU_STREAM_MEM_OP_*`.
+    pub kind: c_uint,
+    /// The flags of the operations that have no address.
+    pub own_flags: c_uint,
+    /// The address of the word.
+    pub address: CUdeviceptr,
+    /// The value, of which an operation of 32 bits takes the lower half.
+    pub value: u64,
+    /// The flags of waits and writes.
+    pub flags: c_uint,
+    /// The rest of the union.
+    pub pad: [c_uint; 5],
+}
+
+/// Attributes of copies of a batch (`CUmemcpyAttributes`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct CopyAttributes {
+    /// `CU_MEMCPY_SRC_ACCESS_ORDER_*`: in the order of the stream (1), during the call (2) or at any time (3).
+    pub source_order: c_uint,
+    /// Hints where the memory is.
+    pub hints: [MemoryLocation; 2],
+    /// `CU_MEMCPY_FLAG_*`, which are hints.
+    pub flags: c_uint,
+}
+
 /// A tensor-map descriptor for TMA copies (`CUtensorMap`): opaque, and passed to a kernel by value.
 ///
 /// CUDA 12 aligns it to 64 bytes, CUDA 13 to 128; 128 satisfies both.
@@ -347,6 +377,9 @@ mod tests {
         assert_eq!(size_of::<ContextParameters>(), 24);
         assert_eq!(size_of::<GraphUpdate>(), 24);
         assert_eq!(offset_of!(GraphUpdate, error_node), 8);
+        assert_eq!(size_of::<MemoryOperation>(), 48);
+        assert_eq!(offset_of!(MemoryOperation, flags), 24);
+        assert_eq!(size_of::<CopyAttributes>(), 24);
         assert_eq!(size_of::<KernelNodeParameters>(), 56);
         assert_eq!(offset_of!(KernelNodeParameters, parameters), 40);
         assert_eq!(size_of::<KernelNodeParametersV2>(), 72);

@@ -149,6 +149,11 @@ impl Driver {
         self.scheduler.end(id).unwrap_or(self.clock.now)
     }
 
+    /// Executes everything that is pending, for which nobody waits.
+    pub(crate) fn run_pending(&mut self) {
+        self.run(self.scheduler.all());
+    }
+
     /// Executes everything that is pending, as a call does that waits for the device.
     pub(crate) fn run_all(&mut self) {
         self.order.host_waits_for_all(None);

@@ -6,8 +6,9 @@ use cuda_driver::ReturnCode;
 use cuda_driver::api::*;
 use cuda_driver::raw::{CUDA_MEMCPY3D, CUfunction, CUmemorytype, CUmodule};
 use cuda_driver::types::{
-    GraphEdge, GraphUpdate, HostNodeParameters, KernelNodeParameters, KernelNodeParametersV2,
-    LaunchAttribute, LaunchAttributeValue, LaunchConfig, MemsetNodeParameters,
+    CopyAttributes, GraphEdge, GraphUpdate, HostNodeParameters, KernelNodeParameters,
+    KernelNodeParametersV2, LaunchAttribute, LaunchAttributeValue, LaunchConfig, MemoryLocation,
+    MemoryOperation, MemsetNodeParameters,
 };
 use std::ffi::{c_uint, c_void};
 use std::ptr::{null, null_mut};
@@ -45,6 +46,8 @@ fn words(count: usize) -> u64 {
     let mut address = 0;
     done!(cuMemAlloc_v2(&mut address, 4 * count));
     done!(cuMemsetD32_v2(address, 0, count));
+    // Streams that do not wait for the default one may use it.
+    done!(cuCtxSynchronize());
     address
 }
 
@@ -306,4 +309,126 @@ fn memory_of_a_pool_and_large_memory_have_addresses_of_their_own() {
     }
     done!(cuMemAlloc_v2(&mut large, (1 << 20) - 1));
     assert_ne!(large % (2 << 20), 0, "a small one shares a page");
+}
+
+#[test]
+fn streams_write_words_and_wait_for_their_values() {
+    let _device = open();
+    let [mut writer, mut waiter] = [null_mut(); 2];
+    for stream in [&mut writer, &mut waiter] {
+        done!(cuStreamCreate(stream, 1));
+    }
+    let array = words(8);
+    // 64 bits, and then what the other stream waits for.
+    done!(cuStreamWriteValue64_v2(writer, array, 0x1_0000_0002, 0));
+    done!(cuStreamWriteValue32_v2(writer, array + 8, 7, 0));
+    done!(cuStreamWaitValue32_v2(waiter, array + 8, 7, 1));
+    done!(cuStreamWaitValue64_v2(waiter, array, 0x1_0000_0000, 0));
+    done!(cuMemcpyDtoDAsync_v2(array + 16, array, 12, waiter));
+    assert_eq!(read(array, 8), [2, 1, 7, 0, 2, 1, 7, 0]);
+    for (value, flags, is_there) in
+        [(7, 0, true), (8, 0, false), (6, 1, false), (8, 2, false), (4, 2, true), (0, 3, true)]
+    {
+        // SAFETY: the word is one of an allocation.
+        let code = unsafe { cuStreamWaitValue32(waiter, array + 8, value, flags) };
+        assert_eq!(code == ReturnCode::SUCCESS, is_there, "{value} {flags}: {code}");
+    }
+    // SAFETY: an address between two words is refused.
+    assert_eq!(unsafe { cuStreamWriteValue64(writer, array + 4, 1, 0) }, ReturnCode::INVALID_VALUE);
+    let operation = |kind, address, value| MemoryOperation {
+        kind,
+        own_flags: 0,
+        address,
+        value,
+        flags: 0,
+        pad: [0; 5],
+    };
+    let mut batch = [
+        operation(2, array, 9),
+        operation(6, 0, 0),
+        operation(1, array, 9),
+        operation(5, array + 8, 3),
+    ];
+    done!(cuStreamBatchMemOp_v2(writer, 4, batch.as_mut_ptr(), 0));
+    assert_eq!(read(array, 4), [9, 1, 3, 0]);
+    assert!(
+        virtual_gpu::misuse().iter().all(|it| it.kind != virtual_gpu::MisuseKind::MissingOrder)
+    );
+}
+
+#[test]
+fn copies_of_a_batch_are_made_in_the_stream() {
+    let _device = open();
+    let mut stream = null_mut();
+    done!(cuStreamCreate(&mut stream, 1));
+    let array = words(4);
+    let mut place = null_mut();
+    done!(cuMemAllocHost_v2(&mut place, 8));
+    // SAFETY: page-locked memory of two words, which nothing else uses now.
+    let host = unsafe { &mut *place.cast::<[u32; 2]>() };
+    *host = [5, 6];
+    let (mut targets, mut sources) =
+        ([array, array + 8], [host.as_ptr().expose_provenance() as u64; 2]);
+    sources[1] += 4;
+    let attributes =
+        CopyAttributes { source_order: 2, hints: [MemoryLocation::host(); 2], flags: 0 };
+    let mut copy = |stream, order| {
+        let mut attributes = CopyAttributes { source_order: order, ..attributes };
+        // SAFETY: two addresses, sizes and one attribute.
+        unsafe {
+            cuMemcpyBatchAsync_v2(
+                targets.as_mut_ptr(),
+                sources.as_mut_ptr(),
+                [4, 4].as_mut_ptr(),
+                2,
+                &mut attributes,
+                &mut 0,
+                1,
+                stream,
+            )
+        }
+    };
+    assert_eq!(copy(stream, 2), ReturnCode::SUCCESS);
+    assert_eq!(copy(null_mut(), 2), ReturnCode::INVALID_VALUE, "the legacy stream");
+    assert_eq!(copy(stream, 0), ReturnCode::INVALID_VALUE, "no order");
+    host[0] = 99;
+    assert_eq!(read(array, 4), [5, 0, 6, 0]);
+}
+
+#[test]
+fn ids_and_clusters_are_told() {
+    let _device = open();
+    let (mut one, mut other, mut stream) = (0, 0, null_mut());
+    done!(cuCtxGetId(null_mut(), &mut one));
+    assert_ne!(one, 0);
+    done!(cuStreamCreate(&mut stream, 0));
+    done!(cuStreamGetId(stream, &mut one));
+    done!(cuStreamGetId(null_mut(), &mut other));
+    assert_ne!(one, other);
+    let mut width = 0;
+    done!(cuDeviceGetTexture1DLinearMaxWidth(&mut width, 32, 1, 0));
+    assert_eq!(width, 1 << 28);
+    let function = load(&[ADD])("add");
+    let value = LaunchAttributeValue { cluster_dim: [4, 1, 1] };
+    let mut cluster =
+        LaunchAttribute { id: LaunchAttribute::CLUSTER_DIMENSION, pad: [0; 4], value };
+    let mut config = LaunchConfig {
+        grid_dim_x: 8,
+        grid_dim_y: 1,
+        grid_dim_z: 1,
+        block_dim_x: 1024,
+        block_dim_y: 1,
+        block_dim_z: 1,
+        shared_mem_bytes: 0,
+        stream: null_mut(),
+        attributes: &mut cluster,
+        num_attributes: 1,
+    };
+    let mut found = 0;
+    // Two blocks per multiprocessor, 8 groups of 16.
+    done!(cuOccupancyMaxActiveClusters(&mut found, function, &config));
+    assert_eq!(found, 8 * (2 * 16 / 4));
+    config.num_attributes = 0;
+    done!(cuOccupancyMaxPotentialClusterSize(&mut found, function, &config));
+    assert_eq!(found, 8, "more has to be allowed");
 }

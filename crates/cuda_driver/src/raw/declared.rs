@@ -73,7 +73,6 @@ handles! {
 }
 
 opaque! {
-    CUstreamBatchMemOpParams
     CUdevprop
     CUexecAffinityParam
     CUarrayMapInfo

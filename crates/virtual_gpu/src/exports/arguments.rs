@@ -4,8 +4,9 @@ use crate::code::CuResult;
 use cuda_driver::ReturnCode;
 use cuda_driver::raw::CUaccessPolicyWindow_st;
 use cuda_driver::types::{
-    ContextParameters, GraphEdge, HostNodeParameters, InstantiateParameters, KernelNodeParameters,
-    KernelNodeParametersV2, LaunchConfig, MemsetNodeParameters,
+    ContextParameters, CopyAttributes, GraphEdge, HostNodeParameters, InstantiateParameters,
+    KernelNodeParameters, KernelNodeParametersV2, LaunchConfig, MemoryOperation,
+    MemsetNodeParameters,
 };
 use gpu_model::l2::AccessWindow;
 use std::ffi::{CStr, c_char, c_uint, c_void};
@@ -58,7 +59,9 @@ plain!(
     KernelNodeParametersV2,
     MemsetNodeParameters,
     HostNodeParameters,
+    CopyAttributes,
     GraphEdge,
+    MemoryOperation,
     InstantiateParameters
 );
 

@@ -160,6 +160,11 @@ exports! {
     fn cuCtxGetCurrent(_machine, context: Out<CUcontext>) {
         context.write(handle(thread::current_context().unwrap_or(0)))
     }
+    fn cuCtxGetId(driver, context: CUcontext, id: Out<u64>) {
+        let context = if context.is_null() { driver.context()? } else { context.addr() };
+        driver.objects.contexts.get(context).map_err(|_| INVALID_CONTEXT)?;
+        id.write(context as u64)
+    }
     fn cuCtxGetDevice(driver, device: Out<CUdevice>) {
         // Programs ask for it to learn whether there is a context.
         if thread::current_context().is_none() {

@@ -143,6 +143,17 @@ exports! {
         check_device(driver, device)?;
         value.write(driver.device().profile.attribute(attribute).ok_or(ReturnCode::INVALID_VALUE)?)
     }
+    fn cuDeviceGetTexture1DLinearMaxWidth(
+        driver, width: Out<usize>, _format: c_uint, channels: c_uint, device: CUdevice
+    ) {
+        /// `CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH`.
+        const LINEAR_WIDTH: c_uint = 69;
+        check_device(driver, device)?;
+        if !matches!(channels, 1 | 2 | 4) {
+            return Err(ReturnCode::INVALID_VALUE);
+        }
+        width.write(driver.device().profile.attribute(LINEAR_WIDTH).unwrap_or(0) as usize)
+    }
     fn cuDeviceComputeCapability(driver, major: Out<c_int>, minor: Out<c_int>, device: CUdevice) {
         check_device(driver, device)?;
         let [has_major, has_minor] = driver.device().profile.compute_capability;

@@ -463,6 +463,20 @@ pub(super) fn set_function_attribute(
     Err(driver.refuse(ReturnCode::INVALID_VALUE, why))
 }
 
+/// Multiprocessors of a group within which a cluster lies: on an H100 groups have 16 or 18, by the device, and a program
+/// that relies on this number must not wait for clusters that do not fit.
+const GROUP: u32 = 16;
+
+/// The clusters that are resident at once.
+fn active_clusters(driver: &Driver, function: usize, shape: &Shape, size: u32) -> CuResult<u32> {
+    let threads = shape.block.iter().try_fold(1u32, |all, extent| all.checked_mul(*extent));
+    let threads = threads.ok_or(ReturnCode::INVALID_VALUE)?;
+    let blocks = resident(driver, function, threads, shape.dynamic_bytes)?;
+    let multiprocessors = driver.device().profile.multiprocessors;
+    let group = GROUP.min(multiprocessors);
+    Ok(multiprocessors / group * (group * blocks / size))
+}
+
 /// The block size with the most resident threads, larger blocks first, and the grid that fills the device.
 fn suggest(
     driver: &Driver,
@@ -612,6 +626,35 @@ exports! {
     ) {
         // SAFETY: the program gave the function to be called with the sizes of blocks.
         unsafe { potential(driver, [grid, block], function, dynamic_of_block, dynamic_bytes, limit) }
+    }
+    fn cuOccupancyMaxPotentialClusterSize(
+        driver, size: Out<c_int>, function: CUfunction, config: In<LaunchConfig>
+    ) {
+        let config = config.read()?;
+        // SAFETY: by the function's contract.
+        let shape = unsafe { shape_of(driver, config) }?;
+        let most = driver.device().profile.launch_limits().blocks_per_cluster;
+        let allowed = driver.objects.functions.get(function.addr())?.large_clusters;
+        let most = if allowed { most } else { most.min(PORTABLE_CLUSTER) };
+        let fits = |size: &u32| active_clusters(driver, function.addr(), &shape, *size).is_ok_and(|found| found > 0);
+        let sizes = (0..=most.ilog2()).rev().map(|power| 1 << power);
+        size.write(sizes.into_iter().find(fits).unwrap_or(0).cast_signed())
+    }
+    fn cuOccupancyMaxActiveClusters(
+        driver, clusters: Out<c_int>, function: CUfunction, config: In<LaunchConfig>
+    ) {
+        let config = config.read()?;
+        // SAFETY: by the function's contract.
+        let shape = unsafe { shape_of(driver, config) }?;
+        let (module, state) = kernel_of(driver, function.addr())?;
+        let cluster = shape.cluster.or(kernel_in(&module, &state.name)?.required_cluster);
+        let size = cluster.map_or(1, |blocks| blocks.iter().product());
+        let most = driver.device().profile.launch_limits().blocks_per_cluster;
+        if size == 0 || size > most {
+            return Err(INVALID_CLUSTER_SIZE);
+        }
+        let found = active_clusters(driver, function.addr(), &shape, size)?;
+        clusters.write(found.cast_signed())
     }
     fn cuOccupancyAvailableDynamicSMemPerBlock(
         driver, bytes: Out<usize>, function: CUfunction, blocks: c_int, threads: c_int

@@ -15,6 +15,7 @@ mod linker;
 mod memory;
 mod pool;
 mod stream;
+mod stream_memory;
 mod tensor_map;
 mod texture;
 mod transfer;
@@ -47,6 +48,7 @@ fn both(name: &str) -> Option<[*mut c_void; 2]> {
         memory::table,
         pool::table,
         stream::table,
+        stream_memory::table,
         tensor_map::table,
         texture::table,
         transfer::table,

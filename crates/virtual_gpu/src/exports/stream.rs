@@ -131,6 +131,11 @@ exports! {
     fn cuStreamGetPriority(driver, stream: CUstream, priority: Out<c_int>) {
         priority.write(driver.objects.stream(stream.addr())?.priority)
     }
+    fn cuStreamGetId(driver, stream: CUstream, id: Out<u64>) {
+        driver.context()?;
+        driver.objects.stream(stream.addr())?;
+        id.write(driver.objects.key(stream.addr()) as u64)
+    }
     fn cuStreamGetCtx(driver, stream: CUstream, context: Out<CUcontext>) {
         let device = driver.objects.stream(stream.addr())?.device;
         // A stream knows its device; its context is the current one or, of another device, the primary one.
