@@ -171,7 +171,7 @@ macro_rules! table {
         // Virtual memory management.
         fn cuMemAddressReserve(ptr: *mut CUdeviceptr, size: usize, alignment: usize, addr: CUdeviceptr, flags: c_ulonglong);
         fn cuMemAddressFree(ptr: CUdeviceptr, size: usize);
-        fn cuMemCreate(handle: *mut CUmemGenericAllocationHandle, size: usize, prop: *const CUmemAllocationProp, flags: c_ulonglong);
+        fn cuMemCreate(handle: *mut CUmemGenericAllocationHandle, size: usize, prop: *const AllocationProperties, flags: c_ulonglong);
         fn cuMemRelease(handle: CUmemGenericAllocationHandle);
         fn cuMemMap(ptr: CUdeviceptr, size: usize, offset: usize, handle: CUmemGenericAllocationHandle, flags: c_ulonglong);
         fn cuMemMapArrayAsync(map_info_list: *mut CUarrayMapInfo, count: c_uint, stream: CUstream);
@@ -180,8 +180,8 @@ macro_rules! table {
         fn cuMemGetAccess(flags: *mut c_ulonglong, location: *const CUmemLocation, ptr: CUdeviceptr);
         fn cuMemExportToShareableHandle(shareable_handle: *mut c_void, handle: CUmemGenericAllocationHandle, handle_type: c_uint, flags: c_ulonglong);
         fn cuMemImportFromShareableHandle(handle: *mut CUmemGenericAllocationHandle, os_handle: *mut c_void, sh_handle_type: c_uint);
-        fn cuMemGetAllocationGranularity(granularity: *mut usize, prop: *const CUmemAllocationProp, option: c_uint);
-        fn cuMemGetAllocationPropertiesFromHandle(prop: *mut CUmemAllocationProp, handle: CUmemGenericAllocationHandle);
+        fn cuMemGetAllocationGranularity(granularity: *mut usize, prop: *const AllocationProperties, option: c_uint);
+        fn cuMemGetAllocationPropertiesFromHandle(prop: *mut AllocationProperties, handle: CUmemGenericAllocationHandle);
         fn cuMemRetainAllocationHandle(handle: *mut CUmemGenericAllocationHandle, addr: *mut c_void);
 
         // Stream-ordered memory pools.

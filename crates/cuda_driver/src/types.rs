@@ -356,6 +356,22 @@ pub struct CopyAttributes {
     pub flags: c_uint,
 }
 
+/// The kind of memory that a program maps itself (`CUmemAllocationProp`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct AllocationProperties {
+    /// `CU_MEM_ALLOCATION_TYPE_*`.
+    pub kind: c_uint,
+    /// `CU_MEM_HANDLE_TYPE_*` by which other processes are given it.
+    pub handle_types: c_uint,
+    /// Where it is.
+    pub location: MemoryLocation,
+    /// Of Windows alone.
+    pub metadata: *mut c_void,
+    /// Compression and other hints.
+    pub flags: [u8; 8],
+}
+
 /// A tensor-map descriptor for TMA copies (`CUtensorMap`): opaque, and passed to a kernel by value.
 ///
 /// CUDA 12 aligns it to 64 bytes, CUDA 13 to 128; 128 satisfies both.
@@ -380,6 +396,7 @@ mod tests {
         assert_eq!(size_of::<MemoryOperation>(), 48);
         assert_eq!(offset_of!(MemoryOperation, flags), 24);
         assert_eq!(size_of::<CopyAttributes>(), 24);
+        assert_eq!(size_of::<AllocationProperties>(), 32);
         assert_eq!(size_of::<KernelNodeParameters>(), 56);
         assert_eq!(offset_of!(KernelNodeParameters, parameters), 40);
         assert_eq!(size_of::<KernelNodeParametersV2>(), 72);

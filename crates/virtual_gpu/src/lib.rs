@@ -62,6 +62,7 @@ mod recorder;
 mod scheduler;
 mod source;
 mod thread;
+mod virtual_memory;
 mod work;
 
 pub use cuda_driver::{OperationKind, OperationRecord};

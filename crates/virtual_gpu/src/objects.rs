@@ -4,6 +4,7 @@ use crate::arrays::Array;
 use crate::code::CuResult;
 use crate::handles::Handles;
 use crate::thread;
+use crate::virtual_memory::Physical;
 use crate::work::QueuedWork;
 use cuda_driver::ReturnCode;
 use cuda_driver::raw::{CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC};
@@ -219,6 +220,8 @@ pub(crate) struct Objects {
     pub(crate) default_pools: Vec<usize>,
     /// The pool of each allocation that has one, by the allocation's address.
     pub(crate) pool_of: HashMap<u64, usize>,
+    /// Memory that programs map themselves.
+    pub(crate) memories: Handles<Arc<Physical>>,
     pub(crate) captures: Handles<CaptureState>,
     pub(crate) graphs: Handles<GraphState>,
     pub(crate) executables: Handles<GraphState>,
@@ -277,6 +280,7 @@ impl Objects {
             pools,
             default_pools,
             pool_of: HashMap::new(),
+            memories: Handles::new(14),
             captures: Handles::new(8),
             graphs: Handles::new(9),
             executables: Handles::new(10),

@@ -4,11 +4,11 @@ mod support;
 
 use cuda_driver::ReturnCode;
 use cuda_driver::api::*;
-use cuda_driver::raw::{CUDA_MEMCPY3D, CUfunction, CUmemorytype, CUmodule};
+use cuda_driver::raw::{CUDA_MEMCPY3D, CUfunction, CUmemAccessDesc, CUmemorytype, CUmodule};
 use cuda_driver::types::{
-    CopyAttributes, GraphEdge, GraphUpdate, HostNodeParameters, KernelNodeParameters,
-    KernelNodeParametersV2, LaunchAttribute, LaunchAttributeValue, LaunchConfig, MemoryLocation,
-    MemoryOperation, MemsetNodeParameters,
+    AllocationProperties, CopyAttributes, GraphEdge, GraphUpdate, HostNodeParameters,
+    KernelNodeParameters, KernelNodeParametersV2, LaunchAttribute, LaunchAttributeValue,
+    LaunchConfig, MemoryLocation, MemoryOperation, MemsetNodeParameters,
 };
 use std::ffi::{c_uint, c_void};
 use std::ptr::{null, null_mut};
@@ -164,11 +164,9 @@ fn a_graph_is_built_node_by_node_and_changed() {
     done!(cuGraphAddEmptyNode(&mut end, graph, null(), 0));
     done!(cuGraphAddKernelNode_v2(&mut twice, graph, null(), 0, &twice_params));
     done!(cuGraphAddDependencies(graph, [copy, twice].as_ptr(), [twice, end].as_ptr(), 2));
-    // SAFETY: as above: an edge that is there is refused.
-    assert_eq!(
-        unsafe { cuGraphAddDependencies_v2(graph, &copy, &twice, null(), 1) },
-        ReturnCode::INVALID_VALUE
-    );
+    // SAFETY: nodes of the graph; an edge that is there is refused.
+    let twice_connected = unsafe { cuGraphAddDependencies_v2(graph, &copy, &twice, null(), 1) };
+    assert_eq!(twice_connected, ReturnCode::INVALID_VALUE);
 
     let mut executable = null_mut();
     done!(cuGraphInstantiate_v2(&mut executable, graph, null_mut(), null_mut(), 0));
@@ -431,4 +429,86 @@ fn ids_and_clusters_are_told() {
     config.num_attributes = 0;
     done!(cuOccupancyMaxPotentialClusterSize(&mut found, function, &config));
     assert_eq!(found, 8, "more has to be allowed");
+}
+
+#[test]
+fn memory_is_mapped_where_a_program_wants_it() {
+    const GRANULE: usize = 2 << 20;
+    let _device = open();
+    let function = load(&[ADD])("add");
+    let properties = AllocationProperties {
+        kind: 1,
+        handle_types: 0,
+        location: MemoryLocation::device(0),
+        metadata: null_mut(),
+        flags: [0; 8],
+    };
+    let (mut granule, mut before, mut free, mut total) = (0, 0, 0, 0);
+    done!(cuMemGetInfo_v2(&mut before, &mut total));
+    done!(cuMemGetAllocationGranularity(&mut granule, &properties, 0));
+    assert_eq!(granule, GRANULE);
+    let [mut one, mut other, mut third] = [0; 3];
+    for handle in [&mut one, &mut other, &mut third] {
+        done!(cuMemCreate(handle, GRANULE, &properties, 0));
+    }
+    done!(cuMemGetInfo_v2(&mut free, &mut total));
+    assert_eq!(before - free, 3 * GRANULE);
+    let (mut start, mut second) = (0u64, 0u64);
+    // More addresses than any machine has memory.
+    done!(cuMemAddressReserve(&mut start, 1 << 40, 0, 0, 0));
+    done!(cuMemAddressReserve(&mut second, 4 * GRANULE, 0, 0, 0));
+    assert_eq!(start % GRANULE as u64, 0);
+    // Two neighbours are one range, though their memory is not.
+    let middle = start + GRANULE as u64;
+    done!(cuMemMap(start, GRANULE, 0, one, 0));
+    done!(cuMemMap(middle, GRANULE, 0, other, 0));
+    // SAFETY: memory is mapped there, which nobody may use yet.
+    assert_eq!(unsafe { cuMemsetD8_v2(start, 1, 4) }, ReturnCode::INVALID_VALUE);
+    let both = 2 * GRANULE;
+    let mut access = std::mem::MaybeUninit::<CUmemAccessDesc>::zeroed();
+    let access = access.as_mut_ptr();
+    // SAFETY: a location of a device, and to read and write, as the header lays them out.
+    unsafe {
+        (&raw mut (*access).location).cast::<MemoryLocation>().write(MemoryLocation::device(0));
+        (&raw mut (*access).flags).cast::<c_uint>().write(3);
+    }
+    done!(cuMemSetAccess(start, both, access, 1));
+    let words = GRANULE / 4;
+    done!(cuMemsetD32_v2(start, 5, 2 * words));
+    let mut array = middle - 8;
+    let mut arguments: [*mut c_void; 1] = [(&raw mut array).cast()];
+    done!(cuLaunchKernel(
+        function,
+        1,
+        1,
+        1,
+        4,
+        1,
+        1,
+        0,
+        null_mut(),
+        arguments.as_mut_ptr(),
+        null_mut()
+    ));
+    assert_eq!(read(array - 8, 8), [5, 5, 6, 6, 6, 6, 5, 5]);
+    // The same memory at another address, and it stays when its first address goes.
+    done!(cuMemMap(second, GRANULE, 0, other, 0));
+    done!(cuMemSetAccess(second, GRANULE, access, 1));
+    done!(cuMemsetD32_v2(middle, 9, 1));
+    assert_eq!(read(second, 3), [9, 6, 5]);
+    done!(cuMemUnmap(start, both));
+    // SAFETY: nothing is there any more, and the driver knows it.
+    assert_eq!(unsafe { cuMemcpyDtoD_v2(second, start, 4) }, ReturnCode::INVALID_VALUE);
+    done!(cuMemRelease(one));
+    done!(cuMemRelease(other));
+    assert_eq!(read(second, 3), [9, 6, 5]);
+    // SAFETY: something is mapped there.
+    assert_eq!(unsafe { cuMemAddressFree(second, 4 * GRANULE) }, ReturnCode::INVALID_VALUE);
+    done!(cuMemUnmap(second, GRANULE));
+    done!(cuMemRelease(third));
+    done!(cuMemAddressFree(second, 4 * GRANULE));
+    done!(cuMemAddressFree(start, 1 << 40));
+    done!(cuMemGetInfo_v2(&mut free, &mut total));
+    assert_eq!(before, free);
+    assert_eq!(virtual_gpu::leaks(), []);
 }

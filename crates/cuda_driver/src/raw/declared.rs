@@ -76,7 +76,6 @@ opaque! {
     CUdevprop
     CUexecAffinityParam
     CUarrayMapInfo
-    CUmemAllocationProp
     CUmemPoolPtrExportData
     CUDA_EXT_SEM_SIGNAL_NODE_PARAMS
     CUDA_EXT_SEM_WAIT_NODE_PARAMS

@@ -4,9 +4,9 @@ use crate::code::CuResult;
 use cuda_driver::ReturnCode;
 use cuda_driver::raw::CUaccessPolicyWindow_st;
 use cuda_driver::types::{
-    ContextParameters, CopyAttributes, GraphEdge, HostNodeParameters, InstantiateParameters,
-    KernelNodeParameters, KernelNodeParametersV2, LaunchConfig, MemoryOperation,
-    MemsetNodeParameters,
+    AllocationProperties, ContextParameters, CopyAttributes, GraphEdge, HostNodeParameters,
+    InstantiateParameters, KernelNodeParameters, KernelNodeParametersV2, LaunchConfig,
+    MemoryOperation, MemsetNodeParameters,
 };
 use gpu_model::l2::AccessWindow;
 use std::ffi::{CStr, c_char, c_uint, c_void};
@@ -54,6 +54,7 @@ macro_rules! plain {
     )*};
 }
 
+plain!(AllocationProperties);
 plain!(u32, u64, usize, *mut T where T, ContextParameters, LaunchConfig, KernelNodeParameters);
 plain!(
     KernelNodeParametersV2,

@@ -12,6 +12,7 @@ mod kernel;
 mod legacy;
 mod library;
 mod linker;
+mod mapped_memory;
 mod memory;
 mod pool;
 mod stream;
@@ -45,6 +46,7 @@ fn both(name: &str) -> Option<[*mut c_void; 2]> {
         legacy::table,
         library::table,
         linker::table,
+        mapped_memory::table,
         memory::table,
         pool::table,
         stream::table,

@@ -47,7 +47,7 @@ const READ_AND_WRITE: c_uint = 3;
 const ON_DEVICE: c_uint = 1;
 
 /// The device that a location names.
-fn device_at(driver: &mut Driver, location: MemoryLocation) -> CuResult<usize> {
+pub(super) fn device_at(driver: &mut Driver, location: MemoryLocation) -> CuResult<usize> {
     if location.kind != ON_DEVICE {
         return Err(ReturnCode::INVALID_VALUE);
     }
