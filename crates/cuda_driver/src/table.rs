@@ -474,6 +474,10 @@ macro_rules! table {
         #[since(12, 4)] fn cuModuleGetFunctionCount(count: *mut c_uint, module: CUmodule);
         #[since(12, 4)] fn cuModuleEnumerateFunctions(functions: *mut CUfunction, num_functions: c_uint, module: CUmodule);
         #[since(12, 5)] fn cuCtxCreate_v4(context: *mut CUcontext, params: *mut ContextParameters, flags: c_uint, device: CUdevice);
+        #[since(12, 5)] fn cuStreamGetCtx_v2(stream: CUstream, context: *mut CUcontext, green_context: *mut *mut c_void);
+        #[since(13, 0)] fn cuCtxGetDevice_v2(device: *mut CUdevice, ctx: CUcontext);
+        #[since(13, 0)] fn cuCtxSynchronize_v2(ctx: CUcontext);
+        #[since(13, 1)] #[records(operations::host_function(stream))] fn cuLaunchHostFunc_v2(stream: CUstream, fn_: CUhostFn, user_data: *mut c_void, sync_mode: c_uint);
         #[since(12, 5)] fn cuKernelGetLibrary(library: *mut CUlibrary, kernel: CUkernel);
         #[since(12, 8)] fn cuStreamGetDevice(stream: CUstream, device: *mut CUdevice);
         #[since(12, 8)] fn cuMemcpyBatchAsync(dsts: *mut CUdeviceptr, srcs: *mut CUdeviceptr, sizes: *mut usize, count: usize, attrs: *mut CopyAttributes, attrs_idxs: *mut usize, num_attrs: usize, fail_idx: *mut usize, stream: CUstream);

@@ -268,7 +268,7 @@ pub struct KernelNodeParameters {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct KernelNodeParametersV2 {
-    /// What the first version has.
+    /// The launch as the first version has it.
     pub launch: KernelNodeParameters,
     /// The kernel where the function is null.
     pub kernel: CUkernel,

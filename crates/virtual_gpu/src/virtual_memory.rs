@@ -8,7 +8,7 @@ use std::fs::File;
 use std::ops::Range;
 use std::sync::{Arc, Weak};
 
-/// What sizes and addresses are multiples of.
+/// The number of which sizes and addresses are multiples.
 pub(crate) const GRANULARITY: u64 = 2 << 20;
 
 /// Memory without an address.

@@ -403,6 +403,11 @@ fn ids_and_clusters_are_told() {
     done!(cuStreamGetId(stream, &mut one));
     done!(cuStreamGetId(null_mut(), &mut other));
     assert_ne!(one, other);
+    let (mut device, mut context, mut green) = (9, null_mut(), stream.cast());
+    done!(cuStreamGetCtx_v2(stream, &mut context, &mut green));
+    done!(cuCtxGetDevice_v2(&mut device, context));
+    done!(cuCtxSynchronize_v2(null_mut()));
+    assert!(device == 0 && green.is_null());
     let mut width = 0;
     done!(cuDeviceGetTexture1DLinearMaxWidth(&mut width, 32, 1, 0));
     assert_eq!(width, 1 << 28);

@@ -158,6 +158,9 @@ fn functions_are_found_by_name_and_version() {
     );
     assert_eq!(address(library, c"cuLaunchKernelEx", 11_040), (null_mut(), 2));
     assert_eq!(address(library, c"cuLaunchKernelEx", 11_060), exported(b"cuLaunchKernelEx\0"));
+    // What CUDA 13 has two of is the older one for programs of CUDA 12.
+    assert_eq!(address(library, c"cuCtxSynchronize", 12_080), exported(b"cuCtxSynchronize\0"));
+    assert_eq!(address(library, c"cuCtxSynchronize", 13_000), exported(b"cuCtxSynchronize_v2\0"));
     // Since CUDA 12.0 the header's function of this name takes three arguments, not four.
     assert_eq!(address(library, c"cuGraphExecUpdate", 11_040), exported(b"cuGraphExecUpdate\0"));
     assert_eq!(address(library, c"cuGraphExecUpdate", 12_000), exported(b"cuGraphExecUpdate_v2\0"));

@@ -55,6 +55,13 @@ fn destroy(driver: &mut Driver, context: CUcontext) -> CuResult {
     Ok(())
 }
 
+/// The device of a context, and of the current one for none.
+fn device_of(driver: &mut Driver, context: CUcontext) -> CuResult<usize> {
+    let current = driver.context()?;
+    let context = if context.is_null() { current } else { context.addr() };
+    driver.objects.contexts.get(context).map(|context| context.device).map_err(|_| INVALID_CONTEXT)
+}
+
 exports! {
     fn cuDevicePrimaryCtxRetain(driver, context: Out<CUcontext>, device: CUdevice) {
         let device = check_device(driver, device)?;
@@ -173,6 +180,10 @@ exports! {
         driver.context()?;
         device.write(driver.current() as CUdevice)
     }
+    fn cuCtxGetDevice_v2(driver, device: Out<CUdevice>, context: CUcontext) {
+        let found = device_of(driver, context)?;
+        device.write(found as CUdevice)
+    }
     fn cuCtxGetFlags(driver, flags: Out<c_uint>) {
         driver.context()?;
         flags.write(driver.objects.primary[driver.current()].flags)
@@ -190,6 +201,11 @@ exports! {
         driver.context()?;
         driver.run_device(driver.current());
         driver.device().fault.map_or(Ok(()), Err)
+    }
+    fn cuCtxSynchronize_v2(driver, context: CUcontext) {
+        let device = device_of(driver, context)?;
+        driver.run_device(device);
+        driver.devices[device].fault.map_or(Ok(()), Err)
     }
     fn cuCtxSetLimit(driver, number: c_uint, value: usize) {
         driver.context()?;
