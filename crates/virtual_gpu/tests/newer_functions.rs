@@ -286,6 +286,13 @@ fn a_graph_tells_its_nodes_edges_and_parameters() {
     // SAFETY: a graph that cannot run is refused.
     let circle = unsafe { cuGraphInstantiateWithFlags(&mut executable, graph, 0) };
     assert_eq!(circle, ReturnCode::INVALID_VALUE);
+    // The places of the nodes behind one that goes are others.
+    let mut last = null_mut();
+    done!(cuGraphAddEmptyNode(&mut last, graph, &nodes[2], 1));
+    done!(cuGraphDestroyNode(nodes[0]));
+    edges = 1;
+    done!(cuGraphNodeGetDependencies(last, from.as_mut_ptr(), &mut edges));
+    assert_eq!((edges, from[0]), (1, nodes[2]));
     // SAFETY: its node is gone.
     let gone = unsafe { cuGraphKernelNodeSetParams(nodes[1], &adds) };
     assert_eq!(gone, ReturnCode::INVALID_VALUE);
