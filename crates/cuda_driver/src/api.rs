@@ -4,9 +4,7 @@
 use crate::dispatch::driver;
 use crate::raw::*;
 use crate::table::table;
-use crate::types::{
-    CUkernel, CUlibrary, ContextParameters, GraphUpdate, LaunchConfig, MemoryLocation, TensorMap,
-};
+use crate::types::*;
 use crate::{check, local, operations};
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
 use std::ptr::null_mut;

@@ -33,5 +33,5 @@ pub unsafe trait SymbolSource: Sync + Send {
     fn symbol(&self, name: &CStr) -> Option<NonNull<c_void>>;
 
     /// Told of each function that was called and is not here, once.
-    fn missed(&self, _name: &CStr) {}
+    fn missed(&self, _name: &'static CStr) {}
 }

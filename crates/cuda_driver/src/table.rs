@@ -14,9 +14,12 @@
 //! `records` says what a stream is to do, for recordings; `fallback` answers when the backend has no such function, and
 //! `check` (true when all is well) looks at what the driver wrote before the caller does.
 //!
-//! Two files read the table: [`crate::symbol`] makes the names of it, [`crate::api`] the functions.
+//! Two files read the table: [`crate::symbol`] makes the names of it, [`crate::api`] the functions. The library of the
+//! virtual GPU reads it for the names by which a program's stream 0 is the calling thread's own.
 
 /// Hands the table's lines to the macro `$reader`. What a line mentions is looked up where that macro puts it.
+#[doc(hidden)]
+#[macro_export]
 #[rustfmt::skip]
 macro_rules! table {
     ($reader:ident) => { $reader! {
@@ -168,7 +171,7 @@ macro_rules! table {
         // Virtual memory management.
         fn cuMemAddressReserve(ptr: *mut CUdeviceptr, size: usize, alignment: usize, addr: CUdeviceptr, flags: c_ulonglong);
         fn cuMemAddressFree(ptr: CUdeviceptr, size: usize);
-        fn cuMemCreate(handle: *mut CUmemGenericAllocationHandle, size: usize, prop: *const CUmemAllocationProp, flags: c_ulonglong);
+        fn cuMemCreate(handle: *mut CUmemGenericAllocationHandle, size: usize, prop: *const AllocationProperties, flags: c_ulonglong);
         fn cuMemRelease(handle: CUmemGenericAllocationHandle);
         fn cuMemMap(ptr: CUdeviceptr, size: usize, offset: usize, handle: CUmemGenericAllocationHandle, flags: c_ulonglong);
         fn cuMemMapArrayAsync(map_info_list: *mut CUarrayMapInfo, count: c_uint, stream: CUstream);
@@ -177,8 +180,8 @@ macro_rules! table {
         fn cuMemGetAccess(flags: *mut c_ulonglong, location: *const CUmemLocation, ptr: CUdeviceptr);
         fn cuMemExportToShareableHandle(shareable_handle: *mut c_void, handle: CUmemGenericAllocationHandle, handle_type: c_uint, flags: c_ulonglong);
         fn cuMemImportFromShareableHandle(handle: *mut CUmemGenericAllocationHandle, os_handle: *mut c_void, sh_handle_type: c_uint);
-        fn cuMemGetAllocationGranularity(granularity: *mut usize, prop: *const CUmemAllocationProp, option: c_uint);
-        fn cuMemGetAllocationPropertiesFromHandle(prop: *mut CUmemAllocationProp, handle: CUmemGenericAllocationHandle);
+        fn cuMemGetAllocationGranularity(granularity: *mut usize, prop: *const AllocationProperties, option: c_uint);
+        fn cuMemGetAllocationPropertiesFromHandle(prop: *mut AllocationProperties, handle: CUmemGenericAllocationHandle);
         fn cuMemRetainAllocationHandle(handle: *mut CUmemGenericAllocationHandle, addr: *mut c_void);
 
         // Stream-ordered memory pools.
@@ -253,7 +256,7 @@ macro_rules! table {
         fn cuStreamWaitValue64(stream: CUstream, addr: CUdeviceptr, value: cuuint64_t, flags: c_uint);
         fn cuStreamWriteValue32(stream: CUstream, addr: CUdeviceptr, value: cuuint32_t, flags: c_uint);
         fn cuStreamWriteValue64(stream: CUstream, addr: CUdeviceptr, value: cuuint64_t, flags: c_uint);
-        fn cuStreamBatchMemOp(stream: CUstream, count: c_uint, param_array: *mut CUstreamBatchMemOpParams, flags: c_uint);
+        fn cuStreamBatchMemOp(stream: CUstream, count: c_uint, param_array: *mut MemoryOperation, flags: c_uint);
 
         // Functions and launches.
         fn cuFuncGetAttribute(pi: *mut c_int, attrib: c_uint, function: CUfunction);
@@ -278,18 +281,18 @@ macro_rules! table {
 
         // Graphs.
         fn cuGraphCreate(ph_graph: *mut CUgraph, flags: c_uint);
-        fn cuGraphAddKernelNode(ph_graph_node: *mut CUgraphNode, h_graph: CUgraph, dependencies: *const CUgraphNode, num_dependencies: usize, node_params: *const CUDA_KERNEL_NODE_PARAMS);
-        fn cuGraphKernelNodeGetParams(h_node: CUgraphNode, node_params: *mut CUDA_KERNEL_NODE_PARAMS);
-        fn cuGraphKernelNodeSetParams(h_node: CUgraphNode, node_params: *const CUDA_KERNEL_NODE_PARAMS);
+        fn cuGraphAddKernelNode(ph_graph_node: *mut CUgraphNode, h_graph: CUgraph, dependencies: *const CUgraphNode, num_dependencies: usize, node_params: *const KernelNodeParameters);
+        fn cuGraphKernelNodeGetParams(h_node: CUgraphNode, node_params: *mut KernelNodeParameters);
+        fn cuGraphKernelNodeSetParams(h_node: CUgraphNode, node_params: *const KernelNodeParameters);
         fn cuGraphAddMemcpyNode(ph_graph_node: *mut CUgraphNode, h_graph: CUgraph, dependencies: *const CUgraphNode, num_dependencies: usize, copy_params: *const CUDA_MEMCPY3D, ctx: CUcontext);
         fn cuGraphMemcpyNodeGetParams(h_node: CUgraphNode, node_params: *mut CUDA_MEMCPY3D);
         fn cuGraphMemcpyNodeSetParams(h_node: CUgraphNode, node_params: *const CUDA_MEMCPY3D);
-        fn cuGraphAddMemsetNode(ph_graph_node: *mut CUgraphNode, h_graph: CUgraph, dependencies: *const CUgraphNode, num_dependencies: usize, memset_params: *const CUDA_MEMSET_NODE_PARAMS, ctx: CUcontext);
-        fn cuGraphMemsetNodeGetParams(h_node: CUgraphNode, node_params: *mut CUDA_MEMSET_NODE_PARAMS);
-        fn cuGraphMemsetNodeSetParams(h_node: CUgraphNode, node_params: *const CUDA_MEMSET_NODE_PARAMS);
-        fn cuGraphAddHostNode(ph_graph_node: *mut CUgraphNode, h_graph: CUgraph, dependencies: *const CUgraphNode, num_dependencies: usize, node_params: *const CUDA_HOST_NODE_PARAMS);
-        fn cuGraphHostNodeGetParams(h_node: CUgraphNode, node_params: *mut CUDA_HOST_NODE_PARAMS);
-        fn cuGraphHostNodeSetParams(h_node: CUgraphNode, node_params: *const CUDA_HOST_NODE_PARAMS);
+        fn cuGraphAddMemsetNode(ph_graph_node: *mut CUgraphNode, h_graph: CUgraph, dependencies: *const CUgraphNode, num_dependencies: usize, memset_params: *const MemsetNodeParameters, ctx: CUcontext);
+        fn cuGraphMemsetNodeGetParams(h_node: CUgraphNode, node_params: *mut MemsetNodeParameters);
+        fn cuGraphMemsetNodeSetParams(h_node: CUgraphNode, node_params: *const MemsetNodeParameters);
+        fn cuGraphAddHostNode(ph_graph_node: *mut CUgraphNode, h_graph: CUgraph, dependencies: *const CUgraphNode, num_dependencies: usize, node_params: *const HostNodeParameters);
+        fn cuGraphHostNodeGetParams(h_node: CUgraphNode, node_params: *mut HostNodeParameters);
+        fn cuGraphHostNodeSetParams(h_node: CUgraphNode, node_params: *const HostNodeParameters);
         fn cuGraphAddChildGraphNode(ph_graph_node: *mut CUgraphNode, h_graph: CUgraph, dependencies: *const CUgraphNode, num_dependencies: usize, child_graph: CUgraph);
         fn cuGraphChildGraphNodeGetGraph(h_node: CUgraphNode, ph_graph: *mut CUgraph);
         fn cuGraphAddEmptyNode(ph_graph_node: *mut CUgraphNode, h_graph: CUgraph, dependencies: *const CUgraphNode, num_dependencies: usize);
@@ -325,10 +328,10 @@ macro_rules! table {
         fn cuGraphDestroyNode(h_node: CUgraphNode);
         fn cuGraphInstantiate_v2(ph_graph_exec: *mut CUgraphExec, h_graph: CUgraph, ph_error_node: *mut CUgraphNode, log_buffer: *mut c_char, buffer_size: usize);
         fn cuGraphInstantiateWithFlags(ph_graph_exec: *mut CUgraphExec, h_graph: CUgraph, flags: c_ulonglong);
-        fn cuGraphExecKernelNodeSetParams(h_graph_exec: CUgraphExec, h_node: CUgraphNode, node_params: *const CUDA_KERNEL_NODE_PARAMS);
+        fn cuGraphExecKernelNodeSetParams(h_graph_exec: CUgraphExec, h_node: CUgraphNode, node_params: *const KernelNodeParameters);
         fn cuGraphExecMemcpyNodeSetParams(h_graph_exec: CUgraphExec, h_node: CUgraphNode, copy_params: *const CUDA_MEMCPY3D, ctx: CUcontext);
-        fn cuGraphExecMemsetNodeSetParams(h_graph_exec: CUgraphExec, h_node: CUgraphNode, memset_params: *const CUDA_MEMSET_NODE_PARAMS, ctx: CUcontext);
-        fn cuGraphExecHostNodeSetParams(h_graph_exec: CUgraphExec, h_node: CUgraphNode, node_params: *const CUDA_HOST_NODE_PARAMS);
+        fn cuGraphExecMemsetNodeSetParams(h_graph_exec: CUgraphExec, h_node: CUgraphNode, memset_params: *const MemsetNodeParameters, ctx: CUcontext);
+        fn cuGraphExecHostNodeSetParams(h_graph_exec: CUgraphExec, h_node: CUgraphNode, node_params: *const HostNodeParameters);
         fn cuGraphExecChildGraphNodeSetParams(h_graph_exec: CUgraphExec, h_node: CUgraphNode, child_graph: CUgraph);
         fn cuGraphExecEventRecordNodeSetEvent(h_graph_exec: CUgraphExec, h_node: CUgraphNode, event: CUevent);
         fn cuGraphExecEventWaitNodeSetEvent(h_graph_exec: CUgraphExec, h_node: CUgraphNode, event: CUevent);
@@ -423,6 +426,9 @@ macro_rules! table {
         #[since(11, 7)] fn cuModuleGetLoadingMode(mode: *mut c_uint);
         #[since(11, 7)] fn cuStreamWaitValue32_v2(stream: CUstream, address: CUdeviceptr, value: cuuint32_t, flags: c_uint);
         #[since(11, 7)] fn cuStreamWriteValue32_v2(stream: CUstream, address: CUdeviceptr, value: cuuint32_t, flags: c_uint);
+        #[since(11, 7)] fn cuStreamWaitValue64_v2(stream: CUstream, address: CUdeviceptr, value: cuuint64_t, flags: c_uint);
+        #[since(11, 7)] fn cuStreamWriteValue64_v2(stream: CUstream, address: CUdeviceptr, value: cuuint64_t, flags: c_uint);
+        #[since(11, 7)] fn cuStreamBatchMemOp_v2(stream: CUstream, count: c_uint, param_array: *mut MemoryOperation, flags: c_uint);
         #[since(11, 6)] #[records(operations::kernel_of(config, function))] fn cuLaunchKernelEx(config: *const LaunchConfig, function: CUfunction, kernel_params: *mut *mut c_void, extra: *mut *mut c_void);
         #[since(11, 7)] fn cuOccupancyMaxActiveClusters(num_clusters: *mut c_int, function: CUfunction, config: *const LaunchConfig);
         #[since(11, 7)] fn cuOccupancyMaxPotentialClusterSize(cluster_size: *mut c_int, function: CUfunction, config: *const LaunchConfig);
@@ -444,11 +450,21 @@ macro_rules! table {
         #[since(12, 0)] fn cuKernelSetCacheConfig(kernel: CUkernel, config: c_uint, device: CUdevice);
         #[since(12, 0)] fn cuGraphExecUpdate_v2(graph_exec: CUgraphExec, graph: CUgraph, result: *mut GraphUpdate);
         #[since(12, 0)] fn cuGraphExecGetFlags(graph_exec: CUgraphExec, flags: *mut cuuint64_t);
+        #[since(12, 0)] fn cuGraphAddKernelNode_v2(ph_graph_node: *mut CUgraphNode, h_graph: CUgraph, dependencies: *const CUgraphNode, num_dependencies: usize, node_params: *const KernelNodeParametersV2);
+        #[since(12, 0)] fn cuGraphKernelNodeGetParams_v2(h_node: CUgraphNode, node_params: *mut KernelNodeParametersV2);
+        #[since(12, 0)] fn cuGraphKernelNodeSetParams_v2(h_node: CUgraphNode, node_params: *const KernelNodeParametersV2);
+        #[since(12, 0)] fn cuGraphExecKernelNodeSetParams_v2(h_graph_exec: CUgraphExec, h_node: CUgraphNode, node_params: *const KernelNodeParametersV2);
+        #[since(12, 0)] fn cuGraphInstantiateWithParams(ph_graph_exec: *mut CUgraphExec, h_graph: CUgraph, instantiate_params: *mut InstantiateParameters);
         #[since(12, 1)] fn cuCtxSetFlags(flags: c_uint);
         #[since(12, 2)] fn cuMemPrefetchAsync_v2(dev_ptr: CUdeviceptr, count: usize, location: MemoryLocation, flags: c_uint, stream: CUstream);
         #[since(12, 2)] fn cuMemAdvise_v2(dev_ptr: CUdeviceptr, count: usize, advice: c_uint, location: MemoryLocation);
         #[since(12, 3)] fn cuFuncGetName(name: *mut *const c_char, function: CUfunction);
         #[since(12, 3)] fn cuKernelGetName(name: *mut *const c_char, kernel: CUkernel);
+        #[since(12, 3)] fn cuGraphGetEdges_v2(h_graph: CUgraph, from: *mut CUgraphNode, to: *mut CUgraphNode, edge_data: *mut GraphEdge, num_edges: *mut usize);
+        #[since(12, 3)] fn cuGraphNodeGetDependencies_v2(h_node: CUgraphNode, dependencies: *mut CUgraphNode, edge_data: *mut GraphEdge, num_dependencies: *mut usize);
+        #[since(12, 3)] fn cuGraphNodeGetDependentNodes_v2(h_node: CUgraphNode, dependent_nodes: *mut CUgraphNode, edge_data: *mut GraphEdge, num_dependent_nodes: *mut usize);
+        #[since(12, 3)] fn cuGraphAddDependencies_v2(h_graph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, edge_data: *const GraphEdge, num_dependencies: usize);
+        #[since(12, 3)] fn cuGraphRemoveDependencies_v2(h_graph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, edge_data: *const GraphEdge, num_dependencies: usize);
         #[since(12, 4)] fn cuKernelGetParamInfo(kernel: CUkernel, param_index: usize, param_offset: *mut usize, param_size: *mut usize);
         #[since(12, 4)] fn cuLibraryGetKernelCount(count: *mut c_uint, library: CUlibrary);
         #[since(12, 4)] fn cuLibraryEnumerateKernels(kernels: *mut CUkernel, num_kernels: c_uint, library: CUlibrary);
@@ -458,8 +474,14 @@ macro_rules! table {
         #[since(12, 4)] fn cuModuleGetFunctionCount(count: *mut c_uint, module: CUmodule);
         #[since(12, 4)] fn cuModuleEnumerateFunctions(functions: *mut CUfunction, num_functions: c_uint, module: CUmodule);
         #[since(12, 5)] fn cuCtxCreate_v4(context: *mut CUcontext, params: *mut ContextParameters, flags: c_uint, device: CUdevice);
+        #[since(12, 5)] fn cuStreamGetCtx_v2(stream: CUstream, context: *mut CUcontext, green_context: *mut *mut c_void);
+        #[since(13, 0)] fn cuCtxGetDevice_v2(device: *mut CUdevice, ctx: CUcontext);
+        #[since(13, 0)] fn cuCtxSynchronize_v2(ctx: CUcontext);
+        #[since(13, 1)] #[records(operations::host_function(stream))] fn cuLaunchHostFunc_v2(stream: CUstream, fn_: CUhostFn, user_data: *mut c_void, sync_mode: c_uint);
         #[since(12, 5)] fn cuKernelGetLibrary(library: *mut CUlibrary, kernel: CUkernel);
         #[since(12, 8)] fn cuStreamGetDevice(stream: CUstream, device: *mut CUdevice);
+        #[since(12, 8)] fn cuMemcpyBatchAsync(dsts: *mut CUdeviceptr, srcs: *mut CUdeviceptr, sizes: *mut usize, count: usize, attrs: *mut CopyAttributes, attrs_idxs: *mut usize, num_attrs: usize, fail_idx: *mut usize, stream: CUstream);
+        #[since(13, 0)] fn cuMemcpyBatchAsync_v2(dsts: *mut CUdeviceptr, srcs: *mut CUdeviceptr, sizes: *mut usize, count: usize, attrs: *mut CopyAttributes, attrs_idxs: *mut usize, num_attrs: usize, stream: CUstream);
         #[since(12, 8)] fn cuEventElapsedTime_v2(milliseconds: *mut f32, start: CUevent, end: CUevent);
     } };
 }

@@ -1,8 +1,8 @@
 //! Types of the driver API that are newer than cust_raw's bindings (CUDA 11.4), laid out as in NVIDIA's `cuda.h`.
 
 pub use crate::raw::CUipcMemHandle;
-use crate::raw::CUstream;
-use std::ffi::{c_int, c_uint};
+use crate::raw::{CUcontext, CUdeviceptr, CUfunction, CUgraphNode, CUhostFn, CUstream};
+use std::ffi::{c_int, c_uint, c_void};
 
 /// Device attributes, with NVIDIA's numbers and, up to 91, cust's names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -204,6 +204,20 @@ impl LaunchAttribute {
     pub const PROGRAMMATIC_STREAM_SERIALIZATION: c_uint = 6;
     /// `CU_LAUNCH_ATTRIBUTE_PRIORITY`.
     pub const PRIORITY: c_uint = 8;
+    /// Those that change at most the speed of a launch or the order of its blocks: none at all, the synchronization
+    /// policy, the preferred order of clusters, overlap with the kernel before, the priority, the two of domains of memory
+    /// order, the preferred part of shared memory and scheduling for NVLink.
+    pub const HINTS: [c_uint; 9] = [
+        0,
+        3,
+        5,
+        LaunchAttribute::PROGRAMMATIC_STREAM_SERIALIZATION,
+        LaunchAttribute::PRIORITY,
+        9,
+        10,
+        14,
+        16,
+    ];
 }
 
 /// The shape of a launch with attributes (`CUlaunchConfig`).
@@ -232,6 +246,132 @@ pub struct LaunchConfig {
     pub num_attributes: c_uint,
 }
 
+/// A launch as the node of a graph (`CUDA_KERNEL_NODE_PARAMS_v1`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct KernelNodeParameters {
+    /// The kernel.
+    pub function: CUfunction,
+    /// Blocks along x, y and z.
+    pub grid: [c_uint; 3],
+    /// Threads of a block along x, y and z.
+    pub block: [c_uint; 3],
+    /// Dynamic shared memory per block.
+    pub shared_bytes: c_uint,
+    /// The address of each parameter, or null.
+    pub parameters: *mut *mut c_void,
+    /// Parameters in one buffer, or null.
+    pub extra: *mut *mut c_void,
+}
+
+/// A launch as the node of a graph since CUDA 12 (`CUDA_KERNEL_NODE_PARAMS_v2`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct KernelNodeParametersV2 {
+    /// The launch as the first version has it.
+    pub launch: KernelNodeParameters,
+    /// The kernel where the function is null.
+    pub kernel: CUkernel,
+    /// The context of the kernel, or null for the current one.
+    pub context: CUcontext,
+}
+
+/// A fill as the node of a graph (`CUDA_MEMSET_NODE_PARAMS_v1`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct MemsetNodeParameters {
+    /// Where it begins.
+    pub target: CUdeviceptr,
+    /// Bytes from one row to the next, where there are several.
+    pub pitch: usize,
+    /// The value of each element.
+    pub value: c_uint,
+    /// Bytes of an element: 1, 2 or 4.
+    pub element_bytes: c_uint,
+    /// Elements of a row.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+}
+
+/// A function of the host's as the node of a graph (`CUDA_HOST_NODE_PARAMS_v1`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct HostNodeParameters {
+    /// The function.
+    pub function: CUhostFn,
+    /// Its argument.
+    pub data: *mut c_void,
+}
+
+/// The kind of an edge of a graph (`CUgraphEdgeData`): all zeros is one that orders the whole nodes.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct GraphEdge {
+    /// The port of the node that it comes from, that of the node that it goes to, its kind, and unused ones.
+    pub bytes: [u8; 8],
+}
+
+/// Parameters of making a graph executable (`CUDA_GRAPH_INSTANTIATE_PARAMS`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct InstantiateParameters {
+    /// `CUDA_GRAPH_INSTANTIATE_FLAG_*`.
+    pub flags: u64,
+    /// The stream for an upload, where the flags ask for one.
+    pub upload_stream: CUstream,
+    /// Is given the node that failed, or null.
+    pub error_node: CUgraphNode,
+    /// Is given `CUDA_GRAPH_INSTANTIATE_*`: 0 is success.
+    pub result: c_uint,
+}
+
+/// An operation of a stream on a word of memory (`CUstreamBatchMemOpParams`, a union).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct MemoryOperation {
+    /// `CU_STREAM_MEM_OP_*`.
+    pub kind: c_uint,
+    /// The flags of the operations that have no address.
+    pub own_flags: c_uint,
+    /// The address of the word.
+    pub address: CUdeviceptr,
+    /// The value, of which an operation of 32 bits takes the lower half.
+    pub value: u64,
+    /// The flags of waits and writes.
+    pub flags: c_uint,
+    /// The rest of the union.
+    pub pad: [c_uint; 5],
+}
+
+/// Attributes of copies of a batch (`CUmemcpyAttributes`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct CopyAttributes {
+    /// `CU_MEMCPY_SRC_ACCESS_ORDER_*`: in the order of the stream (1), during the call (2) or at any time (3).
+    pub source_order: c_uint,
+    /// Hints where the memory is.
+    pub hints: [MemoryLocation; 2],
+    /// `CU_MEMCPY_FLAG_*`, which are hints.
+    pub flags: c_uint,
+}
+
+/// The kind of memory that a program maps itself (`CUmemAllocationProp`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct AllocationProperties {
+    /// `CU_MEM_ALLOCATION_TYPE_*`.
+    pub kind: c_uint,
+    /// `CU_MEM_HANDLE_TYPE_*` by which other processes are given it.
+    pub handle_types: c_uint,
+    /// Where it is.
+    pub location: MemoryLocation,
+    /// Of Windows alone.
+    pub metadata: *mut c_void,
+    /// Compression and other hints.
+    pub flags: [u8; 8],
+}
+
 /// A tensor-map descriptor for TMA copies (`CUtensorMap`): opaque, and passed to a kernel by value.
 ///
 /// CUDA 12 aligns it to 64 bytes, CUDA 13 to 128; 128 satisfies both.
@@ -253,6 +393,16 @@ mod tests {
         assert_eq!(size_of::<ContextParameters>(), 24);
         assert_eq!(size_of::<GraphUpdate>(), 24);
         assert_eq!(offset_of!(GraphUpdate, error_node), 8);
+        assert_eq!(size_of::<MemoryOperation>(), 48);
+        assert_eq!(offset_of!(MemoryOperation, flags), 24);
+        assert_eq!(size_of::<CopyAttributes>(), 24);
+        assert_eq!(size_of::<AllocationProperties>(), 32);
+        assert_eq!(size_of::<KernelNodeParameters>(), 56);
+        assert_eq!(offset_of!(KernelNodeParameters, parameters), 40);
+        assert_eq!(size_of::<KernelNodeParametersV2>(), 72);
+        assert_eq!(size_of::<MemsetNodeParameters>(), 40);
+        assert_eq!(size_of::<HostNodeParameters>(), 16);
+        assert_eq!(size_of::<InstantiateParameters>(), 32);
         assert_eq!(size_of::<LaunchAttributeValue>(), 64);
         assert_eq!(size_of::<LaunchAttribute>(), 72);
         assert_eq!(offset_of!(LaunchAttribute, value), 8);

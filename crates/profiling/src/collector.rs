@@ -143,9 +143,16 @@ impl Collector {
         }
     }
 
-    /// The program has ended, and this is what it never freed.
-    pub fn leaks(&mut self, leaks: Vec<Misuse>) {
+    /// The program has ended, and this is what it never freed. That is no mistake in an interpreter, which leaves objects
+    /// to the end of its process.
+    pub fn leaks(&mut self, leaks: Vec<Misuse>, is_interpreter: bool) {
         self.profile.leaks = leaks.into_iter().map(mistake).collect();
+        if is_interpreter && let [first, others @ ..] = &mut self.profile.leaks[..] {
+            first.count += others.iter().map(|leak| leak.count).sum::<u64>();
+            first.is_advice = true;
+            first.message += ", as interpreters leave objects to the end of their process";
+            self.profile.leaks.truncate(1);
+        }
     }
 
     /// Device and host did this.

@@ -233,6 +233,13 @@ impl<'a> Parser<'a> {
                     }
                     _ => None,
                 };
+                // `name[0]` is the variable's address, as `name` is.
+                if self.accept(b'[') {
+                    if self.integer_term()? != 0 {
+                        return self.error("the index 0, and `name+bytes` for another element");
+                    }
+                    self.expect(b']')?;
+                }
                 let offset = self.offset()?;
                 Ok(Operand::Name { name, component, offset })
             }

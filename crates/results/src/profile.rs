@@ -226,13 +226,14 @@ impl ProgramProfile {
     pub fn findings(&self, fail_on: FailOn) -> usize {
         let hazards = self.hazards();
         let wrong = || self.misuse.iter().filter(|mistake| !mistake.is_advice);
+        let leaks = self.leaks.iter().filter(|leak| !leak.is_advice).count();
         let faults: usize = self.kernels.iter().map(|kernel| kernel.faults.len()).sum();
         let refused = wrong().filter(|mistake| mistake.kind == MisuseKind::KernelFault).count();
         match fail_on {
             FailOn::Hazards => hazards + faults + refused,
             FailOn::Misuse => wrong().count() + faults,
-            FailOn::Leaks => self.leaks.len(),
-            FailOn::Any => hazards + faults + wrong().count() + self.leaks.len(),
+            FailOn::Leaks => leaks,
+            FailOn::Any => hazards + faults + wrong().count() + leaks,
             FailOn::None => 0,
         }
     }

@@ -183,3 +183,26 @@ fn a_call_of_no_function_is_refused() {
         assert!(error.contains(&format!("it calls {nowhere:#x}")), "{error}");
     }
 }
+
+/// A call that no function of the module can answer stops only the kernel that reaches it.
+#[test]
+fn an_indirect_call_without_candidates_traps_when_it_is_reached() {
+    let body = "mov.u64 %rd1, 0x1234; ld.param.u32 %r1, [n]; setp.eq.u32 %p1, %r1, 0; @%p1 bra L;\n\
+        { .param .b64 a0; st.param.b64 [a0], %rd1;\n\
+        prototype_0 : .callprototype _ (.param .b64 _);\n\
+        call %rd1, (a0), prototype_0; }\nL: ret;";
+    let with = |n: u32| outcome(body, &Launch::new("k", [1, 1, 1], [64, 1, 1]).u64(0).u32(n));
+    assert!(with(0).is_ok());
+    let error = with(1).unwrap_err().to_string();
+    assert!(error.contains("it calls 0x1234"), "{error}");
+}
+
+/// `name[0]` is the address that `name` is.
+#[test]
+fn the_first_element_of_a_variable_is_its_address() {
+    let body = "{ .local .align 16 .b8 local0[64]; mov.u64 %rd1, local0[0]; mov.u64 %rd2, local0;\n\
+        setp.ne.u64 %p1, %rd1, %rd2; @%p1 trap; ret; }";
+    outcome(body, &launch()).unwrap();
+    let error = outcome(&body.replace("local0[0]", "local0[4]"), &launch()).unwrap_err();
+    assert!(error.to_string().contains("`name+bytes`"), "{error}");
+}

@@ -42,7 +42,7 @@ pub(crate) fn is_answer(call: &str, code: ReturnCode) -> bool {
     match call {
         "cuGetProcAddress" | "cuGetProcAddress_v2" | "cuGetErrorName" | "cuGetErrorString" => true,
         "cuPointerGetAttribute" | "cuPointerGetAttributes" | "cuMemHostGetFlags" => true,
-        "cuMemGetAddressRange_v2" | "cuDeviceGetAttribute" => true,
+        "cuMemGetAddressRange_v2" | "cuDeviceGetAttribute" | "cuGetExportTable" => true,
         "cuDeviceGetP2PAttribute" | "cuGraphExecUpdate" | "cuGraphExecUpdate_v2" => true,
         "cuCtxGetDevice" => code == INVALID_CONTEXT || code == NOT_INITIALIZED,
         "cuCtxEnablePeerAccess" => code == ALREADY_ENABLED,

@@ -51,6 +51,7 @@ mod limits;
 mod managed;
 mod memories;
 mod misuse;
+mod names;
 mod objects;
 mod options;
 mod order;
@@ -61,6 +62,7 @@ mod recorder;
 mod scheduler;
 mod source;
 mod thread;
+mod virtual_memory;
 mod work;
 
 pub use cuda_driver::{OperationKind, OperationRecord};
@@ -74,7 +76,8 @@ pub use process::{OwnMachine, StartError, VirtualGpu};
 pub use recorder::{LaunchRecord, OrderRecord};
 pub use simt::Location;
 pub use source::{
-    assume_registers, drain_if_idle, empty_l2, extrapolate_to, finish, forget_failure, host_reads,
-    host_touches, host_writes, launches, leaks, limit, misuse, observe, operations, order,
-    skip_kernels, take_registered_for_device, trace, watch,
+    FindExported, also_find, assume_registers, drain_if_idle, empty_l2, extrapolate_to, finish,
+    forget_failure, host_reads, host_touches, host_writes, launches, leaks, limit, misuse, observe,
+    operations, order, refuse, skip_kernels, take_registered_for_device, tell_of_runtime, trace,
+    watch, with_own_default,
 };

@@ -3,6 +3,7 @@
 use crate::code::CuResult;
 use crate::managed::Managed;
 use crate::misuse::{Misuse, MisuseKind};
+use crate::virtual_memory::VirtualMemory;
 use crate::work::{Copy, CopySide, QueuedWork};
 use cuda_driver::ReturnCode;
 use gpu_model::copy_time::Direction;
@@ -43,6 +44,8 @@ pub(crate) enum HostKind {
     Pinned,
     Registered,
     Managed,
+    /// Memory of the device at addresses that the program chose.
+    Mapped,
 }
 
 /// The kind of memory at an address.
@@ -66,6 +69,8 @@ pub(crate) struct Memories {
     pub(crate) managed: Managed,
     /// Host memory that the program registers counts as memory of the device.
     pub(crate) registered_is_device: bool,
+    /// Memory at addresses that the program chose.
+    pub(crate) virtual_memory: VirtualMemory,
     /// Operations executed so far.
     pub(crate) executed: u64,
     /// After how many operations the device last wrote each page-locked range, by its first address.
@@ -82,6 +87,7 @@ impl Memories {
             host: BTreeMap::new(),
             managed: Managed::default(),
             registered_is_device: false,
+            virtual_memory: VirtualMemory::default(),
             executed: 0,
             written: HashMap::new(),
             host_function_ran: 0,
@@ -109,7 +115,7 @@ impl Memories {
             Some(allocation) if !allocation.is_mapped => MemoryKind::Device,
             Some(allocation) => {
                 match self.host.get(&allocation.address).map(|region| region.kind) {
-                    Some(HostKind::Managed) => MemoryKind::Device,
+                    Some(HostKind::Managed | HostKind::Mapped) => MemoryKind::Device,
                     _ => MemoryKind::Pinned,
                 }
             }
@@ -212,7 +218,9 @@ impl Memories {
     /// Ordinary host memory: not an allocation, and not in the range of device addresses, where an unknown address is a
     /// mistake rather than the program's own memory.
     pub(crate) fn is_host(&self, address: u64) -> bool {
-        self.place(address) == MemoryKind::Unknown && self.device.device_of(address).is_none()
+        self.place(address) == MemoryKind::Unknown
+            && self.device.device_of(address).is_none()
+            && !self.virtual_memory.reserves(address)
     }
 
     /// A hash of the page-locked host memory that a copy uses.

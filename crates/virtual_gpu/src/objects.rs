@@ -4,7 +4,9 @@ use crate::arrays::Array;
 use crate::code::CuResult;
 use crate::handles::Handles;
 use crate::thread;
+use crate::virtual_memory::Physical;
 use crate::work::QueuedWork;
+use cuda_driver::ReturnCode;
 use cuda_driver::raw::{CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC};
 use gpu_model::l2::AccessWindow;
 use simt::Module;
@@ -127,10 +129,57 @@ pub(crate) struct PoolState {
     pub(crate) reserved_max: u64,
 }
 
-/// Recorded work: each node with the nodes that it follows.
+/// Recorded work.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct GraphState {
-    pub(crate) nodes: Vec<(QueuedWork, Vec<usize>)>,
+    pub(crate) nodes: Vec<GraphNode>,
+}
+
+/// A node of a graph.
+#[derive(Debug, Clone)]
+pub(crate) struct GraphNode {
+    /// Its handle. A node of an executable graph has that of the node which it was made of.
+    pub(crate) handle: usize,
+    /// The handle of the node that it was cloned from.
+    pub(crate) original: Option<usize>,
+    pub(crate) work: QueuedWork,
+    /// The places of the nodes that it follows.
+    pub(crate) follows: Vec<usize>,
+    /// The addresses of a kernel's parameters, where the program has asked for them.
+    pub(crate) shown: Vec<usize>,
+}
+
+impl GraphState {
+    /// Adds a node, and gives its place.
+    pub(crate) fn add(&mut self, handle: usize, work: QueuedWork, follows: Vec<usize>) -> usize {
+        let node = GraphNode { handle, original: None, work, follows, shown: Vec::new() };
+        self.nodes.push(node);
+        self.nodes.len() - 1
+    }
+
+    /// The place of a node.
+    pub(crate) fn place(&self, handle: usize) -> Option<usize> {
+        self.nodes.iter().position(|node| node.handle == handle)
+    }
+
+    /// Returns the graph with each node behind those that it follows; nothing where they follow each other in a circle.
+    pub(crate) fn ordered(&self) -> Option<GraphState> {
+        let mut places = vec![None; self.nodes.len()];
+        let mut nodes: Vec<GraphNode> = Vec::with_capacity(self.nodes.len());
+        while nodes.len() < self.nodes.len() {
+            let before = nodes.len();
+            for (place, node) in self.nodes.iter().enumerate() {
+                let follows = node.follows.iter().map(|before| places[*before]).collect();
+                let (None, Some(follows)) = (places[place], follows) else { continue };
+                places[place] = Some(nodes.len());
+                nodes.push(GraphNode { follows, ..node.clone() });
+            }
+            if nodes.len() == before {
+                return None;
+            }
+        }
+        Some(GraphState { nodes })
+    }
 }
 
 /// A capture under way.
@@ -171,9 +220,13 @@ pub(crate) struct Objects {
     pub(crate) default_pools: Vec<usize>,
     /// The pool of each allocation that has one, by the allocation's address.
     pub(crate) pool_of: HashMap<u64, usize>,
+    /// Memory that programs map themselves.
+    pub(crate) memories: Handles<Arc<Physical>>,
     pub(crate) captures: Handles<CaptureState>,
     pub(crate) graphs: Handles<GraphState>,
     pub(crate) executables: Handles<GraphState>,
+    /// Nodes that were made.
+    nodes: usize,
     pub(crate) arrays: Handles<Array>,
     /// The levels of each mipmapped array, finest first.
     pub(crate) mipmaps: Handles<Vec<usize>>,
@@ -227,9 +280,11 @@ impl Objects {
             pools,
             default_pools,
             pool_of: HashMap::new(),
+            memories: Handles::new(14),
             captures: Handles::new(8),
             graphs: Handles::new(9),
             executables: Handles::new(10),
+            nodes: 0,
             arrays: Handles::new(11),
             mipmaps: Handles::new(12),
             textures: HashMap::new(),
@@ -257,6 +312,19 @@ impl Objects {
     /// Returns whether a key is that of a legacy default stream.
     pub(crate) fn is_legacy(key: usize) -> bool {
         key % DEVICE_KEYS == LEGACY
+    }
+
+    /// A handle for a new node of a graph.
+    pub(crate) fn new_node(&mut self) -> usize {
+        self.nodes += 1;
+        13 << 40 | self.nodes << 4
+    }
+
+    /// The graph of a node, and its place there.
+    pub(crate) fn node(&mut self, handle: usize) -> CuResult<(&mut GraphState, usize)> {
+        let mut found =
+            self.graphs.values_mut().filter_map(|graph| Some((graph.place(handle)?, graph)));
+        found.next().map(|(place, graph)| (graph, place)).ok_or(ReturnCode::INVALID_VALUE)
     }
 
     /// Takes a stream away. The legacy default stream still waits for its work.

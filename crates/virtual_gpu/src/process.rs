@@ -81,14 +81,14 @@ thread_local! {
 #[derive(Debug)]
 pub struct OwnMachine {
     before: Own,
-    contexts: Vec<usize>,
+    contexts: thread::Contexts,
 }
 
 impl OwnMachine {
     /// Gives this thread a machine of its own, which is not started yet.
     #[expect(clippy::new_without_default, reason = "it changes the thread")]
     pub fn new() -> OwnMachine {
-        let contexts = thread::replace_contexts(Vec::new());
+        let contexts = thread::replace_contexts((None, Vec::new()));
         OwnMachine { before: OWN.replace(Some(None)), contexts }
     }
 

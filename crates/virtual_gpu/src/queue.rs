@@ -6,7 +6,7 @@ use crate::code::{CAPTURE_IMPLICIT, CAPTURE_UNSUPPORTED, CuResult};
 use crate::driver::Driver;
 use crate::executor::{HOST_FUNCTION_NS, operation_kind};
 use crate::misuse::MisuseKind;
-use crate::objects::{GraphState, StreamCapture};
+use crate::objects::{GraphNode, GraphState, StreamCapture};
 use crate::options::Order;
 use crate::recorder::OrderRecord;
 use crate::scheduler::Done;
@@ -29,9 +29,9 @@ impl Driver {
             }
             // Nothing is handed to the device.
             self.clock.own_call_ns = Some(self.device().profile.api_call_ns);
+            let handle = self.objects.new_node();
             let capture = self.objects.captures.get_mut(capturing.capture)?;
-            capture.graph.nodes.push((work, capturing.tails));
-            let node = capture.graph.nodes.len() - 1;
+            let node = capture.graph.add(handle, work, capturing.tails);
             self.objects.stream(stream)?.capture =
                 Some(StreamCapture { capture: capturing.capture, tails: vec![node] });
             return Ok(None);
@@ -45,11 +45,11 @@ impl Driver {
         self.enqueue(stream, work, dependencies).map(Some)
     }
 
-    /// Enqueues all work of a graph.
+    /// Enqueues all work of an executable graph, whose nodes are in order.
     pub(crate) fn submit_graph(&mut self, stream: usize, graph: &GraphState) -> CuResult {
         let before = self.objects.dependencies(stream)?;
         let mut ids = Vec::with_capacity(graph.nodes.len());
-        for (work, follows) in &graph.nodes {
+        for GraphNode { work, follows, .. } in &graph.nodes {
             let dependencies = if follows.is_empty() {
                 before.clone()
             } else {
@@ -149,6 +149,11 @@ impl Driver {
         self.scheduler.end(id).unwrap_or(self.clock.now)
     }
 
+    /// Executes everything that is pending, for which nobody waits.
+    pub(crate) fn run_pending(&mut self) {
+        self.run(self.scheduler.all());
+    }
+
     /// Executes everything that is pending, as a call does that waits for the device.
     pub(crate) fn run_all(&mut self) {
         self.order.host_waits_for_all(None);
@@ -163,6 +168,13 @@ impl Driver {
         let wanted = self.scheduler.follow(self.scheduler.on(device));
         self.run(wanted.clone());
         self.wait_for_all(wanted.into_iter().chain(self.objects.tails_on(device)).collect());
+    }
+
+    /// Returns whether a kernel ran or is enqueued.
+    pub(crate) fn has_launched(&self) -> bool {
+        let is_kernel =
+            |operation: &QueuedOperation| matches!(operation.work, QueuedWork::Kernel(_));
+        self.recorder.has_launched || self.scheduler.pending().any(is_kernel)
     }
 
     /// The program has ended: executes what it left pending, but for what needs the program, and tells of copies to the host

@@ -89,6 +89,10 @@ pub(crate) struct Recorder {
     pub(crate) contracted: HashSet<String>,
     /// Allocations whose unwritten bytes were reported.
     pub(crate) unwritten: HashSet<u64>,
+    /// A kernel ran.
+    pub(crate) has_launched: bool,
+    /// The program asked for the tables that the CUDA runtime needs.
+    pub(crate) asks_for_tables: bool,
     pub(crate) launches: VecDeque<LaunchRecord>,
     /// Is given each launch, which is then not remembered.
     pub(crate) observer: Option<Observer>,
@@ -114,6 +118,7 @@ impl Recorder {
 
     /// Remembers a kernel that ran.
     pub(crate) fn launched(&mut self, record: LaunchRecord) {
+        self.has_launched = true;
         match &mut self.observer {
             Some(Observer(observer)) => observer(record),
             None => push_within(&mut self.launches, MAX_LAUNCHES, record),

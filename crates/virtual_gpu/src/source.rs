@@ -4,9 +4,11 @@ use crate::device_state::DeviceState;
 use crate::driver::Driver;
 use crate::exports;
 use crate::misuse::{Misuse, MisuseKind};
-use crate::process::{VirtualGpu, with, with_idle};
+use crate::process::{VirtualGpu, enter, with, with_idle};
 use crate::recorder::{LaunchRecord, Observer, OrderRecord};
-use cuda_driver::{OperationRecord, SymbolSource};
+use crate::thread;
+use cuda_driver::{OperationRecord, ReturnCode, SymbolSource};
+use gpu_model::CallCost;
 use gpu_model::kernel_time::WorkScale;
 use simt::{Trace, Watched};
 use std::ffi::{CStr, c_void};
@@ -28,28 +30,57 @@ unsafe impl SymbolSource for VirtualGpu {
         exports::symbol(name.to_str().ok()?)
     }
 
-    fn missed(&self, name: &CStr) {
-        let name = name.to_string_lossy();
-        if with(|driver| driver.options.announce) {
-            eprintln!("{}: {name} is not supported", self.name());
+    fn missed(&self, name: &'static CStr) {
+        // Who reads mistakes wants to know why the program stopped; others have the call's own answer.
+        if with(|driver| driver.options.announce || driver.recorder.observer.is_some()) {
+            let _ = refuse(name.to_str().unwrap_or_default());
         }
-        // Who profiles a program wants to know why it stopped; others have the call's own answer.
-        with(|driver| {
-            if driver.recorder.observer.is_some() {
-                driver.report(MisuseKind::Unsupported, missing(&name));
-            }
-        });
     }
 }
 
-/// Returns what the virtual device says of a function that it does not have.
-fn missing(name: &str) -> String {
-    match name {
-        "cuGetExportTable" => "the CUDA runtime asks for tables that NVIDIA does not document, and cannot start on the \
-                               virtual device: use the driver API, or give the PTX of a kernel to `explain`"
-            .to_owned(),
-        _ => format!("the virtual device does not have the function {name}"),
-    }
+/// The function that gives the CUDA runtime its tables.
+const TABLES: &str = "cuGetExportTable";
+
+/// Answers the call of a function of which only the name is there.
+pub fn refuse(name: &'static str) -> ReturnCode {
+    enter(name, CallCost::Api, |driver| {
+        if name == TABLES {
+            // Libraries ask for them that do without. Whether it is why a program stops is known when that has ended.
+            driver.recorder.asks_for_tables = true;
+        } else {
+            let message = "the virtual device does not have this function".to_owned();
+            driver.report(MisuseKind::Unsupported, message);
+        }
+        Err(ReturnCode::NOT_SUPPORTED)
+    })
+}
+
+/// The program has ended: if it asked for what the CUDA runtime needs and no kernel ran, that is the first of its mistakes.
+pub fn tell_of_runtime() {
+    with(|driver| {
+        if driver.recorder.asks_for_tables && !driver.has_launched() {
+            let message = "the CUDA runtime, which CuPy and PyTorch start, asks for tables that NVIDIA does not document, and \
+                           no kernel ran; to fix it: launch kernels by the driver API, as Triton and cuda.core do, or give \
+                           the PTX of a kernel to `coalesce explain` (NVRTC makes it of the source of a cupy.RawModule)";
+            driver.recorder.begin_call(TABLES);
+            driver.report(MisuseKind::Unsupported, message.to_owned());
+            driver.recorder.misuse.rotate_right(1);
+        }
+    });
+}
+
+/// Returns the address of a name that only the library of the virtual GPU exports.
+pub type FindExported = fn(&str) -> Option<*mut c_void>;
+
+/// From here on, `cuGetProcAddress` looks here, too, for what the driver's table does not have.
+pub fn also_find(find: FindExported) {
+    // The library says so once, when it is loaded.
+    let _ = exports::ALSO.set(find);
+}
+
+/// Calls a driver function in which stream 0 means the calling thread's own default stream.
+pub fn with_own_default<T>(function: impl FnOnce() -> T) -> T {
+    thread::with_own_default(function)
 }
 
 /// The mistakes found so far; each is reported once.

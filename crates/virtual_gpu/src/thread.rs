@@ -7,31 +7,44 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    static CONTEXTS: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+    /// The context that is current. Neither it nor a flag is gone while handlers of the program's end call the driver, which
+    /// is after the thread's values that have to be dropped.
+    static CURRENT: Cell<Option<usize>> = const { Cell::new(None) };
+    /// Those below it, the last on top.
+    static BELOW: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
     static IN_HOST_FUNCTION: Cell<bool> = const { Cell::new(false) };
     static REFUSED: RefCell<Vec<&'static str>> = const { RefCell::new(Vec::new()) };
     static HAS_OWN_DEFAULT: Cell<bool> = const { Cell::new(false) };
     static NUMBER: usize = THREADS.fetch_add(1, Ordering::Relaxed);
 }
 
+/// A thread's current context, and those below it.
+pub(crate) type Contexts = (Option<usize>, Vec<usize>);
+
 /// The context that is current on this thread.
 pub(crate) fn current_context() -> Option<usize> {
-    CONTEXTS.with_borrow(|contexts| contexts.last().copied()).filter(|context| *context != 0)
+    CURRENT.get().filter(|context| *context != 0)
 }
 
 /// Makes a context current, above the one that is.
 pub(crate) fn push_context(context: usize) {
-    CONTEXTS.with_borrow_mut(|contexts| contexts.push(context));
+    if let Some(before) = CURRENT.replace(Some(context)) {
+        // A thread that ends has none below any more, and keeps its current one.
+        let _ = BELOW.try_with(|below| below.borrow_mut().push(before));
+    }
 }
 
 /// Makes the context below the current one current, and gives the one that was.
 pub(crate) fn pop_context() -> Option<usize> {
-    CONTEXTS.with_borrow_mut(Vec::pop)
+    match BELOW.try_with(|below| below.borrow_mut().pop()) {
+        Ok(below) => CURRENT.replace(below),
+        Err(_) => CURRENT.get(),
+    }
 }
 
 /// Gives this thread other contexts, and gives those that it had.
-pub(crate) fn replace_contexts(contexts: Vec<usize>) -> Vec<usize> {
-    CONTEXTS.replace(contexts)
+pub(crate) fn replace_contexts((current, below): Contexts) -> Contexts {
+    (CURRENT.replace(current), BELOW.replace(below))
 }
 
 /// Returns whether the thread is in a function of the program's that a stream called; those must not call the driver.
@@ -41,7 +54,8 @@ pub(crate) fn is_in_host_function() -> bool {
 
 /// A function of the program's that a stream called has called the driver.
 pub(crate) fn refuses(call: &'static str) {
-    REFUSED.with_borrow_mut(|refused| refused.push(call));
+    // A thread that ends cannot be told.
+    let _ = REFUSED.try_with(|refused| refused.borrow_mut().push(call));
 }
 
 /// Runs a function of the program's for a stream; returns the calls of the driver that it tried.
@@ -49,7 +63,7 @@ pub(crate) fn in_host_function(function: impl FnOnce()) -> Vec<&'static str> {
     IN_HOST_FUNCTION.set(true);
     function();
     IN_HOST_FUNCTION.set(false);
-    REFUSED.take()
+    REFUSED.try_with(RefCell::take).unwrap_or_default()
 }
 
 /// A number of this thread, from 0.

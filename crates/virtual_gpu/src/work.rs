@@ -52,6 +52,8 @@ pub(crate) struct Fill {
 /// A launch of a kernel.
 #[derive(Debug, Clone)]
 pub(crate) struct KernelLaunch {
+    /// The handle of the function.
+    pub(crate) function: usize,
     pub(crate) module: Arc<Module>,
     pub(crate) launch: Launch,
     /// The part of the device that the grid fills.
@@ -82,7 +84,7 @@ pub(crate) enum QueuedWork {
     Event,
     /// The stream waits for an event, which is the last of what the operation follows.
     Wait,
-    /// The end of a graph, whose work may run in any order.
+    /// The end of a graph, whose work may run in any order, or a node that does nothing.
     Join,
     Copy(Copy),
     Fill(Fill),

@@ -1,11 +1,13 @@
 //! The virtual GPU as a library that programs load as `libcuda.so.1`.
 //!
-//! The exported functions are those of `cuda_driver`'s table, defined there and nowhere else. This crate only starts the
-//! virtual GPU and selects it, before any of them can be called. `crates/virtual_gpu/README.md` says how to use it.
+//! The exported functions are those of `cuda_driver`'s table, defined there and nowhere else, and the other names of
+//! NVIDIA's header, which say that the function is missing. This crate starts the virtual GPU and selects it, before any
+//! of them can be called. `crates/virtual_gpu/README.md` says how to use it.
 //!
 //! When the environment asks for it (`settings`), the program is profiled, and what was found is written when it ends
 //! (`profile`).
 
+mod exported;
 mod first_versions;
 mod profile;
 mod settings;
@@ -63,6 +65,7 @@ fn device() -> Result<&'static VirtualGpu, Box<dyn Error>> {
             );
         }
     };
+    virtual_gpu::also_find(exported::find);
     let settings = Settings::from_environment()?;
     let profiles = settings.profiles();
     let options = Options {

@@ -62,6 +62,7 @@ pub fn start(settings: Settings, device: String) {
 
 /// The program ends.
 pub extern "C" fn end() {
+    virtual_gpu::tell_of_runtime();
     let Some(profiler) = PROFILER.get().filter(|profiler| profiler.is_owner()) else { return };
     profiler.ends.store(true, Ordering::Release);
     let writer = profiler.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -73,7 +74,7 @@ pub extern "C" fn end() {
     virtual_gpu::finish();
     profiler.gather();
     let leaks = virtual_gpu::leaks();
-    profiler.collector().leaks(leaks);
+    profiler.collector().leaks(leaks, is_python());
     let profile = profiler.profile();
     profiler.write(&profile);
     if profiler.settings.collect.is_some() {
@@ -168,6 +169,12 @@ impl Profiler {
             say(written.map_err(|error| error.sentence()));
         }
     }
+}
+
+/// Returns whether the process is an interpreter of Python.
+fn is_python() -> bool {
+    // SAFETY: the name is a text of C, and the address is not used.
+    !unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"Py_IsInitialized".as_ptr()) }.is_null()
 }
 
 /// Says what went wrong; the program goes on.

@@ -73,15 +73,10 @@ handles! {
 }
 
 opaque! {
-    CUstreamBatchMemOpParams
     CUdevprop
     CUexecAffinityParam
     CUarrayMapInfo
-    CUmemAllocationProp
     CUmemPoolPtrExportData
-    CUDA_KERNEL_NODE_PARAMS
-    CUDA_MEMSET_NODE_PARAMS
-    CUDA_HOST_NODE_PARAMS
     CUDA_EXT_SEM_SIGNAL_NODE_PARAMS
     CUDA_EXT_SEM_WAIT_NODE_PARAMS
     CUDA_MEM_ALLOC_NODE_PARAMS

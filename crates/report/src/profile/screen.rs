@@ -52,8 +52,10 @@ fn findings(profile: &ProgramProfile, screen: &Screen) -> String {
     });
     let told = profile.misuse.iter().filter(|mistake| !mistake.is_advice);
     let mistakes = told.map(|mistake| format!("MISTAKE {}", mistake.sentence()));
-    let leaks = profile.leaks.iter().map(|leak| format!("LEAK {}: {}", leak.kind, leak.message));
-    let all: Vec<String> = hazards.chain(mistakes).chain(leaks).chain(notes).collect();
+    let (noted, leaks): (Vec<_>, Vec<_>) = profile.leaks.iter().partition(|leak| leak.is_advice);
+    let leaks = leaks.iter().map(|leak| format!("LEAK {}: {}", leak.kind, leak.message));
+    let noted = noted.iter().map(|leak| format!("NOTE {}", leak.sentence()));
+    let all: Vec<String> = hazards.chain(mistakes).chain(leaks).chain(notes).chain(noted).collect();
     let mut out = String::new();
     for finding in all.iter().take(MAX_FINDINGS) {
         let (seen, cure) = finding.split_once(CURE).unwrap_or((finding, ""));

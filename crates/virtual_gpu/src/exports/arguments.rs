@@ -3,7 +3,11 @@
 use crate::code::CuResult;
 use cuda_driver::ReturnCode;
 use cuda_driver::raw::CUaccessPolicyWindow_st;
-use cuda_driver::types::{ContextParameters, LaunchConfig};
+use cuda_driver::types::{
+    AllocationProperties, ContextParameters, CopyAttributes, GraphEdge, HostNodeParameters,
+    InstantiateParameters, KernelNodeParameters, KernelNodeParametersV2, LaunchConfig,
+    MemoryOperation, MemsetNodeParameters,
+};
 use gpu_model::l2::AccessWindow;
 use std::ffi::{CStr, c_char, c_uint, c_void};
 use std::marker::PhantomData;
@@ -50,7 +54,17 @@ macro_rules! plain {
     )*};
 }
 
-plain!(u32, u64, usize, *mut T where T, ContextParameters, LaunchConfig);
+plain!(AllocationProperties);
+plain!(u32, u64, usize, *mut T where T, ContextParameters, LaunchConfig, KernelNodeParameters);
+plain!(
+    KernelNodeParametersV2,
+    MemsetNodeParameters,
+    HostNodeParameters,
+    CopyAttributes,
+    GraphEdge,
+    MemoryOperation,
+    InstantiateParameters
+);
 
 /// Returns the pointer if a value can stand there.
 fn present<T>(pointer: *mut T) -> CuResult<*mut T> {
@@ -169,6 +183,10 @@ impl<'call, T> Out<'call, T> {
     /// Returns the address, which is valid for writes.
     pub(super) fn pointer(&self) -> CuResult<*mut T> {
         present(self.0)
+    }
+
+    pub(super) fn is_null(&self) -> bool {
+        self.0.is_null()
     }
 
     /// Writes a result.

@@ -110,7 +110,8 @@ pub(super) fn plane(descriptor: &In<CUDA_MEMCPY2D>) -> CuResult<BoxCopy> {
     Ok(BoxCopy { target: target.side(extent)?, source: source.side(extent)?, extent })
 }
 
-fn copy_3d(driver: &mut Driver, descriptor: &In<CUDA_MEMCPY3D>) -> CuResult {
+/// The copy of a box that a descriptor asks for.
+pub(super) fn box_of(descriptor: &In<CUDA_MEMCPY3D>) -> CuResult<BoxCopy> {
     let one = descriptor.pointer()?;
     // SAFETY: valid by the type.
     let (extent, source, target) = unsafe {
@@ -123,8 +124,11 @@ fn copy_3d(driver: &mut Driver, descriptor: &In<CUDA_MEMCPY3D>) -> CuResult {
             described!(one, dstMemoryType dstHost dstDevice dstArray dstPitch, to, to_rows),
         )
     };
-    let (source, target) = (source.side(extent)?, target.side(extent)?);
-    driver.copy_box(&BoxCopy { target, source, extent })
+    Ok(BoxCopy { target: target.side(extent)?, source: source.side(extent)?, extent })
+}
+
+fn copy_3d(driver: &mut Driver, descriptor: &In<CUDA_MEMCPY3D>) -> CuResult {
+    driver.copy_box(&box_of(descriptor)?)
 }
 
 exports! {

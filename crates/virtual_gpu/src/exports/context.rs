@@ -55,6 +55,13 @@ fn destroy(driver: &mut Driver, context: CUcontext) -> CuResult {
     Ok(())
 }
 
+/// The device of a context, and of the current one for none.
+fn device_of(driver: &mut Driver, context: CUcontext) -> CuResult<usize> {
+    let current = driver.context()?;
+    let context = if context.is_null() { current } else { context.addr() };
+    driver.objects.contexts.get(context).map(|context| context.device).map_err(|_| INVALID_CONTEXT)
+}
+
 exports! {
     fn cuDevicePrimaryCtxRetain(driver, context: Out<CUcontext>, device: CUdevice) {
         let device = check_device(driver, device)?;
@@ -160,6 +167,11 @@ exports! {
     fn cuCtxGetCurrent(_machine, context: Out<CUcontext>) {
         context.write(handle(thread::current_context().unwrap_or(0)))
     }
+    fn cuCtxGetId(driver, context: CUcontext, id: Out<u64>) {
+        let context = if context.is_null() { driver.context()? } else { context.addr() };
+        driver.objects.contexts.get(context).map_err(|_| INVALID_CONTEXT)?;
+        id.write(context as u64)
+    }
     fn cuCtxGetDevice(driver, device: Out<CUdevice>) {
         // Programs ask for it to learn whether there is a context.
         if thread::current_context().is_none() {
@@ -167,6 +179,10 @@ exports! {
         }
         driver.context()?;
         device.write(driver.current() as CUdevice)
+    }
+    fn cuCtxGetDevice_v2(driver, device: Out<CUdevice>, context: CUcontext) {
+        let found = device_of(driver, context)?;
+        device.write(found as CUdevice)
     }
     fn cuCtxGetFlags(driver, flags: Out<c_uint>) {
         driver.context()?;
@@ -185,6 +201,11 @@ exports! {
         driver.context()?;
         driver.run_device(driver.current());
         driver.device().fault.map_or(Ok(()), Err)
+    }
+    fn cuCtxSynchronize_v2(driver, context: CUcontext) {
+        let device = device_of(driver, context)?;
+        driver.run_device(device);
+        driver.devices[device].fault.map_or(Ok(()), Err)
     }
     fn cuCtxSetLimit(driver, number: c_uint, value: usize) {
         driver.context()?;

@@ -1,3 +1,4 @@
+use super::ALSO;
 use super::arguments::{In, Out};
 use super::context::check_device;
 use super::define::{FIND, exports};
@@ -44,13 +45,6 @@ unsafe fn write_text(target: Out<c_char>, length: c_int, text: &str) -> CuResult
     unsafe { target.write_all(&bytes.collect::<Vec<_>>()) }
 }
 
-/// Variants that the table does not date, being no newer than CUDA 11.4, and whose signature is not the older one's.
-const DATED: [(&str, c_int); 3] = [
-    ("cuStreamGetCaptureInfo_v2", 11_030),
-    ("cuDeviceGetUuid_v2", 11_040),
-    ("cuCtxCreate_v3", 11_040),
-];
-
 /// `CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM`.
 const PER_THREAD_DEFAULT_STREAM: u64 = 2;
 /// `CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND`.
@@ -69,24 +63,28 @@ fn newest(name: &str, version: c_int, flags: u64) -> Result<*mut c_void, c_uint>
         "cuGraphInstantiate" if version >= 12_000 => "cuGraphInstantiateWithFlags",
         other => other,
     };
-    let since = |symbol: Symbol, name: &str| match symbol.since() {
-        Some(since) => (since.major * 1000 + since.minor * 10).cast_signed(),
-        None => DATED.iter().find(|(dated, _)| *dated == name).map_or(0, |(_, since)| *since),
-    };
+    let own_default = flags & PER_THREAD_DEFAULT_STREAM != 0;
     let mut status = SYMBOL_NOT_FOUND;
     for name in [format!("{name}_v4"), format!("{name}_v3"), format!("{name}_v2"), name.to_owned()]
     {
-        let known = |symbol: &&Symbol| symbol.c_name().to_bytes() == name.as_bytes();
-        if let Some(symbol) = Symbol::ALL.iter().find(known) {
-            if since(*symbol, &name) <= version {
-                let own_default = flags & PER_THREAD_DEFAULT_STREAM != 0;
-                let row = FIND.get().filter(|_| own_default).and_then(|find| find(&name));
-                return Ok(row.map_or(symbol.address(), |[_, per_thread]| per_thread));
-            }
-            status = VERSION_NOT_SUFFICIENT;
+        let Some(address) = address(&name, own_default) else { continue };
+        let dated = crate::names::NAMES.iter().find(|(dated, _)| *dated == name);
+        if dated.is_none_or(|(_, since)| *since <= version) {
+            return Ok(address);
         }
+        status = VERSION_NOT_SUFFICIENT;
     }
     Err(status)
+}
+
+/// The address of a name that this driver has.
+fn address(name: &str, own_default: bool) -> Option<*mut c_void> {
+    let known = |symbol: &&Symbol| symbol.c_name().to_bytes() == name.as_bytes();
+    let Some(symbol) = Symbol::ALL.iter().find(known) else {
+        return ALSO.get().and_then(|find| find(name));
+    };
+    let row = FIND.get().filter(|_| own_default).and_then(|find| find(name));
+    Some(row.map_or(symbol.address(), |[_, per_thread]| per_thread))
 }
 
 exports! {
@@ -144,6 +142,17 @@ exports! {
     fn cuDeviceGetAttribute(driver, value: Out<c_int>, attribute: c_uint, device: CUdevice) {
         check_device(driver, device)?;
         value.write(driver.device().profile.attribute(attribute).ok_or(ReturnCode::INVALID_VALUE)?)
+    }
+    fn cuDeviceGetTexture1DLinearMaxWidth(
+        driver, width: Out<usize>, _format: c_uint, channels: c_uint, device: CUdevice
+    ) {
+        /// `CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH`.
+        const LINEAR_WIDTH: c_uint = 69;
+        check_device(driver, device)?;
+        if !matches!(channels, 1 | 2 | 4) {
+            return Err(ReturnCode::INVALID_VALUE);
+        }
+        width.write(driver.device().profile.attribute(LINEAR_WIDTH).unwrap_or(0) as usize)
     }
     fn cuDeviceComputeCapability(driver, major: Out<c_int>, minor: Out<c_int>, device: CUdevice) {
         check_device(driver, device)?;

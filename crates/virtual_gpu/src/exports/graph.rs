@@ -5,7 +5,7 @@ use crate::driver::Driver;
 use crate::objects::{CaptureState, GraphState, StreamCapture};
 use cuda_driver::ReturnCode;
 use cuda_driver::raw::{CUgraph, CUgraphExec, CUgraphNode, CUstream};
-use cuda_driver::types::GraphUpdate;
+use cuda_driver::types::{GraphUpdate, InstantiateParameters};
 use std::ffi::{c_char, c_uint, c_ulonglong};
 
 const INVALIDATED: ReturnCode = ReturnCode(901);
@@ -75,7 +75,7 @@ fn ancestors(graph: &GraphState, tails: &[usize]) -> Vec<bool> {
     let mut open = tails.to_vec();
     while let Some(node) = open.pop() {
         if !std::mem::replace(&mut found[node], true) {
-            open.extend(&graph.nodes[node].1);
+            open.extend(&graph.nodes[node].follows);
         }
     }
     found
@@ -83,9 +83,24 @@ fn ancestors(graph: &GraphState, tails: &[usize]) -> Vec<bool> {
 
 fn instantiate(driver: &mut Driver, graph: usize) -> CuResult<usize> {
     driver.context()?;
-    let graph = driver.objects.graphs.get(graph)?.clone();
+    let Some(graph) = driver.objects.graphs.get(graph)?.ordered() else {
+        let why = "the graph's nodes follow each other in a circle";
+        return Err(driver.refuse(ReturnCode::INVALID_VALUE, why));
+    };
     driver.clock.advance(driver.device().profile.api_call_ns * graph.nodes.len() as f64);
     Ok(driver.objects.executables.add(graph))
+}
+
+/// As `instantiate`, of a call that has flags.
+fn instantiate_with(driver: &mut Driver, graph: usize, flags: c_ulonglong) -> CuResult<usize> {
+    // Freeing on launch (1) and launches from the device (4) exclude each other.
+    if flags > 15 || flags & 5 == 5 {
+        return Err(ReturnCode::INVALID_VALUE);
+    }
+    if flags & 4 != 0 {
+        return Err(driver.unsupported("graphs that kernels launch"));
+    }
+    instantiate(driver, graph)
 }
 
 /// Replaces an executable graph's work by that of a graph; says whether the two have the same shape, without which
@@ -93,13 +108,15 @@ fn instantiate(driver: &mut Driver, graph: usize) -> CuResult<usize> {
 fn update(driver: &mut Driver, executable: usize, graph: usize) -> CuResult<bool> {
     let shape = |graph: &GraphState| -> Vec<_> {
         let nodes = graph.nodes.iter();
-        nodes.map(|(work, follows)| (std::mem::discriminant(work), follows.clone())).collect()
+        nodes.map(|node| (std::mem::discriminant(&node.work), node.follows.clone())).collect()
     };
-    let new = driver.objects.graphs.get(graph)?.clone();
+    let Some(new) = driver.objects.graphs.get(graph)?.ordered() else { return Ok(false) };
     let old = driver.objects.executables.get_mut(executable)?;
     let is_same = shape(old) == shape(&new);
     if is_same {
-        *old = new;
+        for (old, new) in old.nodes.iter_mut().zip(new.nodes) {
+            old.work = new.work;
+        }
     }
     Ok(is_same)
 }
@@ -125,22 +142,18 @@ exports! {
         };
         status.write(u32::from(capture.is_some()) + u32::from(invalid))
     }
-    fn cuGraphGetNodes(driver, graph: CUgraph, nodes: *mut CUgraphNode, count: Out<usize>) {
-        let has = driver.objects.graphs.get(graph.addr())?.nodes.len();
-        if !nodes.is_null() {
-            return Err(driver.unsupported("handles of a captured graph's nodes"));
-        }
-        count.write(has)
-    }
     fn cuGraphInstantiateWithFlags(driver, executable: Out<CUgraphExec>, graph: CUgraph, flags: c_ulonglong) {
-        // Freeing on launch (1) and launches from the device (4) exclude each other.
-        if flags > 15 || flags & 5 == 5 {
-            return Err(ReturnCode::INVALID_VALUE);
-        }
-        if flags & 4 != 0 {
-            return Err(driver.unsupported("graphs that kernels launch"));
-        }
-        let made = instantiate(driver, graph.addr())?;
+        let made = instantiate_with(driver, graph.addr(), flags)?;
+        executable.write(handle(made))
+    }
+    fn cuGraphInstantiateWithParams(
+        driver, executable: Out<CUgraphExec>, graph: CUgraph, parameters: Out<InstantiateParameters>
+    ) {
+        let place = parameters.pointer()?;
+        // SAFETY: valid by the type, and any bytes are a value.
+        let asked = unsafe { place.read() };
+        let made = instantiate_with(driver, graph.addr(), asked.flags)?;
+        parameters.write(InstantiateParameters { error_node: std::ptr::null_mut(), result: 0, ..asked })?;
         executable.write(handle(made))
     }
     fn cuGraphInstantiate_v2(

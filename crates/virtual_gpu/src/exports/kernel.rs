@@ -159,6 +159,22 @@ pub(super) fn launch(
     shape: Shape,
     arguments: impl FnOnce(&Kernel) -> Result<Vec<Vec<u8>>, String>,
 ) -> CuResult {
+    let (stream, window) = (shape.stream, shape.window);
+    let mut work = planned(driver, function, shape, arguments)?;
+    work.window = match window {
+        None => driver.objects.stream(stream)?.window,
+        own => own,
+    };
+    driver.submit(stream, QueuedWork::Kernel(work)).map(|_| ())
+}
+
+/// A launch that the driver accepts.
+pub(super) fn planned(
+    driver: &mut Driver,
+    function: usize,
+    shape: Shape,
+    arguments: impl FnOnce(&Kernel) -> Result<Vec<Vec<u8>>, String>,
+) -> CuResult<KernelLaunch> {
     driver.context()?;
     let (module, state) = kernel_of(driver, function)?;
     // A launch is the business of one device: that of the module, the stream and the current context.
@@ -243,11 +259,8 @@ pub(super) fn launch(
         return Err(driver.refuse(COOPERATIVE_TOO_LARGE, why));
     }
     let share = (launch.blocks() as f64 * driver.larger.blocks / room as f64).min(1.0);
-    let window = match shape.window {
-        None => driver.objects.stream(shape.stream)?.window,
-        own => own,
-    };
-    let work = KernelLaunch {
+    Ok(KernelLaunch {
+        function,
         module,
         launch,
         share,
@@ -255,9 +268,8 @@ pub(super) fn launch(
         shared_bytes,
         device,
         in_graph: false,
-        window,
-    };
-    driver.submit(shape.stream, QueuedWork::Kernel(work)).map(|_| ())
+        window: None,
+    })
 }
 
 /// The bytes of each parameter.
@@ -265,7 +277,7 @@ pub(super) fn launch(
 /// # Safety
 /// - `parameters` is null or has the address of each of the kernel's parameters.
 /// - `extra` is null or a list as the reference describes it.
-unsafe fn arguments(
+pub(super) unsafe fn arguments(
     kernel: &Kernel,
     parameters: *mut *mut c_void,
     extra: *mut *mut c_void,
@@ -369,9 +381,7 @@ unsafe fn shape_of(driver: &mut Driver, config: LaunchConfig) -> CuResult<Shape>
         unsafe {
             let attribute = config.attributes.add(index).read();
             match attribute.id {
-                0
-                | LaunchAttribute::PROGRAMMATIC_STREAM_SERIALIZATION
-                | LaunchAttribute::PRIORITY => {}
+                hint if LaunchAttribute::HINTS.contains(&hint) => {}
                 LaunchAttribute::ACCESS_POLICY_WINDOW => {
                     shape.window = Some(access_window(&attribute.value.access_policy_window));
                 }
@@ -451,6 +461,20 @@ pub(super) fn set_function_attribute(
         other => format!("attribute {other} cannot be set"),
     };
     Err(driver.refuse(ReturnCode::INVALID_VALUE, why))
+}
+
+/// Multiprocessors of a group within which a cluster lies: on an H100 groups have 16 or 18, by the device, and a program
+/// that relies on this number must not wait for clusters that do not fit.
+const GROUP: u32 = 16;
+
+/// The clusters that are resident at once.
+fn active_clusters(driver: &Driver, function: usize, shape: &Shape, size: u32) -> CuResult<u32> {
+    let threads = shape.block.iter().try_fold(1u32, |all, extent| all.checked_mul(*extent));
+    let threads = threads.ok_or(ReturnCode::INVALID_VALUE)?;
+    let blocks = resident(driver, function, threads, shape.dynamic_bytes)?;
+    let multiprocessors = driver.device().profile.multiprocessors;
+    let group = GROUP.min(multiprocessors);
+    Ok(multiprocessors / group * (group * blocks / size))
 }
 
 /// The block size with the most resident threads, larger blocks first, and the grid that fills the device.
@@ -602,6 +626,35 @@ exports! {
     ) {
         // SAFETY: the program gave the function to be called with the sizes of blocks.
         unsafe { potential(driver, [grid, block], function, dynamic_of_block, dynamic_bytes, limit) }
+    }
+    fn cuOccupancyMaxPotentialClusterSize(
+        driver, size: Out<c_int>, function: CUfunction, config: In<LaunchConfig>
+    ) {
+        let config = config.read()?;
+        // SAFETY: by the function's contract.
+        let shape = unsafe { shape_of(driver, config) }?;
+        let most = driver.device().profile.launch_limits().blocks_per_cluster;
+        let allowed = driver.objects.functions.get(function.addr())?.large_clusters;
+        let most = if allowed { most } else { most.min(PORTABLE_CLUSTER) };
+        let fits = |size: &u32| active_clusters(driver, function.addr(), &shape, *size).is_ok_and(|found| found > 0);
+        let sizes = (0..=most.ilog2()).rev().map(|power| 1 << power);
+        size.write(sizes.into_iter().find(fits).unwrap_or(0).cast_signed())
+    }
+    fn cuOccupancyMaxActiveClusters(
+        driver, clusters: Out<c_int>, function: CUfunction, config: In<LaunchConfig>
+    ) {
+        let config = config.read()?;
+        // SAFETY: by the function's contract.
+        let shape = unsafe { shape_of(driver, config) }?;
+        let (module, state) = kernel_of(driver, function.addr())?;
+        let cluster = shape.cluster.or(kernel_in(&module, &state.name)?.required_cluster);
+        let size = cluster.map_or(1, |blocks| blocks.iter().product());
+        let most = driver.device().profile.launch_limits().blocks_per_cluster;
+        if size == 0 || size > most {
+            return Err(INVALID_CLUSTER_SIZE);
+        }
+        let found = active_clusters(driver, function.addr(), &shape, size)?;
+        clusters.write(found.cast_signed())
     }
     fn cuOccupancyAvailableDynamicSMemPerBlock(
         driver, bytes: Out<usize>, function: CUfunction, blocks: c_int, threads: c_int

@@ -150,7 +150,9 @@ unsafe fn pointer_attribute(
         match number {
             2 => target.cast::<c_uint>().write(if is_pinned { 1 } else { 2 }),
             3 => target.cast().write(address),
-            4 if found.is_mapped => target.cast().write(address),
+            4 if found.is_mapped && !driver.memory.virtual_memory.reserves(address) => {
+                target.cast().write(address)
+            }
             8 => target.cast().write(u8::from(driver.memory.managed.holds(address, 1))),
             9 => {
                 let device = driver.memory.device_of(address).unwrap_or(0);
@@ -285,7 +287,8 @@ exports! {
     fn cuMemGetInfo_v2(driver, free: Out<usize>, total: Out<usize>) {
         driver.context()?;
         let has = driver.memory.device.capacity_bytes();
-        let taken = driver.memory.device.used_bytes() + driver.memory.managed.device_bytes();
+        let mapped = driver.memory.virtual_memory.bytes_on(driver.current());
+        let taken = driver.memory.device.used_bytes() + driver.memory.managed.device_bytes() + mapped;
         free.write(has.saturating_sub(taken) as usize)?;
         total.write(has as usize)
     }

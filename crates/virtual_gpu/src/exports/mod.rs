@@ -6,20 +6,28 @@ mod context;
 mod define;
 mod device;
 mod graph;
+mod graph_node;
 mod image;
 mod kernel;
 mod legacy;
 mod library;
 mod linker;
+mod mapped_memory;
 mod memory;
 mod pool;
 mod stream;
+mod stream_memory;
 mod tensor_map;
 mod texture;
 mod transfer;
 
+use crate::source::FindExported;
 use std::ffi::c_void;
 use std::ptr::NonNull;
+use std::sync::OnceLock;
+
+/// Finds what only the library of the virtual GPU exports, where this is that library.
+pub(crate) static ALSO: OnceLock<FindExported> = OnceLock::new();
 
 /// The function of that name.
 pub(crate) fn symbol(name: &str) -> Option<NonNull<c_void>> {
@@ -33,13 +41,16 @@ fn both(name: &str) -> Option<[*mut c_void; 2]> {
         context::table,
         device::table,
         graph::table,
+        graph_node::table,
         kernel::table,
         legacy::table,
         library::table,
         linker::table,
+        mapped_memory::table,
         memory::table,
         pool::table,
         stream::table,
+        stream_memory::table,
         tensor_map::table,
         texture::table,
         transfer::table,

@@ -21,7 +21,8 @@ fn take(driver: &mut Driver, pool: usize, bytes: usize, stream: usize) -> CuResu
     driver.objects.stream(stream)?;
     let device = driver.objects.pools.get(pool)?.device;
     let selected = driver.select(device);
-    let allocated = driver.allocate(bytes);
+    // Programs take 0 bytes from a pool and give the address back, as they do on a GPU.
+    let allocated = driver.allocate(bytes.max(1));
     driver.select(selected);
     let address = allocated?;
     driver.objects.pool_of.insert(address, pool);
@@ -46,7 +47,7 @@ const READ_AND_WRITE: c_uint = 3;
 const ON_DEVICE: c_uint = 1;
 
 /// The device that a location names.
-fn device_at(driver: &mut Driver, location: MemoryLocation) -> CuResult<usize> {
+pub(super) fn device_at(driver: &mut Driver, location: MemoryLocation) -> CuResult<usize> {
     if location.kind != ON_DEVICE {
         return Err(ReturnCode::INVALID_VALUE);
     }

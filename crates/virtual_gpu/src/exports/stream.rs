@@ -94,6 +94,27 @@ fn elapsed(driver: &mut Driver, start: usize, end: usize) -> CuResult<f32> {
     Ok(((ends[1] - ends[0]) / 1e6) as f32)
 }
 
+/// The context of a stream. A stream knows its device; its context is the current one or, of another device, the primary
+/// one.
+fn context_of(driver: &mut Driver, stream: CUstream) -> CuResult<CUcontext> {
+    let device = driver.objects.stream(stream.addr())?.device;
+    let current = thread::current_context().filter(|_| device == driver.current());
+    let primary = driver.objects.primary[device].context.map(|(context, _)| context);
+    Ok(handle(current.or(primary).unwrap_or(0)))
+}
+
+fn call_host(
+    driver: &mut Driver,
+    stream: CUstream,
+    function: CUhostFn,
+    data: *mut c_void,
+) -> CuResult {
+    driver.context()?;
+    let function = function.ok_or(ReturnCode::INVALID_VALUE)?;
+    let work = QueuedWork::Host(HostFunction { function, data: data.expose_provenance() });
+    driver.submit(stream.addr(), work).map(|_| ())
+}
+
 exports! {
     fn cuStreamCreate(driver, stream: Out<CUstream>, flags: c_uint) {
         let created = create(driver, flags, 0)?;
@@ -131,12 +152,19 @@ exports! {
     fn cuStreamGetPriority(driver, stream: CUstream, priority: Out<c_int>) {
         priority.write(driver.objects.stream(stream.addr())?.priority)
     }
+    fn cuStreamGetId(driver, stream: CUstream, id: Out<u64>) {
+        driver.context()?;
+        driver.objects.stream(stream.addr())?;
+        id.write(driver.objects.key(stream.addr()) as u64)
+    }
     fn cuStreamGetCtx(driver, stream: CUstream, context: Out<CUcontext>) {
-        let device = driver.objects.stream(stream.addr())?.device;
-        // A stream knows its device; its context is the current one or, of another device, the primary one.
-        let current = thread::current_context().filter(|_| device == driver.current());
-        let primary = driver.objects.primary[device].context.map(|(context, _)| context);
-        context.write(handle(current.or(primary).unwrap_or(0)))
+        let found = context_of(driver, stream)?;
+        context.write(found)
+    }
+    fn cuStreamGetCtx_v2(driver, stream: CUstream, context: Out<CUcontext>, green: Out<*mut c_void>) {
+        let found = context_of(driver, stream)?;
+        green.write_optional(std::ptr::null_mut())?;
+        context.write(found)
     }
     fn cuStreamSetAttribute(driver, stream: CUstream, attribute: c_uint, value: In<CUstreamAttrValue>) {
         match attribute {
@@ -150,17 +178,17 @@ exports! {
                 }
                 driver.objects.stream(stream.addr())?.window = Some(window);
             }
-            // The synchronization policy and the priority change speed only, which the model does not follow.
-            3 | 8 => {}
+            // They change speed only, which the model does not follow.
+            hint if LaunchAttribute::HINTS.contains(&hint) => {}
             _ => return Err(ReturnCode::INVALID_VALUE),
         }
         Ok(())
     }
     fn cuLaunchHostFunc(driver, stream: CUstream, function: CUhostFn, data: *mut c_void) {
-        driver.context()?;
-        let Some(function) = function else { return Err(ReturnCode::INVALID_VALUE) };
-        let work = QueuedWork::Host(HostFunction { function, data: data.expose_provenance() });
-        driver.submit(stream.addr(), work).map(|_| ())
+        call_host(driver, stream, function, data)
+    }
+    fn cuLaunchHostFunc_v2(driver, stream: CUstream, function: CUhostFn, data: *mut c_void, _mode: c_uint) {
+        call_host(driver, stream, function, data)
     }
     fn cuEventCreate(driver, event: Out<CUevent>, flags: c_uint) {
         driver.context()?;

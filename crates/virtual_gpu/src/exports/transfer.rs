@@ -1,4 +1,4 @@
-use super::arguments::In;
+use super::arguments::{In, InMut, Out};
 use super::array;
 use super::define::exports;
 use crate::array_work::BoxSide;
@@ -11,6 +11,7 @@ use crate::work::{Copy, CopySide, Fill, QueuedWork};
 use cuda_driver::OperationKind;
 use cuda_driver::ReturnCode;
 use cuda_driver::raw::{CUDA_MEMCPY2D, CUcontext, CUdeviceptr, CUstream};
+use cuda_driver::types::CopyAttributes;
 use gpu_model::copy_time::{self, Direction};
 use std::ffi::{c_uchar, c_uint, c_ushort, c_void};
 use std::sync::Arc;
@@ -127,20 +128,31 @@ fn stage(copy: &Copy) -> Arc<[u8]> {
     staged.into()
 }
 
-fn fill(driver: &mut Driver, stream: Option<usize>, fill: Fill) -> CuResult {
+pub(super) fn fill(driver: &mut Driver, stream: Option<usize>, fill: Fill) -> CuResult {
     driver.context()?;
     if fill.width == 0 || fill.height == 0 {
         return Ok(());
     }
+    check_fill(driver, &fill)?;
+    driver.submit(stream.unwrap_or(DEFAULT), QueuedWork::Fill(fill))?;
+    // A fill returns before it is done, except on the host's memory.
+    Ok(())
+}
+
+/// Finds a fill past an allocation, and one of which no element lies where it may.
+pub(super) fn check_fill(driver: &mut Driver, fill: &Fill) -> CuResult {
     if !fill.address.is_multiple_of(fill.size as u64) || !fill.pitch.is_multiple_of(fill.size) {
         return Err(ReturnCode::INVALID_VALUE);
     }
     let side = CopySide { address: fill.address, pitch: fill.pitch };
     let row_bytes = fill.width.checked_mul(fill.size).ok_or(ReturnCode::INVALID_VALUE)?;
-    check(driver, side, row_bytes, fill.height, Said::Device)?;
-    driver.submit(stream.unwrap_or(DEFAULT), QueuedWork::Fill(fill))?;
-    // A fill returns before it is done, except on the host's memory.
-    Ok(())
+    check(driver, side, row_bytes, fill.height, Said::Device)
+}
+
+/// Finds a copy past an allocation.
+pub(super) fn check_copy(driver: &mut Driver, copy: &Copy) -> CuResult {
+    check(driver, copy.target, copy.width, copy.height, Said::Any)?;
+    check(driver, copy.source, copy.width, copy.height, Said::Any)
 }
 
 fn linear_fill(address: u64, value: u32, size: usize, count: usize) -> Fill {
@@ -167,6 +179,47 @@ fn plane(driver: &mut Driver, stream: Option<usize>, descriptor: &In<CUDA_MEMCPY
     }
     let (target, source) = (CopySide { address: to, pitch: to_pitch }, CopySide { address, pitch });
     copy(driver, stream, Copy { target, source, width, height, staged: None }, Said::Any, Said::Any)
+}
+
+/// Copies of one call, in the order in which they stand.
+///
+/// # Safety
+/// - The caller gave as many addresses, sizes and attributes as it says.
+unsafe fn batch(
+    driver: &mut Driver,
+    [targets, sources]: [InMut<CUdeviceptr>; 2],
+    (sizes, count): (InMut<usize>, usize),
+    attributes: (InMut<CopyAttributes>, InMut<usize>, usize),
+    stream: CUstream,
+) -> CuResult {
+    driver.context()?;
+    let stream = stream.addr();
+    let (attributes, first, several) = attributes;
+    // SAFETY: by the contract.
+    let (targets, sources, sizes, attributes, first) = unsafe {
+        (
+            targets.read_all(count)?,
+            sources.read_all(count)?,
+            sizes.read_all(count)?,
+            attributes.read_all(several)?,
+            first.read_all(several)?,
+        )
+    };
+    let has_order = first.first() == Some(&0) && first.is_sorted_by(|one, next| one < next);
+    let is_known = |it: &CopyAttributes| (1..=3).contains(&it.source_order);
+    let is_valid = count > 0 && has_order && several <= count && attributes.iter().all(is_known);
+    if !is_valid || driver.objects.key(stream) == driver.objects.legacy() {
+        return Err(ReturnCode::INVALID_VALUE);
+    }
+    for ((target, source), bytes) in targets.into_iter().zip(sources).zip(sizes) {
+        copy(driver, Some(stream), Copy::linear(target, source, bytes), Said::Any, Said::Any)?;
+    }
+    // Sources that are read during the call may be changed after it.
+    let tail = driver.objects.stream(stream)?.tail;
+    if let Some(tail) = tail.filter(|_| attributes.iter().any(|it| it.source_order == 2)) {
+        driver.run_until(tail);
+    }
+    Ok(())
 }
 
 /// The devices of the contexts that a copy between devices names.
@@ -241,6 +294,24 @@ exports! {
     #[cost(Copy)]
     fn cuMemcpy2DAsync_v2(driver, descriptor: In<CUDA_MEMCPY2D>, stream: CUstream) {
         plane(driver, Some(stream.addr()), &descriptor)
+    }
+    #[cost(Copy)]
+    fn cuMemcpyBatchAsync(
+        driver, targets: InMut<CUdeviceptr>, sources: InMut<CUdeviceptr>, sizes: InMut<usize>, count: usize,
+        attributes: InMut<CopyAttributes>, first: InMut<usize>, several: usize, failed: Out<usize>, stream: CUstream
+    ) {
+        // What is wrong is wrong with the whole batch.
+        failed.write_optional(usize::MAX)?;
+        // SAFETY: by the function's contract.
+        unsafe { batch(driver, [targets, sources], (sizes, count), (attributes, first, several), stream) }
+    }
+    #[cost(Copy)]
+    fn cuMemcpyBatchAsync_v2(
+        driver, targets: InMut<CUdeviceptr>, sources: InMut<CUdeviceptr>, sizes: InMut<usize>, count: usize,
+        attributes: InMut<CopyAttributes>, first: InMut<usize>, several: usize, stream: CUstream
+    ) {
+        // SAFETY: by the function's contract.
+        unsafe { batch(driver, [targets, sources], (sizes, count), (attributes, first, several), stream) }
     }
     #[cost(Copy)]
     fn cuMemsetD8_v2(driver, target: CUdeviceptr, value: c_uchar, count: usize) {

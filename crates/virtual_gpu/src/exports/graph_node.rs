@@ -1,0 +1,497 @@
+//! Graphs that a program builds node by node.
+
+use super::arguments::{In, Out, handle};
+use super::array;
+use super::define::exports;
+use super::kernel::{self, Shape};
+use super::transfer::{check_copy, check_fill};
+use crate::array_work::BoxSide;
+use crate::code::CuResult;
+use crate::driver::Driver;
+use crate::objects::{GraphNode, GraphState};
+use crate::work::{Copy, CopySide, Fill, HostFunction, KernelLaunch, QueuedWork};
+use cuda_driver::ReturnCode;
+use cuda_driver::raw::{CUDA_MEMCPY3D, CUcontext, CUgraph, CUgraphExec, CUgraphNode};
+use cuda_driver::types::{
+    GraphEdge, HostNodeParameters, KernelNodeParameters, KernelNodeParametersV2,
+    MemsetNodeParameters,
+};
+use std::ffi::c_uint;
+use std::ptr::null_mut;
+
+const INVALID: ReturnCode = ReturnCode::INVALID_VALUE;
+
+/// Adds a node to a graph.
+///
+/// # Safety
+/// - There are as many dependencies as `count` says.
+unsafe fn add(
+    driver: &mut Driver,
+    node: Out<CUgraphNode>,
+    graph: CUgraph,
+    (dependencies, count): (In<CUgraphNode>, usize),
+    work: QueuedWork,
+) -> CuResult {
+    // SAFETY: by the contract.
+    let follows = unsafe { dependencies.read_all(count) }?;
+    let made = driver.objects.new_node();
+    let graph = driver.objects.graphs.get_mut(graph.addr())?;
+    let places = follows.into_iter().map(|before| graph.place(before.addr()).ok_or(INVALID));
+    let places = places.collect::<CuResult<Vec<usize>>>()?;
+    node.write(handle(made))?;
+    graph.add(made, work, places);
+    Ok(())
+}
+
+/// The launch that a node's parameters ask for.
+///
+/// # Safety
+/// - The parameters are as the reference describes them.
+unsafe fn launch(driver: &mut Driver, asked: KernelNodeParameters) -> CuResult<QueuedWork> {
+    let KernelNodeParameters { function, grid, block, shared_bytes, parameters, extra } = asked;
+    let shape = Shape::plain(grid, block, shared_bytes, 0);
+    let planned = kernel::planned(driver, function.addr(), shape, |kernel| {
+        // SAFETY: by the contract.
+        unsafe { kernel::arguments(kernel, parameters, extra) }
+    })?;
+    Ok(QueuedWork::Kernel(KernelLaunch { in_graph: true, ..planned }))
+}
+
+/// As the first version has it. A kernel of a library is a function here.
+fn first_version(asked: KernelNodeParametersV2) -> KernelNodeParameters {
+    let KernelNodeParametersV2 { launch, kernel, .. } = asked;
+    let function = if launch.function.is_null() { kernel.cast() } else { launch.function };
+    KernelNodeParameters { function, ..launch }
+}
+
+/// The copy that a descriptor asks for.
+fn copy(driver: &mut Driver, descriptor: &In<CUDA_MEMCPY3D>) -> CuResult<QueuedWork> {
+    let asked = array::box_of(descriptor)?;
+    let [width, height, depth] = asked.extent;
+    let (
+        BoxSide::Plain { address: to, pitch: to_pitch, rows: to_rows },
+        BoxSide::Plain { address: from, pitch: from_pitch, rows: from_rows },
+    ) = (asked.target, asked.source)
+    else {
+        return Err(driver.unsupported("copies of arrays as nodes of a graph"));
+    };
+    if asked.extent.contains(&0) || to_pitch < width || from_pitch < width {
+        return Err(INVALID);
+    }
+    if depth > 1 && (to_rows != height || from_rows != height) {
+        return Err(driver.unsupported("copies of a part of each slice as nodes of a graph"));
+    }
+    let copy = Copy {
+        target: CopySide { address: to, pitch: to_pitch },
+        source: CopySide { address: from, pitch: from_pitch },
+        width,
+        height: height.checked_mul(depth).ok_or(INVALID)?,
+        staged: None,
+    };
+    check_copy(driver, &copy)?;
+    Ok(QueuedWork::Copy(copy))
+}
+
+/// The fill that a node's parameters ask for.
+fn fill(driver: &mut Driver, asked: MemsetNodeParameters) -> CuResult<QueuedWork> {
+    let MemsetNodeParameters { target, pitch, value, element_bytes, width, height } = asked;
+    let size = element_bytes as usize;
+    if !matches!(size, 1 | 2 | 4) || width == 0 || height == 0 {
+        return Err(INVALID);
+    }
+    let pitch = if height == 1 { width.wrapping_mul(size) } else { pitch };
+    let fill = Fill { address: target, pitch, value, size, width, height };
+    check_fill(driver, &fill)?;
+    Ok(QueuedWork::Fill(fill))
+}
+
+/// The call that a node's parameters ask for.
+fn host(asked: HostNodeParameters) -> CuResult<QueuedWork> {
+    let function = asked.function.ok_or(INVALID)?;
+    Ok(QueuedWork::Host(HostFunction { function, data: asked.data.expose_provenance() }))
+}
+
+/// Gives a node other work of the same kind.
+fn replace(graph: &mut GraphState, node: CUgraphNode, work: QueuedWork) -> CuResult {
+    let place = graph.place(node.addr()).ok_or(INVALID)?;
+    let node = &mut graph.nodes[place];
+    if std::mem::discriminant(&node.work) != std::mem::discriminant(&work) {
+        return Err(INVALID);
+    }
+    (node.work, node.shown) = (work, Vec::new());
+    Ok(())
+}
+
+fn replace_in_graph(driver: &mut Driver, node: CUgraphNode, work: QueuedWork) -> CuResult {
+    replace(driver.objects.node(node.addr())?.0, node, work)
+}
+
+fn replace_in_executable(
+    driver: &mut Driver,
+    executable: CUgraphExec,
+    node: CUgraphNode,
+    work: QueuedWork,
+) -> CuResult {
+    replace(driver.objects.executables.get_mut(executable.addr())?, node, work)
+}
+
+/// The parameters of a kernel's node. Their addresses are good until it is given others.
+fn parameters(driver: &mut Driver, node: CUgraphNode) -> CuResult<KernelNodeParameters> {
+    let (graph, place) = driver.objects.node(node.addr())?;
+    let GraphNode { work: QueuedWork::Kernel(kernel), shown, .. } = &mut graph.nodes[place] else {
+        return Err(INVALID);
+    };
+    let arguments = kernel.launch.arguments.iter_mut();
+    *shown = arguments.map(|argument| argument.as_mut_ptr().expose_provenance()).collect();
+    Ok(KernelNodeParameters {
+        function: handle(kernel.function),
+        grid: kernel.launch.grid,
+        block: kernel.launch.block,
+        shared_bytes: kernel.launch.dynamic_shared_bytes,
+        parameters: shown.as_mut_ptr().cast(),
+        extra: null_mut(),
+    })
+}
+
+/// `CU_GRAPH_NODE_TYPE_*`.
+fn kind(work: &QueuedWork) -> c_uint {
+    match work {
+        QueuedWork::Kernel(_) => 0,
+        QueuedWork::Copy(_) => 1,
+        QueuedWork::Fill(_) => 2,
+        QueuedWork::Host(_) => 3,
+        QueuedWork::Join | QueuedWork::Prefetch { .. } => 5,
+        QueuedWork::Wait => 6,
+        QueuedWork::Event => 7,
+        QueuedWork::Allocation(_) => 10,
+        QueuedWork::Release(_) => 11,
+    }
+}
+
+/// Writes an array as far as there is room, and nothing into the places that are left.
+///
+/// # Safety
+/// - There is room for so many elements.
+unsafe fn write<T: std::marker::Copy>(
+    places: Out<T>,
+    all: &[T],
+    nothing: T,
+    room: usize,
+) -> CuResult {
+    let mut values = all[..all.len().min(room)].to_vec();
+    values.resize(room, nothing);
+    // SAFETY: by the contract.
+    unsafe { places.write_all(&values) }
+}
+
+/// Writes nodes, each list into places of its own, and of how many edges they are the ends; how many there are where no
+/// places are given.
+///
+/// # Safety
+/// - Places are null or as many as `count` says.
+unsafe fn list<const N: usize>(
+    lists: [(Vec<usize>, Out<CUgraphNode>); N],
+    kinds: Option<Out<GraphEdge>>,
+    count: Out<usize>,
+) -> CuResult {
+    let has = lists[0].0.len();
+    let place = count.pointer()?;
+    if lists[0].1.is_null() {
+        return count.write(has);
+    }
+    // SAFETY: valid by the type.
+    let room = unsafe { place.read() };
+    if room > 1 << 32 || lists.iter().any(|(_, places)| places.is_null()) {
+        return Err(INVALID);
+    }
+    for (nodes, places) in lists {
+        let nodes: Vec<CUgraphNode> = nodes.into_iter().map(handle).collect();
+        // SAFETY: by the contract.
+        unsafe { write(places, &nodes, null_mut(), room) }?;
+    }
+    if let Some(kinds) = kinds.filter(|kinds| !kinds.is_null()) {
+        let whole = GraphEdge::default();
+        // SAFETY: by the contract.
+        unsafe { write(kinds, &vec![whole; has], whole, room) }?;
+    }
+    count.write(has.min(room))
+}
+
+/// The two ends of each edge.
+fn edges(graph: &GraphState) -> (Vec<usize>, Vec<usize>) {
+    let of = |node: &GraphNode| {
+        let to = node.handle;
+        let from = node.follows.iter().map(|before| graph.nodes[*before].handle);
+        from.map(move |from| (from, to)).collect::<Vec<_>>()
+    };
+    graph.nodes.iter().flat_map(of).unzip()
+}
+
+/// The nodes that a node follows.
+fn before(driver: &mut Driver, node: CUgraphNode) -> CuResult<Vec<usize>> {
+    let (graph, place) = driver.objects.node(node.addr())?;
+    Ok(graph.nodes[place].follows.iter().map(|before| graph.nodes[*before].handle).collect())
+}
+
+/// The nodes that follow a node.
+fn after(driver: &mut Driver, node: CUgraphNode) -> CuResult<Vec<usize>> {
+    let (graph, place) = driver.objects.node(node.addr())?;
+    let after = graph.nodes.iter().filter(|node| node.follows.contains(&place));
+    Ok(after.map(|node| node.handle).collect())
+}
+
+/// Adds edges to a graph, or takes them away.
+///
+/// # Safety
+/// - There are as many of each end as `count` says.
+unsafe fn connect(
+    driver: &mut Driver,
+    graph: CUgraph,
+    (from, to): (In<CUgraphNode>, In<CUgraphNode>),
+    count: usize,
+    adds: bool,
+) -> CuResult {
+    // SAFETY: by the contract.
+    let (from, to) = unsafe { (from.read_all(count)?, to.read_all(count)?) };
+    let graph = driver.objects.graphs.get_mut(graph.addr())?;
+    let place = |node: &CUgraphNode| graph.place(node.addr()).ok_or(INVALID);
+    let ends: Vec<(usize, usize)> = from
+        .iter()
+        .zip(&to)
+        .map(|(from, to)| Ok((place(from)?, place(to)?)))
+        .collect::<CuResult<_>>()?;
+    // An edge that is there, or that is not, is a mistake, and then nothing is changed.
+    let has = |(from, to): &(usize, usize)| graph.nodes[*to].follows.contains(from);
+    if ends.iter().any(|edge| edge.0 == edge.1 || has(edge) == adds) {
+        return Err(INVALID);
+    }
+    for (from, to) in ends {
+        let follows = &mut graph.nodes[to].follows;
+        follows.retain(|before| *before != from);
+        if adds {
+            follows.push(from);
+        }
+    }
+    Ok(())
+}
+
+exports! {
+    fn cuGraphCreate(driver, graph: Out<CUgraph>, flags: c_uint) {
+        if flags != 0 {
+            return Err(INVALID);
+        }
+        graph.pointer()?;
+        graph.write(handle(driver.objects.graphs.add(GraphState::default())))
+    }
+    fn cuGraphClone(driver, clone: Out<CUgraph>, graph: CUgraph) {
+        let mut cloned = driver.objects.graphs.get(graph.addr())?.clone();
+        clone.pointer()?;
+        for node in &mut cloned.nodes {
+            (node.original, node.handle) = (Some(node.handle), driver.objects.new_node());
+            node.shown = Vec::new();
+        }
+        clone.write(handle(driver.objects.graphs.add(cloned)))
+    }
+    fn cuGraphNodeFindInClone(driver, found: Out<CUgraphNode>, original: CUgraphNode, graph: CUgraph) {
+        let nodes = &driver.objects.graphs.get(graph.addr())?.nodes;
+        let node = nodes.iter().find(|node| node.original == Some(original.addr())).ok_or(INVALID)?;
+        found.write(handle(node.handle))
+    }
+    fn cuGraphAddKernelNode(
+        driver, node: Out<CUgraphNode>, graph: CUgraph, dependencies: In<CUgraphNode>, count: usize,
+        parameters: In<KernelNodeParameters>
+    ) {
+        let asked = parameters.read()?;
+        // SAFETY: by the function's contract.
+        unsafe {
+            let work = launch(driver, asked)?;
+            add(driver, node, graph, (dependencies, count), work)
+        }
+    }
+    fn cuGraphAddKernelNode_v2(
+        driver, node: Out<CUgraphNode>, graph: CUgraph, dependencies: In<CUgraphNode>, count: usize,
+        parameters: In<KernelNodeParametersV2>
+    ) {
+        let asked = first_version(parameters.read()?);
+        // SAFETY: by the function's contract.
+        unsafe {
+            let work = launch(driver, asked)?;
+            add(driver, node, graph, (dependencies, count), work)
+        }
+    }
+    fn cuGraphAddMemcpyNode(
+        driver, node: Out<CUgraphNode>, graph: CUgraph, dependencies: In<CUgraphNode>, count: usize,
+        descriptor: In<CUDA_MEMCPY3D>, _context: CUcontext
+    ) {
+        let work = copy(driver, &descriptor)?;
+        // SAFETY: by the function's contract.
+        unsafe { add(driver, node, graph, (dependencies, count), work) }
+    }
+    fn cuGraphAddMemsetNode(
+        driver, node: Out<CUgraphNode>, graph: CUgraph, dependencies: In<CUgraphNode>, count: usize,
+        parameters: In<MemsetNodeParameters>, _context: CUcontext
+    ) {
+        let work = fill(driver, parameters.read()?)?;
+        // SAFETY: by the function's contract.
+        unsafe { add(driver, node, graph, (dependencies, count), work) }
+    }
+    fn cuGraphAddHostNode(
+        driver, node: Out<CUgraphNode>, graph: CUgraph, dependencies: In<CUgraphNode>, count: usize,
+        parameters: In<HostNodeParameters>
+    ) {
+        let work = host(parameters.read()?)?;
+        // SAFETY: by the function's contract.
+        unsafe { add(driver, node, graph, (dependencies, count), work) }
+    }
+    fn cuGraphAddEmptyNode(
+        driver, node: Out<CUgraphNode>, graph: CUgraph, dependencies: In<CUgraphNode>, count: usize
+    ) {
+        // SAFETY: by the function's contract.
+        unsafe { add(driver, node, graph, (dependencies, count), QueuedWork::Join) }
+    }
+    fn cuGraphKernelNodeGetParams(driver, node: CUgraphNode, target: Out<KernelNodeParameters>) {
+        target.write(parameters(driver, node)?)
+    }
+    fn cuGraphKernelNodeGetParams_v2(driver, node: CUgraphNode, target: Out<KernelNodeParametersV2>) {
+        let launch = parameters(driver, node)?;
+        target.write(KernelNodeParametersV2 { launch, kernel: null_mut(), context: null_mut() })
+    }
+    fn cuGraphKernelNodeSetParams(driver, node: CUgraphNode, parameters: In<KernelNodeParameters>) {
+        // SAFETY: by the function's contract.
+        let work = unsafe { launch(driver, parameters.read()?) }?;
+        replace_in_graph(driver, node, work)
+    }
+    fn cuGraphKernelNodeSetParams_v2(driver, node: CUgraphNode, parameters: In<KernelNodeParametersV2>) {
+        // SAFETY: by the function's contract.
+        let work = unsafe { launch(driver, first_version(parameters.read()?)) }?;
+        replace_in_graph(driver, node, work)
+    }
+    fn cuGraphMemcpyNodeSetParams(driver, node: CUgraphNode, descriptor: In<CUDA_MEMCPY3D>) {
+        let work = copy(driver, &descriptor)?;
+        replace_in_graph(driver, node, work)
+    }
+    fn cuGraphMemsetNodeSetParams(driver, node: CUgraphNode, parameters: In<MemsetNodeParameters>) {
+        let work = fill(driver, parameters.read()?)?;
+        replace_in_graph(driver, node, work)
+    }
+    fn cuGraphHostNodeSetParams(driver, node: CUgraphNode, parameters: In<HostNodeParameters>) {
+        replace_in_graph(driver, node, host(parameters.read()?)?)
+    }
+    fn cuGraphExecKernelNodeSetParams(
+        driver, executable: CUgraphExec, node: CUgraphNode, parameters: In<KernelNodeParameters>
+    ) {
+        // SAFETY: by the function's contract.
+        let work = unsafe { launch(driver, parameters.read()?) }?;
+        replace_in_executable(driver, executable, node, work)
+    }
+    fn cuGraphExecKernelNodeSetParams_v2(
+        driver, executable: CUgraphExec, node: CUgraphNode, parameters: In<KernelNodeParametersV2>
+    ) {
+        // SAFETY: by the function's contract.
+        let work = unsafe { launch(driver, first_version(parameters.read()?)) }?;
+        replace_in_executable(driver, executable, node, work)
+    }
+    fn cuGraphExecMemcpyNodeSetParams(
+        driver, executable: CUgraphExec, node: CUgraphNode, descriptor: In<CUDA_MEMCPY3D>, _context: CUcontext
+    ) {
+        let work = copy(driver, &descriptor)?;
+        replace_in_executable(driver, executable, node, work)
+    }
+    fn cuGraphExecMemsetNodeSetParams(
+        driver, executable: CUgraphExec, node: CUgraphNode, parameters: In<MemsetNodeParameters>, _context: CUcontext
+    ) {
+        let work = fill(driver, parameters.read()?)?;
+        replace_in_executable(driver, executable, node, work)
+    }
+    fn cuGraphExecHostNodeSetParams(
+        driver, executable: CUgraphExec, node: CUgraphNode, parameters: In<HostNodeParameters>
+    ) {
+        replace_in_executable(driver, executable, node, host(parameters.read()?)?)
+    }
+    fn cuGraphNodeGetType(driver, node: CUgraphNode, target: Out<c_uint>) {
+        let (graph, place) = driver.objects.node(node.addr())?;
+        target.write(kind(&graph.nodes[place].work))
+    }
+    fn cuGraphGetNodes(driver, graph: CUgraph, nodes: Out<CUgraphNode>, count: Out<usize>) {
+        let all = driver.objects.graphs.get(graph.addr())?.nodes.iter();
+        let all: Vec<usize> = all.map(|node| node.handle).collect();
+        // SAFETY: by the function's contract.
+        unsafe { list([(all, nodes)], None, count) }
+    }
+    fn cuGraphGetRootNodes(driver, graph: CUgraph, nodes: Out<CUgraphNode>, count: Out<usize>) {
+        let all = driver.objects.graphs.get(graph.addr())?.nodes.iter();
+        let roots: Vec<usize> = all.filter(|node| node.follows.is_empty()).map(|node| node.handle).collect();
+        // SAFETY: by the function's contract.
+        unsafe { list([(roots, nodes)], None, count) }
+    }
+    fn cuGraphGetEdges(driver, graph: CUgraph, from: Out<CUgraphNode>, to: Out<CUgraphNode>, count: Out<usize>) {
+        let (starts, ends) = edges(driver.objects.graphs.get(graph.addr())?);
+        // SAFETY: by the function's contract.
+        unsafe { list([(starts, from), (ends, to)], None, count) }
+    }
+    fn cuGraphGetEdges_v2(
+        driver, graph: CUgraph, from: Out<CUgraphNode>, to: Out<CUgraphNode>, kinds: Out<GraphEdge>, count: Out<usize>
+    ) {
+        let (starts, ends) = edges(driver.objects.graphs.get(graph.addr())?);
+        // SAFETY: by the function's contract.
+        unsafe { list([(starts, from), (ends, to)], Some(kinds), count) }
+    }
+    fn cuGraphNodeGetDependencies(driver, node: CUgraphNode, nodes: Out<CUgraphNode>, count: Out<usize>) {
+        let found = before(driver, node)?;
+        // SAFETY: by the function's contract.
+        unsafe { list([(found, nodes)], None, count) }
+    }
+    fn cuGraphNodeGetDependencies_v2(
+        driver, node: CUgraphNode, nodes: Out<CUgraphNode>, kinds: Out<GraphEdge>, count: Out<usize>
+    ) {
+        let found = before(driver, node)?;
+        // SAFETY: by the function's contract.
+        unsafe { list([(found, nodes)], Some(kinds), count) }
+    }
+    fn cuGraphNodeGetDependentNodes(driver, node: CUgraphNode, nodes: Out<CUgraphNode>, count: Out<usize>) {
+        let found = after(driver, node)?;
+        // SAFETY: by the function's contract.
+        unsafe { list([(found, nodes)], None, count) }
+    }
+    fn cuGraphNodeGetDependentNodes_v2(
+        driver, node: CUgraphNode, nodes: Out<CUgraphNode>, kinds: Out<GraphEdge>, count: Out<usize>
+    ) {
+        let found = after(driver, node)?;
+        // SAFETY: by the function's contract.
+        unsafe { list([(found, nodes)], Some(kinds), count) }
+    }
+    fn cuGraphAddDependencies(
+        driver, graph: CUgraph, from: In<CUgraphNode>, to: In<CUgraphNode>, count: usize
+    ) {
+        // SAFETY: by the function's contract.
+        unsafe { connect(driver, graph, (from, to), count, true) }
+    }
+    fn cuGraphAddDependencies_v2(
+        driver, graph: CUgraph, from: In<CUgraphNode>, to: In<CUgraphNode>, _kinds: In<GraphEdge>, count: usize
+    ) {
+        // An edge that orders less than the whole nodes may order them whole.
+        // SAFETY: by the function's contract.
+        unsafe { connect(driver, graph, (from, to), count, true) }
+    }
+    fn cuGraphRemoveDependencies(
+        driver, graph: CUgraph, from: In<CUgraphNode>, to: In<CUgraphNode>, count: usize
+    ) {
+        // SAFETY: by the function's contract.
+        unsafe { connect(driver, graph, (from, to), count, false) }
+    }
+    fn cuGraphRemoveDependencies_v2(
+        driver, graph: CUgraph, from: In<CUgraphNode>, to: In<CUgraphNode>, _kinds: In<GraphEdge>, count: usize
+    ) {
+        // SAFETY: by the function's contract.
+        unsafe { connect(driver, graph, (from, to), count, false) }
+    }
+    fn cuGraphDestroyNode(driver, node: CUgraphNode) {
+        let (graph, place) = driver.objects.node(node.addr())?;
+        graph.nodes.remove(place);
+        for node in &mut graph.nodes {
+            node.follows.retain(|before| *before != place);
+            node.follows.iter_mut().filter(|before| **before > place).for_each(|before| *before -= 1);
+        }
+        Ok(())
+    }
+}

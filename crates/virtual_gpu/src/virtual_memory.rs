@@ -1,0 +1,240 @@
+//! Memory whose addresses a program chooses: it reserves addresses, makes memory, and maps one to the other.
+//!
+//! Memory is a file without a name, mapped into reserved addresses of the process. So two addresses may have the same
+//! memory, and memory that is mapped elsewhere keeps its content.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::ops::Range;
+use std::sync::{Arc, Weak};
+
+/// The number of which sizes and addresses are multiples.
+pub(crate) const GRANULARITY: u64 = 2 << 20;
+
+/// Memory without an address.
+#[derive(Debug)]
+pub(crate) struct Physical {
+    file: File,
+    pub(crate) bytes: u64,
+    pub(crate) device: usize,
+}
+
+#[derive(Debug)]
+struct Mapping {
+    memory: Arc<Physical>,
+    bytes: u64,
+    /// The device may use it.
+    is_open: bool,
+}
+
+/// The addresses that a program reserved, and what it mapped there.
+#[derive(Debug, Default)]
+pub(crate) struct VirtualMemory {
+    /// The bytes of each reservation by its first address.
+    reserved: BTreeMap<u64, u64>,
+    mapped: BTreeMap<u64, Mapping>,
+    /// The ranges that the device was told it may use.
+    pub(crate) open: Vec<Range<u64>>,
+    memories: Vec<Weak<Physical>>,
+}
+
+impl VirtualMemory {
+    /// Makes memory; nothing where the system has none.
+    pub(crate) fn make(&mut self, bytes: u64, device: usize) -> Option<Arc<Physical>> {
+        let file = system::file(bytes)?;
+        let made = Arc::new(Physical { file, bytes, device });
+        self.memories.retain(|memory| memory.strong_count() > 0);
+        self.memories.push(Arc::downgrade(&made));
+        Some(made)
+    }
+
+    /// Bytes of a device's memory that were made and live.
+    pub(crate) fn bytes_on(&self, device: usize) -> u64 {
+        let live = self.memories.iter().filter_map(Weak::upgrade);
+        live.filter(|memory| memory.device == device).map(|memory| memory.bytes).sum()
+    }
+
+    /// Reserves addresses; nothing where the system has none.
+    pub(crate) fn reserve(&mut self, bytes: u64, alignment: u64) -> Option<u64> {
+        let address = system::reserve(bytes, alignment.max(GRANULARITY))?;
+        self.reserved.insert(address, bytes);
+        Some(address)
+    }
+
+    /// Gives reserved addresses back, if they are one reservation in which nothing is mapped.
+    pub(crate) fn free(&mut self, address: u64, bytes: u64) -> Option<()> {
+        let is_empty = self.mapped.range(address..address.checked_add(bytes)?).next().is_none();
+        (self.reserved.get(&address) == Some(&bytes) && is_empty).then_some(())?;
+        self.reserved.remove(&address);
+        // SAFETY: the range is one that `reserve` gave, and nobody has a part of it any more.
+        unsafe { system::free(address, bytes) };
+        Some(())
+    }
+
+    /// The reservation that holds a range.
+    fn reservation(&self, range: &Range<u64>) -> Option<u64> {
+        let (first, bytes) = self.reserved.range(..=range.start).next_back()?;
+        (range.end <= first + bytes).then_some(*first)
+    }
+
+    /// Returns whether an address is reserved.
+    pub(crate) fn reserves(&self, address: u64) -> bool {
+        self.reservation(&(address..address.saturating_add(1))).is_some()
+    }
+
+    /// Maps memory at reserved addresses where nothing is mapped.
+    pub(crate) fn map(&mut self, address: u64, memory: Arc<Physical>) -> Option<()> {
+        let bytes = memory.bytes;
+        let range = address..address.checked_add(bytes)?;
+        self.reservation(&range)?;
+        let before = self.mapped.range(..range.end).next_back();
+        let is_free = before.is_none_or(|(first, other)| first + other.bytes <= address);
+        (is_free && address.is_multiple_of(GRANULARITY)).then_some(())?;
+        // SAFETY: the range is reserved, and no region of the device lies there.
+        unsafe { system::map(address, bytes, &memory.file) }?;
+        self.mapped.insert(address, Mapping { memory, bytes, is_open: false });
+        Some(())
+    }
+
+    /// The first addresses of the mappings that a range is made of.
+    fn inside(&self, range: &Range<u64>) -> Option<Vec<u64>> {
+        let mut next = range.start;
+        let mut found = Vec::new();
+        for (first, mapping) in self.mapped.range(range.clone()) {
+            (*first == next).then_some(())?;
+            next = first + mapping.bytes;
+            found.push(*first);
+        }
+        (next == range.end && !found.is_empty()).then_some(found)
+    }
+
+    /// Says whether the device may use a range, which is one of whole mappings.
+    pub(crate) fn set_open(&mut self, range: &Range<u64>, is_open: bool) -> Option<()> {
+        for first in self.inside(range)? {
+            self.mapped.get_mut(&first)?.is_open = is_open;
+        }
+        Some(())
+    }
+
+    /// Takes the mappings of a range away, after the device no longer uses it.
+    pub(crate) fn unmap(&mut self, range: &Range<u64>) -> Option<()> {
+        for first in self.inside(range)? {
+            let mapping = self.mapped.remove(&first)?;
+            // SAFETY: the range is reserved, and no region of the device lies there.
+            unsafe { system::unmap(first, mapping.bytes) }?;
+        }
+        Some(())
+    }
+
+    /// The memory that is mapped at an address, and whether the device may use it.
+    pub(crate) fn at(&self, address: u64) -> Option<(Arc<Physical>, bool)> {
+        let (first, mapping) = self.mapped.range(..=address).next_back()?;
+        let is_inside = address < first + mapping.bytes;
+        is_inside.then(|| (mapping.memory.clone(), mapping.is_open))
+    }
+
+    /// The ranges that the device may use, neighbours joined within a reservation.
+    pub(crate) fn ranges(&self) -> Vec<Range<u64>> {
+        let mut ranges: Vec<Range<u64>> = Vec::new();
+        for (first, mapping) in self.mapped.iter().filter(|(_, mapping)| mapping.is_open) {
+            let end = first + mapping.bytes;
+            let last = ranges.last_mut().filter(|last| last.end == *first);
+            match last.filter(|last| self.reservation(&(last.start..end)).is_some()) {
+                Some(last) => last.end = end,
+                None => ranges.push(*first..end),
+            }
+        }
+        ranges
+    }
+}
+
+/// Addresses and files of the operating system.
+#[cfg(target_os = "linux")]
+mod system {
+    use std::fs::File;
+    use std::os::fd::{AsRawFd, FromRawFd};
+    use std::ptr::{null_mut, with_exposed_provenance_mut};
+
+    const NOBODYS: libc::c_int = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+
+    pub fn file(bytes: u64) -> Option<File> {
+        // SAFETY: the name is a text of C.
+        let file = unsafe { libc::memfd_create(c"coalesce".as_ptr(), libc::MFD_CLOEXEC) };
+        // SAFETY: a file that was just opened and belongs to nobody else.
+        let file = (file >= 0).then(|| unsafe { File::from_raw_fd(file) })?;
+        file.set_len(bytes).ok()?;
+        Some(file)
+    }
+
+    pub fn reserve(bytes: u64, alignment: u64) -> Option<u64> {
+        let all = usize::try_from(bytes.checked_add(alignment)?).ok()?;
+        // SAFETY: new addresses, which nobody uses.
+        let start = unsafe { libc::mmap(null_mut(), all, libc::PROT_NONE, NOBODYS, -1, 0) };
+        if start == libc::MAP_FAILED {
+            return None;
+        }
+        let start = start.expose_provenance() as u64;
+        let address = start.next_multiple_of(alignment);
+        let after = start + all as u64 - (address + bytes);
+        // SAFETY: the two ends of what was just reserved, which nobody uses.
+        unsafe {
+            free(start, address - start);
+            free(address + bytes, after);
+        }
+        Some(address)
+    }
+
+    /// # Safety
+    /// - The range was reserved, and nobody uses it any more.
+    pub unsafe fn free(address: u64, bytes: u64) {
+        if bytes > 0 {
+            // SAFETY: by the contract.
+            unsafe { libc::munmap(with_exposed_provenance_mut(address as usize), bytes as usize) };
+        }
+    }
+
+    /// # Safety
+    /// - The range was reserved, and nobody uses it.
+    pub unsafe fn map(address: u64, bytes: u64, file: &File) -> Option<()> {
+        let rights = libc::PROT_READ | libc::PROT_WRITE;
+        let how = libc::MAP_SHARED | libc::MAP_FIXED;
+        let place = with_exposed_provenance_mut(address as usize);
+        // SAFETY: by the contract.
+        let mapped = unsafe { libc::mmap(place, bytes as usize, rights, how, file.as_raw_fd(), 0) };
+        (mapped != libc::MAP_FAILED).then_some(())
+    }
+
+    /// # Safety
+    /// As for `map`.
+    pub unsafe fn unmap(address: u64, bytes: u64) -> Option<()> {
+        let place = with_exposed_provenance_mut(address as usize);
+        let how = NOBODYS | libc::MAP_FIXED;
+        // SAFETY: by the contract.
+        let left = unsafe { libc::mmap(place, bytes as usize, libc::PROT_NONE, how, -1, 0) };
+        (left != libc::MAP_FAILED).then_some(())
+    }
+}
+
+/// Other systems have files and addresses of another kind: none are given.
+#[cfg(not(target_os = "linux"))]
+mod system {
+    use std::fs::File;
+
+    pub fn file(_bytes: u64) -> Option<File> {
+        None
+    }
+
+    pub fn reserve(_bytes: u64, _alignment: u64) -> Option<u64> {
+        None
+    }
+
+    pub unsafe fn free(_address: u64, _bytes: u64) {}
+
+    pub unsafe fn map(_address: u64, _bytes: u64, _file: &File) -> Option<()> {
+        None
+    }
+
+    pub unsafe fn unmap(_address: u64, _bytes: u64) -> Option<()> {
+        None
+    }
+}

@@ -1,0 +1,526 @@
+//! Functions of the driver that cust has no word for, called by their names.
+
+mod support;
+
+use cuda_driver::ReturnCode;
+use cuda_driver::api::*;
+use cuda_driver::raw::{CUDA_MEMCPY3D, CUfunction, CUmemAccessDesc, CUmemorytype, CUmodule};
+use cuda_driver::types::{
+    AllocationProperties, CopyAttributes, GraphEdge, GraphUpdate, HostNodeParameters,
+    KernelNodeParameters, KernelNodeParametersV2, LaunchAttribute, LaunchAttributeValue,
+    LaunchConfig, MemoryLocation, MemoryOperation, MemsetNodeParameters,
+};
+use std::ffi::{c_uint, c_void};
+use std::ptr::{null, null_mut};
+use virtual_gpu::{Options, OwnMachine, Profile};
+
+/// Calls a function of the driver that succeeds.
+macro_rules! done {
+    ($name:ident($($argument:expr),* $(,)?)) => {
+        // SAFETY: the arguments are as NVIDIA's reference asks for them.
+        assert_eq!(unsafe { $name($($argument),*) }, ReturnCode::SUCCESS, stringify!($name))
+    };
+}
+
+/// A device of this thread's own, opened.
+fn open() -> (OwnMachine, cust::context::Context) {
+    let own = OwnMachine::new();
+    (own, support::open(Profile::named("h200").unwrap(), Options::default()))
+}
+
+/// The kernels of `support::ptx` as the driver has them, each by a name.
+fn load(kernels: &[(&str, &str)]) -> impl Fn(&str) -> CUfunction + use<> {
+    let text = support::ptx(kernels) + "\0";
+    let mut module: CUmodule = null_mut();
+    done!(cuModuleLoadData(&mut module, text.as_ptr().cast()));
+    move |name| {
+        let name = format!("{name}\0");
+        let mut function = null_mut();
+        done!(cuModuleGetFunction(&mut function, module, name.as_ptr().cast()));
+        function
+    }
+}
+
+/// So many words of device memory, all of them 0.
+fn words(count: usize) -> u64 {
+    let mut address = 0;
+    done!(cuMemAlloc_v2(&mut address, 4 * count));
+    done!(cuMemsetD32_v2(address, 0, count));
+    // Streams that do not wait for the default one may use it.
+    done!(cuCtxSynchronize());
+    address
+}
+
+/// Reads words of device memory after everything that was enqueued.
+fn read(address: u64, count: usize) -> Vec<u32> {
+    let mut found = vec![u32::MAX; count];
+    done!(cuCtxSynchronize());
+    done!(cuMemcpyDtoH_v2(found.as_mut_ptr().cast(), address, 4 * count));
+    found
+}
+
+/// Adds 1 to the thread's word.
+const ADD: (&str, &str) =
+    ("add", "ld.global.u32 %r2, [%rd3]; add.u32 %r2, %r2, 1; st.global.u32 [%rd3], %r2;");
+
+#[test]
+fn attributes_that_are_hints_change_nothing() {
+    let _device = open();
+    let function = load(&[ADD])("add");
+    let mut array = words(4);
+    let mut launch = |ids: &[c_uint]| {
+        let value = LaunchAttributeValue { pad: [0; 64] };
+        let attribute = |id: &c_uint| LaunchAttribute { id: *id, pad: [0; 4], value };
+        let mut attributes: Vec<_> = ids.iter().map(attribute).collect();
+        let config = LaunchConfig {
+            grid_dim_x: 1,
+            grid_dim_y: 1,
+            grid_dim_z: 1,
+            block_dim_x: 4,
+            block_dim_y: 1,
+            block_dim_z: 1,
+            shared_mem_bytes: 0,
+            stream: null_mut(),
+            attributes: attributes.as_mut_ptr(),
+            num_attributes: ids.len() as c_uint,
+        };
+        let mut arguments: [*mut c_void; 1] = [(&raw mut array).cast()];
+        // SAFETY: the kernel has one parameter, and the array as many words as there are threads.
+        unsafe { cuLaunchKernelEx(&config, function, arguments.as_mut_ptr(), null_mut()) }
+    };
+    for id in [3, 5, 9, 10, 14, 16] {
+        assert_eq!(launch(&[id]), ReturnCode::SUCCESS, "attribute {id}");
+    }
+    assert_eq!(launch(&[0, 3, 5, 6, 8, 9, 10, 14]), ReturnCode::SUCCESS);
+    // Another size of clusters, an event.
+    for id in [11, 12] {
+        assert_eq!(launch(&[3, id]), ReturnCode::NOT_SUPPORTED, "attribute {id}");
+    }
+    assert_eq!(read(array, 4), [7; 4]);
+}
+
+/// The parameters of a kernel's node of `threads` threads; `arguments` lives until the node was made.
+fn kernel_node(
+    function: CUfunction,
+    threads: u32,
+    arguments: &mut [*mut c_void],
+) -> KernelNodeParameters {
+    KernelNodeParameters {
+        function,
+        grid: [1, 1, 1],
+        block: [threads, 1, 1],
+        shared_bytes: 0,
+        parameters: arguments.as_mut_ptr(),
+        extra: null_mut(),
+    }
+}
+
+/// A copy of words inside the device.
+fn copy_of(target: u64, source: u64, words: usize) -> CUDA_MEMCPY3D {
+    let mut copy = std::mem::MaybeUninit::<CUDA_MEMCPY3D>::zeroed();
+    // SAFETY: zeros are numbers and null addresses, and both kinds of memory are set before the whole is a value.
+    let mut copy = unsafe {
+        (&raw mut (*copy.as_mut_ptr()).srcMemoryType).write(CUmemorytype::CU_MEMORYTYPE_DEVICE);
+        (&raw mut (*copy.as_mut_ptr()).dstMemoryType).write(CUmemorytype::CU_MEMORYTYPE_DEVICE);
+        copy.assume_init()
+    };
+    (copy.srcDevice, copy.dstDevice) = (source, target);
+    (copy.WidthInBytes, copy.Height, copy.Depth) = (4 * words, 1, 1);
+    copy
+}
+
+#[test]
+fn a_graph_is_built_node_by_node_and_changed() {
+    let _device = open();
+    let functions = load(&[
+        ADD,
+        ("twice", "ld.global.u32 %r2, [%rd3]; add.u32 %r2, %r2, %r2; st.global.u32 [%rd3], %r2;"),
+    ]);
+    let (mut one, mut other) = (words(4), words(4));
+    let mut graph = null_mut();
+    done!(cuGraphCreate(&mut graph, 0));
+    let [mut fill, mut add, mut copy, mut twice, mut end] = [null_mut(); 5];
+    let five = MemsetNodeParameters {
+        target: one,
+        pitch: 0,
+        value: 5,
+        element_bytes: 4,
+        width: 4,
+        height: 1,
+    };
+    done!(cuGraphAddMemsetNode(&mut fill, graph, null(), 0, &five, null_mut()));
+    let mut arguments = [(&raw mut one).cast()];
+    let adds = kernel_node(functions("add"), 4, &mut arguments);
+    done!(cuGraphAddKernelNode(&mut add, graph, &fill, 1, &adds));
+    let copies = copy_of(other, one, 4);
+    done!(cuGraphAddMemcpyNode(&mut copy, graph, &add, 1, &copies, null_mut()));
+    // This one is made before the node that it follows is known.
+    let mut arguments = [(&raw mut other).cast()];
+    let twice_params = KernelNodeParametersV2 {
+        launch: kernel_node(functions("twice"), 4, &mut arguments),
+        kernel: null_mut(),
+        context: null_mut(),
+    };
+    done!(cuGraphAddEmptyNode(&mut end, graph, null(), 0));
+    done!(cuGraphAddKernelNode_v2(&mut twice, graph, null(), 0, &twice_params));
+    done!(cuGraphAddDependencies(graph, [copy, twice].as_ptr(), [twice, end].as_ptr(), 2));
+    // SAFETY: nodes of the graph; an edge that is there is refused.
+    let twice_connected = unsafe { cuGraphAddDependencies_v2(graph, &copy, &twice, null(), 1) };
+    assert_eq!(twice_connected, ReturnCode::INVALID_VALUE);
+
+    let mut executable = null_mut();
+    done!(cuGraphInstantiate_v2(&mut executable, graph, null_mut(), null_mut(), 0));
+    done!(cuGraphLaunch(executable, null_mut()));
+    assert_eq!((read(one, 4), read(other, 4)), (vec![6; 4], vec![12; 4]));
+
+    // The executable graph is given other work; what it was made of stays.
+    let mut third = words(4);
+    let mut arguments = [(&raw mut third).cast()];
+    let adds_third = kernel_node(functions("add"), 4, &mut arguments);
+    done!(cuGraphExecKernelNodeSetParams(executable, add, &adds_third));
+    done!(cuGraphExecMemcpyNodeSetParams(executable, copy, &copy_of(other, third, 4), null_mut()));
+    done!(cuGraphLaunch(executable, null_mut()));
+    done!(cuGraphLaunch(executable, null_mut()));
+    assert_eq!(
+        (read(one, 4), read(third, 4), read(other, 4)),
+        (vec![5; 4], vec![2; 4], vec![4; 4])
+    );
+    // SAFETY: a node of another kind is refused.
+    let wrong = unsafe { cuGraphExecKernelNodeSetParams(executable, fill, &adds) };
+    assert_eq!(wrong, ReturnCode::INVALID_VALUE);
+
+    // A clone is a graph of its own, and updates an executable graph of the same shape.
+    let (mut clone, mut found) = (null_mut(), null_mut());
+    done!(cuGraphClone(&mut clone, graph));
+    done!(cuGraphNodeFindInClone(&mut found, add, clone));
+    assert!(found != add && !found.is_null());
+    done!(cuGraphKernelNodeSetParams(
+        found,
+        &kernel_node(functions("twice"), 4, &mut [(&raw mut one).cast()])
+    ));
+    let mut result = GraphUpdate { result: 9, error_node: null_mut(), error_from_node: null_mut() };
+    done!(cuGraphExecUpdate_v2(executable, clone, &mut result));
+    done!(cuGraphLaunch(executable, null_mut()));
+    assert_eq!((read(one, 4), read(other, 4), result.result), (vec![10; 4], vec![20; 4], 0));
+    // After the update its nodes still have the first graph's handles.
+    done!(cuGraphExecKernelNodeSetParams(executable, add, &adds));
+    done!(cuGraphLaunch(executable, null_mut()));
+    assert_eq!(read(one, 4), [6; 4]);
+    done!(cuGraphExecDestroy(executable));
+    for graph in [graph, clone] {
+        done!(cuGraphDestroy(graph));
+    }
+}
+
+#[test]
+fn a_graph_tells_its_nodes_edges_and_parameters() {
+    let _device = open();
+    let functions = load(&[ADD]);
+    let mut array = words(1);
+    let mut arguments = [(&raw mut array).cast()];
+    let adds = kernel_node(functions("add"), 1, &mut arguments);
+    let (mut graph, mut nodes) = (null_mut(), [null_mut(); 3]);
+    done!(cuGraphCreate(&mut graph, 0));
+    done!(cuGraphAddEmptyNode(&mut nodes[0], graph, null(), 0));
+    done!(cuGraphAddKernelNode(&mut nodes[1], graph, &nodes[0], 1, &adds));
+    unsafe extern "C" fn count(data: *mut c_void) {
+        // SAFETY: the test gives a number that only this touches while the graph runs.
+        unsafe { *data.cast::<u32>() += 1 };
+    }
+    let mut calls = 0u32;
+    let host = HostNodeParameters { function: Some(count), data: (&raw mut calls).cast() };
+    done!(cuGraphAddHostNode(&mut nodes[2], graph, nodes.as_ptr(), 2, &host));
+
+    let (mut has, mut listed) = (0, [null_mut(); 4]);
+    done!(cuGraphGetNodes(graph, null_mut(), &mut has));
+    assert_eq!(has, 3);
+    has = 4;
+    done!(cuGraphGetNodes(graph, listed.as_mut_ptr(), &mut has));
+    assert_eq!((has, &listed[..3], listed[3]), (3, &nodes[..], null_mut()));
+    let (mut from, mut to) = ([null_mut(); 3], [null_mut(); 3]);
+    let mut kinds = [GraphEdge { bytes: [7; 8] }; 3];
+    let mut edges = 3;
+    done!(cuGraphGetEdges_v2(
+        graph,
+        from.as_mut_ptr(),
+        to.as_mut_ptr(),
+        kinds.as_mut_ptr(),
+        &mut edges
+    ));
+    assert_eq!((edges, from), (3, [nodes[0], nodes[0], nodes[1]]));
+    assert_eq!(to, [nodes[1], nodes[2], nodes[2]]);
+    assert_eq!(kinds, [GraphEdge::default(); 3]);
+    edges = 1;
+    done!(cuGraphNodeGetDependencies(nodes[2], from.as_mut_ptr(), &mut edges));
+    assert_eq!((edges, from[0]), (1, nodes[0]));
+    let kinds = nodes.map(|node| {
+        let mut kind = 99;
+        done!(cuGraphNodeGetType(node, &mut kind));
+        kind
+    });
+    assert_eq!(kinds, [5, 0, 3]);
+
+    // SAFETY: a structure of numbers and addresses.
+    let mut told: KernelNodeParameters = unsafe { std::mem::zeroed() };
+    done!(cuGraphKernelNodeGetParams(nodes[1], &mut told));
+    assert_eq!((told.function, told.grid, told.block), (adds.function, [1; 3], [1; 3]));
+    // SAFETY: the driver gives the address of each parameter, and the first is an address.
+    assert_eq!(unsafe { told.parameters.read().cast::<u64>().read_unaligned() }, array);
+    // They can be given back with another number of threads.
+    told.block = [2, 1, 1];
+    done!(cuGraphKernelNodeSetParams(nodes[1], &told));
+    done!(cuGraphKernelNodeGetParams(nodes[1], &mut told));
+    assert_eq!(told.block, [2, 1, 1]);
+    told.block = [1; 3];
+    done!(cuGraphKernelNodeSetParams(nodes[1], &told));
+
+    let mut executable = null_mut();
+    done!(cuGraphInstantiateWithFlags(&mut executable, graph, 0));
+    done!(cuGraphDestroyNode(nodes[1]));
+    done!(cuGraphGetEdges(graph, null_mut(), null_mut(), &mut edges));
+    assert_eq!(edges, 1);
+    done!(cuGraphLaunch(executable, null_mut()));
+    assert_eq!((read(array, 1), calls), (vec![1], 1));
+    // In a circle nothing can be first.
+    done!(cuGraphAddDependencies(graph, &nodes[2], &nodes[0], 1));
+    // SAFETY: a graph that cannot run is refused.
+    let circle = unsafe { cuGraphInstantiateWithFlags(&mut executable, graph, 0) };
+    assert_eq!(circle, ReturnCode::INVALID_VALUE);
+    // The places of the nodes behind one that goes are others.
+    let mut last = null_mut();
+    done!(cuGraphAddEmptyNode(&mut last, graph, &nodes[2], 1));
+    done!(cuGraphDestroyNode(nodes[0]));
+    edges = 1;
+    done!(cuGraphNodeGetDependencies(last, from.as_mut_ptr(), &mut edges));
+    assert_eq!((edges, from[0]), (1, nodes[2]));
+    // SAFETY: its node is gone.
+    let gone = unsafe { cuGraphKernelNodeSetParams(nodes[1], &adds) };
+    assert_eq!(gone, ReturnCode::INVALID_VALUE);
+}
+
+#[test]
+fn memory_of_a_pool_and_large_memory_have_addresses_of_their_own() {
+    let _device = open();
+    let [mut none, mut other, mut large] = [0; 3];
+    done!(cuMemAllocAsync(&mut none, 0, null_mut()));
+    done!(cuMemAllocAsync(&mut other, 0, null_mut()));
+    assert!(none != 0 && none != other, "0 bytes are an allocation, too");
+    done!(cuMemFreeAsync(none, null_mut()));
+    done!(cuMemFreeAsync(other, null_mut()));
+    for bytes in [1 << 20, 200_000_000] {
+        done!(cuMemAlloc_v2(&mut other, 700));
+        done!(cuMemAlloc_v2(&mut large, bytes));
+        assert_eq!(large % (2 << 20), 0, "{bytes}");
+    }
+    done!(cuMemAlloc_v2(&mut large, (1 << 20) - 1));
+    assert_ne!(large % (2 << 20), 0, "a small one shares a page");
+}
+
+#[test]
+fn streams_write_words_and_wait_for_their_values() {
+    let _device = open();
+    let [mut writer, mut waiter] = [null_mut(); 2];
+    for stream in [&mut writer, &mut waiter] {
+        done!(cuStreamCreate(stream, 1));
+    }
+    let array = words(8);
+    // 64 bits, and then what the other stream waits for.
+    done!(cuStreamWriteValue64_v2(writer, array, 0x1_0000_0002, 0));
+    done!(cuStreamWriteValue32_v2(writer, array + 8, 7, 0));
+    done!(cuStreamWaitValue32_v2(waiter, array + 8, 7, 1));
+    done!(cuStreamWaitValue64_v2(waiter, array, 0x1_0000_0000, 0));
+    done!(cuMemcpyDtoDAsync_v2(array + 16, array, 12, waiter));
+    assert_eq!(read(array, 8), [2, 1, 7, 0, 2, 1, 7, 0]);
+    for (value, flags, is_there) in
+        [(7, 0, true), (8, 0, false), (6, 1, false), (8, 2, false), (4, 2, true), (0, 3, true)]
+    {
+        // SAFETY: the word is one of an allocation.
+        let code = unsafe { cuStreamWaitValue32(waiter, array + 8, value, flags) };
+        assert_eq!(code == ReturnCode::SUCCESS, is_there, "{value} {flags}: {code}");
+    }
+    // SAFETY: an address between two words is refused.
+    assert_eq!(unsafe { cuStreamWriteValue64(writer, array + 4, 1, 0) }, ReturnCode::INVALID_VALUE);
+    let operation = |kind, address, value| MemoryOperation {
+        kind,
+        own_flags: 0,
+        address,
+        value,
+        flags: 0,
+        pad: [0; 5],
+    };
+    let mut batch = [
+        operation(2, array, 9),
+        operation(6, 0, 0),
+        operation(1, array, 9),
+        operation(5, array + 8, 3),
+    ];
+    done!(cuStreamBatchMemOp_v2(writer, 4, batch.as_mut_ptr(), 0));
+    assert_eq!(read(array, 4), [9, 1, 3, 0]);
+    assert!(
+        virtual_gpu::misuse().iter().all(|it| it.kind != virtual_gpu::MisuseKind::MissingOrder)
+    );
+}
+
+#[test]
+fn copies_of_a_batch_are_made_in_the_stream() {
+    let _device = open();
+    let mut stream = null_mut();
+    done!(cuStreamCreate(&mut stream, 1));
+    let array = words(4);
+    let mut place = null_mut();
+    done!(cuMemAllocHost_v2(&mut place, 8));
+    // SAFETY: page-locked memory of two words, which nothing else uses now.
+    let host = unsafe { &mut *place.cast::<[u32; 2]>() };
+    *host = [5, 6];
+    let (mut targets, mut sources) =
+        ([array, array + 8], [host.as_ptr().expose_provenance() as u64; 2]);
+    sources[1] += 4;
+    let attributes =
+        CopyAttributes { source_order: 2, hints: [MemoryLocation::host(); 2], flags: 0 };
+    let mut copy = |stream, order| {
+        let mut attributes = CopyAttributes { source_order: order, ..attributes };
+        // SAFETY: two addresses, sizes and one attribute.
+        unsafe {
+            cuMemcpyBatchAsync_v2(
+                targets.as_mut_ptr(),
+                sources.as_mut_ptr(),
+                [4, 4].as_mut_ptr(),
+                2,
+                &mut attributes,
+                &mut 0,
+                1,
+                stream,
+            )
+        }
+    };
+    assert_eq!(copy(stream, 2), ReturnCode::SUCCESS);
+    assert_eq!(copy(null_mut(), 2), ReturnCode::INVALID_VALUE, "the legacy stream");
+    assert_eq!(copy(stream, 0), ReturnCode::INVALID_VALUE, "no order");
+    host[0] = 99;
+    assert_eq!(read(array, 4), [5, 0, 6, 0]);
+}
+
+#[test]
+fn ids_and_clusters_are_told() {
+    let _device = open();
+    let (mut one, mut other, mut stream) = (0, 0, null_mut());
+    done!(cuCtxGetId(null_mut(), &mut one));
+    assert_ne!(one, 0);
+    done!(cuStreamCreate(&mut stream, 0));
+    done!(cuStreamGetId(stream, &mut one));
+    done!(cuStreamGetId(null_mut(), &mut other));
+    assert_ne!(one, other);
+    let (mut device, mut context, mut green) = (9, null_mut(), stream.cast());
+    done!(cuStreamGetCtx_v2(stream, &mut context, &mut green));
+    done!(cuCtxGetDevice_v2(&mut device, context));
+    done!(cuCtxSynchronize_v2(null_mut()));
+    assert!(device == 0 && green.is_null());
+    let mut width = 0;
+    done!(cuDeviceGetTexture1DLinearMaxWidth(&mut width, 32, 1, 0));
+    assert_eq!(width, 1 << 28);
+    let function = load(&[ADD])("add");
+    let value = LaunchAttributeValue { cluster_dim: [4, 1, 1] };
+    let mut cluster =
+        LaunchAttribute { id: LaunchAttribute::CLUSTER_DIMENSION, pad: [0; 4], value };
+    let mut config = LaunchConfig {
+        grid_dim_x: 8,
+        grid_dim_y: 1,
+        grid_dim_z: 1,
+        block_dim_x: 1024,
+        block_dim_y: 1,
+        block_dim_z: 1,
+        shared_mem_bytes: 0,
+        stream: null_mut(),
+        attributes: &mut cluster,
+        num_attributes: 1,
+    };
+    let mut found = 0;
+    // Two blocks per multiprocessor, 8 groups of 16.
+    done!(cuOccupancyMaxActiveClusters(&mut found, function, &config));
+    assert_eq!(found, 8 * (2 * 16 / 4));
+    config.num_attributes = 0;
+    done!(cuOccupancyMaxPotentialClusterSize(&mut found, function, &config));
+    assert_eq!(found, 8, "more has to be allowed");
+}
+
+#[test]
+fn memory_is_mapped_where_a_program_wants_it() {
+    const GRANULE: usize = 2 << 20;
+    let _device = open();
+    let function = load(&[ADD])("add");
+    let properties = AllocationProperties {
+        kind: 1,
+        handle_types: 0,
+        location: MemoryLocation::device(0),
+        metadata: null_mut(),
+        flags: [0; 8],
+    };
+    let (mut granule, mut before, mut free, mut total) = (0, 0, 0, 0);
+    done!(cuMemGetInfo_v2(&mut before, &mut total));
+    done!(cuMemGetAllocationGranularity(&mut granule, &properties, 0));
+    assert_eq!(granule, GRANULE);
+    let [mut one, mut other, mut third] = [0; 3];
+    for handle in [&mut one, &mut other, &mut third] {
+        done!(cuMemCreate(handle, GRANULE, &properties, 0));
+    }
+    done!(cuMemGetInfo_v2(&mut free, &mut total));
+    assert_eq!(before - free, 3 * GRANULE);
+    let (mut start, mut second) = (0u64, 0u64);
+    // More addresses than any machine has memory.
+    done!(cuMemAddressReserve(&mut start, 1 << 40, 0, 0, 0));
+    done!(cuMemAddressReserve(&mut second, 4 * GRANULE, 0, 0, 0));
+    assert_eq!(start % GRANULE as u64, 0);
+    // Two neighbours are one range, though their memory is not.
+    let middle = start + GRANULE as u64;
+    done!(cuMemMap(start, GRANULE, 0, one, 0));
+    done!(cuMemMap(middle, GRANULE, 0, other, 0));
+    // SAFETY: memory is mapped there, which nobody may use yet.
+    assert_eq!(unsafe { cuMemsetD8_v2(start, 1, 4) }, ReturnCode::INVALID_VALUE);
+    let both = 2 * GRANULE;
+    let mut access = std::mem::MaybeUninit::<CUmemAccessDesc>::zeroed();
+    let access = access.as_mut_ptr();
+    // SAFETY: a location of a device, and to read and write, as the header lays them out.
+    unsafe {
+        (&raw mut (*access).location).cast::<MemoryLocation>().write(MemoryLocation::device(0));
+        (&raw mut (*access).flags).cast::<c_uint>().write(3);
+    }
+    done!(cuMemSetAccess(start, both, access, 1));
+    let words = GRANULE / 4;
+    done!(cuMemsetD32_v2(start, 5, 2 * words));
+    let mut array = middle - 8;
+    let mut arguments: [*mut c_void; 1] = [(&raw mut array).cast()];
+    done!(cuLaunchKernel(
+        function,
+        1,
+        1,
+        1,
+        4,
+        1,
+        1,
+        0,
+        null_mut(),
+        arguments.as_mut_ptr(),
+        null_mut()
+    ));
+    assert_eq!(read(array - 8, 8), [5, 5, 6, 6, 6, 6, 5, 5]);
+    // The same memory at another address, and it stays when its first address goes.
+    done!(cuMemMap(second, GRANULE, 0, other, 0));
+    done!(cuMemSetAccess(second, GRANULE, access, 1));
+    done!(cuMemsetD32_v2(middle, 9, 1));
+    assert_eq!(read(second, 3), [9, 6, 5]);
+    done!(cuMemUnmap(start, both));
+    // SAFETY: nothing is there any more, and the driver knows it.
+    assert_eq!(unsafe { cuMemcpyDtoD_v2(second, start, 4) }, ReturnCode::INVALID_VALUE);
+    done!(cuMemRelease(one));
+    done!(cuMemRelease(other));
+    assert_eq!(read(second, 3), [9, 6, 5]);
+    // SAFETY: something is mapped there.
+    assert_eq!(unsafe { cuMemAddressFree(second, 4 * GRANULE) }, ReturnCode::INVALID_VALUE);
+    done!(cuMemUnmap(second, GRANULE));
+    done!(cuMemRelease(third));
+    done!(cuMemAddressFree(second, 4 * GRANULE));
+    done!(cuMemAddressFree(start, 1 << 40));
+    done!(cuMemGetInfo_v2(&mut free, &mut total));
+    assert_eq!(before, free);
+    assert_eq!(virtual_gpu::leaks(), []);
+}
