@@ -55,6 +55,11 @@ fn every_hazard_is_found_and_explained() {
             &["byte 512 of the buffer of 1024"],
         ),
         (
+            UninitializedGlobal,
+            "red.global.add.u32 [%rd1+512], 1;",
+            &["byte 512 of the buffer of 1024", "`red.global.add.u32`"],
+        ),
+        (
             SharedRace,
             "st.shared.u32 [%r3], %r1; xor.b32 %r5, %r1, 32; mov.u32 %r6, tile; \
              mad.lo.u32 %r6, %r5, 4, %r6; ld.shared.u32 %r7, [%r6];",
@@ -109,6 +114,39 @@ fn every_hazard_is_found_and_explained() {
         let message = finding.to_string();
         for part in ALWAYS.iter().chain(*parts).chain(&["to fix it: "]) {
             assert!(message.contains(part), "`{part}` is missing: {message}");
+        }
+    }
+}
+
+/// An atomic computes from what is there, whether its result is used or not; an exchange without a use of it only writes.
+#[test]
+fn an_atomic_of_what_nobody_wrote_is_found() {
+    let hazards = |body: &str| {
+        let report = outcome(body, Schedule::Forward).0.unwrap();
+        report.findings.iter().map(|finding| finding.hazard).collect::<Vec<_>>()
+    };
+    let updates = [
+        "red.SPACE.add.u32 AT, 1;",
+        "atom.SPACE.add.u32 %r5, AT, 1;",
+        "red.SPACE.max.u32 AT, %r1;",
+        "atom.SPACE.cas.b32 %r5, AT, 0, 1;",
+        "atom.SPACE.exch.b32 %r5, AT, 1; st.global.u32 [%rd1], %r5;",
+    ];
+    let spaces = [
+        ("global", "[%rd1+512]", Hazard::UninitializedGlobal),
+        ("shared", "[tile]", Hazard::UninitializedShared),
+    ];
+    for (space, at, hazard) in spaces {
+        for update in updates {
+            let update = update.replace("SPACE", space).replace("AT", at);
+            let one = format!("setp.ne.u32 %p1, %r1, 0; @%p1 ret; {update}");
+            assert_eq!(hazards(&one), [hazard], "{one}");
+            let reset = format!("atom.{space}.exch.b32 %r6, {at}, 0;");
+            assert_eq!(
+                hazards(&format!("setp.ne.u32 %p1, %r1, 0; @%p1 ret; {reset} {update}")),
+                [],
+                "{update}"
+            );
         }
     }
 }
@@ -182,7 +220,10 @@ fn a_barrier_that_some_warps_never_reach() {
 
 #[test]
 fn a_kernel_that_never_ends_says_where_it_spins() {
-    let error = outcome("L: ld.volatile.global.u32 %r5, [%rd1]; bra L;", Schedule::Forward);
+    let error = outcome(
+        "L: ld.volatile.global.u32 %r5, [%rd1]; setp.eq.u32 %p1, %r5, 0; @%p1 bra L;",
+        Schedule::Forward,
+    );
     let error = error.0.unwrap_err().to_string();
     for part in ALWAYS.iter().chain(&["deadlock", "it waits for the 4 bytes"]) {
         assert!(error.contains(part), "`{part}` is missing: {error}");
@@ -191,7 +232,7 @@ fn a_kernel_that_never_ends_says_where_it_spins() {
 
 #[test]
 fn a_kernel_that_runs_for_too_long_says_where_it_is() {
-    let loops = "L: ld.volatile.global.u32 %r5, [%rd1]; add.u32 %r6, %r6, 1; bra L;";
+    let loops = "L: ld.volatile.global.u32 %r5, [%rd1]; add.u32 %r6, %r6, 1; setp.ne.u32 %p1, %r6, -1; @%p1 bra L;";
     let error = outcome(&format!("mov.u32 %r6, 0; {loops}"), Schedule::Forward);
     let error = error.0.unwrap_err().to_string();
     for part in ALWAYS.iter().chain(&["1000000 warp-instructions", "spinning near"]) {
