@@ -23,6 +23,7 @@ mod program;
 mod region;
 mod register;
 mod registers;
+mod relevant;
 mod report;
 mod spin_loops;
 mod tensor_map;
