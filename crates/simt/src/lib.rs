@@ -20,6 +20,7 @@ mod operation;
 mod options;
 mod printf;
 mod program;
+mod progress;
 mod region;
 mod register;
 mod registers;
@@ -50,6 +51,7 @@ pub use observer::{
     AccessKind, InstructionClass, InstructionFacts, MemorySpace, Observer, WarpAccess,
 };
 pub use options::{Options, Schedule};
+pub use progress::{Progress, under_way};
 pub use races::{Footprint, Scope};
 pub use region::Allocation;
 pub use report::{InstructionReport, Report};

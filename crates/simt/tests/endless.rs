@@ -46,6 +46,15 @@ fn what_nobody_can_end_is_proved() {
             1,
             "lacks 1 of 2 arrivals",
         ),
+        // The phase of parity 0 has ended, and nobody has arrived in the next one, of whose parity the wait speaks.
+        (
+            "setp.ne.u32 %p1, %r1, 0; @%p1 bra SET; mbarrier.init.shared.b64 [gate], 64; SET: bar.sync 0; mov.u64 %rd5, 0;
+             mbarrier.arrive.shared.b64 %rd5, [gate]; FIRST: mbarrier.test_wait.parity.shared.b64 %p2, [gate], 0; @!%p2 bra FIRST;
+             bar.sync 0; AGAIN: mbarrier.test_wait.parity.shared.b64 %p2, [gate], 1; @!%p2 bra AGAIN;",
+            1,
+            "for the end of the phase of parity 1, which is under way and at which nobody has arrived (a wait for the phase before, \
+             of parity 0, passes): it still lacks 64 of 64 arrivals",
+        ),
         // Counters and clocks that decide nothing, as whoever waits may keep them.
         (
             "AGAIN: ld.volatile.global.u32 %r4, [%rd1+16]; add.u32 %r9, %r9, 1; setp.eq.u32 %p1, %r4, 0; @%p1 bra AGAIN;

@@ -1,7 +1,9 @@
 //! One small kernel per hazard: each is found, and says who, where, at what address, next to what,
 //! and what would fix it.
 
-use simt::{Checks, Error, Hazard, Launch, Memory, Module, Options, Report, Schedule, run};
+use simt::{
+    Checks, Error, Hazard, Launch, Memory, Module, Options, Report, Schedule, run, run_observed,
+};
 
 /// A kernel of one block of 64 threads with the thread's number in `%r1`, its warp in `%r2`, the
 /// address of its word of a shared tile in `%r3`, the buffer in `%rd1`; `.loc` says kernel.rs:7.
@@ -277,6 +279,28 @@ fn orders_of_a_small_launch_are_looked_through() {
         assert!(message.contains(part), "{message}");
         assert_eq!(value, 2, "what the other orders wrote is taken back");
     }
+}
+
+/// What fails in the first order fails there; that it does so in others, too, says nothing more.
+#[test]
+fn a_failure_of_every_order_is_told_once() {
+    let found = |body: &str| {
+        let module = Module::parse(&text(body)).unwrap();
+        let mut memory = Memory::default();
+        let data = memory.allocate(1024).unwrap();
+        let launch = Launch::new("broken", [2, 1, 1], [64, 1, 1]).address(data);
+        let options = Options { checks: Checks::all(), schedules: 3, ..Options::default() };
+        let mut before = Report::default();
+        run_observed(&module, &mut memory, &launch, &options, &mut before, None).unwrap_err();
+        before.findings.iter().map(|found| found.hazard).collect::<Vec<_>>()
+    };
+    assert_eq!(found("trap;"), []);
+    assert_eq!(found("ld.global.u32 %r5, [%rd1+1024];"), []);
+    // A warp waits for itself, whichever it is.
+    assert_eq!(found("setp.eq.u32 %p1, %r2, 1; @%p1 bar.sync 0; @!%p1 bar.sync 1, 64;"), []);
+    let other_line = "mov.u32 %r6, %ctaid.x; atom.global.exch.b32 %r5, [%rd1+16], 1; or.b32 %r5, %r5, %r6;\n\
+                      setp.eq.u32 %p1, %r5, 0;\n@%p1 trap;\ntrap;";
+    assert_eq!(found(other_line), [Hazard::OtherOrder]);
 }
 
 #[test]

@@ -75,6 +75,6 @@ pub use recorder::{LaunchRecord, OrderRecord};
 pub use simt::Location;
 pub use source::{
     assume_registers, drain_if_idle, empty_l2, extrapolate_to, finish, forget_failure, host_reads,
-    host_touches, host_writes, launches, leaks, limit, misuse, observe, operations, order,
-    skip_kernels, trace, watch,
+    host_touches, host_writes, launches, leaks, limit, misuse, observe, observe_begins, operations,
+    order, skip_kernels, trace, watch,
 };

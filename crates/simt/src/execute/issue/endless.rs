@@ -384,7 +384,7 @@ impl Worker<'_> {
         let asleep = asleep.or(woken);
         let polled = (warp.polled.mask & warp.live != 0).then_some(warp.polled);
         let (pc, lanes, what) = if let Some((pc, lanes, address)) = asleep {
-            (pc, lanes, self.awaited_mbarrier(block, address))
+            (pc, lanes, self.awaited_mbarrier(block, warp, (pc, lanes), address))
         } else if let Some(polled) = polled {
             (polled.pc, polled.mask & warp.live, self.awaited(block, warp))
         } else {
@@ -407,18 +407,44 @@ impl Worker<'_> {
         Error::Deadlock { place, message: format!("{what}; {others}") }
     }
 
-    /// Describes what lanes wait for that sleep at an mbarrier.
-    fn awaited_mbarrier(&self, block: &Block, address: u32) -> String {
+    /// Describes what lanes wait for by a test of an mbarrier's phase.
+    fn awaited_mbarrier(
+        &self,
+        block: &Block,
+        warp: &Warp,
+        (pc, lanes): (u32, u32),
+        address: u32,
+    ) -> String {
         let word = read_bytes(&block.shared, address as usize, 8);
-        let Mbarrier { pending, expected, transactions, .. } = Mbarrier::from_word(word);
+        let Mbarrier { pending, expected, transactions, phase } = Mbarrier::from_word(word);
         let location = self.run.locate_shared(address.into());
         let bytes = match transactions {
             0 => String::new(),
             bytes => format!(" and {bytes} bytes of copies"),
         };
+        let lane = lanes.trailing_zeros() as usize & 31;
+        let by_parity = match &self.run.program.instructions[pc as usize].operation {
+            Operation::Mbarrier { operation, .. } => match **operation {
+                MbarrierOperation::Test { parity: Some(row), .. } => {
+                    Some(warp.registers.words[row as usize][lane] & 1)
+                }
+                _ => None,
+            },
+            _ => None,
+        };
+        let now = u32::from(phase);
+        let awaited = match by_parity {
+            Some(parity) if pending == expected && transactions == 0 => format!(
+                "the phase of parity {parity}, which is under way and at which nobody has arrived (a wait for the phase before, of \
+                 parity {}, passes)",
+                1 - now
+            ),
+            Some(parity) => format!("the phase of parity {parity}, which is under way"),
+            None => format!("the phase under way, of parity {now}"),
+        };
         format!(
-            "it waits for the mbarrier at shared address {address:#x}, whose phase still lacks {pending} of {expected} \
-             arrivals{bytes}; {location}"
+            "it waits for the mbarrier at shared address {address:#x}, for the end of {awaited}: it still lacks {pending} of \
+             {expected} arrivals{bytes}; {location}"
         )
     }
 
