@@ -147,6 +147,8 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         eprintln!("\nFailed: {found} finding{}.", if found == 1 { "" } else { "s" });
     }
     if is_interrupted && (found > 0 || !status.success()) {
+        // It says which signal ended the program, if one did.
+        let _ = code_of(status);
         return Ok(ExitCode::from(INTERRUPTED));
     }
     if found > 0 {
