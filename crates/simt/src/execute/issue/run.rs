@@ -46,7 +46,7 @@ pub(crate) struct Run<'r> {
     /// The size of the workers' atomics on device memory.
     pub granularity: AtomicGranularity,
     pub fuel: AtomicU64,
-    /// What others see of the launch while it runs.
+    /// The part of the launch that others see while it runs.
     pub progress: &'r Progress,
     /// Registers that may be read before they are written.
     pub doubt: &'r UninitializedReads,
