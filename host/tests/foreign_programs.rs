@@ -123,6 +123,34 @@ fn a_run_that_is_asked_to_end_shows_what_there_is_and_leaves_nothing() {
     }
 }
 
+/// An interrupt goes to the program, and ends the kernel under way; a signal that ends the program leaves it in the report.
+#[test]
+fn a_launch_that_a_signal_ends_is_named() {
+    let ended = "(program.cu:25) of kernel `counts`";
+    for (mode, name, expected, part) in [
+        ("patient", "-INT", 130, "still running after"),
+        ("counts", "-INT", 130, "Signal 2 ended the program"),
+        (
+            "counts",
+            "-TERM",
+            143,
+            "the program ended before this launch did: kernel `counts` after ",
+        ),
+    ] {
+        let mut run = program(&["run", "--"]);
+        run.arg(&compiled().1).args([PTX, mode]).stderr(Stdio::piped());
+        let child = run.spawn().expect("the program starts");
+        std::thread::sleep(Duration::from_secs(5));
+        let sent = Command::new("kill").args([name, &child.id().to_string()]).status();
+        assert!(sent.expect("kill starts").success());
+        let output = child.wait_with_output().expect("it ends");
+        let text = said(&output);
+        assert_eq!(code(&output), expected, "{mode} {name}: {text}");
+        assert!(text.contains(part) && text.contains(ended), "{mode} {name}: {text}");
+        assert!(text.contains("Kernel `twice`"), "what came before is shown: {text}");
+    }
+}
+
 #[test]
 fn what_a_killed_run_left_is_removed_by_the_next_one() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -144,8 +172,9 @@ fn what_a_killed_run_left_is_removed_by_the_next_one() {
 fn a_kernel_that_never_ends_is_ended_by_a_limit_or_an_interrupt() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = folder.path().join("endless.ptx");
-    let text = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry endless() {\n.reg .b32 %r<2>;\n\
-                mov.u32 %r1, 0;\nL: add.u32 %r1, %r1, 1;\nbra L;\n}\n";
+    let text = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry endless() {\n\
+                .reg .b64 %rd<2>;\n.reg .pred %p;\n\
+                mov.u64 %rd1, 0;\nL: add.u64 %rd1, %rd1, 1;\nsetp.ne.u64 %p, %rd1, 0;\n@%p bra L;\nret;\n}\n";
     std::fs::write(&file, text).expect("a writable folder");
     let launch = ["explain", file.to_str().expect("plain"), "--grid=1", "--block=32"];
     let output = coalesce(&[&launch[..], &["--limit=100000"]].concat());

@@ -16,7 +16,7 @@ use virtual_gpu::{LaunchRecord, Misuse, MisuseKind, OperationKind, OperationReco
 const MAX_OPERATIONS: usize = 1 << 15;
 
 /// What launches did so far.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Collector {
     profile: ProgramProfile,
     /// Only kernels whose name has this are kept.

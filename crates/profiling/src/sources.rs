@@ -20,7 +20,7 @@ const ENDINGS: [&str; 18] = [
 ];
 
 /// Source files by the names that the compiler gave them, read when they are first asked for.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Sources {
     /// The folders that sources are read below, without links in their paths.
     folders: Vec<PathBuf>,

@@ -172,7 +172,7 @@ impl Check<'_> {
     /// Returns what was written, and what a copy is about to write.
     #[inline(always)]
     pub fn mark(&mut self, line: &mut Line, (mask, now): (u8, Event), address: u64) {
-        let needs = !self.writes || self.kind.updates;
+        let needs = !self.writes || self.kind.updates && !self.kind.overwrites;
         if line.pending & mask != 0 || (needs && line.written & mask != mask) {
             let missing = if line.pending & mask != 0 { line.pending } else { !line.written };
             let granule = (missing & mask).trailing_zeros() as usize;

@@ -1,9 +1,9 @@
 //! The shadow of global memory: who reached which bytes.
 
 use crate::check::{Check, Found, Race};
-use crate::event::Epoch;
+use crate::event::{Epoch, Event};
 use crate::footprint::{Accessed, Footprint, Strength};
-use crate::lines::{Cell, Cells, LINE, Line};
+use crate::lines::{Cell, Cells, FULL, LINE, Line};
 use crate::model::{Kind, LaunchModel, Scope, Semantics};
 use crate::readers::Readers;
 use crate::request::{Request, lanes};
@@ -208,6 +208,20 @@ impl GlobalShadow {
             lanes(request.mask).for_each(|lane| words.forget(request.all[lane]));
         }
         (access.races, access.stale) = (races, stale);
+    }
+
+    /// Forgets who accessed a range of whole lines, whose memory belongs to nobody now.
+    pub fn forget(&mut self, model: &LaunchModel, region: Region, (start, bytes): (u64, u64)) {
+        let line_bytes = model.granule as u64 * LINE as u64;
+        for address in (start..start + bytes).step_by(line_bytes as usize) {
+            let number = (address / CHUNK - region.base / CHUNK) as usize;
+            let chunk = self.regions[region.index].get_mut(number).and_then(Option::as_mut);
+            let Some(chunk) = chunk else { continue };
+            let line = &mut chunk.lines[(address % CHUNK / line_bytes) as usize];
+            self.cells.unite(line, Event::default(), 0);
+            self.readers.overwrite(address, FULL);
+        }
+        self.words.forget_range(start, bytes);
     }
 
     /// Hands on and learns what a strong access does, after all of its parts were compared.

@@ -47,6 +47,8 @@ pub struct Kind {
     pub semantics: Semantics,
     /// It reads and writes as one.
     pub updates: bool,
+    /// It replaces what it reads without a use of it: an exchange whose result nobody reads.
+    pub overwrites: bool,
     /// Its result may be used: an `atom`, not a `red`.
     pub observes: bool,
     /// It reads again and again until somebody has written.

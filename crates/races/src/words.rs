@@ -69,6 +69,11 @@ impl Words {
         self.0.remove(&address);
     }
 
+    /// Forgets all words of a range.
+    pub fn forget_range(&mut self, start: u64, bytes: u64) {
+        self.0.retain(|address, _| !(start..start + bytes).contains(address));
+    }
+
     /// Returns what a strong access hands on and learns.
     pub fn access(&mut self, model: &LaunchModel, order: &mut ThreadClocks, access: Strong) {
         let Strong { address, lane, live, scope, .. } = access;

@@ -92,7 +92,7 @@ fn races(history: &[Act]) -> Vec<Found> {
             }
             Barrier(_) | Sync(_) => (WEAK, false, false),
         };
-        Kind { semantics, updates, observes, polls: false, bytes: bytes(act) as u8 }
+        Kind { semantics, updates, observes, bytes: bytes(act) as u8, ..Kind::default() }
     });
     let model = LaunchModel {
         grid: Grid { blocks: [4, 1, 1], cluster: [2, 1, 1] },

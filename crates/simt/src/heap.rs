@@ -1,7 +1,6 @@
 //! A device's heap: what `malloc` and `free` of kernels take from and give back to.
 //!
-//! Memory that is given back is not given out again before all is: two threads that have it one after the other without
-//! any order between them but the allocator's would look like a race.
+//! Memory that is given back is not given out again before all is, so that an access to it is found to be too late.
 
 use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -9,8 +8,8 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 /// Bytes of a heap: what CUDA's has unless the host asks for more.
 pub(crate) const BYTES: u64 = 8 << 20;
 
-/// The alignment of the results of CUDA's `malloc`.
-const ALIGNMENT: u64 = 16;
+/// The alignment of what is given out: twice that of CUDA's `malloc`, so that no two of them share a line of the shadow.
+const ALIGNMENT: u64 = 32;
 
 /// A device's heap.
 #[derive(Debug)]
@@ -66,19 +65,22 @@ impl Heap {
         address
     }
 
-    /// Gives an address back, or says why that cannot be.
-    pub fn free(&self, address: u64) -> Result<(), &'static str> {
-        if address == 0 {
-            return Ok(());
-        }
+    /// Gives an address back and returns its bytes, all of its lines of the shadow; or says why that cannot be.
+    pub fn free(&self, address: u64) -> Result<u64, String> {
         let mut state = self.write();
         match state.blocks.get_mut(&address) {
-            None => Err("which `malloc` did not give"),
-            Some((_, true)) => Err("which was given back already"),
-            Some((_, is_back)) => {
+            None => Err(match state.blocks.range(..address).next_back() {
+                Some((start, (bytes, _))) if address - start < *bytes => {
+                    format!("which is byte {} of what `malloc` gave", address - start)
+                }
+                _ => "which `malloc` of a kernel did not give".into(),
+            }),
+            Some((_, true)) => Err("which was given back already".into()),
+            Some((bytes, is_back)) => {
                 *is_back = true;
+                let bytes = (*bytes).max(1).next_multiple_of(ALIGNMENT);
                 state.live -= 1;
-                Ok(())
+                Ok(bytes)
             }
         }
     }
@@ -111,18 +113,19 @@ mod tests {
         let heap = Heap::new(0x1000);
         assert_eq!(
             [heap.allocate(1), heap.allocate(17), heap.allocate(8)],
-            [0x1000, 0x1010, 0x1030]
+            [0x1000, 0x1020, 0x1040]
         );
         assert_eq!(heap.allocate(BYTES), 0, "there is no room");
-        assert_eq!(heap.free(0x1010), Ok(()));
-        assert_eq!(heap.free(0x1010), Err("which was given back already"));
-        assert_eq!(heap.free(0x1018), Err("which `malloc` did not give"));
+        assert_eq!(heap.free(0x1020), Ok(32));
+        assert_eq!(heap.free(0x1020), Err("which was given back already".into()));
+        assert_eq!(heap.free(0x1028), Err("which is byte 8 of what `malloc` gave".into()));
+        assert_eq!(heap.free(0x1058), Err("which `malloc` of a kernel did not give".into()));
         assert_eq!(
             heap.allocate(1),
-            0x1040,
+            0x1060,
             "nothing is given out again while something is in use"
         );
-        assert_eq!([0x1000, 0x1030, 0x1040, 0].map(|address| heap.free(address)), [Ok(()); 4]);
+        [0x1000, 0x1040, 0x1060].iter().for_each(|address| assert_eq!(heap.free(*address), Ok(32)));
         assert_eq!(heap.allocate(BYTES), 0x1000);
     }
 

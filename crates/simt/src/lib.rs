@@ -20,9 +20,11 @@ mod operation;
 mod options;
 mod printf;
 mod program;
+mod progress;
 mod region;
 mod register;
 mod registers;
+mod relevant;
 mod report;
 mod spin_loops;
 mod tensor_map;
@@ -49,6 +51,7 @@ pub use observer::{
     AccessKind, InstructionClass, InstructionFacts, MemorySpace, Observer, WarpAccess,
 };
 pub use options::{Options, Schedule};
+pub use progress::{Progress, under_way};
 pub use races::{Footprint, Scope};
 pub use region::Allocation;
 pub use report::{InstructionReport, Report};

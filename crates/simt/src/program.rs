@@ -146,7 +146,7 @@ pub(crate) struct Program {
     pub symbols: Vec<String>,
     /// Forms addresses in the shared memory of other blocks.
     pub maps_shared: bool,
-    /// Takes memory from the device's heap.
+    /// Takes memory from the device's heap, or gives it back.
     pub allocates: bool,
     /// Waits for all blocks by `cuda_std::grid::sync`.
     pub grid_barrier: bool,

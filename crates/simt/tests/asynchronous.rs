@@ -1,6 +1,8 @@
 //! Copies and products that land later: each mistake in their order is found, and its correct twin is not.
 
-use simt::{Checks, Error, Finding, Hazard, Launch, Memory, Module, Options, Report, run};
+use simt::{
+    Checks, Error, Finding, Hazard, Launch, Memory, Module, Options, Report, Schedule, run,
+};
 
 /// A kernel for one block: the thread's number in `%r1`, true in `%p0` for the first, a buffer of 1024 bytes in `%rd1`, shared
 /// arrays `tile` of 256 bytes and `next` behind it, an mbarrier, and matrices for a `wgmma` in `factors`.
@@ -19,6 +21,10 @@ fn text(body: &str) -> String {
 }
 
 fn outcome(body: &str, threads: u32) -> Result<(Report, Vec<u32>), Error> {
+    outcome_in(Schedule::Forward, body, threads)
+}
+
+fn outcome_in(schedule: Schedule, body: &str, threads: u32) -> Result<(Report, Vec<u32>), Error> {
     let module = Module::parse(&text(body)).unwrap();
     let mut memory = Memory::default();
     memory.track_initialization();
@@ -26,7 +32,8 @@ fn outcome(body: &str, threads: u32) -> Result<(Report, Vec<u32>), Error> {
     let words: Vec<u8> = (0..256_u32).flat_map(u32::to_le_bytes).collect();
     memory.write(buffer, &words).unwrap();
     let launch = Launch::new("k", [1, 1, 1], [threads, 1, 1]).address(buffer);
-    let options = Options { checks: Checks::all(), fuel: 1_000_000, ..Options::default() };
+    let options =
+        Options { checks: Checks::all(), fuel: 1_000_000, schedule, ..Options::default() };
     let report = run(&module, &mut memory, &launch, &options)?;
     let mut bytes = vec![0; 1024];
     memory.read(buffer, &mut bytes).unwrap();
@@ -295,9 +302,63 @@ fn the_device_heap_has_bounds() {
         ("st.global.b32 [%rd3+-4], %r2;".to_owned(), "4 bytes before the device's heap"),
         (format!("{FREE}ld.global.b32 %r3, [%rd3];"), "`free` got back"),
         (format!("{FREE}{FREE}"), "given back already"),
-        (format!("add.u64 %rd3, %rd3, 8; {FREE}"), "which `malloc` did not give"),
+        (format!("add.u64 %rd3, %rd3, 8; {FREE}"), "which is byte 8 of what `malloc` gave"),
+        (
+            format!("mov.u64 %rd3, %rd1; {FREE}"),
+            "which `malloc` of a kernel did not give; it is byte 0 of the buffer",
+        ),
     ] {
         let error = outcome(&format!("{HEAP}{body}"), 32).unwrap_err().to_string();
         assert!(error.contains(part), "`{part}` is missing: {error}");
     }
+    let only_free = "@!%p0 ret; .param .b64 bytes; mov.b64 %rd3, %rd1;\n";
+    let error = outcome(&format!("{only_free}{FREE}"), 32).unwrap_err().to_string();
+    assert!(
+        error.contains("illegal instruction") && error.contains("to fix it: free what"),
+        "{error}"
+    );
+    silent(&format!("{only_free}mov.b64 %rd3, 0; {FREE}"), 32);
+}
+
+/// Each of two blocks takes memory, writes to it and gives it back: the second has that of the first, as nobody had it.
+#[test]
+fn memory_of_the_device_heap_begins_anew() {
+    let found = |body: &str| {
+        let module = Module::parse(&text(&format!("{HEAP}{body}"))).unwrap();
+        let mut memory = Memory::default();
+        memory.track_initialization();
+        let buffer = memory.allocate_named(1024, "buffer").unwrap();
+        let launch = Launch::new("k", [2, 1, 1], [64, 1, 1]).address(buffer);
+        let options = Options { checks: Checks::all(), fuel: 1_000_000, ..Options::default() };
+        let report = run(&module, &mut memory, &launch, &options).unwrap();
+        let all = report.findings.into_iter().chain(report.notes);
+        all.map(|finding| finding.hazard).collect::<Vec<_>>()
+    };
+    let write = "mov.u32 %r3, %ctaid.x; st.b32 [%rd3+4], %r3; st.b32 [%rd3+8], %r2;";
+    assert_eq!(found(&format!("{write}{FREE}")), []);
+    let (read, again) =
+        ("ld.b32 %r4, [%rd3+8]; st.global.b32 [%rd1], %r4;", "call.uni (back), malloc, (bytes);");
+    let fresh =
+        format!("{write}{FREE}st.param.b64 [bytes], %rd2; {again} ld.param.b64 %rd3, [back];");
+    assert_eq!(found(&format!("{fresh}st.b32 [%rd3+8], %r2; {FREE}")), []);
+    assert!(found(&format!("{fresh}{read}{FREE}")).contains(&Hazard::UninitializedGlobal));
+}
+
+/// A thread gives memory back to which another has written: a barrier has to come between.
+#[test]
+fn memory_is_given_back_after_its_last_access() {
+    let body = |between: &str| {
+        format!(
+            "mov.u32 %r2, tile; @!%p0 bra OTHERS; .param .b64 bytes; .param .b64 back; mov.b64 %rd2, 256; st.param.b64 [bytes], %rd2;
+             call.uni (back), malloc, (bytes); ld.param.b64 %rd3, [back]; st.shared.b64 [%r2], %rd3; OTHERS: bar.sync 0;
+             ld.shared.b64 %rd3, [%r2]; mul.wide.u32 %rd4, %r1, 4; add.u64 %rd4, %rd3, %rd4; setp.ge.u32 %p1, %r1, 32;
+             @%p1 st.b32 [%rd4], %r1; {between} @!%p0 ret; {FREE}"
+        )
+    };
+    silent(&body("bar.sync 0;"), 64);
+    let found = match outcome_in(Schedule::Reverse, &body(""), 64) {
+        Ok((report, _)) => report.findings,
+        Err(error) => panic!("{error}"),
+    };
+    assert_eq!(found.iter().map(|found| found.hazard).collect::<Vec<_>>(), [Hazard::GlobalRace]);
 }

@@ -46,6 +46,57 @@ fn what_nobody_can_end_is_proved() {
             1,
             "lacks 1 of 2 arrivals",
         ),
+        // The phase of parity 0 has ended, and nobody has arrived in the next one, of whose parity the wait speaks.
+        (
+            "setp.ne.u32 %p1, %r1, 0; @%p1 bra SET; mbarrier.init.shared.b64 [gate], 64; SET: bar.sync 0; mov.u64 %rd5, 0;
+             mbarrier.arrive.shared.b64 %rd5, [gate]; FIRST: mbarrier.test_wait.parity.shared.b64 %p2, [gate], 0; @!%p2 bra FIRST;
+             bar.sync 0; AGAIN: mbarrier.test_wait.parity.shared.b64 %p2, [gate], 1; @!%p2 bra AGAIN;",
+            1,
+            "for the end of the phase of parity 1, which is under way and at which nobody has arrived (a wait for the phase before, \
+             of parity 0, passes): it still lacks 64 of 64 arrivals",
+        ),
+        // Counters and clocks that decide nothing, as whoever waits may keep them.
+        (
+            "AGAIN: ld.volatile.global.u32 %r4, [%rd1+16]; add.u32 %r9, %r9, 1; setp.eq.u32 %p1, %r4, 0; @%p1 bra AGAIN;
+             st.global.u32 [%rd1], %r9;",
+            1,
+            "byte 16 of the flags",
+        ),
+        (
+            "mov.u64 %rd2, 0; AGAIN: ld.volatile.global.u32 %r4, [%rd1+16]; mov.u64 %rd3, %clock64; add.u64 %rd2, %rd2, %rd3;
+             setp.eq.u32 %p1, %r4, 0; @%p1 bra AGAIN; st.global.u64 [%rd1], %rd2;",
+            2,
+            "byte 16 of the flags",
+        ),
+        (
+            "AGAIN: atom.global.add.u32 %r4, [%rd1+16], 0; red.global.add.u32 [%rd1+32], 1; setp.eq.u32 %p1, %r4, 0;
+             @%p1 bra AGAIN;",
+            4,
+            "byte 16 of the flags",
+        ),
+        // It sleeps for longer and longer, as the C++ library does.
+        (
+            "mov.u64 %rd2, %globaltimer; bra AGAIN; SPIN: add.u32 %r9, %r9, 1;
+             AGAIN: ld.acquire.gpu.global.u32 %r4, [%rd1+16]; setp.ne.u32 %p1, %r4, 0; @%p1 bra DONE;
+             setp.lt.u32 %p2, %r9, 16; @%p2 bra SPIN; mov.u64 %rd3, %globaltimer; sub.u64 %rd3, %rd3, %rd2;
+             setp.gt.u64 %p3, %rd3, 4000; @%p3 bra LONG; cvt.u32.u64 %r5, %rd3; nanosleep.u32 %r5; bra AGAIN;
+             LONG: mov.u32 %r5, 1000; nanosleep.u32 %r5; bra AGAIN;",
+            2,
+            "byte 16 of the flags",
+        ),
+        (
+            "mov.u32 %r5, 8; AGAIN: nanosleep.u32 %r5; shl.b32 %r5, %r5, 1; add.u32 %r5, %r5, 1; ld.volatile.global.u32 %r4, [%rd1];
+             setp.eq.u32 %p1, %r4, 0; @%p1 bra AGAIN;",
+            1,
+            "which are 0x0",
+        ),
+        // A delay that the clock ends lies in a loop that nothing ends.
+        (
+            "AGAIN: mov.u64 %rd2, %clock64; PAUSE: mov.u64 %rd3, %clock64; sub.u64 %rd3, %rd3, %rd2; setp.lt.u64 %p2, %rd3, 100;
+             @%p2 bra PAUSE; ld.volatile.global.u32 %r4, [%rd1+16]; setp.eq.u32 %p1, %r4, 0; @%p1 bra AGAIN;",
+            1,
+            "byte 16 of the flags",
+        ),
         // One warp waits at the barrier for another, which waits for a flag.
         (
             "setp.lt.u32 %p1, %r1, 32; @%p1 bra MEET; AGAIN: ld.relaxed.gpu.global.u32 %r4, [%rd1];
@@ -81,6 +132,36 @@ fn what_ends_late_is_let() {
         (
             "mov.u64 %rd4, %globaltimer; AGAIN: mov.u64 %rd5, %globaltimer; sub.u64 %rd6, %rd5, %rd4;
              setp.lt.u64 %p1, %rd6, 1000000; @%p1 bra AGAIN;",
+            1,
+        ),
+        // Gives up when the clock says so, in the same branch or in another.
+        (
+            "mov.u64 %rd2, %clock64; AGAIN: ld.volatile.global.u32 %r4, [%rd1]; mov.u64 %rd3, %clock64; sub.u64 %rd3, %rd3, %rd2;
+             setp.eq.u32 %p1, %r4, 0; setp.lt.u64 %p2, %rd3, 9000000; and.pred %p1, %p1, %p2; @%p1 bra AGAIN;",
+            1,
+        ),
+        (
+            "mov.u64 %rd2, %clock64; AGAIN: mov.u64 %rd3, %clock64; sub.u64 %rd3, %rd3, %rd2; setp.gt.u64 %p2, %rd3, 9000000;
+             @%p2 bra DONE; ld.volatile.global.u32 %r4, [%rd1]; setp.eq.u32 %p1, %r4, 0; @%p1 bra AGAIN;",
+            1,
+        ),
+        // The counter is the address, in which another thread has to find something at last.
+        (
+            "mov.u64 %rd2, %rd1; st.global.u32 [%rd1+4092], 1; membar.gl; AGAIN: ld.volatile.global.u32 %r4, [%rd2]; add.u64 %rd2, %rd2, 4;
+             setp.eq.u32 %p1, %r4, 0; @%p1 bra AGAIN;",
+            1,
+        ),
+        // What each thread counts is what another waits for.
+        (
+            "and.b32 %r4, %r1, 32; setp.ne.u32 %p1, %r4, 0; @%p1 bra WAIT;
+             COUNT: red.global.add.u32 [%rd1], 1; ld.volatile.global.u32 %r5, [%rd1+16]; setp.eq.u32 %p2, %r5, 0; @%p2 bra COUNT; bra DONE;
+             WAIT: ld.volatile.global.u32 %r6, [%rd1]; setp.lt.u32 %p2, %r6, 3000000; @%p2 bra WAIT; st.volatile.global.u32 [%rd1+16], 1;",
+            1,
+        ),
+        // The choice of a pause that the counter makes changes what ends the loop.
+        (
+            "AGAIN: ld.volatile.global.u32 %r4, [%rd1]; add.u32 %r9, %r9, 1; setp.lt.u32 %p2, %r9, 400000; @%p2 bra ON;
+             mov.u32 %r4, 1; ON: setp.eq.u32 %p1, %r4, 0; @%p1 bra AGAIN;",
             1,
         ),
         // A lock that lanes of one warp take one after the other.

@@ -1,7 +1,9 @@
 //! One small kernel per hazard: each is found, and says who, where, at what address, next to what,
 //! and what would fix it.
 
-use simt::{Checks, Error, Hazard, Launch, Memory, Module, Options, Report, Schedule, run};
+use simt::{
+    Checks, Error, Hazard, Launch, Memory, Module, Options, Report, Schedule, run, run_observed,
+};
 
 /// A kernel of one block of 64 threads with the thread's number in `%r1`, its warp in `%r2`, the
 /// address of its word of a shared tile in `%r3`, the buffer in `%rd1`; `.loc` says kernel.rs:7.
@@ -53,6 +55,11 @@ fn every_hazard_is_found_and_explained() {
             UninitializedGlobal,
             "ld.global.u32 %r5, [%rd1+512];",
             &["byte 512 of the buffer of 1024"],
+        ),
+        (
+            UninitializedGlobal,
+            "red.global.add.u32 [%rd1+512], 1;",
+            &["byte 512 of the buffer of 1024", "`red.global.add.u32`"],
         ),
         (
             SharedRace,
@@ -109,6 +116,39 @@ fn every_hazard_is_found_and_explained() {
         let message = finding.to_string();
         for part in ALWAYS.iter().chain(*parts).chain(&["to fix it: "]) {
             assert!(message.contains(part), "`{part}` is missing: {message}");
+        }
+    }
+}
+
+/// An atomic computes from what is there, whether its result is used or not; an exchange without a use of it only writes.
+#[test]
+fn an_atomic_of_what_nobody_wrote_is_found() {
+    let hazards = |body: &str| {
+        let report = outcome(body, Schedule::Forward).0.unwrap();
+        report.findings.iter().map(|finding| finding.hazard).collect::<Vec<_>>()
+    };
+    let updates = [
+        "red.SPACE.add.u32 AT, 1;",
+        "atom.SPACE.add.u32 %r5, AT, 1;",
+        "red.SPACE.max.u32 AT, %r1;",
+        "atom.SPACE.cas.b32 %r5, AT, 0, 1;",
+        "atom.SPACE.exch.b32 %r5, AT, 1; st.global.u32 [%rd1], %r5;",
+    ];
+    let spaces = [
+        ("global", "[%rd1+512]", Hazard::UninitializedGlobal),
+        ("shared", "[tile]", Hazard::UninitializedShared),
+    ];
+    for (space, at, hazard) in spaces {
+        for update in updates {
+            let update = update.replace("SPACE", space).replace("AT", at);
+            let one = format!("setp.ne.u32 %p1, %r1, 0; @%p1 ret; {update}");
+            assert_eq!(hazards(&one), [hazard], "{one}");
+            let reset = format!("atom.{space}.exch.b32 %r6, {at}, 0;");
+            assert_eq!(
+                hazards(&format!("setp.ne.u32 %p1, %r1, 0; @%p1 ret; {reset} {update}")),
+                [],
+                "{update}"
+            );
         }
     }
 }
@@ -182,7 +222,10 @@ fn a_barrier_that_some_warps_never_reach() {
 
 #[test]
 fn a_kernel_that_never_ends_says_where_it_spins() {
-    let error = outcome("L: ld.volatile.global.u32 %r5, [%rd1]; bra L;", Schedule::Forward);
+    let error = outcome(
+        "L: ld.volatile.global.u32 %r5, [%rd1]; setp.eq.u32 %p1, %r5, 0; @%p1 bra L;",
+        Schedule::Forward,
+    );
     let error = error.0.unwrap_err().to_string();
     for part in ALWAYS.iter().chain(&["deadlock", "it waits for the 4 bytes"]) {
         assert!(error.contains(part), "`{part}` is missing: {error}");
@@ -191,7 +234,7 @@ fn a_kernel_that_never_ends_says_where_it_spins() {
 
 #[test]
 fn a_kernel_that_runs_for_too_long_says_where_it_is() {
-    let loops = "L: ld.volatile.global.u32 %r5, [%rd1]; add.u32 %r6, %r6, 1; bra L;";
+    let loops = "L: ld.volatile.global.u32 %r5, [%rd1]; add.u32 %r6, %r6, 1; setp.ne.u32 %p1, %r6, -1; @%p1 bra L;";
     let error = outcome(&format!("mov.u32 %r6, 0; {loops}"), Schedule::Forward);
     let error = error.0.unwrap_err().to_string();
     for part in ALWAYS.iter().chain(&["1000000 warp-instructions", "spinning near"]) {
@@ -236,6 +279,28 @@ fn orders_of_a_small_launch_are_looked_through() {
         assert!(message.contains(part), "{message}");
         assert_eq!(value, 2, "what the other orders wrote is taken back");
     }
+}
+
+/// What fails in the first order fails there; that it does so in others, too, says nothing more.
+#[test]
+fn a_failure_of_every_order_is_told_once() {
+    let found = |body: &str| {
+        let module = Module::parse(&text(body)).unwrap();
+        let mut memory = Memory::default();
+        let data = memory.allocate(1024).unwrap();
+        let launch = Launch::new("broken", [2, 1, 1], [64, 1, 1]).address(data);
+        let options = Options { checks: Checks::all(), schedules: 3, ..Options::default() };
+        let mut before = Report::default();
+        run_observed(&module, &mut memory, &launch, &options, &mut before, None).unwrap_err();
+        before.findings.iter().map(|found| found.hazard).collect::<Vec<_>>()
+    };
+    assert_eq!(found("trap;"), []);
+    assert_eq!(found("ld.global.u32 %r5, [%rd1+1024];"), []);
+    // A warp waits for itself, whichever it is.
+    assert_eq!(found("setp.eq.u32 %p1, %r2, 1; @%p1 bar.sync 0; @!%p1 bar.sync 1, 64;"), []);
+    let other_line = "mov.u32 %r6, %ctaid.x; atom.global.exch.b32 %r5, [%rd1+16], 1; or.b32 %r5, %r5, %r6;\n\
+                      setp.eq.u32 %p1, %r5, 0;\n@%p1 trap;\ntrap;";
+    assert_eq!(found(other_line), [Hazard::OtherOrder]);
 }
 
 #[test]

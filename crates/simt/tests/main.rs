@@ -16,6 +16,7 @@ mod half;
 mod hazards;
 mod mma;
 mod narrow;
+mod progress;
 mod races;
 mod races_of_nvcc;
 mod recursion;

@@ -29,8 +29,9 @@ fn outcome(
     let mut memory = Memory::default();
     memory.track_initialization();
     let buffer = memory.allocate(BYTES as u64).unwrap();
-    // The upper half of the buffer has no content at the start.
+    // The upper half of the threads' words has no content at the start; the word that blocks share has.
     memory.write(buffer, &[1; BYTES / 2]).unwrap();
+    memory.write(buffer + BYTES as u64 - 1024, &[0; 4]).unwrap();
     let launch = Launch::new("k", [BLOCKS, 1, 1], [THREADS, 1, 1]).address(buffer);
     let options = Options { checks: Checks::all(), threads, findings_max, ..Options::default() };
     let report = run(module, &mut memory, &launch, &options);
@@ -64,6 +65,14 @@ fn blocks_that_keep_to_their_own_bytes() {
         4 * BLOCKS * THREADS
     ));
     assert_eq!(found, []);
+}
+
+/// Whichever block comes first to a word that nobody wrote, the finding names the first in order.
+#[test]
+fn atomics_of_all_blocks_on_what_nobody_wrote() {
+    let word = 4 * BLOCKS * THREADS - 4;
+    let found = hazards(&format!("red.global.add.u32 [%rd1+{word}], 1;"));
+    assert_eq!(found, [Hazard::UninitializedGlobal]);
 }
 
 #[test]

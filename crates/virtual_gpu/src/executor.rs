@@ -324,6 +324,8 @@ impl Driver {
             let observed = kernel.module.kernel(&kernel.launch.kernel).ok()?;
             Some(Estimator::new(observed, latencies, ranges, l2, scale))
         });
+        let begins = self.record(kernel, Report::default(), Predicted::default(), None);
+        self.recorder.begins(begins);
         self.hide_inaccessible();
         let mut before_failure = Report::default();
         let ran = simt::run_observed(
@@ -455,10 +457,21 @@ impl Driver {
         predicted: Predicted,
         fault: Option<String>,
     ) {
+        let record = self.record(kernel, report, predicted, fault);
+        self.recorder.launched(record);
+    }
+
+    fn record(
+        &self,
+        kernel: &KernelLaunch,
+        report: Report,
+        predicted: Predicted,
+        fault: Option<String>,
+    ) -> LaunchRecord {
         let Predicted { estimate, parts, moves, model_ns } = predicted;
         let most = self.device().profile.threads_per_multiprocessor / 32;
         let warps = kernel.launch.threads().div_ceil(32) * u64::from(kernel.resident);
-        self.recorder.launched(LaunchRecord {
+        LaunchRecord {
             kernel: kernel.launch.kernel.clone(),
             grid: kernel.launch.grid,
             block: kernel.launch.block,
@@ -471,7 +484,7 @@ impl Driver {
             moves,
             model_ns,
             fault,
-        });
+        }
     }
 
     /// Copies, and says for how long it takes when nothing else uses the bus.

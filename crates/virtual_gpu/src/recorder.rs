@@ -96,6 +96,8 @@ pub(crate) struct Recorder {
     pub(crate) launches: VecDeque<LaunchRecord>,
     /// Is given each launch, which is then not remembered.
     pub(crate) observer: Option<Observer>,
+    /// Is given each launch when it begins.
+    pub(crate) observer_of_begins: Option<Observer>,
     pub(crate) operations: VecDeque<OperationRecord>,
     /// The order of the work, if somebody asked for it.
     pub(crate) order: Option<Vec<OrderRecord>>,
@@ -113,6 +115,13 @@ impl Recorder {
     pub(crate) fn ordered(&mut self, record: impl FnOnce() -> OrderRecord) {
         if let Some(order) = self.order.as_mut().filter(|order| order.len() < MAX_OPERATIONS) {
             order.push(record());
+        }
+    }
+
+    /// Tells who wants to know that a kernel begins to run.
+    pub(crate) fn begins(&mut self, record: LaunchRecord) {
+        if let Some(Observer(observer)) = &mut self.observer_of_begins {
+            observer(record);
         }
     }
 

@@ -176,6 +176,11 @@ pub fn observe(observer: impl FnMut(LaunchRecord) + Send + 'static) {
     with(|driver| driver.recorder.observer = Some(Observer(Box::new(observer))));
 }
 
+/// From here on, this function is given each launch when it begins to run, with an empty report; as for [`observe`].
+pub fn observe_begins(observer: impl FnMut(LaunchRecord) + Send + 'static) {
+    with(|driver| driver.recorder.observer_of_begins = Some(Observer(Box::new(observer))));
+}
+
 /// From here on, the reports of [`launches`] have the requests of this warp of each launch; of none with `None`.
 pub fn watch(watched: Option<Watched>) {
     with(|driver| driver.watched = watched);

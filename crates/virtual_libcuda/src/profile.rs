@@ -1,8 +1,8 @@
 //! Profiles the program that loaded the library.
 //!
 //! Launches are added up as they end. A thread writes what is known soon after the first launch and ten times a second
-//! while there is news, so that a program that is killed leaves what it did until then; the rest is written when the
-//! program ends. A child that the program forked has its parent's memory and must not write it a second time: only the
+//! while there is news, so that a program that is killed leaves what it did until then, the launch under way included; the
+//! rest is written when the program ends. A child that the program forked has its parent's memory and must not write it a second time: only the
 //! process that made the first launch writes, or, if none made one, the process that loaded the library.
 
 use crate::settings::Settings;
@@ -10,17 +10,24 @@ use profiling::Collector;
 use report::screen::Screen;
 use results::{ProgramProfile, write, write_json};
 use simt::Watched;
+use std::io::{IsTerminal, Write, stderr};
 use std::process::id;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
-use virtual_gpu::{Misuse, OperationRecord};
+use std::time::{Duration, Instant};
+use virtual_gpu::{LaunchRecord, Misuse, OperationRecord};
 
 /// The exit code of a program that fails because of what was found.
 const FOUND: i32 = 4;
 /// From one look for news to the next.
 const PAUSE: Duration = Duration::from_millis(100);
+/// Seconds after which a launch is written although it has not ended, and after which a terminal shows how far it is.
+const LONG: u64 = 2;
+/// The file in the folder of `coalesce run` to which that adds a byte at each interrupt.
+const INTERRUPTS: &str = "interrupts";
+/// Goes to the begin of a line of a terminal and clears it.
+const CLEAR_LINE: &str = "\r\x1b[K";
 
 /// What is collected of this process.
 struct Profiler {
@@ -31,7 +38,20 @@ struct Profiler {
     has_launched: AtomicBool,
     has_news: AtomicBool,
     ends: AtomicBool,
+    under_way: Mutex<Option<UnderWay>>,
+    /// Interrupts that were seen.
+    interrupts: AtomicU64,
     writer: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// A launch that has begun.
+struct UnderWay {
+    begin: Instant,
+    record: LaunchRecord,
+    /// Seconds after which it was last looked at.
+    seconds: u64,
+    /// A terminal has a line of it.
+    is_shown: bool,
 }
 
 static PROFILER: OnceLock<Profiler> = OnceLock::new();
@@ -50,9 +70,12 @@ pub fn start(settings: Settings, device: String) {
         has_launched: AtomicBool::new(false),
         has_news: AtomicBool::new(false),
         ends: AtomicBool::new(false),
+        under_way: Mutex::new(None),
+        interrupts: AtomicU64::new(0),
         writer: Mutex::new(None),
     });
     virtual_gpu::watch(Some(Watched::default()));
+    virtual_gpu::observe_begins(|record| profiler.begins(record));
     virtual_gpu::observe(|record| profiler.launched(record));
     // That there is a file says that the program loaded the library.
     if profiler.settings.collect.is_some() {
@@ -100,15 +123,29 @@ impl Profiler {
         self.collector.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A kernel ran. The machine is locked meanwhile, so nothing is asked of it here.
-    fn launched(&'static self, record: virtual_gpu::LaunchRecord) {
+    fn under_way(&self) -> std::sync::MutexGuard<'_, Option<UnderWay>> {
+        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A kernel begins to run. The machine is locked meanwhile, so nothing is asked of it here.
+    fn begins(&'static self, record: LaunchRecord) {
         if !self.has_launched.swap(true, Ordering::AcqRel) {
             self.owner.store(id(), Ordering::Release);
+            self.has_interrupts();
             *self.writer.lock().unwrap_or_else(PoisonError::into_inner) =
                 std::thread::Builder::new()
                     .name("coalesce-profile".to_owned())
                     .spawn(|| self.write_news())
                     .ok();
+        }
+        let begin = Instant::now();
+        *self.under_way() = Some(UnderWay { begin, record, seconds: 0, is_shown: false });
+    }
+
+    /// A kernel ran. The machine is locked meanwhile, too.
+    fn launched(&self, record: LaunchRecord) {
+        if self.under_way().take().is_some_and(|launch| launch.is_shown) {
+            eprint!("{CLEAR_LINE}");
         }
         if self.is_owner() {
             self.collector().launch(record);
@@ -118,17 +155,71 @@ impl Profiler {
 
     /// Writes what is new until the program ends.
     fn write_news(&self) {
-        // Only these files are read while the program runs.
-        let is_read = self.settings.collect.is_some() || self.settings.json.is_some();
-        while is_read && !self.ends.load(Ordering::Acquire) {
-            if self.has_news.swap(false, Ordering::AcqRel) {
+        while !self.ends.load(Ordering::Acquire) {
+            if self.is_read() && self.has_news.swap(false, Ordering::AcqRel) {
                 // A kernel that never ends keeps no other's results back.
                 if let Some(news) = virtual_gpu::drain_if_idle() {
                     self.collect(news);
                 }
                 self.write(&self.profile());
             }
+            self.look_at_launch();
             std::thread::park_timeout(PAUSE);
+        }
+    }
+
+    /// Returns whether somebody reads files while the program runs: only these.
+    fn is_read(&self) -> bool {
+        self.settings.collect.is_some() || self.settings.json.is_some()
+    }
+
+    /// Returns whether there was an interrupt since the last look.
+    fn has_interrupts(&self) -> bool {
+        let Some(folder) = &self.settings.collect else { return false };
+        let count = std::fs::metadata(folder.join(INTERRUPTS)).map_or(0, |facts| facts.len());
+        self.interrupts.swap(count, Ordering::AcqRel) != count
+    }
+
+    /// Ends the launch under way where there was an interrupt; else shows and writes how far a long one is, each second.
+    fn look_at_launch(&self) {
+        let is_interrupted = self.has_interrupts();
+        let mut under_way = self.under_way();
+        let Some(launch) = &mut *under_way else { return };
+        let all = simt::under_way();
+        let Some(progress) = all.iter().find(|one| one.kernel() == launch.record.kernel) else {
+            return;
+        };
+        if is_interrupted {
+            progress.stop();
+        }
+        let seconds = launch.begin.elapsed().as_secs();
+        if seconds == launch.seconds {
+            return;
+        }
+        launch.seconds = seconds;
+        let place = progress.place();
+        if seconds < LONG {
+            return;
+        }
+        let mut sentence = progress.sentence(seconds);
+        if stderr().is_terminal() {
+            let line = format!("{sentence}; Ctrl-C ends it");
+            let line: String = line.chars().take(terminal_columns()).collect();
+            eprint!("{CLEAR_LINE}{line}");
+            // A terminal that was closed takes no text.
+            let _ = stderr().flush();
+            launch.is_shown = true;
+        }
+        if let Some(place) = place {
+            sentence += &format!("; it was at {place}");
+        }
+        let fault = Some(format!("the program ended before this launch did: {sentence}"));
+        let record = LaunchRecord { fault, ..launch.record.clone() };
+        drop(under_way);
+        if self.is_read() {
+            let mut collector = self.collector().clone();
+            collector.launch(record);
+            self.write(&collector.profile());
         }
     }
 
@@ -175,6 +266,16 @@ impl Profiler {
 fn is_python() -> bool {
     // SAFETY: the name is a text of C, and the address is not used.
     !unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"Py_IsInitialized".as_ptr()) }.is_null()
+}
+
+/// The letters of a line of the terminal that standard error is.
+fn terminal_columns() -> usize {
+    // SAFETY: numbers, of which all bits may be zero.
+    let mut size: libc::winsize = unsafe { std::mem::zeroed() };
+    // SAFETY: the request writes to the structure alone.
+    let known = unsafe { libc::ioctl(libc::STDERR_FILENO, libc::TIOCGWINSZ, &raw mut size) };
+    // The last column stays free, as some terminals begin a new line behind it.
+    if known == 0 && size.ws_col > 1 { usize::from(size.ws_col) - 1 } else { 79 }
 }
 
 /// Says what went wrong; the program goes on.

@@ -48,9 +48,10 @@ pub fn patiently<T>(work: impl FnOnce() -> T) -> T {
             let begin = Instant::now();
             while ended.recv_timeout(LONG) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
                 let seconds = begin.elapsed().as_secs();
-                eprintln!(
-                    "the kernel has run for {seconds} s; Ctrl-C ends it and says where it is"
-                );
+                for launch in simt::under_way() {
+                    let sentence = launch.sentence(seconds);
+                    eprintln!("{sentence}; Ctrl-C ends it and says where it is");
+                }
             }
         });
     }

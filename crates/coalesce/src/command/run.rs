@@ -1,6 +1,7 @@
 //! `coalesce run`: a program of anybody's on the virtual GPU, profiled and checked.
 
 use super::explain_ptx::{Check, CheckArguments, FOUND};
+use super::interrupt::INTERRUPTED;
 use super::ptxas;
 use super::shared::{WrongArgument, writable};
 use super::terminal::error_screen;
@@ -12,11 +13,12 @@ use anyhow::{Context, Result};
 use cuda_host::Choice;
 use std::ffi::OsString;
 use std::fs::File;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 /// The file that cargo makes of the library, and the names under which programs ask for it.
 const LIBRARY: &str = "libvirtual_libcuda.so";
@@ -37,7 +39,7 @@ const TORCH_FILE: &str = "coalesce_torch.py";
 /// conflicts, hazards with their lines, leaks, misuse of the driver, predicted times, and advice.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  PROGRAM run -- ./program args\n  PROGRAM run --check --report pages -- python3 train.py\n  PROGRAM run --check --torch -- python3 train_with_pytorch_and_triton.py\n  PROGRAM run --device virtual:a100 --check --fail-on hazards -- ./program\n\nThe exit code is the program's; 4 when something was found that --fail-on names; 128 and the signal's number when a signal ended the program."
+    after_help = "Examples:\n  PROGRAM run -- ./program args\n  PROGRAM run --check --report pages -- python3 train.py\n  PROGRAM run --check --torch -- python3 train_with_pytorch_and_triton.py\n  PROGRAM run --device virtual:a100 --check --fail-on hazards -- ./program\n\nThe exit code is the program's; 4 when something was found that --fail-on names; 128 and the signal's number when a signal ended the program; 130 when it was interrupted and failed."
 )]
 pub struct Arguments {
     /// The virtual device: virtual, virtual:PROFILE, virtual:PROFILExN, or virtual:FILE.json.
@@ -154,11 +156,19 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         profile::pages(&profile, &taught, folder)?;
         eprintln!("\nReport, for a browser: {}", folder.join("index.html").display());
     }
+    let is_interrupted = INTERRUPTED_HERE.load(Ordering::Relaxed);
     let checks = arguments.checks.check != Check::None;
     let fail_on = arguments.fail_on.unwrap_or(if checks { FailOn::Any } else { FailOn::None });
     let found = profile.findings(fail_on);
     if found > 0 {
         eprintln!("\nFailed: {found} finding{}.", if found == 1 { "" } else { "s" });
+    }
+    if is_interrupted && (found > 0 || !status.success()) {
+        // It says which signal ended the program, if one did.
+        let _ = code_of(status);
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
+    if found > 0 {
         return Ok(ExitCode::from(FOUND));
     }
     Ok(code_of(status))
@@ -249,13 +259,20 @@ fn start(arguments: &Arguments, machine: &str, folder: &Path) -> Result<ExitStat
             Ok(())
         });
     }
+    let interrupts = folder.join(INTERRUPTS);
+    let file = File::create(&interrupts);
+    let file = file.with_context(|| format!("cannot make {}", interrupts.display()))?;
     let cannot = || format!("cannot start `{}`", program.to_string_lossy());
     let mut child = command.spawn().with_context(cannot)?;
     PROGRAM.store(child.id().cast_signed(), Ordering::Relaxed);
-    // An interrupt from the terminal is the program's; what it did until then is shown.
-    // SAFETY: ignoring a signal needs no handler, and the handler calls nothing but `kill`, which handlers may call.
+    INTERRUPTS_FILE.store(file.as_raw_fd(), Ordering::Relaxed);
+    // An interrupt from the terminal is the program's, too; what it did until then is shown.
+    // SAFETY: the handlers call nothing but `kill` and `write`, which handlers may call, and a `sigaction` may be all zeros.
     unsafe {
-        libc::signal(libc::SIGINT, libc::SIG_IGN);
+        let mut interrupt: libc::sigaction = std::mem::zeroed();
+        interrupt.sa_sigaction = interrupted as *const () as libc::sighandler_t;
+        interrupt.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+        libc::sigaction(libc::SIGINT, &raw const interrupt, std::ptr::null_mut());
         for signal in [libc::SIGTERM, libc::SIGHUP] {
             libc::signal(signal, pass_on as *const () as libc::sighandler_t);
         }
@@ -263,11 +280,39 @@ fn start(arguments: &Arguments, machine: &str, folder: &Path) -> Result<ExitStat
     let ended = child.wait();
     // Its number may be another's from here on.
     PROGRAM.store(0, Ordering::Relaxed);
+    INTERRUPTS_FILE.store(-1, Ordering::Relaxed);
     ended.with_context(cannot)
 }
 
 /// The process of the program while it runs, else 0.
 static PROGRAM: AtomicI32 = AtomicI32::new(0);
+
+/// The file to which each interrupt adds a byte, while the program runs: its library looks at it, and ends the launch under
+/// way.
+const INTERRUPTS: &str = "interrupts";
+static INTERRUPTS_FILE: AtomicI32 = AtomicI32::new(-1);
+static INTERRUPTED_HERE: AtomicBool = AtomicBool::new(false);
+
+/// Tells the program's library of an interrupt, and the program of one that a terminal has not sent to it, too.
+extern "C" fn interrupted(
+    signal: libc::c_int,
+    info: *const libc::siginfo_t,
+    _context: *const libc::c_void,
+) {
+    let file = INTERRUPTS_FILE.load(Ordering::Relaxed);
+    if file < 0 {
+        return;
+    }
+    INTERRUPTED_HERE.store(true, Ordering::Relaxed);
+    // SAFETY: the byte lives for ever, and the system gives a handler of this kind a valid `info`.
+    let is_by_process = unsafe {
+        libc::write(file, b"i".as_ptr().cast(), 1);
+        (*info).si_code <= 0
+    };
+    if is_by_process {
+        pass_on(signal);
+    }
+}
 
 /// Sends the program the signal that this one got.
 extern "C" fn pass_on(signal: libc::c_int) {

@@ -1,6 +1,6 @@
 //! A profile as a page, and its pictures.
 
-use super::words::{COLUMNS, Taught, cells, facts, kinds, lines, sentences};
+use super::words::{COLUMNS, Taught, cells, facts, kinds, lines, mistakes, sentences};
 use crate::page;
 use crate::picture::access::{self, Requests};
 use crate::picture::timeline;
@@ -54,7 +54,7 @@ fn content(title: &str, profile: &ProgramProfile, taught: &Taught<'_>) -> Markup
                 @for sentence in sentences(profile, advice, taught) { (sentence) br; }
             } } }
         }
-        @for (head, mistakes) in [("Mistakes in the use of the driver", &profile.misuse), ("Never freed", &profile.leaks)] {
+        @for (head, mistakes) in mistakes(profile) {
             @if !mistakes.is_empty() {
                 h2 { (head) }
                 ul { @for mistake in mistakes { li { (mistake.sentence()) } } }

@@ -1,6 +1,6 @@
 //! A profile for a terminal.
 
-use super::words::{COLUMNS, Taught, cells, facts, kinds, lines, sentences, time};
+use super::words::{COLUMNS, Taught, cells, facts, kinds, lines, mistakes, sentences, time};
 use crate::screen::{Column, Screen};
 use results::{Engine, ProfiledKernel, ProgramProfile};
 use std::fmt::Write as _;
@@ -14,9 +14,7 @@ pub fn text(profile: &ProgramProfile, taught: &Taught<'_>, screen: &Screen) -> S
     for kernel in &profile.kernels {
         of_kernel(&mut text, kernel, screen);
     }
-    for (head, mistakes) in
-        [("Mistakes in the use of the driver", &profile.misuse), ("Never freed", &profile.leaks)]
-    {
+    for (head, mistakes) in mistakes(profile) {
         if !mistakes.is_empty() {
             let _ = writeln!(text, "\n{head}:");
             for mistake in mistakes {
@@ -141,4 +139,25 @@ fn timeline(profile: &ProgramProfile, screen: &Screen) -> String {
     let busy = busy.join("; ");
     let told = format!("Predicted timeline of {length}: {busy}; in brackets how many.");
     format!("\n{}\n", screen.wrap(&told))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use results::{Mistake, MisuseKind};
+
+    /// What is no error stands under a head of its own, which says so.
+    #[test]
+    fn notes_stand_apart_from_mistakes() {
+        let mut profile = ProgramProfile::new("./program".to_owned(), "NVIDIA X".to_owned(), true);
+        for kind in [MisuseKind::PartlyUnwritten, MisuseKind::CallFailed] {
+            let message = "cuMemcpyDtoH".to_owned();
+            profile.misuse.push(Mistake { kind, message, count: 1, is_advice: kind.is_advice() });
+        }
+        let shown = text(&profile, &|_| None, &Screen::PIPE);
+        let at = |part: &str| shown.find(part).unwrap_or_else(|| panic!("{part}: {shown}"));
+        let notes = at("Notes on the use of the driver, which are no errors:");
+        assert!(at("Mistakes in the use of the driver:") < at("CallFailed"), "{shown}");
+        assert!(at("CallFailed") < notes && notes < at("PartlyUnwritten"), "{shown}");
+    }
 }

@@ -1,9 +1,19 @@
 //! The words that the text and the page of a profile share.
 
-use results::{Advice, Counters, ProfiledKernel, ProgramProfile, RequestCounts};
+use results::{Advice, Counters, Mistake, ProfiledKernel, ProgramProfile, RequestCounts};
 
 /// Where a catalogue teaches the cure of an advice, if it does: such as `transpose/padded`, and an exercise.
 pub type Taught<'a> = dyn Fn(&Advice) -> Option<String> + 'a;
+
+/// The mistakes of a program outside of its kernels, each kind under its head; what is no error stands apart.
+pub fn mistakes(profile: &ProgramProfile) -> [(&'static str, Vec<&Mistake>); 3] {
+    let (notes, wrong) = profile.misuse.iter().partition(|mistake| mistake.is_advice);
+    [
+        ("Mistakes in the use of the driver", wrong),
+        ("Never freed", profile.leaks.iter().collect()),
+        ("Notes on the use of the driver, which are no errors", notes),
+    ]
+}
 
 /// The kinds of requests, by the names that readers know.
 pub fn kinds(counters: &Counters) -> Vec<(&'static str, RequestCounts)> {

@@ -274,7 +274,10 @@ impl<'a> Decoder<'_, '_, 'a> {
                 self.program.allocates = true;
                 Builtin::Allocate
             }
-            "free" => Builtin::Free,
+            "free" => {
+                self.program.allocates = true;
+                Builtin::Free
+            }
             _ => return self.unsupported(format!("call of the external function `{name}`")),
         };
         let mut parameters = Vec::new();

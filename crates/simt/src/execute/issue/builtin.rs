@@ -62,13 +62,8 @@ impl Worker<'_> {
                 }
                 Builtin::Free => {
                     let address = argument(warp, 0);
-                    let heap = self.run.memory.heaps.get(&self.run.memory.selected());
-                    if let Some(Err(reason)) = heap.map(|heap| heap.free(address)) {
-                        let place = self.run.place(block.index, warp.index, 1 << lane, pc);
-                        return Err(Error::Trap {
-                            place: Box::new(place),
-                            message: format!("free of {address:#x}, {reason}"),
-                        });
+                    if address != 0 {
+                        self.free(block, warp, (pc, lane), address)?;
                     }
                     0
                 }
@@ -80,6 +75,34 @@ impl Worker<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Gives memory back to the device's heap.
+    fn free(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        (pc, lane): (usize, usize),
+        address: u64,
+    ) -> Result<(), Error> {
+        let memory = self.run.memory;
+        let Some(heap) = memory.heaps.get(&memory.selected()) else { return Ok(()) };
+        match heap.free(address) {
+            Ok(bytes) => {
+                if self.observers.checking {
+                    self.check_freed(block, warp, (pc, lane), (address, bytes));
+                }
+                Ok(())
+            }
+            Err(reason) => {
+                let place = self.run.place(block.index, warp.index, 1 << lane, pc);
+                let message = format!(
+                    "`free` of {address:#x}, {reason}; {}; to fix it: free what `malloc` of a kernel returned, and only once",
+                    memory.describe(address)
+                );
+                Err(Error::IllegalInstruction { place: Box::new(place), message })
+            }
+        }
     }
 
     /// Prints, and gives what CUDA's `printf` returns: the number of arguments, or -1 without a

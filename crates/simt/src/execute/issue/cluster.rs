@@ -35,6 +35,7 @@ impl Worker<'_> {
                 match self.run_block(&mut block)? {
                     Turn::Ended => {
                         self.end_block(block);
+                        self.run.progress.blocks_ended(1);
                         progress = true;
                     }
                     turn => {

@@ -6,14 +6,19 @@ use crate::execute::issue::warp::{Polled, Split, State, Warp};
 use crate::execute::issue::worker::Worker;
 use crate::execute::memory::bytes::read_bytes;
 use crate::execute::memory::mbarrier::Mbarrier;
-use crate::operation::{MbarrierOperation, Operation};
+use crate::execute::memory::request::{addresses, shared_offset, space_of};
+use crate::operation::{MbarrierOperation, Operation, Space};
 use crate::program::Program;
+use crate::registers::Registers;
+use crate::relevant::{Ran, Relevant};
 use crate::spin_loops::loops;
-use std::collections::{HashSet, VecDeque};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use crate::uninitialized::successors;
+use crate::windows::CLUSTER_SHIFT;
+use races::lanes;
+use std::collections::{BTreeMap, HashSet, VecDeque};
 
 /// Warp-instructions of a warp in which it has to repeat a state for the proof.
-const PROBE_STEPS: u64 = 1 << 13;
+const PROBE_STEPS: usize = 1 << 13;
 
 /// Changes of a launch, as they were when it was last looked at.
 #[derive(Debug)]
@@ -24,6 +29,10 @@ pub(crate) struct Endless {
     reading: Vec<usize>,
     /// By instruction: a loop begins there.
     heads: Vec<bool>,
+    /// By instruction: where control may go next.
+    following: Vec<Vec<u32>>,
+    /// Some atomics drop what they replace, as those that count turns do.
+    reduces: bool,
     changes: u64,
     /// Turns since something changed, and after how many of them the proof is tried.
     turns: u64,
@@ -73,9 +82,129 @@ impl Endless {
             changing: changing.collect(),
             reading: reading.collect(),
             heads,
+            following: successors(program),
+            reduces: program.instructions.iter().any(|one| is_reduction(&one.operation)),
             changes: u64::MAX,
             turns: 0,
             tries_after: 0,
+        }
+    }
+}
+
+fn is_reduction(operation: &Operation) -> bool {
+    matches!(operation, Operation::Atomic(atomic) if atomic.is_reduction)
+}
+
+/// The words that warps reach while they are looked at: in shared memory or not, and by number.
+#[derive(Debug, Default)]
+struct Reached {
+    /// Those of which somebody uses the value.
+    read: HashSet<(bool, u64)>,
+    /// Those that atomics change which drop what they replace.
+    reduced: HashSet<(bool, u64)>,
+}
+
+impl Reached {
+    /// Adds the words of an instruction that is about to run.
+    fn add(&mut self, program: &Program, warp: &Warp, pc: usize, mask: u32) {
+        let operation = &program.instructions[pc].operation;
+        let (base, offset, space, bytes) = match operation {
+            Operation::Load(access) => {
+                (access.base, access.offset, access.space, access.total_bytes())
+            }
+            Operation::LoadMatrix { access, .. } => {
+                (access.base, access.offset, Space::Shared, LOAD_MATRIX_ROW)
+            }
+            Operation::Atomic(atomic) => {
+                let elements = 1 + atomic.more_sources.len() as u32;
+                (atomic.base, atomic.offset, atomic.space, atomic.t.bytes() * elements)
+            }
+            Operation::Mbarrier { target, .. } => (target.0, target.1, Space::Shared, 8),
+            _ => return,
+        };
+        let words = if is_reduction(operation) { &mut self.reduced } else { &mut self.read };
+        let all = addresses(warp, base, offset);
+        for address in lanes(mask).map(|lane| all[lane]) {
+            let is_shared = match space {
+                Space::Generic => space_of(address) == Space::Shared,
+                space => space == Space::Shared,
+            };
+            // Words of all blocks of a cluster count as one.
+            let in_block = (1 << CLUSTER_SHIFT) - 1;
+            let at = if is_shared { shared_offset(address) & in_block } else { address };
+            words.extend((at / 4..=(at + u64::from(bytes) - 1) / 4).map(|word| (is_shared, word)));
+        }
+    }
+}
+
+/// Bytes that a lane's address stands for in a load of matrices.
+const LOAD_MATRIX_ROW: u32 = 16;
+
+/// A group of lanes: its position, the calls that it is in, its lanes, and why it is not running.
+type Position = (u32, Vec<u32>, u32, State);
+
+/// The search for a state of a warp that comes again: it is compared with one before, which is replaced ever more rarely
+/// (R. Brent, "An improved Monte Carlo factorization algorithm", BIT 1980).
+#[derive(Debug, Default)]
+struct Cycle {
+    /// The state before, and how many were looked at.
+    start: Option<(Vec<Position>, Registers)>,
+    states: u64,
+    /// The instructions since then, and what decides what they do.
+    ran: Ran,
+    relevant: Option<(Ran, Relevant)>,
+    /// Their last loads, by instruction, each with its turn.
+    loads: BTreeMap<usize, (usize, Polled)>,
+}
+
+impl Cycle {
+    /// Looks at the state of a warp. Returns the load that decided last, if any does, once the warp does what it did before.
+    fn closes(
+        &mut self,
+        program: &Program,
+        following: &[Vec<u32>],
+        warp: &Warp,
+    ) -> Option<Option<Polled>> {
+        let position = |split: &Split| (split.pc, split.frames.clone(), split.mask, split.state);
+        let mut positions: Vec<Position> = warp.splits.iter().map(position).collect();
+        positions.sort_by(|a, b| (a.0, &a.1, a.2).cmp(&(b.0, &b.1, b.2)));
+        if let Some((start, registers)) = &self.start
+            && *start == positions
+            && !self.ran.is_empty()
+        {
+            if self.relevant.as_ref().is_none_or(|(ran, _)| *ran != self.ran) {
+                let relevant = Relevant::new(program, following, &self.ran);
+                self.relevant = Some((self.ran.clone(), relevant));
+            }
+            if let Some((ran, relevant)) = &self.relevant
+                && !relevant.reads_clock(program, ran)
+                && relevant.are_same(program, registers, &warp.registers)
+            {
+                let decides = |(pc, _): &(&usize, _)| relevant.is_written_by(program, **pc);
+                let loads = self.loads.iter().filter(decides);
+                return Some(loads.max_by_key(|(_, (turn, _))| *turn).map(|(_, (_, load))| *load));
+            }
+        }
+        self.states += 1;
+        if self.states.is_power_of_two() {
+            self.start = Some((positions, warp.registers.clone()));
+            self.ran.clear();
+            self.loads.clear();
+        }
+        None
+    }
+}
+
+/// The lanes of a warp that run next, with their position.
+fn next_of(warp: &mut Warp) -> Option<(usize, u32)> {
+    loop {
+        // To choose them joins groups, so that others may come first.
+        let groups = warp.splits.len();
+        let next = warp.pick()?;
+        let found = (next.pc as usize, next.mask);
+        warp.splits.push(next);
+        if warp.splits.len() == groups {
+            return Some(found);
         }
     }
 }
@@ -101,12 +230,13 @@ impl Worker<'_> {
         endless.tries_after *= 2;
         let live = live_lanes(turns);
         let mut waiting: Option<(u64, Error)> = None;
+        let mut reached = Reached::default();
         // Those asleep come last: to wake them changes what they count, so all others have to repeat themselves.
         for asleep in [false, true] {
             for (order, cluster) in turns.iter_mut() {
                 self.cluster = std::mem::take(cluster);
-                let repeats =
-                    self.cluster_repeats(endless, (*order, started, asleep), &mut waiting);
+                let place = (*order, started, asleep);
+                let repeats = self.cluster_repeats(endless, place, &mut waiting, &mut reached);
                 *cluster = std::mem::take(&mut self.cluster);
                 if !repeats? {
                     return Ok(());
@@ -114,6 +244,10 @@ impl Worker<'_> {
             }
         }
         if self.changes_so_far(endless) + started != endless.changes || live_lanes(turns) != live {
+            return Ok(());
+        }
+        // What they count must not be what one of them waits for.
+        if !reached.read.is_disjoint(&reached.reduced) {
             return Ok(());
         }
         waiting.map_or(Ok(()), |(_, error)| Err(error))
@@ -124,6 +258,7 @@ impl Worker<'_> {
         endless: &Endless,
         (order, started, asleep): (u64, u64, bool),
         waiting: &mut Option<(u64, Error)>,
+        reached: &mut Reached,
     ) -> Result<bool, Error> {
         for rank in 0..self.cluster.len() {
             let Some(mut block) = self.cluster[rank].take() else { continue };
@@ -134,7 +269,7 @@ impl Worker<'_> {
                     continue;
                 }
                 let mut warp = std::mem::take(&mut block.warps[w]);
-                repeats = self.repeats(endless, &mut block, &mut warp);
+                repeats = self.repeats(endless, &mut block, &mut warp, reached);
                 let waits = |split: &Split| matches!(split.state, State::AtBarrier(_));
                 let is_first = waiting.as_ref().is_none_or(|(first, _)| order < *first);
                 if is_first && !warp.splits.iter().all(waits) {
@@ -179,43 +314,54 @@ impl Worker<'_> {
         pcs.iter().map(|pc| self.observers.tallies[*pc].warps).sum()
     }
 
-    /// Returns whether every lane of a warp that can run comes back to a state that it was in.
+    /// Returns whether every lane of a warp that can run comes back to a state that it was in, as far as that decides what
+    /// it does.
     fn repeats(
         &mut self,
         endless: &Endless,
         block: &mut Block,
         warp: &mut Warp,
+        reached: &mut Reached,
     ) -> Result<bool, Error> {
+        let program = self.run.program;
         let is_ready = |warp: &Warp| warp.splits.iter().filter(|s| s.state == State::Ready).count();
         for turn in 0..is_ready(warp).max(1) {
-            let mut seen = HashSet::new();
-            let mut left = PROBE_STEPS;
-            loop {
-                let Some(next) =
-                    warp.splits.iter().filter(|s| s.state == State::Ready).map(|s| s.pc).min()
-                else {
-                    let sleeps = |state| matches!(state, State::AtMbarrier(_));
-                    if !warp.splits.iter().any(|split| sleeps(split.state))
-                        || !seen.insert(state(warp))
-                    {
-                        break;
-                    }
+            warp.rotate = turn as u32;
+            let mut cycle = Cycle::default();
+            for step in 0.. {
+                let next = next_of(warp);
+                let sleeps = |state| matches!(state, State::AtMbarrier(_));
+                if next.is_none() && !warp.splits.iter().any(|split| sleeps(split.state)) {
+                    break;
+                }
+                if next.is_none_or(|(pc, _)| endless.heads[pc])
+                    && let Some(load) = cycle.closes(program, &endless.following, warp)
+                {
+                    warp.polled = load.unwrap_or_default();
+                    break;
+                }
+                let Some((pc, mask)) = next else {
                     for split in warp.splits.iter_mut().filter(|split| sleeps(split.state)) {
                         (split.state, split.pc) = (State::Ready, split.pc + 1);
                     }
                     continue;
                 };
-                if endless.heads[next as usize] && !seen.insert(state(warp)) {
-                    break;
-                }
-                if left == 0 {
+                if step >= PROBE_STEPS {
                     return Ok(false);
                 }
-                left -= 1;
-                warp.rotate = turn as u32;
+                if endless.reduces {
+                    reached.add(program, warp, pc, mask);
+                }
+                *cycle.ran.entry(pc).or_default() |= mask;
+                let before = std::mem::take(&mut warp.polled);
                 let mut one = 1;
                 self.run_splits(block, warp, &mut one)?;
                 self.steps += 1;
+                if warp.polled.mask == 0 {
+                    warp.polled = before;
+                } else {
+                    cycle.loads.insert(pc, (step, warp.polled));
+                }
             }
         }
         warp.rotate = 0;
@@ -238,7 +384,7 @@ impl Worker<'_> {
         let asleep = asleep.or(woken);
         let polled = (warp.polled.mask & warp.live != 0).then_some(warp.polled);
         let (pc, lanes, what) = if let Some((pc, lanes, address)) = asleep {
-            (pc, lanes, self.awaited_mbarrier(block, address))
+            (pc, lanes, self.awaited_mbarrier(block, warp, (pc, lanes), address))
         } else if let Some(polled) = polled {
             (polled.pc, polled.mask & warp.live, self.awaited(block, warp))
         } else {
@@ -261,18 +407,44 @@ impl Worker<'_> {
         Error::Deadlock { place, message: format!("{what}; {others}") }
     }
 
-    /// Describes what lanes wait for that sleep at an mbarrier.
-    fn awaited_mbarrier(&self, block: &Block, address: u32) -> String {
+    /// Describes what lanes wait for by a test of an mbarrier's phase.
+    fn awaited_mbarrier(
+        &self,
+        block: &Block,
+        warp: &Warp,
+        (pc, lanes): (u32, u32),
+        address: u32,
+    ) -> String {
         let word = read_bytes(&block.shared, address as usize, 8);
-        let Mbarrier { pending, expected, transactions, .. } = Mbarrier::from_word(word);
+        let Mbarrier { pending, expected, transactions, phase } = Mbarrier::from_word(word);
         let location = self.run.locate_shared(address.into());
         let bytes = match transactions {
             0 => String::new(),
             bytes => format!(" and {bytes} bytes of copies"),
         };
+        let lane = lanes.trailing_zeros() as usize & 31;
+        let by_parity = match &self.run.program.instructions[pc as usize].operation {
+            Operation::Mbarrier { operation, .. } => match **operation {
+                MbarrierOperation::Test { parity: Some(row), .. } => {
+                    Some(warp.registers.words[row as usize][lane] & 1)
+                }
+                _ => None,
+            },
+            _ => None,
+        };
+        let now = u32::from(phase);
+        let awaited = match by_parity {
+            Some(parity) if pending == expected && transactions == 0 => format!(
+                "the phase of parity {parity}, which is under way and at which nobody has arrived (a wait for the phase before, of \
+                 parity {}, passes)",
+                1 - now
+            ),
+            Some(parity) => format!("the phase of parity {parity}, which is under way"),
+            None => format!("the phase under way, of parity {now}"),
+        };
         format!(
-            "it waits for the mbarrier at shared address {address:#x}, whose phase still lacks {pending} of {expected} \
-             arrivals{bytes}; {location}"
+            "it waits for the mbarrier at shared address {address:#x}, for the end of {awaited}: it still lacks {pending} of \
+             {expected} arrivals{bytes}; {location}"
         )
     }
 
@@ -295,16 +467,4 @@ impl Worker<'_> {
 fn live_lanes(turns: &VecDeque<(u64, Cluster)>) -> u32 {
     let blocks = turns.iter().flat_map(|(_, cluster)| cluster).flatten();
     blocks.flat_map(|block| &block.warps).map(|warp| warp.live.count_ones()).sum()
-}
-
-/// The state of a warp: its lanes' positions and registers.
-fn state(warp: &Warp) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    for split in &warp.splits {
-        (split.pc, split.mask, &split.frames).hash(&mut hasher);
-    }
-    warp.registers.words.hash(&mut hasher);
-    warp.registers.longs.hash(&mut hasher);
-    warp.registers.predicates.hash(&mut hasher);
-    hasher.finish()
 }

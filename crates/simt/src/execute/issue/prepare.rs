@@ -12,6 +12,7 @@ use crate::module::{Kernel, Module};
 use crate::operation::{Operation, Register};
 use crate::options::Options;
 use crate::program::{Constant, Instruction, Program};
+use crate::progress::Progress;
 use crate::uninitialized::UninitializedReads;
 use races::Grid;
 use std::sync::Mutex;
@@ -25,6 +26,7 @@ pub(crate) fn prepare<'r>(
     memory: &'r Memory,
     launch: &'r Launch,
     options: &'r Options,
+    progress: &'r Progress,
 ) -> Result<Run<'r>, Error> {
     let mut parameters = vec![0u8; kernel.parameter_bytes() as usize];
     for (parameter, argument) in kernel.parameters.iter().zip(&launch.arguments) {
@@ -89,6 +91,7 @@ pub(crate) fn prepare<'r>(
         granularity: AtomicGranularity::EACH,
         warps_per_block: launch.threads().div_ceil(32) as u32,
         fuel: AtomicU64::new(options.fuel),
+        progress,
         doubt,
         undo: None,
         parallel: false,

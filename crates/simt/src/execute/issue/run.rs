@@ -11,6 +11,7 @@ use crate::module::Kernel;
 use crate::operation::Operation;
 use crate::options::Options;
 use crate::program::Program;
+use crate::progress::Progress;
 use crate::uninitialized::UninitializedReads;
 use counters::SourceLocation;
 use races::LaunchModel;
@@ -47,6 +48,8 @@ pub(crate) struct Run<'r> {
     /// The size of the workers' atomics on device memory.
     pub granularity: AtomicGranularity,
     pub fuel: AtomicU64,
+    /// The part of the launch that others see while it runs.
+    pub progress: &'r Progress,
     /// Registers that may be read before they are written.
     pub doubt: &'r UninitializedReads,
     /// The writes of a launch that may run again, so that they can be taken back.
@@ -164,18 +167,26 @@ impl Run<'_> {
         printed.into_iter().map(|(_, text)| text).collect()
     }
 
-    /// Takes warp-instructions from the launch's fuel; false when it is used up, or [`stop`](crate::stop) was called.
+    /// Takes warp-instructions from the launch's fuel; false when it is used up, or the launch is to end.
     pub fn burn(&self, steps: u64) -> bool {
         let burnt = self
             .fuel
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(steps));
-        burnt.is_ok() && !is_stopped()
+        if let Ok(left) = burnt {
+            self.progress.ran(self.options.fuel - (left - steps));
+        }
+        burnt.is_ok() && !self.is_stopped()
     }
 
     /// The fuel that was used up, all of it where a launch does not end by itself.
     pub fn burnt(&self) -> u64 {
-        let left = if is_stopped() { self.fuel.load(Ordering::Relaxed) } else { 0 };
+        let left = if self.is_stopped() { self.fuel.load(Ordering::Relaxed) } else { 0 };
         self.options.fuel - left
+    }
+
+    /// Returns whether this launch, or all, are to end.
+    pub fn is_stopped(&self) -> bool {
+        STOPPED.load(Ordering::Relaxed) || self.progress.is_stopped()
     }
 }
 
@@ -186,11 +197,6 @@ static STOPPED: AtomicBool = AtomicBool::new(false);
 /// handler of an interrupt.
 pub fn stop() {
     STOPPED.store(true, Ordering::Relaxed);
-}
-
-/// Returns whether [`stop`] was called.
-pub(crate) fn is_stopped() -> bool {
-    STOPPED.load(Ordering::Relaxed)
 }
 
 /// The source position of an instruction.

@@ -35,6 +35,13 @@ impl Worker<'_> {
         if !self.run.burn(used) {
             return Err(self.out_of_fuel(block, warp, self.steps - used));
         }
+        let run = self.run;
+        run.progress.tell(|| {
+            let polled = Some(warp.polled).filter(|polled| polled.turn == self.steps - used);
+            let first = || warp.splits.first().map_or((0, warp.live), |one| (one.pc, one.mask));
+            let (pc, mask) = polled.map_or_else(first, |polled| (polled.pc, polled.mask));
+            run.place(block.index, warp.index, mask, pc as usize)
+        });
         let stop = result?;
         // Lanes of this warp may wait for each other without a common instruction.
         let several = warp.splits.iter().filter(|s| s.state == State::Ready).count() > 1;

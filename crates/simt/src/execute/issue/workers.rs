@@ -17,6 +17,7 @@ use crate::observer::Observer;
 use crate::operation::{Operation, Space};
 use crate::options::{Options, Schedule};
 use crate::program::Program;
+use crate::progress::{Progress, UnderWay};
 use crate::report::Report;
 use crate::uninitialized::UninitializedReads;
 use races::{GlobalShadow, disturb_each_other};
@@ -38,11 +39,27 @@ pub(crate) fn run(
     let kernel = module.kernel(&launch.kernel)?;
     let program = kernel.program.as_ref().map_err(Error::clone)?;
     let undo = (options.checks.global_races && !program.allocates).then(|| Undo::new(memory));
-    let call = Call { module, memory, launch, workspace, kernel, program, undo: undo.as_ref() };
-    let others = call.in_other_orders(options);
+    let under_way = UnderWay::new(&launch.kernel, launch.blocks());
+    let (undo, progress) = (undo.as_ref(), &*under_way.0);
+    let call = Call { module, memory, launch, workspace, kernel, program, undo, progress };
+    let (mut others, failures) = call.in_other_orders(options);
     let mut ran = call.run(options, before_failure, observer);
+    let first = ran.as_ref().err();
+    let is_new = |other: &&Error| !first.is_some_and(|first| fail_alike(first, other));
+    let place = |error: &Error| {
+        let message = format!("it fails in another order of warps and blocks: {error}");
+        Some(Finding::new(Hazard::OtherOrder, error.place()?.clone(), message))
+    };
+    others.findings.extend(failures.iter().filter(is_new).filter_map(place));
     ran.as_mut().unwrap_or(before_failure).add_findings(others);
     ran
+}
+
+/// Returns whether two orders of a launch fail in one way: by the same error at one line, or by a wait that nothing ends.
+fn fail_alike(one: &Error, other: &Error) -> bool {
+    let line = |error: &Error| error.place().map(|place| place.ptx_line);
+    std::mem::discriminant(one) == std::mem::discriminant(other)
+        && (line(one) == line(other) || matches!(one, Error::Deadlock { .. }))
 }
 
 /// One launch, which may have to run several times: in other orders, and with its loads followed.
@@ -55,6 +72,7 @@ struct Call<'r> {
     program: &'r Program,
     /// Takes back what was written; without it the launch runs once.
     undo: Option<&'r Undo>,
+    progress: &'r Progress,
 }
 
 /// Warps of a launch above which it is not run in other orders, and the warp-instructions that it may run there.
@@ -63,19 +81,21 @@ const FUEL_OF_SMALL: u64 = 1 << 22;
 
 impl Call<'_> {
     fn prepare<'o>(&'o self, options: &'o Options, parallel: bool) -> Result<Run<'o>, Error> {
-        let Call { module, memory, launch, workspace, kernel, program, undo } = *self;
-        let run = prepare(module, program, kernel, memory, launch, options)?;
+        let Call { module, memory, launch, workspace, kernel, program, undo, progress } = *self;
+        progress.restart();
+        let run = prepare(module, program, kernel, memory, launch, options, progress)?;
         let granularity =
             if parallel { AtomicGranularity::of(program) } else { AtomicGranularity::EACH };
         Ok(Run { undo, parallel, granularity, workspace, ..run })
     }
 
-    /// Returns what is found in other orders of warps and blocks, as many as the options ask for, of a small launch.
-    fn in_other_orders(&self, options: &Options) -> Report {
-        let mut found = Report::default();
+    /// Returns what is found in other orders of warps and blocks, as many as the options ask for, of a small launch, and how
+    /// it failed there.
+    fn in_other_orders(&self, options: &Options) -> (Report, Vec<Error>) {
+        let (mut found, mut failures) = (Report::default(), Vec::new());
         let warps = self.launch.blocks() * self.launch.threads().div_ceil(32);
         if self.undo.is_none() || warps > WARPS_OF_SMALL || self.is_shared() {
-            return found;
+            return (found, failures);
         }
         let orders = [Schedule::Reverse].into_iter().chain((1..).map(Schedule::Seeded));
         let orders = orders.take_while(|_| options.schedule == Schedule::Forward);
@@ -94,18 +114,17 @@ impl Call<'_> {
             self.take_back();
             match ran {
                 Ok(report) => found.add_findings(report),
+                Err(Error::OutOfFuel { .. }) if self.progress.is_stopped() => {
+                    return (found, failures);
+                }
                 Err(Error::OutOfFuel { .. }) => {}
                 Err(error) => {
                     found.add_findings(before_failure);
-                    found.findings.extend(error.place().map(|place| {
-                        let message =
-                            format!("it fails in another order of warps and blocks: {error}");
-                        Finding::new(Hazard::OtherOrder, place.clone(), message)
-                    }));
+                    failures.push(error);
                 }
             }
         }
-        found
+        (found, failures)
     }
 
     /// Returns whether an argument is an address of memory that the host has, too: what is written there is seen at once.

@@ -64,8 +64,45 @@ impl Worker<'_> {
         warp: &mut Warp,
         request: Request<'_>,
     ) {
+        self.check_updated(block, warp, request);
         self.global_event(block, warp, request, (true, false), None, None);
         self.mark_initialized(request);
+    }
+
+    /// Checks what an atomic or a reduction computes from, which it stores: dropping its result makes it no better.
+    fn check_updated(&mut self, block: &Block, warp: &Warp, request: Request<'_>) {
+        let kind = self.run.model.kinds[request.pc];
+        if self.run.options.checks.uninitialized && kind.updates && !kind.overwrites {
+            let is_first = !self.check_initialized(block, warp, request);
+            // Which block comes first depends on the order, although the sum does not.
+            if let (true, Some(shadow)) = (is_first, &mut self.observers.global) {
+                shadow.disturbed |= shadow.parallel;
+            }
+        }
+    }
+
+    /// A lane gives memory of the device's heap back: as if it wrote all of it, and then nobody ever had.
+    pub fn check_freed(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        (pc, lane): (usize, usize),
+        (start, bytes): (u64, u64),
+    ) {
+        const STEP: u64 = 16;
+        let mut all = [0; LANES];
+        for at in (start..start + bytes).step_by(STEP as usize) {
+            all[lane] = at;
+            let request = Request::new(pc, 1 << lane, &all, STEP as u32);
+            self.global_event(block, warp, request, (true, false), None, None);
+        }
+        let Some(index) = self.run.memory.find(start, bytes) else { return };
+        let region = self.run.memory.region(index);
+        (start..start + bytes).for_each(|at| region.unmark(at - region.base));
+        if let Some(shadow) = &mut self.observers.global {
+            let place = Region { index, base: region.base, bytes: region.bytes };
+            shadow.forget(&self.run.model, place, (start, bytes));
+        }
     }
 
     fn global_event(
@@ -147,6 +184,7 @@ impl Worker<'_> {
         if direction == BulkDirection::SharedToGlobal {
             let queue = block.shadow.as_mut();
             let by = queue.map(|shadow| shadow.next_of(Queue::Writes, warp.index as u8));
+            self.check_updated(block, warp, request);
             self.global_event(block, warp, request, (true, false), None, by);
             self.mark_initialized(request);
         } else {
@@ -181,7 +219,8 @@ impl Worker<'_> {
         }
     }
 
-    fn check_initialized(&mut self, block: &Block, warp: &Warp, request: Request<'_>) {
+    /// Returns whether somebody wrote all that is accessed, and records what nobody did.
+    fn check_initialized(&mut self, block: &Block, warp: &Warp, request: Request<'_>) -> bool {
         let memory = self.run.memory;
         // All bytes between the lowest and the highest at once, where that is not much more.
         if let Some((lowest, bytes)) = request.span()
@@ -190,9 +229,10 @@ impl Worker<'_> {
         {
             let region = memory.region(index);
             if region.is_initialized(lowest - region.base, bytes) {
-                return;
+                return true;
             }
         }
+        let mut all = true;
         for lane in lanes(request.mask) {
             let address = request.all[lane];
             let Some(index) = self.region_of(request.pc, address, request.bytes as u64) else {
@@ -202,9 +242,11 @@ impl Worker<'_> {
             if region.is_initialized(address - region.base, request.bytes as u64) {
                 continue;
             }
+            all = false;
             let hazard = Hazard::UninitializedGlobal;
             self.report_unwritten(block, warp, request.pc, (lane, address), hazard);
         }
+        all
     }
 
     fn mark_initialized(&mut self, request: Request<'_>) {

@@ -1,6 +1,8 @@
 //! The meaning of a program's instructions for the order of memory, as `races` is told.
 
-use crate::operation::{BarrierKind, MbarrierOperation, Operation, Scope, Semantics, Space};
+use crate::operation::{
+    AtomicOperation, BarrierKind, MbarrierOperation, Operation, Scope, Semantics, Space,
+};
 use crate::program::{Instruction, Program};
 use races::{Grid, Kind, LaunchModel, Synchronization};
 
@@ -23,21 +25,17 @@ fn kind(operation: &Operation) -> Kind {
     match operation {
         Operation::Load(access) => Kind {
             semantics: access.semantics,
-            updates: false,
             observes: true,
-            polls: false,
             bytes: access.bytes as u8,
+            ..Kind::default()
         },
-        Operation::Store(access) => Kind {
-            semantics: access.semantics,
-            updates: false,
-            observes: false,
-            polls: false,
-            bytes: access.bytes as u8,
-        },
+        Operation::Store(access) => {
+            Kind { semantics: access.semantics, bytes: access.bytes as u8, ..Kind::default() }
+        }
         Operation::Atomic(atomic) => Kind {
             semantics: atomic.semantics,
             updates: true,
+            overwrites: atomic.operation == AtomicOperation::Exchange && atomic.is_reduction,
             observes: atomic.observes,
             polls: false,
             bytes: atomic.t.bytes() as u8,
@@ -51,18 +49,16 @@ fn kind(operation: &Operation) -> Kind {
             Kind {
                 semantics: Semantics { strong, ..Semantics::default() },
                 updates: !is_plain,
-                observes: false,
-                polls: false,
                 bytes: 8,
+                ..Kind::default()
             }
         }
         // Each reduction is relaxed, of device scope.
         Operation::BulkCopy(copy) if copy.reduce.is_some() => Kind {
             semantics: Semantics { strong: Some(Scope::Device), ..Semantics::default() },
             updates: true,
-            observes: false,
-            polls: false,
             bytes: copy.step() as u8,
+            ..Kind::default()
         },
         _ => Kind { bytes: 4, ..Kind::default() },
     }
