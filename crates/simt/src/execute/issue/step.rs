@@ -272,6 +272,9 @@ impl Worker<'_> {
                 if !self.together(block, warp, split, mask, operands.members) {
                     return Ok(Flow::Left);
                 }
+                if self.run.doubt.instructions.get(pc) == Some(&true) {
+                    self.check_definedness(block, warp, pc, split.mask, mask);
+                }
                 self.exchange(Issue { block, warp, pc, mask }, operation);
             }
             Operation::ActiveMask { destination } => {

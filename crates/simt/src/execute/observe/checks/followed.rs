@@ -7,9 +7,11 @@
 //! ATC 2005).
 
 use crate::execute::issue::block::Block;
-use crate::execute::issue::warp::{Warp, read_row, write_row};
+use crate::execute::issue::warp::Warp;
 use crate::execute::issue::worker::Worker;
-use crate::execute::observe::checks::follower::{Followed, FollowedLoad, LoadSite};
+use crate::execute::observe::checks::bits::{compared, full, moved, value_of};
+use crate::execute::observe::checks::exchanged::{handed, is_place, steering};
+use crate::execute::observe::checks::follower::{Followed, FollowedLoad, LoadSite, byte_key};
 use crate::execute::observe::checks::private::{defined_lanes, defined_mut, unwritten};
 use crate::findings::{Finding, Hazard};
 use crate::operation::{Access, Operation, Register};
@@ -41,25 +43,31 @@ impl Worker<'_> {
         for lane in lanes(request.mask) {
             let address = request.all[lane];
             let element = |index: usize| address + u64::from(access.bytes) * index as u64;
-            let bytes_left: Vec<u8> = (0..access.rows.len())
-                .map(|index| undefined(lane, element(index), access.bytes))
-                .collect();
-            let all = u8::MAX >> (8 - access.bytes);
-            let is_whole = bytes_left.iter().all(|bytes| *bytes == all);
             let site = LoadSite {
                 block: block.linear as u32,
                 warp: warp.index as u8,
                 lane: lane as u8,
                 pc: pc as u32,
             };
-            let load = |is_strict| {
-                let used_by = used_by.filter(|_| is_strict);
-                FollowedLoad { address, bytes: request.bytes, is_strict, used_by }
+            let bits_of = |index: usize| {
+                let unwritten = undefined(lane, element(index), access.bytes);
+                (0..access.bytes).filter(|at| unwritten >> at & 1 != 0).fold(0u64, |bits, at| {
+                    let key = byte_key(hazard, site, element(index) + u64::from(at));
+                    let left = !follower.parts.get(&key).copied().unwrap_or(0);
+                    bits | u64::from(left) << (8 * at)
+                })
+            };
+            let bits_left: Vec<u64> = (0..access.rows.len()).map(bits_of).collect();
+            let all = u64::MAX >> (64 - 8 * access.bytes);
+            let is_whole = bits_left.iter().all(|bits| *bits == all);
+            let load = |is_whole, races| {
+                let used_by = used_by.filter(|_| is_whole || races);
+                FollowedLoad { address, bytes: request.bytes, is_whole, races, used_by }
             };
             let mut loads = Vec::new();
-            if let Some(index) = bytes_left.iter().position(|bytes| *bytes != 0) {
-                let at = element(index) + u64::from(bytes_left[index].trailing_zeros());
-                let number = follower.load(site, load(is_whole));
+            if let Some(index) = bits_left.iter().position(|bits| *bits != 0) {
+                let at = element(index) + u64::from(bits_left[index].trailing_zeros() / 8);
+                let number = follower.load(site, load(is_whole, false));
                 let place = (block.index, warp.index, pc);
                 let finding = unwritten(run, place, (lane, at), hazard);
                 loads.extend(number);
@@ -70,16 +78,19 @@ impl Worker<'_> {
                 }
             }
             if races {
-                loads.extend(follower.load(site, load(true)));
+                loads.extend(follower.load(site, load(false, true)));
             }
-            for (row, bytes) in access.rows.iter().zip(&bytes_left) {
+            for (row, bits) in access.rows.iter().zip(&bits_left) {
                 let Some(row) = *row else { continue };
-                let bits =
-                    if races { u64::MAX >> (64 - 8 * access.bytes) } else { bits_of(*bytes) };
+                let mut bits = if races { all } else { *bits };
+                let mut own = all;
+                if access.signed && bits & !(all >> 1) != 0 {
+                    bits |= full(row) & !all;
+                    own = full(row);
+                }
                 if bits != 0 {
-                    let value = Followed { loads: loads.clone(), bits, is_computed: false };
-                    warp.followed.insert((number(run.program, row), lane as u8), value);
-                    *defined_mut(warp, row) &= !(1 << lane);
+                    let value = Followed { loads: loads.clone(), own, ..Followed::new(bits) };
+                    set_value(run.program, warp, row, lane, Some(value));
                 }
             }
         }
@@ -121,45 +132,45 @@ impl Worker<'_> {
         let Some(mut follower) = self.observers.follower.take() else { return 0 };
         let mut unknown = 0;
         let guard = Register::Predicate(instruction.guard);
-        let mut uses = |warp: &Warp, row: Register, of: u32, is_copy: bool| {
+        let mut uses = |warp: &Warp, row: Register, of: u32, stored: Option<u32>| {
             for lane in lanes(of & !defined_lanes(warp, row)) {
-                let value = warp.followed.get(&(number(program, row), lane as u8));
-                let is_computed = value.is_some_and(|value| value.is_computed);
-                let is_copy = is_copy && !is_computed;
-                let value = value.filter(|value| !value.loads.is_empty());
-                match value {
-                    Some(value) => follower.used(value, pc, is_copy),
-                    None if is_copy => {}
-                    None => unknown |= 1 << lane,
+                let Some(value) = value_of(program, warp, row, lane) else { continue };
+                if !value.loads.is_empty() {
+                    follower.used(&value, pc, stored);
+                } else if stored.is_none() || value.is_computed {
+                    unknown |= 1 << lane;
                 }
             }
         };
-        uses(warp, guard, active, false);
-        match &instruction.operation {
+        uses(warp, guard, active, None);
+        let operation = &instruction.operation;
+        match operation {
             Operation::Compute { .. } => {}
-            // Another lane may use what it is handed, and lanes are not told apart on the way.
-            Operation::Shuffle { .. } => {
-                let of_loads = |warp: &Warp, row: Register| {
-                    let is_loaded = |lane: &usize| {
-                        let value = warp.followed.get(&(number(program, row), *lane as u8));
-                        value.is_some_and(|value| !value.loads.is_empty())
-                    };
-                    lanes(mask).filter(is_loaded).fold(0, |lanes, lane| lanes | 1 << lane)
-                };
-                for row in &detail.reads {
-                    uses(warp, *row, of_loads(warp, *row), false);
-                }
-            }
             Operation::Store(access) => {
                 let values: Vec<Register> = access.rows.iter().flatten().copied().collect();
                 for row in &detail.reads {
-                    uses(warp, *row, mask, values.contains(row));
+                    let is_value = values.contains(row) && access.base.register() != Some(*row);
+                    uses(warp, *row, mask, is_value.then_some(access.bytes));
                 }
             }
-            _ => detail.reads.iter().for_each(|row| uses(warp, *row, mask, false)),
+            _ => {
+                let rows = steering(operation);
+                let rows = rows.as_ref().unwrap_or(&detail.reads);
+                rows.iter().for_each(|row| uses(warp, *row, mask, None));
+            }
         }
         self.observers.follower = Some(follower);
-        self.move_followed(warp, pc, mask, mask & !defined);
+        match handed(program, warp, operation, mask) {
+            Some(values) => {
+                for row in &detail.writes {
+                    for (lane, value) in &values {
+                        let value = value.clone().filter(|_| !is_place(operation, *row));
+                        set_value(program, warp, *row, *lane, value);
+                    }
+                }
+            }
+            None => self.move_followed(warp, pc, mask, mask & !defined),
+        }
         unknown
     }
 
@@ -172,12 +183,7 @@ impl Worker<'_> {
         let is_split = matches!(parts, 2 | 4)
             && text.starts_with("mov.b64")
             && matches!(detail.reads[..], [Register::Long(_)]);
-        let moved = if is_split {
-            let whole = detail.reads[0];
-            Some(std::array::from_fn(|lane| followed_bits(program, warp, whole, lane)))
-        } else {
-            self.moved_bits(warp, pc, undefined)
-        };
+        let moved = if is_split { None } else { moved(program, warp, pc, undefined) };
         // A shift by other than whole bytes is a product or a quotient.
         let is_shift = ["shl.", "shr."].iter().any(|name| text.starts_with(name));
         let amounts = match &program.instructions[pc].operation {
@@ -186,138 +192,107 @@ impl Worker<'_> {
             }
             _ => None,
         };
-        let moves_bytes = |lane: usize| {
-            moved.is_some() && amounts.is_none_or(|bits| bits[lane].is_multiple_of(8))
-        };
+        let known = compared(program, warp, pc, undefined);
         let mut values = Vec::new();
-        for lane in lanes(undefined) {
-            let mut value =
-                Followed { loads: Vec::new(), bits: u64::MAX, is_computed: !moves_bytes(lane) };
-            for row in &detail.reads {
-                let key = (number(program, *row), lane as u8);
-                let is_undefined = defined_lanes(warp, *row) >> lane & 1 == 0;
-                if let Some(source) = warp.followed.get(&key).filter(|_| is_undefined) {
-                    value.loads.extend(&source.loads);
-                    value.is_computed |= source.is_computed;
+        for lane in lanes(undefined & !known) {
+            let value = match &moved {
+                _ if is_split => value_of(program, warp, detail.reads[0], lane),
+                Some(moved) if moved.steered >> lane & 1 == 0 => {
+                    let mut value = moved.value(program, warp, pc, lane);
+                    value.is_computed |=
+                        amounts.is_some_and(|amounts| !amounts[lane].is_multiple_of(8));
+                    Some(value)
                 }
-            }
-            value.loads.sort_unstable();
-            value.loads.dedup();
-            if let Some(bits) = &moved {
-                value.bits = bits[lane];
-            }
-            values.push((lane as u8, value));
+                _ => {
+                    let of =
+                        detail.reads.iter().filter_map(|row| value_of(program, warp, *row, lane));
+                    let loads = of.flat_map(|value| value.loads).collect();
+                    Some(Followed::computed(loads, u64::MAX))
+                }
+            };
+            values.extend(value.map(|value| (lane, value)));
         }
         for (index, target) in detail.writes.iter().enumerate() {
-            let row = number(program, *target);
-            if !warp.followed.is_empty() {
-                lanes(mask).for_each(|lane| {
-                    warp.followed.remove(&(row, lane as u8));
-                });
+            for lane in lanes(mask) {
+                set_value(program, warp, *target, lane, None);
             }
-            *defined_mut(warp, *target) |= mask;
             for (lane, value) in &values {
                 let mut value = value.clone();
                 if is_split && index > 0 {
                     let width = 64 / parts;
-                    value.bits = value.bits >> (width * (index - 1)) & (u64::MAX >> (64 - width));
+                    let shift = width * (index - 1);
+                    value.bits = value.bits >> shift & (u64::MAX >> (64 - width));
+                    value.own >>= shift;
                 }
-                if value.bits != 0 {
-                    warp.followed.insert((row, *lane), value);
-                    *defined_mut(warp, *target) &= !(1 << lane);
-                }
+                set_value(program, warp, *target, *lane, Some(value));
             }
         }
     }
 
-    /// The undefined bits of the result of an instruction that only moves bits, by lane: the instruction itself moves them.
-    fn moved_bits(&self, warp: &mut Warp, pc: usize, undefined: u32) -> Option<[u64; 32]> {
-        let program = self.run.program;
-        let detail = &program.details[pc];
-        let Operation::Compute { function, operands } = program.instructions[pc].operation else {
-            return None;
-        };
-        let text = &program.texts[detail.text as usize];
-        let is_number = |row: &Register| !matches!(row, Register::Predicate(_));
-        let all_numbers = detail.reads.iter().chain(&detail.writes).all(is_number);
-        let target = *detail.writes.first()?;
-        if undefined == 0 || !all_numbers || target.index() != operands.d {
-            return None;
-        }
-        let bad = |row: &&Register| undefined & !defined_lanes(warp, **row) != 0;
-        let is_move = detail.synthetic || text.starts_with("mov");
-        let sources: Vec<Register> = if is_move {
-            detail.reads.clone()
-        } else {
-            const OF_FIRST: [&str; 6] = ["cvt.u", "cvt.s", "shl.", "shr.u", "shr.b", "bfe.u"];
-            let moves_first = OF_FIRST.iter().any(|name| text.starts_with(name));
-            let one: Vec<Register> = detail.reads.iter().filter(bad).copied().collect();
-            let is_first = one.first().is_some_and(|row| {
-                row.index() == operands.a && detail.reads.iter().filter(|r| *r == row).count() == 1
-            });
-            if one.len() != 1 || !(text.starts_with("and.b") || moves_first && is_first) {
-                return None;
-            }
-            one
-        };
-        let held: Vec<(Register, [u64; 32])> = sources
-            .iter()
-            .chain([&target])
-            .map(|row| (*row, std::array::from_fn(|lane| read_row(warp, *row, lane))))
-            .collect();
-        let bits: Vec<[u64; 32]> = sources
-            .iter()
-            .map(|row| std::array::from_fn(|lane| followed_bits(program, warp, *row, lane)))
-            .collect();
-        for (row, bits) in sources.iter().zip(&bits) {
-            write_row(warp, *row, undefined, |lane| bits[lane]);
-        }
-        // SAFETY: `choose` picked this function for this CPU when the kernel was decoded.
-        unsafe { function(&mut warp.registers, &operands, undefined) };
-        let moved = std::array::from_fn(|lane| read_row(warp, target, lane));
-        for (row, values) in held {
-            write_row(warp, row, u32::MAX, |lane| values[lane]);
-        }
-        Some(moved)
-    }
-
-    /// The bytes of a store that are undefined, each with its lane: they stay as if nobody had written them.
+    /// The bytes of a store that are undefined, at least in part, each with its lane: they stay as if nobody had written
+    /// them, with their defined bits beside.
     pub fn undefined_stores(
-        &self,
+        &mut self,
+        block: u32,
         warp: &Warp,
         request: Request<'_>,
         access: &Access,
+        hazard: Hazard,
     ) -> Vec<(usize, u64)> {
         let mut left = Vec::new();
-        let Some(follower) = &self.observers.follower else { return left };
+        let program = self.run.program;
+        let Some(follower) = &mut self.observers.follower else { return left };
         for (index, row) in access.rows.iter().enumerate() {
             let Some(row) = *row else { continue };
             for lane in lanes(request.mask & !defined_lanes(warp, row)) {
-                let value = warp.followed.get(&(number(self.run.program, row), lane as u8));
                 // What was accused already does no further harm.
-                if value.is_some_and(|value| follower.is_accused(value)) {
+                let value = value_of(program, warp, row, lane);
+                let Some(value) = value.filter(|value| !follower.is_accused(value, access.bytes))
+                else {
                     continue;
-                }
-                let bits = followed_bits(self.run.program, warp, row, lane);
+                };
                 let start = request.all[lane] + u64::from(access.bytes) * index as u64;
-                let bytes = (0..u64::from(access.bytes)).filter(|at| bits >> (8 * at) & 0xff != 0);
-                left.extend(bytes.map(|at| (lane, start + at)));
+                let site = LoadSite {
+                    block,
+                    warp: warp.index as u8,
+                    lane: lane as u8,
+                    pc: request.pc as u32,
+                };
+                for at in 0..u64::from(access.bytes) {
+                    // A shadow may know words only, so all bytes of the value are noted.
+                    let bits = (value.bits >> (8 * at)) as u8;
+                    follower.parts.insert(byte_key(hazard, site, start + at), !bits);
+                    if bits != 0 {
+                        left.push((lane, start + at));
+                    }
+                }
             }
         }
         left
     }
 }
 
-/// The undefined bits of a lane of a register.
-fn followed_bits(program: &Program, warp: &Warp, row: Register, lane: usize) -> u64 {
-    if defined_lanes(warp, row) >> lane & 1 != 0 {
-        return 0;
-    }
+/// Sets what is followed in a lane of a register; nothing where it is defined.
+fn set_value(
+    program: &Program,
+    warp: &mut Warp,
+    row: Register,
+    lane: usize,
+    value: Option<Followed>,
+) {
     let key = (number(program, row), lane as u8);
-    warp.followed.get(&key).map_or(u64::MAX, |value| value.bits)
-}
-
-/// The bits of bytes that have one bit each.
-fn bits_of(bytes: u8) -> u64 {
-    (0..8).filter(|at| bytes >> at & 1 != 0).fold(0, |bits, at| bits | 0xff << (8 * at))
+    match value.filter(|value| value.bits != 0) {
+        Some(mut value) => {
+            value.loads.sort_unstable();
+            value.loads.dedup();
+            warp.followed.insert(key, value);
+            *defined_mut(warp, row) &= !(1 << lane);
+        }
+        None => {
+            if !warp.followed.is_empty() {
+                warp.followed.remove(&key);
+            }
+            *defined_mut(warp, row) |= 1 << lane;
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! The loads whose values are followed in a launch, and the findings that wait for a use of them.
 
-use crate::findings::Finding;
+use crate::findings::{Finding, Hazard};
 use crate::operation::Register;
 use crate::program::Program;
 use crate::registers::ALWAYS;
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 const VALUES_MAX: usize = 1 << 20;
 
 /// A followed value in a lane of a register.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Followed {
     /// The numbers of the loads that it was made of.
     pub loads: Vec<u32>,
@@ -19,6 +19,40 @@ pub(crate) struct Followed {
     pub bits: u64,
     /// It was computed, not only moved.
     pub is_computed: bool,
+    /// The bits that hold something: the others are left from a load or a mask that made it shorter.
+    pub own: u64,
+    /// It is a part that was taken out of a value.
+    pub is_taken: bool,
+}
+
+impl Followed {
+    /// A value that is only moved, with its undefined bits.
+    pub fn new(bits: u64) -> Followed {
+        Followed { loads: Vec::new(), bits, is_computed: false, own: u64::MAX, is_taken: false }
+    }
+
+    /// A value that was computed of loads.
+    pub fn computed(loads: Vec<u32>, bits: u64) -> Followed {
+        Followed { loads, is_computed: true, ..Followed::new(bits) }
+    }
+
+    /// Returns whether so many bytes hold nothing that is defined.
+    fn is_all_undefined(&self, bytes: u32) -> bool {
+        let own = self.own & u64::MAX >> (64 - 8 * bytes);
+        own & !self.bits == 0 && own != 0
+    }
+}
+
+/// A byte of memory: its space, its block, warp and lane where they have their own, and its address.
+pub(crate) type ByteKey = (Hazard, u32, u8, u8, u64);
+
+/// Returns the key of a byte in the space that a hazard names.
+pub(crate) fn byte_key(hazard: Hazard, site: LoadSite, address: u64) -> ByteKey {
+    match hazard {
+        Hazard::UninitializedLocal => (hazard, site.block, site.warp, site.lane, address),
+        Hazard::UninitializedShared => (hazard, site.block, 0, 0, address),
+        _ => (hazard, 0, 0, 0, address),
+    }
 }
 
 /// The followed values of a warp, by row and lane. A map that costs nothing while it is empty, as it mostly is.
@@ -38,10 +72,19 @@ pub(crate) struct LoadSite {
 pub(crate) struct FollowedLoad {
     pub address: u64,
     pub bytes: u32,
-    /// A copy of the value is a use, too: none of its bytes were written, or it races.
-    pub is_strict: bool,
+    /// A copy of the whole value is a use, too, as none of its bits were written.
+    pub is_whole: bool,
+    /// Any copy is a use.
+    pub races: bool,
     /// The instruction that first used it.
     pub used_by: Option<u32>,
+}
+
+impl FollowedLoad {
+    fn is_used_by_storing(&self, value: &Followed, bytes: u32) -> bool {
+        let may_be_whole = self.is_whole || value.is_taken;
+        self.races || value.is_computed || may_be_whole && value.is_all_undefined(bytes)
+    }
 }
 
 /// A finding that holds if one of some loads is used.
@@ -62,6 +105,8 @@ pub(crate) struct Follower<'r> {
     loads: Vec<FollowedLoad>,
     places: HashMap<LoadSite, Vec<u32>>,
     waiting: Vec<Waiting>,
+    /// The defined bits of bytes that were written in part, and so count as not written elsewhere.
+    pub parts: HashMap<ByteKey, u8>,
     /// By instruction: where lanes may go next.
     following: Vec<Vec<u32>>,
     /// Loads that no instruction reads the value of, as nobody but a test writes them: they count as used.
@@ -76,6 +121,7 @@ impl<'r> Follower<'r> {
             loads: Vec::new(),
             places: HashMap::new(),
             waiting: Vec::new(),
+            parts: HashMap::new(),
             following: successors(program),
             dead: HashMap::new(),
         }
@@ -96,7 +142,8 @@ impl<'r> Follower<'r> {
         let known = self.places.entry(site).or_default();
         let same = |number: &&u32| {
             let other = &self.loads[**number as usize];
-            (other.address, other.is_strict) == (load.address, load.is_strict)
+            (other.address, other.is_whole, other.races)
+                == (load.address, load.is_whole, load.races)
         };
         if let Some(number) = known.iter().find(same) {
             return Some(*number);
@@ -110,20 +157,20 @@ impl<'r> Follower<'r> {
         Some(number)
     }
 
-    /// Remembers that an instruction uses a value, or only copies it.
-    pub fn used(&mut self, value: &Followed, pc: usize, is_copy: bool) {
+    /// Remembers that an instruction uses a value, or stores so many bytes of it.
+    pub fn used(&mut self, value: &Followed, pc: usize, stored: Option<u32>) {
         for number in &value.loads {
             let load = &mut self.loads[*number as usize];
-            if load.is_strict || !is_copy {
+            if stored.is_none_or(|bytes| load.is_used_by_storing(value, bytes)) {
                 load.used_by.get_or_insert(pc as u32);
             }
         }
     }
 
-    /// Returns whether storing a value is a use of what it was made of.
-    pub fn is_accused(&self, value: &Followed) -> bool {
-        let is_strict = |load: &u32| self.loads[*load as usize].is_strict;
-        value.is_computed || value.loads.iter().any(is_strict)
+    /// Returns whether storing so many bytes of a value is a use of what it was made of.
+    pub fn is_accused(&self, value: &Followed, bytes: u32) -> bool {
+        let is_used = |load: &u32| self.loads[*load as usize].is_used_by_storing(value, bytes);
+        value.is_computed || value.loads.iter().any(is_used)
     }
 
     /// Returns whether a load of an instruction races.
@@ -131,13 +178,13 @@ impl<'r> Follower<'r> {
         self.racing.get(pc) == Some(&true)
     }
 
-    /// Returns the loads at these sites that may do harm wherever they are used, and that reach an address.
+    /// Returns the loads at these sites that race, and that reach an address.
     pub fn reaching(&self, sites: impl Iterator<Item = LoadSite>, address: u64) -> Vec<u32> {
         let numbers = sites.filter_map(|site| self.places.get(&site)).flatten().copied();
         let reaches = |number: &u32| {
             let load = &self.loads[*number as usize];
             let range = load.address..load.address + u64::from(load.bytes);
-            load.is_strict && range.contains(&address)
+            load.races && range.contains(&address)
         };
         numbers.filter(reaches).collect()
     }
@@ -156,6 +203,12 @@ impl<'r> Follower<'r> {
         }
         self.waiting.push(Waiting { pc, place, loads, finding });
         None
+    }
+
+    /// The bytes of global memory of which some bits were written.
+    pub fn written_in_part(&self) -> impl Iterator<Item = u64> {
+        let parts = self.parts.iter().filter(|(_, bits)| **bits != 0);
+        parts.filter(|(key, _)| key.0 == Hazard::UninitializedGlobal).map(|(key, _)| key.4)
     }
 
     /// Puts the findings whose loads were used among the others, each where it was found.
