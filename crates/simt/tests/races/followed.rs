@@ -2,8 +2,7 @@
 
 use super::kernels::{BLOCKS, Grid, HEAD, WARP, WARPS, entry, outcome, ways};
 use simt::Hazard::{
-    self, GlobalRace, SharedRace, UninitializedGlobal, UninitializedLocal, UninitializedRegister,
-    UninitializedShared,
+    self, GlobalRace, SharedRace, UninitializedGlobal, UninitializedRegister, UninitializedShared,
 };
 use simt::{Checks, Launch, Memory, Module, Options, run};
 
@@ -153,7 +152,7 @@ const CASES: &[Case] = &[
         WARP,
         [
             "setp.eq.u32 %p1, %r3, 0; @%p1 mov.u32 %r30, 5; shfl.sync.idx.b32 %r30, %r30, ?, 31, -1;\n\
-             add.u32 %r31, %r30, 1; st.shared.u32 [%r5], %r31;",
+             add.u32 %r31, %r30, 1; st.global.u32 [%rd4], %r31;",
             "",
         ],
         ["0", "1"],
@@ -164,7 +163,7 @@ const CASES: &[Case] = &[
         WARP,
         [
             "and.b32 %r29, %r3, 7; setp.eq.u32 %p1, %r29, 0; @%p1 mov.u32 %r30, 5;\n\
-             shfl.sync.idx.b32 %r31|%p2, %r30, ?, 6175, -1; @%p2 add.u32 %r31, %r31, 1; @%p2 st.shared.u32 [%r5], %r31;",
+             shfl.sync.idx.b32 %r31|%p2, %r30, ?, 6175, -1; @%p2 add.u32 %r31, %r31, 1; @%p2 st.global.u32 [%rd4], %r31;",
             "",
         ],
         ["0", "1"],
@@ -271,7 +270,7 @@ const CASES: &[Case] = &[
             USE,
         ],
         ["31", "63"],
-        UninitializedLocal,
+        UninitializedShared,
     ),
     (
         "two fields are written into one byte",
@@ -354,6 +353,28 @@ const CASES: &[Case] = &[
             "",
         ],
         ["7", "3355443207"],
+        UninitializedShared,
+    ),
+    (
+        "a sum waits in shared memory, and is dropped",
+        ONE,
+        [
+            "add.u32 %r30, %r30, 1; st.shared.u32 [tile], %r30; ld.shared.u32 %r31, [tile]; setp.eq.u32 %p1, %r1, ?;\n\
+             @%p1 st.global.u32 [%rd1], %r31;",
+            "",
+        ],
+        ["1", "0"],
+        UninitializedRegister,
+    ),
+    (
+        "what was computed in shared memory is told where it came from",
+        ONE,
+        [
+            "ld.shared.u32 %r30, [tile]; add.u32 %r30, %r30, 1; st.shared.u32 [tile+4], %r30;\n\
+             ld.shared.u32 %r31, [tile+4]; setp.eq.u32 %p1, %r1, ?; @%p1 st.global.u32 [%rd1], %r31;",
+            "",
+        ],
+        ["1", "0"],
         UninitializedShared,
     ),
     (

@@ -252,7 +252,14 @@ impl Worker<'_> {
                     Error::IllegalInstruction { place, message }
                 })?;
             }
-            Operation::CopyLocal { from, to, bytes } => copy_local(warp, mask, *from, *to, *bytes),
+            Operation::CopyLocal { from, to, bytes } => {
+                copy_local(warp, mask, *from, *to, *bytes);
+                self.observers.copy_parts(
+                    (block.linear as u32, warp.index),
+                    mask,
+                    (*from, *to, *bytes),
+                );
+            }
             Operation::Barrier { id, count, kind, .. } => {
                 // The warp leaves from here, so that nobody else does.
                 self.issued(warp, pc);

@@ -11,13 +11,16 @@ use crate::execute::issue::warp::Warp;
 use crate::execute::issue::worker::Worker;
 use crate::execute::observe::checks::bits::{compared, full, moved, value_of};
 use crate::execute::observe::checks::exchanged::{handed, is_place, steering};
-use crate::execute::observe::checks::follower::{Followed, FollowedLoad, LoadSite, byte_key};
+use crate::execute::observe::checks::follower::{
+    Followed, FollowedLoad, Follower, LoadSite, Part, byte_key,
+};
 use crate::execute::observe::checks::private::{defined_lanes, defined_mut, unwritten};
 use crate::findings::{Finding, Hazard};
 use crate::operation::{Access, Operation, Register};
 use crate::program::Program;
 use crate::uninitialized::number;
 use races::{Epoch, Event, Request, lanes};
+use std::sync::Arc;
 
 impl Worker<'_> {
     /// Returns whether an instruction is a load in a launch whose loads are followed.
@@ -49,24 +52,34 @@ impl Worker<'_> {
                 lane: lane as u8,
                 pc: pc as u32,
             };
-            let bits_of = |index: usize| {
-                let unwritten = undefined(lane, element(index), access.bytes);
-                (0..access.bytes).filter(|at| unwritten >> at & 1 != 0).fold(0u64, |bits, at| {
-                    let key = byte_key(hazard, site, element(index) + u64::from(at));
-                    let left = !follower.parts.get(&key).copied().unwrap_or(0);
-                    bits | u64::from(left) << (8 * at)
+            let elements: Vec<Element> = (0..access.rows.len())
+                .map(|index| {
+                    let start = element(index);
+                    let unwritten = undefined(lane, start, access.bytes);
+                    let mut found = Element { own: u64::MAX, ..Element::default() };
+                    for at in (0..access.bytes).filter(|at| unwritten >> at & 1 != 0) {
+                        let address = start + u64::from(at);
+                        let part = follower.parts.get(&byte_key(hazard, site, address));
+                        let (defined, own) = part.map_or((0, u8::MAX), |p| (p.defined, p.own));
+                        found.bits |= u64::from(!defined) << (8 * at);
+                        found.own &= !(u64::from(!own) << (8 * at));
+                        match part.and_then(|part| part.value.as_ref()) {
+                            _ if defined == u8::MAX => {}
+                            Some(value) => found.carried.push(Arc::clone(value)),
+                            None => _ = found.unwritten.get_or_insert(address),
+                        }
+                    }
+                    found
                 })
-            };
-            let bits_left: Vec<u64> = (0..access.rows.len()).map(bits_of).collect();
+                .collect();
             let all = u64::MAX >> (64 - 8 * access.bytes);
-            let is_whole = bits_left.iter().all(|bits| *bits == all);
+            let is_whole = elements.iter().all(|one| one.bits == all);
             let load = |is_whole, races| {
                 let used_by = used_by.filter(|_| is_whole || races);
                 FollowedLoad { address, bytes: request.bytes, is_whole, races, used_by }
             };
             let mut loads = Vec::new();
-            if let Some(index) = bits_left.iter().position(|bits| *bits != 0) {
-                let at = element(index) + u64::from(bits_left[index].trailing_zeros() / 8);
+            if let Some(at) = elements.iter().find_map(|one| one.unwritten) {
                 let number = follower.load(site, load(is_whole, false));
                 let place = (block.index, warp.index, pc);
                 let finding = unwritten(run, place, (lane, at), hazard);
@@ -77,20 +90,27 @@ impl Worker<'_> {
                     self.observers.find(hazard, pc, |_| finding);
                 }
             }
-            if races {
-                loads.extend(follower.load(site, load(false, true)));
-            }
-            for (row, bits) in access.rows.iter().zip(&bits_left) {
+            let race = races.then(|| follower.load(site, load(false, true))).flatten();
+            for (row, found) in access.rows.iter().zip(elements) {
                 let Some(row) = *row else { continue };
-                let mut bits = if races { all } else { *bits };
-                let mut own = all;
-                if access.signed && bits & !(all >> 1) != 0 {
-                    bits |= full(row) & !all;
-                    own = full(row);
+                let mut value = Followed::new(if races { all } else { found.bits });
+                value.own = found.own & all;
+                if access.signed && value.bits & !(all >> 1) != 0 {
+                    value.bits |= full(row) & !all;
+                    value.own = full(row);
                 }
-                if bits != 0 {
-                    let value = Followed { loads: loads.clone(), own, ..Followed::new(bits) };
-                    set_value(run.program, warp, row, lane, Some(value));
+                if found.unwritten.is_some() {
+                    value.loads.extend(&loads);
+                }
+                value.is_taken = is_whole;
+                value.loads.extend(race);
+                for carried in found.carried {
+                    value.loads.extend(&carried.loads);
+                    value.is_computed |= carried.is_computed;
+                    value.is_taken |= carried.is_taken;
+                }
+                if value.bits != 0 {
+                    set_value(run.program, &mut follower, warp, (pc, row, lane), Some(value));
                 }
             }
         }
@@ -132,108 +152,47 @@ impl Worker<'_> {
         let Some(mut follower) = self.observers.follower.take() else { return 0 };
         let mut unknown = 0;
         let guard = Register::Predicate(instruction.guard);
-        let mut uses = |warp: &Warp, row: Register, of: u32, stored: Option<u32>| {
+        let mut uses = |warp: &Warp, row: Register, of: u32| {
             for lane in lanes(of & !defined_lanes(warp, row)) {
                 let Some(value) = value_of(program, warp, row, lane) else { continue };
-                if !value.loads.is_empty() {
-                    follower.used(&value, pc, stored);
-                } else if stored.is_none() || value.is_computed {
-                    unknown |= 1 << lane;
-                }
+                follower.used(&value, pc);
+                unknown |= u32::from(value.loads.is_empty()) << lane;
             }
         };
-        uses(warp, guard, active, None);
+        uses(warp, guard, active);
         let operation = &instruction.operation;
         match operation {
             Operation::Compute { .. } => {}
+            // What is stored is looked at where it goes.
             Operation::Store(access) => {
-                let values: Vec<Register> = access.rows.iter().flatten().copied().collect();
-                for row in &detail.reads {
-                    let is_value = values.contains(row) && access.base.register() != Some(*row);
-                    uses(warp, *row, mask, is_value.then_some(access.bytes));
-                }
+                access.base.register().iter().for_each(|row| uses(warp, *row, mask));
             }
             _ => {
                 let rows = steering(operation);
                 let rows = rows.as_ref().unwrap_or(&detail.reads);
-                rows.iter().for_each(|row| uses(warp, *row, mask, None));
+                rows.iter().for_each(|row| uses(warp, *row, mask));
             }
         }
-        self.observers.follower = Some(follower);
         match handed(program, warp, operation, mask) {
             Some(values) => {
                 for row in &detail.writes {
                     for (lane, value) in &values {
                         let value = value.clone().filter(|_| !is_place(operation, *row));
-                        set_value(program, warp, *row, *lane, value);
+                        set_value(program, &mut follower, warp, (pc, *row, *lane), value);
                     }
                 }
             }
-            None => self.move_followed(warp, pc, mask, mask & !defined),
+            None => move_followed(program, &mut follower, warp, pc, (mask, mask & !defined)),
         }
+        self.observers.follower = Some(follower);
         unknown
     }
 
-    fn move_followed(&self, warp: &mut Warp, pc: usize, mask: u32, undefined: u32) {
-        let program = self.run.program;
-        let detail = &program.details[pc];
-        let text = &program.texts[detail.text as usize];
-        // What is taken apart goes through a row of its own.
-        let parts = detail.writes.len().saturating_sub(1);
-        let is_split = matches!(parts, 2 | 4)
-            && text.starts_with("mov.b64")
-            && matches!(detail.reads[..], [Register::Long(_)]);
-        let moved = if is_split { None } else { moved(program, warp, pc, undefined) };
-        // A shift by other than whole bytes is a product or a quotient.
-        let is_shift = ["shl.", "shr."].iter().any(|name| text.starts_with(name));
-        let amounts = match &program.instructions[pc].operation {
-            Operation::Compute { operands, .. } if is_shift => {
-                warp.registers.words.get(operands.b as usize).copied()
-            }
-            _ => None,
-        };
-        let known = compared(program, warp, pc, undefined);
-        let mut values = Vec::new();
-        for lane in lanes(undefined & !known) {
-            let value = match &moved {
-                _ if is_split => value_of(program, warp, detail.reads[0], lane),
-                Some(moved) if moved.steered >> lane & 1 == 0 => {
-                    let mut value = moved.value(program, warp, pc, lane);
-                    value.is_computed |=
-                        amounts.is_some_and(|amounts| !amounts[lane].is_multiple_of(8));
-                    Some(value)
-                }
-                _ => {
-                    let of =
-                        detail.reads.iter().filter_map(|row| value_of(program, warp, *row, lane));
-                    let loads = of.flat_map(|value| value.loads).collect();
-                    Some(Followed::computed(loads, u64::MAX))
-                }
-            };
-            values.extend(value.map(|value| (lane, value)));
-        }
-        for (index, target) in detail.writes.iter().enumerate() {
-            for lane in lanes(mask) {
-                set_value(program, warp, *target, lane, None);
-            }
-            for (lane, value) in &values {
-                let mut value = value.clone();
-                if is_split && index > 0 {
-                    let width = 64 / parts;
-                    let shift = width * (index - 1);
-                    value.bits = value.bits >> shift & (u64::MAX >> (64 - width));
-                    value.own >>= shift;
-                }
-                set_value(program, warp, *target, *lane, Some(value));
-            }
-        }
-    }
-
     /// The bytes of a store that are undefined, at least in part, each with its lane: they stay as if nobody had written
-    /// them, with their defined bits beside.
+    /// them, with what is known of them beside. A store to a space that a hazard names may be a use.
     pub fn undefined_stores(
         &mut self,
-        block: u32,
+        block: &Block,
         warp: &Warp,
         request: Request<'_>,
         access: &Access,
@@ -242,49 +201,126 @@ impl Worker<'_> {
         let mut left = Vec::new();
         let program = self.run.program;
         let Some(follower) = &mut self.observers.follower else { return left };
+        let is_output = hazard == Hazard::UninitializedGlobal;
+        let mut unknown = 0;
         for (index, row) in access.rows.iter().enumerate() {
             let Some(row) = *row else { continue };
             for lane in lanes(request.mask & !defined_lanes(warp, row)) {
-                // What was accused already does no further harm.
-                let value = value_of(program, warp, row, lane);
-                let Some(value) = value.filter(|value| !follower.is_accused(value, access.bytes))
-                else {
+                let Some(value) = value_of(program, warp, row, lane) else { continue };
+                // What is accused does no further harm.
+                if follower.stored(&value, request.pc, (access.bytes, is_output)) {
+                    unknown |= u32::from(value.loads.is_empty()) << lane;
                     continue;
-                };
+                }
                 let start = request.all[lane] + u64::from(access.bytes) * index as u64;
-                let site = LoadSite {
-                    block,
-                    warp: warp.index as u8,
-                    lane: lane as u8,
-                    pc: request.pc as u32,
-                };
+                let (number, warp) = (block.linear as u32, warp.index as u8);
+                let site =
+                    LoadSite { block: number, warp, lane: lane as u8, pc: request.pc as u32 };
+                let goes_on = !is_output && (value.is_computed || !value.loads.is_empty());
+                let value = Arc::new(value);
                 for at in 0..u64::from(access.bytes) {
                     // A shadow may know words only, so all bytes of the value are noted.
-                    let bits = (value.bits >> (8 * at)) as u8;
-                    follower.parts.insert(byte_key(hazard, site, start + at), !bits);
-                    if bits != 0 {
+                    let part = |bits: u64| (bits >> (8 * at)) as u8;
+                    let (defined, own) = (!part(value.bits), part(value.own));
+                    let value = goes_on.then(|| Arc::clone(&value));
+                    let key = byte_key(hazard, site, start + at);
+                    follower.parts.insert(key, Part { defined, own, value });
+                    if defined != u8::MAX {
                         left.push((lane, start + at));
                     }
                 }
             }
         }
+        if unknown != 0 {
+            self.report_register(block.index, warp, request.pc, unknown);
+        }
         left
+    }
+}
+
+/// What a load finds in one of its elements.
+#[derive(Default)]
+struct Element {
+    /// Those that are undefined.
+    bits: u64,
+    own: u64,
+    /// What was stored there, and is followed on.
+    carried: Vec<Arc<Followed>>,
+    /// The first byte that nobody wrote.
+    unwritten: Option<u64>,
+}
+
+fn move_followed(
+    program: &Program,
+    follower: &mut Follower<'_>,
+    warp: &mut Warp,
+    pc: usize,
+    (mask, undefined): (u32, u32),
+) {
+    let detail = &program.details[pc];
+    let text = &program.texts[detail.text as usize];
+    // What is taken apart goes through a row of its own.
+    let parts = detail.writes.len().saturating_sub(1);
+    let is_split = matches!(parts, 2 | 4)
+        && text.starts_with("mov.b64")
+        && matches!(detail.reads[..], [Register::Long(_)]);
+    let moved = if is_split { None } else { moved(program, warp, pc, undefined) };
+    // A shift by other than whole bytes is a product or a quotient.
+    let is_shift = ["shl.", "shr."].iter().any(|name| text.starts_with(name));
+    let amounts = match &program.instructions[pc].operation {
+        Operation::Compute { operands, .. } if is_shift => {
+            warp.registers.words.get(operands.b as usize).copied()
+        }
+        _ => None,
+    };
+    let known = compared(program, warp, pc, undefined);
+    let mut values = Vec::new();
+    for lane in lanes(undefined & !known) {
+        let value = match &moved {
+            _ if is_split => value_of(program, warp, detail.reads[0], lane),
+            Some(moved) if moved.steered >> lane & 1 == 0 => {
+                let mut value = moved.value(program, warp, pc, lane);
+                value.is_computed |=
+                    amounts.is_some_and(|amounts| !amounts[lane].is_multiple_of(8));
+                Some(value)
+            }
+            _ => {
+                let of = detail.reads.iter().filter_map(|row| value_of(program, warp, *row, lane));
+                let loads = of.flat_map(|value| value.loads).collect();
+                Some(Followed::computed(loads, u64::MAX))
+            }
+        };
+        values.extend(value.map(|value| (lane, value)));
+    }
+    for (index, target) in detail.writes.iter().enumerate() {
+        for lane in lanes(mask) {
+            set_value(program, follower, warp, (pc, *target, lane), None);
+        }
+        for (lane, value) in &values {
+            let mut value = value.clone();
+            if is_split && index > 0 {
+                let width = 64 / parts;
+                let shift = width * (index - 1);
+                value.bits = value.bits >> shift & (u64::MAX >> (64 - width));
+                value.own >>= shift;
+            }
+            set_value(program, follower, warp, (pc, *target, *lane), Some(value));
+        }
     }
 }
 
 /// Sets what is followed in a lane of a register; nothing where it is defined.
 fn set_value(
     program: &Program,
+    follower: &mut Follower<'_>,
     warp: &mut Warp,
-    row: Register,
-    lane: usize,
+    (pc, row, lane): (usize, Register, usize),
     value: Option<Followed>,
 ) {
     let key = (number(program, row), lane as u8);
     match value.filter(|value| value.bits != 0) {
         Some(mut value) => {
-            value.loads.sort_unstable();
-            value.loads.dedup();
+            follower.limit(&mut value, pc);
             warp.followed.insert(key, value);
             *defined_mut(warp, row) &= !(1 << lane);
         }

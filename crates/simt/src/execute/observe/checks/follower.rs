@@ -6,9 +6,13 @@ use crate::program::Program;
 use crate::registers::ALWAYS;
 use crate::uninitialized::successors;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 /// Values that are followed at most, and findings that wait for them; of more, each counts as used.
 const VALUES_MAX: usize = 1 << 20;
+
+/// Loads of which a value is known to be made at most.
+const LOADS_MAX: usize = 256;
 
 /// A followed value in a lane of a register.
 #[derive(Clone, Debug)]
@@ -46,6 +50,15 @@ impl Followed {
 /// A byte of memory: its space, its block, warp and lane where they have their own, and its address.
 pub(crate) type ByteKey = (Hazard, u32, u8, u8, u64);
 
+/// A byte that was written with undefined bits.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    pub defined: u8,
+    pub own: u8,
+    /// What was written, where it goes on from here; elsewhere a load of it is a load of what nobody wrote.
+    pub value: Option<Arc<Followed>>,
+}
+
 /// Returns the key of a byte in the space that a hazard names.
 pub(crate) fn byte_key(hazard: Hazard, site: LoadSite, address: u64) -> ByteKey {
     match hazard {
@@ -80,13 +93,6 @@ pub(crate) struct FollowedLoad {
     pub used_by: Option<u32>,
 }
 
-impl FollowedLoad {
-    fn is_used_by_storing(&self, value: &Followed, bytes: u32) -> bool {
-        let may_be_whole = self.is_whole || value.is_taken;
-        self.races || value.is_computed || may_be_whole && value.is_all_undefined(bytes)
-    }
-}
-
 /// A finding that holds if one of some loads is used.
 #[derive(Debug)]
 struct Waiting {
@@ -105,8 +111,8 @@ pub(crate) struct Follower<'r> {
     loads: Vec<FollowedLoad>,
     places: HashMap<LoadSite, Vec<u32>>,
     waiting: Vec<Waiting>,
-    /// The defined bits of bytes that were written in part, and so count as not written elsewhere.
-    pub parts: HashMap<ByteKey, u8>,
+    /// Bytes that were written with undefined bits, and so count as not written elsewhere.
+    pub parts: HashMap<ByteKey, Part>,
     /// By instruction: where lanes may go next.
     following: Vec<Vec<u32>>,
     /// Loads that no instruction reads the value of, as nobody but a test writes them: they count as used.
@@ -157,20 +163,38 @@ impl<'r> Follower<'r> {
         Some(number)
     }
 
-    /// Remembers that an instruction uses a value, or stores so many bytes of it.
-    pub fn used(&mut self, value: &Followed, pc: usize, stored: Option<u32>) {
+    /// Remembers that an instruction uses a value.
+    pub fn used(&mut self, value: &Followed, pc: usize) {
         for number in &value.loads {
-            let load = &mut self.loads[*number as usize];
-            if stored.is_none_or(|bytes| load.is_used_by_storing(value, bytes)) {
-                load.used_by.get_or_insert(pc as u32);
-            }
+            self.loads[*number as usize].used_by.get_or_insert(pc as u32);
         }
     }
 
-    /// Returns whether storing so many bytes of a value is a use of what it was made of.
-    pub fn is_accused(&self, value: &Followed, bytes: u32) -> bool {
-        let is_used = |load: &u32| self.loads[*load as usize].is_used_by_storing(value, bytes);
-        value.is_computed || value.loads.iter().any(is_used)
+    /// Remembers what of a value an instruction uses by storing so many bytes of it, as an output or where other threads
+    /// may take it up; returns whether that is a use.
+    pub fn stored(&mut self, value: &Followed, pc: usize, (bytes, is_output): (u32, bool)) -> bool {
+        let mut is_used = is_output && value.is_computed;
+        for number in &value.loads {
+            let load = &mut self.loads[*number as usize];
+            let may_be_whole = load.is_whole || value.is_taken;
+            let is_harm = value.is_computed || may_be_whole && value.is_all_undefined(bytes);
+            if load.races || is_output && is_harm {
+                load.used_by.get_or_insert(pc as u32);
+                is_used = true;
+            }
+        }
+        is_used
+    }
+
+    /// Brings the loads of a value in order; of too many, the others count as used.
+    pub fn limit(&mut self, value: &mut Followed, pc: usize) {
+        value.loads.sort_unstable();
+        value.loads.dedup();
+        if value.loads.len() > LOADS_MAX {
+            for number in value.loads.split_off(LOADS_MAX) {
+                self.loads[number as usize].used_by.get_or_insert(pc as u32);
+            }
+        }
     }
 
     /// Returns whether a load of an instruction races.
@@ -207,7 +231,7 @@ impl<'r> Follower<'r> {
 
     /// The bytes of global memory of which some bits were written.
     pub fn written_in_part(&self) -> impl Iterator<Item = u64> {
-        let parts = self.parts.iter().filter(|(_, bits)| **bits != 0);
+        let parts = self.parts.iter().filter(|(_, part)| part.defined != 0);
         parts.filter(|(key, _)| key.0 == Hazard::UninitializedGlobal).map(|(key, _)| key.4)
     }
 

@@ -50,8 +50,8 @@ impl Worker<'_> {
     ) {
         self.global_event(block, warp, request, (true, false), Some(access), None);
         self.mark_initialized(request);
-        let (number, hazard) = (block.linear as u32, Hazard::UninitializedGlobal);
-        for (_, at) in self.undefined_stores(number, warp, request, access, hazard) {
+        let hazard = Hazard::UninitializedGlobal;
+        for (_, at) in self.undefined_stores(block, warp, request, access, hazard) {
             if let Some(index) = self.run.memory.find(at, 1) {
                 let region = self.run.memory.region(index);
                 region.unmark(at - region.base);

@@ -6,6 +6,7 @@ use crate::execute::issue::warp::Warp;
 use crate::execute::issue::worker::Worker;
 use crate::execute::observe::checks::exchanged::{defined_results, is_place, steering};
 use crate::execute::observe::checks::follower::{LoadSite, byte_key};
+use crate::execute::observe::observers::Observers;
 use crate::findings::{Finding, Hazard};
 use crate::operation::{Access, Operation, Register};
 use crate::registers::LANES;
@@ -30,6 +31,24 @@ impl Run<'_> {
         }
         for row in defined_at_start(program) {
             *defined_mut(warp, row) = u32::MAX;
+        }
+    }
+}
+
+impl Observers<'_> {
+    /// Copies which bits of local bytes are defined, where loads are followed.
+    pub fn copy_parts(&mut self, (block, warp): (u32, u32), mask: u32, copy: (u32, u32, u32)) {
+        let Some(follower) = &mut self.follower else { return };
+        let (from, to, bytes) = copy;
+        for lane in lanes(mask) {
+            let site = LoadSite { block, warp: warp as u8, lane: lane as u8, pc: 0 };
+            let key = |at: u32| byte_key(Hazard::UninitializedLocal, site, at.into());
+            for at in 0..bytes {
+                match follower.parts.get(&key(from + at)).cloned() {
+                    Some(part) => follower.parts.insert(key(to + at), part),
+                    None => follower.parts.remove(&key(to + at)),
+                };
+            }
         }
     }
 }
@@ -137,16 +156,21 @@ impl Worker<'_> {
         if bad != 0 {
             // Bit by bit it may be defined.
             self.run.doubtful.store(true, Ordering::Relaxed);
-            let (index, w) = (block.index, warp.index);
-            self.observers.find(Hazard::UninitializedRegister, pc, |run| {
-                Finding::new(
-                    Hazard::UninitializedRegister,
-                    run.place(index, w, bad, pc),
-                    "a register that was never written decides what happens, or what is stored"
-                        .into(),
-                )
-            });
+            self.report_register(block.index, warp, pc, bad);
         }
+    }
+
+    /// Records that lanes use a register that was never written.
+    #[cold]
+    pub fn report_register(&mut self, block: [u32; 3], warp: &Warp, pc: usize, lanes: u32) {
+        let w = warp.index;
+        self.observers.find(Hazard::UninitializedRegister, pc, |run| {
+            Finding::new(
+                Hazard::UninitializedRegister,
+                run.place(block, w, lanes, pc),
+                "a register that was never written decides what happens, or what is stored".into(),
+            )
+        });
     }
 
     pub fn check_local_read(&mut self, block: &Block, warp: &mut Warp, request: Request<'_>) {
@@ -202,7 +226,11 @@ impl Worker<'_> {
         if let Some(follower) = &self.observers.follower {
             let (block, warp) = (block.linear as u32, warp.index as u8);
             let site = LoadSite { block, warp, lane: at.0 as u8, pc: pc as u32 };
-            if follower.parts.get(&byte_key(hazard, site, at.1)).is_some_and(|bits| *bits != 0) {
+            if follower
+                .parts
+                .get(&byte_key(hazard, site, at.1))
+                .is_some_and(|part| part.defined != 0)
+            {
                 return;
             }
         }
@@ -215,7 +243,7 @@ impl Worker<'_> {
 
     pub fn mark_local(
         &mut self,
-        block: u32,
+        block: &Block,
         warp: &mut Warp,
         request: Request<'_>,
         access: &Access,
