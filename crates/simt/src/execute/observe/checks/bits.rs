@@ -137,7 +137,7 @@ struct Trial {
     target: Register,
     /// The operands that change.
     held: Vec<Register>,
-    /// What they hold, and behind them what the target does.
+    /// Their values, and behind them that of the target.
     values: Vec<Row>,
     /// Their undefined bits.
     undefined: Vec<Row>,
@@ -177,7 +177,7 @@ impl Trial {
 }
 
 impl Moved {
-    /// What a lane's result is made of.
+    /// Returns a lane's result as it is followed on.
     pub fn value(&self, program: &Program, warp: &Warp, pc: usize, lane: usize) -> Followed {
         let name = name(program, pc);
         let detail = &program.details[pc];
@@ -264,7 +264,7 @@ pub(super) fn full(row: Register) -> u64 {
     }
 }
 
-/// What is followed in a lane of a register; nothing where it is defined.
+/// Returns the followed value in a lane of a register; nothing where it is defined.
 pub(super) fn value_of(
     program: &Program,
     warp: &Warp,

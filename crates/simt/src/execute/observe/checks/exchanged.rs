@@ -59,7 +59,7 @@ pub(super) fn defined_results(warp: &Warp, operation: &Operation, mask: u32) -> 
     Some(result.fold(0, |lanes, lane| lanes | 1 << lane))
 }
 
-/// What is followed in the result of each lane of a mask.
+/// Returns the followed value in the result of each lane of a mask; nothing where it is defined.
 pub(super) fn handed(
     program: &Program,
     warp: &Warp,

@@ -238,18 +238,19 @@ impl Worker<'_> {
     }
 }
 
-/// What a load finds in one of its elements.
+/// An element of a load as it lies in memory.
 #[derive(Default)]
 struct Element {
-    /// Those that are undefined.
+    /// The bits that are undefined.
     bits: u64,
     own: u64,
-    /// What was stored there, and is followed on.
+    /// Values that were stored there and are followed on.
     carried: Vec<Arc<Followed>>,
     /// The first byte that nobody wrote.
     unwritten: Option<u64>,
 }
 
+/// Passes what is followed through an instruction that computes, in lanes whose result may be undefined.
 fn move_followed(
     program: &Program,
     follower: &mut Follower<'_>,

@@ -55,7 +55,7 @@ pub(crate) type ByteKey = (Hazard, u32, u8, u8, u64);
 pub(crate) struct Part {
     pub defined: u8,
     pub own: u8,
-    /// What was written, where it goes on from here; elsewhere a load of it is a load of what nobody wrote.
+    /// The value that was written, if a load of the byte follows it on.
     pub value: Option<Arc<Followed>>,
 }
 
