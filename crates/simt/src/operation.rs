@@ -28,6 +28,16 @@ pub(crate) enum Base {
     Absolute,
 }
 
+impl Base {
+    pub fn register(self) -> Option<Register> {
+        match self {
+            Base::Long(index) => Some(Register::Long(index)),
+            Base::Word(index) => Some(Register::Word(index)),
+            Base::Absolute => None,
+        }
+    }
+}
+
 /// A load or a store.
 #[derive(Clone, Debug)]
 pub(crate) struct Access {

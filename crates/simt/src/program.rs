@@ -59,6 +59,9 @@ pub(crate) enum Constant {
     },
 }
 
+/// Bytes of shared memory that cooperative groups rely on for themselves (`memory.h` of CUDA's headers).
+pub(crate) const RESERVED_SHARED: u32 = 288;
+
 /// Registers that the executor fills when a warp starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Special {

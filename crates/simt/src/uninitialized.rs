@@ -162,8 +162,14 @@ fn pass(program: &Program, pc: usize, state: &mut Defined, doubt: &mut [bool]) {
         }
     }
     // Only these hand an undefined value on; the others are reported at once.
-    let hands_on =
-        matches!(instruction.operation, Operation::Compute { .. } | Operation::Shuffle { .. });
+    let hands_on = matches!(
+        instruction.operation,
+        Operation::Compute { .. }
+            | Operation::Shuffle { .. }
+            | Operation::Vote { .. }
+            | Operation::Match { .. }
+            | Operation::Reduce { .. }
+    );
     let defined = defined || !hands_on;
     let always = instruction.guard == ALWAYS && instruction.negate == 0;
     for row in &detail.writes {

@@ -73,6 +73,25 @@ fn cooperative_groups_have_shared_memory_of_their_own() {
     assert!(report.findings.is_empty(), "{:?}", report.findings);
 }
 
+/// The headers clear each bit of it before they read it, and set no word.
+#[test]
+fn cooperative_groups_find_their_shared_memory_ready() {
+    let text = |place: &str| {
+        format!(
+            ".version 8.0\n.target sm_90\n.address_size 64\n
+        .visible .entry k(.param .u64 data) {{
+            .reg .b32 %r<4>; .reg .pred %p0; .shared .align 4 .b8 own[4];
+            mov.u32 %r0, {place};
+            red.shared.and.b32 [%r0], -2; atom.shared.or.b32 %r1, [%r0], 1;
+            and.b32 %r1, %r1, 1; setp.ne.u32 %p0, %r1, 0; @%p0 trap;
+            ret;
+        }}"
+        )
+    };
+    assert_eq!(execute(&text("%reserved_smem_offset_1"), 1, false).0.findings, []);
+    assert_ne!(execute(&text("own"), 1, false).0.findings, []);
+}
+
 #[test]
 fn differences_of_bytes_are_summed() {
     let text = |t: &str| {

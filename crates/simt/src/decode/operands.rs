@@ -5,7 +5,7 @@ use super::scope::Symbol;
 use crate::compute::{Operands, lanes};
 use crate::error::Error;
 use crate::operation::{Base, Operation, Register};
-use crate::program::{Constant, LaneMask, Special};
+use crate::program::{Constant, LaneMask, RESERVED_SHARED, Special};
 use crate::registers::{ALWAYS, NEVER};
 use ptx::Type;
 use ptx::tree::Operand;
@@ -14,9 +14,6 @@ use ptx::tree::Operand;
 fn is_long(t: Type) -> bool {
     t.bytes() >= 8
 }
-
-/// Bytes of shared memory that cooperative groups rely on for themselves (`memory.h` of CUDA's headers).
-const RESERVED_SHARED: u64 = 288;
 
 impl<'a> Decoder<'_, '_, 'a> {
     /// The row that holds the value of a source operand of type `t`, in the file of that type.
@@ -188,7 +185,9 @@ impl<'a> Decoder<'_, '_, 'a> {
             ("%envreg2", None) => Special::GridWorkspace { is_high: false },
             ("%reserved_smem_offset_1", None) => {
                 let key = "reserved for cooperative groups".to_owned();
-                Special::ReservedShared(self.allocate_shared(key, RESERVED_SHARED, 16)? as u32)
+                Special::ReservedShared(
+                    self.allocate_shared(key, RESERVED_SHARED.into(), 16)? as u32
+                )
             }
             _ => {
                 let dot = component.map(|c| format!(".{c}")).unwrap_or_default();

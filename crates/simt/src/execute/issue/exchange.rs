@@ -6,7 +6,7 @@ use crate::execute::issue::warp::{Split, State, Warp, read_row, write_row};
 use crate::execute::issue::worker::{Issue, Worker};
 use crate::findings::{Finding, Hazard};
 use crate::operation::{Operation, ReduceMode, ShuffleMode, VoteMode, WarpOperands};
-use crate::registers::LANES;
+use crate::registers::{LANES, Registers};
 use races::lanes;
 
 impl Worker<'_> {
@@ -91,35 +91,12 @@ impl Worker<'_> {
 
     fn shuffle(&mut self, issue: Issue<'_>, mode: ShuffleMode, operands: &WarpOperands) {
         let Issue { block, warp, pc, mask } = issue;
-        let registers = &mut warp.registers;
-        let values = registers.words[operands.a.index() as usize];
-        let b_row = registers.words[operands.b as usize];
-        let c_row = registers.words[operands.c as usize];
-        let members = registers.words[operands.members as usize];
-        let mut results = values;
-        let mut inside = 0u32;
+        let values = warp.registers.words[operands.a.index() as usize];
+        let members = warp.registers.words[operands.members as usize];
+        let (sources, inside) = shuffle_sources(&warp.registers, mode, operands);
+        let results = sources.map(|source| values[source as usize]);
         let mut inactive = 0u32;
-        for lane in 0..LANES {
-            let (b, c) = (b_row[lane] & 31, c_row[lane]);
-            let (clamp, segment) = (c & 31, c >> 8 & 31);
-            let id = lane as u32;
-            let most = (id & segment) | (clamp & !segment);
-            let least = id & segment;
-            let (source, valid) = match mode {
-                ShuffleMode::Up => {
-                    let source = id as i32 - b as i32;
-                    (source as u32, source >= most as i32)
-                }
-                ShuffleMode::Down => (id + b, id + b <= most),
-                ShuffleMode::Butterfly => (id ^ b, id ^ b <= most),
-                ShuffleMode::Index => {
-                    let source = least | (b & !segment);
-                    (source, source <= most)
-                }
-            };
-            let source = if valid { source & 31 } else { id };
-            inside |= u32::from(valid) << lane;
-            results[lane] = values[source as usize];
+        for (lane, source) in sources.into_iter().enumerate() {
             let takes_part =
                 mask >> source & 1 != 0 && (members[lane] == 0 || members[lane] >> source & 1 != 0);
             inactive |= u32::from(!takes_part) << lane;
@@ -142,6 +119,41 @@ impl Worker<'_> {
             });
         }
     }
+}
+
+/// Returns the lane that each lane of a shuffle takes its value from, and the lanes for which that lies inside of their
+/// segment; the others take their own.
+#[inline(always)]
+pub(crate) fn shuffle_sources(
+    registers: &Registers,
+    mode: ShuffleMode,
+    operands: &WarpOperands,
+) -> ([u32; LANES], u32) {
+    let b_row = &registers.words[operands.b as usize];
+    let c_row = &registers.words[operands.c as usize];
+    let mut inside = 0;
+    let sources = std::array::from_fn(|lane| {
+        let (b, c) = (b_row[lane] & 31, c_row[lane]);
+        let (clamp, segment) = (c & 31, c >> 8 & 31);
+        let id = lane as u32;
+        let most = (id & segment) | (clamp & !segment);
+        let least = id & segment;
+        let (source, valid) = match mode {
+            ShuffleMode::Up => {
+                let source = id as i32 - b as i32;
+                (source as u32, source >= most as i32)
+            }
+            ShuffleMode::Down => (id + b, id + b <= most),
+            ShuffleMode::Butterfly => (id ^ b, id ^ b <= most),
+            ShuffleMode::Index => {
+                let source = least | (b & !segment);
+                (source, source <= most)
+            }
+        };
+        inside |= u32::from(valid) << lane;
+        if valid { source & 31 } else { id }
+    });
+    (sources, inside)
 }
 
 fn vote(warp: &mut Warp, mask: u32, mode: VoteMode, operands: &WarpOperands) {

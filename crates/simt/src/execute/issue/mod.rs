@@ -4,7 +4,7 @@ pub(crate) mod block;
 pub(crate) mod builtin;
 pub(crate) mod cluster;
 pub(crate) mod endless;
-mod exchange;
+pub(crate) mod exchange;
 pub(crate) mod geometry;
 pub(crate) mod prepare;
 #[cfg(test)]

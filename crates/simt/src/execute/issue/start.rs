@@ -5,7 +5,7 @@ use crate::execute::issue::warp::{Split, State, Warp};
 use crate::execute::issue::worker::Worker;
 use crate::execute::observe::checks::product_state::Products;
 use crate::execute::observe::checks::proxy::Unfenced;
-use crate::program::{LaneMask, Special};
+use crate::program::{LaneMask, RESERVED_SHARED, Special};
 use crate::registers::{ALWAYS, LANES};
 use races::SharedShadow;
 
@@ -33,13 +33,19 @@ impl Worker<'_> {
         }
         self.blocks += 1;
         self.warps += run.warps_per_block as u64;
-        let shadow = self.observers.checking.then(|| {
+        let mut shadow = self.observers.checking.then(|| {
             let spare = self.spare_shadows.pop();
             Box::new(spare.map_or_else(
                 || SharedShadow::new(&run.model, run.shared_bytes),
                 SharedShadow::restarted,
             ))
         });
+        for (_, special) in &run.program.specials {
+            // Cooperative groups take their memory as they find it, and set each bit before they read it.
+            if let (Special::ReservedShared(start), Some(shadow)) = (special, &mut shadow) {
+                shadow.mark_pending((*start).into(), RESERVED_SHARED, false);
+            }
+        }
         Block {
             completed: Vec::new(),
             linear,

@@ -259,7 +259,14 @@ impl Worker<'_> {
                     Error::IllegalInstruction { place, message }
                 })?;
             }
-            Operation::CopyLocal { from, to, bytes } => copy_local(warp, mask, *from, *to, *bytes),
+            Operation::CopyLocal { from, to, bytes } => {
+                copy_local(warp, mask, *from, *to, *bytes);
+                self.observers.copy_parts(
+                    (block.linear as u32, warp.index),
+                    mask,
+                    (*from, *to, *bytes),
+                );
+            }
             Operation::Barrier { id, count, kind, .. } => {
                 // The warp leaves from here, so that nobody else does.
                 self.issued(warp, pc);
@@ -278,6 +285,9 @@ impl Worker<'_> {
             | Operation::Elect { operands } => {
                 if !self.together(block, warp, split, mask, operands.members) {
                     return Ok(Flow::Left);
+                }
+                if self.run.doubt.instructions.get(pc) == Some(&true) {
+                    self.check_definedness(block, warp, pc, split.mask, mask);
                 }
                 self.exchange(Issue { block, warp, pc, mask }, operation);
             }

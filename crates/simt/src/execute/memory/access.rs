@@ -175,7 +175,7 @@ impl Worker<'_> {
                     self.observers.count_local(request);
                 }
                 if self.observers.checking && STORES {
-                    self.mark_local(warp, request, access);
+                    self.mark_local(block, warp, request, access);
                 } else if self.observers.checking {
                     self.check_local_read(block, warp, request);
                 }

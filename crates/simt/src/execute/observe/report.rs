@@ -1,9 +1,10 @@
 //! A report of the counts of all workers.
 
+use crate::error::Place;
 use crate::execute::issue::run::location;
 use crate::execute::issue::worker::Worker;
 use crate::execute::observe::observers::Tally;
-use crate::findings::Finding;
+use crate::findings::{Finding, Hazard};
 use crate::image::ImageOperation;
 use crate::operation::{AtomicOperation, Operation, Space};
 use crate::options::Options;
@@ -11,6 +12,28 @@ use crate::program::Program;
 use crate::report::{InstructionReport, Report};
 use counters::Counters;
 use races::footprint;
+use std::collections::HashSet;
+
+/// Drops the findings of reads of what nobody wrote yet where the same instruction races with a write: the cause is one.
+fn tell_one_cause(findings: &mut Vec<Finding>) {
+    let site = |place: &Place| (place.ptx_line, place.instruction.clone());
+    let races = findings.iter().filter(|finding| {
+        let hazard = finding.hazard;
+        matches!(
+            hazard,
+            Hazard::SharedRace
+                | Hazard::SharedRaceInWarp
+                | Hazard::GlobalRace
+                | Hazard::GlobalRaceInWarp
+        )
+    });
+    let sides = races.flat_map(|race| [Some(&race.place), race.other.as_ref()]).flatten();
+    let racing: HashSet<_> = sides.map(site).collect();
+    findings.retain(|finding| {
+        !matches!(finding.hazard, Hazard::UninitializedShared | Hazard::UninitializedGlobal)
+            || !racing.contains(&site(&finding.place))
+    });
+}
 
 /// Sums what the workers counted.
 pub(crate) fn report(program: &Program, workers: Vec<Worker<'_>>, options: &Options) -> Report {
@@ -26,6 +49,14 @@ pub(crate) fn report(program: &Program, workers: Vec<Worker<'_>>, options: &Opti
     }
     for mut worker in workers {
         if let Some(follower) = worker.observers.follower.take() {
+            // Between launches a byte of which some bits were written counts as written.
+            let memory = worker.run.memory;
+            for address in follower.written_in_part() {
+                if let Some(index) = memory.find(address, 1) {
+                    let region = memory.region(index);
+                    region.mark(address - region.base, 1);
+                }
+            }
             follower.settle(program, &mut worker.observers.findings);
         }
         recorded.extend(worker.observers.recorded);
@@ -41,6 +72,7 @@ pub(crate) fn report(program: &Program, workers: Vec<Worker<'_>>, options: &Opti
     recorded.sort_by_key(|(pc, _)| *pc);
     printed.sort_by_key(|(block, _)| *block);
     report.printed = printed.into_iter().map(|(_, text)| text).collect();
+    tell_one_cause(&mut report.findings);
     // Several workers may have found the same; the first block in order speaks for all.
     for found in [&mut report.findings, &mut report.notes] {
         found.sort_by(|a, b| {

@@ -7,15 +7,20 @@
 //! ATC 2005).
 
 use crate::execute::issue::block::Block;
-use crate::execute::issue::warp::{Warp, read_row, write_row};
+use crate::execute::issue::warp::Warp;
 use crate::execute::issue::worker::Worker;
-use crate::execute::observe::checks::follower::{Followed, FollowedLoad, LoadSite};
+use crate::execute::observe::checks::bits::{compared, full, moved, value_of};
+use crate::execute::observe::checks::exchanged::{handed, is_place, steering};
+use crate::execute::observe::checks::follower::{
+    Followed, FollowedLoad, Follower, LoadSite, Part, byte_key,
+};
 use crate::execute::observe::checks::private::{defined_lanes, defined_mut, unwritten};
 use crate::findings::{Finding, Hazard};
 use crate::operation::{Access, Operation, Register};
 use crate::program::Program;
 use crate::uninitialized::number;
 use races::{Epoch, Event, Request, lanes};
+use std::sync::Arc;
 
 impl Worker<'_> {
     /// Returns whether an instruction is a load in a launch whose loads are followed.
@@ -41,25 +46,41 @@ impl Worker<'_> {
         for lane in lanes(request.mask) {
             let address = request.all[lane];
             let element = |index: usize| address + u64::from(access.bytes) * index as u64;
-            let bytes_left: Vec<u8> = (0..access.rows.len())
-                .map(|index| undefined(lane, element(index), access.bytes))
-                .collect();
-            let all = u8::MAX >> (8 - access.bytes);
-            let is_whole = bytes_left.iter().all(|bytes| *bytes == all);
             let site = LoadSite {
                 block: block.linear as u32,
                 warp: warp.index as u8,
                 lane: lane as u8,
                 pc: pc as u32,
             };
-            let load = |is_strict| {
-                let used_by = used_by.filter(|_| is_strict);
-                FollowedLoad { address, bytes: request.bytes, is_strict, used_by }
+            let elements: Vec<Element> = (0..access.rows.len())
+                .map(|index| {
+                    let start = element(index);
+                    let unwritten = undefined(lane, start, access.bytes);
+                    let mut found = Element { own: u64::MAX, ..Element::default() };
+                    for at in (0..access.bytes).filter(|at| unwritten >> at & 1 != 0) {
+                        let address = start + u64::from(at);
+                        let part = follower.parts.get(&byte_key(hazard, site, address));
+                        let (defined, own) = part.map_or((0, u8::MAX), |p| (p.defined, p.own));
+                        found.bits |= u64::from(!defined) << (8 * at);
+                        found.own &= !(u64::from(!own) << (8 * at));
+                        match part.and_then(|part| part.value.as_ref()) {
+                            _ if defined == u8::MAX => {}
+                            Some(value) => found.carried.push(Arc::clone(value)),
+                            None => _ = found.unwritten.get_or_insert(address),
+                        }
+                    }
+                    found
+                })
+                .collect();
+            let all = u64::MAX >> (64 - 8 * access.bytes);
+            let is_whole = elements.iter().all(|one| one.bits == all);
+            let load = |is_whole, races| {
+                let used_by = used_by.filter(|_| is_whole || races);
+                FollowedLoad { address, bytes: request.bytes, is_whole, races, used_by }
             };
             let mut loads = Vec::new();
-            if let Some(index) = bytes_left.iter().position(|bytes| *bytes != 0) {
-                let at = element(index) + u64::from(bytes_left[index].trailing_zeros());
-                let number = follower.load(site, load(is_whole));
+            if let Some(at) = elements.iter().find_map(|one| one.unwritten) {
+                let number = follower.load(site, load(is_whole, false));
                 let place = (block.index, warp.index, pc);
                 let finding = unwritten(run, place, (lane, at), hazard);
                 loads.extend(number);
@@ -69,17 +90,27 @@ impl Worker<'_> {
                     self.observers.find(hazard, pc, |_| finding);
                 }
             }
-            if races {
-                loads.extend(follower.load(site, load(true)));
-            }
-            for (row, bytes) in access.rows.iter().zip(&bytes_left) {
+            let race = races.then(|| follower.load(site, load(false, true))).flatten();
+            for (row, found) in access.rows.iter().zip(elements) {
                 let Some(row) = *row else { continue };
-                let bits =
-                    if races { u64::MAX >> (64 - 8 * access.bytes) } else { bits_of(*bytes) };
-                if bits != 0 {
-                    let value = Followed { loads: loads.clone(), bits, is_computed: false };
-                    warp.followed.insert((number(run.program, row), lane as u8), value);
-                    *defined_mut(warp, row) &= !(1 << lane);
+                let mut value = Followed::new(if races { all } else { found.bits });
+                value.own = found.own & all;
+                if access.signed && value.bits & !(all >> 1) != 0 {
+                    value.bits |= full(row) & !all;
+                    value.own = full(row);
+                }
+                if found.unwritten.is_some() {
+                    value.loads.extend(&loads);
+                }
+                value.is_taken = is_whole;
+                value.loads.extend(race);
+                for carried in found.carried {
+                    value.loads.extend(&carried.loads);
+                    value.is_computed |= carried.is_computed;
+                    value.is_taken |= carried.is_taken;
+                }
+                if value.bits != 0 {
+                    set_value(run.program, &mut follower, warp, (pc, row, lane), Some(value));
                 }
             }
         }
@@ -121,203 +152,184 @@ impl Worker<'_> {
         let Some(mut follower) = self.observers.follower.take() else { return 0 };
         let mut unknown = 0;
         let guard = Register::Predicate(instruction.guard);
-        let mut uses = |warp: &Warp, row: Register, of: u32, is_copy: bool| {
+        let mut uses = |warp: &Warp, row: Register, of: u32| {
             for lane in lanes(of & !defined_lanes(warp, row)) {
-                let value = warp.followed.get(&(number(program, row), lane as u8));
-                let is_computed = value.is_some_and(|value| value.is_computed);
-                let is_copy = is_copy && !is_computed;
-                let value = value.filter(|value| !value.loads.is_empty());
-                match value {
-                    Some(value) => follower.used(value, pc, is_copy),
-                    None if is_copy => {}
-                    None => unknown |= 1 << lane,
-                }
+                let Some(value) = value_of(program, warp, row, lane) else { continue };
+                follower.used(&value, pc);
+                unknown |= u32::from(value.loads.is_empty()) << lane;
             }
         };
-        uses(warp, guard, active, false);
-        match &instruction.operation {
+        uses(warp, guard, active);
+        let operation = &instruction.operation;
+        match operation {
             Operation::Compute { .. } => {}
-            // Another lane may use what it is handed, and lanes are not told apart on the way.
-            Operation::Shuffle { .. } => {
-                let of_loads = |warp: &Warp, row: Register| {
-                    let is_loaded = |lane: &usize| {
-                        let value = warp.followed.get(&(number(program, row), *lane as u8));
-                        value.is_some_and(|value| !value.loads.is_empty())
-                    };
-                    lanes(mask).filter(is_loaded).fold(0, |lanes, lane| lanes | 1 << lane)
-                };
-                for row in &detail.reads {
-                    uses(warp, *row, of_loads(warp, *row), false);
-                }
-            }
+            // What is stored is looked at where it goes.
             Operation::Store(access) => {
-                let values: Vec<Register> = access.rows.iter().flatten().copied().collect();
-                for row in &detail.reads {
-                    uses(warp, *row, mask, values.contains(row));
+                access.base.register().iter().for_each(|row| uses(warp, *row, mask));
+            }
+            _ => {
+                let rows = steering(operation);
+                let rows = rows.as_ref().unwrap_or(&detail.reads);
+                rows.iter().for_each(|row| uses(warp, *row, mask));
+            }
+        }
+        match handed(program, warp, operation, mask) {
+            Some(values) => {
+                for row in &detail.writes {
+                    for (lane, value) in &values {
+                        let value = value.clone().filter(|_| !is_place(operation, *row));
+                        set_value(program, &mut follower, warp, (pc, *row, *lane), value);
+                    }
                 }
             }
-            _ => detail.reads.iter().for_each(|row| uses(warp, *row, mask, false)),
+            None => move_followed(program, &mut follower, warp, pc, (mask, mask & !defined)),
         }
         self.observers.follower = Some(follower);
-        self.move_followed(warp, pc, mask, mask & !defined);
         unknown
     }
 
-    fn move_followed(&self, warp: &mut Warp, pc: usize, mask: u32, undefined: u32) {
-        let program = self.run.program;
-        let detail = &program.details[pc];
-        let text = &program.texts[detail.text as usize];
-        // What is taken apart goes through a row of its own.
-        let parts = detail.writes.len().saturating_sub(1);
-        let is_split = matches!(parts, 2 | 4)
-            && text.starts_with("mov.b64")
-            && matches!(detail.reads[..], [Register::Long(_)]);
-        let moved = if is_split {
-            let whole = detail.reads[0];
-            Some(std::array::from_fn(|lane| followed_bits(program, warp, whole, lane)))
-        } else {
-            self.moved_bits(warp, pc, undefined)
-        };
-        // A shift by other than whole bytes is a product or a quotient.
-        let is_shift = ["shl.", "shr."].iter().any(|name| text.starts_with(name));
-        let amounts = match &program.instructions[pc].operation {
-            Operation::Compute { operands, .. } if is_shift => {
-                warp.registers.words.get(operands.b as usize).copied()
-            }
-            _ => None,
-        };
-        let moves_bytes = |lane: usize| {
-            moved.is_some() && amounts.is_none_or(|bits| bits[lane].is_multiple_of(8))
-        };
-        let mut values = Vec::new();
-        for lane in lanes(undefined) {
-            let mut value =
-                Followed { loads: Vec::new(), bits: u64::MAX, is_computed: !moves_bytes(lane) };
-            for row in &detail.reads {
-                let key = (number(program, *row), lane as u8);
-                let is_undefined = defined_lanes(warp, *row) >> lane & 1 == 0;
-                if let Some(source) = warp.followed.get(&key).filter(|_| is_undefined) {
-                    value.loads.extend(&source.loads);
-                    value.is_computed |= source.is_computed;
-                }
-            }
-            value.loads.sort_unstable();
-            value.loads.dedup();
-            if let Some(bits) = &moved {
-                value.bits = bits[lane];
-            }
-            values.push((lane as u8, value));
-        }
-        for (index, target) in detail.writes.iter().enumerate() {
-            let row = number(program, *target);
-            if !warp.followed.is_empty() {
-                lanes(mask).for_each(|lane| {
-                    warp.followed.remove(&(row, lane as u8));
-                });
-            }
-            *defined_mut(warp, *target) |= mask;
-            for (lane, value) in &values {
-                let mut value = value.clone();
-                if is_split && index > 0 {
-                    let width = 64 / parts;
-                    value.bits = value.bits >> (width * (index - 1)) & (u64::MAX >> (64 - width));
-                }
-                if value.bits != 0 {
-                    warp.followed.insert((row, *lane), value);
-                    *defined_mut(warp, *target) &= !(1 << lane);
-                }
-            }
-        }
-    }
-
-    /// The undefined bits of the result of an instruction that only moves bits, by lane: the instruction itself moves them.
-    fn moved_bits(&self, warp: &mut Warp, pc: usize, undefined: u32) -> Option<[u64; 32]> {
-        let program = self.run.program;
-        let detail = &program.details[pc];
-        let Operation::Compute { function, operands } = program.instructions[pc].operation else {
-            return None;
-        };
-        let text = &program.texts[detail.text as usize];
-        let is_number = |row: &Register| !matches!(row, Register::Predicate(_));
-        let all_numbers = detail.reads.iter().chain(&detail.writes).all(is_number);
-        let target = *detail.writes.first()?;
-        if undefined == 0 || !all_numbers || target.index() != operands.d {
-            return None;
-        }
-        let bad = |row: &&Register| undefined & !defined_lanes(warp, **row) != 0;
-        let is_move = detail.synthetic || text.starts_with("mov");
-        let sources: Vec<Register> = if is_move {
-            detail.reads.clone()
-        } else {
-            const OF_FIRST: [&str; 6] = ["cvt.u", "cvt.s", "shl.", "shr.u", "shr.b", "bfe.u"];
-            let moves_first = OF_FIRST.iter().any(|name| text.starts_with(name));
-            let one: Vec<Register> = detail.reads.iter().filter(bad).copied().collect();
-            let is_first = one.first().is_some_and(|row| {
-                row.index() == operands.a && detail.reads.iter().filter(|r| *r == row).count() == 1
-            });
-            if one.len() != 1 || !(text.starts_with("and.b") || moves_first && is_first) {
-                return None;
-            }
-            one
-        };
-        let held: Vec<(Register, [u64; 32])> = sources
-            .iter()
-            .chain([&target])
-            .map(|row| (*row, std::array::from_fn(|lane| read_row(warp, *row, lane))))
-            .collect();
-        let bits: Vec<[u64; 32]> = sources
-            .iter()
-            .map(|row| std::array::from_fn(|lane| followed_bits(program, warp, *row, lane)))
-            .collect();
-        for (row, bits) in sources.iter().zip(&bits) {
-            write_row(warp, *row, undefined, |lane| bits[lane]);
-        }
-        // SAFETY: `choose` picked this function for this CPU when the kernel was decoded.
-        unsafe { function(&mut warp.registers, &operands, undefined) };
-        let moved = std::array::from_fn(|lane| read_row(warp, target, lane));
-        for (row, values) in held {
-            write_row(warp, row, u32::MAX, |lane| values[lane]);
-        }
-        Some(moved)
-    }
-
-    /// The bytes of a store that are undefined, each with its lane: they stay as if nobody had written them.
+    /// The bytes of a store that are undefined, at least in part, each with its lane: they stay as if nobody had written
+    /// them, with what is known of them beside. A store to a space that a hazard names may be a use.
     pub fn undefined_stores(
-        &self,
+        &mut self,
+        block: &Block,
         warp: &Warp,
         request: Request<'_>,
         access: &Access,
+        hazard: Hazard,
     ) -> Vec<(usize, u64)> {
         let mut left = Vec::new();
-        let Some(follower) = &self.observers.follower else { return left };
+        let program = self.run.program;
+        let Some(follower) = &mut self.observers.follower else { return left };
+        let is_output = hazard == Hazard::UninitializedGlobal;
+        let mut unknown = 0;
         for (index, row) in access.rows.iter().enumerate() {
             let Some(row) = *row else { continue };
             for lane in lanes(request.mask & !defined_lanes(warp, row)) {
-                let value = warp.followed.get(&(number(self.run.program, row), lane as u8));
-                // What was accused already does no further harm.
-                if value.is_some_and(|value| follower.is_accused(value)) {
+                let Some(value) = value_of(program, warp, row, lane) else { continue };
+                // What is accused does no further harm.
+                if follower.stored(&value, request.pc, (access.bytes, is_output)) {
+                    unknown |= u32::from(value.loads.is_empty()) << lane;
                     continue;
                 }
-                let bits = followed_bits(self.run.program, warp, row, lane);
                 let start = request.all[lane] + u64::from(access.bytes) * index as u64;
-                let bytes = (0..u64::from(access.bytes)).filter(|at| bits >> (8 * at) & 0xff != 0);
-                left.extend(bytes.map(|at| (lane, start + at)));
+                let (number, warp) = (block.linear as u32, warp.index as u8);
+                let site =
+                    LoadSite { block: number, warp, lane: lane as u8, pc: request.pc as u32 };
+                let goes_on = !is_output && (value.is_computed || !value.loads.is_empty());
+                let value = Arc::new(value);
+                for at in 0..u64::from(access.bytes) {
+                    // A shadow may know words only, so all bytes of the value are noted.
+                    let part = |bits: u64| (bits >> (8 * at)) as u8;
+                    let (defined, own) = (!part(value.bits), part(value.own));
+                    let value = goes_on.then(|| Arc::clone(&value));
+                    let key = byte_key(hazard, site, start + at);
+                    follower.parts.insert(key, Part { defined, own, value });
+                    if defined != u8::MAX {
+                        left.push((lane, start + at));
+                    }
+                }
             }
+        }
+        if unknown != 0 {
+            self.report_register(block.index, warp, request.pc, unknown);
         }
         left
     }
 }
 
-/// The undefined bits of a lane of a register.
-fn followed_bits(program: &Program, warp: &Warp, row: Register, lane: usize) -> u64 {
-    if defined_lanes(warp, row) >> lane & 1 != 0 {
-        return 0;
-    }
-    let key = (number(program, row), lane as u8);
-    warp.followed.get(&key).map_or(u64::MAX, |value| value.bits)
+/// An element of a load as it lies in memory.
+#[derive(Default)]
+struct Element {
+    /// The bits that are undefined.
+    bits: u64,
+    own: u64,
+    /// Values that were stored there and are followed on.
+    carried: Vec<Arc<Followed>>,
+    /// The first byte that nobody wrote.
+    unwritten: Option<u64>,
 }
 
-/// The bits of bytes that have one bit each.
-fn bits_of(bytes: u8) -> u64 {
-    (0..8).filter(|at| bytes >> at & 1 != 0).fold(0, |bits, at| bits | 0xff << (8 * at))
+/// Passes what is followed through an instruction that computes, in lanes whose result may be undefined.
+fn move_followed(
+    program: &Program,
+    follower: &mut Follower<'_>,
+    warp: &mut Warp,
+    pc: usize,
+    (mask, undefined): (u32, u32),
+) {
+    let detail = &program.details[pc];
+    let text = &program.texts[detail.text as usize];
+    // What is taken apart goes through a row of its own.
+    let parts = detail.writes.len().saturating_sub(1);
+    let is_split = matches!(parts, 2 | 4)
+        && text.starts_with("mov.b64")
+        && matches!(detail.reads[..], [Register::Long(_)]);
+    let moved = if is_split { None } else { moved(program, warp, pc, undefined) };
+    // A shift by other than whole bytes is a product or a quotient.
+    let is_shift = ["shl.", "shr."].iter().any(|name| text.starts_with(name));
+    let amounts = match &program.instructions[pc].operation {
+        Operation::Compute { operands, .. } if is_shift => {
+            warp.registers.words.get(operands.b as usize).copied()
+        }
+        _ => None,
+    };
+    let known = compared(program, warp, pc, undefined);
+    let mut values = Vec::new();
+    for lane in lanes(undefined & !known) {
+        let value = match &moved {
+            _ if is_split => value_of(program, warp, detail.reads[0], lane),
+            Some(moved) if moved.steered >> lane & 1 == 0 => {
+                let mut value = moved.value(program, warp, pc, lane);
+                value.is_computed |=
+                    amounts.is_some_and(|amounts| !amounts[lane].is_multiple_of(8));
+                Some(value)
+            }
+            _ => {
+                let of = detail.reads.iter().filter_map(|row| value_of(program, warp, *row, lane));
+                let loads = of.flat_map(|value| value.loads).collect();
+                Some(Followed::computed(loads, u64::MAX))
+            }
+        };
+        values.extend(value.map(|value| (lane, value)));
+    }
+    for (index, target) in detail.writes.iter().enumerate() {
+        for lane in lanes(mask) {
+            set_value(program, follower, warp, (pc, *target, lane), None);
+        }
+        for (lane, value) in &values {
+            let mut value = value.clone();
+            if is_split && index > 0 {
+                let width = 64 / parts;
+                let shift = width * (index - 1);
+                value.bits = value.bits >> shift & (u64::MAX >> (64 - width));
+                value.own >>= shift;
+            }
+            set_value(program, follower, warp, (pc, *target, *lane), Some(value));
+        }
+    }
+}
+
+/// Sets what is followed in a lane of a register; nothing where it is defined.
+fn set_value(
+    program: &Program,
+    follower: &mut Follower<'_>,
+    warp: &mut Warp,
+    (pc, row, lane): (usize, Register, usize),
+    value: Option<Followed>,
+) {
+    let key = (number(program, row), lane as u8);
+    match value.filter(|value| value.bits != 0) {
+        Some(mut value) => {
+            follower.limit(&mut value, pc);
+            warp.followed.insert(key, value);
+            *defined_mut(warp, row) &= !(1 << lane);
+        }
+        None => {
+            if !warp.followed.is_empty() {
+                warp.followed.remove(&key);
+            }
+            *defined_mut(warp, row) |= 1 << lane;
+        }
+    }
 }

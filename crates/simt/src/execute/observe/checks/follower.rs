@@ -1,17 +1,21 @@
 //! The loads whose values are followed in a launch, and the findings that wait for a use of them.
 
-use crate::findings::Finding;
+use crate::findings::{Finding, Hazard};
 use crate::operation::Register;
 use crate::program::Program;
 use crate::registers::ALWAYS;
 use crate::uninitialized::successors;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 /// Values that are followed at most, and findings that wait for them; of more, each counts as used.
 const VALUES_MAX: usize = 1 << 20;
 
+/// Loads of which a value is known to be made at most.
+const LOADS_MAX: usize = 256;
+
 /// A followed value in a lane of a register.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Followed {
     /// The numbers of the loads that it was made of.
     pub loads: Vec<u32>,
@@ -19,6 +23,49 @@ pub(crate) struct Followed {
     pub bits: u64,
     /// It was computed, not only moved.
     pub is_computed: bool,
+    /// The bits that hold something: the others are left from a load or a mask that made it shorter.
+    pub own: u64,
+    /// It is a part that was taken out of a value.
+    pub is_taken: bool,
+}
+
+impl Followed {
+    /// A value that is only moved, with its undefined bits.
+    pub fn new(bits: u64) -> Followed {
+        Followed { loads: Vec::new(), bits, is_computed: false, own: u64::MAX, is_taken: false }
+    }
+
+    /// A value that was computed of loads.
+    pub fn computed(loads: Vec<u32>, bits: u64) -> Followed {
+        Followed { loads, is_computed: true, ..Followed::new(bits) }
+    }
+
+    /// Returns whether so many bytes hold nothing that is defined.
+    fn is_all_undefined(&self, bytes: u32) -> bool {
+        let own = self.own & u64::MAX >> (64 - 8 * bytes);
+        own & !self.bits == 0 && own != 0
+    }
+}
+
+/// A byte of memory: its space, its block, warp and lane where they have their own, and its address.
+pub(crate) type ByteKey = (Hazard, u32, u8, u8, u64);
+
+/// A byte that was written with undefined bits.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    pub defined: u8,
+    pub own: u8,
+    /// The value that was written, if a load of the byte follows it on.
+    pub value: Option<Arc<Followed>>,
+}
+
+/// Returns the key of a byte in the space that a hazard names.
+pub(crate) fn byte_key(hazard: Hazard, site: LoadSite, address: u64) -> ByteKey {
+    match hazard {
+        Hazard::UninitializedLocal => (hazard, site.block, site.warp, site.lane, address),
+        Hazard::UninitializedShared => (hazard, site.block, 0, 0, address),
+        _ => (hazard, 0, 0, 0, address),
+    }
 }
 
 /// The followed values of a warp, by row and lane. A map that costs nothing while it is empty, as it mostly is.
@@ -38,8 +85,10 @@ pub(crate) struct LoadSite {
 pub(crate) struct FollowedLoad {
     pub address: u64,
     pub bytes: u32,
-    /// A copy of the value is a use, too: none of its bytes were written, or it races.
-    pub is_strict: bool,
+    /// A copy of the whole value is a use, too, as none of its bits were written.
+    pub is_whole: bool,
+    /// Any copy is a use.
+    pub races: bool,
     /// The instruction that first used it.
     pub used_by: Option<u32>,
 }
@@ -62,6 +111,8 @@ pub(crate) struct Follower<'r> {
     loads: Vec<FollowedLoad>,
     places: HashMap<LoadSite, Vec<u32>>,
     waiting: Vec<Waiting>,
+    /// Bytes that were written with undefined bits, and so count as not written elsewhere.
+    pub parts: HashMap<ByteKey, Part>,
     /// By instruction: where lanes may go next.
     following: Vec<Vec<u32>>,
     /// Loads that no instruction reads the value of, as nobody but a test writes them: they count as used.
@@ -76,6 +127,7 @@ impl<'r> Follower<'r> {
             loads: Vec::new(),
             places: HashMap::new(),
             waiting: Vec::new(),
+            parts: HashMap::new(),
             following: successors(program),
             dead: HashMap::new(),
         }
@@ -96,7 +148,8 @@ impl<'r> Follower<'r> {
         let known = self.places.entry(site).or_default();
         let same = |number: &&u32| {
             let other = &self.loads[**number as usize];
-            (other.address, other.is_strict) == (load.address, load.is_strict)
+            (other.address, other.is_whole, other.races)
+                == (load.address, load.is_whole, load.races)
         };
         if let Some(number) = known.iter().find(same) {
             return Some(*number);
@@ -110,20 +163,38 @@ impl<'r> Follower<'r> {
         Some(number)
     }
 
-    /// Remembers that an instruction uses a value, or only copies it.
-    pub fn used(&mut self, value: &Followed, pc: usize, is_copy: bool) {
+    /// Remembers that an instruction uses a value.
+    pub fn used(&mut self, value: &Followed, pc: usize) {
         for number in &value.loads {
-            let load = &mut self.loads[*number as usize];
-            if load.is_strict || !is_copy {
-                load.used_by.get_or_insert(pc as u32);
-            }
+            self.loads[*number as usize].used_by.get_or_insert(pc as u32);
         }
     }
 
-    /// Returns whether storing a value is a use of what it was made of.
-    pub fn is_accused(&self, value: &Followed) -> bool {
-        let is_strict = |load: &u32| self.loads[*load as usize].is_strict;
-        value.is_computed || value.loads.iter().any(is_strict)
+    /// Remembers what of a value an instruction uses by storing so many bytes of it, as an output or where other threads
+    /// may take it up; returns whether that is a use.
+    pub fn stored(&mut self, value: &Followed, pc: usize, (bytes, is_output): (u32, bool)) -> bool {
+        let mut is_used = is_output && value.is_computed;
+        for number in &value.loads {
+            let load = &mut self.loads[*number as usize];
+            let may_be_whole = load.is_whole || value.is_taken;
+            let is_harm = value.is_computed || may_be_whole && value.is_all_undefined(bytes);
+            if load.races || is_output && is_harm {
+                load.used_by.get_or_insert(pc as u32);
+                is_used = true;
+            }
+        }
+        is_used
+    }
+
+    /// Brings the loads of a value in order; of too many, the others count as used.
+    pub fn limit(&mut self, value: &mut Followed, pc: usize) {
+        value.loads.sort_unstable();
+        value.loads.dedup();
+        if value.loads.len() > LOADS_MAX {
+            for number in value.loads.split_off(LOADS_MAX) {
+                self.loads[number as usize].used_by.get_or_insert(pc as u32);
+            }
+        }
     }
 
     /// Returns whether a load of an instruction races.
@@ -131,13 +202,13 @@ impl<'r> Follower<'r> {
         self.racing.get(pc) == Some(&true)
     }
 
-    /// Returns the loads at these sites that may do harm wherever they are used, and that reach an address.
+    /// Returns the loads at these sites that race, and that reach an address.
     pub fn reaching(&self, sites: impl Iterator<Item = LoadSite>, address: u64) -> Vec<u32> {
         let numbers = sites.filter_map(|site| self.places.get(&site)).flatten().copied();
         let reaches = |number: &u32| {
             let load = &self.loads[*number as usize];
             let range = load.address..load.address + u64::from(load.bytes);
-            load.is_strict && range.contains(&address)
+            load.races && range.contains(&address)
         };
         numbers.filter(reaches).collect()
     }
@@ -156,6 +227,12 @@ impl<'r> Follower<'r> {
         }
         self.waiting.push(Waiting { pc, place, loads, finding });
         None
+    }
+
+    /// The bytes of global memory of which some bits were written.
+    pub fn written_in_part(&self) -> impl Iterator<Item = u64> {
+        let parts = self.parts.iter().filter(|(_, part)| part.defined != 0);
+        parts.filter(|(key, _)| key.0 == Hazard::UninitializedGlobal).map(|(key, _)| key.4)
     }
 
     /// Puts the findings whose loads were used among the others, each where it was found.

@@ -50,7 +50,8 @@ impl Worker<'_> {
     ) {
         self.global_event(block, warp, request, (true, false), Some(access), None);
         self.mark_initialized(request);
-        for (_, at) in self.undefined_stores(warp, request, access) {
+        let hazard = Hazard::UninitializedGlobal;
+        for (_, at) in self.undefined_stores(block, warp, request, access, hazard) {
             if let Some(index) = self.run.memory.find(at, 1) {
                 let region = self.run.memory.region(index);
                 region.unmark(at - region.base);

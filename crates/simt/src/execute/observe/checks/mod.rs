@@ -1,6 +1,8 @@
 //! Checks of a launch: undefined bytes, races, and what is said about them. `races` decides what a race is.
 
+mod bits;
 mod conflicts;
+mod exchanged;
 mod explain;
 mod followed;
 pub(crate) mod follower;

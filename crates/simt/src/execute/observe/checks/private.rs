@@ -4,8 +4,11 @@ use crate::execute::issue::block::Block;
 use crate::execute::issue::run::Run;
 use crate::execute::issue::warp::Warp;
 use crate::execute::issue::worker::Worker;
+use crate::execute::observe::checks::exchanged::{defined_results, is_place, steering};
+use crate::execute::observe::checks::follower::{LoadSite, byte_key};
+use crate::execute::observe::observers::Observers;
 use crate::findings::{Finding, Hazard};
-use crate::operation::{Access, Base, Operation, Register};
+use crate::operation::{Access, Operation, Register};
 use crate::registers::LANES;
 use crate::uninitialized::{defined_at_start, number};
 use races::Request;
@@ -32,6 +35,24 @@ impl Run<'_> {
     }
 }
 
+impl Observers<'_> {
+    /// Copies which bits of local bytes are defined, where loads are followed.
+    pub fn copy_parts(&mut self, (block, warp): (u32, u32), mask: u32, copy: (u32, u32, u32)) {
+        let Some(follower) = &mut self.follower else { return };
+        let (from, to, bytes) = copy;
+        for lane in lanes(mask) {
+            let site = LoadSite { block, warp: warp as u8, lane: lane as u8, pc: 0 };
+            let key = |at: u32| byte_key(Hazard::UninitializedLocal, site, at.into());
+            for at in 0..bytes {
+                match follower.parts.get(&key(from + at)).cloned() {
+                    Some(part) => follower.parts.insert(key(to + at), part),
+                    None => follower.parts.remove(&key(to + at)),
+                };
+            }
+        }
+    }
+}
+
 impl Worker<'_> {
     /// Passes definedness from sources to destinations, and reports where it matters: in an
     /// address, a guard, or a value that decides something outside the registers.
@@ -50,6 +71,22 @@ impl Worker<'_> {
                 return;
             }
         }
+        let operation = &self.run.program.instructions[pc].operation;
+        if mask == 0 || steering(operation).is_none() {
+            self.check_definedness(block, warp, pc, active, mask);
+        }
+    }
+
+    /// The same for an instruction whose lanes exchange values, when all of them have come.
+    #[cold]
+    pub fn check_definedness(
+        &mut self,
+        block: &Block,
+        warp: &mut Warp,
+        pc: usize,
+        active: u32,
+        mask: u32,
+    ) {
         let program = self.run.program;
         let instruction = &program.instructions[pc];
         let detail = &program.details[pc];
@@ -91,40 +128,49 @@ impl Worker<'_> {
                     }
                 }
             }
-            Operation::Shuffle { .. } => result = defined,
             Operation::Store(access) => {
                 // The value may be partly undefined; the address may not.
-                let base = match access.base {
-                    Base::Long(index) => defined_lanes(warp, Register::Long(index)),
-                    Base::Word(index) => defined_lanes(warp, Register::Word(index)),
-                    Base::Absolute => u32::MAX,
-                };
-                bad |= mask & !base;
+                let base = access.base.register();
+                bad |= mask & !base.map_or(u32::MAX, |row| defined_lanes(warp, row));
                 if mask & !defined & !bad != 0 {
                     self.run.doubtful.store(true, Ordering::Relaxed);
                 }
             }
-            _ => bad |= mask & !defined,
+            operation => match (steering(operation), defined_results(warp, operation, mask)) {
+                (Some(rows), Some(lanes)) => {
+                    result = lanes;
+                    bad |= rows.iter().fold(0, |bad, row| bad | mask & !defined_lanes(warp, *row));
+                }
+                _ => bad |= mask & !defined,
+            },
         }
         if self.observers.follower.is_some() {
             bad = self.pass_followed(warp, pc, (active, mask), result);
         } else {
             for row in &detail.writes {
+                let is_place = is_place(&instruction.operation, *row);
                 let lanes = defined_mut(warp, *row);
-                *lanes = *lanes & !mask | result & mask;
+                *lanes = *lanes & !mask | if is_place { mask } else { result & mask };
             }
         }
         if bad != 0 {
-            let (index, w) = (block.index, warp.index);
-            self.observers.find(Hazard::UninitializedRegister, pc, |run| {
-                Finding::new(
-                    Hazard::UninitializedRegister,
-                    run.place(index, w, bad, pc),
-                    "a register that was never written decides what happens, or what is stored"
-                        .into(),
-                )
-            });
+            // Bit by bit it may be defined.
+            self.run.doubtful.store(true, Ordering::Relaxed);
+            self.report_register(block.index, warp, pc, bad);
         }
+    }
+
+    /// Records that lanes use a register that was never written.
+    #[cold]
+    pub fn report_register(&mut self, block: [u32; 3], warp: &Warp, pc: usize, lanes: u32) {
+        let w = warp.index;
+        self.observers.find(Hazard::UninitializedRegister, pc, |run| {
+            Finding::new(
+                Hazard::UninitializedRegister,
+                run.place(block, w, lanes, pc),
+                "a register that was never written decides what happens, or what is stored".into(),
+            )
+        });
     }
 
     pub fn check_local_read(&mut self, block: &Block, warp: &mut Warp, request: Request<'_>) {
@@ -176,6 +222,18 @@ impl Worker<'_> {
         at: (usize, u64),
         hazard: Hazard,
     ) {
+        // A byte that was written in part is no more told apart here.
+        if let Some(follower) = &self.observers.follower {
+            let (block, warp) = (block.linear as u32, warp.index as u8);
+            let site = LoadSite { block, warp, lane: at.0 as u8, pc: pc as u32 };
+            if follower
+                .parts
+                .get(&byte_key(hazard, site, at.1))
+                .is_some_and(|part| part.defined != 0)
+            {
+                return;
+            }
+        }
         if matches!(self.run.program.instructions[pc].operation, Operation::Load(_)) {
             self.run.doubtful.store(true, Ordering::Relaxed);
         }
@@ -183,11 +241,18 @@ impl Worker<'_> {
         self.observers.find(hazard, pc, |run| unwritten(run, (index, w, pc), at, hazard));
     }
 
-    pub fn mark_local(&mut self, warp: &mut Warp, request: Request<'_>, access: &Access) {
+    pub fn mark_local(
+        &mut self,
+        block: &Block,
+        warp: &mut Warp,
+        request: Request<'_>,
+        access: &Access,
+    ) {
         for lane in lanes(request.mask) {
             warp.mark_local(lane, request.all[lane], request.bytes);
         }
-        for (lane, at) in self.undefined_stores(warp, request, access) {
+        let hazard = Hazard::UninitializedLocal;
+        for (lane, at) in self.undefined_stores(block, warp, request, access, hazard) {
             let word = (at / 4) as usize * LANES + lane;
             if let Some(bits) = warp.local_written.get_mut(word) {
                 *bits &= !(1 << (at % 4));

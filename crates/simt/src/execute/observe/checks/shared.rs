@@ -82,7 +82,8 @@ impl Worker<'_> {
             self.report_shared(block, warp, request, shown, store);
         }
         if let (Some(access), Some(_)) = (store, &self.observers.follower) {
-            let left = self.undefined_stores(warp, request, access);
+            let hazard = Hazard::UninitializedShared;
+            let left = self.undefined_stores(block, warp, request, access, hazard);
             let Some(shadow) = &mut block.shadow else { return };
             left.into_iter().for_each(|(_, at)| shadow.forget_written(at));
         }
