@@ -35,8 +35,8 @@ pub fn module() -> Result<PathBuf> {
     build.args(["--config", &format!("target.wasm32-unknown-unknown.linker={:?}", linker()?)]);
     build.args(["--", "-C", STACK]);
     build.env("RUSTC", &compiler.rustc).env("RUSTC_BOOTSTRAP", "1");
-    // Nobody reads a place of the executor's source in a page.
-    build.env("RUSTFLAGS", "-Zlocation-detail=none");
+    // Nobody reads a place of the executor's source, or a panic's words, in a page.
+    build.env("RUSTFLAGS", "-Zlocation-detail=none -Zunstable-options -Cpanic=immediate-abort");
     for (name, value) in [
         ("OPT_LEVEL", "z"),
         ("LTO", "fat"),

@@ -28,6 +28,8 @@ macro_rules! widest {
             // SAFETY: the CPU has the features, as the caller vouches.
             return unsafe { $wide };
         }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = $has_wide;
         $any
     }};
 }
