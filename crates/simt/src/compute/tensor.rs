@@ -15,11 +15,13 @@
 //! proposed for earlier generations, whose groups along K and whose bits are fewer, by Fasi et al., "Numerical behavior
 //! of NVIDIA tensor cores" (2021); a tile for an older target is computed as on compute capability 9.0 all the same.
 
+use crate::cpu::widest;
 use crate::operation::Mma;
 use ptx::Type;
 
 /// Bits that an aligned term keeps below the 23 of an f32.
 const EXTRA_BITS: u32 = 2;
+const BITS_OF_SINGLE: u32 = 23 + EXTRA_BITS;
 
 /// Bits below the first that an aligned term and the sum keep where the factors are 8-bit floats: what Xie et al., "MMA-Sim:
 /// Bit-Accurate Reference Model of Tensor Cores and Matrix Cores" (2025), found of `wgmma` on Hopper, and what an H100 gave in every tile of `fixtures/wgmma_bytes.txt`.
@@ -53,18 +55,33 @@ impl Tile {
 
     fn integers(&mut self, mma: &Mma) {
         let widen = |bits: u64, t: Type| {
-            if t == Type::S8 { i64::from(bits as i8) } else { i64::from(bits as u8) }
+            if t == Type::S8 { i32::from(bits as i8) } else { i32::from(bits as u8) }
         };
-        for (place, c) in self.c[..mma.m * mma.n].iter_mut().enumerate() {
-            let (row, column) = (place / mma.n, place % mma.n);
-            let products = (0..mma.k).map(|k| {
-                widen(self.a[row * mma.k + k], mma.a_type)
-                    * widen(self.b[k * mma.n + column], mma.b_type)
-            });
-            let sum = i64::from(*c as u32 as i32) + products.sum::<i64>();
-            let result =
-                if mma.saturate { sum.clamp(i32::MIN.into(), i32::MAX.into()) } else { sum };
-            *c = u64::from(result as u32);
+        let mut b = [0; MAX_B];
+        for (wide, bits) in b.iter_mut().zip(&self.b[..mma.k * mma.n]) {
+            *wide = widen(*bits, mma.b_type);
+        }
+        let rows = self.c[..mma.m * mma.n].chunks_exact_mut(mma.n).zip(self.a.chunks_exact(mma.k));
+        for (c, a) in rows {
+            for (first, c) in c.chunks_exact_mut(WIDE).enumerate() {
+                let mut sums = [0_i64; WIDE];
+                for (step, bits) in a.iter().enumerate() {
+                    let a = widen(*bits, mma.a_type);
+                    let b: &[i32; WIDE] = eight(&b, step * mma.n + first * WIDE);
+                    for lane in 0..WIDE {
+                        sums[lane] += i64::from(a * b[lane]);
+                    }
+                }
+                for (c, sum) in c.iter_mut().zip(sums) {
+                    let sum = i64::from(*c as u32 as i32) + sum;
+                    let result = if mma.saturate {
+                        sum.clamp(i32::MIN.into(), i32::MAX.into())
+                    } else {
+                        sum
+                    };
+                    *c = u64::from(result as u32);
+                }
+            }
         }
     }
 
@@ -86,37 +103,161 @@ impl Tile {
     }
 
     fn floats(&mut self, mma: &Mma) {
-        let (format, b_format) = (Format::of(mma.a_type), Format::of(mma.b_type));
-        let fraction = format.fraction + b_format.fraction;
-        let is_eight = mma.a_type.bytes() == 1;
-        let mut a = [Part::default(); MAX_A];
-        let mut b = [Part::default(); MAX_B];
-        for (part, bits) in a.iter_mut().zip(&self.a[..mma.m * mma.k]) {
-            *part = format.part(*bits);
-        }
-        for (place, bits) in self.b[..mma.k * mma.n].iter().enumerate() {
-            // Column by column, so that both factors lie along K.
-            b[place % mma.n * mma.k + place / mma.n] = b_format.part(*bits);
-        }
-        let accumulator = Format::of(mma.c_type);
-        for (place, c) in self.c[..mma.m * mma.n].iter_mut().enumerate() {
-            let (row, column) = (place / mma.n, place % mma.n);
-            let row = &a[row * mma.k..][..mma.k];
-            let column = &b[column * mma.k..][..mma.k];
-            let sum = accumulator.part(*c).widened(accumulator.fraction);
-            let special = [row, column].iter().any(|line| line.iter().any(|part| part.special));
-            if special || sum.special {
-                *c = accumulator.special(limit(row, column, sum));
-                continue;
-            }
-            *c = if is_eight {
-                add::<BITS_OF_EIGHT>(row, column, fraction, sum).single(BITS_OF_EIGHT).into()
-            } else {
-                let exact = add::<{ 23 + EXTRA_BITS }>(row, column, fraction, sum);
-                if mma.c_type == Type::F16 { exact.half().into() } else { exact.single(23).into() }
-            };
+        widest!(crate::cpu::has_wide(), self.floats_wide(mma), self.floats_any(mma));
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,bmi2,popcnt,lzcnt")]
+    fn floats_wide(&mut self, mma: &Mma) {
+        self.floats_any(mma);
+    }
+
+    #[inline(always)]
+    fn floats_any(&mut self, mma: &Mma) {
+        match (mma.a_type.bytes(), mma.c_type) {
+            (1, _) => self.sums::<BITS_OF_EIGHT>(mma, |sum| sum.single(BITS_OF_EIGHT)),
+            (_, Type::F16) => self.sums::<BITS_OF_SINGLE>(mma, |sum| sum.half().into()),
+            _ => self.sums::<BITS_OF_SINGLE>(mma, |sum| sum.single(23)),
         }
     }
+
+    /// Adds products to each element of C, of which terms keep `KEPT` bits of fraction; `round` makes a sum an element.
+    #[inline(always)]
+    fn sums<const KEPT: u32>(&mut self, mma: &Mma, round: impl Fn(Exact) -> u32) {
+        let formats = [mma.a_type, mma.b_type, mma.c_type].map(Format::of);
+        let [a_format, b_format, c_format] = formats;
+        // A product has at most 22 bits and so many of fraction; what it is shifted up by makes them at most 27.
+        let up = KEPT - a_format.fraction - b_format.fraction;
+        let a = Parts::<MAX_A>::new(a_format, &self.a[..mma.m * mma.k]);
+        let b = Parts::<MAX_B>::new(b_format, &self.b[..mma.k * mma.n]);
+        for row in 0..mma.m {
+            for first in (0..mma.n).step_by(WIDE) {
+                let Terms { sums, largest } =
+                    Terms::new(&a, &b, mma, (row, first), up, &self.c, c_format);
+                for lane in 0..WIDE {
+                    let place = row * mma.n + first + lane;
+                    let c = c_format.part(self.c[place]).widened(c_format.fraction);
+                    let in_row =
+                        || (0..mma.k).map(|step| (row * mma.k + step, step * mma.n + first + lane));
+                    let special = (a.any_special || b.any_special)
+                        && in_row().any(|(a_at, b_at)| a.special[a_at] || b.special[b_at]);
+                    self.c[place] = if special || c.special {
+                        let factors = in_row().map(|(a_at, b_at)| {
+                            (a_format.part(self.a[a_at]), b_format.part(self.b[b_at]))
+                        });
+                        c_format.special(limit(factors, c))
+                    } else {
+                        let largest = largest[lane];
+                        let sum = sums[lane] + aligned::<KEPT>(c, largest);
+                        round(Exact { sum, exponent: largest - KEPT as i32 }).into()
+                    };
+                }
+            }
+        }
+    }
+}
+
+/// Columns whose sums are computed side by side: a vector of the CPU's.
+const WIDE: usize = 8;
+/// Products along K of which each has at most 27 bits, whose sum fits 32 bits with its sign.
+const FITTING: usize = 16;
+/// The most products along K of one element.
+const MAX_K: usize = 32;
+
+fn eight<T>(all: &[T], at: usize) -> &[T; WIDE] {
+    all[at..at + WIDE].first_chunk().expect("the slice has so many")
+}
+
+/// The elements of a factor, as arrays of which a vector takes several.
+struct Parts<const N: usize> {
+    significands: [i32; N],
+    exponents: [i32; N],
+    special: [bool; N],
+    any_special: bool,
+}
+
+impl<const N: usize> Parts<N> {
+    #[inline(always)]
+    fn new(format: Format, all: &[u64]) -> Parts<N> {
+        let mut parts = Parts {
+            significands: [0; N],
+            exponents: [0; N],
+            special: [false; N],
+            any_special: false,
+        };
+        for (at, bits) in all.iter().enumerate() {
+            let part = format.part(*bits);
+            parts.significands[at] = part.significand;
+            parts.exponents[at] = part.exponent;
+            parts.special[at] = part.special;
+            parts.any_special |= part.special;
+        }
+        parts
+    }
+}
+
+/// The sums of the products of one row and neighbouring columns, aligned to the largest exponent of each.
+struct Terms {
+    sums: [i64; WIDE],
+    largest: [i32; WIDE],
+}
+
+impl Terms {
+    #[inline(always)]
+    fn new(
+        a: &Parts<MAX_A>,
+        b: &Parts<MAX_B>,
+        mma: &Mma,
+        (row, first): (usize, usize),
+        up: u32,
+        c: &[u64; MAX_C],
+        c_format: Format,
+    ) -> Terms {
+        let mut products = [[0_i32; WIDE]; MAX_K];
+        let mut exponents = [[0_i32; WIDE]; MAX_K];
+        let mut largest = eight(c, row * mma.n + first).map(|bits| {
+            let c = c_format.part(bits);
+            if c.significand == 0 { LEAST_EXPONENT } else { c.exponent.max(LEAST_EXPONENT) }
+        });
+        for step in 0..mma.k {
+            let at = row * mma.k + step;
+            let (significand, exponent) = (a.significands[at], a.exponents[at]);
+            let significands = eight(&b.significands, step * mma.n + first);
+            let others = eight(&b.exponents, step * mma.n + first);
+            for lane in 0..WIDE {
+                let product = significand * significands[lane];
+                let sum = exponent + others[lane];
+                products[step][lane] = product;
+                exponents[step][lane] = sum;
+                largest[lane] = largest[lane].max(if product == 0 { LEAST_EXPONENT } else { sum });
+            }
+        }
+        let mut sums = [0_i64; WIDE];
+        for begin in (0..mma.k).step_by(FITTING) {
+            let mut part = [0_i32; WIDE];
+            for step in begin..mma.k.min(begin + FITTING) {
+                for lane in 0..WIDE {
+                    let product = products[step][lane];
+                    let down = (largest[lane] - exponents[step][lane]).clamp(0, 31);
+                    let magnitude = ((product.unsigned_abs() << up) >> down) as i32;
+                    part[lane] += if product < 0 { -magnitude } else { magnitude };
+                }
+            }
+            for lane in 0..WIDE {
+                sums[lane] += i64::from(part[lane]);
+            }
+        }
+        Terms { sums, largest }
+    }
+}
+
+/// An element of C as an integer, whose unit is `KEPT` bits below the largest exponent; what is below is cut.
+#[inline(always)]
+fn aligned<const KEPT: u32>(c: Part, largest: i32) -> i64 {
+    let magnitude = i64::from(c.significand.unsigned_abs()) << 31;
+    let down = 31 - KEPT as i32 + 23 + largest - c.exponent;
+    let aligned = magnitude >> down.clamp(0, 63);
+    if c.significand < 0 { -aligned } else { aligned }
 }
 
 /// A binary format: its bits of exponent and of fraction, and unused bits below.
@@ -192,8 +333,8 @@ impl Part {
 }
 
 /// The sign of the infinity that a sum with infinities is; 0 for NaN.
-fn limit(row: &[Part], column: &[Part], c: Part) -> i32 {
-    let products = row.iter().zip(column).filter(|(a, b)| a.special || b.special).map(|(a, b)| {
+fn limit(factors: impl Iterator<Item = (Part, Part)>, c: Part) -> i32 {
+    let products = factors.filter(|(a, b)| a.special || b.special).map(|(a, b)| {
         // Zero times infinity is NaN, and so is a NaN, whose significand is 0.
         a.significand.signum() * b.significand.signum()
     });
@@ -207,31 +348,6 @@ fn limit(row: &[Part], column: &[Part], c: Part) -> i32 {
 struct Exact {
     sum: i64,
     exponent: i32,
-}
-
-/// Adds products, which have so many bits of fraction, to an element of C; terms keep `KEPT` bits of fraction.
-fn add<const KEPT: u32>(row: &[Part], column: &[Part], fraction: u32, c: Part) -> Exact {
-    let kept = KEPT as i32;
-    let terms = || {
-        row.iter()
-            .zip(column)
-            .map(|(a, b)| (a.significand * b.significand, a.exponent + b.exponent))
-    };
-    let largest = terms()
-        .chain([(c.significand, c.exponent)])
-        .filter(|(significand, _)| *significand != 0)
-        .map(|(_, exponent)| exponent)
-        .fold(LEAST_EXPONENT, i32::max);
-    let align = |significand: i32, exponent: i32, fraction: u32| {
-        // No significand has more than 25 bits, nor a fraction: 31 more fit, and leave room for those that are cut.
-        let magnitude = i64::from(significand.unsigned_abs()) << 31;
-        let down = 31 - kept + fraction as i32 + largest - exponent;
-        let aligned = magnitude >> down.clamp(0, 63);
-        if significand < 0 { -aligned } else { aligned }
-    };
-    let products: i64 = terms().map(|(s, exponent)| align(s, exponent, fraction)).sum();
-    let sum = products + align(c.significand, c.exponent, 23);
-    Exact { sum, exponent: largest - kept }
 }
 
 impl Exact {
