@@ -1,8 +1,9 @@
 """Runs a PyTorch program without a GPU: `coalesce run --torch -- python SCRIPT`.
 
 A tensor on "cuda" is a tensor of the CPU that is marked. PyTorch's operators compute it on the CPU. A Triton kernel gets the
-address of the tensor's storage, which is registered with the virtual driver, and runs on the virtual GPU. Only documented
-interfaces are used: function modes, storages, `triton.runtime.driver.set_active`.
+address of the tensor's storage, which is registered with the virtual driver, and runs on the virtual GPU. The interfaces are
+documented (function modes, storages, `triton.runtime.driver.set_active`), but for two that have no such twin:
+`torch.cuda._lazy_init`, and `BackwardCFunction.apply`, which runs what a program wrote of a gradient.
 """
 
 import contextlib
