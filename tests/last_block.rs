@@ -12,12 +12,8 @@ use std::sync::OnceLock;
 
 /// The largest number of elements that the program accepts.
 const MOST: usize = 1 << 31;
-/// Elements at whose multiples pieces of an array begin: the alignment of a large allocation.
-const ALIGNED: usize = 1 << 19;
-/// Elements that make an allocation large.
-const LARGE: usize = 1 << 18;
-/// Bytes that lie between two allocations at least.
-const GAP: u64 = 512;
+/// Elements at whose multiples pieces of an array begin: the alignment of an allocation.
+const ALIGNED: usize = 128;
 
 fn module() -> &'static Module {
     static MODULE: OnceLock<Module> = OnceLock::new();
@@ -55,12 +51,10 @@ impl Sparse {
         let mut widened: Vec<Range<usize>> = Vec::new();
         for piece in pieces {
             let start = piece.start / ALIGNED * ALIGNED;
-            let end = piece.end.max(start + LARGE);
             match widened.last_mut() {
-                Some(last) if start < (last.end + ALIGNED).next_multiple_of(ALIGNED) => {
-                    last.end = end
-                }
-                _ => widened.push(start..end),
+                // Allocations lie at least 1024 bytes apart.
+                Some(last) if start < last.end + 4 * ALIGNED => last.end = piece.end,
+                _ => widened.push(start..piece.end),
             }
         }
         let mut address = None;
@@ -71,14 +65,13 @@ impl Sparse {
             if let (Some(first), Some(next)) = (address, next) {
                 let gap: u64 = first + 4 * piece.start as u64 - next;
                 if gap > 0 {
-                    spacers.push(allocate((gap - GAP) as usize));
+                    spacers.push(allocate(gap as usize - 512));
                 }
             }
             let base = allocate(4 * piece.len());
             address.get_or_insert(base.wrapping_sub(4 * piece.start as u64));
             assert_eq!(address, Some(base.wrapping_sub(4 * piece.start as u64)));
-            let end = base + 4 * piece.len() as u64;
-            next = Some((end + GAP).next_multiple_of(4 * ALIGNED as u64));
+            next = Some((base + 4 * piece.len() as u64 + 512).next_multiple_of(512));
         }
         for spacer in spacers {
             memory.free(spacer).expect("it was allocated");

@@ -10,7 +10,7 @@
 use crate::error::Error;
 use crate::heap::Heap;
 use crate::location::Location;
-use crate::region::{ALIGNMENT, Allocation, LARGE, LARGE_ALIGNMENT, Region, Zeroed};
+use crate::region::{ALIGNMENT, Allocation, Region, Zeroed};
 use crate::texture::Texture;
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -146,7 +146,7 @@ impl Memory {
         self.banks[self.selected].capacity
     }
 
-    /// Allocates; the address is a multiple of 512, and of 2 MiB from 1 MiB on. The content is zero.
+    /// Allocates; the address is a multiple of 512, the content is zero.
     pub fn allocate(&mut self, bytes: u64) -> Result<u64, Error> {
         self.allocate_named(bytes, "")
     }
@@ -163,8 +163,7 @@ impl Memory {
             return Err(out_of_memory);
         };
         let initialized = if self.track { Zeroed::new(bytes.div_ceil(64) * 8) } else { None };
-        let alignment = if bytes < LARGE { ALIGNMENT } else { LARGE_ALIGNMENT };
-        let address = bank.next.next_multiple_of(alignment);
+        let address = bank.next;
         bank.next = (address + bytes + ALIGNMENT).next_multiple_of(ALIGNMENT);
         bank.used += bytes;
         // Addresses only ever grow, but mapped ranges may lie anywhere.

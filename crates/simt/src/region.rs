@@ -18,10 +18,6 @@ pub struct Allocation {
 
 /// Alignment of every allocation: `cuMemAlloc` promises 256, and textures of linear memory need 512.
 pub(crate) const ALIGNMENT: u64 = 512;
-/// Allocations from this size on have pages of their own, and begin with one: programs place parts in them by that.
-pub(crate) const LARGE: u64 = 1 << 20;
-/// A page of a GPU's memory.
-pub(crate) const LARGE_ALIGNMENT: u64 = 2 << 20;
 /// Zeroed bytes that the operating system only commits when they are touched.
 pub(crate) struct Zeroed {
     start: *mut u8,
