@@ -242,7 +242,7 @@ fn a_kernel_that_runs_for_too_long_says_where_it_is() {
     }
 }
 
-/// What shows in another order of blocks is found there, and results stay those of the first.
+/// Hazards of another order of blocks are found there, and results stay those of the first.
 #[test]
 fn orders_of_a_small_launch_are_looked_through() {
     // Atomics make it free of races. Each block counts itself; where block 1 is the first, it traps, or reads what nobody wrote.
@@ -281,7 +281,7 @@ fn orders_of_a_small_launch_are_looked_through() {
     }
 }
 
-/// What fails in the first order fails there; that it does so in others, too, says nothing more.
+/// A failure of the first order is told once; that other orders fail, too, says nothing more.
 #[test]
 fn a_failure_of_every_order_is_told_once() {
     let found = |body: &str| {

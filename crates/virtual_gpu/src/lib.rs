@@ -66,6 +66,7 @@ mod virtual_memory;
 mod work;
 
 pub use cuda_driver::{OperationKind, OperationRecord};
+pub use exports::FindExported;
 pub use gpu_model::{
     BlockNeeds, Link, PROFILES, PageMoves, Parts, Profile, ProfileError, Topology, WorkScale,
     blocks_per_multiprocessor, together,
@@ -76,8 +77,8 @@ pub use process::{OwnMachine, StartError, VirtualGpu};
 pub use recorder::{LaunchRecord, OrderRecord};
 pub use simt::Location;
 pub use source::{
-    FindExported, also_find, assume_registers, drain_if_idle, empty_l2, extrapolate_to, finish,
-    forget_failure, host_reads, host_touches, host_writes, launches, leaks, limit, misuse, observe,
-    observe_begins, operations, order, refuse, skip_kernels, take_registered_for_device,
-    tell_of_runtime, trace, watch, with_own_default,
+    also_find, assume_registers, drain_if_idle, empty_l2, extrapolate_to, finish, forget_failure,
+    host_reads, host_touches, host_writes, launches, leaks, limit, misuse, observe, observe_begins,
+    operations, order, refuse, skip_kernels, take_registered_for_device, tell_of_runtime, trace,
+    watch, with_own_default,
 };

@@ -2,7 +2,7 @@
 
 use crate::device_state::DeviceState;
 use crate::driver::Driver;
-use crate::exports;
+use crate::exports::{self, FindExported};
 use crate::misuse::{Misuse, MisuseKind};
 use crate::process::{VirtualGpu, enter, with, with_idle};
 use crate::recorder::{LaunchRecord, Observer, OrderRecord};
@@ -68,9 +68,6 @@ pub fn tell_of_runtime() {
         }
     });
 }
-
-/// Returns the address of a name that only the library of the virtual GPU exports.
-pub type FindExported = fn(&str) -> Option<*mut c_void>;
 
 /// From here on, `cuGetProcAddress` looks here, too, for what the driver's table does not have.
 pub fn also_find(find: FindExported) {

@@ -146,7 +146,7 @@ mod tests {
     use super::*;
     use results::{Mistake, MisuseKind};
 
-    /// What is no error stands under a head of its own, which says so.
+    /// Notes stand under a head of their own, which says that they are no errors.
     #[test]
     fn notes_stand_apart_from_mistakes() {
         let mut profile = ProgramProfile::new("./program".to_owned(), "NVIDIA X".to_owned(), true);

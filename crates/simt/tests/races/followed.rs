@@ -17,7 +17,7 @@ const PADDED: &str = "st.shared.u8 [tile], 5; st.shared.u32 [tile+4], 6; ld.shar
 /// Lanes below 8 write their word, and all load theirs.
 const EIGHT: &str = "setp.lt.u32 %p1, %r3, 8; @%p1 st.shared.u32 [%r5], %r3; ld.shared.u32 %r30, [%r5];\n\
                      setp.gt.u32 %p2, %r30, 3; ";
-/// What is computed of a word is stored.
+/// Stores what is computed of a word.
 const USE: &str = "add.u32 %r31, %r31, 1; st.global.u32 [%rd2], %r31;";
 
 /// The name, who takes part, the beginning and the end of a body, the word between them that is right and the one that is

@@ -21,10 +21,12 @@ mod tensor_map;
 mod texture;
 mod transfer;
 
-use crate::source::FindExported;
 use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::OnceLock;
+
+/// Function that returns the address of a name which only the library of the virtual GPU exports.
+pub type FindExported = fn(&str) -> Option<*mut c_void>;
 
 /// Finds what only the library of the virtual GPU exports, where this is that library.
 pub(crate) static ALSO: OnceLock<FindExported> = OnceLock::new();

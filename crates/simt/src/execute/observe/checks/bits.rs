@@ -4,7 +4,6 @@
 use crate::compute::{ComputeFunction, Operands};
 use crate::execute::issue::warp::{Warp, read_row, write_row};
 use crate::execute::observe::checks::follower::Followed;
-use crate::execute::observe::checks::private::defined_lanes;
 use crate::operation::{Operation, Register};
 use crate::program::Program;
 use crate::registers::LANES;
@@ -277,4 +276,13 @@ pub(super) fn value_of(
     let key = (number(program, row), lane as u8);
     let unwritten = || Followed::new(full(row));
     Some(warp.followed.get(&key).cloned().unwrap_or_else(unwritten))
+}
+
+/// Returns the lanes in which a register was written.
+pub(super) fn defined_lanes(warp: &Warp, row: Register) -> u32 {
+    match row {
+        Register::Word(index) => warp.defined_words[index as usize],
+        Register::Long(index) => warp.defined_longs[index as usize],
+        Register::Predicate(index) => warp.defined_predicates[index as usize],
+    }
 }

@@ -2,9 +2,8 @@
 
 use crate::execute::issue::exchange::shuffle_sources;
 use crate::execute::issue::warp::{Warp, read_row};
-use crate::execute::observe::checks::bits::value_of;
+use crate::execute::observe::checks::bits::{defined_lanes, value_of};
 use crate::execute::observe::checks::follower::Followed;
-use crate::execute::observe::checks::private::defined_lanes;
 use crate::operation::{Operation, ReduceMode, Register, VoteMode, WarpOperands};
 use crate::program::Program;
 use races::lanes;

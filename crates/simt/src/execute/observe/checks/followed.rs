@@ -9,12 +9,12 @@
 use crate::execute::issue::block::Block;
 use crate::execute::issue::warp::Warp;
 use crate::execute::issue::worker::Worker;
-use crate::execute::observe::checks::bits::{compared, full, moved, value_of};
+use crate::execute::observe::checks::bits::{compared, defined_lanes, full, moved, value_of};
 use crate::execute::observe::checks::exchanged::{handed, is_place, steering};
 use crate::execute::observe::checks::follower::{
     Followed, FollowedLoad, Follower, LoadSite, Part, byte_key,
 };
-use crate::execute::observe::checks::private::{defined_lanes, defined_mut, unwritten};
+use crate::execute::observe::checks::private::{defined_mut, unwritten};
 use crate::findings::{Finding, Hazard};
 use crate::operation::{Access, Operation, Register};
 use crate::program::Program;

@@ -4,6 +4,7 @@ use crate::execute::issue::block::Block;
 use crate::execute::issue::run::Run;
 use crate::execute::issue::warp::Warp;
 use crate::execute::issue::worker::Worker;
+use crate::execute::observe::checks::bits::defined_lanes;
 use crate::execute::observe::checks::exchanged::{defined_results, is_place, steering};
 use crate::execute::observe::checks::follower::{LoadSite, byte_key};
 use crate::execute::observe::observers::Observers;
@@ -317,14 +318,6 @@ fn lanes_all(warp: &Warp, row: Register, bit: bool) -> u32 {
             let values = warp.registers.predicates[index as usize];
             if bit { values } else { !values }
         }
-    }
-}
-
-pub(super) fn defined_lanes(warp: &Warp, row: Register) -> u32 {
-    match row {
-        Register::Word(index) => warp.defined_words[index as usize],
-        Register::Long(index) => warp.defined_longs[index as usize],
-        Register::Predicate(index) => warp.defined_predicates[index as usize],
     }
 }
 
