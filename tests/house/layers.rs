@@ -32,6 +32,7 @@ const MAY_NAME: &[(&str, &str)] = &[
     ("cuda_driver", "counters ptx"),
     ("virtual_gpu", "counters cuda_driver gpu_model ptx simt"),
     ("virtual_libcuda", "cuda_driver profiling report results simt virtual_gpu"),
+    ("virtual_libcudart", "cuda_driver"),
     ("driver_owners", "cuda_driver"),
     ("cust_ext", "cuda_driver driver_owners"),
     ("cuda_host", "cuda_driver cuda_std cust_ext driver_owners simt virtual_gpu"),

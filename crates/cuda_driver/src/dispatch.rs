@@ -31,6 +31,7 @@ unsafe impl Send for Driver {}
 unsafe impl Sync for Driver {}
 
 static NATIVE: OnceLock<Driver> = OnceLock::new();
+static LOADED: OnceLock<Driver> = OnceLock::new();
 static SELECTED: AtomicPtr<Driver> = AtomicPtr::new(std::ptr::null_mut());
 static UNAVAILABLE: Mutex<Vec<UnavailableCall>> = Mutex::new(Vec::new());
 
@@ -51,6 +52,13 @@ pub fn select(backend: Backend) -> Result<(), DriverError> {
                 return Err(error.clone());
             }
             native
+        }
+        Backend::Loaded => {
+            let loaded = LOADED.get_or_init(|| Driver::of(library::open_loaded()));
+            if let Err(error) = &loaded.opened {
+                return Err(error.clone());
+            }
+            loaded
         }
         Backend::Table(source) => {
             if let Some(current) = selected().filter(|current| !current.is_native()) {
@@ -147,14 +155,18 @@ pub(crate) fn driver() -> &'static Driver {
 }
 
 fn native() -> &'static Driver {
-    NATIVE.get_or_init(|| match library::open() {
-        // Leaked because a driver must stay open until the process ends: threads of its own run in it.
-        Ok(library) => Driver::fill(Box::leak(Box::new(library))),
-        Err(error) => Driver { functions: vec![None; Symbol::COUNT], opened: Err(error) },
-    })
+    NATIVE.get_or_init(|| Driver::of(library::open()))
 }
 
 impl Driver {
+    fn of(library: Result<library::NativeLibrary, DriverError>) -> Driver {
+        match library {
+            // Leaked because a driver must stay open until the process ends: threads of its own run in it.
+            Ok(library) => Driver::fill(Box::leak(Box::new(library))),
+            Err(error) => Driver { functions: vec![None; Symbol::COUNT], opened: Err(error) },
+        }
+    }
+
     /// Returns whether it is the machine's own.
     fn is_native(&self) -> bool {
         NATIVE.get().is_some_and(|native| std::ptr::eq(native, self))

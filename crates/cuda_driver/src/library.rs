@@ -69,6 +69,11 @@ pub(crate) fn open() -> Result<NativeLibrary, DriverError> {
     }
 }
 
+/// Opens what the loader finds under the driver's name, whatever it is; what [`open`] finds where it finds nothing.
+pub(crate) fn open_loaded() -> Result<NativeLibrary, DriverError> {
+    open_one(Path::new(SONAME)).or_else(|_| open())
+}
+
 /// Opens what the user chose, and nothing else.
 fn open_chosen(value: PathBuf) -> Result<NativeLibrary, DriverError> {
     let path = if value.is_dir() { value.join(SONAME) } else { value.clone() };

@@ -1,0 +1,112 @@
+//! The form in which a function of the runtime API is written down here.
+
+use crate::error::{self, Error};
+use cuda_driver::raw::CUstream;
+use std::cell::Cell;
+use std::ffi::c_int;
+
+/// The result of a function inside this library.
+pub type Result<T = ()> = std::result::Result<T, Error>;
+
+thread_local! {
+    /// Whether stream 0 of the call under way is the thread's own default stream.
+    static OWN: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Defines functions of the runtime API. The body returns a [`Result`], whose error becomes the thread's last one. The name
+/// after `own` is that of the variant whose stream 0 is the calling thread's own.
+macro_rules! exports {
+    ($($(#[$attribute:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(own $own:ident)? $body:block)*) => {
+        $(
+            $(#[$attribute])*
+            #[doc = concat!("`", stringify!($name), "` of the runtime API.")]
+            ///
+            /// # Safety
+            /// What NVIDIA's runtime API reference asks of the caller: pointers valid for what the call reads or writes,
+            /// handles that are alive.
+            #[allow(clippy::too_many_arguments)]
+            #[allow(unused_unsafe, reason = "some bodies call nothing of the driver")]
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name($($argument: $type),*) -> std::ffi::c_int {
+                // SAFETY: the caller upholds the function's contract, which is that of the driver's functions below it.
+                $crate::define::answer(|| unsafe { $body })
+            }
+
+            $crate::define::own!([$($own)?] $name($($argument: $type),*));
+        )*
+    };
+}
+pub(crate) use exports;
+
+/// Defines the variant of a function whose stream 0 is the calling thread's own, if it has one.
+macro_rules! own {
+    ([] $($function:tt)*) => {};
+    ([$own:ident] $name:ident($($argument:ident: $type:ty),*)) => {
+        #[doc = concat!("`", stringify!($name), "` with the calling thread's own stream as stream 0.")]
+        ///
+        /// # Safety
+        /// As for the function without the ending.
+        #[allow(clippy::too_many_arguments)]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $own($($argument: $type),*) -> std::ffi::c_int {
+            // SAFETY: the contract is the same.
+            $crate::define::with_own_default(|| unsafe { $name($($argument),*) })
+        }
+    };
+}
+pub(crate) use own;
+
+/// Gives a function's result as a code, and keeps an error as the thread's last one.
+pub fn answer(body: impl FnOnce() -> Result) -> c_int {
+    match body() {
+        Ok(()) => 0,
+        Err(error) => error::keep(error),
+    }
+}
+
+/// Runs a call whose stream 0 is the thread's own default stream.
+pub fn with_own_default<T>(call: impl FnOnce() -> T) -> T {
+    let before = OWN.replace(true);
+    let result = call();
+    OWN.set(before);
+    result
+}
+
+/// Returns the stream that the driver is given for a stream of the program's.
+pub fn on(stream: CUstream) -> CUstream {
+    if stream.is_null() && OWN.get() { per_thread() } else { stream }
+}
+
+/// Returns whether a copy without a stream is one of the thread's own default stream.
+pub fn is_own() -> bool {
+    OWN.get()
+}
+
+/// The handle of the thread's own default stream (`CU_STREAM_PER_THREAD`).
+pub fn per_thread() -> CUstream {
+    std::ptr::without_provenance_mut(2)
+}
+
+/// Returns the place that a function writes its answer to.
+///
+/// # Safety
+/// - The pointer is null or valid for the time that the result is used.
+///
+/// # Errors
+/// The pointer is null.
+pub unsafe fn out<'place, T>(pointer: *mut T) -> Result<&'place mut T> {
+    // SAFETY: the caller's contract.
+    unsafe { pointer.as_mut() }.ok_or(Error::INVALID_VALUE)
+}
+
+/// Returns what a program hands over by its address.
+///
+/// # Safety
+/// - The pointer is null or valid for the time that the result is used.
+///
+/// # Errors
+/// The pointer is null.
+pub unsafe fn given<'place, T>(pointer: *const T) -> Result<&'place T> {
+    // SAFETY: the caller's contract.
+    unsafe { pointer.as_ref() }.ok_or(Error::INVALID_VALUE)
+}
