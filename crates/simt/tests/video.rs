@@ -123,3 +123,21 @@ fn parts_are_picked_and_masked() {
     assert_eq!(one("vadd2.u32.u32.u32 d.h1, a, b.h01, c"), 0x6644_bbaa);
     assert_eq!(one("vadd2.u32.u32.u32 d, a.h32, b, c"), 0x10ee_ccaa);
 }
+
+#[test]
+fn pairs_of_16_bits_are_computed_apart_and_relu_cuts_at_0() {
+    let signed = |word: u32, index: u32| (word >> (16 * index)) as i16;
+    for (name, is_relu) in [("min", false), ("max", false), ("min", true), ("max", true)] {
+        let relu = if is_relu { ".relu" } else { "" };
+        let rows = rows();
+        let found = execute(&format!("{name}.s16x2{relu} d, a, b"), &rows);
+        for ([a, b, _], found) in rows.iter().zip(found) {
+            for index in 0..2 {
+                let (a, b) = (signed(*a, index), signed(*b, index));
+                let chosen = if name == "min" { a.min(b) } else { a.max(b) };
+                let expected = if is_relu { chosen.max(0) } else { chosen };
+                assert_eq!(signed(found, index), expected, "{name}.s16x2{relu} of {a} and {b}");
+            }
+        }
+    }
+}

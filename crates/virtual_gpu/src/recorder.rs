@@ -7,7 +7,7 @@ use gpu_model::Estimate;
 use gpu_model::PageMoves;
 use gpu_model::kernel_time::Parts;
 use simt::{Module, Report};
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,6 +16,9 @@ use std::sync::Arc;
 const MAX_LAUNCHES: usize = 4096;
 /// The same of operations.
 const MAX_OPERATIONS: usize = 1 << 16;
+
+/// Allocations with which a program is shown to make the same mistake.
+const MAX_ALLOCATIONS: usize = 8;
 
 /// A kernel that ran.
 #[derive(Debug, Clone)]
@@ -85,6 +88,8 @@ pub(crate) struct Recorder {
     /// The name under which mistakes go to standard error, if they do.
     pub(crate) announced_by: Option<String>,
     pub(crate) misuse: Vec<Misuse>,
+    /// The mistakes in the order of streams by call and begin of the sentence: for each allocation its place in `misuse`.
+    orders: HashMap<(&'static str, String), Vec<(Option<u64>, usize)>>,
     /// Kernels whose contraction was reported.
     pub(crate) contracted: HashSet<String>,
     /// Allocations whose unwritten bytes were reported.
@@ -139,20 +144,20 @@ impl Recorder {
         self.note_misuse(kind, None, None, None, message);
     }
 
-    /// Notes that nothing orders two uses of memory, once.
+    /// Notes that nothing orders two uses of memory: once for each allocation, and of a program that makes the mistake with
+    /// many allocations those beyond the first with the last of these.
     pub(crate) fn report_order(&mut self, memory: MisusedMemory, message: String) {
-        // A loop makes the same mistake at many addresses.
-        let (begin, base) = (before_address(&message), memory.allocation());
-        let same = |other: &&mut Misuse| {
-            other.kind == MisuseKind::MissingOrder
-                && other.call == self.call
-                && before_address(&other.message) == begin
-                && other.memory.as_ref().and_then(MisusedMemory::allocation) == base
-        };
-        match self.misuse.iter_mut().find(same) {
-            Some(known) => known.count += 1,
-            None => self.note_misuse(MisuseKind::MissingOrder, None, Some(memory), None, message),
+        let base = memory.allocation();
+        let known =
+            self.orders.entry((self.call, before_address(&message).to_owned())).or_default();
+        let same = known.iter().find(|(other, _)| *other == base);
+        let same = same.or_else(|| known.last().filter(|_| known.len() == MAX_ALLOCATIONS));
+        if let Some(misuse) = same.and_then(|(_, index)| self.misuse.get_mut(*index)) {
+            misuse.count += 1;
+            return;
         }
+        known.push((base, self.misuse.len()));
+        self.note_misuse(MisuseKind::MissingOrder, None, Some(memory), None, message);
     }
 
     /// Notes that a kernel failed, once.
@@ -213,6 +218,7 @@ impl Recorder {
     /// The mistakes since the last call.
     pub(crate) fn drain_misuse(&mut self) -> Vec<Misuse> {
         self.cause = None;
+        self.orders.clear();
         std::mem::take(&mut self.misuse)
     }
 }
@@ -254,5 +260,22 @@ mod tests {
         };
         assert_eq!((report("cuMemFree_v2"), report("cuMemFree_v2")), (1, 1));
         assert_eq!(report("cuMemFreeAsync"), 2);
+    }
+
+    #[test]
+    fn a_mistake_with_many_allocations_is_noted_for_the_first_of_them() {
+        let mut recorder = Recorder { call: "cuMemcpyHtoDAsync_v2", ..Recorder::default() };
+        let mut report = |allocation: u64| {
+            let (address, label) = (allocation << 12, String::new());
+            let allocation = simt::Allocation { address, bytes: 64, label, is_mapped: false };
+            let location = Some(simt::Location::Allocation { allocation, offset: 0 });
+            let memory = MisusedMemory { address, location, lanes: 0, writes: false };
+            let message = format!("may run before an earlier one at {address:#x}");
+            recorder.report_order(memory, message);
+            recorder.misuse.iter().map(|one| one.count).collect::<Vec<_>>()
+        };
+        assert_eq!((report(1), report(1), report(2)), (vec![1], vec![2], vec![2, 1]));
+        let last = (1..=100).map(&mut report).last().unwrap();
+        assert_eq!((last.len(), last.iter().sum::<u64>()), (MAX_ALLOCATIONS, 103));
     }
 }

@@ -81,6 +81,9 @@ fn device() -> Result<&'static VirtualGpu, Box<dyn Error>> {
     }
     if profiles {
         profile::start(settings, gpu.name());
+    } else {
+        // Nobody asks for them.
+        virtual_gpu::observe(drop);
     }
     Ok(gpu)
 }

@@ -70,7 +70,7 @@ pub(crate) fn meaning(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Mea
         return None;
     }
     if matches!(t, Type::U16x2 | Type::S16x2) {
-        return paired(opcode, t);
+        return paired(opcode, t, modifiers);
     }
     let unary = |f: ComputeFunction| Meaning::new(f, t, &[t]);
     let binary = |f: ComputeFunction| Meaning::new(f, t, &[t, t]);
@@ -110,8 +110,11 @@ pub(crate) fn meaning(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Mea
     })
 }
 
-fn paired(opcode: &str, t: Type) -> Option<Meaning> {
+fn paired(opcode: &str, t: Type, modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
+    let relu = t == Type::S16x2 && modifiers.take("relu");
     let function = match opcode {
+        "min" if relu => by_pair!(t, |a, b| a.min(b).max(0))?,
+        "max" if relu => by_pair!(t, |a, b| a.max(b).max(0))?,
         "add" => by_pair!(t, |a, b| a.wrapping_add(b))?,
         "sub" => by_pair!(t, |a, b| a.wrapping_sub(b))?,
         "min" => by_pair!(t, |a, b| a.min(b))?,
