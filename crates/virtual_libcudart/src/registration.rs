@@ -204,6 +204,15 @@ unsafe fn is_of_a_file(pointer: *const c_void) -> bool {
     }
 }
 
+/// Returns the pointer that a program names a function of the driver's by: that of the host's function where one is known.
+pub fn name_of(function: CUfunction) -> *mut c_void {
+    let mut registry = registry();
+    let functions = &registry.get_or_insert_default().functions;
+    let is_it = |known: &Function| known.loaded.values().any(|(_, it)| *it == function.addr());
+    let host = functions.iter().find(|(_, known)| is_it(known)).map(|(host, _)| *host);
+    host.map_or(function.cast(), std::ptr::with_exposed_provenance_mut)
+}
+
 fn kernel_of(library: CUlibrary, name: &CStr) -> Result<CUkernel> {
     let mut kernel = null_mut();
     // SAFETY: the library is loaded, and the name lives during the call.
