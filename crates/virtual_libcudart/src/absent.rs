@@ -28,6 +28,11 @@ fn note() -> Option<Note> {
     })
 }
 
+/// Returns whether the driver is the virtual GPU's.
+pub fn is_virtual() -> bool {
+    note().is_some()
+}
+
 /// Takes note of a function, or of a way to call it, that is not here, and returns the error that says so.
 pub fn refused(name: &'static CStr) -> Error {
     if let Some(note) = note() {

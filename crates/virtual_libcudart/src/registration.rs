@@ -19,7 +19,7 @@ const WRAPPER_MAGIC: c_int = 0x4662_43b1;
 /// The version of the structure that lists binaries to link.
 const TO_LINK: c_int = 2;
 /// `CU_JIT_INPUT_FATBINARY`.
-const INPUT_FATBINARY: c_uint = 3;
+const INPUT_FATBINARY: c_uint = 2;
 
 /// The structure by which a program holds a fat binary (`__fatBinC_Wrapper_t`).
 #[repr(C)]
@@ -114,11 +114,20 @@ unsafe fn load(wrapper: *const Wrapper) -> Result<CUlibrary> {
             check(load_data(&mut library, wrapper.data))?;
             return Ok(library);
         }
+        // What nvcc has linked is machine code, which is of use to a GPU alone.
+        let is_linked = !has_nothing(wrapper.data) && !crate::absent::is_virtual();
+        if is_linked && check(load_data(&mut library, wrapper.data)).is_ok() {
+            return Ok(library);
+        }
         let (mut linker, mut image, mut bytes) = (null_mut(), null_mut(), 0);
         check(api::cuLinkCreate_v2(0, null_mut(), null_mut(), &raw mut linker))?;
         let mut at = wrapper.to_link;
         let mut linked = Ok(());
         while linked.is_ok() && !(*at).is_null() {
+            if has_nothing(*at) {
+                at = at.add(1);
+                continue;
+            }
             linked = check(api::cuLinkAddData_v2(
                 linker,
                 INPUT_FATBINARY,
@@ -154,6 +163,12 @@ unsafe fn fat_bytes(fat: *const c_void) -> usize {
         let header = fat.add(6).cast::<u16>().read_unaligned();
         usize::from(header) + fat.add(8).cast::<u64>().read_unaligned() as usize
     }
+}
+
+/// Returns whether a fat binary has no entries: what nvcc writes where it linked nothing.
+unsafe fn has_nothing(fat: *const c_void) -> bool {
+    // SAFETY: a fat binary has 16 bytes of header.
+    unsafe { fat.cast::<u8>().add(8).cast::<u64>().read_unaligned() == 0 }
 }
 
 /// Returns the function of the thread's device for a pointer that a program names a kernel by: that of the host's function
