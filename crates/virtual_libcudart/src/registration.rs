@@ -207,7 +207,13 @@ fn handle(pointer: *const c_void) -> Result<CUfunction> {
     if unsafe { is_of_a_file(pointer) } {
         return Err(Error::INVALID_FUNCTION);
     }
-    function_of(pointer.cast_mut().cast()).or(Ok(pointer.cast_mut().cast()))
+    function_of(pointer.cast_mut().cast()).or_else(|_| {
+        let (function, mut value) = (pointer.cast_mut().cast(), 0);
+        // `CU_FUNC_ATTRIBUTE_NUM_REGS`: any would do, to see whether it is a function.
+        // SAFETY: the driver checks a handle, and the pointer is valid for the one number that is written.
+        let found = check(unsafe { api::cuFuncGetAttribute(&raw mut value, 4, function) });
+        found.map(|()| function).map_err(|_| Error::INVALID_FUNCTION)
+    })
 }
 
 /// Returns whether an address lies in a file that the loader has loaded.
