@@ -24,6 +24,11 @@ const ZSTANDARD: u64 = 0x8000;
 /// PTX of more bytes than this is none that a compiler wrote.
 const MAX_BYTES: u64 = 1 << 28;
 
+/// Whether bytes are those of a fat binary.
+pub(crate) fn is_one(bytes: &[u8]) -> bool {
+    bytes.starts_with(&MAGIC.to_le_bytes())
+}
+
 /// Bytes of a fat binary, header included, as its header says; nothing for what is none.
 pub(crate) fn length(header: [u8; HEADER]) -> Option<usize> {
     let magic = u32_at(&header, 0)?;
@@ -32,23 +37,46 @@ pub(crate) fn length(header: [u8; HEADER]) -> Option<usize> {
     (magic == MAGIC).then(|| usize::from(own).checked_add(entries)).flatten()
 }
 
-/// The PTX in a fat binary for the newest architecture that is not newer than this one; nothing when it has none.
-pub(crate) fn ptx(fat: &[u8], architecture: u32) -> Option<String> {
+/// The entries of a fat binary, each from its header on, and the bytes of that and of both; nothing for what is cut.
+fn entries(fat: &[u8]) -> Option<Vec<(&[u8], usize, usize)>> {
     let mut at = usize::from(u16_at(fat, 6)?);
-    let mut newest: Option<(u32, String)> = None;
+    let mut found = Vec::new();
     while let Some(entry) = fat.get(at..).filter(|entry| !entry.is_empty()) {
         let (header, content) =
             (u32_at(entry, 4)? as usize, usize::try_from(u64_at(entry, 8)?).ok()?);
         let end = header.checked_add(content)?;
+        found.push((entry, header, end));
+        at = at.checked_add(end.max(1))?;
+    }
+    Some(found)
+}
+
+/// The PTX in a fat binary for the newest architecture that is not newer than this one; nothing when it has none.
+pub(crate) fn ptx(fat: &[u8], architecture: u32) -> Option<String> {
+    let mut newest: Option<(u32, String)> = None;
+    for (entry, header, end) in entries(fat)? {
         let target = u32_at(entry, 28)?;
         let is_newer = newest.as_ref().is_none_or(|(known, _)| target > *known);
         if u16_at(entry, 0)? == PTX && target <= architecture && is_newer {
             let text = unpacked(entry, entry.get(header..end)?)?;
             newest = Some((target, text));
         }
-        at = at.checked_add(end.max(1))?;
     }
     newest.map(|(_, text)| text)
+}
+
+/// Whether a fat binary has nothing for a device of this architecture to link: no code, or PTX for newer ones alone.
+///
+/// The latter is the device runtime that nvcc adds to whatever it links, which kernels need that launch kernels.
+pub(crate) fn is_for_others(fat: &[u8], architecture: u32) -> bool {
+    let Some(entries) = entries(fat) else { return false };
+    let is_ptx = |entry: &&(&[u8], usize, usize)| u16_at(entry.0, 0) == Some(PTX);
+    let has_newer = entries.iter().any(|entry| is_ptx(&entry));
+    let all_are_newer = entries
+        .iter()
+        .filter(is_ptx)
+        .all(|entry| u32_at(entry.0, 28).is_some_and(|target| target > architecture));
+    entries.is_empty() || has_newer && all_are_newer
 }
 
 /// The text of an entry.
@@ -109,6 +137,9 @@ mod tests {
         simt::Module::parse(&texts[0]).expect("PTX");
         // PTX for a newer architecture is of no use to an older device.
         assert_eq!(ptx(FILES[0], 70), None);
+        assert!(is_for_others(FILES[0], 70) && !is_for_others(FILES[0], 80));
+        let empty = [&FILES[0][..8], &[0; 8]].concat();
+        assert!(is_for_others(&empty, 90));
     }
 
     #[test]

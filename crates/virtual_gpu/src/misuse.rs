@@ -125,26 +125,29 @@ pub(crate) fn caller() -> Option<String> {
 
 /// A backtrace has two lines per frame: `12: crate::function` and `at file:line:column`.
 fn first_of_program(trace: &str) -> Option<String> {
-    const OTHERS: [&str; 8] = [
+    const OTHERS: [&str; 9] = [
         "virtual_gpu::",
         "cuda_driver::",
         "cust::",
         "cust_ext::",
         "cust_core::",
+        "virtual_libcudart::",
         "core::",
         "std::",
         "alloc::",
     ];
     // With line tables only, an inlined frame has its function's bare name: then the path tells.
-    const OTHERS_FILES: [&str; 10] = [
+    const OTHERS_FILES: [&str; 12] = [
         "/cust-",
         "/cust_core-",
         "/cust_ext/src/",
         "/cuda_driver/src/",
         "/virtual_gpu/src/",
+        "/virtual_libcudart/src/",
         "/coalesce-cust-ext-",
         "/coalesce-cuda-driver-",
         "/coalesce-virtual-gpu-",
+        "/coalesce-virtual-libcudart-",
         "/rustc/",
         "/rustlib/",
     ];
@@ -165,7 +168,10 @@ fn first_of_program(trace: &str) -> Option<String> {
             }
             is_placed = false;
             let name = function.trim_start_matches(['<', '&']);
-            let is_driver = name.starts_with("cu") && name[2..].starts_with(char::is_uppercase);
+            let is_of_cuda = |prefix| {
+                name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(char::is_uppercase))
+            };
+            let is_driver = is_of_cuda("cu") || is_of_cuda("cuda");
             below_driver |= is_driver;
             is_program = below_driver
                 && !is_driver
@@ -189,6 +195,10 @@ mod tests {
              at ./src/misuse.rs:60:17
    2: cuMemAlloc_v2
              at ./src/driver_api.rs:10:5
+   2: virtual_libcudart::define::answer
+             at ./src/define.rs:70:11
+   2: cudaMalloc
+             at ./src/define.rs:31:17
    3: <cust::memory::DeviceBuffer<T> as core::ops::Drop>::drop
              at ./cust/src/memory.rs:5:1
    4: core::ptr::drop_in_place

@@ -15,7 +15,7 @@ mod settings;
 use cuda_driver::{Backend, ReturnCode, SymbolSource};
 use settings::Settings;
 use std::error::Error;
-use std::ffi::{CStr, c_uint, c_void};
+use std::ffi::{CStr, c_char, c_uint, c_void};
 use std::path::Path;
 use std::ptr::NonNull;
 use virtual_gpu::{Options, Topology, VirtualGpu};
@@ -38,6 +38,18 @@ static END: extern "C" fn() = profile::end;
 /// Tells `cuda_driver`, which looks for it, that this library is no driver of a GPU: measurements of it would pass for some.
 #[unsafe(no_mangle)]
 pub extern "C" fn coalesce_virtual_gpu() {}
+
+/// Takes note that a program called a function that its CUDA runtime does not have.
+///
+/// # Safety
+/// - The name ends with a zero, and lives as long as the process.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn coalesce_refused(name: *const c_char) {
+    // SAFETY: the caller's contract.
+    if let Ok(name) = unsafe { CStr::from_ptr::<'static>(name) }.to_str() {
+        let _ = virtual_gpu::refuse(name);
+    }
+}
 
 extern "C" fn start() {
     let gpu: &'static dyn SymbolSource = match device() {

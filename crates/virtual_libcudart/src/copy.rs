@@ -22,7 +22,10 @@ const DEFAULT: c_int = 4;
 type Order = Option<CUstream>;
 
 /// Copies bytes.
-unsafe fn bytes(
+///
+/// # Safety
+/// - The pointers are valid for the copy.
+pub unsafe fn bytes(
     to: *mut c_void,
     from: *const c_void,
     bytes: usize,
@@ -210,22 +213,33 @@ unsafe fn run_of(
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Position {
-    x: usize,
-    y: usize,
-    z: usize,
+    /// Along x: in bytes for linear memory, in elements for an array.
+    pub x: usize,
+    /// Along y.
+    pub y: usize,
+    /// Along z.
+    pub z: usize,
 }
 
 /// A copy of a box (`cudaMemcpy3DParms`): its width is in elements where an array takes part.
 #[repr(C)]
 pub struct Box3 {
-    from_array: CUarray,
-    from_position: Position,
-    from: Pitched,
-    to_array: CUarray,
-    to_position: Position,
-    to: Pitched,
-    extent: Extent,
-    kind: c_int,
+    /// The array that it comes from, or null.
+    pub from_array: CUarray,
+    /// Where it begins there.
+    pub from_position: Position,
+    /// The memory that it comes from, where there is no array.
+    pub from: Pitched,
+    /// The array that it goes to, or null.
+    pub to_array: CUarray,
+    /// Where it begins there.
+    pub to_position: Position,
+    /// The memory that it goes to, where there is no array.
+    pub to: Pitched,
+    /// The extent of the box.
+    pub extent: Extent,
+    /// The direction.
+    pub kind: c_int,
 }
 
 impl Box3 {
@@ -246,9 +260,88 @@ impl Box3 {
         let to = end(self.to_array, self.to_position, self.to, to_kind);
         Ok((from, to, Extent { width: self.extent.width * element, ..self.extent }))
     }
+
+    /// Returns the driver's description.
+    ///
+    /// # Safety
+    /// - The arrays are the driver's.
+    pub unsafe fn for_the_driver(&self) -> Result<CUDA_MEMCPY3D> {
+        // SAFETY: the caller's contract.
+        let (from, to, extent) = unsafe { self.ends() }?;
+        Ok(description(from, to, extent))
+    }
+
+    /// Returns the runtime's description for the driver's.
+    ///
+    /// # Safety
+    /// - The arrays are the driver's.
+    pub unsafe fn of(driver: &CUDA_MEMCPY3D) -> Result<Box3> {
+        use CUmemorytype::{CU_MEMORYTYPE_HOST as HOST, CU_MEMORYTYPE_UNIFIED as UNIFIED};
+        let (from, to) = (driver.srcMemoryType, driver.dstMemoryType);
+        let is_array = |kind| kind == CUmemorytype::CU_MEMORYTYPE_ARRAY;
+        let kind = match (from, to) {
+            (UNIFIED, _) | (_, UNIFIED) => DEFAULT,
+            (HOST, HOST) => HOST_TO_HOST,
+            (HOST, _) => HOST_TO_DEVICE,
+            (_, HOST) => DEVICE_TO_HOST,
+            _ => DEVICE_TO_DEVICE,
+        };
+        let from_array = if is_array(from) { driver.srcArray } else { null_mut() };
+        let to_array = if is_array(to) { driver.dstArray } else { null_mut() };
+        let array = if from_array.is_null() { to_array } else { from_array };
+        // SAFETY: the caller's contract.
+        let element = if array.is_null() { 1 } else { unsafe { bytes_per_element(array) }? };
+        let linear = |kind, host: *const c_void, device, pitch, height| {
+            let pointer = if kind == HOST { host.cast_mut() } else { device as *mut c_void };
+            let pointer = if is_array(kind) { null_mut() } else { pointer };
+            Pitched { pointer, pitch, width: driver.WidthInBytes, height }
+        };
+        Ok(Box3 {
+            from_array,
+            from_position: Position {
+                x: driver.srcXInBytes / element,
+                y: driver.srcY,
+                z: driver.srcZ,
+            },
+            from: linear(from, driver.srcHost, driver.srcDevice, driver.srcPitch, driver.srcHeight),
+            to_array,
+            to_position: Position {
+                x: driver.dstXInBytes / element,
+                y: driver.dstY,
+                z: driver.dstZ,
+            },
+            to: linear(to, driver.dstHost, driver.dstDevice, driver.dstPitch, driver.dstHeight),
+            extent: Extent {
+                width: driver.WidthInBytes / element,
+                height: driver.Height,
+                depth: driver.Depth,
+            },
+            kind,
+        })
+    }
 }
 
-unsafe fn cuboid(copy: *const Box3, order: Order) -> Result {
+/// Returns the driver's description of a copy of bytes.
+///
+/// # Errors
+/// There is no such direction.
+pub fn line(
+    to: *mut c_void,
+    from: *const c_void,
+    count: usize,
+    kind: c_int,
+) -> Result<CUDA_MEMCPY3D> {
+    let [from_kind, to_kind] = kinds(kind)?;
+    let end = |pointer, kind| End { rows: 1, ..End::linear(pointer, count, kind) };
+    let extent = Extent { width: count, height: 1, depth: 1 };
+    Ok(description(end(from, from_kind), end(to, to_kind), extent))
+}
+
+/// Copies a box.
+///
+/// # Safety
+/// - The description is null or one of memory that is valid for the copy.
+pub unsafe fn cuboid(copy: *const Box3, order: Order) -> Result {
     context::enter()?;
     // SAFETY: the caller hands over a description with arrays of the driver's.
     unsafe {

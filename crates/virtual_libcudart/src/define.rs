@@ -38,6 +38,19 @@ macro_rules! exports {
 }
 pub(crate) use exports;
 
+/// Defines functions of the runtime API that the driver has under another name, for the context that is current.
+macro_rules! passed {
+    ($(fn $name:ident = $driver:ident($($argument:ident: $type:ty),* $(,)?);)*) => {
+        $crate::define::exports! {
+            $(fn $name($($argument: $type),*) {
+                $crate::context::enter()?;
+                $crate::error::check(cuda_driver::api::$driver($($argument),*))
+            })*
+        }
+    };
+}
+pub(crate) use passed;
+
 /// Defines the variant of a function whose stream 0 is the calling thread's own, if it has one.
 macro_rules! own {
     ([] $($function:tt)*) => {};

@@ -5,7 +5,7 @@ use crate::define::{Result, exports, out};
 use crate::error::{Error, check};
 use crate::version::is_12;
 use cuda_driver::api;
-use cuda_driver::raw::CUdevice;
+use cuda_driver::raw::{CUcontext, CUdevice};
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 /// The structure of a device's properties, which the versions lay out differently.
@@ -225,13 +225,11 @@ exports! {
         check(api::cuDeviceCanAccessPeer(can, known(device)?, known(peer)?))
     }
     fn cudaDeviceEnablePeerAccess(peer: c_int, flags: c_uint) {
-        let peer = context::primary(known(peer)?)?;
-        context::enter()?;
+        let peer = peer_of(peer)?;
         check(api::cuCtxEnablePeerAccess(peer, flags))
     }
     fn cudaDeviceDisablePeerAccess(peer: c_int) {
-        let peer = context::primary(known(peer)?)?;
-        context::enter()?;
+        let peer = peer_of(peer)?;
         check(api::cuCtxDisablePeerAccess(peer))
     }
     fn cudaDeviceGetP2PAttribute(value: *mut c_int, attribute: c_uint, from: c_int, to: c_int) {
@@ -263,6 +261,13 @@ exports! {
     ) own cudaGetDriverEntryPointByVersion_ptsz {
         entry_point(name, function, version.cast_signed(), flags, status)
     }
+}
+
+/// Returns the context of another device than the thread's, whose context becomes current.
+fn peer_of(peer: c_int) -> Result<CUcontext> {
+    let peer = known(peer)?;
+    let context = context::primary(peer)?;
+    if context::enter()? == peer { Err(Error::INVALID_DEVICE) } else { Ok(context) }
 }
 
 unsafe fn entry_point(

@@ -10,14 +10,20 @@
 
 #![allow(non_snake_case)]
 
+mod absent;
 mod array;
+mod batch;
 mod context;
 mod copy;
 mod define;
 mod device;
 mod error;
+mod external;
+mod graph;
 mod kernel;
+mod library;
 mod memory;
+mod pool;
 mod registration;
 mod stream;
 mod version;

@@ -177,7 +177,10 @@ impl Place {
 }
 
 /// Moves managed memory.
-unsafe fn prefetch(
+///
+/// # Safety
+/// - The driver checks what it is given.
+pub unsafe fn prefetch(
     pointer: *const c_void,
     bytes: usize,
     location: MemoryLocation,

@@ -19,7 +19,7 @@ const WRAPPER_MAGIC: c_int = 0x4662_43b1;
 /// The version of the structure that lists binaries to link.
 const TO_LINK: c_int = 2;
 /// `CU_JIT_INPUT_FATBINARY`.
-const INPUT_FATBINARY: c_uint = 3;
+const INPUT_FATBINARY: c_uint = 2;
 
 /// The structure by which a program holds a fat binary (`__fatBinC_Wrapper_t`).
 #[repr(C)]
@@ -114,11 +114,20 @@ unsafe fn load(wrapper: *const Wrapper) -> Result<CUlibrary> {
             check(load_data(&mut library, wrapper.data))?;
             return Ok(library);
         }
+        // What nvcc has linked is machine code, which is of use to a GPU alone.
+        let is_linked = !has_nothing(wrapper.data) && !crate::absent::is_virtual();
+        if is_linked && check(load_data(&mut library, wrapper.data)).is_ok() {
+            return Ok(library);
+        }
         let (mut linker, mut image, mut bytes) = (null_mut(), null_mut(), 0);
         check(api::cuLinkCreate_v2(0, null_mut(), null_mut(), &raw mut linker))?;
         let mut at = wrapper.to_link;
         let mut linked = Ok(());
         while linked.is_ok() && !(*at).is_null() {
+            if has_nothing(*at) {
+                at = at.add(1);
+                continue;
+            }
             linked = check(api::cuLinkAddData_v2(
                 linker,
                 INPUT_FATBINARY,
@@ -154,6 +163,12 @@ unsafe fn fat_bytes(fat: *const c_void) -> usize {
         let header = fat.add(6).cast::<u16>().read_unaligned();
         usize::from(header) + fat.add(8).cast::<u64>().read_unaligned() as usize
     }
+}
+
+/// Returns whether a fat binary has no entries: what nvcc writes where it linked nothing.
+unsafe fn has_nothing(fat: *const c_void) -> bool {
+    // SAFETY: a fat binary has 16 bytes of header.
+    unsafe { fat.cast::<u8>().add(8).cast::<u64>().read_unaligned() == 0 }
 }
 
 /// Returns the function of the thread's device for a pointer that a program names a kernel by: that of the host's function
@@ -192,7 +207,13 @@ fn handle(pointer: *const c_void) -> Result<CUfunction> {
     if unsafe { is_of_a_file(pointer) } {
         return Err(Error::INVALID_FUNCTION);
     }
-    function_of(pointer.cast_mut().cast()).or(Ok(pointer.cast_mut().cast()))
+    function_of(pointer.cast_mut().cast()).or_else(|_| {
+        let (function, mut value) = (pointer.cast_mut().cast(), 0);
+        // `CU_FUNC_ATTRIBUTE_NUM_REGS`: any would do, to see whether it is a function.
+        // SAFETY: the driver checks a handle, and the pointer is valid for the one number that is written.
+        let found = check(unsafe { api::cuFuncGetAttribute(&raw mut value, 4, function) });
+        found.map(|()| function).map_err(|_| Error::INVALID_FUNCTION)
+    })
 }
 
 /// Returns whether an address lies in a file that the loader has loaded.
@@ -202,6 +223,15 @@ unsafe fn is_of_a_file(pointer: *const c_void) -> bool {
         let mut info: libc::Dl_info = std::mem::zeroed();
         libc::dladdr(pointer, &raw mut info) != 0
     }
+}
+
+/// Returns the pointer that a program names a function of the driver's by: that of the host's function where one is known.
+pub fn name_of(function: CUfunction) -> *mut c_void {
+    let mut registry = registry();
+    let functions = &registry.get_or_insert_default().functions;
+    let is_it = |known: &Function| known.loaded.values().any(|(_, it)| *it == function.addr());
+    let host = functions.iter().find(|(_, known)| is_it(known)).map(|(host, _)| *host);
+    host.map_or(function.cast(), std::ptr::with_exposed_provenance_mut)
 }
 
 fn kernel_of(library: CUlibrary, name: &CStr) -> Result<CUkernel> {

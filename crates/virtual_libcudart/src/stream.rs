@@ -1,7 +1,7 @@
 //! Streams, events and captures.
 
 use crate::context;
-use crate::define::{Result, exports, on, out};
+use crate::define::{Result, exports, given, on, out};
 use crate::error::{Error, check};
 use cuda_driver::api;
 use cuda_driver::raw::{CUevent, CUgraph, CUgraphNode, CUhostFn, CUstream, CUstreamCallback};
@@ -109,6 +109,7 @@ exports! {
     }
     fn cudaStreamSetAttribute(stream: CUstream, attribute: c_uint, value: *const c_void) own cudaStreamSetAttribute_ptsz {
         context::enter()?;
+        given(value)?;
         check(api::cuStreamSetAttribute(on(stream), attribute, value.cast()))
     }
     fn cudaDeviceGetStreamPriorityRange(least: *mut c_int, greatest: *mut c_int) {

@@ -55,6 +55,28 @@ fn destroy(driver: &mut Driver, context: CUcontext) -> CuResult {
     Ok(())
 }
 
+/// Frees the memory of a device, and destroys its streams and events, after what was enqueued before.
+fn clear(driver: &mut Driver, device: usize) -> CuResult {
+    driver.run_all();
+    let memory = &driver.memory.device;
+    let is_own = |one: &simt::Allocation| {
+        !one.is_mapped && one.label.is_empty() && memory.device_of(one.address) == Some(device)
+    };
+    let own: Vec<_> = memory.allocations().into_iter().filter(is_own).collect();
+    for one in own {
+        if driver.memory.device.free(one.address).is_ok() {
+            driver.objects.give_back(one.address, one.bytes)?;
+        }
+    }
+    let streams = driver.objects.streams.iter().filter(|(_, stream)| stream.device == device);
+    let streams: Vec<usize> = streams.map(|(handle, _)| handle).collect();
+    for stream in streams {
+        driver.objects.remove_stream(stream)?;
+    }
+    driver.objects.events.retain(|event| event.device != device);
+    Ok(())
+}
+
 /// The device of a context, and of the current one for none.
 fn device_of(driver: &mut Driver, context: CUcontext) -> CuResult<usize> {
     let current = driver.context()?;
@@ -93,7 +115,8 @@ exports! {
         active.write(c_int::from(driver.objects.primary[device].context.is_some()))
     }
     fn cuDevicePrimaryCtxReset_v2(driver, device: CUdevice) {
-        check_device(driver, device)?;
+        let device = check_device(driver, device)?;
+        clear(driver, device)?;
         driver.device_mut().reset();
         Ok(())
     }

@@ -51,7 +51,7 @@ pub(super) fn ptx_of_file(driver: &mut Driver, mut bytes: Vec<u8>) -> CuResult<S
     if bytes.starts_with(b"\x7fELF") {
         return Err(no_ptx(driver, "the file is machine code"));
     }
-    if bytes.starts_with(&fat_binary::MAGIC.to_le_bytes()) {
+    if fat_binary::is_one(&bytes) {
         return of_fat(driver, &bytes);
     }
     bytes.retain(|byte| *byte != 0);

@@ -5,9 +5,11 @@ use super::define::exports;
 use super::image::ptx_of_file;
 use crate::code::CuResult;
 use crate::driver::Driver;
+use crate::fat_binary;
 use crate::objects::LinkState;
 use cuda_driver::ReturnCode;
 use cuda_driver::raw::CUlinkState;
+use std::collections::HashSet;
 use std::ffi::{c_char, c_uint, c_void};
 
 /// `CU_JIT_INPUT_PTX`, `CU_JIT_INPUT_FATBINARY`.
@@ -16,6 +18,10 @@ const TEXTS: [c_uint; 2] = [1, 2];
 fn add(driver: &mut Driver, state: CUlinkState, kind: c_uint, bytes: Vec<u8>) -> CuResult {
     if !TEXTS.contains(&kind) {
         return Err(driver.unsupported("linking of anything but PTX"));
+    }
+    let architecture = driver.device().profile.architecture();
+    if fat_binary::is_one(&bytes) && fat_binary::is_for_others(&bytes, architecture) {
+        return Ok(());
     }
     let text = ptx_of_file(driver, bytes)?;
     driver.objects.links.get_mut(state.addr())?.texts.push(text);
@@ -52,13 +58,29 @@ unsafe fn clear_logs(count: c_uint, options: *mut c_uint, values: *mut *mut c_vo
     }
 }
 
-/// One text of several: the first with its head, the others without theirs. What is no PTX fails when it is loaded.
+/// One text of several: the first with its head, the others without theirs and without the weak functions that one before
+/// has defined. What is no PTX fails when it is loaded.
 fn linked(texts: &[String]) -> Vec<u8> {
-    let bodies = texts.iter().enumerate().map(|(index, text)| match ptx::parse(text) {
-        Ok(tree) if index > 0 => tree.body,
-        _ => text,
-    });
-    let mut linked = bodies.collect::<Vec<_>>().join("\n").into_bytes();
+    let mut defined = HashSet::new();
+    let mut linked = String::new();
+    for (index, text) in texts.iter().enumerate() {
+        let Ok(tree) = ptx::parse(text) else {
+            linked.push_str(text);
+            continue;
+        };
+        let mut rest = if index > 0 { tree.body } else { text };
+        for function in tree.functions.iter().filter(|function| function.body.is_some()) {
+            let is_new = defined.insert(function.name.to_owned());
+            if !is_new && function.text.starts_with(".weak") {
+                let (before, after) = rest.split_once(function.text).unwrap_or((rest, ""));
+                linked.push_str(before);
+                rest = after;
+            }
+        }
+        linked.push_str(rest);
+        linked.push('\n');
+    }
+    let mut linked = linked.into_bytes();
     linked.push(0);
     linked
 }
@@ -132,5 +154,11 @@ mod tests {
         let linked = String::from_utf8(linked).unwrap();
         let module = simt::Module::parse(linked.trim_end_matches('\0')).unwrap();
         assert_eq!(module.kernels().len(), 2);
+        // What several texts have of a template stays once.
+        let weak =
+            format!("{head}.weak .entry same() {{ ret; }}\n.visible .entry last() {{ ret; }}\n");
+        let linked = String::from_utf8(super::linked(&[weak.clone(), text("one"), weak])).unwrap();
+        assert_eq!(linked.matches("same").count(), 1);
+        assert_eq!(linked.matches("last").count(), 2);
     }
 }

@@ -1,12 +1,14 @@
 use super::arguments::{In, Out, access_window, handle};
 use super::define::exports;
-use crate::code::{CuResult, INVALID_HANDLE};
+use crate::code::{CAPTURE_UNSUPPORTED, CuResult, INVALID_HANDLE};
 use crate::driver::Driver;
 use crate::objects::{EventState, StreamCapture, StreamState};
 use crate::thread;
 use crate::work::{HostFunction, QueuedWork};
 use cuda_driver::ReturnCode;
-use cuda_driver::raw::{CUcontext, CUevent, CUhostFn, CUstream, CUstreamAttrValue};
+use cuda_driver::raw::{
+    CUcontext, CUevent, CUhostFn, CUstream, CUstreamAttrValue, CUstreamCallback,
+};
 use cuda_driver::types::LaunchAttribute;
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -115,6 +117,26 @@ fn call_host(
     driver.submit(stream.addr(), work).map(|_| ())
 }
 
+/// A function of the program's that is told stream and outcome, as CUDA had them before `cuLaunchHostFunc`.
+struct Callback {
+    function: *const (),
+    stream: usize,
+    data: usize,
+}
+
+/// # Safety
+/// `data` is a boxed [`Callback`], which this call takes.
+unsafe extern "C" fn call_back(data: *mut c_void) {
+    // SAFETY: by the contract, and the program's function is called as it was handed over.
+    unsafe {
+        let callback = Box::from_raw(data.cast::<Callback>());
+        let data = std::ptr::with_exposed_provenance_mut(callback.data);
+        let function: unsafe extern "C" fn(CUstream, c_uint, *mut c_void) =
+            std::mem::transmute(callback.function);
+        function(handle(callback.stream), 0, data);
+    }
+}
+
 exports! {
     fn cuStreamCreate(driver, stream: Out<CUstream>, flags: c_uint) {
         let created = create(driver, flags, 0)?;
@@ -183,6 +205,16 @@ exports! {
             _ => return Err(ReturnCode::INVALID_VALUE),
         }
         Ok(())
+    }
+    fn cuStreamAddCallback(
+        driver, stream: CUstream, function: CUstreamCallback, data: *mut c_void, flags: c_uint
+    ) {
+        let Some(function) = function.filter(|_| flags == 0) else { return Err(ReturnCode::INVALID_VALUE) };
+        if driver.objects.stream(stream.addr())?.capture.is_some() {
+            return Err(CAPTURE_UNSUPPORTED);
+        }
+        let callback = Callback { function: function as *const (), stream: stream.addr(), data: data.expose_provenance() };
+        call_host(driver, stream, Some(call_back), Box::into_raw(Box::new(callback)).cast())
     }
     fn cuLaunchHostFunc(driver, stream: CUstream, function: CUhostFn, data: *mut c_void) {
         call_host(driver, stream, function, data)

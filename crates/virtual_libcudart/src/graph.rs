@@ -1,0 +1,699 @@
+//! Graphs: their nodes, their edges, and how they are run.
+
+use crate::absent::refused;
+use crate::context;
+use crate::copy::{Box3, line, part_of_variable};
+use crate::define::{Result, exports, given, on, out, passed};
+use crate::error::check;
+use crate::registration::{function, name_of};
+use cuda_driver::api;
+use cuda_driver::raw::{
+    CUDA_EXT_SEM_SIGNAL_NODE_PARAMS, CUDA_EXT_SEM_WAIT_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS,
+    CUDA_MEMCPY3D, CUcontext, CUdeviceptr, CUevent, CUfunction, CUgraph, CUgraphExec, CUgraphNode,
+    CUhostFn, CUkernelNodeAttrValue, CUstream, CUuserObject,
+};
+use cuda_driver::types::{
+    GraphEdge, GraphUpdate, HostNodeParameters, InstantiateParameters, KernelNodeParameters,
+    MemsetNodeParameters,
+};
+use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
+use std::mem::size_of;
+use std::ptr::null_mut;
+
+/// The nodes that a new one follows.
+type Before = *const CUgraphNode;
+
+/// Returns the current context, which the driver wants with copies and fills.
+fn current() -> Result<CUcontext> {
+    context::enter()?;
+    let mut current = null_mut();
+    // SAFETY: the pointer is valid for the one handle that is written.
+    check(unsafe { api::cuCtxGetCurrent(&raw mut current) })?;
+    Ok(current)
+}
+
+/// Returns the driver's parameters of a kernel's node (`cudaKernelNodeParams`), which are laid out as the program's.
+unsafe fn kernel(parameters: *const KernelNodeParameters) -> Result<KernelNodeParameters> {
+    // SAFETY: the caller hands over parameters.
+    let given = *unsafe { given(parameters) }?;
+    let name: *const c_void = given.function.cast();
+    Ok(KernelNodeParameters { function: function(name)?, ..given })
+}
+
+/// Returns the driver's description of a copy of boxes.
+unsafe fn cuboid(copy: *const Box3) -> Result<CUDA_MEMCPY3D> {
+    context::enter()?;
+    // SAFETY: the caller hands over a description with arrays of the driver's.
+    unsafe { given(copy)?.for_the_driver() }
+}
+
+/// Returns the driver's description of a copy to a variable, or from it.
+fn to_symbol(
+    symbol: *const c_void,
+    from: *const c_void,
+    count: usize,
+    offset: usize,
+    kind: c_int,
+) -> Result<CUDA_MEMCPY3D> {
+    line(part_of_variable(symbol, offset, count)?, from, count, kind)
+}
+
+fn from_symbol(
+    to: *mut c_void,
+    symbol: *const c_void,
+    count: usize,
+    offset: usize,
+    kind: c_int,
+) -> Result<CUDA_MEMCPY3D> {
+    line(to, part_of_variable(symbol, offset, count)?, count, kind)
+}
+
+unsafe fn add_copy(
+    node: *mut CUgraphNode,
+    graph: CUgraph,
+    (before, count): (Before, usize),
+    copy: Result<CUDA_MEMCPY3D>,
+) -> Result {
+    let (context, copy) = (current()?, copy?);
+    // SAFETY: the caller hands over a graph, nodes and a place for one.
+    check(unsafe {
+        api::cuGraphAddMemcpyNode(node, graph, before, count, &raw const copy, context)
+    })
+}
+
+unsafe fn set_copy(node: CUgraphNode, copy: Result<CUDA_MEMCPY3D>) -> Result {
+    let copy = copy?;
+    // SAFETY: the caller hands over a node.
+    check(unsafe { api::cuGraphMemcpyNodeSetParams(node, &raw const copy) })
+}
+
+unsafe fn set_copy_of_executable(
+    graph: CUgraphExec,
+    node: CUgraphNode,
+    copy: Result<CUDA_MEMCPY3D>,
+) -> Result {
+    let (context, copy) = (current()?, copy?);
+    // SAFETY: the caller hands over an executable graph and a node.
+    check(unsafe { api::cuGraphExecMemcpyNodeSetParams(graph, node, &raw const copy, context) })
+}
+
+/// The parameters of a node of any kind (`cudaGraphNodeParams`).
+#[repr(C)]
+pub struct NodeParameters {
+    kind: c_uint,
+    reserved: [c_int; 3],
+    of: OfKind,
+    reserved_2: u64,
+}
+
+/// What the kind of a node says is there.
+#[repr(C)]
+#[derive(Clone, Copy)]
+union OfKind {
+    kernel: KernelNodeParameters,
+    fill: MemsetNodeParameters,
+    host: HostNodeParameters,
+    child: Child,
+    event: CUevent,
+    signal: CUDA_EXT_SEM_SIGNAL_NODE_PARAMS,
+    wait: CUDA_EXT_SEM_WAIT_NODE_PARAMS,
+    address: CUdeviceptr,
+    room: [u64; 29],
+}
+
+/// A graph in a graph (`cudaChildGraphNodeParams`).
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Child {
+    graph: CUgraph,
+    /// Whether it is moved, not cloned.
+    is_moved: c_uint,
+}
+
+/// Bytes before the description of a copy (`cudaMemcpyNodeParams`).
+const BEFORE_COPY: usize = 16;
+
+const _: () = assert!(size_of::<NodeParameters>() == 256);
+
+/// `cudaGraphNodeType`.
+const KERNEL: c_uint = 0;
+const COPY: c_uint = 1;
+const FILL: c_uint = 2;
+const HOST: c_uint = 3;
+const CHILD: c_uint = 4;
+const EMPTY: c_uint = 5;
+const WAIT_EVENT: c_uint = 6;
+const RECORD_EVENT: c_uint = 7;
+const SIGNAL: c_uint = 8;
+const WAIT: c_uint = 9;
+const ALLOCATION: c_uint = 10;
+const RELEASE: c_uint = 11;
+
+impl OfKind {
+    fn copy(&self) -> *const Box3 {
+        (&raw const *self).wrapping_byte_add(BEFORE_COPY).cast()
+    }
+
+    /// Returns the graph of a child's node. A graph that is moved would stay one with the program's.
+    unsafe fn child(&self) -> Result<CUgraph> {
+        // SAFETY: the caller has seen by the kind which field is there.
+        let Child { graph, is_moved } = unsafe { self.child };
+        if is_moved == 0 {
+            Ok(graph)
+        } else {
+            Err(refused(c"cudaGraphAddNode, of a graph that is moved"))
+        }
+    }
+}
+
+unsafe fn add(
+    node: *mut CUgraphNode,
+    graph: CUgraph,
+    before: Before,
+    edges: *const GraphEdge,
+    count: usize,
+    parameters: *mut NodeParameters,
+) -> Result {
+    // SAFETY: the caller hands over a graph, nodes, places, and parameters whose kind says what they are.
+    unsafe {
+        let parameters = out(parameters)?;
+        if !edges.is_null() {
+            let edges = std::slice::from_raw_parts(edges, count);
+            // An edge that orders less than the whole nodes may order them whole, but its ports are the node's.
+            if edges.iter().any(|edge| edge.bytes[..2] != [0, 0]) {
+                return Err(refused(c"cudaGraphAddNode, with a port of a node"));
+            }
+        }
+        let of = &mut parameters.of;
+        match parameters.kind {
+            KERNEL => {
+                let of = kernel(&raw const of.kernel)?;
+                check(api::cuGraphAddKernelNode(node, graph, before, count, &raw const of))
+            }
+            COPY => add_copy(node, graph, (before, count), cuboid(of.copy())),
+            FILL => {
+                let (context, of) = (current()?, &raw const of.fill);
+                check(api::cuGraphAddMemsetNode(node, graph, before, count, of, context))
+            }
+            HOST => check(api::cuGraphAddHostNode(node, graph, before, count, &raw const of.host)),
+            CHILD => {
+                let child = of.child()?;
+                check(api::cuGraphAddChildGraphNode(node, graph, before, count, child))
+            }
+            EMPTY => check(api::cuGraphAddEmptyNode(node, graph, before, count)),
+            WAIT_EVENT => check(api::cuGraphAddEventWaitNode(node, graph, before, count, of.event)),
+            RECORD_EVENT => {
+                check(api::cuGraphAddEventRecordNode(node, graph, before, count, of.event))
+            }
+            SIGNAL => {
+                let of = &raw const of.signal;
+                check(api::cuGraphAddExternalSemaphoresSignalNode(node, graph, before, count, of))
+            }
+            WAIT => {
+                let of = &raw const of.wait;
+                check(api::cuGraphAddExternalSemaphoresWaitNode(node, graph, before, count, of))
+            }
+            ALLOCATION => {
+                let of = (&raw mut *of).cast();
+                check(api::cuGraphAddMemAllocNode(node, graph, before, count, of))
+            }
+            RELEASE => check(api::cuGraphAddMemFreeNode(node, graph, before, count, of.address)),
+            _ => Err(refused(c"cudaGraphAddNode, of this kind")),
+        }
+    }
+}
+
+unsafe fn set(node: CUgraphNode, parameters: *mut NodeParameters) -> Result {
+    // SAFETY: the caller hands over a node, and parameters whose kind says what they are.
+    unsafe {
+        let parameters = given(parameters)?;
+        let of = &parameters.of;
+        match parameters.kind {
+            KERNEL => {
+                let of = kernel(&raw const of.kernel)?;
+                check(api::cuGraphKernelNodeSetParams(node, &raw const of))
+            }
+            COPY => set_copy(node, cuboid(of.copy())),
+            FILL => check(api::cuGraphMemsetNodeSetParams(node, &raw const of.fill)),
+            HOST => check(api::cuGraphHostNodeSetParams(node, &raw const of.host)),
+            WAIT_EVENT => check(api::cuGraphEventWaitNodeSetEvent(node, of.event)),
+            RECORD_EVENT => check(api::cuGraphEventRecordNodeSetEvent(node, of.event)),
+            SIGNAL => {
+                let of = &raw const of.signal;
+                check(api::cuGraphExternalSemaphoresSignalNodeSetParams(node, of))
+            }
+            WAIT => {
+                let of = &raw const of.wait;
+                check(api::cuGraphExternalSemaphoresWaitNodeSetParams(node, of))
+            }
+            _ => Err(refused(c"cudaGraphNodeSetParams, of this kind")),
+        }
+    }
+}
+
+unsafe fn set_of_executable(
+    graph: CUgraphExec,
+    node: CUgraphNode,
+    parameters: *mut NodeParameters,
+) -> Result {
+    // SAFETY: the caller hands over a graph, a node, and parameters whose kind says what they are.
+    unsafe {
+        let parameters = given(parameters)?;
+        let of = &parameters.of;
+        match parameters.kind {
+            KERNEL => {
+                let of = kernel(&raw const of.kernel)?;
+                check(api::cuGraphExecKernelNodeSetParams(graph, node, &raw const of))
+            }
+            COPY => set_copy_of_executable(graph, node, cuboid(of.copy())),
+            FILL => {
+                let (context, of) = (current()?, &raw const of.fill);
+                check(api::cuGraphExecMemsetNodeSetParams(graph, node, of, context))
+            }
+            HOST => check(api::cuGraphExecHostNodeSetParams(graph, node, &raw const of.host)),
+            CHILD => {
+                let child = of.child()?;
+                check(api::cuGraphExecChildGraphNodeSetParams(graph, node, child))
+            }
+            WAIT_EVENT => check(api::cuGraphExecEventWaitNodeSetEvent(graph, node, of.event)),
+            RECORD_EVENT => check(api::cuGraphExecEventRecordNodeSetEvent(graph, node, of.event)),
+            SIGNAL => {
+                let of = &raw const of.signal;
+                check(api::cuGraphExecExternalSemaphoresSignalNodeSetParams(graph, node, of))
+            }
+            WAIT => {
+                let of = &raw const of.wait;
+                check(api::cuGraphExecExternalSemaphoresWaitNodeSetParams(graph, node, of))
+            }
+            _ => Err(refused(c"cudaGraphExecNodeSetParams, of this kind")),
+        }
+    }
+}
+
+/// Adds edges to a graph, or takes them away. Those that say nothing of their kind are the driver's first.
+unsafe fn connect(
+    graph: CUgraph,
+    (from, to): (Before, Before),
+    edges: *const GraphEdge,
+    count: usize,
+    adds: bool,
+) -> Result {
+    context::enter()?;
+    // SAFETY: the caller hands over a graph and so many nodes.
+    check(unsafe {
+        match (adds, edges.is_null()) {
+            (true, true) => api::cuGraphAddDependencies(graph, from, to, count),
+            (true, false) => api::cuGraphAddDependencies_v2(graph, from, to, edges, count),
+            (false, true) => api::cuGraphRemoveDependencies(graph, from, to, count),
+            (false, false) => api::cuGraphRemoveDependencies_v2(graph, from, to, edges, count),
+        }
+    })
+}
+
+/// Splits what CUDA 13 hands over as edges and a count, of which CUDA 12 has the count alone.
+fn split(edges_or_count: usize, count: usize) -> (*const GraphEdge, usize) {
+    if crate::version::is_12() {
+        (std::ptr::null(), edges_or_count)
+    } else {
+        (edges_or_count as *const GraphEdge, count)
+    }
+}
+
+unsafe fn edges(
+    graph: CUgraph,
+    (from, to): (*mut CUgraphNode, *mut CUgraphNode),
+    edges: *mut GraphEdge,
+    count: *mut usize,
+) -> Result {
+    context::enter()?;
+    // SAFETY: the caller hands over places.
+    check(unsafe {
+        if edges.is_null() {
+            api::cuGraphGetEdges(graph, from, to, count)
+        } else {
+            api::cuGraphGetEdges_v2(graph, from, to, edges, count)
+        }
+    })
+}
+
+unsafe fn nodes_before(
+    node: CUgraphNode,
+    nodes: *mut CUgraphNode,
+    edges: *mut GraphEdge,
+    count: *mut usize,
+) -> Result {
+    context::enter()?;
+    // SAFETY: the caller hands over places.
+    check(unsafe {
+        if edges.is_null() {
+            api::cuGraphNodeGetDependencies(node, nodes, count)
+        } else {
+            api::cuGraphNodeGetDependencies_v2(node, nodes, edges, count)
+        }
+    })
+}
+
+unsafe fn nodes_after(
+    node: CUgraphNode,
+    nodes: *mut CUgraphNode,
+    edges: *mut GraphEdge,
+    count: *mut usize,
+) -> Result {
+    context::enter()?;
+    // SAFETY: the caller hands over places.
+    check(unsafe {
+        if edges.is_null() {
+            api::cuGraphNodeGetDependentNodes(node, nodes, count)
+        } else {
+            api::cuGraphNodeGetDependentNodes_v2(node, nodes, edges, count)
+        }
+    })
+}
+
+/// Splits places for edges and a count, of which CUDA 12 has that for the count alone.
+fn split_places(edges_or_count: *mut c_void, count: *mut usize) -> (*mut GraphEdge, *mut usize) {
+    if crate::version::is_12() {
+        (null_mut(), edges_or_count.cast())
+    } else {
+        (edges_or_count.cast(), count)
+    }
+}
+
+passed! {
+    fn cudaGraphCreate = cuGraphCreate(graph: *mut CUgraph, flags: c_uint);
+    fn cudaGraphDestroy = cuGraphDestroy(graph: CUgraph);
+    fn cudaGraphDestroyNode = cuGraphDestroyNode(node: CUgraphNode);
+    fn cudaGraphClone = cuGraphClone(clone: *mut CUgraph, graph: CUgraph);
+    fn cudaGraphNodeFindInClone =
+        cuGraphNodeFindInClone(found: *mut CUgraphNode, original: CUgraphNode, clone: CUgraph);
+    fn cudaGraphNodeGetType = cuGraphNodeGetType(node: CUgraphNode, kind: *mut c_uint);
+    fn cudaGraphGetNodes = cuGraphGetNodes(graph: CUgraph, nodes: *mut CUgraphNode, count: *mut usize);
+    fn cudaGraphGetRootNodes = cuGraphGetRootNodes(graph: CUgraph, nodes: *mut CUgraphNode, count: *mut usize);
+    fn cudaGraphDebugDotPrint = cuGraphDebugDotPrint(graph: CUgraph, path: *const c_char, flags: c_uint);
+
+    fn cudaGraphMemsetNodeGetParams =
+        cuGraphMemsetNodeGetParams(node: CUgraphNode, parameters: *mut MemsetNodeParameters);
+    fn cudaGraphMemsetNodeSetParams =
+        cuGraphMemsetNodeSetParams(node: CUgraphNode, parameters: *const MemsetNodeParameters);
+    fn cudaGraphAddHostNode = cuGraphAddHostNode(
+        node: *mut CUgraphNode, graph: CUgraph, before: Before, count: usize, parameters: *const HostNodeParameters
+    );
+    fn cudaGraphHostNodeGetParams =
+        cuGraphHostNodeGetParams(node: CUgraphNode, parameters: *mut HostNodeParameters);
+    fn cudaGraphHostNodeSetParams =
+        cuGraphHostNodeSetParams(node: CUgraphNode, parameters: *const HostNodeParameters);
+    fn cudaGraphExecHostNodeSetParams = cuGraphExecHostNodeSetParams(
+        executable: CUgraphExec, node: CUgraphNode, parameters: *const HostNodeParameters
+    );
+    fn cudaGraphAddChildGraphNode = cuGraphAddChildGraphNode(
+        node: *mut CUgraphNode, graph: CUgraph, before: Before, count: usize, child: CUgraph
+    );
+    fn cudaGraphChildGraphNodeGetGraph = cuGraphChildGraphNodeGetGraph(node: CUgraphNode, graph: *mut CUgraph);
+    fn cudaGraphExecChildGraphNodeSetParams =
+        cuGraphExecChildGraphNodeSetParams(executable: CUgraphExec, node: CUgraphNode, child: CUgraph);
+    fn cudaGraphAddEmptyNode =
+        cuGraphAddEmptyNode(node: *mut CUgraphNode, graph: CUgraph, before: Before, count: usize);
+    fn cudaGraphAddEventRecordNode = cuGraphAddEventRecordNode(
+        node: *mut CUgraphNode, graph: CUgraph, before: Before, count: usize, event: CUevent
+    );
+    fn cudaGraphEventRecordNodeGetEvent = cuGraphEventRecordNodeGetEvent(node: CUgraphNode, event: *mut CUevent);
+    fn cudaGraphEventRecordNodeSetEvent = cuGraphEventRecordNodeSetEvent(node: CUgraphNode, event: CUevent);
+    fn cudaGraphExecEventRecordNodeSetEvent =
+        cuGraphExecEventRecordNodeSetEvent(executable: CUgraphExec, node: CUgraphNode, event: CUevent);
+    fn cudaGraphAddEventWaitNode = cuGraphAddEventWaitNode(
+        node: *mut CUgraphNode, graph: CUgraph, before: Before, count: usize, event: CUevent
+    );
+    fn cudaGraphEventWaitNodeGetEvent = cuGraphEventWaitNodeGetEvent(node: CUgraphNode, event: *mut CUevent);
+    fn cudaGraphEventWaitNodeSetEvent = cuGraphEventWaitNodeSetEvent(node: CUgraphNode, event: CUevent);
+    fn cudaGraphExecEventWaitNodeSetEvent =
+        cuGraphExecEventWaitNodeSetEvent(executable: CUgraphExec, node: CUgraphNode, event: CUevent);
+    fn cudaGraphAddExternalSemaphoresSignalNode = cuGraphAddExternalSemaphoresSignalNode(
+        node: *mut CUgraphNode, graph: CUgraph, before: Before, count: usize,
+        parameters: *const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS
+    );
+    fn cudaGraphExternalSemaphoresSignalNodeGetParams = cuGraphExternalSemaphoresSignalNodeGetParams(
+        node: CUgraphNode, parameters: *mut CUDA_EXT_SEM_SIGNAL_NODE_PARAMS
+    );
+    fn cudaGraphExternalSemaphoresSignalNodeSetParams = cuGraphExternalSemaphoresSignalNodeSetParams(
+        node: CUgraphNode, parameters: *const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS
+    );
+    fn cudaGraphExecExternalSemaphoresSignalNodeSetParams = cuGraphExecExternalSemaphoresSignalNodeSetParams(
+        executable: CUgraphExec, node: CUgraphNode, parameters: *const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS
+    );
+    fn cudaGraphAddExternalSemaphoresWaitNode = cuGraphAddExternalSemaphoresWaitNode(
+        node: *mut CUgraphNode, graph: CUgraph, before: Before, count: usize,
+        parameters: *const CUDA_EXT_SEM_WAIT_NODE_PARAMS
+    );
+    fn cudaGraphExternalSemaphoresWaitNodeGetParams = cuGraphExternalSemaphoresWaitNodeGetParams(
+        node: CUgraphNode, parameters: *mut CUDA_EXT_SEM_WAIT_NODE_PARAMS
+    );
+    fn cudaGraphExternalSemaphoresWaitNodeSetParams = cuGraphExternalSemaphoresWaitNodeSetParams(
+        node: CUgraphNode, parameters: *const CUDA_EXT_SEM_WAIT_NODE_PARAMS
+    );
+    fn cudaGraphExecExternalSemaphoresWaitNodeSetParams = cuGraphExecExternalSemaphoresWaitNodeSetParams(
+        executable: CUgraphExec, node: CUgraphNode, parameters: *const CUDA_EXT_SEM_WAIT_NODE_PARAMS
+    );
+    // The two descriptions of memory that a graph allocates are laid out alike.
+    fn cudaGraphAddMemAllocNode = cuGraphAddMemAllocNode(
+        node: *mut CUgraphNode, graph: CUgraph, before: Before, count: usize, parameters: *mut CUDA_MEM_ALLOC_NODE_PARAMS
+    );
+    fn cudaGraphMemAllocNodeGetParams =
+        cuGraphMemAllocNodeGetParams(node: CUgraphNode, parameters: *mut CUDA_MEM_ALLOC_NODE_PARAMS);
+    fn cudaGraphAddMemFreeNode = cuGraphAddMemFreeNode(
+        node: *mut CUgraphNode, graph: CUgraph, before: Before, count: usize, address: CUdeviceptr
+    );
+    fn cudaGraphMemFreeNodeGetParams = cuGraphMemFreeNodeGetParams(node: CUgraphNode, address: *mut CUdeviceptr);
+
+    fn cudaGraphInstantiate =
+        cuGraphInstantiateWithFlags(executable: *mut CUgraphExec, graph: CUgraph, flags: c_ulonglong);
+    fn cudaGraphInstantiateWithFlags =
+        cuGraphInstantiateWithFlags(executable: *mut CUgraphExec, graph: CUgraph, flags: c_ulonglong);
+    fn cudaGraphExecGetFlags = cuGraphExecGetFlags(executable: CUgraphExec, flags: *mut c_ulonglong);
+    fn cudaGraphExecUpdate =
+        cuGraphExecUpdate_v2(executable: CUgraphExec, graph: CUgraph, result: *mut GraphUpdate);
+    fn cudaGraphExecDestroy = cuGraphExecDestroy(executable: CUgraphExec);
+
+    fn cudaUserObjectCreate = cuUserObjectCreate(
+        object: *mut CUuserObject, pointer: *mut c_void, destroy: CUhostFn, count: c_uint, flags: c_uint
+    );
+    fn cudaUserObjectRetain = cuUserObjectRetain(object: CUuserObject, count: c_uint);
+    fn cudaUserObjectRelease = cuUserObjectRelease(object: CUuserObject, count: c_uint);
+    fn cudaGraphRetainUserObject =
+        cuGraphRetainUserObject(graph: CUgraph, object: CUuserObject, count: c_uint, flags: c_uint);
+    fn cudaGraphReleaseUserObject = cuGraphReleaseUserObject(graph: CUgraph, object: CUuserObject, count: c_uint);
+    fn cudaGraphKernelNodeGetAttribute =
+        cuGraphKernelNodeGetAttribute(node: CUgraphNode, attribute: c_uint, value: *mut CUkernelNodeAttrValue);
+    fn cudaGraphKernelNodeSetAttribute =
+        cuGraphKernelNodeSetAttribute(node: CUgraphNode, attribute: c_uint, value: *const CUkernelNodeAttrValue);
+}
+
+exports! {
+    fn cudaGraphAddKernelNode(
+        node: *mut CUgraphNode, graph: CUgraph, before: Before, count: usize, parameters: *const KernelNodeParameters
+    ) {
+        let parameters = kernel(parameters)?;
+        check(api::cuGraphAddKernelNode(node, graph, before, count, &raw const parameters))
+    }
+    fn cudaGraphKernelNodeGetParams(node: CUgraphNode, parameters: *mut KernelNodeParameters) {
+        context::enter()?;
+        let parameters = out(parameters)?;
+        check(api::cuGraphKernelNodeGetParams(node, &raw mut *parameters))?;
+        let found: CUfunction = parameters.function;
+        parameters.function = name_of(found).cast();
+        Ok(())
+    }
+    fn cudaGraphKernelNodeSetParams(node: CUgraphNode, parameters: *const KernelNodeParameters) {
+        let parameters = kernel(parameters)?;
+        check(api::cuGraphKernelNodeSetParams(node, &raw const parameters))
+    }
+    fn cudaGraphExecKernelNodeSetParams(
+        executable: CUgraphExec, node: CUgraphNode, parameters: *const KernelNodeParameters
+    ) {
+        let parameters = kernel(parameters)?;
+        check(api::cuGraphExecKernelNodeSetParams(executable, node, &raw const parameters))
+    }
+    fn cudaGraphKernelNodeCopyAttributes(first: CUgraphNode, second: CUgraphNode) {
+        context::enter()?;
+        // CUDA 12 names the node that they come from first.
+        let (from, to) = if crate::version::is_12() { (first, second) } else { (second, first) };
+        check(api::cuGraphKernelNodeCopyAttributes(to, from))
+    }
+
+    fn cudaGraphAddMemcpyNode(
+        node: *mut CUgraphNode, graph: CUgraph, before: Before, count: usize, copy: *const Box3
+    ) {
+        add_copy(node, graph, (before, count), cuboid(copy))
+    }
+    fn cudaGraphAddMemcpyNode1D(
+        node: *mut CUgraphNode, graph: CUgraph, before: Before, nodes: usize, to: *mut c_void, from: *const c_void,
+        count: usize, kind: c_int
+    ) {
+        add_copy(node, graph, (before, nodes), line(to, from, count, kind))
+    }
+    fn cudaGraphAddMemcpyNodeToSymbol(
+        node: *mut CUgraphNode, graph: CUgraph, before: Before, nodes: usize, symbol: *const c_void, from: *const c_void,
+        count: usize, offset: usize, kind: c_int
+    ) {
+        add_copy(node, graph, (before, nodes), to_symbol(symbol, from, count, offset, kind))
+    }
+    fn cudaGraphAddMemcpyNodeFromSymbol(
+        node: *mut CUgraphNode, graph: CUgraph, before: Before, nodes: usize, to: *mut c_void, symbol: *const c_void,
+        count: usize, offset: usize, kind: c_int
+    ) {
+        add_copy(node, graph, (before, nodes), from_symbol(to, symbol, count, offset, kind))
+    }
+    fn cudaGraphMemcpyNodeGetParams(node: CUgraphNode, copy: *mut Box3) {
+        context::enter()?;
+        let copy = out(copy)?;
+        let mut found: CUDA_MEMCPY3D = std::mem::zeroed();
+        check(api::cuGraphMemcpyNodeGetParams(node, &raw mut found))?;
+        *copy = Box3::of(&found)?;
+        Ok(())
+    }
+    fn cudaGraphMemcpyNodeSetParams(node: CUgraphNode, copy: *const Box3) { set_copy(node, cuboid(copy)) }
+    fn cudaGraphMemcpyNodeSetParams1D(
+        node: CUgraphNode, to: *mut c_void, from: *const c_void, count: usize, kind: c_int
+    ) {
+        context::enter()?;
+        set_copy(node, line(to, from, count, kind))
+    }
+    fn cudaGraphMemcpyNodeSetParamsToSymbol(
+        node: CUgraphNode, symbol: *const c_void, from: *const c_void, count: usize, offset: usize, kind: c_int
+    ) {
+        set_copy(node, to_symbol(symbol, from, count, offset, kind))
+    }
+    fn cudaGraphMemcpyNodeSetParamsFromSymbol(
+        node: CUgraphNode, to: *mut c_void, symbol: *const c_void, count: usize, offset: usize, kind: c_int
+    ) {
+        set_copy(node, from_symbol(to, symbol, count, offset, kind))
+    }
+    fn cudaGraphExecMemcpyNodeSetParams(executable: CUgraphExec, node: CUgraphNode, copy: *const Box3) {
+        set_copy_of_executable(executable, node, cuboid(copy))
+    }
+    fn cudaGraphExecMemcpyNodeSetParams1D(
+        executable: CUgraphExec, node: CUgraphNode, to: *mut c_void, from: *const c_void, count: usize, kind: c_int
+    ) {
+        set_copy_of_executable(executable, node, line(to, from, count, kind))
+    }
+    fn cudaGraphExecMemcpyNodeSetParamsToSymbol(
+        executable: CUgraphExec, node: CUgraphNode, symbol: *const c_void, from: *const c_void, count: usize,
+        offset: usize, kind: c_int
+    ) {
+        set_copy_of_executable(executable, node, to_symbol(symbol, from, count, offset, kind))
+    }
+    fn cudaGraphExecMemcpyNodeSetParamsFromSymbol(
+        executable: CUgraphExec, node: CUgraphNode, to: *mut c_void, symbol: *const c_void, count: usize, offset: usize,
+        kind: c_int
+    ) {
+        set_copy_of_executable(executable, node, from_symbol(to, symbol, count, offset, kind))
+    }
+    fn cudaGraphAddMemsetNode(
+        node: *mut CUgraphNode, graph: CUgraph, before: Before, count: usize, parameters: *const MemsetNodeParameters
+    ) {
+        let context = current()?;
+        check(api::cuGraphAddMemsetNode(node, graph, before, count, parameters, context))
+    }
+    fn cudaGraphExecMemsetNodeSetParams(
+        executable: CUgraphExec, node: CUgraphNode, parameters: *const MemsetNodeParameters
+    ) {
+        let context = current()?;
+        check(api::cuGraphExecMemsetNodeSetParams(executable, node, parameters, context))
+    }
+
+    fn cudaGraphAddNode(
+        node: *mut CUgraphNode, graph: CUgraph, before: Before, edges_or_count: usize, count_or_parameters: usize,
+        parameters: *mut NodeParameters
+    ) {
+        context::enter()?;
+        if crate::version::is_12() {
+            // It has no edges before the count.
+            let parameters = count_or_parameters as *mut NodeParameters;
+            return add(node, graph, before, std::ptr::null(), edges_or_count, parameters);
+        }
+        add(node, graph, before, edges_or_count as *const GraphEdge, count_or_parameters, parameters)
+    }
+    fn cudaGraphAddNode_v2(
+        node: *mut CUgraphNode, graph: CUgraph, before: Before, edges: *const GraphEdge, count: usize,
+        parameters: *mut NodeParameters
+    ) {
+        context::enter()?;
+        add(node, graph, before, edges, count, parameters)
+    }
+    fn cudaGraphNodeSetParams(node: CUgraphNode, parameters: *mut NodeParameters) {
+        context::enter()?;
+        set(node, parameters)
+    }
+    fn cudaGraphExecNodeSetParams(executable: CUgraphExec, node: CUgraphNode, parameters: *mut NodeParameters) {
+        context::enter()?;
+        set_of_executable(executable, node, parameters)
+    }
+
+    fn cudaGraphAddDependencies(graph: CUgraph, from: Before, to: Before, edges_or_count: usize, count: usize) {
+        let (edges, count) = split(edges_or_count, count);
+        connect(graph, (from, to), edges, count, true)
+    }
+    fn cudaGraphAddDependencies_v2(
+        graph: CUgraph, from: Before, to: Before, edges: *const GraphEdge, count: usize
+    ) {
+        connect(graph, (from, to), edges, count, true)
+    }
+    fn cudaGraphRemoveDependencies(graph: CUgraph, from: Before, to: Before, edges_or_count: usize, count: usize) {
+        let (edges, count) = split(edges_or_count, count);
+        connect(graph, (from, to), edges, count, false)
+    }
+    fn cudaGraphRemoveDependencies_v2(
+        graph: CUgraph, from: Before, to: Before, edges: *const GraphEdge, count: usize
+    ) {
+        connect(graph, (from, to), edges, count, false)
+    }
+    fn cudaGraphGetEdges(
+        graph: CUgraph, from: *mut CUgraphNode, to: *mut CUgraphNode, edges_or_count: *mut c_void, count: *mut usize
+    ) {
+        let (places, count) = split_places(edges_or_count, count);
+        edges(graph, (from, to), places, count)
+    }
+    fn cudaGraphGetEdges_v2(
+        graph: CUgraph, from: *mut CUgraphNode, to: *mut CUgraphNode, places: *mut GraphEdge, count: *mut usize
+    ) {
+        edges(graph, (from, to), places, count)
+    }
+    fn cudaGraphNodeGetDependencies(
+        node: CUgraphNode, nodes: *mut CUgraphNode, edges_or_count: *mut c_void, count: *mut usize
+    ) {
+        let (edges, count) = split_places(edges_or_count, count);
+        nodes_before(node, nodes, edges, count)
+    }
+    fn cudaGraphNodeGetDependencies_v2(
+        node: CUgraphNode, nodes: *mut CUgraphNode, edges: *mut GraphEdge, count: *mut usize
+    ) {
+        nodes_before(node, nodes, edges, count)
+    }
+    fn cudaGraphNodeGetDependentNodes(
+        node: CUgraphNode, nodes: *mut CUgraphNode, edges_or_count: *mut c_void, count: *mut usize
+    ) {
+        let (edges, count) = split_places(edges_or_count, count);
+        nodes_after(node, nodes, edges, count)
+    }
+    fn cudaGraphNodeGetDependentNodes_v2(
+        node: CUgraphNode, nodes: *mut CUgraphNode, edges: *mut GraphEdge, count: *mut usize
+    ) {
+        nodes_after(node, nodes, edges, count)
+    }
+
+    fn cudaGraphInstantiateWithParams(
+        executable: *mut CUgraphExec, graph: CUgraph, parameters: *mut InstantiateParameters
+    ) own cudaGraphInstantiateWithParams_ptsz {
+        context::enter()?;
+        let parameters = out(parameters)?;
+        parameters.upload_stream = on(parameters.upload_stream);
+        check(api::cuGraphInstantiateWithParams(executable, graph, &raw mut *parameters))
+    }
+    fn cudaGraphUpload(executable: CUgraphExec, stream: CUstream) own cudaGraphUpload_ptsz {
+        context::enter()?;
+        check(api::cuGraphUpload(executable, on(stream)))
+    }
+    fn cudaGraphLaunch(executable: CUgraphExec, stream: CUstream) own cudaGraphLaunch_ptsz {
+        context::enter()?;
+        check(api::cuGraphLaunch(executable, on(stream)))
+    }
+}

@@ -1,0 +1,936 @@
+//! A program that is linked with the runtime's library and made by nvcc, as the runtime sees it: fat binaries, and what
+//! they have, are registered, and kernels are launched by the addresses of the host's functions.
+
+use libloading::Library;
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use std::ptr::{null, null_mut};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// out[i] = factor * (table[0] + counter[1]) + i for each thread; `bump` adds to the counters, and `managed` is read by both.
+const PTX: &str = r#"
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .global .align 4 .u32 counter[4] = {1, 2, 3, 4};
+.visible .const .align 4 .u32 table[4];
+.visible .global .align 4 .attribute(.managed) .u32 managed = 5;
+.visible .entry fill(.param .u64 out, .param .u32 factor)
+{
+    .reg .b32 %r<8>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [out];
+    ld.param.u32 %r1, [factor];
+    ld.const.u32 %r2, [table];
+    ld.global.u32 %r3, [counter+4];
+    add.u32 %r2, %r2, %r3;
+    mov.u32 %r4, %ctaid.x;
+    mov.u32 %r5, %ntid.x;
+    mov.u32 %r6, %tid.x;
+    mad.lo.u32 %r4, %r4, %r5, %r6;
+    mad.lo.u32 %r1, %r1, %r2, %r4;
+    mul.wide.u32 %rd2, %r4, 4;
+    add.u64 %rd3, %rd1, %rd2;
+    st.global.u32 [%rd3], %r1;
+    ret;
+}
+.visible .entry bump()
+{
+    .reg .b32 %r<3>;
+    ld.global.u32 %r1, [managed];
+    add.u32 %r1, %r1, 1;
+    st.global.u32 [managed], %r1;
+    ret;
+}
+"#;
+
+/// `cudaMemcpyKind`.
+const TO_DEVICE: c_int = 1;
+const TO_HOST: c_int = 2;
+const ON_DEVICE: c_int = 3;
+const ANY: c_int = 4;
+
+/// A library that cargo built beside this test.
+fn path(name: &str) -> PathBuf {
+    std::env::current_exe().expect("a test knows where it is").with_file_name(name)
+}
+
+/// The runtime, beside the virtual driver, which it finds by its name once that is loaded.
+fn runtime() -> &'static Library {
+    static OPENED: OnceLock<[Library; 2]> = OnceLock::new();
+    let opened = OPENED.get_or_init(|| {
+        let runtime = match std::env::var_os("RUNTIME_OF_TEST") {
+            Some(path) => path.into(),
+            None => path("libvirtual_libcudart.so"),
+        };
+        [path("libvirtual_libcuda.so"), runtime].map(|path| {
+            // SAFETY: the initializers may run on any thread.
+            unsafe { Library::new(path) }.expect("cargo builds the library with its tests")
+        })
+    });
+    &opened[1]
+}
+
+/// Calls a function of the runtime by its name; the types are those of NVIDIA's header.
+macro_rules! call {
+    ($name:ident($($argument:expr => $type:ty),* $(,)?) -> $result:ty) => {{
+        // SAFETY: the name's signature in the runtime API is the one given, and the arguments are valid for it.
+        unsafe {
+            let name = concat!(stringify!($name), "\0").as_bytes();
+            let function: libloading::Symbol<'_, unsafe extern "C" fn($($type),*) -> $result> =
+                runtime().get(name).expect(stringify!($name));
+            function($($argument),*)
+        }
+    }};
+    ($name:ident($($argument:expr => $type:ty),* $(,)?)) => { call!($name($($argument => $type),*) -> c_int) };
+}
+
+/// As `call`, where only success is right.
+macro_rules! done {
+    ($name:ident($($argument:expr => $type:ty),* $(,)?)) => {
+        assert_eq!(call!($name($($argument => $type),*)), 0, stringify!($name))
+    };
+}
+
+/// A fat binary as `fatbinary` writes it, with an uncompressed entry for each text: kind (1 is PTX), architecture, bytes.
+fn fat_binary(entries: &[(u16, u32, &[u8])]) -> Vec<u64> {
+    let mut bytes = Vec::new();
+    for (kind, architecture, content) in entries {
+        let mut header = [0u8; 64];
+        header[..2].copy_from_slice(&kind.to_le_bytes());
+        header[2..4].copy_from_slice(&0x101u16.to_le_bytes());
+        header[4..8].copy_from_slice(&64u32.to_le_bytes());
+        let padded = content.len().next_multiple_of(8);
+        header[8..16].copy_from_slice(&(padded as u64).to_le_bytes());
+        header[28..32].copy_from_slice(&architecture.to_le_bytes());
+        header[40..48].copy_from_slice(&0x11u64.to_le_bytes());
+        bytes.extend(header);
+        bytes.extend(*content);
+        bytes.resize(bytes.len().next_multiple_of(8), 0);
+    }
+    let mut file = vec![0xba55_ed50 | 1 << 32 | 16 << 48, bytes.len() as u64];
+    file.extend(bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())));
+    file
+}
+
+fn fat_text(text: &str) -> Vec<u64> {
+    fat_binary(&[(1, 70, [text.as_bytes(), b"\0"].concat().as_slice())])
+}
+
+/// The structure through which a program holds a fat binary.
+#[repr(C)]
+struct Wrapper {
+    magic: u32,
+    version: u32,
+    fat: *const u64,
+    to_link: *const *const u64,
+}
+
+/// Registers a fat binary, as a program's start does, for as long as the process lives.
+fn register(fat: Vec<u64>) -> *mut c_void {
+    let wrapper =
+        Wrapper { magic: 0x4662_43b1, version: 1, fat: fat.leak().as_ptr(), to_link: null() };
+    register_wrapper(wrapper)
+}
+
+fn register_wrapper(wrapper: Wrapper) -> *mut c_void {
+    let wrapper: *mut Wrapper = Box::leak(Box::new(wrapper));
+    call!(__cudaRegisterFatBinary(wrapper => *mut Wrapper) -> *mut c_void)
+}
+
+/// Registers a kernel, and returns the address that the host names it by.
+fn kernel(handle: *mut c_void, name: &'static CStr) -> *const c_void {
+    let host: *const u8 = Box::leak(Box::new(0u8));
+    register_kernel(handle, host.cast(), name);
+    host.cast()
+}
+
+fn register_kernel(handle: *mut c_void, host: *const c_void, name: &'static CStr) {
+    call!(__cudaRegisterFunction(
+        handle => *mut c_void, host => *const c_void, name.as_ptr() => *const c_char, name.as_ptr() => *const c_char,
+        -1 => c_int, null_mut() => *mut c_void, null_mut() => *mut c_void, null_mut() => *mut c_void,
+        null_mut() => *mut c_void, null_mut() => *mut c_int
+    ) -> ());
+}
+
+/// Registers a variable, and returns the address that the host names it by.
+fn variable(handle: *mut c_void, name: &'static CStr, bytes: usize) -> *const c_void {
+    let host: *const u8 = Box::leak(Box::new(0u8));
+    call!(__cudaRegisterVar(
+        handle => *mut c_void, host.cast() => *const c_void, name.as_ptr() => *const c_char, name.as_ptr() => *const c_char,
+        0 => c_int, bytes => usize, 0 => c_int, 0 => c_int
+    ) -> ());
+    host.cast()
+}
+
+/// What the compiler's output registers of [`PTX`].
+struct Program {
+    fill: *const c_void,
+    bump: *const c_void,
+    counter: *const c_void,
+    table: *const c_void,
+    /// The place of the host's pointer to the managed variable.
+    managed: *mut *mut u32,
+    handle: *mut c_void,
+}
+
+fn program() -> Program {
+    let handle = register(fat_text(PTX));
+    let managed: *mut *mut u32 = Box::leak(Box::new(null_mut()));
+    call!(__cudaRegisterManagedVar(
+        handle => *mut c_void, managed => *mut *mut u32, c"managed".as_ptr() => *const c_char,
+        c"managed".as_ptr() => *const c_char, 0 => c_int, 4 => usize, 0 => c_int, 0 => c_int
+    ) -> ());
+    let program = Program {
+        fill: kernel(handle, c"fill"),
+        bump: kernel(handle, c"bump"),
+        counter: variable(handle, c"counter", 16),
+        table: variable(handle, c"table", 16),
+        managed,
+        handle,
+    };
+    call!(__cudaRegisterFatBinaryEnd(handle => *mut c_void) -> ());
+    program
+}
+
+/// Blocks of a grid, or threads of a block.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Dim3(u32, u32, u32);
+
+type Stream = *mut c_void;
+
+/// Launches as `<<<blocks, threads, 0, stream>>>` does: the shape is pushed, popped, and handed over with the arguments.
+fn launch(
+    kernel: *const c_void,
+    shape: [u32; 2],
+    stream: Stream,
+    arguments: &mut [*mut c_void],
+) -> c_int {
+    let [blocks, threads] = shape;
+    let pushed = call!(__cudaPushCallConfiguration(
+        Dim3(blocks, 1, 1) => Dim3, Dim3(threads, 1, 1) => Dim3, 0 => usize, stream => Stream
+    ));
+    assert_eq!(pushed, 0);
+    let (mut grid, mut block, mut shared, mut on) =
+        (Dim3(0, 0, 0), Dim3(0, 0, 0), 7usize, null_mut());
+    done!(__cudaPopCallConfiguration(
+        &mut grid => *mut Dim3, &mut block => *mut Dim3, &mut shared => *mut usize, &mut on => *mut Stream
+    ));
+    call!(cudaLaunchKernel(
+        kernel => *const c_void, grid => Dim3, block => Dim3, arguments.as_mut_ptr() => *mut *mut c_void,
+        shared => usize, on => Stream
+    ))
+}
+
+fn fill(program: &Program, out: *mut c_void, factor: u32, threads: u32, stream: Stream) -> c_int {
+    let (mut out, mut factor) = (out, factor);
+    let mut arguments: [*mut c_void; 2] = [(&raw mut out).cast(), (&raw mut factor).cast()];
+    launch(program.fill, [1, threads], stream, &mut arguments)
+}
+
+fn allocate(bytes: usize) -> *mut c_void {
+    let mut place = null_mut();
+    done!(cudaMalloc(&mut place => *mut *mut c_void, bytes => usize));
+    place
+}
+
+fn copy(to: *mut c_void, from: *const c_void, bytes: usize, kind: c_int) -> c_int {
+    call!(cudaMemcpy(to => *mut c_void, from => *const c_void, bytes => usize, kind => c_int))
+}
+
+fn read(from: *const c_void, words: usize) -> Vec<u32> {
+    let mut read = vec![0u32; words];
+    assert_eq!(copy(read.as_mut_ptr().cast(), from, 4 * words, TO_HOST), 0);
+    read
+}
+
+fn last_error() -> c_int {
+    call!(cudaGetLastError())
+}
+
+/// Runs an ignored test of this file in a process of its own.
+fn elsewhere(inner: &str, variables: &[(&str, &str)]) -> Output {
+    let mut command = Command::new(std::env::current_exe().expect("a test knows where it is"));
+    command.args([inner, "--exact", "--ignored", "--nocapture"]);
+    command.envs(variables.iter().copied()).output().expect("the test starts")
+}
+
+/// As `elsewhere`, where the process must end well; gives its standard error.
+fn well(inner: &str, variables: &[(&str, &str)]) -> String {
+    let output = elsewhere(inner, variables);
+    let errors = String::from_utf8(output.stderr).expect("messages are UTF-8");
+    assert!(output.status.success(), "{inner} with {variables:?}: {:?} {errors}", output.status);
+    errors
+}
+
+#[test]
+fn kernels_variables_and_copies() {
+    let program = program();
+    let table = [10u32, 20, 30, 40];
+    done!(cudaMemcpyToSymbol(
+        program.table => *const c_void, table.as_ptr() => *const u32, 16 => usize, 0 => usize, TO_DEVICE => c_int
+    ));
+    let out = allocate(4 * 64);
+    assert_eq!(fill(&program, out, 3, 64, null_mut()), 0);
+    // 3 * (10 + 2) + i.
+    assert_eq!(read(out, 64), (0..64).map(|i| 36 + i).collect::<Vec<_>>());
+
+    let mut part = [0u32; 2];
+    done!(cudaMemcpyFromSymbol(
+        part.as_mut_ptr() => *mut u32, program.counter => *const c_void, 8 => usize, 8 => usize, TO_HOST => c_int
+    ));
+    assert_eq!(part, [3, 4]);
+    let past = call!(cudaMemcpyFromSymbol(
+        part.as_mut_ptr() => *mut u32, program.counter => *const c_void, 8 => usize, 12 => usize, TO_HOST => c_int
+    ));
+    assert_eq!(past, 1, "the variable ends there");
+    let (mut address, mut bytes) = (null_mut(), 0usize);
+    done!(cudaGetSymbolAddress(&mut address => *mut *mut c_void, program.counter => *const c_void));
+    done!(cudaGetSymbolSize(&mut bytes => *mut usize, program.counter => *const c_void));
+    assert_eq!((read(address, 4), bytes), (vec![1, 2, 3, 4], 16));
+    let nothing = 0u8;
+    let unknown = call!(cudaGetSymbolSize(&mut bytes => *mut usize, &nothing => *const u8));
+    assert_eq!(unknown, 13, "no variable is registered there");
+
+    // The host reads and writes what the kernel does.
+    assert_ne!(call!(__cudaInitModule(program.handle => *mut c_void) -> c_char), 0);
+    // SAFETY: the pointer was given by the call, and nothing of the device runs.
+    unsafe {
+        let managed = program.managed.read();
+        assert_eq!(managed.read(), 5);
+        managed.write(40);
+        assert_eq!(launch(program.bump, [1, 1], null_mut(), &mut []), 0);
+        done!(cudaDeviceSynchronize());
+        assert_eq!(managed.read(), 41);
+    }
+
+    // Every direction, and what is none.
+    let other = allocate(256);
+    assert_eq!(copy(other, out, 256, ON_DEVICE), 0);
+    assert_eq!(read(other, 2), [36, 37]);
+    let (numbers, mut back) = ([7u32; 4], [0u32; 4]);
+    assert_eq!(copy(other, numbers.as_ptr().cast(), 16, ANY), 0);
+    assert_eq!(copy(back.as_mut_ptr().cast(), other, 16, ANY), 0);
+    assert_eq!(back, numbers);
+    let mut same = [0u32; 4];
+    assert_eq!(copy(same.as_mut_ptr().cast(), numbers.as_ptr().cast(), 16, 0), 0, "host to host");
+    assert_eq!(same, numbers);
+    for kind in [-1, 5, 99] {
+        assert_eq!(copy(other, out, 4, kind), 21, "{kind} is no direction");
+    }
+    done!(cudaFree(out => *mut c_void));
+    done!(cudaFree(other => *mut c_void));
+    assert_eq!(call!(cudaFree(out => *mut c_void)), 1, "it was freed");
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Extent(usize, usize, usize);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Pitched {
+    pointer: *mut c_void,
+    pitch: usize,
+    width: usize,
+    height: usize,
+}
+
+/// `cudaMemcpy3DParms`.
+#[repr(C)]
+struct Box3 {
+    from_array: *mut c_void,
+    from_position: Extent,
+    from: Pitched,
+    to_array: *mut c_void,
+    to_position: Extent,
+    to: Pitched,
+    extent: Extent,
+    kind: c_int,
+}
+
+#[test]
+fn rows_and_boxes() {
+    let (mut rows, mut pitch) = (null_mut(), 0usize);
+    done!(cudaMallocPitch(&mut rows => *mut *mut c_void, &mut pitch => *mut usize, 20 => usize, 3 => usize));
+    assert!(pitch >= 20 && pitch.is_multiple_of(32), "{pitch}");
+    let numbers: Vec<u32> = (0..15).collect();
+    let copy_2d = |to: *mut c_void, to_pitch, from: *const c_void, from_pitch, width, kind| {
+        call!(cudaMemcpy2D(
+            to => *mut c_void, to_pitch => usize, from => *const c_void, from_pitch => usize, width => usize, 3 => usize,
+            kind => c_int
+        ))
+    };
+    assert_eq!(copy_2d(rows, pitch, numbers.as_ptr().cast(), 20, 20, TO_DEVICE), 0);
+    let mut back = vec![0u32; 15];
+    assert_eq!(copy_2d(back.as_mut_ptr().cast(), 20, rows, pitch, 20, TO_HOST), 0);
+    assert_eq!(back, numbers);
+    assert_eq!(copy_2d(rows, 16, numbers.as_ptr().cast(), 20, 20, TO_DEVICE), 12, "rows overlap");
+    done!(cudaMemset2D(rows => *mut c_void, pitch => usize, 0xff => c_int, 8 => usize, 2 => usize));
+    assert_eq!(copy_2d(back.as_mut_ptr().cast(), 20, rows, pitch, 20, TO_HOST), 0);
+    assert_eq!(back[..3], [u32::MAX, u32::MAX, 2]);
+    assert_eq!(back[10..12], [10, 11]);
+
+    let extent = Extent(8, 2, 3);
+    let mut device = Pitched { pointer: null_mut(), pitch: 0, width: 0, height: 0 };
+    done!(cudaMalloc3D(&mut device => *mut Pitched, extent => Extent));
+    assert_eq!((device.width, device.height), (8, 2));
+    let mut host: Vec<u32> = (0..12).collect();
+    let linear = Pitched { pointer: host.as_mut_ptr().cast(), pitch: 8, width: 8, height: 2 };
+    let none = Extent(0, 0, 0);
+    let mut box_ = Box3 {
+        from_array: null_mut(),
+        from_position: none,
+        from: linear,
+        to_array: null_mut(),
+        to_position: none,
+        to: device,
+        extent,
+        kind: TO_DEVICE,
+    };
+    done!(cudaMemcpy3D(&box_ => *const Box3));
+    let mut back = [0u32; 12];
+    (box_.from, box_.to) = (device, Pitched { pointer: back.as_mut_ptr().cast(), ..linear });
+    box_.kind = TO_HOST;
+    done!(cudaMemcpy3D(&box_ => *const Box3));
+    assert_eq!(back, host[..]);
+    // The second slice alone, as a batch of CUDA 13 copies it.
+    box_.from_position = Extent(4, 1, 1);
+    box_.extent = Extent(4, 1, 2);
+    back = [0; 12];
+    done!(cudaMemcpy3D(&box_ => *const Box3));
+    assert_eq!((back[0], back[4]), (7, 11));
+    done!(cudaFree(device.pointer => *mut c_void));
+    done!(cudaFree(rows => *mut c_void));
+}
+
+/// Count what the callbacks of streams and the functions of graphs are given.
+static CALLED: AtomicUsize = AtomicUsize::new(0);
+static CALLED_BY_GRAPH: AtomicUsize = AtomicUsize::new(0);
+
+unsafe extern "C" fn function_of_graph(data: *mut c_void) {
+    CALLED_BY_GRAPH.fetch_add(data.addr(), Ordering::SeqCst);
+}
+
+unsafe extern "C" fn stream_callback(_stream: Stream, status: c_int, data: *mut c_void) {
+    assert_eq!(status, 0);
+    CALLED.fetch_add(data.addr(), Ordering::SeqCst);
+}
+
+unsafe extern "C" fn host_function(data: *mut c_void) {
+    CALLED.fetch_add(data.addr(), Ordering::SeqCst);
+}
+
+type StreamCallback = unsafe extern "C" fn(Stream, c_int, *mut c_void);
+type HostFunction = unsafe extern "C" fn(*mut c_void);
+
+#[test]
+fn streams_events_and_callbacks() {
+    let program = program();
+    let (mut stream, mut start, mut end) = (null_mut(), null_mut(), null_mut());
+    done!(cudaStreamCreateWithFlags(&mut stream => *mut Stream, 1 => c_uint));
+    done!(cudaEventCreate(&mut start => *mut *mut c_void));
+    done!(cudaEventCreateWithFlags(&mut end => *mut *mut c_void, 0 => c_uint));
+    let out = allocate(128);
+    done!(cudaEventRecord(start => *mut c_void, stream => Stream));
+    assert_eq!(fill(&program, out, 1, 32, stream), 0);
+    done!(cudaStreamAddCallback(
+        stream => Stream, stream_callback => StreamCallback, std::ptr::without_provenance_mut(1) => *mut c_void, 0 => c_uint
+    ));
+    done!(cudaLaunchHostFunc(
+        stream => Stream, host_function => HostFunction, std::ptr::without_provenance_mut(10) => *mut c_void
+    ));
+    done!(cudaEventRecord(end => *mut c_void, stream => Stream));
+    done!(cudaStreamSynchronize(stream => Stream));
+    assert_eq!(CALLED.load(Ordering::SeqCst), 11);
+    done!(cudaStreamQuery(stream => Stream));
+    done!(cudaEventQuery(end => *mut c_void));
+    let mut milliseconds = -1.0;
+    done!(cudaEventElapsedTime(&mut milliseconds => *mut f32, start => *mut c_void, end => *mut c_void));
+    assert!(milliseconds > 0.0, "{milliseconds}");
+    let flags = call!(cudaStreamAddCallback(
+        stream => Stream, stream_callback => StreamCallback, null_mut() => *mut c_void, 1 => c_uint
+    ));
+    assert_eq!(flags, 1, "the flags are for later");
+    done!(cudaEventDestroy(start => *mut c_void));
+    done!(cudaEventDestroy(end => *mut c_void));
+    done!(cudaStreamDestroy(stream => Stream));
+    assert_eq!(call!(cudaStreamDestroy(null_mut() => Stream)), 400, "the default one is nobody's");
+    done!(cudaFree(out => *mut c_void));
+}
+
+#[test]
+fn the_threads_own_stream_is_stream_0_of_the_functions_that_end_so() {
+    let program = program();
+    let out = allocate(128);
+    let (mut out_argument, mut factor) = (out, 2u32);
+    let mut arguments: [*mut c_void; 2] =
+        [(&raw mut out_argument).cast(), (&raw mut factor).cast()];
+    done!(cudaLaunchKernel_ptsz(
+        program.fill => *const c_void, Dim3(1, 1, 1) => Dim3, Dim3(32, 1, 1) => Dim3,
+        arguments.as_mut_ptr() => *mut *mut c_void, 0 => usize, null_mut() => Stream
+    ));
+    let mut back = [0u32; 32];
+    done!(cudaMemcpyAsync_ptsz(
+        back.as_mut_ptr() => *mut u32, out => *const c_void, 128 => usize, TO_HOST => c_int, null_mut() => Stream
+    ));
+    done!(cudaStreamSynchronize_ptsz(null_mut() => Stream));
+    assert_eq!(back[31], 2 * 2 + 31);
+    done!(cudaMemset_ptds(out => *mut c_void, 0 => c_int, 128 => usize));
+    done!(cudaMemcpy_ptds(back.as_mut_ptr() => *mut u32, out => *const c_void, 128 => usize, TO_HOST => c_int));
+    assert_eq!(back, [0; 32]);
+    let (mut plain, mut own) = (0u64, 0u64);
+    done!(cudaStreamGetId(null_mut() => Stream, &mut plain => *mut u64));
+    done!(cudaStreamGetId_ptsz(null_mut() => Stream, &mut own => *mut u64));
+    assert_ne!(plain, own);
+    done!(cudaFree(out => *mut c_void));
+}
+
+/// `cudaKernelNodeParams`.
+#[repr(C)]
+struct KernelNode {
+    function: *const c_void,
+    grid: Dim3,
+    block: Dim3,
+    shared: c_uint,
+    parameters: *mut *mut c_void,
+    extra: *mut *mut c_void,
+}
+
+/// `cudaMemsetParams`.
+#[repr(C)]
+struct FillNode {
+    target: *mut c_void,
+    pitch: usize,
+    value: c_uint,
+    element: c_uint,
+    width: usize,
+    height: usize,
+}
+
+type Graph = *mut c_void;
+type Node = *mut c_void;
+
+fn run(graph: Graph) {
+    let mut executable = null_mut();
+    done!(cudaGraphInstantiate(&mut executable => *mut *mut c_void, graph => Graph, 0 => u64));
+    done!(cudaGraphLaunch(executable => *mut c_void, null_mut() => Stream));
+    done!(cudaDeviceSynchronize());
+    done!(cudaGraphExecDestroy(executable => *mut c_void));
+}
+
+#[test]
+fn captures_become_graphs() {
+    let program = program();
+    let (mut stream, mut graph, out) = (null_mut(), null_mut(), allocate(128));
+    done!(cudaStreamCreate(&mut stream => *mut Stream));
+    let mut back = [0u32; 32];
+    done!(cudaStreamBeginCapture(stream => Stream, 0 => c_int));
+    assert_eq!(fill(&program, out, 5, 32, stream), 0);
+    done!(cudaMemcpyAsync(
+        back.as_mut_ptr() => *mut u32, out => *const c_void, 128 => usize, TO_HOST => c_int, stream => Stream
+    ));
+    let mut status = 9u32;
+    done!(cudaStreamIsCapturing(stream => Stream, &mut status => *mut u32));
+    assert_eq!(status, 1);
+    done!(cudaStreamEndCapture(stream => Stream, &mut graph => *mut Graph));
+    assert_eq!(back, [0; 32], "nothing has run");
+    let mut count = 0usize;
+    done!(cudaGraphGetNodes(graph => Graph, null_mut() => *mut Node, &mut count => *mut usize));
+    assert_eq!(count, 2);
+    run(graph);
+    assert_eq!(back[31], 5 * 2 + 31);
+    done!(cudaGraphDestroy(graph => Graph));
+    done!(cudaStreamDestroy(stream => Stream));
+    done!(cudaFree(out => *mut c_void));
+}
+
+#[test]
+fn graphs_are_built_node_by_node() {
+    let program = program();
+    let (mut graph, out) = (null_mut(), allocate(128));
+    let (mut clear, mut first, mut back_node) = (null_mut(), null_mut(), null_mut());
+    done!(cudaGraphCreate(&mut graph => *mut Graph, 0 => c_uint));
+    let zero = FillNode { target: out, pitch: 0, value: 7, element: 4, width: 32, height: 1 };
+    done!(cudaGraphAddMemsetNode(
+        &mut clear => *mut Node, graph => Graph, null() => *const Node, 0 => usize, &zero => *const FillNode
+    ));
+    let (mut out_argument, mut factor) = (out, 4u32);
+    let mut arguments: [*mut c_void; 2] =
+        [(&raw mut out_argument).cast(), (&raw mut factor).cast()];
+    let mut node = KernelNode {
+        function: program.fill,
+        grid: Dim3(1, 1, 1),
+        block: Dim3(16, 1, 1),
+        shared: 0,
+        parameters: arguments.as_mut_ptr(),
+        extra: null_mut(),
+    };
+    done!(cudaGraphAddKernelNode(
+        &mut first => *mut Node, graph => Graph, &clear => *const Node, 1 => usize, &node => *const KernelNode
+    ));
+    let mut back = [0u32; 32];
+    done!(cudaGraphAddMemcpyNode1D(
+        &mut back_node => *mut Node, graph => Graph, &first => *const Node, 1 => usize, back.as_mut_ptr() => *mut u32,
+        out => *const c_void, 128 => usize, TO_HOST => c_int
+    ));
+    run(graph);
+    assert_eq!((back[15], back[16]), (4 * 2 + 15, 7));
+
+    // The kernel is named as the program names it.
+    node.function = null();
+    done!(cudaGraphKernelNodeGetParams(first => Node, &mut node => *mut KernelNode));
+    assert_eq!((node.function, node.block.0), (program.fill, 16));
+    let mut kind = 9u32;
+    done!(cudaGraphNodeGetType(back_node => Node, &mut kind => *mut u32));
+    assert_eq!(kind, 1);
+    // Other parameters, of the graph and of what is made of it.
+    factor = 6;
+    node.parameters = arguments.as_mut_ptr();
+    done!(cudaGraphKernelNodeSetParams(first => Node, &node => *const KernelNode));
+    let mut executable = null_mut();
+    done!(cudaGraphInstantiateWithFlags(&mut executable => *mut *mut c_void, graph => Graph, 0 => u64));
+    let launched = || {
+        done!(cudaGraphLaunch(executable => *mut c_void, null_mut() => Stream));
+        done!(cudaDeviceSynchronize());
+    };
+    launched();
+    assert_eq!(back[0], 12);
+    factor = 8;
+    done!(cudaGraphExecKernelNodeSetParams(
+        executable => *mut c_void, first => Node, &node => *const KernelNode
+    ));
+    launched();
+    assert_eq!(back[0], 16);
+
+    // A clone has nodes of its own; an update takes the graph's.
+    let (mut clone, mut found) = (null_mut(), null_mut());
+    done!(cudaGraphClone(&mut clone => *mut Graph, graph => Graph));
+    done!(cudaGraphNodeFindInClone(&mut found => *mut Node, first => Node, clone => Graph));
+    assert_ne!(found, first);
+    let mut result = [9usize; 3];
+    done!(cudaGraphExecUpdate(executable => *mut c_void, graph => Graph, &mut result => *mut [usize; 3]));
+    launched();
+    assert_eq!((back[0], result[0] as u32), (12, 0));
+
+    // Edges, with what CUDA 13 says of their kind.
+    let (mut from, mut to, mut kinds, mut count) =
+        ([null_mut(); 4], [null_mut(); 4], [1u64; 4], 4usize);
+    done!(cudaGraphGetEdges(
+        graph => Graph, from.as_mut_ptr() => *mut Node, to.as_mut_ptr() => *mut Node, kinds.as_mut_ptr() => *mut u64,
+        &mut count => *mut usize
+    ));
+    assert_eq!((count, from[0], to[0], kinds[0]), (2, clear, first, 0));
+    done!(cudaGraphRemoveDependencies(
+        graph => Graph, &clear => *const Node, &first => *const Node, null() => *const u64, 1 => usize
+    ));
+    let again = call!(cudaGraphRemoveDependencies(
+        graph => Graph, &clear => *const Node, &first => *const Node, null() => *const u64, 1 => usize
+    ));
+    assert_eq!(again, 1, "there is no such edge any more");
+    done!(cudaGraphAddDependencies(
+        graph => Graph, &clear => *const Node, &first => *const Node, kinds.as_ptr() => *const u64, 1 => usize
+    ));
+
+    // A node of any kind, by CUDA 13's function.
+    let mut any = [0u64; 32];
+    (any[0], any[2], any[3]) = (3, function_of_graph as *const () as u64, 100);
+    let mut host = null_mut();
+    done!(cudaGraphAddNode(
+        &mut host => *mut Node, graph => Graph, &first => *const Node, null() => *const u64, 1 => usize,
+        any.as_mut_ptr() => *mut u64
+    ));
+    run(graph);
+    assert_eq!(CALLED_BY_GRAPH.load(Ordering::SeqCst), 100);
+    done!(cudaGraphExecDestroy(executable => *mut c_void));
+    done!(cudaGraphDestroy(clone => Graph));
+    done!(cudaGraphDestroy(graph => Graph));
+    done!(cudaFree(out => *mut c_void));
+}
+
+#[test]
+fn the_last_error_is_that_of_the_thread_until_it_is_asked_for() {
+    std::thread::spawn(|| {
+        let program = program();
+        assert_eq!((last_error(), call!(cudaPeekAtLastError())), (0, 0));
+        // A failed launch configuration.
+        assert_eq!(launch(program.bump, [1, 2048], null_mut(), &mut []), 9);
+        assert_eq!(launch(program.bump, [0, 1], null_mut(), &mut []), 9);
+        assert_eq!(call!(cudaPeekAtLastError()), 9);
+        // A success does not clear it, and another thread has none.
+        done!(cudaDeviceSynchronize());
+        assert_eq!(std::thread::spawn(last_error).join().unwrap(), 0);
+        assert_eq!(call!(cudaPeekAtLastError()), 9);
+        assert_eq!((last_error(), last_error()), (9, 0));
+        // The later of two.
+        assert_eq!(call!(cudaSetDevice(99 => c_int)), 101);
+        assert_eq!(copy(null_mut(), null(), 1, 77), 21);
+        assert_eq!((last_error(), last_error()), (21, 0));
+        assert_eq!(launch(null(), [1, 1], null_mut(), &mut []), 98);
+        assert_eq!(last_error(), 98);
+        let name = call!(cudaGetErrorName(98 => c_int) -> *const c_char);
+        // SAFETY: the call gives a text that lives as long as the library.
+        assert_eq!(unsafe { CStr::from_ptr(name) }, c"cudaErrorInvalidDeviceFunction");
+    })
+    .join()
+    .expect("the thread ends well");
+}
+
+#[test]
+fn kernels_that_are_none_are_refused() {
+    let program = program();
+    // Registered twice, the later one holds, as for a library that is closed and opened again.
+    let host: *const c_void = kernel(program.handle, c"fill");
+    register_kernel(program.handle, host, c"bump");
+    assert_eq!(launch(host, [1, 1], null_mut(), &mut []), 0);
+    // Of a name that the fat binary lacks, of a fat binary that is none, and of nothing at all.
+    assert_eq!(launch(kernel(program.handle, c"no_such"), [1, 1], null_mut(), &mut []), 98);
+    let never = 0u8;
+    assert_eq!(launch((&raw const never).cast(), [1, 1], null_mut(), &mut []), 98);
+    assert_eq!(launch(runtime as *const c_void, [1, 1], null_mut(), &mut []), 98);
+    let damaged = register(vec![0x1234_5678_9abc_def0; 16]);
+    let code = launch(kernel(damaged, c"fill"), [1, 1], null_mut(), &mut []);
+    assert!([98, 200].contains(&code), "{code}");
+    let mut cut = fat_text(PTX);
+    cut[3] = u64::MAX / 2;
+    let code = launch(kernel(register(cut), c"fill"), [1, 1], null_mut(), &mut []);
+    assert!([98, 200, 209].contains(&code), "{code}");
+    let code =
+        launch(kernel(register(fat_text("this is no PTX")), c"fill"), [1, 1], null_mut(), &mut []);
+    assert_eq!(code, 218);
+    last_error();
+}
+
+#[test]
+fn a_fat_binary_without_ptx_is_told_once_with_its_cure() {
+    let errors = well("inner_machine_code", &[]);
+    let cure = "-gencode arch=compute_90,code=compute_90";
+    assert_eq!(errors.matches(cure).count(), 1, "{errors}");
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn inner_machine_code() {
+    let kernel = kernel(register(fat_binary(&[(2, 90, b"\x7fELF machine code")])), c"fill");
+    for _ in 0..3 {
+        assert_eq!(launch(kernel, [1, 1], null_mut(), &mut []), 209);
+    }
+    assert_eq!(last_error(), 209);
+}
+
+#[test]
+fn a_list_of_fat_binaries_is_linked() {
+    let head = ".version 7.0\n.target sm_70\n.address_size 64\n";
+    let callee = format!("{head}.visible .global .align 4 .u32 linked = 3;\n");
+    let caller = format!(
+        "{head}.extern .global .align 4 .u32 linked;\n.visible .entry add() {{ .reg .b32 %r<3>; \
+         ld.global.u32 %r1, [linked]; add.u32 %r1, %r1, 4; st.global.u32 [linked], %r1; ret; }}\n"
+    );
+    let leaked = |fat: Vec<u64>| fat.leak().as_ptr();
+    // What nvcc links of PTX alone is nothing, and it adds its device runtime, whose PTX is for newer devices.
+    let newer = fat_binary(&[(2, 90, b"\x7fELF"), (1, 121, b".version 9.0\0")]);
+    let list = [leaked(fat_text(&callee)), leaked(fat_text(&caller)), leaked(newer), null()];
+    let wrapper = Wrapper {
+        magic: 0x4662_43b1,
+        version: 2,
+        fat: leaked(fat_binary(&[])),
+        to_link: Box::leak(Box::new(list)).as_ptr(),
+    };
+    let handle = register_wrapper(wrapper);
+    let (add, linked) = (kernel(handle, c"add"), variable(handle, c"linked", 4));
+    assert_eq!(launch(add, [1, 1], null_mut(), &mut []), 0);
+    let mut value = 0u32;
+    done!(cudaMemcpyFromSymbol(
+        &mut value => *mut u32, linked => *const c_void, 4 => usize, 0 => usize, TO_HOST => c_int
+    ));
+    assert_eq!(value, 7);
+    // Closed again, its kernel is none any more.
+    call!(__cudaUnregisterFatBinary(handle => *mut c_void) -> ());
+    assert_eq!(launch(add, [1, 1], null_mut(), &mut []), 98);
+    last_error();
+}
+
+#[test]
+fn pointers_of_the_wrong_side_are_errors_or_right() {
+    well("inner_wrong_side", &[]);
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn inner_wrong_side() {
+    let device = allocate(64);
+    let mut host = [1u32; 16];
+    let host_pointer: *mut c_void = host.as_mut_ptr().cast();
+    // A device pointer as the host's, in either direction, and the host's as the device's.
+    for (to, from, kind) in [
+        (device, device.cast_const(), TO_HOST),
+        (device, device.cast_const(), TO_DEVICE),
+        (host_pointer, host_pointer.cast_const(), TO_DEVICE),
+        (host_pointer, host_pointer.cast_const(), TO_HOST),
+        (host_pointer, host_pointer.cast_const(), ON_DEVICE),
+        (device, host_pointer.cast_const(), TO_HOST),
+        (host_pointer, device.cast_const(), TO_DEVICE),
+        (device, host_pointer.cast_const(), ON_DEVICE),
+    ] {
+        let code = copy(to, from, 64, kind);
+        assert!([0, 1, 700].contains(&code), "{code} for {kind}");
+    }
+    let code = call!(cudaMemset(host_pointer => *mut c_void, 0 => c_int, 64 => usize));
+    assert_eq!(code, 1, "a fill of the host's memory");
+    assert_eq!(call!(cudaFree(host_pointer => *mut c_void)), 1);
+    assert_eq!(call!(cudaFreeHost(device => *mut c_void)), 1);
+    // A kernel that writes to the host's memory, as the driver knows.
+    let program = program();
+    let code = fill(&program, host_pointer, 1, 16, null_mut());
+    let after = call!(cudaDeviceSynchronize());
+    assert!(code == 700 || after == 700, "{code} {after}");
+    assert_eq!(host, [1; 16]);
+}
+
+#[test]
+fn each_of_two_devices_has_its_own() {
+    well("inner_two_devices", &[("COALESCE_DEVICE", "virtual:h100x2")]);
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn inner_two_devices() {
+    let program = program();
+    let mut count = 0;
+    done!(cudaGetDeviceCount(&mut count => *mut c_int));
+    assert_eq!(count, 2);
+    let mut places = [null_mut(); 2];
+    for device in [0, 1] {
+        done!(cudaSetDevice(device => c_int));
+        let value = [100 * device.cast_unsigned()];
+        done!(cudaMemcpyToSymbol(
+            program.table => *const c_void, value.as_ptr() => *const u32, 4 => usize, 0 => usize, TO_DEVICE => c_int
+        ));
+        places[device as usize] = allocate(128);
+        assert_eq!(fill(&program, places[device as usize], 1, 32, null_mut()), 0);
+    }
+    for device in [0, 1] {
+        done!(cudaSetDevice(device => c_int));
+        assert_eq!(read(places[device as usize], 1), [100 * device.cast_unsigned() + 2]);
+    }
+    done!(cudaMemcpyPeer(
+        places[0] => *mut c_void, 0 => c_int, places[1] => *const c_void, 1 => c_int, 128 => usize
+    ));
+    assert_eq!(read(places[0], 1), [102]);
+    let mut can = 0;
+    done!(cudaDeviceCanAccessPeer(&mut can => *mut c_int, 0 => c_int, 1 => c_int));
+    assert_eq!(can, 1);
+    done!(cudaDeviceEnablePeerAccess(0 => c_int, 0 => c_uint));
+    assert_eq!(call!(cudaDeviceEnablePeerAccess(0 => c_int, 0 => c_uint)), 704, "it is enabled");
+    assert_eq!(call!(cudaDeviceEnablePeerAccess(1 => c_int, 0 => c_uint)), 101, "it is itself");
+    assert_eq!(call!(cudaSetDevice(2 => c_int)), 101);
+    let mut device = 9;
+    done!(cudaGetDevice(&mut device => *mut c_int));
+    assert_eq!(device, 1);
+    // Another thread begins with the first.
+    std::thread::spawn(|| {
+        let mut device = 9;
+        done!(cudaGetDevice(&mut device => *mut c_int));
+        assert_eq!(device, 0);
+    })
+    .join()
+    .expect("it ends well");
+}
+
+#[test]
+fn a_reset_device_begins_anew() {
+    well("inner_reset", &[]);
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn inner_reset() {
+    let program = program();
+    for _ in 0..3 {
+        let mut counter = [9u32, 9];
+        done!(cudaMemcpyFromSymbol(
+            counter.as_mut_ptr() => *mut u32, program.counter => *const c_void, 8 => usize, 0 => usize, TO_HOST => c_int
+        ));
+        assert_eq!(counter, [1, 2], "the variables are as the program has them");
+        done!(cudaMemcpyToSymbol(
+            program.counter => *const c_void, [7u32, 7].as_ptr() => *const u32, 8 => usize, 0 => usize, TO_DEVICE => c_int
+        ));
+        let out = allocate(128);
+        assert_eq!(fill(&program, out, 2, 32, null_mut()), 0);
+        assert_eq!(read(out, 1), [14]);
+        let mut stream = null_mut();
+        done!(cudaStreamCreate(&mut stream => *mut Stream));
+        done!(cudaDeviceReset());
+        assert_ne!(copy(out, out, 4, ON_DEVICE), 0, "it was freed");
+        assert_ne!(call!(cudaStreamSynchronize(stream => Stream)), 0, "it was destroyed");
+        last_error();
+    }
+}
+
+#[test]
+fn a_child_of_a_program_that_uses_a_device_has_none() {
+    well("inner_fork", &[]);
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn inner_fork() {
+    let program = program();
+    let in_a_child = |work: &dyn Fn() -> c_int| {
+        // SAFETY: the child calls the runtime and `_exit`; its parent waits for it.
+        unsafe {
+            let child = libc::fork();
+            if child == 0 {
+                libc::alarm(20);
+                libc::_exit(work());
+            }
+            let mut status = 0;
+            assert_eq!(libc::waitpid(child, &mut status, 0), child);
+            if libc::WIFEXITED(status) {
+                libc::WEXITSTATUS(status)
+            } else {
+                -libc::WTERMSIG(status)
+            }
+        }
+    };
+    let use_it = || {
+        let mut place = null_mut();
+        let code = call!(cudaMalloc(&mut place => *mut *mut c_void, 128 => usize));
+        if code == 0 { fill(&program, place, 1, 32, null_mut()) } else { code }
+    };
+    assert_eq!(in_a_child(&use_it), 0, "a child may use what its parent has not");
+    assert_eq!(use_it(), 0);
+    assert_eq!(in_a_child(&use_it), 3, "cudaErrorInitializationError");
+    assert_eq!(use_it(), 0);
+}
+
+#[test]
+fn the_functions_answer_before_anything_is_registered() {
+    well("inner_unregistered", &[]);
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn inner_unregistered() {
+    assert_eq!(last_error(), 0);
+    let mut version = 0;
+    done!(cudaRuntimeGetVersion(&mut version => *mut c_int));
+    assert_eq!(version, 13_000);
+    assert_eq!(launch((&raw const version).cast(), [1, 1], null_mut(), &mut []), 98);
+    let mut bytes = 0usize;
+    assert_eq!(
+        call!(cudaGetSymbolSize(&mut bytes => *mut usize, &raw const version => *const c_int)),
+        13
+    );
+    let place = allocate(64);
+    done!(cudaFree(place => *mut c_void));
+    let popped = call!(__cudaPopCallConfiguration(
+        null_mut() => *mut Dim3, null_mut() => *mut Dim3, null_mut() => *mut usize, null_mut() => *mut Stream
+    ));
+    assert_eq!(popped, 52, "no configuration was pushed");
+}
