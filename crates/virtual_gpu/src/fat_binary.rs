@@ -51,6 +51,35 @@ pub(crate) fn ptx(fat: &[u8], architecture: u32) -> Option<String> {
     newest.map(|(_, text)| text)
 }
 
+/// Returns whether any fat binary of a program's section has PTX.
+pub fn fat_binaries_have_ptx(section: &[u8]) -> bool {
+    let mut at = 0;
+    while let Some(rest) = section.get(at..).filter(|rest| rest.len() >= HEADER) {
+        let fat = bytes_at(rest, 0).and_then(length).and_then(|length| rest.get(..length));
+        if fat.is_some_and(has_ptx) {
+            return true;
+        }
+        // Each begins at a multiple of eight bytes.
+        at += fat.map_or(1, <[u8]>::len).next_multiple_of(8);
+    }
+    false
+}
+
+fn has_ptx(fat: &[u8]) -> bool {
+    let Some(mut at) = u16_at(fat, 6).map(usize::from) else { return false };
+    while let Some(kind) = u16_at(fat, at) {
+        let [header, content] = [u32_at(fat, at + 4).map(u64::from), u64_at(fat, at + 8)];
+        let length = header.zip(content).and_then(|(header, content)| header.checked_add(content));
+        let next = length.and_then(|length| at.checked_add(usize::try_from(length).ok()?.max(1)));
+        let Some(next) = next else { return false };
+        if kind == PTX {
+            return true;
+        }
+        at = next;
+    }
+    false
+}
+
 /// The text of an entry.
 fn unpacked(entry: &[u8], content: &[u8]) -> Option<String> {
     let flags = u64_at(entry, 40)?;
@@ -112,16 +141,30 @@ mod tests {
     }
 
     #[test]
+    fn a_section_of_fat_binaries_has_ptx_if_one_of_them_has() {
+        let mut section = FILES[0].to_vec();
+        // As if its PTX were machine code.
+        section[HEADER] = 2;
+        assert!(!fat_binaries_have_ptx(&section));
+        section.resize(section.len().next_multiple_of(8) + 8, 0);
+        assert!(!fat_binaries_have_ptx(&section));
+        section.extend(FILES[2]);
+        assert!(fat_binaries_have_ptx(&section));
+    }
+
+    #[test]
     fn a_file_that_is_cut_or_changed_has_no_ptx_and_breaks_nothing() {
         for file in FILES {
             assert_eq!(length(file[..HEADER].try_into().unwrap()), Some(file.len()));
             for end in 0..file.len() {
                 let _ = ptx(&file[..end], 90);
+                let _ = fat_binaries_have_ptx(&file[..end]);
             }
             for at in 0..file.len() {
                 let mut changed = file.to_vec();
                 changed[at] ^= 0xff;
                 let _ = ptx(&changed, 90);
+                let _ = fat_binaries_have_ptx(&changed);
             }
         }
     }
