@@ -17,15 +17,17 @@ pub(crate) struct Project {
     target: PathBuf,
 }
 
-/// Our `libvirtual_libcuda`, put aside: the project builds its own into the same folder, under the same name, because cargo
-/// gives C libraries no hash. Ours comes back as old as it was, so that what depends on it is not built once more.
+/// Our C libraries, put aside: the project builds its own into the same folder, under the same names, because cargo gives
+/// such libraries no hash. Ours come back as old as they were, so that what depends on them is not built once more.
 struct Aside(Vec<PathBuf>);
 
 impl Aside {
     fn put(target: &Path) -> Aside {
-        let files = ["libvirtual_libcuda.rlib", "libvirtual_libcuda.so", "virtual_libcuda.d"];
+        let files = ["virtual_libcuda", "virtual_libcudart"].into_iter().flat_map(|name| {
+            [format!("lib{name}.rlib"), format!("lib{name}.so"), format!("{name}.d")]
+        });
         let files = files.map(|file| target.join("release/deps").join(file));
-        let ours = files.into_iter().filter(|file| std::fs::rename(file, aside(file)).is_ok());
+        let ours = files.filter(|file| std::fs::rename(file, aside(file)).is_ok());
         Aside(ours.collect())
     }
 }

@@ -160,10 +160,11 @@ fn what_a_killed_run_left_is_removed_by_the_next_one() {
     killed.wait().expect("it ends");
     assert!(left.exists());
     let next = || program(&["run", "--", "true"]).env("TMPDIR", folder.path()).status();
-    assert!(next().expect("the program starts").success());
+    let no_kernel = Some(5);
+    assert_eq!(next().expect("the program starts").code(), no_kernel);
     assert!(!left.exists(), "nobody uses it");
     let (mut lives, used) = sleeping(folder.path());
-    assert!(next().expect("the program starts").success());
+    assert_eq!(next().expect("the program starts").code(), no_kernel);
     assert!(used.exists(), "a run uses it");
     lives.kill().expect("it can be killed");
     lives.wait().expect("it ends");
@@ -247,6 +248,9 @@ fn files_have_what_the_terminal_has_and_a_filter_leaves_kernels_out() {
     let trace: serde_json::Value = serde_json::from_str(&trace).expect("JSON");
     let events = trace["traceEvents"].as_array().expect("events");
     assert!(events.iter().any(|event| event["name"] == "twice"), "{events:?}");
+    let none = run(&["--kernel", "none"], "race");
+    assert_eq!(code(&none), 5, "{}", said(&none));
+    assert!(said(&none).contains("No kernel whose name has `none` ran."), "{}", said(&none));
     let page = std::fs::read_to_string(pages.join("index.html")).expect("it was written");
     assert!(page.contains("SharedRace") && page.contains("<svg"), "{page}");
 }
@@ -295,11 +299,75 @@ fn a_run_that_cannot_be_is_one_sentence() {
     let mut unknown = program(&["run", "--", "true"]);
     unknown.env("COALESCE_VIRTUAL_LIBCUDA", "/none/libcuda.so.1");
     assert_program_fails(&mut unknown, 2, "COALESCE_VIRTUAL_LIBCUDA names /none/libcuda.so.1");
+    let mut unknown = program(&["run", "--", "true"]);
+    unknown.env("COALESCE_VIRTUAL_LIBCUDART", "/none/libcudart.so");
+    assert_program_fails(&mut unknown, 2, "COALESCE_VIRTUAL_LIBCUDART names /none/libcudart.so");
     // A program that does not use the driver runs as ever.
     let mut other = program(&["run", "--", "false"]);
     let output = other.output().expect("the program starts");
     assert_eq!(code(&output), 1);
     assert!(said(&output).contains("`false` never loaded libcuda.so.1"), "{}", said(&output));
+}
+
+/// A program whose file is like that of one which nvcc made: with a section of fat binaries, a text, and a library that it is linked to.
+fn like_of_nvcc(folder: &Path, name: &str, fat: &[u8], text: &str, library: &str) -> String {
+    let place = |name: &str| folder.join(name).display().to_string();
+    let bytes: Vec<String> = fat.iter().map(u8::to_string).collect();
+    let source = format!(
+        "__attribute__((section(\".nv_fatbin\"), aligned(8))) const unsigned char fat[] = {{ {} }};\n\
+         const char text[] = \"{text}\";\nint f(void);\n\
+         int main(void) {{ return text[0] == fat[0] ? 9 : f(); }}\n",
+        bytes.join(", ")
+    );
+    std::fs::write(place("main.c"), source).expect("a writable folder");
+    std::fs::write(place("f.c"), "int f(void) { return 7; }\n").expect("a writable folder");
+    let cc = |arguments: &[&str]| {
+        let output = Command::new("cc").args(arguments).output().expect("a C compiler");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    let (shared, soname) = (place(library), format!("-Wl,-soname,{library}"));
+    cc(&["-shared", "-fPIC", "-o", &shared, &place("f.c"), &soname]);
+    let program = place(name);
+    cc(&["-O1", "-o", &program, &place("main.c"), &shared, "-Wl,-rpath,$ORIGIN"]);
+    let stripped = Command::new("strip").args(["-s", &program]).status();
+    assert!(stripped.expect("it comes with the linker").success());
+    program
+}
+
+#[test]
+fn what_cannot_run_by_our_runtime_is_said_before_it_starts() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let with_ptx = include_bytes!("../../crates/virtual_gpu/fixtures/twice_plain.fatbin");
+    // As if the PTX in it were machine code.
+    let mut without_ptx = *with_ptx;
+    without_ptx[16] = 2;
+    let runtime = "cudaLaunchKernel_ptsz";
+    for (name, fat, text, library, expected, part) in [
+        (
+            "static",
+            with_ptx,
+            runtime,
+            "libf.so",
+            2,
+            "with `-cudart shared` (nvcc) or CUDA_RUNTIME_",
+        ),
+        ("machine", &without_ptx, "", "libcudart.so.13", 2, "are machine code without PTX"),
+        ("old", with_ptx, "", "libcudart.so.11.0", 2, "the runtime of CUDA 11 (libcudart.so.11)"),
+        ("blas", with_ptx, "", "libcublas.so.13", 7, "is linked to cuBLAS: the kernels there are"),
+        // A fat binary of a program that uses the driver API alone.
+        ("driver", with_ptx, "", "libf.so", 7, "never loaded libcuda.so.1"),
+    ] {
+        let made = like_of_nvcc(folder.path(), name, fat, text, library);
+        let output = program(&["run", "--", &made]).output().expect("the program starts");
+        assert_eq!(code(&output), expected, "{name}: {}", said(&output));
+        assert!(said(&output).contains(part), "{name}: {}", said(&output));
+    }
+    let on_gpu = |name: &str, part: &str| {
+        let made = folder.path().join(name).display().to_string();
+        assert_program_fails(&mut program(&["run", "--device", "gpu", "--", &made]), 2, part);
+    };
+    on_gpu("static", "carries NVIDIA's own CUDA runtime");
+    on_gpu("driver", "needs no wrapper");
 }
 
 /// A kernel of `column.ptx` on 64 blocks of 32 x 32 threads.
@@ -501,7 +569,8 @@ fn triton_gets_its_ptx_back_from_the_assembler() {
     let mut run = Command::new(env!("CARGO_BIN_EXE_coalesce"));
     run.args(["run", "--", "sh", "-c", script]).current_dir(folder.path());
     let output = run.output().expect("a program");
-    assert!(output.status.success(), "{}", said(&output));
+    // No kernel ran.
+    assert_eq!(code(&output), 5, "{}", said(&output));
     let read = |name: &str| std::fs::read(folder.path().join(name)).expect("it is there");
     assert_eq!(read("kernel.o"), read("kernel.ptx"));
     for (arguments, sentence) in [

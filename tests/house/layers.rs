@@ -43,7 +43,7 @@ const MAY_NAME: &[(&str, &str)] = &[
     (
         "coalesce",
         "cuda_driver cuda_host cust_ext measurement_kernels profiling ptx report results simt \
-         virtual_gpu virtual_libcuda",
+         virtual_gpu virtual_libcuda virtual_libcudart",
     ),
     // The course and the book.
     ("course_host", "cuda_host cust_ext virtual_gpu"),

@@ -43,6 +43,8 @@ enum Command {
     LoopTimes(task::loop_times::Arguments),
     /// Measure how fast the executor is, without and with its checks, beside earlier commits.
     ExecutorSpeed(task::executor_speed::Arguments),
+    /// Compile public CUDA programs, and run them on the virtual device with every check.
+    Programs(task::programs::Arguments),
     /// Say which kernels of NVIDIA's cuda-samples the executor can run.
     Samples(task::samples::Arguments),
     /// Score the checks on public suites of CUDA bugs, each a checkout that you have.
@@ -91,6 +93,7 @@ pub fn main() -> ExitCode {
         Command::Playground(arguments) => task::playground::run(&arguments),
         Command::LoopTimes(arguments) => task::loop_times::run(&arguments),
         Command::ExecutorSpeed(arguments) => task::executor_speed::run(&arguments),
+        Command::Programs(arguments) => task::programs::run(&arguments),
         Command::Samples(arguments) => task::samples::run(&arguments),
         Command::Suites(arguments) => task::suites::run(&arguments),
         Command::Prove(arguments) => task::prove::run(&arguments),

@@ -55,6 +55,11 @@ pub fn virtual_libcuda() -> PathBuf {
     target_dir().join("release/deps/libvirtual_libcuda.so")
 }
 
+/// Our CUDA runtime, beside it.
+pub fn virtual_libcudart() -> PathBuf {
+    target_dir().join("release/deps/libvirtual_libcudart.so")
+}
+
 /// The `coalesce` program of a profile.
 pub fn program(profile: &str) -> PathBuf {
     target_dir().join(profile).join("coalesce").with_extension(std::env::consts::EXE_EXTENSION)

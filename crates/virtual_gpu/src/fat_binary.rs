@@ -79,6 +79,24 @@ pub(crate) fn is_for_others(fat: &[u8], architecture: u32) -> bool {
     entries.is_empty() || has_newer && all_are_newer
 }
 
+/// Returns whether any fat binary of a program's section has PTX.
+pub fn fat_binaries_have_ptx(section: &[u8]) -> bool {
+    let mut at = 0;
+    while let Some(rest) = section.get(at..).filter(|rest| rest.len() >= HEADER) {
+        let fat = bytes_at(rest, 0).and_then(length).and_then(|length| rest.get(..length));
+        if fat.is_some_and(has_ptx) {
+            return true;
+        }
+        // Each begins at a multiple of eight bytes.
+        at += fat.map_or(1, <[u8]>::len).next_multiple_of(8);
+    }
+    false
+}
+
+fn has_ptx(fat: &[u8]) -> bool {
+    entries(fat).is_some_and(|all| all.iter().any(|entry| u16_at(entry.0, 0) == Some(PTX)))
+}
+
 /// The text of an entry.
 fn unpacked(entry: &[u8], content: &[u8]) -> Option<String> {
     let flags = u64_at(entry, 40)?;
@@ -143,16 +161,30 @@ mod tests {
     }
 
     #[test]
+    fn a_section_of_fat_binaries_has_ptx_if_one_of_them_has() {
+        let mut section = FILES[0].to_vec();
+        // As if its PTX were machine code.
+        section[HEADER] = 2;
+        assert!(!fat_binaries_have_ptx(&section));
+        section.resize(section.len().next_multiple_of(8) + 8, 0);
+        assert!(!fat_binaries_have_ptx(&section));
+        section.extend(FILES[2]);
+        assert!(fat_binaries_have_ptx(&section));
+    }
+
+    #[test]
     fn a_file_that_is_cut_or_changed_has_no_ptx_and_breaks_nothing() {
         for file in FILES {
             assert_eq!(length(file[..HEADER].try_into().unwrap()), Some(file.len()));
             for end in 0..file.len() {
                 let _ = ptx(&file[..end], 90);
+                let _ = fat_binaries_have_ptx(&file[..end]);
             }
             for at in 0..file.len() {
                 let mut changed = file.to_vec();
                 changed[at] ^= 0xff;
                 let _ = ptx(&changed, 90);
+                let _ = fat_binaries_have_ptx(&changed);
             }
         }
     }

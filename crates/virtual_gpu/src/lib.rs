@@ -67,6 +67,7 @@ mod work;
 
 pub use cuda_driver::{OperationKind, OperationRecord};
 pub use exports::FindExported;
+pub use fat_binary::fat_binaries_have_ptx;
 pub use gpu_model::{
     BlockNeeds, Link, PROFILES, PageMoves, Parts, Profile, ProfileError, Topology, WorkScale,
     blocks_per_multiprocessor, together,

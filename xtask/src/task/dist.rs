@@ -21,7 +21,7 @@ Coalesce, ready to run on a machine with an NVIDIA GPU and its driver. Nothing n
   ./coalesce bench --json out.json   measure every variant
   ./coalesce report out.json         pages for a browser; report/ holds those of an H200
   ./coalesce explain transpose       what a pattern teaches
-  ./coalesce run -- ./program        profile a program of yours on a virtual GPU, by the library in lib/
+  ./coalesce run -- ./program        profile a program of yours on a virtual GPU, by the libraries in lib/
   man -l man/coalesce-bench.1        the manual pages of the commands; `./coalesce completions SHELL` completes them
   ./device-tests --ignored device::  the test suite's GPU part
 ";
@@ -35,10 +35,11 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     copy(&workspace::coalesce(), &output.join("coalesce"))?;
     copy(&test_program()?, &output.join("device-tests"))?;
     // `run` looks for it there. Beside the programs, a loader that searches the working folder would find it.
-    let library = output.join("lib/libcuda.so.1");
-    std::fs::create_dir_all(output.join("lib"))
-        .with_context(|| format!("cannot create {}", library.display()))?;
-    copy(&workspace::virtual_libcuda(), &library)?;
+    let libraries = output.join("lib");
+    std::fs::create_dir_all(&libraries)
+        .with_context(|| format!("cannot create {}", libraries.display()))?;
+    copy(&workspace::virtual_libcuda(), &libraries.join("libcuda.so.1"))?;
+    copy(&workspace::virtual_libcudart(), &libraries.join("libcudart.so.13"))?;
     // What an older version put there.
     match std::fs::remove_file(output.join("libcuda.so.1")) {
         Err(error) if error.kind() != ErrorKind::NotFound => {

@@ -10,6 +10,7 @@ pub mod loop_times;
 pub mod new;
 pub mod new_project;
 pub mod playground;
+pub mod programs;
 pub mod prove;
 pub mod ptx;
 pub mod release_check;

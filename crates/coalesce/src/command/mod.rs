@@ -8,6 +8,7 @@ mod compare;
 mod compare_fleet;
 mod completions;
 mod count;
+mod cuda_program;
 mod explain;
 mod explain_ptx;
 mod help;
@@ -38,12 +39,13 @@ use std::process::ExitCode;
 use terminal::in_error_lines;
 
 /// The meanings of exit codes, in the manual page. `docs/exit_codes.md` has the same table, and a test compares them.
-const EXIT_CODES: [(&str, &str); 10] = [
+const EXIT_CODES: [(&str, &str); 11] = [
     ("0", "success"),
     ("1", "a result is wrong, a board is an outlier, or something failed"),
     ("2", "the command line is wrong"),
     ("3", "there is no usable GPU"),
     ("4", "`explain` or `run` found a hazard or another mistake"),
+    ("5", "`run`: the program succeeded, and no kernel ran"),
     (
         "6",
         "`compare --fleet`: a board has wrong rows, lacks rows that most have, or was interrupted",

@@ -1,5 +1,6 @@
 //! `coalesce run`: a program of anybody's on the virtual GPU, profiled and checked.
 
+use super::cuda_program::CudaProgram;
 use super::explain_ptx::{Check, CheckArguments, FOUND};
 use super::interrupt::INTERRUPTED;
 use super::ptxas;
@@ -11,7 +12,7 @@ use ::report::screen::Screen;
 use ::results::{Advice, FailOn, ProgramProfile, write, write_somewhere};
 use anyhow::{Context, Result};
 use cuda_host::Choice;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
@@ -19,30 +20,64 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use tempfile::TempDir;
 
-/// The file that cargo makes of the library, and the names under which programs ask for it.
-const LIBRARY: &str = "libvirtual_libcuda.so";
-const NAMES: [&str; 2] = ["libcuda.so.1", "libcuda.so"];
-/// The variable that names the library where it is not beside this program.
-const LIBRARY_VARIABLE: &str = "COALESCE_VIRTUAL_LIBCUDA";
-/// The library itself, in a program that was built to carry it: one that `cargo install` copies away from its folder.
+/// A library of ours that takes the place of one of NVIDIA's.
+struct Library {
+    /// The file that cargo makes of it, and the package.
+    file: &'static str,
+    package: &'static str,
+    /// The names under which programs ask for it; an archive of ours has it by the first.
+    names: &'static [&'static str],
+    /// The variable that names the file where it is not beside this program.
+    variable: &'static str,
+    /// The file itself, in a program that was built to carry it: one that `cargo install` takes away from its folder.
+    bundled: Option<&'static [u8]>,
+}
+
 #[cfg(feature = "bundled-libcuda")]
-const BUNDLED: Option<&[u8]> = Some(include_bytes!(env!("COALESCE_BUILT_LIBCUDA")));
+macro_rules! bundled {
+    ($variable:literal) => {
+        Some(include_bytes!(env!($variable)))
+    };
+}
 #[cfg(not(feature = "bundled-libcuda"))]
-const BUNDLED: Option<&[u8]> = None;
+macro_rules! bundled {
+    ($variable:literal) => {
+        None
+    };
+}
+
+const DRIVER: Library = Library {
+    file: "libvirtual_libcuda.so",
+    package: "coalesce-virtual-libcuda",
+    names: &["libcuda.so.1", "libcuda.so"],
+    variable: "COALESCE_VIRTUAL_LIBCUDA",
+    bundled: bundled!("COALESCE_BUILT_LIBCUDA"),
+};
+const RUNTIME: Library = Library {
+    file: "libvirtual_libcudart.so",
+    package: "coalesce-virtual-libcudart",
+    names: &["libcudart.so.13", "libcudart.so.12", "libcudart.so"],
+    variable: "COALESCE_VIRTUAL_LIBCUDART",
+    bundled: bundled!("COALESCE_BUILT_LIBCUDART"),
+};
+
+/// The exit code where a program succeeded and no kernel ran.
+const NO_KERNEL: u8 = 5;
 
 /// A device of PyTorch whose tensors lie in host memory.
 const TORCH: &str = include_str!("../python/coalesce_torch.py");
 const TORCH_FILE: &str = "coalesce_torch.py";
 
-/// Run a program that uses the CUDA driver on the virtual GPU, and print what its kernels did: requests, sectors, bank
+/// Run a CUDA program on the virtual GPU, and print what its kernels did: requests, sectors, bank
 /// conflicts, hazards with their lines, leaks, misuse of the driver, predicted times, and advice.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  PROGRAM run -- ./program args\n  PROGRAM run --check --report pages -- python3 train.py\n  PROGRAM run --check --torch -- python3 train_with_pytorch_and_triton.py\n  PROGRAM run --device virtual:a100 --check --fail-on hazards -- ./program\n\nThe exit code is the program's; 4 when something was found that --fail-on names; 128 and the signal's number when a signal ended the program; 130 when it was interrupted and failed."
+    after_help = "Examples:\n  PROGRAM run -- ./program args\n  PROGRAM run --check --report pages -- python3 train.py\n  PROGRAM run --check --torch -- python3 train_with_pytorch_and_triton.py\n  PROGRAM run --device virtual:a100 --check --fail-on hazards -- ./program\n\nThe exit code is the program's; 4 when something was found that --fail-on names; 5 when the program succeeded and no kernel ran; 128 and the signal's number when a signal ended the program; 130 when it was interrupted and failed."
 )]
 pub struct Arguments {
-    /// The virtual device: virtual, virtual:PROFILE, virtual:PROFILExN, or virtual:FILE.json.
+    /// The virtual device: virtual, virtual:PROFILE, virtual:PROFILExN, or virtual:FILE.json. With gpu or gpu:N, a program that is linked to the CUDA runtime runs on the GPU by our runtime, and nothing is counted.
     #[arg(long, value_name = "DEVICE", default_value = "virtual")]
     device: Choice,
     #[command(flatten)]
@@ -80,17 +115,20 @@ pub struct Arguments {
 }
 
 pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
+    let (name, program) =
+        (arguments.program[0].to_string_lossy(), CudaProgram::named(&arguments.program[0]));
     let machine = match &arguments.device {
         Choice::Virtual(name) => format!("virtual:{name}"),
         Choice::Auto => "virtual".to_owned(),
-        Choice::Gpu(_) | Choice::AllGpus => {
-            let message = format!(
-                "a GPU counts nothing, and a program that is to run on it needs no wrapper: start `{}` by itself, or name a virtual device, such as --device virtual:a100",
-                arguments.program[0].to_string_lossy()
-            );
-            return Err(WrongArgument(message).into());
-        }
+        Choice::Gpu(index) => return on_gpu(arguments, &program, *index),
+        Choice::AllGpus => return on_gpu(arguments, &program, 0),
     };
+    if let Some(why) = program.refusal(&name, false) {
+        return Err(WrongArgument(why).into());
+    }
+    if let Some(note) = program.note(&name) {
+        eprintln!("Note: {note}.");
+    }
     // Before the program starts, not after it has worked for hours.
     for file in [&arguments.json, &arguments.trace].into_iter().flatten() {
         writable(file)?;
@@ -99,21 +137,10 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         ::report::check_folder(folder).map_err(|error| WrongArgument(format!("{error:#}")))?;
     }
     remove_leftovers();
-    // Private: the profile has source lines. The error's own text has a name that means nothing to the reader.
-    let mut private = tempfile::Builder::new();
-    private.prefix(PREFIX).permissions(PermissionsExt::from_mode(0o700));
-    let folder = private.tempdir().map_err(|error| {
-        let (place, cause) = (std::env::temp_dir(), error.kind());
-        anyhow::anyhow!(
-            "cannot make a temporary folder for the profile in {}: {cause}; set TMPDIR to a folder that takes files",
-            place.display()
-        )
-    })?;
+    let folder = private_folder()?;
     let _lock = locked(folder.path())?;
-    let library = library(folder.path())?;
-    for name in NAMES {
-        std::os::unix::fs::symlink(&library, folder.path().join(name))
-            .with_context(|| format!("cannot put {name} in front of the program"))?;
+    for library in [&DRIVER, &RUNTIME] {
+        library.put_in_front(folder.path())?;
     }
     // What assembles its PTX itself gets the PTX back, which the virtual GPU takes.
     let this = std::env::current_exe().context("cannot find where this program is")?;
@@ -124,14 +151,15 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         std::fs::write(folder.path().join(TORCH_FILE), TORCH)
             .context("cannot put PyTorch's device in front of the program")?;
     }
-    let status = start(arguments, &machine, folder.path())?;
+    let mut command = command(arguments, folder.path())?;
+    profiled(&mut command, arguments, &machine, folder.path())?;
+    let status = finished(command, &arguments.program[0], folder.path())?;
     let taught = |advice: &Advice| catalogue.taught(advice.kind);
     let Some(profile) = collected(folder.path())? else {
         eprintln!(
-            "`{}` never loaded libcuda.so.1, so there is nothing to profile: it has to use the driver API, linked or opened by name",
-            arguments.program[0].to_string_lossy()
+            "`{name}` never loaded libcuda.so.1 or libcudart.so, so there is nothing to profile: it has to use the driver API or the runtime API, linked or opened by name"
         );
-        return Ok(code_of(status));
+        return Ok(if status.success() { ExitCode::from(NO_KERNEL) } else { code_of(status) });
     };
     // What the program writes to standard output stays its own.
     match error_screen() {
@@ -171,7 +199,54 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     if found > 0 {
         return Ok(ExitCode::from(FOUND));
     }
+    if profile.kernels.is_empty() && status.success() {
+        if let Some(text) = &arguments.kernel {
+            eprintln!("\nNo kernel whose name has `{text}` ran.");
+        }
+        return Ok(ExitCode::from(NO_KERNEL));
+    }
     Ok(code_of(status))
+}
+
+/// Runs a program on the GPU, with our runtime in place of NVIDIA's.
+fn on_gpu(arguments: &Arguments, program: &CudaProgram, index: u32) -> Result<ExitCode> {
+    let name = &arguments.program[0];
+    let shown = name.to_string_lossy();
+    if let Some(why) = program.refusal(&shown, true) {
+        return Err(WrongArgument(why).into());
+    }
+    if !program.takes_our_runtime() {
+        let message = format!(
+            "a GPU counts nothing, and a program that is to run on it needs no wrapper: start `{shown}` by itself, or name a virtual device, such as --device virtual:a100"
+        );
+        return Err(WrongArgument(message).into());
+    }
+    let folder = private_folder()?;
+    let _lock = locked(folder.path())?;
+    RUNTIME.put_in_front(folder.path())?;
+    let mut command = command(arguments, folder.path())?;
+    command.env_remove("COALESCE_DEVICE");
+    if index > 0 {
+        command.env("CUDA_VISIBLE_DEVICES", index.to_string());
+    }
+    eprintln!(
+        "`{shown}` runs on the GPU by our runtime, for comparison: nothing is counted or checked there."
+    );
+    Ok(code_of(finished(command, name, folder.path())?))
+}
+
+/// Makes a temporary folder for the libraries and the profile.
+fn private_folder() -> Result<TempDir> {
+    // Private: the profile has source lines. The error's own text has a name that means nothing to the reader.
+    let mut private = tempfile::Builder::new();
+    private.prefix(PREFIX).permissions(PermissionsExt::from_mode(0o700));
+    private.tempdir().map_err(|error| {
+        let (place, cause) = (std::env::temp_dir(), error.kind());
+        anyhow::anyhow!(
+            "cannot make a temporary folder for the profile in {}: {cause}; set TMPDIR to a folder that takes files",
+            place.display()
+        )
+    })
 }
 
 /// The begin of the temporary folders' names, in which the processes of a program leave their profiles.
@@ -214,8 +289,8 @@ fn check_python(program: &[OsString]) -> Result<()> {
     Err(WrongArgument(message.to_owned()).into())
 }
 
-/// Runs the program to its end with our library in front.
-fn start(arguments: &Arguments, machine: &str, folder: &Path) -> Result<ExitStatus> {
+/// The program, with our libraries in front.
+fn command(arguments: &Arguments, folder: &Path) -> Result<Command> {
     let (program, rest) = arguments.program.split_first().expect("clap asks for one");
     let mut paths = vec![folder.to_owned()];
     paths.extend(std::env::var_os("LD_LIBRARY_PATH").iter().flat_map(std::env::split_paths));
@@ -233,8 +308,18 @@ fn start(arguments: &Arguments, machine: &str, folder: &Path) -> Result<ExitStat
         command.env("PYTHONPATH", paths).env("COALESCE_REGISTERED", "device");
         command.args(["-m", "coalesce_torch"]);
     }
-    command.args(rest).env("LD_LIBRARY_PATH", paths).env("COALESCE_DEVICE", machine);
-    command.env("COALESCE_COLLECT", folder);
+    command.args(rest).env("LD_LIBRARY_PATH", paths);
+    Ok(command)
+}
+
+/// Tells the libraries what to collect of the program.
+fn profiled(
+    command: &mut Command,
+    arguments: &Arguments,
+    machine: &str,
+    folder: &Path,
+) -> Result<()> {
+    command.env("COALESCE_DEVICE", machine).env("COALESCE_COLLECT", folder);
     for variable in ptxas::VARIABLES {
         command.env(variable, folder.join(ptxas::NAME));
     }
@@ -251,6 +336,11 @@ fn start(arguments: &Arguments, machine: &str, folder: &Path) -> Result<ExitStat
     for name in ["COALESCE_REPORT", "COALESCE_JSON", "COALESCE_TRACE", "COALESCE_FAIL_ON"] {
         command.env_remove(name);
     }
+    Ok(())
+}
+
+/// Runs the program to its end.
+fn finished(mut command: Command, program: &OsStr, folder: &Path) -> Result<ExitStatus> {
     // SAFETY: between fork and exec the child only says that a signal has its default action.
     unsafe {
         command.pre_exec(|| {
@@ -352,39 +442,52 @@ fn collected(folder: &Path) -> Result<Option<ProgramProfile>> {
     Ok(joined)
 }
 
-/// Our `libcuda.so.1`: the file that the variable names, or the newest beside this program, or the one that it carries,
-/// written to the folder.
-fn library(folder_of_this_run: &Path) -> Result<PathBuf> {
-    if let Some(named) = std::env::var_os(LIBRARY_VARIABLE) {
-        let path = PathBuf::from(named);
-        let found = path.canonicalize();
-        return found.map_err(|error| {
-            WrongArgument(format!("{LIBRARY_VARIABLE} names {}: {error}", path.display())).into()
-        });
+impl Library {
+    /// Puts the library into a folder, by all of its names.
+    fn put_in_front(&self, folder: &Path) -> Result<()> {
+        let file = self.place(folder)?;
+        for name in self.names {
+            std::os::unix::fs::symlink(&file, folder.join(name))
+                .with_context(|| format!("cannot put {name} in front of the program"))?;
+        }
+        Ok(())
     }
-    let program = std::env::current_exe().context("cannot find where this program is")?;
-    let folder = program.parent().unwrap_or(Path::new("."));
-    let places = [
-        // In an archive of ours, where no search of the loader comes upon it.
-        folder.join("lib").join(NAMES[0]),
-        folder.join(LIBRARY),
-        // Where cargo puts what it built for another crate.
-        folder.join("deps").join(LIBRARY),
-    ];
-    let built = |path: &PathBuf| std::fs::metadata(path).and_then(|facts| facts.modified()).ok();
-    let newest = places.into_iter().filter_map(|path| Some((built(&path)?, path))).max();
-    let Some((_, path)) = newest else {
-        let Some(bundled) = BUNDLED else {
-            return Err(WrongArgument(format!(
-                "there is no lib/{} beside {}, and this program was built without the feature bundled-libcuda: build it with that, or build the library by `cargo build --release -p coalesce-virtual-libcuda`, and copy {LIBRARY} there or name it by {LIBRARY_VARIABLE}",
-                NAMES[0],
-                program.display()
-            ))
-            .into());
+
+    /// The file that the variable names, or the newest beside this program, or the one that it carries, written to the folder.
+    fn place(&self, folder_of_this_run: &Path) -> Result<PathBuf> {
+        let Library { file, package, names, variable, bundled } = self;
+        if let Some(named) = std::env::var_os(variable) {
+            let path = PathBuf::from(named);
+            let found = path.canonicalize();
+            return found.map_err(|error| {
+                WrongArgument(format!("{variable} names {}: {error}", path.display())).into()
+            });
+        }
+        let program = std::env::current_exe().context("cannot find where this program is")?;
+        let folder = program.parent().unwrap_or(Path::new("."));
+        let places = [
+            // In an archive of ours, where no search of the loader comes upon it.
+            folder.join("lib").join(names[0]),
+            folder.join(file),
+            // Where cargo puts what it built for another crate.
+            folder.join("deps").join(file),
+        ];
+        let built =
+            |path: &PathBuf| std::fs::metadata(path).and_then(|facts| facts.modified()).ok();
+        let newest = places.into_iter().filter_map(|path| Some((built(&path)?, path))).max();
+        let Some((_, path)) = newest else {
+            let Some(bundled) = bundled else {
+                return Err(WrongArgument(format!(
+                    "there is no lib/{} beside {}, and this program was built without the feature bundled-libcuda: build it with that, or build the library by `cargo build --release -p {package}`, and copy {file} there or name it by {variable}",
+                    names[0],
+                    program.display()
+                ))
+                .into());
+            };
+            let path = folder_of_this_run.join(file);
+            write(&path, bundled)?;
+            return Ok(path);
         };
-        let path = folder_of_this_run.join(LIBRARY);
-        write(&path, bundled)?;
-        return Ok(path);
-    };
-    path.canonicalize().with_context(|| format!("cannot find {}", path.display()))
+        path.canonicalize().with_context(|| format!("cannot find {}", path.display()))
+    }
 }

@@ -1,0 +1,185 @@
+//! `cargo xtask programs CHECKOUT`: public CUDA programs, compiled with the runtime shared and run on the virtual device
+//! with every check.
+//!
+//! A suite's module finds its programs and says how each is built and started. A file of rows per suite lies in
+//! `results/programs`, and its page is made of these files. Nothing is fetched, and nothing of a suite is kept.
+
+mod arguments;
+mod build;
+mod rows;
+mod suite;
+mod trial;
+mod verdict;
+
+use super::prove::today;
+use crate::workspace;
+use anyhow::{Context, Result, bail};
+use arguments::Table;
+use build::Toolkit;
+use rows::Row;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::sync::Mutex;
+use std::time::Duration;
+use suite::{Program, SUITES, Suite};
+use trial::Trial;
+
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// A checkout of HeCBench, PolyBench-GPU or cuda-samples; without one, only the page is written anew.
+    checkout: Option<PathBuf>,
+    /// The compiler.
+    #[arg(long, value_name = "FILE", default_value = "nvcc")]
+    nvcc: PathBuf,
+    /// A folder of headers that nvcc does not find.
+    #[arg(long, short = 'I', value_name = "FOLDER")]
+    include: Vec<PathBuf>,
+    /// Only programs whose name contains this.
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
+    /// Leave out programs that have a row.
+    #[arg(long)]
+    resume: bool,
+    /// Programs that are compiled and run side by side.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    jobs: u16,
+    /// The seconds that a program may run.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    limit: u64,
+}
+
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    if let Some(checkout) = &arguments.checkout {
+        let checkout = checkout.canonicalize().with_context(|| {
+            format!("there is no {}: name a checkout of a suite", checkout.display())
+        })?;
+        let Some(suite) = SUITES.iter().find(|suite| checkout.join(suite.marker).exists()) else {
+            let known: Vec<&str> = SUITES.iter().map(|suite| suite.repository).collect();
+            bail!("{} is a checkout of none of {}", checkout.display(), known.join(", "));
+        };
+        try_all(suite, &checkout, arguments)?;
+    }
+    rows::write_page()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Builds and runs the programs of a suite, and writes a row of each.
+fn try_all(suite: &Suite, checkout: &Path, arguments: &Arguments) -> Result<()> {
+    super::build::coalesce()?;
+    let scratch = workspace::target_dir().join("programs");
+    let toolkit = Toolkit::new(&arguments.nvcc, &arguments.include, &scratch.join("toolkit"))?;
+    let folder = mirror(checkout, &scratch.join(suite.name))?;
+    let mut programs = (suite.programs)(&folder)?;
+    if let Some(only) = &arguments.only {
+        programs.retain(|program| program.name.contains(only));
+    }
+    let known = rows::read(suite.name)?;
+    if arguments.resume {
+        programs.retain(|program| !known.contains_key(&program.name));
+    }
+    let facts = [
+        ("suite", commit(checkout)),
+        ("coalesce", commit(&workspace::root())),
+        ("date", today()?),
+        ("nvcc", toolkit.version()?),
+        ("limit", format!("{} s", arguments.limit)),
+    ];
+    let (rows, table) = (Mutex::new(known), Mutex::new(Table::read(suite.name)?));
+    let count = programs.len();
+    let work = Mutex::new(programs.into_iter().enumerate());
+    let (toolkit, limit) = (&toolkit, Duration::from_secs(arguments.limit));
+    let worker = || -> Result<()> {
+        while let Some((index, program)) = work.lock().expect("no panic").next() {
+            let given = table.lock().expect("no panic").given(&program.name);
+            let (row, derived) = tried(&program, toolkit, given.as_deref(), limit)?;
+            println!("{}/{count} {}", index + 1, row.line());
+            let mut rows = rows.lock().expect("no panic");
+            rows.insert(program.name.clone(), row);
+            rows::write(suite.name, &facts, &rows)?;
+            if let Some(derived) = derived {
+                table.lock().expect("no panic").add(&program.name, &derived)?;
+            }
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..arguments.jobs.max(1)).map(|_| scope.spawn(worker)).collect();
+        workers.into_iter().try_for_each(|worker| worker.join().expect("no panic"))
+    })
+}
+
+/// Builds a program and runs it, with its own arguments made smaller where nobody gave it others; its row, and the arguments that were found so.
+fn tried(
+    program: &Program,
+    toolkit: &Toolkit,
+    given: Option<&str>,
+    limit: Duration,
+) -> Result<(Row, Option<String>)> {
+    let start = match program.build(toolkit)? {
+        Ok(start) => start,
+        Err(why) => return Ok((Row::unbuilt(&program.name, &why), None)),
+    };
+    let attempts = match given {
+        Some(given) => vec![given.to_owned()],
+        None => arguments::smaller(&start.arguments, &program.sources()),
+    };
+    let last = attempts.len() - 1;
+    let mut chosen = last;
+    for (index, attempt) in attempts.iter().enumerate().take(last) {
+        // What is too large is known soon.
+        let trial = Trial::run(program, &start.file, attempt, limit / 4)?;
+        if trial.is_too_long() {
+            continue;
+        }
+        // Sizes that are too small for a program are refused by it: then it gets time for larger ones.
+        if index == 0 || trial.is_right() {
+            chosen = index;
+        } else {
+            chosen = index - 1;
+        }
+        break;
+    }
+    let arguments = &attempts[chosen];
+    let mut trial = Trial::run(program, &start.file, arguments, limit)?;
+    if chosen == last && last > 0 && !trial.is_too_long() && !trial.is_right() {
+        chosen -= 1;
+        trial = Trial::run(program, &start.file, &attempts[chosen], limit)?;
+    }
+    let arguments = &attempts[chosen];
+    let row = trial.row(&program.name, arguments, limit);
+    let is_new = given.is_none() && *arguments != start.arguments && row.ran == "yes";
+    Ok((row, is_new.then(|| arguments.clone())))
+}
+
+/// A folder of links to all files of a checkout, in which programs are built.
+fn mirror(checkout: &Path, target: &Path) -> Result<PathBuf> {
+    if !target.exists() {
+        let beside = target.with_added_extension("new");
+        std::fs::create_dir_all(&beside)
+            .with_context(|| format!("cannot create {}", beside.display()))?;
+        let mut copy = Command::new("cp");
+        copy.args(["--recursive", "--symbolic-link", "--force", "--no-target-directory"]);
+        workspace::succeed(copy.arg(checkout).arg(&beside))?;
+        std::fs::rename(&beside, target)
+            .with_context(|| format!("cannot create {}", target.display()))?;
+    }
+    Ok(target.to_owned())
+}
+
+/// The commit of a checkout, shortened; what is not a checkout has none.
+fn commit(folder: &Path) -> String {
+    let output = Command::new("git")
+        .arg("-C")
+        .arg(folder)
+        .args(["rev-parse", "--short=12", "HEAD"])
+        .output();
+    let text = output.ok().filter(|it| it.status.success()).map(|it| it.stdout);
+    text.map_or_else(
+        || "an unnamed version".to_owned(),
+        |text| String::from_utf8_lossy(&text).trim().to_owned(),
+    )
+}
+
+/// Rows by the names of their programs.
+type Rows = BTreeMap<String, Row>;

@@ -1,0 +1,169 @@
+//! The files of rows in `results/programs`, and the page made of them.
+
+use super::Rows;
+use super::suite::SUITES;
+use super::trial::shortened;
+use crate::workspace;
+use anyhow::{Context, Result};
+use cuda_builder::write_whole;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+/// What came of a program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Row {
+    pub program: String,
+    pub built: String,
+    pub ran: String,
+    pub verified: String,
+    /// How many kernels ran.
+    pub kernels: String,
+    pub hazards: String,
+    pub lacks: String,
+    pub seconds: String,
+    pub arguments: String,
+}
+
+const HEAD: &str = "program,built,ran,verified,kernels,hazards,lacks,seconds,arguments";
+/// Reasons on the page.
+const REASONS: usize = 10;
+
+impl Row {
+    /// A program that nvcc refuses.
+    pub fn unbuilt(program: &str, why: &str) -> Row {
+        let [program, built, lacks] = [program, "no", &shortened(why)].map(str::to_owned);
+        Row { program, built, lacks, ..Row::default() }
+    }
+
+    pub fn line(&self) -> String {
+        let Row { program, built, ran, verified, kernels, hazards, lacks, seconds, arguments } =
+            self;
+        let fields = [program, built, ran, verified, kernels, hazards, lacks, seconds, arguments];
+        fields.map(|field| field.replace(',', ";")).join(",")
+    }
+
+    fn parse(line: &str) -> Option<Row> {
+        let mut fields = line.split(',').map(str::to_owned);
+        let mut next = || fields.next();
+        Some(Row {
+            program: next()?,
+            built: next()?,
+            ran: next()?,
+            verified: next()?,
+            kernels: next()?,
+            hazards: next()?,
+            lacks: next()?,
+            seconds: next()?,
+            arguments: next()?,
+        })
+    }
+}
+
+fn folder() -> PathBuf {
+    workspace::root().join("results/programs")
+}
+
+/// The text of a suite's file; empty where there is none.
+fn text(suite: &str) -> Result<String> {
+    let file = folder().join(suite).with_extension("csv");
+    match std::fs::read_to_string(&file) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
+        other => other.with_context(|| format!("cannot read {}", file.display())),
+    }
+}
+
+pub fn read(suite: &str) -> Result<Rows> {
+    let text = text(suite)?;
+    let lines = text.lines().filter(|line| !line.starts_with('#') && *line != HEAD);
+    Ok(lines.filter_map(Row::parse).map(|row| (row.program.clone(), row)).collect())
+}
+
+/// Writes a suite's file: facts as comments, then the rows.
+pub fn write(suite: &str, facts: &[(&str, String)], rows: &Rows) -> Result<()> {
+    let mut text = String::new();
+    for (fact, value) in facts {
+        let _ = writeln!(text, "# {fact}: {value}");
+    }
+    let _ = writeln!(text, "{HEAD}");
+    for row in rows.values() {
+        let _ = writeln!(text, "{}", row.line());
+    }
+    std::fs::create_dir_all(folder())
+        .with_context(|| format!("cannot create {}", folder().display()))?;
+    Ok(write_whole(&folder().join(suite).with_extension("csv"), text.as_bytes())?)
+}
+
+/// Writes the page: counts per suite, and the commonest reasons.
+pub fn write_page() -> Result<()> {
+    let mut page = "# Public CUDA programs on the virtual device\n\n\
+        Programs of the runtime API, compiled by nvcc with `-cudart shared` and run by\n\
+        `coalesce run --check` at small sizes. `cargo xtask programs CHECKOUT` writes the rows, a file per\n\
+        suite, and this page. [Bugs that the checks found in these programs](bugs.md) were read by hand.\n\n\
+        \"Verified\" is by the program's own check; a program without one is verified by nobody here.\n\n\
+        | suite | programs | built | ran | verified | its own check fails | no check | with hazards |\n\
+        |---|--:|--:|--:|--:|--:|--:|--:|\n"
+        .to_owned();
+    let (mut reasons, mut facts): (BTreeMap<String, Vec<String>>, String) = Default::default();
+    for suite in SUITES {
+        let rows = read(suite.name)?;
+        if rows.is_empty() {
+            continue;
+        }
+        let count = |is: &dyn Fn(&Row) -> bool| rows.values().filter(|row| is(row)).count();
+        let ran = |row: &Row, verified: &str| row.ran == "yes" && row.verified == verified;
+        let _ = writeln!(
+            page,
+            "| [{}]({}.csv) | {} | {} | {} | {} | {} | {} | {} |",
+            suite.title,
+            suite.name,
+            rows.len(),
+            count(&|row| row.built == "yes"),
+            count(&|row| row.ran == "yes"),
+            count(&|row| ran(row, "yes")),
+            count(&|row| ran(row, "no")),
+            count(&|row| ran(row, "no check")),
+            count(&|row| !row.hazards.is_empty()),
+        );
+        let text = text(suite.name)?;
+        let own = text.lines().filter_map(|line| line.strip_prefix("# "));
+        let _ = writeln!(facts, "- {}: {}", suite.title, own.collect::<Vec<_>>().join(", "));
+        for row in rows.values().filter(|row| !row.lacks.is_empty()) {
+            let reason = if row.built == "no" { "not built: " } else { "" };
+            let reason = format!("{reason}{}", general(&row.lacks));
+            reasons.entry(reason).or_default().push(row.program.clone());
+        }
+    }
+    let mut reasons: Vec<(String, Vec<String>)> = reasons.into_iter().collect();
+    reasons.sort_by_key(|(reason, programs)| (usize::MAX - programs.len(), reason.clone()));
+    page.push_str("\nThe commonest reasons:\n\n| reason | programs | such as |\n|---|--:|---|\n");
+    for (reason, programs) in reasons.iter().take(REASONS) {
+        let some = programs.iter().take(5).map(|name| format!("`{name}`"));
+        let some = some.collect::<Vec<_>>().join(", ");
+        let reason = reason.replace('|', "\\|");
+        let _ = writeln!(page, "| {reason} | {} | {some} |", programs.len());
+    }
+    let _ = write!(page, "\nOf these runs:\n\n{facts}");
+    Ok(write_whole(&folder().join("README.md"), page.as_bytes())?)
+}
+
+/// A reason without what differs from program to program: numbers and places.
+fn general(reason: &str) -> String {
+    let words = reason.split_whitespace().map(|word| {
+        let is_place = word.contains('/') || word.starts_with("0x");
+        if is_place { "..".to_owned() } else { word.to_owned() }
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_read_as_it_was_written() {
+        let row = Row { lacks: "a, b".to_owned(), ..Row::unbuilt("x", "y") };
+        let read = Row::parse(&row.line()).expect("a row");
+        assert_eq!(read, Row { lacks: "a; b".to_owned(), ..row });
+    }
+}

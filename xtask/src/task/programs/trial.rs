@@ -1,0 +1,210 @@
+//! One run of a program on the virtual device, and what came of it.
+
+use super::rows::Row;
+use super::suite::Program;
+use super::verdict;
+use crate::workspace;
+use anyhow::{Context, Result};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// The exit code by which `coalesce run` says that no kernel ran.
+const NO_KERNEL: i32 = 5;
+/// The bytes of memory that a program and the device's may take.
+const MEMORY: u64 = 8 << 30;
+/// Characters of a reason.
+const REASON: usize = 120;
+
+pub struct Trial {
+    /// Nothing: the limit ended it.
+    status: Option<ExitStatus>,
+    seconds: f64,
+    output: String,
+    errors: String,
+    profile: Value,
+}
+
+impl Trial {
+    /// Runs a program in its folder.
+    pub fn run(program: &Program, file: &str, arguments: &str, limit: Duration) -> Result<Trial> {
+        let place = |name: &str| program.folder.join(name);
+        let [output, errors, profile] = ["ran.out", "ran.err", "ran.json"].map(place);
+        let _ = std::fs::remove_file(&profile);
+        let create = |path: &Path| {
+            File::create(path).with_context(|| format!("cannot create {}", path.display()))
+        };
+        let mut command = Command::new(workspace::coalesce());
+        command.args(["run", "--check", "--fail-on", "none", "--json"]).arg(&profile).arg("--");
+        command.arg(file).args(arguments.split_whitespace()).current_dir(&program.folder);
+        command.stdin(Stdio::null()).stdout(create(&output)?).stderr(create(&errors)?);
+        command.process_group(0);
+        // SAFETY: between fork and exec the child makes one call of the system.
+        unsafe {
+            command.pre_exec(|| {
+                let limit = libc::rlimit { rlim_cur: MEMORY, rlim_max: MEMORY };
+                libc::setrlimit(libc::RLIMIT_DATA, &raw const limit);
+                Ok(())
+            });
+        }
+        let begin = Instant::now();
+        let mut child = command.spawn().context("cannot start coalesce")?;
+        let status = waited(&mut child, limit)?;
+        let seconds = begin.elapsed().as_secs_f64();
+        let read = |path: &Path| {
+            let bytes = std::fs::read(path).unwrap_or_default();
+            String::from_utf8_lossy(&bytes[..bytes.len().min(1 << 20)]).into_owned()
+        };
+        let profile = std::fs::read_to_string(&profile).unwrap_or_default();
+        let profile = serde_json::from_str(&profile).unwrap_or_default();
+        Ok(Trial { status, seconds, output: read(&output), errors: read(&errors), profile })
+    }
+
+    pub fn is_too_long(&self) -> bool {
+        self.status.is_none()
+    }
+
+    pub fn row(&self, name: &str, arguments: &str, limit: Duration) -> Row {
+        let code = self.status.and_then(|status| status.code());
+        let kernels = self.profile["kernels"].as_array().map_or(0, Vec::len);
+        let own =
+            verdict::own_check(&self.output).or_else(|| verdict::own_check(self.own_errors()));
+        let (ran, lacks) = match (self.status, code) {
+            (None, _) => ("no", format!("runs longer than {} s", limit.as_secs())),
+            (_, Some(0)) if own == Some(false) => ("yes", self.cause("its own check fails")),
+            (_, Some(0)) => ("yes", String::new()),
+            (_, Some(NO_KERNEL)) => ("no", self.cause("no kernel ran")),
+            (_, Some(128..)) => ("no", self.cause(&format!("signal {}", code.unwrap_or(0) - 128))),
+            (_, Some(code)) if own == Some(false) => {
+                ("yes", self.cause(&format!("its own check fails, exit code {code}")))
+            }
+            (_, Some(code)) => ("no", self.cause(&format!("exit code {code}"))),
+            (Some(status), None) => {
+                ("no", self.cause(&format!("signal {}", status.signal().unwrap_or(0))))
+            }
+        };
+        let verified = match own {
+            _ if ran == "no" => "",
+            Some(true) => "yes",
+            Some(false) => "no",
+            None => "no check",
+        };
+        Row {
+            program: name.to_owned(),
+            built: "yes".to_owned(),
+            ran: ran.to_owned(),
+            verified: verified.to_owned(),
+            kernels: kernels.to_string(),
+            hazards: self.hazards(),
+            lacks: shortened(&lacks),
+            seconds: format!("{:.1}", self.seconds),
+            arguments: arguments.to_owned(),
+        }
+    }
+
+    /// What the program itself wrote to the standard error, before the profile.
+    fn own_errors(&self) -> &str {
+        let profile = self.errors.find(" on virtual ").unwrap_or(self.errors.len());
+        let before = &self.errors[..profile];
+        before.rsplit_once('\n').map_or(before, |(before, _)| before)
+    }
+
+    /// The most telling reason why a run failed.
+    fn cause(&self, otherwise: &str) -> String {
+        if self.errors.contains("memory allocation of ")
+            || self.output.contains("memory allocation of ")
+        {
+            return format!("needs more than {} GiB of memory here", MEMORY >> 30);
+        }
+        let unsupported = || {
+            let calls = self.profile["misuse"].as_array()?;
+            let one = calls.iter().find(|call| call["kind"] == "Unsupported")?;
+            Some(one["message"].as_str()?.to_owned())
+        };
+        let fault = || {
+            let kernels = self.profile["kernels"].as_array()?;
+            let one = kernels.iter().find_map(|kernel| kernel["faults"].get(0))?;
+            Some(one.as_str()?.to_owned())
+        };
+        let said = |text: &str| {
+            let marks = [
+                "error: ",
+                "symbol lookup error",
+                "error while loading",
+                "terminate called",
+                "what():",
+                "cudaError",
+                "CUDA error",
+                "CUDA Error",
+                "Error",
+                "error",
+                "not supported",
+                "Unable",
+                "Cannot",
+                "cannot",
+                "Failed to",
+                "Usage",
+                "usage",
+                "Assertion",
+            ];
+            let line =
+                marks.iter().find_map(|mark| text.lines().find(|line| line.contains(mark)))?;
+            Some(line.trim().to_owned())
+        };
+        let found = unsupported()
+            .or_else(fault)
+            .or_else(|| said(self.own_errors()))
+            .or_else(|| said(&self.output));
+        found.map_or_else(|| otherwise.to_owned(), |cause| format!("{otherwise}: {cause}"))
+    }
+
+    /// The kinds of hazards and of misuse, with how many of each; leaks are none.
+    fn hazards(&self) -> String {
+        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+        let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+        let kernels = list(&self.profile["kernels"]);
+        let hazards = kernels.iter().flat_map(|kernel| list(&kernel["hazards"]));
+        let misuse = list(&self.profile["misuse"]).into_iter();
+        let misuse = misuse.filter(|one| one["is_advice"] != true && one["kind"] != "Unsupported");
+        for kind in hazards.chain(misuse).filter_map(|one| one["kind"].as_str().map(str::to_owned))
+        {
+            *counts.entry(kind).or_default() += 1;
+        }
+        let counts = counts.iter().map(|(kind, count)| format!("{kind} {count}"));
+        counts.collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// A reason without what does not fit into a row.
+pub fn shortened(reason: &str) -> String {
+    let plain: String = reason.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
+    plain.trim().chars().take(REASON).collect()
+}
+
+/// Waits for the end of a process; the limit ends it and all that it started.
+fn waited(child: &mut Child, limit: Duration) -> Result<Option<ExitStatus>> {
+    let begin = Instant::now();
+    let group = -child.id().cast_signed();
+    let mut asked = false;
+    loop {
+        if let Some(status) = child.try_wait().context("the program is gone")? {
+            return Ok((!asked).then_some(status));
+        }
+        let signal = match begin.elapsed() {
+            // It shows what it has.
+            elapsed if elapsed > limit && !asked => libc::SIGTERM,
+            elapsed if elapsed > limit + Duration::from_secs(10) => libc::SIGKILL,
+            _ => 0,
+        };
+        if signal != 0 {
+            asked = true;
+            // SAFETY: the call takes numbers.
+            unsafe { libc::kill(group, signal) };
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
