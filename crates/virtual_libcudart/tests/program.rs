@@ -539,6 +539,11 @@ fn captures_become_graphs() {
     let mut status = 9u32;
     done!(cudaStreamIsCapturing(stream => Stream, &mut status => *mut u32));
     assert_eq!(status, 1);
+    let mut mode = 2u32;
+    done!(cudaThreadExchangeStreamCaptureMode(&mut mode => *mut u32));
+    assert_eq!(mode, 0, "the mode of a thread begins as global");
+    done!(cudaThreadExchangeStreamCaptureMode(&mut mode => *mut u32));
+    assert_eq!(mode, 2);
     done!(cudaStreamEndCapture(stream => Stream, &mut graph => *mut Graph));
     assert_eq!(back, [0; 32], "nothing has run");
     let mut count = 0usize;
@@ -621,6 +626,16 @@ fn graphs_are_built_node_by_node() {
     launched();
     assert_eq!((back[0], result[0] as u32), (12, 0));
 
+    // The parameters of the other nodes, as they were given.
+    let mut fill_node = FillNode { target: null_mut(), value: 0, ..zero };
+    done!(cudaGraphMemsetNodeGetParams(clear => Node, &mut fill_node => *mut FillNode));
+    assert_eq!((fill_node.target, fill_node.value, fill_node.width), (out, 7, 32));
+    // SAFETY: all zeros are one.
+    let mut copied: Box3 = unsafe { std::mem::zeroed() };
+    done!(cudaGraphMemcpyNodeGetParams(back_node => Node, &mut copied => *mut Box3));
+    let ends = (copied.from.pointer, copied.to.pointer, copied.extent.0, copied.kind);
+    assert_eq!(ends, (out, back.as_mut_ptr().cast(), 128, TO_HOST));
+
     // Edges, with what CUDA 13 says of their kind.
     let (mut from, mut to, mut kinds, mut count) =
         ([null_mut(); 4], [null_mut(); 4], [1u64; 4], 4usize);
@@ -648,6 +663,9 @@ fn graphs_are_built_node_by_node() {
         &mut host => *mut Node, graph => Graph, &first => *const Node, null() => *const u64, 1 => usize,
         any.as_mut_ptr() => *mut u64
     ));
+    let mut host_node = [0usize; 2];
+    done!(cudaGraphHostNodeGetParams(host => Node, host_node.as_mut_ptr() => *mut usize));
+    assert_eq!(host_node, [function_of_graph as *const () as usize, 100]);
     run(graph);
     assert_eq!(CALLED_BY_GRAPH.load(Ordering::SeqCst), 100);
     done!(cudaGraphExecDestroy(executable => *mut c_void));
