@@ -124,7 +124,7 @@ fn update(driver: &mut Driver, executable: usize, graph: usize) -> CuResult<bool
     Ok(is_same)
 }
 
-/// Whether a stream is captured (0 no, 1 yes, 2 by a capture that failed), and into what.
+/// Returns whether a stream is captured (0 no, 1 yes, 2 by a capture that failed), and into what.
 fn capture_of(driver: &mut Driver, stream: usize) -> CuResult<(c_uint, usize)> {
     let Some(own) = driver.objects.stream(stream)?.capture.clone() else { return Ok((0, 0)) };
     let is_invalid = driver.objects.captures.get(own.capture)?.invalid;
