@@ -449,6 +449,16 @@ fn streams_events_and_callbacks() {
     done!(cudaEventRecord(end => *mut c_void, stream => Stream));
     done!(cudaStreamSynchronize(stream => Stream));
     assert_eq!(CALLED.load(Ordering::SeqCst), 11);
+    // A program may wait for such a function by means of its own.
+    done!(cudaLaunchHostFunc(
+        stream => Stream, host_function => HostFunction, std::ptr::without_provenance_mut(100) => *mut c_void
+    ));
+    let begin = std::time::Instant::now();
+    while CALLED.load(Ordering::SeqCst) != 111 {
+        assert!(begin.elapsed().as_secs() < 60, "nobody calls the function");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    done!(cudaStreamSynchronize(stream => Stream));
     done!(cudaStreamQuery(stream => Stream));
     done!(cudaEventQuery(end => *mut c_void));
     let mut milliseconds = -1.0;
