@@ -315,12 +315,13 @@ fn like_of_nvcc(folder: &Path, name: &str, fat: &[u8], text: &str, library: &str
     let bytes: Vec<String> = fat.iter().map(u8::to_string).collect();
     let source = format!(
         "__attribute__((section(\".nv_fatbin\"), aligned(8))) const unsigned char fat[] = {{ {} }};\n\
-         const char text[] = \"{text}\";\nint f(void);\n\
-         int main(void) {{ return text[0] == fat[0] ? 9 : f(); }}\n",
+         const char text[] = \"{text}\";\nint __cudaRegisterFunction(void);\n\
+         int main(void) {{ return text[0] == fat[0] ? 9 : __cudaRegisterFunction(); }}\n",
         bytes.join(", ")
     );
     std::fs::write(place("main.c"), source).expect("a writable folder");
-    std::fs::write(place("f.c"), "int f(void) { return 7; }\n").expect("a writable folder");
+    std::fs::write(place("f.c"), "int __cudaRegisterFunction(void) { return 7; }\n")
+        .expect("a writable folder");
     let cc = |arguments: &[&str]| {
         let output = Command::new("cc").args(arguments).output().expect("a C compiler");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

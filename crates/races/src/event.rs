@@ -83,6 +83,12 @@ impl Event {
         self.0 as u32 & 7
     }
 
+    /// Returns whether another lane did it, too, as far as one remembers: the same lane may do it again in a loop.
+    pub fn is_beside(self, before: Event) -> bool {
+        let is_same = before.epoch() == self.epoch() && before.pc() == self.pc();
+        is_same && (before.lane() != self.lane() || before.is_many())
+    }
+
     /// Returns whether both are of the same lanes, of whatever warp, in the same places.
     pub fn has_lanes_of(self, other: Event) -> bool {
         (self.0 ^ other.0) & ((1 << PC_SHIFT) - 1) == 0

@@ -117,7 +117,7 @@ impl Check<'_> {
                     let before = cell.write;
                     if !remember {
                         self.compare(cell, lane, address + ((index as u64) << self.shift));
-                    } else if before.epoch() == now.epoch() && before.pc() == now.pc() {
+                    } else if now.is_beside(before) {
                         cell.write = now.of_many();
                     } else {
                         self.write(cell, now);

@@ -7,6 +7,7 @@
 mod arguments;
 mod build;
 mod rows;
+mod sizes;
 mod suite;
 mod trial;
 mod verdict;
@@ -14,9 +15,10 @@ mod verdict;
 use super::prove::today;
 use crate::workspace;
 use anyhow::{Context, Result, bail};
-use arguments::Table;
+use arguments::{Given, Table};
 use build::Toolkit;
 use rows::Row;
+use sizes::Sizes;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -69,8 +71,8 @@ fn try_all(suite: &Suite, checkout: &Path, arguments: &Arguments) -> Result<()> 
     super::build::coalesce()?;
     let scratch = workspace::target_dir().join("programs");
     let toolkit = Toolkit::new(&arguments.nvcc, &arguments.include, &scratch.join("toolkit"))?;
-    let folder = mirror(checkout, &scratch.join(suite.name))?;
-    let mut programs = (suite.programs)(&folder)?;
+    let mirror = Mirror::new(checkout, &scratch.join(suite.name))?;
+    let mut programs = (suite.programs)(&mirror.folder)?;
     if let Some(only) = &arguments.only {
         programs.retain(|program| program.name.contains(only));
     }
@@ -88,17 +90,17 @@ fn try_all(suite: &Suite, checkout: &Path, arguments: &Arguments) -> Result<()> 
     let (rows, table) = (Mutex::new(known), Mutex::new(Table::read(suite.name)?));
     let count = programs.len();
     let work = Mutex::new(programs.into_iter().enumerate());
-    let (toolkit, limit) = (&toolkit, Duration::from_secs(arguments.limit));
+    let bench = Bench { mirror, toolkit, limit: Duration::from_secs(arguments.limit) };
     let worker = || -> Result<()> {
         while let Some((index, program)) = work.lock().expect("no panic").next() {
             let given = table.lock().expect("no panic").given(&program.name);
-            let (row, derived) = tried(&program, toolkit, given.as_deref(), limit)?;
+            let (row, derived) = bench.tried(&program, given)?;
             println!("{}/{count} {}", index + 1, row.line());
             let mut rows = rows.lock().expect("no panic");
             rows.insert(program.name.clone(), row);
             rows::write(suite.name, &facts, &rows)?;
             if let Some(derived) = derived {
-                table.lock().expect("no panic").add(&program.name, &derived)?;
+                table.lock().expect("no panic").add(&program.name, derived)?;
             }
         }
         Ok(())
@@ -109,62 +111,111 @@ fn try_all(suite: &Suite, checkout: &Path, arguments: &Arguments) -> Result<()> 
     })
 }
 
-/// Builds a program and runs it, with its own arguments made smaller where nobody gave it others; its row, and the arguments that were found so.
-fn tried(
-    program: &Program,
-    toolkit: &Toolkit,
-    given: Option<&str>,
+/// Where programs are built, and how long they may run.
+struct Bench {
+    mirror: Mirror,
+    toolkit: Toolkit,
     limit: Duration,
-) -> Result<(Row, Option<String>)> {
-    let start = match program.build(toolkit)? {
-        Ok(start) => start,
-        Err(why) => return Ok((Row::unbuilt(&program.name, &why), None)),
-    };
-    let attempts = match given {
-        Some(given) => vec![given.to_owned()],
-        None => arguments::smaller(&start.arguments, &program.sources()),
-    };
-    let last = attempts.len() - 1;
-    let mut chosen = last;
-    for (index, attempt) in attempts.iter().enumerate().take(last) {
-        // What is too large is known soon.
-        let trial = Trial::run(program, &start.file, attempt, limit / 4)?;
-        if trial.is_too_long() {
-            continue;
+}
+
+impl Bench {
+    /// Builds a program and runs it, made smaller where nobody said how; its row, and how it was made smaller.
+    fn tried(&self, program: &Program, given: Option<Given>) -> Result<(Row, Option<Given>)> {
+        if let Some(given) = given {
+            let attempts = [given.arguments.clone()];
+            return Ok((self.sized(program, &given.sizes, Some(&attempts))?.0, None));
         }
-        // Sizes that are too small for a program are refused by it: then it gets time for larger ones.
-        if index == 0 || trial.is_right() {
-            chosen = index;
-        } else {
-            chosen = index - 1;
+        let (row, small, own) = self.sized(program, &program.sizes, None)?;
+        if !row.is_too_large() {
+            let given = Given { arguments: small.clone(), sizes: Sizes::new() };
+            return Ok((row, (small != own).then_some(given)));
         }
-        break;
+        // Then its sizes are constants, if they can be made smaller at all.
+        for divisor in sizes::DIVISORS {
+            let sizes = sizes::smaller(&program.sources(), divisor);
+            if sizes.is_empty() {
+                break;
+            }
+            let (other, ..) = self.sized(program, &sizes, Some(&[small.clone()]))?;
+            if other.is_right() {
+                return Ok((other, Some(Given { arguments: small, sizes })));
+            }
+            program.resize(&self.mirror, &Sizes::new())?;
+        }
+        Ok((row, None))
     }
-    let arguments = &attempts[chosen];
-    let mut trial = Trial::run(program, &start.file, arguments, limit)?;
-    if chosen == last && last > 0 && !trial.is_too_long() && !trial.is_right() {
-        chosen -= 1;
-        trial = Trial::run(program, &start.file, &attempts[chosen], limit)?;
+
+    /// Builds a program with these sizes, and runs it with the largest of these arguments, or of its own made smaller, that
+    /// do not take too long; its row, those arguments, and its own.
+    fn sized(
+        &self,
+        program: &Program,
+        sizes: &Sizes,
+        attempts: Option<&[String]>,
+    ) -> Result<(Row, String, String)> {
+        program.resize(&self.mirror, sizes)?;
+        let start = match program.build(&self.toolkit)? {
+            Ok(start) => start,
+            Err(why) => {
+                return Ok((Row::unbuilt(&program.name, &why), String::new(), String::new()));
+            }
+        };
+        let derived;
+        let attempts = match attempts {
+            Some(attempts) => attempts,
+            None => {
+                derived = arguments::smaller(&start.arguments, &program.sources());
+                &derived
+            }
+        };
+        let ran = |index: usize, limit: Duration| {
+            let trial = Trial::run(program, &start.file, &attempts[index], limit)?;
+            let row = trial.row(program, &attempts[index], sizes, limit);
+            anyhow::Ok((row, trial.is_too_large()))
+        };
+        let last = attempts.len() - 1;
+        let mut chosen = last;
+        for index in 0..last {
+            // What is too large is known soon.
+            let (row, is_too_large) = ran(index, self.limit / 4)?;
+            if !is_too_large {
+                // Sizes that are too small for a program are refused by it: then larger ones get more time.
+                if row.is_right() || index == 0 {
+                    return Ok((row, attempts[index].clone(), start.arguments));
+                }
+                chosen = index - 1;
+                break;
+            }
+        }
+        let (mut row, is_too_large) = ran(chosen, self.limit)?;
+        if chosen == last && last > 0 && !is_too_large && !row.is_right() {
+            chosen -= 1;
+            row = ran(chosen, self.limit)?.0;
+        }
+        Ok((row, attempts[chosen].clone(), start.arguments))
     }
-    let arguments = &attempts[chosen];
-    let row = trial.row(&program.name, arguments, limit);
-    let is_new = given.is_none() && *arguments != start.arguments && row.ran == "yes";
-    Ok((row, is_new.then(|| arguments.clone())))
 }
 
 /// A folder of links to all files of a checkout, in which programs are built.
-fn mirror(checkout: &Path, target: &Path) -> Result<PathBuf> {
-    if !target.exists() {
-        let beside = target.with_added_extension("new");
-        std::fs::create_dir_all(&beside)
-            .with_context(|| format!("cannot create {}", beside.display()))?;
-        let mut copy = Command::new("cp");
-        copy.args(["--recursive", "--symbolic-link", "--force", "--no-target-directory"]);
-        workspace::succeed(copy.arg(checkout).arg(&beside))?;
-        std::fs::rename(&beside, target)
-            .with_context(|| format!("cannot create {}", target.display()))?;
+struct Mirror {
+    checkout: PathBuf,
+    folder: PathBuf,
+}
+
+impl Mirror {
+    fn new(checkout: &Path, target: &Path) -> Result<Mirror> {
+        if !target.exists() {
+            let beside = target.with_added_extension("new");
+            std::fs::create_dir_all(&beside)
+                .with_context(|| format!("cannot create {}", beside.display()))?;
+            let mut copy = Command::new("cp");
+            copy.args(["--recursive", "--symbolic-link", "--force", "--no-target-directory"]);
+            workspace::succeed(copy.arg(checkout).arg(&beside))?;
+            std::fs::rename(&beside, target)
+                .with_context(|| format!("cannot create {}", target.display()))?;
+        }
+        Ok(Mirror { checkout: checkout.to_owned(), folder: target.to_owned() })
     }
-    Ok(target.to_owned())
 }
 
 /// The commit of a checkout, shortened; what is not a checkout has none.

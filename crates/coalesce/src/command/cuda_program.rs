@@ -2,7 +2,7 @@
 
 use object::elf::{DT_NEEDED, Dyn64};
 use object::read::elf::{Dyn, ElfFile64};
-use object::{Endianness, Object, ObjectSection, ReadCache, ReadRef};
+use object::{Endianness, Object, ObjectSection, ObjectSymbol, ReadCache, ReadRef};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::os::unix::fs::PermissionsExt;
@@ -13,6 +13,8 @@ const MAJORS: [&str; 2] = ["12", "13"];
 /// A name in the runtime's table of its functions, which stays in a stripped program. A program that calls the runtime
 /// needs a name of this form, too, and then it needs `libcudart`.
 const STATIC_RUNTIME: &[u8] = b"cudaLaunchKernel_ptsz\0";
+/// What a program calls for each of its kernels.
+const KERNEL_REGISTRATION: &[u8] = b"__cudaRegisterFunction";
 /// Libraries of NVIDIA's with machine code of their own, by the begins of their files' names.
 const LIBRARIES: [(&str, &str); 10] = [
     ("libcublas", "cuBLAS"),
@@ -33,7 +35,7 @@ pub struct CudaProgram {
     /// The shared libraries that it is linked to.
     needed: Vec<String>,
     has_static_runtime: bool,
-    /// It has fat binaries, and none of them has PTX.
+    /// It has kernels that it launches by the runtime, and none of its fat binaries has PTX.
     is_machine_code_only: bool,
 }
 
@@ -113,12 +115,15 @@ fn read<'data, R: ReadRef<'data>>(data: R) -> Option<CudaProgram> {
         && section(".rodata").is_some_and(|text| {
             text.windows(STATIC_RUNTIME.len()).any(|part| part == STATIC_RUNTIME)
         });
+    // A program without kernels has a fat binary, too, which the device linker makes.
+    let registers = |name: &[u8]| name == KERNEL_REGISTRATION;
+    let has_kernels = file.dynamic_symbols().any(|it| it.name_bytes().is_ok_and(registers));
     // Objects that the device linker joined keep their PTX in the second.
     let has_ptx = [Some(fat), section("__nv_relfatbin")]
         .into_iter()
         .flatten()
         .any(virtual_gpu::fat_binaries_have_ptx);
-    Some(CudaProgram { needed, has_static_runtime, is_machine_code_only: !has_ptx })
+    Some(CudaProgram { needed, has_static_runtime, is_machine_code_only: has_kernels && !has_ptx })
 }
 
 /// The shared libraries that a file is linked to.

@@ -136,6 +136,15 @@ pub const ROWS: &[Row] = &[
         [GW, GR],
     ),
     (
+        "a lane that repeats a store comes after it, whatever the order of the lanes' words",
+        WARP,
+        "xor.b32 %r10, %r5, 4; mov.u32 %r11, 0; L: st.shared.u32 [%r10], %r1; add.u32 %r11, %r11, 1;\n\
+         setp.lt.u32 %p1, %r11, 2; @%p1 bra L; ? ld.shared.u32 %r8, [%r5];",
+        ["", "mov.u32 %r5, %r10;"],
+        SharedRaceInWarp,
+        [W, R],
+    ),
+    (
         "a shuffle orders no memory",
         WARP,
         NEXT,

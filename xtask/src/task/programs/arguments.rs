@@ -1,15 +1,25 @@
 //! The arguments with which programs are small: a table, and the rule by which it grows.
 
+use super::sizes::Sizes;
 use crate::workspace;
 use anyhow::{Context, Result};
 use cuda_builder::write_whole;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// The arguments of a suite's programs, where their own are too large.
+/// How a program is made small.
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Given {
+    pub arguments: String,
+    /// New values of constants in its sources.
+    pub sizes: Sizes,
+}
+
+/// How the programs of a suite are made small, where their own arguments are too large.
 pub struct Table {
     suite: &'static str,
-    given: BTreeMap<String, String>,
+    given: BTreeMap<String, Given>,
 }
 
 impl Table {
@@ -31,16 +41,17 @@ impl Table {
         workspace::root().join("results/programs").join(suite).with_extension("toml")
     }
 
-    pub fn given(&self, program: &str) -> Option<String> {
+    pub fn given(&self, program: &str) -> Option<Given> {
         self.given.get(program).cloned()
     }
 
-    /// Adds arguments that the rule found.
-    pub fn add(&mut self, program: &str, arguments: &str) -> Result<()> {
-        self.given.insert(program.to_owned(), arguments.to_owned());
-        let text = toml::to_string(&self.given).context("a table of texts")?;
+    /// Adds what the rule found.
+    pub fn add(&mut self, program: &str, given: Given) -> Result<()> {
+        self.given.insert(program.to_owned(), given);
+        let text = toml::to_string(&self.given).context("a table of texts and numbers")?;
         let text = format!(
-            "# Arguments of programs that are too large with their own: `cargo xtask programs` adds those it derives.\n{text}"
+            "# Arguments, and new values of constants, for programs that are too large with their own.\n\
+             # `cargo xtask programs` adds those that it derives.\n{text}"
         );
         Ok(write_whole(&Table::file(self.suite), text.as_bytes())?)
     }
@@ -77,9 +88,14 @@ fn is_repetition(index: usize, sources: &str) -> bool {
         let Some((before, _)) = line.split_once(&place) else { return false };
         let Some((before, _)) = before.rsplit_once('=') else { return false };
         let name = before.trim_end().rsplit(|it: char| !it.is_alphanumeric() && it != '_').next();
-        let name = name.unwrap_or_default().to_lowercase();
-        ["repeat", "rep", "iter", "times", "loop", "run"].iter().any(|part| name.contains(part))
+        is_repetition_name(name.unwrap_or_default())
     })
+}
+
+/// Returns whether a variable of this name says how often something is repeated.
+pub fn is_repetition_name(name: &str) -> bool {
+    let name = name.to_lowercase();
+    ["repeat", "rep", "iter", "times", "loop", "run"].iter().any(|part| name.contains(part))
 }
 
 #[cfg(test)]

@@ -16,4 +16,5 @@ for argument do
     esac
     set -- "$@" "$argument"
 done
-exec "$COALESCE_NVCC" -arch=$arch -cudart shared -lineinfo -L "$COALESCE_TOOLKIT_LIB" "$@"
+# CUDA 13 has no longer the first name, which old programs call.
+exec "$COALESCE_NVCC" -DcudaThreadSynchronize=cudaDeviceSynchronize -arch=$arch -cudart shared -lineinfo -L "$COALESCE_TOOLKIT_LIB" "$@"

@@ -1,5 +1,6 @@
 //! The suites, and how the programs of each are found.
 
+use super::sizes::{self, Sizes};
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 
@@ -43,6 +44,8 @@ pub struct Program {
     /// Where it is built and run.
     pub folder: PathBuf,
     pub how: How,
+    /// Values that its constants always get.
+    pub sizes: Sizes,
 }
 
 /// How a program is built.
@@ -54,11 +57,22 @@ pub enum How {
 }
 
 impl Program {
+    /// The files of its folder.
+    pub fn files(&self) -> Vec<PathBuf> {
+        files(&self.folder).unwrap_or_default()
+    }
+
+    /// Its sources and headers.
+    pub fn source_files(&self) -> Vec<PathBuf> {
+        let is_source =
+            |path: &PathBuf| has_extension(path, &["cu", "cuh", "cpp", "c", "cc", "h", "hpp"]);
+        self.files().into_iter().filter(is_source).collect()
+    }
+
     /// The text of its sources.
     pub fn sources(&self) -> String {
-        let files = files(&self.folder).unwrap_or_default();
-        let sources = files.iter().filter(|path| has_extension(path, &["cu", "cpp", "c", "cc"]));
-        sources.filter_map(|path| std::fs::read_to_string(path).ok()).collect()
+        let texts = self.source_files();
+        texts.iter().filter_map(|path| std::fs::read_to_string(path).ok()).collect()
     }
 }
 
@@ -86,49 +100,30 @@ fn hecbench(checkout: &Path) -> Result<Vec<Program>> {
         let name = name_of(&folder).strip_suffix("-cuda")?.to_owned();
         let has_makefile = folder.join("Makefile").exists();
         let how = if has_makefile { How::Make } else { How::NoMakefile };
-        Some(Program { name, folder, how })
+        Some(Program { name, folder, how, sizes: Sizes::new() })
     });
     Ok(programs.collect())
 }
 
-/// The names of sizes, and by how much their smallest data set is too large.
+/// By how much the smallest data set is too large.
 const SMALLER_THAN_MINI: u64 = 8;
 
 /// Every folder with a source is one; its sizes are an eighth of the smallest data set's.
 fn polybench(checkout: &Path) -> Result<Vec<Program>> {
     let mut programs = Vec::new();
     for folder in files(&checkout.join("CUDA"))? {
-        let Some(source) = files(&folder)
-            .unwrap_or_default()
-            .into_iter()
-            .find(|path| has_extension(path, &["cu"]))
-        else {
+        let own = files(&folder).unwrap_or_default();
+        let Some(source) = own.into_iter().find(|path| has_extension(path, &["cu"])) else {
             continue;
         };
         let header = std::fs::read_to_string(source.with_extension("cuh")).unwrap_or_default();
-        let mut arguments = vec![name_of(&source), "-O3".to_owned()];
-        arguments.extend(["-I../../common".to_owned(), "../../common/polybench.c".to_owned()]);
-        arguments.extend(sizes(&header));
-        programs.push(Program { name: name_of(&folder), folder, how: How::Nvcc(arguments) });
+        let arguments = vec![name_of(&source), "-O3".to_owned()];
+        let mini =
+            header.split("ifdef MINI_DATASET").nth(1).and_then(|it| it.split("endif").next());
+        let sizes = sizes::divided(mini.unwrap_or_default(), SMALLER_THAN_MINI);
+        programs.push(Program { name: name_of(&folder), folder, how: How::Nvcc(arguments), sizes });
     }
     Ok(programs)
-}
-
-/// The definitions that replace those of a header's smallest data set.
-fn sizes(header: &str) -> Vec<String> {
-    let mini = header.split("ifdef MINI_DATASET").nth(1).and_then(|it| it.split("endif").next());
-    let defined = mini.unwrap_or_default().lines().filter_map(|line| {
-        let mut words = line.trim_start().trim_start_matches('#').split_whitespace();
-        let name = words.next().filter(|word| *word == "define").and_then(|_| words.next())?;
-        let size: u64 = words.next()?.parse().ok()?;
-        Some((name, (size / SMALLER_THAN_MINI).max(1)))
-    });
-    let mut defined: Vec<(&str, u64)> = defined.collect();
-    // Its presence turns the data sets off.
-    if !defined.is_empty() && defined.iter().all(|(name, _)| *name != "N") {
-        defined.push(("N", 1));
-    }
-    defined.into_iter().map(|(name, size)| format!("-D{name}={size}")).collect()
 }
 
 /// Every folder with a `CMakeLists.txt` that makes a program is one.
@@ -138,7 +133,8 @@ fn samples(checkout: &Path) -> Result<Vec<Program>> {
         for folder in files(&group)? {
             let Ok(text) = std::fs::read_to_string(folder.join("CMakeLists.txt")) else { continue };
             let Some(arguments) = cmake_arguments(&text) else { continue };
-            programs.push(Program { name: name_of(&folder), folder, how: How::Nvcc(arguments) });
+            let (name, how) = (name_of(&folder), How::Nvcc(arguments));
+            programs.push(Program { name, folder, how, sizes: Sizes::new() });
         }
     }
     Ok(programs)
@@ -165,13 +161,6 @@ fn cmake_arguments(text: &str) -> Option<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_are_an_eighth_of_the_smallest_data_set() {
-        let header =
-            "# ifdef MINI_DATASET\n#define NI 512\n#  define STEPS 2\n# endif\n#define NJ 9\n";
-        assert_eq!(sizes(header), ["-DNI=64", "-DSTEPS=1", "-DN=1"]);
-    }
 
     #[test]
     fn a_sample_is_compiled_of_the_sources_that_it_names() {

@@ -1,6 +1,7 @@
 //! One run of a program on the virtual device, and what came of it.
 
-use super::rows::Row;
+use super::rows::{Row, TOO_LARGE, TOO_LONG};
+use super::sizes::Sizes;
 use super::suite::Program;
 use super::verdict;
 use crate::workspace;
@@ -17,6 +18,8 @@ use std::time::{Duration, Instant};
 const NO_KERNEL: i32 = 5;
 /// The bytes of memory that a program and the device's may take.
 const MEMORY: u64 = 8 << 30;
+/// What an allocator says that gets none.
+const NO_MEMORY: &str = "memory allocation of ";
 /// Characters of a reason.
 const REASON: usize = 120;
 
@@ -68,17 +71,24 @@ impl Trial {
         self.status.is_none()
     }
 
-    pub fn row(&self, name: &str, arguments: &str, limit: Duration) -> Row {
+    pub fn row(&self, program: &Program, arguments: &str, sizes: &Sizes, limit: Duration) -> Row {
+        let sizes = sizes.iter().map(|(name, size)| format!("{name}={size}"));
         let code = self.status.and_then(|status| status.code());
         let kernels = self.profile["kernels"].as_array().map_or(0, Vec::len);
         let own =
             verdict::own_check(&self.output).or_else(|| verdict::own_check(self.own_errors()));
+        let missing = missing_input(program, arguments);
         let (ran, lacks) = match (self.status, code) {
-            (None, _) => ("no", format!("runs longer than {} s", limit.as_secs())),
+            (Some(_), _) if code != Some(0) && missing.is_some() => {
+                ("no", format!("its input is not in the checkout: {}", missing.unwrap_or_default()))
+            }
+            (None, _) => ("no", format!("{TOO_LONG} {} s", limit.as_secs())),
             (_, Some(0)) if own == Some(false) => ("yes", self.cause("its own check fails")),
             (_, Some(0)) => ("yes", String::new()),
             (_, Some(NO_KERNEL)) => ("no", self.cause("no kernel ran")),
-            (_, Some(128..)) => ("no", self.cause(&format!("signal {}", code.unwrap_or(0) - 128))),
+            (_, Some(129..160)) => {
+                ("no", self.cause(&format!("signal {}", code.unwrap_or(0) - 128)))
+            }
             (_, Some(code)) if own == Some(false) => {
                 ("yes", self.cause(&format!("its own check fails, exit code {code}")))
             }
@@ -94,7 +104,7 @@ impl Trial {
             None => "no check",
         };
         Row {
-            program: name.to_owned(),
+            program: program.name.clone(),
             built: "yes".to_owned(),
             ran: ran.to_owned(),
             verified: verified.to_owned(),
@@ -102,8 +112,20 @@ impl Trial {
             hazards: self.hazards(),
             lacks: shortened(&lacks),
             seconds: format!("{:.1}", self.seconds),
-            arguments: arguments.to_owned(),
+            arguments: [arguments.to_owned()]
+                .into_iter()
+                .chain(sizes)
+                .collect::<Vec<_>>()
+                .join(" ")
+                .trim()
+                .to_owned(),
         }
+    }
+
+    /// The limit or the memory ended it, as far as one sees.
+    pub fn is_too_large(&self) -> bool {
+        let code = self.status.and_then(|status| status.code());
+        self.is_too_long() || matches!(code, Some(129..160)) || self.errors.contains(NO_MEMORY)
     }
 
     /// What the program itself wrote to the standard error, before the profile.
@@ -115,10 +137,8 @@ impl Trial {
 
     /// The most telling reason why a run failed.
     fn cause(&self, otherwise: &str) -> String {
-        if self.errors.contains("memory allocation of ")
-            || self.output.contains("memory allocation of ")
-        {
-            return format!("needs more than {} GiB of memory here", MEMORY >> 30);
+        if self.errors.contains(NO_MEMORY) || self.output.contains(NO_MEMORY) {
+            return format!("{TOO_LARGE} {} GiB of memory here", MEMORY >> 30);
         }
         let unsupported = || {
             let calls = self.profile["misuse"].as_array()?;
@@ -177,6 +197,17 @@ impl Trial {
         let counts = counts.iter().map(|(kind, count)| format!("{kind} {count}"));
         counts.collect::<Vec<_>>().join("; ")
     }
+}
+
+/// An argument that is the path of a file which is not there.
+fn missing_input<'a>(program: &Program, arguments: &'a str) -> Option<&'a str> {
+    arguments.split_whitespace().find(|word| {
+        let word = word.rsplit('=').next().unwrap_or(word);
+        let has_letters = word.chars().any(char::is_alphabetic);
+        let is_path = word.contains('/') || (word.contains('.') && !word.starts_with('-'));
+        let is_number = word.parse::<f64>().is_ok();
+        has_letters && is_path && !is_number && !program.folder.join(word).exists()
+    })
 }
 
 /// A reason without what does not fit into a row.

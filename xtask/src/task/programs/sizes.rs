@@ -1,0 +1,154 @@
+//! Sizes that sources have as constants, made smaller in the mirror.
+
+use super::Mirror;
+use super::suite::Program;
+use anyhow::{Context, Result};
+use std::collections::BTreeMap;
+
+/// New values of constants, by their names.
+pub type Sizes = BTreeMap<String, u64>;
+
+/// By how much sizes are divided, one after the other.
+pub const DIVISORS: [u64; 2] = [32, 1024];
+/// Constants from here on are sizes.
+const LARGE: u64 = 1024;
+/// What is no size, by parts of names: it has to fit hardware, or a file.
+const KEPT: [&str; 14] = [
+    "BLOCK", "THREAD", "TILE", "WARP", "SEED", "MAX", "MASK", "MOD", "PRIME", "SHIFT", "WG",
+    "GROUP", "PORT", "BUF",
+];
+
+/// A definition of a constant: its name, its value, and the place of the value in the line.
+struct Definition<'a> {
+    name: &'a str,
+    value: u64,
+    at: std::ops::Range<usize>,
+}
+
+/// Reads `#define NAME VALUE` and `const int NAME = VALUE;`, and such with `constexpr` and other integers.
+fn definition(line: &str) -> Option<Definition<'_>> {
+    let code = line.trim_start();
+    let indent = line.len() - code.len();
+    let (name, begin) = if let Some(rest) = defined(code) {
+        let name = rest.split_whitespace().next()?;
+        let at = code.len() - rest.len() + rest.find(name)? + name.len();
+        (name, at)
+    } else {
+        let equals = code.find('=')?;
+        let (before, after) = code.split_at(equals);
+        if !before.contains("const") || after.starts_with("==") {
+            return None;
+        }
+        let words: Vec<&str> = before.split_whitespace().collect();
+        let is_integer = |word: &&str| {
+            ["int", "size_t", "long", "unsigned", "uint32_t", "uint64_t", "int64_t"].contains(word)
+        };
+        words.iter().find(|word| is_integer(word))?;
+        (*words.last()?, equals + 1)
+    };
+    if !name.chars().all(|it| it.is_alphanumeric() || it == '_') {
+        return None;
+    }
+    let rest = &code[begin..];
+    let end = rest.find(';').into_iter().chain(rest.find("//")).chain(rest.find("/*")).min();
+    let text = rest[..end.unwrap_or(rest.len())].trim_end();
+    let value = value(text)?;
+    let lead = text.len() - text.trim_start().len();
+    let begin = indent + begin;
+    Some(Definition { name, value, at: begin + lead..begin + text.len() })
+}
+
+/// What follows `#define`.
+fn defined(code: &str) -> Option<&str> {
+    let rest = code.strip_prefix('#')?.trim_start().strip_prefix("define")?;
+    rest.starts_with([' ', '\t']).then_some(rest)
+}
+
+/// The value of a product or a shift of numbers.
+fn value(text: &str) -> Option<u64> {
+    let text = text.trim().trim_start_matches('(').trim_end_matches(')');
+    if let Some((base, shift)) = text.split_once("<<") {
+        return number(base)?.checked_shl(u32::try_from(number(shift)?).ok()?);
+    }
+    text.split('*').map(number).try_fold(1, |product: u64, factor| product.checked_mul(factor?))
+}
+
+fn number(text: &str) -> Option<u64> {
+    let digits = text.trim().trim_matches(['(', ')']).trim_end_matches(['u', 'U', 'l', 'L']);
+    digits.parse().ok()
+}
+
+/// The large constants of a program divided, and its repetitions once.
+pub fn smaller(sources: &str, divisor: u64) -> Sizes {
+    let mut sizes = Sizes::new();
+    for found in sources.lines().filter_map(definition) {
+        let upper = found.name.to_uppercase();
+        let is_repetition = super::arguments::is_repetition_name(found.name);
+        if is_repetition && found.value > 1 {
+            sizes.insert(found.name.to_owned(), 1);
+        } else if found.value >= LARGE && !KEPT.iter().any(|part| upper.contains(part)) {
+            sizes.insert(found.name.to_owned(), (found.value / divisor).max(32));
+        }
+    }
+    sizes
+}
+
+/// All constants of a text divided.
+pub fn divided(text: &str, divisor: u64) -> Sizes {
+    let found = text.lines().filter_map(definition);
+    found.map(|it| (it.name.to_owned(), (it.value / divisor).max(1))).collect()
+}
+
+/// A source with other values of its constants.
+fn changed(source: &str, sizes: &Sizes) -> String {
+    let lines = source.split_inclusive('\n').map(|line| {
+        let found = definition(line).and_then(|found| Some((found.at, sizes.get(found.name)?)));
+        let Some((at, size)) = found else { return line.to_owned() };
+        format!("{}{size}{}", &line[..at.start], &line[at.end..])
+    });
+    lines.collect()
+}
+
+impl Program {
+    /// Gives the program's sources these sizes; all others are those of the checkout.
+    pub fn resize(&self, mirror: &Mirror, sizes: &Sizes) -> Result<()> {
+        let inner = self.folder.strip_prefix(&mirror.folder).context("it lies in the mirror")?;
+        let origin = mirror.checkout.join(inner);
+        let mut is_new = false;
+        for file in self.source_files() {
+            let name = file.file_name().context("a file has a name")?;
+            let Ok(own) = std::fs::read_to_string(origin.join(name)) else { continue };
+            let wanted = changed(&own, sizes);
+            if std::fs::read_to_string(&file).is_ok_and(|text| text == wanted) {
+                continue;
+            }
+            std::fs::remove_file(&file)
+                .and_then(|()| std::fs::write(&file, wanted))
+                .with_context(|| format!("cannot change {}", file.display()))?;
+            is_new = true;
+        }
+        // Made of the old ones.
+        for file in self.files().into_iter().filter(|_| is_new) {
+            if file.extension().is_some_and(|it| it == "o" || it == "built") {
+                let _ = std::fs::remove_file(file);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_constants_are_divided_where_they_are_defined() {
+        let source = "#define N (1 << 20) // n\n  const int len = 64 * 1024;\n#define BLOCK 4096\nint k = N;\n";
+        let sizes = smaller(source, 16);
+        assert_eq!(sizes, Sizes::from([("N".to_owned(), 65536), ("len".to_owned(), 4096)]));
+        let expected =
+            "#define N 65536 // n\n  const int len = 4096;\n#define BLOCK 4096\nint k = N;\n";
+        assert_eq!(changed(source, &sizes), expected);
+        assert_eq!(divided("#define NI 512\n#  define STEPS 2\n", 8).len(), 2);
+    }
+}
