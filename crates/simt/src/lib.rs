@@ -18,6 +18,7 @@ mod module;
 mod observer;
 mod operation;
 mod options;
+mod pressure;
 mod printf;
 mod program;
 mod progress;
