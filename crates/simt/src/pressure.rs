@@ -9,8 +9,8 @@
 //!
 //! Fitted to what `ptxas` said of programs that are not this project's (`results/virtual/registers.csv`).
 
-use crate::operation::{Operation, Register, Space};
-use crate::program::Program;
+use crate::operation::{AtomicOperation, Operation, Register, Space};
+use crate::program::{Program, Special};
 use crate::registers::ALWAYS;
 use crate::uninitialized::{number, successors};
 
@@ -24,7 +24,9 @@ const CALLING: u32 = 24;
 pub(crate) fn registers(program: &Program, max_threads: Option<u32>) -> u32 {
     let constant = constants(program);
     let all = alive(program, &constant);
-    let of_threads = alive(program, &with_parameters(program, constant));
+    let mut known = shared_by_threads(program, false);
+    known.iter_mut().zip(&constant).for_each(|(known, constant)| *known |= constant);
+    let of_threads = alive(program, &known);
     let calls = |it: &crate::program::Instruction| matches!(it.operation, Operation::Call { .. });
     let least = if program.instructions.iter().any(calls) { CALLING } else { 1 };
     // A block has 65536 of them, in units of 8 per thread.
@@ -52,16 +54,26 @@ fn constants(program: &Program) -> Vec<bool> {
     constant
 }
 
-/// Adds the rows that hold parameters, or addresses in other forms of them.
-fn with_parameters(program: &Program, mut known: Vec<bool>) -> Vec<bool> {
-    let mut others = vec![false; known.len()];
+/// The rows that hold parameters, or addresses in other forms of them; where `computed`, also what is computed from these and
+/// from the place of the block: all threads of a block have the same there.
+fn shared_by_threads(program: &Program, computed: bool) -> Vec<bool> {
+    let mut others = vec![false; number(program, Register::Predicate(program.predicates))];
+    let mut shared = others.clone();
+    for (row, special) in &program.specials {
+        let of_block = matches!(
+            special,
+            Special::BlockIndex(_) | Special::BlockSize(_) | Special::GridSize(_)
+        );
+        others[number(program, *row)] = !(computed && of_block);
+    }
     loop {
         let mut changed = false;
         for (instruction, detail) in program.instructions.iter().zip(&program.details) {
             let text = &program.texts[detail.text as usize];
+            let copies = || text.starts_with("mov") || text.starts_with("cvta");
             let hands_on = match &instruction.operation {
                 Operation::Load(access) => access.space == Space::Parameter,
-                Operation::Compute { .. } => text.starts_with("mov") || text.starts_with("cvta"),
+                Operation::Compute { .. } => computed || copies(),
                 _ => false,
             };
             let is_other = |row: &Register| others[number(program, *row)];
@@ -77,9 +89,36 @@ fn with_parameters(program: &Program, mut known: Vec<bool>) -> Vec<bool> {
     }
     for row in program.details.iter().flat_map(|detail| &detail.writes) {
         let row = number(program, *row);
-        known[row] |= !others[row];
+        shared[row] = !others[row];
     }
-    known
+    shared
+}
+
+/// Atomics by which the lanes of a warp add the same constant to one word, in ascending order: the assembler lets one lane add
+/// what all would (`VOTE`, `POPC` and one `RED` or `ATOM`), with or without a result.
+pub(crate) fn aggregated(program: &Program) -> Vec<u32> {
+    let is_sum = |operation: &Operation| match operation {
+        Operation::Atomic(atomic) => {
+            atomic.operation == AtomicOperation::Add
+                && !atomic.t.is_float()
+                && matches!(atomic.space, Space::Global | Space::Generic)
+                && atomic.more_sources.is_empty()
+        }
+        _ => false,
+    };
+    if !program.instructions.iter().any(|it| is_sum(&it.operation)) {
+        return Vec::new();
+    }
+    let (shared, constant) = (shared_by_threads(program, true), constants(program));
+    let instructions = program.instructions.iter().enumerate();
+    let found = instructions.filter(|(_, it)| {
+        let Operation::Atomic(atomic) = &it.operation else { return false };
+        let base = atomic.base.register().map(|row| number(program, row));
+        is_sum(&it.operation)
+            && constant[number(program, atomic.source)]
+            && base.is_none_or(|row| shared[row] || constant[row])
+    });
+    found.map(|(pc, _)| pc as u32).collect()
 }
 
 /// Returns how many registers of 32 bits hold values at once that are read later, at the most.

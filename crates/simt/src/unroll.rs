@@ -57,7 +57,7 @@ pub(crate) fn places(program: &Program) -> Vec<BlockPlace> {
 }
 
 /// Branches that become predicates: they skip so little that both ways are in one block.
-fn chosen_by_predicates(program: &Program) -> BTreeSet<usize> {
+pub(crate) fn chosen_by_predicates(program: &Program) -> BTreeSet<usize> {
     let mut chosen = BTreeSet::new();
     let is_short = |from: usize, to: usize| {
         let is_plain = |it: &Instruction| {
