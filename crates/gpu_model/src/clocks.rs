@@ -8,6 +8,7 @@ fn is_moved(class: InstructionClass) -> bool {
     matches!(
         class,
         InstructionClass::Plain
+            | InstructionClass::Branch
             | InstructionClass::Load { .. }
             | InstructionClass::Store { .. }
             | InstructionClass::Exchange { is_moved: true }
@@ -104,6 +105,12 @@ impl Clocks {
         } else if !is_moved(class) {
             self.fence();
         }
+    }
+
+    /// What comes behind a branch begins then.
+    pub fn branch(&mut self, then: u32) {
+        self.latest = self.latest.max(then);
+        self.fence();
     }
 
     /// Nothing moves in front of what comes next.

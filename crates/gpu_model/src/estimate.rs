@@ -132,8 +132,10 @@ pub struct Estimate {
     pub l1_missed_lines: u64,
     /// Lines of stores that went to L2 with the store before, which was to the same lines.
     pub merged_store_lines: u64,
-    /// Warp-instructions that multiply integers.
-    pub integer_multiplies: u64,
+    /// Cycles in which schedulers issue the instructions of the assembler, summed.
+    pub issue_cycles: u64,
+    /// Cycles in which the pipe is busy that is busy longest, summed over schedulers.
+    pub pipe_cycles: u64,
     /// Groups of lanes beyond the first in which warps sum up (`redux`), which the hardware does one after another.
     pub further_groups: u64,
     /// Cycles in which L1 finds the lines of loads of global memory.

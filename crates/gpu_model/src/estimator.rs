@@ -16,7 +16,7 @@ use crate::second_cache::{SecondCache, bytes_of_atoms};
 use crate::sums::Sums;
 use counters::{Counters, LANES};
 use simt::{
-    AccessKind, InstructionClass, InstructionFacts, Kernel, MemorySpace, Observer, Report,
+    AccessKind, InstructionClass, InstructionFacts, Kernel, MemorySpace, Observer, Pipes, Report,
     WarpAccess,
 };
 use std::collections::{BTreeMap, HashSet};
@@ -28,6 +28,10 @@ const PAGE64K_SHIFT: u32 = 16;
 
 /// Lines of 64 bytes that the first of the constant caches holds: 2 KiB.
 const CONSTANT_LINES: usize = 32;
+/// Cycles from a branch to the instruction behind it or at its target: a lone warp that goes one of three ways of 12 dependent
+/// instructions takes 110 cycles for that and three branches, of which the instructions take 58 (`probe_branches` in
+/// `results/nvidia-h100/probes.csv`).
+const BRANCH_CYCLES: u32 = 16;
 /// Links to the host's memory: to large pages, and to small ones.
 const HOST_LINKS: usize = 2;
 
@@ -262,7 +266,13 @@ impl Device {
     }
 
     /// A global atomic changes its bytes.
-    fn atomic(&mut self, request: WarpAccess<'_>, is_float: bool, is_retried: bool) {
+    fn atomic(
+        &mut self,
+        request: WarpAccess<'_>,
+        is_float: bool,
+        is_retried: bool,
+        is_aggregated: bool,
+    ) {
         let mut near: Vec<u64> = Vec::with_capacity(LANES);
         for (lane, address) in request.addresses.iter().enumerate() {
             if request.mask >> lane & 1 == 0 {
@@ -277,6 +287,9 @@ impl Device {
                 continue;
             }
             near.push(*address);
+        }
+        if is_aggregated {
+            near.truncate(1);
         }
         let sums = if is_retried { &mut self.retried } else { &mut self.sums };
         sums.add(near, is_float, request.bytes);
@@ -419,6 +432,10 @@ impl Device {
             _ => latencies.arithmetic,
         };
         clocks.has_run(facts.class, start);
+        // Turns that became one have one branch.
+        if facts.class == InstructionClass::Branch && facts.unrolled == 0 {
+            clocks.branch(start + BRANCH_CYCLES);
+        }
         for register in &facts.writes {
             *clocks.ready(*register) = start + latency;
         }
@@ -429,11 +446,16 @@ impl Device {
         let whole = self.written.values().filter(|bytes| **bytes == u32::MAX).count() as u64;
         // A loop that waits for other blocks waits for the executor's turns.
         let waits = report.blocks > 1 && program.iter().any(|facts| facts.depends_on_timing);
-        let (mut once, mut integer_multiplies) = (Counters::default(), 0);
+        let (mut once, mut issue_cycles, mut busy) = (Counters::default(), 0, [0; 5]);
         for ran in &report.instructions {
             let number = ran.number as usize;
-            if program[number].multiplies_integers {
-                integer_multiplies += ran.counters.warp_instructions;
+            let Pipes { issue, logic, products, sums, doubles, special } = program[number].pipes;
+            let times = ran.counters.warp_instructions;
+            issue_cycles += times * u64::from(issue);
+            // Sums go to the one of two pipes that has room.
+            let both = logic + products + sums;
+            for (busy, cycles) in busy.iter_mut().zip([2 * logic, 2 * products, both, 2 * doubles, 2 * special]) {
+                *busy += times * u64::from(cycles);
             }
             if self.body[number / 64] >> (number % 64) & 1 == 0 {
                 once += ran.counters;
@@ -449,7 +471,8 @@ impl Device {
             l1_missed_sectors: self.l1_misses,
             l1_missed_lines: self.l1_missed_lines,
             merged_store_lines: self.stores.merged,
-            integer_multiplies,
+            issue_cycles,
+            pipe_cycles: busy.into_iter().max().unwrap_or(0) / 2,
             tag_cycles: self.tag_cycles,
             cluster_atomics: self.cluster_atomics,
             row_miss_ratio: self.l2.row_miss_ratio(),
@@ -541,8 +564,8 @@ impl Observer for Estimator {
             AccessKind::AsyncCopy => self.device.reach(access, false, false),
             AccessKind::Constant => self.device.read_constant(access),
             AccessKind::Store => self.device.write(access),
-            AccessKind::Atomic { is_float, is_retried } => {
-                self.device.atomic(access, is_float, is_retried)
+            AccessKind::Atomic { is_float, is_retried, is_aggregated } => {
+                self.device.atomic(access, is_float, is_retried, is_aggregated)
             }
         }
     }

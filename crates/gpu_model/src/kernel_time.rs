@@ -7,15 +7,16 @@
 //! DRAM       bytes that L2 asks for, distinct bytes written, and the rest of sectors that are written in part / rate
 //! L2         sectors that L1 does not have, stored sectors and atomics x 32 / rate
 //! requests   lines that are asked of L2 x cycles / (multiprocessors x clock)
-//! L1         passes for lines of global memory, wavefronts of shared memory, and what stored lines take on their way to L2 /
+//! L1         passes for lines of global memory, wavefronts of shared memory, barriers, which go the same way, and what stored lines take on their way to L2 /
 //!            (multiprocessors x clock)
 //! constant   passes x cycles / (multiprocessors x clock)
 //! atomics    lines of requests / rate, requests x cycles / (multiprocessors x clock), or what the busiest part of
 //!            L2 spends: the lanes of a line take a pass together, those of one address wait for each other;
 //!            lanes that reach for another block's shared memory x cycles / (multiprocessors x clock)
-//! start      warps x cycles / (multiprocessors x clock)
-//! issue      warp-instructions / (multiprocessors x issue slots x clock), or twice those that multiply integers
-//! waiting    cycles that each warp waits, summed / (resident warps x clock), and the start of a block's warps / resident
+//! start      blocks x cycles / (multiprocessors x clock), a little more for those of more than 16 warps
+//! issue      instructions of the assembler, or the cycles of the busiest pipe of schedulers / (multiprocessors x issue slots
+//!            x clock)
+//! waiting    cycles that each warp waits, summed / (resident warps x clock), and the start of a block / resident
 //!            blocks, because a block holds its places until its last warp has ended; or the cycles of the warp that waits
 //!            longest. With barriers it is this and then what one block keeps its multiprocessor busy by itself
 //! zero-copy  sectors of mapped host memory that L1 does not have x 32 / rate of the bus, or their lines / rate
@@ -82,6 +83,15 @@ const ISSUED: f64 = 0.926;
 /// find everything there take 1.32 times as long as those of shared memory (`constant_memory/global` beside `shared`, and
 /// `matmul/coalesced`, in the same file).
 const GLOBAL_REQUEST_CYCLES: f64 = 4.0 / 3.0;
+
+/// Bytes that L1 hands to lanes per cycle, so that lanes which all want the same 16 bytes are given them in four cycles.
+const HANDED_BYTES: u64 = 128;
+
+/// Warps of a block that start in the time of one: 32768 empty blocks of 1, 2, 4, 8 or 16 warps take 22.9 us on an H100, and
+/// of 32 warps 26.3 us: a fifth longer.
+const STARTED_TOGETHER: f64 = 16.0;
+/// The part of a block's start that each further warp adds.
+const FURTHER_WARP: f64 = 0.2 / 16.0;
 
 /// Which part of the time memory saves for bytes that have none of the other direction beside them: it reads 4576 GB/s,
 /// and copies 4283 GB/s, read and written together (measured peaks in the same file).
@@ -283,11 +293,13 @@ pub fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
             + c.shared_atomic.wavefronts
             + c.shared_matrix_load.wavefronts
             + c.shared_matrix_store.wavefronts
-            + c.async_copy_shared.wavefronts;
+            + c.async_copy_shared.wavefronts
+            + c.barriers;
         // A texture unit takes a quad of lanes per cycle.
         let texture = c.texture_load.lines.max(c.texture_load.lanes.div_ceil(4));
         let loads = per_line * c.global_load.lines as f64;
         let loads = loads.max(GLOBAL_REQUEST_CYCLES * c.global_load.requests as f64) as u64;
+        let loads = loads.max(c.global_load.bytes / HANDED_BYTES);
         let tags = loads + c.global_store.lines;
         shared + texture + tags.max((c.global_load.sectors + c.global_store.sectors).div_ceil(4))
     };
@@ -295,6 +307,9 @@ pub fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
     let store = &counters.global_store;
     let missing = 1.0 - store.bytes_distinct as f64 / (32 * store.sectors).max(1) as f64;
     let stored = STORED_LINE_CYCLES * (1.0 + missing) * unmerged * stored_lines.max(0.0);
+    // It is the way that all multiprocessors share which is as slow as that: a few of them have it to themselves.
+    let lone = multiprocessors * profile.clock_hz;
+    let stored_ns = ns(stored, lone).max(ns(unmerged * stored_lines.max(0.0), cycles));
     let requests =
         work(estimate.l1_missed_lines) + of(&|c| c.local_load.lines + c.local_store.lines);
     let atomic_lanes = |c: &Counters| c.global_atomic.lanes + c.global_reduction.lanes;
@@ -306,8 +321,8 @@ pub fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
     let hottest = grown(hottest, if is_once { hottest } else { 0.0 });
     let slots = ISSUED * cycles * f64::from(profile.issue_slots_per_clock);
     let instructions = of(&|c| c.warp_instructions) + GROUP_SLOTS * work(estimate.further_groups);
-    // One of two pipes multiplies integers, so that they take two slots each.
-    let multiplies = 2.0 * estimate.integer_multiplies as f64 * instructions
+    // What the assembler makes of an instruction, and the pipe that it keeps busy longest.
+    let busiest = estimate.pipe_cycles.max(estimate.issue_cycles) as f64 * instructions
         / counters.warp_instructions.max(1) as f64;
 
     let warps_per_block = load.warps as f64 / load.blocks.max(1) as f64;
@@ -318,17 +333,19 @@ pub fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
     let waiting = grown(estimate.chain_cycles as f64, estimate.once_cycles as f64)
         * as_most_blocks(load, blocks / room);
     // A block has all of its places from the start of its first warp on.
-    let start_ns = ns(larger.blocks * load.warps as f64 * profile.warp_start_cycles, cycles);
+    let further_warps = (warps_per_block - STARTED_TOGETHER).max(0.0);
+    let start = profile.block_start_cycles * (1.0 + FURTHER_WARP * further_warps);
+    let start_ns = ns(blocks * start, cycles);
     // No launch ends before the warp that takes longest, which takes longer where blocks have more to work on: as much as
     // warps take for their work in the mean, because what makes it the longest may be done once.
     let per_block = (larger.work / larger.blocks).max(1.0);
     let body = (estimate.chain_cycles - estimate.once_cycles) as f64 / load.warps.max(1) as f64;
     let longest = estimate.longest_chain_cycles as f64 + (per_block - 1.0) * body;
     let longest = if estimate.longest_chain_cycles > 0 { longest } else { 0.0 };
-    let l1_ns = ns(of(&l1) + stored, cycles);
+    let l1_ns = ns(of(&l1), cycles) + stored_ns;
     let constant_ns =
         ns(of(&|c| c.constant_load.wavefronts) * profile.constant_pass_cycles, cycles);
-    let issue_ns = ns(instructions.max(multiplies), slots);
+    let issue_ns = ns(instructions.max(busiest), slots);
     let mut waiting_ns = waves * ns(waiting, resident_warps * profile.clock_hz)
         + start_ns / f64::from(load.resident.max(1));
     if counters.barriers > load.warps {

@@ -113,13 +113,13 @@ fn constants_are_slow_when_there_are_more_than_the_first_cache_holds() {
 }
 
 #[test]
-fn integer_multiplications_are_counted_and_others_are_not() {
+fn products_of_integers_keep_their_pipe_busy_for_longer_than_they_take_to_issue() {
     let body = "mul.lo.u32 %r2, %r1, 3; mad.lo.s32 %r3, %r2, 5, 7; mul.wide.u32 %rd2, %r3, 4;
         .reg .f32 %f<3>; cvt.rn.f32.u32 %f1, %r3; mul.f32 %f2, %f1, %f1; fma.rn.f32 %f2, %f1, %f1, %f2;
         add.u32 %r4, %r3, 1; setp.eq.u32 %p1, %r1, 99; @%p1 mul.hi.u32 %r5, %r4, 9;";
     let launch = Launch::new("k", [1, 1, 1], [64, 1, 1]);
     // Two warps; a guarded instruction is issued, too.
-    assert_eq!(estimate(&kernel(body), &launch, false).integer_multiplies, 2 * 4);
+    assert_eq!(estimate(&kernel(body), &launch, false).pipe_cycles, 2 * (2 + 2 + 4 + 4));
 }
 
 #[test]

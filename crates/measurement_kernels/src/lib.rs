@@ -2,6 +2,8 @@
 
 #![no_std]
 
+pub mod probes;
+
 use core::mem::MaybeUninit;
 use cuda_std::bulk_copy;
 use cuda_std::mma::{self, A, B, C};

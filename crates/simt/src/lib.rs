@@ -18,6 +18,8 @@ mod module;
 mod observer;
 mod operation;
 mod options;
+mod pipes;
+mod pressure;
 mod printf;
 mod program;
 mod progress;
@@ -50,6 +52,7 @@ pub use module::{
 pub use observer::{
     AccessKind, InstructionClass, InstructionFacts, MemorySpace, Observer, WarpAccess,
 };
+pub use pipes::Pipes;
 pub use options::{Options, Schedule};
 pub use progress::{Progress, under_way};
 pub use races::{Footprint, Scope};

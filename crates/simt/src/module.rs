@@ -6,6 +6,7 @@ use crate::decode::decode;
 use crate::error::{Error, Position};
 use crate::memory::Memory;
 use crate::observer::{InstructionFacts, facts};
+use crate::pressure;
 use crate::program::Program;
 use crate::uninitialized::UninitializedReads;
 use ptx::Type;
@@ -62,6 +63,8 @@ pub struct Kernel {
     pub(crate) doubt: OnceLock<UninitializedReads>,
     /// The facts of its instructions, once somebody asked.
     pub(crate) facts: OnceLock<Arc<[InstructionFacts]>>,
+    /// The estimate of its registers, once somebody asked.
+    pub(crate) registers: OnceLock<u32>,
 }
 
 impl Kernel {
@@ -112,10 +115,13 @@ impl Kernel {
         self.program.as_ref().is_ok_and(|p| p.irreproducible)
     }
 
-    /// Returns how many 32-bit registers the widest point of the PTX needs is for `ptxas` to say; this is
-    /// the number of virtual registers, for information only.
-    pub fn virtual_registers(&self) -> u32 {
-        self.program.as_ref().map_or(0, |p| p.words + 2 * p.longs)
+    /// Returns how many registers a thread of it takes: an estimate, where `ptxas` has not said it.
+    pub fn registers(&self) -> u32 {
+        let estimate = || {
+            let program = self.program.as_ref();
+            program.map_or(0, |program| pressure::registers(program, self.max_threads))
+        };
+        *self.registers.get_or_init(estimate)
     }
 
     /// Every instruction with its PTX line and whether it is approximate: a listing.
@@ -263,6 +269,7 @@ impl Module {
                 program: decode(&context, index),
                 doubt: OnceLock::new(),
                 facts: OnceLock::new(),
+                registers: OnceLock::new(),
             });
         }
         let variables = variables(&tree, &context)?;

@@ -3,9 +3,12 @@
 //! An observed launch runs on one thread, its blocks in one order, so that an observer sees the same on every machine.
 
 use crate::operation::{Operation, Register, Space};
-use crate::program::{BlockPlace, Program};
+use crate::pipes::{Pipes, pipes};
+use crate::program::{BlockPlace, Detail, Program};
 use crate::registers::{ALWAYS, LANES};
 use crate::uninitialized::number;
+use crate::unroll::chosen_by_predicates;
+use std::collections::BTreeSet;
 
 /// The addresses of an access of a warp to global or constant memory.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +43,8 @@ pub enum AccessKind {
         is_float: bool,
         /// A compare-and-swap that a loop repeats until it succeeds.
         is_retried: bool,
+        /// The lanes of a warp add a constant to one word, which the assembler makes one addition of.
+        is_aggregated: bool,
     },
 }
 
@@ -104,7 +109,9 @@ pub enum InstructionClass {
     BulkWait,
     /// A barrier of the block.
     Barrier,
-    /// A branch, a computation or nothing.
+    /// A branch that is one in the machine, too.
+    Branch,
+    /// A computation, a branch that becomes predicates, or nothing.
     Plain,
     /// Any other instruction.
     Other,
@@ -133,8 +140,8 @@ pub struct InstructionFacts {
     pub writes: Vec<u32>,
     /// Its result is only approximately that of hardware: a special function.
     pub is_approximate: bool,
-    /// It multiplies integers.
-    pub multiplies_integers: bool,
+    /// The pipes of a scheduler that it keeps busy.
+    pub pipes: Pipes,
     /// It reads what other threads write, and that decides whether a loop around it goes on.
     pub depends_on_timing: bool,
     /// It is the first of a basic block, or of a loop that ptxas unrolls.
@@ -148,21 +155,27 @@ pub(crate) fn facts(program: &Program) -> Vec<InstructionFacts> {
     let numbers = |registers: &[Register]| -> Vec<u32> {
         registers.iter().map(|register| number(program, *register) as u32).collect()
     };
+    let chosen = chosen_by_predicates(program);
+    let products = products(program);
     let instructions = program.instructions.iter().zip(&program.details).zip(&program.places);
     instructions
         .enumerate()
         .map(|(pc, ((instruction, detail), place))| {
             let BlockPlace { is_first, unrolled } = *place;
+            let text = &program.texts[detail.text as usize];
             let mut reads = numbers(&detail.reads);
             if instruction.guard != ALWAYS {
                 reads.extend(numbers(&[Register::Predicate(instruction.guard)]));
             }
             InstructionFacts {
-                class: class(&instruction.operation),
+                class: match class(&instruction.operation) {
+                    InstructionClass::Branch if chosen.contains(&pc) => InstructionClass::Plain,
+                    class => class,
+                },
                 reads,
                 writes: numbers(&detail.writes),
                 is_approximate: detail.approximate,
-                multiplies_integers: multiplies_integers(&program.texts[detail.text as usize]),
+                pipes: pipes(text, adds_product(program, &products, detail)),
                 depends_on_timing: program.decisive.binary_search(&(pc as u32)).is_ok(),
                 is_first,
                 unrolled,
@@ -207,8 +220,8 @@ fn class(operation: &Operation) -> InstructionClass {
         Operation::AsyncWait { .. } => InstructionClass::AsyncWait,
         Operation::Mbarrier { .. } | Operation::BulkWait { .. } => InstructionClass::BulkWait,
         Operation::Barrier { .. } => InstructionClass::Barrier,
+        Operation::Branch { .. } | Operation::BranchTable { .. } => InstructionClass::Branch,
         Operation::Compute { .. }
-        | Operation::Branch { .. }
         | Operation::WgmmaFence
         | Operation::WgmmaCommit
         | Operation::WgmmaWait { .. }
@@ -217,10 +230,14 @@ fn class(operation: &Operation) -> InstructionClass {
     }
 }
 
-/// Returns whether an instruction multiplies integers, which takes a multiprocessor twice as long as other arithmetic.
-fn multiplies_integers(text: &str) -> bool {
-    let mut words = text.split_whitespace().filter(|word| !word.starts_with('@'));
-    let mut parts = words.next().unwrap_or_default().split('.');
-    matches!(parts.next(), Some("mul" | "mad"))
-        && matches!(parts.next(), Some("lo" | "hi" | "wide"))
+/// The rows that hold products of integers with all their bits.
+fn products(program: &Program) -> BTreeSet<Register> {
+    let is_product = |detail: &&Detail| program.texts[detail.text as usize].contains(".wide");
+    program.details.iter().filter(is_product).flat_map(|detail| detail.writes.clone()).collect()
+}
+
+/// Returns whether an instruction adds such a product to something of 64 bits, as to an address.
+fn adds_product(program: &Program, products: &BTreeSet<Register>, detail: &Detail) -> bool {
+    let text = &program.texts[detail.text as usize];
+    text.starts_with("add") && detail.reads.iter().any(|row| products.contains(row))
 }

@@ -157,6 +157,8 @@ pub(crate) struct Program {
     pub polls: bool,
     /// Accesses that decide whether a loop around them goes on until other threads have written.
     pub decisive: Vec<u32>,
+    /// Atomics by which the lanes of a warp add a constant to one word.
+    pub aggregated: Vec<u32>,
     /// The place of each instruction among basic blocks.
     pub places: Vec<BlockPlace>,
     /// A product and a sum that NVIDIA's assembler may fuse.

@@ -3,10 +3,11 @@
 //! Within a basic block, which runs from its first instruction to its last, a load can come as early as its address is
 //! there, unless a store to the same memory or a barrier is in its way. A short loop becomes one with a few bodies in a
 //! row, which are such a block, too, if it is known before the first of these turns that the last will come:
-//! `while i < n { sum += x[i]; i += step }`, and not a search. `ptxas` of CUDA 13.0 makes four turns one in every such loop
-//! of this project's kernels that has no more than a few dozen instructions.
+//! `while i < n { sum += x[i]; i += 32 }`, and not a search. `ptxas` of CUDA 13.0 makes four turns one in every such loop
+//! that has no more than a few dozen instructions, and in none whose step is only known when it runs, as that of a grid
+//! (`probe_compiled_step` and `probe_launched_step`, in `crates/measurement_kernels`).
 
-use crate::operation::Operation;
+use crate::operation::{Operation, Register};
 use crate::program::{BlockPlace, Instruction, Program};
 use crate::registers::ALWAYS;
 use crate::spin_loops::{decides, loops};
@@ -56,7 +57,7 @@ pub(crate) fn places(program: &Program) -> Vec<BlockPlace> {
 }
 
 /// Branches that become predicates: they skip so little that both ways are in one block.
-fn chosen_by_predicates(program: &Program) -> BTreeSet<usize> {
+pub(crate) fn chosen_by_predicates(program: &Program) -> BTreeSet<usize> {
     let mut chosen = BTreeSet::new();
     let is_short = |from: usize, to: usize| {
         let is_plain = |it: &Instruction| {
@@ -96,6 +97,7 @@ fn chosen_by_predicates(program: &Program) -> BTreeSet<usize> {
 /// One way out that no load decides, no branch or loop inside, and nothing that others could notice in between.
 fn is_unrolled(program: &Program, chosen: &BTreeSet<usize>, start: usize, end: usize) -> bool {
     let mut exits = 0;
+    let mut counted = true;
     for pc in start..=end {
         let instruction = &program.instructions[pc];
         match &instruction.operation {
@@ -108,6 +110,7 @@ fn is_unrolled(program: &Program, chosen: &BTreeSet<usize>, start: usize, end: u
                     return false;
                 }
                 exits += u32::from(!is_always);
+                counted &= is_always || is_counted(program, (start, end), instruction.guard);
             }
             Operation::Compute { .. } | Operation::Store(_) | Operation::Nothing => {}
             Operation::Load(access) => {
@@ -118,7 +121,43 @@ fn is_unrolled(program: &Program, chosen: &BTreeSet<usize>, start: usize, end: u
             _ => return false,
         }
     }
-    exits == 1
+    exits == 1 && counted
+}
+
+/// Returns whether a predicate in a loop compares what stays the same there with what changes by a constant in each turn.
+fn is_counted(program: &Program, (start, end): (usize, usize), predicate: u32) -> bool {
+    let writers = |row: Register| -> Vec<usize> {
+        (start..=end).filter(|pc| program.details[*pc].writes.contains(&row)).collect()
+    };
+    let [compares] = writers(Register::Predicate(predicate))[..] else { return false };
+    let is_constant = |row: &Register| program.constants.iter().any(|(other, _)| other == row);
+    // Copies of the counter are the counter.
+    let steps = |row: Register| {
+        let mut counter = vec![row];
+        let mut at = 0;
+        let mut has_stepped = false;
+        while let Some(row) = counter.get(at).copied() {
+            let [pc] = writers(row)[..] else { return false };
+            let text = &program.texts[program.details[pc].text as usize];
+            let adds = text.starts_with("add") || text.starts_with("sub");
+            if program.instructions[pc].guard != ALWAYS || !adds && !text.starts_with("mov") {
+                return false;
+            }
+            has_stepped |= adds;
+            let others = program.details[pc].reads.iter().filter(|read| !is_constant(read));
+            let others: Vec<Register> = others.copied().collect();
+            let [other] = others[..] else { return false };
+            if !counter.contains(&other) {
+                counter.push(other);
+            }
+            at += 1;
+        }
+        has_stepped
+    };
+    let changes = program.details[compares].reads.iter().filter(|row| !writers(**row).is_empty());
+    let mut changes: Vec<Register> = changes.copied().collect();
+    changes.dedup();
+    matches!(changes[..], [counter] if steps(counter))
 }
 
 #[cfg(test)]
@@ -128,6 +167,11 @@ mod tests {
 
     /// Returns whether a loop with this body, whose counter is `%r1`, is unrolled.
     fn unrolls(body: &str) -> bool {
+        unrolls_by("add.u32 %r1, %r1, 32;", body)
+    }
+
+    /// The same, with this step.
+    fn unrolls_by(step: &str, body: &str) -> bool {
         let text = format!(
             ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 array)\n{{
     .reg .pred %p<9>; .reg .b32 %r<19>; .reg .b64 %rd<9>;
@@ -137,7 +181,7 @@ LOOP:
     mul.wide.u32 %rd2, %r1, 4;
     add.u64 %rd3, %rd1, %rd2;
     {body}
-    add.u32 %r1, %r1, 32;
+    {step}
     setp.lt.u32 %p1, %r1, 1024;
     @%p1 bra LOOP;
     st.global.u32 [%rd1], %r2;
@@ -157,6 +201,9 @@ LOOP:
         assert!(!unrolls(&format!("{load} bar.sync 0;")), "others go on meanwhile");
         assert!(!unrolls("ld.volatile.global.u32 %r2, [%rd3];"), "others may write");
         assert!(!unrolls("ld.global.u32 %r1, [%rd3];"), "what is loaded decides");
+        assert!(unrolls_by("add.u32 %r6, %r1, 32; mov.u32 %r1, %r6;", load), "by a copy");
+        assert!(!unrolls_by("add.u32 %r1, %r1, %r5;", load), "a step that is known when it runs");
+        assert!(!unrolls_by("shr.u32 %r1, %r1, 1;", load), "no step at all");
         let skipping = |count: usize| {
             let skipped = "add.u32 %r4, %r4, 1; ".repeat(count);
             unrolls(&format!("{load} setp.eq.u32 %p2, %r3, 7; @%p2 bra OUT; {skipped} OUT:"))

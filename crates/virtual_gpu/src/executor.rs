@@ -40,6 +40,8 @@ struct Turn<'a> {
     id: usize,
     stamp: Arc<Stamp>,
     operation: &'a QueuedOperation,
+    /// It begins when a kernel has ended, or the work of another engine.
+    follows_work: bool,
 }
 
 impl Turn<'_> {
@@ -69,8 +71,11 @@ impl Driver {
         };
         let engine = self.engine(&operation.work, operation.device);
         let (mut ready, mut before) = (operation.enqueued + latency, None);
+        let mut follows_work = false;
         for dependency in &operation.dependencies {
-            let Some(Done { end, engine: on }) = self.scheduler.done(*dependency) else { continue };
+            let Some(Done { end, engine: on, is_kernel }) = self.scheduler.done(*dependency) else {
+                continue;
+            };
             let is_copy = |place: Option<Place>| {
                 matches!(place, Some((_, Engine::HostToDevice | Engine::DeviceToHost)))
             };
@@ -79,7 +84,7 @@ impl Driver {
             let switches = engine.is_some() && on.is_some() && !same;
             let end = if switches { end + profile.engine_switch_ns } else { end };
             if end > ready {
-                (ready, before) = (end, on);
+                (ready, before, follows_work) = (end, on, is_kernel || switches);
             }
         }
         let call = std::mem::replace(&mut self.recorder.call, operation.call);
@@ -89,7 +94,7 @@ impl Driver {
         let end = if self.device().fault.is_some() || self.needs_lost_device(&operation.work) {
             ready
         } else {
-            let turn = Turn { id, stamp, operation: &operation };
+            let turn = Turn { id, stamp, operation: &operation, follows_work };
             let (kind, time) = self.perform(&turn, ready);
             let end = time.end;
             if !accesses.is_empty() {
@@ -104,7 +109,8 @@ impl Driver {
         self.memory.executed += 1;
         self.memory.note_writes(&operation.work);
         self.recorder.call = call;
-        self.scheduler.finish(id, Done { end, engine: engine.or(before) });
+        let is_kernel = matches!(operation.work, QueuedWork::Kernel(_));
+        self.scheduler.finish(id, Done { end, engine: engine.or(before), is_kernel });
         self.select(selected);
     }
 
@@ -289,7 +295,8 @@ impl Driver {
         // Then a block that reads what another has read does so right behind it.
         let blocks: f64 = kernel.launch.grid.iter().map(|extent| f64::from(*extent)).product();
         let room = kernel.resident * self.device().profile.multiprocessors;
-        let all_at_once = blocks * self.larger.blocks <= f64::from(room);
+        let launched = blocks * self.larger.blocks;
+        let all_at_once = launched <= f64::from(room);
         // What a kernel did is known from the check for races, which reports what was asked for.
         let asked = self.options.checks;
         let compares = self.compares(turn.id, &turn.stamp, kernel);
@@ -316,7 +323,7 @@ impl Driver {
         let mut estimator = self.options.times.then(|| {
             let device = self.device();
             let (profile, shared) = (&device.profile, kernel.shared_bytes);
-            let latencies = profile.latencies(shared, kernel.resident, peer_cycles);
+            let latencies = profile.latencies(shared, kernel.resident, launched, peer_cycles);
             let managed = self.memory.managed.ranges();
             let ranges = Ranges { host, host_small_pages, peers: peer_addresses, managed };
             let l2 = device.l2.found_by(kernel.window, device.l2_size(), self.larger.bytes);
@@ -395,8 +402,10 @@ impl Driver {
         let parts = kernel_time::parts(&self.device().profile, &load);
         let minimum_ns = if kernel.in_graph {
             self.device().profile.graph_kernel_minimum_ns
-        } else {
+        } else if turn.follows_work {
             self.device().profile.kernel_minimum_ns
+        } else {
+            self.device().profile.lone_kernel_ns
         };
         // A kernel that waits for pages does little else meanwhile.
         let moves = self.memory.kernel_touches(&estimate.touched_pages, self.clock.now);

@@ -13,6 +13,8 @@ pub(crate) struct Done {
     pub(crate) end: f64,
     /// On which device's engine; what takes no engine's time has that of what it waited for.
     pub(crate) engine: Option<Place>,
+    /// A kernel ended then: the next of its stream begins while it empties the device.
+    pub(crate) is_kernel: bool,
 }
 
 /// Ends that are remembered, beyond twice those that were needed last, until what nobody can ask for is forgotten.
@@ -171,7 +173,7 @@ mod tests {
 
     fn run(scheduler: &mut Scheduler, id: usize) {
         assert!(scheduler.take(id).is_some());
-        scheduler.finish(id, Done { end: id as f64, engine: None });
+        scheduler.finish(id, Done { end: id as f64, engine: None, is_kernel: false });
     }
 
     #[test]

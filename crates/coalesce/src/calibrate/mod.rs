@@ -12,6 +12,7 @@
 //! while a copy before it keeps it busy until the host has enqueued everything.
 
 mod host_memory;
+pub mod probes;
 
 use crate::instruments::Instruments;
 use crate::timing::Stopwatch;

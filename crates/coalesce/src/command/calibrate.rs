@@ -20,14 +20,22 @@ pub struct Arguments {
     /// Write the profile to this file.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Instead, write the times of kernels that keep one part of a multiprocessor busy to this file, as CSV.
+    #[arg(long, value_name = "FILE", conflicts_with = "output")]
+    probes: Option<PathBuf>,
 }
 
 pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
-    if let Some(path) = &arguments.output {
+    if let Some(path) = arguments.output.as_ref().or(arguments.probes.as_ref()) {
         writable(path)?;
     }
     let gpu = Gpu::open(&arguments.device.choice()?, catalogue.images)?;
     println!("device: {}", gpu.origin());
+    if let Some(path) = &arguments.probes {
+        write_somewhere(path, crate::calibrate::probes::table(&gpu)?.as_bytes())?;
+        println!("written to {}", path.display());
+        return Ok(ExitCode::SUCCESS);
+    }
     let calibration = crate::calibrate::run(&gpu)?;
     let mut rows = table(["figure", "measured", calibration.nearest, "measured / profile"]);
     for figure in &calibration.figures {

@@ -15,6 +15,7 @@ pub use axis::{Axes, Axis};
 pub use plan::{Plan, Point, resize};
 pub use prediction::predict;
 pub use sampler::StopRule;
+pub(crate) use sampler::{Caches, Sampler, Step};
 
 use crate::catalogue::Catalogue;
 use crate::instruments::Instruments;
@@ -27,7 +28,6 @@ use anyhow::Result;
 use cuda_host::{DeviceFacts, Gpu};
 use point::{Bench, Outcome};
 use results::{Accuracy, Board, CountedVariant, Environment, Results, Row, RowOutcome, SCHEMA};
-use sampler::Sampler;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use theoretical::TheoreticalPeaks;

@@ -64,6 +64,34 @@ fn a_block_holds_its_places_while_its_warps_start() {
 }
 
 #[test]
+fn a_block_starts_in_the_same_time_with_one_warp_and_with_sixteen() {
+    let profile = Profile::named("h200").unwrap();
+    let (counters, estimate) = (Counters::default(), Estimate::default());
+    let of = |warps| {
+        let blocks = 32768;
+        let empty = Load { blocks, warps: warps * blocks, ..load(&counters, &estimate) };
+        parts(&profile, &empty).start_ns
+    };
+    assert_eq!(of(1), of(16));
+    approx::assert_abs_diff_eq!(of(1) / 1e3, 19.7, epsilon = 0.1);
+    approx::assert_abs_diff_eq!(of(32) / of(16), 1.2, epsilon = 1e-9);
+}
+
+#[test]
+fn lanes_are_given_what_they_share_as_slowly_as_what_is_each_ones() {
+    let profile = Profile::named("h200").unwrap();
+    let of = |bytes: u64| {
+        let mut counters = Counters::default();
+        (counters.global_load.requests, counters.global_load.bytes) = (1 << 20, bytes << 25);
+        (counters.global_load.lines, counters.global_load.sectors) = (1 << 20, 1 << 20);
+        let estimate = Estimate { tag_cycles: 1 << 20, ..Estimate::default() };
+        parts(&profile, &load(&counters, &estimate)).l1_ns
+    };
+    approx::assert_abs_diff_eq!(of(16) / of(8), 2.0, epsilon = 1e-6);
+    approx::assert_abs_diff_eq!(of(16) / of(4), 4.0 / GLOBAL_REQUEST_CYCLES, epsilon = 1e-6);
+}
+
+#[test]
 fn lines_that_are_stored_keep_l1_busy_unless_they_go_on_together() {
     let profile = Profile::named("h200").unwrap();
     let mut counters = Counters::default();
@@ -140,7 +168,7 @@ fn what_takes_longer_than_its_count_says() {
     approx::assert_abs_diff_eq!(alone.dram_ns / plain.dram_ns, 1.0 + ROW_MISS_COST, epsilon = 1e-9);
     let banked = of(Estimate { tag_cycles: tag_cycles / 4, ..read.clone() });
     approx::assert_abs_diff_eq!(plain.l1_ns / banked.l1_ns, 4.0, epsilon = 1e-9);
-    let all = of(Estimate { integer_multiplies: 1 << 30, ..read.clone() });
+    let all = of(Estimate { pipe_cycles: 2 << 30, ..read.clone() });
     approx::assert_abs_diff_eq!(all.issue_ns / plain.issue_ns, 2.0, epsilon = 1e-9);
     let grouped = of(Estimate { further_groups: 1 << 30, ..read.clone() });
     approx::assert_abs_diff_eq!(
@@ -273,7 +301,7 @@ fn a_block_that_meets_at_barriers_computes_after_it_has_waited() {
 
 #[test]
 fn blocks_behind_the_first_weigh_as_much_as_in_the_whole_launch() {
-    let profile = Profile { warp_start_cycles: 0.0, ..Profile::named("h200").unwrap() };
+    let profile = Profile { block_start_cycles: 0.0, ..Profile::named("h200").unwrap() };
     // 8 x 132 blocks of 8 warps run at once: a quarter of what was executed, and a thousandth of the launch.
     let first_warps = 8 * 8 * 132;
     let estimate = Estimate {

@@ -32,6 +32,7 @@ mod wmma;
 
 use crate::error::Error;
 use crate::operation::{Operation, Register, Space};
+use crate::pressure::aggregated;
 use crate::program::{Constant, Program, ProgramLocation};
 use crate::registers::ALWAYS;
 use crate::spin_loops::decisive;
@@ -322,6 +323,7 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
         }
         layout::arrange(&mut self.program);
         self.program.decisive = decisive(&self.program);
+        self.program.aggregated = aggregated(&self.program);
         self.program.places = places(&self.program);
         Ok(self.program)
     }

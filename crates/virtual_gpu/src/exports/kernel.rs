@@ -70,11 +70,10 @@ pub(super) fn kernel_of(
     Ok((driver.objects.modules.get(state.module)?.module.clone(), state))
 }
 
-/// Registers per thread. Only `ptxas` knows: what it said, when the program passed that on, or else the number of
-/// virtual registers within the bounds that it usually keeps.
+/// Registers per thread. Only `ptxas` knows: what it said, when the program passed that on, or else an estimate.
 fn registers(driver: &Driver, kernel: &Kernel) -> u32 {
     let known = driver.registers.get(&kernel.name).copied();
-    known.unwrap_or_else(|| kernel.virtual_registers().clamp(16, 40))
+    known.unwrap_or_else(|| kernel.registers())
 }
 
 fn kernel_in<'module>(module: &'module Module, name: &str) -> CuResult<&'module Kernel> {

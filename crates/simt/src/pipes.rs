@@ -1,0 +1,84 @@
+//! The pipes of a scheduler that an instruction of PTX keeps busy, and for how long.
+//!
+//! A scheduler issues an instruction for a warp in each cycle. Of its pipes one adds floats and takes half of the integer
+//! products, one does the logic, shifts, comparisons and choices of integers: 16 lanes each, two cycles for a warp. Sums of
+//! integers go where there is room. Numbers of 64 bits take several instructions; one that only adds a product to an address
+//! is part of that.
+//!
+//! Source: CUDA C++ Programming Guide, throughput of native arithmetic instructions, compute capability 9.0, and the probes of
+//! `crates/measurement_kernels` on an H100 (`results/nvidia-h100/probes.csv`).
+
+/// The cycles in which an instruction keeps each pipe of a scheduler busy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pipes {
+    /// The issue of instructions.
+    pub issue: u32,
+    /// Logic, shifts, comparisons and choices.
+    pub logic: u32,
+    /// Products of integers.
+    pub products: u32,
+    /// Sums of integers, which go to either of these two.
+    pub sums: u32,
+    /// Floats of 64 bits.
+    pub doubles: u32,
+    /// Special functions.
+    pub special: u32,
+}
+
+/// Returns the pipes of an instruction with this text; `of_address` where it adds a product to an address.
+pub(crate) fn pipes(text: &str, of_address: bool) -> Pipes {
+    let one = Pipes { issue: 1, ..Pipes::default() };
+    let logic = |instructions| Pipes { issue: instructions, logic: 2 * instructions, ..one };
+    let products = |issue, products| Pipes { issue, products, ..one };
+    let mut words = text.split_whitespace().filter(|word| !word.starts_with('@'));
+    let opcode = words.next().unwrap_or_default().trim_end_matches(';');
+    let mut parts = opcode.split('.');
+    let (name, kind) = (parts.next().unwrap_or_default(), parts.clone().next_back().unwrap_or_default());
+    let has = |part: &str| opcode.split('.').any(|other| other == part);
+    let is_wide = kind.ends_with("64");
+    let halves = if is_wide { 2 } else { 1 };
+    match name {
+        "mov" | "cvta" | "ld" | "st" | "bra" | "ret" => one,
+        "div" | "rem" if matches!(kind.as_bytes().first(), Some(b'u' | b's')) => {
+            let times = if is_wide { 3 } else { 1 };
+            Pipes { issue: 20 * times, logic: 20 * times, products: 12 * times, special: 8, ..one }
+        }
+        _ if has("f64") && name != "cvt" => match name {
+            "div" | "sqrt" | "rcp" | "rsqrt" => Pipes { issue: 14, doubles: 20, special: 8, ..one },
+            _ => Pipes { doubles: 2, ..one },
+        },
+        "rcp" | "rsqrt" | "sqrt" | "sin" | "cos" | "ex2" | "lg2" | "tanh" | "div" => {
+            let issue = if has("rn") { 9 } else { 1 };
+            Pipes { issue, special: 8, ..one }
+        }
+        "mul" | "mad" if has("wide") => products(1, 4),
+        "mul" | "mad" if has("lo") => products(if is_wide { 3 } else { 1 }, if is_wide { 8 } else { 2 }),
+        "mul" | "mad" if has("hi") => products(if is_wide { 8 } else { 1 }, if is_wide { 16 } else { 4 }),
+        "add" | "sub" if of_address => one,
+        "add" | "sub" if matches!(kind, "u64" | "s64") => logic(2),
+        "add" | "sub" if matches!(kind, "u32" | "s32" | "u16" | "s16") => Pipes { sums: 2, ..one },
+        "and" | "or" | "xor" | "not" if kind == "pred" => one,
+        "and" | "or" | "xor" | "not" | "shl" | "shr" | "setp" | "set" | "selp" | "slct" => logic(halves),
+        "min" | "max" | "abs" | "neg" if !has("f32") => logic(if is_wide { 4 } else { 1 }),
+        "min" | "max" | "shf" | "bfe" | "bfi" | "prmt" | "lop3" => logic(1),
+        "popc" | "clz" | "brev" | "bfind" => Pipes { special: 8, ..one },
+        _ => one,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_64_bits_take_several_instructions() {
+        let logic = |text| pipes(text, false).logic;
+        assert_eq!((logic("xor.b32"), logic("xor.b64")), (2, 4));
+        assert_eq!((logic("@%p1 setp.lt.s32"), logic("setp.lt.s64")), (2, 4));
+        assert_eq!((logic("add.s32"), logic("add.s64")), (0, 4));
+        assert_eq!((pipes("mul.lo.s32", false).products, pipes("mul.lo.s64", false).products), (2, 8));
+        assert_eq!(pipes("add.s64", true).logic, 0, "a part of the product");
+        assert_eq!(pipes("fma.rn.f64", false), Pipes { issue: 1, doubles: 2, ..Pipes::default() });
+        assert_eq!(pipes("fma.rn.f32", false), Pipes { issue: 1, ..Pipes::default() });
+    }
+}

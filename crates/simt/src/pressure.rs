@@ -1,0 +1,221 @@
+//! The registers that a kernel takes per thread, estimated: only NVIDIA's assembler knows.
+//!
+//! At the widest point of the PTX so many values are alive. The assembler makes less of them: parameters stay in constant
+//! memory, and it computes again, or in another order, what would be alive for long:
+//!
+//! ```text
+//! registers = 0.6 x alive + 0.2 x alive without what parameters say alone + 8
+//! ```
+//!
+//! Fitted to what `ptxas` said of programs that are not this project's (`results/virtual/registers.csv`).
+
+use crate::operation::{AtomicOperation, Operation, Register, Space};
+use crate::program::{Program, Special};
+use crate::registers::ALWAYS;
+use crate::uninitialized::{number, successors};
+
+/// Words of the analysis's states above which each virtual register counts.
+const STATE_WORDS_MAX: usize = 1 << 23;
+/// Registers that a thread can have, and those that a kernel with calls takes at the least.
+const REGISTERS_MAX: u32 = 255;
+const CALLING: u32 = 24;
+
+/// Returns the estimate for a kernel whose blocks have at most so many threads.
+pub(crate) fn registers(program: &Program, max_threads: Option<u32>) -> u32 {
+    let constant = constants(program);
+    let all = alive(program, &constant);
+    let mut known = shared_by_threads(program, false);
+    known.iter_mut().zip(&constant).for_each(|(known, constant)| *known |= constant);
+    let of_threads = alive(program, &known);
+    let calls = |it: &crate::program::Instruction| matches!(it.operation, Operation::Call { .. });
+    let least = if program.instructions.iter().any(calls) { CALLING } else { 1 };
+    // A block has 65536 of them, in units of 8 per thread.
+    let most = max_threads.map_or(REGISTERS_MAX, |threads| {
+        (65536 / threads.next_multiple_of(32).max(32) / 8 * 8).clamp(16, REGISTERS_MAX)
+    });
+    ((3 * all + of_threads + 40) / 5).max(least).min(most)
+}
+
+/// Registers of 32 bits that a row takes.
+fn width(row: Register) -> u32 {
+    match row {
+        Register::Word(_) => 1,
+        Register::Long(_) => 2,
+        Register::Predicate(_) => 0,
+    }
+}
+
+/// Rows that hold constants, by their number.
+fn constants(program: &Program) -> Vec<bool> {
+    let mut constant = vec![false; number(program, Register::Predicate(program.predicates))];
+    for (row, _) in &program.constants {
+        constant[number(program, *row)] = true;
+    }
+    constant
+}
+
+/// The rows that hold parameters, or addresses in other forms of them; where `computed`, also what is computed from these and
+/// from the place of the block: all threads of a block have the same there.
+fn shared_by_threads(program: &Program, computed: bool) -> Vec<bool> {
+    let mut others = vec![false; number(program, Register::Predicate(program.predicates))];
+    let mut shared = others.clone();
+    for (row, special) in &program.specials {
+        let of_block = matches!(
+            special,
+            Special::BlockIndex(_) | Special::BlockSize(_) | Special::GridSize(_)
+        );
+        others[number(program, *row)] = !(computed && of_block);
+    }
+    loop {
+        let mut changed = false;
+        for (instruction, detail) in program.instructions.iter().zip(&program.details) {
+            let text = &program.texts[detail.text as usize];
+            let copies = || text.starts_with("mov") || text.starts_with("cvta");
+            let hands_on = match &instruction.operation {
+                Operation::Load(access) => access.space == Space::Parameter,
+                Operation::Compute { .. } => computed || copies(),
+                _ => false,
+            };
+            let is_other = |row: &Register| others[number(program, *row)];
+            if !hands_on || instruction.guard != ALWAYS || detail.reads.iter().any(is_other) {
+                for row in &detail.writes {
+                    changed |= !std::mem::replace(&mut others[number(program, *row)], true);
+                }
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    for row in program.details.iter().flat_map(|detail| &detail.writes) {
+        let row = number(program, *row);
+        shared[row] = !others[row];
+    }
+    shared
+}
+
+/// Atomics by which the lanes of a warp add the same constant to one word, in ascending order: the assembler lets one lane add
+/// what all would (`VOTE`, `POPC` and one `RED` or `ATOM`), with or without a result.
+pub(crate) fn aggregated(program: &Program) -> Vec<u32> {
+    let is_sum = |operation: &Operation| match operation {
+        Operation::Atomic(atomic) => {
+            atomic.operation == AtomicOperation::Add
+                && !atomic.t.is_float()
+                && matches!(atomic.space, Space::Global | Space::Generic)
+                && atomic.more_sources.is_empty()
+        }
+        _ => false,
+    };
+    if !program.instructions.iter().any(|it| is_sum(&it.operation)) {
+        return Vec::new();
+    }
+    let (shared, constant) = (shared_by_threads(program, true), constants(program));
+    let instructions = program.instructions.iter().enumerate();
+    let found = instructions.filter(|(_, it)| {
+        let Operation::Atomic(atomic) = &it.operation else { return false };
+        let base = atomic.base.register().map(|row| number(program, row));
+        is_sum(&it.operation)
+            && constant[number(program, atomic.source)]
+            && base.is_none_or(|row| shared[row] || constant[row])
+    });
+    found.map(|(pc, _)| pc as u32).collect()
+}
+
+/// Returns how many registers of 32 bits hold values at once that are read later, at the most.
+fn alive(program: &Program, known: &[bool]) -> u32 {
+    let following = successors(program);
+    // The rows that count, in a sequence of their own.
+    let (mut place, mut widths) = (vec![None; known.len()], Vec::new());
+    for row in program.details.iter().flat_map(|detail| detail.reads.iter().chain(&detail.writes)) {
+        let at = number(program, *row);
+        if !known[at] && width(*row) > 0 && place[at].is_none() {
+            place[at] = Some(widths.len());
+            widths.push(width(*row));
+        }
+    }
+    let words = widths.len().div_ceil(64);
+    if words * following.len() > STATE_WORDS_MAX {
+        return widths.iter().sum();
+    }
+    let places = |rows: &[Register]| -> Vec<usize> {
+        rows.iter().filter_map(|row| place[number(program, *row)]).collect()
+    };
+    let mut states = vec![vec![0u64; words]; following.len()];
+    let mut state = vec![0u64; words];
+    loop {
+        let mut changed = false;
+        for pc in (0..following.len()).rev() {
+            state.fill(0);
+            for next in &following[pc] {
+                let next = &states[*next as usize];
+                state.iter_mut().zip(next).for_each(|(all, some)| *all |= some);
+            }
+            if let Some(detail) = program.details.get(pc) {
+                if program.instructions[pc].guard == ALWAYS {
+                    places(&detail.writes).iter().for_each(|at| state[at / 64] &= !(1 << (at % 64)));
+                }
+                places(&detail.reads).iter().for_each(|at| state[at / 64] |= 1 << (at % 64));
+            }
+            if state != states[pc] {
+                states[pc].copy_from_slice(&state);
+                changed = true;
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    let sum = |state: &Vec<u64>| -> u32 {
+        let is_alive = |at: &usize| state[at / 64] >> (at % 64) & 1 != 0;
+        (0..widths.len()).filter(is_alive).map(|at| widths[at]).sum()
+    };
+    states.iter().map(sum).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::module::Module;
+
+    fn estimate(max_threads: &str, body: &str) -> u32 {
+        let text = format!(
+            ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 array)\n{max_threads}\n{{
+    .reg .pred %p<9>; .reg .b32 %r<99>; .reg .b64 %rd<99>;
+    ld.param.u64 %rd1, [array];
+    {body}
+    ret;\n}}"
+        );
+        Module::parse(&text).expect("it is PTX").kernel("k").expect("it is there").registers()
+    }
+
+    /// Loads so many words and then stores them.
+    fn words(count: u32) -> String {
+        let each = |of: &dyn Fn(u32) -> String| (2..2 + count).map(of).collect::<String>();
+        let loads = each(&|at| format!("ld.global.u32 %r{at}, [%rd1+{}];\n", 4 * at));
+        loads + &each(&|at| format!("st.global.u32 [%rd1+{}], %r{at};\n", 4 * at + 400))
+    }
+
+    #[test]
+    fn what_is_alive_at_once_counts_and_parameters_count_less() {
+        // One address of two registers, which is a parameter.
+        assert_eq!(estimate("", &words(1)), (3 * 3 + 1 + 40) / 5);
+        assert_eq!(estimate("", &words(40)), (3 * 42 + 40 + 40) / 5);
+        // One after the other, each is dead before the next comes.
+        let in_turn: String = (0..40).map(|_| words(1)).collect();
+        assert_eq!(estimate("", &in_turn), estimate("", &words(1)));
+    }
+
+    #[test]
+    fn what_a_loop_needs_again_stays_alive_in_it() {
+        let around = format!(
+            "ld.global.u32 %r90, [%rd1+8];\nL: {}\nadd.u32 %r91, %r91, %r90;\nsetp.lt.u32 %p1, %r91, 9;\n@%p1 bra L;",
+            words(10)
+        );
+        assert_eq!(estimate("", &around), (3 * 14 + 12 + 40) / 5);
+    }
+
+    #[test]
+    fn a_block_of_many_threads_leaves_each_fewer() {
+        assert_eq!(estimate(".maxntid 1024", &words(95)), 64);
+        assert_eq!(estimate(".maxntid 128", &words(95)), estimate("", &words(95)));
+    }
+}
