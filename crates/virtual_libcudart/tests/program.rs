@@ -1273,3 +1273,31 @@ fn inner_texture() {
     done!(cudaDestroyTextureObject(object => u64));
     done!(cudaFreeArray(array => *mut c_void));
 }
+
+#[test]
+fn what_the_runtime_asks_for_an_answer_is_no_mistake_of_the_program() {
+    assert_eq!(well("inner_questions", &[]), "");
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn inner_questions() {
+    let program = program();
+    // `cudaFuncAttributes`, `cudaDeviceProp`, `cudaPointerAttributes`.
+    let (mut attributes, mut properties, mut of_pointer) = ([0u64; 18], [0u64; 126], [9u64; 11]);
+    done!(cudaFuncGetAttributes(attributes.as_mut_ptr() => *mut u64, program.fill => *const c_void));
+    assert_eq!(attributes[3] as u32, 1024, "threads of a block");
+    done!(cudaGetDeviceProperties(properties.as_mut_ptr() => *mut u64, 0 => c_int));
+    done!(cudaPointerGetAttributes(of_pointer.as_mut_ptr() => *mut u64, &program.fill => *const *const c_void));
+    assert_eq!(of_pointer[0] as u32, 0, "memory that nobody registered");
+    let out = allocate(64);
+    done!(cudaPointerGetAttributes(of_pointer.as_mut_ptr() => *mut u64, out => *const c_void));
+    assert_eq!((of_pointer[0], of_pointer[1]), (2, out.addr() as u64));
+    let mut blocks = 0;
+    done!(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &mut blocks => *mut c_int, program.fill => *const c_void, 256 => c_int, 0 => usize
+    ));
+    assert_eq!(blocks, 8);
+    done!(cudaFree(out => *mut c_void));
+    assert_eq!(last_error(), 0);
+}

@@ -46,6 +46,9 @@ pub struct Arguments {
     /// Programs that are compiled and run side by side.
     #[arg(long, value_name = "N", default_value_t = 1)]
     jobs: u16,
+    /// Take `coalesce` and its libraries as they are built, on a machine without cargo.
+    #[arg(long)]
+    built: bool,
     /// The seconds that a program may run.
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     limit: u64,
@@ -68,7 +71,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 
 /// Builds and runs the programs of a suite, and writes a row of each.
 fn try_all(suite: &Suite, checkout: &Path, arguments: &Arguments) -> Result<()> {
-    super::build::coalesce()?;
+    if !arguments.built {
+        super::build::coalesce()?;
+    }
     let scratch = workspace::target_dir().join("programs");
     let toolkit = Toolkit::new(&arguments.nvcc, &arguments.include, &scratch.join("toolkit"))?;
     let mirror = Mirror::new(checkout, &scratch.join(suite.name))?;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # nvcc, with the architecture and the runtime that `cargo xtask programs` wants: what a Makefile says of these is dropped.
-arch=compute_90
+arch=${COALESCE_ARCH-compute_90}
 skip=
 for argument do
     shift
