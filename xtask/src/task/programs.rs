@@ -96,7 +96,7 @@ fn try_all(suite: &Suite, checkout: &Path, arguments: &Arguments) -> Result<()> 
     let count = programs.len();
     let work = Mutex::new(programs.into_iter().enumerate());
     let bench = Bench { mirror, toolkit, limit: Duration::from_secs(arguments.limit) };
-    let worker = || -> Result<()> {
+    let worker = &|| -> Result<()> {
         while let Some((index, program)) = work.lock().expect("no panic").next() {
             let given = table.lock().expect("no panic").given(&program.name);
             let (row, derived) = bench.tried(&program, given)?;
@@ -111,9 +111,29 @@ fn try_all(suite: &Suite, checkout: &Path, arguments: &Arguments) -> Result<()> 
         Ok(())
     };
     std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..arguments.jobs.max(1)).map(|_| scope.spawn(worker)).collect();
+        let jobs = usize::from(arguments.jobs.max(1));
+        let workers: Vec<_> = (0..jobs)
+            .map(|job| {
+                scope.spawn(move || {
+                    share_processors(job, jobs);
+                    worker()
+                })
+            })
+            .collect();
         workers.into_iter().try_for_each(|worker| worker.join().expect("no panic"))
     })
+}
+
+/// Gives this thread and what it starts its share of the processors: each program would use all of them.
+fn share_processors(job: usize, jobs: usize) {
+    let all = std::thread::available_parallelism().map_or(1, usize::from);
+    let (begin, end) = (job * all / jobs, ((job + 1) * all).div_ceil(jobs));
+    // SAFETY: a set may be all zeros, and the call reads one of this size.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        (begin..end).for_each(|processor| libc::CPU_SET(processor, &mut set));
+        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set);
+    }
 }
 
 /// Where programs are built, and how long they may run.

@@ -212,7 +212,12 @@ impl Worker<'_> {
                         is_float: atomic.t.is_float(),
                         is_retried: atomic.operation == AtomicOperation::CompareSwap
                             && self.run.program.decisive.binary_search(&(pc as u32)).is_ok(),
-                        is_aggregated: self.run.program.aggregated.binary_search(&(pc as u32)).is_ok(),
+                        is_aggregated: self
+                            .run
+                            .program
+                            .aggregated
+                            .binary_search(&(pc as u32))
+                            .is_ok(),
                     };
                     if self.observers.observer.is_some() {
                         self.observers.tell(kind(), request);
