@@ -45,6 +45,8 @@ enum Command {
     ExecutorSpeed(task::executor_speed::Arguments),
     /// Compile public CUDA programs, and run them on the virtual device with every check.
     Programs(task::programs::Arguments),
+    /// Compare predictions of kernels of others with what a GPU took.
+    Foreign(task::foreign::Arguments),
     /// Say which kernels of NVIDIA's cuda-samples the executor can run.
     Samples(task::samples::Arguments),
     /// Score the checks on public suites of CUDA bugs, each a checkout that you have.
@@ -94,6 +96,7 @@ pub fn main() -> ExitCode {
         Command::LoopTimes(arguments) => task::loop_times::run(&arguments),
         Command::ExecutorSpeed(arguments) => task::executor_speed::run(&arguments),
         Command::Programs(arguments) => task::programs::run(&arguments),
+        Command::Foreign(arguments) => task::foreign::run(&arguments),
         Command::Samples(arguments) => task::samples::run(&arguments),
         Command::Suites(arguments) => task::suites::run(&arguments),
         Command::Prove(arguments) => task::prove::run(&arguments),

@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 pub enum Backend {
     /// The machine's driver, `libcuda.so.1`.
     Native,
-    /// What the loader finds under that name, be it the virtual GPU's library: for a library that stands above either.
+    /// The library that the loader finds under that name, be it the virtual GPU's: for one that stands above either.
     Loaded,
     /// A table of functions that stands in for the driver, such as a virtual GPU.
     Table(&'static dyn SymbolSource),

@@ -24,7 +24,7 @@ const ZSTANDARD: u64 = 0x8000;
 /// PTX of more bytes than this is none that a compiler wrote.
 const MAX_BYTES: u64 = 1 << 28;
 
-/// Whether bytes are those of a fat binary.
+/// Returns whether bytes are those of a fat binary.
 pub(crate) fn is_one(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC.to_le_bytes())
 }
@@ -65,7 +65,8 @@ pub(crate) fn ptx(fat: &[u8], architecture: u32) -> Option<String> {
     newest.map(|(_, text)| text)
 }
 
-/// Whether a fat binary has nothing for a device of this architecture to link: no code, or PTX for newer ones alone.
+/// Returns whether a fat binary has nothing for a device of this architecture to link: no code, or PTX for newer ones
+/// alone.
 ///
 /// The latter is the device runtime that nvcc adds to whatever it links, which kernels need that launch kernels.
 pub(crate) fn is_for_others(fat: &[u8], architecture: u32) -> bool {

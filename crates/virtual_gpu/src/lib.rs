@@ -47,6 +47,7 @@ mod exports;
 mod fat_binary;
 mod handles;
 mod happens_before;
+mod idle;
 mod limits;
 mod managed;
 mod memories;

@@ -79,6 +79,8 @@ impl fmt::Debug for Observer {
 pub(crate) struct Recorder {
     /// The call of the driver that is under way, or whose work is being executed.
     pub(crate) call: &'static str,
+    /// The calls so far.
+    pub(crate) calls: u64,
     /// The mistake that the call under way was found to make.
     cause: Option<usize>,
     /// The reason for which it will fail.
@@ -201,6 +203,7 @@ impl Recorder {
     /// A call of the program's begins.
     pub(crate) fn begin_call(&mut self, call: &'static str) {
         (self.call, self.cause, self.reason) = (call, None, None);
+        self.calls += 1;
     }
 
     /// The call that is under way failed. What it was found to do wrong is why, or the reason that was given, or else what

@@ -15,6 +15,7 @@ thread_local! {
     static IN_HOST_FUNCTION: Cell<bool> = const { Cell::new(false) };
     static REFUSED: RefCell<Vec<&'static str>> = const { RefCell::new(Vec::new()) };
     static HAS_OWN_DEFAULT: Cell<bool> = const { Cell::new(false) };
+    static CAPTURE_MODE: Cell<u32> = const { Cell::new(0) };
     static NUMBER: usize = THREADS.fetch_add(1, Ordering::Relaxed);
 }
 
@@ -64,6 +65,11 @@ pub(crate) fn in_host_function(function: impl FnOnce()) -> Vec<&'static str> {
     function();
     IN_HOST_FUNCTION.set(false);
     REFUSED.try_with(RefCell::take).unwrap_or_default()
+}
+
+/// Gives this thread another mode of captures, and gives that which it had.
+pub(crate) fn exchange_capture_mode(mode: u32) -> u32 {
+    CAPTURE_MODE.replace(mode)
 }
 
 /// A number of this thread, from 0.

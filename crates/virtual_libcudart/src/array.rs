@@ -139,6 +139,8 @@ struct Rows {
     pitch: usize,
 }
 
+const _: () = assert!(size_of::<Channels>() == 20 && size_of::<Resource>() == 144);
+
 /// The driver's description of that (`CUDA_RESOURCE_DESC`), whose formats are two numbers.
 #[repr(C)]
 struct DriverResource {
@@ -180,6 +182,45 @@ const ARRAY: c_uint = 0;
 const MIPMAPPED: c_uint = 1;
 const LINEAR: c_uint = 2;
 const ROWS: c_uint = 3;
+
+/// Bytes of [`Resource`] in CUDA 12, which has no flags, and of the description of a view.
+const RESOURCE_OF_12: usize = 64;
+const VIEW_OF_12: usize = 48;
+const VIEW: usize = 112;
+
+/// A view of a resource as the driver and CUDA 13 have it (`cudaResourceViewDesc`).
+#[repr(C, align(8))]
+struct View([u8; VIEW]);
+
+/// Returns the bytes of a structure that CUDA 12 has shorter.
+fn bytes_of(of_12: usize, of_13: usize) -> usize {
+    if crate::version::is_12() { of_12 } else { of_13 }
+}
+
+/// Returns what a program hands over, with zeros where its version has nothing.
+unsafe fn read<T>(from: *const T, of_12: usize) -> Result<T> {
+    if from.is_null() {
+        return Err(Error::INVALID_VALUE);
+    }
+    // SAFETY: the caller hands over a structure of its version, and any bytes are one of ours.
+    unsafe {
+        let mut all: T = std::mem::zeroed();
+        let bytes = bytes_of(of_12, size_of::<T>());
+        std::ptr::copy_nonoverlapping(from.cast::<u8>(), (&raw mut all).cast(), bytes);
+        Ok(all)
+    }
+}
+
+/// Writes as much as the version of the program has.
+unsafe fn write<T>(to: *mut T, all: &T, of_12: usize) -> Result {
+    if to.is_null() {
+        return Err(Error::INVALID_VALUE);
+    }
+    let bytes = bytes_of(of_12, size_of::<T>());
+    // SAFETY: the caller hands over a place for a structure of its version.
+    unsafe { std::ptr::copy_nonoverlapping((&raw const *all).cast::<u8>(), to.cast(), bytes) };
+    Ok(())
+}
 
 impl Resource {
     /// Returns the driver's description, and whether the elements are 8 or 16 bit integers.
@@ -270,6 +311,8 @@ pub struct Texture {
     is_seamless: c_int,
 }
 
+const _: () = assert!(size_of::<Texture>() == 72);
+
 /// The driver's description of that (`CUDA_TEXTURE_DESC`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -354,8 +397,7 @@ unsafe fn resource(
     let mut driver = DriverResource { kind: 0, memory: DriverMemory { room: [0; 16] }, flags: 0 };
     check(ask(&raw mut driver))?;
     // SAFETY: the caller hands over a place, and the driver has filled its structure.
-    unsafe { *out(to)? = Resource::of(&driver)? };
-    Ok(())
+    unsafe { write(to, &Resource::of(&driver)?, RESOURCE_OF_12) }
 }
 
 exports! {
@@ -409,9 +451,11 @@ exports! {
         object: *mut CUtexObject, memory: *const Resource, texture: *const Texture, view: *const c_void
     ) {
         context::enter()?;
-        let (resource, is_short) = given(memory)?.for_the_driver()?;
+        let (resource, is_short) = read(memory, RESOURCE_OF_12)?.for_the_driver()?;
         let texture = given(texture)?.for_the_driver(is_short);
         // The two descriptions of a view are laid out alike.
+        let read = if view.is_null() { None } else { Some(read(view.cast::<View>(), VIEW_OF_12)?) };
+        let view = read.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
         check(api::cuTexObjectCreate(object, (&raw const resource).cast(), (&raw const texture).cast(), view.cast()))
     }
     fn cudaDestroyTextureObject(object: CUtexObject) {
@@ -430,11 +474,13 @@ exports! {
     }
     fn cudaGetTextureObjectResourceViewDesc(to: *mut c_void, object: CUtexObject) {
         context::enter()?;
-        check(api::cuTexObjectGetResourceViewDesc(to.cast(), object))
+        let mut view = View([0; VIEW]);
+        check(api::cuTexObjectGetResourceViewDesc((&raw mut view).cast(), object))?;
+        write(to.cast(), &view, VIEW_OF_12)
     }
     fn cudaCreateSurfaceObject(object: *mut CUsurfObject, memory: *const Resource) {
         context::enter()?;
-        let (resource, _) = given(memory)?.for_the_driver()?;
+        let (resource, _) = read(memory, RESOURCE_OF_12)?.for_the_driver()?;
         check(api::cuSurfObjectCreate(object, (&raw const resource).cast()))
     }
     fn cudaDestroySurfaceObject(object: CUsurfObject) {

@@ -364,6 +364,8 @@ pub struct PeerBox3 {
     extent: Extent,
 }
 
+const _: () = assert!(size_of::<Box3>() == 160 && size_of::<PeerBox3>() == 168);
+
 /// Copies a box between devices, whose memory has one address space.
 unsafe fn peer_cuboid(copy: *const PeerBox3, order: Order) -> Result {
     // SAFETY: the caller hands over a description.

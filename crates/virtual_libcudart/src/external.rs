@@ -13,6 +13,7 @@ use cuda_driver::raw::{
     CUexternalSemaphore, CUipcEventHandle, CUipcMemHandle, CUstream,
 };
 use std::ffi::{c_uint, c_void};
+use std::mem::MaybeUninit;
 
 /// Bytes of the runtime's structures in CUDA 12, to the last field that says something. Behind them the driver's are zero.
 const MEMORY_HANDLE: usize = 36;
@@ -20,16 +21,14 @@ const SEMAPHORE_HANDLE: usize = 28;
 const BUFFER: usize = 20;
 
 /// Returns the driver's structure, which begins as the runtime's does.
-unsafe fn begins<T>(from: *const c_void, bytes: usize) -> Result<T> {
+unsafe fn begins<T>(from: *const c_void, bytes: usize) -> Result<MaybeUninit<T>> {
     if from.is_null() {
         return Err(Error::INVALID_VALUE);
     }
-    // SAFETY: the caller's structure has the bytes, the driver's has more, and any bytes are a value of it.
-    unsafe {
-        let mut driver: T = std::mem::zeroed();
-        std::ptr::copy_nonoverlapping(from.cast::<u8>(), (&raw mut driver).cast(), bytes);
-        Ok(driver)
-    }
+    let mut driver = MaybeUninit::<T>::zeroed();
+    // SAFETY: the caller's structure has the bytes, and the driver's has more.
+    unsafe { std::ptr::copy_nonoverlapping(from.cast::<u8>(), driver.as_mut_ptr().cast(), bytes) };
+    Ok(driver)
 }
 
 unsafe fn signal(
@@ -74,18 +73,18 @@ passed! {
 exports! {
     fn cudaImportExternalMemory(memory: *mut CUexternalMemory, handle: *const c_void) {
         context::enter()?;
-        let handle: CUDA_EXTERNAL_MEMORY_HANDLE_DESC = begins(handle, MEMORY_HANDLE)?;
-        check(api::cuImportExternalMemory(memory, &raw const handle))
+        let handle = begins::<CUDA_EXTERNAL_MEMORY_HANDLE_DESC>(handle, MEMORY_HANDLE)?;
+        check(api::cuImportExternalMemory(memory, handle.as_ptr()))
     }
     fn cudaExternalMemoryGetMappedBuffer(pointer: *mut CUdeviceptr, memory: CUexternalMemory, buffer: *const c_void) {
         context::enter()?;
-        let buffer: CUDA_EXTERNAL_MEMORY_BUFFER_DESC = begins(buffer, BUFFER)?;
-        check(api::cuExternalMemoryGetMappedBuffer(pointer, memory, &raw const buffer))
+        let buffer = begins::<CUDA_EXTERNAL_MEMORY_BUFFER_DESC>(buffer, BUFFER)?;
+        check(api::cuExternalMemoryGetMappedBuffer(pointer, memory, buffer.as_ptr()))
     }
     fn cudaImportExternalSemaphore(semaphore: *mut CUexternalSemaphore, handle: *const c_void) {
         context::enter()?;
-        let handle: CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC = begins(handle, SEMAPHORE_HANDLE)?;
-        check(api::cuImportExternalSemaphore(semaphore, &raw const handle))
+        let handle = begins::<CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC>(handle, SEMAPHORE_HANDLE)?;
+        check(api::cuImportExternalSemaphore(semaphore, handle.as_ptr()))
     }
     fn cudaSignalExternalSemaphoresAsync(
         semaphores: *const CUexternalSemaphore, parameters: *const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS, count: c_uint,

@@ -545,7 +545,7 @@ exports! {
     fn cudaGraphMemcpyNodeGetParams(node: CUgraphNode, copy: *mut Box3) {
         context::enter()?;
         let copy = out(copy)?;
-        let mut found: CUDA_MEMCPY3D = std::mem::zeroed();
+        let mut found = line(null_mut(), std::ptr::null(), 0, 0)?;
         check(api::cuGraphMemcpyNodeGetParams(node, &raw mut found))?;
         *copy = Box3::of(&found)?;
         Ok(())

@@ -171,6 +171,8 @@ pub struct Shape {
     count: c_uint,
 }
 
+const _: () = assert!(size_of::<Shape>() == 56 && size_of::<FunctionAttributes>() == 144);
+
 impl Shape {
     fn for_the_driver(&self) -> Result<LaunchConfig> {
         Ok(LaunchConfig {

@@ -45,6 +45,9 @@ struct PointerAttributes {
     host_pointer: *mut c_void,
 }
 
+const _: () = assert!(size_of::<Extent>() == 24 && size_of::<Pitched>() == 32);
+const _: () = assert!(size_of::<PointerAttributes>() == 24);
+
 /// Returns an address of the device as the driver wants it.
 pub fn address(pointer: *const c_void) -> CUdeviceptr {
     pointer.addr() as CUdeviceptr

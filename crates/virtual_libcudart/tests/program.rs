@@ -79,6 +79,7 @@ fn runtime() -> &'static Library {
 macro_rules! call {
     ($name:ident($($argument:expr => $type:ty),* $(,)?) -> $result:ty) => {{
         // SAFETY: the name's signature in the runtime API is the one given, and the arguments are valid for it.
+        #[allow(unused_unsafe, reason = "some calls are in such a block")]
         unsafe {
             let name = concat!(stringify!($name), "\0").as_bytes();
             let function: libloading::Symbol<'_, unsafe extern "C" fn($($type),*) -> $result> =
@@ -448,6 +449,16 @@ fn streams_events_and_callbacks() {
     done!(cudaEventRecord(end => *mut c_void, stream => Stream));
     done!(cudaStreamSynchronize(stream => Stream));
     assert_eq!(CALLED.load(Ordering::SeqCst), 11);
+    // A program may wait for such a function by means of its own.
+    done!(cudaLaunchHostFunc(
+        stream => Stream, host_function => HostFunction, std::ptr::without_provenance_mut(100) => *mut c_void
+    ));
+    let begin = std::time::Instant::now();
+    while CALLED.load(Ordering::SeqCst) != 111 {
+        assert!(begin.elapsed().as_secs() < 60, "nobody calls the function");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    done!(cudaStreamSynchronize(stream => Stream));
     done!(cudaStreamQuery(stream => Stream));
     done!(cudaEventQuery(end => *mut c_void));
     let mut milliseconds = -1.0;
@@ -538,6 +549,11 @@ fn captures_become_graphs() {
     let mut status = 9u32;
     done!(cudaStreamIsCapturing(stream => Stream, &mut status => *mut u32));
     assert_eq!(status, 1);
+    let mut mode = 2u32;
+    done!(cudaThreadExchangeStreamCaptureMode(&mut mode => *mut u32));
+    assert_eq!(mode, 0, "the mode of a thread begins as global");
+    done!(cudaThreadExchangeStreamCaptureMode(&mut mode => *mut u32));
+    assert_eq!(mode, 2);
     done!(cudaStreamEndCapture(stream => Stream, &mut graph => *mut Graph));
     assert_eq!(back, [0; 32], "nothing has run");
     let mut count = 0usize;
@@ -590,7 +606,8 @@ fn graphs_are_built_node_by_node() {
     done!(cudaGraphNodeGetType(back_node => Node, &mut kind => *mut u32));
     assert_eq!(kind, 1);
     // Other parameters, of the graph and of what is made of it.
-    factor = 6;
+    let mut others = [6u32, 8];
+    arguments[1] = (&raw mut others[0]).cast();
     node.parameters = arguments.as_mut_ptr();
     done!(cudaGraphKernelNodeSetParams(first => Node, &node => *const KernelNode));
     let mut executable = null_mut();
@@ -601,7 +618,8 @@ fn graphs_are_built_node_by_node() {
     };
     launched();
     assert_eq!(back[0], 12);
-    factor = 8;
+    arguments[1] = (&raw mut others[1]).cast();
+    node.parameters = arguments.as_mut_ptr();
     done!(cudaGraphExecKernelNodeSetParams(
         executable => *mut c_void, first => Node, &node => *const KernelNode
     ));
@@ -617,6 +635,16 @@ fn graphs_are_built_node_by_node() {
     done!(cudaGraphExecUpdate(executable => *mut c_void, graph => Graph, &mut result => *mut [usize; 3]));
     launched();
     assert_eq!((back[0], result[0] as u32), (12, 0));
+
+    // The parameters of the other nodes, as they were given.
+    let mut fill_node = FillNode { target: null_mut(), value: 0, ..zero };
+    done!(cudaGraphMemsetNodeGetParams(clear => Node, &mut fill_node => *mut FillNode));
+    assert_eq!((fill_node.target, fill_node.value, fill_node.width), (out, 7, 32));
+    // SAFETY: all zeros are one.
+    let mut copied: Box3 = unsafe { std::mem::zeroed() };
+    done!(cudaGraphMemcpyNodeGetParams(back_node => Node, &mut copied => *mut Box3));
+    let ends = (copied.from.pointer, copied.to.pointer, copied.extent.0, copied.kind);
+    assert_eq!(ends, (out, back.as_mut_ptr().cast(), 128, TO_HOST));
 
     // Edges, with what CUDA 13 says of their kind.
     let (mut from, mut to, mut kinds, mut count) =
@@ -645,6 +673,9 @@ fn graphs_are_built_node_by_node() {
         &mut host => *mut Node, graph => Graph, &first => *const Node, null() => *const u64, 1 => usize,
         any.as_mut_ptr() => *mut u64
     ));
+    let mut host_node = [0usize; 2];
+    done!(cudaGraphHostNodeGetParams(host => Node, host_node.as_mut_ptr() => *mut usize));
+    assert_eq!(host_node, [function_of_graph as *const () as usize, 100]);
     run(graph);
     assert_eq!(CALLED_BY_GRAPH.load(Ordering::SeqCst), 100);
     done!(cudaGraphExecDestroy(executable => *mut c_void));
@@ -933,4 +964,312 @@ fn inner_unregistered() {
         null_mut() => *mut Dim3, null_mut() => *mut Dim3, null_mut() => *mut usize, null_mut() => *mut Stream
     ));
     assert_eq!(popped, 52, "no configuration was pushed");
+}
+
+/// Runs an ignored test over the runtime of each version, which it has by its name.
+fn with_each_version(inner: &str) {
+    let folder = std::env::temp_dir().join(format!("coalesce-{inner}-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder for two names");
+    for version in ["12", "13"] {
+        let name = folder.join(format!("libcudart.so.{version}"));
+        symlink(path("libvirtual_libcudart.so"), &name).expect("a link in a folder of our own");
+        let name = name.to_str().expect("the folder's name is UTF-8");
+        well(inner, &[("RUNTIME_OF_TEST", name), ("VERSION_OF_TEST", version)]);
+    }
+    fs::remove_dir_all(&folder).expect("the folder is ours");
+}
+
+/// The fields of a device's properties (`cudaDeviceProp`) that are attributes: where CUDA 12 and 13 have them (0 for not at
+/// all), their bytes, and the attribute's number. A compiler of C has made the numbers of NVIDIA's two headers.
+#[rustfmt::skip]
+const FIELDS: &[(&str, usize, usize, usize, c_int)] = &[
+    ("sharedMemPerBlock", 296, 296, 8, 8),
+    ("regsPerBlock", 304, 304, 4, 12),
+    ("warpSize", 308, 308, 4, 10),
+    ("memPitch", 312, 312, 8, 11),
+    ("maxThreadsPerBlock", 320, 320, 4, 1),
+    ("maxThreadsDim", 324, 324, 4, 2),
+    ("maxThreadsDim", 328, 328, 4, 3),
+    ("maxThreadsDim", 332, 332, 4, 4),
+    ("maxGridSize", 336, 336, 4, 5),
+    ("maxGridSize", 340, 340, 4, 6),
+    ("maxGridSize", 344, 344, 4, 7),
+    ("clockRate", 348, 0, 4, 13),
+    ("totalConstMem", 352, 352, 8, 9),
+    ("major", 360, 360, 4, 75),
+    ("minor", 364, 364, 4, 76),
+    ("textureAlignment", 368, 368, 8, 14),
+    ("texturePitchAlignment", 376, 376, 8, 51),
+    ("deviceOverlap", 384, 0, 4, 15),
+    ("multiProcessorCount", 388, 384, 4, 16),
+    ("kernelExecTimeoutEnabled", 392, 0, 4, 17),
+    ("integrated", 396, 388, 4, 18),
+    ("canMapHostMemory", 400, 392, 4, 19),
+    ("computeMode", 404, 0, 4, 20),
+    ("maxTexture1D", 408, 396, 4, 21),
+    ("maxTexture1DMipmap", 412, 400, 4, 77),
+    ("maxTexture1DLinear", 416, 0, 4, 69),
+    ("maxTexture2D", 420, 404, 4, 22),
+    ("maxTexture2D", 424, 408, 4, 23),
+    ("maxTexture2DMipmap", 428, 412, 4, 73),
+    ("maxTexture2DMipmap", 432, 416, 4, 74),
+    ("maxTexture2DLinear", 436, 420, 4, 70),
+    ("maxTexture2DLinear", 440, 424, 4, 71),
+    ("maxTexture2DLinear", 444, 428, 4, 72),
+    ("maxTexture2DGather", 448, 432, 4, 45),
+    ("maxTexture2DGather", 452, 436, 4, 46),
+    ("maxTexture3D", 456, 440, 4, 24),
+    ("maxTexture3D", 460, 444, 4, 25),
+    ("maxTexture3D", 464, 448, 4, 26),
+    ("maxTexture3DAlt", 468, 452, 4, 47),
+    ("maxTexture3DAlt", 472, 456, 4, 48),
+    ("maxTexture3DAlt", 476, 460, 4, 49),
+    ("maxTextureCubemap", 480, 464, 4, 52),
+    ("maxTexture1DLayered", 484, 468, 4, 42),
+    ("maxTexture1DLayered", 488, 472, 4, 43),
+    ("maxTexture2DLayered", 492, 476, 4, 27),
+    ("maxTexture2DLayered", 496, 480, 4, 28),
+    ("maxTexture2DLayered", 500, 484, 4, 29),
+    ("maxTextureCubemapLayered", 504, 488, 4, 53),
+    ("maxTextureCubemapLayered", 508, 492, 4, 54),
+    ("maxSurface1D", 512, 496, 4, 55),
+    ("maxSurface2D", 516, 500, 4, 56),
+    ("maxSurface2D", 520, 504, 4, 57),
+    ("maxSurface3D", 524, 508, 4, 58),
+    ("maxSurface3D", 528, 512, 4, 59),
+    ("maxSurface3D", 532, 516, 4, 60),
+    ("maxSurface1DLayered", 536, 520, 4, 61),
+    ("maxSurface1DLayered", 540, 524, 4, 62),
+    ("maxSurface2DLayered", 544, 528, 4, 63),
+    ("maxSurface2DLayered", 548, 532, 4, 64),
+    ("maxSurface2DLayered", 552, 536, 4, 65),
+    ("maxSurfaceCubemap", 556, 540, 4, 66),
+    ("maxSurfaceCubemapLayered", 560, 544, 4, 67),
+    ("maxSurfaceCubemapLayered", 564, 548, 4, 68),
+    ("surfaceAlignment", 568, 552, 8, 30),
+    ("concurrentKernels", 576, 560, 4, 31),
+    ("ECCEnabled", 580, 564, 4, 32),
+    ("pciBusID", 584, 568, 4, 33),
+    ("pciDeviceID", 588, 572, 4, 34),
+    ("pciDomainID", 592, 576, 4, 50),
+    ("tccDriver", 596, 580, 4, 35),
+    ("asyncEngineCount", 600, 584, 4, 40),
+    ("unifiedAddressing", 604, 588, 4, 41),
+    ("memoryClockRate", 608, 0, 4, 36),
+    ("memoryBusWidth", 612, 592, 4, 37),
+    ("l2CacheSize", 616, 596, 4, 38),
+    ("persistingL2CacheMaxSize", 620, 600, 4, 108),
+    ("maxThreadsPerMultiProcessor", 624, 604, 4, 39),
+    ("streamPrioritiesSupported", 628, 608, 4, 78),
+    ("globalL1CacheSupported", 632, 612, 4, 79),
+    ("localL1CacheSupported", 636, 616, 4, 80),
+    ("sharedMemPerMultiprocessor", 640, 624, 8, 81),
+    ("regsPerMultiprocessor", 648, 632, 4, 82),
+    ("managedMemory", 652, 636, 4, 83),
+    ("isMultiGpuBoard", 656, 640, 4, 84),
+    ("multiGpuBoardGroupID", 660, 644, 4, 85),
+    ("hostNativeAtomicSupported", 664, 648, 4, 86),
+    ("singleToDoublePrecisionPerfRatio", 668, 0, 4, 87),
+    ("pageableMemoryAccess", 672, 652, 4, 88),
+    ("concurrentManagedAccess", 676, 656, 4, 89),
+    ("computePreemptionSupported", 680, 660, 4, 90),
+    ("canUseHostPointerForRegisteredMem", 684, 664, 4, 91),
+    ("cooperativeLaunch", 688, 668, 4, 95),
+    ("cooperativeMultiDeviceLaunch", 692, 0, 4, 96),
+    ("sharedMemPerBlockOptin", 696, 672, 8, 97),
+    ("pageableMemoryAccessUsesHostPageTables", 704, 680, 4, 100),
+    ("directManagedMemAccessFromHost", 708, 684, 4, 101),
+    ("maxBlocksPerMultiProcessor", 712, 688, 4, 106),
+    ("accessPolicyMaxWindowSize", 716, 692, 4, 109),
+    ("reservedSharedMemPerBlock", 720, 696, 8, 111),
+    ("hostRegisterSupported", 728, 704, 4, 99),
+    ("sparseCudaArraySupported", 732, 708, 4, 112),
+    ("hostRegisterReadOnlySupported", 736, 712, 4, 113),
+    ("timelineSemaphoreInteropSupported", 740, 716, 4, 114),
+    ("memoryPoolsSupported", 744, 720, 4, 115),
+    ("gpuDirectRDMASupported", 748, 724, 4, 116),
+    ("gpuDirectRDMAFlushWritesOptions", 752, 728, 4, 117),
+    ("deviceNumaConfig", 0, 756, 4, 130),
+    ("gpuDirectRDMAWritesOrdering", 756, 732, 4, 118),
+    ("deviceNumaId", 0, 760, 4, 131),
+    ("memoryPoolSupportedHandleTypes", 760, 736, 4, 119),
+    ("mpsEnabled", 0, 764, 4, 133),
+    ("deferredMappingCudaArraySupported", 764, 740, 4, 121),
+    ("ipcEventSupported", 768, 744, 4, 125),
+    ("hostNumaId", 0, 768, 4, 134),
+    ("clusterLaunch", 772, 748, 4, 120),
+    ("gpuPciDeviceID", 0, 772, 4, 139),
+    ("gpuPciSubsystemID", 0, 776, 4, 140),
+    ("hostNumaMultinodeIpcSupported", 0, 780, 4, 143),
+];
+
+#[test]
+fn properties_are_laid_out_as_each_version_has_them() {
+    with_each_version("inner_properties");
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn inner_properties() {
+    let is_12 = std::env::var("VERSION_OF_TEST").as_deref() == Ok("12");
+    let mut version = 0;
+    done!(cudaRuntimeGetVersion(&mut version => *mut c_int));
+    assert_eq!(version, if is_12 { 12_090 } else { 13_000 });
+    let size = if is_12 { 1032 } else { 1008 };
+    let mut bytes = vec![0xaau8; size + 8];
+    let code = if is_12 {
+        call!(cudaGetDeviceProperties_v2(bytes.as_mut_ptr() => *mut u8, 0 => c_int))
+    } else {
+        call!(cudaGetDeviceProperties(bytes.as_mut_ptr() => *mut u8, 0 => c_int))
+    };
+    assert_eq!((code, &bytes[size..]), (0, [0xaa; 8].as_slice()), "nothing is written behind it");
+    let number = |at: usize, bytes_of: usize| {
+        let bytes = bytes[at..at + bytes_of].iter().rev();
+        bytes.fold(0u64, |number, byte| number << 8 | u64::from(*byte))
+    };
+    assert!(bytes.starts_with(b"NVIDIA"));
+    let (mut free, mut total) = (0usize, 0usize);
+    done!(cudaMemGetInfo(&mut free => *mut usize, &mut total => *mut usize));
+    assert_eq!(number(288, 8), total as u64);
+    for (name, of_12, of_13, bytes_of, attribute) in FIELDS {
+        let at = if is_12 { *of_12 } else { *of_13 };
+        let mut value = 0;
+        let code = call!(cudaDeviceGetAttribute(&mut value => *mut c_int, *attribute => c_int, 0 => c_int));
+        if at > 0 && code == 0 {
+            assert_eq!(number(at, *bytes_of) as c_int, value, "{name}");
+        }
+    }
+    let mut device = 9;
+    done!(cudaChooseDevice(&mut device => *mut c_int, bytes.as_ptr() => *const u8));
+    assert_eq!(device, 0);
+}
+
+#[test]
+fn arguments_that_the_versions_hand_over_otherwise() {
+    with_each_version("inner_arguments");
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn inner_arguments() {
+    let is_12 = std::env::var("VERSION_OF_TEST").as_deref() == Ok("12");
+    let mut managed = null_mut();
+    done!(cudaMallocManaged(&mut managed => *mut *mut c_void, 4096 => usize, 1 => c_uint));
+    let mut stream = null_mut();
+    done!(cudaStreamCreate(&mut stream => *mut Stream));
+    if is_12 {
+        done!(cudaMemPrefetchAsync(managed => *mut c_void, 4096 => usize, 0 => c_int, stream => Stream));
+        done!(cudaMemAdvise(managed => *mut c_void, 4096 => usize, 1 => c_int, -1 => c_int));
+    } else {
+        // A place is kind and number: 1 is a device, 2 the host.
+        let place = 1u64;
+        done!(cudaMemPrefetchAsync(
+            managed => *mut c_void, 4096 => usize, place => u64, 0 => c_uint, stream => Stream
+        ));
+        done!(cudaMemAdvise(managed => *mut c_void, 4096 => usize, 1 => c_int, 2u64 => u64));
+    }
+    let (mut to, mut back) = (allocate(16), [0u32; 4]);
+    let mut numbers = [1u32, 2, 3, 4];
+    let mut from: *mut c_void = numbers.as_mut_ptr().cast();
+    let (mut size, mut first, mut failed) = (16usize, 0usize, 0usize);
+    let mut attributes = [1u32, 0, 0, 0, 0, 0];
+    if is_12 {
+        done!(cudaMemcpyBatchAsync(
+            &mut to => *mut *mut c_void, &mut from => *mut *mut c_void, &mut size => *mut usize, 1 => usize,
+            attributes.as_mut_ptr() => *mut u32, &mut first => *mut usize, 1 => usize, &mut failed => *mut usize,
+            stream => Stream
+        ));
+    } else {
+        done!(cudaMemcpyBatchAsync(
+            &mut to => *mut *mut c_void, &mut from => *mut *mut c_void, &mut size => *mut usize, 1 => usize,
+            attributes.as_mut_ptr() => *mut u32, &mut first => *mut usize, 1 => usize, stream => Stream
+        ));
+    }
+    done!(cudaStreamSynchronize(stream => Stream));
+    assert_eq!(copy(back.as_mut_ptr().cast(), to, 16, TO_HOST), 0);
+    assert_eq!(back, numbers);
+    let (mut graph, mut nodes) = (null_mut(), [null_mut(); 2]);
+    done!(cudaGraphCreate(&mut graph => *mut Graph, 0 => c_uint));
+    for node in &mut nodes {
+        done!(cudaGraphAddEmptyNode(
+            &raw mut *node => *mut Node, graph => Graph, null() => *const Node, 0 => usize
+        ));
+    }
+    let mut count = 9usize;
+    let [one, other] = &nodes;
+    if is_12 {
+        done!(cudaGraphAddDependencies(
+            graph => Graph, &raw const *one => *const Node, &raw const *other => *const Node, 1 => usize
+        ));
+        done!(cudaGraphGetEdges(
+            graph => Graph, null_mut() => *mut Node, null_mut() => *mut Node, &mut count => *mut usize
+        ));
+    } else {
+        done!(cudaGraphAddDependencies(
+            graph => Graph, &raw const *one => *const Node, &raw const *other => *const Node, null() => *const u64,
+            1 => usize
+        ));
+        done!(cudaGraphGetEdges(
+            graph => Graph, null_mut() => *mut Node, null_mut() => *mut Node, null_mut() => *mut u64,
+            &mut count => *mut usize
+        ));
+    }
+    assert_eq!(count, 1);
+}
+
+#[test]
+fn what_a_program_leaves_allocated_is_reported_when_it_ends() {
+    let errors = well("inner_leak", &[("COALESCE_FAIL_ON", "none"), ("COALESCE_CHECK", "all")]);
+    assert!(errors.contains("1234 bytes of device memory"), "{errors}");
+    assert!(errors.contains("4321 bytes of Pinned host memory"), "{errors}");
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn inner_leak() {
+    let program = program();
+    let (out, mut pinned) = (allocate(1234), null_mut());
+    done!(cudaMallocHost(&mut pinned => *mut *mut c_void, 4321 => usize));
+    assert_eq!(fill(&program, out, 1, 32, null_mut()), 0);
+    assert!(!pinned.is_null());
+}
+
+/// `cudaResourceDesc` of an array and of CUDA 12, where it ends; CUDA 13 has more.
+#[repr(C)]
+struct Resource {
+    kind: c_uint,
+    array: *mut c_void,
+    unused: [u64; 6],
+    behind: [u64; 11],
+}
+
+#[test]
+fn textures_are_described_as_each_version_does() {
+    with_each_version("inner_texture");
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn inner_texture() {
+    let is_12 = std::env::var("VERSION_OF_TEST").as_deref() == Ok("12");
+    // `cudaChannelFormatDesc` of one float.
+    let channels = [32, 0, 0, 0, 2];
+    let mut array = null_mut();
+    done!(cudaMallocArray(
+        &mut array => *mut *mut c_void, channels.as_ptr() => *const c_int, 8 => usize, 4 => usize, 0 => c_uint
+    ));
+    // What lies behind the structure of CUDA 12 is the program's, and is neither read nor written.
+    let behind = if is_12 { 0x5555_5555_5555_5555 } else { 0 };
+    let resource = Resource { kind: 0, array, unused: [0; 6], behind: [behind; 11] };
+    let (texture, mut object) = ([0u32; 18], 0u64);
+    done!(cudaCreateTextureObject(
+        &mut object => *mut u64, &resource => *const Resource, texture.as_ptr() => *const u32, null() => *const c_void
+    ));
+    let marker = 0x7777_7777_7777_7777;
+    let mut back = Resource { kind: 9, array: null_mut(), unused: [0; 6], behind: [marker; 11] };
+    done!(cudaGetTextureObjectResourceDesc(&mut back => *mut Resource, object => u64));
+    assert_eq!((back.kind, back.array), (0, array));
+    assert_eq!(back.behind == [marker; 11], is_12);
+    done!(cudaDestroyTextureObject(object => u64));
+    done!(cudaFreeArray(array => *mut c_void));
 }

@@ -5,6 +5,7 @@ pub mod build;
 pub mod dist;
 pub mod doctor;
 pub mod executor_speed;
+pub mod foreign;
 pub mod learn;
 pub mod loop_times;
 pub mod new;

@@ -72,7 +72,7 @@ fn try_all(suite: &Suite, checkout: &Path, arguments: &Arguments) -> Result<()> 
     let scratch = workspace::target_dir().join("programs");
     let toolkit = Toolkit::new(&arguments.nvcc, &arguments.include, &scratch.join("toolkit"))?;
     let mirror = Mirror::new(checkout, &scratch.join(suite.name))?;
-    let mut programs = (suite.programs)(&mirror.folder)?;
+    let mut programs = (suite.programs)(&mirror)?;
     if let Some(only) = &arguments.only {
         programs.retain(|program| program.name.contains(only));
     }

@@ -3,6 +3,7 @@ use super::define::exports;
 use crate::code::{CAPTURE_UNSUPPORTED, CuResult};
 use crate::driver::Driver;
 use crate::objects::{CaptureState, GraphState, StreamCapture};
+use crate::thread;
 use cuda_driver::ReturnCode;
 use cuda_driver::raw::{CUgraph, CUgraphExec, CUgraphNode, CUstream};
 use cuda_driver::types::{GraphUpdate, InstantiateParameters};
@@ -12,6 +13,8 @@ const INVALIDATED: ReturnCode = ReturnCode(901);
 const UNMATCHED: ReturnCode = ReturnCode(903);
 const UNJOINED: ReturnCode = ReturnCode(904);
 const UPDATE_FAILURE: ReturnCode = ReturnCode(910);
+/// `CU_STREAM_CAPTURE_MODE_RELAXED`, the last of the modes.
+const RELAXED: c_uint = 2;
 /// `CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED`.
 const SHAPE_CHANGED: c_uint = 2;
 
@@ -121,6 +124,13 @@ fn update(driver: &mut Driver, executable: usize, graph: usize) -> CuResult<bool
     Ok(is_same)
 }
 
+/// Returns whether a stream is captured (0 no, 1 yes, 2 by a capture that failed), and into what.
+fn capture_of(driver: &mut Driver, stream: usize) -> CuResult<(c_uint, usize)> {
+    let Some(own) = driver.objects.stream(stream)?.capture.clone() else { return Ok((0, 0)) };
+    let is_invalid = driver.objects.captures.get(own.capture)?.invalid;
+    Ok((1 + u32::from(is_invalid), own.capture))
+}
+
 exports! {
     fn cuStreamBeginCapture_v2(driver, stream: CUstream, _mode: c_uint) {
         begin(driver, stream.addr())
@@ -135,12 +145,33 @@ exports! {
         }
     }
     fn cuStreamIsCapturing(driver, stream: CUstream, status: Out<c_uint>) {
-        let capture = driver.objects.stream(stream.addr())?.capture.clone();
-        let invalid = match &capture {
-            Some(capture) => driver.objects.captures.get(capture.capture)?.invalid,
-            None => false,
-        };
-        status.write(u32::from(capture.is_some()) + u32::from(invalid))
+        let (is, _) = capture_of(driver, stream.addr())?;
+        status.write(is)
+    }
+    fn cuStreamGetCaptureInfo(driver, stream: CUstream, status: Out<c_uint>, id: Out<c_ulonglong>) {
+        let (is, capture) = capture_of(driver, stream.addr())?;
+        id.write_optional(capture as c_ulonglong)?;
+        status.write(is)
+    }
+    fn cuStreamGetCaptureInfo_v2(
+        driver, stream: CUstream, status: Out<c_uint>, id: Out<c_ulonglong>, graph: Out<CUgraph>,
+        nodes: Out<*const CUgraphNode>, count: Out<usize>
+    ) {
+        let (is, capture) = capture_of(driver, stream.addr())?;
+        if is > 0 && !(graph.is_null() && nodes.is_null() && count.is_null()) {
+            return Err(driver.unsupported("questions for the graph of a capture under way"));
+        }
+        id.write_optional(capture as c_ulonglong)?;
+        status.write(is)
+    }
+    fn cuThreadExchangeStreamCaptureMode(_driver, mode: Out<c_uint>) {
+        let place = mode.pointer()?;
+        // SAFETY: valid by the type, and any bytes are a value.
+        let wanted = unsafe { place.read() };
+        if wanted > RELAXED {
+            return Err(ReturnCode::INVALID_VALUE);
+        }
+        mode.write(thread::exchange_capture_mode(wanted))
     }
     fn cuGraphInstantiateWithFlags(driver, executable: Out<CUgraphExec>, graph: CUgraph, flags: c_ulonglong) {
         let made = instantiate_with(driver, graph.addr(), flags)?;

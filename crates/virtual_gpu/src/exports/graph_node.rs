@@ -8,10 +8,11 @@ use super::transfer::{check_copy, check_fill};
 use crate::array_work::BoxSide;
 use crate::code::CuResult;
 use crate::driver::Driver;
+use crate::memories::MemoryKind;
 use crate::objects::{GraphNode, GraphState};
 use crate::work::{Copy, CopySide, Fill, HostFunction, KernelLaunch, QueuedWork};
 use cuda_driver::ReturnCode;
-use cuda_driver::raw::{CUDA_MEMCPY3D, CUcontext, CUgraph, CUgraphExec, CUgraphNode};
+use cuda_driver::raw::{CUDA_MEMCPY3D, CUcontext, CUgraph, CUgraphExec, CUgraphNode, CUmemorytype};
 use cuda_driver::types::{
     GraphEdge, HostNodeParameters, KernelNodeParameters, KernelNodeParametersV2,
     MemsetNodeParameters,
@@ -151,6 +152,49 @@ fn parameters(driver: &mut Driver, node: CUgraphNode) -> CuResult<KernelNodePara
         parameters: shown.as_mut_ptr().cast(),
         extra: null_mut(),
     })
+}
+
+/// The work of a node.
+fn work(driver: &mut Driver, node: CUgraphNode) -> CuResult<QueuedWork> {
+    let (graph, place) = driver.objects.node(node.addr())?;
+    Ok(graph.nodes[place].work.clone())
+}
+
+/// The description of a node's copy, whose slices are rows of one.
+fn described(driver: &Driver, copy: &Copy) -> CUDA_MEMCPY3D {
+    let kind = |side: &CopySide| match driver.memory.place(side.address) {
+        MemoryKind::Device => CUmemorytype::CU_MEMORYTYPE_DEVICE,
+        _ => CUmemorytype::CU_MEMORYTYPE_HOST,
+    };
+    let pointer = |side: &CopySide| std::ptr::with_exposed_provenance_mut(side.address as usize);
+    let Copy { source, target, width, height, .. } = copy;
+    CUDA_MEMCPY3D {
+        srcXInBytes: 0,
+        srcY: 0,
+        srcZ: 0,
+        srcLOD: 0,
+        srcMemoryType: kind(source),
+        srcHost: pointer(source),
+        srcDevice: source.address,
+        srcArray: null_mut(),
+        reserved0: null_mut(),
+        srcPitch: source.pitch,
+        srcHeight: *height,
+        dstXInBytes: 0,
+        dstY: 0,
+        dstZ: 0,
+        dstLOD: 0,
+        dstMemoryType: kind(target),
+        dstHost: pointer(target),
+        dstDevice: target.address,
+        dstArray: null_mut(),
+        reserved1: null_mut(),
+        dstPitch: target.pitch,
+        dstHeight: *height,
+        WidthInBytes: *width,
+        Height: *height,
+        Depth: 1,
+    }
 }
 
 /// `CU_GRAPH_NODE_TYPE_*`.
@@ -365,6 +409,21 @@ exports! {
         // SAFETY: by the function's contract.
         let work = unsafe { launch(driver, first_version(parameters.read()?)) }?;
         replace_in_graph(driver, node, work)
+    }
+    fn cuGraphMemcpyNodeGetParams(driver, node: CUgraphNode, target: Out<CUDA_MEMCPY3D>) {
+        let QueuedWork::Copy(copy) = work(driver, node)? else { return Err(INVALID) };
+        target.write(described(driver, &copy))
+    }
+    fn cuGraphMemsetNodeGetParams(driver, node: CUgraphNode, target: Out<MemsetNodeParameters>) {
+        let QueuedWork::Fill(fill) = work(driver, node)? else { return Err(INVALID) };
+        let Fill { address, pitch, value, size, width, height } = fill;
+        let element_bytes = size as c_uint;
+        target.write(MemsetNodeParameters { target: address, pitch, value, element_bytes, width, height })
+    }
+    fn cuGraphHostNodeGetParams(driver, node: CUgraphNode, target: Out<HostNodeParameters>) {
+        let QueuedWork::Host(HostFunction { function, data }) = work(driver, node)? else { return Err(INVALID) };
+        let data = std::ptr::with_exposed_provenance_mut(data);
+        target.write(HostNodeParameters { function: Some(function), data })
     }
     fn cuGraphMemcpyNodeSetParams(driver, node: CUgraphNode, descriptor: In<CUDA_MEMCPY3D>) {
         let work = copy(driver, &descriptor)?;

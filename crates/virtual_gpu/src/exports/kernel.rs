@@ -411,7 +411,8 @@ pub(super) fn function_attribute(
     Ok(match attribute {
         0 => kernel.max_threads.unwrap_or(driver.device().profile.max_threads_per_block),
         1 => kernel.static_shared_bytes(),
-        2 | 7 => 0,
+        // Constant memory of its own, caching, and the policy by which clusters are placed: none and the default.
+        2 | 7 | 15 => 0,
         3 => kernel.local_bytes(),
         4 => registers(driver, kernel),
         5 => target.parse().unwrap_or(0),

@@ -2,6 +2,7 @@ use super::arguments::{In, Out, access_window, handle};
 use super::define::exports;
 use crate::code::{CAPTURE_UNSUPPORTED, CuResult, INVALID_HANDLE};
 use crate::driver::Driver;
+use crate::idle;
 use crate::objects::{EventState, StreamCapture, StreamState};
 use crate::thread;
 use crate::work::{HostFunction, QueuedWork};
@@ -114,7 +115,9 @@ fn call_host(
     driver.context()?;
     let function = function.ok_or(ReturnCode::INVALID_VALUE)?;
     let work = QueuedWork::Host(HostFunction { function, data: data.expose_provenance() });
-    driver.submit(stream.addr(), work).map(|_| ())
+    driver.submit(stream.addr(), work)?;
+    idle::awaits_host_function();
+    Ok(())
 }
 
 /// A function of the program's that is told stream and outcome, as CUDA had them before `cuLaunchHostFunc`.

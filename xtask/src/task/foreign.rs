@@ -1,0 +1,244 @@
+//! `cargo xtask foreign`: what the model of time says of kernels of others, beside what a GPU took.
+//!
+//! `results/foreign` has predictions, committed before the measurement, and measured times, one file per device. The
+//! programs are split by a hash of their names: by one half the model may be mended, the other only judges it.
+
+use crate::workspace;
+use anyhow::{Context, Result, bail};
+use cuda_builder::write_whole;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// Print the kernels of the half for work, the worst first: never those of the half that judges.
+    #[arg(long)]
+    worst: bool,
+}
+
+const ABOUT: &str = "# Kernels of others: predicted and measured\n\n\
+    Programs of [HeCBench](https://github.com/zjin-lcf/HeCBench), as [programs](../programs/README.md) lists them with their\n\
+    arguments. A time is that of all launches of a kernel in one run of its program: predicted by `coalesce run --json` before\n\
+    the measurement, and measured by `ncu` (`gpu__time_duration.sum`, clocks and caches left alone). Kernels whose launches\n\
+    differ in number are left out. An even FNV-1a hash of `coalesce:PROGRAM` puts a program into the half for work, an odd one\n\
+    into the half that judges. `cargo xtask foreign` writes this page of the files beside it.\n";
+
+/// A kernel of a program, with its times in microseconds.
+struct Kernel {
+    program: String,
+    name: String,
+    launches: u64,
+    bound: String,
+    predicted: f64,
+    measured: f64,
+}
+
+impl Kernel {
+    /// Returns the distance from what was measured, as a part of that.
+    fn error(&self) -> f64 {
+        (self.predicted / self.measured - 1.0).abs()
+    }
+}
+
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let folder = workspace::root().join("results/foreign");
+    let predictions = rows(&folder.join("predicted-h100.csv"))?;
+    let measured = rows(&folder.join("measured-h100.csv"))?;
+    let (work, judged) = halves(joined(&predictions, &measured)?);
+    if arguments.worst {
+        let mut work = work;
+        work.sort_by(|a, b| b.error().total_cmp(&a.error()));
+        for one in &work {
+            println!(
+                "{:8.2} {:10.2} {:10.2} {:6} {:24} {} {}",
+                one.predicted / one.measured,
+                one.predicted,
+                one.measured,
+                one.launches,
+                one.bound,
+                one.program,
+                one.name
+            );
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut text = ABOUT.to_owned();
+    for fact in predictions
+        .facts
+        .iter()
+        .map(|it| ("Predictions", it))
+        .chain(measured.facts.iter().map(|it| ("Measurement", it)))
+    {
+        let _ = write!(text, "\n{}: {}.\n", fact.0, fact.1);
+    }
+    text += "\n| half | kernels | programs | median error | mean absolute error | 90th percentile | worst | pairs in order | predicted over measured, median |\n\
+             |---|--:|--:|--:|--:|--:|--:|--:|--:|\n";
+    for (name, half) in [("for work", &work), ("judges", &judged)] {
+        text += &summary(name, half);
+    }
+    text += "\n## By what bounds the prediction, both halves\n\n| bound | kernels | programs | median error | mean absolute error | 90th percentile | worst | pairs in order | predicted over measured, median |\n\
+             |---|--:|--:|--:|--:|--:|--:|--:|--:|\n";
+    let mut kinds: BTreeMap<&str, Vec<&Kernel>> = BTreeMap::new();
+    for kernel in work.iter().chain(&judged) {
+        kinds.entry(&kernel.bound).or_default().push(kernel);
+    }
+    for (kind, kernels) in &kinds {
+        text += &summary(kind, kernels);
+    }
+    text += "\n![Predicted over measured](correlation.svg)\n";
+    write_whole(&folder.join("README.md"), text.as_bytes())?;
+    write_whole(&folder.join("correlation.svg"), plot(&work, &judged).as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A file of rows, and what its head says.
+struct Rows {
+    facts: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+fn rows(file: &std::path::Path) -> Result<Rows> {
+    let text =
+        std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let (heads, lines): (Vec<&str>, Vec<&str>) =
+        text.lines().partition(|line| line.starts_with('#'));
+    let facts = heads.iter().map(|line| line.trim_start_matches(['#', ' ']).to_owned()).collect();
+    let rows =
+        lines.iter().skip(1).map(|line| line.split(',').map(str::to_owned).collect()).collect();
+    Ok(Rows { facts, rows })
+}
+
+/// Returns the kernels that both files have with as many launches.
+fn joined(predictions: &Rows, measured: &Rows) -> Result<Vec<Kernel>> {
+    let key = |row: &[String]| (row[0].clone(), row[1].clone(), row[2].clone());
+    let mut times = BTreeMap::new();
+    for row in &measured.rows {
+        let [_, _, _, time, ..] = row.as_slice() else {
+            bail!("a row of measurements is cut: {row:?}")
+        };
+        times.insert(key(row), time.parse::<f64>().context("a measured time is no number")?);
+    }
+    let mut kernels = Vec::new();
+    for row in &predictions.rows {
+        let [program, name, launches, predicted, bound, ..] = row.as_slice() else {
+            bail!("a row of predictions is cut: {row:?}")
+        };
+        let Some(measured) = times.get(&key(row)).filter(|time| **time > 0.0) else { continue };
+        kernels.push(Kernel {
+            program: program.clone(),
+            name: name.clone(),
+            launches: launches.parse().context("a number of launches is none")?,
+            bound: bound.clone(),
+            predicted: predicted.parse().context("a predicted time is no number")?,
+            measured: *measured,
+        });
+    }
+    Ok(kernels)
+}
+
+/// Splits by program: the half for work, and the one that judges.
+fn halves(kernels: Vec<Kernel>) -> (Vec<Kernel>, Vec<Kernel>) {
+    kernels.into_iter().partition(|kernel| is_for_work(&kernel.program))
+}
+
+fn is_for_work(program: &str) -> bool {
+    let hash =
+        format!("coalesce:{program}").bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+    // The lowest bit of such a hash is the parity of the letters'.
+    (hash >> 32) & 1 == 0
+}
+
+/// Returns a line of a table.
+fn summary<K: std::borrow::Borrow<Kernel>>(name: &str, kernels: &[K]) -> String {
+    let kernels: Vec<&Kernel> = kernels.iter().map(std::borrow::Borrow::borrow).collect();
+    if kernels.is_empty() {
+        return String::new();
+    }
+    let mut errors: Vec<f64> = kernels.iter().map(|kernel| kernel.error()).collect();
+    errors.sort_by(f64::total_cmp);
+    let mut ratios: Vec<f64> =
+        kernels.iter().map(|kernel| kernel.predicted / kernel.measured).collect();
+    ratios.sort_by(f64::total_cmp);
+    let at =
+        |sorted: &[f64], part: f64| sorted[((sorted.len() - 1) as f64 * part).round() as usize];
+    let mean = errors.iter().sum::<f64>() / errors.len() as f64;
+    let mut programs: Vec<&str> = kernels.iter().map(|kernel| kernel.program.as_str()).collect();
+    programs.dedup();
+    format!(
+        "| {name} | {} | {} | {:.0} % | {:.0} % | {:.0} % | {:.0} % | {} | {:.2} |\n",
+        kernels.len(),
+        programs.len(),
+        100.0 * at(&errors, 0.5),
+        100.0 * mean,
+        100.0 * at(&errors, 0.9),
+        100.0 * at(&errors, 1.0),
+        order(&kernels),
+        at(&ratios, 0.5),
+    )
+}
+
+/// Returns how many pairs of neighbours are predicted in the order in which they were measured: kernels sorted by measured time
+/// per launch, those of equal time left out.
+fn order(kernels: &[&Kernel]) -> String {
+    let mut times: Vec<(f64, f64)> = kernels
+        .iter()
+        .map(|kernel| {
+            (kernel.measured / kernel.launches as f64, kernel.predicted / kernel.launches as f64)
+        })
+        .collect();
+    times.sort_by(|a, b| a.0.total_cmp(&b.0));
+    // Neighbours that a tenth separates: nearer ones are noise.
+    let (mut right, mut all) = (0_u32, 0_u32);
+    for (index, one) in times.iter().enumerate() {
+        if let Some(next) = times[index + 1..].iter().find(|next| next.0 > 1.1 * one.0) {
+            all += 1;
+            right += u32::from(next.1 > one.1);
+        }
+    }
+    if all == 0 {
+        "-".to_owned()
+    } else {
+        format!("{:.0} %", 100.0 * f64::from(right) / f64::from(all))
+    }
+}
+
+/// Draws predicted over measured time per launch, both in microseconds, by powers of ten.
+fn plot(work: &[Kernel], judged: &[Kernel]) -> String {
+    let (low, high, side) = (0.0_f64, 5.0_f64, 480.0);
+    let place = |time: f64| (time.max(1.0).log10().clamp(low, high) - low) / (high - low) * side;
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 560 540\" font-family=\"sans-serif\" font-size=\"12\">\n\
+         <rect width=\"560\" height=\"540\" fill=\"#fff\"/>\n<g transform=\"translate(60 10)\">\n\
+         <path d=\"M0 0V{side}H{side}\" fill=\"none\" stroke=\"#444\"/><path d=\"M0 {side}L{side} 0\" stroke=\"#999\"/>\n"
+    );
+    for power in 0..=5 {
+        let at = place(10_f64.powi(power));
+        let _ = writeln!(
+            svg,
+            "<text x=\"{at:.0}\" y=\"{:.0}\" text-anchor=\"middle\">{text}</text><text x=\"-6\" y=\"{:.0}\" text-anchor=\"end\">{text}</text>",
+            side + 16.0,
+            side - at + 4.0,
+            text = 10_u32.pow(power as u32),
+        );
+    }
+    for (kernels, color) in [(work, "#9bb3c9"), (judged, "#c2410c")] {
+        for kernel in kernels {
+            let per_launch = |time: f64| place(time / kernel.launches as f64);
+            let (x, y) = (per_launch(kernel.measured), side - per_launch(kernel.predicted));
+            let _ = writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2\" fill=\"{color}\"/>");
+        }
+    }
+    let _ = writeln!(
+        svg,
+        "<text x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"middle\">measured, µs per launch</text>\n\
+         <text transform=\"translate(-46 {:.0}) rotate(-90)\" text-anchor=\"middle\">predicted, µs per launch</text>\n\
+         <text x=\"10\" y=\"14\" fill=\"#6b87a3\">half for work</text><text x=\"10\" y=\"30\" fill=\"#c2410c\">half that judges</text>\n</g></svg>",
+        side / 2.0,
+        side + 36.0,
+        side / 2.0,
+    );
+    svg
+}
