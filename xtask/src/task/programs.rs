@@ -136,7 +136,7 @@ impl Bench {
             if sizes.is_empty() {
                 break;
             }
-            let (other, ..) = self.sized(program, &sizes, Some(&[small.clone()]))?;
+            let (other, ..) = self.sized(program, &sizes, Some(std::slice::from_ref(&small)))?;
             if other.is_right() {
                 return Ok((other, Some(Given { arguments: small, sizes })));
             }
@@ -175,13 +175,13 @@ impl Bench {
         };
         let last = attempts.len() - 1;
         let mut chosen = last;
-        for index in 0..last {
+        for (index, attempt) in attempts.iter().enumerate().take(last) {
             // What is too large is known soon.
             let (row, is_too_large) = ran(index, self.limit / 4)?;
             if !is_too_large {
                 // Sizes that are too small for a program are refused by it: then larger ones get more time.
                 if row.is_right() || index == 0 {
-                    return Ok((row, attempts[index].clone(), start.arguments));
+                    return Ok((row, attempt.clone(), start.arguments));
                 }
                 chosen = index - 1;
                 break;
