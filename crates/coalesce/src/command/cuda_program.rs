@@ -106,7 +106,7 @@ fn place(program: &OsStr) -> Option<PathBuf> {
 fn read<'data, R: ReadRef<'data>>(data: R) -> Option<CudaProgram> {
     let file = ElfFile64::<Endianness, R>::parse(data).ok()?;
     let needed = needed(&file, data).unwrap_or_default();
-    let section = |name| Some(file.section_by_name(name)?.data().ok()?);
+    let section = |name| file.section_by_name(name)?.data().ok();
     let Some(fat) = section(".nv_fatbin") else {
         return Some(CudaProgram { needed, ..CudaProgram::default() });
     };
