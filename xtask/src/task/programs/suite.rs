@@ -49,7 +49,7 @@ pub struct Program {
     pub sizes: Sizes,
 }
 
-/// How a program is built.
+/// The way to build a program.
 pub enum How {
     Make,
     NoMakefile,
