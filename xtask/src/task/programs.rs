@@ -77,7 +77,7 @@ fn try_all(suite: &Suite, checkout: &Path, arguments: &Arguments) -> Result<()> 
     let scratch = workspace::target_dir().join("programs");
     let toolkit = Toolkit::new(&arguments.nvcc, &arguments.include, &scratch.join("toolkit"))?;
     let mirror = Mirror::new(checkout, &scratch.join(suite.name))?;
-    let mut programs = (suite.programs)(&mirror.folder)?;
+    let mut programs = (suite.programs)(&mirror)?;
     if let Some(only) = &arguments.only {
         programs.retain(|program| program.name.contains(only));
     }
@@ -97,7 +97,9 @@ fn try_all(suite: &Suite, checkout: &Path, arguments: &Arguments) -> Result<()> 
     let work = Mutex::new(programs.into_iter().enumerate());
     let bench = Bench { mirror, toolkit, limit: Duration::from_secs(arguments.limit) };
     let worker = &|| -> Result<()> {
-        while let Some((index, program)) = work.lock().expect("no panic").next() {
+        // Taken by a call, so that the lock is not held while the program runs.
+        let next = || work.lock().expect("no panic").next();
+        while let Some((index, program)) = next() {
             let given = table.lock().expect("no panic").given(&program.name);
             let (row, derived) = bench.tried(&program, given)?;
             println!("{}/{count} {}", index + 1, row.line());
@@ -161,7 +163,7 @@ impl Bench {
             if sizes.is_empty() {
                 break;
             }
-            let (other, ..) = self.sized(program, &sizes, Some(&[small.clone()]))?;
+            let (other, ..) = self.sized(program, &sizes, Some(std::slice::from_ref(&small)))?;
             if other.is_right() {
                 return Ok((other, Some(Given { arguments: small, sizes })));
             }
@@ -200,13 +202,13 @@ impl Bench {
         };
         let last = attempts.len() - 1;
         let mut chosen = last;
-        for index in 0..last {
+        for (index, attempt) in attempts.iter().enumerate().take(last) {
             // What is too large is known soon.
             let (row, is_too_large) = ran(index, self.limit / 4)?;
             if !is_too_large {
                 // Sizes that are too small for a program are refused by it: then larger ones get more time.
                 if row.is_right() || index == 0 {
-                    return Ok((row, attempts[index].clone(), start.arguments));
+                    return Ok((row, attempt.clone(), start.arguments));
                 }
                 chosen = index - 1;
                 break;

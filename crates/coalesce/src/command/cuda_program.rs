@@ -1,4 +1,4 @@
-//! What the file of a program says of its use of CUDA, before it starts.
+//! Facts about a program's use of CUDA, read from its file before it starts.
 
 use object::elf::{DT_NEEDED, Dyn64};
 use object::read::elf::{Dyn, ElfFile64};
@@ -13,7 +13,7 @@ const MAJORS: [&str; 2] = ["12", "13"];
 /// A name in the runtime's table of its functions, which stays in a stripped program. A program that calls the runtime
 /// needs a name of this form, too, and then it needs `libcudart`.
 const STATIC_RUNTIME: &[u8] = b"cudaLaunchKernel_ptsz\0";
-/// What a program calls for each of its kernels.
+/// The function that a program calls for each of its kernels.
 const KERNEL_REGISTRATION: &[u8] = b"__cudaRegisterFunction";
 /// Libraries of NVIDIA's with machine code of their own, by the begins of their files' names.
 const LIBRARIES: [(&str, &str); 10] = [
@@ -29,7 +29,7 @@ const LIBRARIES: [(&str, &str); 10] = [
     ("libcutensor", "cuTENSOR"),
 ];
 
-/// What a program's file says; all empty for what is no ELF file of 64 bits, such as a script.
+/// The facts of a program's file; all empty for what is no ELF file of 64 bits, such as a script.
 #[derive(Debug, Default)]
 pub struct CudaProgram {
     /// The shared libraries that it is linked to.
@@ -106,7 +106,7 @@ fn place(program: &OsStr) -> Option<PathBuf> {
 fn read<'data, R: ReadRef<'data>>(data: R) -> Option<CudaProgram> {
     let file = ElfFile64::<Endianness, R>::parse(data).ok()?;
     let needed = needed(&file, data).unwrap_or_default();
-    let section = |name| Some(file.section_by_name(name)?.data().ok()?);
+    let section = |name| file.section_by_name(name)?.data().ok();
     let Some(fat) = section(".nv_fatbin") else {
         return Some(CudaProgram { needed, ..CudaProgram::default() });
     };

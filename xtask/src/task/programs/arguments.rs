@@ -7,7 +7,7 @@ use cuda_builder::write_whole;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// How a program is made small.
+/// The arguments and sizes by which a program is small.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Given {
@@ -16,7 +16,7 @@ pub struct Given {
     pub sizes: Sizes,
 }
 
-/// How the programs of a suite are made small, where their own arguments are too large.
+/// The programs of a suite that are too large with their own arguments, and what makes each small.
 pub struct Table {
     suite: &'static str,
     given: BTreeMap<String, Given>,

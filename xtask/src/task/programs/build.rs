@@ -89,7 +89,7 @@ fn link(file: &Path, place: &Path) -> Result<()> {
         .with_context(|| format!("cannot create {}", place.display()))
 }
 
-/// How a built program is started.
+/// The way to start a built program.
 pub struct Start {
     /// The program, relative to its folder.
     pub file: String,

@@ -10,14 +10,14 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-/// What came of a program.
+/// The outcome of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row {
     pub program: String,
     pub built: String,
     pub ran: String,
     pub verified: String,
-    /// How many kernels ran.
+    /// The number of kernels that ran.
     pub kernels: String,
     pub hazards: String,
     pub lacks: String,

@@ -12,7 +12,7 @@ pub type Sizes = BTreeMap<String, u64>;
 pub const DIVISORS: [u64; 2] = [32, 1024];
 /// Constants from here on are sizes.
 const LARGE: u64 = 1024;
-/// What is no size, by parts of names: it has to fit hardware, or a file.
+/// Parts of the names of constants that are no sizes: they have to fit hardware, or a file.
 const KEPT: [&str; 14] = [
     "BLOCK", "THREAD", "TILE", "WARP", "SEED", "MAX", "MASK", "MOD", "PRIME", "SHIFT", "WG",
     "GROUP", "PORT", "BUF",
@@ -58,7 +58,7 @@ fn definition(line: &str) -> Option<Definition<'_>> {
     Some(Definition { name, value, at: begin + lead..begin + text.len() })
 }
 
-/// What follows `#define`.
+/// The text after `#define`.
 fn defined(code: &str) -> Option<&str> {
     let rest = code.strip_prefix('#')?.trim_start().strip_prefix("define")?;
     rest.starts_with([' ', '\t']).then_some(rest)

@@ -1,5 +1,6 @@
 //! The suites, and how the programs of each are found.
 
+use super::Mirror;
 use super::sizes::{self, Sizes};
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ pub struct Suite {
     pub repository: &'static str,
     /// A path that a checkout of it has.
     pub marker: &'static str,
-    pub programs: fn(&Path) -> Result<Vec<Program>>,
+    pub programs: fn(&Mirror) -> Result<Vec<Program>>,
 }
 
 pub const SUITES: &[Suite] = &[
@@ -48,7 +49,7 @@ pub struct Program {
     pub sizes: Sizes,
 }
 
-/// How a program is built.
+/// The way to build a program.
 pub enum How {
     Make,
     NoMakefile,
@@ -94,8 +95,8 @@ fn name_of(path: &Path) -> String {
 }
 
 /// Every folder `src/NAME-cuda` is one.
-fn hecbench(checkout: &Path) -> Result<Vec<Program>> {
-    let folders = files(&checkout.join("src"))?.into_iter();
+fn hecbench(mirror: &Mirror) -> Result<Vec<Program>> {
+    let folders = files(&mirror.folder.join("src"))?.into_iter();
     let programs = folders.filter_map(|folder| {
         let name = name_of(&folder).strip_suffix("-cuda")?.to_owned();
         let has_makefile = folder.join("Makefile").exists();
@@ -109,14 +110,17 @@ fn hecbench(checkout: &Path) -> Result<Vec<Program>> {
 const SMALLER_THAN_MINI: u64 = 8;
 
 /// Every folder with a source is one; its sizes are an eighth of the smallest data set's.
-fn polybench(checkout: &Path) -> Result<Vec<Program>> {
+fn polybench(mirror: &Mirror) -> Result<Vec<Program>> {
     let mut programs = Vec::new();
-    for folder in files(&checkout.join("CUDA"))? {
+    for folder in files(&mirror.folder.join("CUDA"))? {
         let own = files(&folder).unwrap_or_default();
         let Some(source) = own.into_iter().find(|path| has_extension(path, &["cu"])) else {
             continue;
         };
-        let header = std::fs::read_to_string(source.with_extension("cuh")).unwrap_or_default();
+        // That of the mirror may have been changed already.
+        let own = source.with_extension("cuh");
+        let own = own.strip_prefix(&mirror.folder).context("it lies in the mirror")?;
+        let header = std::fs::read_to_string(mirror.checkout.join(own)).unwrap_or_default();
         let arguments = vec![name_of(&source), "-O3".to_owned()];
         let mini =
             header.split("ifdef MINI_DATASET").nth(1).and_then(|it| it.split("endif").next());
@@ -127,9 +131,9 @@ fn polybench(checkout: &Path) -> Result<Vec<Program>> {
 }
 
 /// Every folder with a `CMakeLists.txt` that makes a program is one.
-fn samples(checkout: &Path) -> Result<Vec<Program>> {
+fn samples(mirror: &Mirror) -> Result<Vec<Program>> {
     let mut programs = Vec::new();
-    for group in files(&checkout.join("Samples"))?.into_iter().filter(|it| it.is_dir()) {
+    for group in files(&mirror.folder.join("Samples"))?.into_iter().filter(|it| it.is_dir()) {
         for folder in files(&group)? {
             let Ok(text) = std::fs::read_to_string(folder.join("CMakeLists.txt")) else { continue };
             let Some(arguments) = cmake_arguments(&text) else { continue };

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 const NO_KERNEL: i32 = 5;
 /// The bytes of memory that a program and the device's may take.
 const MEMORY: u64 = 8 << 30;
-/// What an allocator says that gets none.
+/// The begin of an allocator's message when there is no memory.
 const NO_MEMORY: &str = "memory allocation of ";
 /// Characters of a reason.
 const REASON: usize = 120;
@@ -128,7 +128,7 @@ impl Trial {
         self.is_too_long() || matches!(code, Some(129..160)) || self.errors.contains(NO_MEMORY)
     }
 
-    /// What the program itself wrote to the standard error, before the profile.
+    /// Returns what the program itself wrote to the standard error, before the profile.
     fn own_errors(&self) -> &str {
         let profile = self.errors.find(" on virtual ").unwrap_or(self.errors.len());
         let before = &self.errors[..profile];

@@ -1,4 +1,4 @@
-//! What a program says of its own results.
+//! The verdict of a program on its own results.
 
 const WRONG: [&str; 10] = [
     "fail",
