@@ -454,7 +454,9 @@ impl Device {
             issue_cycles += times * u64::from(issue);
             // Sums go to the one of two pipes that has room.
             let both = logic + products + sums;
-            for (busy, cycles) in busy.iter_mut().zip([2 * logic, 2 * products, both, 2 * doubles, 2 * special]) {
+            for (busy, cycles) in
+                busy.iter_mut().zip([2 * logic, 2 * products, both, 2 * doubles, 2 * special])
+            {
                 *busy += times * u64::from(cycles);
             }
             if self.body[number / 64] >> (number % 64) & 1 == 0 {

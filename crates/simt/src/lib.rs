@@ -52,8 +52,8 @@ pub use module::{
 pub use observer::{
     AccessKind, InstructionClass, InstructionFacts, MemorySpace, Observer, WarpAccess,
 };
-pub use pipes::Pipes;
 pub use options::{Options, Schedule};
+pub use pipes::Pipes;
 pub use progress::{Progress, under_way};
 pub use races::{Footprint, Scope};
 pub use region::Allocation;

@@ -33,7 +33,8 @@ pub(crate) fn pipes(text: &str, of_address: bool) -> Pipes {
     let mut words = text.split_whitespace().filter(|word| !word.starts_with('@'));
     let opcode = words.next().unwrap_or_default().trim_end_matches(';');
     let mut parts = opcode.split('.');
-    let (name, kind) = (parts.next().unwrap_or_default(), parts.clone().next_back().unwrap_or_default());
+    let (name, kind) =
+        (parts.next().unwrap_or_default(), parts.clone().next_back().unwrap_or_default());
     let has = |part: &str| opcode.split('.').any(|other| other == part);
     let is_wide = kind.ends_with("64");
     let halves = if is_wide { 2 } else { 1 };
@@ -52,13 +53,19 @@ pub(crate) fn pipes(text: &str, of_address: bool) -> Pipes {
             Pipes { issue, special: 8, ..one }
         }
         "mul" | "mad" if has("wide") => products(1, 4),
-        "mul" | "mad" if has("lo") => products(if is_wide { 3 } else { 1 }, if is_wide { 8 } else { 2 }),
-        "mul" | "mad" if has("hi") => products(if is_wide { 8 } else { 1 }, if is_wide { 16 } else { 4 }),
+        "mul" | "mad" if has("lo") => {
+            products(if is_wide { 3 } else { 1 }, if is_wide { 8 } else { 2 })
+        }
+        "mul" | "mad" if has("hi") => {
+            products(if is_wide { 8 } else { 1 }, if is_wide { 16 } else { 4 })
+        }
         "add" | "sub" if of_address => one,
         "add" | "sub" if matches!(kind, "u64" | "s64") => logic(2),
         "add" | "sub" if matches!(kind, "u32" | "s32" | "u16" | "s16") => Pipes { sums: 2, ..one },
         "and" | "or" | "xor" | "not" if kind == "pred" => one,
-        "and" | "or" | "xor" | "not" | "shl" | "shr" | "setp" | "set" | "selp" | "slct" => logic(halves),
+        "and" | "or" | "xor" | "not" | "shl" | "shr" | "setp" | "set" | "selp" | "slct" => {
+            logic(halves)
+        }
         "min" | "max" | "abs" | "neg" if !has("f32") => logic(if is_wide { 4 } else { 1 }),
         "min" | "max" | "shf" | "bfe" | "bfi" | "prmt" | "lop3" => logic(1),
         "popc" | "clz" | "brev" | "bfind" => Pipes { special: 8, ..one },
@@ -76,7 +83,10 @@ mod tests {
         assert_eq!((logic("xor.b32"), logic("xor.b64")), (2, 4));
         assert_eq!((logic("@%p1 setp.lt.s32"), logic("setp.lt.s64")), (2, 4));
         assert_eq!((logic("add.s32"), logic("add.s64")), (0, 4));
-        assert_eq!((pipes("mul.lo.s32", false).products, pipes("mul.lo.s64", false).products), (2, 8));
+        assert_eq!(
+            (pipes("mul.lo.s32", false).products, pipes("mul.lo.s64", false).products),
+            (2, 8)
+        );
         assert_eq!(pipes("add.s64", true).logic, 0, "a part of the product");
         assert_eq!(pipes("fma.rn.f64", false), Pipes { issue: 1, doubles: 2, ..Pipes::default() });
         assert_eq!(pipes("fma.rn.f32", false), Pipes { issue: 1, ..Pipes::default() });

@@ -152,7 +152,9 @@ fn alive(program: &Program, known: &[bool]) -> u32 {
             }
             if let Some(detail) = program.details.get(pc) {
                 if program.instructions[pc].guard == ALWAYS {
-                    places(&detail.writes).iter().for_each(|at| state[at / 64] &= !(1 << (at % 64)));
+                    places(&detail.writes)
+                        .iter()
+                        .for_each(|at| state[at / 64] &= !(1 << (at % 64)));
                 }
                 places(&detail.reads).iter().for_each(|at| state[at / 64] |= 1 << (at % 64));
             }

@@ -202,7 +202,8 @@ impl Driver {
             if needs_program {
                 self.order.execute(id);
                 self.scheduler.take(id);
-                self.scheduler.finish(id, Done { end: self.clock.now, engine: None, is_kernel: false });
+                self.scheduler
+                    .finish(id, Done { end: self.clock.now, engine: None, is_kernel: false });
             } else {
                 self.execute(id);
             }
