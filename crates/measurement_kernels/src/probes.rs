@@ -240,7 +240,7 @@ probes! {
     probe_lone_stores(_source, target, n) {
         let mut line = thread::index_1d();
         for _ in 0..n {
-            *target.add((32 * line & (PROBE_WORDS - 1)) as usize) = line;
+            *target.add(((32 * line) & (PROBE_WORDS - 1)) as usize) = line;
             line += thread::grid_dim_x() * thread::block_dim_x();
         }
     }
