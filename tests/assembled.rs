@@ -131,6 +131,55 @@ fn registers_spills_and_memory_of_the_instruments() {
     resources("crates/measurement_kernels/resources.txt", coalesce::instruments::IMAGES);
 }
 
+/// A folder of PTX files of other programs, each for 9.0, and the table of what `ptxas` and the estimate say of their kernels.
+const OTHERS: &str = "COALESCE_PTX";
+const REGISTERS: &str = "results/virtual/registers.csv";
+
+/// The estimate of registers gives three of four kernels of other programs the places on a multiprocessor that they have.
+/// With PTX of them at hand, the table is made anew.
+#[test]
+#[ignore = "needs ptxas"]
+fn registers_of_other_programs_are_estimated() {
+    let path = crate::kernels_source::root().join(REGISTERS);
+    if let Some(folder) = std::env::var_os(OTHERS) {
+        let files = std::fs::read_dir(folder)
+            .expect("a folder")
+            .map(|file| file.expect("it is there").path());
+        let mut files: Vec<PathBuf> =
+            files.filter(|file| file.extension().is_some_and(|ending| ending == "ptx")).collect();
+        files.sort();
+        let mut table = "program,ptxas,estimated\n".to_owned();
+        for file in files {
+            let text = std::fs::read_to_string(&file).expect("a readable file");
+            let Ok(module) = simt::Module::parse(&text) else { continue };
+            let program = file.file_stem().unwrap_or_default().display();
+            for said in assemble(&ptxas(), &file, "sm_90", None).expect("ptxas takes it") {
+                if let Ok(kernel) = module.kernel(&said.kernel)
+                    && kernel.supported().is_ok()
+                {
+                    let _ = writeln!(table, "{program},{},{}", said.registers, kernel.registers());
+                }
+            }
+        }
+        std::fs::write(&path, table).expect("a writable checkout");
+    }
+    let table = std::fs::read_to_string(path).expect("the table is committed");
+    let profile = virtual_gpu::Profile::named("h100").expect("a known profile");
+    let blocks = |registers: &str| {
+        let registers = registers.parse().expect("a number");
+        let needs = virtual_gpu::BlockNeeds { threads: 256, registers, shared_bytes: 0 };
+        virtual_gpu::blocks_per_multiprocessor(&profile, needs)
+    };
+    let (mut right, mut all) = (0, 0);
+    for row in table.lines().skip(1) {
+        let [_, said, estimated] = row.split(',').collect::<Vec<_>>()[..] else { panic!("{row}") };
+        right += u32::from(blocks(said) == blocks(estimated));
+        all += 1;
+    }
+    println!("{right} of {all} kernels of other programs have the occupancy that is estimated");
+    assert!(4 * right >= 3 * all && all > 300, "{right} of {all}");
+}
+
 /// The kernel that shows what spills are.
 const SPILLED: &str = "local_memory_spilled";
 

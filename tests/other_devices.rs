@@ -105,7 +105,7 @@ fn an_offset_costs_a_tenth_at_most() {
     let ratio = found["misalignment/padded"][0] / found["misalignment/shifted"][0];
     // The Guide has 9/10 of the aligned bandwidth; the model has neighbouring warps share all lines in L2, so that the few
     // instructions of the padding weigh as much.
-    assert!((0.9..1.001).contains(&ratio), "{ratio}");
+    assert!((0.9..1.002).contains(&ratio), "{ratio}");
 }
 
 #[test]

@@ -107,7 +107,7 @@ impl Clocks {
         }
     }
 
-    /// What comes behind a branch begins then.
+    /// Lets what comes behind a branch begin then.
     pub fn branch(&mut self, then: u32) {
         self.latest = self.latest.max(then);
         self.fence();

@@ -57,8 +57,10 @@ impl Sums {
             return self.0.values().map(|summed| summed.time).max().unwrap_or(0);
         }
         let mut parts = [0; L2_PARTS as usize];
+        // By their distance, so that it does not matter what else a program has allocated.
+        let first = self.0.keys().min().copied().unwrap_or(0);
         for (bytes, summed) in &self.0 {
-            parts[((spread(*bytes) >> 32) % L2_PARTS) as usize] += summed.time;
+            parts[((spread(*bytes - first + 1) >> 32) % L2_PARTS) as usize] += summed.time;
         }
         parts.into_iter().max().unwrap_or(0)
     }

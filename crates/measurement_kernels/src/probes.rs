@@ -7,7 +7,6 @@ use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::Relaxed;
 use cuda_std::GpuFloat;
 use cuda_std::atomic::{AtomicU32, AtomicU64};
-use cuda_std::float::approx;
 use cuda_std::prelude::*;
 use cuda_std::vector::{U32x2, U32x4};
 
@@ -196,10 +195,6 @@ probes! {
     probe_doubles(_source, target, n) {
         chains(target, n, f64::from, |x: f64| GpuFloat::mul_add(x, 0.5, 1.0), |x| x as u32);
     }
-    /// Takes reciprocals of floats.
-    probe_reciprocals(_source, target, n) {
-        chains(target, n, |x| x as f32, approx::rcp_ftz, |x| x as u32);
-    }
     /// Adds one to one counter, every lane.
     probe_count(_source, target, n) {
         for _ in 0..n {
@@ -245,7 +240,7 @@ probes! {
     probe_lone_stores(_source, target, n) {
         let mut line = thread::index_1d();
         for _ in 0..n {
-            *target.add((32 * line & (PROBE_WORDS - 1)) as usize) = line;
+            *target.add(((32 * line) & (PROBE_WORDS - 1)) as usize) = line;
             line += thread::grid_dim_x() * thread::block_dim_x();
         }
     }

@@ -62,7 +62,6 @@ fn all(multiprocessors: u32) -> Vec<Probe> {
         probe_long_integers.name(),
         probe_long_products.name(),
         probe_doubles.name(),
-        probe_reciprocals.name(),
         probe_barriers.name(),
     ] {
         add(name, multiprocessors, 32, 32);

@@ -17,6 +17,9 @@ use results::{Advice, ProfiledKernel, ProgramProfile, SourceLocation};
 
 /// Gains below this part of the program's predicted time are not worth a reader's time.
 const SMALLEST_GAIN: f64 = 0.01;
+/// The part of a kernel's predicted time that all of its gains together are, at the most.
+const LARGEST_GAIN: f64 = 0.95;
+
 /// Returns what would make a program faster, the largest gain first.
 pub fn advice(profile: &ProgramProfile) -> Vec<Advice> {
     let of_kernel = |kernel: &ProfiledKernel| {
@@ -27,6 +30,12 @@ pub fn advice(profile: &ProgramProfile) -> Vec<Advice> {
             found = found.into_iter().filter_map(triton::in_its_words).collect();
         }
         let mut found = merged(found);
+        // Each is the gain if it were the only cure: together they cannot save more than there is.
+        let sum: f64 = found.iter().map(|advice| advice.gain_us).sum();
+        let most = LARGEST_GAIN * kernel.predicted_us;
+        if sum > most {
+            found.iter_mut().for_each(|advice| advice.gain_us *= most / sum);
+        }
         let least = SMALLEST_GAIN * kernel.predicted_us;
         found.retain(|advice| advice.gain_us >= least);
         found

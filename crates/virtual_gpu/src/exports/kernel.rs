@@ -87,7 +87,14 @@ fn resident(driver: &Driver, function: usize, threads: u32, dynamic_bytes: u32) 
         return Ok(0);
     }
     let shared_bytes = kernel.static_shared_bytes() + dynamic_bytes;
-    let needs = BlockNeeds { threads, registers: registers(driver, kernel), shared_bytes };
+    let profile = &driver.device().profile;
+    // An estimate is no reason to refuse a block: a warp takes whole units of 8 registers per thread.
+    let most =
+        profile.registers_per_multiprocessor / threads.clamp(1, 1024).next_multiple_of(128) / 8 * 8;
+    let known = driver.registers.contains_key(&kernel.name);
+    let registers = registers(driver, kernel);
+    let registers = if known { registers } else { registers.min(most.max(8)) };
+    let needs = BlockNeeds { threads, registers, shared_bytes };
     Ok(blocks_per_multiprocessor(&driver.device().profile, needs))
 }
 

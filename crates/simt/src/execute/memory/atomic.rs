@@ -207,17 +207,14 @@ impl Worker<'_> {
                     self.polls(warp, request, bytes, false);
                 }
                 if self.observers.counting {
-                    self.observers.count_global_atomic(request);
+                    let aggregated = &self.run.program.aggregated;
+                    let is_aggregated = aggregated.binary_search(&(pc as u32)).is_ok();
+                    self.observers.count_global_atomic(request, is_aggregated);
                     let kind = || AccessKind::Atomic {
                         is_float: atomic.t.is_float(),
                         is_retried: atomic.operation == AtomicOperation::CompareSwap
                             && self.run.program.decisive.binary_search(&(pc as u32)).is_ok(),
-                        is_aggregated: self
-                            .run
-                            .program
-                            .aggregated
-                            .binary_search(&(pc as u32))
-                            .is_ok(),
+                        is_aggregated,
                     };
                     if self.observers.observer.is_some() {
                         self.observers.tell(kind(), request);

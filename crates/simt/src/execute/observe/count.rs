@@ -105,7 +105,7 @@ impl Observers<'_> {
     }
 
     /// Sectors as for a load; lanes with equal addresses need further passes.
-    pub fn count_global_atomic(&mut self, request: Request<'_>) {
+    pub fn count_global_atomic(&mut self, request: Request<'_>, is_aggregated: bool) {
         let Request { pc, mask, all, bytes, .. } = request;
         let (sectors, lines, distinct) = sectors_and_lines(mask, all);
         let bytes_distinct = distinct as u64 * bytes as u64;
@@ -116,7 +116,7 @@ impl Observers<'_> {
             lines: lines as u64,
             bytes_distinct,
             sectors_ideal: bytes_distinct.div_ceil(32),
-            sector_passes: passes_by(5, mask, all) as u64,
+            sector_passes: if is_aggregated { 1 } else { passes_by(5, mask, all) as u64 },
             ..RequestCounts::default()
         };
         let traffic = &mut self.tallies[pc].global;
