@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-/// How long no call may come until the program is taken to wait.
+/// The time without a call after which the program is taken to wait.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Takes note that a stream is to call a function of the host's. A thread's own machine runs it when it is asked.

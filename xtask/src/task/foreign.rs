@@ -21,7 +21,8 @@ const ABOUT: &str = "# Kernels of others: predicted and measured\n\n\
     Programs of [HeCBench](https://github.com/zjin-lcf/HeCBench), as [programs](../programs/README.md) lists them with their\n\
     arguments. A time is that of all launches of a kernel in one run of its program: predicted by `coalesce run --json` before\n\
     the measurement, and measured by `ncu` (`gpu__time_duration.sum`, clocks and caches left alone). Kernels whose launches\n\
-    differ in number are left out. An even FNV-1a hash of `coalesce:PROGRAM` puts a program into the half for work, an odd one\n\
+    differ in number are left out. Neighbours are kernels of one program, one after the other by time per launch, which a\n\
+    tenth separates. An even FNV-1a hash of `coalesce:PROGRAM` puts a program into the half for work, an odd one\n\
     into the half that judges. `cargo xtask foreign` writes this page of the files beside it.\n";
 
 /// A kernel of a program, with its times in microseconds.
@@ -72,12 +73,12 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     {
         let _ = write!(text, "\n{}: {}.\n", fact.0, fact.1);
     }
-    text += "\n| half | kernels | programs | median error | mean absolute error | 90th percentile | worst | pairs in order | predicted over measured, median |\n\
+    text += "\n| half | kernels | programs | median error | mean absolute error | 90th percentile | worst | neighbours in order | predicted over measured, median |\n\
              |---|--:|--:|--:|--:|--:|--:|--:|--:|\n";
     for (name, half) in [("for work", &work), ("judges", &judged)] {
         text += &summary(name, half);
     }
-    text += "\n## By what bounds the prediction, both halves\n\n| bound | kernels | programs | median error | mean absolute error | 90th percentile | worst | pairs in order | predicted over measured, median |\n\
+    text += "\n## By what bounds the prediction, both halves\n\n| bound | kernels | programs | median error | mean absolute error | 90th percentile | worst | neighbours in order | predicted over measured, median |\n\
              |---|--:|--:|--:|--:|--:|--:|--:|--:|\n";
     let mut kinds: BTreeMap<&str, Vec<&Kernel>> = BTreeMap::new();
     for kernel in work.iter().chain(&judged) {
@@ -180,28 +181,27 @@ fn summary<K: std::borrow::Borrow<Kernel>>(name: &str, kernels: &[K]) -> String 
     )
 }
 
-/// Returns how many pairs of neighbours are predicted in the order in which they were measured: kernels sorted by measured time
-/// per launch, those of equal time left out.
+/// Returns how many neighbours are predicted in the order in which they were measured: kernels of one program, sorted by
+/// measured time per launch. Times that a tenth does not separate are noise.
 fn order(kernels: &[&Kernel]) -> String {
-    let mut times: Vec<(f64, f64)> = kernels
-        .iter()
-        .map(|kernel| {
-            (kernel.measured / kernel.launches as f64, kernel.predicted / kernel.launches as f64)
-        })
-        .collect();
-    times.sort_by(|a, b| a.0.total_cmp(&b.0));
-    // Neighbours that a tenth separates: nearer ones are noise.
+    let mut programs: BTreeMap<&str, Vec<(f64, f64)>> = BTreeMap::new();
+    for kernel in kernels {
+        let launches = kernel.launches as f64;
+        let times = (kernel.measured / launches, kernel.predicted / launches);
+        programs.entry(&kernel.program).or_default().push(times);
+    }
     let (mut right, mut all) = (0_u32, 0_u32);
-    for (index, one) in times.iter().enumerate() {
-        if let Some(next) = times[index + 1..].iter().find(|next| next.0 > 1.1 * one.0) {
+    for times in programs.values_mut() {
+        times.sort_by(|a, b| a.0.total_cmp(&b.0));
+        for pair in times.windows(2).filter(|pair| pair[1].0 > 1.1 * pair[0].0) {
             all += 1;
-            right += u32::from(next.1 > one.1);
+            right += u32::from(pair[1].1 > pair[0].1);
         }
     }
     if all == 0 {
         "-".to_owned()
     } else {
-        format!("{:.0} %", 100.0 * f64::from(right) / f64::from(all))
+        format!("{:.0} % of {all}", 100.0 * f64::from(right) / f64::from(all))
     }
 }
 

@@ -113,8 +113,12 @@ pub(crate) fn meaning(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Mea
 fn paired(opcode: &str, t: Type, modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
     let relu = t == Type::S16x2 && modifiers.take("relu");
     let function = match opcode {
-        "min" if relu => by_pair!(t, |a, b| a.min(b).max(0))?,
-        "max" if relu => by_pair!(t, |a, b| a.max(b).max(0))?,
+        "min" if relu => lanes!(|a: [i16; 2], b: [i16; 2]| -> [i16; 2] {
+            std::array::from_fn(|i| a[i].min(b[i]).max(0))
+        }),
+        "max" if relu => lanes!(|a: [i16; 2], b: [i16; 2]| -> [i16; 2] {
+            std::array::from_fn(|i| a[i].max(b[i]).max(0))
+        }),
         "add" => by_pair!(t, |a, b| a.wrapping_add(b))?,
         "sub" => by_pair!(t, |a, b| a.wrapping_sub(b))?,
         "min" => by_pair!(t, |a, b| a.min(b))?,
