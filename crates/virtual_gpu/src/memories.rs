@@ -71,6 +71,8 @@ pub(crate) struct Memories {
     pub(crate) registered_is_device: bool,
     /// Memory at addresses that the program chose.
     pub(crate) virtual_memory: VirtualMemory,
+    /// The sentences of device memory that nothing but a reset of its device has freed.
+    pub(crate) left: Vec<String>,
     /// Operations executed so far.
     pub(crate) executed: u64,
     /// After how many operations the device last wrote each page-locked range, by its first address.
@@ -88,6 +90,7 @@ impl Memories {
             managed: Managed::default(),
             registered_is_device: false,
             virtual_memory: VirtualMemory::default(),
+            left: Vec::new(),
             executed: 0,
             written: HashMap::new(),
             host_function_ran: 0,
@@ -339,7 +342,7 @@ impl Memories {
         }
     }
 
-    /// Returns what is still allocated.
+    /// Returns what is still allocated, or was when its device was reset.
     pub(crate) fn leaks(&self) -> Vec<Misuse> {
         let device = self
             .device
@@ -363,7 +366,8 @@ impl Memories {
         let arrays = self.device.allocations().into_iter().filter(|one| one.label == ARRAY_LABEL);
         let arrays =
             arrays.map(|one| format!("an array of {} bytes was never destroyed", one.bytes));
-        let messages = device.chain(host).chain(arrays);
+        let left = self.left.iter().cloned();
+        let messages = left.chain(device).chain(host).chain(arrays);
         messages
             .map(|message| Misuse {
                 kind: MisuseKind::Leak,

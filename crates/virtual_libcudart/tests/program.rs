@@ -1221,6 +1221,8 @@ fn inner_arguments() {
 fn what_a_program_leaves_allocated_is_reported_when_it_ends() {
     let errors = well("inner_leak", &[("COALESCE_FAIL_ON", "none"), ("COALESCE_CHECK", "all")]);
     assert!(errors.contains("1234 bytes of device memory"), "{errors}");
+    let reset = errors.lines().find(|line| line.contains("777 bytes of device memory"));
+    assert!(reset.is_some_and(|line| line.contains("before the device was reset")), "{errors}");
     assert!(errors.contains("4321 bytes of Pinned host memory"), "{errors}");
 }
 
@@ -1228,6 +1230,8 @@ fn what_a_program_leaves_allocated_is_reported_when_it_ends() {
 #[ignore = "run by another test, in a process of its own"]
 fn inner_leak() {
     let program = program();
+    allocate(777);
+    done!(cudaDeviceReset());
     let (out, mut pinned) = (allocate(1234), null_mut());
     done!(cudaMallocHost(&mut pinned => *mut *mut c_void, 4321 => usize));
     assert_eq!(fill(&program, out, 1, 32, null_mut()), 0);

@@ -6,8 +6,10 @@
 use crate::workspace;
 use anyhow::{Context, Result, bail};
 use cuda_builder::write_whole;
-use std::collections::BTreeMap;
+use std::borrow::Borrow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::path::Path;
 use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
@@ -43,54 +45,96 @@ impl Kernel {
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let folder = workspace::root().join("results/foreign");
-    let predictions = rows(&folder.join("predicted-h100.csv"))?;
-    let measured = rows(&folder.join("measured-h100.csv"))?;
-    let (work, judged) = halves(joined(&predictions, &measured)?);
+    let corpus = Corpus::read()?;
     if arguments.worst {
-        let mut work = work;
+        let mut work = corpus.work;
         work.sort_by(|a, b| b.error().total_cmp(&a.error()));
-        for one in &work {
+        for Kernel { program, name, launches, bound, predicted, measured } in &work {
+            let ratio = predicted / measured;
             println!(
-                "{:8.2} {:10.2} {:10.2} {:6} {:24} {} {}",
-                one.predicted / one.measured,
-                one.predicted,
-                one.measured,
-                one.launches,
-                one.bound,
-                one.program,
-                one.name
+                "{ratio:8.2} {predicted:10.2} {measured:10.2} {launches:6} {bound:24} {program} {name}"
             );
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let mut text = ABOUT.to_owned();
-    for fact in predictions
-        .facts
-        .iter()
-        .map(|it| ("Predictions", it))
-        .chain(measured.facts.iter().map(|it| ("Measurement", it)))
-    {
-        let _ = write!(text, "\n{}: {}.\n", fact.0, fact.1);
+    for (file, text) in corpus.outputs() {
+        write_whole(&workspace::root().join(file), text.as_bytes())?;
     }
-    text += "\n| half | kernels | programs | median error | mean absolute error | 90th percentile | worst | neighbours in order | predicted over measured, median |\n\
-             |---|--:|--:|--:|--:|--:|--:|--:|--:|\n";
-    for (name, half) in [("for work", &work), ("judges", &judged)] {
-        text += &summary(name, half);
-    }
-    text += "\n## By what bounds the prediction, both halves\n\n| bound | kernels | programs | median error | mean absolute error | 90th percentile | worst | neighbours in order | predicted over measured, median |\n\
-             |---|--:|--:|--:|--:|--:|--:|--:|--:|\n";
-    let mut kinds: BTreeMap<&str, Vec<&Kernel>> = BTreeMap::new();
-    for kernel in work.iter().chain(&judged) {
-        kinds.entry(&kernel.bound).or_default().push(kernel);
-    }
-    for (kind, kernels) in &kinds {
-        text += &summary(kind, kernels);
-    }
-    text += "\n![Predicted over measured](correlation.svg)\n";
-    write_whole(&folder.join("README.md"), text.as_bytes())?;
-    write_whole(&folder.join("correlation.svg"), plot(&work, &judged).as_bytes())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The kernels that were predicted and measured, in halves.
+struct Corpus {
+    predictions: Rows,
+    measured: Rows,
+    work: Vec<Kernel>,
+    judged: Vec<Kernel>,
+}
+
+impl Corpus {
+    fn read() -> Result<Corpus> {
+        let folder = workspace::root().join("results/foreign");
+        let predictions = rows(&folder.join("predicted-h100.csv"))?;
+        let measured = rows(&folder.join("measured-h100.csv"))?;
+        let (work, judged) = halves(joined(&predictions, &measured)?);
+        Ok(Corpus { predictions, measured, work, judged })
+    }
+
+    /// Returns the files that are made of the rows, by their places in the checkout.
+    fn outputs(&self) -> [(&'static str, String); 3] {
+        [
+            ("results/foreign/README.md", self.page()),
+            ("results/foreign/correlation.svg", plot(&self.work, &self.judged)),
+            ("crates/report/src/profile/accuracy.txt", self.accuracy()),
+        ]
+    }
+
+    fn page(&self) -> String {
+        let mut text = ABOUT.to_owned();
+        let facts = [("Predictions", &self.predictions), ("Measurement", &self.measured)];
+        for (what, fact) in
+            facts.iter().flat_map(|(what, it)| it.facts.iter().map(move |one| (what, one)))
+        {
+            let _ = write!(text, "\n{what}: {fact}.\n");
+        }
+        let _ = write!(text, "\n| half {COLUMNS}");
+        for (name, half) in [("for work", &self.work), ("judges", &self.judged)] {
+            text += &summary(name, half);
+        }
+        let _ =
+            write!(text, "\n## By what bounds the prediction, both halves\n\n| bound {COLUMNS}");
+        let mut kinds: BTreeMap<&str, Vec<&Kernel>> = BTreeMap::new();
+        for kernel in self.work.iter().chain(&self.judged) {
+            kinds.entry(&kernel.bound).or_default().push(kernel);
+        }
+        for (kind, kernels) in &kinds {
+            text += &summary(kind, kernels);
+        }
+        text + "\n![Predicted over measured](correlation.svg)\n"
+    }
+
+    /// Returns what a profile says of its predictions: kernels that judge, and the percentages within which half and nine of
+    /// ten of them are.
+    fn accuracy(&self) -> String {
+        let errors = sorted(self.judged.iter().map(Kernel::error));
+        let percent = |part| 100.0 * at(&errors, part);
+        format!("{} {:.0} {:.0}\n", errors.len(), percent(0.5), percent(0.9))
+    }
+}
+
+/// The columns of a table behind its first, and the line below its head.
+const COLUMNS: &str = "| kernels | programs | median error | mean absolute error | 90th percentile | worst | neighbours in order | predicted over measured, median |\n\
+    |---|--:|--:|--:|--:|--:|--:|--:|--:|\n";
+
+fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+/// Returns the value below which this part of all is.
+fn at(sorted: &[f64], part: f64) -> f64 {
+    sorted[((sorted.len() - 1) as f64 * part).round() as usize]
 }
 
 /// A file of rows, and what its head says.
@@ -99,7 +143,7 @@ struct Rows {
     rows: Vec<Vec<String>>,
 }
 
-fn rows(file: &std::path::Path) -> Result<Rows> {
+fn rows(file: &Path) -> Result<Rows> {
     let text =
         std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let (heads, lines): (Vec<&str>, Vec<&str>) =
@@ -153,21 +197,12 @@ fn is_for_work(program: &str) -> bool {
 }
 
 /// Returns a line of a table.
-fn summary<K: std::borrow::Borrow<Kernel>>(name: &str, kernels: &[K]) -> String {
-    let kernels: Vec<&Kernel> = kernels.iter().map(std::borrow::Borrow::borrow).collect();
-    if kernels.is_empty() {
-        return String::new();
-    }
-    let mut errors: Vec<f64> = kernels.iter().map(|kernel| kernel.error()).collect();
-    errors.sort_by(f64::total_cmp);
-    let mut ratios: Vec<f64> =
-        kernels.iter().map(|kernel| kernel.predicted / kernel.measured).collect();
-    ratios.sort_by(f64::total_cmp);
-    let at =
-        |sorted: &[f64], part: f64| sorted[((sorted.len() - 1) as f64 * part).round() as usize];
+fn summary<K: Borrow<Kernel>>(name: &str, kernels: &[K]) -> String {
+    let kernels: Vec<&Kernel> = kernels.iter().map(Borrow::borrow).collect();
+    let errors = sorted(kernels.iter().map(|kernel| kernel.error()));
+    let ratios = sorted(kernels.iter().map(|kernel| kernel.predicted / kernel.measured));
     let mean = errors.iter().sum::<f64>() / errors.len() as f64;
-    let mut programs: Vec<&str> = kernels.iter().map(|kernel| kernel.program.as_str()).collect();
-    programs.dedup();
+    let programs: BTreeSet<&str> = kernels.iter().map(|kernel| kernel.program.as_str()).collect();
     format!(
         "| {name} | {} | {} | {:.0} % | {:.0} % | {:.0} % | {:.0} % | {} | {:.2} |\n",
         kernels.len(),
@@ -241,4 +276,17 @@ fn plot(work: &[Kernel], judged: &[Kernel]) -> String {
         side / 2.0,
     );
     svg
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_made_of_the_rows_is_written() {
+        for (file, text) in Corpus::read().unwrap().outputs() {
+            let written = std::fs::read_to_string(workspace::root().join(file)).unwrap();
+            assert!(written == text, "{file} is stale: run cargo xtask foreign");
+        }
+    }
 }

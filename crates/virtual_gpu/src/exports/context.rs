@@ -64,6 +64,10 @@ fn clear(driver: &mut Driver, device: usize) -> CuResult {
     };
     let own: Vec<_> = memory.allocations().into_iter().filter(is_own).collect();
     for one in own {
+        let (bytes, address) = (one.bytes, one.address);
+        driver.memory.left.push(format!(
+            "{bytes} bytes of device memory at {address:#x} were never freed before the device was reset"
+        ));
         if driver.memory.device.free(one.address).is_ok() {
             driver.objects.give_back(one.address, one.bytes)?;
         }
