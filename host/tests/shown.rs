@@ -155,7 +155,7 @@ fn a_window_pays_while_its_table_fits() {
     ] {
         let ratio = time(variant, table) / kept;
         // The launch and the events are a part of both.
-        assert!((ratio / (bytes / 8.0) - 1.0).abs() < 0.08, "{variant} at {table}: {ratio}");
+        assert!((ratio / (bytes / 8.0) - 1.0).abs() < 0.1, "{variant} at {table}: {ratio}");
     }
     // What `plain` keeps by itself, the model knows only for one thread that executes.
     assert!(time("plain", 2 * fits) > 0.98 * kept);

@@ -17,6 +17,8 @@ const MAX_LAUNCHES: usize = 4096;
 /// The same of operations.
 const MAX_OPERATIONS: usize = 1 << 16;
 
+/// The allocations of a mistake that was noted, each with its place in [`Recorder::misuse`].
+type Noted = Vec<(Option<u64>, usize)>;
 /// Allocations with which a program is shown to make the same mistake.
 const MAX_ALLOCATIONS: usize = 8;
 
@@ -91,7 +93,7 @@ pub(crate) struct Recorder {
     pub(crate) announced_by: Option<String>,
     pub(crate) misuse: Vec<Misuse>,
     /// The mistakes in the order of streams by call and begin of the sentence: for each allocation its place in `misuse`.
-    orders: HashMap<(&'static str, String), Vec<(Option<u64>, usize)>>,
+    orders: HashMap<(&'static str, String), Noted>,
     /// Kernels whose contraction was reported.
     pub(crate) contracted: HashSet<String>,
     /// Allocations whose unwritten bytes were reported.
