@@ -51,7 +51,8 @@ fn every_variant_is_right_on_several_devices_and_its_kernels_run_at_the_links_ra
     the_time_of_a_copy_is_that_of_the_way_it_takes(&gpu);
 }
 
-/// Copies of 1 MiB: through the host at 37.4 GB/s and 21 us, over the link at 397.6 GB/s and 5.4 us; kernels at 373 GB/s.
+/// Copies of 1 MiB: through the host at 37.4 GB/s and 21 us, over the link at 397.6 GB/s and 5.4 us; kernels at 373 GB/s,
+/// of which a lone one takes up to 3.2 us to start and end.
 fn the_time_of_a_copy_is_that_of_the_way_it_takes(gpu: &Gpu) {
     let size = Size::new(&[1 << 18, 2]);
     let case = case(pattern(), &size, 1);
@@ -72,8 +73,8 @@ fn the_time_of_a_copy_is_that_of_the_way_it_takes(gpu: &Gpu) {
     for (name, least_us, most_us) in [
         ("copy_staged", 21.0 + bytes / 37.4e3, 21.1 + bytes / 37.4e3),
         ("copy_direct", 5.4 + bytes / 397.6e3, 5.5 + bytes / 397.6e3),
-        ("read_vectorized", bytes / 373e3, 1.2 * bytes / 373e3 + 1.5),
-        ("write_words", bytes / 372e3, 1.2 * bytes / 372e3 + 1.5),
+        ("read_vectorized", bytes / 373e3, 1.2 * bytes / 373e3 + 3.2),
+        ("write_words", bytes / 372e3, 1.2 * bytes / 372e3 + 3.2),
     ] {
         let found = longest_us(name);
         assert!((0.999 * least_us..most_us).contains(&found), "{name}: {found} us");
