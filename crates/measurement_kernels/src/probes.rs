@@ -1,6 +1,6 @@
 //! Kernels that each keep one part of a multiprocessor busy, in the ways of programs that the catalogue's kernels do not know.
 //!
-//! All have the parameters of [`Probe`]. What they compute is nobody's: without the store at their end, the compiler would
+//! All have the parameters of `Probe`. What they compute is nobody's: without the store at their end, the compiler would
 //! remove the rest.
 
 use core::mem::MaybeUninit;

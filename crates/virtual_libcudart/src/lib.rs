@@ -5,8 +5,8 @@
 //! has these is a runtime: it works over the virtual GPU and over NVIDIA's driver.
 //!
 //! Most functions are the driver's under another name. What the runtime adds is here: kernels and variables by the host's
-//! names ([`registration`]), a device for each thread whose context comes by itself ([`context`]), the last error
-//! ([`error`]), and structures that are laid out otherwise.
+//! names (`registration`), a device for each thread whose context comes by itself (`context`), the last error
+//! (`error`), and structures that are laid out otherwise.
 
 #![allow(non_snake_case)]
 
