@@ -64,3 +64,17 @@ pub fn virtual_libcudart() -> PathBuf {
 pub fn program(profile: &str) -> PathBuf {
     target_dir().join(profile).join("coalesce").with_extension(std::env::consts::EXE_EXTENSION)
 }
+
+/// The commit of a checkout, shortened; what is not a checkout has none.
+pub fn commit(folder: &Path) -> String {
+    let output = Command::new("git")
+        .arg("-C")
+        .arg(folder)
+        .args(["rev-parse", "--short=12", "HEAD"])
+        .output();
+    let text = output.ok().filter(|it| it.status.success()).map(|it| it.stdout);
+    text.map_or_else(
+        || "an unnamed version".to_owned(),
+        |text| String::from_utf8_lossy(&text).trim().to_owned(),
+    )
+}

@@ -293,7 +293,7 @@ impl Resource {
     }
 }
 
-/// How a texture is read (`cudaTextureDesc`).
+/// The reading of a texture (`cudaTextureDesc`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Texture {

@@ -33,7 +33,7 @@ struct Operand {
     of: OfKind,
 }
 
-/// What the kind of an operand says is there.
+/// The content of an operand, as its kind says.
 #[repr(C)]
 union OfKind {
     linear: Linear,

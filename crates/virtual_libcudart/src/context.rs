@@ -14,7 +14,7 @@ thread_local! {
     static THREAD: Cell<Thread> = const { Cell::new(Thread { device: 0, entered: 0 }) };
 }
 
-/// What a thread has chosen.
+/// The choice of a thread.
 #[derive(Clone, Copy)]
 struct Thread {
     device: CUdevice,
@@ -44,6 +44,16 @@ pub fn start() -> Result {
 /// Returns the generation of what is made now.
 pub fn generation() -> u32 {
     GENERATION.load(Ordering::Relaxed)
+}
+
+/// Returns the thread's device.
+pub fn device() -> CUdevice {
+    THREAD.get().device
+}
+
+/// Begins a new generation: nothing that was made of a context before is used any more.
+pub fn begin_generation() {
+    GENERATION.fetch_add(1, Ordering::Relaxed);
 }
 
 /// Makes the context of the thread's device current, and returns the device. A context that the program made current by the
@@ -129,12 +139,6 @@ exports! {
         enter()?;
         check(api::cuCtxSynchronize())
     }
-    fn cudaDeviceReset() {
-        reset()
-    }
-    fn cudaThreadExit() {
-        reset()
-    }
     fn cudaSetDeviceFlags(flags: c_uint) {
         start()?;
         // The lowest bits choose how to wait; mapping host memory is always on, and the others change nothing here.
@@ -153,15 +157,4 @@ exports! {
         }
         Ok(())
     }
-}
-
-/// Frees everything that a program has on the thread's device.
-fn reset() -> Result {
-    let device = THREAD.get().device;
-    start()?;
-    crate::registration::unload(device);
-    // SAFETY: the call takes a number; a program asks for its handles to die.
-    check(unsafe { api::cuDevicePrimaryCtxReset_v2(device) })?;
-    GENERATION.fetch_add(1, Ordering::Relaxed);
-    Ok(())
 }

@@ -9,7 +9,7 @@ use std::ffi::c_int;
 pub type Result<T = ()> = std::result::Result<T, Error>;
 
 thread_local! {
-    /// Whether stream 0 of the call under way is the thread's own default stream.
+    /// True while stream 0 of the call under way is the thread's own default stream.
     static OWN: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -22,8 +22,8 @@ macro_rules! exports {
             #[doc = concat!("`", stringify!($name), "` of the runtime API.")]
             ///
             /// # Safety
-            /// What NVIDIA's runtime API reference asks of the caller: pointers valid for what the call reads or writes,
-            /// handles that are alive.
+            /// - Pointers are null or valid for what the call reads or writes by NVIDIA's runtime API reference.
+            /// - Handles are alive.
             #[allow(clippy::too_many_arguments)]
             #[allow(unused_unsafe, reason = "some bodies call nothing of the driver")]
             #[unsafe(no_mangle)]

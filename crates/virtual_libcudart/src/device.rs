@@ -1,8 +1,9 @@
-//! What a program asks of devices.
+//! Properties, limits and peers of devices, and their reset.
 
 use crate::context::{self, known};
 use crate::define::{Result, exports, out};
 use crate::error::{Error, check};
+use crate::registration;
 use crate::version::is_12;
 use cuda_driver::api;
 use cuda_driver::raw::{CUcontext, CUdevice};
@@ -149,7 +150,24 @@ unsafe fn memory_wanted(properties: *const c_void) -> usize {
     unsafe { properties.byte_add(288).cast::<usize>().read() }
 }
 
+/// Frees everything that a program has on the thread's device.
+fn reset() -> Result {
+    let device = context::device();
+    context::start()?;
+    registration::unload(device);
+    // SAFETY: the call takes a number; a program asks for its handles to die.
+    check(unsafe { api::cuDevicePrimaryCtxReset_v2(device) })?;
+    context::begin_generation();
+    Ok(())
+}
+
 exports! {
+    fn cudaDeviceReset() {
+        reset()
+    }
+    fn cudaThreadExit() {
+        reset()
+    }
     fn cudaGetDeviceProperties(to: *mut c_void, device: c_int) {
         properties(to, device, if is_12() { BYTES_OF_11 } else { BYTES_OF_13 })
     }

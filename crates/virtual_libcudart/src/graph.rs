@@ -106,7 +106,7 @@ pub struct NodeParameters {
     reserved_2: u64,
 }
 
-/// What the kind of a node says is there.
+/// The content of a node, as its kind says.
 #[repr(C)]
 #[derive(Clone, Copy)]
 union OfKind {
@@ -126,7 +126,7 @@ union OfKind {
 #[derive(Clone, Copy)]
 struct Child {
     graph: CUgraph,
-    /// Whether it is moved, not cloned.
+    /// True for a graph that is moved, not cloned.
     is_moved: c_uint,
 }
 

@@ -86,8 +86,8 @@ fn try_all(suite: &Suite, checkout: &Path, arguments: &Arguments) -> Result<()> 
         programs.retain(|program| !known.contains_key(&program.name));
     }
     let facts = [
-        ("suite", commit(checkout)),
-        ("coalesce", commit(&workspace::root())),
+        ("suite", workspace::commit(checkout)),
+        ("coalesce", workspace::commit(&workspace::root())),
         ("date", today()?),
         ("nvcc", toolkit.version()?),
         ("limit", format!("{} s", arguments.limit)),
@@ -243,20 +243,6 @@ impl Mirror {
         }
         Ok(Mirror { checkout: checkout.to_owned(), folder: target.to_owned() })
     }
-}
-
-/// The commit of a checkout, shortened; what is not a checkout has none.
-fn commit(folder: &Path) -> String {
-    let output = Command::new("git")
-        .arg("-C")
-        .arg(folder)
-        .args(["rev-parse", "--short=12", "HEAD"])
-        .output();
-    let text = output.ok().filter(|it| it.status.success()).map(|it| it.stdout);
-    text.map_or_else(
-        || "an unnamed version".to_owned(),
-        |text| String::from_utf8_lossy(&text).trim().to_owned(),
-    )
 }
 
 /// Rows by the names of their programs.

@@ -25,8 +25,8 @@ use anyhow::{Context, Result, bail};
 use compile::{Compiler, Unit};
 use job::Metric;
 use job::{Buffer, Job};
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::path::PathBuf;
+use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
@@ -166,8 +166,8 @@ fn score(suite: &Suite, folder: PathBuf, arguments: &Arguments) -> Result<()> {
         return Ok(());
     }
     let mut facts = vec![
-        ("suite", commit(&checkout.folder)),
-        ("coalesce", commit(&workspace::root())),
+        ("suite", workspace::commit(&checkout.folder)),
+        ("coalesce", workspace::commit(&workspace::root())),
         ("date", today()?),
         ("nvcc", compile::version(&arguments.nvcc)?),
     ];
@@ -177,18 +177,4 @@ fn score(suite: &Suite, folder: PathBuf, arguments: &Arguments) -> Result<()> {
     rows::write(suite.name, &facts, &rows)?;
     println!("{}: {}", suite.title, table::summary(suite, &rows));
     Ok(())
-}
-
-/// The commit of a checkout, shortened; what is not a checkout has none.
-fn commit(folder: &Path) -> String {
-    let output = Command::new("git")
-        .arg("-C")
-        .arg(folder)
-        .args(["rev-parse", "--short=12", "HEAD"])
-        .output();
-    let text = output.ok().filter(|it| it.status.success()).map(|it| it.stdout);
-    text.map_or_else(
-        || "an unnamed version".to_owned(),
-        |text| String::from_utf8_lossy(&text).trim().to_owned(),
-    )
 }

@@ -1,6 +1,6 @@
 //! The arguments with which programs are small: a table, and the rule by which it grows.
 
-use super::sizes::Sizes;
+use super::sizes::{Sizes, is_repetition_name};
 use crate::workspace;
 use anyhow::{Context, Result};
 use cuda_builder::write_whole;
@@ -90,12 +90,6 @@ fn is_repetition(index: usize, sources: &str) -> bool {
         let name = before.trim_end().rsplit(|it: char| !it.is_alphanumeric() && it != '_').next();
         is_repetition_name(name.unwrap_or_default())
     })
-}
-
-/// Returns whether a variable of this name says how often something is repeated.
-pub fn is_repetition_name(name: &str) -> bool {
-    let name = name.to_lowercase();
-    ["repeat", "rep", "iter", "times", "loop", "run"].iter().any(|part| name.contains(part))
 }
 
 #[cfg(test)]

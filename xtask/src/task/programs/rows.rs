@@ -2,13 +2,15 @@
 
 use super::Rows;
 use super::suite::SUITES;
-use super::trial::shortened;
 use crate::workspace;
 use anyhow::{Context, Result};
 use cuda_builder::write_whole;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
+
+/// Characters of a reason.
+const REASON: usize = 120;
 
 /// The outcome of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -165,6 +167,22 @@ fn general(reason: &str) -> &str {
     reason.split(": ").next().unwrap_or(reason)
 }
 
+/// A reason without what does not fit into a row, and without the folders of this machine.
+pub fn shortened(reason: &str) -> String {
+    let plain: String = reason.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
+    let words: Vec<String> = plain.split_whitespace().map(without_folders).collect();
+    words.join(" ").chars().take(REASON).collect()
+}
+
+/// A word that is the full path of a file, with its name alone.
+fn without_folders(word: &str) -> String {
+    let (mark, path) = word.split_at(word.find('/').unwrap_or(0));
+    let is_full =
+        path.starts_with('/') && !mark.contains(|it: char| it.is_alphanumeric() || it == '.');
+    let name = path.rsplit('/').next().unwrap_or(path);
+    if is_full { format!("{mark}{name}") } else { word.to_owned() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -174,5 +192,12 @@ mod tests {
         let row = Row { lacks: "a, b".to_owned(), ..Row::unbuilt("x", "y") };
         let read = Row::parse(&row.line()).expect("a row");
         assert_eq!(read, Row { lacks: "a; b".to_owned(), ..row });
+    }
+
+    #[test]
+    fn a_reason_names_no_folder_of_this_machine() {
+        let shown =
+            shortened("fault at PTX line 4 (/home/me/main.cu:12): no ../data/x,\nread/write");
+        assert_eq!(shown, "fault at PTX line 4 (main.cu:12): no ../data/x, read/write");
     }
 }

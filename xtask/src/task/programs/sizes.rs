@@ -1,8 +1,5 @@
 //! Sizes that sources have as constants, made smaller in the mirror.
 
-use super::Mirror;
-use super::suite::Program;
-use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 
 /// New values of constants, by their names.
@@ -83,7 +80,7 @@ pub fn smaller(sources: &str, divisor: u64) -> Sizes {
     let mut sizes = Sizes::new();
     for found in sources.lines().filter_map(definition) {
         let upper = found.name.to_uppercase();
-        let is_repetition = super::arguments::is_repetition_name(found.name);
+        let is_repetition = is_repetition_name(found.name);
         if is_repetition && found.value > 1 {
             sizes.insert(found.name.to_owned(), 1);
         } else if found.value >= LARGE && !KEPT.iter().any(|part| upper.contains(part)) {
@@ -100,7 +97,7 @@ pub fn divided(text: &str, divisor: u64) -> Sizes {
 }
 
 /// A source with other values of its constants.
-fn changed(source: &str, sizes: &Sizes) -> String {
+pub fn changed(source: &str, sizes: &Sizes) -> String {
     let lines = source.split_inclusive('\n').map(|line| {
         let found = definition(line).and_then(|found| Some((found.at, sizes.get(found.name)?)));
         let Some((at, size)) = found else { return line.to_owned() };
@@ -109,32 +106,10 @@ fn changed(source: &str, sizes: &Sizes) -> String {
     lines.collect()
 }
 
-impl Program {
-    /// Gives the program's sources these sizes; all others are those of the checkout.
-    pub fn resize(&self, mirror: &Mirror, sizes: &Sizes) -> Result<()> {
-        let inner = self.folder.strip_prefix(&mirror.folder).context("it lies in the mirror")?;
-        let origin = mirror.checkout.join(inner);
-        let mut is_new = false;
-        for file in self.source_files() {
-            let name = file.file_name().context("a file has a name")?;
-            let Ok(own) = std::fs::read_to_string(origin.join(name)) else { continue };
-            let wanted = changed(&own, sizes);
-            if std::fs::read_to_string(&file).is_ok_and(|text| text == wanted) {
-                continue;
-            }
-            std::fs::remove_file(&file)
-                .and_then(|()| std::fs::write(&file, wanted))
-                .with_context(|| format!("cannot change {}", file.display()))?;
-            is_new = true;
-        }
-        // Made of the old ones.
-        for file in self.files().into_iter().filter(|_| is_new) {
-            if file.extension().is_some_and(|it| it == "o" || it == "built") {
-                let _ = std::fs::remove_file(file);
-            }
-        }
-        Ok(())
-    }
+/// Returns whether a variable of this name says how often something is repeated.
+pub fn is_repetition_name(name: &str) -> bool {
+    let name = name.to_lowercase();
+    ["repeat", "rep", "iter", "times", "loop", "run"].iter().any(|part| name.contains(part))
 }
 
 #[cfg(test)]

@@ -58,6 +58,32 @@ pub enum How {
 }
 
 impl Program {
+    /// Gives the program's sources these sizes; all others are those of the checkout.
+    pub fn resize(&self, mirror: &Mirror, sizes: &Sizes) -> Result<()> {
+        let inner = self.folder.strip_prefix(&mirror.folder).context("it lies in the mirror")?;
+        let origin = mirror.checkout.join(inner);
+        let mut is_new = false;
+        for file in self.source_files() {
+            let name = file.file_name().context("a file has a name")?;
+            let Ok(own) = std::fs::read_to_string(origin.join(name)) else { continue };
+            let wanted = sizes::changed(&own, sizes);
+            if std::fs::read_to_string(&file).is_ok_and(|text| text == wanted) {
+                continue;
+            }
+            std::fs::remove_file(&file)
+                .and_then(|()| std::fs::write(&file, wanted))
+                .with_context(|| format!("cannot change {}", file.display()))?;
+            is_new = true;
+        }
+        // Made of the old ones.
+        for file in self.files().into_iter().filter(|_| is_new) {
+            if file.extension().is_some_and(|it| it == "o" || it == "built") {
+                let _ = std::fs::remove_file(file);
+            }
+        }
+        Ok(())
+    }
+
     /// The files of its folder.
     pub fn files(&self) -> Vec<PathBuf> {
         files(&self.folder).unwrap_or_default()

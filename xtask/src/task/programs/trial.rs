@@ -1,6 +1,6 @@
 //! One run of a program on the virtual device, and what came of it.
 
-use super::rows::{Row, TOO_LARGE, TOO_LONG};
+use super::rows::{Row, TOO_LARGE, TOO_LONG, shortened};
 use super::sizes::Sizes;
 use super::suite::Program;
 use super::verdict;
@@ -20,8 +20,6 @@ const NO_KERNEL: i32 = 5;
 const MEMORY: u64 = 8 << 30;
 /// The begin of an allocator's message when there is no memory.
 const NO_MEMORY: &str = "memory allocation of ";
-/// Characters of a reason.
-const REASON: usize = 120;
 
 pub struct Trial {
     /// Nothing: the limit ended it.
@@ -210,22 +208,6 @@ fn missing_input<'a>(program: &Program, arguments: &'a str) -> Option<&'a str> {
     })
 }
 
-/// A reason without what does not fit into a row, and without the folders of this machine.
-pub fn shortened(reason: &str) -> String {
-    let plain: String = reason.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
-    let words: Vec<String> = plain.split_whitespace().map(without_folders).collect();
-    words.join(" ").chars().take(REASON).collect()
-}
-
-/// A word that is the full path of a file, with its name alone.
-fn without_folders(word: &str) -> String {
-    let (mark, path) = word.split_at(word.find('/').unwrap_or(0));
-    let is_full =
-        path.starts_with('/') && !mark.contains(|it: char| it.is_alphanumeric() || it == '.');
-    let name = path.rsplit('/').next().unwrap_or(path);
-    if is_full { format!("{mark}{name}") } else { word.to_owned() }
-}
-
 /// Waits for the end of a process; the limit ends it and all that it started.
 fn waited(child: &mut Child, limit: Duration) -> Result<Option<ExitStatus>> {
     let begin = Instant::now();
@@ -247,17 +229,5 @@ fn waited(child: &mut Child, limit: Duration) -> Result<Option<ExitStatus>> {
             unsafe { libc::kill(group, signal) };
         }
         std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_reason_names_no_folder_of_this_machine() {
-        let shown =
-            shortened("fault at PTX line 4 (/home/me/main.cu:12): no ../data/x,\nread/write");
-        assert_eq!(shown, "fault at PTX line 4 (main.cu:12): no ../data/x, read/write");
     }
 }
