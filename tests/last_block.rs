@@ -30,7 +30,7 @@ fn value(i: usize) -> f32 {
 
 /// An array of words of four bytes of which only some pieces have memory.
 struct Sparse {
-    /// Where element 0 would lie.
+    /// Address of element 0.
     address: u64,
     pieces: Vec<Range<usize>>,
 }

@@ -17,7 +17,7 @@ pub struct Directive<'a> {
 #[derive(Clone, Copy, Debug)]
 pub enum Piece<'a> {
     Text(&'a str),
-    /// What stands between `{{` and `}}`.
+    /// The text between `{{` and `}}`.
     Directive(Directive<'a>),
 }
 
@@ -42,7 +42,7 @@ pub fn directives(text: &str) -> impl Iterator<Item = Directive<'_>> {
     })
 }
 
-/// Where things are in the book, for links.
+/// Addresses of things in the book, for links.
 #[derive(Debug, Default)]
 pub struct Places {
     /// `kind name` to a link's target.

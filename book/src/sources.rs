@@ -1,4 +1,4 @@
-//! What the book is made of: counts, a committed measurement, myths, the course.
+//! Sources of the book: counts, a committed measurement, myths, the course.
 
 use crate::answers::Answers;
 use anyhow::{Context, Result};
@@ -12,7 +12,7 @@ pub struct Sources {
     pub results: Results,
     /// The text of the model of time, which says what it gets wrong.
     pub model: String,
-    /// How far each prediction is from that measurement, as a table.
+    /// Distance of each prediction from that measurement, as a table.
     pub accuracy: String,
     /// The answers to the questions of the tasks.
     pub answers: Answers,

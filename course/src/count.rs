@@ -180,13 +180,13 @@ impl Count {
     }
 }
 
-/// What one run of a kernel was.
+/// Result of one run of a kernel.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
     pub counted: Counted,
     /// Static shared memory of a block, bytes.
     pub shared_bytes: usize,
-    /// What a host task asked of the driver.
+    /// A host task's calls of the driver.
     pub host: HostCounts,
     /// The grid and the block of each launch.
     pub launches: Vec<([u32; 3], [u32; 3])>,

@@ -61,7 +61,7 @@ impl Execute for Subject<'_> {
     }
 }
 
-/// What a device does besides executing.
+/// Settings of a device besides those of its executor.
 pub(crate) struct Device {
     gpu: Gpu,
 }

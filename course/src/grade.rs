@@ -89,7 +89,7 @@ pub fn grade(task: &'static Task, submission: &Submission, seed: u64) -> Result<
     Ok(verdict)
 }
 
-/// What is worth knowing of a kernel that passes, each once.
+/// Remarks about a kernel that passes, each once.
 #[derive(Default)]
 struct Remarks {
     same_value: Option<String>,

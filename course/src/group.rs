@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 
 static GROUPS: Mutex<Vec<libc::pid_t>> = Mutex::new(Vec::new());
 
-/// What each process of a group may use.
+/// Limits of each process of a group.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub seconds: u64,

@@ -72,7 +72,7 @@ pub trait Execute {
     fn findings(&self) -> Result<Vec<Found>>;
 }
 
-/// What a question may run: the kernel that it is about.
+/// The kernel that a question is about, for it to run.
 pub struct Runs<'a>(pub &'a dyn Execute);
 
 impl Runs<'_> {
@@ -137,7 +137,7 @@ pub fn written(source: &str, number: usize) -> Option<&str> {
     lines.next().map(str::trim)
 }
 
-/// What an answer came to.
+/// Judgement of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reply {
     Right(String),

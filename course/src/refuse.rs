@@ -1,4 +1,4 @@
-//! What no task's file may have: text of other files, and what takes effect before it is called.
+//! Refusal of texts in a task's file: other files' text, and code that takes effect before it is called.
 
 use anyhow::{Result, bail};
 

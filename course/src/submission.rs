@@ -6,7 +6,7 @@ use std::path::Path;
 pub struct Submission {
     pub ptx: String,
     pub source: String,
-    /// How its line table ends in naming that source.
+    /// End of that source's path in its line table.
     pub file: String,
 }
 

@@ -79,7 +79,7 @@ fn a_learner_guesses_fails_asks_pastes_and_passes() {
     assert!(text(&learn(folder, &["list"])).contains("1 of "), "what passed stays passed");
 }
 
-/// What a compiler of others made is graded without a file of ours.
+/// PTX of another compiler is graded without a file of ours.
 #[test]
 fn ptx_is_graded_as_it_is() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -108,7 +108,7 @@ fn ptx_is_graded_as_it_is() {
     assert!(list.contains("0 of "), "PTX of others is not the learner's progress: {list}");
 }
 
-/// What nvcc 13.0 makes of CUDA C++ (`nvcc -ptx -lineinfo -arch=sm_80`, the paths of its line tables cut to the name).
+/// PTX by nvcc 13.0 of CUDA C++ (`nvcc -ptx -lineinfo -arch=sm_80`, the paths of its line tables cut to the name).
 #[test]
 fn kernels_of_nvcc_are_graded_with_their_lines() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -368,7 +368,7 @@ fn a_bug_is_diagnosed_first() {
     }
 }
 
-/// What the guide shows is what a run shows.
+/// Outputs of the guide are those of a run.
 #[test]
 fn the_verdicts_of_the_guide_are_those_of_a_run() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -383,7 +383,7 @@ fn the_verdicts_of_the_guide_are_those_of_a_run() {
     assert!(guide.contains(counts), "{counts}");
 }
 
-/// What only a solution needs is imported without a warning, and what to ask next depends on what there is too much of.
+/// Imports for a solution give no warning, and the next question depends on what there is too much of.
 #[test]
 fn an_untouched_kernel_is_told_what_to_ask_and_not_what_it_imports() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -395,7 +395,7 @@ fn an_untouched_kernel_is_told_what_to_ask_and_not_what_it_imports() {
     assert!(requests.contains("could a lane move more bytes at once here"), "{requests}");
 }
 
-/// What a host file does besides its task ends as one clear sentence, and leaves nothing behind.
+/// Forbidden work of a host file ends as one clear sentence, and leaves nothing behind.
 #[test]
 fn a_host_file_reaches_nothing_but_the_device() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -485,7 +485,7 @@ fn an_interrupt_ends_the_compiler() {
     assert!(within(false), "the compiler ends");
 }
 
-/// Who reads only the first line, as `head` does, ends the program and is told of no panic.
+/// A reader of the first line only, such as `head`, ends the program, and sees no panic.
 #[test]
 fn a_closed_pipe_is_no_panic() {
     let folder = tempfile::tempdir().expect("a temporary folder");

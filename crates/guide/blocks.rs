@@ -10,10 +10,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// What stands behind the fence of a block that is not run: commands, settings, and what is printed.
+/// Languages behind the fence of a block that is not run: commands, settings, and printed text.
 const NOT_RUN: [&str; 5] = ["", "cuda", "sh", "text", "toml"];
 
-/// What a block of statements may name.
+/// Names that a block of statements may use.
 const PRELUDE: &str =
     "use anyhow::Result;\nuse cuda_host::Gpu;\nuse my_app::IMAGES;\nuse my_app_kernels::*;\n";
 

@@ -45,7 +45,7 @@ pub fn unlinked_terms(doc: &str, glossary: &str) -> Vec<String> {
     unlinked
 }
 
-/// Where a text in lower case has a word or several, also in the plural.
+/// Returns the ranges at which a text in lower case has a word or several, also in the plural.
 fn uses<'a>(text: &'a str, words: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
     let is_letter = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(words).filter_map(move |(at, _)| {

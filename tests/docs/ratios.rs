@@ -158,7 +158,7 @@ fn bare(word: &str) -> String {
     word.trim_matches(|c: char| !c.is_alphanumeric() && c != '%').to_lowercase()
 }
 
-/// Where the ratio ends that begins at a word, if one does.
+/// Returns the end of the ratio that begins at a word, if one does.
 fn ratio(words: &[&str], at: usize) -> Option<usize> {
     let word_at = |at: usize| words.get(at).map(|word| bare(word)).unwrap_or_default();
     let word = word_at(at);

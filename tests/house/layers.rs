@@ -1,4 +1,4 @@
-//! Which crate may know which: the table of ARCHITECTURE.md.
+//! Layers of crates: the table of ARCHITECTURE.md.
 
 use crate::kernels_source::{files, root};
 use cargo_metadata::{Dependency, DependencyKind, MetadataCommand, Package, Target};

@@ -1,4 +1,4 @@
-//! What a host task's file is linked with: the device that it is given, and the program that it becomes.
+//! Library of a host task's file: the device that it is given, and the program that it becomes.
 //!
 //! Nothing here knows the tasks: inputs come from the judge, results go to the judge, and so does what the virtual GPU
 //! recorded. So there is no answer that a file could read.
@@ -29,7 +29,7 @@ const KERNEL: &str = "host_step";
 /// The device as a learner's file has it: what it records is the judge's, and out of the file's reach.
 pub struct Gpu {
     device: cuda_host::Gpu,
-    /// What [`step`] multiplies by. It is drawn for each run, so that only the device computes right results.
+    /// Factor of [`step`]. It is drawn for each run, so that only the device computes right results.
     factor: Cell<u32>,
 }
 
@@ -60,7 +60,7 @@ impl Gpu {
     }
 }
 
-/// What a learner's file has: the work from `source` to `target`, both of the host's.
+/// Function of a learner's file: the work from `source` to `target`, both of the host's.
 pub type Run = fn(&Gpu, &[u32], &mut [u32]) -> Result<()>;
 
 /// Enqueues a kernel that turns each value x into f x + `add`, `rounds` times, where f is a number that the device alone

@@ -20,7 +20,7 @@ use virtual_gpu::{Misuse, MisuseKind};
 
 /// Warp-instructions after which a launch is taken to run forever.
 const FUEL: u64 = 30_000_000;
-/// What the result holds before the file has run.
+/// Words of the result before the file has run.
 const UNWRITTEN: u32 = 0xeded_eded;
 
 /// Runs one of these files: its name, the virtual device and the PTX are arguments, orders are the input.

@@ -16,11 +16,11 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// What a host file may use, besides the standard library.
+/// Libraries of a host file, besides the standard library.
 const LIBRARIES: [&str; 4] = ["course_host", "cust", "cust_ext", "anyhow"];
-/// What a program may use: ten times the seconds that any solution needs, and five times the memory.
+/// Limits of a program: ten times the seconds that any solution needs, and five times the memory.
 const LIMITS: Limits = Limits { seconds: 2, bytes: 1 << 30, addresses: 1 << 34, file_bytes: 0 };
-/// How long a program may take that waits and does not compute.
+/// Longest time of a program that waits and does not compute.
 const MAX_WAIT: Duration = Duration::from_secs(20);
 /// The most that is read of what a program writes.
 const MAX_OUTPUT: u64 = 1 << 20;
@@ -39,7 +39,7 @@ pub struct Program {
     folder: Arc<TempDir>,
 }
 
-/// What a program's end says.
+/// End of a program.
 pub enum Ended {
     /// By itself.
     Well,

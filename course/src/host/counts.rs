@@ -1,11 +1,11 @@
-//! What a host program asked of the driver and of the bus, counted from what the virtual GPU recorded.
+//! Counts of a host program's calls and copies, from what the virtual GPU recorded.
 
 use super::order::{ENGINES, Ordered, Plan};
 use course_host::HostRun;
 
 const COLUMNS: usize = 56;
 
-/// What one run of a host task did.
+/// Counts of one run of a host task.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HostCounts {
     pub copies: u64,

@@ -1,4 +1,4 @@
-//! Which copies and kernels have to follow each other: those that streams, events and the host's waiting order. It is read
+//! The order of copies and kernels: the one that streams, events and the host's waiting require. It is read
 //! from what the virtual GPU recorded of the order; there are no times in it.
 
 use course_host::{Record, Work};
@@ -22,11 +22,11 @@ struct Node {
 /// The work of a run with its order.
 pub(super) struct Ordered(Vec<Node>);
 
-/// When the engines are at work if each copies and computes as fast as the others and calls take no time.
+/// Busy times of the engines if each copies and computes as fast as the others and calls take no time.
 #[derive(Default)]
 pub(super) struct Plan {
     pub engines: [Vec<(f64, f64)>; 3],
-    /// When the last of them ends.
+    /// End of the last operation.
     pub end: f64,
 }
 

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 /// The largest product of a size's numbers that `try` executes.
 const MAX_ELEMENTS: usize = 1 << 22;
 
-/// What a learner may wait for, on two cores: in the median of the tasks, and for any of them.
+/// Longest checks that a learner should wait for, on two cores, in seconds: in the median of the tasks, and of any.
 const MAX_MEDIAN: f64 = 3.0;
 const MAX_SECONDS: f64 = 6.0;
 

@@ -1,4 +1,4 @@
-//! What a learner has done: a plain file in the learner's folder, written whole after each change.
+//! A learner's progress: a plain file in the learner's folder, written whole after each change.
 
 use crate::tasks::TASKS;
 use anyhow::{Context, Result, bail};
@@ -19,7 +19,7 @@ pub struct Progress {
     pub tasks: BTreeMap<String, Entry>,
 }
 
-/// What was done of one task.
+/// Progress in one task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Entry {

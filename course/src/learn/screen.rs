@@ -10,7 +10,7 @@ use std::io::{IsTerminal, stdout};
 const WIDTHS: (usize, usize) = (80, 100);
 /// The narrowest terminal that text is wrapped for.
 const MIN_WIDTH: usize = 40;
-/// Where text begins behind a label.
+/// Column of the text behind a label.
 const LABEL: usize = 14;
 
 pub fn width() -> usize {

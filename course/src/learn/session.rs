@@ -20,7 +20,7 @@ pub struct Session {
     pub progress: Progress,
 }
 
-/// What a check came to.
+/// Outcome of a check.
 pub enum Outcome {
     Graded(Verdict),
     /// The compiler refused it, and has said why.

@@ -21,7 +21,7 @@ const WORDS: &[(&str, f64)] = &[
     ("nine", 9.0),
     ("sixteen", 16.0),
 ];
-/// What is counted: a number before one of them is a count.
+/// Names of counts: a number before one of them is a count.
 const COUNTED: &[&str] = &["sector", "wavefront", "request", "conflict", "atomic", "barrier"];
 
 /// The number of a word, and how far another may be from it.

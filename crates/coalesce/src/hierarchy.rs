@@ -23,7 +23,7 @@ pub struct MemorySpace {
     pub bandwidth: Option<Measure>,
 }
 
-/// Where a result file has a figure of a memory space.
+/// Place of a memory space's figure in a result file.
 #[derive(Debug)]
 pub enum Measure {
     /// In the time of a variant at a size.

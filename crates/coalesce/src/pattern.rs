@@ -35,8 +35,8 @@ pub struct Pattern {
     pub case: fn(&Size, &mut Random) -> Case,
     /// The bytes any implementation must move through device memory.
     pub bytes: fn(&Size) -> Bytes,
-    /// Which measured peak bounds a variant's time from below, and how much of it the variant takes; `None` where none
-    /// does.
+    /// Measured peak that bounds a variant's time from below, and the bytes or operations it takes of it; `None` if
+    /// none does.
     pub minimum_time: fn(&Variant, &Size) -> Option<(Resource, usize)>,
     /// Naive first; the order is the lesson.
     pub variants: &'static [Variant],
@@ -365,7 +365,7 @@ impl Pattern {
         self.paragraph("Shows: ")
     }
 
-    /// Where its claims about the hardware come from, as its doc has them.
+    /// Returns the sources of its claims about the hardware, as its doc has them.
     pub fn sources(&self) -> String {
         self.paragraph("Source: ")
     }

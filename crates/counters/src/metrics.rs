@@ -1,4 +1,4 @@
-//! Which metrics of Nsight Compute each counter must equal.
+//! Metrics of Nsight Compute that each counter must equal.
 
 use crate::counters::{Counters, RequestCounts};
 

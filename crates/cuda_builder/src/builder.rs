@@ -31,7 +31,7 @@ pub struct CudaBuilder {
 pub(crate) struct Compiled {
     path: PathBuf,
     bitcode: PathBuf,
-    /// Where the PTX of all kernels goes.
+    /// Path of the PTX of all kernels.
     output: PathBuf,
     /// Keeps other builds of this architecture out.
     _turn: std::fs::File,
@@ -129,8 +129,8 @@ impl CudaBuilder {
         self
     }
 
-    /// Which caches plain loads of global and generic memory use, in all kernels: what `-dlcm=ca` and `-dlcm=cg` are to
-    /// NVIDIA's assembler. A load that names its own caching keeps it.
+    /// Sets the caches that plain loads of global and generic memory use, in all kernels, as `-dlcm=ca` and `-dlcm=cg`
+    /// do for NVIDIA's assembler. A load that names its own caching keeps it.
     pub fn load_caching(mut self, caching: LoadCaching) -> Self {
         self.lowering.load_caching = caching;
         self
@@ -348,7 +348,7 @@ impl CudaBuilder {
         .replace('\n', " ")
     }
 
-    /// Where intermediate files persist.
+    /// Returns the folder of intermediate files, which persists.
     fn work_dir(&self, path: &Path) -> PathBuf {
         let target = self.target_dir.clone().unwrap_or_else(|| {
             enclosing_target_dir().unwrap_or_else(|| {

@@ -201,7 +201,7 @@ fn name_in(manifest: &str, section: &str) -> Option<String> {
     value_in(manifest, section, "name")
 }
 
-/// Where a manifest says that the crate's root is.
+/// Returns the crate's root as the manifest names it.
 fn root_in(manifest: &str) -> Option<String> {
     value_in(manifest, "lib", "path")
 }

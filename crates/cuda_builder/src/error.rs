@@ -174,7 +174,7 @@ pub enum CudaBuilderError {
     NotLowered {
         /// The function.
         function: String,
-        /// Where, as ` at path:line`, if it is known.
+        /// Place as ` at path:line`, if it is known.
         place: String,
         /// The operation without PTX.
         operation: String,

@@ -127,7 +127,8 @@ pub(crate) fn path_of(line: &str) -> Option<&Path> {
     line.splitn(4, ' ').nth(3).map(Path::new)
 }
 
-/// When a file was last changed, in nanoseconds: its contents or its place, which no program can date back.
+/// Returns the time of a file's last change, in nanoseconds: of its contents or its place, which no program can date
+/// back.
 pub(crate) fn changed(facts: &std::fs::Metadata) -> u128 {
     #[cfg(unix)]
     {

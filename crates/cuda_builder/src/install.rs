@@ -81,7 +81,7 @@ pub fn ensure_toolchain() -> Result<Toolchain, CudaBuilderError> {
     })
 }
 
-/// Where [`install_sass_tools`] puts NVIDIA's tools below a target folder.
+/// Returns the folder below a target folder in which [`install_sass_tools`] puts NVIDIA's tools.
 pub fn sass_tools_dir(target_dir: &Path) -> PathBuf {
     target_dir.join("sass-tools")
 }

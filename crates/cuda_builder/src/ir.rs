@@ -283,7 +283,7 @@ fn section(rest: &str) -> Option<&str> {
     rest[start..].split('"').next()
 }
 
-/// Which address space a static asks for.
+/// Returns the address space that a static asks for.
 fn address_space(definition: &Definition<'_>) -> Result<Option<AddressSpace>, CudaBuilderError> {
     if unquoted(definition.name) == DYNAMIC_SHARED {
         return Ok(Some(AddressSpace::Shared));

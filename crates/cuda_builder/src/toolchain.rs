@@ -32,7 +32,7 @@ const TRIED_RELEASES: [(u32, u32); 1] = [(1, 96)];
 /// The tools of LLVM a build calls.
 const LLVM_TOOLS: [&str; 3] = ["llvm-dis", "opt", "llc"];
 
-/// Where `core` for nvptx64 comes from.
+/// Source of `core` for nvptx64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Core {
     /// The toolchain ships it compiled.

@@ -49,7 +49,7 @@ fn operation(line: &str) -> Option<String> {
         .then(|| "PTX has no floats of more than 64 bits; use f64".to_owned())
 }
 
-/// Where an instruction comes from, as `path:line`.
+/// Returns the place of an instruction, as `path:line`.
 fn place(line: &str, ir: &str) -> Option<String> {
     let location = metadata(ir, line.split_once("!dbg ")?.1)?;
     let number = field(location, "line: ")?;

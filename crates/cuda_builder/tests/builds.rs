@@ -203,7 +203,7 @@ impl Small {
         read(self.builder(arch).build().expect("the kernel compiles"))
     }
 
-    /// When each file of bitcode was written.
+    /// Returns the time at which each file of bitcode was written.
     fn compiled(&self) -> BTreeMap<PathBuf, SystemTime> {
         let folder = target_dir().join("ptx").join(self.name);
         let files = std::fs::read_dir(folder).expect("the builder made it");

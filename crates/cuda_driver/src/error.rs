@@ -42,7 +42,7 @@ pub enum DriverError {
         SONAME
     )]
     LibraryMissing {
-        /// Where the library was looked for, in order, and what the loader said where a file was there.
+        /// Paths at which the library was looked for, in order, with the loader's words where a file was there.
         searched: Vec<Searched>,
     },
     /// The file that the user chose is not a driver that can be used. This is the user's mistake, not a machine without

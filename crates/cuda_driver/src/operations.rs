@@ -24,9 +24,9 @@ pub struct OperationRecord {
     /// The handle of its stream, where 0 and 1 are the legacy default stream and 2 the thread's; `None` for what the host
     /// did.
     pub stream: Option<usize>,
-    /// When it started, in nanoseconds of the device's own clock.
+    /// Start, in nanoseconds of the device's own clock.
     pub start_ns: f64,
-    /// When it ended, in nanoseconds.
+    /// End, in nanoseconds.
     pub end_ns: f64,
 }
 

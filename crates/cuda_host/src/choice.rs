@@ -1,4 +1,4 @@
-//! Which device answers: a GPU, or the virtual one.
+//! Choice of the device that answers: a GPU, or the virtual one.
 
 #[cfg(feature = "virtual")]
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Which device a choice came to, and how a virtual one is started.
+//! The device that a choice came to, and the start of a virtual one.
 
 #[cfg(feature = "virtual")]
 use crate::choice::{ChoiceError, topology};

@@ -8,7 +8,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Expr, LitStr, Token};
 
-/// What the macro of `cuda_std` passes on: its `$crate`, the end of the text, what its caller wrote.
+/// Input that the macro of `cuda_std` passes on: its `$crate`, the end of the text, its caller's tokens.
 pub struct Print {
     cuda_std: TokenTree,
     end: LitStr,
@@ -55,7 +55,7 @@ impl Parse for Format {
     }
 }
 
-/// What a text asks of its arguments.
+/// Arguments that a text uses.
 #[derive(Debug, Default, PartialEq)]
 struct Uses {
     /// Names whose values are printed.

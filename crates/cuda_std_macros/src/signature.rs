@@ -1,4 +1,4 @@
-//! What `#[kernel]` reads: its arguments, and the parameters of the function.
+//! Input of `#[kernel]`: its arguments, and the parameters of the function.
 
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
@@ -137,7 +137,7 @@ fn expressions(
     Ok(values)
 }
 
-/// How a parameter travels from the launch to the body.
+/// Way of a parameter from the launch to the body.
 pub enum Passing {
     /// As it is.
     Direct,

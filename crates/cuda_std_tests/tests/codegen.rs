@@ -16,7 +16,7 @@ fn build(capability: u32) -> Entries {
     entries(&ptx(capability))
 }
 
-/// Where intermediate files are: with those of all other crates of kernels.
+/// Returns the folder of intermediate files: with those of all other crates of kernels.
 pub fn target_dir() -> &'static Path {
     Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it lies in the target folder")
 }
@@ -624,8 +624,8 @@ fn atomics_have_their_scope_ordering_type_and_space() {
     lack(&SM_70, &["device_add_f32", "compare_exchange", "shared_histogram"], &["isspacep"]);
 }
 
-/// What the documentation of `atomic` says of `core`'s types. When this fails, LLVM has become better
-/// and the documentation should say so.
+/// Claims of `atomic`'s documentation about `core`'s types. When this fails, LLVM has become better and the
+/// documentation should say so.
 #[test]
 fn atomics_of_core_lose_their_ordering_in_updates_alone() {
     contain(

@@ -14,7 +14,7 @@ use std::ffi::c_void;
 use std::sync::LazyLock;
 use virtual_gpu::{Options, Profile, VirtualGpu};
 
-/// What a GPU computed: the digest of every buffer, by launch. Written by the test that needs a GPU.
+/// Results of a GPU: the digest of every buffer, by launch. Written by the test that needs a GPU.
 const MEASURED: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../results/nvidia-h100/functions.json");
 

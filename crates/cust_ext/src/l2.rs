@@ -92,7 +92,7 @@ pub enum AccessProperty {
 /// The treatment of accesses inside a window.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WindowPolicy {
-    /// Which part of the accesses, chosen by address hash, gets `hit`: at most set-aside bytes / window bytes, else the
+    /// Part of the accesses, chosen by address hash, that gets `hit`: at most set-aside bytes / window bytes, else the
     /// window evicts itself.
     pub hit_ratio: f32,
     /// The property of the chosen accesses.

@@ -19,7 +19,7 @@ const DEVICE_ORDINAL: c_uint = 9;
 const RANGE_START: c_uint = 11;
 const RANGE_SIZE: c_uint = 12;
 
-/// Where memory is.
+/// Kind of memory behind a pointer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemoryKind {
     /// Page-locked or registered host memory.
@@ -37,7 +37,7 @@ pub enum MemoryKind {
 /// The driver's knowledge of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PointerInfo {
-    /// Where the memory is.
+    /// Kind of the memory.
     pub kind: MemoryKind,
     /// The device that the allocation belongs to.
     pub device_ordinal: i32,

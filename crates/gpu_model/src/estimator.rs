@@ -74,13 +74,13 @@ struct Device {
     retried: Sums,
     /// The farthest memory that the last load or atomic reached.
     reached: Reached,
-    /// When the last of what others have asked for and it needs, too, arrives.
+    /// Cycle of the latest arrival among sectors that it needs and others have requested.
     arrival: u32,
     /// Sectors that it asked memory for.
     missed: Vec<u64>,
-    /// When the last warp came to each barrier of the block that runs. No warp goes on before all have come.
+    /// Cycle of the last warp at each barrier of the running block. No warp goes on before all have come.
     barriers: Vec<u32>,
-    /// When the bulk copies of the block that runs have landed.
+    /// Cycle at which the bulk copies of the running block have landed.
     bulk: u32,
     /// Lanes of atomics on shared memory of other blocks.
     cluster_atomics: u64,
@@ -502,7 +502,8 @@ impl Device {
         (self.retried.busiest() as f64 * rivals.max(1.0)) as u64
     }
 
-    /// Where stores and atomics changed memory: the first address of each sector, or of 256 bytes that atomics met in.
+    /// Returns where stores and atomics changed memory: the first address of each sector, or of 256 bytes that atomics
+    /// met in.
     fn changed(&self) -> impl Iterator<Item = u64> {
         let written = self.written.keys().map(|sector| sector << 5);
         written.chain(self.sums.addresses()).chain(self.retried.addresses())

@@ -34,7 +34,7 @@ pub struct Profile {
     pub name: String,
     /// True when a committed measurement on such a device backs the rates.
     pub calibrated: bool,
-    /// Where the figures come from.
+    /// Sources of the figures.
     pub sources: Vec<String>,
     /// 9 and 0 for sm_90.
     pub compute_capability: [u32; 2],

@@ -84,7 +84,7 @@ pub unsafe fn measurement_reread(
 
 /// 16-byte words of shared memory that a block of [`measurement_shared`] reads.
 pub const SHARED_VECTORS: u32 = 1024;
-/// How many of them each thread reads at once.
+/// Number of them that each thread reads at once.
 pub const SHARED_AT_ONCE: u32 = 4;
 
 /// Each thread reads `SHARED_AT_ONCE` vectors of 16 bytes from shared memory, `passes` times. Neighbouring lanes read

@@ -15,16 +15,16 @@ use virtual_gpu::{LaunchRecord, Misuse, MisuseKind, OperationKind, OperationReco
 /// Operations that a timeline has at most; of more the last are kept.
 const MAX_OPERATIONS: usize = 1 << 15;
 
-/// What launches did so far.
+/// Profile of all launches so far.
 #[derive(Clone, Debug)]
 pub struct Collector {
     profile: ProgramProfile,
     /// Only kernels whose name has this are kept.
     filter: String,
-    /// Where each kernel is in the profile, by its name and the digest of its module: Triton has a module per
+    /// Index of each kernel in the profile, by its name and the digest of its module: Triton has a module per
     /// specialization and variant, all with kernels of one name.
     kernels: HashMap<(String, u64), usize>,
-    /// Where each instruction is in its kernel, by the kernel's place and the line of the PTX.
+    /// Index of each instruction in its kernel, by the kernel's index and the line of the PTX.
     instructions: HashMap<(usize, u32, String), usize>,
     operations: Vec<OperationRecord>,
     sources: Sources,

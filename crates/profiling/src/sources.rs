@@ -13,7 +13,7 @@ use std::path::{Component, Path, PathBuf};
 const MAX_BYTES: u64 = 4 << 20;
 /// A line of which no more is shown.
 const MAX_CHARACTERS: usize = 400;
-/// How names of files end that compilers of kernels read.
+/// Endings of files that compilers of kernels read.
 const ENDINGS: [&str; 18] = [
     "rs", "cu", "cuh", "c", "cc", "cpp", "cxx", "h", "hh", "hpp", "hxx", "inl", "inc", "py", "jl",
     "cl", "f90", "mojo",

@@ -8,7 +8,7 @@ pub struct Target {
     kind: Kind,
 }
 
-/// Which devices beside those of its own capability.
+/// Devices that a target allows beside those of its own capability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// All later ones.

@@ -9,7 +9,7 @@ const HEIGHT: usize = 12;
 const MARGIN: usize = 11;
 /// Columns between two values, where there is room.
 const MAX_STEP: usize = 6;
-/// What stands where several variants have the same place.
+/// Mark of a place that several variants share.
 const SEVERAL: char = '*';
 
 /// One variant: its name, and a figure for each value of the dimension, if it ran there.

@@ -1,11 +1,11 @@
-//! What the lines of a kernel cost: its instructions' traffic, summed by line.
+//! Cost of a kernel's lines: its instructions' traffic, summed by line.
 
 use crate::machine_code::{Instruction, Memory, SourceLine};
 use results::{CountedKernel, Counters, InstructionCounts};
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
-/// What a line of a source asks of memory.
+/// Memory traffic of a source line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Requests of global and local memory.

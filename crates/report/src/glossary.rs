@@ -9,7 +9,7 @@ pub const TEXT: &str = include_str!("glossary.md");
 /// Definitions of links to its terms, which every module of a pattern includes.
 const LINKS: &str = include_str!("links.md");
 
-/// What a link to a term begins with in the doc of a pattern, before the term's anchor.
+/// Beginning of a link to a term in the doc of a pattern, before the term's anchor.
 pub const TARGET: &str = "cuda_std::glossary#";
 
 /// The page of the report that holds it.
@@ -20,7 +20,7 @@ pub const PAGE: &str = "glossary.html";
 pub struct Term<'a> {
     /// The heading.
     pub name: &'a str,
-    /// What follows the heading, up to the next term or to a part that is no term, such as the index.
+    /// Text behind the heading, up to the next term or to a part that is no term, such as the index.
     pub text: &'a str,
 }
 
@@ -136,7 +136,7 @@ fn is_reference(link: LinkType) -> bool {
     matches!(link, LinkType::Reference | LinkType::Collapsed | LinkType::Shortcut)
 }
 
-/// Which texts of a doc are read.
+/// Kinds of a doc's text that are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// Paragraphs and lists.
@@ -150,7 +150,7 @@ pub enum Part {
 pub struct Prose {
     /// The text.
     pub text: String,
-    /// Which parts of it are links, and where they lead.
+    /// Links in the text: the range of each and its target.
     pub links: Vec<(Range<usize>, String)>,
     /// Texts in brackets that are no links, because nothing defines them.
     pub undefined: Vec<String>,

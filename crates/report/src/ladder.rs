@@ -15,7 +15,7 @@ struct Column {
     cell: fn(&Runs, &Row, &Measured) -> Cell,
 }
 
-/// What a cell holds.
+/// Content of a cell.
 enum Cell {
     /// A figure, and how it is written.
     Figure(Option<f64>, fn(f64) -> String),

@@ -12,11 +12,11 @@ pub type SourceLine = (String, u32);
 pub struct Instruction {
     /// As the disassembler prints it.
     pub text: String,
-    /// Where it comes from: the innermost place of inlined code.
+    /// Source line that it comes from: the innermost one of inlined code.
     pub place: Option<SourceLine>,
 }
 
-/// What an instruction asks for.
+/// Memory operation of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Memory {
     /// Sectors of global or local memory.

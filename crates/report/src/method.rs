@@ -1,11 +1,11 @@
-//! How a run was measured, in words.
+//! Method of a run's measurement, in words.
 
 use super::markdown;
 use super::runs::Runs;
 use maud::{Markup, html};
 use results::agreement;
 
-/// What holds for every run.
+/// Text that holds for every run.
 const TEXT: &str = include_str!("method.md");
 
 /// The section of the summary.

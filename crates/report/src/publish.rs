@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// What the head of every page of ours holds.
+/// Tag in the head of every page of ours.
 pub const GENERATOR: &str = "<meta name=\"generator\" content=\"coalesce report\">";
 
 /// A page: the name of its file, and its text.

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// A result file.
 #[derive(Debug)]
 pub struct Run {
-    /// What its figures are called.
+    /// Name of its figures.
     pub name: String,
     /// The file without its folder and its ending.
     pub file: String,
@@ -27,9 +27,9 @@ pub struct Runs {
     pub main: Run,
     /// The files beside it.
     pub others: Vec<Run>,
-    /// What is known of the patterns.
+    /// Counts of the patterns, if there are any.
     pub counts: Option<Counts>,
-    /// Where the sources can be read, such as `https://github.com/owner/name`, if that was said.
+    /// Address of the sources, such as `https://github.com/owner/name`, if that was said.
     pub repository: Option<String>,
 }
 
@@ -38,7 +38,7 @@ pub struct Runs {
 pub struct Subject<'a> {
     /// Its name.
     pub name: &'a str,
-    /// What was counted of it.
+    /// Counts of the pattern.
     pub pattern: Option<&'a CountedPattern>,
 }
 

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// A line of a listing.
 struct Line<'a> {
-    /// Where it stands; machine code has the line of the source that it comes from, if that is of this file.
+    /// Number of the line; machine code has the line of the source that it comes from, if that is of this file.
     number: Option<u32>,
     text: &'a str,
     cost: Cost,
@@ -20,7 +20,7 @@ struct Line<'a> {
 /// A function or another item of a source file.
 #[derive(Default)]
 struct Item<'a> {
-    /// What its documentation says before `# Safety`, as Markdown.
+    /// Its documentation before `# Safety`, as Markdown.
     doc: String,
     first: u32,
     lines: Vec<&'a str>,

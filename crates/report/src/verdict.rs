@@ -1,4 +1,4 @@
-//! What a ladder shows, in a sentence or two.
+//! Verdict on a ladder, in a sentence or two.
 
 use super::page::time_with_unit;
 use super::runs::Runs;

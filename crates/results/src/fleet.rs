@@ -130,7 +130,7 @@ impl Score {
 /// A board that is slower than the others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outlier {
-    /// Which one, counted as the nodes were given.
+    /// Number of the node, counted as the nodes were given.
     pub node: usize,
     /// At what.
     pub part: Part,
@@ -150,7 +150,7 @@ impl Outlier {
 /// A board that has not the rows that most boards have: its figures tell nothing of what it cannot do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unsound {
-    /// Which one, counted as the nodes were given.
+    /// Number of the node, counted as the nodes were given.
     pub node: usize,
     /// Rows that were wrong there, each with the reason.
     pub wrong: Vec<(String, String)>,
@@ -184,7 +184,7 @@ pub struct FleetRow {
 pub struct Fleet {
     /// The model.
     pub model: String,
-    /// Which nodes have such a board.
+    /// Nodes that have such a board.
     pub nodes: Vec<usize>,
     /// The rows that all of them ran.
     pub rows: Vec<FleetRow>,

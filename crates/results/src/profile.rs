@@ -263,7 +263,7 @@ impl ProfiledKernel {
 }
 
 impl ProfiledInstruction {
-    /// Where it comes from: the line of the source, or that of the PTX.
+    /// Returns the place it comes from: the line of the source, or that of the PTX.
     pub fn place(&self) -> String {
         place(self.counts.source.as_ref(), self.counts.ptx_line)
     }

@@ -27,7 +27,7 @@ const OLDEST_SCHEMA: u32 = 3;
 pub struct Results {
     /// [`SCHEMA`], or an older one that is still read.
     pub schema: u32,
-    /// Where and with what.
+    /// Machine and settings of the run.
     pub environment: Environment,
     /// True when the run was interrupted: rows are missing, those that are here are whole.
     pub interrupted: bool,
@@ -42,7 +42,7 @@ pub struct Results {
     pub counts: Option<Counts>,
 }
 
-/// Where and with what a run was made.
+/// Machine and settings of a run.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Environment {

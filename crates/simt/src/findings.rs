@@ -6,7 +6,7 @@ pub use counters::Hazard;
 use races::Scope;
 use std::fmt;
 
-/// Which hazards to look for. Accesses out of bounds and misaligned accesses are always errors.
+/// Hazards to look for. Accesses out of bounds and misaligned accesses are always errors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checks {
     /// Reads of shared, local and global bytes and of registers that nobody wrote.

@@ -1,4 +1,4 @@
-//! Where the elements of `wmma`'s fragments lie, and how they get there.
+//! Layout of `wmma`'s fragments: the lanes and registers of a matrix's elements.
 //!
 //! PTX leaves that open. This is what NVIDIA's assembler makes of it for compute capability 8.0 and 9.0, read off its machine
 //! code: fragments are those of `mma.sync`. Cores of 8 rows follow each other in the registers. With `group = lane / 4` and
@@ -11,7 +11,7 @@
 
 use crate::operation::{Access, FragmentMove, How, Register, Space};
 
-/// Which matrix a fragment is of.
+/// Matrix that a fragment is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Matrix {
     A,

@@ -1,4 +1,4 @@
-//! Where an address lies: in which array or allocation, or how far from one.
+//! Place of an address: the array or allocation, or the distance from one.
 
 use crate::region::Allocation;
 use std::fmt;

@@ -16,7 +16,7 @@ use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::ops::Range;
 
-/// Where allocations of the first device start.
+/// First address of the first device's allocations.
 const FIRST_ADDRESS: u64 = 0x0400_0000_0000;
 /// Addresses of each device.
 const DEVICE_ADDRESSES: u64 = 0x0400_0000_0000;
@@ -402,7 +402,7 @@ impl Memory {
         Ok(unsafe { region.pointer.add(offset) })
     }
 
-    /// Where an address lies relative to the allocations: text for messages.
+    /// Describes the place of an address relative to the allocations: text for messages.
     pub fn describe(&self, address: u64) -> String {
         self.locate(address).to_string()
     }

@@ -154,7 +154,7 @@ pub enum VariableSpace {
 pub struct ModuleVariable {
     /// Its name.
     pub name: String,
-    /// Where it lives.
+    /// State space of the variable.
     pub space: VariableSpace,
     /// Its size in bytes.
     pub bytes: u64,
@@ -211,7 +211,7 @@ struct Code {
     version: (u32, u32),
     target: String,
     kernels: Vec<Kernel>,
-    /// Where each kernel is among them.
+    /// Index of each kernel among them.
     places: HashMap<String, usize>,
     variables: Vec<ModuleVariable>,
     source: String,

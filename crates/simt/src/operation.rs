@@ -19,7 +19,7 @@ pub(crate) enum Space {
     Parameter,
 }
 
-/// Where an address comes from.
+/// Base of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Base {
     Long(u32),
@@ -232,7 +232,7 @@ pub(crate) enum MbarrierOperation {
     },
 }
 
-/// Which way a bulk copy goes.
+/// Direction of a bulk copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BulkDirection {
     GlobalToShared,
@@ -271,7 +271,7 @@ pub(crate) struct TensorCopy {
     pub mbarrier: Option<(Base, i64)>,
 }
 
-/// Where a factor of `wgmma` is.
+/// Place of a factor of `wgmma`.
 #[derive(Clone, Debug)]
 pub(crate) enum Factor {
     /// In shared memory, as the descriptor in this row says; transposed: neighbouring elements lie along M or N.
@@ -328,7 +328,7 @@ pub(crate) struct WmmaMove {
     pub each: u32,
     /// Bytes of an element.
     pub bytes: u32,
-    /// Where the matrix begins.
+    /// First address of the matrix.
     pub from: (Base, i64),
     /// The row of how many elements one row (column) is from the next; dense without it.
     pub stride: Option<u32>,

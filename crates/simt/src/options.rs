@@ -22,7 +22,7 @@ pub enum Schedule {
 pub struct Options {
     /// Count memory traffic; instruction counts are always there.
     pub counters: bool,
-    /// Which hazards to look for.
+    /// Hazards to look for.
     pub checks: Checks,
     /// Threads to use; 0 takes what the machine has.
     pub threads: usize,

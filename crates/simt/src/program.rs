@@ -78,7 +78,7 @@ pub(crate) enum Special {
     LaneMask(LaneMask),
     TotalShared,
     DynamicShared,
-    /// Where the shared memory begins that cooperative groups have to themselves.
+    /// First address of the shared memory that is reserved for cooperative groups.
     ReservedShared(u32),
     /// Half of the address of the launch's workspace, through which the blocks of a cooperative launch wait.
     GridWorkspace {

@@ -1,4 +1,4 @@
-//! Where an operand of a decoded instruction lives.
+//! Place of a decoded instruction's operand.
 
 /// A register row and the file it lives in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

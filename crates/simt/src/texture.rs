@@ -70,7 +70,7 @@ impl Shape {
     }
 }
 
-/// Where the texels of one level lie.
+/// Texels of one level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level {
     /// The first byte.

@@ -225,7 +225,7 @@ fn counts_of(kind: RequestKind, counters: &Counters) -> RequestCounts {
     }
 }
 
-/// What is recorded of each warp's requests is what was counted, and recording changes no count.
+/// Recorded requests of each warp are those counted, and recording changes no count.
 #[test]
 fn recorded_requests_are_those_that_were_counted() {
     let (mut kinds, mut sums) = (HashMap::new(), 0);
@@ -402,7 +402,7 @@ fn planted_bugs_are_found() {
     assert_eq!(bugs, 16);
 }
 
-/// What compute-sanitizer said, so that the README's table stays true.
+/// Verdicts of compute-sanitizer, so that the README's table stays true.
 #[test]
 fn verdicts_of_compute_sanitizer() {
     let measured = measured();

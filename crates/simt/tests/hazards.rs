@@ -35,7 +35,7 @@ fn outcome(body: &str, schedule: Schedule) -> (Result<Report, Error>, Vec<u8>) {
     (report, bytes)
 }
 
-/// What every message about a running kernel says.
+/// Parts of every message about a running kernel.
 const ALWAYS: [&str; 6] =
     ["kernel `broken`", "(kernel.rs:7)", "block (0, 0, 0)", "warp ", "lane", "PTX line "];
 

@@ -164,7 +164,7 @@ fn what_is_no_form_is_refused() {
     }
 }
 
-/// What a GPU computed: the output of `mma/sweep.cu` without whole tiles.
+/// Results of a GPU: the output of `mma/sweep.cu` without whole tiles.
 const MEASURED: &str = include_str!("../fixtures/mma.txt");
 
 /// The digests of a form's tiles, as the executor computes them.

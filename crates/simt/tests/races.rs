@@ -12,7 +12,7 @@ mod readers;
 use kernels::{BLOCKS, Grid, HEAD, WARP, WARPS, entry, outcome, ways};
 use simt::{Finding, Hazard, Schedule};
 
-/// What has to be found, whichever access came first.
+/// Finding that has to come, whichever access was first.
 pub struct Expected {
     hazard: Hazard,
     instructions: [String; 2],

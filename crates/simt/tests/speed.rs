@@ -13,7 +13,7 @@ use workloads::{Prepared, WORKLOADS, Workload};
 const MIN_COUNTERS: f64 = 2.0;
 /// Least million warp-instructions per second of one thread, with counters and all checks.
 const MIN_CHECKS: f64 = 0.7;
-/// How much slower the checks may make a workload. They are meant to make it 3 times slower at most; a busy machine
+/// Largest slowdown of a workload by the checks. They are meant to make it 3 times slower at most; a busy machine
 /// disturbs one of the two measurements more than the other.
 const MAX_RATIO: f64 = 4.5;
 

@@ -1,4 +1,4 @@
-//! What is found, counted and computed does not depend on the number of threads.
+//! Findings, counts and results do not depend on the number of threads.
 
 use simt::{Checks, Error, Hazard, Launch, Memory, Module, Options, Report, run};
 

@@ -15,7 +15,7 @@ pub use request::answer;
 
 use std::sync::Mutex;
 
-/// What the page wrote, and what it reads.
+/// Request that the page wrote, replaced by the answer.
 static REQUEST: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 static RESULT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 

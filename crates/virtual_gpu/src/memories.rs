@@ -65,7 +65,7 @@ pub(crate) struct Memories {
     pub(crate) device: Memory,
     /// Host memory by its first address.
     pub(crate) host: BTreeMap<u64, HostRegion>,
-    /// Where the pages of managed memory are.
+    /// Locations of the pages of managed memory.
     pub(crate) managed: Managed,
     /// Host memory that the program registers counts as memory of the device.
     pub(crate) registered_is_device: bool,
@@ -132,7 +132,7 @@ impl Memories {
         found.and_then(|found| self.device.device_of(found.address))
     }
 
-    /// Which way a copy goes.
+    /// Returns the direction of a copy.
     pub(crate) fn direction(&self, copy: &Copy) -> Direction {
         let (from, to) = (self.place(copy.source.address), self.place(copy.target.address));
         match (from, to) {

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The end of an operation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Done {
-    /// When.
+    /// End of the operation.
     pub(crate) end: f64,
     /// On which device's engine; what takes no engine's time has that of what it waited for.
     pub(crate) engine: Option<Place>,
@@ -62,7 +62,7 @@ impl Scheduler {
         self.done.get(&id).copied()
     }
 
-    /// When an operation ended, once it was executed.
+    /// Returns the end of an operation that was executed.
     pub(crate) fn end(&self, id: usize) -> Option<f64> {
         self.done(id).map(|done| done.end)
     }

@@ -265,7 +265,7 @@ fn a_library_of_a_fat_binary_and_a_linked_text_have_their_kernels() {
     done!(library, cuModuleUnload(module => *mut c_void));
 }
 
-/// What another process shares (`CUipcMemHandle`).
+/// Handle to memory that another process shares (`CUipcMemHandle`).
 #[repr(C)]
 struct SharedMemory([u8; 64]);
 

@@ -18,7 +18,7 @@ const DEVICE_TO_HOST: c_int = 2;
 const DEVICE_TO_DEVICE: c_int = 3;
 const DEFAULT: c_int = 4;
 
-/// When a copy is done: before the call returns, or in the order of a stream.
+/// Stream of a copy; without one the copy is done before the call returns.
 type Order = Option<CUstream>;
 
 /// Copies bytes.
@@ -89,7 +89,7 @@ struct End {
     /// Bytes from a row to the next, and rows from a slice to the next.
     pitch: usize,
     rows: usize,
-    /// Where the copy begins: a byte of a row, a row, a slice.
+    /// First byte of the copy: a byte of a row, a row, a slice.
     x: usize,
     y: usize,
     z: usize,
@@ -226,13 +226,13 @@ pub struct Position {
 pub struct Box3 {
     /// The array that it comes from, or null.
     pub from_array: CUarray,
-    /// Where it begins there.
+    /// First position of the source.
     pub from_position: Position,
     /// The memory that it comes from, where there is no array.
     pub from: Pitched,
     /// The array that it goes to, or null.
     pub to_array: CUarray,
-    /// Where it begins there.
+    /// First position of the target.
     pub to_position: Position,
     /// The memory that it goes to, where there is no array.
     pub to: Pitched,

@@ -138,7 +138,7 @@ unsafe fn launch(kernel: *const c_void, launch: Launch, is_cooperative: bool) ->
     })
 }
 
-/// What a program is told of a kernel (`cudaFuncAttributes`): the fields to 12.0, and what later versions put behind them.
+/// Facts of a kernel for a program (`cudaFuncAttributes`): the fields to 12.0, and those of later versions behind them.
 #[repr(C)]
 struct FunctionAttributes {
     shared_bytes: usize,

@@ -36,7 +36,7 @@ pub struct Pitched {
     pub height: usize,
 }
 
-/// What is known of a pointer (`cudaPointerAttributes`). CUDA 13 has room for more behind it.
+/// Facts of a pointer (`cudaPointerAttributes`). CUDA 13 has room for more behind it.
 #[repr(C)]
 struct PointerAttributes {
     kind: c_int,

@@ -1,4 +1,4 @@
-//! What the compiler's output registers when a program starts: fat binaries, and the kernels and variables in them.
+//! Registrations of the compiler's output when a program starts: fat binaries, and the kernels and variables in them.
 //!
 //! The functions are those that nvcc's output calls (`crt/host_runtime.h`). Nothing is loaded before it is used, and then
 //! for the device that is in use: a fat binary becomes a library of the driver, a kernel one of its functions.

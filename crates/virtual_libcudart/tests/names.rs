@@ -30,7 +30,7 @@ impl File {
         self.0[at..at + bytes].iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte))
     }
 
-    /// Where a section of a kind begins, its bytes, and where the strings begin that it names.
+    /// Returns the offset of a section of a kind, its bytes, and the offset of the strings that it names.
     fn section(&self, kind: usize) -> Option<(usize, usize, usize)> {
         let header = |index| self.number(0x28, 8) + index * self.number(0x3a, 2);
         let found = (0..self.number(0x3c, 2)).find(|it| self.number(header(*it) + 4, 4) == kind)?;

@@ -155,7 +155,7 @@ const ROUNDS: usize = (TILE / ROWS) as usize;
 /// Half of a 256th.
 const HALF_STEP: f32 = 1.0 / 512.0;
 
-/// Where the pixels of the target come from: an affine map, or anywhere. All numbers are multiples of 1/256, and all
+/// Source positions of the target's pixels: an affine map, or anywhere. All numbers are multiples of 1/256, and all
 /// that is computed of them is exact.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]

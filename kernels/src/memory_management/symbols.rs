@@ -10,14 +10,14 @@ pub static mut SYMBOLS_TABLE: [u32; WORDS] = [0; WORDS];
 /// The same in constant memory.
 #[address_space(constant)]
 pub static mut SYMBOLS_CONSTANT_TABLE: [u32; WORDS] = [0; WORDS];
-/// What the kernels make of a table, which the host reads by name.
+/// The kernels' result of a table, which the host reads by name.
 #[address_space(global)]
 pub static mut SYMBOLS_RESULT: [u32; WORDS] = [0; WORDS];
 
 /// A table in managed memory, which the host writes where it is.
 #[address_space(managed)]
 pub static mut SYMBOLS_MANAGED_TABLE: [u32; WORDS] = [0; WORDS];
-/// What becomes of it, which the host reads where it is.
+/// The kernels' result of it, which the host reads where it is.
 #[address_space(managed)]
 pub static mut SYMBOLS_MANAGED_RESULT: [u32; WORDS] = [0; WORDS];
 

@@ -19,7 +19,7 @@ struct Probe {
     n: u32,
 }
 
-/// When a probe has enough samples.
+/// Number of samples that a probe takes.
 const RULE: StopRule = StopRule {
     min_samples: 15,
     min_long_samples: 7,

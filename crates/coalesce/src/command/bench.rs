@@ -289,7 +289,7 @@ impl Run<'_> {
         Ok(texts)
     }
 
-    /// Where a file goes that the arguments name.
+    /// Returns the path of a file that the arguments name.
     fn place(&self, named: &Path, results: &Results) -> PathBuf {
         if !named.is_dir() {
             return numbered(named, self.board);
@@ -304,7 +304,7 @@ impl Run<'_> {
     }
 }
 
-/// When an unfinished run was saved last, and how long that took.
+/// Time of the last save of an unfinished run, and its duration.
 struct Saves {
     last: Instant,
     cost: Duration,

@@ -19,7 +19,7 @@ pub struct Arguments {
     /// The folder to make; its last part is the project's name.
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
-    /// Where the project takes Coalesce from: a folder with a checkout, or the address of a repository. The default is the
+    /// Source of Coalesce for the project: a folder with a checkout, or the address of a repository. The default is the
     /// checkout that this program was built from.
     #[arg(long, value_name = "URL|PATH")]
     source: Option<String>,
@@ -126,7 +126,7 @@ fn name_of(folder: &Path) -> Result<String, WrongArgument> {
     Ok(name)
 }
 
-/// Where a project takes Coalesce from.
+/// Source of Coalesce for a project.
 enum Source {
     Checkout(PathBuf),
     Repository { url: String, revision: Option<String> },

@@ -29,7 +29,7 @@ pub struct Arguments {
     /// A file written by `count`. Without one, and without counts in the result files, the kernels are executed now.
     #[arg(long, value_name = "FILE")]
     counts: Option<PathBuf>,
-    /// Where the sources can be read, such as https://github.com/owner/name: the report links to them at the commit that was
+    /// Address of the sources, such as https://github.com/owner/name: the report links to them at the commit that was
     /// counted.
     #[arg(long, value_name = "URL", value_parser = repository)]
     repository: Option<String>,

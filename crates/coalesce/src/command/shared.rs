@@ -81,7 +81,7 @@ pub fn writable(path: &Path) -> Result<(), WrongArgument> {
     ::results::check_writable(path).map_err(|error| WrongArgument(error.sentence()))
 }
 
-/// Where a file goes that the arguments name: with several devices, each has one with its number, such as
+/// Returns the path of a file that the arguments name: with several devices, each has one with its number, such as
 /// `figures.gpu1.json`.
 pub fn numbered(named: &Path, device: Option<usize>) -> PathBuf {
     let Some(device) = device else { return named.to_owned() };

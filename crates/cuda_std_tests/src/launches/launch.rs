@@ -32,15 +32,15 @@ pub enum Argument {
 
 #[derive(Debug, Clone)]
 pub struct Buffer {
-    /// What it holds before the launch.
+    /// Bytes before the launch.
     pub input: Vec<u8>,
     pub expected: Expected,
 }
 
-/// What a buffer must hold after a launch.
+/// Contents of a buffer that a launch must leave.
 #[derive(Debug, Clone)]
 pub enum Expected {
-    /// What it held before.
+    /// The bytes of before.
     Unchanged,
     /// These bytes.
     Exactly(Vec<u8>),

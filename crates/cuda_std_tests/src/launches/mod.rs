@@ -1,4 +1,4 @@
-//! What to run and what must come out: the table of launches.
+//! The table of launches, with what must come out.
 //!
 //! Every entry is one launch of one kernel with all of its inputs, and with what each buffer must
 //! hold afterwards, computed on the host by the dullest code possible. [`Buffer::check`] compares.

@@ -1,8 +1,8 @@
-//! What the rules share: the parts of the device, the gain, and a piece of advice in the making.
+//! Parts that the rules share: the device's parts, the gain, and a piece of advice in the making.
 
 use results::{Advice, AdviceKind, ProfiledInstruction, ProfiledKernel, Promise};
 
-/// Which parts of a device something keeps busy, as [`ProfiledKernel::busy_us`] names them.
+/// Parts of a device's memory system, as [`ProfiledKernel::busy_us`] names them.
 pub const MEMORY: &[&str] = &["device memory", "L2", "requests to L2", "L1 and shared memory"];
 pub const SHARED: &[&str] = &["L1 and shared memory"];
 pub const ATOMICS: &[&str] = &["atomic updates", "L1 and shared memory"];

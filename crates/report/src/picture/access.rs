@@ -40,7 +40,8 @@ pub struct DrawnRequest {
     pub record: RequestRecord,
 }
 
-/// What makes requests of one line look alike: kind, width, the lanes' distances from the first, sectors and passes.
+/// Key of requests of one line that look alike: kind, width, the lanes' distances from the first, sectors and
+/// wavefronts.
 type Shape = (Option<u32>, RequestKind, u32, Vec<Option<u64>>, [u64; 2]);
 
 impl Requests {

@@ -1,4 +1,4 @@
-//! What pictures of accesses say.
+//! Texts of pictures of accesses.
 
 use super::*;
 use results::RequestCounts;

@@ -6,7 +6,7 @@ use super::canvas::{
 };
 use std::fmt::Write;
 
-/// How an axis is divided.
+/// Division of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
     /// Evenly, from zero.
@@ -22,22 +22,22 @@ pub enum Scale {
 pub struct Curves {
     /// The name.
     pub caption: Caption,
-    /// What runs to the right.
+    /// Axis to the right.
     pub x: Axis,
-    /// What runs upwards.
+    /// Axis upwards.
     pub y: Axis,
     /// The lines; at most [`MAX_SERIES`](super::MAX_SERIES) of different series.
     pub lines: Vec<Line>,
-    /// What the lines are that are not solid.
+    /// Meanings of the lines that are not solid.
     pub strokes: Vec<(Stroke, String)>,
 }
 
 /// An axis.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// What it is, with its unit.
+    /// Name of the quantity, with its unit.
     pub name: String,
-    /// How it is divided.
+    /// Division of the axis.
     pub scale: Scale,
     /// The values that get a tick; none: chosen here.
     pub ticks: Vec<(f64, String)>,
@@ -50,7 +50,7 @@ pub struct Line {
     pub name: String,
     /// Its colour and marker, below [`MAX_SERIES`](super::MAX_SERIES).
     pub series: usize,
-    /// How it is drawn.
+    /// Style of the line.
     pub stroke: Stroke,
     /// Its points, from left to right.
     pub points: Vec<(f64, f64)>,

@@ -2,7 +2,7 @@
 
 use results::{Advice, Counters, Mistake, ProfiledKernel, ProgramProfile, RequestCounts};
 
-/// Where a catalogue teaches the cure of an advice, if it does: such as `transpose/padded`, and an exercise.
+/// Lookup of a catalogue's cure of an advice, if it teaches one: such as `transpose/padded`, and an exercise.
 pub type Taught<'a> = dyn Fn(&Advice) -> Option<String> + 'a;
 
 /// The mistakes of a program outside of its kernels, each kind under its head; what is no error stands apart.

@@ -1,4 +1,4 @@
-//! Which register, variable or label a name means.
+//! Register, variable or label that a name means.
 
 use super::decoder::Decoder;
 use super::scope::Symbol;

@@ -1,4 +1,4 @@
-//! What a text made the parser, the decoder and the executor do: texts that do something new are
+//! Coverage of parser, decoder and executor by a text: texts that do something new are
 //! mutated further.
 
 use simt::{Error, Module, Report};

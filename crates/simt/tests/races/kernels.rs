@@ -1,6 +1,6 @@
 use simt::{Checks, Error, Launch, Memory, Module, Options, Report, Schedule, run};
 
-/// Who takes part: blocks, threads of a block, blocks of a cluster.
+/// Participants: blocks, threads of a block, blocks of a cluster.
 #[derive(Clone, Copy, Debug)]
 pub struct Grid(pub u32, pub u32, pub u32);
 
@@ -20,7 +20,7 @@ pub fn text(body: &str) -> String {
     format!("{HEAD}{}", entry("k", body))
 }
 
-/// What a module begins with.
+/// Head of a module.
 pub const HEAD: &str =
     ".version 8.6\n.target sm_90\n.address_size 64\n.file 1 \"kernel.rs\"\n.file 2 \"helper.rs\"\n";
 

@@ -12,7 +12,7 @@ pub type Pair = (&'static str, [u32; 3], Hazard);
 /// A source, and how it is read.
 pub struct Corpus {
     pub source: &'static str,
-    /// How a place names the file.
+    /// Name of the file in a place.
     pub file: &'static str,
     /// The start of the line that begins a pair.
     pub begin: fn(&str) -> String,

@@ -54,7 +54,7 @@ pub const OPERATIONS: [&str; 40] = [
     "sust.b.2d.b32.zero",
 ];
 
-/// Where an image lies, in the order of `sweep.cu`.
+/// Kinds of images, in the order of `sweep.cu`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Linear,

@@ -109,7 +109,7 @@ fn stores(arithmetic: &'static str) -> Expectation {
     Expectation { store_sectors: Some(4.0), arithmetic, ..Expectation::default() }
 }
 
-/// Where each word leads: three rows on, through the first `WALK_ROWS` rows.
+/// Returns the successor of each word: three rows on, through the first `WALK_ROWS` rows.
 fn table() -> [u32; TABLE as usize] {
     std::array::from_fn(|word| {
         let (row, column) = (word as u32 / ROW, word as u32 % ROW);

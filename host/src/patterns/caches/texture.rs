@@ -148,7 +148,7 @@ fn fits_wrapped(size: &Size) -> std::result::Result<(), &'static str> {
     fits(size)
 }
 
-/// Where the pixels of an image come from, in parts of a pixel.
+/// Source positions of an image's pixels, in parts of a pixel.
 struct Places {
     start: [i64; 2],
     right: [i64; 2],

@@ -42,7 +42,7 @@ pub const SUITES: &[Suite] = &[
 /// A program of a suite.
 pub struct Program {
     pub name: String,
-    /// Where it is built and run.
+    /// Folder in which it is built and run.
     pub folder: PathBuf,
     pub how: How,
     /// Values that its constants always get.

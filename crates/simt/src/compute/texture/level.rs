@@ -1,4 +1,4 @@
-//! Which levels of a texture a fetch reads.
+//! Levels of a texture that a fetch reads.
 
 use crate::texture::{Image, Sampler};
 

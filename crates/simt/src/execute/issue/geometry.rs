@@ -1,4 +1,4 @@
-//! Which blocks and clusters a launch has, and in which order they start.
+//! Blocks and clusters of a launch, and the order in which they start.
 
 use crate::execute::issue::run::Run;
 use crate::hash::mix;

@@ -14,7 +14,7 @@ use crate::registers::ALWAYS;
 /// Branches at which the rules differ: kernel and PTX line of the branch, with the reason.
 const DIFFERENT: &[(&str, u32, &str)] = &[];
 
-/// Where lanes may go within a function; `length` is the function's end.
+/// Returns the instructions that may follow one within a function; `length` is the function's end.
 fn following(program: &Program, pc: usize) -> Vec<usize> {
     let instruction = &program.instructions[pc];
     let end = program.instructions.len();

@@ -83,7 +83,7 @@ pub(crate) struct Warp {
     pub local_bytes: u32,
     /// Somebody looks what was written.
     pub is_checked: bool,
-    /// Which local bytes were written: four bits per word, used when checking.
+    /// Local bytes that were written: four bits per word, used when checking.
     pub local_written: Vec<u8>,
     /// Of each lane, the frames of calls under way that may have come back into their caller.
     pub saved_frames: Vec<Vec<SavedFrame>>,

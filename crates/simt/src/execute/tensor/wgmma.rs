@@ -44,7 +44,7 @@ impl Descriptor {
         }
     }
 
-    /// Where an element lies: `i` along M or N, `k` along K.
+    /// Returns the offset of an element: `i` along M or N, `k` along K.
     fn place(self, i: u32, k: u32, width: u32) -> u32 {
         let chunk = 16 / width;
         let offset = match (self.transposed, self.span) {
