@@ -183,8 +183,7 @@ fn registers_of_other_programs_are_estimated() {
 /// The kernel that shows what spills are.
 const SPILLED: &str = "local_memory_spilled";
 
-/// Assembles every kernel for every processor and compares what they need with the committed file, which the programs
-/// embed.
+/// Assembles every kernel for every processor and compares its needs with the committed file, which programs embed.
 fn resources(path: &str, images: &[Image]) {
     let ptxas = ptxas();
     let mut text = String::new();

@@ -17,8 +17,8 @@ pub(crate) struct Project {
     target: PathBuf,
 }
 
-/// Our C libraries, put aside: the project builds its own into the same folder, under the same names, because cargo gives
-/// such libraries no hash. Ours come back as old as they were, so that what depends on them is not built once more.
+/// Our C libraries, put aside: the project builds its own into the same folder, under the same names, because cargo
+/// gives such libraries no hash. Ours come back with their times, so that nothing is built once more.
 struct Aside(Vec<PathBuf>);
 
 impl Aside {

@@ -219,7 +219,7 @@ fn the_table_of_a_doc_has_the_traffic_that_the_variants_promise() {
             ],
         ),
         ("shared atomic wavefronts", &[|expected| expected.shared_atomic_wavefronts]),
-        ("constant wavefronts", &[|expected| expected.constant_passes]),
+        ("constant wavefronts", &[|expected| expected.constant_wavefronts]),
         ("sectors per local load", &[|expected| expected.local_load_sectors]),
         ("sectors per local store", &[|expected| expected.local_store_sectors]),
         ("active lanes per instruction", &[|expected| expected.lanes_per_instruction]),

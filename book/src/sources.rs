@@ -1,5 +1,3 @@
-//! Sources of the book: counts, a committed measurement, myths, the course.
-
 use crate::answers::Answers;
 use anyhow::{Context, Result};
 use results::{CountedPattern, CountedVariant, Counts, Results, Row};

@@ -54,8 +54,7 @@ pub(crate) struct Group {
 
 impl Group {
     pub(crate) fn start(command: &mut Command, limits: Limits) -> Result<Group, Error> {
-        // SAFETY: between fork and exec only system calls are made, which is allowed there and touches no memory of the
-        // parent's.
+        // SAFETY: between fork and exec only system calls are made, which touch no memory of the parent's.
         unsafe { command.process_group(0).pre_exec(move || limits.set()) };
         let mut groups = GROUPS.lock().unwrap_or_else(PoisonError::into_inner);
         let child = command.spawn()?;

@@ -11,8 +11,7 @@ pub struct Submission {
 }
 
 impl Submission {
-    /// The image that a device loads, without other kernels. It lives as long as the process: a few kilobytes for each
-    /// save of a file.
+    /// The image that a device loads. It lives as long as the process: a few kilobytes for each save of a file.
     pub(crate) fn image(&self, kernel: &str) -> &'static [Image] {
         let text = Box::leak(ptx::only(&self.ptx, kernel).into_boxed_str());
         // SAFETY: `cuda_builder` has compiled it; what it does to memory the virtual device checks.

@@ -17,7 +17,6 @@ const NOT_RUN: [&str; 5] = ["", "cuda", "sh", "text", "toml"];
 const PRELUDE: &str =
     "use anyhow::Result;\nuse cuda_host::Gpu;\nuse my_app::IMAGES;\nuse my_app_kernels::*;\n";
 
-/// A block of Rust.
 struct Block {
     /// Such as `first_project_31`, by its page and line.
     name: String,

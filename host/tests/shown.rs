@@ -1,5 +1,3 @@
-//! Output of the program: lists, explanations, drawings and predictions.
-
 use crate::program::*;
 
 #[test]

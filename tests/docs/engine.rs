@@ -5,8 +5,7 @@ use crate::kernels_source::{files, root};
 /// Folders with code, whose docs begin with a noun or a verb.
 const FOLDERS: [&str; 7] = ["book", "course", "crates", "host", "kernels", "tests", "xtask"];
 /// Words with which no doc there begins.
-const QUESTIONS: [&str; 7] =
-    ["What ", "How ", "Whether ", "Who ", "Which ", "When ", "Where "];
+const QUESTIONS: [&str; 7] = ["What ", "How ", "Whether ", "Who ", "Which ", "When ", "Where "];
 /// Spellings and names that went, each with what stands for it.
 const GONE: [(&str, &str); 11] = [
     ("nitialise", "initialize"),

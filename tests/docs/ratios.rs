@@ -3,7 +3,7 @@
 //! A ratio of what is counted ("8 times the sectors", "half of the lanes") is no measurement, nor is one that ends a
 //! calculation ("32 / 4 = 8 times"), stands in quotation marks, or has the word "exactly" before it.
 
-use report::glossary::{Part, prose};
+use report::glossary::{DocPart, prose};
 use report::measured::derived;
 
 /// Things that are counted, and the same on every device.
@@ -117,7 +117,7 @@ const REACH: usize = 6;
 
 /// The typed ratios of a doc that state a measurement, each with the words around it.
 pub fn typed(doc: &str) -> Vec<String> {
-    let text = prose(&masked(doc), Part::Prose).text;
+    let text = prose(&masked(doc), DocPart::Prose).text;
     let text = unquoted(&text);
     let mut found = Vec::new();
     for line in text.lines() {

@@ -1,5 +1,4 @@
-//! `cargo xtask`: orchestrates builds, tests and benches. It measures nothing itself. The tests know its description and
-//! its proofs.
+//! `cargo xtask`: orchestrates builds, tests and benches. It measures nothing itself.
 #![allow(clippy::print_stdout, reason = "a command-line program prints its results")]
 #![allow(missing_docs, reason = "this crate is not published")]
 

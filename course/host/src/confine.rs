@@ -88,8 +88,7 @@ fn filter(process: u32) -> Vec<libc::sock_filter> {
         libc::SYS_exit,
         libc::SYS_exit_group,
     ];
-    /// Offset of the call's number in the record that a filter reads; behind it the processor and the low halves of
-    /// arguments.
+    /// Offset of the call's number in the record, then of the processor and of arguments' low halves.
     const NUMBER: u32 = 0;
     const PROCESSOR: u32 = 4;
     const ARGUMENT_0: u32 = 16;

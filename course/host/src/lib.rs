@@ -23,7 +23,6 @@ use std::fmt;
 
 /// Threads of a block of [`step`].
 const THREADS_PER_BLOCK: u32 = 256;
-/// The kernel of [`step`].
 const KERNEL: &str = "host_step";
 
 /// The device as a learner's file has it: what it records is the judge's, and out of the file's reach.

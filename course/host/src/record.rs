@@ -93,10 +93,10 @@ pub enum Record {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Work {
     /// So many bytes to the device.
-    Upload(u64),
+    HostToDevice(u64),
     Kernel,
     /// So many bytes to the host.
-    Download(u64),
+    DeviceToHost(u64),
     /// An operation that takes no engine's time.
     Other,
 }
@@ -127,8 +127,8 @@ impl From<OrderRecord> for Record {
         match record {
             OrderRecord::Enqueued { id, kind, after } => {
                 let work = match kind {
-                    Some(OperationKind::HostToDevice(bytes)) => Work::Upload(bytes),
-                    Some(OperationKind::DeviceToHost(bytes)) => Work::Download(bytes),
+                    Some(OperationKind::HostToDevice(bytes)) => Work::HostToDevice(bytes),
+                    Some(OperationKind::DeviceToHost(bytes)) => Work::DeviceToHost(bytes),
                     Some(OperationKind::Kernel(_)) => Work::Kernel,
                     _ => Work::Other,
                 };

@@ -15,9 +15,7 @@ const MAX_RECORD: u64 = 1 << 24;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order {
     pub source: Vec<u32>,
-    /// The values of the result.
     pub target: usize,
-    /// Factor of the device's kernel.
     pub factor: u32,
     pub is_pinned: bool,
 }

@@ -39,7 +39,6 @@ pub struct Program {
     folder: Arc<TempDir>,
 }
 
-/// End of a program.
 pub enum Ended {
     /// By itself.
     Well,
@@ -120,8 +119,8 @@ fn word() -> [u8; WORD_BYTES] {
     (u128::from(number()) << 64 | u128::from(number())).to_le_bytes()
 }
 
-/// Links files to one program, in a folder of its own below the target folder; `None` when the compiler refuses them, and
-/// has said why.
+/// Links files to one program, in a folder of its own below the target folder; `None` when the compiler, with its
+/// reason, refuses them.
 pub fn build(places: &Places, folder: &str, files: &[Source<'_>]) -> Result<Option<Program>> {
     let folder = places.target.join("learn").join(folder);
     let cannot = || format!("cannot create {}: is the disk full?", folder.display());

@@ -90,7 +90,7 @@ mod tests {
             copies: vec![8],
             calls: vec!["cuMemAlloc_v2".to_owned()],
             order: vec![
-                work(0, Work::Upload(8), vec![]),
+                work(0, Work::HostToDevice(8), vec![]),
                 work(1, Work::Kernel, vec![0]),
                 work(2, Work::Kernel, vec![1]),
             ],

@@ -14,13 +14,11 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// A learner's folder in use.
 pub struct Session {
     pub places: Places,
     pub progress: Progress,
 }
 
-/// Outcome of a check.
 pub enum Outcome {
     Graded(Verdict),
     /// The compiler refused it, and has said why.

@@ -19,8 +19,7 @@ use std::sync::atomic::AtomicBool;
 /// The device on which everything is counted: its PTX is that of the newest architecture.
 pub const COUNTING_DEVICE: &str = "h200";
 
-/// The relative difference up to which a count agrees with its expectation: a few warps at the
-/// edges of an array have lanes without work.
+/// The relative tolerance of a count: a few warps at the edges of an array have lanes without work.
 const TOLERANCE: f64 = 1e-3;
 
 /// Returns whether a count is what was expected.
@@ -294,7 +293,11 @@ pub fn disagreements(expected: &Expectation, counted: &Counters) -> Vec<String> 
             expected.shared_store_wavefronts,
             counted.shared_store_wavefronts(),
         ),
-        ("wavefronts per constant request", expected.constant_passes, counted.constant_passes()),
+        (
+            "wavefronts per constant request",
+            expected.constant_wavefronts,
+            counted.constant_wavefronts(),
+        ),
         (
             "wavefronts per shared atomic request",
             expected.shared_atomic_wavefronts,
@@ -303,8 +306,8 @@ pub fn disagreements(expected: &Expectation, counted: &Counters) -> Vec<String> 
         ("global atomics", expected.global_atomics, counted.global_atomics()),
         (
             "sector accesses per global atomic request",
-            expected.global_atomic_passes,
-            counted.global_atomic_passes(),
+            expected.global_atomic_updates,
+            counted.global_atomic_updates(),
         ),
         ("sectors per local load", expected.local_load_sectors, counted.local_load_sectors()),
         ("sectors per local store", expected.local_store_sectors, counted.local_store_sectors()),

@@ -1,5 +1,3 @@
-//! Places in the source.
-
 use std::fmt;
 
 /// A place in the source that was compiled to PTX.

@@ -54,7 +54,6 @@ impl Carried {
         self.made_of().exists()
     }
 
-    /// The file of an architecture.
     pub(crate) fn file(&self, arch: NvvmArch) -> PathBuf {
         self.folder.join(format!("kernels_{}.ptx", arch.processor()))
     }

@@ -75,7 +75,7 @@ pub(crate) fn bitcode(
     command.arg("-Zno-link").arg(format!("--emit=llvm-bc={}", output.display()));
     command.arg(format!("-Ctarget-cpu={}", arch.processor())).args(attributes);
     // Of cargos at work in one folder all but one wait; what is forgotten must not be at work.
-    let _turn = files::take_turn(&cargo_target)?;
+    let _turn = files::lock_path(&cargo_target)?;
     fingerprint::forget(&output)?;
     if !output.exists() {
         // cargo does not know of this file: a build it holds fresh would not write it again.
@@ -284,7 +284,7 @@ fn core_from_source(toolchain: &Toolchain, work: &Path) -> Result<PathBuf, CudaB
         .collect();
     let folder = work.with_file_name(format!("core-alloc-{}", name.trim_end_matches('-')));
     let libraries = folder.join("lib/rustlib").join(TARGET).join("lib");
-    let _turn = files::take_turn(&folder)?;
+    let _turn = files::lock_path(&folder)?;
     let built = || files_in(&libraries);
     files::make(&folder.join("complete"), &toolchain.version, built, || {
         build_core(toolchain, &folder, &libraries)

@@ -1,5 +1,3 @@
-//! Errors of a build, each with its cause and its fix.
-
 use crate::arch::NvvmArch;
 use std::path::PathBuf;
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Waits until no other process works on `path`, and keeps others out until the file is dropped.
-pub(crate) fn take_turn(path: &Path) -> Result<std::fs::File, CudaBuilderError> {
+pub(crate) fn lock_path(path: &Path) -> Result<std::fs::File, CudaBuilderError> {
     let path = path.with_extension("lock");
     let lock = std::fs::File::create(&path).map_err(CudaBuilderError::io("create", &path))?;
     lock.lock().map_err(CudaBuilderError::io("lock", &path))?;
@@ -62,7 +62,6 @@ pub(crate) fn make(
     write_whole(stamp, text(about, &seen).as_bytes())
 }
 
-/// The text of a stamp.
 fn text(about: &str, seen: &[String]) -> String {
     let mut text = format!("{about}\n");
     seen.iter().for_each(|line| text += &format!("{line}\n"));
@@ -127,8 +126,7 @@ pub(crate) fn path_of(line: &str) -> Option<&Path> {
     line.splitn(4, ' ').nth(3).map(Path::new)
 }
 
-/// Returns the time of a file's last change, in nanoseconds: of its contents or its place, which no program can date
-/// back.
+/// Returns the time of a file's last change, in nanoseconds: of contents or place. No program can date it back.
 pub(crate) fn changed(facts: &std::fs::Metadata) -> u128 {
     #[cfg(unix)]
     {
@@ -241,7 +239,7 @@ mod tests {
     fn a_turn_ends_when_its_file_is_dropped() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("work");
-        let turn = take_turn(&path).expect("nobody else is here");
+        let turn = lock_path(&path).expect("nobody else is here");
         let other = std::fs::File::open(path.with_extension("lock")).expect("the lock's file");
         assert!(other.try_lock().is_err(), "the turn is taken");
         drop(turn);

@@ -43,16 +43,14 @@ const ARCHITECTURES: [NvvmArch; 3] =
 /// pub static IMAGES: &[cuda_host::Image] = include!(concat!(env!("OUT_DIR"), "/images.rs"));
 /// ```
 ///
-/// The file holds `&[::cuda_host::Image, ..]`, oldest architecture first, so the crate depends on `cuda_host` and
-/// needs nothing in scope.
+/// The file holds `&[::cuda_host::Image, ..]`, oldest architecture first, so the crate depends on `cuda_host`.
 ///
 /// cargo is told to run the build script again when a source of the kernels changes. One architecture
 /// is lowered to PTX while the next is compiled.
 ///
-/// A package can carry its PTX, for users who have no compiler of kernels: `COALESCE_WRITE_PTX=PACKAGE cargo build` writes
-/// it into the folder `ptx` beside the build script. It is used where the kernels' crate is not there, as in a package
-/// from a registry, or where it is but no compiler can build it. A build that made other PTX than the package carries
-/// warns.
+/// A package can carry its PTX, for users who have no compiler of kernels: `COALESCE_WRITE_PTX=PACKAGE cargo build`
+/// writes it into the folder `ptx` beside the build script. It is used where the kernels' crate, as in a package from a
+/// registry, or a compiler is not there. A build that made other PTX than the package carries warns.
 #[derive(Clone, Debug)]
 pub struct Images {
     builder: CudaBuilder,
@@ -99,8 +97,8 @@ impl Images {
         self
     }
 
-    /// A file of what NVIDIA's assembler gave each kernel, in lines such as `sm_90 NAME: 34 registers, ...`: the virtual
-    /// device then knows how many blocks fit a multiprocessor. Without the file, the assembler is asked where it is installed.
+    /// A file of what NVIDIA's assembler gave each kernel, in lines such as `sm_90 NAME: 34 registers, ...`: the
+    /// virtual device then knows how many blocks fit a multiprocessor. Without it, an installed assembler is asked.
     pub fn registers(mut self, file: impl AsRef<Path>) -> Images {
         self.registers = Some(file.as_ref().to_owned());
         self

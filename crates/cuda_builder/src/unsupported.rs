@@ -4,7 +4,6 @@ use crate::error::CudaBuilderError;
 
 /// The words of `llc` before the kernel that it could not lower.
 const FUNCTION: &str = "on function '@";
-/// Its words before the reason.
 const REASON: &str = "LLVM ERROR: ";
 
 /// The error behind what `llc` printed of the module `ir`; none when it did not end within a function.

@@ -45,8 +45,7 @@ pub enum DriverError {
         /// Paths at which the library was looked for, in order, with the loader's words where a file was there.
         searched: Vec<Searched>,
     },
-    /// The file that the user chose is not a driver that can be used. This is the user's mistake, not a machine without
-    /// a driver.
+    /// The file that the user chose is no usable driver. This is the user's mistake, not a machine without a driver.
     #[error(
         "{LIBRARY_VARIABLE} is `{}`, which is no usable CUDA driver, {problem}: set it to a {SONAME} or the folder that \
          holds one, or unset it to use the machine's driver",

@@ -36,7 +36,6 @@ const ESSENTIAL: &[Symbol] = &[
     Symbol::cuLaunchKernel,
 ];
 
-/// The machine's driver.
 #[derive(Debug)]
 pub(crate) struct NativeLibrary {
     library: Library,

@@ -21,8 +21,7 @@ use std::ptr::null_mut;
 pub struct OperationRecord {
     /// The kind of operation.
     pub kind: OperationKind,
-    /// The handle of its stream, where 0 and 1 are the legacy default stream and 2 the thread's; `None` for what the host
-    /// did.
+    /// The handle of its stream: 0 and 1 are the legacy default stream, 2 the thread's; `None` for the host's work.
     pub stream: Option<usize>,
     /// Start, in nanoseconds of the device's own clock.
     pub start_ns: f64,

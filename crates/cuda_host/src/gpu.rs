@@ -1,5 +1,3 @@
-//! A device that has been opened, with kernels loaded on it and a stream.
-
 use crate::choice::{Choice, DEFAULT_PROFILE};
 use crate::error::{GpuError, NoDriver};
 use crate::image::Image;

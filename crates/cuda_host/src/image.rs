@@ -1,5 +1,3 @@
-//! The PTX that a program carries, and which part of it a device runs.
-
 use crate::error::GpuError;
 use cuda_driver::Target;
 use sha2::{Digest, Sha256};

@@ -21,7 +21,6 @@ impl Parse for Print {
     }
 }
 
-/// A text and its arguments.
 struct Format {
     text: LitStr,
     arguments: Vec<Argument>,
@@ -55,10 +54,8 @@ impl Parse for Format {
     }
 }
 
-/// Arguments that a text uses.
 #[derive(Debug, Default, PartialEq)]
 struct Uses {
-    /// Names whose values are printed.
     printed: BTreeSet<String>,
     /// Names and places of numbers that are a width or a precision, which has to be a `usize` itself.
     counts: BTreeSet<String>,

@@ -1,5 +1,3 @@
-//! Input of `#[kernel]`: its arguments, and the parameters of the function.
-
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{

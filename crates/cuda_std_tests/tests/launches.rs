@@ -28,7 +28,6 @@ pub static VIRTUAL: LazyLock<()> = LazyLock::new(|| {
     cuda_driver::select(Backend::Table(gpu)).expect("no driver was chosen before");
 });
 
-/// The launch's digests.
 fn run(module: &Module, stream: &Stream, launch: &Launch) -> Result<Vec<String>, String> {
     let driver = |error: cust::error::CudaError| error.to_string();
     if launch.stack_bytes > 0 {
@@ -56,8 +55,7 @@ fn run(module: &Module, stream: &Stream, launch: &Launch) -> Result<Vec<String>,
     let [width, height, depth] = launch.block;
     let function = module.get_function(launch.kernel).map_err(driver)?;
     let (grid, block) = (GridSize::xyz(x, y, z), BlockSize::xyz(width, height, depth));
-    // SAFETY: the table has the arguments of each kernel's signature; the values and the buffers live
-    // until the stream is synchronized.
+    // SAFETY: the table has each kernel's arguments; the values and the buffers live until the stream is synchronized.
     unsafe { stream.launch(&function, grid, block, launch.shared_bytes, &arguments) }
         .map_err(driver)?;
     stream.synchronize().map_err(driver)?;

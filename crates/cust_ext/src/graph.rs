@@ -29,8 +29,7 @@ pub struct ExecutableGraph {
     raw: CUgraphExec,
 }
 
-// SAFETY: the driver lets any thread use a graph, one at a time, which `&mut` and ownership ensure: shared access only
-// reads.
+// SAFETY: any thread may use a graph, one at a time, which `&mut` and ownership ensure: shared access only reads.
 unsafe impl Send for Graph {}
 // SAFETY: as for `Graph`.
 unsafe impl Send for ExecutableGraph {}

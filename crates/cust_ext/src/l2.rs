@@ -21,13 +21,11 @@ use std::borrow::Borrow;
 use std::ffi::{c_uint, c_void};
 use std::ops::Deref;
 
-/// `CU_LIMIT_PERSISTING_L2_CACHE_SIZE`.
 const PERSISTING_LIMIT: c_uint = 6;
 /// `CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW`.
 const ACCESS_POLICY_WINDOW: c_uint = 1;
 
-/// L2 set aside for persisting accesses; dropping it returns all persisting lines to normal and restores what was set
-/// aside before.
+/// L2 set aside for persisting accesses; dropping it makes persisting lines normal and restores the size of before.
 #[derive(Debug)]
 #[must_use = "the set-aside ends when this is dropped"]
 pub struct PersistingLimit {
@@ -149,12 +147,10 @@ impl AccessPolicyWindow {
         },
     };
 
-    /// As the driver takes it. The 64 bytes are those of CUDA 12, of which cust_raw's union has half: a newer driver may
-    /// read them all.
+    /// As the driver takes it. CUDA 12 has 64 bytes, cust_raw's union half of them: a newer driver may read all.
     pub(crate) fn value(&self) -> LaunchAttributeValue {
         let mut value = LaunchAttributeValue { pad: [0; 64] };
-        // SAFETY: the union is zeroed and its window filled in; the two properties are written as the integers they
-        // are in C.
+        // SAFETY: the union is zeroed and its window filled in; the two properties are written as C's integers.
         unsafe {
             let window = &raw mut value.access_policy_window;
             (*window).base_ptr = std::ptr::without_provenance_mut::<c_void>(self.address as usize);

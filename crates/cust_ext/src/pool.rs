@@ -101,7 +101,7 @@ impl Pool {
         unsafe { call!(cuMemPoolTrimTo(self.raw, keep_bytes)) }
     }
 
-    /// Lets kernels on `device` use what this pool allocates, or ends that: peer access between contexts does not reach
+    /// Lets kernels on `device` use this pool's memory, or ends that: peer access between contexts does not reach
     /// pools.
     ///
     /// # Errors

@@ -178,8 +178,8 @@ impl<'scope> Scope<'scope, '_> {
 
     /// Copies host values to the device.
     ///
-    /// From page-locked memory the copy overlaps with other streams; from ordinary memory the driver stages it, and the
-    /// host waits.
+    /// From page-locked memory the copy overlaps with other streams; other memory is staged by the driver, and the host
+    /// waits.
     pub fn upload<T: NoUninit + DeviceCopy>(
         &self,
         source: &'scope [T],

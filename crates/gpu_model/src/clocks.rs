@@ -1,7 +1,7 @@
 use simt::{InstructionClass, InstructionFacts, MemorySpace};
 
 /// Turns of a short loop that ptxas makes one.
-const TURNS: u32 = 4;
+const UNROLLED_ITERATIONS: u32 = 4;
 
 /// Returns whether ptxas may schedule it as soon as its operands are ready.
 fn is_moved(class: InstructionClass) -> bool {
@@ -64,7 +64,8 @@ impl Clocks {
             return;
         }
         let (unrolled, turns) = self.unrolled;
-        let is_next = place.unrolled != 0 && place.unrolled == unrolled && turns + 1 < TURNS;
+        let is_next =
+            place.unrolled != 0 && place.unrolled == unrolled && turns + 1 < UNROLLED_ITERATIONS;
         self.unrolled = (place.unrolled, if is_next { turns + 1 } else { 0 });
         if !is_next {
             self.fence();
@@ -119,8 +120,7 @@ impl Clocks {
         (self.begin, self.stored, self.latest) = (self.now, [self.now; 2], self.now);
     }
 
-    /// Returns the cycle at which the warp is done: its last store needs `to_l2` cycles to L2, and no launch ends
-    /// before.
+    /// Returns the cycle at which the warp is done: its last store needs `to_l2` cycles to L2, before a launch ends.
     pub fn end(&self, to_l2: u32) -> u32 {
         self.now.max(self.sent.map_or(0, |at| at.saturating_add(to_l2)))
     }

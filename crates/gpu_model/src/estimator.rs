@@ -43,9 +43,7 @@ fn beyond(link: usize) -> Reached {
 /// An observer that estimates a launch.
 #[derive(Debug)]
 pub struct Estimator {
-    /// The instructions of the kernel.
     program: Arc<[InstructionFacts]>,
-    /// Registers that it names.
     registers: usize,
     /// The clocks of warps, and the places of those that have ended.
     warps: Vec<Clocks>,
@@ -68,7 +66,6 @@ struct Device {
     constants: HashSet<u64>,
     /// Bytes written, by sector.
     written: ByAddress<u32>,
-    /// The changes by atomics.
     sums: Sums,
     /// The changes by compare-and-swaps that a loop repeats until they succeed.
     retried: Sums,
@@ -502,8 +499,7 @@ impl Device {
         (self.retried.busiest() as f64 * rivals.max(1.0)) as u64
     }
 
-    /// Returns where stores and atomics changed memory: the first address of each sector, or of 256 bytes that atomics
-    /// met in.
+    /// Returns where stores and atomics changed memory: the first address of each sector, or of atomics' 256 bytes.
     fn changed(&self) -> impl Iterator<Item = u64> {
         let written = self.written.keys().map(|sector| sector << 5);
         written.chain(self.sums.addresses()).chain(self.retried.addresses())

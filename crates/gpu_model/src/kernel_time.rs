@@ -1,7 +1,6 @@
 //! The performance model: from exact counts, an estimate of waiting and a profile to a time.
 //!
-//! Everything here is a model and labelled so. A kernel takes about as long as the part of the device
-//! that it keeps busy longest:
+//! Everything here is a model and labelled so. A kernel takes about as long as the part that it keeps busy longest:
 //!
 //! ```text
 //! DRAM       bytes that L2 asks for, distinct bytes written, and the rest of sectors that are written in part / rate

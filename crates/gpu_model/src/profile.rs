@@ -211,8 +211,7 @@ unsaid! {
     constant_latency_cycles: u32 = 99;
     /// An H200's host.
     page_register_latency_ns: f64 = 120_000.0;
-    /// Managed memory of an H100: six faults per 2 MiB and the bytes of it come to 7 GB/s, between the 5.7 and 8.2 GB/s
-    /// that it had.
+    /// Managed memory of an H100: six faults per 2 MiB and its bytes come to 7 GB/s, between its 5.7 and 8.2 GB/s.
     page_fault_ns: f64 = 42_000.0;
     /// A prefetch of 256 MiB to an H100.
     pages_to_device_bytes_per_second: f64 = 47.3e9;
@@ -238,8 +237,7 @@ pub const PROFILES: &[(&str, &str)] = &[
 /// Bytes of a profile's file at most.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Returns whether a figure may have a value: rates and counts are positive, and no figure is beyond what the
-/// model can compute with.
+/// Returns whether a figure may have a value: rates and counts are positive, and the model can compute with it.
 fn may_be(name: &str, value: f64) -> bool {
     let may_be_zero =
         ["persisting_l2_bytes", "max_access_window_bytes", "reserved_shared_bytes_per_block"];
@@ -419,8 +417,7 @@ impl Profile {
         }
     }
 
-    /// A device attribute by NVIDIA's number; those that no profile has are 0, as the driver answers for a feature that
-    /// a device lacks.
+    /// A device attribute by NVIDIA's number; those that no profile has are 0, as for a feature that a device lacks.
     pub fn attribute(&self, number: u32) -> Option<i32> {
         let [major, minor] = self.compute_capability;
         let modern = u32::from(major >= 8);

@@ -62,7 +62,7 @@ impl Default for Page4K {
 }
 
 /// The answer of L2 when it is asked for a sector.
-pub struct Asked {
+pub struct L2Answer {
     pub reached: Reached,
     /// Many blocks have asked for its line.
     pub by_many: bool,
@@ -111,7 +111,7 @@ impl SecondCache {
     }
 
     /// A block asks for a sector; L2 asks memory for its atom when it does not have it.
-    pub fn ask(&mut self, sector: u64, block: u32) -> Asked {
+    pub fn ask(&mut self, sector: u64, block: u32) -> L2Answer {
         let atom = sector >> (DRAM_ATOM_SHIFT - 5);
         let in_window = self.l2.window.as_ref().filter(|window| window.keeps(atom));
         let (class, bytes) = match in_window {
@@ -144,7 +144,7 @@ impl SecondCache {
         if was_read && is_there && class == 0 {
             self.found[since.checked_ilog2().unwrap_or(0) as usize] += 1;
         }
-        Asked { reached: if is_there { Reached::L2 } else { Reached::Memory }, by_many }
+        L2Answer { reached: if is_there { Reached::L2 } else { Reached::Memory }, by_many }
     }
 
     /// Returns whether L2 has had an atom since an earlier launch.

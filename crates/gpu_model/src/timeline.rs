@@ -106,7 +106,7 @@ impl Timeline {
         start..end
     }
 
-    /// Books a copy that takes `duration` alone, not before `ready`, and says when it runs. It wants the part `bus` of
+    /// Books a copy that takes `duration` alone, after `ready`, and returns its interval. It wants the part `bus` of
     /// the bus.
     pub fn copy(
         &mut self,

@@ -1,5 +1,3 @@
-//! Adds up what launches did.
-
 use crate::advice::{advice, triton};
 use crate::names::{demangled, written_out};
 use crate::sources::Sources;

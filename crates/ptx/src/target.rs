@@ -1,5 +1,3 @@
-//! The targets of PTX, and the devices that run it.
-
 /// The target of PTX, such as `sm_90a`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target {

@@ -25,8 +25,7 @@ fn header(is_prediction: bool) -> [Column; 7] {
     ]
 }
 
-/// The ladders of a run, a line each: what a pattern shows, the naive time and the best one. `claim` says what a pattern
-/// shows.
+/// The ladders of a run, a line each: what a pattern shows (`claim`), the naive time and the best one.
 pub fn bench(results: &Results, claim: &dyn Fn(&str) -> String, screen: &Screen) -> String {
     let is_prediction = results.environment.is_prediction;
     let mut patterns: Vec<&str> = results.ladders().map(|row| row.pattern.as_str()).collect();

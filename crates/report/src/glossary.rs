@@ -138,7 +138,7 @@ fn is_reference(link: LinkType) -> bool {
 
 /// Kinds of a doc's text that are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum DocPart {
     /// Paragraphs and lists.
     Prose,
     /// Headings, tables and pictures, too; no code.
@@ -157,7 +157,7 @@ pub struct Prose {
 }
 
 /// The text of a doc without its marks.
-pub fn prose(doc: &str, part: Part) -> Prose {
+pub fn prose(doc: &str, part: DocPart) -> Prose {
     let mut undefined = Vec::new();
     // Code in brackets is a link that rustdoc resolves by itself.
     let mut broken = |link: BrokenLink<'_>| -> Option<(CowStr<'_>, CowStr<'_>)> {
@@ -174,7 +174,7 @@ pub fn prose(doc: &str, part: Part) -> Prose {
     for event in events {
         match event {
             Event::Start(tag) if is_outside(&tag, part) => outside += 1,
-            Event::End(TagEnd::CodeBlock) if part == Part::All && outside == 0 => {
+            Event::End(TagEnd::CodeBlock) if part == DocPart::All && outside == 0 => {
                 prose.text += "\n"
             }
             Event::End(
@@ -203,11 +203,11 @@ pub fn prose(doc: &str, part: Part) -> Prose {
 }
 
 /// Returns whether what a tag begins is not read.
-fn is_outside(tag: &Tag<'_>, part: Part) -> bool {
+fn is_outside(tag: &Tag<'_>, part: DocPart) -> bool {
     use pulldown_cmark::CodeBlockKind::Fenced;
     match tag {
-        Tag::CodeBlock(Fenced(language)) if part == Part::All => &**language != "text",
-        Tag::Heading { .. } | Tag::Table(_) => part == Part::Prose,
+        Tag::CodeBlock(Fenced(language)) if part == DocPart::All => &**language != "text",
+        Tag::Heading { .. } | Tag::Table(_) => part == DocPart::Prose,
         Tag::CodeBlock(_) | Tag::HtmlBlock => true,
         _ => false,
     }
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn prose_has_its_links_and_tells_what_nothing_defines() {
-        let found = prose(DOC, Part::Prose);
+        let found = prose(DOC, DocPart::Prose);
         let lines: Vec<_> = found.text.lines().filter(|line| !line.is_empty()).collect();
         assert_eq!(lines, ["A warp has lanes; \u{FFFC} and [x] stay.", "End."]);
         let links: Vec<_> =
@@ -238,7 +238,7 @@ mod tests {
             [("warp", "cuda_std::glossary#warp"), ("lanes", "cuda_std::glossary#lane")]
         );
         assert_eq!(found.undefined, ["x"]);
-        assert!(prose(DOC, Part::All).text.contains("[warp]"));
+        assert!(prose(DOC, DocPart::All).text.contains("[warp]"));
     }
 
     #[test]

@@ -1,5 +1,3 @@
-//! A ladder as a table and as bars.
-
 use super::page::{self, headers, time_in_words};
 use super::plot::{self, Bar, Bars, Caption, bars, figure};
 use super::runs::Runs;
@@ -15,7 +13,6 @@ struct Column {
     cell: fn(&Runs, &Row, &Measured) -> Cell,
 }
 
-/// Content of a cell.
 enum Cell {
     /// A figure, and how it is written.
     Figure(Option<f64>, fn(f64) -> String),

@@ -1,5 +1,3 @@
-//! Method of a run's measurement, in words.
-
 use super::markdown;
 use super::runs::Runs;
 use maud::{Markup, html};

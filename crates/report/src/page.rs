@@ -87,7 +87,6 @@ pub fn page_with(
     page.into_string()
 }
 
-/// Beginning of a part's heading.
 const HEADING: &str = "<h2 id=\"";
 
 /// The headings of the second level that have an id: the id, and the text without marks.

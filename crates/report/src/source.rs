@@ -9,7 +9,6 @@ use maud::{Markup, html};
 use results::{CountedKernel, CountedPattern, CountedVariant, PtxLine};
 use std::collections::BTreeMap;
 
-/// A line of a listing.
 struct Line<'a> {
     /// Number of the line; machine code has the line of the source that it comes from, if that is of this file.
     number: Option<u32>,
@@ -181,7 +180,7 @@ fn listing(caption: &str, name: &str, lines: &[Line<'_>], total: u64) -> Markup 
 /// Such as `4 s` or `16 s, 4 p`.
 fn per_request(cost: &Cost) -> String {
     let sectors = cost.sectors_per_request().map(|sectors| format!("{} s", figure(sectors)));
-    let passes = cost.passes_per_request().map(|passes| format!("{} w", figure(passes)));
+    let passes = cost.wavefronts_per_request().map(|passes| format!("{} w", figure(passes)));
     [sectors, passes].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 

@@ -26,7 +26,7 @@ const COUNTERS: [Count; 13] = [
     ("shared load wavefronts / request", Counters::shared_load_wavefronts),
     ("shared store wavefronts / request", Counters::shared_store_wavefronts),
     ("shared atomic wavefronts / request", Counters::shared_atomic_wavefronts),
-    ("constant wavefronts / request", Counters::constant_passes),
+    ("constant wavefronts / request", Counters::constant_wavefronts),
     ("global atomics", Counters::global_atomics),
     ("local load sectors / request", Counters::local_load_sectors),
     ("local store sectors / request", Counters::local_store_sectors),

@@ -135,8 +135,7 @@ pub fn markdown(results: &Results) -> String {
     out
 }
 
-/// A few rows of a run, `pattern/variant` each, beside the naive variant and what NVIDIA's compiler and libraries make of
-/// the same task.
+/// A few rows of a run, `pattern/variant` each, beside the naive variant and NVIDIA's compiler and libraries.
 ///
 /// # Errors
 /// A row that was not measured.

@@ -1,5 +1,3 @@
-//! Verdict on a ladder, in a sentence or two.
-
 use super::page::time_with_unit;
 use super::runs::Runs;
 use super::tabulate;

@@ -1,5 +1,3 @@
-//! Errors of files, each one sentence with its cause and its fix.
-
 use std::error::Error as _;
 use std::fmt::{self, Display, Write};
 use std::io::ErrorKind;

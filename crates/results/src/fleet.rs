@@ -66,8 +66,7 @@ impl Part {
         }
     }
 
-    /// Returns whether a board answers for it: the host's processor decides about the rest, whose times differ from
-    /// run to run.
+    /// Returns whether a board answers for it: the host's processor decides the rest, whose times vary from run to run.
     pub fn is_the_boards(self) -> bool {
         self != Part::Host
     }
@@ -395,8 +394,7 @@ pub fn doubts(nodes: &[Node], fleet: &Fleet) -> Vec<String> {
     doubts
 }
 
-/// Returns what a person looks at first beside a slow board: driver, clocks, ECC, the link, the temperature. Names
-/// and values.
+/// Returns what a person checks first of a slow board: driver, clocks, ECC, link, temperature. Names and values.
 pub fn facts(environment: &Environment) -> Vec<(&'static str, String)> {
     let mut facts = vec![("ECC", if environment.device.ecc { "on" } else { "off" }.to_owned())];
     facts.push(("highest clock", format!("{} MHz", environment.device.clock_khz / 1000)));

@@ -1,5 +1,3 @@
-//! Text of files that somebody else may have written.
-
 use crate::error::{self, FileKind};
 use crate::plain::plain_json;
 use flate2::read::GzDecoder;

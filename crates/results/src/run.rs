@@ -1,5 +1,3 @@
-//! Result files: what was measured, where, and with what.
-
 use crate::counts::Counts;
 use crate::error::{Error, FileKind, Result};
 use crate::read::read_json;

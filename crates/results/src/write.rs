@@ -1,5 +1,3 @@
-//! Writing files whole or not at all.
-
 use crate::error::{Error, Result};
 use serde::ser::Error as _;
 use serde::{Serialize, Serializer};

@@ -1,5 +1,3 @@
-//! The one error type of this crate: what was wrong, and where.
-
 pub use ptx::Position;
 use std::fmt;
 

@@ -19,7 +19,6 @@ pub(crate) enum Matrix {
     Sum,
 }
 
-/// The cores of a fragment.
 #[derive(Clone, Debug)]
 pub(crate) struct Cores {
     /// The first row and column of each, in the order of the registers.

@@ -1,5 +1,3 @@
-//! A launch of a kernel, and the limits that it is checked against.
-
 use crate::error::Error;
 use crate::module::{Kernel, Module};
 use crate::program::Program;

@@ -1,5 +1,3 @@
-//! Place of an address: the array or allocation, or the distance from one.
-
 use crate::region::Allocation;
 use std::fmt;
 

@@ -18,14 +18,12 @@ use std::ops::Range;
 
 /// First address of the first device's allocations.
 const FIRST_ADDRESS: u64 = 0x0400_0000_0000;
-/// Addresses of each device.
 const DEVICE_ADDRESSES: u64 = 0x0400_0000_0000;
 /// Devices that have addresses below those at which programs lie on the systems that this runs on.
 const MAX_DEVICES: usize = 16;
 /// Freed ranges that are remembered to name a use after free.
 const FREED_MAX: usize = 1024;
 
-/// The memory of one device.
 struct Bank {
     next: u64,
     capacity: u64,

@@ -1,5 +1,3 @@
-//! A parsed module: kernels, their parameters, and variables.
-
 use crate::decode::context::Context;
 use crate::decode::contraction::Contraction;
 use crate::decode::decode;
@@ -162,8 +160,7 @@ pub struct ModuleVariable {
     pub alignment: u64,
     /// It is managed memory, which the host reaches at the same address.
     pub is_managed: bool,
-    /// The initial content; bytes beyond it are zero. Addresses of other variables are filled in
-    /// when the module is loaded.
+    /// The initial content; bytes beyond it are zero. Loading the module fills in addresses of other variables.
     pub initial: Vec<u8>,
     relocations: Vec<Relocation>,
 }
@@ -339,8 +336,7 @@ impl Module {
         self.load_with(memory, &HashMap::new())
     }
 
-    /// As [`Module::load`]; the variables of these names have memory already, at these addresses, which stays the
-    /// caller's.
+    /// As [`Module::load`]; the variables of these names have the caller's memory, at these addresses.
     pub fn load_with(
         &self,
         memory: &mut Memory,

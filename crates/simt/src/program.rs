@@ -1,10 +1,7 @@
-//! A decoded kernel: instructions with registers resolved to rows, ready to execute.
-
 use crate::decode::contraction::Contraction;
 use crate::error::Position;
 use crate::operation::{Operation, Register};
 
-/// One instruction with its guard.
 #[derive(Clone, Debug)]
 pub(crate) struct Instruction {
     /// The guard predicate's row.

@@ -1,5 +1,3 @@
-//! One range of device memory: its bytes, and which of them were written.
-
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

@@ -1,5 +1,3 @@
-//! Place of a decoded instruction's operand.
-
 /// A register row and the file it lives in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Register {

@@ -259,8 +259,8 @@ fn recorded_requests_are_those_that_were_counted() {
                         assert_eq!(request.sectors().len() as u64, traffic.sectors, "{place}");
                     }
                     _ => {
-                        assert_eq!(request.passes.len() as u64, traffic.wavefronts, "{place}");
-                        let lanes = request.passes.iter().flatten().fold(0, |m, w| m | w.lanes);
+                        assert_eq!(request.wavefronts.len() as u64, traffic.wavefronts, "{place}");
+                        let lanes = request.wavefronts.iter().flatten().fold(0, |m, w| m | w.lanes);
                         assert_eq!(u64::from(lanes.count_ones()), traffic.lanes, "{place}");
                     }
                 }

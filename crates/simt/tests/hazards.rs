@@ -1,5 +1,4 @@
-//! One small kernel per hazard: each is found, and says who, where, at what address, next to what,
-//! and what would fix it.
+//! One small kernel per hazard: each is found, with who, where, at what address, next to what, and the fix.
 
 use simt::{
     Checks, Error, Hazard, Launch, Memory, Module, Options, Report, Schedule, run, run_observed,

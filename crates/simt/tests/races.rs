@@ -1,6 +1,5 @@
-//! A corpus of races: a matrix of memory space x scope x form of synchronization. Each case is a bug
-//! and its repaired twin; the bug is found with both accesses named and the twin is silent, in every
-//! schedule and on one thread and on four.
+//! A corpus of races: a matrix of memory space x scope x form of synchronization. Each case is a bug, found with both
+//! accesses named, and its silent repaired twin, in every schedule and on one and four threads.
 
 mod followed;
 mod kernels;
@@ -27,8 +26,7 @@ pub struct Case {
     repaired: String,
 }
 
-/// The name, who takes part, a body in which `?` is what is missing or wrong, that, what repairs
-/// it, the hazard and both instructions.
+/// The name, participants, a body in which `?` is the fault, the fault, its repair, the hazard and both instructions.
 pub type Row = (&'static str, Grid, &'static str, [&'static str; 2], Hazard, [&'static str; 2]);
 
 /// The cases of tables that are written out.
@@ -197,8 +195,7 @@ fn a_warp_synchronous_reduction_races_unless_it_is_volatile() {
     }
 }
 
-/// A volatile word that hands nothing on is noted; one that a fence comes before is a flag, and one between barriers is
-/// ordered.
+/// A volatile word that hands nothing on is noted; one behind a fence is a flag, and one between barriers is ordered.
 #[test]
 fn volatile_accesses_that_nothing_orders_are_a_note() {
     const ONE: &str = "setp.ne.u32 %p1, %r1, 0; @%p1 bra END; setp.ne.u32 %p2, %r2, 0; @%p2 bra C;";

@@ -44,8 +44,8 @@ fn workloads_run_fast_enough() {
     }
 }
 
-/// One sample of each workload with one thread and with two, without and with the checks, as lines for
-/// `cargo xtask executor-speed`.
+/// A sample of each workload with one and two threads, without and with checks, as lines for `cargo xtask
+/// executor-speed`.
 #[test]
 #[expect(clippy::print_stdout, reason = "its output is what it is for")]
 #[ignore = "says how fast it is, and fails for nothing: `cargo xtask executor-speed` runs it"]

@@ -1,5 +1,4 @@
-//! The executor in a page: an address as an expression becomes a small kernel, any PTX becomes counts, and both go in
-//! and out as text.
+//! The executor in a page: an address as an expression becomes a small kernel, any PTX becomes counts, all as text.
 //!
 //! A page calls [`alloc`], writes a request there, calls [`run`], and reads as many bytes as that says from [`result`].
 //! Nothing else is needed: no generated bindings, no network. Requests are in `request`, and each answer is JSON.

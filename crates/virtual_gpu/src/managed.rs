@@ -81,7 +81,6 @@ struct Region {
     granules: Vec<Granule>,
 }
 
-/// All managed memory.
 #[derive(Debug, Default)]
 pub(crate) struct Managed {
     regions: BTreeMap<u64, Region>,
@@ -128,7 +127,6 @@ impl Managed {
         })
     }
 
-    /// The addresses of all allocations.
     pub(crate) fn ranges(&self) -> Vec<Range<u64>> {
         self.regions.iter().map(|(start, region)| *start..start + region.bytes).collect()
     }

@@ -1,5 +1,3 @@
-//! The objects that the driver's handles stand for.
-
 use crate::arrays::Array;
 use crate::code::CuResult;
 use crate::handles::Handles;
@@ -24,7 +22,6 @@ const PER_THREAD: usize = 2;
 /// streams have larger handles.
 const DEVICE_KEYS: usize = 1 << 10;
 
-/// A context.
 #[derive(Debug, Default)]
 pub(crate) struct ContextState {
     pub(crate) device: usize,
@@ -129,13 +126,11 @@ pub(crate) struct PoolState {
     pub(crate) reserved_max: u64,
 }
 
-/// Recorded work.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct GraphState {
     pub(crate) nodes: Vec<GraphNode>,
 }
 
-/// A node of a graph.
 #[derive(Debug, Clone)]
 pub(crate) struct GraphNode {
     /// Its handle. A node of an executable graph has that of the node which it was made of.
@@ -157,7 +152,6 @@ impl GraphState {
         self.nodes.len() - 1
     }
 
-    /// The place of a node.
     pub(crate) fn place(&self, handle: usize) -> Option<usize> {
         self.nodes.iter().position(|node| node.handle == handle)
     }

@@ -1,5 +1,3 @@
-//! Options of a virtual GPU, as the program that starts it chooses.
-
 use simt::{Checks, Schedule};
 
 /// Time at which enqueued work runs.

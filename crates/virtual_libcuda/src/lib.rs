@@ -4,7 +4,7 @@
 //! NVIDIA's header, which say that the function is missing. This crate starts the virtual GPU and selects it, before any
 //! of them can be called. `crates/virtual_gpu/README.md` says how to use it.
 //!
-//! When the environment asks for it (`settings`), the program is profiled, and what was found is written when it ends
+//! If the environment asks for it (`settings`), the program is profiled, and the profile written at its end
 //! (`profile`).
 
 mod exported;

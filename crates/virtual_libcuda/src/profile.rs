@@ -29,7 +29,6 @@ const INTERRUPTS: &str = "interrupts";
 /// Goes to the begin of a line of a terminal and clears it.
 const CLEAR_LINE: &str = "\r\x1b[K";
 
-/// Profiler of this process.
 struct Profiler {
     settings: Settings,
     collector: Mutex<Collector>,

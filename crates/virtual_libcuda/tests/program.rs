@@ -1,5 +1,5 @@
-//! A program that knows nothing of this workspace: it loads the library by its path, asks for functions by their names
-//! and runs a kernel.
+//! A program that knows nothing of this workspace: it loads the library by path, asks for functions by name, runs a
+//! kernel.
 
 use libloading::Library;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};

@@ -1,5 +1,3 @@
-//! Copies: of bytes, of rows, of boxes, between memory, arrays and variables.
-
 use crate::array::bytes_per_element;
 use crate::context;
 use crate::define::{Result, exports, given, is_own, on, per_thread};

@@ -1,5 +1,3 @@
-//! Graphs: their nodes, their edges, and how they are run.
-
 use crate::absent::refused;
 use crate::context;
 use crate::copy::{Box3, line, part_of_variable};

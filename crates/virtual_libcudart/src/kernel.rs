@@ -1,5 +1,3 @@
-//! Launches, and what a program asks of its kernels.
-
 use crate::context;
 use crate::define::{Result, exports, given, on, out};
 use crate::error::{Error, check};
@@ -96,7 +94,6 @@ fn check_shape(device: CUdevice, grid: Dimensions, block: Dimensions) -> Result 
     if is_right { Ok(()) } else { Err(Error::INVALID_CONFIGURATION) }
 }
 
-/// A launch's shape and arguments.
 struct Launch {
     grid: Dimensions,
     block: Dimensions,

@@ -1,5 +1,3 @@
-//! Memory of the device and of the host, and how it is filled.
-
 use crate::context;
 use crate::define::{Result, exports, is_own, on, out, per_thread};
 use crate::error::{Error, check};

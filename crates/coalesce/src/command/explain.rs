@@ -1,5 +1,3 @@
-//! `coalesce explain`: the teaching doc of a pattern and what its kernels consist of.
-
 use super::explain_ptx::{self, PtxArguments};
 use super::shared::{WrongArgument, writable};
 use super::terminal::{in_lines, screen, show, table, traffic_table};

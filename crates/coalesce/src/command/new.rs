@@ -1,5 +1,3 @@
-//! `coalesce new`: a project of one's own, whole or not at all.
-
 #[path = "../../template/files.rs"]
 mod files;
 

@@ -1,5 +1,3 @@
-//! The progress of long work, on standard error.
-
 use super::terminal::is_ascii;
 use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 use std::io::{Write, stderr};

@@ -1,5 +1,3 @@
-//! `coalesce report`: result files as pages for a browser.
-
 use super::progress::Progress;
 use crate::catalogue::Catalogue;
 use crate::count;

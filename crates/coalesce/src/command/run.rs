@@ -1,5 +1,3 @@
-//! `coalesce run`: a program of anybody's on the virtual GPU, profiled and checked.
-
 use super::cuda_program::CudaProgram;
 use super::explain_ptx::{Check, CheckArguments, FOUND};
 use super::interrupt::INTERRUPTED;
@@ -377,8 +375,7 @@ fn finished(mut command: Command, program: &OsStr, folder: &Path) -> Result<Exit
 /// The process of the program while it runs, else 0.
 static PROGRAM: AtomicI32 = AtomicI32::new(0);
 
-/// The file to which each interrupt adds a byte, while the program runs: its library looks at it, and ends the launch under
-/// way.
+/// The file to which each interrupt adds a byte: the program's library reads it, and ends the launch under way.
 const INTERRUPTS: &str = "interrupts";
 static INTERRUPTS_FILE: AtomicI32 = AtomicI32::new(-1);
 static INTERRUPTED_HERE: AtomicBool = AtomicBool::new(false);

@@ -1,5 +1,3 @@
-//! Arguments that commands share, and the error of a wrong one.
-
 use crate::catalogue::{Catalogue, Selection, UnknownName};
 use crate::measure::{Axes, Axis};
 use crate::side_by_side::processors;
@@ -81,7 +79,7 @@ pub fn writable(path: &Path) -> Result<(), WrongArgument> {
     ::results::check_writable(path).map_err(|error| WrongArgument(error.sentence()))
 }
 
-/// Returns the path of a file that the arguments name: with several devices, each has one with its number, such as
+/// Returns the path of a file that the arguments name: each of several devices has its own, such as
 /// `figures.gpu1.json`.
 pub fn numbered(named: &Path, device: Option<usize>) -> PathBuf {
     let Some(device) = device else { return named.to_owned() };

@@ -1,5 +1,3 @@
-//! `coalesce verify`: every element of every output against the CPU reference.
-
 use super::interrupt::{self, INTERRUPTED};
 use super::progress::Progress;
 use super::shared::{WorkArguments, WrongArgument, numbered, writable};

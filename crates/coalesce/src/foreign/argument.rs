@@ -41,7 +41,6 @@ enum Value {
     Random,
     /// Nothing was written, so that reading it is a hazard.
     Unset,
-    /// Each element is this number.
     Number(String),
     /// These bytes, of a structure.
     Bytes(Vec<u8>),
@@ -54,7 +53,6 @@ pub struct Argument {
     name: String,
     /// The type of a scalar or of an array's elements, if it is said.
     element: Option<Element>,
-    /// The elements of an array.
     count: Option<u64>,
     value: Option<Value>,
 }

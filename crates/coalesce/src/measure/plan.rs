@@ -1,5 +1,3 @@
-//! The plan of a measurement: patterns, sizes, curves, and for how long.
-
 use super::axis::Axis;
 use super::sampler::StopRule;
 use crate::catalogue::Selection;

@@ -1,5 +1,3 @@
-//! One launch: the kernel, its inputs, and what each buffer must hold afterwards.
-
 use crate::kernels::THREADS;
 use bytemuck::{NoUninit, Pod};
 use cuda_std::kernel::Kernel;

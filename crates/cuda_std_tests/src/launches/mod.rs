@@ -16,8 +16,7 @@ mod warps;
 
 pub use launch::{Argument, Buffer, Expected, Launch};
 
-/// All launches. Those whose `since` the PTX is too old for are included. New ones come last: what a GPU computed is
-/// recorded by number.
+/// All launches, also those that the PTX is too old for. New ones come last: a GPU's results are recorded by number.
 #[must_use]
 pub fn all() -> Vec<Launch> {
     [

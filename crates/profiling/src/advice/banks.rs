@@ -32,7 +32,7 @@ pub fn advice(kernel: &ProfiledKernel) -> Vec<Advice> {
 }
 
 /// The layouts found for requests that look alike: of one line, as wide, with as many wavefronts.
-type Known = HashMap<(String, u32, u64), Option<Layout>>;
+type LayoutCache = HashMap<(String, u32, u64), Option<Layout>>;
 
 fn accesses(instruction: &ProfiledInstruction) -> Option<(RequestCounts, &'static str)> {
     let counters = &instruction.counts.counters;
@@ -68,7 +68,7 @@ fn conflict(
     kernel: &ProfiledKernel,
     instruction: &ProfiledInstruction,
     all: &[Request<'_>],
-    known: &mut Known,
+    known: &mut LayoutCache,
 ) -> Option<Advice> {
     let (counts, name) = accesses(instruction)?;
     if counts.bank_conflicts() == 0 {
@@ -248,7 +248,7 @@ mod tests {
             bytes,
             lanes: std::array::from_fn(|lane| Some(address(lane as u64))),
             traffic: RequestCounts::default(),
-            passes: Vec::new(),
+            wavefronts: Vec::new(),
         }
     }
 

@@ -10,8 +10,7 @@ pub const CONSTANT: &[&str] = &["constant cache"];
 pub const ISSUE: &[&str] = &["issuing instructions"];
 pub const WAITING: &[&str] = &["waiting for results"];
 
-/// The time that a kernel saves when `share` of what keeps these parts busy is gone. What waits for them waits as much
-/// less.
+/// The time that a kernel saves without `share` of what keeps these parts busy. What waits for them waits as much less.
 pub fn gain_us(kernel: &ProfiledKernel, parts: &[&str], share: f64) -> f64 {
     let time = |left: &dyn Fn(&str) -> f64| -> f64 {
         let busy = kernel.busy_us.iter().map(|(part, busy)| (part.as_str(), busy * left(part)));

@@ -1,5 +1,3 @@
-//! Canvas of every picture: a page that grows downwards, its style and its shapes.
-
 use svg::Document;
 use svg::node::element::{Description, Element, Group, Rectangle, Style, Text, Title};
 

@@ -1,5 +1,3 @@
-//! Bars.
-
 use super::canvas::{
     Anchor, Canvas, Caption, Hover, Ink, Key, LINE, WIDTH, draw_legend, figure, legend_places,
     linear_ticks, svg, width_of,

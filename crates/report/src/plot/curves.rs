@@ -27,7 +27,7 @@ pub struct Curves {
     /// Axis upwards.
     pub y: Axis,
     /// The lines; at most [`MAX_SERIES`](super::MAX_SERIES) of different series.
-    pub lines: Vec<Line>,
+    pub lines: Vec<Curve>,
     /// Meanings of the lines that are not solid.
     pub strokes: Vec<(Stroke, String)>,
 }
@@ -45,7 +45,7 @@ pub struct Axis {
 
 /// A line.
 #[derive(Clone, Debug)]
-pub struct Line {
+pub struct Curve {
     /// Its name; that of a solid line is in the legend.
     pub name: String,
     /// Its colour and marker, below [`MAX_SERIES`](super::MAX_SERIES).
@@ -67,7 +67,7 @@ pub fn curves(data: &Curves) -> String {
     legend.extend(strokes.map(|(stroke, name)| (Key::Stroke(*stroke), name.clone())));
     let (places, legend_height) = legend_places(&legend, WIDTH);
     let legend_top = frame.y.from + 2.0 * f64::from(LINE) + 20.0;
-    let in_words = |line: &Line, (x, y): (f64, f64)| {
+    let in_words = |line: &Curve, (x, y): (f64, f64)| {
         format!("{} at {}: {} {}", line.name, amount(x), figure(y), data.y.name)
     };
     let hovers: Vec<Hover> = data

@@ -1,5 +1,3 @@
-//! The roofline.
-
 use super::canvas::{
     Anchor, Caption, Hover, Ink, Key, LINE, MAX_SERIES, WIDE, draw_legend, figure, legend_places,
     svg,

@@ -1,5 +1,3 @@
-//! A profile as a page, and its pictures.
-
 use super::words::{COLUMNS, Taught, cells, facts, kinds, lines, mistakes, sentences};
 use crate::page;
 use crate::picture::access::{self, Requests};

@@ -1,5 +1,3 @@
-//! A profile for a terminal.
-
 use super::words::{COLUMNS, Taught, cells, facts, kinds, lines, mistakes, sentences, time};
 use crate::screen::{Column, Screen};
 use results::{Engine, ProfiledKernel, ProgramProfile};

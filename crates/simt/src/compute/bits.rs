@@ -1,5 +1,3 @@
-//! Moves, logic, shifts, bit fields and selection.
-
 use super::{Meaning, lanes};
 use ptx::Modifiers;
 use ptx::Type;
@@ -27,7 +25,6 @@ macro_rules! logic {
     };
 }
 
-/// Bit instructions.
 pub(crate) fn meaning(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
     match opcode {
         "slct" => return select_by_sign(modifiers),

@@ -77,7 +77,6 @@ fn rounding_of(modifiers: &mut Modifiers<'_>) -> Rounding {
     }
 }
 
-/// Instructions on f32 and f64.
 pub(crate) fn meaning(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
     if opcode == "testp" {
         return test_property(modifiers);

@@ -1,5 +1,3 @@
-//! Integer arithmetic.
-
 use super::{ComputeFunction, Meaning, lanes};
 use crate::registers::{CARRY, LANES, Lane, Registers};
 use ptx::Modifiers;
@@ -59,7 +57,6 @@ macro_rules! by_pair {
     };
 }
 
-/// Integer instructions.
 pub(crate) fn meaning(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
     match opcode {
         "dp4a" | "dp2a" => return dot_product(opcode, modifiers),

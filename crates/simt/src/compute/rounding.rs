@@ -2,7 +2,6 @@
 //!
 //! The exact result is held as an f64 plus the sign of what that f64 misses.
 
-/// A rounding direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rounding {
     Nearest,

@@ -122,8 +122,7 @@ impl Blocks {
         found
     }
 
-    /// All blocks, function by function, each function in its weak topological order; blocks that
-    /// cannot be reached come last.
+    /// All blocks, function by function, each in its weak topological order; blocks that cannot be reached come last.
     fn order(&self, program: &Program) -> Vec<usize> {
         let starts: Vec<usize> =
             program.functions.iter().map(|(start, _)| self.at(*start)).collect();

@@ -1,5 +1,3 @@
-//! Decoding of loads, stores, atomics, fences and asynchronous copies.
-
 use super::access::{
     is_hint, is_scope, take_elements, take_operation, take_scope, take_semantics, take_space,
 };

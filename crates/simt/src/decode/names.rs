@@ -1,5 +1,3 @@
-//! Register, variable or label that a name means.
-
 use super::decoder::Decoder;
 use super::scope::Symbol;
 use crate::operation::Register;

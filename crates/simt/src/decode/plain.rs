@@ -1,5 +1,3 @@
-//! Decoding of instructions that only compute.
-
 use super::decoder::Decoder;
 use crate::compute::{self, Meaning, Operands, compare, lanes, video};
 use crate::error::Error;

@@ -1,5 +1,3 @@
-//! Decoding of `mma.sync`.
-
 use super::decoder::Decoder;
 use crate::error::Error;
 use crate::operation::{Mma, Operation, Register};

@@ -20,7 +20,7 @@ impl Coverage {
     }
 
     /// Returns whether something was new since this was last asked.
-    pub fn take_new(&mut self) -> bool {
+    pub fn drain_new(&mut self) -> bool {
         std::mem::take(&mut self.is_new)
     }
 

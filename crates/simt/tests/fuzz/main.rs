@@ -99,7 +99,7 @@ fn fuzz(seed: u64, shard: u64, inputs: u64) -> Tried {
             "{place}: this text took {:?}:\n{text}",
             start.elapsed()
         );
-        if coverage.take_new() && bytes.len() < LONGEST && all.len() < first + CORPUS {
+        if coverage.drain_new() && bytes.len() < LONGEST && all.len() < first + CORPUS {
             all.push(bytes);
         }
     }

@@ -20,7 +20,6 @@ pub fn text(body: &str) -> String {
     format!("{HEAD}{}", entry("k", body))
 }
 
-/// Head of a module.
 pub const HEAD: &str =
     ".version 8.6\n.target sm_90\n.address_size 64\n.file 1 \"kernel.rs\"\n.file 2 \"helper.rs\"\n";
 

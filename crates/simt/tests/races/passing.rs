@@ -1,6 +1,5 @@
-//! Message passing: one thread writes data and a flag, another waits for the flag and reads the
-//! data. A matrix of memory space x who takes part x form of synchronization, each with what is
-//! wrong when a part of it is missing or too narrow.
+//! Message passing: one thread writes data and a flag, another waits for the flag and reads the data. A matrix of
+//! memory space x participants x form of synchronization, each with the fault of a missing or too narrow part.
 
 use super::kernels::{BLOCKS, CLUSTER, Grid, WARPS};
 use super::{Case, Expected};

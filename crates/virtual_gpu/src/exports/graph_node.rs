@@ -154,7 +154,6 @@ fn parameters(driver: &mut Driver, node: CUgraphNode) -> CuResult<KernelNodePara
     })
 }
 
-/// The work of a node.
 fn work(driver: &mut Driver, node: CUgraphNode) -> CuResult<QueuedWork> {
     let (graph, place) = driver.objects.node(node.addr())?;
     Ok(graph.nodes[place].work.clone())

@@ -1,5 +1,3 @@
-//! One run of a program on the virtual device, and what came of it.
-
 use super::rows::{Row, TOO_LARGE, TOO_LONG, shortened};
 use super::sizes::Sizes;
 use super::suite::Program;

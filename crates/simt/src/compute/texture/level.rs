@@ -1,5 +1,3 @@
-//! Levels of a texture that a fetch reads.
-
 use crate::texture::{Image, Sampler};
 
 /// The part of a fetch that speaks of levels.

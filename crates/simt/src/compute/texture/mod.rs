@@ -17,7 +17,6 @@ pub(crate) use texel::decode;
 use crate::texture::{Format, Image, Sampler, Shape};
 use axis::{Axis, axis};
 
-/// Coordinates of a lane's fetch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Point {
     /// x, y and z, or a direction; integers where `whole`.

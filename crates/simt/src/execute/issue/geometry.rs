@@ -1,5 +1,3 @@
-//! Blocks and clusters of a launch, and the order in which they start.
-
 use crate::execute::issue::run::Run;
 use crate::hash::mix;
 use crate::options::Schedule;

@@ -1,5 +1,3 @@
-//! One launch: what its workers share.
-
 use crate::error::{Error, Place};
 use crate::execute::memory::device::AtomicGranularity;
 use crate::execute::observe::checks::product_state::ProductRegisters;

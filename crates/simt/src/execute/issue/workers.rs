@@ -111,7 +111,7 @@ impl Call<'_> {
             };
             let mut before_failure = Report::default();
             let ran = self.run(&options, &mut before_failure, None);
-            self.take_back();
+            self.undo_writes();
             match ran {
                 Ok(report) => found.add_findings(report),
                 Err(Error::OutOfFuel { .. }) if self.progress.is_stopped() => {
@@ -160,7 +160,7 @@ impl Call<'_> {
             {
                 return self.followed(&run, report(self.program, workers, options));
             }
-            self.take_back();
+            self.undo_writes();
         }
         let run = self.prepare(options, false)?;
         let report = one_by_one(&run, before_failure, observer)?;
@@ -168,7 +168,7 @@ impl Call<'_> {
     }
 
     /// Gives memory back what it held before the launch.
-    fn take_back(&self) {
+    fn undo_writes(&self) {
         if let Some(undo) = self.undo {
             // SAFETY: the chunks were saved by workers of this launch on this memory, and all of them have ended.
             unsafe { undo.restore(self.memory) };
@@ -181,7 +181,7 @@ impl Call<'_> {
         if !run.doubtful.load(Ordering::Relaxed) || !is_repeatable {
             return Ok(report);
         }
-        self.take_back();
+        self.undo_writes();
         let everything = UninitializedReads::everything(self.program);
         let mut racing = vec![false; self.program.instructions.len()];
         if let Ok(loads) = run.racing_loads.lock() {

@@ -1,5 +1,3 @@
-//! `ldmatrix` and `stmatrix`: 8x8 matrices of 16-bit elements between shared memory and lanes.
-
 use crate::error::Error;
 use crate::execute::issue::block::Block;
 use crate::execute::issue::warp::Warp;

@@ -142,8 +142,8 @@ impl<'r> Follower<'r> {
         })
     }
 
-    /// Returns the number of a lane's load, which is new unless the lane has done the same before; nothing when there are
-    /// too many.
+    /// Returns the number of a lane's load, new unless the lane has done the same before; nothing when there are too
+    /// many.
     pub fn load(&mut self, site: LoadSite, load: FollowedLoad) -> Option<u32> {
         let known = self.places.entry(site).or_default();
         let same = |number: &&u32| {
