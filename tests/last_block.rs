@@ -97,7 +97,6 @@ impl Sparse {
     }
 }
 
-/// Runs these blocks of a launch.
 fn run_blocks(memory: &mut Memory, launch: &Launch, blocks: &[u64]) {
     let options = Options {
         checks: Checks::all(),

@@ -57,7 +57,6 @@ const PARTS: [&str; 3] = ["**Your bet.**", "**The rule.**", "**Where it is not t
 /// Headings of the places where NVIDIA's tools show a count or a hazard.
 const TOOLS: [&str; 3] = ["**In ncu.**", "**In compute-sanitizer.**", "**In Nsight Systems.**"];
 
-/// The faults of a chapter's text.
 pub fn chapter(chapter: &Chapter) -> Vec<String> {
     let name = format!("book/text/{}.md", chapter.stem);
     let mut faults = Vec::new();

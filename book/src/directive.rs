@@ -21,7 +21,6 @@ pub enum Piece<'a> {
     Directive(Directive<'a>),
 }
 
-/// Cuts a text at its directives.
 pub fn pieces(text: &str) -> Vec<Piece<'_>> {
     let (mut pieces, mut rest) = (Vec::new(), text);
     while let Some((before, after)) = rest.split_once("{{") {

@@ -3,7 +3,6 @@ use anyhow::{Context, Result};
 use results::{CountedPattern, CountedVariant, Counts, Results, Row};
 use std::path::Path;
 
-/// Everything that a directive may name.
 pub struct Sources {
     /// Docs, sources, pictures and counts of the catalogue.
     pub counts: Counts,

@@ -20,7 +20,6 @@ const FUEL: u64 = 30_000_000;
 
 /// A task's kernel, to be asked about.
 pub struct Subject<'a> {
-    /// The task, whose launch it is.
     pub task: &'static Task,
     pub kernel: &'a Submission,
 }

@@ -145,7 +145,6 @@ pub enum Reply {
 }
 
 impl Question {
-    /// The question as it is printed.
     pub fn show(&self) -> String {
         match self.answers {
             Answers::Number(_) | Answers::Lines => self.text.to_owned(),

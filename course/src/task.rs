@@ -21,7 +21,6 @@ pub struct Task {
     pub after: &'static [Question],
     /// Why what the learner is given fails.
     pub fails_as_shipped: FailureKind,
-    /// Limits of the kernel's memory traffic.
     pub bounds: &'static [Bound],
     /// Three hints: a place to look at, the idea, nearly the line.
     pub hints: [&'static str; 3],

@@ -15,7 +15,6 @@ pub struct Verdict {
     pub failure: Option<Failure>,
     /// Counts at the count size, if the file came that far.
     pub counts: Vec<Tally>,
-    /// Remarks about a file that passes.
     pub remarks: Vec<String>,
 }
 

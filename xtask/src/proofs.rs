@@ -345,7 +345,6 @@ pub fn hash(root: &Path, inputs: &[&str]) -> Result<String> {
     Ok(all.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// The files at and below `path`.
 fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     if path.is_dir() {
         let cannot = || format!("cannot read {}", path.display());

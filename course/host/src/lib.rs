@@ -40,7 +40,6 @@ impl fmt::Debug for Gpu {
 }
 
 impl Gpu {
-    /// A stream that is the file's.
     pub fn stream(&self) -> &Stream {
         self.device.stream()
     }

@@ -30,7 +30,6 @@ pub struct Source<'a> {
     pub path: &'a Path,
 }
 
-/// A program that runs host files.
 #[derive(Clone, Debug)]
 pub struct Program {
     program: PathBuf,

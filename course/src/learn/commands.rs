@@ -202,7 +202,6 @@ pub fn guess(session: &mut Session, id: &str, answers: &[String]) -> Result<Exit
     Ok(if right == questions.len() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// A question with its choices, wrapped.
 pub fn question_text(question: &Question) -> String {
     let text = question.show();
     let mut lines = text.lines();

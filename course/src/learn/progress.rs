@@ -56,7 +56,6 @@ impl Entry {
 }
 
 impl Progress {
-    /// The file in a learner's folder.
     pub fn path(learn: &Path) -> PathBuf {
         learn.join("progress.toml")
     }

@@ -55,7 +55,6 @@ impl Session {
         }
     }
 
-    /// Compiles and grades a task's file.
     pub fn check(&mut self, task: &'static Task) -> Result<(Outcome, Duration)> {
         let begin = Instant::now();
         let file = folder::file(&self.places, task);

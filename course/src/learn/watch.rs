@@ -119,7 +119,6 @@ fn show_question(session: &Session, task: &'static Task, open: usize) {
     }
 }
 
-/// Returns whether an answer was taken.
 fn answered(session: &mut Session, task: &'static Task, open: usize, text: &str) -> bool {
     let (questions, own) = commands::questions(session, task);
     let question = questions[questions.len() - open];

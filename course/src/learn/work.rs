@@ -9,7 +9,6 @@ use std::io::{IsTerminal, stderr};
 use std::path::Path;
 use std::process::Command;
 
-/// Result of preparing a task's file.
 pub enum Work {
     Kernel(Submission),
     /// A program of the host, and the text of its file.

@@ -80,7 +80,6 @@ pub const fn coalesced(count: Count, because: &'static str) -> Bound {
     bound(count, |_| between(1.0, 4.0), because)
 }
 
-/// The bound of what nobody needs.
 pub const fn none(count: Count, because: &'static str) -> Bound {
     bound(count, |_| up_to(0.0), because)
 }

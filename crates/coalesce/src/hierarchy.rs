@@ -61,7 +61,6 @@ impl Measure {
         }
     }
 
-    /// The median time of the row.
     fn time_ms(&self, results: &Results) -> Option<f64> {
         let Measure::Row { pattern, variant, size, .. } = self else { return None };
         let is_it = |row: &&Row| {

@@ -49,7 +49,6 @@ impl Carried {
         self.folder.join("made_of")
     }
 
-    /// Returns whether the package carries PTX.
     pub(crate) fn exists(&self) -> bool {
         self.made_of().exists()
     }

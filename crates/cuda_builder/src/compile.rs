@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 const TARGET: &str = "nvptx64-nvidia-cuda";
-/// The package of the device library.
 const CUDA_STD: &str = "coalesce-cuda-std";
 
 /// Compiles the crate in the folder `path` and everything it uses; the bitcode is whole-program optimized.
@@ -189,7 +188,6 @@ fn manifest(path: &Path) -> Result<String, CudaBuilderError> {
     std::fs::read_to_string(&manifest).map_err(CudaBuilderError::io("read", manifest))
 }
 
-/// The name of the crate's library.
 pub(crate) fn library(path: &Path) -> Result<String, CudaBuilderError> {
     let manifest = manifest(path)?;
     let name = name_in(&manifest, "lib").or_else(|| name_in(&manifest, "package"));
@@ -231,7 +229,6 @@ pub(crate) fn features_of_build(path: &Path) -> Result<Vec<String>, CudaBuilderE
     Ok(if on.is_empty() { Vec::new() } else { vec![format!("--features={}", on.join(","))] })
 }
 
-/// The features that a manifest declares.
 fn features_in(manifest: &str) -> Vec<String> {
     let lines = manifest.lines().map(str::trim).skip_while(|line| *line != "[features]").skip(1);
     let section = lines.take_while(|line| !line.starts_with('['));

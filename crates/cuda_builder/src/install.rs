@@ -36,7 +36,6 @@ impl Circumstances {
         }
     }
 
-    /// The means to try, best first.
     fn means(&self) -> Vec<PackageManager> {
         let mut means = Vec::new();
         if self.rustup && self.rustup_may_install {

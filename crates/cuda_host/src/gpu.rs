@@ -456,7 +456,6 @@ impl Drop for Gpu {
     }
 }
 
-/// The first clause of a message.
 fn first_clause(message: &str) -> &str {
     message.split([':', '(', ';']).next().unwrap_or(message).trim()
 }

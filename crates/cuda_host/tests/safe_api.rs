@@ -25,7 +25,6 @@ fn builder() -> CudaBuilder {
         .panic(PanicStrategy::Trap)
 }
 
-/// The image of what was built.
 fn image(path: PathBuf) -> &'static [Image] {
     let text = std::fs::read_to_string(path).expect("the builder wrote it").leak();
     // SAFETY: `cuda_builder` has compiled it and written its records.

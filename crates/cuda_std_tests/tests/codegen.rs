@@ -62,7 +62,6 @@ fn entries(ptx: &str) -> Entries {
     entries
 }
 
-/// Returns how often a text occurs.
 fn count(text: &str, pattern: &str) -> usize {
     text.matches(pattern).count()
 }

@@ -102,7 +102,6 @@ fn run_all(launches: &[Launch]) -> Digests {
 /// and not to the bit.
 const NEAR: &[&str] = &["approx_rsqrt_f64", "approx_tanh"];
 
-/// The kernel of a launch's name.
 fn kernel(name: &str) -> &str {
     name.split_once(' ').map_or("", |(_, kernel)| kernel)
 }

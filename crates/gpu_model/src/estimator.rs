@@ -262,7 +262,6 @@ impl Device {
         }
     }
 
-    /// A global atomic changes its bytes.
     fn atomic(
         &mut self,
         request: WarpAccess<'_>,
@@ -292,7 +291,6 @@ impl Device {
         sums.add(near, is_float, request.bytes);
     }
 
-    /// A global store changes its bytes.
     fn write(&mut self, request: WarpAccess<'_>) {
         let bits = if request.bytes >= 32 { u32::MAX } else { (1u32 << request.bytes) - 1 };
         let (mut last_sector, mut last_line) = (None, None);
@@ -323,7 +321,6 @@ impl Device {
         }
     }
 
-    /// A bulk copy changes its bytes.
     fn write_range(&mut self, start: u64, bytes: u64) {
         let sectors = start >> 5..(start + bytes).div_ceil(32);
         match self.link(start) {

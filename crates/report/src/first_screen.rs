@@ -54,7 +54,6 @@ pub fn bench(results: &Results, claim: &dyn Fn(&str) -> String, screen: &Screen)
     out
 }
 
-/// The rows of a pattern's ladder.
 struct Ladder<'a> {
     naive: Option<&'a Row>,
     /// The fastest that moves as many bytes as the naive one.

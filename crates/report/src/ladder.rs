@@ -5,7 +5,6 @@ use super::tabulate;
 use maud::{Markup, html};
 use results::{Measured, Resource, Row, RowOutcome};
 
-/// A column of a ladder's table.
 struct Column {
     name: &'static str,
     /// True when the summary has it, too; a pattern's page has all.
@@ -37,7 +36,6 @@ const fn column(
     Column { name, in_summary, cell }
 }
 
-/// The columns after the variant's name.
 const COLUMNS: [Column; 17] = [
     column("time, ms", true, |_, _, m| Cell::Figure(Some(m.time_ms.median), time_in_words)),
     column("spread, %", true, |_, _, m| Cell::Figure(Some(m.time_ms.noise_percent()), tenths)),

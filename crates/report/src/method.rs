@@ -3,7 +3,6 @@ use super::runs::Runs;
 use maud::{Markup, html};
 use results::agreement;
 
-/// Text that holds for every run.
 const TEXT: &str = include_str!("method.md");
 
 /// The section of the summary.

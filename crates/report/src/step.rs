@@ -12,7 +12,6 @@ const CONTEXT: usize = 2;
 /// A diff of more lines than this is no diff that anybody reads.
 const MAX_LINES: usize = 240;
 
-/// Count of a kernel, by name.
 type Count = (&'static str, fn(&Counters) -> Option<f64>);
 
 /// The counters that a step is judged by.

@@ -38,7 +38,6 @@ impl Sweep<'_> {
         row.size.get(self.dimension).copied().unwrap_or(0.0)
     }
 
-    /// The values of the dimension, ascending.
     fn values(&self) -> Vec<f64> {
         let mut values: Vec<f64> = self.rows().map(|row| self.value(row)).collect();
         values.sort_by(f64::total_cmp);

@@ -11,7 +11,6 @@
 
 use crate::operation::{Access, FragmentMove, How, Register, Space};
 
-/// Matrix that a fragment is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Matrix {
     A,

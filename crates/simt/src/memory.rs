@@ -34,7 +34,6 @@ struct Bank {
 pub struct Memory {
     /// By address. A region that is freed leaves a gap, so that freeing many of very many takes no longer than each.
     regions: Vec<Region>,
-    /// The number of gaps in `regions`.
     gaps: usize,
     /// The regions that are taken out while a launch runs that may not access them.
     hidden: Vec<Region>,
@@ -157,9 +156,7 @@ impl Memory {
         if bytes > free {
             return Err(out_of_memory);
         }
-        let Some(owner) = Zeroed::new(bytes) else {
-            return Err(out_of_memory);
-        };
+        let Some(owner) = Zeroed::new(bytes) else { return Err(out_of_memory) };
         let initialized = if self.track { Zeroed::new(bytes.div_ceil(64) * 8) } else { None };
         let address = bank.next;
         bank.next = (address + bytes + ALIGNMENT).next_multiple_of(ALIGNMENT);

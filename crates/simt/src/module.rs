@@ -124,9 +124,7 @@ impl Kernel {
 
     /// Every instruction with its PTX line and whether it is approximate: a listing.
     pub fn listing(&self) -> Vec<(u32, String)> {
-        let Ok(program) = &self.program else {
-            return Vec::new();
-        };
+        let Ok(program) = &self.program else { return Vec::new() };
         let mut listing: Vec<_> = program
             .details
             .iter()
@@ -208,7 +206,6 @@ struct Code {
     version: (u32, u32),
     target: String,
     kernels: Vec<Kernel>,
-    /// Index of each kernel among them.
     places: HashMap<String, usize>,
     variables: Vec<ModuleVariable>,
     source: String,
@@ -451,9 +448,7 @@ fn variables(tree: &Tree<'_>, context: &Context<'_, '_>) -> Result<Vec<ModuleVar
             _ => continue,
         };
         // Texture references and other opaque types exist only as names.
-        let Some(t) = Type::parse(variable.element) else {
-            continue;
-        };
+        let Some(t) = Type::parse(variable.element) else { continue };
         let bytes = variable.elements.unwrap_or(0).saturating_mul(t.bytes() as u64);
         let position = variable.position;
         let mut one = ModuleVariable {
@@ -532,9 +527,7 @@ fn append(
 /// the failing opcode noted; counting needs only the tree.
 fn coverage(source: &str) -> Vec<Coverage> {
     use ptx::tree::Statement;
-    let Ok(tree) = parse(source) else {
-        return Vec::new();
-    };
+    let Ok(tree) = parse(source) else { return Vec::new() };
     let mut counts: BTreeMap<String, u32> = BTreeMap::new();
     for function in &tree.functions {
         function.visit(&mut |statement| {

@@ -264,7 +264,6 @@ pub(crate) struct TensorCopy {
     pub mbarrier: Option<(Base, i64)>,
 }
 
-/// Place of a factor of `wgmma`.
 #[derive(Clone, Debug)]
 pub(crate) enum Factor {
     /// In shared memory, as the descriptor in this row says; transposed: neighbouring elements lie along M or N.

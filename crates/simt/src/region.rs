@@ -70,7 +70,6 @@ pub(crate) struct Region {
 pub(crate) struct Saved {
     offset: usize,
     bytes: Vec<u8>,
-    /// The words of its initialized bits.
     pub initialized: Vec<u64>,
 }
 

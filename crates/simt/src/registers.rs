@@ -14,7 +14,6 @@ pub(crate) const NEVER: u32 = 2;
 /// The condition code of `add.cc` and its family.
 pub(crate) const CARRY: u32 = 1;
 
-/// All register rows of one warp.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Registers {
     pub words: Vec<[u32; LANES]>,

@@ -6,7 +6,6 @@ pub mod tile;
 use simt::{Checks, Error, Launch, Memory, Module, Options, run};
 use tile::{FORMS, Form, Kind, Matrix};
 
-/// The bits of a small integer.
 fn bits(kind: Kind, value: i64) -> u64 {
     let single = || u64::from((value as f32).to_bits());
     match kind {

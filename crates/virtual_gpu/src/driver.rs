@@ -123,7 +123,6 @@ impl Driver {
         self.device().fault.map_or(Ok(context), Err)
     }
 
-    /// Notes a mistake of the program.
     pub(crate) fn report(&mut self, kind: MisuseKind, message: String) {
         self.recorder.report(kind, message);
     }

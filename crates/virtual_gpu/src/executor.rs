@@ -26,7 +26,6 @@ use std::sync::Arc;
 /// From the moment at which a host function could start to its start, for the driver's thread has to wake: an estimate.
 pub(crate) const HOST_FUNCTION_NS: f64 = 10_000.0;
 
-/// The model's prediction of a kernel.
 #[derive(Default)]
 struct Predicted {
     estimate: Option<Estimate>,
@@ -546,7 +545,6 @@ impl Driver {
         true
     }
 
-    /// Notes a failure of asynchronous work.
     fn fail(&mut self, kind: MisuseKind, code: ReturnCode, message: String) {
         self.report(kind, message);
         self.keep_failure(code);

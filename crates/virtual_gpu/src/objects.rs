@@ -115,7 +115,6 @@ pub(crate) struct LinkState {
 
 #[derive(Debug, Default)]
 pub(crate) struct PoolState {
-    /// The device whose memory it has.
     pub(crate) device: usize,
     /// The other devices whose kernels may use its memory.
     pub(crate) open_to: BTreeSet<usize>,
@@ -381,7 +380,6 @@ impl Objects {
         others.any(|other| !other.is_non_blocking() && other.capture.is_some())
     }
 
-    /// The last operation of each stream.
     pub(crate) fn tails(&self) -> impl Iterator<Item = usize> {
         self.streams.values().chain(self.default_streams.values()).filter_map(|stream| stream.tail)
     }

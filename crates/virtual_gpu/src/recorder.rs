@@ -164,7 +164,6 @@ impl Recorder {
         self.note_misuse(MisuseKind::MissingOrder, None, Some(memory), None, message);
     }
 
-    /// Notes that a kernel failed, once.
     pub(crate) fn report_fault(&mut self, error: &simt::Error) {
         let (fault, memory) = (KernelFault::of(error), MisusedMemory::of(error));
         self.note_misuse(MisuseKind::KernelFault, Some(fault), memory, None, error.to_string());

@@ -57,7 +57,6 @@ pub(crate) struct KernelLaunch {
     pub(crate) resident: u32,
     /// Shared memory that they have together, in bytes.
     pub(crate) shared_bytes: u32,
-    /// The device that it runs on.
     pub(crate) device: usize,
     /// A graph launches it.
     pub(crate) in_graph: bool,

@@ -22,7 +22,6 @@ use virtual_gpu::{Options, Topology, VirtualGpu};
 
 /// The environment variable that chooses the device: `virtual:PROFILE`.
 const VARIABLE: &str = "COALESCE_DEVICE";
-/// The profile when none is named.
 const DEFAULT_PROFILE: &str = "h200";
 
 /// The loader calls what this section lists when it has loaded the library.

@@ -246,7 +246,6 @@ impl Profiler {
         }
     }
 
-    /// Shows the profile to a person.
     fn show(&self, profile: &ProgramProfile) {
         // The library knows no catalogue.
         let taught = |_: &results::Advice| None;

@@ -17,7 +17,6 @@ fn headers() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/sass-tools/nvidia/cu13/include")
 }
 
-/// A text of C without comments.
 fn without_comments(text: &str) -> String {
     let parts = text.split("/*").enumerate();
     parts

@@ -383,8 +383,8 @@ pub unsafe fn texture_wrap_plain(source: *const f32, target: *mut f32, walk: Wal
 }
 
 /// # Safety
-/// Launch contract: as for [`texture_array`], with a texture that wraps normalized coordinates; `column` and `row` are
-/// the extents of a texel in them, and the extents of the image powers of two or at most 1024.
+/// - As for [`texture_array`], with a texture that wraps normalized coordinates.
+/// - `column` and `row` are the extents of a texel in them, and the extents of the image powers of two or at most 1024.
 #[kernel]
 pub unsafe fn texture_wrap_array(
     source: Texture<Plane, f32>,

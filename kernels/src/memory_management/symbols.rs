@@ -46,8 +46,8 @@ unsafe fn apply(table: *const u32, target: *mut u32, n: u32) {
 /// From the table in global memory.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n`, at most `WORDS`; nobody else accesses the symbols
-/// meanwhile.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `n`, at most `WORDS`.
+/// - Nobody else accesses the symbols meanwhile.
 #[kernel]
 pub unsafe fn symbols_apply(n: u32) {
     // SAFETY: the grid is that of the launch contract; each symbol has `WORDS` words.

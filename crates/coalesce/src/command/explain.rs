@@ -225,9 +225,7 @@ fn write_pictures(
 fn fact_cells(catalogue: &Catalogue, name: &str, kernel: &str) -> [String; 5] {
     let newest =
         catalogue.images.iter().rev().find_map(|image| Some((image, image.facts(kernel)?)));
-    let Some((image, facts)) = newest else {
-        return [name, "none", "", "", ""].map(str::to_owned);
-    };
+    let Some((image, facts)) = newest else { return [name, "none", "", "", ""].map(str::to_owned) };
     let KernelFacts { instructions, shared_bytes, local_bytes, .. } = facts;
     let list =
         instructions.iter().map(|(name, count)| format!("{count} {name}")).collect::<Vec<_>>();

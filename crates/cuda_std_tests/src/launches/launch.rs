@@ -7,7 +7,6 @@ pub struct Launch {
     pub kernel: &'static str,
     /// The oldest compute capability that has it, such as 80; 0 for any.
     pub since: u32,
-    /// Blocks in x, y and z.
     pub grid: [u32; 3],
     /// Threads per block in x, y and z.
     pub block: [u32; 3],

@@ -141,7 +141,6 @@ fn groups(points: &[Point]) -> Vec<&str> {
     groups
 }
 
-/// The colour of the n-th group.
 fn colour(index: usize) -> usize {
     index % MAX_SERIES
 }

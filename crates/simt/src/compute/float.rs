@@ -67,7 +67,6 @@ fn maximum_double(a: f64, b: f64) -> f64 {
     }
 }
 
-/// Takes the rounding modifier of arithmetic.
 fn rounding_of(modifiers: &mut Modifiers<'_>) -> Rounding {
     match modifiers.take_any(&["rn", "rz", "rm", "rp"]) {
         Some("rz") => Rounding::Zero,

@@ -246,9 +246,7 @@ fn multiply24(opcode: &str, t: Type, modifiers: &mut Modifiers<'_>) -> Option<Me
 
 /// `dp4a` and `dp2a`: dot products of bytes, accumulated.
 fn dot_product(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
-    let &[ta, tb] = &modifiers.types[..] else {
-        return None;
-    };
+    let &[ta, tb] = &modifiers.types[..] else { return None };
     let signed = |t| match t {
         Type::S32 => Some(1),
         Type::U32 => Some(0),

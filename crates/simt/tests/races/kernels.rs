@@ -48,7 +48,6 @@ pub fn ways() -> impl Iterator<Item = (Schedule, usize)> {
 #[repr(align(16))]
 struct Host([u8; 256]);
 
-/// Runs a kernel with all checks.
 pub fn outcome(body: &str, grid: Grid, way: (Schedule, usize)) -> Result<Report, Error> {
     let text = text(body);
     let module = match Module::parse(&text) {

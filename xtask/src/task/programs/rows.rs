@@ -16,7 +16,6 @@ pub struct Row {
     pub built: String,
     pub ran: String,
     pub verified: String,
-    /// The number of kernels that ran.
     pub kernels: String,
     pub hazards: String,
     pub lacks: String,

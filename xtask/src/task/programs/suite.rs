@@ -46,7 +46,6 @@ pub struct Program {
     pub sizes: Sizes,
 }
 
-/// The way to build a program.
 pub enum How {
     Make,
     NoMakefile,

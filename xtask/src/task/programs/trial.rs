@@ -29,7 +29,6 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Runs a program in its folder.
     pub fn run(program: &Program, file: &str, arguments: &str, limit: Duration) -> Result<Trial> {
         let place = |name: &str| program.folder.join(name);
         let [output, errors, profile] = ["ran.out", "ran.err", "ran.json"].map(place);

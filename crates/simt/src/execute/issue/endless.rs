@@ -462,7 +462,6 @@ impl Worker<'_> {
     }
 }
 
-/// The lanes that have not ended.
 fn live_lanes(turns: &VecDeque<(u64, Cluster)>) -> u32 {
     let blocks = turns.iter().flat_map(|(_, cluster)| cluster).flatten();
     blocks.flat_map(|block| &block.warps).map(|warp| warp.live.count_ones()).sum()

@@ -270,7 +270,6 @@ pub(crate) fn read_row(warp: &Warp, row: Register, lane: usize) -> u64 {
     }
 }
 
-/// Writes the lanes of a mask.
 pub(crate) fn write_row(warp: &mut Warp, row: Register, mask: u32, value: impl Fn(usize) -> u64) {
     for lane in 0..32 {
         if mask >> lane & 1 == 0 {

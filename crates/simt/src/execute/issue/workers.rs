@@ -314,9 +314,7 @@ impl Worker<'_> {
             {
                 return;
             }
-            let Some(linear) = self.run.cluster_at(order) else {
-                return;
-            };
+            let Some(linear) = self.run.cluster_at(order) else { return };
             let mut cluster = self.start_cluster(linear);
             loop {
                 let ended = self.run_cluster(&mut cluster).and_then(|ended| {
@@ -366,9 +364,7 @@ impl Worker<'_> {
                 turns.push_front((order, cluster));
                 order += 1;
             }
-            let Some((place, mut cluster)) = turns.pop_front() else {
-                return;
-            };
+            let Some((place, mut cluster)) = turns.pop_front() else { return };
             match self.run_cluster(&mut cluster) {
                 Ok(true) => {
                     start_next = turns.is_empty() || self.run.launch.cooperative;

@@ -80,7 +80,6 @@ pub(crate) struct LoadSite {
     pub pc: u32,
 }
 
-/// A load whose value is followed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FollowedLoad {
     pub address: u64,
