@@ -188,6 +188,9 @@ pub struct AccessWindow<S: Borrow<Stream>, M> {
 
 impl<S: Borrow<Stream>, M> AccessWindow<S, M> {
     /// Gives the accesses of later kernels on `stream` to `memory` the `policy`.
+    ///
+    /// # Errors
+    /// When the device allows no such window, or the policy is none.
     pub fn set<T: DeviceCopy>(stream: S, memory: M, policy: WindowPolicy) -> Result<Self>
     where
         M: Deref<Target = DeviceSlice<T>>,
@@ -215,6 +218,9 @@ impl<S: Borrow<Stream>, M> Drop for AccessWindow<S, M> {
 }
 
 /// Returns all lines that persist in L2 to normal. Without it they stay until something evicts them.
+///
+/// # Errors
+/// When the device cannot set L2 aside.
 pub fn reset_persisting() -> Result<()> {
     // SAFETY: no memory is involved.
     unsafe { call!(cuCtxResetPersistingL2Cache()) }
@@ -223,6 +229,9 @@ pub fn reset_persisting() -> Result<()> {
 /// Leaves L2 as it is by default: nothing set aside, no window on `stream`, no line that persists.
 ///
 /// Returns the bytes that were set aside until now.
+///
+/// # Errors
+/// When the driver refuses one of the three.
 pub fn restore_default(stream: &Stream) -> Result<usize> {
     let mut bytes = 0;
     // SAFETY: a local to write to.

@@ -52,6 +52,9 @@ pub struct PointerInfo {
 }
 
 /// Returns what the driver knows of `address`, or nothing when it is not the driver's (an ordinary host pointer).
+///
+/// # Errors
+/// When the driver fails for another reason than not knowing the address.
 pub fn info(address: u64) -> Result<Option<PointerInfo>> {
     let (mut kind, mut ordinal, mut managed): (c_uint, c_int, c_uint) = (0, 0, 0);
     let (mut device_address, mut host_address): (u64, u64) = (0, 0);

@@ -289,6 +289,9 @@ fn known() -> String {
 
 impl Profile {
     /// A profile that comes with this crate; upper and lower case are the same.
+    ///
+    /// # Errors
+    /// When no profile has this name; the error lists those that there are.
     pub fn named(name: &str) -> Result<Profile, ProfileError> {
         let lower = name.to_lowercase();
         match PROFILES.iter().find(|(known, _)| *known == lower) {
@@ -298,11 +301,17 @@ impl Profile {
     }
 
     /// A profile from a file.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or is no profile.
     pub fn load(path: &Path) -> Result<Profile, ProfileError> {
         Profile::from_json(&Profile::text_of(path)?)
     }
 
     /// The text of a file, no more of it than a profile may have.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or is larger.
     pub fn text_of(path: &Path) -> Result<String, ProfileError> {
         let mut text = String::new();
         let read =
@@ -314,6 +323,9 @@ impl Profile {
     }
 
     /// A profile from the text of a file.
+    ///
+    /// # Errors
+    /// When a figure is missing, unknown, or has no possible value.
     pub fn from_json(text: &str) -> Result<Profile, ProfileError> {
         if text.len() as u64 > MAX_BYTES {
             let message = format!("it has more than {MAX_BYTES} bytes, which no profile has");

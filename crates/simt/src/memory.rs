@@ -68,6 +68,9 @@ impl Memory {
     }
 
     /// Memory of several devices, at most 16, each with so many bytes. The first is selected.
+    ///
+    /// # Panics
+    /// When there is none, or more than 16.
     pub fn of_devices(capacities: &[u64]) -> Memory {
         assert!((1..=MAX_DEVICES).contains(&capacities.len()), "1 to {MAX_DEVICES} devices");
         let bank = |(device, capacity): (usize, &u64)| Bank {
@@ -102,6 +105,9 @@ impl Memory {
     }
 
     /// From here on allocations are made on this device.
+    ///
+    /// # Panics
+    /// When there is no such device.
     pub fn select(&mut self, device: usize) {
         assert!(device < self.banks.len(), "there are {} devices", self.banks.len());
         self.selected = device;
@@ -144,11 +150,17 @@ impl Memory {
     }
 
     /// Allocates; the address is a multiple of 512, the content is zero.
+    ///
+    /// # Errors
+    /// When the device has not so much memory.
     pub fn allocate(&mut self, bytes: u64) -> Result<u64, Error> {
         self.allocate_named(bytes, "")
     }
 
     /// Allocates with a name that messages will use.
+    ///
+    /// # Errors
+    /// When the device has not so much memory.
     pub fn allocate_named(&mut self, bytes: u64, label: &str) -> Result<u64, Error> {
         let bank = &mut self.banks[self.selected];
         let free = bank.capacity - bank.used;
@@ -210,6 +222,9 @@ impl Memory {
     }
 
     /// Frees an allocation by its first address.
+    ///
+    /// # Errors
+    /// When no allocation begins there.
     pub fn free(&mut self, address: u64) -> Result<(), Error> {
         match self.regions.binary_search_by_key(&address, |r| r.base) {
             Ok(at) if self.regions[at].owner.is_some() => {
@@ -228,6 +243,9 @@ impl Memory {
     }
 
     /// Maps host memory into the device's address space, at any address that is free.
+    ///
+    /// # Errors
+    /// When something lies there already, or the two addresses differ modulo 16.
     ///
     /// # Safety
     /// - `pointer` is valid for reads and writes of `bytes` bytes until [`Memory::unmap`].
@@ -263,6 +281,9 @@ impl Memory {
     }
 
     /// Removes a mapping by its first address.
+    ///
+    /// # Errors
+    /// When no mapping begins there.
     pub fn unmap(&mut self, address: u64) -> Result<(), Error> {
         match self.regions.binary_search_by_key(&address, |r| r.base) {
             Ok(at) if self.regions[at].is_mapped() => {
@@ -330,6 +351,9 @@ impl Memory {
     }
 
     /// Copies device memory to the host.
+    ///
+    /// # Errors
+    /// When the range is not in one allocation.
     pub fn read(&self, address: u64, target: &mut [u8]) -> Result<(), Error> {
         if target.is_empty() {
             return Ok(());
@@ -344,6 +368,9 @@ impl Memory {
     }
 
     /// Copies host memory to the device.
+    ///
+    /// # Errors
+    /// When the range is not in one allocation.
     pub fn write(&mut self, address: u64, source: &[u8]) -> Result<(), Error> {
         if source.is_empty() {
             return Ok(());
@@ -357,6 +384,9 @@ impl Memory {
     }
 
     /// Sets bytes to one value.
+    ///
+    /// # Errors
+    /// When the range is not in one allocation.
     pub fn fill(&mut self, address: u64, value: u8, bytes: usize) -> Result<(), Error> {
         if bytes == 0 {
             return Ok(());
@@ -369,6 +399,9 @@ impl Memory {
     }
 
     /// Copies between device addresses; the ranges may overlap.
+    ///
+    /// # Errors
+    /// When one of the ranges is not in one allocation.
     pub fn copy(&mut self, target: u64, source: u64, bytes: usize) -> Result<(), Error> {
         if bytes == 0 {
             return Ok(());
@@ -390,6 +423,9 @@ impl Memory {
     /// The host's view of a device range, for callers that fill memory in bulk.
     ///
     /// The pointer is valid for `bytes` bytes until the allocation is freed.
+    ///
+    /// # Errors
+    /// When the range is not in one allocation.
     pub fn host_pointer(&self, address: u64, bytes: usize) -> Result<*mut u8, Error> {
         let (region, offset) = self.range(address, bytes)?;
         region.mark(offset as u64, bytes as u64);

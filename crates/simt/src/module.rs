@@ -88,6 +88,9 @@ impl Kernel {
     }
 
     /// Returns whether every instruction is implemented; the error names the first that is not.
+    ///
+    /// # Errors
+    /// When one is not.
     pub fn supported(&self) -> Result<(), &Error> {
         self.program.as_ref().map(|_| ())
     }
@@ -226,6 +229,9 @@ impl Module {
     ///
     /// An instruction that the executor lacks is not an error here: it is reported by
     /// [`Kernel::supported`] and by a launch of that kernel.
+    ///
+    /// # Errors
+    /// When the text is no PTX.
     pub fn parse(ptx: &str) -> Result<Module, Error> {
         let tree = parse(ptx)?;
         if let Some((bits, position)) = tree.address_size.filter(|(bits, _)| *bits != 64) {
@@ -277,6 +283,9 @@ impl Module {
 
     /// As [`Module::parse`]; a text that a living module was so made of is not parsed again. The modules share what is
     /// decoded, and each has variables of its own.
+    ///
+    /// # Errors
+    /// When the text is no PTX.
     pub fn parse_once(ptx: &str) -> Result<Module, Error> {
         let mut parsed = PARSED.lock().unwrap_or_else(PoisonError::into_inner);
         parsed.retain(|code| code.strong_count() > 0);
@@ -310,6 +319,9 @@ impl Module {
     }
 
     /// A kernel by name.
+    ///
+    /// # Errors
+    /// When the module has none of this name.
     pub fn kernel(&self, name: &str) -> Result<&Kernel, Error> {
         let place = self.code.places.get(name).ok_or_else(|| Error::UnknownKernel {
             name: name.into(),
@@ -329,11 +341,17 @@ impl Module {
     }
 
     /// Gives the module's variables their place in memory; done by the first launch otherwise.
+    ///
+    /// # Errors
+    /// When the device has not so much memory.
     pub fn load(&self, memory: &mut Memory) -> Result<(), Error> {
         self.load_with(memory, &HashMap::new())
     }
 
     /// As [`Module::load`]; the variables of these names have the caller's memory, at these addresses.
+    ///
+    /// # Errors
+    /// When the device has not so much memory.
     pub fn load_with(
         &self,
         memory: &mut Memory,
