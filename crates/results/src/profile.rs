@@ -287,4 +287,28 @@ mod tests {
         assert_eq!(mistake.kind, MisuseKind::PageableAsyncCopy);
         assert!(serde_json::to_string(&mistake).unwrap().contains("\"PageableAsyncCopy\""));
     }
+
+    /// A name in files is a promise: none goes, and none changes.
+    #[test]
+    fn names_of_kinds_in_files_stay() {
+        let names = |schema: schemars::Schema| -> String {
+            let all = schema.as_value()["oneOf"].as_array().expect("it is an enum").iter();
+            all.map(|one| one["const"].as_str().expect("a name")).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(
+            names(schemars::schema_for!(Hazard)),
+            "UninitializedRegister UninitializedShared UninitializedLocal \
+             UninitializedGlobal SharedRace SharedRaceInWarp GlobalRace GlobalRaceInWarp \
+             SameValue UnorderedVolatile SkippedBarrier BarrierCounts SharedOverrun \
+             ConflictingStore DivergentBarrier MemberMask InactiveSource AsyncCopyNotAwaited \
+             ReadOnlyWritten OtherOrder UnorderedProduct MissingProxyFence"
+        );
+        assert_eq!(
+            names(schemars::schema_for!(MisuseKind)),
+            "DoubleFree UseAfterFree OutOfBounds PageableAsyncCopy MissingOrder \
+             HostMemoryChanged HostMemoryFreed Context Unsupported CallFailed FailedSince \
+             UnwrittenMemory PartlyUnwritten KernelFault DeviceLost KernelHazard Contraction \
+             Leak"
+        );
+    }
 }

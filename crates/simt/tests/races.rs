@@ -8,7 +8,7 @@ mod others;
 mod passing;
 mod readers;
 
-use kernels::{BLOCKS, Grid, HEAD, WARP, WARPS, entry, outcome, ways};
+use kernels::{BLOCKS, Grid, HEAD, Pair, WARP, WARPS, entry, outcome, ways};
 use simt::{Finding, Hazard, Schedule};
 
 /// Finding that has to come, whichever access was first.
@@ -27,12 +27,12 @@ pub struct Case {
 }
 
 /// The name, participants, a body in which `?` is the fault, the fault, its repair, the hazard and both instructions.
-pub type Row = (&'static str, Grid, &'static str, [&'static str; 2], Hazard, [&'static str; 2]);
+pub type Row = (&'static str, Grid, &'static str, [&'static str; 2], Pair);
 
 /// The cases of tables that are written out.
 fn written<'r>(rows: impl IntoIterator<Item = &'r Row>) -> Vec<Case> {
     let case = |row: &Row| {
-        let (name, grid, body, [broken, repaired], hazard, instructions) = *row;
+        let (name, grid, body, [broken, repaired], (hazard, instructions)) = *row;
         let fill = |text: &str| {
             // The lanes that live after an early exit.
             let lanes = "mov.u32 %r20, -1; setp.ne.u32 %p8, %r4, 0; @%p8 mov.u32 %r20, 0xff;";

@@ -67,54 +67,17 @@ const NO_ERRORS: [&str; 5] = [
 ];
 
 /// The functions that have something to do when all that they are given is 0 and null.
-const WITH_NOTHING: &[&str] = &[
-    "cudaCtxResetPersistingL2Cache",
-    "cudaDestroySurfaceObject",
-    "cudaDestroyTextureObject",
-    "cudaDeviceGetStreamPriorityRange",
-    "cudaDeviceReset",
-    "cudaDeviceSetCacheConfig",
-    "cudaDeviceSetLimit",
-    "cudaDeviceSetSharedMemConfig",
-    "cudaDeviceSynchronize",
-    "cudaFree",
-    "cudaFreeArray",
-    "cudaFreeAsync",
-    "cudaFreeHost",
-    "cudaFreeMipmappedArray",
-    "cudaInitDevice",
-    "cudaMemcpy",
-    "cudaMemcpy2D",
-    "cudaMemcpy2DArrayToArray",
-    "cudaMemcpy2DAsync",
-    "cudaMemcpy2DFromArray",
-    "cudaMemcpy2DFromArrayAsync",
-    "cudaMemcpy2DToArray",
-    "cudaMemcpy2DToArrayAsync",
-    "cudaMemcpyAsync",
-    "cudaMemcpyPeer",
-    "cudaMemcpyPeerAsync",
-    "cudaMemset",
-    "cudaMemset2D",
-    "cudaMemset2DAsync",
-    "cudaMemset3D",
-    "cudaMemset3DAsync",
-    "cudaMemsetAsync",
-    "cudaProfilerStart",
-    "cudaProfilerStop",
-    "cudaSetDevice",
-    "cudaSetDeviceFlags",
-    "cudaSetDoubleForDevice",
-    "cudaSetDoubleForHost",
-    "cudaSetValidDevices",
-    "cudaStreamAttachMemAsync",
-    "cudaStreamQuery",
-    "cudaStreamSynchronize",
-    "cudaThreadExit",
-    "cudaThreadSetCacheConfig",
-    "cudaThreadSetLimit",
-    "cudaThreadSynchronize",
-];
+const WITH_NOTHING: &str = "
+    cudaCtxResetPersistingL2Cache cudaDestroySurfaceObject cudaDestroyTextureObject
+    cudaDeviceGetStreamPriorityRange cudaDeviceReset cudaDeviceSetCacheConfig cudaDeviceSetLimit
+    cudaDeviceSetSharedMemConfig cudaDeviceSynchronize cudaFree cudaFreeArray cudaFreeAsync cudaFreeHost
+    cudaFreeMipmappedArray cudaInitDevice cudaMemcpy cudaMemcpy2D cudaMemcpy2DArrayToArray cudaMemcpy2DAsync
+    cudaMemcpy2DFromArray cudaMemcpy2DFromArrayAsync cudaMemcpy2DToArray cudaMemcpy2DToArrayAsync
+    cudaMemcpyAsync cudaMemcpyPeer cudaMemcpyPeerAsync cudaMemset cudaMemset2D cudaMemset2DAsync cudaMemset3D
+    cudaMemset3DAsync cudaMemsetAsync cudaProfilerStart cudaProfilerStop cudaSetDevice cudaSetDeviceFlags
+    cudaSetDoubleForDevice cudaSetDoubleForHost cudaSetValidDevices cudaStreamAttachMemAsync cudaStreamQuery
+    cudaStreamSynchronize cudaThreadExit cudaThreadSetCacheConfig cudaThreadSetLimit cudaThreadSynchronize
+";
 
 #[test]
 fn every_name_may_be_called_with_nothing() {
@@ -137,7 +100,11 @@ fn every_name_may_be_called_with_nothing() {
             function(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
         };
         let plain = name.trim_end_matches("_ptds").trim_end_matches("_ptsz");
-        assert_eq!(code == 0, WITH_NOTHING.contains(&plain), "{name} answers {code}");
+        assert_eq!(
+            code == 0,
+            WITH_NOTHING.split_whitespace().any(|it| it == plain),
+            "{name} answers {code}"
+        );
         assert_ne!(code, 999, "{name}: no code that says nothing");
     }
 }

@@ -1,4 +1,13 @@
-use simt::{Checks, Error, Launch, Memory, Module, Options, Report, Schedule, run};
+use simt::{Checks, Error, Hazard, Launch, Memory, Module, Options, Report, Schedule, run};
+
+pub const W: &str = "st.shared.u32";
+pub const R: &str = "ld.shared.u32";
+pub const GW: &str = "st.global.u32";
+pub const GR: &str = "ld.global.u32";
+/// A hazard with its two instructions.
+pub type Pair = (Hazard, [&'static str; 2]);
+pub const GLOBAL: Pair = (Hazard::GlobalRace, [GW, GR]);
+pub const SHARED: Pair = (Hazard::SharedRace, [W, R]);
 
 /// Participants: blocks, threads of a block, blocks of a cluster.
 #[derive(Clone, Copy, Debug)]
