@@ -1,4 +1,4 @@
-//! Windows of the state spaces in the generic address space.
+//! Windows of the state spaces in the generic address space (PTX ISA, "Generic Addressing").
 
 /// First address of the shared window in the generic address space.
 pub(crate) const SHARED_WINDOW: u64 = 0x0100_0000_0000;

@@ -1,4 +1,5 @@
-//! Lanes that part at a branch meet again where the immediate-post-dominator rule says.
+//! Lanes that part at a branch meet again where the immediate-post-dominator rule says (Fung et al., "Dynamic Warp
+//! Formation and Scheduling for Efficient GPU Control Flow", 2007).
 //!
 //! The executor runs the lanes at the lowest position first. Lanes that have reached the immediate
 //! post-dominator of their branch therefore wait there exactly as long as the others are at lower
