@@ -69,13 +69,17 @@ pub struct Report {
 }
 
 impl Report {
+    /// Returns whether a finding of the same kind at the same line is here.
+    pub(crate) fn has_like(&self, finding: &Finding) -> bool {
+        self.findings.iter().any(|one| is_like(one, finding))
+    }
+
     /// Adds findings and notes of another run of the launch, unless they are known at their place.
     pub(crate) fn add_findings(&mut self, other: Report) {
         for (known, more) in [(&mut self.findings, other.findings), (&mut self.notes, other.notes)]
         {
             for finding in more {
-                let key = |one: &Finding| (one.hazard, one.place.ptx_line);
-                if !known.iter().any(|one| key(one) == key(&finding)) {
+                if !known.iter().any(|one| is_like(one, &finding)) {
                     known.push(finding);
                 }
             }
@@ -86,6 +90,11 @@ impl Report {
     pub fn depends_on_timing(&self) -> impl Iterator<Item = &InstructionReport> {
         self.instructions.iter().filter(|instruction| instruction.depends_on_timing)
     }
+}
+
+/// Returns whether two findings are of one kind and at one line.
+fn is_like(one: &Finding, other: &Finding) -> bool {
+    (one.hazard, one.place.ptx_line) == (other.hazard, other.place.ptx_line)
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod rows;
 mod sizes;
 mod suite;
 mod trial;
+mod truth;
 mod verdict;
 
 use super::prove::today;
@@ -26,6 +27,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 use suite::{Program, SUITES, Suite};
 use trial::Trial;
+use truth::Truth;
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
@@ -49,6 +51,9 @@ pub struct Arguments {
     /// Take `coalesce` and its libraries as they are built, on a machine without cargo.
     #[arg(long)]
     built: bool,
+    /// Compare what a program prints with what it prints on this machine's GPU, by NVIDIA's runtime and by ours.
+    #[arg(long)]
+    gpu: bool,
     /// The seconds that a program may run.
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     limit: u64,
@@ -95,7 +100,8 @@ fn try_all(suite: &Suite, checkout: &Path, arguments: &Arguments) -> Result<()> 
     let (rows, table) = (Mutex::new(known), Mutex::new(Table::read(suite.name)?));
     let count = programs.len();
     let work = Mutex::new(programs.into_iter().enumerate());
-    let bench = Bench { mirror, toolkit, limit: Duration::from_secs(arguments.limit) };
+    let limit = Duration::from_secs(arguments.limit);
+    let bench = Bench { mirror, toolkit, limit, has_gpu: arguments.gpu };
     let worker = &|| -> Result<()> {
         // Taken by a call, so that the lock is not held while the program runs.
         let next = || work.lock().expect("no panic").next();
@@ -143,6 +149,7 @@ struct Bench {
     mirror: Mirror,
     toolkit: Toolkit,
     limit: Duration,
+    has_gpu: bool,
 }
 
 impl Bench {
@@ -197,7 +204,15 @@ impl Bench {
         };
         let ran = |index: usize, limit: Duration| {
             let trial = Trial::run(program, &start.file, &attempts[index], limit)?;
-            let row = trial.row(program, &attempts[index], sizes, limit);
+            let mut row = trial.row(program, &attempts[index], sizes, limit);
+            // What has no input fails in the same way everywhere.
+            if self.has_gpu && (row.ran == "yes" || row.kernels != "0") && !trial.is_too_large() {
+                let runtime = self.toolkit.runtime();
+                let truth = Truth::run(program, &start.file, &attempts[index], &runtime, limit)?;
+                if let Some(truth) = truth {
+                    row.compared(truth.of_virtual_device(&trial), truth.of_our_runtime());
+                }
+            }
             anyhow::Ok((row, trial.is_too_large()))
         };
         let last = attempts.len() - 1;

@@ -60,6 +60,13 @@ impl Toolkit {
         Ok(release.unwrap_or("of unknown release").to_owned())
     }
 
+    /// The folder of NVIDIA's runtime.
+    pub fn runtime(&self) -> PathBuf {
+        let home = self.nvcc.parent().and_then(Path::parent).unwrap_or(Path::new("/"));
+        let folder = home.join("lib64");
+        if folder.is_dir() { folder } else { home.join("lib") }
+    }
+
     /// A command for which `nvcc` is the wrapper.
     fn command(&self, program: &str, folder: &Path) -> Result<Command> {
         let mut paths = vec![self.programs.clone()];
@@ -132,6 +139,7 @@ fn workspace_name(name: &str) -> String {
 
 /// The program and its arguments in the commands of a Makefile's target `run`.
 fn start(commands: &str) -> Start {
+    let commands = commands.replace("\\\n", " ");
     let words = commands.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
     let found = words.into_iter().find_map(|words| {
         let place = words.iter().position(|word| word.starts_with("./"))?;
@@ -179,6 +187,7 @@ mod tests {
     fn a_makefile_says_how_a_program_is_started() {
         let found = start(" ./main -n 100 ../data/in.txt 2 > out\n./main 5\n");
         assert_eq!((&*found.file, &*found.arguments), ("./main", "-n 100 ../data/in.txt 2"));
+        assert_eq!(start("./main -a \\\n -b\n").arguments, "-a -b");
         assert_eq!(start("").file, "./main");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// New values of constants, by their names.
+/// New values of constants, by their names, and of numbers, by `FILE:LINE:NUMBER`.
 pub type Sizes = BTreeMap<String, u64>;
 
 /// By how much sizes are divided, one after the other.
@@ -96,14 +96,38 @@ pub fn divided(text: &str, divisor: u64) -> Sizes {
     found.map(|it| (it.name.to_owned(), (it.value / divisor).max(1))).collect()
 }
 
-/// A source with other values of its constants.
-pub fn changed(source: &str, sizes: &Sizes) -> String {
-    let lines = source.split_inclusive('\n').map(|line| {
+/// A source with other values of its constants, and of numbers in its lines.
+pub fn changed(file: &str, source: &str, sizes: &Sizes) -> String {
+    let lines = source.split_inclusive('\n').enumerate().map(|(index, line)| {
         let found = definition(line).and_then(|found| Some((found.at, sizes.get(found.name)?)));
-        let Some((at, size)) = found else { return line.to_owned() };
-        format!("{}{size}{}", &line[..at.start], &line[at.end..])
+        if let Some((at, size)) = found {
+            return format!("{}{size}{}", &line[..at.start], &line[at.end..]);
+        }
+        let place = format!("{file}:{}:", index + 1);
+        let of_line =
+            sizes.iter().filter_map(|(name, size)| Some((name.strip_prefix(&place)?, size)));
+        of_line.fold(line.to_owned(), |line, (number, size)| replaced(&line, number, *size))
     });
     lines.collect()
+}
+
+/// A line in which a number, as a whole word, has another value.
+fn replaced(line: &str, number: &str, size: u64) -> String {
+    let is_word = |it: char| it.is_alphanumeric() || matches!(it, '_' | '.');
+    let mut rest = line;
+    let mut text = String::new();
+    while let Some(begin) = rest.find(is_word) {
+        let word = &rest[begin..];
+        let word = &word[..word.find(|it| !is_word(it)).unwrap_or(word.len())];
+        text.push_str(&rest[..begin]);
+        if word.trim_end_matches(['u', 'U', 'l', 'L']) == number {
+            text.push_str(&size.to_string());
+        } else {
+            text.push_str(word);
+        }
+        rest = &rest[begin + word.len()..];
+    }
+    text + rest
 }
 
 /// Returns whether a variable of this name says how often something is repeated.
@@ -123,7 +147,12 @@ mod tests {
         assert_eq!(sizes, Sizes::from([("N".to_owned(), 65536), ("len".to_owned(), 4096)]));
         let expected =
             "#define N 65536 // n\n  const int len = 4096;\n#define BLOCK 4096\nint k = N;\n";
-        assert_eq!(changed(source, &sizes), expected);
+        assert_eq!(changed("a.cu", source, &sizes), expected);
+        let numbers = Sizes::from([("a.cu:4:20".to_owned(), 3), ("b.cu:4:4096".to_owned(), 1)]);
+        assert_eq!(
+            changed("a.cu", "\n\n\nf(1 << 20UL, 200);\n", &numbers),
+            "\n\n\nf(1 << 3, 200);\n"
+        );
         assert_eq!(divided("#define NI 512\n#  define STEPS 2\n", 8).len(), 2);
     }
 }

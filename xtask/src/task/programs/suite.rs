@@ -59,9 +59,9 @@ impl Program {
         let origin = mirror.checkout.join(inner);
         let mut is_new = false;
         for file in self.source_files() {
-            let name = file.file_name().context("a file has a name")?;
+            let name = file.strip_prefix(&self.folder).context("it lies in the folder")?;
             let Ok(own) = std::fs::read_to_string(origin.join(name)) else { continue };
-            let wanted = sizes::changed(&own, sizes);
+            let wanted = sizes::changed(&name.to_string_lossy(), &own, sizes);
             if std::fs::read_to_string(&file).is_ok_and(|text| text == wanted) {
                 continue;
             }
@@ -79,13 +79,14 @@ impl Program {
         Ok(())
     }
 
-    /// The files of its folder.
-    pub fn files(&self) -> Vec<PathBuf> {
-        files(&self.folder).unwrap_or_default()
+    /// The files of its folder and of those in it.
+    fn files(&self) -> Vec<PathBuf> {
+        let entries = walkdir::WalkDir::new(&self.folder).sort_by_file_name().into_iter().flatten();
+        entries.filter(|it| !it.file_type().is_dir()).map(walkdir::DirEntry::into_path).collect()
     }
 
     /// Its sources and headers.
-    pub fn source_files(&self) -> Vec<PathBuf> {
+    fn source_files(&self) -> Vec<PathBuf> {
         let is_source =
             |path: &PathBuf| has_extension(path, &["cu", "cuh", "cpp", "c", "cc", "h", "hpp"]);
         self.files().into_iter().filter(is_source).collect()

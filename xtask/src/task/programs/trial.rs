@@ -1,4 +1,4 @@
-use super::rows::{Row, TOO_LARGE, TOO_LONG, shortened};
+use super::rows::{NO_CHECK, Row, TOO_LARGE, TOO_LONG, shortened};
 use super::sizes::Sizes;
 use super::suite::Program;
 use super::verdict;
@@ -8,8 +8,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// The exit code by which `coalesce run` says that no kernel ran.
@@ -30,36 +29,23 @@ pub struct Trial {
 
 impl Trial {
     pub fn run(program: &Program, file: &str, arguments: &str, limit: Duration) -> Result<Trial> {
-        let place = |name: &str| program.folder.join(name);
-        let [output, errors, profile] = ["ran.out", "ran.err", "ran.json"].map(place);
+        let profile = program.folder.join("ran.json");
         let _ = std::fs::remove_file(&profile);
-        let create = |path: &Path| {
-            File::create(path).with_context(|| format!("cannot create {}", path.display()))
-        };
         let mut command = Command::new(workspace::coalesce());
         command.args(["run", "--check", "--fail-on", "none", "--json"]).arg(&profile).arg("--");
-        command.arg(file).args(arguments.split_whitespace()).current_dir(&program.folder);
-        command.stdin(Stdio::null()).stdout(create(&output)?).stderr(create(&errors)?);
-        command.process_group(0);
-        // SAFETY: between fork and exec the child makes one call of the system.
-        unsafe {
-            command.pre_exec(|| {
-                let limit = libc::rlimit { rlim_cur: MEMORY, rlim_max: MEMORY };
-                libc::setrlimit(libc::RLIMIT_DATA, &raw const limit);
-                Ok(())
-            });
-        }
+        command.arg(file).args(arguments.split_whitespace());
         let begin = Instant::now();
-        let mut child = command.spawn().context("cannot start coalesce")?;
-        let status = waited(&mut child, limit)?;
+        let status = waited(&mut command, program, "ran", Some(MEMORY), limit)?;
         let seconds = begin.elapsed().as_secs_f64();
-        let read = |path: &Path| {
-            let bytes = std::fs::read(path).unwrap_or_default();
-            String::from_utf8_lossy(&bytes[..bytes.len().min(1 << 20)]).into_owned()
-        };
+        let read = |kind: &str| printed(program, "ran", kind);
         let profile = std::fs::read_to_string(&profile).unwrap_or_default();
         let profile = serde_json::from_str(&profile).unwrap_or_default();
-        Ok(Trial { status, seconds, output: read(&output), errors: read(&errors), profile })
+        Ok(Trial { status, seconds, output: read("out"), errors: read("err"), profile })
+    }
+
+    /// Returns what it printed, with its exit code in front.
+    pub fn coded_output(&self) -> String {
+        coded(self.status, &self.output)
     }
 
     pub fn is_too_long(&self) -> bool {
@@ -80,6 +66,7 @@ impl Trial {
             (None, _) => ("no", format!("{TOO_LONG} {} s", limit.as_secs())),
             (_, Some(0)) if own == Some(false) => ("yes", self.cause("its own check fails")),
             (_, Some(0)) => ("yes", String::new()),
+            (_, Some(NO_KERNEL)) if !program.sources().contains("<<<") => ("yes", String::new()),
             (_, Some(NO_KERNEL)) => ("no", self.cause("no kernel ran")),
             (_, Some(129..160)) => {
                 ("no", self.cause(&format!("signal {}", code.unwrap_or(0) - 128)))
@@ -96,7 +83,7 @@ impl Trial {
             _ if ran == "no" => "",
             Some(true) => "yes",
             Some(false) => "no",
-            None => "no check",
+            None => NO_CHECK,
         };
         Row {
             program: program.name.clone(),
@@ -114,6 +101,7 @@ impl Trial {
                 .join(" ")
                 .trim()
                 .to_owned(),
+            ..Row::default()
         }
     }
 
@@ -205,9 +193,58 @@ fn missing_input<'a>(program: &Program, arguments: &'a str) -> Option<&'a str> {
     })
 }
 
-/// Waits for the end of a process; the limit ends it and all that it started.
-fn waited(child: &mut Child, limit: Duration) -> Result<Option<ExitStatus>> {
+/// Runs a command in a program's folder and returns what it printed, with its exit code in front; nothing if it took longer
+/// than the limit.
+pub fn output_of(
+    command: &mut Command,
+    program: &Program,
+    name: &str,
+    limit: Duration,
+) -> Result<Option<String>> {
+    let status = waited(command, program, name, None, limit)?;
+    Ok(status.map(|_| coded(status, &printed(program, name, "out"))))
+}
+
+/// A text behind the program's exit code; a signal is 128 and its number.
+fn coded(status: Option<ExitStatus>, text: &str) -> String {
+    let code = status.and_then(|it| it.code().or_else(|| it.signal().map(|signal| 128 + signal)));
+    let own = code.map_or(-1, |code| if code == NO_KERNEL { 0 } else { code });
+    format!("{own}\n{text}")
+}
+
+/// The begin of what a command printed.
+fn printed(program: &Program, name: &str, kind: &str) -> String {
+    let bytes = std::fs::read(program.folder.join(name).with_extension(kind)).unwrap_or_default();
+    String::from_utf8_lossy(&bytes[..bytes.len().min(1 << 20)]).into_owned()
+}
+
+/// Runs a command in a program's folder to its end; the limit of time ends it and all that it started. What it prints goes
+/// to files of this name.
+fn waited(
+    command: &mut Command,
+    program: &Program,
+    name: &str,
+    memory: Option<u64>,
+    limit: Duration,
+) -> Result<Option<ExitStatus>> {
+    let create = |kind: &str| {
+        let path = program.folder.join(name).with_extension(kind);
+        File::create(&path).with_context(|| format!("cannot create {}", path.display()))
+    };
+    command.current_dir(&program.folder).process_group(0);
+    command.stdin(Stdio::null()).stdout(create("out")?).stderr(create("err")?);
+    if let Some(bytes) = memory {
+        // SAFETY: between fork and exec the child makes one call of the system.
+        unsafe {
+            command.pre_exec(move || {
+                let limit = libc::rlimit { rlim_cur: bytes, rlim_max: bytes };
+                libc::setrlimit(libc::RLIMIT_DATA, &raw const limit);
+                Ok(())
+            });
+        }
+    }
     let begin = Instant::now();
+    let mut child = command.spawn().with_context(|| format!("cannot start {}", program.name))?;
     let group = -child.id().cast_signed();
     let mut asked = false;
     loop {

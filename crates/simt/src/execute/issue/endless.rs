@@ -153,6 +153,8 @@ struct Cycle {
     /// The instructions since then, and what decides what they do.
     ran: LanesByInstruction,
     relevant: Option<(LanesByInstruction, Relevant)>,
+    /// The times that the warp was where it was in the state before.
+    returns: u64,
     /// Their last loads, by instruction, each with its turn.
     loads: BTreeMap<usize, (usize, Polled)>,
 }
@@ -172,11 +174,15 @@ impl Cycle {
             && *start == positions
             && !self.ran.is_empty()
         {
-            if self.relevant.as_ref().is_none_or(|(ran, _)| *ran != self.ran) {
+            self.returns += 1;
+            // What a loop runs is known after a few turns. One that always runs something else is looked at ever more rarely.
+            let is_known = self.relevant.as_ref().is_some_and(|(ran, _)| *ran == self.ran);
+            if !is_known && self.returns.is_power_of_two() {
                 let relevant = Relevant::new(program, following, &self.ran);
                 self.relevant = Some((self.ran.clone(), relevant));
             }
             if let Some((ran, relevant)) = &self.relevant
+                && *ran == self.ran
                 && !relevant.reads_clock(program, ran)
                 && relevant.are_same(program, registers, &warp.registers)
             {
@@ -188,6 +194,7 @@ impl Cycle {
         self.states += 1;
         if self.states.is_power_of_two() {
             self.start = Some((positions, warp.registers.clone()));
+            self.returns = 0;
             self.ran.clear();
             self.loads.clear();
         }

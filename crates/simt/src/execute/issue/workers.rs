@@ -43,7 +43,7 @@ pub(crate) fn run(
     let (undo, progress) = (undo.as_ref(), &*under_way.0);
     let call = Call { module, memory, launch, workspace, kernel, program, undo, progress };
     let (mut others, failures) = call.in_other_orders(options);
-    let mut ran = call.run(options, before_failure, observer);
+    let mut ran = call.run(options, before_failure, observer, &Report::default());
     let first = ran.as_ref().err();
     let is_new = |other: &&Error| !first.is_some_and(|first| fail_alike(first, other));
     let place = |error: &Error| {
@@ -110,7 +110,7 @@ impl Call<'_> {
                 ..options.clone()
             };
             let mut before_failure = Report::default();
-            let ran = self.run(&options, &mut before_failure, None);
+            let ran = self.run(&options, &mut before_failure, None, &found);
             self.undo_writes();
             match ran {
                 Ok(report) => found.add_findings(report),
@@ -134,12 +134,14 @@ impl Call<'_> {
         found.any(|allocation| allocation.is_mapped)
     }
 
-    /// Runs the launch, and once more with its loads followed where something was found that harms only who uses it.
+    /// Runs the launch, and once more with its loads followed where something was found that harms only who uses it, unless
+    /// the same is `known`.
     fn run(
         &self,
         options: &Options,
         before_failure: &mut Report,
         observer: Option<&mut dyn Observer>,
+        known: &Report,
     ) -> Result<Report, Error> {
         let threads = match observer {
             Some(_) => 1,
@@ -158,13 +160,13 @@ impl Call<'_> {
                 && !workers.iter().any(|m| m.observers.findings.len() >= options.findings_max)
                 && !disturbed(&workers)
             {
-                return self.followed(&run, report(self.program, workers, options));
+                return self.followed(&run, report(self.program, workers, options), known);
             }
             self.undo_writes();
         }
         let run = self.prepare(options, false)?;
         let report = one_by_one(&run, before_failure, observer)?;
-        self.followed(&run, report)
+        self.followed(&run, report, known)
     }
 
     /// Gives memory back what it held before the launch.
@@ -176,8 +178,11 @@ impl Call<'_> {
     }
 
     /// Runs a launch again with its loads followed, where that decides what was found; its counts stay those of before.
-    fn followed(&self, run: &Run<'_>, mut report: Report) -> Result<Report, Error> {
+    fn followed(&self, run: &Run<'_>, mut report: Report, known: &Report) -> Result<Report, Error> {
         let is_repeatable = self.undo.is_some_and(|undo| !undo.has_mapped(self.memory));
+        if !report.findings.is_empty() && report.findings.iter().all(|one| known.has_like(one)) {
+            return Ok(report);
+        }
         if !run.doubtful.load(Ordering::Relaxed) || !is_repeatable {
             return Ok(report);
         }

@@ -30,6 +30,9 @@ pub(super) struct Moved {
     own: Option<Row>,
     /// Taken is more than the upper half of a pair of registers, which is an operand like others.
     is_taken: bool,
+    /// The one operand is the result, and bits are only moved.
+    is_plain: bool,
+    moves: bool,
 }
 
 /// Returns the undefined bits of an instruction's result in the lanes of a mask; nothing if it does more than move bits.
@@ -81,7 +84,10 @@ pub(super) fn moved(program: &Program, warp: &mut Warp, pc: usize, mask: u32) ->
         });
         trial.compute(warp, |_, lane| own[lane])
     });
-    Some(Moved { bits, from, steered, own, is_taken: !is_half })
+    let is_plain = detail.synthetic || matches!(name, "mov" | "cvt");
+    let is_plain = is_plain && detail.reads.len() == 1 || name == "selp";
+    let moves = detail.synthetic || MOVES.contains(&name);
+    Some(Moved { bits, from, steered, own, is_taken: !is_half, is_plain, moves })
 }
 
 /// Returns the lanes of a mask in which the bits that are known decide a comparison of integers.
@@ -91,6 +97,9 @@ pub(super) fn compared(program: &Program, warp: &mut Warp, pc: usize, mask: u32)
     let Operation::Compute { function, operands } = program.instructions[pc].operation else {
         return 0;
     };
+    if !text.starts_with("setp.") {
+        return 0;
+    }
     let (["setp", operator, t], [target @ Register::Predicate(_)]) =
         (&text.split('.').collect::<Vec<_>>()[..], &detail.writes[..])
     else {
@@ -178,20 +187,15 @@ impl Trial {
 impl Moved {
     /// Returns a lane's result as it is followed on.
     pub fn value(&self, program: &Program, warp: &Warp, pc: usize, lane: usize) -> Followed {
-        let name = name(program, pc);
-        let detail = &program.details[pc];
-        let is_plain = detail.synthetic || matches!(name, "mov" | "cvt");
-        let is_plain = is_plain && detail.reads.len() == 1 || name == "selp";
-        let moves = detail.synthetic || MOVES.contains(&name);
         let mut value = Followed::new(self.bits[lane]);
         for (row, _) in self.from.iter().filter(|(_, lanes)| lanes >> lane & 1 != 0) {
             let Some(source) = value_of(program, warp, *row, lane) else { continue };
             let is_unwritten =
                 source.loads.is_empty() && whole(program, pc, *row) & !source.bits == 0;
-            value.is_computed |= source.is_computed || is_unwritten && !moves;
-            value.loads.extend(source.loads);
+            value.is_computed |= source.is_computed || is_unwritten && !self.moves;
+            value.loads.extend(&source.loads);
             // What is put together with other bits is a part no more.
-            if is_plain || self.own.is_some() {
+            if self.is_plain || self.own.is_some() {
                 (value.own, value.is_taken) = (source.own, source.is_taken);
             }
         }
@@ -263,18 +267,23 @@ pub(super) fn full(row: Register) -> u64 {
 }
 
 /// Returns the followed value in a lane of a register; nothing where it is defined.
-pub(super) fn value_of(
+pub(super) fn value_of<'w>(
     program: &Program,
-    warp: &Warp,
+    warp: &'w Warp,
     row: Register,
     lane: usize,
-) -> Option<Followed> {
+) -> Option<&'w Followed> {
+    static UNWRITTEN: [Followed; 3] =
+        [Followed::new(u32::MAX as u64), Followed::new(u64::MAX), Followed::new(1)];
     if defined_lanes(warp, row) >> lane & 1 != 0 {
         return None;
     }
-    let key = (number(program, row), lane as u8);
-    let unwritten = || Followed::new(full(row));
-    Some(warp.followed.get(&key).cloned().unwrap_or_else(unwritten))
+    let unwritten = &UNWRITTEN[match row {
+        Register::Word(_) => 0,
+        Register::Long(_) => 1,
+        Register::Predicate(_) => 2,
+    }];
+    Some(warp.followed.get(number(program, row), lane).unwrap_or(unwritten))
 }
 
 /// Returns the lanes in which a register was written.

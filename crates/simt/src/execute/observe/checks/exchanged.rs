@@ -69,12 +69,13 @@ pub(super) fn handed(
     let defined = defined_lanes(warp, operands.a);
     if let Operation::Shuffle { mode, .. } = operation {
         let (sources, _) = shuffle_sources(&warp.registers, *mode, operands);
-        let source = |lane: usize| value_of(program, warp, operands.a, sources[lane] as usize);
+        let source =
+            |lane: usize| value_of(program, warp, operands.a, sources[lane] as usize).cloned();
         return Some(lanes(mask).map(|lane| (lane, source(lane))).collect());
     }
     let result = |lane: usize| {
         let group = group(warp, operands, mask, lane);
-        let from: Vec<Followed> =
+        let from: Vec<&Followed> =
             lanes(group).filter_map(|lane| value_of(program, warp, operands.a, lane)).collect();
         if from.is_empty() {
             return None;
@@ -120,7 +121,7 @@ pub(super) fn handed(
             Operation::Reduce { mode: ReduceMode::Xor, .. } => all,
             _ => u64::from(u32::MAX),
         };
-        let loads = from.into_iter().flat_map(|value| value.loads).collect();
+        let loads = from.into_iter().flat_map(|value| &value.loads).copied().collect();
         Some(Followed::computed(loads, bits))
     };
     Some(lanes(mask).map(|lane| (lane, result(lane))).collect())

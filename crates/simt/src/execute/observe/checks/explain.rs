@@ -75,9 +75,9 @@ impl Worker<'_> {
             }
         };
         if self.observers.follower.is_some() && !hazard.is_note() {
-            let finding = explain(self.run);
-            let site = (warp.order.block, w, pc, lane);
-            if let Some(finding) = self.keep_race(site, (epoch, before), address, finding) {
+            let (site, run) = ((warp.order.block, w, pc, lane), self.run);
+            let kept = self.keep_race(site, (epoch, before), address, (hazard, || explain(run)));
+            if let Some(finding) = kept {
                 self.observers.find(hazard, pc, |_| finding);
             }
             return;

@@ -82,10 +82,10 @@ impl Worker<'_> {
             if let Some(at) = elements.iter().find_map(|one| one.unwritten) {
                 let number = follower.load(site, load(is_whole, false));
                 let place = (block.index, warp.index, pc);
-                let finding = unwritten(run, place, (lane, at), hazard);
+                let finding = || unwritten(run, place, (lane, at), hazard);
                 loads.extend(number);
                 let place = self.observers.findings.len();
-                let left = follower.wait(pc, place, loads.clone(), finding);
+                let left = follower.wait((hazard, pc), place, loads.clone(), finding);
                 if let Some(finding) = left {
                     self.observers.find(hazard, pc, |_| finding);
                 }
@@ -123,9 +123,9 @@ impl Worker<'_> {
         (block, warp, pc, lane): (u32, u32, usize, usize),
         (epoch, before): (Epoch, Event),
         address: u64,
-        finding: Finding,
+        (hazard, finding): (Hazard, impl FnOnce() -> Finding),
     ) -> Option<Finding> {
-        let Some(follower) = &mut self.observers.follower else { return Some(finding) };
+        let Some(follower) = &mut self.observers.follower else { return Some(finding()) };
         let mine = LoadSite { block, warp: warp as u8, lane: lane as u8, pc: pc as u32 };
         let many = if before.is_many() { 0..32 } else { before.lane()..before.lane() + 1 };
         let theirs = many.map(|lane| LoadSite {
@@ -135,7 +135,7 @@ impl Worker<'_> {
             pc: before.pc() as u32,
         });
         let loads = follower.reaching(std::iter::once(mine).chain(theirs), address);
-        follower.wait(pc, self.observers.findings.len(), loads, finding)
+        follower.wait((hazard, pc), self.observers.findings.len(), loads, finding)
     }
 
     /// Passes what is followed from the sources of an instruction to its destinations, in lanes whose result is not
@@ -149,13 +149,21 @@ impl Worker<'_> {
     ) -> u32 {
         let program = self.run.program;
         let (instruction, detail) = (&program.instructions[pc], &program.details[pc]);
+        let guard = Register::Predicate(instruction.guard);
+        let is_defined = |row: &Register| active & !defined_lanes(warp, *row) == 0;
+        // Most instructions meet nothing that is followed; those of lanes that exchange values read others', too.
+        if steering(&instruction.operation).is_none()
+            && detail.reads.iter().chain([&guard]).all(is_defined)
+        {
+            detail.writes.iter().for_each(|row| define(program, warp, *row, mask));
+            return 0;
+        }
         let Some(mut follower) = self.observers.follower.take() else { return 0 };
         let mut unknown = 0;
-        let guard = Register::Predicate(instruction.guard);
         let mut uses = |warp: &Warp, row: Register, of: u32| {
             for lane in lanes(of & !defined_lanes(warp, row)) {
                 let Some(value) = value_of(program, warp, row, lane) else { continue };
-                follower.used(&value, pc);
+                follower.used(value, pc);
                 unknown |= u32::from(value.loads.is_empty()) << lane;
             }
         };
@@ -208,7 +216,7 @@ impl Worker<'_> {
             for lane in lanes(request.mask & !defined_lanes(warp, row)) {
                 let Some(value) = value_of(program, warp, row, lane) else { continue };
                 // What is accused does no further harm.
-                if follower.stored(&value, request.pc, (access.bytes, is_output)) {
+                if follower.stored(value, request.pc, (access.bytes, is_output)) {
                     unknown |= u32::from(value.loads.is_empty()) << lane;
                     continue;
                 }
@@ -217,7 +225,7 @@ impl Worker<'_> {
                 let site =
                     LoadSite { block: number, warp, lane: lane as u8, pc: request.pc as u32 };
                 let goes_on = !is_output && (value.is_computed || !value.loads.is_empty());
-                let value = Arc::new(value);
+                let value = Arc::new(value.clone());
                 for at in 0..u64::from(access.bytes) {
                     // A shadow may know words only, so all bytes of the value are noted.
                     let part = |bits: u64| (bits >> (8 * at)) as u8;
@@ -278,7 +286,7 @@ fn move_followed(
     let mut values = Vec::new();
     for lane in lanes(undefined & !known) {
         let value = match &moved {
-            _ if is_split => value_of(program, warp, detail.reads[0], lane),
+            _ if is_split => value_of(program, warp, detail.reads[0], lane).cloned(),
             Some(moved) if moved.steered >> lane & 1 == 0 => {
                 let mut value = moved.value(program, warp, pc, lane);
                 value.is_computed |=
@@ -287,16 +295,14 @@ fn move_followed(
             }
             _ => {
                 let of = detail.reads.iter().filter_map(|row| value_of(program, warp, *row, lane));
-                let loads = of.flat_map(|value| value.loads).collect();
+                let loads = of.flat_map(|value| &value.loads).copied().collect();
                 Some(Followed::computed(loads, u64::MAX))
             }
         };
         values.extend(value.map(|value| (lane, value)));
     }
     for (index, target) in detail.writes.iter().enumerate() {
-        for lane in lanes(mask) {
-            set_value(program, follower, warp, (pc, *target, lane), None);
-        }
+        define(program, warp, *target, mask);
         for (lane, value) in &values {
             let mut value = value.clone();
             if is_split && index > 0 {
@@ -310,6 +316,12 @@ fn move_followed(
     }
 }
 
+/// Makes lanes of a register defined.
+fn define(program: &Program, warp: &mut Warp, row: Register, mask: u32) {
+    warp.followed.remove(number(program, row), mask);
+    *defined_mut(warp, row) |= mask;
+}
+
 /// Sets what is followed in a lane of a register; nothing where it is defined.
 fn set_value(
     program: &Program,
@@ -318,18 +330,12 @@ fn set_value(
     (pc, row, lane): (usize, Register, usize),
     value: Option<Followed>,
 ) {
-    let key = (number(program, row), lane as u8);
     match value.filter(|value| value.bits != 0) {
         Some(mut value) => {
             follower.limit(&mut value, pc);
-            warp.followed.insert(key, value);
+            warp.followed.insert(number(program, row), lane, value);
             *defined_mut(warp, row) &= !(1 << lane);
         }
-        None => {
-            if !warp.followed.is_empty() {
-                warp.followed.remove(&key);
-            }
-            *defined_mut(warp, row) |= 1 << lane;
-        }
+        None => define(program, warp, row, 1 << lane),
     }
 }

@@ -3,9 +3,10 @@
 use crate::findings::{Finding, Hazard};
 use crate::operation::Register;
 use crate::program::Program;
-use crate::registers::ALWAYS;
+use crate::registers::{ALWAYS, LANES};
 use crate::uninitialized::successors;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use races::lanes;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Values that are followed at most, and findings that wait for them; of more, each counts as used.
@@ -31,7 +32,7 @@ pub(crate) struct Followed {
 
 impl Followed {
     /// A value that is only moved, with its undefined bits.
-    pub fn new(bits: u64) -> Followed {
+    pub const fn new(bits: u64) -> Followed {
         Followed { loads: Vec::new(), bits, is_computed: false, own: u64::MAX, is_taken: false }
     }
 
@@ -68,8 +69,38 @@ pub(crate) fn byte_key(hazard: Hazard, site: LoadSite, address: u64) -> ByteKey 
     }
 }
 
-/// The followed values of a warp, by row and lane. A map that costs nothing while it is empty, as it mostly is.
-pub(crate) type FollowedRows = BTreeMap<(usize, u8), Followed>;
+/// The followed values of a warp. They cost nothing while there are none, as mostly.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FollowedRows {
+    /// By row, then by lane; a value without undefined bits is none.
+    rows: Vec<Option<Box<[Followed; LANES]>>>,
+}
+
+impl FollowedRows {
+    pub fn get(&self, row: usize, lane: usize) -> Option<&Followed> {
+        let value = &self.rows.get(row)?.as_ref()?[lane];
+        (value.bits != 0).then_some(value)
+    }
+
+    pub fn insert(&mut self, row: usize, lane: usize, value: Followed) {
+        if row >= self.rows.len() {
+            self.rows.resize(row + 1, None);
+        }
+        let none = || Box::new([const { Followed::new(0) }; LANES]);
+        self.rows[row].get_or_insert_with(none)[lane] = value;
+    }
+
+    /// Forgets the values of a row in the lanes of a mask.
+    pub fn remove(&mut self, row: usize, mask: u32) {
+        if let Some(Some(values)) = self.rows.get_mut(row) {
+            lanes(mask).for_each(|lane| values[lane].bits = 0);
+        }
+    }
+
+    pub fn clear(&mut self) {
+        self.rows.clear();
+    }
+}
 
 /// An instruction's lane at a time, by what tells it apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -110,6 +141,8 @@ pub(crate) struct Follower<'r> {
     loads: Vec<FollowedLoad>,
     places: HashMap<LoadSite, Vec<u32>>,
     waiting: Vec<Waiting>,
+    /// By hazard and instruction: the first finding that waits.
+    first: HashMap<(Hazard, usize), usize>,
     /// Bytes that were written with undefined bits, and so count as not written elsewhere.
     pub parts: HashMap<ByteKey, Part>,
     /// By instruction: where lanes may go next.
@@ -126,6 +159,7 @@ impl<'r> Follower<'r> {
             loads: Vec::new(),
             places: HashMap::new(),
             waiting: Vec::new(),
+            first: HashMap::new(),
             parts: HashMap::new(),
             following: successors(program),
             dead: HashMap::new(),
@@ -187,8 +221,10 @@ impl<'r> Follower<'r> {
 
     /// Brings the loads of a value in order; of too many, the others count as used.
     pub fn limit(&mut self, value: &mut Followed, pc: usize) {
-        value.loads.sort_unstable();
-        value.loads.dedup();
+        if value.loads.len() > 1 {
+            value.loads.sort_unstable();
+            value.loads.dedup();
+        }
         if value.loads.len() > LOADS_MAX {
             for number in value.loads.split_off(LOADS_MAX) {
                 self.loads[number as usize].used_by.get_or_insert(pc as u32);
@@ -213,18 +249,23 @@ impl<'r> Follower<'r> {
     }
 
     /// Keeps a finding, before which there are so many others, until one of some loads is used; gives it back when there
-    /// are none, or too many wait.
+    /// are none, or too many wait. One that comes after the same that is used already is dropped: it would be told once.
     pub fn wait(
         &mut self,
-        pc: usize,
+        (hazard, pc): (Hazard, usize),
         place: usize,
         loads: Vec<u32>,
-        finding: Finding,
+        finding: impl FnOnce() -> Finding,
     ) -> Option<Finding> {
         if loads.is_empty() || self.waiting.len() >= VALUES_MAX {
-            return Some(finding);
+            return Some(finding());
         }
-        self.waiting.push(Waiting { pc, place, loads, finding });
+        let first = *self.first.entry((hazard, pc)).or_insert(self.waiting.len());
+        let is_used = |load: &u32| self.loads[*load as usize].used_by.is_some();
+        if self.waiting.get(first).is_some_and(|first| first.loads.iter().any(is_used)) {
+            return None;
+        }
+        self.waiting.push(Waiting { pc, place, loads, finding: finding() });
         None
     }
 

@@ -1,0 +1,175 @@
+//! What a program prints on this machine's GPU, by NVIDIA's runtime and by ours, compared.
+
+use super::suite::Program;
+use super::trial::{Trial, output_of};
+use crate::workspace;
+use anyhow::Result;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+/// Parts of lines that say how long something took or where it ran.
+const TIMES: [&str; 20] = [
+    "time",
+    "sec",
+    "µs",
+    "/s",
+    "flop",
+    "bandwidth",
+    "throughput",
+    "speed",
+    "latency",
+    "fps",
+    "rate",
+    "elapsed",
+    "cycle",
+    "clock",
+    "perf",
+    "device",
+    "driver",
+    "multiprocessor",
+    "version",
+    "0x",
+];
+/// Words of such lines.
+const UNITS: [&str; 5] = ["s", "ms", "us", "ns", "efficiency"];
+/// The relative difference of numbers that are close: sums in another order.
+const CLOSE: f64 = 1e-4;
+
+/// The likeness of two outputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Likeness {
+    Equal,
+    /// Only numbers differ, and not by much.
+    Close,
+    Differs,
+}
+
+impl Likeness {
+    fn word(self) -> &'static str {
+        match self {
+            Likeness::Equal => "equal",
+            Likeness::Close => "close",
+            Likeness::Differs => "differs",
+        }
+    }
+}
+
+/// A program's outputs on the GPU, each with its exit code in front.
+pub struct Truth {
+    nvidia: [String; 2],
+    ours: String,
+}
+
+impl Truth {
+    /// Runs a program on the GPU: by the runtime in the folder, twice, and by ours. Nothing: it takes too long there.
+    pub fn run(
+        program: &Program,
+        file: &str,
+        arguments: &str,
+        runtime: &Path,
+        limit: Duration,
+    ) -> Result<Option<Truth>> {
+        let words: Vec<&str> = arguments.split_whitespace().collect();
+        let nvidia = |name: &str| {
+            let mut command = Command::new(file);
+            command.args(&words).env("LD_LIBRARY_PATH", runtime);
+            output_of(&mut command, program, name, limit)
+        };
+        let (Some(first), Some(second)) = (nvidia("gpu")?, nvidia("gpu-again")?) else {
+            return Ok(None);
+        };
+        let mut command = Command::new(workspace::coalesce());
+        command.args(["run", "--device", "gpu", "--", file]).args(&words);
+        let ours = output_of(&mut command, program, "ours", limit)?.unwrap_or_default();
+        Ok(Some(Truth { nvidia: [first, second], ours }))
+    }
+
+    /// The word for our runtime's output beside NVIDIA's.
+    pub fn of_our_runtime(&self) -> &'static str {
+        self.word(&self.ours)
+    }
+
+    /// The word for the virtual device's output beside the GPU's.
+    pub fn of_virtual_device(&self, trial: &Trial) -> &'static str {
+        self.word(&trial.coded_output())
+    }
+
+    fn word(&self, output: &str) -> &'static str {
+        // The first line is the exit code.
+        if results(&self.nvidia[0]).len() == 1 {
+            return "prints none";
+        }
+        let like = self.nvidia.each_ref().map(|nvidia| likeness(nvidia, output));
+        let best = like[0].min(like[1]);
+        let is_random = likeness(&self.nvidia[0], &self.nvidia[1]) == Likeness::Differs;
+        if best == Likeness::Differs && is_random { "random" } else { best.word() }
+    }
+}
+
+/// The lines that do not say how long something took, and that are not empty.
+fn results(output: &str) -> Vec<&str> {
+    let lines = output.lines().map(str::trim).filter(|line| !line.is_empty());
+    let is_result = |line: &&str| {
+        let lower = line.to_lowercase();
+        let mut words = lower.split(|it: char| !it.is_alphanumeric());
+        !TIMES.iter().any(|part| lower.contains(part)) && !words.any(|it| UNITS.contains(&it))
+    };
+    lines.filter(is_result).collect()
+}
+
+fn likeness(one: &str, other: &str) -> Likeness {
+    let (one, other) = (results(one), results(other));
+    if one.len() != other.len() {
+        return Likeness::Differs;
+    }
+    let words = |line: &str| -> Vec<String> {
+        let words = line.split(|it: char| it.is_whitespace() || ",;:()[]=".contains(it));
+        words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    };
+    let pairs = one.iter().zip(&other).map(|(one, other)| {
+        let (one, other) = (words(one), words(other));
+        if one.len() != other.len() {
+            return Likeness::Differs;
+        }
+        one.iter()
+            .zip(&other)
+            .map(|(one, other)| of_words(one, other))
+            .max()
+            .unwrap_or(Likeness::Equal)
+    });
+    pairs.max().unwrap_or(Likeness::Equal)
+}
+
+fn of_words(one: &str, other: &str) -> Likeness {
+    match (one.parse::<f64>(), other.parse::<f64>()) {
+        _ if one == other => Likeness::Equal,
+        (Ok(one), Ok(other)) if (one - other).abs() <= CLOSE * one.abs().max(other.abs()) => {
+            Likeness::Close
+        }
+        _ => Likeness::Differs,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_do_not_count_and_sums_may_be_in_another_order() {
+        for (one, other, expected) in [
+            ("sum = 10.0001\nAverage 3 (us)\n", "sum = 10.0002\nAverage 4 (us)\n", Likeness::Close),
+            ("sum = 10\n", "sum = 10\n", Likeness::Equal),
+            ("sum = 10\n", "sum = 11\n", Likeness::Differs),
+            ("PASS\n", "PASS\nPASS\n", Likeness::Differs),
+            ("x nan\n", "x 1.0\n", Likeness::Differs),
+        ] {
+            assert_eq!(likeness(one, other), expected, "{one} {other}");
+        }
+        let truth = |ours: &str| {
+            let nvidia = ["0\na 1".to_owned(), "0\na 2".to_owned()];
+            Truth { nvidia, ours: ours.to_owned() }.of_our_runtime()
+        };
+        assert_eq!([truth("0\na 3"), truth("0\na 2")], ["random", "equal"]);
+    }
+}
