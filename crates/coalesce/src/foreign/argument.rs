@@ -338,9 +338,9 @@ fn elements(file: &Path, bytes: u64) -> Result<Vec<u8>, String> {
         return Err(format!("{} has {found} bytes, and the array {bytes}", file.display()));
     }
     let content = std::fs::read(file).map_err(cannot)?;
-    (content.len() as u64 == bytes).then_some(content).ok_or_else(|| {
-        format!("{} changed while it was read: try again", file.display())
-    })
+    (content.len() as u64 == bytes)
+        .then_some(content)
+        .ok_or_else(|| format!("{} changed while it was read: try again", file.display()))
 }
 
 /// A parameter's type as a person reads it.
