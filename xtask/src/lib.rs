@@ -5,6 +5,7 @@
 
 mod browser;
 mod kernels;
+mod licences;
 pub mod proofs;
 mod task;
 mod wasm;

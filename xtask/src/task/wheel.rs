@@ -1,7 +1,7 @@
 //! `cargo xtask wheel`: the program, its libraries and the Python module in one file that pip installs.
 
 use super::build;
-use crate::{kernels, workspace};
+use crate::{kernels, licences, workspace};
 use anyhow::{Context, Result, bail};
 use cuda_builder::{toolchain::Toolchain, write_whole};
 use sha2::{Digest, Sha256};
@@ -79,7 +79,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     std::fs::create_dir_all(&output)
         .with_context(|| format!("cannot create {}", output.display()))?;
     let path = output.join(&wheel);
-    let bytes = packed(members(programs, &platform)?)?;
+    let bytes = packed(members(programs, &platform, &licences::third_party(target)?)?)?;
     write_whole(&path, &bytes)?;
     println!("{}: {} KiB", path.display(), bytes.len() / 1024);
     if arguments.check {
@@ -116,7 +116,7 @@ fn check(wheel: &Path) -> Result<()> {
 }
 
 /// The target that cargo builds for here.
-fn this_system() -> String {
+pub fn this_system() -> String {
     let system = match std::env::consts::OS {
         "windows" => "pc-windows-msvc",
         "macos" => "apple-darwin",
@@ -170,7 +170,11 @@ fn glibc(file: &[u8]) -> Option<u32> {
 }
 
 /// The files of a wheel, the list of them last.
-fn members(programs: Vec<(String, Vec<u8>)>, platform: &str) -> Result<Vec<Member>> {
+fn members(
+    programs: Vec<(String, Vec<u8>)>,
+    platform: &str,
+    licences: &str,
+) -> Result<Vec<Member>> {
     let about = format!("{NAME}-{VERSION}.dist-info");
     let text = |path: String, text: &str| Member {
         path,
@@ -190,6 +194,7 @@ fn members(programs: Vec<(String, Vec<u8>)>, platform: &str) -> Result<Vec<Membe
             .with_context(|| format!("cannot read {}", path.display()))?;
         all.push(text(format!("{about}/licenses/{licence}"), &licence_text));
     }
+    all.push(text(format!("{about}/licenses/{}", licences::FILE), licences));
     let package = NAME.replace('_', "-");
     all.push(text(
         format!("{about}/METADATA"),
@@ -253,7 +258,8 @@ mod tests {
     #[test]
     fn a_wheel_lists_what_it_holds_and_its_programs_may_be_started() {
         let program = || vec![("coalesce_gpu/bin/coalesce".to_owned(), b"ELF".to_vec())];
-        let pack = || packed(members(program(), "any").expect("the licences are here"));
+        let pack =
+            || packed(members(program(), "any", "a licence").expect("the licences are here"));
         let bytes = pack().expect("memory takes it");
         assert_eq!(bytes, pack().expect("memory takes it"), "the same bytes for the same files");
         let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).expect("it is an archive");
