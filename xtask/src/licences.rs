@@ -42,7 +42,7 @@ fn linked<'a>(metadata: &'a Value, package: &str) -> Result<Vec<Crate<'a>>> {
     while let Some(id) = rest.pop() {
         if all.insert(id) {
             let needs =
-                |one: &&Value| list(&one["dep_kinds"]).iter().any(|it| it["kind"].is_null());
+                |one: &&'a Value| list(&one["dep_kinds"]).iter().any(|it| it["kind"].is_null());
             let needed = list(&nodes[id]["deps"]).iter().filter(needs);
             rest.extend(needed.filter_map(|one| one["pkg"].as_str()));
         }
