@@ -31,6 +31,8 @@ pub struct Arguments {
 /// The module's name, and that of the package with `-` for `_`.
 const NAME: &str = "coalesce_gpu";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// The most bytes of a program without symbols.
+const MAX_BYTES: usize = 25_000_000;
 const MODULE: [(&str, &str); 3] = [
     ("__init__.py", include_str!("../../../crates/coalesce/src/python/coalesce_gpu/__init__.py")),
     ("__main__.py", include_str!("../../../crates/coalesce/src/python/coalesce_gpu/__main__.py")),
@@ -63,7 +65,15 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let file = if target.contains("windows") { "coalesce.exe" } else { "coalesce" };
     let program = arguments.program.clone().unwrap_or_else(|| release.join(file));
     let folder = program.parent().unwrap_or(&release).to_owned();
-    let mut programs = vec![(format!("{NAME}/bin/{file}"), stripped(&program)?)];
+    let small = stripped(&program)?;
+    let bytes = small.len();
+    if bytes > MAX_BYTES {
+        bail!(
+            "{} has {bytes} bytes without symbols, and {MAX_BYTES} are the most that a wheel carries: see what has grown by `llvm-size`",
+            program.display()
+        );
+    }
+    let mut programs = vec![(format!("{NAME}/bin/{file}"), small)];
     if target.contains("linux") {
         for (name, built) in LIBRARIES {
             let places = [folder.join("deps").join(built), folder.join(built)];
@@ -83,13 +93,13 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     write_whole(&path, &bytes)?;
     println!("{}: {} KiB", path.display(), bytes.len() / 1024);
     if arguments.check {
-        check(&path)?;
+        check(&path, bytes)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Installs a wheel as a user does, and runs what it brings.
-fn check(wheel: &Path) -> Result<()> {
+fn check(wheel: &Path, program: usize) -> Result<()> {
     let begin = Instant::now();
     let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
     let environment = folder.path().join("environment");
@@ -107,10 +117,11 @@ fn check(wheel: &Path) -> Result<()> {
     std::fs::write(&tests, TESTS).context("cannot write the tests")?;
     outside(Command::new(&python).arg(&tests))?;
     outside(Command::new(bin.join("coalesce")).arg("--version"))?;
-    let size = std::fs::metadata(wheel).context("it was written")?.len() / (1 << 20);
+    let size = std::fs::metadata(wheel).context("it was written")?.len() as f64 / 1e6;
+    let program = program as f64 / 1e6;
     let tests = TESTS.matches("    def test_").count();
     println!(
-        "wheel of {size} MiB installed in a fresh environment after {seconds} s: {tests} tests of the module passed, and `coalesce` starts"
+        "wheel of {size:.1} MB, its program of {program:.1} MB, installed in a fresh environment after {seconds} s: {tests} tests of the module passed, and `coalesce` starts"
     );
     Ok(())
 }
