@@ -66,10 +66,10 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let program = arguments.program.clone().unwrap_or_else(|| release.join(file));
     let folder = program.parent().unwrap_or(&release).to_owned();
     let small = stripped(&program)?;
-    let bytes = small.len();
-    if bytes > MAX_BYTES {
+    let size = small.len();
+    if size > MAX_BYTES {
         bail!(
-            "{} has {bytes} bytes without symbols, and {MAX_BYTES} are the most that a wheel carries: see what has grown by `llvm-size`",
+            "{} has {size} bytes without symbols, and {MAX_BYTES} are the most that a wheel carries: see what has grown by `llvm-size`",
             program.display()
         );
     }
@@ -93,7 +93,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     write_whole(&path, &bytes)?;
     println!("{}: {} KiB", path.display(), bytes.len() / 1024);
     if arguments.check {
-        check(&path, bytes)?;
+        check(&path, size)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -277,11 +277,12 @@ mod tests {
         let mut files = BTreeMap::new();
         for at in 0..archive.len() {
             let mut file = archive.by_index(at).expect("it is there");
+            let name = file.name().expect("it is text").into_owned();
             let mode = file.unix_mode().expect("it has a mode") & 0o777;
-            assert_eq!(mode, if file.name().contains("/bin/") { 0o755 } else { 0o644 });
+            assert_eq!(mode, if name.contains("/bin/") { 0o755 } else { 0o644 });
             let mut content = Vec::new();
             file.read_to_end(&mut content).expect("it can be read");
-            files.insert(file.name().to_owned(), content);
+            files.insert(name, content);
         }
         let about = format!("{NAME}-{VERSION}.dist-info");
         let record = String::from_utf8(files[&format!("{about}/RECORD")].clone()).expect("text");
