@@ -41,6 +41,8 @@ struct System {
     runner: Option<&'static str>,
     environment: &'static [(&'static str, &'static str)],
     program: &'static str,
+    /// From one pattern that is verified to the next, as far as the emulator is fast enough.
+    step: usize,
     missing: &'static str,
 }
 
@@ -54,6 +56,7 @@ const SYSTEMS: [System; 3] = [
         runner: Some("wine"),
         environment: &[("WINEDEBUG", "-all")],
         program: "coalesce.exe",
+        step: 1,
         missing: "`run` needs Linux; host tasks of the course are not confined; not run on Windows itself",
     },
     System {
@@ -72,6 +75,7 @@ const SYSTEMS: [System; 3] = [
             ("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", "aarch64-linux-gnu-gcc"),
         ],
         program: "coalesce",
+        step: 6,
         missing: "`run`, whose libraries a static program has not; not run on such a machine",
     },
     System {
@@ -83,6 +87,7 @@ const SYSTEMS: [System; 3] = [
         runner: None,
         environment: &[],
         program: "coalesce",
+        step: 1,
         missing: "everything but the build: nothing runs it here; `run` needs Linux",
     },
 ];
@@ -90,10 +95,8 @@ const SYSTEMS: [System; 3] = [
 /// Libraries whose tests run on each system.
 const TESTED: [&str; 5] =
     ["coalesce-counters", "coalesce-ptx", "coalesce-races", "coalesce-simt", "coalesce-results"];
-/// From one pattern that is verified to the next: an emulator is slow.
-const STEP: usize = 6;
 const FILE: &str = "results/platforms.md";
-const HEADER: &str = "# Platforms\n\nWritten by `cargo xtask platforms`, which builds the program for each system with its kernels and runs it here by Wine 8 or QEMU: tests of the executor's libraries and of result files, a part of `coalesce verify` without and with `--check`, and `coalesce explain` of a PTX file, whose counts have to be those of this system.\n\n| platform | built | tests that ran | verified | explain | missing | date |\n|---|---|---|---|---|---|---|\n";
+const HEADER: &str = "# Platforms\n\nWritten by `cargo xtask platforms`, which builds the program for each system with its kernels and runs it here by Wine 8 or QEMU: tests of the executor's libraries and of result files, `coalesce verify` without and with `--check` (under QEMU of every sixth pattern), and `coalesce explain` of a PTX file, whose counts have to be those of this system.\n\n| platform | built | tests that ran | verified | explain | missing | date |\n|---|---|---|---|---|---|---|\n";
 /// This system, whose tests are those of CI.
 const OWN: &str = "| Linux x86-64 | yes | all | all | yes | nothing | CI |\n";
 
@@ -175,7 +178,7 @@ fn tried(system: &System) -> Result<String> {
         command.envs(system.environment.iter().copied());
         command
     };
-    let patterns = some_patterns()?;
+    let patterns = some_patterns(system.step)?;
     let mut verified = Vec::new();
     for (check, said) in [(None, "correct"), (Some("--check"), "correct with --check")] {
         let line: Vec<&str> = ["verify", "--json"]
@@ -225,12 +228,12 @@ fn random_numbers(source: &Path, folder: &Path) -> Result<()> {
 }
 
 /// Returns every so many patterns of the catalogue.
-fn some_patterns() -> Result<Vec<String>> {
+fn some_patterns(step: usize) -> Result<Vec<String>> {
     let list: Value = json(Command::new(workspace::coalesce()).args(["list", "--json"]))?;
     let all = list.as_array().or_else(|| list["patterns"].as_array());
     let all = all.context("`coalesce list --json` is no list")?;
     let names = all.iter().filter_map(|pattern| Some(pattern["name"].as_str()?.to_owned()));
-    Ok(names.step_by(STEP).collect())
+    Ok(names.step_by(step).collect())
 }
 
 /// Returns what a command writes as JSON.
@@ -242,7 +245,14 @@ fn json(command: &mut Command) -> Result<Value> {
 
 /// Returns the kernels of a profile of a PTX file.
 fn explained(command: &mut Command, file: &Path) -> Result<Value> {
-    command.args(["explain", "host/tests/foreign/column.ptx", "--grid", "4", "--block", "32x32"]);
+    command.args([
+        "explain",
+        "host/tests/foreign/column.ptx:column",
+        "--grid",
+        "4",
+        "--block",
+        "32x32",
+    ]);
     command.args([
         "--arg",
         "target:f32*4Ki",
