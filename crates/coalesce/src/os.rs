@@ -1,6 +1,46 @@
 //! All that differs between systems: one half for Unix, one for Windows, with the same functions.
 
 pub use half::*;
+pub use machine::host;
+
+#[cfg(not(target_os = "macos"))]
+mod machine {
+    use results::Host;
+    use sysinfo::{Cpu, CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
+
+    /// The processor, the memory and the operating system.
+    pub fn host() -> Host {
+        const UNKNOWN: &str = "unknown";
+        let refresh = RefreshKind::nothing()
+            .with_cpu(CpuRefreshKind::nothing())
+            .with_memory(MemoryRefreshKind::nothing().with_ram());
+        let system = System::new_with_specifics(refresh).ok();
+        let cpus = system.as_ref().map_or(&[][..], System::cpus);
+        Host {
+            cpu: cpus.first().map_or(UNKNOWN, Cpu::brand).to_owned(),
+            logical_cores: cpus.len(),
+            memory_bytes: system.as_ref().map_or(0, System::total_memory),
+            system: System::long_os_version().unwrap_or_else(|_| UNKNOWN.to_owned()),
+            kernel: System::kernel_version().unwrap_or_else(|_| UNKNOWN.to_owned()),
+        }
+    }
+}
+
+/// No GPU is measured on macOS, and asking it for more takes frameworks that only a Mac has.
+#[cfg(target_os = "macos")]
+mod machine {
+    use results::Host;
+
+    pub fn host() -> Host {
+        Host {
+            cpu: std::env::consts::ARCH.to_owned(),
+            logical_cores: std::thread::available_parallelism().map_or(0, usize::from),
+            memory_bytes: 0,
+            system: std::env::consts::OS.to_owned(),
+            kernel: "unknown".to_owned(),
+        }
+    }
+}
 
 #[cfg(unix)]
 mod half {
