@@ -51,7 +51,7 @@ mod half {
     use std::path::Path;
     use std::process::{Child, Command, ExitStatus};
 
-    /// Why `coalesce run` cannot put a library in front of a program.
+    /// The reason why `coalesce run` cannot put a library in front of a program, if there is one.
     pub const RUN_REFUSAL: Option<&str> = if cfg!(target_os = "linux") {
         None
     } else {

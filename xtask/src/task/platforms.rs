@@ -165,7 +165,7 @@ fn tried(system: &System) -> Result<String> {
     let variable =
         format!("CARGO_TARGET_{}_RUNNER", system.triple.replace('-', "_").to_uppercase());
     let wine = scratch.path().join("wine");
-    let mut tests = cargo(&["test", "--no-fail-fast"]);
+    let mut tests = cargo(&["test", "--tests", "--no-fail-fast"]);
     tests.args(TESTED.iter().flat_map(|package| ["--package", package]));
     tests.env(variable, runner).env("WINEPREFIX", &wine);
     let said = tests.stdout(Stdio::piped()).output().context("cannot start cargo")?;
@@ -187,11 +187,14 @@ fn tried(system: &System) -> Result<String> {
             .chain(patterns.iter().map(|one| &**one))
             .collect();
         let ended: Value = json(&mut start(&line))?;
-        let of = |name: &str| ended[name].as_u64().unwrap_or(0);
-        if of("wrong") > 0 {
-            verified.push(format!("{} WRONG", of("wrong")));
+        let (correct, wrong) = (sum(&ended, "correct"), sum(&ended, "wrong"));
+        if correct == 0 {
+            bail!("`coalesce verify` verified nothing under {runner}: its messages are above");
         }
-        verified.push(format!("{} {said}", of("correct")));
+        if wrong > 0 {
+            verified.push(format!("{wrong} WRONG"));
+        }
+        verified.push(format!("{correct} {said}"));
     }
     let ours = explained(&mut Command::new(workspace::coalesce()), &scratch.path().join("ours"))?;
     let theirs = explained(&mut start(&[]), &scratch.path().join("theirs"))?;
@@ -216,6 +219,13 @@ fn counted(said: &str, what: &str) -> u64 {
         before.rsplit([' ', ';']).next()?.parse::<u64>().ok()
     };
     lines.filter_map(number).sum()
+}
+
+/// Adds up the numbers of a name, at any depth.
+fn sum(value: &Value, name: &str) -> u64 {
+    let own = value[name].as_u64().unwrap_or(0);
+    let list = value.as_array().map(Vec::as_slice).unwrap_or_default();
+    own + list.iter().map(|one| sum(one, name)).sum::<u64>()
 }
 
 /// Makes the library of random numbers that Wine 8 lacks, from one that it has.
@@ -278,6 +288,15 @@ mod tests {
         let said = "running 2 tests\ntest result: ok. 12 passed; 0 failed; 1 ignored\nx 5 passed\n\
                     test result: FAILED. 30 passed; 2 failed; 0 ignored\n";
         assert_eq!((counted(said, " passed"), counted(said, " failed")), (42, 2));
+    }
+
+    #[test]
+    fn what_each_device_verified_is_added_up() {
+        let value = serde_json::json!([{"correct": 3, "launches": []}, {"correct": 4}]);
+        assert_eq!(
+            (sum(&value, "correct"), sum(&value[0], "correct"), sum(&value, "wrong")),
+            (7, 3, 0)
+        );
     }
 
     #[test]
