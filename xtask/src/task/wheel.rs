@@ -69,7 +69,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let size = small.len();
     if size > MAX_BYTES {
         bail!(
-            "{} has {size} bytes without symbols, and {MAX_BYTES} are the most that a wheel carries: see what has grown by `llvm-size`",
+            "{} has {size} bytes when it is stripped, and {MAX_BYTES} are the most that a wheel carries: see what has grown by `llvm-size`",
             program.display()
         );
     }
