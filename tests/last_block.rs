@@ -18,7 +18,7 @@ const ALIGNED: usize = 128;
 fn module() -> &'static Module {
     static MODULE: OnceLock<Module> = OnceLock::new();
     MODULE.get_or_init(|| {
-        Module::parse(CATALOGUE.images.last().expect("there are kernels").text)
+        Module::parse(CATALOGUE.images.last().expect("there are kernels").text())
             .expect("our own PTX parses")
     })
 }

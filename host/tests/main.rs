@@ -9,6 +9,7 @@ mod foreign_programs;
 mod hostile_files;
 mod predictions;
 mod program;
+mod python_module;
 mod shown;
 #[cfg(target_os = "linux")]
 mod slurm;

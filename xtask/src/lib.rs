@@ -4,6 +4,7 @@
 
 mod browser;
 mod kernels;
+mod licences;
 pub mod proofs;
 mod task;
 mod wasm;
@@ -68,6 +69,10 @@ enum Command {
     Doctor(task::doctor::Arguments),
     /// Make a folder with everything a GPU machine needs: no Rust, no CUDA toolkit.
     Dist(task::dist::Arguments),
+    /// Build the program for other systems and run tests there by emulators: the table of platforms.
+    Platforms(task::platforms::Arguments),
+    /// Make a wheel, which pip installs: the program, its libraries and a Python module.
+    Wheel(task::wheel::Arguments),
     /// Rewrite the snapshots of what the kernels consist of.
     Bless,
     /// Write the pages that are made of the sources: `docs/patterns.md` and `docs/commands.md`.
@@ -107,6 +112,8 @@ pub fn main() -> ExitCode {
         Command::Upstream(arguments) => task::upstream::run(&arguments),
         Command::Doctor(arguments) => task::doctor::run(&arguments),
         Command::Dist(arguments) => task::dist::run(&arguments),
+        Command::Platforms(arguments) => task::platforms::run(&arguments),
+        Command::Wheel(arguments) => task::wheel::run(&arguments),
         Command::Bless => task::bless::run(),
         Command::Docs => task::bless::docs(),
         Command::ReleaseCheck => task::release_check::run(),

@@ -5,6 +5,7 @@
 #![allow(missing_docs, reason = "this crate is not published")]
 
 mod confine;
+mod os;
 mod program;
 mod record;
 mod wire;

@@ -3,13 +3,13 @@
 
 use crate::compile::{COMPILER_LIMITS, Compiled, Places, compile, said};
 use crate::group::{Group, Limits, read};
+use crate::os;
 use anyhow::{Context, Result, bail};
 use coalesce::count::COUNTING_DEVICE;
 use course_host::{Answer, Order, WORD_BYTES, read_answer};
 use std::fmt::Write as _;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{IsTerminal, Seek, Write, stderr};
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, OnceLock};
@@ -90,7 +90,7 @@ impl Program {
             _ if is_full => Ended::Loud,
             _ if is_late => Ended::Late,
             _ if status.success() => Ended::Well,
-            _ if matches!(status.signal(), Some(libc::SIGXCPU | libc::SIGKILL)) => Ended::Late,
+            _ if os::was_late(status) => Ended::Late,
             _ => {
                 let errors = String::from_utf8_lossy(&errors);
                 Ended::Badly(last_words(&errors).unwrap_or_else(|| status.to_string()))

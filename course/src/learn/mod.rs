@@ -13,10 +13,10 @@ mod work;
 pub use progress::Progress;
 
 use crate::compile::Places;
+use crate::os;
 use crate::tasks::TASKS;
 use clap::{Parser, Subcommand};
 use session::Session;
-use std::mem::MaybeUninit;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -114,7 +114,7 @@ enum Command {
 }
 
 pub fn main() -> ExitCode {
-    end_quietly_when_nobody_reads();
+    os::end_quietly_when_nobody_reads();
     let arguments = Arguments::parse();
     match run(arguments) {
         Ok(code) => code,
@@ -125,31 +125,10 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Ends the program when the reader of its output ends, as `head` does; Rust ignores the signal and panics instead.
-fn end_quietly_when_nobody_reads() {
-    // SAFETY: no other thread runs yet, and the default action needs no handler.
-    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
-}
-
 /// Ends the program with all that it started when it is interrupted, and says where the progress is.
 fn end_when_interrupted(learn: &Path) {
     let learn = learn.to_owned();
-    let mut set = MaybeUninit::<libc::sigset_t>::uninit();
-    // SAFETY: the set is made before it is used and lives until the calls return. Threads that are started from here on
-    // leave these signals to the one below, and what is started as a command has them as usual.
-    let set = unsafe {
-        libc::sigemptyset(set.as_mut_ptr());
-        libc::sigaddset(set.as_mut_ptr(), libc::SIGINT);
-        libc::sigaddset(set.as_mut_ptr(), libc::SIGTERM);
-        libc::pthread_sigmask(libc::SIG_BLOCK, set.as_ptr(), std::ptr::null_mut());
-        set.assume_init()
-    };
-    std::thread::spawn(move || {
-        let mut signal = 0;
-        // SAFETY: both live until the call returns.
-        if unsafe { libc::sigwait(&raw const set, &raw mut signal) } != 0 {
-            return;
-        }
+    os::on_interrupt(move |code| {
         crate::group::end_all();
         let done = Progress::read(&learn).map_or(0, |progress| progress.done());
         let path = Progress::path(&learn);
@@ -158,7 +137,7 @@ fn end_when_interrupted(learn: &Path) {
             "stopped: {done} of {of} done, noted in {path}; go on with `cargo xtask learn`"
         );
         eprint!("\n{}", screen::wrapped(&said));
-        std::process::exit(128 + signal);
+        std::process::exit(code);
     });
 }
 

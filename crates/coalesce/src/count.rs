@@ -144,7 +144,7 @@ pub fn count_for(
         counted[place].push(variant);
     };
     let gpu = open(catalogue)?;
-    let (image, tree) = (gpu.image(), ptx::parse(gpu.image().text)?);
+    let (image, tree) = (gpu.image(), ptx::parse(gpu.image().text())?);
     let size = |pattern: &Pattern| Size::new(pattern.count_size);
     let kernel = |pattern: &'static Pattern, variant: &'static Variant, counted: &Counted| {
         of_kernel(pattern, variant, &size(pattern), (image, &tree), counted)

@@ -44,6 +44,7 @@ mod load_caching;
 mod local_memory;
 mod lower;
 mod options;
+mod os;
 mod package_manager;
 pub mod ptxas;
 pub mod toolchain;

@@ -142,7 +142,7 @@ fn advice(code: ReturnCode) -> &'static str {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 

@@ -205,7 +205,7 @@ impl Gpu {
         let context =
             Context::new(device).map_err(|error| GpuError::driver("creating a context", error))?;
         let context = ManuallyDrop::new(context);
-        let kernels = Kernels::load(image.text)?;
+        let kernels = Kernels::load(image.text())?;
         // Not cust's own, which drops the flag.
         let stream = non_blocking(None)
             .map_err(|cause| GpuError::Extension { doing: "creating a stream", cause })?;
@@ -339,7 +339,7 @@ impl Gpu {
         if let Some(device) = self.virtual_device() {
             device.assume_registers(image.kernels);
         }
-        Kernels::load(image.text)
+        Kernels::load(image.text())
     }
 
     /// Free and total device memory, bytes.

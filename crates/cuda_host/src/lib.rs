@@ -79,6 +79,8 @@ pub use cust;
 pub use devices::device_count;
 pub use error::{GpuError, NoDriver};
 pub use gpu::{DeviceFacts, Gpu};
+#[doc(hidden)]
+pub use image::Ptx;
 pub use image::{Image, KernelFacts, PTX_VARIABLE};
 pub use kernels::Kernels;
 pub use launch::{LaunchResources, Launcher};

@@ -173,7 +173,7 @@ fn features_that_differ_are_refused_at_the_launch() {
 
 #[test]
 fn the_atomics_of_core_mean_their_orderings() {
-    let text = IMAGES[0].text;
+    let text = IMAGES[0].text();
     let entry = |name: &str| {
         let from = text.find(&format!(".entry {name}(")).expect("the kernel is there");
         text[from..].split("\n}").next().unwrap_or_default()

@@ -9,6 +9,7 @@ mod compare;
 mod counts;
 mod error;
 pub mod fleet;
+mod os;
 mod plain;
 mod predictions;
 mod profile;

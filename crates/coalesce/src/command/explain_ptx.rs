@@ -31,8 +31,8 @@ pub struct PtxArguments {
     /// Threads per block.
     #[arg(long, value_name = "THREADS", requires = "grid")]
     block: Option<Shape>,
-    /// An argument, in the order of the kernel's parameters: `in:f32*1Mi=random` for an array of zeros, iota, random, unset or
-    /// one number; `n:u32=1048576` or `n=1Mi` for a number; `s:bytes=00ff` for a structure.
+    /// An argument, in the order of the kernel's parameters: `in:f32*1Mi=random` for an array of zeros, iota, random, unset,
+    /// one number or @FILE; `n:u32=1048576` or `n=1Mi` for a number; `s:bytes=00ff` for a structure.
     #[arg(long = "arg", value_name = "ARGUMENT", allow_hyphen_values = true)]
     arguments: Vec<Argument>,
     /// Bytes of dynamic shared memory per block.

@@ -27,6 +27,7 @@ mod terminal;
 mod verify;
 
 use crate::catalogue::{Catalogue, UnknownName};
+use crate::os;
 use crate::wrong_argument::WrongArgument;
 use ::results::plain;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -88,7 +89,7 @@ enum Command {
 ///
 /// A failure is one sentence on standard error, with an exit code that `docs/exit_codes.md` explains.
 pub fn main(catalogue: &Catalogue) -> ExitCode {
-    set_signals();
+    os::set_signals();
     end_in_words_when_output_is_full();
     let described = description(catalogue.name);
     let command = described.clone().override_help(help::text(catalogue));
@@ -193,15 +194,4 @@ fn end_in_words_when_output_is_full() {
         }
         std::process::exit(1);
     }));
-}
-
-/// Ends this program quietly when the reader of its output ends, as `head` does. Rust ignores the signal and panics at the
-/// next `println!` instead. A file that reaches the size which the shell allows is an error of its writer, not the end.
-fn set_signals() {
-    #[cfg(unix)]
-    // SAFETY: no other thread runs yet; the default action needs no handler, nor does ignoring.
-    unsafe {
-        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
-        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
-    }
 }
