@@ -66,6 +66,14 @@ fn the_page_of_patterns_is_that_of_their_docs() {
 }
 
 #[test]
+fn schemas_are_those_of_the_types() {
+    for (name, schema) in results::schemas() {
+        is_written(&format!("docs/schemas/{name}.json"), &schema);
+    }
+    is_written("docs/schemas/doctor.json", &xtask::doctor_schema());
+}
+
+#[test]
 fn the_page_of_commands_is_that_of_their_descriptions() {
     is_written("docs/commands.md", &commands());
 }
