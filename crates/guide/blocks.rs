@@ -11,7 +11,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 /// What stands behind the fence of a block that is not run: commands, settings, and what is printed.
-const NOT_RUN: [&str; 5] = ["", "cuda", "sh", "text", "toml"];
+const NOT_RUN: [&str; 6] = ["", "cuda", "sh", "text", "toml", "yaml"];
 
 /// What a block of statements may name.
 const PRELUDE: &str =

@@ -269,3 +269,92 @@ fn files_are_of_the_schema_of_the_standard() {
     assert_eq!(validated(&files.each_ref().map(String::as_str)), "");
     println!("{} files of three commands are valid by the schema of SARIF 2.1.0", files.len());
 }
+
+/// A step of the Action, as a runner starts it in a folder: its exit code, what it said, and its outputs.
+fn step(folder: &Path, name: &str, inputs: &[(&str, &str)]) -> (i32, String, String) {
+    let action = concat!(env!("CARGO_MANIFEST_DIR"), "/../.ci/action");
+    let mut command = Command::new(action);
+    command.arg(name).current_dir(folder).envs(inputs.iter().copied());
+    for file in ["GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_STEP_SUMMARY"] {
+        fs::write(folder.join(file), "").expect("a writable folder");
+        command.env(file, folder.join(file));
+    }
+    command.env("RUNNER_TEMP", folder).env("COALESCE_LIBCUDA", "/nonexistent/libcuda.so.1");
+    let output = command.output().expect("bash is there");
+    let said =
+        [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    let outputs = fs::read_to_string(folder.join("GITHUB_OUTPUT")).expect("it was made");
+    (output.status.code().unwrap_or(-1), said.concat(), outputs)
+}
+
+#[test]
+fn the_action_writes_findings_and_fails_where_it_should() {
+    let folder = repository("race.ptx", RACE);
+    let launch = LAUNCH.join(" ");
+    let check = |command: &str| {
+        let program = env!("CARGO_BIN_EXE_coalesce");
+        let inputs =
+            [("INPUT_PROGRAM", program), ("INPUT_COMMAND", command), ("INPUT_SARIF", "x.sarif")];
+        let (code, said, outputs) = step(folder.path(), "check", &inputs);
+        assert_eq!(code, 0, "{said}");
+        let of = |name: &str| {
+            let start = format!("{name}=");
+            let line = outputs.lines().find_map(|line| line.strip_prefix(&start));
+            line.unwrap_or_else(|| panic!("{outputs}")).to_owned()
+        };
+        (of("code"), of("findings"))
+    };
+    let end = |(code, findings): (String, String), fails: &str| {
+        let inputs = [
+            ("INPUT_BUDGETS", ""),
+            ("INPUT_FAIL_ON_FINDINGS", fails),
+            ("CODE", &code),
+            ("FINDINGS", &findings),
+        ];
+        step(folder.path(), "end", &inputs)
+    };
+    let found = check(&format!("explain race.ptx {launch}"));
+    assert_eq!(found, ("4".to_owned(), "1".to_owned()));
+    sound(&fs::read_to_string(folder.path().join("x.sarif")).expect("it was written"));
+    let (code, said, _) = end(found.clone(), "true");
+    assert!(code == 1 && said.contains("::error::the command ended with 4; findings: 1"), "{said}");
+    assert_eq!(end(found, "false").0, 0);
+    let clean = check("explain race.ptx --grid=1 --block=1 --arg=t:u32*64=zeros --check");
+    assert_eq!(clean, ("0".to_owned(), "0".to_owned()));
+    assert_eq!(end(clean, "true").0, 0);
+    // What could not work found nothing, and an older file is gone.
+    let broken = check("explain no-such-file.ptx --grid 1 --block 1");
+    assert_eq!(broken, ("2".to_owned(), String::new()));
+    let (code, said, _) = end(broken, "false");
+    assert!(code == 1 && said.contains("before it could look for anything"), "{said}");
+    for (install, part) in [("none", "is not on the PATH"), ("apt", "write release, cargo or none")]
+    {
+        let inputs =
+            [("INPUT_PROGRAM", "coalesce"), ("INPUT_INSTALL", install), ("PATH", "/usr/bin:/bin")];
+        let (code, said, _) = step(folder.path(), "install", &inputs);
+        assert!(code == 1 && said.contains(part), "{said}");
+    }
+    let own = [("INPUT_PROGRAM", "cargo coalesce"), ("INPUT_INSTALL", "none")];
+    assert_eq!(step(folder.path(), "install", &own).0, 0);
+}
+
+/// The Action's file has the inputs that its steps read, each described, and the guide's table has them.
+#[test]
+fn the_inputs_of_the_action_are_those_of_its_page() {
+    let action = include_str!("../../action.yml");
+    let page = include_str!("../../docs/guide/ci.md");
+    let part = |from: &str, to: &str| {
+        let start = action.find(from).expect(from) + from.len();
+        &action[start..start + action[start..].find(to).expect(to)]
+    };
+    let names: Vec<&str> = part("\ninputs:\n", "\noutputs:\n")
+        .lines()
+        .filter_map(|line| line.strip_prefix("  ")?.strip_suffix(':'))
+        .filter(|name| !name.starts_with(' '))
+        .collect();
+    assert_eq!(names.len(), 8);
+    for name in names {
+        assert!(action.contains(&format!("inputs.{name}")), "{name} is not read");
+        assert!(page.contains(&format!("| `{name}` |")), "{name} is not on the page");
+    }
+}

@@ -247,9 +247,10 @@ pub fn verify(verification: &Verification, screen: &Screen) -> String {
     } else {
         lines.push(format!("not run, {count} times for {reasons} reasons (--verbose lists them)"));
     }
+    // The verdict stays the last line.
+    lines.extend(fidelity.as_ref().map(ToString::to_string));
     let hazards = hazards.map_or_else(String::new, |hazards| format!(", {hazards} hazards"));
     lines.push(format!("{correct} correct, {wrong} wrong, {count} not run{hazards}"));
-    lines.extend(fidelity.as_ref().map(ToString::to_string));
     lines.iter().map(|line| screen.wrap(line) + "\n").collect()
 }
 
