@@ -45,7 +45,7 @@ fn findings(folder: &Path, arguments: &[&str], code: i32) -> Value {
     sound(&fs::read_to_string(file).expect("it was written"))
 }
 
-/// What the standard and its readers ask of a file, as far as its types do not.
+/// Asserts what the standard and its readers ask of a file, as far as its types do not.
 fn sound(text: &str) -> Value {
     let log: Value = serde_json::from_str(text).expect("it is JSON");
     assert_eq!(log["version"], "2.1.0");
@@ -174,7 +174,7 @@ fn a_sound_catalogue_has_no_results_and_every_rule() {
     assert!(log["runs"][0]["tool"]["driver"]["rules"].as_array().is_some_and(|it| it.len() > 40));
 }
 
-/// What a command prints or writes is of its published schema, and says which.
+/// Outputs of commands are of their published schemas, and say which.
 #[test]
 fn outputs_are_of_their_published_schemas() {
     let folder = repository("race.ptx", RACE);

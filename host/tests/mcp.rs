@@ -23,9 +23,13 @@ struct Server {
 
 impl Server {
     fn start(options: &[&str]) -> Server {
-        let mut program = program(&[&["mcp"], options].concat());
         // So that what compilers there are is the same everywhere.
-        program.env("PATH", "/nonexistent").stdin(Stdio::piped()).stdout(Stdio::piped());
+        Server::with_path(options, "/nonexistent")
+    }
+
+    fn with_path(options: &[&str], path: &str) -> Server {
+        let mut program = program(&[&["mcp"], options].concat());
+        program.env("PATH", path).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = program.spawn().expect("the program starts");
         let input = child.stdin.take().expect("a pipe");
         let output = BufReader::new(child.stdout.take().expect("a pipe"));
@@ -191,4 +195,31 @@ fn work_that_cannot_be_done_is_one_sentence_and_the_server_goes_on() {
     assert!(begin.elapsed() < Duration::from_secs(20));
     drop(endless);
     assert_eq!(server.ask("ping", &json!({}))["result"], json!({}), "it goes on");
+}
+
+/// A compiler is given its options and a source, and what it writes goes into the next tool.
+#[test]
+fn a_source_is_compiled_where_there_is_a_compiler() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let nvcc = folder.path().join("nvcc");
+    let script = format!(
+        "#!/bin/sh\nread -r line < kernel.cu\n[ \"$line\" = good ] || {{ echo 'kernel.cu(1): error: no' >&2; exit 1; }}\n\
+         echo '// '\"$*\" > kernel.ptx\n/bin/cat >> kernel.ptx << 'END'\n{ADD}END\n"
+    );
+    std::fs::write(&nvcc, script).expect("a writable folder");
+    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&nvcc, permissions).expect("ours");
+    let mut server = Server::with_path(&[], &folder.path().display().to_string());
+    let source = json!({ "source": "good\n", "target": "sm_90", "options": ["-DN=3"] });
+    let compiled = server.call("compile", &source);
+    let value = &compiled["structuredContent"];
+    assert_eq!((&value["compiler"], &value["kernels"]), (&json!("nvcc"), &json!(["add"])));
+    let ptx = value["ptx"].as_str().expect("a text");
+    let options = "// --ptx -lineinfo -arch=sm_90 -DN=3 -o kernel.ptx kernel.cu";
+    assert_eq!(ptx.lines().next(), Some(options));
+    let mut checked = launch(1, "64=zeros");
+    checked["ptx"] = json!(ptx);
+    assert_eq!(server.call("check", &checked)["structuredContent"]["found"], 0);
+    let said = server.fails("compile", &json!({ "source": "bad\n" }));
+    assert_eq!(said, "error: nvcc: kernel.cu(1): error: no");
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// What is wrong with a value by a schema, with its place; nothing if all is well.
+/// Returns the first part of a value that a schema does not allow; nothing if all is well.
 ///
 /// # Panics
 /// At a keyword that it does not know, which would else allow anything.

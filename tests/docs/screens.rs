@@ -65,6 +65,7 @@ fn a_verification_ends_with_a_screen() {
     let fidelity = Fidelity { instructions: 9000, approximate, ..Fidelity::default() };
     let ended = Verification {
         correct: 2040,
+        wrong: 0,
         not_run,
         hazards: Some(0),
         fidelity: Some(fidelity),

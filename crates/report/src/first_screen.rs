@@ -223,7 +223,7 @@ pub struct Verification {
     pub not_run: BTreeMap<String, usize>,
     /// Hazards and mistakes, where they were looked for.
     pub hazards: Option<usize>,
-    /// What is exact, where the virtual device ran them.
+    /// The exact and the other parts, where the virtual device ran them.
     pub fidelity: Option<Fidelity>,
     /// True when each launch that was not run has been listed.
     pub is_verbose: bool,

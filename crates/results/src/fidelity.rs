@@ -1,4 +1,4 @@
-//! What of a report is exact, what a model, and what was refused.
+//! The fidelity of a report: the exact, the modelled and the refused parts.
 
 use crate::profile::ProgramProfile;
 use counters::MisuseKind;
@@ -29,7 +29,7 @@ impl ProgramProfile {
         let all = || self.kernels.iter().flat_map(|kernel| &kernel.instructions);
         let approximate = all().filter(|one| one.is_approximate).map(|one| one.text.clone());
         let has_times = !self.kernels.is_empty() || !self.timeline.intervals.is_empty();
-        let modelled = if has_times { &["times", "occupancy"][..] } else { &[] };
+        let modelled = if has_times { &["times", "warps that fit at once"][..] } else { &[] };
         let refused = self.misuse.iter().filter(|one| one.kind == MisuseKind::Unsupported);
         let unsupported = refused.map(|one| {
             let call = one.message.split(':').next().unwrap_or_default();
@@ -52,20 +52,23 @@ impl fmt::Display for Fidelity {
             names.join(", ")
         };
         let nothing = || "nothing".to_owned();
-        write!(f, "Fidelity: {} instructions of PTX ran, with exact results", self.instructions)?;
+        write!(
+            f,
+            "Fidelity: {} instructions of PTX ran. Exact: counts and results",
+            self.instructions
+        )?;
         if !self.approximate.is_empty() {
-            let names = list(&self.approximate);
-            write!(f, " but for {names}, which are within a documented error")?;
+            write!(f, ", but for {} within a documented error", list(&self.approximate))?;
         }
-        write!(f, " and exact counts")?;
+        f.write_str(". ")?;
         if self.timing_dependent > 0 {
             let count = self.timing_dependent;
-            write!(f, ", of which those of {count} in loops that wait depend on timing")?;
+            write!(f, "How often {count} in loops that wait ran depends on timing. ")?;
         }
         let modelled =
             if self.modelled.is_empty() { nothing() } else { self.modelled.join(" and ") };
         let refused = if self.unsupported.is_empty() { nothing() } else { list(&self.unsupported) };
-        write!(f, "; modelled: {modelled}; unsupported: {refused}.")
+        write!(f, "Modelled: {modelled}. Unsupported: {refused}.")
     }
 }
 
@@ -78,21 +81,21 @@ mod tests {
         let none = ProgramProfile::new("./program".to_owned(), "X".to_owned(), false).fidelity();
         assert_eq!(
             none.to_string(),
-            "Fidelity: 0 instructions of PTX ran, with exact results and exact counts; modelled: nothing; unsupported: nothing."
+            "Fidelity: 0 instructions of PTX ran. Exact: counts and results. Modelled: nothing. Unsupported: nothing."
         );
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         let some = Fidelity {
             instructions: 9,
             approximate: names(&["tanh.approx.f32"]),
             timing_dependent: 2,
-            modelled: vec!["times".to_owned(), "occupancy".to_owned()],
+            modelled: vec!["times".to_owned(), "copies".to_owned()],
             unsupported: names(&["cuMulticastCreate"]),
         };
         assert_eq!(
             some.to_string(),
-            "Fidelity: 9 instructions of PTX ran, with exact results but for `tanh.approx.f32`, which are within a documented \
-             error and exact counts, of which those of 2 in loops that wait depend on timing; modelled: times and occupancy; \
-             unsupported: `cuMulticastCreate`."
+            "Fidelity: 9 instructions of PTX ran. Exact: counts and results, but for `tanh.approx.f32` within a documented \
+             error. How often 2 in loops that wait ran depends on timing. Modelled: times and copies. Unsupported: \
+             `cuMulticastCreate`."
         );
     }
 }

@@ -1,4 +1,4 @@
-//! What commands print as JSON that no other file holds: verifications and lists of patterns.
+//! JSON that commands print and no other file holds: verifications and lists of patterns.
 
 use crate::fidelity::Fidelity;
 use crate::profile::{Mistake, ProfiledHazard};
@@ -40,7 +40,7 @@ pub struct VerifiedDevice {
     pub not_run: usize,
     /// Hazards and mistakes, where they were looked for.
     pub hazards: Option<usize>,
-    /// What is exact, where the virtual device ran them.
+    /// The exact and the other parts, where the virtual device ran them.
     pub fidelity: Option<Fidelity>,
 }
 

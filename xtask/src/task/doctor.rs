@@ -14,7 +14,7 @@ const DOCTOR_SCHEMA: u32 = 1;
 struct Report {
     /// The version of this format.
     schema: u32,
-    /// What was looked for.
+    /// The things that were looked for.
     checks: Vec<Check>,
 }
 
@@ -24,7 +24,7 @@ struct Report {
 struct Check {
     /// Its name.
     what: String,
-    /// Whether it is here, and whether it has to be.
+    /// Its state here.
     state: State,
     /// The place or version of what is here, or the cure.
     detail: String,

@@ -19,7 +19,7 @@ pub struct Limits {
     pub memory_bytes: u64,
 }
 
-/// What a process printed before it ended.
+/// The end of a process, and its output.
 #[derive(Debug)]
 pub struct Ended {
     pub status: ExitStatus,

@@ -4,7 +4,7 @@ use coalesce::data::{Data, Random};
 use coalesce::pattern::{Bytes, Case, Dimension, Pattern, Resource, Size, Variant};
 use my_app_kernels::planted::{THREADS_PER_BLOCK, planted_reversed};
 
-/// What `cargo planted` works on.
+/// The catalogue of `cargo planted`.
 pub static CATALOGUE: coalesce::Catalogue =
     coalesce::Catalogue::new("planted", &[&PATTERN], crate::IMAGES);
 
