@@ -17,9 +17,10 @@ pub const THREADS_PER_BLOCK: u32 = 256;
 /// Reverses the elements of each block.
 ///
 /// # Safety
+/// - Block: [`THREADS_PER_BLOCK`] threads in one dimension.
 /// - Lengths: `source` and `target` have as many elements as the grid has threads.
 /// - Aliasing: they are different arrays.
-#[kernel(block = THREADS_PER_BLOCK)]
+#[kernel]
 pub unsafe fn planted_reversed(source: *const f32, target: *mut f32) {
     #[address_space(shared)]
     static mut TILE: MaybeUninit<[f32; THREADS_PER_BLOCK as usize]> = MaybeUninit::uninit();
