@@ -235,11 +235,12 @@ fn the_planted_race_is_found(project: &Project) {
     }
     let output = action.output().expect("bash is there");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert_says(&project.file("GITHUB_OUTPUT"), &["code=1\n", "findings=1\n"]);
+    assert_says(&project.file("GITHUB_OUTPUT"), &["code=1\n", "findings="]);
     let found: serde_json::Value =
         serde_json::from_str(&project.file("planted.sarif")).expect("it is JSON");
-    let race = &found["runs"][0]["results"][0];
-    assert_eq!(race["ruleId"], "SharedRace", "{found}");
+    let mut results = found["runs"][0]["results"].as_array().expect("results").iter();
+    let race = results.find(|one| one["ruleId"] == "SharedRace");
+    let race = race.unwrap_or_else(|| panic!("{found}"));
     let kernel = project.file("kernels/src/planted.rs");
     let lines = [&race["locations"][0], &race["relatedLocations"][0]].map(|location| {
         let place = &location["physicalLocation"];

@@ -1,5 +1,6 @@
 //! Many variants and sizes verified, side by side on the virtual device.
 
+use crate::count::file_of;
 use crate::counted::Counted;
 use crate::pattern::{Pattern, Size, Variant};
 use crate::side_by_side::{self, Job, SharedCase, processors};
@@ -70,6 +71,8 @@ pub struct Verified {
     pub digests: Vec<String>,
     /// The hazards of its launches.
     pub hazards: Vec<Finding>,
+    /// The file of its pattern, as the compiler names it where that is known.
+    pub file: String,
     /// Each instruction that ran on the virtual device, by kernel and line of the PTX: its opcode where the result is
     /// approximate, and whether its counts depend on timing.
     pub instructions: BTreeMap<(String, u32), (Option<String>, bool)>,
@@ -136,12 +139,13 @@ fn verify_point(
         let (outcome, digests) = verified.with_context(|| launch_name(pattern, variant, size))?;
         let counted = gpu.virtual_device().map(Counted::take).unwrap_or_default();
         let Counted { findings: hazards, mut approximate, instructions, .. } = counted;
+        let file = file_of(pattern, instructions.values());
         let instructions = instructions.into_iter().map(|(key, counts)| {
             let facts = (approximate.remove(&key), counts.depends_on_timing);
             (key, facts)
         });
         let instructions = instructions.collect();
-        variants.push(Verified { variant, outcome, digests, hazards, instructions });
+        variants.push(Verified { variant, outcome, digests, hazards, file, instructions });
     }
     let mut misuses = gpu.virtual_device().map_or_else(Vec::new, VirtualDevice::drain_misuse);
     let told: Vec<String> =

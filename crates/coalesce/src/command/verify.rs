@@ -143,8 +143,11 @@ fn run_on(
     let mut ran = BTreeMap::new();
     let on_done = |done: VerifiedPoint| {
         let Point { pattern, size, .. } = done.point;
-        for Verified { variant, outcome, digests: written, hazards, instructions } in done.variants
+        let mut of_pattern = pattern.source_file();
+        for Verified { variant, outcome, digests: written, hazards, file, instructions } in
+            done.variants
         {
+            file.clone_into(&mut of_pattern);
             ran.extend(instructions);
             bar.row(&format!("{}/{}", pattern.name, variant.name));
             let name = verify::launch_name(pattern, variant, &size);
@@ -174,14 +177,13 @@ fn run_on(
                 line(format!("{}: {hazard}", alarm("HAZARD")));
             }
             let hazards = hazards.iter().map(|hazard| profiled(hazard, &mut sources)).collect();
-            let file = pattern.source_file();
             launches.push(VerifiedLaunch { launch: name, file, outcome, reason, hazards });
             bar.step();
         }
         for found in done.misuses {
             findings += 1;
             bar.suspend(|| say(format!("{}: {}: {found}", pattern.name, alarm("MISUSE"))));
-            let (pattern, file) = (pattern.name.to_owned(), pattern.source_file());
+            let (pattern, file) = (pattern.name.to_owned(), of_pattern.clone());
             misuses.push(VerifiedMisuse { pattern, file, mistake: mistake(found) });
         }
     };
