@@ -29,6 +29,7 @@ fn advice_on(name: &str) -> Vec<Advice> {
     let instruction = |one: &results::InstructionCounts| ProfiledInstruction {
         text: String::new(),
         code: String::new(),
+        is_approximate: false,
         counts: one.clone(),
     };
     let kernel = ProfiledKernel {

@@ -108,7 +108,7 @@ pub fn verified() -> &'static [Verified] {
                 launch: launch_name(pattern, one.variant, size),
                 outcome: one.outcome,
                 digests: one.digests,
-                findings: one.hazards,
+                findings: one.hazards.iter().map(ToString::to_string).collect(),
             }));
         });
         verified.expect("the launches succeed");

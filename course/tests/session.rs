@@ -57,7 +57,16 @@ fn a_learner_guesses_fails_asks_pastes_and_passes() {
     }
     assert_fails(folder, &["show", "rows_to_lanes"], "3 different tries: 1 to go");
     std::fs::write(&file, given.replace("2.0 *", "4.0 *")).expect("a writable folder");
-    assert_fails(folder, &["check", "rows_to_lanes"], "`target[0]` is ");
+    let found = folder.join("found.sarif").display().to_string();
+    let check = ["check", "rows_to_lanes", "--sarif", &found];
+    assert_fails(folder, &check, "`target[0]` is ");
+    let found = std::fs::read_to_string(found).expect("it was written");
+    let found: serde_json::Value = serde_json::from_str(&found).expect("it is JSON");
+    let result = &found["runs"][0]["results"][0];
+    assert_eq!(result["level"], "error", "{found}");
+    assert!(result["message"]["text"].as_str().is_some_and(|it| it.contains("`target[0]` is ")));
+    let uri = &result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
+    assert!(uri.as_str().is_some_and(|uri| uri.ends_with("rows_to_lanes.rs")), "{uri}");
     let solution = learn(folder, &["show", "rows_to_lanes"]);
     assert!(solution.status.success(), "{}", text(&solution));
     std::fs::write(folder.join("rows_to_lanes.rs"), &solution.stdout).expect("a writable folder");

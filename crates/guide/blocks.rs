@@ -11,7 +11,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 /// Languages behind the fence of a block that is not run: commands, settings, and printed text.
-const NOT_RUN: [&str; 5] = ["", "cuda", "sh", "text", "toml"];
+const NOT_RUN: [&str; 6] = ["", "cuda", "sh", "text", "toml", "yaml"];
 
 /// Names that a block of statements may use.
 const PRELUDE: &str =

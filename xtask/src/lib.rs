@@ -86,6 +86,11 @@ pub fn description() -> clap::Command {
     Arguments::command()
 }
 
+/// The JSON schema of `doctor --json`.
+pub fn doctor_schema() -> String {
+    task::doctor::schema()
+}
+
 /// Runs the command that this program's arguments name.
 pub fn main() -> ExitCode {
     let done = match Arguments::parse().command {

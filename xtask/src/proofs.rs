@@ -71,6 +71,13 @@ const RUNS: &[&str] = &[
     "crates/results",
     "host/tests/ended_runs.rs",
 ];
+/// Code that writes findings.
+const SARIF: &[&str] = &[
+    "crates/results/src/sarif.rs",
+    "crates/results/src/profile.rs",
+    "crates/counters/src/hazard.rs",
+    "host/tests/findings.rs",
+];
 /// Code that measures and compares a fleet.
 const FLEET: &[&str] = &[
     "crates/coalesce/src/measure",
@@ -242,6 +249,15 @@ pub const PROOFS: &[Proof] = &[
         inputs: &["crates", "tests/packages.rs", "rust-toolchain.toml", "Cargo.toml", "Cargo.lock"],
         figure: " packages built from what they hold",
         sample: "each package has the files that its library reads, and names what can be published",
+    },
+    Proof {
+        name: "sarif",
+        shows: "what run, explain and verify write by --sarif is valid by the schema of SARIF 2.1.0, which a library of others reads",
+        command: "test --release --package host --test it -- --nocapture --ignored files_are_of_the_schema",
+        environment: &[],
+        inputs: SARIF,
+        figure: " are valid by the schema of SARIF",
+        sample: "the parts of a file that the standard and its readers ask for",
     },
     Proof {
         name: "report",

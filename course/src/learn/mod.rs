@@ -16,6 +16,7 @@ use crate::compile::Places;
 use crate::os;
 use crate::tasks::TASKS;
 use clap::{Parser, Subcommand};
+use commands::Output;
 use session::Session;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -49,6 +50,9 @@ enum Command {
         /// Print the verdicts as JSON, for classes and CI.
         #[arg(long)]
         json: bool,
+        /// Write what does not pass to this file as SARIF, for editors and code scanning.
+        #[arg(long, value_name = "FILE")]
+        sarif: Option<PathBuf>,
         /// Grade this PTX, which nvcc or another compiler made, instead of your file.
         #[arg(long, value_name = "FILE", requires = "id", conflicts_with = "all")]
         ptx: Option<PathBuf>,
@@ -157,8 +161,9 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let mut session = Session::open(places)?;
     match arguments.command.unwrap_or(Command::Watch { id: None }) {
         Command::Watch { id } => watch::run(&mut session, id.as_deref()),
-        Command::Check { id, all, json, ptx } => {
-            commands::check(&mut session, id.as_deref(), all, json, ptx.as_deref())
+        Command::Check { id, all, json, sarif, ptx } => {
+            let output = Output { is_json: json, sarif: sarif.as_deref() };
+            commands::check(&mut session, id.as_deref(), all, output, ptx.as_deref())
         }
         Command::Open { id } => commands::open(&session, id.as_deref()),
         Command::Doc { id } => commands::doc(&session, id.as_deref()),

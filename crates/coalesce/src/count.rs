@@ -218,7 +218,14 @@ pub fn of_pattern(
 /// instructions which has the pattern's name.
 fn source_file(pattern: &Pattern, variants: &[CountedVariant]) -> String {
     let instructions = variants.iter().flat_map(|variant| &variant.kernels);
-    let instructions = instructions.flat_map(|kernel| &kernel.instructions);
+    file_of(pattern, instructions.flat_map(|kernel| &kernel.instructions))
+}
+
+/// The same of any instructions of the pattern's kernels.
+pub fn file_of<'a>(
+    pattern: &Pattern,
+    instructions: impl Iterator<Item = &'a results::InstructionCounts>,
+) -> String {
     let mut files = instructions.filter_map(|one| one.source.as_ref()).flat_map(|source| {
         let around = source.inlined_at.iter().map(|(file, _)| file);
         std::iter::once(&source.file).chain(around)

@@ -463,8 +463,7 @@ mod tests {
             patterns: Vec::new(),
             myths: String::new(),
         });
-        let counts =
-            r#"{"counts_schema":1,"catalogue":"ours","commit":"","images":[],"patterns":[]}"#;
+        let counts = r#"{"schema":1,"catalogue":"ours","commit":"","images":[],"patterns":[]}"#;
         let rest = text.strip_suffix("\n}\n").expect("an object");
         assert!(saved(&results) == format!("{rest},\n  \"counts\": {counts}\n}}\n"));
         results.rows.clear();

@@ -362,7 +362,7 @@ impl Driver {
         if let Some(error) = error {
             self.notice_freed(turn, &error);
             self.recorder.report_fault(&error);
-            self.remember(kernel, report, Predicted::default(), Some(error.to_string()));
+            self.remember(kernel, report, Predicted::default(), Some(&error));
             self.keep_failure(code::of_kernel_error(&error));
             return None;
         }
@@ -463,7 +463,7 @@ impl Driver {
         kernel: &KernelLaunch,
         report: Report,
         predicted: Predicted,
-        fault: Option<String>,
+        fault: Option<&simt::Error>,
     ) {
         let record = self.record(kernel, report, predicted, fault);
         self.recorder.launched(record);
@@ -474,7 +474,7 @@ impl Driver {
         kernel: &KernelLaunch,
         report: Report,
         predicted: Predicted,
-        fault: Option<String>,
+        fault: Option<&simt::Error>,
     ) -> LaunchRecord {
         let Predicted { estimate, parts, moves, model_ns } = predicted;
         let most = self.device().profile.threads_per_multiprocessor / 32;
@@ -491,7 +491,8 @@ impl Driver {
             parts,
             moves,
             model_ns,
-            fault,
+            fault: fault.map(ToString::to_string),
+            fault_place: fault.and_then(simt::Error::place).cloned(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! `coalesce explain FILE.ptx`: what a kernel of any compiler does.
 
 use super::interrupt::{self, INTERRUPTED};
-use super::shared::{WrongArgument, writable};
+use super::shared::{WrongArgument, sarif, writable};
 use super::terminal::screen;
 use crate::catalogue::Catalogue;
 use crate::foreign::{self, Argument, Launch, Saved, Shape, TracedWarp};
@@ -59,6 +59,9 @@ pub struct PtxArguments {
     /// Show lines of source files below this folder, too: without it only of those below the working folder and the file's.
     #[arg(long, value_name = "DIR")]
     sources: Vec<PathBuf>,
+    /// Write what was found to this file as SARIF, for editors and code scanning.
+    #[arg(long, value_name = "FILE", requires = "grid")]
+    sarif: Option<PathBuf>,
     /// Write the profile to this file, or the counts of a pattern's kernels.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -153,7 +156,7 @@ pub fn run(
         list(&module);
         return Ok(ExitCode::SUCCESS);
     };
-    if let Some(path) = &arguments.json {
+    for path in [&arguments.json, &arguments.sarif].into_iter().flatten() {
         writable(path)?;
     }
     for saved in &arguments.save {
@@ -198,6 +201,15 @@ pub fn run(
     if let Some(path) = &arguments.json {
         let text = serde_json::to_string_pretty(&profile).context("a profile is plain data")?;
         write_somewhere(path, (text + "\n").as_bytes())?;
+    }
+    if let Some(path) = &arguments.sarif {
+        let mut findings = sarif("explain", &name)?;
+        findings.set_ptx(&name, &text);
+        findings.add_profile(&profile);
+        if interrupted.load(Ordering::Relaxed) {
+            findings.set_interrupted();
+        }
+        findings.save(path)?;
     }
     if let Some(folder) = svg {
         pictures(&profile, folder)?;

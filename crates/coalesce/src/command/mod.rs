@@ -14,6 +14,7 @@ mod explain_ptx;
 mod help;
 mod interrupt;
 mod list;
+mod mcp;
 mod new;
 mod pager;
 mod progress;
@@ -42,8 +43,11 @@ use terminal::in_error_lines;
 /// The meanings of exit codes, in the manual page. `docs/exit_codes.md` has the same table, and a test compares them.
 const EXIT_CODES: [(&str, &str); 11] = [
     ("0", "success"),
-    ("1", "a result is wrong, a board is an outlier, or something failed"),
-    ("2", "the command line is wrong"),
+    (
+        "1",
+        "a result is wrong, a task of the course does not pass, a board is an outlier, or something failed",
+    ),
+    ("2", "the command line is wrong; `learn`: a task could not be graded"),
     ("3", "there is no usable GPU"),
     ("4", "`explain` or `run` found a hazard or another mistake"),
     ("5", "`run`: the program succeeded, and no kernel ran"),
@@ -53,7 +57,7 @@ const EXIT_CODES: [(&str, &str); 11] = [
     ),
     ("7", "`compare --fleet`: a board of `--expect` has no file"),
     ("8", "`compare --fleet`: a file is damaged"),
-    ("128 + N", "signal N ended the program that `run` started"),
+    ("128 + N", "signal N ended `learn`, or the program that `run` started"),
     ("130", "a run was interrupted, and what it had is kept"),
 ];
 
@@ -78,6 +82,7 @@ enum Command {
     Run(run::Arguments),
     Results(results::Arguments),
     New(new::Arguments),
+    Mcp(mcp::Arguments),
     Completions(completions::Arguments),
     #[command(hide = true)]
     Ptxas(ptxas::Arguments),
@@ -113,6 +118,7 @@ pub fn main(catalogue: &Catalogue) -> ExitCode {
         Command::Run(arguments) => run::run(catalogue, &arguments),
         Command::Results(arguments) => results::run(catalogue, &arguments),
         Command::New(arguments) => new::run(&arguments),
+        Command::Mcp(arguments) => mcp::run(&arguments),
         Command::Completions(arguments) => Ok(completions::run(described, &arguments)),
         Command::Ptxas(arguments) => ptxas::run(&arguments),
         Command::Man(arguments) => completions::man(described, &arguments),

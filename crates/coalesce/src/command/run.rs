@@ -2,7 +2,7 @@ use super::cuda_program::CudaProgram;
 use super::explain_ptx::{Check, CheckArguments, FOUND};
 use super::interrupt::INTERRUPTED;
 use super::ptxas;
-use super::shared::{WrongArgument, writable};
+use super::shared::{WrongArgument, sarif, writable};
 use super::terminal::error_screen;
 use crate::catalogue::Catalogue;
 use crate::os;
@@ -101,6 +101,9 @@ pub struct Arguments {
     /// Write the profile to this file.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Write what was found to this file as SARIF, for editors and code scanning.
+    #[arg(long, value_name = "FILE")]
+    sarif: Option<PathBuf>,
     /// Write the timeline to this file, for chrome://tracing or ui.perfetto.dev.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
@@ -128,7 +131,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         eprintln!("Note: {note}.");
     }
     // Before the program starts, not after it has worked for hours.
-    for file in [&arguments.json, &arguments.trace].into_iter().flatten() {
+    for file in [&arguments.json, &arguments.sarif, &arguments.trace].into_iter().flatten() {
         writable(file)?;
     }
     if let Some(folder) = &arguments.report {
@@ -183,6 +186,14 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         eprintln!("\nReport, for a browser: {}", folder.join("index.html").display());
     }
     let is_interrupted = os::was_interrupted();
+    if let Some(path) = &arguments.sarif {
+        let mut findings = sarif("run", &subject(&arguments.program))?;
+        findings.add_profile(&profile);
+        if is_interrupted {
+            findings.set_interrupted();
+        }
+        findings.save(path)?;
+    }
     let checks = arguments.checks.check != Check::None;
     let fail_on = arguments.fail_on.unwrap_or(if checks { FailOn::Any } else { FailOn::None });
     let found = profile.findings(fail_on);
@@ -204,6 +215,13 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         return Ok(ExitCode::from(NO_KERNEL));
     }
     Ok(code_of(status))
+}
+
+/// The file that is said to have what no source is known of: the script of an interpreter, else the program.
+fn subject(program: &[OsString]) -> String {
+    let is_text = |word: &&OsString| Path::new(word).extension().is_some_and(|it| it == "py");
+    let script = program[1..].iter().find(is_text);
+    script.unwrap_or(&program[0]).to_string_lossy().into_owned()
 }
 
 /// Runs a program on the GPU, with our runtime in place of NVIDIA's.

@@ -2,7 +2,8 @@ use crate::catalogue::{Catalogue, Selection, UnknownName};
 use crate::measure::{Axes, Axis};
 use crate::side_by_side::processors;
 pub use crate::wrong_argument::WrongArgument;
-use anyhow::Result;
+use ::results::Sarif;
+use anyhow::{Context, Result};
 use clap::Args;
 use cuda_host::Choice;
 use std::num::NonZero;
@@ -77,6 +78,12 @@ impl WorkArguments {
 /// Fails now, before minutes of work, if the file cannot be written.
 pub fn writable(path: &Path) -> Result<(), WrongArgument> {
     ::results::check_writable(path).map_err(|error| WrongArgument(error.sentence()))
+}
+
+/// Makes the findings of a command for a SARIF file; what has no place in a source is said of the file `subject`.
+pub fn sarif(command: &str, subject: &str) -> Result<Sarif> {
+    let working = std::env::current_dir().context("the working folder is gone")?;
+    Ok(Sarif::new(command, working, subject))
 }
 
 /// Returns the path of a file that the arguments name: each of several devices has its own, such as
