@@ -1,5 +1,4 @@
-//! The advice on the catalogue's naive variants leads to the counts of the next variant, and what the catalogue teaches
-//! is in the catalogue.
+//! The advice on the catalogue's naive variants leads to the counts of the next variant, which the catalogue has.
 
 use crate::executor::kernels;
 use coalesce::Counted;
@@ -30,6 +29,7 @@ fn advice_on(name: &str) -> Vec<Advice> {
     let instruction = |one: &results::InstructionCounts| ProfiledInstruction {
         text: String::new(),
         code: String::new(),
+        is_approximate: false,
         counts: one.clone(),
     };
     let kernel = ProfiledKernel {
@@ -72,7 +72,7 @@ fn what_advice_promises_of_a_naive_variant_the_next_one_counts() {
             counters.shared_load_wavefronts().unwrap_or_default()
         }),
         ("reduction/global_atomic", ContendedAtomic, "reduction/shuffle", |counters| {
-            counters.global_atomic_passes().unwrap_or_default()
+            counters.global_atomic_updates().unwrap_or_default()
         }),
         ("local_memory/indexed", LocalMemory, "local_memory/unrolled", |counters| {
             (counters.local_load.requests + counters.local_store.requests) as f64

@@ -11,8 +11,7 @@ use cuda_host::{Checks, Gpu, KernelFault, Misuse};
 use host::patterns::ALL as PATTERNS;
 use std::collections::BTreeSet;
 
-/// Returns what is wrong about the outcomes of a pattern's variants with misaligned arrays; the variants that failed
-/// by name.
+/// Returns the wrong outcomes of a pattern's variants with misaligned arrays, by name.
 fn outcomes(
     gpu: &Gpu,
     pattern: &Pattern,

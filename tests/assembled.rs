@@ -31,7 +31,7 @@ fn machine_code_has_the_instructions_of_the_docs() {
     let (file, cubin) = (folder.path().join("kernels.ptx"), folder.path().join("kernels.cubin"));
     let image =
         CATALOGUE.images.iter().rfind(|image| image.capability == 90).expect("an image for sm_90");
-    std::fs::write(&file, image.text).expect("a writable folder");
+    std::fs::write(&file, image.text()).expect("a writable folder");
     let resources =
         assemble(&ptxas(), &file, &image.target(), Some(&cubin)).expect("ptxas takes our PTX");
     let expected: [(&str, &[&str], &[&str]); 29] = [
@@ -183,8 +183,7 @@ fn registers_of_other_programs_are_estimated() {
 /// The kernel that shows what spills are.
 const SPILLED: &str = "local_memory_spilled";
 
-/// Assembles every kernel for every processor and compares what they need with the committed file, which the programs
-/// embed.
+/// Assembles every kernel for every processor and compares its needs with the committed file, which programs embed.
 fn resources(path: &str, images: &[Image]) {
     let ptxas = ptxas();
     let mut text = String::new();
@@ -199,7 +198,7 @@ fn resources(path: &str, images: &[Image]) {
             .expect("an image for the processor");
         let folder = tempfile::tempdir().expect("a temporary folder");
         let file = folder.path().join("kernels.ptx");
-        std::fs::write(&file, image.text).expect("a writable temporary folder");
+        std::fs::write(&file, image.text()).expect("a writable temporary folder");
         let target = if image.is_specific() { image.target() } else { format!("sm_{processor}") };
         let resources = assemble(&ptxas, &file, &target, None).expect("ptxas takes our PTX");
         let mut entries: Vec<&str> = image.kernels.iter().map(|facts| facts.kernel).collect();

@@ -108,7 +108,7 @@ pub fn verified() -> &'static [Verified] {
                 launch: launch_name(pattern, one.variant, size),
                 outcome: one.outcome,
                 digests: one.digests,
-                findings: one.hazards,
+                findings: one.hazards.iter().map(ToString::to_string).collect(),
             }));
         });
         verified.expect("the launches succeed");
@@ -205,7 +205,7 @@ fn counters_are_those_of_the_snapshot() {
                     let _ = writeln!(
                         text,
                         "    {name}: {} requests, {} lanes, {} sectors, {} sector passes",
-                        traffic.requests, traffic.lanes, traffic.sectors, traffic.sector_passes
+                        traffic.requests, traffic.lanes, traffic.sectors, traffic.sector_updates
                     );
                 }
             }
@@ -261,7 +261,7 @@ fn offsets_cost_the_sectors_of_the_formula() {
     }
 }
 
-/// The passes of strided reads and writes, for every stride of the sweep.
+/// The wavefronts of strided reads and writes, for every stride of the sweep.
 #[test]
 fn strides_conflict_by_the_greatest_common_divisor() {
     let (_guard, gpu) = device();
@@ -328,7 +328,7 @@ fn bus_utilization_is_the_same_with_and_without_l1() {
     }
 }
 
-/// The passes of constant memory and of a parameter with an index, for every value of the sweep.
+/// The wavefronts of constant memory and of a parameter with an index, for every value of the sweep.
 #[test]
 fn constant_requests_take_a_pass_per_distinct_word() {
     let (_guard, gpu) = device();
@@ -405,7 +405,7 @@ fn counters_of(gpu: &Gpu, pattern: &str, variant: &str, size: &[usize]) -> Count
 fn trees_keep_warps_busy_and_shuffles_no_banks() {
     let (_guard, gpu) = device();
     let blocks = 8;
-    for (variant, requests, passes) in [
+    for (variant, requests, wavefronts) in [
         ("interleaved", 2 * 95 + 1, 2 * 95 + 1),
         ("strided", 2 * 20 + 1, 2 * 95 + 1),
         ("sequential", 2 * 20 + 1, 2 * 20 + 1),
@@ -414,18 +414,18 @@ fn trees_keep_warps_busy_and_shuffles_no_banks() {
         let counters = counters_of(&gpu, "reduction", variant, &[blocks * 512]).counters;
         let loads = counters.shared_load;
         assert_eq!(loads.requests, blocks as u64 * requests, "{variant}");
-        assert_eq!(loads.wavefronts, blocks as u64 * passes, "{variant}");
+        assert_eq!(loads.wavefronts, blocks as u64 * wavefronts, "{variant}");
         let shuffles = if variant == "shuffle" { blocks as u64 * (16 + 1) * 5 } else { 0 };
         assert_eq!(counters.warp_level_instructions, shuffles, "{variant}");
     }
 }
 
-/// A tile of each kernel that scans one: Blelloch's tree takes four passes where padding leaves one, and shuffles take
-/// hardly any.
+/// A tile of each kernel that scans one: Blelloch's tree takes four wavefronts, one with padding, and shuffles hardly
+/// any.
 #[test]
 fn trees_of_scans_conflict_by_level_and_padding_ends_it() {
     let (_guard, gpu) = device();
-    // Requests and passes of loads, then of stores; the block's warps, and its barriers.
+    // Requests and wavefronts of loads, then of stores; the block's warps, and its barriers.
     for (variant, loads, stores, (warps, barriers)) in [
         ("hillis_steele", [129, 129], [144, 144], (16, 9)),
         ("blelloch", [94, 394], [76, 301], (8, 19)),
@@ -477,13 +477,13 @@ fn histograms_conflict_as_their_input_says() {
             let wrong = disagreements(&(variant.expect)(&Size::new(&size)), &counted.counters);
             assert!(wrong.is_empty(), "{} at {size:?}: {}", variant.name, wrong.join("; "));
         }
-        let passes = |variant| {
+        let wavefronts = |variant| {
             let counted = counters_of(&gpu, "histogram", variant, &size);
             counted.counters.shared_atomic_wavefronts().expect("it counts in shared memory")
         };
-        assert_eq!(passes("lane_private"), 1.0);
+        assert_eq!(wavefronts("lane_private"), 1.0);
         if distribution == 2 {
-            assert_eq!((passes("block_private"), passes("padded")), (1.0, 1.0));
+            assert_eq!((wavefronts("block_private"), wavefronts("padded")), (1.0, 1.0));
             // Four equal bytes are one request instead of four.
             let requests = |variant| {
                 let counted = counters_of(&gpu, "histogram", variant, &size);
@@ -491,7 +491,10 @@ fn histograms_conflict_as_their_input_says() {
             };
             assert_eq!(requests("coarsened"), 4 * requests("aggregated"));
         } else {
-            assert!(passes("block_private") > 1.5 && passes("padded") > passes("block_private"));
+            assert!(
+                wavefronts("block_private") > 1.5
+                    && wavefronts("padded") > wavefronts("block_private")
+            );
         }
     }
 }

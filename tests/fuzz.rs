@@ -192,7 +192,7 @@ fn nothing_that_is_read_makes_its_reader_panic_or_take_long() {
 #[test]
 fn no_kernel_of_the_catalogue_may_be_contracted() {
     for image in CATALOGUE.images {
-        let module = simt::Module::parse(image.text).expect("our own PTX parses");
+        let module = simt::Module::parse(image.text()).expect("our own PTX parses");
         for kernel in module.kernels() {
             assert_eq!(kernel.contraction(), None, "{}", kernel.name);
         }

@@ -49,7 +49,7 @@ const COLUMNS: &[Column] = &[
     ("divergent branches", |c| c.divergent_branches),
     ("warp-level instructions", |c| c.warp_level_instructions),
     ("atomic requests", |c| c.global_atomic.requests + c.global_reduction.requests),
-    ("sector updates", |c| c.global_atomic.sector_passes + c.global_reduction.sector_passes),
+    ("sector updates", |c| c.global_atomic.sector_updates + c.global_reduction.sector_updates),
     ("local stores", |c| c.local_store.requests),
     ("local loads", |c| c.local_load.requests),
     ("constant requests", |c| c.constant_load.requests),

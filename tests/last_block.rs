@@ -18,7 +18,7 @@ const ALIGNED: usize = 128;
 fn module() -> &'static Module {
     static MODULE: OnceLock<Module> = OnceLock::new();
     MODULE.get_or_init(|| {
-        Module::parse(CATALOGUE.images.last().expect("there are kernels").text)
+        Module::parse(CATALOGUE.images.last().expect("there are kernels").text())
             .expect("our own PTX parses")
     })
 }
@@ -30,7 +30,7 @@ fn value(i: usize) -> f32 {
 
 /// An array of words of four bytes of which only some pieces have memory.
 struct Sparse {
-    /// Where element 0 would lie.
+    /// Address of element 0.
     address: u64,
     pieces: Vec<Range<usize>>,
 }
@@ -97,7 +97,6 @@ impl Sparse {
     }
 }
 
-/// Runs these blocks of a launch.
 fn run_blocks(memory: &mut Memory, launch: &Launch, blocks: &[u64]) {
     let options = Options {
         checks: Checks::all(),

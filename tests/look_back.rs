@@ -30,7 +30,7 @@ impl Device {
     /// With `n` odd multiples of 1/64, and zeros for the words.
     fn new(kernel: &'static str, n: usize) -> Device {
         let image = CATALOGUE.images.last().expect("there are kernels");
-        let module = Module::parse(image.text).expect("our own PTX parses");
+        let module = Module::parse(image.text()).expect("our own PTX parses");
         let mut memory = Memory::new(64 << 20);
         let mut allocate = |bytes: usize| memory.allocate(bytes as u64).expect("it fits");
         let (source, target) = (allocate((4 * n).next_multiple_of(16)), allocate(4 * n));
@@ -177,7 +177,7 @@ fn leaves_words_that_the_next_launch_does_not_take(kernel: &'static str) {
 /// A word that is read or written weakly is found, whatever the order of blocks and the number of threads.
 #[test]
 fn weak_words_are_found_in_every_schedule() {
-    let image = CATALOGUE.images.last().expect("there are kernels").text;
+    let image = CATALOGUE.images.last().expect("there are kernels").text();
     for (strong, weak) in [
         ("st.relaxed.gpu.global.b64", "st.global.b64"),
         ("ld.relaxed.gpu.global.b64", "ld.global.b64"),

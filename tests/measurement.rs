@@ -1,5 +1,4 @@
-//! Faults that measurement must notice: planted slowness, wrong results, failed launches, a cache left in another
-//! state.
+//! Faults that measurement must notice: planted slowness, wrong results, failed launches, another state of a cache.
 //!
 //! Here on the virtual device; on a GPU in `device.rs`.
 

@@ -94,14 +94,14 @@ fn sectors_and_passes_of_every_kernel_are_those_that_were_counted() {
                 assert_eq!(request.line.is_some(), !request.code.is_empty(), "{name}");
                 all += 1;
                 without_line += u32::from(request.line.is_none());
-                let (lanes, sectors, passes) = match request.record.kind {
+                let (lanes, sectors, wavefronts) = match request.record.kind {
                     RequestKind::BulkCopy => (0, 0, 0),
                     RequestKind::GlobalAtomic => (traffic.lanes, traffic.sectors, 0),
                     _ => (traffic.lanes, traffic.sectors, traffic.wavefronts),
                 };
                 assert_eq!(count_of(*group, "lane"), lanes, "{name}");
                 assert_eq!(count_of(*group, "sector"), sectors, "{name}");
-                assert_eq!(count_of(*group, "pass"), passes, "{name}");
+                assert_eq!(count_of(*group, "pass"), wavefronts, "{name}");
                 assert!(count_of(*group, "word") >= lanes, "{name}");
                 let is_crowded = traffic.wavefronts > traffic.wavefronts_ideal;
                 let marks = u64::from(is_crowded && count_of(*group, "pass") > 0);

@@ -17,8 +17,7 @@ use std::time::{Duration, Instant};
 /// The text before the kernel's name at its launch: the reports of a sanitizer follow it.
 const KERNEL: &str = "kernel ";
 
-/// A launch that takes longer waits for what will not come: a load of too narrow a scope may be served by the L1 cache
-/// for ever.
+/// A launch that takes longer waits for ever: the L1 cache may serve a load of too narrow a scope.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 fn folder() -> PathBuf {
@@ -125,8 +124,8 @@ fn table(launches: &str, logs: &[String; TOOLS.len()]) -> String {
     out
 }
 
-/// The table, counted: what each tool found and accused of the pairs that it ran. Ours is what the tests of both corpora
-/// hold it to.
+/// The table, counted: what each tool found and accused of the pairs that it ran. Ours is held by tests of both
+/// corpora.
 fn summary(table: &str) -> String {
     let rows: Vec<Vec<&str>> =
         table.lines().skip(1).map(|line| line.rsplitn(5, ',').collect()).collect();

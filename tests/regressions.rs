@@ -25,7 +25,6 @@ const KERNELS: [Regression; 10] = [
 
 const FOLDER: &str = "crates/cuda_builder/tests/regressions";
 
-/// The PTX of the regression kernels.
 pub fn ptx(arch: NvvmArch) -> String {
     let path = builder(FOLDER, arch).build().expect("the regression kernels compile");
     std::fs::read_to_string(path).expect("the builder wrote it")

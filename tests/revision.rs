@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::time::Instant;
 
-/// Where this repository is, and its revision.
+/// Returns this repository's path and its revision.
 fn repository() -> (String, String) {
     let head = Command::new("git").args(["rev-parse", "HEAD"]).current_dir(root()).output();
     let head = head.expect("git is there");

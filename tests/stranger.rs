@@ -17,8 +17,8 @@ pub(crate) struct Project {
     target: PathBuf,
 }
 
-/// Our C libraries, put aside: the project builds its own into the same folder, under the same names, because cargo gives
-/// such libraries no hash. Ours come back as old as they were, so that what depends on them is not built once more.
+/// Our C libraries, put aside: the project builds its own into the same folder, under the same names, because cargo
+/// gives such libraries no hash. Ours come back with their times, so that nothing is built once more.
 struct Aside(Vec<PathBuf>);
 
 impl Aside {
@@ -143,7 +143,7 @@ pub(crate) fn assert_says(text: &str, parts: &[&str]) {
 #[test]
 #[ignore = "builds the libraries once more; `cargo xtask test` runs it"]
 fn a_project_of_somebody_else_has_every_command() {
-    let project = Project::new(&["--source", &root().to_string_lossy()]);
+    let project = Project::new(&["--ci", "--source", &root().to_string_lossy()]);
     project.share_what_is_built();
     let _ours = Aside::put(&project.target);
     assert!(project.root.join(".cargo/cuda/lib64").is_dir(), "what cust's build script asks for");
@@ -168,6 +168,7 @@ fn a_project_of_somebody_else_has_every_command() {
     let traffic = project.run("list --traffic");
     assert_says(&traffic, &["direct   32            4", "tiled    4             4"]);
     assert_says(&project.run("verify --check"), &["16 correct, 0 wrong, 0 not run, 0 hazards"]);
+    the_planted_race_is_found(&project);
 
     assert_says(&project.run("count -o counts.json"), &["4 kernels of 3 patterns counted"]);
     let counts: serde_json::Value =
@@ -220,6 +221,37 @@ fn a_project_of_somebody_else_has_every_command() {
     assert!(!errors.contains("unexpected"), "{errors}");
     let said = "transpose_tiled: wavefronts_per_shared_load is 32, more than 1";
     assert_says(&String::from_utf8_lossy(&unpadded.stdout), &[said]);
+}
+
+/// The Action's step on the planted kernel writes a race with both of its lines.
+fn the_planted_race_is_found(project: &Project) {
+    std::fs::create_dir(project.root.join(".git")).expect("a new folder");
+    let mut action = Command::new(root().join(".ci/action"));
+    action.arg("check").current_dir(&project.root).env("INPUT_SARIF", "planted.sarif");
+    action.env("INPUT_PROGRAM", project.target.join("release/planted"));
+    action.env("INPUT_COMMAND", "verify --check --device virtual");
+    for file in ["GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"] {
+        action.env(file, project.root.join(file));
+    }
+    let output = action.output().expect("bash is there");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_says(&project.file("GITHUB_OUTPUT"), &["code=1\n", "findings="]);
+    let found: serde_json::Value =
+        serde_json::from_str(&project.file("planted.sarif")).expect("it is JSON");
+    let mut results = found["runs"][0]["results"].as_array().expect("results").iter();
+    let race = results.find(|one| one["ruleId"] == "SharedRace");
+    let race = race.unwrap_or_else(|| panic!("{found}"));
+    let kernel = project.file("kernels/src/planted.rs");
+    let lines = [&race["locations"][0], &race["relatedLocations"][0]].map(|location| {
+        let place = &location["physicalLocation"];
+        assert_eq!(place["artifactLocation"]["uri"], "kernels/src/planted.rs", "{race}");
+        let line = place["region"]["startLine"].as_u64().expect("a line") as usize;
+        kernel.lines().nth(line - 1).expect("it is there").trim()
+    });
+    assert!(
+        lines.iter().all(|line| line.contains("*tile.add(")) && lines[0] != lines[1],
+        "{lines:?}"
+    );
 }
 
 /// The same project, with the libraries from a revision of a repository. It is not built: that takes minutes, and a network.

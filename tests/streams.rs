@@ -207,8 +207,8 @@ fn an_address_has_the_speed_of_its_memory() {
     let (_guard, gpu) = device();
     let n = 1 << 20;
     let time = times(&gpu, "unified_addressing", &[("n", n)]);
-    // 4 MiB each way at once, at 51.4 GB/s in the slower direction; both together hold each other up. On an H200 it is 1.27
-    // for 16 MiB.
+    // 4 MiB each way at once, at 51.4 GB/s in the slower direction; together they are slower. On an H200 it is 1.27 for
+    // 16 MiB.
     let bus_ms = 4.0 * n as f64 / 51.4e9 * 1e3;
     // A vector may begin in the middle of a sector: then a warp touches five instead of four, in each of both halves; and
     // its pages are small, in which kernels reach four fifths of the bus's rate.

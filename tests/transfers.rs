@@ -114,7 +114,7 @@ fn copies_take_a_fixed_time_and_one_per_byte() {
     }
 }
 
-/// Both directions at once; what locking costs; what the host pays for reading write-combined memory on the profile's
+/// Both directions at once; the cost of locking; the host's cost of reading write-combined memory on the profile's
 /// machine.
 #[test]
 fn pinned_memory_has_a_gain_and_a_price() {

@@ -1,4 +1,4 @@
-//! What a chapter may not do: type a figure, leave a task out, leave a part of a section out, link to nothing.
+//! Faults of a chapter: a typed figure, a task left out, a part of a section left out, a dead link.
 
 use crate::chapter::Chapter;
 use crate::directive::{Piece, directives, pieces};
@@ -52,12 +52,11 @@ pub fn typed(text: &str) -> Vec<String> {
     found
 }
 
-/// What every section with a task has.
+/// Parts of every section that has a task.
 const PARTS: [&str; 3] = ["**Your bet.**", "**The rule.**", "**Where it is not true.**"];
-/// Where a count or a hazard is found with NVIDIA's tools.
+/// Headings of the places where NVIDIA's tools show a count or a hazard.
 const TOOLS: [&str; 3] = ["**In ncu.**", "**In compute-sanitizer.**", "**In Nsight Systems.**"];
 
-/// The faults of a chapter's text.
 pub fn chapter(chapter: &Chapter) -> Vec<String> {
     let name = format!("book/text/{}.md", chapter.stem);
     let mut faults = Vec::new();

@@ -17,11 +17,10 @@ pub struct Directive<'a> {
 #[derive(Clone, Copy, Debug)]
 pub enum Piece<'a> {
     Text(&'a str),
-    /// What stands between `{{` and `}}`.
+    /// The text between `{{` and `}}`.
     Directive(Directive<'a>),
 }
 
-/// Cuts a text at its directives.
 pub fn pieces(text: &str) -> Vec<Piece<'_>> {
     let (mut pieces, mut rest) = (Vec::new(), text);
     while let Some((before, after)) = rest.split_once("{{") {
@@ -42,7 +41,7 @@ pub fn directives(text: &str) -> impl Iterator<Item = Directive<'_>> {
     })
 }
 
-/// Where things are in the book, for links.
+/// Addresses of things in the book, for links.
 #[derive(Debug, Default)]
 pub struct Places {
     /// `kind name` to a link's target.

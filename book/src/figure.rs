@@ -1,5 +1,3 @@
-//! Figures by name: the counts that a text may ask for.
-
 use anyhow::{Context, Result};
 use results::Counters;
 
@@ -7,7 +5,6 @@ use results::Counters;
 pub struct Count {
     /// Such as `load_sectors`.
     pub name: &'static str,
-    /// The head of a column.
     pub words: &'static str,
     /// `None` where a kernel makes no such requests.
     pub of: fn(&Counters) -> Option<f64>,
@@ -58,14 +55,14 @@ pub const COUNTS: &[Count] = &[
     },
     Count { name: "global_atomics", words: "global atomics", of: Counters::global_atomics },
     Count {
-        name: "global_atomic_passes",
+        name: "global_atomic_updates",
         words: "sector accesses per global atomic request",
-        of: Counters::global_atomic_passes,
+        of: Counters::global_atomic_updates,
     },
     Count {
         name: "constant_wavefronts",
         words: "wavefronts per constant load",
-        of: Counters::constant_passes,
+        of: Counters::constant_wavefronts,
     },
     Count {
         name: "local_load_sectors",

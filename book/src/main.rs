@@ -13,7 +13,7 @@ struct Arguments {
     /// The checkout.
     #[arg(long)]
     root: PathBuf,
-    /// What builds leave behind.
+    /// Folder of what builds leave behind.
     #[arg(long)]
     target: PathBuf,
     /// Counts of the catalogue: a file of `coalesce count`, or of `coalesce bench`.

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use simt_page::json::{list, string};
 use std::path::Path;
 
-/// What compares the answers, in a page.
+/// Script of a page that compares the answers.
 const COMPARE: &str = include_str!("compare.js");
 
 /// Indices that are asked for at each width.

@@ -9,7 +9,6 @@ use maud::{Markup, PreEscaped, html};
 use report::glossary::{self, anchor};
 use report::{markdown, picture, source};
 
-/// The content of a chapter's page.
 pub fn content(sources: &Sources, places: &Places, chapter: &Chapter) -> Result<Markup> {
     let (introduction, sections) = chapter.parts();
     let is_measured = ["{{measured ", "{{times ", "{{ladder ", "{{peak "]

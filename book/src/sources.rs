@@ -1,18 +1,15 @@
-//! What the book is made of: counts, a committed measurement, myths, the course.
-
 use crate::answers::Answers;
 use anyhow::{Context, Result};
 use results::{CountedPattern, CountedVariant, Counts, Results, Row};
 use std::path::Path;
 
-/// Everything that a directive may name.
 pub struct Sources {
     /// Docs, sources, pictures and counts of the catalogue.
     pub counts: Counts,
     pub results: Results,
     /// The text of the model of time, which says what it gets wrong.
     pub model: String,
-    /// How far each prediction is from that measurement, as a table.
+    /// Distance of each prediction from that measurement, as a table.
     pub accuracy: String,
     /// The answers to the questions of the tasks.
     pub answers: Answers,

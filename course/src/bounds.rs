@@ -1,6 +1,6 @@
 //! Counts and their limits: what is outside of them, and how that is said.
 
-use crate::count::{Count, Run, number};
+use crate::count::{Count, CountedRun, number};
 use crate::picture;
 use crate::submission::Submission;
 use crate::task::{FailureKind, Task, bound, up_to};
@@ -17,7 +17,7 @@ pub(crate) struct Outside {
 }
 
 /// Returns what a run counts for each bound of a task.
-pub(crate) fn counted(task: &Task, size: &Size, run: &Run) -> Vec<Tally> {
+pub(crate) fn counted(task: &Task, size: &Size, run: &CountedRun) -> Vec<Tally> {
     let elements = size.values().iter().map(|number| *number as f64).product();
     let bounds = task.bounds.iter();
     bounds
@@ -29,12 +29,12 @@ pub(crate) fn counted(task: &Task, size: &Size, run: &Run) -> Vec<Tally> {
         .collect()
 }
 
-/// Returns what a task has no bound for and what loads and stores without its counts of loads and stores showing it:
-/// atomics, and requests of textures, matrices and bulk copies. Atomics of shared memory matter where its requests are counted.
-pub(crate) fn unwanted(task: &Task, run: &Run) -> Vec<Tally> {
+/// Returns what moves data although no bound or count of a task shows it: atomics, and requests of textures, matrices
+/// and bulk copies. Atomics of shared memory matter where its requests are counted.
+pub(crate) fn unwanted(task: &Task, run: &CountedRun) -> Vec<Tally> {
     let has = |counts: &[Count]| task.bounds.iter().any(|bound| counts.contains(&bound.count));
     let mut unwanted = vec![Count::OtherRequests];
-    if !has(&[Count::GlobalAtomics, Count::GlobalAtomicPasses]) {
+    if !has(&[Count::GlobalAtomics, Count::GlobalAtomicUpdates]) {
         unwanted.push(Count::GlobalAtomics);
     }
     if has(&[Count::BankConflicts, Count::SharedRequests]) {
@@ -85,7 +85,7 @@ impl Outside {
     }
 
     /// Returns what is said of a kernel, with the instruction that has most of it.
-    pub(crate) fn of_kernel(self, submission: &Submission, run: &Run) -> Failure {
+    pub(crate) fn of_kernel(self, submission: &Submission, run: &CountedRun) -> Failure {
         let count = self.counted.bound.count;
         let instructions = run.counted.instructions.values();
         let share = |one: &results::InstructionCounts| count.share(&one.counters);

@@ -14,13 +14,13 @@ use std::time::Duration;
 /// The largest file that is read.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// What each process of a compiler may use: ten times what any task needs, and what the first build of the library does.
+/// Limits of each process of a compiler: ten times what any task needs, and what the first build of the library does.
 pub(crate) const COMPILER_LIMITS: Limits =
     Limits { seconds: 120, bytes: 4 << 30, addresses: 1 << 36, file_bytes: 1 << 30 };
 /// The most that is read of what a compiler says of a file.
 const MAX_SAID: u64 = 1 << 18;
 const MAX_PTX: u64 = 1 << 26;
-/// How often it is asked whether a compiler has ended.
+/// Interval at which a compiler's end is checked.
 const PAUSE: Duration = Duration::from_millis(5);
 
 #[derive(Clone, Debug)]

@@ -43,7 +43,7 @@ counts! {
     /// Lanes that updated global memory atomically.
     GlobalAtomics: "global atomics";
     /// Passes of global atomics: a sector once for each lane that wants the same address.
-    GlobalAtomicPasses: "passes of global atomics";
+    GlobalAtomicUpdates: "passes of global atomics";
     SharedAtomicWavefronts: "wavefronts of shared atomics";
     WavefrontsPerConstantLoad: "wavefronts per constant load";
     /// Loads and stores of local memory, of a warp each.
@@ -77,7 +77,7 @@ counts! {
 }
 
 impl Count {
-    pub fn of(self, run: &Run) -> f64 {
+    pub fn of(self, run: &CountedRun) -> f64 {
         let c: &Counters = &run.counted.counters;
         let sum = |numbers: &[u64]| numbers.iter().sum::<u64>() as f64;
         match self {
@@ -103,11 +103,11 @@ impl Count {
                 c.async_copy_shared.bank_conflicts(),
             ]),
             Count::GlobalAtomics => c.global_atomics().unwrap_or(0.0),
-            Count::GlobalAtomicPasses => {
-                sum(&[c.global_atomic.sector_passes, c.global_reduction.sector_passes])
+            Count::GlobalAtomicUpdates => {
+                sum(&[c.global_atomic.sector_updates, c.global_reduction.sector_updates])
             }
             Count::SharedAtomicWavefronts => sum(&[c.shared_atomic.wavefronts]),
-            Count::WavefrontsPerConstantLoad => c.constant_passes().unwrap_or(0.0),
+            Count::WavefrontsPerConstantLoad => c.constant_wavefronts().unwrap_or(0.0),
             Count::LocalRequests => sum(&[c.local_load.requests, c.local_store.requests]),
             Count::OtherRequests => sum(&[
                 c.texture_load.requests,
@@ -141,7 +141,7 @@ impl Count {
             Count::LoadRequests | Count::StoreRequests | Count::SharedRequests => {
                 "could a lane move more bytes at once here, or keep what it has?"
             }
-            Count::GlobalAtomics | Count::GlobalAtomicPasses | Count::SharedAtomicWavefronts => {
+            Count::GlobalAtomics | Count::GlobalAtomicUpdates | Count::SharedAtomicWavefronts => {
                 "which of these updates could lanes combine before they meet?"
             }
             Count::WavefrontsPerConstantLoad => "how many words do the lanes of a warp want here?",
@@ -156,7 +156,7 @@ impl Count {
     /// Returns how much of it one instruction has, to find the one that has most.
     pub fn share(self, c: &Counters) -> f64 {
         let run = |counters| Counted { counters, ..Counted::default() };
-        self.of(&Run { counted: run(*c), ..Run::default() })
+        self.of(&CountedRun { counted: run(*c), ..CountedRun::default() })
     }
 
     /// The kinds of requests that it counts.
@@ -172,7 +172,7 @@ impl Count {
             Count::SharedWavefronts | Count::BankConflicts | Count::SharedRequests => {
                 &[SharedLoad, SharedStore, SharedAtomic, AsyncCopyTarget]
             }
-            Count::GlobalAtomics | Count::GlobalAtomicPasses => &[GlobalAtomic],
+            Count::GlobalAtomics | Count::GlobalAtomicUpdates => &[GlobalAtomic],
             Count::SharedAtomicWavefronts => &[SharedAtomic],
             Count::WavefrontsPerConstantLoad => &[ConstantLoad],
             _ => &[],
@@ -180,13 +180,13 @@ impl Count {
     }
 }
 
-/// What one run of a kernel was.
+/// Result of one run of a kernel.
 #[derive(Clone, Debug, Default)]
-pub struct Run {
+pub struct CountedRun {
     pub counted: Counted,
     /// Static shared memory of a block, bytes.
     pub shared_bytes: usize,
-    /// What a host task asked of the driver.
+    /// A host task's calls of the driver.
     pub host: HostCounts,
     /// The grid and the block of each launch.
     pub launches: Vec<([u32; 3], [u32; 3])>,

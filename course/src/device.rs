@@ -1,6 +1,6 @@
 //! A learner's kernel on the virtual device: one run, with what was counted and what was found.
 
-use crate::count::Run;
+use crate::count::CountedRun;
 use crate::mistake::Found;
 use crate::question::{Execute, SEED};
 use crate::submission::Submission;
@@ -20,13 +20,12 @@ const FUEL: u64 = 30_000_000;
 
 /// A task's kernel, to be asked about.
 pub struct Subject<'a> {
-    /// The task, whose launch it is.
     pub task: &'static Task,
     pub kernel: &'a Submission,
 }
 
 impl Execute for Subject<'_> {
-    fn run(&self, size: &Size) -> Result<Run> {
+    fn run(&self, size: &Size) -> Result<CountedRun> {
         run_at(self.task, self.kernel, size)
     }
 
@@ -61,7 +60,7 @@ impl Execute for Subject<'_> {
     }
 }
 
-/// What a device does besides executing.
+/// Settings of a device besides those of its executor.
 pub(crate) struct Device {
     gpu: Gpu,
 }
@@ -135,11 +134,11 @@ impl KernelRun {
 }
 
 /// Executes a kernel at a size without checks, and records the requests of its first warp.
-pub fn run_at(task: &'static Task, submission: &Submission, size: &Size) -> Result<Run> {
+pub fn run_at(task: &'static Task, submission: &Submission, size: &Size) -> Result<CountedRun> {
     run_in(task, submission.image(task.id()), size)
 }
 
-fn run_in(task: &'static Task, images: &'static [Image], size: &Size) -> Result<Run> {
+fn run_in(task: &'static Task, images: &'static [Image], size: &Size) -> Result<CountedRun> {
     let device = Device::open(images, Checks::none(), Schedule::Forward)?;
     device.device().watch_first_warp(true);
     let ran = device.run(task, size, SEED);
@@ -151,7 +150,7 @@ fn run_in(task: &'static Task, images: &'static [Image], size: &Size) -> Result<
     }
     let launches = without_executing(&device, task, size)?;
     let shared_bytes = device.shared_bytes(task)?;
-    Ok(Run { counted: ran.counted, shared_bytes, launches, ..Run::default() })
+    Ok(CountedRun { counted: ran.counted, shared_bytes, launches, ..CountedRun::default() })
 }
 
 /// The grid and the block of each launch of a task.

@@ -1,5 +1,5 @@
-//! What is asked of a file with a mistake before anything else: which mistake it is, and where. What the executor and the
-//! virtual GPU report is the answer.
+//! Diagnosis of a file with a mistake: which mistake it is, and where. The answer is what the executor and the
+//! virtual GPU report.
 
 use crate::mistake::{FailureKind, Found};
 use crate::question::{Answers, Question};
@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use simt::Hazard;
 use virtual_gpu::MisuseKind;
 
-/// What can be wrong with a kernel.
+/// Mistakes of a kernel that may be asked for.
 const HAZARDS: &[(&str, &[FailureKind])] = {
     use FailureKind::Hazard as H;
     use Hazard::*;
@@ -34,7 +34,7 @@ const HAZARDS: &[(&str, &[FailureKind])] = {
     ]
 };
 
-/// What can be wrong with a file of the host.
+/// Mistakes of a host file that may be asked for.
 const MISTAKES: &[(&str, &[FailureKind])] = {
     use FailureKind::Misuse as M;
     use MisuseKind::*;

@@ -17,10 +17,10 @@ const SOLUTION: &str = "// learn: your code";
 const INSTEAD: &str = "// learn: instead";
 const END: &str = "// learn: end";
 
-/// What begins a line of the text on top.
+/// Mark at the beginning of a line of the text on top.
 const TEXT: &str = "//!";
 
-/// Which of its two files a text becomes.
+/// One of the two files that a text becomes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Both,

@@ -1,7 +1,7 @@
 //! Grading: signature, results, hazards in several schedules, counts. The first stage that fails is what is said.
 
 use crate::bounds;
-use crate::count::Run;
+use crate::count::CountedRun;
 use crate::device::{Device, KernelRun};
 pub use crate::device::{Subject, run_at};
 use crate::ptx;
@@ -73,7 +73,7 @@ pub fn grade(task: &'static Task, submission: &Submission, seed: u64) -> Result<
             return Ok(verdict.failed(failure));
         }
         let shared_bytes = device.shared_bytes(task)?;
-        let run = Run { counted, shared_bytes, ..Run::default() };
+        let run = CountedRun { counted, shared_bytes, ..CountedRun::default() };
         let counts = bounds::counted(task, &size, &run);
         let unwanted = bounds::unwanted(task, &run);
         let outside = bounds::outside(task, &size, &counts);
@@ -89,7 +89,7 @@ pub fn grade(task: &'static Task, submission: &Submission, seed: u64) -> Result<
     Ok(verdict)
 }
 
-/// What is worth knowing of a kernel that passes, each once.
+/// Remarks about a kernel that passes, each once.
 #[derive(Default)]
 struct Remarks {
     same_value: Option<String>,

@@ -1,16 +1,17 @@
 //! Processes that work on a learner's file, its compiler and its program: each with limits, in a process group of its own
 //! that ends as a whole.
 
+use crate::os;
 use std::io::{Error, Read};
-use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-static GROUPS: Mutex<Vec<libc::pid_t>> = Mutex::new(Vec::new());
+static GROUPS: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
-/// What each process of a group may use.
+/// Limits of each process of a group.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(unix), expect(dead_code, reason = "no limit is set there"))]
 pub(crate) struct Limits {
     pub seconds: u64,
     /// Bytes of memory that it may ask for.
@@ -21,32 +22,6 @@ pub(crate) struct Limits {
     pub file_bytes: u64,
 }
 
-impl Limits {
-    fn set(self) -> Result<(), Error> {
-        for (resource, most) in [
-            (libc::RLIMIT_DATA, self.bytes),
-            (libc::RLIMIT_AS, self.addresses),
-            (libc::RLIMIT_CPU, self.seconds),
-            (libc::RLIMIT_FSIZE, self.file_bytes),
-            (libc::RLIMIT_CORE, 0),
-        ] {
-            let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-            // SAFETY: the limit lives until the call returns.
-            if unsafe { libc::getrlimit(resource, &raw mut limit) } != 0 {
-                return Err(Error::last_os_error());
-            }
-            // Nobody may have more than there was.
-            let most = most.min(limit.rlim_max);
-            let most = libc::rlimit { rlim_cur: most, rlim_max: most };
-            // SAFETY: the limit lives until the call returns, and only this process is changed.
-            if unsafe { libc::setrlimit(resource, &raw const most) } != 0 {
-                return Err(Error::last_os_error());
-            }
-        }
-        Ok(())
-    }
-}
-
 /// A process with all that it starts.
 pub(crate) struct Group {
     pub child: Child,
@@ -54,23 +29,16 @@ pub(crate) struct Group {
 
 impl Group {
     pub(crate) fn start(command: &mut Command, limits: Limits) -> Result<Group, Error> {
-        // SAFETY: between fork and exec only system calls are made, which is allowed there and touches no memory of the
-        // parent's.
-        unsafe { command.process_group(0).pre_exec(move || limits.set()) };
+        os::confine(command, limits);
         let mut groups = GROUPS.lock().unwrap_or_else(PoisonError::into_inner);
         let child = command.spawn()?;
-        groups.push(child.id() as libc::pid_t);
+        groups.push(child.id());
         Ok(Group { child })
     }
 
     /// Returns whether the process has ended. Its number is not given to another before [`Self::end`].
-    pub(crate) fn has_ended(&self) -> bool {
-        let how = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-        // SAFETY: zero is a value of the structure, which is of numbers.
-        let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
-        // SAFETY: the call writes to a place that lives until it returns, and takes numbers otherwise.
-        let found = unsafe { libc::waitid(libc::P_PID, self.child.id(), &raw mut info, how) };
-        found != 0 || info.si_signo != 0
+    pub(crate) fn has_ended(&mut self) -> bool {
+        os::has_ended(&mut self.child)
     }
 
     /// Ends all of the group that is left, and says how the process ended.
@@ -80,10 +48,10 @@ impl Group {
     }
 
     fn stop(&self) {
-        let group = self.child.id() as libc::pid_t;
+        let group = self.child.id();
         let mut groups = GROUPS.lock().unwrap_or_else(PoisonError::into_inner);
         if groups.contains(&group) {
-            end_group(group);
+            os::end_group(group);
             groups.retain(|one| *one != group);
         }
     }
@@ -97,12 +65,7 @@ impl Drop for Group {
 
 /// Ends all groups, because this process does.
 pub(crate) fn end_all() {
-    GROUPS.lock().unwrap_or_else(PoisonError::into_inner).drain(..).for_each(end_group);
-}
-
-fn end_group(group: libc::pid_t) {
-    // SAFETY: the call takes numbers only; the process of this number was started here and is not waited for yet.
-    unsafe { libc::kill(-group, libc::SIGKILL) };
+    GROUPS.lock().unwrap_or_else(PoisonError::into_inner).drain(..).for_each(os::end_group);
 }
 
 /// Reads what a process writes, up to a limit.

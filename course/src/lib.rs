@@ -17,6 +17,7 @@ pub mod host;
 mod hosts;
 pub mod learn;
 pub mod mistake;
+mod os;
 pub mod picture;
 pub mod ptx;
 pub mod question;

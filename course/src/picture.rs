@@ -74,7 +74,7 @@ mod tests {
 
     fn request(kind: RequestKind, stride: u64, traffic: RequestCounts) -> RequestRecord {
         let lanes = std::array::from_fn(|lane| Some(0x1000 + 4 * stride * lane as u64));
-        RequestRecord { kind, bytes: 4, lanes, traffic, passes: Vec::new() }
+        RequestRecord { kind, bytes: 4, lanes, traffic, wavefronts: Vec::new() }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Questions: the answer is computed by executing kernels, never written down.
 
-use crate::count::{Count, Run};
+use crate::count::{Count, CountedRun};
 use crate::mistake::{FailureKind, Found, code};
 use anyhow::{Context, Result, bail};
 use coalesce::pattern::Size;
@@ -66,18 +66,18 @@ pub enum Answers {
 
 /// A kernel that can be executed at any size.
 pub trait Execute {
-    fn run(&self, size: &Size) -> Result<Run>;
+    fn run(&self, size: &Size) -> Result<CountedRun>;
 
     /// The mistakes of a run at the largest size at which there are some, of those at which results are checked.
     fn findings(&self) -> Result<Vec<Found>>;
 }
 
-/// What a question may run: the kernel that it is about.
+/// The kernel that a question is about, for it to run.
 pub struct Runs<'a>(pub &'a dyn Execute);
 
 impl Runs<'_> {
     /// Executes the kernel at a size.
-    pub fn at(&self, size: &[usize]) -> Result<Run> {
+    pub fn at(&self, size: &[usize]) -> Result<CountedRun> {
         self.0.run(&Size::new(size))
     }
 
@@ -137,7 +137,6 @@ pub fn written(source: &str, number: usize) -> Option<&str> {
     lines.next().map(str::trim)
 }
 
-/// What an answer came to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reply {
     Right(String),
@@ -146,7 +145,6 @@ pub enum Reply {
 }
 
 impl Question {
-    /// The question as it is printed.
     pub fn show(&self) -> String {
         match self.answers {
             Answers::Number(_) | Answers::Lines => self.text.to_owned(),

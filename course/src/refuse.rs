@@ -1,4 +1,4 @@
-//! What no task's file may have: text of other files, and what takes effect before it is called.
+//! Refusal of texts in a task's file: other files' text, and code that takes effect before it is called.
 
 use anyhow::{Result, bail};
 
@@ -25,45 +25,12 @@ const REFUSED: &[(&[&str], &str)] = &[
 
 /// Words that a host file must not have besides: what makes a reference into an address, a number into a file, or one
 /// type into another. With them a file could search the memory of the process that counts for it.
-const REFUSED_OF_HOST_FILES: &[&str] = &[
-    "AtomicPtr",
-    "ManuallyDrop",
-    "MaybeUninit",
-    "NonNull",
-    "SyncUnsafeCell",
-    "UnifiedPointer",
-    "UnsafeCell",
-    "align_to",
-    "align_to_mut",
-    "alloc",
-    "arch",
-    "as_mut_ptr",
-    "as_mut_ptr_range",
-    "as_ptr",
-    "as_ptr_range",
-    "as_raw",
-    "as_raw_mut",
-    "asm",
-    "borrow_raw",
-    "copy_nonoverlapping",
-    "cuda_malloc_locked",
-    "cuda_malloc_unified",
-    "from_ptr",
-    "from_raw",
-    "from_raw_fd",
-    "from_raw_parts",
-    "from_raw_parts_mut",
-    "into_raw",
-    "into_raw_parts",
-    "os",
-    "ptr",
-    "raw",
-    "set_len",
-    "sys",
-    "transmute",
-    "transmute_copy",
-    "union",
-];
+const REFUSED_OF_HOST_FILES: &str = "
+    AtomicPtr ManuallyDrop MaybeUninit NonNull SyncUnsafeCell UnifiedPointer UnsafeCell align_to align_to_mut
+    alloc arch as_mut_ptr as_mut_ptr_range as_ptr as_ptr_range as_raw as_raw_mut asm borrow_raw
+    copy_nonoverlapping cuda_malloc_locked cuda_malloc_unified from_ptr from_raw from_raw_fd from_raw_parts
+    from_raw_parts_mut into_raw into_raw_parts os ptr raw set_len sys transmute transmute_copy union
+";
 
 /// A word, a sign or a literal, with its line.
 struct Token<'a> {
@@ -93,7 +60,7 @@ pub fn refuse_host(source: &str) -> Result<()> {
     let tokens = tokens(source);
     for (index, Token { text, line }) in tokens.iter().enumerate() {
         let next = tokens.get(index + 1).map_or("", |token| token.text);
-        let is_refused = REFUSED_OF_HOST_FILES.contains(text)
+        let is_refused = REFUSED_OF_HOST_FILES.split_whitespace().any(|word| word == *text)
             || text.ends_with("_unchecked")
             || text.ends_with("_unchecked_mut")
             || matches!((*text, next), ("*", "const" | "mut") | ("unsafe", "impl" | "trait"));

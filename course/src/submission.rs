@@ -6,13 +6,12 @@ use std::path::Path;
 pub struct Submission {
     pub ptx: String,
     pub source: String,
-    /// How its line table ends in naming that source.
+    /// End of that source's path in its line table.
     pub file: String,
 }
 
 impl Submission {
-    /// The image that a device loads, without other kernels. It lives as long as the process: a few kilobytes for each
-    /// save of a file.
+    /// The image that a device loads. It lives as long as the process: a few kilobytes for each save of a file.
     pub(crate) fn image(&self, kernel: &str) -> &'static [Image] {
         let text = Box::leak(ptx::only(&self.ptx, kernel).into_boxed_str());
         // SAFETY: `cuda_builder` has compiled it; what it does to memory the virtual device checks.

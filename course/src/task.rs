@@ -1,4 +1,4 @@
-//! What a task is: data, so that the grader, the proofs and the terminal can iterate all of them.
+//! Tasks as data, so that the grader, the proofs and the terminal can iterate all of them.
 
 use crate::count::{Count, number};
 use crate::diagnosis;
@@ -21,9 +21,8 @@ pub struct Task {
     pub after: &'static [Question],
     /// Why what the learner is given fails.
     pub fails_as_shipped: FailureKind,
-    /// What the kernel may ask of memory.
     pub bounds: &'static [Bound],
-    /// Where to look, the idea, nearly the line.
+    /// Three hints: a place to look at, the idea, nearly the line.
     pub hints: [&'static str; 3],
 }
 
@@ -53,7 +52,7 @@ impl Kind {
     }
 }
 
-/// What a file may ask for, at any size at which it is counted.
+/// Limit of a count, at any size at which the file is counted.
 #[derive(Clone, Copy, Debug)]
 pub struct Bound {
     pub count: Count,
@@ -66,7 +65,7 @@ pub struct Bound {
 /// The least and the most of a count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// What nobody can do without who does the work.
+    /// Least count of any kernel that does the work.
     pub at_least: f64,
     pub at_most: f64,
 }
@@ -137,10 +136,10 @@ pub const fn pattern(
 
 #[derive(Clone, Copy, Debug)]
 pub struct Sizes {
-    /// What the numbers of a size are.
+    /// Names of the numbers of a size.
     pub dimensions: &'static [Dimension],
     pub verify: &'static [&'static [usize]],
-    /// Where bounds hold, and at a larger size that each run draws.
+    /// Size at which bounds hold, beside a larger one that each run draws.
     pub count: &'static [usize],
 }
 

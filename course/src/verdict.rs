@@ -1,6 +1,6 @@
 use crate::task::{Bound, FailureKind, Limits};
 
-/// What was counted of a run, with its limits at that size.
+/// One count of a run, with its limits at that size.
 #[derive(Clone, Copy, Debug)]
 pub struct Tally {
     pub bound: Bound,
@@ -13,9 +13,8 @@ pub struct Verdict {
     /// The stages that passed, each with a sentence.
     pub passed: Vec<(&'static str, String)>,
     pub failure: Option<Failure>,
-    /// What was counted at the count size, where it came to that.
+    /// Counts at the count size, if the file came that far.
     pub counts: Vec<Tally>,
-    /// What is worth knowing of what passes.
     pub remarks: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What is promised of every task: it fails as shipped, for its reason; it passes solved; its bounds are tight; wrong
+//! Promises of every task: it fails as shipped, for its reason; it passes solved; its bounds are tight; wrong
 //! kernels fail and other right ones pass. All kernels are compiled as one crate.
 
 #![allow(clippy::print_stdout, reason = "what was proved is shown on request")]
@@ -273,7 +273,7 @@ fn what_reads_the_solution_is_refused_in_every_task() {
     }
 }
 
-/// What the virtual GPU recorded is not the file's, and neither are the answers: no task's file can take them.
+/// No task's file can take the virtual GPU's record or the answers.
 #[test]
 fn no_host_file_reaches_the_record_or_the_answers() {
     let places = places();

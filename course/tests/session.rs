@@ -57,7 +57,16 @@ fn a_learner_guesses_fails_asks_pastes_and_passes() {
     }
     assert_fails(folder, &["show", "rows_to_lanes"], "3 different tries: 1 to go");
     std::fs::write(&file, given.replace("2.0 *", "4.0 *")).expect("a writable folder");
-    assert_fails(folder, &["check", "rows_to_lanes"], "`target[0]` is ");
+    let found = folder.join("found.sarif").display().to_string();
+    let check = ["check", "rows_to_lanes", "--sarif", &found];
+    assert_fails(folder, &check, "`target[0]` is ");
+    let found = std::fs::read_to_string(found).expect("it was written");
+    let found: serde_json::Value = serde_json::from_str(&found).expect("it is JSON");
+    let result = &found["runs"][0]["results"][0];
+    assert_eq!(result["level"], "error", "{found}");
+    assert!(result["message"]["text"].as_str().is_some_and(|it| it.contains("`target[0]` is ")));
+    let uri = &result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
+    assert!(uri.as_str().is_some_and(|uri| uri.ends_with("rows_to_lanes.rs")), "{uri}");
     let solution = learn(folder, &["show", "rows_to_lanes"]);
     assert!(solution.status.success(), "{}", text(&solution));
     std::fs::write(folder.join("rows_to_lanes.rs"), &solution.stdout).expect("a writable folder");
@@ -79,7 +88,7 @@ fn a_learner_guesses_fails_asks_pastes_and_passes() {
     assert!(text(&learn(folder, &["list"])).contains("1 of "), "what passed stays passed");
 }
 
-/// What a compiler of others made is graded without a file of ours.
+/// PTX of another compiler is graded without a file of ours.
 #[test]
 fn ptx_is_graded_as_it_is() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -108,7 +117,7 @@ fn ptx_is_graded_as_it_is() {
     assert!(list.contains("0 of "), "PTX of others is not the learner's progress: {list}");
 }
 
-/// What nvcc 13.0 makes of CUDA C++ (`nvcc -ptx -lineinfo -arch=sm_80`, the paths of its line tables cut to the name).
+/// PTX by nvcc 13.0 of CUDA C++ (`nvcc -ptx -lineinfo -arch=sm_80`, the paths of its line tables cut to the name).
 #[test]
 fn kernels_of_nvcc_are_graded_with_their_lines() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -368,7 +377,7 @@ fn a_bug_is_diagnosed_first() {
     }
 }
 
-/// What the guide shows is what a run shows.
+/// Outputs of the guide are those of a run.
 #[test]
 fn the_verdicts_of_the_guide_are_those_of_a_run() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -383,7 +392,7 @@ fn the_verdicts_of_the_guide_are_those_of_a_run() {
     assert!(guide.contains(counts), "{counts}");
 }
 
-/// What only a solution needs is imported without a warning, and what to ask next depends on what there is too much of.
+/// Imports for a solution give no warning, and the next question depends on what there is too much of.
 #[test]
 fn an_untouched_kernel_is_told_what_to_ask_and_not_what_it_imports() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -395,7 +404,7 @@ fn an_untouched_kernel_is_told_what_to_ask_and_not_what_it_imports() {
     assert!(requests.contains("could a lane move more bytes at once here"), "{requests}");
 }
 
-/// What a host file does besides its task ends as one clear sentence, and leaves nothing behind.
+/// Forbidden work of a host file ends as one clear sentence, and leaves nothing behind.
 #[test]
 fn a_host_file_reaches_nothing_but_the_device() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -485,7 +494,7 @@ fn an_interrupt_ends_the_compiler() {
     assert!(within(false), "the compiler ends");
 }
 
-/// Who reads only the first line, as `head` does, ends the program and is told of no panic.
+/// A reader of the first line only, such as `head`, ends the program, and sees no panic.
 #[test]
 fn a_closed_pipe_is_no_panic() {
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -1,5 +1,4 @@
-//! Tells the linker where a `libcuda.so` is that has nothing in it: cust's bindings ask for one, and this crate defines what
-//! they use.
+//! Tells the linker where an empty `libcuda.so` is: cust's bindings ask for one, and this crate defines what they use.
 
 #![allow(clippy::print_stdout, reason = "a build script speaks to cargo on standard output")]
 

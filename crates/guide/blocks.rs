@@ -10,14 +10,13 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// What stands behind the fence of a block that is not run: commands, settings, and what is printed.
-const NOT_RUN: [&str; 5] = ["", "cuda", "sh", "text", "toml"];
+/// Languages behind the fence of a block that is not run: commands, settings, and printed text.
+const NOT_RUN: [&str; 6] = ["", "cuda", "sh", "text", "toml", "yaml"];
 
-/// What a block of statements may name.
+/// Names that a block of statements may use.
 const PRELUDE: &str =
     "use anyhow::Result;\nuse cuda_host::Gpu;\nuse my_app::IMAGES;\nuse my_app_kernels::*;\n";
 
-/// A block of Rust.
 struct Block {
     /// Such as `first_project_31`, by its page and line.
     name: String,

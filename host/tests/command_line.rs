@@ -1,7 +1,7 @@
 //! The `coalesce` program from outside: exit codes and one clear sentence per mistake.
 
 use crate::program::*;
-use results::SCHEMA;
+use results::{LaunchOutcome, SCHEMA};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -461,14 +461,13 @@ fn without_a_gpu_a_bench_has_curves_only_when_asked() {
 fn a_verification_is_json_for_programs() {
     let size = ["--size", "rows=33,columns=64", "--check", "--device", "virtual"];
     let output = coalesce(&[&["verify", "transpose", "--json"], &size[..]].concat());
-    let reports: serde_json::Value =
+    let report: results::VerifyReport =
         serde_json::from_slice(&output.stdout).expect("nothing but JSON");
-    let report = &reports[0];
-    let launches = report["launches"].as_array().expect("a list");
-    let of = |word: &str| launches.iter().filter(|one| one["outcome"] == word).count();
-    assert_eq!(report["correct"], of("correct"));
-    assert_eq!(report["not_run"], of("not run"));
-    assert!(of("correct") > 0 && of("not run") > 0 && report["hazards"] == 0, "{report}");
+    let report = &report.devices[0];
+    let of = |outcome| report.launches.iter().filter(|one| one.outcome == outcome).count();
+    let (correct, not_run) = (of(LaunchOutcome::Correct), of(LaunchOutcome::NotRun));
+    assert_eq!((report.correct, report.not_run), (correct, not_run));
+    assert!(correct > 0 && not_run > 0 && report.hazards == Some(0), "{report:?}");
 }
 
 #[test]

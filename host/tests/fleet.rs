@@ -3,7 +3,7 @@
 use crate::program::*;
 
 /// Files of so many boards, from the committed measurement; one board's device memory is slow, if one is named.
-fn boards(folder: &std::path::Path, count: usize, slow: Option<usize>) -> Vec<String> {
+pub fn boards(folder: &std::path::Path, count: usize, slow: Option<usize>) -> Vec<String> {
     let committed = concat!(env!("CARGO_MANIFEST_DIR"), "/../results/nvidia-h200/reference.json");
     let mut results = results::Results::load(committed.as_ref(), host::CATALOGUE.renamed)
         .expect("it is committed");
@@ -143,20 +143,6 @@ fn boards_that_are_wrong_missing_or_damaged_come_first() {
     assert!(coalesce(&report).status.success());
     let page = std::fs::read_to_string(format!("{output}/index.html")).expect("a page");
     assert!(page.contains("rows are wrong") && page.contains("element 7 is 3"), "{page}");
-}
-
-/// The manual and the page have one table.
-#[test]
-fn exit_codes_are_those_of_their_page() {
-    let page = include_str!("../../docs/exit_codes.md");
-    let rows = page.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
-    let rows = rows.filter_map(|row| row.split_once(" | ")).filter(|(code, _)| *code != "code");
-    let rows: Vec<String> = rows.map(|(code, meaning)| format!("  {code:8} {meaning}")).collect();
-    let described = coalesce::description(host::CATALOGUE.name);
-    let manual = described.get_after_help().expect("the manual has them").to_string();
-    let shown = manual.split("Exit codes:\n").nth(1).expect("they have a heading");
-    let shown: Vec<&str> = shown.lines().collect();
-    assert_eq!(shown, rows);
 }
 
 #[test]

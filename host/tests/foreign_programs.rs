@@ -7,12 +7,12 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-const PTX: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/foreign/program.ptx");
+pub const PTX: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/foreign/program.ptx");
 /// One kernel that runs, and one that has an instruction which does not.
 const COLUMN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/foreign/column.ptx");
 
 /// The program, compiled once and linked to our library as to NVIDIA's, and the folder that has the library.
-fn compiled() -> &'static (tempfile::TempDir, PathBuf) {
+pub fn compiled() -> &'static (tempfile::TempDir, PathBuf) {
     static COMPILED: OnceLock<(tempfile::TempDir, PathBuf)> = OnceLock::new();
     COMPILED.get_or_init(|| {
         let folder = tempfile::tempdir().expect("a temporary folder");
@@ -87,7 +87,7 @@ fn a_program_that_forks_is_written_once_and_one_that_is_killed_up_to_there() {
 }
 
 /// Starts `coalesce run` on a program that sleeps once it has launched a kernel, and waits until that is written down.
-fn sleeping(folder: &Path) -> (Child, PathBuf) {
+pub fn sleeping(folder: &Path) -> (Child, PathBuf) {
     let mut run = program(&["run", "--"]);
     run.arg(&compiled().1).args([PTX, "sleeps"]).env("TMPDIR", folder);
     let child = run.stderr(Stdio::piped()).spawn().expect("the program starts");

@@ -1,18 +1,11 @@
-//! Output of the program: lists, explanations, drawings and predictions.
-
 use crate::program::*;
 
 #[test]
 fn the_list_is_valid_json_with_every_variant() {
     let output = coalesce(&["list", "--json"]);
     assert!(output.status.success());
-    let list: serde_json::Value = serde_json::from_slice(&output.stdout).expect("valid JSON");
-    let listed: usize = list
-        .as_array()
-        .expect("a list")
-        .iter()
-        .map(|pattern| pattern["variants"].as_array().map_or(0, Vec::len))
-        .sum();
+    let list: results::PatternList = serde_json::from_slice(&output.stdout).expect("valid JSON");
+    let listed: usize = list.patterns.iter().map(|pattern| pattern.variants.len()).sum();
     let variants: usize = host::patterns::ALL.iter().map(|pattern| pattern.variants.len()).sum();
     assert_eq!(listed, variants);
 }

@@ -1,12 +1,12 @@
 //! Duties of a doc to the glossary and to `docs/style.md`: pure functions of texts, each with a fault that it finds.
 
-use report::glossary::{self, Part, TARGET, anchor, prose, terms};
+use report::glossary::{self, DocPart, TARGET, anchor, prose, terms};
 use std::ops::Range;
 
 /// Links to terms that the glossary lacks, and words in brackets that no line of the doc defines.
 pub fn dead_links(doc: &str, glossary: &str) -> Vec<String> {
     let known: Vec<String> = terms(glossary).iter().map(|term| term.anchor()).collect();
-    let found = prose(doc, Part::All);
+    let found = prose(doc, DocPart::All);
     let of = |target: &str| {
         let anchor = target.strip_prefix(TARGET).or_else(|| target.strip_prefix('#'))?;
         (!known.iter().any(|known| known == anchor)).then(|| anchor.to_owned())
@@ -20,7 +20,7 @@ pub fn dead_links(doc: &str, glossary: &str) -> Vec<String> {
 
 /// Terms of the glossary's core list that the doc's prose uses before it links them.
 pub fn unlinked_terms(doc: &str, glossary: &str) -> Vec<String> {
-    let found = prose(doc, Part::Prose);
+    let found = prose(doc, DocPart::Prose);
     let text = found.text.to_lowercase();
     let mut core = glossary::core(glossary);
     // A term of two words is not a use of one of them.
@@ -45,7 +45,7 @@ pub fn unlinked_terms(doc: &str, glossary: &str) -> Vec<String> {
     unlinked
 }
 
-/// Where a text in lower case has a word or several, also in the plural.
+/// Returns the ranges at which a text in lower case has a word or several, also in the plural.
 fn uses<'a>(text: &'a str, words: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
     let is_letter = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(words).filter_map(move |(at, _)| {
@@ -57,10 +57,9 @@ fn uses<'a>(text: &'a str, words: &'a str) -> impl Iterator<Item = Range<usize>>
     })
 }
 
-/// Words that this project has replaced, in a doc that still has them. `words` are pairs of what not to write and what
-/// to write instead.
+/// Words of a doc that this project has replaced. `words` are pairs of what not to write and what to write instead.
 pub fn private_words(doc: &str, words: &[(&str, &str)]) -> Vec<String> {
-    let text = prose(doc, Part::All).text.to_lowercase();
+    let text = prose(doc, DocPart::All).text.to_lowercase();
     let is_letter = |c: char| c.is_alphanumeric() || c == '_';
     let has = |word: &str| {
         text.match_indices(word).any(|(at, _)| {
@@ -104,7 +103,7 @@ pub fn forward_links(glossary: &str) -> Vec<String> {
         let lines = term.text.lines().take_while(|line| !line.starts_with("<!-- index"));
         let lines = lines.filter(|line| !line.starts_with("See also"));
         let text: String = lines.flat_map(|line| [line, "\n"]).collect();
-        for (_, target) in prose(&format!("{text}\n{definitions}"), Part::All).links {
+        for (_, target) in prose(&format!("{text}\n{definitions}"), DocPart::All).links {
             let at = all.iter().position(|term| target == format!("#{}", term.anchor()));
             if at.is_some_and(|at| at > place) {
                 found.push(format!("`{}` needs {target}, which comes later", term.name));

@@ -4,7 +4,7 @@ use super::{read, reference};
 use crate::kernels_source::root;
 use crate::snapshots::blessing;
 use coalesce::hierarchy;
-use report::plot::{Axis, Caption, Curves, Line, Scale, Stroke, alone, curves};
+use report::plot::{Axis, Caption, Curve, Curves, Scale, Stroke, alone, curves};
 use results::{Resource, Results};
 
 /// The plot, which the doc of the pattern and `docs/findings.md` name.
@@ -33,7 +33,7 @@ fn plot(results: &Results) -> String {
     let peak = results.measured_peaks.iter().find(|peak| peak.resource == Resource::Copy);
     let peak = peak.expect("a peak of copies was measured").bandwidth_gb_s();
     let latency = latency_ns(results);
-    let mut lines: Vec<Line> = Vec::new();
+    let mut lines: Vec<Curve> = Vec::new();
     for (series, (name, per_thread)) in VARIANTS.into_iter().enumerate() {
         let own = results.rows.iter().filter(|row| {
             row.pattern == "occupancy"
@@ -46,21 +46,21 @@ fn plot(results: &Results) -> String {
         };
         let points: Vec<(f64, f64)> = own.filter_map(point).collect();
         assert!(points.len() > 3, "{name} has a curve over blocks");
-        lines.push(Line { name: name.to_owned(), series, stroke: Stroke::Solid, points });
+        lines.push(Curve { name: name.to_owned(), series, stroke: Stroke::Solid, points });
     }
     let ends = lines.iter().flat_map(|line| line.points.iter().map(|point| point.0));
     let (least, most) = ends.fold((f64::MAX, 0.0_f64), |(a, b), x| (a.min(x), b.max(x)));
     // Each byte that is read is written, too: a copy moves two for each one in flight.
     let slope = 2.0 * 1024.0 * f64::from(device.multiprocessors) / latency;
     let law = vec![(least, slope * least), (peak / slope, peak)];
-    lines.push(Line {
+    lines.push(Curve {
         name: "Little's law".to_owned(),
         series: 0,
         stroke: Stroke::Dotted,
         points: law,
     });
     let level = vec![(least, peak), (most, peak)];
-    lines.push(Line {
+    lines.push(Curve {
         name: "measured peak".to_owned(),
         series: 0,
         stroke: Stroke::Dashed,

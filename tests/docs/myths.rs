@@ -52,7 +52,7 @@ fn value(results: &Results, of: &str) -> Result<f64, String> {
         "load sectors per request" => |t| t.load_sectors,
         "store sectors per request" => |t| t.store_sectors,
         "shared load wavefronts per request" => |t| t.shared_load_wavefronts,
-        "constant wavefronts per request" => |t| t.constant_passes,
+        "constant wavefronts per request" => |t| t.constant_wavefronts,
         "efficiency" => |t| t.efficiency_percent,
         "load efficiency" => |t| t.load_efficiency_percent,
         _ => return Err(format!("no figure: {of}")),

@@ -1,8 +1,10 @@
 //! Pages that are made of the sources: of the patterns' docs, and of the command lines. `cargo xtask docs` writes them.
 
 use super::read;
+use crate::house::published;
 use crate::kernels_source::root;
 use crate::snapshots::blessing;
+use cargo_metadata::{DependencyKind, Package};
 use host::patterns::ALL as PATTERNS;
 use std::fmt::Write;
 
@@ -63,6 +65,44 @@ pub(super) fn is_written(path: &str, page: &str) {
 #[test]
 fn the_page_of_patterns_is_that_of_their_docs() {
     is_written("docs/patterns.md", &patterns());
+}
+
+/// The published packages, each behind those that it names, by the alphabet where that leaves a choice.
+fn publication() -> Vec<String> {
+    let mut left = published();
+    let mut done: Vec<String> = Vec::new();
+    while !left.is_empty() {
+        let is_ready = |package: &Package| {
+            let named = package
+                .dependencies
+                .iter()
+                .filter(|one| one.path.is_some() && one.kind != DependencyKind::Development);
+            named.into_iter().all(|one| done.contains(&one.name))
+        };
+        left.sort_by(|one, other| one.name.cmp(&other.name));
+        let next = left.iter().position(is_ready).expect("no package waits for itself");
+        done.push(left.remove(next).name.to_string());
+    }
+    done
+}
+
+#[test]
+fn the_order_of_publication_is_that_of_the_manifests() {
+    let (begin, end) = ("<!-- BEGIN order -->\n", "<!-- END order -->");
+    let page = read("RELEASING.md");
+    let (head, rest) = page.split_once(begin).expect("the order has a begin");
+    let (_, tail) = rest.split_once(end).expect("the order has an end");
+    let lines = publication().into_iter().enumerate();
+    let lines: String = lines.map(|(index, name)| format!("{}. `{name}`\n", index + 1)).collect();
+    is_written("RELEASING.md", &format!("{head}{begin}{lines}{end}{tail}"));
+}
+
+#[test]
+fn schemas_are_those_of_the_types() {
+    for (name, schema) in results::schemas() {
+        is_written(&format!("docs/schemas/{name}.json"), &schema);
+    }
+    is_written("docs/schemas/doctor.json", &xtask::doctor_schema());
 }
 
 #[test]

@@ -3,108 +3,30 @@
 //! A ratio of what is counted ("8 times the sectors", "half of the lanes") is no measurement, nor is one that ends a
 //! calculation ("32 / 4 = 8 times"), stands in quotation marks, or has the word "exactly" before it.
 
-use report::glossary::{Part, prose};
+use report::glossary::{DocPart, prose};
 use report::measured::derived;
 
 /// Things that are counted, and the same on every device.
-const COUNTED: &[&str] = &[
-    "addition",
-    "array",
-    "atomic",
-    "bank",
-    "bin",
-    "bit",
-    "block",
-    "buffer",
-    "byte",
-    "cache",
-    "call",
-    "coefficient",
-    "copy",
-    "counter",
-    "element",
-    "field",
-    "group",
-    "instruction",
-    "key",
-    "l2",
-    "lane",
-    "load",
-    "memory",
-    "module",
-    "multiply-add",
-    "occupancy",
-    "operation",
-    "page",
-    "pass",
-    "piece",
-    "pixel",
-    "read",
-    "register",
-    "request",
-    "result",
-    "row",
-    "sector",
-    "shuffle",
-    "step",
-    "store",
-    "table",
-    "thread",
-    "tile",
-    "turn",
-    "utilization",
-    "visit",
-    "warp",
-    "wavefront",
-    "word",
-    "write",
-];
+const COUNTED: &str = "
+    addition array atomic bank bin bit block buffer byte cache call coefficient copy counter element field group
+    instruction key l2 lane load memory module multiply-add occupancy operation page pass piece pixel read
+    register request result row sector shuffle step store table thread tile turn utilization visit warp
+    wavefront word write
+";
 
 /// Words that make a ratio one of times, of rates or of prices.
-const TIMED: &[&str] = &[
-    "bandwidth",
-    "cheaper",
-    "cost",
-    "costs",
-    "expensive",
-    "fast",
-    "faster",
-    "latency",
-    "long",
-    "longer",
-    "longest",
-    "peak",
-    "pays",
-    "price",
-    "quick",
-    "rate",
-    "rates",
-    "slow",
-    "slower",
-    "slowly",
-    "sooner",
-    "speed",
-    "throughput",
-    "time",
-];
+const TIMED: &str = "
+    bandwidth cheaper cost costs expensive fast faster latency long longer longest peak pays price quick rate
+    rates slow slower slowly sooner speed throughput time
+";
 
-const NUMBERS: &[&str] = &[
-    "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-    "sixteen", "twenty", "thirty", "hundred", "thousand",
-];
+const NUMBERS: &str = "
+    two three four five six seven eight nine ten eleven twelve sixteen twenty thirty hundred thousand
+";
 
-const FRACTIONS: &[&str] = &[
-    "third",
-    "quarter",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-    "tenth",
-    "hundredth",
-    "thousandth",
-];
+const FRACTIONS: &str = "
+    third quarter fifth sixth seventh eighth ninth tenth hundredth thousandth
+";
 
 /// Words before a half that is a place and not a ratio.
 const PARTS: &[&str] = &["each", "far", "first", "lower", "near", "other", "second", "upper"];
@@ -117,7 +39,7 @@ const REACH: usize = 6;
 
 /// The typed ratios of a doc that state a measurement, each with the words around it.
 pub fn typed(doc: &str) -> Vec<String> {
-    let text = prose(&masked(doc), Part::Prose).text;
+    let text = prose(&masked(doc), DocPart::Prose).text;
     let text = unquoted(&text);
     let mut found = Vec::new();
     for line in text.lines() {
@@ -158,12 +80,12 @@ fn bare(word: &str) -> String {
     word.trim_matches(|c: char| !c.is_alphanumeric() && c != '%').to_lowercase()
 }
 
-/// Where the ratio ends that begins at a word, if one does.
+/// Returns the end of the ratio that begins at a word, if one does.
 fn ratio(words: &[&str], at: usize) -> Option<usize> {
     let word_at = |at: usize| words.get(at).map(|word| bare(word)).unwrap_or_default();
     let word = word_at(at);
     let before = at.checked_sub(1).map(word_at).unwrap_or_default();
-    let is_number = |word: &str| word.parse::<f64>().is_ok() || NUMBERS.contains(&word);
+    let is_number = |word: &str| word.parse::<f64>().is_ok() || is_in(NUMBERS, word);
     let next = word_at(at + 1);
     if is_number(&word) && ["times", "%", "percent"].contains(&next.as_str()) {
         // A product or a remainder, as in 33 % 32 = 1, is no ratio.
@@ -174,13 +96,13 @@ fn ratio(words: &[&str], at: usize) -> Option<usize> {
     }
     // "a third", "four fifths", but not "the third load".
     let one = word.strip_suffix('s').unwrap_or(&word);
-    let is_fraction = FRACTIONS.contains(&one)
+    let is_fraction = is_in(FRACTIONS, one)
         && (["a", "an", "one"].contains(&before.as_str()) || is_number(&before) && one != word);
     let is_glued = word
         .strip_suffix(['%', 'x'])
         .is_some_and(|number| number.ends_with(|c: char| c.is_ascii_digit()) && is_number(number));
     let is_fold = word.strip_suffix("-fold").is_some_and(is_number)
-        || word.strip_suffix("fold").is_some_and(|number| NUMBERS.contains(&number));
+        || word.strip_suffix("fold").is_some_and(|number| is_in(NUMBERS, number));
     let is_part = word.starts_with("0.") && is_number(&word) && next == "of"
         || word.split_once('/').is_some_and(|(a, b)| is_number(a) && is_number(b)) && next == "of";
     let is_half = word == "half" && !PARTS.contains(&before.as_str());
@@ -196,7 +118,7 @@ fn states_a_measurement(words: &[&str], at: usize, end: usize) -> bool {
         return false;
     }
     for word in words[end.min(words.len())..].iter().take(REACH) {
-        if TIMED.contains(&bare(word).as_str()) {
+        if is_in(TIMED, &bare(word)) {
             return true;
         }
         if is_counted(word) {
@@ -209,11 +131,15 @@ fn states_a_measurement(words: &[&str], at: usize, end: usize) -> bool {
     !words[at.saturating_sub(BEFORE)..at].iter().any(|word| is_counted(word))
 }
 
+fn is_in(words: &str, word: &str) -> bool {
+    words.split_whitespace().any(|one| one == word)
+}
+
 /// Returns whether a word is one of [`COUNTED`], also in the plural.
 fn is_counted(word: &str) -> bool {
     let word = bare(word);
     let one = word.strip_suffix('s').unwrap_or(&word);
-    COUNTED.contains(&one) || word == "copies"
+    is_in(COUNTED, one) || word == "copies"
 }
 
 #[cfg(test)]

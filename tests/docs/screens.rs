@@ -8,8 +8,8 @@ use super::{read, reference};
 use report::first_screen::{self, Verification};
 use report::profile;
 use report::screen::Screen;
-use results::{ProgramProfile, Results, RowOutcome, Spread};
-use std::collections::BTreeMap;
+use results::{Fidelity, ProgramProfile, Results, RowOutcome, Spread};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Writes or compares a screen at both widths; at the narrow one it has at most so many lines.
 fn is_shown(name: &str, lines: usize, text: impl Fn(&Screen) -> String) {
@@ -61,8 +61,16 @@ fn a_prediction_ends_with_a_screen() {
 fn a_verification_ends_with_a_screen() {
     let reasons = ["it needs 2 devices, and the machine has 1", "4 must divide rows and columns"];
     let not_run: BTreeMap<String, usize> = reasons.map(|reason| (reason.to_owned(), 9)).into();
-    let ended =
-        Verification { correct: 2040, not_run, hazards: Some(0), ..Verification::default() };
+    let approximate = BTreeSet::from(["tanh.approx.f32".to_owned()]);
+    let fidelity = Fidelity { instructions: 9000, approximate, ..Fidelity::default() };
+    let ended = Verification {
+        correct: 2040,
+        wrong: 0,
+        not_run,
+        hazards: Some(0),
+        fidelity: Some(fidelity),
+        is_verbose: false,
+    };
     is_shown("verify", 24, |screen| first_screen::verify(&ended, screen));
 }
 

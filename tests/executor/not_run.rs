@@ -1,6 +1,6 @@
 //! Variants that do not run on the virtual device at the sizes at which results are checked.
 
-/// Which variant does not run, why, and at which sizes.
+/// Variants that do not run, why, and at which sizes.
 pub const NOT_RUN: &[(&str, &str, &str)] = &[
     (
         "memory_hierarchy/chase_constant",

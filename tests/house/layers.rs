@@ -1,4 +1,4 @@
-//! Which crate may know which: the table of ARCHITECTURE.md.
+//! Layers of crates: the table of ARCHITECTURE.md.
 
 use crate::kernels_source::{files, root};
 use cargo_metadata::{Dependency, DependencyKind, MetadataCommand, Package, Target};
@@ -177,8 +177,9 @@ fn crates_of_others_stay_behind_ours() {
         for kind in [DependencyKind::Normal, DependencyKind::Build] {
             let user = name(&package);
             for name in dependencies(&package, kind) {
+                // libm is for MinGW alone, whose fused multiply-add rounds twice.
                 assert!(
-                    user != "simt" || ["counters", "ptx", "races"].contains(&name),
+                    user != "simt" || ["counters", "libm", "ptx", "races"].contains(&name),
                     "simt has no dependencies but these: take {name} out"
                 );
                 let Some((_, may)) = ONLY.iter().find(|(only, _)| *only == name) else { continue };
@@ -235,6 +236,26 @@ fn patterns_show_streams_pinned_buffers_and_events_as_cust_has_them() {
     }
 }
 
+/// Categories of the registry that ours are of.
+const CATEGORIES: [&str; 16] = [
+    "api-bindings",
+    "command-line-utilities",
+    "concurrency",
+    "development-tools::build-utils",
+    "development-tools::debugging",
+    "development-tools::profiling",
+    "development-tools::testing",
+    "emulators",
+    "encoding",
+    "hardware-support",
+    "no-std",
+    "parser-implementations",
+    "science",
+    "simulation",
+    "visualization",
+    "development-tools",
+];
+
 /// The registry has the names of rust-cuda's libraries, and a package there names the versions that it was built with.
 #[test]
 fn what_can_be_published_has_names_of_our_own_and_versions() {
@@ -242,7 +263,19 @@ fn what_can_be_published_has_names_of_our_own_and_versions() {
     let names: BTreeSet<&str> = packages.iter().map(|package| package.name.as_str()).collect();
     for package in &packages {
         assert!(package.name.starts_with("coalesce-"), "{}: call it coalesce-..", package.name);
-        assert!(package.description.is_some(), "{}: it has a description", package.name);
+        let (user, count) = (&package.name, package.keywords.len());
+        assert!(package.description.is_some(), "{user}: it has a description");
+        assert_eq!(package.license.as_deref(), Some("MIT OR Apache-2.0"), "{user}");
+        assert!((1..=5).contains(&count), "{user}: the registry takes one to five keywords");
+        for category in &package.categories {
+            assert!(CATEGORIES.contains(&category.as_str()), "{user}: there is no {category}");
+        }
+        assert!(!package.categories.is_empty(), "{user}: it has a category");
+        let readme = package.readme().expect("it has a README");
+        assert!(readme.is_file(), "{user}: {readme} is not there");
+        assert!(package.metadata["docs"]["rs"]["targets"].is_array(), "{user}: docs.rs builds one");
+        let manifest = std::fs::read_to_string(&package.manifest_path).expect("it was read");
+        assert!(manifest.contains("[lints]\nworkspace = true"), "{user}: it warns of missing docs");
         let used = package.dependencies.iter();
         for dependency in used.filter(|it| it.path.is_some()) {
             let (user, name) = (&package.name, &dependency.name);

@@ -49,7 +49,6 @@ pub fn told(page: &Path) -> Result<String> {
     Ok(if told.is_empty() { messages } else { told.replace("&lt;", "<").replace("&gt;", ">") })
 }
 
-/// The text of the element `told`.
 fn told_in(page: &str) -> &str {
     let told = page.split("<pre id=\"told\">").nth(1).unwrap_or_default();
     told.split("</pre>").next().unwrap_or_default()

@@ -7,7 +7,6 @@ use cuda_builder::toolchain::Toolchain;
 use cuda_builder::{CudaBuilder, NvvmArch, PanicStrategy, install, write_whole};
 use std::path::PathBuf;
 
-/// The architectures PTX is built for.
 pub const TARGETS: [NvvmArch; 3] = [NvvmArch::Compute70, NvvmArch::Compute80, NvvmArch::Compute90];
 
 /// Makes sure there is a compiler; `setup`, `build` and `doctor` say which.
@@ -15,7 +14,6 @@ pub fn setup() -> Result<Toolchain> {
     Ok(install::ensure_toolchain()?)
 }
 
-/// Builds the PTX for one architecture.
 pub fn build(arch: NvvmArch) -> Result<PathBuf> {
     Ok(builder(arch).build()?)
 }

@@ -1,10 +1,10 @@
-//! `cargo xtask`: orchestrates builds, tests and benches. It measures nothing itself. The tests know its description and
-//! its proofs.
+//! `cargo xtask`: orchestrates builds, tests and benches. It measures nothing itself.
 #![allow(clippy::print_stdout, reason = "a command-line program prints its results")]
 #![allow(missing_docs, reason = "this crate is not published")]
 
 mod browser;
 mod kernels;
+mod licences;
 pub mod proofs;
 mod task;
 mod wasm;
@@ -69,6 +69,10 @@ enum Command {
     Doctor(task::doctor::Arguments),
     /// Make a folder with everything a GPU machine needs: no Rust, no CUDA toolkit.
     Dist(task::dist::Arguments),
+    /// Build the program for other systems and run tests there by emulators: the table of platforms.
+    Platforms(task::platforms::Arguments),
+    /// Make a wheel, which pip installs: the program, its libraries and a Python module.
+    Wheel(task::wheel::Arguments),
     /// Rewrite the snapshots of what the kernels consist of.
     Bless,
     /// Write the pages that are made of the sources: `docs/patterns.md` and `docs/commands.md`.
@@ -80,6 +84,11 @@ enum Command {
 /// Describes the command line, for the page of commands.
 pub fn description() -> clap::Command {
     Arguments::command()
+}
+
+/// The JSON schema of `doctor --json`.
+pub fn doctor_schema() -> String {
+    task::doctor::schema()
 }
 
 /// Runs the command that this program's arguments name.
@@ -108,6 +117,8 @@ pub fn main() -> ExitCode {
         Command::Upstream(arguments) => task::upstream::run(&arguments),
         Command::Doctor(arguments) => task::doctor::run(&arguments),
         Command::Dist(arguments) => task::dist::run(&arguments),
+        Command::Platforms(arguments) => task::platforms::run(&arguments),
+        Command::Wheel(arguments) => task::wheel::run(&arguments),
         Command::Bless => task::bless::run(),
         Command::Docs => task::bless::docs(),
         Command::ReleaseCheck => task::release_check::run(),

@@ -71,6 +71,13 @@ const RUNS: &[&str] = &[
     "crates/results",
     "host/tests/ended_runs.rs",
 ];
+/// Code that writes findings.
+const SARIF: &[&str] = &[
+    "crates/results/src/sarif.rs",
+    "crates/results/src/profile.rs",
+    "crates/counters/src/hazard.rs",
+    "host/tests/findings.rs",
+];
 /// Code that measures and compares a fleet.
 const FLEET: &[&str] = &[
     "crates/coalesce/src/measure",
@@ -210,6 +217,31 @@ pub const PROOFS: &[Proof] = &[
         sample: "nothing: each part is tested in the checkout",
     },
     Proof {
+        name: "platforms",
+        shows: "the program builds for Windows, aarch64 Linux and macOS; tests, verification and counts are right under Wine and QEMU",
+        command: "xtask platforms",
+        environment: &[],
+        inputs: &["crates", "host", "kernels", "Cargo.toml", "Cargo.lock"],
+        figure: "platform ",
+        sample: "nothing: three builds of everything; results/platforms.md has the table",
+    },
+    Proof {
+        name: "wheel",
+        shows: "`pip install` of the wheel brings the program, its libraries and the module, which pass its tests in a fresh environment",
+        command: "xtask wheel --check",
+        environment: &[],
+        inputs: &[
+            "crates",
+            "host",
+            "kernels",
+            "xtask/src/task/wheel.rs",
+            "Cargo.toml",
+            "Cargo.lock",
+        ],
+        figure: " installed in a fresh environment",
+        sample: "the module's tests without pip and NumPy, and what a wheel holds",
+    },
+    Proof {
         name: "packages",
         shows: "every published library builds from its package, and a library with kernels is used by path and from its package, without a variable, cust or, there, a compiler of kernels",
         command: ignored_test!("packages::a_library"),
@@ -217,6 +249,15 @@ pub const PROOFS: &[Proof] = &[
         inputs: &["crates", "tests/packages.rs", "rust-toolchain.toml", "Cargo.toml", "Cargo.lock"],
         figure: " packages built from what they hold",
         sample: "each package has the files that its library reads, and names what can be published",
+    },
+    Proof {
+        name: "sarif",
+        shows: "what run, explain and verify write by --sarif is valid by the schema of SARIF 2.1.0, which a library of others reads",
+        command: "test --release --package host --test it -- --nocapture --ignored files_are_of_the_schema",
+        environment: &[],
+        inputs: SARIF,
+        figure: " are valid by the schema of SARIF",
+        sample: "the parts of a file that the standard and its readers ask for",
     },
     Proof {
         name: "report",
@@ -345,7 +386,6 @@ pub fn hash(root: &Path, inputs: &[&str]) -> Result<String> {
     Ok(all.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// The files at and below `path`.
 fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     if path.is_dir() {
         let cannot = || format!("cannot read {}", path.display());

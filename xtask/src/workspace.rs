@@ -2,7 +2,6 @@ use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
 
-/// The folder of the workspace's manifest.
 pub fn root() -> PathBuf {
     let manifest = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
     let manifest = manifest.unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")));
@@ -60,7 +59,6 @@ pub fn virtual_libcudart() -> PathBuf {
     target_dir().join("release/deps/libvirtual_libcudart.so")
 }
 
-/// The `coalesce` program of a profile.
 pub fn program(profile: &str) -> PathBuf {
     target_dir().join(profile).join("coalesce").with_extension(std::env::consts::EXE_EXTENSION)
 }

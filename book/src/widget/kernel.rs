@@ -1,5 +1,3 @@
-//! A widget about the levels of a reduction.
-
 use super::parts::{Control, Widget};
 use anyhow::{Result, anyhow, bail};
 use maud::html;

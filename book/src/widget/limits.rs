@@ -70,7 +70,7 @@ pub fn occupancy() -> Result<Widget> {
     })
 }
 
-/// Where the variants of the matrix product are below the roofline.
+/// Plots the variants of the matrix product below the roofline.
 pub fn roofline(sources: &Sources) -> Result<Widget> {
     let results = &sources.results;
     let memory = [Resource::Copy, Resource::Read, Resource::Write];

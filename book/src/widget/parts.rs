@@ -10,11 +10,11 @@ pub enum Control {
 pub struct Widget {
     pub name: &'static str,
     pub title: &'static str,
-    /// What it shows, in a sentence.
+    /// Its content, in a sentence.
     pub about: &'static str,
     pub controls: Vec<Control>,
     pub data: Vec<(&'static str, String)>,
-    /// What is shown without the script, and printed.
+    /// Markup shown without the script, and printed.
     pub states: Markup,
 }
 

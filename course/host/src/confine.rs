@@ -1,4 +1,4 @@
-//! What the system takes from a process that only computes.
+//! Rights that the system takes from a process that only computes.
 //!
 //! The judge sets limits before the program starts. The program gives up all calls of the system that it does not need
 //! before it runs the learner's file: it opens nothing, starts nothing, and reaches no network and no other process.
@@ -53,7 +53,7 @@ pub(crate) fn confine() -> Result<(), Error> {
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
 fn filter(process: u32) -> Vec<libc::sock_filter> {
-    /// What a program asks that computes, waits for its threads, and ends.
+    /// Calls of a program that computes, waits for its threads, and ends.
     const ALLOWED: &[libc::c_long] = &[
         libc::SYS_read,
         libc::SYS_write,
@@ -88,7 +88,7 @@ fn filter(process: u32) -> Vec<libc::sock_filter> {
         libc::SYS_exit,
         libc::SYS_exit_group,
     ];
-    /// Where the call's number, the processor and the low halves of its arguments lie.
+    /// Offset of the call's number in the record, then of the processor and of arguments' low halves.
     const NUMBER: u32 = 0;
     const PROCESSOR: u32 = 4;
     const ARGUMENT_0: u32 = 16;

@@ -1,10 +1,11 @@
-//! What a host task's file is linked with: the device that it is given, and the program that it becomes.
+//! Library of a host task's file: the device that it is given, and the program that it becomes.
 //!
 //! Nothing here knows the tasks: inputs come from the judge, results go to the judge, and so does what the virtual GPU
 //! recorded. So there is no answer that a file could read.
 #![allow(missing_docs, reason = "this crate is not published")]
 
 mod confine;
+mod os;
 mod program;
 mod record;
 mod wire;
@@ -23,13 +24,12 @@ use std::fmt;
 
 /// Threads of a block of [`step`].
 const THREADS_PER_BLOCK: u32 = 256;
-/// The kernel of [`step`].
 const KERNEL: &str = "host_step";
 
 /// The device as a learner's file has it: what it records is the judge's, and out of the file's reach.
 pub struct Gpu {
     device: cuda_host::Gpu,
-    /// What [`step`] multiplies by. It is drawn for each run, so that only the device computes right results.
+    /// Factor of [`step`]. It is drawn for each run, so that only the device computes right results.
     factor: Cell<u32>,
 }
 
@@ -41,7 +41,6 @@ impl fmt::Debug for Gpu {
 }
 
 impl Gpu {
-    /// A stream that is the file's.
     pub fn stream(&self) -> &Stream {
         self.device.stream()
     }
@@ -60,7 +59,7 @@ impl Gpu {
     }
 }
 
-/// What a learner's file has: the work from `source` to `target`, both of the host's.
+/// Function of a learner's file: the work from `source` to `target`, both of the host's.
 pub type Run = fn(&Gpu, &[u32], &mut [u32]) -> Result<()>;
 
 /// Enqueues a kernel that turns each value x into f x + `add`, `rounds` times, where f is a number that the device alone

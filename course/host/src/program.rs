@@ -4,6 +4,7 @@
 //! The word of a run lies in the pipe, and not in memory, as long as the file runs.
 
 use crate::confine::confine;
+use crate::os;
 use crate::record::{DevicePlace, HostMisuse, HostRun, MISTAKES};
 use crate::wire::{Answer, Order, WORD_BYTES};
 use crate::{Gpu, Run};
@@ -12,15 +13,13 @@ use cuda_host::{Image, VirtualOptions};
 use cust::context::CurrentContext;
 use cust_ext::host_memory::{HostBuffer, HostFlags};
 use std::cell::Cell;
-use std::fs::File;
 use std::io::{Error, ErrorKind, Read};
-use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::process::ExitCode;
 use virtual_gpu::{Misuse, MisuseKind};
 
 /// Warp-instructions after which a launch is taken to run forever.
 const FUEL: u64 = 30_000_000;
-/// What the result holds before the file has run.
+/// Words of the result before the file has run.
 const UNWRITTEN: u32 = 0xeded_eded;
 
 /// Runs one of these files: its name, the virtual device and the PTX are arguments, orders are the input.
@@ -35,9 +34,7 @@ pub fn main(files: &[(&str, Run)]) -> ExitCode {
 }
 
 fn runs(files: &[(&str, Run)]) -> Result<()> {
-    let null = File::open("/dev/null").context("cannot open /dev/null")?;
-    let mut orders = set_aside(libc::STDIN_FILENO, &std::io::stdin(), null.as_raw_fd())?;
-    let mut answers = set_aside(libc::STDOUT_FILENO, &std::io::stdout(), libc::STDERR_FILENO)?;
+    let [mut orders, mut answers] = os::set_aside().context("cannot set a stream aside")?;
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [name, device, ptx] = arguments.as_slice() else {
         bail!("a name, a device and PTX are the arguments")
@@ -60,16 +57,6 @@ fn runs(files: &[(&str, Run)]) -> Result<()> {
         answer.write(word, &mut answers)?;
     }
     Ok(())
-}
-
-/// Returns what a standard stream is connected to, which from here on is another.
-fn set_aside(number: RawFd, stream: &impl AsFd, instead: RawFd) -> Result<File> {
-    let aside = stream.as_fd().try_clone_to_owned().context("cannot set a stream aside")?;
-    // SAFETY: both are open, and nobody has used the first yet.
-    if unsafe { libc::dup2(instead, number) } < 0 {
-        return Err(Error::last_os_error()).context("cannot set a stream aside");
-    }
-    Ok(aside.into())
 }
 
 fn answer(gpu: &Gpu, run: Run, order: &Order) -> Result<Answer> {

@@ -1,4 +1,4 @@
-//! What the virtual GPU recorded of a run, as the judge gets it: what was done and what orders it, no times and no counts.
+//! The virtual GPU's record of a run, for the judge: operations and their order, no times and no counts.
 
 use cuda_host::{OperationKind, OperationRecord};
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use virtual_gpu::{Location, MisuseKind, MisusedMemory, OrderRecord};
 /// The most records of a kind; a file that asks the driver for more is told so.
 const MAX_RECORDS: usize = 20_000;
 
-/// What one run of a file came to, besides its results.
+/// Record of one run of a file, besides its results.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostRun {
     /// The driver's error, or the file's own.
@@ -35,7 +35,7 @@ pub struct HostMisuse {
     pub message: String,
     /// The memory of the device that it is about, where that is known.
     pub memory: Option<DevicePlace>,
-    /// Where in the file the call is.
+    /// Line of the file that made the call.
     pub place: Option<String>,
 }
 
@@ -93,11 +93,11 @@ pub enum Record {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Work {
     /// So many bytes to the device.
-    Upload(u64),
+    HostToDevice(u64),
     Kernel,
     /// So many bytes to the host.
-    Download(u64),
-    /// What takes no engine's time.
+    DeviceToHost(u64),
+    /// An operation that takes no engine's time.
     Other,
 }
 
@@ -127,8 +127,8 @@ impl From<OrderRecord> for Record {
         match record {
             OrderRecord::Enqueued { id, kind, after } => {
                 let work = match kind {
-                    Some(OperationKind::HostToDevice(bytes)) => Work::Upload(bytes),
-                    Some(OperationKind::DeviceToHost(bytes)) => Work::Download(bytes),
+                    Some(OperationKind::HostToDevice(bytes)) => Work::HostToDevice(bytes),
+                    Some(OperationKind::DeviceToHost(bytes)) => Work::DeviceToHost(bytes),
                     Some(OperationKind::Kernel(_)) => Work::Kernel,
                     _ => Work::Other,
                 };

@@ -1,4 +1,4 @@
-//! What judge and program say to each other. For each run the judge sends an order and a word, and the program answers
+//! Messages of judge and program. For each run the judge sends an order and a word, and the program answers
 //! with the word, which it reads only when the file has ended.
 
 use crate::record::HostRun;
@@ -15,14 +15,12 @@ const MAX_RECORD: u64 = 1 << 24;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order {
     pub source: Vec<u32>,
-    /// The values of the result.
     pub target: usize,
-    /// What the device's kernel multiplies by.
     pub factor: u32,
     pub is_pinned: bool,
 }
 
-/// What a run came to.
+/// Answer to one order: results and record of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     pub seen: HostRun,

@@ -3,24 +3,24 @@
 
 use crate::compile::{COMPILER_LIMITS, Compiled, Places, compile, said};
 use crate::group::{Group, Limits, read};
+use crate::os;
 use anyhow::{Context, Result, bail};
 use coalesce::count::COUNTING_DEVICE;
 use course_host::{Answer, Order, WORD_BYTES, read_answer};
 use std::fmt::Write as _;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{IsTerminal, Seek, Write, stderr};
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// What a host file may use, besides the standard library.
+/// Libraries of a host file, besides the standard library.
 const LIBRARIES: [&str; 4] = ["course_host", "cust", "cust_ext", "anyhow"];
-/// What a program may use: ten times the seconds that any solution needs, and five times the memory.
+/// Limits of a program: ten times the seconds that any solution needs, and five times the memory.
 const LIMITS: Limits = Limits { seconds: 2, bytes: 1 << 30, addresses: 1 << 34, file_bytes: 0 };
-/// How long a program may take that waits and does not compute.
+/// Longest time of a program that waits and does not compute.
 const MAX_WAIT: Duration = Duration::from_secs(20);
 /// The most that is read of what a program writes.
 const MAX_OUTPUT: u64 = 1 << 20;
@@ -30,7 +30,6 @@ pub struct Source<'a> {
     pub path: &'a Path,
 }
 
-/// A program that runs host files.
 #[derive(Clone, Debug)]
 pub struct Program {
     program: PathBuf,
@@ -39,7 +38,6 @@ pub struct Program {
     folder: Arc<TempDir>,
 }
 
-/// What a program's end says.
 pub enum Ended {
     /// By itself.
     Well,
@@ -92,7 +90,7 @@ impl Program {
             _ if is_full => Ended::Loud,
             _ if is_late => Ended::Late,
             _ if status.success() => Ended::Well,
-            _ if matches!(status.signal(), Some(libc::SIGXCPU | libc::SIGKILL)) => Ended::Late,
+            _ if os::was_late(status) => Ended::Late,
             _ => {
                 let errors = String::from_utf8_lossy(&errors);
                 Ended::Badly(last_words(&errors).unwrap_or_else(|| status.to_string()))
@@ -120,8 +118,8 @@ fn word() -> [u8; WORD_BYTES] {
     (u128::from(number()) << 64 | u128::from(number())).to_le_bytes()
 }
 
-/// Links files to one program, in a folder of its own below the target folder; `None` when the compiler refuses them, and
-/// has said why.
+/// Links files to one program, in a folder of its own below the target folder; `None` when the compiler, with its
+/// reason, refuses them.
 pub fn build(places: &Places, folder: &str, files: &[Source<'_>]) -> Result<Option<Program>> {
     let folder = places.target.join("learn").join(folder);
     let cannot = || format!("cannot create {}: is the disk full?", folder.display());

@@ -1,11 +1,11 @@
-//! What a host program asked of the driver and of the bus, counted from what the virtual GPU recorded.
+//! Counts of a host program's calls and copies, from what the virtual GPU recorded.
 
 use super::order::{ENGINES, Ordered, Plan};
 use course_host::HostRun;
 
 const COLUMNS: usize = 56;
 
-/// What one run of a host task did.
+/// Counts of one run of a host task.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HostCounts {
     pub copies: u64,
@@ -90,7 +90,7 @@ mod tests {
             copies: vec![8],
             calls: vec!["cuMemAlloc_v2".to_owned()],
             order: vec![
-                work(0, Work::Upload(8), vec![]),
+                work(0, Work::HostToDevice(8), vec![]),
                 work(1, Work::Kernel, vec![0]),
                 work(2, Work::Kernel, vec![1]),
             ],

@@ -1,7 +1,7 @@
 use super::build::{Ended, Program};
 use super::counts::HostCounts;
 use crate::bounds;
-use crate::count::Run;
+use crate::count::CountedRun;
 use crate::mistake::Found;
 use crate::question::{Execute, SEED};
 use crate::task::{FailureKind, Kind, Task};
@@ -27,7 +27,7 @@ pub struct HostSubmission<'a> {
 }
 
 impl Execute for HostSubmission<'_> {
-    fn run(&self, size: &Size) -> Result<Run> {
+    fn run(&self, size: &Size) -> Result<CountedRun> {
         run_at(self.task, self.program, self.name, size)
     }
 
@@ -60,12 +60,17 @@ fn ordered(task: &'static Task, seed: u64, size: &Size) -> Result<(Order, Output
 }
 
 /// Returns what a host file counts at a size.
-pub fn run_at(task: &'static Task, program: &Program, name: &str, size: &Size) -> Result<Run> {
+pub fn run_at(
+    task: &'static Task,
+    program: &Program,
+    name: &str,
+    size: &Size,
+) -> Result<CountedRun> {
     let (order, _) = ordered(task, SEED, size)?;
     let (answers, ended) = program.run(name, &[order])?;
     match (answers.into_iter().next().map(|answer| answer.seen), ended) {
         (Some(seen @ HostRun { error: None, .. }), _) => {
-            Ok(Run { host: HostCounts::of(&seen), ..Run::default() })
+            Ok(CountedRun { host: HostCounts::of(&seen), ..CountedRun::default() })
         }
         (Some(HostRun { error: Some(why), .. }), _) | (None, Ended::Badly(why)) => {
             bail!("{} does not run at {}: {why}", task.id(), task.pattern.show_size(size))
@@ -112,7 +117,7 @@ pub fn grade(
         verdict.remarks.push(open.to_owned());
     }
     for ((_, size), answer) in counted.iter().zip(&answers[runs.len()..]) {
-        let run = Run { host: HostCounts::of(&answer.seen), ..Run::default() };
+        let run = CountedRun { host: HostCounts::of(&answer.seen), ..CountedRun::default() };
         let counts = bounds::counted(task, size, &run);
         let outside = bounds::outside(task, size, &counts);
         if verdict.counts.is_empty() {

@@ -1,4 +1,4 @@
-//! Which copies and kernels have to follow each other: those that streams, events and the host's waiting order. It is read
+//! The order of copies and kernels: the one that streams, events and the host's waiting require. It is read
 //! from what the virtual GPU recorded of the order; there are no times in it.
 
 use course_host::{Record, Work};
@@ -12,8 +12,7 @@ pub(super) const ENGINES: [&str; 3] = ["H2D    ", "kernels", "D2H    "];
 
 /// Work, or a moment of the host's.
 struct Node {
-    /// Its engine, and what it is taken to cost: the bytes of a copy, and for kernels together as much as for the copies
-    /// there.
+    /// Its engine and its assumed cost: the bytes of a copy, and for kernels together as much as for the copies there.
     work: Option<(usize, f64)>,
     /// Those before it that it has to follow at once; others follow from these.
     after: Vec<usize>,
@@ -22,11 +21,11 @@ struct Node {
 /// The work of a run with its order.
 pub(super) struct Ordered(Vec<Node>);
 
-/// When the engines are at work if each copies and computes as fast as the others and calls take no time.
+/// Busy times of the engines if each copies and computes as fast as the others and calls take no time.
 #[derive(Default)]
 pub(super) struct Plan {
     pub engines: [Vec<(f64, f64)>; 3],
-    /// When the last of them ends.
+    /// End of the last operation.
     pub end: f64,
 }
 
@@ -34,7 +33,7 @@ impl Ordered {
     /// Reads the order from what was recorded.
     pub(super) fn of(records: &[Record]) -> Ordered {
         let copied = |record: &Record| match record {
-            Record::Enqueued { work: Work::Upload(bytes), .. } => *bytes as f64,
+            Record::Enqueued { work: Work::HostToDevice(bytes), .. } => *bytes as f64,
             _ => 0.0,
         };
         let is_kernel =
@@ -52,9 +51,9 @@ impl Ordered {
             let known = after.iter().filter_map(|id| places.get(id).copied());
             let after = known.chain(host).collect();
             let work = match work {
-                Work::Upload(bytes) => Some((0, bytes as f64)),
+                Work::HostToDevice(bytes) => Some((0, bytes as f64)),
                 Work::Kernel => Some((1, kernel)),
-                Work::Download(bytes) => Some((2, bytes as f64)),
+                Work::DeviceToHost(bytes) => Some((2, bytes as f64)),
                 Work::Other => None,
             };
             match id {
@@ -148,7 +147,7 @@ mod tests {
             let mut tails = vec![Vec::new(); streams];
             let mut records = Vec::new();
             for piece in 0..8 {
-                for kind in [Work::Upload(64), Work::Kernel, Work::Download(64)] {
+                for kind in [Work::HostToDevice(64), Work::Kernel, Work::DeviceToHost(64)] {
                     let tail = &mut tails[piece % streams];
                     records.push(work(records.len(), kind, tail));
                     *tail = vec![records.len() - 1];

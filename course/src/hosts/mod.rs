@@ -1,5 +1,4 @@
-//! The solved files of host tasks; what a learner is given is made from them. Compiled here, they are held to the same
-//! rules as all else.
+//! The solved files of host tasks, of which a learner's are made. Compiled here, they are held to all rules.
 #![allow(dead_code, reason = "they run in programs of their own, as a learner's do")]
 
 mod batch;

@@ -13,7 +13,6 @@ use cust::memory::{AsyncCopyDestination, DeviceBuffer};
 use cust::stream::Stream;
 use cust_ext::stream::non_blocking;
 
-/// Pieces of the work.
 const PIECES: usize = 8;
 
 /// The work of this task. Keep its signature.

@@ -14,7 +14,9 @@ use crate::task::Task;
 use crate::tasks::TASKS;
 use anyhow::{Context, Result, bail};
 use coalesce::pattern::Size;
+use results::{Sarif, SarifLevel};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -22,7 +24,7 @@ use std::time::{Duration, Instant};
 /// The largest product of a size's numbers that `try` executes.
 const MAX_ELEMENTS: usize = 1 << 22;
 
-/// What a learner may wait for, on two cores: in the median of the tasks, and for any of them.
+/// Longest checks that a learner should wait for, on two cores, in seconds: in the median of the tasks, and of any.
 const MAX_MEDIAN: f64 = 3.0;
 const MAX_SECONDS: f64 = 6.0;
 
@@ -37,16 +39,25 @@ pub fn compile(places: &Places, name: &str, file: &Path) -> Result<ExitCode> {
     })
 }
 
+/// The forms in which verdicts are wanted, besides the screen.
+#[derive(Clone, Copy, Debug)]
+pub struct Output<'a> {
+    pub is_json: bool,
+    pub sarif: Option<&'a Path>,
+}
+
 pub fn check(
     session: &mut Session,
     id: Option<&str>,
     all: bool,
-    json: bool,
+    output: Output<'_>,
     ptx: Option<&Path>,
 ) -> Result<ExitCode> {
     let tasks = if all { TASKS.to_vec() } else { vec![session.task(id)?] };
     let mut verdicts = Vec::new();
     let mut passed = 0;
+    let working = std::env::current_dir().context("the working folder is gone")?;
+    let (mut findings, mut stages) = (Sarif::new("learn", working, ""), BTreeSet::new());
     for task in &tasks {
         let begin = Instant::now();
         let outcome = match ptx {
@@ -59,7 +70,17 @@ pub fn check(
             outcome => Ok(outcome?),
         };
         passed += usize::from(outcome.as_ref().is_ok_and(Outcome::is_pass));
-        if json {
+        if let Some((stage, message, line)) = failure(&outcome) {
+            let file = folder::file(&session.places, task).display().to_string();
+            let rule = format!("learn/{stage}");
+            if stages.insert(rule.clone()) {
+                let description = format!("A task of the course does not pass: {stage}.");
+                let help = format!("{description} `cargo xtask learn hint` shows the next step.");
+                findings.add_rule(&rule, &description, &help, SarifLevel::Error);
+            }
+            findings.add(&rule, task.id(), &message, &file, line.unwrap_or(1));
+        }
+        if output.is_json {
             verdicts.push(as_json(task, &outcome, begin.elapsed()));
         } else {
             show_outcome(task, &outcome);
@@ -68,7 +89,10 @@ pub fn check(
             }
         }
     }
-    if json {
+    if let Some(path) = output.sarif {
+        findings.save(path)?;
+    }
+    if output.is_json {
         println!("{:#}", json!({ "schema": 1, "passed": passed, "tasks": verdicts }));
     } else if all {
         println!("{passed} of {} tasks pass", tasks.len());
@@ -101,27 +125,38 @@ pub fn next_line(task: &Task) -> String {
     screen::wrapped(&format!("next: {} ({} of {})", next.id(), place(next), TASKS.len()))
 }
 
-fn as_json(task: &Task, outcome: &Result<Outcome, String>, took: Duration) -> serde_json::Value {
-    let (stage, message, line, counts) = match outcome {
-        Ok(Outcome::Graded(verdict)) => {
-            let failure = verdict.failure.as_ref();
-            let counts = verdict.counts.iter();
-            let counts = counts.map(|one| {
-                json!({
-                    "name": one.bound.count.name(), "value": one.value,
-                    "at_least": one.limits.at_least, "at_most": one.limits.at_most,
-                })
-            });
-            (
-                failure.map(|failure| failure.stage.to_owned()),
-                failure.map(|failure| failure.message.clone()),
-                failure.and_then(|failure| Some(failure.line.as_ref()?.0)),
-                counts.collect(),
-            )
+/// The stage at which a file does not pass, why, and the line.
+fn failure(outcome: &Result<Outcome, String>) -> Option<(String, String, Option<u32>)> {
+    match outcome {
+        Ok(Outcome::Graded(verdict)) => verdict.failure.as_ref().map(|failure| {
+            let line = failure.line.as_ref().map(|(line, _)| *line);
+            (failure.stage.to_owned(), failure.message.clone(), line)
+        }),
+        Ok(Outcome::Refused) => {
+            Some(("compiles".to_owned(), "the compiler refuses the file".to_owned(), None))
         }
-        Ok(Outcome::Refused) => (Some("compiles".to_owned()), None, None, Vec::new()),
-        Err(error) => (Some("file".to_owned()), Some(error.clone()), None, Vec::new()),
+        Err(error) => Some(("file".to_owned(), error.clone(), None)),
+    }
+}
+
+fn as_json(task: &Task, outcome: &Result<Outcome, String>, took: Duration) -> serde_json::Value {
+    let (stage, message, line) = match failure(outcome) {
+        Some((stage, message, line)) => (Some(stage), Some(message), line),
+        None => (None, None, None),
     };
+    // The compiler has said it.
+    let message = message.filter(|_| !matches!(outcome, Ok(Outcome::Refused)));
+    let counts = match outcome {
+        Ok(Outcome::Graded(verdict)) => verdict.counts.iter(),
+        _ => [].iter(),
+    };
+    let counts = counts.map(|one| {
+        json!({
+            "name": one.bound.count.name(), "value": one.value,
+            "at_least": one.limits.at_least, "at_most": one.limits.at_most,
+        })
+    });
+    let counts: Vec<_> = counts.collect();
     let passed = outcome.as_ref().is_ok_and(Outcome::is_pass);
     json!({
         "id": task.id(), "passed": passed, "stage": stage, "message": message, "line": line,
@@ -202,7 +237,6 @@ pub fn guess(session: &mut Session, id: &str, answers: &[String]) -> Result<Exit
     Ok(if right == questions.len() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// A question with its choices, wrapped.
 pub fn question_text(question: &Question) -> String {
     let text = question.show();
     let mut lines = text.lines();

@@ -13,10 +13,11 @@ mod work;
 pub use progress::Progress;
 
 use crate::compile::Places;
+use crate::os;
 use crate::tasks::TASKS;
 use clap::{Parser, Subcommand};
+use commands::Output;
 use session::Session;
-use std::mem::MaybeUninit;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -49,6 +50,9 @@ enum Command {
         /// Print the verdicts as JSON, for classes and CI.
         #[arg(long)]
         json: bool,
+        /// Write what does not pass to this file as SARIF, for editors and code scanning.
+        #[arg(long, value_name = "FILE")]
+        sarif: Option<PathBuf>,
         /// Grade this PTX, which nvcc or another compiler made, instead of your file.
         #[arg(long, value_name = "FILE", requires = "id", conflicts_with = "all")]
         ptx: Option<PathBuf>,
@@ -114,7 +118,7 @@ enum Command {
 }
 
 pub fn main() -> ExitCode {
-    end_quietly_when_nobody_reads();
+    os::end_quietly_when_nobody_reads();
     let arguments = Arguments::parse();
     match run(arguments) {
         Ok(code) => code,
@@ -125,31 +129,10 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Ends the program when the reader of its output ends, as `head` does; Rust ignores the signal and panics instead.
-fn end_quietly_when_nobody_reads() {
-    // SAFETY: no other thread runs yet, and the default action needs no handler.
-    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
-}
-
 /// Ends the program with all that it started when it is interrupted, and says where the progress is.
 fn end_when_interrupted(learn: &Path) {
     let learn = learn.to_owned();
-    let mut set = MaybeUninit::<libc::sigset_t>::uninit();
-    // SAFETY: the set is made before it is used and lives until the calls return. Threads that are started from here on
-    // leave these signals to the one below, and what is started as a command has them as usual.
-    let set = unsafe {
-        libc::sigemptyset(set.as_mut_ptr());
-        libc::sigaddset(set.as_mut_ptr(), libc::SIGINT);
-        libc::sigaddset(set.as_mut_ptr(), libc::SIGTERM);
-        libc::pthread_sigmask(libc::SIG_BLOCK, set.as_ptr(), std::ptr::null_mut());
-        set.assume_init()
-    };
-    std::thread::spawn(move || {
-        let mut signal = 0;
-        // SAFETY: both live until the call returns.
-        if unsafe { libc::sigwait(&raw const set, &raw mut signal) } != 0 {
-            return;
-        }
+    os::on_interrupt(move |code| {
         crate::group::end_all();
         let done = Progress::read(&learn).map_or(0, |progress| progress.done());
         let path = Progress::path(&learn);
@@ -158,7 +141,7 @@ fn end_when_interrupted(learn: &Path) {
             "stopped: {done} of {of} done, noted in {path}; go on with `cargo xtask learn`"
         );
         eprint!("\n{}", screen::wrapped(&said));
-        std::process::exit(128 + signal);
+        std::process::exit(code);
     });
 }
 
@@ -178,8 +161,9 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let mut session = Session::open(places)?;
     match arguments.command.unwrap_or(Command::Watch { id: None }) {
         Command::Watch { id } => watch::run(&mut session, id.as_deref()),
-        Command::Check { id, all, json, ptx } => {
-            commands::check(&mut session, id.as_deref(), all, json, ptx.as_deref())
+        Command::Check { id, all, json, sarif, ptx } => {
+            let output = Output { is_json: json, sarif: sarif.as_deref() };
+            commands::check(&mut session, id.as_deref(), all, output, ptx.as_deref())
         }
         Command::Open { id } => commands::open(&session, id.as_deref()),
         Command::Doc { id } => commands::doc(&session, id.as_deref()),

@@ -1,5 +1,3 @@
-//! What a learner has done: a plain file in the learner's folder, written whole after each change.
-
 use crate::tasks::TASKS;
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
@@ -19,7 +17,6 @@ pub struct Progress {
     pub tasks: BTreeMap<String, Entry>,
 }
 
-/// What was done of one task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Entry {
@@ -59,7 +56,6 @@ impl Entry {
 }
 
 impl Progress {
-    /// The file in a learner's folder.
     pub fn path(learn: &Path) -> PathBuf {
         learn.join("progress.toml")
     }
@@ -92,8 +88,7 @@ impl Progress {
         Ok(progress)
     }
 
-    /// Writes what was done of a task into the file, whole or not at all; what others wrote of other tasks in the
-    /// meantime stays.
+    /// Writes a task's progress into the file, whole or not at all; others' progress in other tasks stays.
     pub fn write(&mut self, learn: &Path, id: &str) -> Result<()> {
         let path = Progress::path(learn);
         let turn = learn.join(".progress.lock");

@@ -1,6 +1,7 @@
 //! Text for a terminal, as wide as it is, and a verdict as such.
 
 use crate::count::number;
+use crate::os;
 use crate::task::Task;
 use crate::verdict::Verdict;
 use std::fmt::Write;
@@ -10,16 +11,13 @@ use std::io::{IsTerminal, stdout};
 const WIDTHS: (usize, usize) = (80, 100);
 /// The narrowest terminal that text is wrapped for.
 const MIN_WIDTH: usize = 40;
-/// Where text begins behind a label.
+/// Column of the text behind a label.
 const LABEL: usize = 14;
 
 pub fn width() -> usize {
     let (usual, widest) = WIDTHS;
-    let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
-    // SAFETY: the call writes the size of a terminal, if the output is one, to a place that lives until it returns.
-    let found = unsafe { libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &raw mut size) } == 0;
-    let columns = usize::from(size.ws_col);
-    if found && columns >= MIN_WIDTH { columns.min(widest) } else { usual }
+    let columns = os::terminal_columns().filter(|columns| *columns >= MIN_WIDTH);
+    columns.map_or(usual, |columns| columns.min(widest))
 }
 
 /// Begins the screen anew, where the output is a terminal.

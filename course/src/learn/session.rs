@@ -14,13 +14,11 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// A learner's folder in use.
 pub struct Session {
     pub places: Places,
     pub progress: Progress,
 }
 
-/// What a check came to.
 pub enum Outcome {
     Graded(Verdict),
     /// The compiler refused it, and has said why.
@@ -57,7 +55,6 @@ impl Session {
         }
     }
 
-    /// Compiles and grades a task's file.
     pub fn check(&mut self, task: &'static Task) -> Result<(Outcome, Duration)> {
         let begin = Instant::now();
         let file = folder::file(&self.places, task);

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// How often the file is looked at. Its contents are compared, so that it works where no change is announced.
+/// Interval at which the file is read. Its contents are compared, so that it works where no change is announced.
 const PAUSE: Duration = Duration::from_millis(200);
 const KEYS: &str = "[h]int [d]oc [p]icture [s]olution [n]ext [l]ist [x] reset [q]uit, then Enter";
 
@@ -119,7 +119,6 @@ fn show_question(session: &Session, task: &'static Task, open: usize) {
     }
 }
 
-/// Returns whether an answer was taken.
 fn answered(session: &mut Session, task: &'static Task, open: usize, text: &str) -> bool {
     let (questions, own) = commands::questions(session, task);
     let question = questions[questions.len() - open];

@@ -5,7 +5,7 @@ use crate::refuse::essence;
 use crate::task::Task;
 use std::fmt::Write;
 
-/// What files of tasks call: the name, the signature, and what it does.
+/// Functions that files of tasks call: the name, the signature, and the effect.
 const SIGNATURES: &[(&str, &str, &str)] = &[
     ("index_1d", "thread::index_1d() -> u32", "the thread's number in the grid"),
     ("grid_dim_x", "thread::grid_dim_x() -> u32", "the blocks of the grid"),

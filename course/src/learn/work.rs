@@ -9,7 +9,6 @@ use std::io::{IsTerminal, stderr};
 use std::path::Path;
 use std::process::Command;
 
-/// What a task's file became.
 pub enum Work {
     Kernel(Submission),
     /// A program of the host, and the text of its file.

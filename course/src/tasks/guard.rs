@@ -19,9 +19,5 @@ pub const TASK: Task = Task {
         "The elements are numbered from 0, so the last one has the number n - 1.",
         "Compare with `<`.",
     ],
-    ..task!(guard(f32) -> f32, LINE, case)
+    ..task!(guard(f32) -> f32, LINE, |size, random| each(floats(size, random), |one| 1.0 - one))
 };
-
-fn case(size: &Size, random: &mut Random) -> Case {
-    each(floats(size, random), |one| 1.0 - one)
-}

@@ -13,9 +13,5 @@ pub const TASK: Task = Task {
         "Two orders are needed in each level: all have read before anyone writes, all have written before anyone reads.",
         "A warp barrier before the store, and one after it.",
     ],
-    ..task!(lockstep(u32) -> u32, LINE, case)
+    ..task!(lockstep(u32) -> u32, LINE, |size, random| chunked(words(size, random), 256, sum))
 };
-
-fn case(size: &Size, random: &mut Random) -> Case {
-    chunked(words(size, random), 256, sum)
-}

@@ -16,7 +16,7 @@ pub const TASK: Task = Task {
     bounds: &[
         bound(GlobalAtomics, |n| between(1.0, n / 32.0), "one for each warp"),
         bound(
-            GlobalAtomicPasses,
+            GlobalAtomicUpdates,
             |n| between(1.0, n / 32.0),
             "one lane wants the counter, so one pass each",
         ),

@@ -18,9 +18,5 @@ pub const TASK: Task = Task {
         "The second block begins behind the threads of the first. How many are these?",
         "The number of the block, times the threads of a block, and the thread's number in it.",
     ],
-    ..task!(own_element(f32) -> f32, LINE, case)
+    ..task!(own_element(f32) -> f32, LINE, |size, random| each(floats(size, random), |one| 1.0 + one))
 };
-
-fn case(size: &Size, random: &mut Random) -> Case {
-    each(floats(size, random), |one| 1.0 + one)
-}

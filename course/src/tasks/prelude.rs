@@ -1,4 +1,4 @@
-//! What every task's file uses: types, and sizes that many share.
+//! Prelude of every task's file: types, and sizes that many share.
 
 pub use crate::count::Count::{self, *};
 pub use crate::host::stepped;
@@ -57,7 +57,7 @@ macro_rules! host_task {
 }
 pub(super) use host_task;
 
-/// Where to look in a task that asks about sectors.
+/// First hints of a task that asks about sectors.
 pub const SECTOR_HINTS: [&str; 3] = [
     "Write down the byte address of lanes 0, 1 and 31.",
     "A sector is 32 bytes and begins at a multiple of 32. Count how many different ones the lanes touch.",
@@ -80,7 +80,6 @@ pub const fn coalesced(count: Count, because: &'static str) -> Bound {
     bound(count, |_| between(1.0, 4.0), because)
 }
 
-/// The bound of what nobody needs.
 pub const fn none(count: Count, because: &'static str) -> Bound {
     bound(count, |_| up_to(0.0), because)
 }

@@ -28,9 +28,5 @@ pub const TASK: Task = Task {
         "Neighbouring threads should add neighbouring words. Which half of the tile is free to be read?",
         "In each level, thread t below `half` adds word t + half to word t; then `half` is halved.",
     ],
-    ..task!(tree(u32) -> u32, LINE, case)
+    ..task!(tree(u32) -> u32, LINE, |size, random| chunked(words(size, random), 256, sum))
 };
-
-fn case(size: &Size, random: &mut Random) -> Case {
-    chunked(words(size, random), 256, sum)
-}

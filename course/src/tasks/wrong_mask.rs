@@ -13,9 +13,5 @@ pub const TASK: Task = Task {
         "The mask must have a bit for each lane that executes the instruction.",
         "All 32 lanes do: there is a constant for it.",
     ],
-    ..task!(wrong_mask(u32) -> u32, LINE, case)
+    ..task!(wrong_mask(u32) -> u32, LINE, |size, random| chunked(words(size, random), 32, sum))
 };
-
-fn case(size: &Size, random: &mut Random) -> Case {
-    chunked(words(size, random), 32, sum)
-}

@@ -35,7 +35,6 @@ pub fn solution(task: &Task) -> String {
     format::solution(task.solved()).expect("the solved file is well-formed")
 }
 
-/// A solution with one text replaced.
 pub fn edited(task: &Task, from: &str, to: &str) -> String {
     let source = solution(task);
     assert_eq!(

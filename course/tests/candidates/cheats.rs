@@ -6,7 +6,7 @@ use course::format;
 use course::task::{Kind, Task};
 use course::tasks::TASKS;
 
-/// What one thread does for all, in the place of a kernel: the task, and the loop.
+/// Loops that one thread runs for all, in the place of a kernel: the task, and the loop.
 const ALONE: &[(&str, &str)] = &[
     (
         "barrier_in_branch",
@@ -130,14 +130,14 @@ const ALONE: &[(&str, &str)] = &[
     ),
 ];
 
-/// Where a tile's elements go without a tile: the task, and the index.
+/// Indexes of a tile's elements without a tile: the task, and the index.
 const SCATTERED: &[(&str, &str)] = &[
     ("pad_the_tile", "(columns - 1 - column) * rows + row"),
     ("swizzle_the_tile", "column * rows + rows - 1 - row"),
     ("doubles_turned", "column * rows + row"),
 ];
 
-/// What a host file computes in the place of the device: the task, and a value's way.
+/// Computations of a host file in the place of the device: the task, and a value's way.
 const ON_THE_CPU: &[(&str, &str)] = &[
     ("batch", "source.chunks(64).flat_map(|row| &row[..32]).map(|one| stepped(*one, 1, 1))"),
     ("default_stream", "source.iter().map(|one| stepped(*one, 1, 20_000))"),
@@ -296,7 +296,7 @@ pub fn unlinked(task: &Task) -> [(&'static str, String); 3] {
     ]
 }
 
-/// What a host file does that searches for the judge's word, by the numbers of files or through memory.
+/// Host files that search for the judge's word, by the numbers of files or through memory.
 pub const BY_NUMBERS: &[(&str, &str)] = &[
     (
         "reads_the_word",

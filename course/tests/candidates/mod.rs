@@ -149,7 +149,7 @@ pub const ACCEPTED: &[(&str, &str, &str, &str)] = &[
     ("one_counter", "last_lane", "warp::lane_id() == 0", "warp::lane_id() == 31"),
 ];
 
-/// What is said of candidates that pass though one might doubt it; of solutions nothing is.
+/// Remarks about candidates that pass though one might doubt it; solutions have none.
 pub const REMARKS: &[(&str, &str)] = &[
     ("guard__last_element_again", "several threads store the same value"),
     ("missing_barrier__where_there_is_a_pixel", "some threads come by no barrier"),

@@ -7,7 +7,7 @@ use course::task::{Kind, Task};
 use course::tasks::TASKS;
 use std::collections::BTreeSet;
 
-/// What is right though something was changed, a line each: `task: line => changed line`.
+/// Changes that leave a kernel right, a line each: `task: line => changed line`.
 const EQUIVALENT: &str = include_str!("equivalent.txt");
 /// One text in place of another.
 const SIGNS: &[(&str, &str)] = &[
@@ -115,7 +115,7 @@ fn kernels() -> impl Iterator<Item = &'static Task> {
     TASKS.iter().copied().filter(|task| matches!(task.kind, Kind::Kernel | Kind::Bug))
 }
 
-/// What CI runs of it.
+/// The part that CI runs.
 #[test]
 fn a_wrong_solution_of_every_task_is_rejected() {
     let listed: BTreeSet<&str> = EQUIVALENT.lines().collect();

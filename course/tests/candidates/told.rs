@@ -21,7 +21,7 @@ const WORDS: &[(&str, f64)] = &[
     ("nine", 9.0),
     ("sixteen", 16.0),
 ];
-/// What is counted: a number before one of them is a count.
+/// Names of counts: a number before one of them is a count.
 const COUNTED: &[&str] = &["sector", "wavefront", "request", "conflict", "atomic", "barrier"];
 
 /// The number of a word, and how far another may be from it.
@@ -65,8 +65,7 @@ pub fn typed(task: &Task) -> Vec<String> {
     counts.map(|pair| format!("{}: `{}` has no directive", task.id(), pair.join(" "))).collect()
 }
 
-/// Returns what a directive comes to: terms with `/` between them, such as the pairs of tiles that are 4 at the
-/// counted size.
+/// Evaluates a directive: terms with `/` between them, such as the pairs of tiles that are 4 at the counted size.
 fn value(task: &'static Task, directive: &str, given: &Submission, solved: &Submission) -> f64 {
     let term = |term: &str| {
         if let Ok(number) = term.trim().parse() {

@@ -44,7 +44,7 @@ impl Stage {
     }
 }
 
-/// Which arrays begin one element behind the address that allocations are aligned to.
+/// Arrays that begin one element behind the address that allocations are aligned to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Misaligned {
     /// None: what kernels rely on.

@@ -69,8 +69,8 @@ fn of_counters(counters: &Counters) -> BTreeMap<String, f64> {
     let Counters { global_load, global_store, global_atomic, global_reduction, .. } = counters;
     per_request("sectors_per_load", global_load, global_load.sectors);
     per_request("sectors_per_store", global_store, global_store.sectors);
-    per_request("passes_per_atomic", global_atomic, global_atomic.sector_passes);
-    per_request("passes_per_reduction", global_reduction, global_reduction.sector_passes);
+    per_request("passes_per_atomic", global_atomic, global_atomic.sector_updates);
+    per_request("passes_per_reduction", global_reduction, global_reduction.sector_updates);
     let Counters { shared_load, shared_store, constant_load, async_copy_global, .. } = counters;
     per_request("wavefronts_per_shared_load", shared_load, shared_load.wavefronts);
     per_request("wavefronts_per_shared_store", shared_store, shared_store.wavefronts);

@@ -31,9 +31,9 @@ pub struct Catalogue {
     pub accuracy: &'static str,
     /// Claims that the figures of these patterns refute, in Markdown; the report shows them.
     pub myths: &'static str,
-    /// Where the cure of an advice was measured: the variant that has it, such as `transpose/padded`.
+    /// Variant in which the cure of an advice was measured, such as `transpose/padded`.
     pub teaches: &'static [(AdviceKind, &'static str)],
-    /// Where the cure of an advice can be practised: the task of a course that has it, such as `pad_the_tile`.
+    /// Task of a course that practises the cure of an advice, such as `pad_the_tile`.
     pub exercises: &'static [(AdviceKind, &'static str)],
 }
 

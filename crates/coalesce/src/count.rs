@@ -19,8 +19,7 @@ use std::sync::atomic::AtomicBool;
 /// The device on which everything is counted: its PTX is that of the newest architecture.
 pub const COUNTING_DEVICE: &str = "h200";
 
-/// The relative difference up to which a count agrees with its expectation: a few warps at the
-/// edges of an array have lanes without work.
+/// The relative tolerance of a count: a few warps at the edges of an array have lanes without work.
 const TOLERANCE: f64 = 1e-3;
 
 /// Returns whether a count is what was expected.
@@ -145,7 +144,7 @@ pub fn count_for(
         counted[place].push(variant);
     };
     let gpu = open(catalogue)?;
-    let (image, tree) = (gpu.image(), ptx::parse(gpu.image().text)?);
+    let (image, tree) = (gpu.image(), ptx::parse(gpu.image().text())?);
     let size = |pattern: &Pattern| Size::new(pattern.count_size);
     let kernel = |pattern: &'static Pattern, variant: &'static Variant, counted: &Counted| {
         of_kernel(pattern, variant, &size(pattern), (image, &tree), counted)
@@ -219,7 +218,14 @@ pub fn of_pattern(
 /// instructions which has the pattern's name.
 fn source_file(pattern: &Pattern, variants: &[CountedVariant]) -> String {
     let instructions = variants.iter().flat_map(|variant| &variant.kernels);
-    let instructions = instructions.flat_map(|kernel| &kernel.instructions);
+    file_of(pattern, instructions.flat_map(|kernel| &kernel.instructions))
+}
+
+/// The same of any instructions of the pattern's kernels.
+pub fn file_of<'a>(
+    pattern: &Pattern,
+    instructions: impl Iterator<Item = &'a results::InstructionCounts>,
+) -> String {
     let mut files = instructions.filter_map(|one| one.source.as_ref()).flat_map(|source| {
         let around = source.inlined_at.iter().map(|(file, _)| file);
         std::iter::once(&source.file).chain(around)
@@ -294,7 +300,11 @@ pub fn disagreements(expected: &Expectation, counted: &Counters) -> Vec<String> 
             expected.shared_store_wavefronts,
             counted.shared_store_wavefronts(),
         ),
-        ("wavefronts per constant request", expected.constant_passes, counted.constant_passes()),
+        (
+            "wavefronts per constant request",
+            expected.constant_wavefronts,
+            counted.constant_wavefronts(),
+        ),
         (
             "wavefronts per shared atomic request",
             expected.shared_atomic_wavefronts,
@@ -303,8 +313,8 @@ pub fn disagreements(expected: &Expectation, counted: &Counters) -> Vec<String> 
         ("global atomics", expected.global_atomics, counted.global_atomics()),
         (
             "sector accesses per global atomic request",
-            expected.global_atomic_passes,
-            counted.global_atomic_passes(),
+            expected.global_atomic_updates,
+            counted.global_atomic_updates(),
         ),
         ("sectors per local load", expected.local_load_sectors, counted.local_load_sectors()),
         ("sectors per local store", expected.local_store_sectors, counted.local_store_sectors()),

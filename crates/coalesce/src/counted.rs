@@ -16,6 +16,8 @@ pub struct Counted {
     pub kernels: BTreeMap<String, Counters>,
     /// Each instruction that ran, its counts summed over the launches, by kernel and line of the PTX.
     pub instructions: BTreeMap<(String, u32), InstructionCounts>,
+    /// The opcodes of those whose results are within a documented error of the hardware's.
+    pub approximate: BTreeMap<(String, u32), String>,
     /// Single-precision additions and multiplications, lane by lane; a fused one is two.
     pub flops_f32: u64,
     /// Hazards, when the device was opened with checks.
@@ -36,6 +38,10 @@ impl Counted {
             *counted.kernels.entry(launch.kernel).or_default() += counters;
             for report in launch.report.instructions {
                 counted.flops_f32 += report.flops_f32();
+                if report.is_approximate {
+                    let key = (report.function.clone(), report.ptx_line);
+                    counted.approximate.insert(key, report.text.clone());
+                }
                 match counted.instructions.entry((report.function.clone(), report.ptx_line)) {
                     Entry::Vacant(entry) => {
                         entry.insert(instruction(report));

@@ -229,8 +229,7 @@ impl Random {
         self.fill(len, |bits| (bits >> 24) as u8)
     }
 
-    /// Fills an array in parallel; each chunk has its own generator, so the result does not depend
-    /// on the number of threads.
+    /// Fills an array in parallel; each chunk has its own generator, so the number of threads does not matter.
     fn fill<T: Send + Default + Clone>(
         &mut self,
         len: usize,

@@ -4,25 +4,9 @@ use crate::arrays::digest;
 use nvml_wrapper::Nvml;
 use nvml_wrapper::bitmasks::device::ThrottleReasons;
 use nvml_wrapper::enum_wrappers::device::{Clock, TemperatureSensor};
-use results::{Board, Host};
-use sysinfo::{Cpu, CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
+use results::Board;
 
-/// The processor, the memory and the operating system.
-pub fn host() -> Host {
-    const UNKNOWN: &str = "unknown";
-    let refresh = RefreshKind::nothing()
-        .with_cpu(CpuRefreshKind::nothing())
-        .with_memory(MemoryRefreshKind::nothing().with_ram());
-    let system = System::new_with_specifics(refresh).ok();
-    let cpus = system.as_ref().map_or(&[][..], System::cpus);
-    Host {
-        cpu: cpus.first().map_or(UNKNOWN, Cpu::brand).to_owned(),
-        logical_cores: cpus.len(),
-        memory_bytes: system.as_ref().map_or(0, System::total_memory),
-        system: System::long_os_version().unwrap_or_else(|_| UNKNOWN.to_owned()),
-        kernel: System::kernel_version().unwrap_or_else(|_| UNKNOWN.to_owned()),
-    }
-}
+pub use crate::os::host;
 
 /// The board at a PCI address such as `0000:3b:00.0`, if NVIDIA's management library knows it.
 pub fn board(pci_address: &str) -> Option<Board> {

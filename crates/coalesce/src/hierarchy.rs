@@ -23,7 +23,7 @@ pub struct MemorySpace {
     pub bandwidth: Option<Measure>,
 }
 
-/// Where a result file has a figure of a memory space.
+/// Place of a memory space's figure in a result file.
 #[derive(Debug)]
 pub enum Measure {
     /// In the time of a variant at a size.
@@ -61,7 +61,6 @@ impl Measure {
         }
     }
 
-    /// The median time of the row.
     fn time_ms(&self, results: &Results) -> Option<f64> {
         let Measure::Row { pattern, variant, size, .. } = self else { return None };
         let is_it = |row: &&Row| {

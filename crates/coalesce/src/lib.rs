@@ -34,6 +34,7 @@ pub mod instruments;
 pub mod measure;
 mod measured_peaks;
 pub mod nccl;
+mod os;
 pub mod pattern;
 mod peer;
 pub mod peers;

@@ -14,7 +14,6 @@ use measurement_kernels::{
 };
 use results::Resource;
 
-/// Bytes of a 16-byte word.
 const VECTOR: usize = 16;
 /// Blocks per multiprocessor of the reading kernels: together they hold all the threads that fit.
 const BLOCKS: u32 = 8;
@@ -42,8 +41,8 @@ enum Probe {
     Fp32 { target: DeviceBuffer<f32>, passes: u32 },
     Tensor { target: DeviceBuffer<f32>, passes: u32 },
     Wgmma { target: DeviceBuffer<f32>, passes: u32 },
-    Upload { host: HostBuffer<u8>, device: DeviceBuffer<u8> },
-    Download { host: HostBuffer<u8>, device: DeviceBuffer<u8> },
+    HostToDevice { host: HostBuffer<u8>, device: DeviceBuffer<u8> },
+    DeviceToHost { host: HostBuffer<u8>, device: DeviceBuffer<u8> },
     BothWays { streams: Streams, hosts: [HostBuffer<u8>; 2], devices: [DeviceBuffer<u8>; 2] },
     Launch(usize),
 }
@@ -134,11 +133,11 @@ impl<'a> Saturation<'a> {
             }
             Resource::HostToDevice => {
                 let (host, device) = pair(sizes.over_the_bus)?;
-                (sizes.over_the_bus, Probe::Upload { host, device })
+                (sizes.over_the_bus, Probe::HostToDevice { host, device })
             }
             Resource::DeviceToHost => {
                 let (host, device) = pair(sizes.over_the_bus)?;
-                (sizes.over_the_bus, Probe::Download { host, device })
+                (sizes.over_the_bus, Probe::DeviceToHost { host, device })
             }
             Resource::Bidirectional => {
                 let [one, other] = [pair(sizes.over_the_bus)?, pair(sizes.over_the_bus)?];
@@ -162,8 +161,7 @@ impl<'a> Saturation<'a> {
         let (stream, launcher) = (gpu.stream(), self.instruments.launcher());
         match &mut self.means {
             Probe::Copy { source, target } => {
-                // SAFETY: `self` owns both ends, nobody else touches them, and its waiter keeps them until the stream has
-                // ended.
+                // SAFETY: `self` owns both ends, and its waiter keeps them until the stream has ended.
                 unsafe { target.async_copy_from(source, stream) }?;
             }
             Probe::Read { source, target, passes } => {
@@ -213,11 +211,11 @@ impl<'a> Saturation<'a> {
                     launcher.launch(measurement_wgmma, grid, THREADS_PER_BLOCK, 0, arguments)
                 }?;
             }
-            Probe::Upload { host, device } => {
+            Probe::HostToDevice { host, device } => {
                 // SAFETY: as above.
                 unsafe { device.async_copy_from(&host[..], stream) }?;
             }
-            Probe::Download { host, device } => {
+            Probe::DeviceToHost { host, device } => {
                 // SAFETY: as above.
                 unsafe { device.async_copy_to(&mut host[..], stream) }?;
             }

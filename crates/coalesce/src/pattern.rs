@@ -18,8 +18,7 @@ pub struct Pattern {
     pub name: &'static str,
     /// The topic: the folder of both files.
     pub group: &'static str,
-    /// The text of the file whose `//!` part is the teaching doc: the device file, or the host file of a pattern whose
-    /// work is the host's.
+    /// The text of the file whose `//!` part is the teaching doc: the device file, or the host file of host work.
     pub doc_source: &'static str,
     /// The names of a size's numbers, in order.
     pub dimensions: &'static [Dimension],
@@ -35,8 +34,7 @@ pub struct Pattern {
     pub case: fn(&Size, &mut Random) -> Case,
     /// The bytes any implementation must move through device memory.
     pub bytes: fn(&Size) -> Bytes,
-    /// Which measured peak bounds a variant's time from below, and how much of it the variant takes; `None` where none
-    /// does.
+    /// Measured peak that bounds a variant's time from below, and the amount it takes of it; `None` if none does.
     pub minimum_time: fn(&Variant, &Size) -> Option<(Resource, usize)>,
     /// Naive first; the order is the lesson.
     pub variants: &'static [Variant],
@@ -108,8 +106,7 @@ pub trait HostWork {
     /// they hold [`crate::data::POISON`].
     fn outputs(&mut self, gpu: &Gpu) -> Result<Vec<Data>>;
 
-    /// Returns whether its kernels have more blocks at a larger size, as with a thread per element; not so where one
-    /// thread does more.
+    /// Returns whether its kernels have more blocks at a larger size, unless each thread then does more.
     fn grows_in_blocks(&self) -> bool {
         true
     }
@@ -285,13 +282,13 @@ pub struct Expectation {
     /// Passes through shared memory per shared store request.
     pub shared_store_wavefronts: Option<f64>,
     /// Passes through the constant cache per constant request, indexed parameters included.
-    pub constant_passes: Option<f64>,
+    pub constant_wavefronts: Option<f64>,
     /// Passes through shared memory per shared atomic request.
     pub shared_atomic_wavefronts: Option<f64>,
     /// Atomic updates of global memory in all: one per lane and request.
     pub global_atomics: Option<f64>,
     /// Sectors per global atomic request, each as often as lanes want one address in it.
-    pub global_atomic_passes: Option<f64>,
+    pub global_atomic_updates: Option<f64>,
     /// 32-byte sectors per request of local memory, loads.
     pub local_load_sectors: Option<f64>,
     /// 32-byte sectors per request of local memory, stores.
@@ -365,7 +362,7 @@ impl Pattern {
         self.paragraph("Shows: ")
     }
 
-    /// Where its claims about the hardware come from, as its doc has them.
+    /// Returns the sources of its claims about the hardware, as its doc has them.
     pub fn sources(&self) -> String {
         self.paragraph("Source: ")
     }

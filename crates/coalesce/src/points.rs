@@ -1,11 +1,14 @@
 //! Many variants and sizes verified, side by side on the virtual device.
 
+use crate::count::file_of;
 use crate::counted::Counted;
 use crate::pattern::{Pattern, Size, Variant};
 use crate::side_by_side::{self, Job, SharedCase, processors};
 use crate::verify::{VerifyOutcome, launch_name, verify, verify_with_digests};
 use anyhow::{Context, Result};
 use cuda_host::{Gpu, Misuse, MisuseKind, VirtualDevice};
+use simt::Finding;
+use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -66,8 +69,13 @@ pub struct Verified {
     pub outcome: VerifyOutcome,
     /// The digest of each output of a correct variant, where they are wanted.
     pub digests: Vec<String>,
-    /// The hazards of its launches, a sentence each.
-    pub hazards: Vec<String>,
+    /// The hazards of its launches.
+    pub hazards: Vec<Finding>,
+    /// The file of its pattern, as the compiler names it where that is known.
+    pub file: String,
+    /// Each instruction that ran on the virtual device, by kernel and line of the PTX: its opcode where the result is
+    /// approximate, and whether its counts depend on timing.
+    pub instructions: BTreeMap<(String, u32), (Option<String>, bool)>,
 }
 
 /// Variants of a point that were verified, and the host's mistakes meanwhile.
@@ -129,13 +137,20 @@ fn verify_point(
             verify(gpu, case, &arrays, variant, size).map(|outcome| (outcome, Vec::new()))
         };
         let (outcome, digests) = verified.with_context(|| launch_name(pattern, variant, size))?;
-        let hazards = gpu.virtual_device().map_or_else(Vec::new, |device| {
-            Counted::take(device).findings.iter().map(ToString::to_string).collect()
+        let counted = gpu.virtual_device().map(Counted::take).unwrap_or_default();
+        let Counted { findings: hazards, mut approximate, instructions, .. } = counted;
+        let file = file_of(pattern, instructions.values());
+        let instructions = instructions.into_iter().map(|(key, counts)| {
+            let facts = (approximate.remove(&key), counts.depends_on_timing);
+            (key, facts)
         });
-        variants.push(Verified { variant, outcome, digests, hazards });
+        let instructions = instructions.collect();
+        variants.push(Verified { variant, outcome, digests, hazards, file, instructions });
     }
     let mut misuses = gpu.virtual_device().map_or_else(Vec::new, VirtualDevice::drain_misuse);
-    misuses.retain(|mistake| !variants.iter().any(|one| is_told(mistake, &one.hazards)));
+    let told: Vec<String> =
+        variants.iter().flat_map(|one| &one.hazards).map(ToString::to_string).collect();
+    misuses.retain(|mistake| !is_told(mistake, &told));
     Ok(VerifiedPoint { point, variants, misuses })
 }
 

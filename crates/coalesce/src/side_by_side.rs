@@ -78,8 +78,8 @@ pub fn processors() -> NonZero<usize> {
     available_parallelism().unwrap_or(NonZero::<usize>::MIN)
 }
 
-/// Does jobs on a device and gives each result to `on_done`, on this thread and in the order of the jobs. A GPU does one after
-/// the other; of a virtual one each job has its own, on one of so many threads. When `stop` becomes true no other job begins.
+/// Does jobs on a device and gives each result to `on_done`, here and in order. A GPU does one after the other; each
+/// job of a virtual one has its own, on one of so many threads. When `stop` becomes true no other job begins.
 ///
 /// # Errors
 /// The first of a job, by their order, or of `on_done`; no other job begins then.

@@ -1,5 +1,3 @@
-//! The numbers that fix a problem, and what they are.
-
 use std::ops::RangeInclusive;
 
 /// A dimension of a size: the meaning of one of its numbers.

@@ -32,8 +32,7 @@ const BLESS_VARIABLE: &str = "COALESCE_BLESS";
 /// The seed of the inputs, that of `verify` without `--seed`.
 const SEED: u64 = 1;
 
-/// Compares every variant of every pattern, at all of its sizes, with its CPU reference, on the virtual GPU with every
-/// check on.
+/// Compares every variant, at all of its sizes, with its CPU reference, on the virtual GPU with every check on.
 ///
 /// # Panics
 /// With a list of what is wrong: results, hazards, misuse of memory, and errors.
@@ -78,8 +77,8 @@ pub fn traffic(catalogue: &Catalogue, path: impl AsRef<Path>) {
     }
 }
 
-/// Compares what the kernels ask of memory that `launches` runs, with no pattern around them, with a file of budgets; with
-/// `COALESCE_BLESS=1` writes theirs into it. The file is another than that of [`traffic`]; several tests may share it.
+/// Compares what the kernels ask of memory that `launches` runs, with no pattern around them, with a file of budgets;
+/// with `COALESCE_BLESS=1` writes theirs into it. Several tests may share the file, but not [`traffic`]'s.
 ///
 /// ```no_run
 /// # const IMAGES: &[cuda_host::Image] = &[];

@@ -8,8 +8,7 @@ use cuda_host::{Gpu, OperationKind, OperationRecord};
 use results::{Engine, Interval, Origin, Timeline};
 use std::ops::Range;
 
-/// Returns what lies between the last event that was recorded and the first on the same stream; `None` without two
-/// events.
+/// Returns the work between the first and the last event of a stream; `None` without two events.
 fn between_events(device: String, origin: Origin, records: &[OperationRecord]) -> Option<Timeline> {
     let is_event = |record: &&OperationRecord| record.kind == OperationKind::Event;
     let last = records.iter().rfind(is_event)?;
@@ -109,8 +108,7 @@ pub(crate) fn record_one(
     Ok(Some((timeline, elapsed_ms)))
 }
 
-/// Runs a variant once and says what ran between two events, if it was not too much, and how many milliseconds these
-/// were apart.
+/// Runs a variant once and returns the work between two events, if it was not too much, and their distance in ms.
 pub fn watch(gpu: &Gpu, ready: &mut PreparedVariant<'_>) -> Result<(Option<Timeline>, f64)> {
     let stopwatch = Stopwatch::new()?;
     gpu.synchronize()?;

@@ -1,7 +1,6 @@
 //! Device time by events, and what keeps it clean: a gate, cold caches, the clock.
 //!
-//! A tool whose kernels use its own memory belongs to a device and waits for the device's stream before that memory is
-//! freed.
+//! A tool whose kernels use its own memory belongs to a device and waits for its stream before it frees memory.
 
 use crate::instruments::Instruments;
 use anyhow::Result;
@@ -117,8 +116,7 @@ impl<'a> Flush<'a> {
     }
 }
 
-/// Holds the stream back until the host has enqueued all that is to be timed, so that no host work lies between the
-/// events.
+/// Holds the stream back until all that is timed is enqueued, so that no host work lies between the events.
 pub struct Gate<'a> {
     waiter: Waiter<'a>,
     instruments: &'a Instruments<'a>,

@@ -25,3 +25,25 @@ pub(super) const FILES: &[(&str, &str)] = &[
     ("host/tests/kernels.rs", include_str!("host/tests/kernels.rs")),
     ("traffic.toml", include_str!("traffic.toml")),
 ];
+
+/// Files that `--ci` writes besides, or in place of one of those.
+pub(super) const CI_FILES: &[(&str, &str)] = &[
+    (".github/workflows/ci.yml", include_str!("ci/ci.yml")),
+    ("kernels/src/planted.rs", include_str!("ci/kernels/src/planted.rs")),
+    ("host/src/planted.rs", include_str!("ci/host/src/planted.rs")),
+    ("host/src/bin/planted.rs", include_str!("ci/host/src/bin/planted.rs")),
+];
+
+/// Lines that `--ci` adds at the end of files.
+pub(super) const CI_LINES: &[(&str, &str)] = &[
+    ("kernels/src/lib.rs", "pub mod planted;\n"),
+    ("host/src/lib.rs", "\n#[cfg(feature = \"instruments\")]\npub mod planted;\n"),
+    (
+        "host/Cargo.toml",
+        "\n[[bin]]\nname = \"planted\"\npath = \"src/bin/planted.rs\"\nrequired-features = [\"instruments\"]\n",
+    ),
+];
+
+/// A line and its successor by `--ci`: the name of the program with the planted race.
+pub(super) const CI_ALIAS: (&str, &str) =
+    ("[alias]\n", "[alias]\nplanted = \"run --quiet --features instruments --bin planted --\"\n");

@@ -1,5 +1,3 @@
-//! Counters: what each means, and Nsight Compute's name for it.
-
 use std::ops::AddAssign;
 
 /// The degree to which a counter can be trusted.
@@ -59,11 +57,12 @@ sums! {
         sectors: u64,
         /// The fewest sectors that could hold the distinct bytes.
         sectors_ideal: u64,
-        /// For atomics: sectors, once for each pass that lanes with equal addresses make necessary.
-        sector_passes: u64,
+        /// For atomics: sectors, each as often as lanes update one address in it.
+        #[cfg_attr(feature = "serde", serde(rename = "sector_passes"))]
+        sector_updates: u64,
         /// Distinct 128-byte lines per request, summed. Zero for shared memory.
         lines: u64,
-        /// Wavefronts: passes through the banks of shared memory, or serialized passes of an atomic.
+        /// Wavefronts of shared memory, or of an atomic: lines, each as often as lanes update one address in it.
         wavefronts: u64,
         /// The wavefronts that the width alone makes necessary.
         wavefronts_ideal: u64,
@@ -209,8 +208,8 @@ impl Counters {
         ratio(stores.wavefronts + copies.wavefronts, stores.requests + copies.requests)
     }
 
-    /// Passes per request of constant memory or of a parameter with an index.
-    pub fn constant_passes(&self) -> Option<f64> {
+    /// Wavefronts per request of constant memory or of a parameter with an index.
+    pub fn constant_wavefronts(&self) -> Option<f64> {
         ratio(self.constant_load.wavefronts, self.constant_load.requests)
     }
 
@@ -235,11 +234,11 @@ impl Counters {
         (lanes > 0).then_some(lanes as f64)
     }
 
-    /// Sector passes per global atomic request, with and without a result.
-    pub fn global_atomic_passes(&self) -> Option<f64> {
+    /// Sector updates per global atomic request, with and without a result.
+    pub fn global_atomic_updates(&self) -> Option<f64> {
         let (atomics, reductions) = (&self.global_atomic, &self.global_reduction);
         ratio(
-            atomics.sector_passes + reductions.sector_passes,
+            atomics.sector_updates + reductions.sector_updates,
             atomics.requests + reductions.requests,
         )
     }

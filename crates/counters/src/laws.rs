@@ -7,8 +7,8 @@ use crate::LANES;
 use crate::request::ServedWord;
 use std::collections::BTreeMap;
 
-/// Distinct sectors, lines and addresses of active lanes; an access is aligned and at most 32
-/// bytes, so each lane touches one sector.
+/// Distinct sectors, lines and addresses of active lanes; an aligned access of at most 32 bytes touches one sector per
+/// lane.
 #[inline]
 pub fn sectors_and_lines(mask: u32, addresses: &[u64; LANES]) -> (u32, u32, u32) {
     let mut active = [0u64; LANES];
@@ -40,7 +40,7 @@ pub fn sectors_and_lines(mask: u32, addresses: &[u64; LANES]) -> (u32, u32, u32)
 /// Pieces of memory of an atomic, `1 << shift` bytes each, every one as often as lanes want the same
 /// address in it.
 #[inline]
-pub fn passes_by(shift: u32, mask: u32, addresses: &[u64; LANES]) -> u32 {
+pub fn updates_by(shift: u32, mask: u32, addresses: &[u64; LANES]) -> u32 {
     let mut active = [0u64; LANES];
     let mut count = 0;
     for (lane, address) in addresses.iter().enumerate() {
@@ -88,9 +88,9 @@ fn of_lines(mask: u32, addresses: &[u64; LANES]) -> impl Iterator<Item = u32> {
 /// Computes the wavefronts and ideal wavefronts of a shared-memory access of `bytes` per lane. Only the
 /// addresses of the lanes in `mask` matter.
 ///
-/// 32 banks of 4 bytes; a pass serves any number of lanes that want the same word. Accesses of
+/// 32 banks of 4 bytes; a wavefront serves any number of lanes that want the same word. Accesses of
 /// 8 bytes are served by half warps, of 16 bytes by quarter warps; neighbouring groups share a
-/// pass when all active lanes n and n^1 (or all n and n^2) have equal addresses.
+/// wavefront when all active lanes n and n^1 (or all n and n^2) have equal addresses.
 #[inline]
 pub fn shared_wavefronts(mask: u32, addresses: &[u64; LANES], bytes: u32) -> (u32, u32) {
     if mask == 0 {
@@ -101,7 +101,7 @@ pub fn shared_wavefronts(mask: u32, addresses: &[u64; LANES], bytes: u32) -> (u3
     for start in (0..LANES).step_by(group) {
         let members = if group == 32 { mask } else { mask >> start & ((1 << group) - 1) };
         if members != 0 {
-            total += passes(members, &addresses[start..start + group], bytes);
+            total += bank_wavefronts(members, &addresses[start..start + group], bytes);
             ideal += 1;
         }
     }
@@ -131,8 +131,8 @@ fn paired(mask: u32, addresses: &[u64; LANES], distance: usize) -> bool {
     })
 }
 
-/// Passes of one group: the most distinct words that fall into one bank.
-fn passes(members: u32, addresses: &[u64], bytes: u32) -> u32 {
+/// Wavefronts of one group: the most distinct words that fall into one bank.
+fn bank_wavefronts(members: u32, addresses: &[u64], bytes: u32) -> u32 {
     let words_each = bytes.div_ceil(4).max(1) as usize;
     // At most 32 words are wanted, for 32 lanes of one word to 4 lanes of eight.
     let mut words = [0u32; 64];
@@ -204,9 +204,9 @@ fn most_of_a_bank_sorted(words: &mut [u32]) -> u32 {
     per_bank.iter().copied().max().unwrap_or(1) as u32
 }
 
-/// The most lanes that want one word: the serial passes of an atomic on shared memory.
+/// The most lanes that want one word: the wavefronts of an atomic on shared memory.
 #[inline]
-pub fn same_word_passes(mask: u32, addresses: &[u64; LANES]) -> (u32, u32) {
+pub fn same_word_wavefronts(mask: u32, addresses: &[u64; LANES]) -> (u32, u32) {
     // Lanes of one word go one after the other, words of one bank too.
     let mut per_bank = [0u32; 32];
     for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {
@@ -215,16 +215,16 @@ pub fn same_word_passes(mask: u32, addresses: &[u64; LANES]) -> (u32, u32) {
     (per_bank.iter().copied().max().unwrap_or(0), u32::from(mask != 0))
 }
 
-/// Passes of counting by one on shared memory: lanes of one word are summed on the way.
+/// Wavefronts of counting by one on shared memory: lanes of one word are summed on the way.
 #[inline]
-pub fn counting_passes(mask: u32, addresses: &[u64; LANES]) -> (u32, u32) {
-    if mask == 0 { (0, 0) } else { (passes(mask, addresses, 4), 1) }
+pub fn counting_wavefronts(mask: u32, addresses: &[u64; LANES]) -> (u32, u32) {
+    if mask == 0 { (0, 0) } else { (bank_wavefronts(mask, addresses, 4), 1) }
 }
 
-/// The words that the passes of [`shared_wavefronts`] serve.
-pub fn shared_passes(mask: u32, addresses: &[u64; LANES], bytes: u32) -> Vec<Vec<ServedWord>> {
+/// The words that each wavefront of [`shared_wavefronts`] serves.
+pub fn shared_words(mask: u32, addresses: &[u64; LANES], bytes: u32) -> Vec<Vec<ServedWord>> {
     let group = group_size(mask, addresses, bytes);
-    let mut passes = Vec::new();
+    let mut wavefronts = Vec::new();
     for start in (0..LANES).step_by(group) {
         let mut words = BTreeMap::new();
         for lane in (start..start + group).filter(|lane| mask >> lane & 1 != 0) {
@@ -232,29 +232,29 @@ pub fn shared_passes(mask: u32, addresses: &[u64; LANES], bytes: u32) -> Vec<Vec
                 *words.entry((addresses[lane] >> 2) + word).or_default() |= 1 << lane;
             }
         }
-        passes.extend(by_bank(words));
+        wavefronts.extend(by_bank(words));
     }
-    passes
+    wavefronts
 }
 
-/// The words that the passes of [`copy_wavefronts`] serve.
-pub fn copy_passes(
+/// The words that each wavefront of [`copy_wavefronts`] serves.
+pub fn copy_words(
     mask: u32,
     target: &[u64; LANES],
     source: &[u64; LANES],
     bytes: u32,
 ) -> Vec<Vec<ServedWord>> {
-    of_lines(mask, source).flat_map(|lanes| shared_passes(lanes, target, bytes)).collect()
+    of_lines(mask, source).flat_map(|lanes| shared_words(lanes, target, bytes)).collect()
 }
 
-/// The words that the passes of [`counting_passes`] or of [`same_word_passes`] serve.
-pub fn atomic_passes(
+/// The words that each wavefront of [`counting_wavefronts`] or of [`same_word_wavefronts`] serves.
+pub fn atomic_words(
     mask: u32,
     addresses: &[u64; LANES],
     counts_by_one: bool,
 ) -> Vec<Vec<ServedWord>> {
     if counts_by_one {
-        return shared_passes(mask, addresses, 4);
+        return shared_words(mask, addresses, 4);
     }
     let mut lanes: Vec<usize> = (0..LANES).filter(|lane| mask >> lane & 1 != 0).collect();
     lanes.sort_by_key(|lane| addresses[*lane] >> 2);
@@ -262,7 +262,7 @@ pub fn atomic_passes(
 }
 
 /// One word of constant memory after the other.
-pub fn constant_passes(mask: u32, addresses: &[u64; LANES]) -> Vec<Vec<ServedWord>> {
+pub fn constant_words(mask: u32, addresses: &[u64; LANES]) -> Vec<Vec<ServedWord>> {
     let mut words: BTreeMap<u64, u32> = BTreeMap::new();
     for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {
         *words.entry(addresses[lane] >> 2).or_default() |= 1 << lane;
@@ -270,20 +270,20 @@ pub fn constant_passes(mask: u32, addresses: &[u64; LANES]) -> Vec<Vec<ServedWor
     words.into_iter().map(|(index, lanes)| vec![ServedWord { index, lanes }]).collect()
 }
 
-/// Words with their lanes, in passes of which each serves every bank at most once.
+/// Words with their lanes, in wavefronts that serve every bank at most once.
 fn by_bank(words: impl IntoIterator<Item = (u64, u32)>) -> Vec<Vec<ServedWord>> {
-    let mut passes: Vec<Vec<ServedWord>> = Vec::new();
+    let mut wavefronts: Vec<Vec<ServedWord>> = Vec::new();
     let mut served = [0; 32];
     for (index, lanes) in words {
         let word = ServedWord { index, lanes };
-        let pass = &mut served[word.bank() as usize];
-        if *pass == passes.len() {
-            passes.push(Vec::new());
+        let wavefront = &mut served[word.bank() as usize];
+        if *wavefront == wavefronts.len() {
+            wavefronts.push(Vec::new());
         }
-        passes[*pass].push(word);
-        *pass += 1;
+        wavefronts[*wavefront].push(word);
+        *wavefront += 1;
     }
-    passes
+    wavefronts
 }
 
 #[cfg(test)]

@@ -19,8 +19,8 @@ mod source;
 pub use counters::{COUNTERS, Counters, RequestCounts, Trust};
 pub use hazard::{Hazard, MisuseKind};
 pub use laws::{
-    atomic_passes, constant_passes, copy_passes, copy_wavefronts, counting_passes, passes_by,
-    same_word_passes, sectors_and_lines, shared_passes, shared_wavefronts,
+    atomic_words, constant_words, copy_wavefronts, copy_words, counting_wavefronts,
+    same_word_wavefronts, sectors_and_lines, shared_wavefronts, shared_words, updates_by,
 };
 pub use metrics::{METRICS, Metric, constant_cache_requests};
 pub use operation::{Engine, OperationKind};

@@ -1,4 +1,4 @@
-//! Which metrics of Nsight Compute each counter must equal.
+//! Metrics of Nsight Compute that each counter must equal.
 
 use crate::counters::{Counters, RequestCounts};
 
@@ -68,7 +68,7 @@ pub const METRICS: &[Metric] = &[
         ],
     ),
     metric(
-        |c| (c.global_atomic.sector_passes + c.global_reduction.sector_passes) as f64,
+        |c| (c.global_atomic.sector_updates + c.global_reduction.sector_updates) as f64,
         &[
             "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum",
             "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum",
@@ -82,7 +82,7 @@ pub const METRICS: &[Metric] = &[
         ],
     ),
     metric(
-        |c| (c.global_atomic.sector_passes + c.global_reduction.sector_passes) as f64,
+        |c| (c.global_atomic.sector_updates + c.global_reduction.sector_updates) as f64,
         &["lts__t_sectors_op_atom.sum", "lts__t_sectors_op_red.sum"],
     ),
     metric(|c| all_global(c, |t| t.sectors), &["memory_l2_theoretical_sectors_global"]),

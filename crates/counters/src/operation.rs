@@ -1,5 +1,3 @@
-//! Operations of streams and of the host.
-
 use std::borrow::Cow;
 
 /// The kind of an operation on a timeline.

@@ -51,8 +51,11 @@ pub struct RequestRecord {
     pub traffic: RequestCounts,
     /// The words that each wavefront serves, for shared and constant memory. Which of the words of one bank comes first
     /// is not documented: here it is the lowest.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Vec::is_empty"))]
-    pub passes: Vec<Vec<ServedWord>>,
+    #[cfg_attr(
+        feature = "serde",
+        serde(default, skip_serializing_if = "Vec::is_empty", rename = "passes")
+    )]
+    pub wavefronts: Vec<Vec<ServedWord>>,
 }
 
 /// A word that a wavefront serves, with the lanes that want it.

@@ -1,6 +1,7 @@
-//! Places in the source.
-
 use std::fmt;
+
+/// The words between a place and what was inlined there.
+const INLINES: &str = ", which inlines ";
 
 /// A place in the source that was compiled to PTX.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,6 +29,20 @@ impl SourceLocation {
         }
     }
 
+    /// The file and the line that a kernel's author sees, of a place that was written as text.
+    ///
+    /// ```
+    /// use counters::SourceLocation;
+    /// let place = SourceLocation { file: "std.h".into(), line: 7, inlined_at: vec![("a:b.cu".into(), 3)] };
+    /// assert_eq!(SourceLocation::outermost_of(&place.to_string()), Some(("a:b.cu", 3)));
+    /// assert_eq!(SourceLocation::outermost_of("nowhere"), None);
+    /// ```
+    pub fn outermost_of(text: &str) -> Option<(&str, u32)> {
+        let outermost = text.split(INLINES).next()?;
+        let (file, line) = outermost.rsplit_once(':')?;
+        Some((file, line.parse().ok()?))
+    }
+
     /// The innermost of its places that lies in a file whose name ends like this. The compiler gives code that belongs
     /// to no line of a file the line 0, which is not a place.
     pub fn line_in(&self, file: &str) -> Option<u32> {
@@ -42,7 +57,7 @@ impl SourceLocation {
 impl fmt::Display for SourceLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (file, line) in self.inlined_at.iter().rev() {
-            write!(f, "{file}:{line}, which inlines ")?;
+            write!(f, "{file}:{line}{INLINES}")?;
         }
         write!(f, "{}:{}", self.file, self.line)
     }

@@ -216,7 +216,6 @@ impl Display for NvvmArch {
 impl std::str::FromStr for NvvmArch {
     type Err = &'static str;
 
-    /// Reads a name such as `compute_90a`.
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         let known = |arch: &&NvvmArch| arch.target_feature() == name;
         Self::ALL.iter().find(known).copied().ok_or("unknown compile target")

@@ -1,5 +1,3 @@
-//! [`CudaBuilder`]: what is asked for, and the order of the steps.
-
 use crate::arch::NvvmArch;
 use crate::error::CudaBuilderError;
 use crate::load_caching::LoadCaching;
@@ -31,7 +29,7 @@ pub struct CudaBuilder {
 pub(crate) struct Compiled {
     path: PathBuf,
     bitcode: PathBuf,
-    /// Where the PTX of all kernels goes.
+    /// Path of the PTX of all kernels.
     output: PathBuf,
     /// Keeps other builds of this architecture out.
     _turn: std::fs::File,
@@ -45,8 +43,7 @@ impl Compiled {
 }
 
 impl CudaBuilder {
-    /// A builder for the crate in folder `path`, relative to the current folder (for a build
-    /// script: the folder of its own manifest).
+    /// A builder for the crate in folder `path`, relative to the current folder (of a build script: its manifest's).
     pub fn new(path: impl AsRef<Path>) -> Self {
         Self {
             path: path.as_ref().to_owned(),
@@ -65,7 +62,6 @@ impl CudaBuilder {
         }
     }
 
-    /// The kernels' crate.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -129,8 +125,8 @@ impl CudaBuilder {
         self
     }
 
-    /// Which caches plain loads of global and generic memory use, in all kernels: what `-dlcm=ca` and `-dlcm=cg` are to
-    /// NVIDIA's assembler. A load that names its own caching keeps it.
+    /// Sets the caches that plain loads of global and generic memory use, in all kernels, as `-dlcm=ca` and `-dlcm=cg`
+    /// do for NVIDIA's assembler. A load that names its own caching keeps it.
     pub fn load_caching(mut self, caching: LoadCaching) -> Self {
         self.lowering.load_caching = caching;
         self
@@ -196,9 +192,8 @@ impl CudaBuilder {
         self
     }
 
-    /// Leaves out all kernels whose name does not begin with `prefix`, which saves most of the second half of a build:
-    /// for the work on some of the kernels. The PTX is another file than that of all kernels, and both stay up to date
-    /// beside each other.
+    /// Leaves out all kernels whose name does not begin with `prefix`, which saves most of a build's second half. The
+    /// PTX is another file than that of all kernels, and both stay up to date beside each other.
     ///
     /// What is left is the PTX of the same kernels in a build of all, but for what a module numbers through: its
     /// functions and source files in labels and line tables.
@@ -213,8 +208,7 @@ impl CudaBuilder {
         self
     }
 
-    /// The folder for intermediate files; without it, `ptx` in the target folder of the cargo that
-    /// runs us, or in the crate's own.
+    /// The folder for intermediate files; by default `ptx` in the running cargo's target folder, or in the crate's own.
     pub fn target_dir(mut self, path: impl AsRef<Path>) -> Self {
         self.target_dir = Some(path.as_ref().to_owned());
         self
@@ -269,7 +263,7 @@ impl CudaBuilder {
         std::fs::create_dir_all(&work).map_err(CudaBuilderError::io("create", &work))?;
         // Two builds of one crate (a build script's and xtask's, say) take turns.
         let output = work.join(self.arch.target_feature()).with_extension("ptx");
-        let turn = files::take_turn(&output)?;
+        let turn = files::lock_path(&output)?;
         let mut options = self.compile.clone();
         options.arguments.extend(compile::features_of_build(&path)?);
         let bitcode = compile::bitcode(&path, &options, toolchain, self.arch, &work)?;
@@ -348,7 +342,7 @@ impl CudaBuilder {
         .replace('\n', " ")
     }
 
-    /// Where intermediate files persist.
+    /// Returns the folder of intermediate files, which persists.
     fn work_dir(&self, path: &Path) -> PathBuf {
         let target = self.target_dir.clone().unwrap_or_else(|| {
             enclosing_target_dir().unwrap_or_else(|| {

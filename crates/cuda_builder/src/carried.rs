@@ -15,7 +15,7 @@ use std::path::{Component, Path, PathBuf};
 
 const FOLDER: &str = "ptx";
 
-/// Where images come from, and what is known of their kernels.
+/// Origin of images, and what is known of their kernels.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Origin {
     pub(crate) compiler: String,
@@ -49,12 +49,10 @@ impl Carried {
         self.folder.join("made_of")
     }
 
-    /// Returns whether the package carries PTX.
     pub(crate) fn exists(&self) -> bool {
         self.made_of().exists()
     }
 
-    /// The file of an architecture.
     pub(crate) fn file(&self, arch: NvvmArch) -> PathBuf {
         self.folder.join(format!("kernels_{}.ptx", arch.processor()))
     }
@@ -113,7 +111,7 @@ impl Carried {
         Ok(ptx)
     }
 
-    /// Where the PTX comes from, and the sources that it was made of.
+    /// Returns the origin of the PTX, and the sources that it was made of.
     pub(crate) fn read(&self) -> Result<(Origin, Sources), CudaBuilderError> {
         let path = self.made_of();
         let text = std::fs::read_to_string(&path).map_err(CudaBuilderError::io("read", &path))?;

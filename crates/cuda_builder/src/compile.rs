@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 const TARGET: &str = "nvptx64-nvidia-cuda";
-/// The package of the device library.
 const CUDA_STD: &str = "coalesce-cuda-std";
 
 /// Compiles the crate in the folder `path` and everything it uses; the bitcode is whole-program optimized.
@@ -75,7 +74,7 @@ pub(crate) fn bitcode(
     command.arg("-Zno-link").arg(format!("--emit=llvm-bc={}", output.display()));
     command.arg(format!("-Ctarget-cpu={}", arch.processor())).args(attributes);
     // Of cargos at work in one folder all but one wait; what is forgotten must not be at work.
-    let _turn = files::take_turn(&cargo_target)?;
+    let _turn = files::lock_path(&cargo_target)?;
     fingerprint::forget(&output)?;
     if !output.exists() {
         // cargo does not know of this file: a build it holds fresh would not write it again.
@@ -189,7 +188,6 @@ fn manifest(path: &Path) -> Result<String, CudaBuilderError> {
     std::fs::read_to_string(&manifest).map_err(CudaBuilderError::io("read", manifest))
 }
 
-/// The name of the crate's library.
 pub(crate) fn library(path: &Path) -> Result<String, CudaBuilderError> {
     let manifest = manifest(path)?;
     let name = name_in(&manifest, "lib").or_else(|| name_in(&manifest, "package"));
@@ -201,7 +199,7 @@ fn name_in(manifest: &str, section: &str) -> Option<String> {
     value_in(manifest, section, "name")
 }
 
-/// Where a manifest says that the crate's root is.
+/// Returns the crate's root as the manifest names it.
 fn root_in(manifest: &str) -> Option<String> {
     value_in(manifest, "lib", "path")
 }
@@ -231,7 +229,6 @@ pub(crate) fn features_of_build(path: &Path) -> Result<Vec<String>, CudaBuilderE
     Ok(if on.is_empty() { Vec::new() } else { vec![format!("--features={}", on.join(","))] })
 }
 
-/// The features that a manifest declares.
 fn features_in(manifest: &str) -> Vec<String> {
     let lines = manifest.lines().map(str::trim).skip_while(|line| *line != "[features]").skip(1);
     let section = lines.take_while(|line| !line.starts_with('['));
@@ -284,7 +281,7 @@ fn core_from_source(toolchain: &Toolchain, work: &Path) -> Result<PathBuf, CudaB
         .collect();
     let folder = work.with_file_name(format!("core-alloc-{}", name.trim_end_matches('-')));
     let libraries = folder.join("lib/rustlib").join(TARGET).join("lib");
-    let _turn = files::take_turn(&folder)?;
+    let _turn = files::lock_path(&folder)?;
     let built = || files_in(&libraries);
     files::make(&folder.join("complete"), &toolchain.version, built, || {
         build_core(toolchain, &folder, &libraries)

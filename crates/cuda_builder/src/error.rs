@@ -1,5 +1,3 @@
-//! Errors of a build, each with its cause and its fix.
-
 use crate::arch::NvvmArch;
 use std::path::PathBuf;
 
@@ -174,7 +172,7 @@ pub enum CudaBuilderError {
     NotLowered {
         /// The function.
         function: String,
-        /// Where, as ` at path:line`, if it is known.
+        /// Place as ` at path:line`, if it is known.
         place: String,
         /// The operation without PTX.
         operation: String,

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 pub struct KernelFacts {
     /// The entry's name.
     pub kernel: String,
-    /// The number of each memory, barrier, warp and multiply-add instruction, by its opcode with
-    /// all modifiers, such as `ld.global.v4.b32`.
+    /// Counts of memory, barrier, warp and multiply-add instructions, by opcode with modifiers, such as
+    /// `ld.global.v4.b32`.
     pub instructions: BTreeMap<String, usize>,
     /// Bytes of static shared memory declared inside the kernel.
     pub shared_bytes: usize,

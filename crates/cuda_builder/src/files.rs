@@ -4,6 +4,7 @@
 //! removed before work on it begins, written after it, and holds the hash of what it vouches for.
 
 use crate::error::CudaBuilderError;
+use crate::os;
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Write};
@@ -11,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Waits until no other process works on `path`, and keeps others out until the file is dropped.
-pub(crate) fn take_turn(path: &Path) -> Result<std::fs::File, CudaBuilderError> {
+pub(crate) fn lock_path(path: &Path) -> Result<std::fs::File, CudaBuilderError> {
     let path = path.with_extension("lock");
     let lock = std::fs::File::create(&path).map_err(CudaBuilderError::io("create", &path))?;
     lock.lock().map_err(CudaBuilderError::io("lock", &path))?;
@@ -28,8 +29,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), CudaBuilderError> {
     let folder =
         path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut beside = tempfile::Builder::new();
-    #[cfg(unix)]
-    beside.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    os::take_usual_mode(&mut beside);
     let mut file = beside.tempfile_in(folder).map_err(written())?;
     file.write_all(bytes).map_err(written())?;
     if let Ok(held) = std::fs::metadata(path) {
@@ -62,7 +62,6 @@ pub(crate) fn make(
     write_whole(stamp, text(about, &seen).as_bytes())
 }
 
-/// The text of a stamp.
 fn text(about: &str, seen: &[String]) -> String {
     let mut text = format!("{about}\n");
     seen.iter().for_each(|line| text += &format!("{line}\n"));
@@ -83,7 +82,7 @@ pub(crate) fn remove(path: &Path) -> Result<(), CudaBuilderError> {
 pub(crate) fn see(path: &Path) -> Result<String, CudaBuilderError> {
     let facts = std::fs::metadata(path).map_err(CudaBuilderError::io("read", path))?;
     let bytes = contents(path, &facts).map_err(CudaBuilderError::io("read", path))?;
-    Ok(format!("{} {} {} {}", bytes.len(), changed(&facts), hash(&bytes), path.display()))
+    Ok(format!("{} {} {} {}", bytes.len(), os::changed(&facts), hash(&bytes), path.display()))
 }
 
 /// The bytes of a file; of a folder, which a build script may watch, the names in it.
@@ -116,7 +115,7 @@ pub(crate) fn seen_again(line: &str) -> Option<String> {
     if facts.is_file() && facts.len().to_string() != length {
         return None;
     }
-    if changed(&facts).to_string() == time {
+    if os::changed(&facts).to_string() == time {
         return Some(line.to_owned());
     }
     see(Path::new(path)).ok().filter(|now| now.split(' ').nth(2) == Some(hash))
@@ -127,19 +126,7 @@ pub(crate) fn path_of(line: &str) -> Option<&Path> {
     line.splitn(4, ' ').nth(3).map(Path::new)
 }
 
-/// When a file was last changed, in nanoseconds: its contents or its place, which no program can date back.
-pub(crate) fn changed(facts: &std::fs::Metadata) -> u128 {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        let seconds = u128::try_from(facts.ctime()).unwrap_or(0);
-        seconds * 1_000_000_000 + u128::try_from(facts.ctime_nsec()).unwrap_or(0)
-    }
-    #[cfg(not(unix))]
-    facts.modified().map_or(0, nanoseconds)
-}
-
-/// A time as [`changed`] tells it.
+/// A time as [`os::changed`] tells it.
 pub(crate) fn nanoseconds(time: SystemTime) -> u128 {
     time.duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos())
 }
@@ -240,7 +227,7 @@ mod tests {
     fn a_turn_ends_when_its_file_is_dropped() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("work");
-        let turn = take_turn(&path).expect("nobody else is here");
+        let turn = lock_path(&path).expect("nobody else is here");
         let other = std::fs::File::open(path.with_extension("lock")).expect("the lock's file");
         assert!(other.try_lock().is_err(), "the turn is taken");
         drop(turn);

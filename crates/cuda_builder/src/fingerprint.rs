@@ -91,7 +91,7 @@ pub(crate) fn note(
     for path in read {
         let seen = files::see(&path)?;
         let facts = std::fs::metadata(&path).map_err(CudaBuilderError::io("read", &path))?;
-        let is_read = files::changed(&facts) < started;
+        let is_read = crate::os::changed(&facts) < started;
         let _ = writeln!(text, "file {}", if is_read { seen } else { files::unseen(&path) });
     }
     for path in absent {

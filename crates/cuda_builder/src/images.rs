@@ -10,8 +10,11 @@ use crate::options::{PanicStrategy, WRITE_PTX_VARIABLE};
 use crate::ptxas::Resources;
 use crate::toolchain::Toolchain;
 use crate::{limits, local_memory};
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// The architectures whose PTX a program carries when it does not say otherwise: each later GPU runs that of an older one.
@@ -43,16 +46,14 @@ const ARCHITECTURES: [NvvmArch; 3] =
 /// pub static IMAGES: &[cuda_host::Image] = include!(concat!(env!("OUT_DIR"), "/images.rs"));
 /// ```
 ///
-/// The file holds `&[::cuda_host::Image, ..]`, oldest architecture first, so the crate depends on `cuda_host` and
-/// needs nothing in scope.
+/// The file holds `&[::cuda_host::Image, ..]`, oldest architecture first, so the crate depends on `cuda_host`.
 ///
 /// cargo is told to run the build script again when a source of the kernels changes. One architecture
 /// is lowered to PTX while the next is compiled.
 ///
-/// A package can carry its PTX, for users who have no compiler of kernels: `COALESCE_WRITE_PTX=PACKAGE cargo build` writes
-/// it into the folder `ptx` beside the build script. It is used where the kernels' crate is not there, as in a package
-/// from a registry, or where it is but no compiler can build it. A build that made other PTX than the package carries
-/// warns.
+/// A package can carry its PTX, for users who have no compiler of kernels: `COALESCE_WRITE_PTX=PACKAGE cargo build`
+/// writes it into the folder `ptx` beside the build script. It is used where the kernels' crate, as in a package from a
+/// registry, or a compiler is not there. A build that made other PTX than the package carries warns.
 #[derive(Clone, Debug)]
 pub struct Images {
     builder: CudaBuilder,
@@ -60,6 +61,9 @@ pub struct Images {
     registers: Option<PathBuf>,
     at_run_time: bool,
 }
+
+/// Bytes from which on a program carries PTX compressed: a catalogue's is tens of MiB, mostly lines of source.
+const PACKED_FROM: usize = 1 << 20;
 
 /// The variable that leaves PTX out of programs, see [`Images::or_at_run_time`].
 pub const AT_RUN_TIME_VARIABLE: &str = "COALESCE_PTX_AT_RUN_TIME";
@@ -99,8 +103,8 @@ impl Images {
         self
     }
 
-    /// A file of what NVIDIA's assembler gave each kernel, in lines such as `sm_90 NAME: 34 registers, ...`: the virtual
-    /// device then knows how many blocks fit a multiprocessor. Without the file, the assembler is asked where it is installed.
+    /// A file of what NVIDIA's assembler gave each kernel, in lines such as `sm_90 NAME: 34 registers, ...`: the
+    /// virtual device then knows how many blocks fit a multiprocessor. Without it, an installed assembler is asked.
     pub fn registers(mut self, file: impl AsRef<Path>) -> Images {
         self.registers = Some(file.as_ref().to_owned());
         self
@@ -213,7 +217,8 @@ impl Images {
             let tree = ptx::parse(&text)?;
             warnings.extend(local_memory::warnings(&text, &tree));
             limits_warnings.extend(limits::warnings(&tree, &resources));
-            images += &image(&origin, *arch, &file(*arch), &kernel_facts(&tree));
+            let carried = carry(&text, &file(*arch), folder)?;
+            images += &image(&origin, *arch, &carried, &kernel_facts(&tree));
         }
         local_memory::warn(warnings.values());
         local_memory::warn(limits_warnings.values());
@@ -236,8 +241,8 @@ impl Images {
         let mut images = String::from("&[\n");
         for arch in &self.architectures {
             let text = carried.ptx(*arch)?;
-            images +=
-                &image(&origin, *arch, &carried.file(*arch), &kernel_facts(&ptx::parse(&text)?));
+            let included = carry(&text, &carried.file(*arch), path.parent().unwrap_or(path))?;
+            images += &image(&origin, *arch, &included, &kernel_facts(&ptx::parse(&text)?));
         }
         images += "]\n";
         files::write_changed(path, images.as_bytes())?;
@@ -270,11 +275,23 @@ impl Images {
     }
 }
 
+/// Returns the PTX as a Rust expression: the file as it is, or, where that is long, what it is compressed to.
+fn carry(text: &str, file: &Path, folder: &Path) -> Result<String, CudaBuilderError> {
+    if text.len() < PACKED_FROM {
+        return Ok(format!("::cuda_host::Ptx::text(include_str!({file:?}))"));
+    }
+    let packed = folder.join(file.with_added_extension("deflate").file_name().unwrap_or_default());
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
+    let bytes = encoder.write_all(text.as_bytes()).and_then(|()| encoder.finish());
+    files::write_changed(&packed, &bytes.map_err(CudaBuilderError::io("compress", file))?)?;
+    Ok(format!("::cuda_host::Ptx::packed(include_bytes!({packed:?}))"))
+}
+
 /// One image as a Rust expression, with a comma behind it.
-fn image(origin: &Origin, arch: NvvmArch, file: &Path, kernels: &[KernelFacts]) -> String {
+fn image(origin: &Origin, arch: NvvmArch, carried: &str, kernels: &[KernelFacts]) -> String {
     let Origin { compiler, commit, registers } = origin;
     let mut text = format!(
-        "    ::cuda_host::Image::of_build_script({}, include_str!({file:?}), &[\n",
+        "    ::cuda_host::Image::of_build_script({}, {carried}, &[\n",
         arch.capability_value()
     );
     for KernelFacts { kernel, instructions, shared_bytes, local_bytes, .. } in kernels {
@@ -332,17 +349,35 @@ mod tests {
             shared_bytes: 128,
             ..KernelFacts::default()
         };
+        let short = carry("text", Path::new("/out/k.ptx"), Path::new("/out"));
+        let carried = short.expect("nothing is written");
         let origin = Origin {
             compiler: "rustc".to_owned(),
             commit: "1a2b".to_owned(),
             registers: [(("sm_80".to_owned(), "scale".to_owned()), 16)].into(),
         };
         assert_eq!(
-            image(&origin, NvvmArch::Compute80, Path::new("/out/k.ptx"), &[facts]),
-            "    ::cuda_host::Image::of_build_script(80, include_str!(\"/out/k.ptx\"), &[\n        \
+            image(&origin, NvvmArch::Compute80, &carried, &[facts]),
+            "    ::cuda_host::Image::of_build_script(80, ::cuda_host::Ptx::text(include_str!(\"/out/k.ptx\")), &[\n        \
              ::cuda_host::KernelFacts { kernel: \"scale\", instructions: &[(\"bar.sync\", 2), (\"ld.global.b32\", 1)], \
              shared_bytes: 128, local_bytes: 0, registers: Some(16) },\n    ], \"rustc\", \"1a2b\"),\n"
         );
+    }
+
+    #[test]
+    fn long_ptx_is_compressed() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let text = "\tmov.u32 %r1, %r2;\n".repeat(PACKED_FROM / 16);
+        let file = folder.path().join("k.ptx");
+        let carried = carry(&text, &file, folder.path()).expect("a writable folder");
+        let packed = folder.path().join("k.ptx.deflate");
+        assert_eq!(carried, format!("::cuda_host::Ptx::packed(include_bytes!({packed:?}))"));
+        let bytes = std::fs::read(packed).expect("it was written");
+        assert!(bytes.len() < text.len() / 20, "{}", bytes.len());
+        let mut back = String::new();
+        let mut decoder = flate2::read::DeflateDecoder::new(&bytes[..]);
+        std::io::Read::read_to_string(&mut decoder, &mut back).expect("it is text");
+        assert!(back == text);
     }
 
     #[test]

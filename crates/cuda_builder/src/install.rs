@@ -32,11 +32,10 @@ impl Circumstances {
             rustup_may_install: std::env::var_os("RUSTUP_AUTO_INSTALL")
                 .is_none_or(|value| value != "0"),
             apt: which::which("apt-get").is_ok(),
-            root: is_root(),
+            root: crate::os::is_root(),
         }
     }
 
-    /// The means to try, best first.
     fn means(&self) -> Vec<PackageManager> {
         let mut means = Vec::new();
         if self.rustup && self.rustup_may_install {
@@ -81,7 +80,7 @@ pub fn ensure_toolchain() -> Result<Toolchain, CudaBuilderError> {
     })
 }
 
-/// Where [`install_sass_tools`] puts NVIDIA's tools below a target folder.
+/// Returns the folder below a target folder in which [`install_sass_tools`] puts NVIDIA's tools.
 pub fn sass_tools_dir(target_dir: &Path) -> PathBuf {
     target_dir.join("sass-tools")
 }
@@ -139,19 +138,6 @@ fn broken_connection(messages: &str) -> Option<String> {
     let reason = line.split_once(">: ").map_or(line, |(_, reason)| reason);
     let reason = reason.split(['\'', '"']).next().unwrap_or(reason);
     Some(reason.trim().to_owned())
-}
-
-/// Returns whether this process may install system packages: the owner of its own process entry is root.
-fn is_root() -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        std::fs::metadata("/proc/self").is_ok_and(|metadata| metadata.uid() == 0)
-    }
-    #[cfg(not(unix))]
-    {
-        false
-    }
 }
 
 #[cfg(test)]

@@ -283,7 +283,7 @@ fn section(rest: &str) -> Option<&str> {
     rest[start..].split('"').next()
 }
 
-/// Which address space a static asks for.
+/// Returns the address space that a static asks for.
 fn address_space(definition: &Definition<'_>) -> Result<Option<AddressSpace>, CudaBuilderError> {
     if unquoted(definition.name) == DYNAMIC_SHARED {
         return Ok(Some(AddressSpace::Shared));
@@ -409,13 +409,9 @@ fn with_kernel_attributes(line: &str, attributes: &HashMap<String, String>) -> S
         let end = identifier_end(&line[at..])?;
         attributes.get(unquoted(&line[at..at + end]))
     });
-    let Some(text) = found else {
-        return line.to_owned();
-    };
+    let Some(text) = found else { return line.to_owned() };
     // Function attributes stand after the parameter list and before metadata and the body.
-    let Some(parameters) = line.rfind(')') else {
-        return line.to_owned();
-    };
+    let Some(parameters) = line.rfind(')') else { return line.to_owned() };
     let tail = &line[parameters..];
     let at = parameters + tail.find(" !dbg").or_else(|| tail.find(" {")).unwrap_or(tail.len());
     format!("{} {text}{}", &line[..at], &line[at..])

@@ -10,8 +10,7 @@
 //!               --ptxas, when there is one--> resource report   (ptxas)
 //! ```
 //!
-//! The build script of a crate that launches the kernels has one line, and [`Images`] says what the crate does with what
-//! it writes:
+//! The build script of a crate that launches the kernels has one line; [`Images`] shows how the crate uses its output:
 //!
 //! ```no_run
 //! cuda_builder::Images::new("../kernels").write_or_exit();
@@ -45,6 +44,7 @@ mod load_caching;
 mod local_memory;
 mod lower;
 mod options;
+mod os;
 mod package_manager;
 pub mod ptxas;
 pub mod toolchain;

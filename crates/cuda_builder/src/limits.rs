@@ -62,8 +62,7 @@ pub(crate) fn warnings(tree: &Tree<'_>, resources: &[Resources]) -> BTreeMap<Str
     warnings
 }
 
-/// Makes a sentence on the kernels whose panics print, which costs each thread a stack and registers, also while nothing
-/// panics.
+/// Warns of kernels whose panics print, which costs each thread a stack and registers, also without a panic.
 fn panics(tree: &Tree<'_>) -> Option<String> {
     const PRINTS: [&str; 2] = ["9panicking", "rust_begin_unwind"];
     let is_of_panics = |name: &str| PRINTS.iter().any(|part| name.contains(part));

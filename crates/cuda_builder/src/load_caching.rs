@@ -1,6 +1,6 @@
-//! Which caches plain loads use, for a whole module: what `-dlcm` is to NVIDIA's assembler.
+//! Caches that plain loads use, for a whole module, as by `-dlcm` of NVIDIA's assembler.
 
-/// Where plain loads of global and generic memory are cached.
+/// Caches of plain loads of global and generic memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LoadCaching {
     /// As the driver's compiler has it, which depends on the device.
@@ -39,7 +39,7 @@ pub(crate) fn mark(ptx: &mut String, caching: LoadCaching) {
     *ptx = out;
 }
 
-/// Where the operator belongs in a line that is such a load: behind `ld` or `ld.global`.
+/// Returns the operator's offset in a line that is such a load: behind `ld` or `ld.global`.
 fn plain_load(line: &str) -> Option<usize> {
     let start = line.find(|c: char| !c.is_whitespace())?;
     // A guard comes first.

@@ -18,8 +18,7 @@ pub(crate) fn mark(ptx: &mut String, kernels: &[&str]) {
     }
 }
 
-/// Makes a sentence for each kernel of `ptx` that has local memory and does not mean it, by the kernel's name. `tree` is
-/// that text's.
+/// Warns, by the kernel's name, of local memory that a kernel of `ptx` does not mean. `tree` is that text's.
 pub(crate) fn warnings(ptx: &str, tree: &Tree<'_>) -> BTreeMap<String, String> {
     let meant: Vec<&str> = ptx
         .lines()

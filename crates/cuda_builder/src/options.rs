@@ -49,7 +49,6 @@ pub(crate) struct LoweringOptions {
     pub(crate) emit_llvm_ir: bool,
     /// True when rustc's bitcode does.
     pub(crate) emit_llvm_bitcode: bool,
-    /// The file for it.
     pub(crate) final_module: Option<PathBuf>,
     /// Kernels whose name does not begin so are left out.
     pub(crate) only: Option<String>,

@@ -13,7 +13,6 @@ pub(crate) enum PackageManager {
 }
 
 impl PackageManager {
-    /// The command lines, in order.
     pub(crate) fn commands(&self) -> Vec<Vec<&'static str>> {
         match self {
             PackageManager::Rustup => {

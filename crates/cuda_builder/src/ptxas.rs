@@ -120,7 +120,6 @@ fn printed(mut command: Command, tool: &Path, input: &Path) -> Result<String, Cu
     Ok(String::from_utf8_lossy(&done.stdout).into_owned())
 }
 
-/// Reads the report of `ptxas -v`.
 fn resources(report: &str) -> Vec<Resources> {
     let mut kernels: Vec<Resources> = Vec::new();
     for line in report.lines() {
@@ -137,9 +136,7 @@ fn resources(report: &str) -> Vec<Resources> {
                 barriers: 0,
             });
         }
-        let Some(kernel) = kernels.last_mut() else {
-            continue;
-        };
+        let Some(kernel) = kernels.last_mut() else { continue };
         if line.contains("bytes stack frame") {
             kernel.local_bytes = number_before(line, "bytes stack frame");
             kernel.spill_store_bytes = number_before(line, "bytes spill stores");

@@ -32,7 +32,7 @@ const TRIED_RELEASES: [(u32, u32); 1] = [(1, 96)];
 /// The tools of LLVM a build calls.
 const LLVM_TOOLS: [&str; 3] = ["llvm-dis", "opt", "llc"];
 
-/// Where `core` for nvptx64 comes from.
+/// Source of `core` for nvptx64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Core {
     /// The toolchain ships it compiled.
@@ -129,8 +129,8 @@ impl Toolchain {
         TRIED_RELEASES.contains(&self.release())
     }
 
-    /// Returns whether this compiler's release is newer than each that was tried, so that it may have changed what
-    /// kernels need.
+    /// Returns whether this compiler's release is newer than each that was tried, and may have changed what kernels
+    /// need.
     pub fn is_newer_than_tried(&self) -> bool {
         TRIED_RELEASES.iter().all(|tried| *tried < self.release())
     }
@@ -145,8 +145,7 @@ impl Toolchain {
         tool_in(&self.llvm, name)
     }
 
-    /// A command that sees nothing of the cargo that may be running us (a build script inherits
-    /// its flags, wrappers and target settings).
+    /// A command without the running cargo's flags, wrappers and target settings, which a build script inherits.
     pub(crate) fn clean_command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         for (key, _) in std::env::vars_os() {

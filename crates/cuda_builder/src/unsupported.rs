@@ -4,7 +4,6 @@ use crate::error::CudaBuilderError;
 
 /// The words of `llc` before the kernel that it could not lower.
 const FUNCTION: &str = "on function '@";
-/// Its words before the reason.
 const REASON: &str = "LLVM ERROR: ";
 
 /// The error behind what `llc` printed of the module `ir`; none when it did not end within a function.
@@ -49,7 +48,7 @@ fn operation(line: &str) -> Option<String> {
         .then(|| "PTX has no floats of more than 64 bits; use f64".to_owned())
 }
 
-/// Where an instruction comes from, as `path:line`.
+/// Returns the place of an instruction, as `path:line`.
 fn place(line: &str, ir: &str) -> Option<String> {
     let location = metadata(ir, line.split_once("!dbg ")?.1)?;
     let number = field(location, "line: ")?;

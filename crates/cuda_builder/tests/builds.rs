@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// The folder of the workspace.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -48,8 +47,7 @@ fn without_label_numbers(line: &str) -> String {
     out
 }
 
-/// The text of each kernel, with the names of source files for their numbers, and without the numbers of labels and
-/// comments.
+/// The text of each kernel, with names of source files for their numbers, without numbers of labels and comments.
 fn entries(ptx: &str) -> BTreeMap<String, String> {
     let files: BTreeMap<&str, &str> = ptx
         .lines()
@@ -203,7 +201,7 @@ impl Small {
         read(self.builder(arch).build().expect("the kernel compiles"))
     }
 
-    /// When each file of bitcode was written.
+    /// Returns the time at which each file of bitcode was written.
     fn compiled(&self) -> BTreeMap<PathBuf, SystemTime> {
         let folder = target_dir().join("ptx").join(self.name);
         let files = std::fs::read_dir(folder).expect("the builder made it");

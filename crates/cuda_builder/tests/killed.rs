@@ -182,8 +182,7 @@ fn no_build_after_a_killed_one_is_wrong() {
     }
 }
 
-/// Repairs what a build leaves in its folder, cut, emptied or changed by somebody, and a source that is put back with
-/// its old time.
+/// Cuts, empties and changes files of a build's folder, and puts a source back with its old time: each is repaired.
 #[test]
 fn what_somebody_changed_is_made_again() {
     let victim = Victim::new("changed-by-somebody");

@@ -1,5 +1,3 @@
-//! Backends of the driver's calls: anything that gives addresses for names.
-
 use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
 
@@ -17,8 +15,7 @@ pub enum Backend {
 
 /// A set of driver functions, found by the names they have in the driver's binary.
 ///
-/// This is the contract of a dynamic library's symbol table, so that a real driver, a virtual GPU and a test double
-/// plug in alike.
+/// This is a dynamic library's contract, so that a real driver, a virtual GPU and a test double plug in alike.
 ///
 /// # Safety
 /// The address returned for a name of the driver API is a function with that name's C signature and contract

@@ -42,11 +42,10 @@ pub enum DriverError {
         SONAME
     )]
     LibraryMissing {
-        /// Where the library was looked for, in order, and what the loader said where a file was there.
+        /// Paths at which the library was looked for, in order, with the loader's words where a file was there.
         searched: Vec<Searched>,
     },
-    /// The file that the user chose is not a driver that can be used. This is the user's mistake, not a machine without
-    /// a driver.
+    /// The file that the user chose is no usable driver. This is the user's mistake, not a machine without a driver.
     #[error(
         "{LIBRARY_VARIABLE} is `{}`, which is no usable CUDA driver, {problem}: set it to a {SONAME} or the folder that \
          holds one, or unset it to use the machine's driver",
@@ -143,7 +142,7 @@ fn advice(code: ReturnCode) -> &'static str {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 

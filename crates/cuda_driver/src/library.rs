@@ -36,7 +36,6 @@ const ESSENTIAL: &[Symbol] = &[
     Symbol::cuLaunchKernel,
 ];
 
-/// The machine's driver.
 #[derive(Debug)]
 pub(crate) struct NativeLibrary {
     library: Library,
@@ -128,8 +127,11 @@ fn open_first(candidates: Vec<PathBuf>) -> Result<NativeLibrary, DriverError> {
 ///
 /// The plain name comes first: the loader's cache and LD_LIBRARY_PATH know best, also on Jetson, whose driver lies in a
 /// `tegra` or `nvidia` folder. Only on WSL does the Windows driver's folder precede it, because a Linux driver
-/// installed there by mistake shadows it and finds no device.
+/// installed there by mistake shadows it and finds no device. On Windows the system's folder is where drivers are.
 fn usual_places() -> Vec<PathBuf> {
+    if cfg!(windows) {
+        return vec![PathBuf::from(SONAME)];
+    }
     let folders = [
         "/usr/lib/x86_64-linux-gnu",
         "/usr/lib/aarch64-linux-gnu",
@@ -209,7 +211,7 @@ pub(crate) fn version(source: &dyn SymbolSource) -> CudaVersion {
     CudaVersion::from_number(number)
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 

@@ -21,12 +21,11 @@ use std::ptr::null_mut;
 pub struct OperationRecord {
     /// The kind of operation.
     pub kind: OperationKind,
-    /// The handle of its stream, where 0 and 1 are the legacy default stream and 2 the thread's; `None` for what the host
-    /// did.
+    /// The handle of its stream: 0 and 1 are the legacy default stream, 2 the thread's; `None` for the host's work.
     pub stream: Option<usize>,
-    /// When it started, in nanoseconds of the device's own clock.
+    /// Start, in nanoseconds of the device's own clock.
     pub start_ns: f64,
-    /// When it ended, in nanoseconds.
+    /// End, in nanoseconds.
     pub end_ns: f64,
 }
 

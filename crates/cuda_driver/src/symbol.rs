@@ -1,5 +1,3 @@
-//! The functions of the table by their names.
-
 use crate::table::table;
 use crate::version::CudaVersion;
 use std::ffi::CStr;

@@ -141,7 +141,7 @@ pub struct GraphUpdate {
     pub error_from_node: crate::raw::CUgraphNode,
 }
 
-/// Where managed memory should live (`CUmemLocation`).
+/// Location at which managed memory should live (`CUmemLocation`).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryLocation {
@@ -280,7 +280,7 @@ pub struct KernelNodeParametersV2 {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct MemsetNodeParameters {
-    /// Where it begins.
+    /// First address.
     pub target: CUdeviceptr,
     /// Bytes from one row to the next, where there are several.
     pub pitch: usize,
@@ -364,7 +364,7 @@ pub struct AllocationProperties {
     pub kind: c_uint,
     /// `CU_MEM_HANDLE_TYPE_*` by which other processes are given it.
     pub handle_types: c_uint,
-    /// Where it is.
+    /// Location of the memory.
     pub location: MemoryLocation,
     /// Of Windows alone.
     pub metadata: *mut c_void,

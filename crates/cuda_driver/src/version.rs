@@ -1,5 +1,3 @@
-//! Versions of CUDA, as the driver and its functions have them.
-
 use std::fmt;
 
 /// A version of CUDA, as the driver reports it.

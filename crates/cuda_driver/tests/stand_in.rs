@@ -1,5 +1,4 @@
-//! A stand-in for the driver: unknown return codes and enums, missing functions, and the rule that one backend is
-//! selected once.
+//! A stand-in for the driver: unknown return codes and enums, missing functions, and one backend selected once.
 
 use cuda_driver::{
     Backend, CudaVersion, DriverError, ReturnCode, SymbolSource, last_unlisted_code,

@@ -38,7 +38,6 @@ impl ArgumentList {
         self.starts.len()
     }
 
-    /// Where each argument lies.
     pub(crate) fn pointers(&mut self) -> Vec<*mut c_void> {
         let first = self.slots.as_mut_ptr();
         self.starts.iter().map(|start| first.wrapping_add(*start).cast()).collect()

@@ -1,5 +1,3 @@
-//! Which device answers: a GPU, or the virtual one.
-
 #[cfg(feature = "virtual")]
 use std::path::Path;
 use std::str::FromStr;
@@ -12,7 +10,7 @@ pub(crate) const DEFAULT_PROFILE: &str = "h200";
 /// The environment variable that names the device where nothing else does.
 pub const DEVICE_VARIABLE: &str = "COALESCE_DEVICE";
 
-/// A device as the user names it: `auto`, `gpu`, `gpu:1`, `gpu:all`, `virtual`, `virtual:a100`, `virtual:h100x2`,
+/// A device's name: `auto`, `gpu`, `gpu:1`, `gpu:all`, `virtual`, `virtual:a100`, `virtual:h100x2`,
 /// `virtual:here.json`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice {

@@ -1,5 +1,3 @@
-//! The devices of a machine.
-
 use crate::choice::Choice;
 use crate::error::{GpuError, NoDriver};
 

@@ -1,5 +1,3 @@
-//! Errors of the device, each one sentence with its cause and its fix.
-
 use crate::choice::ChoiceError;
 use cuda_driver::DriverError;
 use cust::error::CudaError;

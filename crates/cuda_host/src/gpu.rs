@@ -1,5 +1,3 @@
-//! A device that has been opened, with kernels loaded on it and a stream.
-
 use crate::choice::{Choice, DEFAULT_PROFILE};
 use crate::error::{GpuError, NoDriver};
 use crate::image::Image;
@@ -207,7 +205,7 @@ impl Gpu {
         let context =
             Context::new(device).map_err(|error| GpuError::driver("creating a context", error))?;
         let context = ManuallyDrop::new(context);
-        let kernels = Kernels::load(image.text)?;
+        let kernels = Kernels::load(image.text())?;
         // Not cust's own, which drops the flag.
         let stream = non_blocking(None)
             .map_err(|cause| GpuError::Extension { doing: "creating a stream", cause })?;
@@ -256,6 +254,9 @@ impl Gpu {
 
     /// Makes this device the one that calls of this thread mean. A thread that did not open the device needs it before
     /// its first call, and before it drops a buffer.
+    ///
+    /// # Errors
+    /// When the driver does not make its context current.
     pub fn make_current(&self) -> Result<(), GpuError> {
         CurrentContext::set_current(&*self.context)
             .map_err(|error| GpuError::driver("changing the device", error))
@@ -299,11 +300,17 @@ impl Gpu {
     }
 
     /// Multiprocessors.
+    ///
+    /// # Errors
+    /// When the driver does not tell it.
     pub fn multiprocessors(&self) -> Result<u32, GpuError> {
         self.attribute(DeviceAttribute::MultiprocessorCount)
     }
 
     /// The most dynamic shared memory that a block may ask for, bytes.
+    ///
+    /// # Errors
+    /// When the driver does not tell it.
     pub fn shared_bytes_per_block(&self) -> Result<u32, GpuError> {
         self.attribute(DeviceAttribute::MaxSharedMemoryPerBlockOptIn)
     }
@@ -332,15 +339,21 @@ impl Gpu {
         if let Some(device) = self.virtual_device() {
             device.assume_registers(image.kernels);
         }
-        Kernels::load(image.text)
+        Kernels::load(image.text())
     }
 
     /// Free and total device memory, bytes.
+    ///
+    /// # Errors
+    /// When the driver does not tell them.
     pub fn memory(&self) -> Result<(usize, usize), GpuError> {
         mem_get_info().map_err(|error| GpuError::driver("asking for free memory", error))
     }
 
     /// Returns what the device is.
+    ///
+    /// # Errors
+    /// When the driver does not tell one of them.
     pub fn facts(&self) -> Result<DeviceFacts, GpuError> {
         let attribute = |attribute| cust_ext::device::attribute(&self.device, attribute);
         Ok(DeviceFacts {
@@ -364,6 +377,9 @@ impl Gpu {
     }
 
     /// The address on the PCI bus, such as `0000:3b:00.0`.
+    ///
+    /// # Errors
+    /// When the driver does not tell it.
     pub fn pci_address(&self) -> Result<String, GpuError> {
         Ok(cust_ext::device::pci_address(&self.device)?)
     }
@@ -389,6 +405,9 @@ impl Gpu {
     }
 
     /// Waits for everything enqueued on any stream of the device; a fault of a kernel surfaces here.
+    ///
+    /// # Errors
+    /// When a kernel failed, or a copy.
     pub fn synchronize(&self) -> Result<(), GpuError> {
         CurrentContext::synchronize()
             .map_err(|error| GpuError::driver("waiting for the device", error))
@@ -411,6 +430,9 @@ impl Gpu {
     }
 
     /// Returns what was done since [`Gpu::watch_operations`], and when. The virtual device tells of the host, too.
+    ///
+    /// # Errors
+    /// When the device cannot wait for its work or tell the times.
     pub fn drain_operations(&self) -> Result<Vec<OperationRecord>, GpuError> {
         #[cfg(feature = "virtual")]
         if let Some(device) = self.virtual_device() {
@@ -421,6 +443,9 @@ impl Gpu {
     }
 
     /// The old name of [`Self::drain_operations`].
+    ///
+    /// # Errors
+    /// As for the new one.
     #[deprecated(since = "0.2.0", note = "it is `drain_operations`")]
     pub fn take_operations(&self) -> Result<Vec<OperationRecord>, GpuError> {
         self.drain_operations()
@@ -428,6 +453,9 @@ impl Gpu {
 
     /// Leaves L2 as it is by default: nothing set aside, no window on the stream, no line that persists. Returns the
     /// bytes that were set aside until now.
+    ///
+    /// # Errors
+    /// When the driver refuses one of the three.
     pub fn restore_l2(&self) -> Result<usize, GpuError> {
         Ok(cust_ext::l2::restore_default(&self.stream)?)
     }
@@ -458,7 +486,6 @@ impl Drop for Gpu {
     }
 }
 
-/// The first clause of a message.
 fn first_clause(message: &str) -> &str {
     message.split([':', '(', ';']).next().unwrap_or(message).trim()
 }

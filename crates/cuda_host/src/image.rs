@@ -1,8 +1,9 @@
-//! The PTX that a program carries, and which part of it a device runs.
-
 use crate::error::GpuError;
 use cuda_driver::Target;
+use flate2::read::DeflateDecoder;
 use sha2::{Digest, Sha256};
+use std::io::Read;
+use std::sync::{Mutex, PoisonError};
 
 /// The kernels of a crate, compiled for one architecture.
 ///
@@ -11,15 +12,14 @@ use sha2::{Digest, Sha256};
 ///
 /// ```compile_fail,E0639
 /// static MINE: &[cuda_host::Image] =
-///     &[cuda_host::Image { capability: 70, text: "", kernels: &[], compiler: "", commit: "" }];
+///     &[cuda_host::Image { capability: 70, kernels: &[], compiler: "", commit: "" }];
 /// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Image {
     /// The compute capability times ten: 90 for 9.0.
     pub capability: u32,
-    /// The PTX.
-    pub text: &'static str,
+    ptx: Ptx,
     /// Facts of each of its kernels.
     pub kernels: &'static [KernelFacts],
     /// The compiler that made it.
@@ -27,6 +27,66 @@ pub struct Image {
     /// The commit that it was made from, or `unknown`.
     pub commit: &'static str,
 }
+
+/// PTX as a program carries it: as it is, or compressed where it is long.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Ptx(Form);
+
+#[derive(Debug)]
+enum Form {
+    Text(&'static str),
+    /// In raw DEFLATE.
+    Packed(&'static [u8]),
+}
+
+/// The texts that somebody has asked for, by their bytes. A list of images is a constant, so none can keep its own.
+static UNPACKED: Mutex<Vec<(&[u8], &str)>> = Mutex::new(Vec::new());
+
+impl Ptx {
+    /// PTX as it is.
+    pub const fn text(text: &'static str) -> Ptx {
+        Ptx(Form::Text(text))
+    }
+
+    /// PTX that `cuda_builder` compressed.
+    pub const fn packed(bytes: &'static [u8]) -> Ptx {
+        Ptx(Form::Packed(bytes))
+    }
+
+    fn whole(&self) -> &'static str {
+        let bytes = match self.0 {
+            Form::Text(text) => return text,
+            Form::Packed(bytes) => bytes,
+        };
+        let mut known = UNPACKED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, text)) = known.iter().find(|(packed, _)| std::ptr::eq(*packed, bytes)) {
+            return text;
+        }
+        let mut text = String::new();
+        let read = DeflateDecoder::new(bytes).read_to_string(&mut text);
+        read.expect("the build script compressed a text");
+        // Once per process: what the program carries lives as long.
+        let text: &str = text.leak();
+        known.push((bytes, text));
+        text
+    }
+
+    /// The target that its first lines name; they are all that is unpacked for it.
+    fn target(&self) -> Option<Target> {
+        match self.0 {
+            Form::Text(text) => Target::of_ptx(text),
+            Form::Packed(bytes) => {
+                let mut head = Vec::new();
+                DeflateDecoder::new(bytes).take(HEAD).read_to_end(&mut head).ok()?;
+                Target::of_ptx(&String::from_utf8_lossy(&head))
+            }
+        }
+    }
+}
+
+/// Bytes of a text of PTX in which its target is.
+const HEAD: u64 = 4 << 10;
 
 /// The instructions and memory of one kernel, counted when it was built.
 #[derive(Clone, Debug)]
@@ -59,24 +119,29 @@ impl Image {
         compiler: &'static str,
         commit: &'static str,
     ) -> Image {
-        Image { capability, text, kernels, compiler, commit }
+        Image { capability, ptx: Ptx::text(text), kernels, compiler, commit }
     }
 
     /// An image as `cuda_builder::Images` writes it, for its file alone: it upholds the contract of [`Image::new`].
     #[doc(hidden)]
     pub const fn of_build_script(
         capability: u32,
-        text: &'static str,
+        ptx: Ptx,
         kernels: &'static [KernelFacts],
         compiler: &'static str,
         commit: &'static str,
     ) -> Image {
-        Image { capability, text, kernels, compiler, commit }
+        Image { capability, ptx, kernels, compiler, commit }
+    }
+
+    /// The PTX.
+    pub fn text(&self) -> &'static str {
+        self.ptx.whole()
     }
 
     /// The target of its PTX; none where the text has none.
     fn ptx_target(&self) -> Option<Target> {
-        Target::of_ptx(self.text)
+        self.ptx.target()
     }
 
     /// Returns whether it runs on devices of its own capability alone: its target is `sm_90a` or the like.
@@ -111,7 +176,7 @@ impl Image {
         let text: &'static str = Box::leak(text.into_boxed_str());
         Ok(Some(Box::leak(Box::new(Image {
             capability,
-            text,
+            ptx: Ptx::text(text),
             kernels: &[],
             compiler: "unknown",
             commit: "unknown",
@@ -120,7 +185,7 @@ impl Image {
 
     /// The first 16 hexadecimal digits of the text's SHA-256, to say what was run.
     pub fn hash(&self) -> String {
-        let digest = Sha256::digest(self.text.as_bytes());
+        let digest = Sha256::digest(self.text());
         digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
     }
 
@@ -133,5 +198,25 @@ impl Image {
     /// Returns what one kernel consists of.
     pub fn facts(&self, kernel: &str) -> Option<&'static KernelFacts> {
         self.kernels.iter().find(|facts| facts.kernel == kernel)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn packed_ptx_is_the_text() {
+        let text = format!(".version 8.0\n.target sm_80\n{}", "// a line\n".repeat(9999));
+        let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), Default::default());
+        encoder.write_all(text.as_bytes()).expect("memory takes it");
+        let bytes = encoder.finish().expect("memory takes it").leak();
+        let image = Image::of_build_script(80, Ptx::packed(bytes), &[], "", "");
+        let plain = Image::of_build_script(80, Ptx::text(text.leak()), &[], "", "");
+        assert_eq!((image.target(), plain.target()), ("sm_80".to_owned(), "sm_80".to_owned()));
+        assert_eq!(image.text(), plain.text());
+        assert!(std::ptr::eq(image.text(), image.text()), "it is unpacked once");
+        assert_eq!((image.hash(), image.target()), (plain.hash(), "sm_80".to_owned()));
     }
 }

@@ -1,5 +1,3 @@
-//! Kernels that were loaded, with what the device build recorded of them.
-
 use crate::error::GpuError;
 use cuda_std::kernel::Kernel;
 use cust::module::Module;

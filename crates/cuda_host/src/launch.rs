@@ -236,6 +236,9 @@ impl<'a> Launcher<'a> {
     }
 
     /// Returns what the launch of the most threads took of a multiprocessor; of several, the last.
+    ///
+    /// # Errors
+    /// When the driver does not tell what the kernel takes.
     pub fn resources(&self) -> Result<Option<LaunchResources>> {
         let launched = self.launched.borrow();
         let Some(largest) = launched.iter().max_by_key(|launch| launch.threads()) else {

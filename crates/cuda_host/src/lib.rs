@@ -2,8 +2,7 @@
 //! launches that are checked when they are compiled.
 //!
 //! Buffers, streams and events are those of `cuda_host::cust`: the published crate with the feature `cust`, else
-//! `driver_owners`, which has the same names and needs no installation of CUDA. A library that says `cuda_host::cust`
-//! compiles with both.
+//! `driver_owners`, which has the same names and needs no installation of CUDA. `cuda_host::cust` compiles with both.
 //!
 //! ```no_run
 //! # mod my_app { pub static IMAGES: &[cuda_host::Image] = &[]; }
@@ -80,6 +79,8 @@ pub use cust;
 pub use devices::device_count;
 pub use error::{GpuError, NoDriver};
 pub use gpu::{DeviceFacts, Gpu};
+#[doc(hidden)]
+pub use image::Ptx;
 pub use image::{Image, KernelFacts, PTX_VARIABLE};
 pub use kernels::Kernels;
 pub use launch::{LaunchResources, Launcher};

@@ -1,5 +1,3 @@
-//! Which device a choice came to, and how a virtual one is started.
-
 #[cfg(feature = "virtual")]
 use crate::choice::{ChoiceError, topology};
 #[cfg(feature = "virtual")]
@@ -19,7 +17,6 @@ use virtual_gpu::{Options, OwnMachine, Topology};
 #[cfg(feature = "virtual")]
 static CHECKED: AtomicBool = AtomicBool::new(false);
 
-/// The outcome of a choice.
 pub(crate) struct Origin {
     pub(crate) ordinal: u32,
     pub(crate) reason: String,
@@ -83,8 +80,7 @@ pub(crate) fn start_machine(
 /// Returns how a virtual device runs with these checks, and with or without the model of time.
 #[cfg(feature = "virtual")]
 pub(crate) fn options(checks: Checks, times: bool) -> Options {
-    // Who asks for neither times nor hazards does not ask for mistakes with host memory, which take a second look at
-    // all of it.
+    // Without times and hazards, mistakes with host memory are left out, too: they take a second look at all of it.
     let watch_host_memory = times || checks != Checks::none();
     Options { checks, times, watch_host_memory, ..Options::default() }
 }

@@ -1,5 +1,4 @@
-//! The form in which a buffer holds a value of the host: the value itself, or a 16-bit float in a type that buffers
-//! take.
+//! The form of a host value in a buffer: the value itself, or a 16-bit float in a type that buffers take.
 
 use bytemuck::{AnyBitPattern, NoUninit, Pod, Zeroable};
 use cuda_std::{bf16, f16};

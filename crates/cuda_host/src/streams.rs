@@ -13,6 +13,9 @@ pub struct Streams {
 
 impl Streams {
     /// Creates so many streams that do not wait for each other.
+    ///
+    /// # Errors
+    /// When the driver creates no stream or event.
     pub fn new(count: usize) -> Result<Streams> {
         let event = || Event::new(EventFlags::DISABLE_TIMING);
         Ok(Streams {
@@ -23,11 +26,17 @@ impl Streams {
     }
 
     /// Marks what the device's own stream has: streams that are entered from here on wait for it.
+    ///
+    /// # Errors
+    /// When the driver does not record the event.
     pub fn fork(&self, gpu: &Gpu) -> Result<()> {
         Ok(self.begin.record(gpu.stream())?)
     }
 
     /// Gives a stream, whose first work after [`Streams::fork`] is enqueued next.
+    ///
+    /// # Errors
+    /// When the driver does not let it wait for the fork.
     ///
     /// # Panics
     /// When there are not as many streams.
@@ -38,11 +47,17 @@ impl Streams {
     }
 
     /// Makes another stream, such as a default stream, wait for what was marked.
+    ///
+    /// # Errors
+    /// When the driver does not let it wait.
     pub fn begins(&self, stream: &Stream) -> Result<()> {
         Ok(wait_event(stream, &self.begin)?)
     }
 
     /// Makes the device's own stream wait for what the streams have.
+    ///
+    /// # Errors
+    /// When the driver records no event or does not let the stream wait.
     pub fn join(&self, gpu: &Gpu) -> Result<()> {
         for (stream, end) in self.streams.iter().zip(&self.ends) {
             end.record(stream)?;

@@ -45,8 +45,7 @@ pub fn gpu(images: &'static [Image]) -> TestGpu {
     TestGpu { gpu, _machine: machine }
 }
 
-/// Runs a program's own code as a test: [`Gpu::auto`] and [`Gpu::open`] give the virtual GPU with every check, whatever they
-/// are asked for.
+/// Runs a program's own code as a test: [`Gpu::auto`] and [`Gpu::open`] give the virtual GPU with every check.
 ///
 /// # Panics
 /// When the program does, and when it has hazards.

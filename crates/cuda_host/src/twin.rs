@@ -1,5 +1,3 @@
-//! Virtual devices that threads have for themselves.
-
 use crate::error::GpuError;
 use crate::gpu::Gpu;
 use crate::image::Image;

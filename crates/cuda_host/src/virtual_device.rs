@@ -11,8 +11,8 @@ use virtual_gpu::{LaunchRecord, OperationRecord, Options, Topology, VirtualGpu};
 /// The virtual device that answers the driver's calls of this process.
 ///
 /// A [`Gpu`](crate::Gpu) gives it with [`Gpu::virtual_device`](crate::Gpu::virtual_device). This is a name for what the
-/// whole process has once, as it has one driver: opening another virtual device replaces it, and every value of this type
-/// then means the new one. Launches, operations and mistakes are of all threads, and taking them takes them from all.
+/// whole process has once, as it has one driver: opening another virtual device replaces it, and every value of this
+/// type then means the new one. Launches, operations and mistakes are those of all threads.
 ///
 /// A thread may have a virtual device for itself instead: a [`Twin`](crate::Twin) opens one like another device, and so
 /// tests run beside each other. [`testing::gpu`](crate::testing::gpu) gives a test its device, and
@@ -112,8 +112,7 @@ impl VirtualDevice {
         self.is_dry_run.get()
     }
 
-    /// Forgets that a kernel failed: later launches run, which on a GPU no launch of this process would. For tests that
-    /// make kernels fail.
+    /// Forgets that a kernel failed, for tests: later launches run, which on a GPU no launch of this process would.
     pub fn forget_failure(&self) {
         virtual_gpu::forget_failure();
     }

@@ -25,7 +25,6 @@ fn builder() -> CudaBuilder {
         .panic(PanicStrategy::Trap)
 }
 
-/// The image of what was built.
 fn image(path: PathBuf) -> &'static [Image] {
     let text = std::fs::read_to_string(path).expect("the builder wrote it").leak();
     // SAFETY: `cuda_builder` has compiled it and written its records.
@@ -174,7 +173,7 @@ fn features_that_differ_are_refused_at_the_launch() {
 
 #[test]
 fn the_atomics_of_core_mean_their_orderings() {
-    let text = IMAGES[0].text;
+    let text = IMAGES[0].text();
     let entry = |name: &str| {
         let from = text.find(&format!(".entry {name}(")).expect("the kernel is there");
         text[from..].split("\n}").next().unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Where a thread is in its block and grid, block-wide barriers, and memory fences.
+//! Place of a thread in its block and grid, block-wide barriers, and memory fences.
 //!
 //! x is the fastest axis: threads with consecutive `thread_idx_x` are neighbours in a warp.
 //!

@@ -171,7 +171,7 @@ fn segment(width: u32) -> u32 {
     (32 - width) << 8
 }
 
-/// Which lane a shuffle reads.
+/// Rule for the lane that a shuffle reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum WarpShuffleMode {
     /// Of this number in the segment.

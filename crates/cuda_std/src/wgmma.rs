@@ -58,7 +58,7 @@ pub enum Swizzle {
     Bytes32 = 3,
 }
 
-/// Where a factor lies in shared memory.
+/// Place and layout of a factor in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Descriptor(pub u64);
 

@@ -81,8 +81,7 @@ pub fn check(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) -> 
     Ok(())
 }
 
-/// Finds what a kernel that is a safe function may not say: in its parameters `'static`, in its body barriers of whole
-/// warps.
+/// Finds what a safe kernel may not say: in its parameters `'static`, in its body barriers of whole warps.
 #[derive(Default)]
 struct Refused(Option<Error>);
 
@@ -145,8 +144,8 @@ pub fn tile(kind: &Type, launch: &syn::Ident) -> TokenStream {
             #[used]
             static mut CELLS: ::core::mem::MaybeUninit<<#cells as ::cuda_std::safe::Shared<'static>>::Cells> =
                 ::core::mem::MaybeUninit::uninit();
-            // SAFETY: this static is of this parameter alone, and the block has one or two dimensions, or the kernel does
-            // not compile.
+            // SAFETY: this static is of this parameter alone, and the block has one or two dimensions; others do not
+            // compile.
             unsafe {
                 <#kind as ::cuda_std::safe::Shared<'_>>::in_memory(&raw mut CELLS, &#launch)
             }

@@ -226,8 +226,7 @@ fn device_entry(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) 
         };
         declarations.push(quote!(#length: usize));
         let value = quote! {
-            // SAFETY: a launch passes for each slice a pointer that is valid for its length, and equal lengths where the
-            // kernel says so.
+            // SAFETY: a launch passes for each slice a pointer valid for its length, and equal lengths where asked.
             unsafe { #build }
         };
         made.push((bound, value));
@@ -316,8 +315,7 @@ fn host_token(arguments: &Arguments, item: &ItemFn, parameters: &[Parameter]) ->
             #(#lints)*
             #safety fn #inner #generics (#inputs) #where_clause #block
 
-            // SAFETY: the name, the parameter types and the attributes are those of the entry that
-            // this macro expands to on the device.
+            // SAFETY: name, parameter types and attributes are those of the entry that this macro makes on the device.
             unsafe { #value }
         };
     }

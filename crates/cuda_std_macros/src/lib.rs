@@ -72,8 +72,8 @@ pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// pub struct Step { pub factor: f32, pub offset: u32 }
 /// ```
 ///
-/// Padding does not compile, because its bytes have no value; neither do references and pointers, which mean nothing on the
-/// other side.
+/// Padding does not compile, because its bytes have no value; nor do references and pointers, which mean nothing
+/// elsewhere.
 #[proc_macro_derive(Argument)]
 pub fn argument(item: TokenStream) -> TokenStream {
     let item = parse_macro_input!(item as syn::DeriveInput);

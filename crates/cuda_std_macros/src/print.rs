@@ -8,7 +8,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Expr, LitStr, Token};
 
-/// What the macro of `cuda_std` passes on: its `$crate`, the end of the text, what its caller wrote.
+/// Input that the macro of `cuda_std` passes on: its `$crate`, the end of the text, its caller's tokens.
 pub struct Print {
     cuda_std: TokenTree,
     end: LitStr,
@@ -21,7 +21,6 @@ impl Parse for Print {
     }
 }
 
-/// A text and its arguments.
 struct Format {
     text: LitStr,
     arguments: Vec<Argument>,
@@ -55,10 +54,8 @@ impl Parse for Format {
     }
 }
 
-/// What a text asks of its arguments.
 #[derive(Debug, Default, PartialEq)]
 struct Uses {
-    /// Names whose values are printed.
     printed: BTreeSet<String>,
     /// Names and places of numbers that are a width or a precision, which has to be a `usize` itself.
     counts: BTreeSet<String>,

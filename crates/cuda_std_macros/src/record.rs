@@ -1,4 +1,4 @@
-//! What the device build records of a kernel: its directives, for `cuda_builder`, and its signature, which a launch compares
+//! The device build's record of a kernel: its directives, for `cuda_builder`, and its signature, which a launch compares
 //! with the host's.
 
 use crate::lifetimes::split;

@@ -1,5 +1,3 @@
-//! What `#[kernel]` reads: its arguments, and the parameters of the function.
-
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{
@@ -137,7 +135,7 @@ fn expressions(
     Ok(values)
 }
 
-/// How a parameter travels from the launch to the body.
+/// Way of a parameter from the launch to the body.
 pub enum Passing {
     /// As it is.
     Direct,

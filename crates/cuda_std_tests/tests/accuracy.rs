@@ -12,7 +12,7 @@ use std::ffi::c_void;
 use std::fmt::Write;
 use std::sync::LazyLock;
 
-/// What was found over all inputs.
+/// Table of the errors found over all inputs.
 const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../results/math.md");
 
 /// A function's largest error in units of the last place, and the bits of the input that has it.

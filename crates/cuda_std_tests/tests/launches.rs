@@ -14,7 +14,7 @@ use std::ffi::c_void;
 use std::sync::LazyLock;
 use virtual_gpu::{Options, Profile, VirtualGpu};
 
-/// What a GPU computed: the digest of every buffer, by launch. Written by the test that needs a GPU.
+/// Results of a GPU: the digest of every buffer, by launch. Written by the test that needs a GPU.
 const MEASURED: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../results/nvidia-h100/functions.json");
 
@@ -28,7 +28,6 @@ pub static VIRTUAL: LazyLock<()> = LazyLock::new(|| {
     cuda_driver::select(Backend::Table(gpu)).expect("no driver was chosen before");
 });
 
-/// The launch's digests.
 fn run(module: &Module, stream: &Stream, launch: &Launch) -> Result<Vec<String>, String> {
     let driver = |error: cust::error::CudaError| error.to_string();
     if launch.stack_bytes > 0 {
@@ -56,8 +55,7 @@ fn run(module: &Module, stream: &Stream, launch: &Launch) -> Result<Vec<String>,
     let [width, height, depth] = launch.block;
     let function = module.get_function(launch.kernel).map_err(driver)?;
     let (grid, block) = (GridSize::xyz(x, y, z), BlockSize::xyz(width, height, depth));
-    // SAFETY: the table has the arguments of each kernel's signature; the values and the buffers live
-    // until the stream is synchronized.
+    // SAFETY: the table has each kernel's arguments; the values and the buffers live until the stream is synchronized.
     unsafe { stream.launch(&function, grid, block, launch.shared_bytes, &arguments) }
         .map_err(driver)?;
     stream.synchronize().map_err(driver)?;
@@ -104,7 +102,6 @@ fn run_all(launches: &[Launch]) -> Digests {
 /// and not to the bit.
 const NEAR: &[&str] = &["approx_rsqrt_f64", "approx_tanh"];
 
-/// The kernel of a launch's name.
 fn kernel(name: &str) -> &str {
     name.split_once(' ').map_or("", |(_, kernel)| kernel)
 }

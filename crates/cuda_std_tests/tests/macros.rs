@@ -1,4 +1,4 @@
-//! What the macros make carries what they were given; wrong uses are tested in `cuda_std`.
+//! The macros' output carries what they were given; wrong uses are tested in `cuda_std`.
 
 use cuda_std::kernel::Kernel;
 use cuda_std_tests::kernels::{THREADS, clusters, spaces, thread, warp};

@@ -42,7 +42,6 @@ fn plain(line: &str, name: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Returns how often each opcode occurs.
 fn opcodes(name: &str) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for line in instructions(name) {

@@ -34,6 +34,9 @@ pub fn open(ordinal: u32) -> Result<(Device, Context)> {
 }
 
 /// Runs `body` with this context current on the thread, and then makes that current which was before.
+///
+/// # Errors
+/// When the driver does not make the context current, or that of before.
 pub fn in_context<R>(context: &Context, body: impl FnOnce() -> R) -> Result<R> {
     within(context.get_inner(), body)
 }
@@ -73,6 +76,9 @@ pub struct MemoryInfo {
 }
 
 /// Returns how much memory the current device has left.
+///
+/// # Errors
+/// When no context is current.
 pub fn memory_info() -> Result<MemoryInfo> {
     let (mut free_bytes, mut total_bytes) = (0, 0);
     // SAFETY: two locals to write to.
@@ -87,6 +93,9 @@ pub use cuda_driver::types::DeviceAttribute;
 pub type Attribute = DeviceAttribute;
 
 /// An attribute's value.
+///
+/// # Errors
+/// When the driver does not know the attribute.
 pub fn attribute(device: &Device, attribute: DeviceAttribute) -> Result<i32> {
     let mut value: c_int = 0;
     // SAFETY: a local to write to.
@@ -95,6 +104,9 @@ pub fn attribute(device: &Device, attribute: DeviceAttribute) -> Result<i32> {
 }
 
 /// The device's identifier, which no other device has.
+///
+/// # Errors
+/// When the driver does not know the device.
 pub fn uuid(device: &Device) -> Result<[u8; 16]> {
     let mut uuid = cuda_driver::raw::CUuuid { bytes: [0; 16] };
     // SAFETY: a local to write to.
@@ -103,6 +115,9 @@ pub fn uuid(device: &Device) -> Result<[u8; 16]> {
 }
 
 /// The device's address on the PCI bus, such as `0000:3b:00.0`.
+///
+/// # Errors
+/// When the driver does not know the device.
 pub fn pci_address(device: &Device) -> Result<String> {
     let mut text: [c_char; 32] = [0; 32];
     // SAFETY: the buffer has the given length.

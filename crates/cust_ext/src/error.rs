@@ -94,7 +94,6 @@ fn advice(code: ReturnCode) -> Option<&'static str> {
     })
 }
 
-/// An error for an argument.
 pub(crate) fn argument<T>(message: impl Into<String>) -> Result<T> {
     Err(Error::Argument(message.into()))
 }

@@ -46,6 +46,9 @@ pub struct FunctionInfo {
 }
 
 /// Returns what the compiler made of the kernel.
+///
+/// # Errors
+/// When the driver does not tell one of the facts.
 pub fn info(function: &Function) -> Result<FunctionInfo> {
     Ok(FunctionInfo {
         max_threads_per_block: get(function, MAX_THREADS_PER_BLOCK)?,
@@ -63,6 +66,9 @@ pub fn info(function: &Function) -> Result<FunctionInfo> {
 ///
 /// Above 48 KiB this is required; the device's limit is
 /// [`MaxSharedMemoryPerBlockOptIn`](crate::device::DeviceAttribute::MaxSharedMemoryPerBlockOptIn) less the static part.
+///
+/// # Errors
+/// When `bytes` are more than the device allows.
 pub fn allow_dynamic_shared_bytes(function: &Function, bytes: u32) -> Result<()> {
     set(function, MAX_DYNAMIC_SHARED_BYTES, bytes)
 }
@@ -79,12 +85,18 @@ pub fn prefer_shared_carveout(function: &Function, percent: u32) -> Result<()> {
 }
 
 /// Leaves the split between L1 and shared memory to the driver again.
+///
+/// # Errors
+/// When the driver refuses.
 pub fn reset_shared_carveout(function: &Function) -> Result<()> {
     // SAFETY: the function's module is alive as long as the function; no memory is involved. -1 is the default.
     unsafe { call!(cuFuncSetAttribute(function.to_raw(), PREFERRED_CARVEOUT, -1)) }
 }
 
 /// Allows clusters of more than the portable 8 blocks.
+///
+/// # Errors
+/// When the device has no clusters.
 pub fn allow_non_portable_cluster_size(function: &Function) -> Result<()> {
     set(function, NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)
 }
@@ -124,6 +136,9 @@ pub struct SuggestedLaunch {
 }
 
 /// Asks the driver for the block size with the highest occupancy, for a fixed amount of dynamic shared memory.
+///
+/// # Errors
+/// When a block of the kernel cannot run with so much shared memory.
 pub fn suggested_launch(
     function: &Function,
     dynamic_shared_bytes: usize,

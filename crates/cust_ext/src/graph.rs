@@ -29,8 +29,7 @@ pub struct ExecutableGraph {
     raw: CUgraphExec,
 }
 
-// SAFETY: the driver lets any thread use a graph, one at a time, which `&mut` and ownership ensure: shared access only
-// reads.
+// SAFETY: any thread may use a graph, one at a time, which `&mut` and ownership ensure: shared access only reads.
 unsafe impl Send for Graph {}
 // SAFETY: as for `Graph`.
 unsafe impl Send for ExecutableGraph {}
@@ -100,6 +99,9 @@ impl Drop for EndCapture<'_> {
 
 impl Graph {
     /// Returns how many operations the graph has.
+    ///
+    /// # Errors
+    /// When the driver does not tell it.
     pub fn node_count(&self) -> Result<usize> {
         let mut count = 0;
         // SAFETY: the graph is alive; without an array the driver only writes the count.
@@ -108,6 +110,9 @@ impl Graph {
     }
 
     /// Makes the graph launchable.
+    ///
+    /// # Errors
+    /// When the driver refuses one of its nodes.
     pub fn instantiate(&self) -> Result<ExecutableGraph> {
         let mut raw = std::ptr::null_mut();
         // SAFETY: the graph is alive, the result is a local to write to.
@@ -119,6 +124,9 @@ impl Graph {
 impl ExecutableGraph {
     /// Launches all the graph's work on `stream`.
     ///
+    /// # Errors
+    /// When the driver refuses the launch, or an earlier kernel has failed.
+    ///
     /// # Safety
     /// The graph holds plain addresses. Everything it reads or writes (device buffers, host buffers, what kernels were
     /// given) is allocated until the stream has finished the graph, host memory that it uses is not touched by the host
@@ -129,12 +137,18 @@ impl ExecutableGraph {
     }
 
     /// Does ahead of the first launch what that launch would otherwise pay for.
+    ///
+    /// # Errors
+    /// When the driver refuses.
     pub fn upload(&self, stream: &Stream) -> Result<()> {
         // SAFETY: graph and stream are alive; nothing of the graph runs.
         unsafe { call!(cuGraphUpload(self.raw, stream.as_inner())) }
     }
 
     /// Takes over the parameters of `graph`, which must have the same shape; much cheaper than instantiating anew.
+    ///
+    /// # Errors
+    /// When the shapes differ; this graph then stays as it is.
     pub fn update(&mut self, graph: &Graph) -> Result<()> {
         let (mut node, mut result) = (std::ptr::null_mut(), 0);
         // SAFETY: both graphs are alive, node and result are locals to write to.

@@ -104,6 +104,9 @@ impl<T: Pod + DeviceCopy> HostBuffer<T> {
     }
 
     /// A copy of `values`.
+    ///
+    /// # Errors
+    /// When the driver does not lock so much memory.
     pub fn from_slice(values: &[T], flags: HostFlags) -> Result<HostBuffer<T>> {
         let mut buffer = HostBuffer::zeroed(values.len(), flags)?;
         buffer.copy_from_slice(values);
@@ -129,6 +132,9 @@ impl<T: Pod + DeviceCopy> HostBuffer<T> {
     }
 
     /// Frees the memory and reports a failure, which dropping cannot.
+    ///
+    /// # Errors
+    /// When the driver does not free it.
     pub fn free(self) -> Result<()> {
         let buffer = std::mem::ManuallyDrop::new(self);
         // SAFETY: the memory came from cuMemHostAlloc and is freed once, since dropping is suppressed.
@@ -171,6 +177,9 @@ pub struct RegisteredBuffer<T: Pod + DeviceCopy> {
 
 impl<T: Pod + DeviceCopy> RegisteredBuffer<T> {
     /// Page-locks the vector's memory, mapped into the device's address space when `mapped`.
+    ///
+    /// # Errors
+    /// When the driver does not lock the pages, for example because they are locked.
     pub fn new(mut values: Vec<T>, mapped: bool) -> Result<RegisteredBuffer<T>> {
         let bytes = byte_length::<T>(values.len())?;
         // SAFETY: the range is the vector's own memory, which stays where it is while this type owns the vector: no
@@ -195,6 +204,9 @@ impl<T: Pod + DeviceCopy> RegisteredBuffer<T> {
     }
 
     /// Unlocks the pages and gives the vector back. When that fails the memory is leaked, because it is still locked.
+    ///
+    /// # Errors
+    /// When the driver does not unlock them.
     pub fn into_inner(self) -> Result<Vec<T>> {
         let mut buffer = std::mem::ManuallyDrop::new(self);
         // SAFETY: the address was registered by `new` and is unregistered once.

@@ -21,13 +21,11 @@ use std::borrow::Borrow;
 use std::ffi::{c_uint, c_void};
 use std::ops::Deref;
 
-/// `CU_LIMIT_PERSISTING_L2_CACHE_SIZE`.
 const PERSISTING_LIMIT: c_uint = 6;
 /// `CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW`.
 const ACCESS_POLICY_WINDOW: c_uint = 1;
 
-/// L2 set aside for persisting accesses; dropping it returns all persisting lines to normal and restores what was set
-/// aside before.
+/// L2 set aside for persisting accesses; dropping it makes persisting lines normal and restores the size of before.
 #[derive(Debug)]
 #[must_use = "the set-aside ends when this is dropped"]
 pub struct PersistingLimit {
@@ -92,7 +90,7 @@ pub enum AccessProperty {
 /// The treatment of accesses inside a window.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WindowPolicy {
-    /// Which part of the accesses, chosen by address hash, gets `hit`: at most set-aside bytes / window bytes, else the
+    /// Part of the accesses, chosen by address hash, that gets `hit`: at most set-aside bytes / window bytes, else the
     /// window evicts itself.
     pub hit_ratio: f32,
     /// The property of the chosen accesses.
@@ -149,12 +147,10 @@ impl AccessPolicyWindow {
         },
     };
 
-    /// As the driver takes it. The 64 bytes are those of CUDA 12, of which cust_raw's union has half: a newer driver may
-    /// read them all.
+    /// As the driver takes it. CUDA 12 has 64 bytes, cust_raw's union half of them: a newer driver may read all.
     pub(crate) fn value(&self) -> LaunchAttributeValue {
         let mut value = LaunchAttributeValue { pad: [0; 64] };
-        // SAFETY: the union is zeroed and its window filled in; the two properties are written as the integers they
-        // are in C.
+        // SAFETY: the union is zeroed and its window filled in; the two properties are written as C's integers.
         unsafe {
             let window = &raw mut value.access_policy_window;
             (*window).base_ptr = std::ptr::without_provenance_mut::<c_void>(self.address as usize);
@@ -192,6 +188,9 @@ pub struct AccessWindow<S: Borrow<Stream>, M> {
 
 impl<S: Borrow<Stream>, M> AccessWindow<S, M> {
     /// Gives the accesses of later kernels on `stream` to `memory` the `policy`.
+    ///
+    /// # Errors
+    /// When the device allows no such window, or the policy is none.
     pub fn set<T: DeviceCopy>(stream: S, memory: M, policy: WindowPolicy) -> Result<Self>
     where
         M: Deref<Target = DeviceSlice<T>>,
@@ -219,6 +218,9 @@ impl<S: Borrow<Stream>, M> Drop for AccessWindow<S, M> {
 }
 
 /// Returns all lines that persist in L2 to normal. Without it they stay until something evicts them.
+///
+/// # Errors
+/// When the device cannot set L2 aside.
 pub fn reset_persisting() -> Result<()> {
     // SAFETY: no memory is involved.
     unsafe { call!(cuCtxResetPersistingL2Cache()) }
@@ -227,6 +229,9 @@ pub fn reset_persisting() -> Result<()> {
 /// Leaves L2 as it is by default: nothing set aside, no window on `stream`, no line that persists.
 ///
 /// Returns the bytes that were set aside until now.
+///
+/// # Errors
+/// When the driver refuses one of the three.
 pub fn restore_default(stream: &Stream) -> Result<usize> {
     let mut bytes = 0;
     // SAFETY: a local to write to.

@@ -119,11 +119,11 @@ impl KnownLocation {
 pub struct RangeInfo {
     /// All of it is [`Advice::ReadMostly`].
     pub read_mostly: bool,
-    /// Where all of it should live.
+    /// Location that all of it prefers.
     pub preferred: Option<KnownLocation>,
     /// The locations that have all of it mapped.
     pub accessed_by: Vec<KnownLocation>,
-    /// Where all of it was last prefetched to.
+    /// Location to which all of it was last prefetched.
     pub prefetched: Option<KnownLocation>,
 }
 

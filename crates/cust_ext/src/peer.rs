@@ -22,6 +22,9 @@ use std::ffi::{c_int, c_uint};
 const ALREADY_ENABLED: ReturnCode = ReturnCode(704);
 
 /// Returns whether kernels on `device` can access the memory of `peer` (over NVLink or PCIe).
+///
+/// # Errors
+/// When the driver does not know one of them.
 pub fn can_access(device: &Device, peer: &Device) -> Result<bool> {
     let mut can: c_int = 0;
     // SAFETY: a local to write to.
@@ -39,6 +42,9 @@ pub struct PeerInfo {
 }
 
 /// Returns how `device` is connected to `peer`.
+///
+/// # Errors
+/// When the driver does not tell one of the facts.
 pub fn info(device: &Device, peer: &Device) -> Result<PeerInfo> {
     let get = |attribute: c_uint| -> Result<c_int> {
         let mut value: c_int = 0;
@@ -61,6 +67,9 @@ pub struct PeerAccess<'a> {
 
 impl<'a> PeerAccess<'a> {
     /// Lets kernels and copies of `context` access the memory of `peer` directly. It makes `context` current.
+    ///
+    /// # Errors
+    /// When the two cannot access each other.
     pub fn enable(context: &'a Context, peer: &'a Context) -> Result<PeerAccess<'a>> {
         CurrentContext::set_current(context)?;
         // SAFETY: both contexts are alive.
@@ -111,6 +120,9 @@ impl MutualAccess {
     }
 
     /// Ends all access among devices, whoever enabled it: copies between them go through the host from here on.
+    ///
+    /// # Errors
+    /// When a primary context cannot be made current.
     pub fn end(devices: &[Device]) -> Result<()> {
         drop(MutualAccess { contexts: contexts(devices)? });
         Ok(())
@@ -149,6 +161,9 @@ fn contexts(devices: &[Device]) -> Result<Vec<Context>> {
 }
 
 /// Runs `body` while a context is current on this thread; the one that was becomes current again.
+///
+/// # Errors
+/// When the driver does not make one of the two current.
 pub fn with_current<R>(context: &Context, body: impl FnOnce() -> R) -> Result<R> {
     let before = current()?;
     CurrentContext::set_current(context)?;

@@ -19,7 +19,7 @@ const DEVICE_ORDINAL: c_uint = 9;
 const RANGE_START: c_uint = 11;
 const RANGE_SIZE: c_uint = 12;
 
-/// Where memory is.
+/// Kind of memory behind a pointer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemoryKind {
     /// Page-locked or registered host memory.
@@ -37,7 +37,7 @@ pub enum MemoryKind {
 /// The driver's knowledge of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PointerInfo {
-    /// Where the memory is.
+    /// Kind of the memory.
     pub kind: MemoryKind,
     /// The device that the allocation belongs to.
     pub device_ordinal: i32,
@@ -52,6 +52,9 @@ pub struct PointerInfo {
 }
 
 /// Returns what the driver knows of `address`, or nothing when it is not the driver's (an ordinary host pointer).
+///
+/// # Errors
+/// When the driver fails for another reason than not knowing the address.
 pub fn info(address: u64) -> Result<Option<PointerInfo>> {
     let (mut kind, mut ordinal, mut managed): (c_uint, c_int, c_uint) = (0, 0, 0);
     let (mut device_address, mut host_address): (u64, u64) = (0, 0);

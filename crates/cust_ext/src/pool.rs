@@ -53,6 +53,9 @@ pub struct PoolStatistics {
 
 impl Pool {
     /// The device's default pool.
+    ///
+    /// # Errors
+    /// When the device has no pools.
     pub fn default_of(device: &Device) -> Result<Pool> {
         let mut raw = std::ptr::null_mut();
         // SAFETY: a local to write to.
@@ -61,6 +64,9 @@ impl Pool {
     }
 
     /// The pool that `cuMemAllocAsync` uses at the moment.
+    ///
+    /// # Errors
+    /// When the device has no pools.
     pub fn current_of(device: &Device) -> Result<Pool> {
         let mut raw = std::ptr::null_mut();
         // SAFETY: a local to write to.
@@ -69,6 +75,9 @@ impl Pool {
     }
 
     /// A new, empty pool on the device.
+    ///
+    /// # Errors
+    /// When the device has no pools.
     pub fn new(device: &Device) -> Result<Pool> {
         let mut properties = MaybeUninit::<CUmemPoolProps>::zeroed();
         let mut raw = std::ptr::null_mut();
@@ -86,22 +95,31 @@ impl Pool {
 
     /// Lets the pool keep up to `bytes` of freed memory when the device synchronizes; everything above goes back to the
     /// device. The default of 0 returns all, so that each round of allocations pays for mapping the memory again.
+    ///
+    /// # Errors
+    /// When the driver refuses.
     pub fn set_release_threshold(&self, bytes: u64) -> Result<()> {
         self.set(RELEASE_THRESHOLD, bytes)
     }
 
     /// Returns how much freed memory the pool keeps.
+    ///
+    /// # Errors
+    /// When the driver does not tell it.
     pub fn release_threshold(&self) -> Result<u64> {
         self.get(RELEASE_THRESHOLD)
     }
 
     /// Returns freed memory to the device until at most `keep_bytes` stay reserved.
+    ///
+    /// # Errors
+    /// When the driver refuses.
     pub fn trim(&self, keep_bytes: usize) -> Result<()> {
         // SAFETY: the pool is alive.
         unsafe { call!(cuMemPoolTrimTo(self.raw, keep_bytes)) }
     }
 
-    /// Lets kernels on `device` use what this pool allocates, or ends that: peer access between contexts does not reach
+    /// Lets kernels on `device` use this pool's memory, or ends that: peer access between contexts does not reach
     /// pools.
     ///
     /// # Errors
@@ -120,6 +138,9 @@ impl Pool {
     }
 
     /// Returns what the pool holds.
+    ///
+    /// # Errors
+    /// When the driver does not tell one of the figures.
     pub fn statistics(&self) -> Result<PoolStatistics> {
         Ok(PoolStatistics {
             reserved_bytes: self.get(RESERVED_CURRENT)?,
@@ -130,6 +151,9 @@ impl Pool {
     }
 
     /// Starts the maxima of the statistics anew.
+    ///
+    /// # Errors
+    /// When the driver refuses.
     pub fn reset_maxima(&self) -> Result<()> {
         self.set(RESERVED_HIGH, 0)?;
         self.set(USED_HIGH, 0)
@@ -137,6 +161,9 @@ impl Pool {
 
     /// A buffer of `length` values out of this pool, usable on `stream` from here on. Free it with cust's
     /// `drop_async` on a stream that is ordered after its last use; dropping it plainly waits for the device.
+    ///
+    /// # Errors
+    /// When the device has not so much memory.
     ///
     /// # Safety
     /// The contents are uninitialized: write them before they are read. Other streams may use the buffer only after

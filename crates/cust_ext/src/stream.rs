@@ -28,6 +28,9 @@ const NON_BLOCKING: c_uint = 1;
 ///
 /// Mind what *does* run on the default stream: `DeviceBuffer::zeroed` and the other fills of cust's return before they
 /// are done, and a stream that does not block does not wait for them. Synchronize the context once between the two.
+///
+/// # Errors
+/// When no context is current.
 pub fn non_blocking(priority: Option<i32>) -> Result<Stream> {
     let mut raw = std::ptr::null_mut();
     // SAFETY: a local to write to.
@@ -37,6 +40,9 @@ pub fn non_blocking(priority: Option<i32>) -> Result<Stream> {
 }
 
 /// Returns whether the stream ignores the legacy default stream.
+///
+/// # Errors
+/// When the driver does not tell it.
 pub fn is_non_blocking(stream: &Stream) -> Result<bool> {
     let mut flags = 0;
     // SAFETY: the stream is alive, the flags are a local to write to.
@@ -54,6 +60,9 @@ pub struct PriorityRange {
 }
 
 /// The priorities of the current device.
+///
+/// # Errors
+/// When no context is current.
 pub fn priority_range() -> Result<PriorityRange> {
     let (mut least, mut greatest): (c_int, c_int) = (0, 0);
     // SAFETY: two locals to write to.
@@ -62,12 +71,18 @@ pub fn priority_range() -> Result<PriorityRange> {
 }
 
 /// Returns whether everything enqueued so far is done, without waiting.
+///
+/// # Errors
+/// When a kernel has failed.
 pub fn is_idle(stream: &Stream) -> Result<bool> {
     // SAFETY: the stream is alive.
     ready(unsafe { call!(cuStreamQuery(stream.as_inner())) })
 }
 
 /// Returns whether the event was reached, without waiting.
+///
+/// # Errors
+/// When a kernel has failed.
 pub fn event_reached(event: &Event) -> Result<bool> {
     // SAFETY: the event is alive.
     ready(unsafe { call!(cuEventQuery(handle::of_event(event))) })
@@ -82,12 +97,18 @@ fn ready(result: Result<()>) -> Result<bool> {
 }
 
 /// Makes later work on `stream` wait for `event`, which stays usable (cust's `wait_event` consumes it).
+///
+/// # Errors
+/// When the driver refuses.
 pub fn wait_event(stream: &Stream, event: &Event) -> Result<()> {
     // SAFETY: both are alive; the driver keeps what it needs of the event when it is destroyed early.
     unsafe { call!(cuStreamWaitEvent(stream.as_inner(), handle::of_event(event), 0)) }
 }
 
 /// Returns whether work on the stream is being recorded into a graph.
+///
+/// # Errors
+/// When the driver does not tell it.
 pub fn is_capturing(stream: &Stream) -> Result<bool> {
     let mut status = 0;
     // SAFETY: the stream is alive, the status is a local to write to.
@@ -99,6 +120,9 @@ pub fn is_capturing(stream: &Stream) -> Result<bool> {
 ///
 /// It must not call CUDA. A panic in it ends there, without a report. To borrow local data use
 /// [`crate::transfer::Scope::host_function`].
+///
+/// # Errors
+/// When the driver does not enqueue it; then it never runs.
 pub fn host_function<F: FnOnce() + Send + 'static>(stream: &Stream, function: F) -> Result<()> {
     // SAFETY: the function borrows nothing that could end.
     unsafe { enqueue_host_function(stream, function) }

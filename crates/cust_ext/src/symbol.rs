@@ -66,12 +66,18 @@ impl<T: Pod + DeviceCopy> SymbolSlice<'_, T> {
     }
 
     /// Writes all of the symbol.
+    ///
+    /// # Errors
+    /// When `values` are not as many as the symbol's, or the copy fails.
     pub fn upload(&mut self, values: &[T]) -> Result<()> {
         self.check(values.len())?;
         Ok(self.values.copy_from(values)?)
     }
 
     /// Reads all of the symbol.
+    ///
+    /// # Errors
+    /// When `values` are not as many as the symbol's, or the copy fails.
     pub fn download(&self, values: &mut [T]) -> Result<()> {
         self.check(values.len())?;
         Ok(self.values.copy_to(values)?)

@@ -159,6 +159,9 @@ impl<'scope> Scope<'scope, '_> {
     /// Borrows device memory for the rest of the scope, which may then write it.
     ///
     /// Waits for what cust's calls without a stream left under way, such as `DeviceBuffer::zeroed`.
+    ///
+    /// # Errors
+    /// When waiting finds that a kernel has failed.
     pub fn lend<T: DeviceCopy>(
         &self,
         buffer: &'scope mut DeviceBuffer<T>,
@@ -169,6 +172,9 @@ impl<'scope> Scope<'scope, '_> {
     /// Borrows device memory for the rest of the scope, which then reads it; so may others.
     ///
     /// Waits as [`Self::lend`] does.
+    ///
+    /// # Errors
+    /// When waiting finds that a kernel has failed.
     pub fn share<T: DeviceCopy>(
         &self,
         buffer: &'scope DeviceBuffer<T>,
@@ -178,8 +184,11 @@ impl<'scope> Scope<'scope, '_> {
 
     /// Copies host values to the device.
     ///
-    /// From page-locked memory the copy overlaps with other streams; from ordinary memory the driver stages it, and the
-    /// host waits.
+    /// From page-locked memory the copy overlaps with other streams; other memory is staged by the driver, and the host
+    /// waits.
+    ///
+    /// # Errors
+    /// When the lengths differ, or the driver refuses the copy.
     pub fn upload<T: NoUninit + DeviceCopy>(
         &self,
         source: &'scope [T],
@@ -203,6 +212,9 @@ impl<'scope> Scope<'scope, '_> {
     }
 
     /// Copies device values to the host.
+    ///
+    /// # Errors
+    /// When the lengths differ, or the driver refuses the copy.
     pub fn download<T: AnyBitPattern + DeviceCopy>(
         &self,
         source: &Lent<'scope, T>,
@@ -225,6 +237,9 @@ impl<'scope> Scope<'scope, '_> {
     }
 
     /// Copies between two places of device memory.
+    ///
+    /// # Errors
+    /// When the lengths differ, or the driver refuses the copy.
     pub fn copy<T: DeviceCopy>(
         &self,
         source: &Lent<'scope, T>,
@@ -241,6 +256,9 @@ impl<'scope> Scope<'scope, '_> {
     }
 
     /// Sets every byte of device memory.
+    ///
+    /// # Errors
+    /// When the driver refuses.
     pub fn fill<T: AnyBitPattern + DeviceCopy>(
         &self,
         target: &mut Lent<'scope, T>,
@@ -258,6 +276,9 @@ impl<'scope> Scope<'scope, '_> {
 
     /// Runs `function` on a driver thread when the stream reaches it. It may borrow what outlives the scope and must not
     /// call CUDA.
+    ///
+    /// # Errors
+    /// When the driver does not enqueue it; then it never runs.
     pub fn host_function<F: FnOnce() + Send + 'scope>(&self, function: F) -> Result<()> {
         // SAFETY: the stream is waited for before 'scope ends, so the function runs, or is dropped with the context,
         // while what it borrows is alive.

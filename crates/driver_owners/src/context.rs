@@ -40,6 +40,9 @@ impl ContextHandle for Context {
 
 impl Context {
     /// Holds the device's primary context and makes it current on this thread.
+    ///
+    /// # Errors
+    /// When the driver does not retain it or make it current.
     pub fn new(device: Device) -> CudaResult<Context> {
         let mut context = std::ptr::null_mut();
         // SAFETY: a local to write to.
@@ -79,6 +82,9 @@ impl CurrentContext {
     }
 
     /// Makes another one current.
+    ///
+    /// # Errors
+    /// When the driver does not make it current.
     pub fn set_current<C: ContextHandle>(context: &C) -> CudaResult<()> {
         // SAFETY: the context is held by its owner.
         result(unsafe { api::cuCtxSetCurrent(context.get_inner()) })

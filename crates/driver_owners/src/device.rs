@@ -23,6 +23,9 @@ pub struct Device {
 
 impl Device {
     /// Returns how many there are.
+    ///
+    /// # Errors
+    /// When the driver is not initialized.
     pub fn num_devices() -> CudaResult<u32> {
         let mut count = 0;
         // SAFETY: a local to write to.
@@ -42,6 +45,9 @@ impl Device {
     }
 
     /// Its memory, bytes.
+    ///
+    /// # Errors
+    /// When the driver does not know the device.
     pub fn total_memory(self) -> CudaResult<usize> {
         let mut bytes = 0;
         // SAFETY: a local to write to.
@@ -50,6 +56,9 @@ impl Device {
     }
 
     /// Its name.
+    ///
+    /// # Errors
+    /// When the driver does not know the device.
     pub fn name(self) -> CudaResult<String> {
         let mut name = [0; 128];
         // SAFETY: the buffer has the given length.
@@ -59,6 +68,9 @@ impl Device {
     }
 
     /// An attribute's value.
+    ///
+    /// # Errors
+    /// When the driver does not know the attribute.
     pub fn get_attribute(self, attribute: DeviceAttribute) -> CudaResult<i32> {
         let mut value = 0;
         // SAFETY: a local to write to.

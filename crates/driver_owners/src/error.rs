@@ -74,7 +74,6 @@ impl Display for CudaError {
 
 impl std::error::Error for CudaError {}
 
-/// A return code as a result.
 pub(crate) fn result(code: ReturnCode) -> CudaResult<()> {
     if code == ReturnCode::SUCCESS { Ok(()) } else { Err(CudaError(code)) }
 }

@@ -40,6 +40,9 @@ pub enum EventStatus {
 
 impl Event {
     /// An event of the current context.
+    ///
+    /// # Errors
+    /// When no context is current.
     pub fn new(flags: EventFlags) -> CudaResult<Event> {
         let mut event = std::ptr::null_mut();
         // SAFETY: a local to write to.
@@ -48,12 +51,18 @@ impl Event {
     }
 
     /// Puts it behind what the stream has.
+    ///
+    /// # Errors
+    /// When event and stream are of different contexts.
     pub fn record(&self, stream: &Stream) -> CudaResult<()> {
         // SAFETY: both are alive.
         result(unsafe { api::cuEventRecord(self.0, stream.as_inner()) })
     }
 
     /// Returns whether the stream has reached it, without waiting.
+    ///
+    /// # Errors
+    /// When work before it has failed.
     pub fn query(&self) -> CudaResult<EventStatus> {
         // SAFETY: it is alive.
         match result(unsafe { api::cuEventQuery(self.0) }) {
@@ -64,6 +73,9 @@ impl Event {
     }
 
     /// Waits until the stream has reached it.
+    ///
+    /// # Errors
+    /// When work before it has failed.
     pub fn synchronize(&self) -> CudaResult<()> {
         // SAFETY: it is alive.
         result(unsafe { api::cuEventSynchronize(self.0) })

@@ -26,6 +26,9 @@ pub use cuda_driver::raw as sys;
 pub use flags::CudaFlags;
 
 /// Initializes the driver; everything else fails before that.
+///
+/// # Errors
+/// When there is no driver, or no device.
 pub fn init(flags: CudaFlags) -> error::CudaResult<()> {
     // SAFETY: the call takes no pointer.
     error::result(unsafe { cuda_driver::api::cuInit(flags.bits()) })

@@ -24,15 +24,24 @@ use cuda_driver::api;
 /// Memory that can be copied from and to `O`, by calls that wait.
 pub trait CopyDestination<O: ?Sized> {
     /// Copies from `source`, which is equally long.
+    ///
+    /// # Errors
+    /// When the driver refuses the copy, or earlier work has failed.
     fn copy_from(&mut self, source: &O) -> CudaResult<()>;
 
     /// Copies to `target`, which is equally long.
+    ///
+    /// # Errors
+    /// When the driver refuses the copy, or earlier work has failed.
     fn copy_to(&self, target: &mut O) -> CudaResult<()>;
 }
 
 /// Memory that can be copied from and to `O` in the order of a stream.
 pub trait AsyncCopyDestination<O: ?Sized> {
     /// Enqueues a copy from `source`, which is equally long.
+    ///
+    /// # Errors
+    /// When the driver does not enqueue the copy.
     ///
     /// # Safety
     /// * Both stay allocated until the stream has done the copy.
@@ -41,6 +50,9 @@ pub trait AsyncCopyDestination<O: ?Sized> {
 
     /// Enqueues a copy to `target`, which is equally long.
     ///
+    /// # Errors
+    /// When the driver does not enqueue the copy.
+    ///
     /// # Safety
     /// * Both stay allocated until the stream has done the copy.
     /// * Nobody writes either, nor reads `target`, until then, but work in the order of the stream.
@@ -48,6 +60,9 @@ pub trait AsyncCopyDestination<O: ?Sized> {
 }
 
 /// Free and total memory of the current device, bytes.
+///
+/// # Errors
+/// When no context is current.
 pub fn mem_get_info() -> CudaResult<(usize, usize)> {
     let (mut free, mut total) = (0, 0);
     // SAFETY: two locals to write to.

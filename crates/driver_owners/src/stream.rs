@@ -31,6 +31,9 @@ unsafe impl Sync for Stream {}
 
 impl Stream {
     /// A stream of the current context; without a priority it has the lowest.
+    ///
+    /// # Errors
+    /// When no context is current.
     pub fn new(flags: StreamFlags, priority: Option<i32>) -> CudaResult<Stream> {
         let mut inner = std::ptr::null_mut();
         let priority = priority.unwrap_or(0);
@@ -40,6 +43,9 @@ impl Stream {
     }
 
     /// Its priority: a smaller number is more urgent.
+    ///
+    /// # Errors
+    /// When the driver does not tell it.
     pub fn get_priority(&self) -> CudaResult<i32> {
         let mut priority = 0;
         // SAFETY: the stream is alive, and the priority a local to write to.

@@ -1,7 +1,7 @@
 use simt::{InstructionClass, InstructionFacts, MemorySpace};
 
 /// Turns of a short loop that ptxas makes one.
-const TURNS: u32 = 4;
+const UNROLLED_ITERATIONS: u32 = 4;
 
 /// Returns whether ptxas may schedule it as soon as its operands are ready.
 fn is_moved(class: InstructionClass) -> bool {
@@ -15,13 +15,13 @@ fn is_moved(class: InstructionClass) -> bool {
     )
 }
 
-/// When the values of a warp's registers are there, in cycles since its start.
+/// Cycles, since a warp's start, at which the values of its registers are ready.
 #[derive(Clone, Debug, Default)]
 pub struct Clocks {
     pub now: u32,
     /// By the number of the register.
     registers: Vec<u32>,
-    /// When the asynchronous copies so far have landed.
+    /// Cycle at which the asynchronous copies so far have landed.
     pub copies: u32,
     /// The warp came to a barrier, and goes on when the last has come.
     pub at_barrier: bool,
@@ -29,19 +29,19 @@ pub struct Clocks {
     pub barriers: usize,
     /// It has loaded global memory since its start or its last barrier.
     pub has_loaded: bool,
-    /// When it came to its last barrier.
+    /// Cycle at which it arrived at its last barrier.
     pub since: u32,
     /// The instructions that ran since then, a bit per instruction.
     pub ran: Vec<u64>,
     /// The unrolled loop that it runs, and the turns of it since those that became one began.
     unrolled: (u32, u32),
-    /// When the basic block began, or the last instruction that others may notice ran.
+    /// Cycle at which the basic block began, or the last instruction ran that others may notice.
     begin: u32,
-    /// When the last store to shared memory and to other memory ran: no load of the same moves in front of it.
+    /// Cycles of the last store to shared memory and to other memory: no load of the same moves in front of it.
     stored: [u32; 2],
-    /// When it last stored anything that leaves the multiprocessor.
+    /// Cycle of the last store that leaves the multiprocessor.
     sent: Option<u32>,
-    /// When the last instruction ran of those since `begin`.
+    /// Cycle of the latest instruction since `begin`.
     latest: u32,
 }
 
@@ -64,14 +64,15 @@ impl Clocks {
             return;
         }
         let (unrolled, turns) = self.unrolled;
-        let is_next = place.unrolled != 0 && place.unrolled == unrolled && turns + 1 < TURNS;
+        let is_next =
+            place.unrolled != 0 && place.unrolled == unrolled && turns + 1 < UNROLLED_ITERATIONS;
         self.unrolled = (place.unrolled, if is_next { turns + 1 } else { 0 });
         if !is_next {
             self.fence();
         }
     }
 
-    /// When an instruction runs whose operands are there at `there`.
+    /// Returns the cycle at which an instruction runs whose operands are ready at `there`.
     pub fn start(&self, class: InstructionClass, there: u32) -> u32 {
         let [shared, other] = self.stored;
         let order = match class {
@@ -119,12 +120,12 @@ impl Clocks {
         (self.begin, self.stored, self.latest) = (self.now, [self.now; 2], self.now);
     }
 
-    /// When all that the warp did is done: its last store needs so many cycles to L2, and no launch ends before.
+    /// Returns the cycle at which the warp is done: its last store needs `to_l2` cycles to L2, before a launch ends.
     pub fn end(&self, to_l2: u32) -> u32 {
         self.now.max(self.sent.map_or(0, |at| at.saturating_add(to_l2)))
     }
 
-    /// When a register's value is there.
+    /// Returns the cycle at which a register's value is ready.
     pub fn ready(&mut self, register: u32) -> &mut u32 {
         &mut self.registers[register as usize]
     }

@@ -71,7 +71,7 @@ pub fn dram_atom_bytes(pieces: &DramAtoms) -> u64 {
 pub struct Window {
     /// The addresses.
     pub range: Range<u64>,
-    /// Which part of the pieces is kept, chosen by a hash of their addresses.
+    /// Part of the atoms that is kept, chosen by a hash of their addresses.
     pub ratio: f32,
     /// The size of that part of the cache.
     pub set_aside_bytes: u64,
@@ -140,8 +140,8 @@ pub struct Estimate {
     pub further_groups: u64,
     /// Cycles in which L1 finds the lines of loads of global memory.
     pub tag_cycles: u64,
-    /// Which part of the pieces of 64 bytes that memory handed out had to open a page of it, 4 KiB: others of the page had
-    /// not been asked for shortly before.
+    /// Part of the 64-byte atoms of device memory that had to open a page of 4 KiB: others of the page were not
+    /// requested shortly before.
     pub row_miss_ratio: f64,
     /// The time of the busiest part of L2 on atomics, in hundredths of the time that an atomic of one lane takes where all
     /// meet at one address. A compare-and-swap that is repeated until it succeeds is tried once by each thread that runs at

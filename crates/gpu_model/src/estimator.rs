@@ -43,9 +43,7 @@ fn beyond(link: usize) -> Reached {
 /// An observer that estimates a launch.
 #[derive(Debug)]
 pub struct Estimator {
-    /// The instructions of the kernel.
     program: Arc<[InstructionFacts]>,
-    /// Registers that it names.
     registers: usize,
     /// The clocks of warps, and the places of those that have ended.
     warps: Vec<Clocks>,
@@ -68,19 +66,18 @@ struct Device {
     constants: HashSet<u64>,
     /// Bytes written, by sector.
     written: ByAddress<u32>,
-    /// The changes by atomics.
     sums: Sums,
     /// The changes by compare-and-swaps that a loop repeats until they succeed.
     retried: Sums,
     /// The farthest memory that the last load or atomic reached.
     reached: Reached,
-    /// When the last of what others have asked for and it needs, too, arrives.
+    /// Cycle of the latest arrival among sectors that it needs and others have requested.
     arrival: u32,
     /// Sectors that it asked memory for.
     missed: Vec<u64>,
-    /// When the last warp came to each barrier of the block that runs. No warp goes on before all have come.
+    /// Cycle of the last warp at each barrier of the running block. No warp goes on before all have come.
     barriers: Vec<u32>,
-    /// When the bulk copies of the block that runs have landed.
+    /// Cycle at which the bulk copies of the running block have landed.
     bulk: u32,
     /// Lanes of atomics on shared memory of other blocks.
     cluster_atomics: u64,
@@ -265,7 +262,6 @@ impl Device {
         }
     }
 
-    /// A global atomic changes its bytes.
     fn atomic(
         &mut self,
         request: WarpAccess<'_>,
@@ -295,7 +291,6 @@ impl Device {
         sums.add(near, is_float, request.bytes);
     }
 
-    /// A global store changes its bytes.
     fn write(&mut self, request: WarpAccess<'_>) {
         let bits = if request.bytes >= 32 { u32::MAX } else { (1u32 << request.bytes) - 1 };
         let (mut last_sector, mut last_line) = (None, None);
@@ -326,7 +321,6 @@ impl Device {
         }
     }
 
-    /// A bulk copy changes its bytes.
     fn write_range(&mut self, start: u64, bytes: u64) {
         let sectors = start >> 5..(start + bytes).div_ceil(32);
         match self.link(start) {
@@ -502,7 +496,7 @@ impl Device {
         (self.retried.busiest() as f64 * rivals.max(1.0)) as u64
     }
 
-    /// Where stores and atomics changed memory: the first address of each sector, or of 256 bytes that atomics met in.
+    /// Returns where stores and atomics changed memory: the first address of each sector, or of atomics' 256 bytes.
     fn changed(&self) -> impl Iterator<Item = u64> {
         let written = self.written.keys().map(|sector| sector << 5);
         written.chain(self.sums.addresses()).chain(self.retried.addresses())

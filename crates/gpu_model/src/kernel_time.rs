@@ -1,7 +1,6 @@
 //! The performance model: from exact counts, an estimate of waiting and a profile to a time.
 //!
-//! Everything here is a model and labelled so. A kernel takes about as long as the part of the device
-//! that it keeps busy longest:
+//! Everything here is a model and labelled so. A kernel takes about as long as the part that it keeps busy longest:
 //!
 //! ```text
 //! DRAM       bytes that L2 asks for, distinct bytes written, and the rest of sectors that are written in part / rate
@@ -93,18 +92,18 @@ const STARTED_TOGETHER: f64 = 16.0;
 /// The part of a block's start that each further warp adds.
 const FURTHER_WARP: f64 = 0.2 / 16.0;
 
-/// Which part of the time memory saves for bytes that have none of the other direction beside them: it reads 4576 GB/s,
+/// Part of the time that memory saves for bytes without any of the other direction beside them: it reads 4576 GB/s,
 /// and copies 4283 GB/s, read and written together (measured peaks in the same file).
 const READ_WRITE_TURNAROUND: f64 = 0.064;
 
-/// Which part of its rate L2 has left when a window persists and all is set aside for it that the device allows: the 805 MB of
+/// Part of its rate that L2 has left when a window persists and all is set aside for it that the device allows: the 805 MB of
 /// `l2_persistence/all_set_aside` take 0.325 ms on an H200 and 0.333 ms on an H100, and with four fifths of that set aside
 /// 0.177 ms, as device memory does (in the same file, and `results/nvidia-h100/third.json.gz`). A third of them is stored:
 /// (537e6 + 1.75 x 268e6) / 0.325e-3 / 10e12.
 /// Nobody documents it. An A100 is said to gain by all that it allows, so that this holds from compute capability 9.0 on.
 const ALL_SET_ASIDE: f64 = 0.31;
 
-/// Which part of the bus's rate kernels reach in host memory of small pages: `managed_memory/preferred_host`, 1.03 ms for 32
+/// Part of the bus's rate that kernels reach in host memory of small pages: `managed_memory/preferred_host`, 1.03 ms for 32
 /// MiB each way and once more one way, and `unified_addressing/registered`, 0.576 ms where memory of the driver's takes 0.420
 /// (in the same file; its lines are shifted as well). Copies reach the whole rate (`pinned_memory/h2d_registered`).
 const SMALL_PAGES: f64 = 0.8;

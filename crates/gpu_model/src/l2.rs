@@ -23,7 +23,7 @@ const ROOM: f64 = 28.0 / 50.0;
 pub struct AccessWindow {
     /// The first address, and the one behind the last.
     pub range: (u64, u64),
-    /// Which part of the accesses is kept.
+    /// Part of the accesses that is kept.
     pub ratio: f32,
 }
 

@@ -34,7 +34,7 @@ pub struct Profile {
     pub name: String,
     /// True when a committed measurement on such a device backs the rates.
     pub calibrated: bool,
-    /// Where the figures come from.
+    /// Sources of the figures.
     pub sources: Vec<String>,
     /// 9 and 0 for sm_90.
     pub compute_capability: [u32; 2],
@@ -211,8 +211,7 @@ unsaid! {
     constant_latency_cycles: u32 = 99;
     /// An H200's host.
     page_register_latency_ns: f64 = 120_000.0;
-    /// Managed memory of an H100: six faults per 2 MiB and the bytes of it come to 7 GB/s, between the 5.7 and 8.2 GB/s
-    /// that it had.
+    /// Managed memory of an H100: six faults per 2 MiB and its bytes come to 7 GB/s, between its 5.7 and 8.2 GB/s.
     page_fault_ns: f64 = 42_000.0;
     /// A prefetch of 256 MiB to an H100.
     pages_to_device_bytes_per_second: f64 = 47.3e9;
@@ -238,8 +237,7 @@ pub const PROFILES: &[(&str, &str)] = &[
 /// Bytes of a profile's file at most.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Returns whether a figure may have a value: rates and counts are positive, and no figure is beyond what the
-/// model can compute with.
+/// Returns whether a figure may have a value: rates and counts are positive, and the model can compute with it.
 fn may_be(name: &str, value: f64) -> bool {
     let may_be_zero =
         ["persisting_l2_bytes", "max_access_window_bytes", "reserved_shared_bytes_per_block"];
@@ -291,6 +289,9 @@ fn known() -> String {
 
 impl Profile {
     /// A profile that comes with this crate; upper and lower case are the same.
+    ///
+    /// # Errors
+    /// When no profile has this name; the error lists those that there are.
     pub fn named(name: &str) -> Result<Profile, ProfileError> {
         let lower = name.to_lowercase();
         match PROFILES.iter().find(|(known, _)| *known == lower) {
@@ -300,11 +301,17 @@ impl Profile {
     }
 
     /// A profile from a file.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or is no profile.
     pub fn load(path: &Path) -> Result<Profile, ProfileError> {
         Profile::from_json(&Profile::text_of(path)?)
     }
 
     /// The text of a file, no more of it than a profile may have.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or is larger.
     pub fn text_of(path: &Path) -> Result<String, ProfileError> {
         let mut text = String::new();
         let read =
@@ -316,6 +323,9 @@ impl Profile {
     }
 
     /// A profile from the text of a file.
+    ///
+    /// # Errors
+    /// When a figure is missing, unknown, or has no possible value.
     pub fn from_json(text: &str) -> Result<Profile, ProfileError> {
         if text.len() as u64 > MAX_BYTES {
             let message = format!("it has more than {MAX_BYTES} bytes, which no profile has");
@@ -419,8 +429,7 @@ impl Profile {
         }
     }
 
-    /// A device attribute by NVIDIA's number; those that no profile has are 0, as the driver answers for a feature that
-    /// a device lacks.
+    /// A device attribute by NVIDIA's number; those that no profile has are 0, as for a feature that a device lacks.
     pub fn attribute(&self, number: u32) -> Option<i32> {
         let [major, minor] = self.compute_capability;
         let modern = u32::from(major >= 8);

@@ -45,12 +45,12 @@ const LARGE_PART: u64 = 64;
 struct Page4K {
     /// A bit per atom.
     atoms: u64,
-    /// When each was last asked for, in sectors that were asked for before.
+    /// Time of each atom's last request, on a clock that counts sectors requested before.
     asked: [u32; 64],
     /// The last block that asked for each line, without its upper bits, and in the lowest byte how often that was another
     /// than the time before.
     blocks: [u32; 32],
-    /// When what was last fetched of it arrives, in cycles since the blocks started that run at once, and which those are.
+    /// Cycle at which each atom's last fetch arrives, since the start of the blocks of `wave`.
     arrives: [u32; 64],
     wave: u32,
 }
@@ -62,7 +62,7 @@ impl Default for Page4K {
 }
 
 /// The answer of L2 when it is asked for a sector.
-pub struct Asked {
+pub struct L2Answer {
     pub reached: Reached,
     /// Many blocks have asked for its line.
     pub by_many: bool,
@@ -111,7 +111,7 @@ impl SecondCache {
     }
 
     /// A block asks for a sector; L2 asks memory for its atom when it does not have it.
-    pub fn ask(&mut self, sector: u64, block: u32) -> Asked {
+    pub fn ask(&mut self, sector: u64, block: u32) -> L2Answer {
         let atom = sector >> (DRAM_ATOM_SHIFT - 5);
         let in_window = self.l2.window.as_ref().filter(|window| window.keeps(atom));
         let (class, bytes) = match in_window {
@@ -144,7 +144,7 @@ impl SecondCache {
         if was_read && is_there && class == 0 {
             self.found[since.checked_ilog2().unwrap_or(0) as usize] += 1;
         }
-        Asked { reached: if is_there { Reached::L2 } else { Reached::Memory }, by_many }
+        L2Answer { reached: if is_there { Reached::L2 } else { Reached::Memory }, by_many }
     }
 
     /// Returns whether L2 has had an atom since an earlier launch.
@@ -157,7 +157,7 @@ impl SecondCache {
         has(&self.l2.there) || has_room && has(&self.l2.left)
     }
 
-    /// When a sector that some block of this wave has asked memory for arrives; 0 if none has.
+    /// Returns the arrival of a sector that some block of this wave has requested of memory; 0 if none has.
     pub fn arrival(&self, sector: u64, wave: u32) -> u32 {
         let atom = sector >> (DRAM_ATOM_SHIFT - 5);
         let page = self.read.get(&(atom >> 6)).filter(|page| page.wave == wave);
@@ -188,7 +188,7 @@ impl SecondCache {
         self.open.push(page);
     }
 
-    /// Which part of the atoms that memory handed out had to open their page.
+    /// Returns the part of memory's atoms that had to open their page.
     pub fn row_miss_ratio(&self) -> f64 {
         self.opened as f64 / self.fetched.max(1) as f64
     }

@@ -80,7 +80,7 @@ impl Sums {
         self.0.values().map(|summed| summed.lanes).sum()
     }
 
-    /// Where each of the 256 bytes begins.
+    /// Returns the first address of each group of 256 bytes.
     pub fn addresses(&self) -> impl Iterator<Item = u64> {
         self.0.keys().map(|bytes| bytes << SUMMED_SHIFT)
     }

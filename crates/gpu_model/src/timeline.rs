@@ -43,7 +43,7 @@ struct Interval {
     bus: f64,
 }
 
-/// When each engine of a device is busy; the intervals of an engine are sorted by their ends.
+/// Busy intervals of each engine of a device, sorted by their ends.
 #[derive(Debug, Default)]
 struct Engines {
     compute: Vec<Interval>,
@@ -65,7 +65,7 @@ impl Engines {
     }
 }
 
-/// When each engine of each device is busy.
+/// Busy intervals of each engine of each device.
 #[derive(Debug)]
 pub struct Timeline {
     devices: Vec<Engines>,
@@ -106,7 +106,7 @@ impl Timeline {
         start..end
     }
 
-    /// Books a copy that takes `duration` alone, not before `ready`, and says when it runs. It wants the part `bus` of
+    /// Books a copy that takes `duration` alone, after `ready`, and returns its interval. It wants the part `bus` of
     /// the bus.
     pub fn copy(
         &mut self,
@@ -161,7 +161,7 @@ fn insert(busy: &mut Vec<Interval>, interval: Interval) {
     busy.insert(busy.partition_point(|other| other.end <= interval.end), interval);
 }
 
-/// When a copy ends that takes `duration` alone, beside copies the other way.
+/// Returns the end of a copy that takes `duration` alone, beside copies of the other direction.
 fn beside(other: &[Interval], start: f64, duration: f64, bus: f64) -> f64 {
     let mut crossing: Vec<&Interval> = after(other, start).iter().collect();
     crossing.sort_by(|a, b| a.start.total_cmp(&b.start));

@@ -39,7 +39,6 @@ impl From<Profile> for Topology {
     }
 }
 
-/// The text of a topology file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Described {

@@ -1,4 +1,4 @@
-//! What the pages of the guide take to be the reader's own crate. Their Rust is run by `tests/pages.rs`.
+//! The reader's own crate, as the pages of the guide assume it. Their Rust is run by `tests/pages.rs`.
 
 /// The kernels, once per architecture.
 pub static IMAGES: &[cuda_host::Image] = include!(concat!(env!("OUT_DIR"), "/images.rs"));

@@ -22,8 +22,8 @@ pub const THREADS_PER_BLOCK: u32 = 256;
 /// Used to replace what the L2 cache holds by clean lines of another buffer.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of at most 2^31 threads, `THREADS_PER_BLOCK` per block; `source` 16-byte aligned and valid for
-/// `vectors` F32x4, at most 2^31, `target` for one f32.
+/// - 1-D grid of at most 2^31 threads, `THREADS_PER_BLOCK` per block.
+/// - `source` 16-byte aligned and valid for `vectors` F32x4, at most 2^31, `target` for one f32.
 #[kernel]
 pub unsafe fn measurement_read(source: *const F32x4, target: *mut f32, vectors: u32) {
     let step = thread::grid_dim_x() * THREADS_PER_BLOCK;
@@ -50,8 +50,8 @@ pub const IN_FLIGHT: u32 = 4;
 /// Measures the bandwidth of a cache that holds all of them, if no cache nearer to the threads does.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads; `vectors` is a power of two; `source` 16-byte aligned and valid for
-/// `vectors` F32x4, `target` for one f32.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads; `vectors` is a power of two.
+/// - `source` 16-byte aligned and valid for `vectors` F32x4, `target` for one f32.
 #[kernel]
 pub unsafe fn measurement_reread(
     source: *const F32x4,
@@ -84,7 +84,7 @@ pub unsafe fn measurement_reread(
 
 /// 16-byte words of shared memory that a block of [`measurement_shared`] reads.
 pub const SHARED_VECTORS: u32 = 1024;
-/// How many of them each thread reads at once.
+/// Number of them that each thread reads at once.
 pub const SHARED_AT_ONCE: u32 = 4;
 
 /// Each thread reads `SHARED_AT_ONCE` vectors of 16 bytes from shared memory, `passes` times. Neighbouring lanes read
@@ -288,8 +288,8 @@ const WARP_VECTORS: u32 = 32;
 /// Measures mapped memory: arrays of the host that the kernel reaches over PCIe.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` and `target` valid for `n` u32, not
-/// overlapping.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads.
+/// - `source` and `target` valid for `n` u32, not overlapping.
 #[kernel]
 pub unsafe fn measurement_scale(source: *const u32, target: *mut u32, n: u32, factor: u32) {
     let i = thread::index_1d();

@@ -1,13 +1,11 @@
-//! Adds up what launches did.
-
 use crate::advice::{advice, triton};
 use crate::names::{demangled, written_out};
-use crate::sources::Sources;
+use crate::sources::{SourceLine, Sources};
 use results::{
-    InstructionCounts, Interval, Mistake, Origin, ProfiledHazard, ProfiledInstruction,
-    ProfiledKernel, ProgramProfile, Timeline,
+    CodePlace, InstructionCounts, Interval, Mistake, Origin, ProfiledFault, ProfiledHazard,
+    ProfiledInstruction, ProfiledKernel, ProgramProfile, SourceLocation, Timeline,
 };
-use simt::Finding;
+use simt::{Finding, Place};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use virtual_gpu::{LaunchRecord, Misuse, MisuseKind, OperationKind, OperationRecord};
@@ -15,16 +13,16 @@ use virtual_gpu::{LaunchRecord, Misuse, MisuseKind, OperationKind, OperationReco
 /// Operations that a timeline has at most; of more the last are kept.
 const MAX_OPERATIONS: usize = 1 << 15;
 
-/// What launches did so far.
+/// Profile of all launches so far.
 #[derive(Clone, Debug)]
 pub struct Collector {
     profile: ProgramProfile,
     /// Only kernels whose name has this are kept.
     filter: String,
-    /// Where each kernel is in the profile, by its name and the digest of its module: Triton has a module per
+    /// Index of each kernel in the profile, by its name and the digest of its module: Triton has a module per
     /// specialization and variant, all with kernels of one name.
     kernels: HashMap<(String, u64), usize>,
-    /// Where each instruction is in its kernel, by the kernel's place and the line of the PTX.
+    /// Index of each instruction in its kernel, by the kernel's index and the line of the PTX.
     instructions: HashMap<(usize, u32, String), usize>,
     operations: Vec<OperationRecord>,
     sources: Sources,
@@ -65,9 +63,11 @@ impl Collector {
         }
         kernel.busy_us.sort_by(|one, other| other.1.total_cmp(&one.1));
         for finding in record.report.findings.iter().chain(&record.report.notes) {
-            hazard(kernel, finding);
+            add(&mut kernel.hazards, profiled(finding, &mut self.sources));
         }
-        kernel.faults.extend(record.fault);
+        let failed = record.fault_place.map(|place| code_place(&place, &mut self.sources));
+        let fault = record.fault.map(|message| ProfiledFault { message, place: failed });
+        kernel.faults.extend(fault);
         for report in record.report.instructions {
             let key = (place, report.ptx_line, report.text.clone());
             if let Some(known) = self.instructions.get(&key) {
@@ -80,12 +80,12 @@ impl Collector {
             }
             let code = report.source.as_ref().map_or_else(String::new, |source| {
                 let (file, line) = source.outermost();
-                self.sources.line(file, line)
+                self.sources.line(file, line).code
             });
             self.instructions.insert(key, kernel.instructions.len());
-            let text = report.text.clone();
+            let (text, is_approximate) = (report.text.clone(), report.is_approximate);
             let counts = instruction(report);
-            kernel.instructions.push(ProfiledInstruction { text, code, counts });
+            kernel.instructions.push(ProfiledInstruction { text, code, is_approximate, counts });
         }
     }
 
@@ -127,11 +127,11 @@ impl Collector {
 
     /// Mistakes were found. Hazards and faults of kernels are known from their launches.
     pub fn mistakes(&mut self, found: Vec<Misuse>) {
-        let faults: HashSet<&String> =
-            self.profile.kernels.iter().flat_map(|kernel| &kernel.faults).collect();
+        let faults = self.profile.kernels.iter().flat_map(|kernel| &kernel.faults);
+        let faults: HashSet<&str> = faults.map(|fault| fault.message.as_str()).collect();
         let is_known = |one: &Misuse| {
             one.kind == MisuseKind::KernelHazard
-                || one.fault.is_some() && faults.contains(&one.message)
+                || one.fault.is_some() && faults.contains(one.message.as_str())
         };
         let found: Vec<Misuse> = found.into_iter().filter(|one| !is_known(one)).collect();
         for new in found.into_iter().map(mistake) {
@@ -174,29 +174,52 @@ impl Collector {
     }
 }
 
-/// Adds a finding; an unrolled loop's copies of one line have one.
-fn hazard(kernel: &mut ProfiledKernel, finding: &Finding) {
-    let kind = finding.hazard;
-    let ptx_line = finding.place.ptx_line;
-    let is_line = |one: &ProfiledHazard| match &finding.place.source {
-        Some(source) => one.source.as_ref() == Some(source),
-        None => one.ptx_line == ptx_line,
+/// Adds a hazard; an unrolled loop's copies of one line have one.
+fn add(hazards: &mut Vec<ProfiledHazard>, new: ProfiledHazard) {
+    let is_line = |one: &ProfiledHazard| match &new.source {
+        Some(_) => one.source == new.source,
+        None => one.ptx_line == new.ptx_line,
     };
-    match kernel.hazards.iter_mut().find(|one| one.kind == kind && is_line(one)) {
-        Some(known) => known.launches += u64::from(known.ptx_line == ptx_line),
-        None => kernel.hazards.push(ProfiledHazard {
-            kind,
-            ptx_line,
-            source: finding.place.source.clone(),
-            message: written_out(&finding.to_string()),
-            launches: 1,
-        }),
+    match hazards.iter_mut().find(|one| one.kind == new.kind && is_line(one)) {
+        Some(known) => known.launches += u64::from(known.ptx_line == new.ptx_line),
+        None => hazards.push(new),
     }
 }
 
-fn mistake(found: Misuse) -> Mistake {
+/// Keeps of a finding what files have.
+pub fn profiled(finding: &Finding, sources: &mut Sources) -> ProfiledHazard {
+    ProfiledHazard {
+        kind: finding.hazard,
+        ptx_line: finding.place.ptx_line,
+        source: finding.place.source.clone(),
+        message: written_out(&finding.to_string()),
+        launches: 1,
+        place: code_place(&finding.place, sources),
+        other: finding.other.as_ref().map(|place| code_place(place, sources)),
+    }
+}
+
+/// Keeps of a place what files have, with the text of its line.
+fn code_place(place: &Place, sources: &mut Sources) -> CodePlace {
+    let seen = place.source.as_deref().and_then(SourceLocation::outermost_of);
+    // Code of no line of a file has the line 0.
+    let (file, line) = seen.filter(|(_, line)| *line > 0).unwrap_or_default();
+    let SourceLine { column, code } = sources.line(file, line);
+    CodePlace {
+        kernel: demangled(&place.kernel).unwrap_or_else(|| place.kernel.clone()),
+        ptx_line: place.ptx_line,
+        instruction: place.instruction.clone(),
+        file: file.to_owned(),
+        line,
+        column,
+        code,
+    }
+}
+
+/// Keeps of a mistake what files have.
+pub fn mistake(found: Misuse) -> Mistake {
     let (kind, message, is_advice) = (found.kind, found.to_string(), found.kind.is_advice());
-    Mistake { kind, message, count: found.count, is_advice }
+    Mistake { kind, message, location: found.location, count: found.count, is_advice }
 }
 
 /// Keeps of an instruction's report what files have.

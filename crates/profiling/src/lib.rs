@@ -9,5 +9,6 @@ mod collector;
 mod names;
 mod sources;
 
-pub use collector::{Collector, instruction};
+pub use collector::{Collector, instruction, mistake, profiled};
 pub use names::demangled;
+pub use sources::{SourceLine, Sources};

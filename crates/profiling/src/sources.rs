@@ -13,18 +13,27 @@ use std::path::{Component, Path, PathBuf};
 const MAX_BYTES: u64 = 4 << 20;
 /// A line of which no more is shown.
 const MAX_CHARACTERS: usize = 400;
-/// How names of files end that compilers of kernels read.
+/// Endings of files that compilers of kernels read.
 const ENDINGS: [&str; 18] = [
     "rs", "cu", "cuh", "c", "cc", "cpp", "cxx", "h", "hh", "hpp", "hxx", "inl", "inc", "py", "jl",
     "cl", "f90", "mojo",
 ];
+
+/// A line of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SourceLine {
+    /// The column, from 1, at which its code begins; 0 where the file is not there.
+    pub column: u32,
+    /// Its text without the indentation.
+    pub code: String,
+}
 
 /// Source files by the names that the compiler gave them, read when they are first asked for.
 #[derive(Clone, Debug)]
 pub struct Sources {
     /// The folders that sources are read below, without links in their paths.
     folders: Vec<PathBuf>,
-    files: HashMap<String, Vec<String>>,
+    files: HashMap<String, Vec<SourceLine>>,
 }
 
 impl Sources {
@@ -35,8 +44,8 @@ impl Sources {
         Sources { folders, files: HashMap::new() }
     }
 
-    /// The text of a line without its indentation; empty when the file is not there, or not to be read.
-    pub fn line(&mut self, file: &str, line: u32) -> String {
+    /// Returns a line; an empty one when the file is not there, or not to be read.
+    pub fn line(&mut self, file: &str, line: u32) -> SourceLine {
         if !self.files.contains_key(file) {
             let lines = self.read(Path::new(file)).unwrap_or_default();
             self.files.insert(file.to_owned(), lines);
@@ -46,14 +55,17 @@ impl Sources {
     }
 
     /// The lines of a file, by its path or by the way to it from one of the folders.
-    fn read(&self, named: &Path) -> Option<Vec<String>> {
+    fn read(&self, named: &Path) -> Option<Vec<SourceLine>> {
         let path = self.folders.iter().find_map(|folder| self.allowed(&folder.join(named)))?;
         let mut text = String::new();
         File::open(path).ok()?.take(MAX_BYTES + 1).read_to_string(&mut text).ok()?;
         if text.len() as u64 > MAX_BYTES {
             return None;
         }
-        let shown = |line: &str| plain(line.trim()).chars().take(MAX_CHARACTERS).collect();
+        let shown = |line: &str| SourceLine {
+            column: 1 + line.chars().take_while(|letter| letter.is_whitespace()).count() as u32,
+            code: plain(line.trim()).chars().take(MAX_CHARACTERS).collect(),
+        };
         Some(text.lines().map(shown).collect())
     }
 
@@ -94,7 +106,7 @@ mod tests {
         std::fs::write(at("ours/large.cu"), "x\n".repeat(3 << 20)).expect("writable");
 
         let mut sources = Sources::below(&[at("ours")]);
-        let mut second = |name: &str| sources.line(&at(name).display().to_string(), 2);
+        let mut second = |name: &str| sources.line(&at(name).display().to_string(), 2).code;
         assert_eq!(second("ours/src/k.cu"), "two");
         assert_eq!(second("ours/src/../src/k.cu"), "two");
         for kept_out in [
@@ -110,13 +122,14 @@ mod tests {
         ] {
             assert_eq!(second(kept_out), "", "{kept_out}");
         }
-        assert_eq!(sources.line("src/k.cu", 2), "two", "from the folder");
-        assert_eq!(sources.line("src/k.cu", 3), "");
+        let two = SourceLine { column: 3, code: "two".to_owned() };
+        assert_eq!(sources.line("src/k.cu", 2), two, "from the folder");
+        assert_eq!(sources.line("src/k.cu", 3), SourceLine::default());
         for named in ["/etc/passwd", "../../../../etc/passwd", "/proc/self/environ"] {
-            assert_eq!(sources.line(named, 1), "", "{named}");
+            assert_eq!(sources.line(named, 1), SourceLine::default(), "{named}");
         }
         assert_eq!(
-            Sources::below(&[at("theirs")]).line(&at("theirs/k.cu").display().to_string(), 1),
+            Sources::below(&[at("theirs")]).line(&at("theirs/k.cu").display().to_string(), 1).code,
             "one"
         );
     }
@@ -127,7 +140,7 @@ mod tests {
         let text = format!("\u{1b}]52;c;x\u{7}\n{}\n", "x".repeat(9999));
         std::fs::write(folder.path().join("k.cu"), text).expect("writable");
         let mut sources = Sources::below(&[folder.path().to_owned()]);
-        assert_eq!(sources.line("k.cu", 1), "\u{fffd}]52;c;x\u{fffd}");
-        assert_eq!(sources.line("k.cu", 2).len(), MAX_CHARACTERS);
+        assert_eq!(sources.line("k.cu", 1).code, "\u{fffd}]52;c;x\u{fffd}");
+        assert_eq!(sources.line("k.cu", 2).code.len(), MAX_CHARACTERS);
     }
 }

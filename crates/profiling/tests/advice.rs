@@ -58,6 +58,7 @@ fn launched(body: &str) -> LaunchRecord {
         moves: PageMoves::default(),
         model_ns: parts.together_ns(),
         fault: None,
+        fault_place: None,
     }
 }
 

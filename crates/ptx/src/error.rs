@@ -1,5 +1,3 @@
-//! The error of reading, and positions in the text.
-
 use std::fmt;
 
 /// A position in PTX text; both numbers start at 1.

@@ -1,8 +1,7 @@
-//! Constant expressions, as the PTX ISA's section of that name has them: integers of 64 bits,
-//! signed or unsigned, and doubles.
+//! Constant expressions, by the PTX ISA's section of that name: integers of 64 bits, signed or unsigned, and doubles.
 //!
-//! Where the ISA leaves a value open, it is that of NVIDIA's assembler: a remainder is unsigned, and
-//! a shift takes its amount modulo 64.
+//! Values that the ISA leaves open are NVIDIA's assembler's: a remainder is unsigned, a shift takes its amount modulo
+//! 64.
 
 use super::cursor::Parser;
 use super::lexer::Token;
@@ -148,8 +147,7 @@ impl<'a> Parser<'a> {
         Ok(left)
     }
 
-    /// The operator that comes next; the remainder's sign must not touch what follows, where it
-    /// would begin the name of a register.
+    /// The next operator; the remainder's sign must not touch what follows, or it begins the name of a register.
     fn operator(&self) -> Option<(&'static str, u8)> {
         let (first, second) = (self.peek(), self.peek_second());
         let found = OPERATORS.iter().filter(|(operator, _)| match operator.as_bytes() {

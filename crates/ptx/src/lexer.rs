@@ -1,5 +1,3 @@
-//! PTX text to tokens. Comments and white space vanish here; nothing is copied.
-
 use crate::error::{Error, Position};
 
 /// One token; text is borrowed from the source.

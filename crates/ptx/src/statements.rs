@@ -1,5 +1,3 @@
-//! The bodies of functions: statements, instructions and operands.
-
 use super::cursor::Parser;
 use super::expression::Constant;
 use super::lexer::Token;

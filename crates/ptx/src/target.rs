@@ -1,5 +1,3 @@
-//! The targets of PTX, and the devices that run it.
-
 /// The target of PTX, such as `sm_90a`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target {
@@ -8,7 +6,7 @@ pub struct Target {
     kind: Kind,
 }
 
-/// Which devices beside those of its own capability.
+/// Devices that a target allows beside those of its own capability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// All later ones.

@@ -49,7 +49,7 @@ pub struct Variable<'a> {
     pub is_managed: bool,
     /// The initializer, element by element.
     pub initial: Vec<Initial<'a>>,
-    /// Where its name stands.
+    /// Position of its name.
     pub position: Position,
 }
 
@@ -92,7 +92,7 @@ pub struct Function<'a> {
     pub required_threads: Option<[u32; 3]>,
     /// `.reqnctapercluster`.
     pub cluster: Option<[u32; 3]>,
-    /// Where its name stands.
+    /// Position of its name.
     pub position: Position,
     /// The text from its linkage to the end of its body.
     pub text: &'a str,
@@ -133,7 +133,7 @@ pub enum Statement<'a> {
         vector: u32,
         /// The names, with a count for `name<count>`.
         names: Vec<(&'a str, Option<u64>)>,
-        /// Where the directive stands.
+        /// Position of the directive.
         position: Position,
     },
     /// A variable of the function.
@@ -146,7 +146,7 @@ pub enum Statement<'a> {
     BranchTargets {
         /// The name of the list.
         label: &'a str,
-        /// Where it stands.
+        /// Position of the directive.
         position: Position,
         /// The labels.
         targets: Vec<&'a str>,
@@ -168,7 +168,7 @@ pub struct Instruction<'a> {
     pub modifiers: Vec<&'a str>,
     /// The operands.
     pub operands: Vec<Operand<'a>>,
-    /// Where the opcode stands.
+    /// Position of the opcode.
     pub position: Position,
 }
 

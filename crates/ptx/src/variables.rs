@@ -1,5 +1,3 @@
-//! Variables and parameters, with their initial values.
-
 use super::cursor::Parser;
 use super::expression::Constant;
 use super::lexer::Token;

@@ -1,5 +1,3 @@
-//! Barriers of a block and of a cluster.
-
 use crate::model::Scope;
 use crate::request::lanes;
 use crate::shared::SharedShadow;
@@ -68,8 +66,7 @@ impl SharedShadow {
         pass(barrier, warps, &all);
     }
 
-    /// The cluster's barrier is complete: the block's lanes that wait go on, and those that come later find what it
-    /// hands on.
+    /// Completes the cluster's barrier: the block's waiting lanes go on, and later ones find what it hands on.
     pub fn join_cluster<W: BarrierWarp>(&mut self, barrier: u32, all: &Arrival, warps: &mut [W]) {
         self.cluster = all.clone();
         pass(barrier, warps, all);

@@ -1,8 +1,8 @@
 //! One access of a warp compared with those before it, and remembered.
 
 use crate::event::{Epoch, Event};
-use crate::lines::{Cell, Cells, FULL, LINE, Line};
-use crate::model::{Kind, LaunchModel};
+use crate::lines::{Cell, Cells, FULL, LINE, ShadowLine};
+use crate::model::{AccessKind, LaunchModel};
 use crate::readers::Readers;
 use crate::request::lanes;
 use crate::thread_clocks::{Observed, ThreadClocks};
@@ -22,8 +22,8 @@ pub struct Race {
     pub address: u64,
     /// Both are stores, so that equal values do no harm.
     pub both_store: bool,
-    /// Both are strong, so that it is no data race, but one is volatile and nothing is handed on: which value is read is
-    /// not promised.
+    /// Both are strong, so it is no data race, but one is volatile and hands nothing on: the value read is not
+    /// promised.
     pub is_volatile: bool,
 }
 
@@ -35,7 +35,7 @@ pub struct Check<'a> {
     pub words: &'a mut Words,
     pub readers: &'a mut Readers,
     pub pc: usize,
-    pub kind: Kind,
+    pub kind: AccessKind,
     pub writes: bool,
     /// The number of the present epoch plus one.
     pub epoch: u32,
@@ -67,7 +67,7 @@ pub struct Found {
 }
 
 impl Check<'_> {
-    fn kind_of(&self, event: Event) -> Kind {
+    fn kind_of(&self, event: Event) -> AccessKind {
         self.model.kinds.get(event.pc()).copied().unwrap_or_default()
     }
 
@@ -102,7 +102,7 @@ impl Check<'_> {
     #[inline(always)]
     pub fn line(
         &mut self,
-        line: &mut Line,
+        line: &mut ShadowLine,
         cells: &mut Cells,
         (mask, now, many): (u8, Event, u32),
         address: u64,
@@ -159,7 +159,13 @@ impl Check<'_> {
     }
 
     /// Returns whether somebody wrote what a read-only load reads.
-    fn promise(&mut self, line: &Line, cells: &Cells, (mask, now): (u8, Event), address: u64) {
+    fn promise(
+        &mut self,
+        line: &ShadowLine,
+        cells: &Cells,
+        (mask, now): (u8, Event),
+        address: u64,
+    ) {
         let wrote = |granule: &usize| {
             mask >> granule & 1 != 0 && !cells.get(line, *granule).write.is_none()
         };
@@ -171,7 +177,7 @@ impl Check<'_> {
 
     /// Returns what was written, and what a copy is about to write.
     #[inline(always)]
-    pub fn mark(&mut self, line: &mut Line, (mask, now): (u8, Event), address: u64) {
+    pub fn mark(&mut self, line: &mut ShadowLine, (mask, now): (u8, Event), address: u64) {
         let needs = !self.writes || self.kind.updates && !self.kind.overwrites;
         if line.pending & mask != 0 || (needs && line.written & mask != mask) {
             let missing = if line.pending & mask != 0 { line.pending } else { !line.written };
@@ -191,7 +197,7 @@ impl Check<'_> {
     /// The same, granule by granule.
     fn granules(
         &mut self,
-        line: &mut Line,
+        line: &mut ShadowLine,
         cells: &mut Cells,
         (mask, now, many): (u8, Event, u32),
         address: u64,
@@ -228,7 +234,7 @@ impl Check<'_> {
 
     /// The access to a line that is not split, when one cell can stand for it after as before.
     #[inline(always)]
-    fn whole(&mut self, line: &mut Line, now: Event, address: u64) -> bool {
+    fn whole(&mut self, line: &mut ShadowLine, now: Event, address: u64) -> bool {
         let Cell { write, reads: [first, last], .. } = line.whole();
         if !self.is_settled(write, now) {
             return false;
@@ -263,7 +269,7 @@ impl Check<'_> {
     /// the copy's, whose epoch has a number. The first line begins at an address.
     pub fn copy(
         &mut self,
-        lines: &mut [Line],
+        lines: &mut [ShadowLine],
         cells: &mut Cells,
         start: u64,
         (granules, lane): (Range<usize>, usize),
@@ -370,7 +376,7 @@ impl Check<'_> {
     }
 
     /// Returns whether a write tells one who waits for it of what came before it, by a fence or a release.
-    fn hands_on(&self, before: Kind, lane: usize, address: u64, wrote: bool) -> bool {
+    fn hands_on(&self, before: AccessKind, lane: usize, address: u64, wrote: bool) -> bool {
         if !wrote {
             let is_fenced = self.order.fenced_by(lane).next().is_some();
             return before.polls && (self.kind.semantics.release || is_fenced);

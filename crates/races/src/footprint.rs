@@ -29,8 +29,8 @@ pub struct Synchronization {
     pub acquires: bool,
 }
 
-/// The footprint of a launch in device memory and mapped host memory, byte by byte, asked for with
-/// `Options::footprint` of the executor.
+/// The footprint of a launch in device memory and mapped host memory, byte by byte (the executor's
+/// `Options::footprint`).
 ///
 /// Two launches that nothing orders race where they access the same byte, one of them writes it, and one of them does so
 /// by a weak access. Two strong accesses, such as atomics, do not race; between devices only those of the system's scope

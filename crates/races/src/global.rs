@@ -3,8 +3,8 @@
 use crate::check::{Check, Found, Race};
 use crate::event::{Epoch, Event};
 use crate::footprint::{Accessed, Footprint, Strength};
-use crate::lines::{Cell, Cells, FULL, LINE, Line};
-use crate::model::{Kind, LaunchModel, Scope, Semantics};
+use crate::lines::{Cell, Cells, FULL, LINE, ShadowLine};
+use crate::model::{AccessKind, LaunchModel, Scope, Semantics};
 use crate::readers::Readers;
 use crate::request::{Request, lanes};
 use crate::shadow_footprint::ShadowFootprint;
@@ -17,15 +17,15 @@ pub const CHUNK: u64 = 1 << 16;
 
 /// The accesses of one worker's blocks to the granules of a chunk.
 struct Chunk {
-    lines: Vec<Line>,
+    lines: Vec<ShadowLine>,
     is_written: bool,
 }
 
 /// The memory of chunks that launches no longer need, for the next ones: getting it from the operating system anew takes
 /// longer than clearing it.
-static SPARE: Mutex<Vec<Vec<Line>>> = Mutex::new(Vec::new());
+static SPARE: Mutex<Vec<Vec<ShadowLine>>> = Mutex::new(Vec::new());
 /// Lines that are kept in it at most: 32 MiB.
-const SPARE_MAX: usize = (32 << 20) / size_of::<Line>();
+const SPARE_MAX: usize = (32 << 20) / size_of::<ShadowLine>();
 
 /// A range of device memory that was allocated at once.
 #[derive(Clone, Copy, Debug)]
@@ -275,8 +275,7 @@ impl GlobalShadow {
 /// Bytes that a line of a footprint stands for.
 const FOOTPRINT_LINE: u64 = 64;
 
-/// Returns the footprint of a launch from what its workers remember; `base` gives the first address of a region by its
-/// number.
+/// Returns the footprint of a launch from its workers' shadows; `base` gives a region's first address by its number.
 pub fn footprint<'s>(
     model: &LaunchModel,
     base: impl Fn(usize) -> u64,
@@ -300,7 +299,7 @@ fn add(lines: &mut Vec<(u64, Accessed)>, line: u64, accessed: Accessed) {
 }
 
 /// The accesses of a cell, which stands for the bytes of `bits`.
-fn accessed(kinds: &[Kind], cell: &Cell, bits: u64) -> Accessed {
+fn accessed(kinds: &[AccessKind], cell: &Cell, bits: u64) -> Accessed {
     let mut accessed = Accessed::default();
     if cell.is_none() {
         return accessed;
@@ -320,7 +319,7 @@ fn accessed(kinds: &[Kind], cell: &Cell, bits: u64) -> Accessed {
 }
 
 /// Returns whether blocks of one worker touched what blocks of another wrote. As many threads look as there are workers.
-pub fn disturb_each_other(shadows: &[&GlobalShadow], kinds: &[Kind]) -> bool {
+pub fn disturb_each_other(shadows: &[&GlobalShadow], kinds: &[AccessKind]) -> bool {
     let mut places = Vec::new();
     for region in 0..shadows.first().map_or(0, |shadow| shadow.regions.len()) {
         let chunks = shadows.iter().map(|shadow| shadow.regions[region].len()).max().unwrap_or(0);
@@ -337,7 +336,11 @@ pub fn disturb_each_other(shadows: &[&GlobalShadow], kinds: &[Kind]) -> bool {
 }
 
 /// Returns whether workers disturbed each other in one chunk of a region.
-fn in_chunk(shadows: &[&GlobalShadow], (region, number): (usize, usize), kinds: &[Kind]) -> bool {
+fn in_chunk(
+    shadows: &[&GlobalShadow],
+    (region, number): (usize, usize),
+    kinds: &[AccessKind],
+) -> bool {
     let mut chunks: Vec<(&Cells, &Chunk)> = Vec::new();
     for shadow in shadows {
         let chunk = shadow.regions[region].get(number).and_then(Option::as_deref);
@@ -357,7 +360,11 @@ fn in_chunk(shadows: &[&GlobalShadow], (region, number): (usize, usize), kinds: 
 }
 
 /// Returns whether lines of two workers, whose blocks differ, show that the order mattered.
-fn in_line((a_cells, a): (&Cells, &Line), (b_cells, b): (&Cells, &Line), kinds: &[Kind]) -> bool {
+fn in_line(
+    (a_cells, a): (&Cells, &ShadowLine),
+    (b_cells, b): (&Cells, &ShadowLine),
+    kinds: &[AccessKind],
+) -> bool {
     if !a.is_split && !b.is_split {
         return a.mask & b.mask != 0 && disturbed(&a.whole(), &b.whole(), kinds);
     }
@@ -365,7 +372,7 @@ fn in_line((a_cells, a): (&Cells, &Line), (b_cells, b): (&Cells, &Line), kinds: 
 }
 
 /// Returns whether cells of two workers, whose blocks differ, show that the order mattered.
-fn disturbed(a: &Cell, b: &Cell, kinds: &[Kind]) -> bool {
+fn disturbed(a: &Cell, b: &Cell, kinds: &[AccessKind]) -> bool {
     let wrote = |cell: &Cell| !cell.write.is_none() || !cell.earlier.is_none();
     let touched = |cell: &Cell| !cell.is_none();
     if !(wrote(a) && touched(b) || wrote(b) && touched(a)) {
@@ -398,7 +405,7 @@ fn chunk(
     chunks[number].get_or_insert_with(|| {
         let mut lines = SPARE.lock().ok().and_then(|mut spare| spare.pop()).unwrap_or_default();
         lines.clear();
-        lines.resize((CHUNK / granule as u64) as usize / LINE, Line::default());
+        lines.resize((CHUNK / granule as u64) as usize / LINE, ShadowLine::default());
         Box::new(Chunk { lines, is_written: false })
     })
 }

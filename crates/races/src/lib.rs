@@ -1,7 +1,7 @@
 //! Data races of GPU threads, by happens-before under the PTX memory model.
 //!
 //! The crate knows no PTX, no registers, no decoder and no driver. An access comes as plain data: the warp's clocks
-//! ([`ThreadClocks`]), the instruction's [`Kind`], and the addresses of its lanes ([`Request`]). The two shadows compare
+//! ([`ThreadClocks`]), the instruction's [`AccessKind`], and the addresses of its lanes ([`Request`]). The two shadows compare
 //! it with the accesses before ([`SharedShadow`], [`GlobalShadow`]) and return each [`Race`]. What orders threads is told
 //! to the clocks: barriers, fences, releases and acquires.
 //! The executor keeps what needs its registers or its memory: undefined bytes, stores of equal values, the array that an
@@ -53,7 +53,7 @@
 //! **Where the check is milder than the letter**:
 //! - Plain stores of equal values by several threads are no race to the executor, which compares them ([`Race::both_store`]).
 //! - The plain load with which a compare-and-swap loop starts counts as strong, because the executor says so in its
-//!   [`Kind`].
+//!   [`AccessKind`].
 //! - A volatile load of what came before a `membar` or `fence.sc`, whose thread's ticket was read, is
 //!   no race although the reader does not fence: NVIDIA's guide has its last block read so.
 //!
@@ -102,7 +102,7 @@ pub use event::{Epoch, Event};
 pub use footprint::{Footprint, Synchronization};
 pub use global::{CHUNK, GlobalAccess, GlobalShadow, Region, disturb_each_other, footprint};
 pub use missing::MissingOrder;
-pub use model::{Grid, Kind, LaunchModel, Scope, Semantics};
+pub use model::{AccessKind, Grid, LaunchModel, Scope, Semantics};
 pub use request::{Lanes, Layout, Request, Shape, is_ascending, lanes};
 pub use shadow_footprint::ShadowFootprint;
 pub use shared::{Queue, SharedShadow, Shown};

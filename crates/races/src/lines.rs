@@ -1,5 +1,4 @@
-//! The shadow of memory: the last accesses of every word, kept for whole lines at once where a
-//! warp's lanes lie side by side.
+//! The shadow of memory: the last accesses of every word, of a whole line at once where a warp's lanes are adjacent.
 //!
 //! A line is 8 granules, mostly a sector of 32 bytes, so that rows of 8 lanes and more fill lines. As
 //! long as the same granules of a line were accessed, by lanes that follow each other at one distance,
@@ -51,7 +50,7 @@ impl Cell {
 
 /// See the module. 32 bytes, so that a row of 32 words takes two cache lines.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Line {
+pub struct ShadowLine {
     /// While the line is whole, what its cell has; there is no `earlier`. Of a split line, the number of its cells.
     write: Event,
     reads: [Event; 2],
@@ -66,7 +65,7 @@ pub struct Line {
     pub pending: u8,
 }
 
-impl Line {
+impl ShadowLine {
     /// Returns what stands for all granules of `mask`, while the line is whole.
     #[inline(always)]
     pub fn whole(&self) -> Cell {
@@ -106,7 +105,7 @@ pub struct Cells {
 impl Cells {
     /// The cells of a line, which is split if it was not.
     #[inline(always)]
-    pub fn of(&mut self, line: &mut Line) -> &mut [Cell; LINE] {
+    pub fn of(&mut self, line: &mut ShadowLine) -> &mut [Cell; LINE] {
         if !line.is_split {
             self.split_up(line);
         }
@@ -114,7 +113,7 @@ impl Cells {
     }
 
     #[inline(never)]
-    fn split_up(&mut self, line: &mut Line) {
+    fn split_up(&mut self, line: &mut ShadowLine) {
         let cells = if line.whole().is_none() {
             [Cell::default(); LINE]
         } else {
@@ -136,7 +135,7 @@ impl Cells {
     }
 
     /// Makes a line whole again, with its last write.
-    pub fn unite(&mut self, line: &mut Line, write: Event, mask: u8) {
+    pub fn unite(&mut self, line: &mut ShadowLine, write: Event, mask: u8) {
         if let Some(number) = line.number() {
             self.free.push(number as u32);
             line.is_split = false;
@@ -152,7 +151,7 @@ impl Cells {
     }
 
     /// The cell of one granule.
-    pub fn get(&self, line: &Line, granule: usize) -> Cell {
+    pub fn get(&self, line: &ShadowLine, granule: usize) -> Cell {
         match line.number() {
             Some(number) => self.all[number][granule],
             None => line.whole_at(granule),

@@ -42,7 +42,7 @@ pub struct Semantics {
 
 /// The meaning of an instruction for the order of memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Kind {
+pub struct AccessKind {
     /// Strength, scope, and what it releases or acquires.
     pub semantics: Semantics,
     /// It reads and writes as one.
@@ -57,7 +57,7 @@ pub struct Kind {
     pub bytes: u8,
 }
 
-impl Kind {
+impl AccessKind {
     /// Returns whether its accesses are strong.
     #[inline(always)]
     pub fn is_strong(self) -> bool {
@@ -139,7 +139,7 @@ pub struct LaunchModel {
     /// The blocks and clusters.
     pub grid: Grid,
     /// The meaning of each instruction.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<AccessKind>,
     /// The kernel can order some threads and not the others.
     pub orders_some: bool,
     /// Some strong access or fence reaches less than the device.

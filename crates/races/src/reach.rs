@@ -2,7 +2,7 @@
 
 use crate::check::Check;
 use crate::event::Event;
-use crate::lines::{Cells, FULL, LINE, Line};
+use crate::lines::{Cells, FULL, LINE, ShadowLine};
 use crate::request::{Request, lanes};
 use crate::shadow_footprint::ShadowFootprint;
 use counters::LANES;
@@ -13,7 +13,7 @@ impl Check<'_> {
     pub fn rows(
         &mut self,
         request: Request<'_>,
-        lines: &mut [Line],
+        lines: &mut [ShadowLine],
         cells: &mut Cells,
         start: u64,
     ) {
@@ -31,7 +31,7 @@ impl Check<'_> {
     pub fn scattered(
         &mut self,
         request: Request<'_>,
-        lines: &mut [Line],
+        lines: &mut [ShadowLine],
         cells: &mut Cells,
         start: u64,
         parts: &mut ShadowFootprint,
@@ -66,7 +66,13 @@ impl Check<'_> {
     }
 
     /// Atomics of a granule each, which mostly come after others of the same instruction.
-    fn updates(&mut self, request: Request<'_>, lines: &mut [Line], cells: &mut Cells, start: u64) {
+    fn updates(
+        &mut self,
+        request: Request<'_>,
+        lines: &mut [ShadowLine],
+        cells: &mut Cells,
+        start: u64,
+    ) {
         for lane in lanes(request.mask) {
             let at = (request.all[lane].wrapping_sub(start) >> self.shift) as usize;
             let (number, granule) = (at / LINE, at % LINE);
@@ -91,7 +97,7 @@ impl Check<'_> {
     fn overlapping(
         &mut self,
         request: Request<'_>,
-        lines: &mut [Line],
+        lines: &mut [ShadowLine],
         cells: &mut Cells,
         start: u64,
     ) {

@@ -2,8 +2,7 @@
 
 use counters::LANES;
 
-/// One access of a warp: the instruction, the lanes that take part, their addresses, and the bytes
-/// that each of them reaches.
+/// One access of a warp: the instruction, the lanes that take part, their addresses, and the bytes of each.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     /// The number of the instruction in its program.
@@ -82,8 +81,7 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// Returns the bytes from the first lane's to the last lane's, when all lanes take part and each
-    /// begins where the one before ends.
+    /// Returns the bytes from the first to the last lane, when all take part and each begins where the one before ends.
     #[inline(always)]
     pub fn row_bytes(&self) -> Option<u64> {
         if let Some(layout) = self.layout {
@@ -97,8 +95,8 @@ impl<'a> Request<'a> {
         (differs == 0 && self.mask == u32::MAX).then_some(LANES as u64 * self.bytes as u64)
     }
 
-    /// Returns whether every active lane lies at `base` or up to `limit` bytes past it, and the bits of all
-    /// active addresses together.
+    /// Returns whether every active lane is at most `limit` bytes past `base`, and the bits of all active addresses
+    /// together.
     #[inline(always)]
     pub fn inside(self, base: u64, limit: u64) -> (bool, u64) {
         let Request { mask, all: addresses, .. } = self;

@@ -1,4 +1,4 @@
-//! Which lines of the shadow an access reaches, and which of its lanes reach each.
+//! Lines of the shadow that an access reaches, and the lanes that reach each.
 
 use crate::event::Event;
 use crate::lines::{FULL, LINE};

@@ -2,7 +2,7 @@
 
 use crate::check::{Check, Found, Race};
 use crate::event::Epoch;
-use crate::lines::{Cells, FULL, LINE, Line};
+use crate::lines::{Cells, FULL, LINE, ShadowLine};
 use crate::model::LaunchModel;
 use crate::readers::Readers;
 use crate::request::{Request, lanes};
@@ -12,8 +12,7 @@ use crate::vector_clock::{BlockTimes, VectorClock, WARPS};
 use crate::words::{Words, strong};
 use std::collections::HashMap;
 
-/// Operations that a warp awaits in groups, with the first of the numbers that stand for those of each warp, as if they
-/// were warps.
+/// Operations that a warp awaits in groups, with the first of the numbers that stand for them as if they were warps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Queue {
@@ -54,7 +53,7 @@ struct Groups {
 #[derive(Debug)]
 pub struct SharedShadow {
     shift: u32,
-    lines: Vec<Line>,
+    lines: Vec<ShadowLine>,
     cells: Cells,
     /// The epochs that accesses here are named by.
     epochs: Vec<Epoch>,
@@ -85,7 +84,7 @@ impl SharedShadow {
         let granules = bytes.div_ceil(model.shared_granule) as usize;
         SharedShadow {
             shift: model.shared_granule.trailing_zeros(),
-            lines: vec![Line::default(); granules.div_ceil(LINE)],
+            lines: vec![ShadowLine::default(); granules.div_ceil(LINE)],
             cells: Cells::default(),
             epochs: Vec::new(),
             words: Words::default(),
@@ -100,7 +99,7 @@ impl SharedShadow {
 
     /// That of the next block, in the memory of one that has ended.
     pub fn restarted(mut self) -> SharedShadow {
-        self.lines.fill(Line::default());
+        self.lines.fill(ShadowLine::default());
         self.cells.reset();
         self.epochs.clear();
         self.words = Words::default();
@@ -126,7 +125,7 @@ impl SharedShadow {
     }
 
     /// Calls `f` with the lines of a range and the granules in each.
-    fn each_line(&mut self, address: u64, bytes: u32, mut f: impl FnMut(&mut Line, u8)) {
+    fn each_line(&mut self, address: u64, bytes: u32, mut f: impl FnMut(&mut ShadowLine, u8)) {
         let first = (address >> self.shift) as usize;
         let end = ((address + bytes as u64).div_ceil(1 << self.shift)) as usize;
         let mut at = first;

@@ -1,5 +1,4 @@
-//! Words through which threads hand on what they know: what a release leaves at an address, and
-//! what a strong read of it finds.
+//! Words through which threads hand on their clocks: what a release leaves, and a strong read finds, at an address.
 
 use crate::model::{LaunchModel, Scope};
 use crate::request::{Request, lanes};

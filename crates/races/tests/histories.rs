@@ -2,7 +2,7 @@
 
 use Act::{Atomic, Barrier, Fence, Load, Store, Store8, Sync};
 use races::{
-    BarrierWarp, GlobalAccess, GlobalShadow, Grid, Kind, LaunchModel, MissingOrder, Region,
+    AccessKind, BarrierWarp, GlobalAccess, GlobalShadow, Grid, LaunchModel, MissingOrder, Region,
     Request, Scope, Semantics, ShadowFootprint, SharedShadow, Synchronization, ThreadClocks,
 };
 
@@ -19,7 +19,6 @@ const DATA: u64 = 4096;
 const FLAG: u64 = 8192;
 const OTHER: u64 = 12288;
 
-/// One step of a history.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     Load(Thread, u64, Semantics),
@@ -92,7 +91,13 @@ fn races(history: &[Act]) -> Vec<Found> {
             }
             Barrier(_) | Sync(_) => (WEAK, false, false),
         };
-        Kind { semantics, updates, observes, bytes: bytes(act) as u8, ..Kind::default() }
+        AccessKind {
+            semantics,
+            updates,
+            observes,
+            bytes: bytes(act) as u8,
+            ..AccessKind::default()
+        }
     });
     let model = LaunchModel {
         grid: Grid { blocks: [4, 1, 1], cluster: [2, 1, 1] },

@@ -9,11 +9,11 @@ const HEIGHT: usize = 12;
 const MARGIN: usize = 11;
 /// Columns between two values, where there is room.
 const MAX_STEP: usize = 6;
-/// What stands where several variants have the same place.
+/// Mark of a place that several variants share.
 const SEVERAL: char = '*';
 
 /// One variant: its name, and a figure for each value of the dimension, if it ran there.
-type Line<'a> = (&'a str, Vec<Option<f64>>);
+type ChartLine<'a> = (&'a str, Vec<Option<f64>>);
 
 /// A chart of each curve in these results, at most `width` columns wide.
 ///
@@ -45,7 +45,7 @@ fn curve(pattern: &str, dimension: &str, rows: &[&Row], width: usize) -> Option<
         return None;
     }
     let is_rate = measured().any(|(_, figures)| figures.bandwidth_gb_s >= 1.0);
-    let mut lines: Vec<Line<'_>> = Vec::new();
+    let mut lines: Vec<ChartLine<'_>> = Vec::new();
     for (row, figures) in measured() {
         let index = lines.iter().position(|(name, _)| *name == row.variant);
         let index = index.unwrap_or_else(|| {
@@ -71,7 +71,7 @@ fn curve(pattern: &str, dimension: &str, rows: &[&Row], width: usize) -> Option<
 }
 
 /// The letters above their axis.
-fn grid(lines: &[Line<'_>], labels: &[String], width: usize) -> String {
+fn grid(lines: &[ChartLine<'_>], labels: &[String], width: usize) -> String {
     let room = width.saturating_sub(MARGIN + 2).max(8);
     // Where there are more values than columns, every second or third is shown.
     let every = labels.len().div_ceil(room);

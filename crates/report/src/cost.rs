@@ -1,11 +1,9 @@
-//! What the lines of a kernel cost: its instructions' traffic, summed by line.
-
-use crate::machine_code::{Instruction, Memory, SourceLine};
+use crate::machine_code::{Instruction, MemoryLevel, SourceLine};
 use results::{CountedKernel, Counters, InstructionCounts};
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
-/// What a line of a source asks of memory.
+/// Memory traffic of a source line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Requests of global and local memory.
@@ -14,8 +12,8 @@ pub struct Cost {
     pub sectors: u64,
     /// Requests of shared and constant memory.
     pub chip_requests: u64,
-    /// Their passes.
-    pub passes: u64,
+    /// Their wavefronts.
+    pub wavefronts: u64,
 }
 
 impl Cost {
@@ -42,31 +40,31 @@ impl Cost {
         ];
         Cost {
             requests: memory.iter().map(|traffic| traffic.requests).sum(),
-            sectors: memory.iter().map(|traffic| traffic.sectors.max(traffic.sector_passes)).sum(),
+            sectors: memory.iter().map(|traffic| traffic.sectors.max(traffic.sector_updates)).sum(),
             chip_requests: chip.iter().map(|traffic| traffic.requests).sum(),
-            passes: chip.iter().map(|traffic| traffic.wavefronts).sum(),
+            wavefronts: chip.iter().map(|traffic| traffic.wavefronts).sum(),
         }
     }
 
-    /// Sectors and passes.
+    /// Sectors and wavefronts.
     pub fn total(&self) -> u64 {
-        self.sectors + self.passes
+        self.sectors + self.wavefronts
     }
 
     /// The part that is one memory's.
-    pub fn of_memory(&self, memory: Memory) -> Cost {
+    pub fn of_memory(&self, memory: MemoryLevel) -> Cost {
         match memory {
-            Memory::Device => Cost { chip_requests: 0, passes: 0, ..*self },
-            Memory::Chip => Cost { requests: 0, sectors: 0, ..*self },
+            MemoryLevel::Device => Cost { chip_requests: 0, wavefronts: 0, ..*self },
+            MemoryLevel::Chip => Cost { requests: 0, sectors: 0, ..*self },
         }
     }
 
     /// Returns what each of so many has of it.
     pub fn shared_out(&self, parts: u64) -> Cost {
-        let Cost { requests, sectors, chip_requests, passes } = *self;
-        let [requests, sectors, chip_requests, passes] =
-            [requests, sectors, chip_requests, passes].map(|count| count / parts);
-        Cost { requests, sectors, chip_requests, passes }
+        let Cost { requests, sectors, chip_requests, wavefronts } = *self;
+        let [requests, sectors, chip_requests, wavefronts] =
+            [requests, sectors, chip_requests, wavefronts].map(|count| count / parts);
+        Cost { requests, sectors, chip_requests, wavefronts }
     }
 
     /// Sectors per request of global memory.
@@ -75,8 +73,8 @@ impl Cost {
     }
 
     /// Passes per request of shared or constant memory.
-    pub fn passes_per_request(&self) -> Option<f64> {
-        (self.chip_requests > 0).then(|| self.passes as f64 / self.chip_requests as f64)
+    pub fn wavefronts_per_request(&self) -> Option<f64> {
+        (self.chip_requests > 0).then(|| self.wavefronts as f64 / self.chip_requests as f64)
     }
 }
 
@@ -85,7 +83,7 @@ impl AddAssign for Cost {
         self.requests += other.requests;
         self.sectors += other.sectors;
         self.chip_requests += other.chip_requests;
-        self.passes += other.passes;
+        self.wavefronts += other.wavefronts;
     }
 }
 
@@ -125,7 +123,7 @@ pub fn by_place(kernel: &CountedKernel) -> BTreeMap<SourceLine, Cost> {
 /// that place that ask for the same memory.
 pub fn by_instruction(code: &[Instruction], by_place: &BTreeMap<SourceLine, Cost>) -> Vec<Cost> {
     let place_and_memory = |one: &Instruction| Some((one.place.clone()?, one.memory()?));
-    let mut asking: BTreeMap<(SourceLine, Memory), u64> = BTreeMap::new();
+    let mut asking: BTreeMap<(SourceLine, MemoryLevel), u64> = BTreeMap::new();
     for one in code.iter().filter_map(place_and_memory) {
         *asking.entry(one).or_default() += 1;
     }
@@ -155,11 +153,11 @@ mod tests {
             instruction("STS [R3], R4", Some(("k.rs", 10))),
             instruction("LDC R1, c[0x3][R2]", Some(("k.rs", 10))),
         ];
-        let cost = Cost { requests: 8, sectors: 32, chip_requests: 4, passes: 6 };
+        let cost = Cost { requests: 8, sectors: 32, chip_requests: 4, wavefronts: 6 };
         let places = [("k.rs", 7), ("lib.rs", 3), ("k.rs", 10)];
         let by_place = places.map(|(file, line)| ((file.to_owned(), line), cost)).into();
         let device = Cost { requests: 4, sectors: 16, ..Cost::default() };
-        let chip = Cost { chip_requests: 2, passes: 3, ..Cost::default() };
+        let chip = Cost { chip_requests: 2, wavefronts: 3, ..Cost::default() };
         let none = Cost::default();
         let found = by_instruction(&code, &by_place);
         assert_eq!(found, [none, device, none, device, chip, chip]);

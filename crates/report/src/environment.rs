@@ -1,5 +1,3 @@
-//! The machine of a run, in words.
-
 use maud::{Markup, html};
 use results::{Board, Environment};
 

@@ -2,7 +2,7 @@
 
 use super::screen::{Column, Screen};
 use super::tabulate::{above_peak, is_above_peak};
-use results::{Pair, Results, Row, RowOutcome, Spread, agreement, unranked};
+use results::{Fidelity, Pair, Results, Row, RowOutcome, Spread, agreement, unranked};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The columns of a bar.
@@ -25,8 +25,7 @@ fn header(is_prediction: bool) -> [Column; 7] {
     ]
 }
 
-/// The ladders of a run, a line each: what a pattern shows, the naive time and the best one. `claim` says what a pattern
-/// shows.
+/// The ladders of a run, a line each: what a pattern shows (`claim`), the naive time and the best one.
 pub fn bench(results: &Results, claim: &dyn Fn(&str) -> String, screen: &Screen) -> String {
     let is_prediction = results.environment.is_prediction;
     let mut patterns: Vec<&str> = results.ladders().map(|row| row.pattern.as_str()).collect();
@@ -55,7 +54,6 @@ pub fn bench(results: &Results, claim: &dyn Fn(&str) -> String, screen: &Screen)
     out
 }
 
-/// The rows of a pattern's ladder.
 struct Ladder<'a> {
     naive: Option<&'a Row>,
     /// The fastest that moves as many bytes as the naive one.
@@ -223,6 +221,8 @@ pub struct Verification {
     pub not_run: BTreeMap<String, usize>,
     /// Hazards and mistakes, where they were looked for.
     pub hazards: Option<usize>,
+    /// The exact and the other parts, where the virtual device ran them.
+    pub fidelity: Option<Fidelity>,
     /// True when each launch that was not run has been listed.
     pub is_verbose: bool,
 }
@@ -232,7 +232,7 @@ const MAX_REASONS: usize = 3;
 
 /// The last lines of a verification.
 pub fn verify(verification: &Verification, screen: &Screen) -> String {
-    let Verification { correct, wrong, not_run, hazards, is_verbose } = verification;
+    let Verification { correct, wrong, not_run, hazards, fidelity, is_verbose } = verification;
     let (reasons, count) = (not_run.len(), not_run.values().sum::<usize>());
     let mut lines: Vec<String> = Vec::new();
     if reasons <= MAX_REASONS || *is_verbose {
@@ -245,6 +245,8 @@ pub fn verify(verification: &Verification, screen: &Screen) -> String {
     } else {
         lines.push(format!("not run, {count} times for {reasons} reasons (--verbose lists them)"));
     }
+    // The verdict stays the last line.
+    lines.extend(fidelity.as_ref().map(ToString::to_string));
     let hazards = hazards.map_or_else(String::new, |hazards| format!(", {hazards} hazards"));
     lines.push(format!("{correct} correct, {wrong} wrong, {count} not run{hazards}"));
     lines.iter().map(|line| screen.wrap(line) + "\n").collect()

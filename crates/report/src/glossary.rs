@@ -9,7 +9,7 @@ pub const TEXT: &str = include_str!("glossary.md");
 /// Definitions of links to its terms, which every module of a pattern includes.
 const LINKS: &str = include_str!("links.md");
 
-/// What a link to a term begins with in the doc of a pattern, before the term's anchor.
+/// Beginning of a link to a term in the doc of a pattern, before the term's anchor.
 pub const TARGET: &str = "cuda_std::glossary#";
 
 /// The page of the report that holds it.
@@ -20,7 +20,7 @@ pub const PAGE: &str = "glossary.html";
 pub struct Term<'a> {
     /// The heading.
     pub name: &'a str,
-    /// What follows the heading, up to the next term or to a part that is no term, such as the index.
+    /// Text behind the heading, up to the next term or to a part that is no term, such as the index.
     pub text: &'a str,
 }
 
@@ -136,9 +136,9 @@ fn is_reference(link: LinkType) -> bool {
     matches!(link, LinkType::Reference | LinkType::Collapsed | LinkType::Shortcut)
 }
 
-/// Which texts of a doc are read.
+/// Kinds of a doc's text that are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum DocPart {
     /// Paragraphs and lists.
     Prose,
     /// Headings, tables and pictures, too; no code.
@@ -150,14 +150,14 @@ pub enum Part {
 pub struct Prose {
     /// The text.
     pub text: String,
-    /// Which parts of it are links, and where they lead.
+    /// Links in the text: the range of each and its target.
     pub links: Vec<(Range<usize>, String)>,
     /// Texts in brackets that are no links, because nothing defines them.
     pub undefined: Vec<String>,
 }
 
 /// The text of a doc without its marks.
-pub fn prose(doc: &str, part: Part) -> Prose {
+pub fn prose(doc: &str, part: DocPart) -> Prose {
     let mut undefined = Vec::new();
     // Code in brackets is a link that rustdoc resolves by itself.
     let mut broken = |link: BrokenLink<'_>| -> Option<(CowStr<'_>, CowStr<'_>)> {
@@ -174,7 +174,7 @@ pub fn prose(doc: &str, part: Part) -> Prose {
     for event in events {
         match event {
             Event::Start(tag) if is_outside(&tag, part) => outside += 1,
-            Event::End(TagEnd::CodeBlock) if part == Part::All && outside == 0 => {
+            Event::End(TagEnd::CodeBlock) if part == DocPart::All && outside == 0 => {
                 prose.text += "\n"
             }
             Event::End(
@@ -203,11 +203,11 @@ pub fn prose(doc: &str, part: Part) -> Prose {
 }
 
 /// Returns whether what a tag begins is not read.
-fn is_outside(tag: &Tag<'_>, part: Part) -> bool {
+fn is_outside(tag: &Tag<'_>, part: DocPart) -> bool {
     use pulldown_cmark::CodeBlockKind::Fenced;
     match tag {
-        Tag::CodeBlock(Fenced(language)) if part == Part::All => &**language != "text",
-        Tag::Heading { .. } | Tag::Table(_) => part == Part::Prose,
+        Tag::CodeBlock(Fenced(language)) if part == DocPart::All => &**language != "text",
+        Tag::Heading { .. } | Tag::Table(_) => part == DocPart::Prose,
         Tag::CodeBlock(_) | Tag::HtmlBlock => true,
         _ => false,
     }
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn prose_has_its_links_and_tells_what_nothing_defines() {
-        let found = prose(DOC, Part::Prose);
+        let found = prose(DOC, DocPart::Prose);
         let lines: Vec<_> = found.text.lines().filter(|line| !line.is_empty()).collect();
         assert_eq!(lines, ["A warp has lanes; \u{FFFC} and [x] stay.", "End."]);
         let links: Vec<_> =
@@ -238,7 +238,7 @@ mod tests {
             [("warp", "cuda_std::glossary#warp"), ("lanes", "cuda_std::glossary#lane")]
         );
         assert_eq!(found.undefined, ["x"]);
-        assert!(prose(DOC, Part::All).text.contains("[warp]"));
+        assert!(prose(DOC, DocPart::All).text.contains("[warp]"));
     }
 
     #[test]

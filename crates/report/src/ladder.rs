@@ -1,5 +1,3 @@
-//! A ladder as a table and as bars.
-
 use super::page::{self, headers, time_in_words};
 use super::plot::{self, Bar, Bars, Caption, bars, figure};
 use super::runs::Runs;
@@ -7,7 +5,6 @@ use super::tabulate;
 use maud::{Markup, html};
 use results::{Measured, Resource, Row, RowOutcome};
 
-/// A column of a ladder's table.
 struct Column {
     name: &'static str,
     /// True when the summary has it, too; a pattern's page has all.
@@ -15,7 +12,6 @@ struct Column {
     cell: fn(&Runs, &Row, &Measured) -> Cell,
 }
 
-/// What a cell holds.
 enum Cell {
     /// A figure, and how it is written.
     Figure(Option<f64>, fn(f64) -> String),
@@ -40,7 +36,6 @@ const fn column(
     Column { name, in_summary, cell }
 }
 
-/// The columns after the variant's name.
 const COLUMNS: [Column; 17] = [
     column("time, ms", true, |_, _, m| Cell::Figure(Some(m.time_ms.median), time_in_words)),
     column("spread, %", true, |_, _, m| Cell::Figure(Some(m.time_ms.noise_percent()), tenths)),

@@ -43,12 +43,12 @@ pub use runs::stem;
 use runs::{Runs, Subject};
 use std::path::{Path, PathBuf};
 
-/// What a report may have besides the figures.
+/// Additions of a report to the figures.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options<'a> {
     /// The kernels' machine code, as `nvdisasm --print-code --print-line-info-inline` prints it.
     pub machine_code: Option<&'a Path>,
-    /// Where the sources can be read, such as `https://github.com/owner/name`: a report has no links to them without it.
+    /// Address of the sources, such as `https://github.com/owner/name`: a report has no links to them without it.
     pub repository: Option<&'a str>,
 }
 

@@ -12,13 +12,13 @@ pub type SourceLine = (String, u32);
 pub struct Instruction {
     /// As the disassembler prints it.
     pub text: String,
-    /// Where it comes from: the innermost place of inlined code.
+    /// Source line that it comes from: the innermost one of inlined code.
     pub place: Option<SourceLine>,
 }
 
-/// What an instruction asks for.
+/// MemoryLevel operation of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Memory {
+pub enum MemoryLevel {
     /// Sectors of global or local memory.
     Device,
     /// Passes through shared or constant memory.
@@ -27,18 +27,20 @@ pub enum Memory {
 
 impl Instruction {
     /// The memory that it asks, if it does.
-    pub fn memory(&self) -> Option<Memory> {
+    pub fn memory(&self) -> Option<MemoryLevel> {
         let mut words = self.text.split_whitespace();
         let name = words.find(|word| !word.starts_with('@'))?;
         match name.split('.').next()? {
             "LDG" | "STG" | "LDL" | "STL" | "LD" | "ST" | "RED" | "REDG" | "ATOM" | "ATOMG" => {
-                Some(Memory::Device)
+                Some(MemoryLevel::Device)
             }
-            "LDS" | "STS" | "ATOMS" | "LDSM" | "STSM" => Some(Memory::Chip),
+            "LDS" | "STS" | "ATOMS" | "LDSM" | "STSM" => Some(MemoryLevel::Chip),
             // Both; its sectors are the dearer part.
-            "LDGSTS" => Some(Memory::Device),
+            "LDGSTS" => Some(MemoryLevel::Device),
             // Constants and parameters that a register chooses; others are operands.
-            "LDC" if self.text.contains("[R") && !self.text.contains("[RZ]") => Some(Memory::Chip),
+            "LDC" if self.text.contains("[R") && !self.text.contains("[RZ]") => {
+                Some(MemoryLevel::Chip)
+            }
             _ => None,
         }
     }

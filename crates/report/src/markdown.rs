@@ -9,11 +9,11 @@ use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 pub struct Doc {
     /// The first heading, without marks.
     pub title: String,
-    /// What follows it.
+    /// Body behind it.
     pub body: Markup,
 }
 
-/// What docs cite that can be read on the network.
+/// Works that docs cite and the network has.
 pub const CITED: [(&str, &str); 6] = [
     ("CUDA C++ Best Practices Guide", "https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/"),
     ("CUDA C++ Programming Guide", "https://docs.nvidia.com/cuda/cuda-c-programming-guide/"),

@@ -92,7 +92,6 @@ pub fn typed(doc: &str) -> Vec<String> {
     found
 }
 
-/// A time after a name.
 struct Time {
     name: String,
     number: Range<usize>,
@@ -154,7 +153,6 @@ fn table(pattern: &str, variants: &[&str], results: &Results) -> String {
     out
 }
 
-/// The table of measured peaks.
 fn peaks(results: &Results) -> String {
     let device = &results.environment.device.name;
     let mut out = format!("| measured on {device} | peak |\n|---|--:|\n");

@@ -1,11 +1,8 @@
-//! How a run was measured, in words.
-
 use super::markdown;
 use super::runs::Runs;
 use maud::{Markup, html};
 use results::agreement;
 
-/// What holds for every run.
 const TEXT: &str = include_str!("method.md");
 
 /// The section of the summary.

@@ -1,5 +1,3 @@
-//! The page of claims that a catalogue's figures refute.
-
 use super::{glossary, markdown};
 use maud::{Markup, html};
 

@@ -1,4 +1,4 @@
-//! What all pages share: the frame, the style, and the words of tables.
+//! Parts that all pages share: the frame, the style, and the words of tables.
 
 use super::plot::figure;
 use super::publish::GENERATOR;
@@ -23,7 +23,7 @@ pub struct Link {
     pub name: String,
 }
 
-/// What a page has besides what all pages have.
+/// Additions of one page to the parts that all share.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Additions<'a> {
     /// Follows the style of all pages.
@@ -87,7 +87,6 @@ pub fn page_with(
     page.into_string()
 }
 
-/// What a heading of a part begins with.
 const HEADING: &str = "<h2 id=\"";
 
 /// The headings of the second level that have an id: the id, and the text without marks.

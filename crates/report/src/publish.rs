@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// What the head of every page of ours holds.
+/// Tag in the head of every page of ours.
 pub const GENERATOR: &str = "<meta name=\"generator\" content=\"coalesce report\">";
 
 /// A page: the name of its file, and its text.
@@ -16,8 +16,7 @@ pub struct Page {
     pub text: String,
 }
 
-/// The folder as an absolute path, if a report may be written there: it does not exist, is empty, or holds a report
-/// and nothing else.
+/// The absolute path, if a report may be written there: the folder does not exist, is empty, or holds only a report.
 ///
 /// # Errors
 /// Something else is there, or the folder around it does not exist or takes no files.

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// A result file.
 #[derive(Debug)]
 pub struct Run {
-    /// What its figures are called.
+    /// Name of its figures.
     pub name: String,
     /// The file without its folder and its ending.
     pub file: String,
@@ -27,9 +27,9 @@ pub struct Runs {
     pub main: Run,
     /// The files beside it.
     pub others: Vec<Run>,
-    /// What is known of the patterns.
+    /// Counts of the patterns, if there are any.
     pub counts: Option<Counts>,
-    /// Where the sources can be read, such as `https://github.com/owner/name`, if that was said.
+    /// Address of the sources, such as `https://github.com/owner/name`, if that was said.
     pub repository: Option<String>,
 }
 
@@ -38,7 +38,7 @@ pub struct Runs {
 pub struct Subject<'a> {
     /// Its name.
     pub name: &'a str,
-    /// What was counted of it.
+    /// Counts of the pattern.
     pub pattern: Option<&'a CountedPattern>,
 }
 
@@ -137,8 +137,7 @@ impl Runs {
         rows.map(|rows| rows.iter().find(|other| other.is_same_work(row))?.measured()).collect()
     }
 
-    /// Returns what the model says of a row of the main file, milliseconds: what a file of predictions says, or else
-    /// the row.
+    /// Returns the predicted milliseconds of a row of the main file: of a file of predictions, or else of the row.
     pub fn predicted_ms(&self, row: &Row) -> Option<f64> {
         let beside = self.beside(row);
         let files = self.others.iter().zip(beside);
@@ -163,8 +162,7 @@ impl Runs {
         !unranked(&self.main.results).contains(pattern)
     }
 
-    /// Returns whether the prediction of a row is off by more than a third of the measured time, or as far the other
-    /// way.
+    /// Returns whether the prediction of a row and its measured time are apart by more than a third of the shorter.
     pub fn misses(&self, row: &Row) -> bool {
         let ratio = self.predicted_ms(row).zip(row.measured());
         ratio.is_some_and(|(predicted, measured)| {

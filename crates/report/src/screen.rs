@@ -21,7 +21,7 @@ pub struct Column {
     pub name: &'static str,
     /// True for figures, which are to the right.
     pub is_figure: bool,
-    /// When it is dropped: the column with the highest number first, one with 0 never.
+    /// Priority for being dropped: the column with the highest number first, one with 0 never.
     pub dropped: u8,
     /// True for the one column that is cut to what the others leave.
     pub takes_rest: bool,

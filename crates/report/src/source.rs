@@ -9,9 +9,8 @@ use maud::{Markup, html};
 use results::{CountedKernel, CountedPattern, CountedVariant, PtxLine};
 use std::collections::BTreeMap;
 
-/// A line of a listing.
 struct Line<'a> {
-    /// Where it stands; machine code has the line of the source that it comes from, if that is of this file.
+    /// Number of the line; machine code has the line of the source that it comes from, if that is of this file.
     number: Option<u32>,
     text: &'a str,
     cost: Cost,
@@ -20,7 +19,7 @@ struct Line<'a> {
 /// A function or another item of a source file.
 #[derive(Default)]
 struct Item<'a> {
-    /// What its documentation says before `# Safety`, as Markdown.
+    /// Its documentation before `# Safety`, as Markdown.
     doc: String,
     first: u32,
     lines: Vec<&'a str>,
@@ -181,7 +180,7 @@ fn listing(caption: &str, name: &str, lines: &[Line<'_>], total: u64) -> Markup 
 /// Such as `4 s` or `16 s, 4 p`.
 fn per_request(cost: &Cost) -> String {
     let sectors = cost.sectors_per_request().map(|sectors| format!("{} s", figure(sectors)));
-    let passes = cost.passes_per_request().map(|passes| format!("{} w", figure(passes)));
+    let passes = cost.wavefronts_per_request().map(|passes| format!("{} w", figure(passes)));
     [sectors, passes].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 

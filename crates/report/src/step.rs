@@ -12,7 +12,6 @@ const CONTEXT: usize = 2;
 /// A diff of more lines than this is no diff that anybody reads.
 const MAX_LINES: usize = 240;
 
-/// What of a kernel is counted, by name.
 type Count = (&'static str, fn(&Counters) -> Option<f64>);
 
 /// The counters that a step is judged by.
@@ -26,7 +25,7 @@ const COUNTERS: [Count; 13] = [
     ("shared load wavefronts / request", Counters::shared_load_wavefronts),
     ("shared store wavefronts / request", Counters::shared_store_wavefronts),
     ("shared atomic wavefronts / request", Counters::shared_atomic_wavefronts),
-    ("constant wavefronts / request", Counters::constant_passes),
+    ("constant wavefronts / request", Counters::constant_wavefronts),
     ("global atomics", Counters::global_atomics),
     ("local load sectors / request", Counters::local_load_sectors),
     ("local store sectors / request", Counters::local_store_sectors),

@@ -70,9 +70,9 @@ fn counters(pattern: &CountedPattern) -> Markup {
         ("shared load wavefronts / request", Counters::shared_load_wavefronts),
         ("shared store wavefronts / request", Counters::shared_store_wavefronts),
         ("shared atomic wavefronts / request", Counters::shared_atomic_wavefronts),
-        ("constant wavefronts / request", Counters::constant_passes),
+        ("constant wavefronts / request", Counters::constant_wavefronts),
         ("global atomics", Counters::global_atomics),
-        ("sector accesses / global atomic request", Counters::global_atomic_passes),
+        ("sector accesses / global atomic request", Counters::global_atomic_updates),
         ("local load sectors / request", Counters::local_load_sectors),
         ("local store sectors / request", Counters::local_store_sectors),
         ("bytes requested", |counters| Some(counters.global_bytes() as f64)),
@@ -162,8 +162,8 @@ fn variants(runs: &Runs, pattern: &CountedPattern, machine_code: &MachineCode) -
     }
 }
 
-/// The axes of a pattern's timelines, microseconds: those of the file, and those that were recorded while counting at a
-/// smaller size.
+/// The axes of a pattern's timelines, microseconds: of the file, and of those recorded while counting at a smaller
+/// size.
 struct Axes {
     of_file: f64,
     of_counts: f64,
@@ -182,8 +182,7 @@ impl Axes {
     }
 }
 
-/// Returns what ran when on the device of the file or, where it does not say, on the virtual device while its work was
-/// counted.
+/// Returns the timeline of the file's device or, where it has none, of the virtual device while its work was counted.
 fn timelines(
     runs: &Runs,
     pattern: &CountedPattern,

@@ -1,7 +1,7 @@
-//! Sweeps as plots and as tables.
-
 use super::page;
-use super::plot::{Axis, Caption, Curves, Line, MAX_SERIES, Scale, Stroke, amount, curves, figure};
+use super::plot::{
+    Axis, Caption, Curve, Curves, MAX_SERIES, Scale, Stroke, amount, curves, figure,
+};
 use super::runs::{Run, Runs, Subject};
 use maud::{Markup, html};
 use results::{CountedDimension, Measured, Row, RowOutcome};
@@ -38,7 +38,6 @@ impl Sweep<'_> {
         row.size.get(self.dimension).copied().unwrap_or(0.0)
     }
 
-    /// The values of the dimension, ascending.
     fn values(&self) -> Vec<f64> {
         let mut values: Vec<f64> = self.rows().map(|row| self.value(row)).collect();
         values.sort_by(f64::total_cmp);
@@ -112,7 +111,7 @@ impl Sweep<'_> {
         let parts = self.variants.chunks(part_len).enumerate();
         parts
             .filter_map(|(part, variants)| {
-                let lines: Vec<Line> = variants
+                let lines: Vec<Curve> = variants
                     .iter()
                     .enumerate()
                     .flat_map(|(series, (name, rows))| self.lines(runs, series, name, rows, figure))
@@ -142,9 +141,9 @@ impl Sweep<'_> {
         name: &str,
         rows: &[&Row],
         figure: impl Fn(&Measured) -> f64,
-    ) -> Vec<Line> {
+    ) -> Vec<Curve> {
         let x = |row: &Row| self.value(row);
-        let mut lines = vec![Line {
+        let mut lines = vec![Curve {
             name: name.to_owned(),
             series,
             stroke: Stroke::Solid,
@@ -155,7 +154,7 @@ impl Sweep<'_> {
                 rows.iter().filter_map(|row| Some((x(row), figure(runs.beside(row)[index]?))));
             let points = points.collect();
             let name = format!("{name}, {}", run.name);
-            lines.push(Line { name, series, stroke: stroke(run), points });
+            lines.push(Curve { name, series, stroke: stroke(run), points });
         }
         if !runs.others.iter().any(|run| run.results.environment.is_prediction) {
             // The same bytes in the predicted time.
@@ -168,7 +167,7 @@ impl Sweep<'_> {
             });
             let points = points.collect();
             let name = format!("{name}, predicted");
-            lines.push(Line { name, series, stroke: Stroke::Dashed, points });
+            lines.push(Curve { name, series, stroke: Stroke::Dashed, points });
         }
         for line in &mut lines {
             line.points.sort_by(|a, b| a.0.total_cmp(&b.0));

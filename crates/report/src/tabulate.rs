@@ -135,8 +135,7 @@ pub fn markdown(results: &Results) -> String {
     out
 }
 
-/// A few rows of a run, `pattern/variant` each, beside the naive variant and what NVIDIA's compiler and libraries make of
-/// the same task.
+/// A few rows of a run, `pattern/variant` each, beside the naive variant and NVIDIA's compiler and libraries.
 ///
 /// # Errors
 /// A row that was not measured.
@@ -193,7 +192,7 @@ pub fn splice(document: &str, file: &str, results: &Results) -> Result<Option<St
     Ok(is_named.then_some(out))
 }
 
-/// Where and with what a run was made, as sentences.
+/// Returns the environment and settings of a run, as sentences.
 pub fn circumstances(results: &Results) -> String {
     let environment = &results.environment;
     let mut parts = vec![
@@ -234,7 +233,7 @@ pub fn prediction(ratio: f64) -> String {
     format!("{ratio:.2}{}", if is_near { "" } else { " off" })
 }
 
-/// How far a prediction and a measurement may be apart.
+/// Largest ratio of a prediction and a measurement that counts as near.
 pub(crate) const NEAR: f64 = 1.35;
 
 /// A factor with the digits that say something.

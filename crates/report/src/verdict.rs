@@ -1,5 +1,3 @@
-//! What a ladder shows, in a sentence or two.
-
 use super::page::time_with_unit;
 use super::runs::Runs;
 use super::tabulate;

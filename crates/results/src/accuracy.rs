@@ -1,5 +1,3 @@
-//! Known errors of predictions: a committed comparison of each row with one measurement.
-
 use crate::error::{Error, Result};
 use crate::run::{Results, Row};
 use std::collections::{BTreeMap, BTreeSet};

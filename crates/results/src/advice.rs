@@ -1,5 +1,3 @@
-//! Advice: what a counter shows of a program, and the change that cures it.
-
 use crate::counts::place;
 use counters::SourceLocation;
 use schemars::JsonSchema;

@@ -1,5 +1,3 @@
-//! Compares two result files: a prediction with a measurement, or one measurement with another.
-
 use crate::accuracy::ORDERED;
 use crate::resource::Resource;
 use crate::run::{Environment, Results, Row};

@@ -19,6 +19,7 @@ pub const COUNTS_SCHEMA: u32 = 1;
 #[serde(deny_unknown_fields)]
 pub struct Counts {
     /// [`COUNTS_SCHEMA`].
+    #[serde(rename = "schema", alias = "counts_schema")]
     pub counts_schema: u32,
     /// The catalogue's name.
     pub catalogue: String,

@@ -1,5 +1,3 @@
-//! Errors of files, each one sentence with its cause and its fix.
-
 use std::error::Error as _;
 use std::fmt::{self, Display, Write};
 use std::io::ErrorKind;
@@ -28,7 +26,7 @@ pub enum Error {
         path: PathBuf,
         /// The kind that was asked for.
         kind: FileKind,
-        /// Where it differs.
+        /// The place and kind of the difference.
         source: serde_json::Error,
     },
     /// A file was written by another version.
@@ -48,7 +46,7 @@ pub enum Error {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// Which figures.
+        /// The figures.
         figures: String,
     },
     /// A folder stands where a file is to be written.
@@ -77,7 +75,7 @@ pub enum Error {
     /// A text could not be written where it should, and is elsewhere.
     #[error("the text for it is in {} instead", place.display())]
     Elsewhere {
-        /// Where the text is.
+        /// Path of the text.
         place: PathBuf,
         /// Why it is there.
         source: Box<Error>,

@@ -66,8 +66,7 @@ impl Part {
         }
     }
 
-    /// Returns whether a board answers for it: the host's processor decides about the rest, whose times differ from
-    /// run to run.
+    /// Returns whether a board answers for it: the host's processor decides the rest, whose times vary from run to run.
     pub fn is_the_boards(self) -> bool {
         self != Part::Host
     }
@@ -130,7 +129,7 @@ impl Score {
 /// A board that is slower than the others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outlier {
-    /// Which one, counted as the nodes were given.
+    /// Number of the node, counted as the nodes were given.
     pub node: usize,
     /// At what.
     pub part: Part,
@@ -150,7 +149,7 @@ impl Outlier {
 /// A board that has not the rows that most boards have: its figures tell nothing of what it cannot do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unsound {
-    /// Which one, counted as the nodes were given.
+    /// Number of the node, counted as the nodes were given.
     pub node: usize,
     /// Rows that were wrong there, each with the reason.
     pub wrong: Vec<(String, String)>,
@@ -184,7 +183,7 @@ pub struct FleetRow {
 pub struct Fleet {
     /// The model.
     pub model: String,
-    /// Which nodes have such a board.
+    /// Nodes that have such a board.
     pub nodes: Vec<usize>,
     /// The rows that all of them ran.
     pub rows: Vec<FleetRow>,
@@ -395,8 +394,7 @@ pub fn doubts(nodes: &[Node], fleet: &Fleet) -> Vec<String> {
     doubts
 }
 
-/// Returns what a person looks at first beside a slow board: driver, clocks, ECC, the link, the temperature. Names
-/// and values.
+/// Returns what a person checks first of a slow board: driver, clocks, ECC, link, temperature. Names and values.
 pub fn facts(environment: &Environment) -> Vec<(&'static str, String)> {
     let mut facts = vec![("ECC", if environment.device.ecc { "on" } else { "off" }.to_owned())];
     facts.push(("highest clock", format!("{} MHz", environment.device.clock_khz / 1000)));

@@ -8,7 +8,10 @@ mod advice;
 mod compare;
 mod counts;
 mod error;
+mod fidelity;
 pub mod fleet;
+mod listing;
+mod os;
 mod plain;
 mod predictions;
 mod profile;
@@ -16,6 +19,8 @@ mod read;
 mod renamed;
 mod resource;
 mod run;
+mod sarif;
+mod schemas;
 mod spread;
 mod timeline;
 mod traffic;
@@ -33,11 +38,16 @@ pub use counts::{
     InstructionCounts, PtxImage, PtxLine, place,
 };
 pub use error::{Error, FileKind, Result};
+pub use fidelity::Fidelity;
+pub use listing::{
+    LISTED_SCHEMA, LaunchOutcome, ListedPattern, ListedVariant, PatternList, VERIFIED_SCHEMA,
+    VerifiedDevice, VerifiedLaunch, VerifiedMisuse, VerifyReport,
+};
 pub use plain::plain;
 pub use predictions::add_predictions;
 pub use profile::{
-    FailOn, Mistake, PROFILE_SCHEMA, ParseFailOnError, ProfiledHazard, ProfiledInstruction,
-    ProfiledKernel, ProgramProfile,
+    CodePlace, FailOn, Mistake, PROFILE_SCHEMA, ParseFailOnError, ProfiledFault, ProfiledHazard,
+    ProfiledInstruction, ProfiledKernel, ProgramProfile,
 };
 pub use read::read_text;
 pub use renamed::{Renamed, twin};
@@ -46,6 +56,8 @@ pub use run::{
     Board, DeviceFacts, Environment, Host, Measured, MeasuredPeak, MinimumTime, Resources, Results,
     Row, RowOutcome, SCHEMA, json_schema,
 };
+pub use sarif::{Sarif, SarifLevel};
+pub use schemas::schemas;
 pub use spread::Spread;
 pub use timeline::{Interval, Origin, Timeline};
 pub use traffic::Traffic;

@@ -13,14 +13,14 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// The version of the format of profiles.
-pub const PROFILE_SCHEMA: u32 = 1;
+pub const PROFILE_SCHEMA: u32 = 2;
 
 /// A profile of one program's kernels on the virtual device.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct ProgramProfile {
     /// [`PROFILE_SCHEMA`].
-    pub profile_schema: u32,
+    pub schema: u32,
     /// The program's command, or the name of the PTX file.
     pub program: String,
     /// The device's name.
@@ -80,7 +80,7 @@ pub struct ProfiledKernel {
     pub hazards: Vec<ProfiledHazard>,
     /// Faults that ended launches of it before their end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub faults: Vec<String>,
+    pub faults: Vec<ProfiledFault>,
 }
 
 /// An instruction, and what all launches counted of it.
@@ -92,8 +92,50 @@ pub struct ProfiledInstruction {
     /// The source line's text, where the file is there.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub code: String,
+    /// Its results are within a documented error of the hardware's, and not always equal.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_approximate: bool,
     /// The counts and their place.
     pub counts: InstructionCounts,
+}
+
+/// A place in a kernel's code, for tools that open it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct CodePlace {
+    /// The kernel, as its author wrote its name.
+    pub kernel: String,
+    /// The line of the PTX.
+    pub ptx_line: u32,
+    /// The opcode with its modifiers.
+    pub instruction: String,
+    /// The source file as the compiler names it; empty where only the PTX is known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub file: String,
+    /// The line that the kernel's author sees: the call site of inlined code.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub line: u32,
+    /// The column, from 1, at which the line's code begins, where the file is there.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub column: u32,
+    /// The line's code, where the file is there.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub code: String,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+/// A fault that ended a launch before its end.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct ProfiledFault {
+    /// The event, its cause and its cure, as a sentence.
+    pub message: String,
+    /// The instruction that failed, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<CodePlace>,
 }
 
 /// A hazard of a kernel.
@@ -111,6 +153,12 @@ pub struct ProfiledHazard {
     pub message: String,
     /// Launches in which it was found.
     pub launches: u64,
+    /// The access at which it was found.
+    #[serde(default)]
+    pub place: CodePlace,
+    /// The other access of a race.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other: Option<CodePlace>,
 }
 
 /// Something that the program did wrong.
@@ -121,6 +169,9 @@ pub struct Mistake {
     pub kind: MisuseKind,
     /// The call, what happened and what would fix it, as a sentence.
     pub message: String,
+    /// The file and line of the program's call, where debug information tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub location: Option<String>,
     /// The number of times that it happened.
     #[serde(default = "once", skip_serializing_if = "is_once")]
     pub count: u64,
@@ -190,7 +241,7 @@ impl ProgramProfile {
             intervals: Vec::new(),
         };
         ProgramProfile {
-            profile_schema: PROFILE_SCHEMA,
+            schema: PROFILE_SCHEMA,
             program,
             device,
             checked,
@@ -263,7 +314,7 @@ impl ProfiledKernel {
 }
 
 impl ProfiledInstruction {
-    /// Where it comes from: the line of the source, or that of the PTX.
+    /// Returns the place it comes from: the line of the source, or that of the PTX.
     pub fn place(&self) -> String {
         place(self.counts.source.as_ref(), self.counts.ptx_line)
     }
@@ -286,5 +337,29 @@ mod tests {
         let mistake: Mistake = serde_json::from_str(profile).unwrap();
         assert_eq!(mistake.kind, MisuseKind::PageableAsyncCopy);
         assert!(serde_json::to_string(&mistake).unwrap().contains("\"PageableAsyncCopy\""));
+    }
+
+    /// A name in files is a promise: none goes, and none changes.
+    #[test]
+    fn names_of_kinds_in_files_stay() {
+        let names = |schema: schemars::Schema| -> String {
+            let all = schema.as_value()["oneOf"].as_array().expect("it is an enum").iter();
+            all.map(|one| one["const"].as_str().expect("a name")).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(
+            names(schemars::schema_for!(Hazard)),
+            "UninitializedRegister UninitializedShared UninitializedLocal \
+             UninitializedGlobal SharedRace SharedRaceInWarp GlobalRace GlobalRaceInWarp \
+             SameValue UnorderedVolatile SkippedBarrier BarrierCounts SharedOverrun \
+             ConflictingStore DivergentBarrier MemberMask InactiveSource AsyncCopyNotAwaited \
+             ReadOnlyWritten OtherOrder UnorderedProduct MissingProxyFence"
+        );
+        assert_eq!(
+            names(schemars::schema_for!(MisuseKind)),
+            "DoubleFree UseAfterFree OutOfBounds PageableAsyncCopy MissingOrder \
+             HostMemoryChanged HostMemoryFreed Context Unsupported CallFailed FailedSince \
+             UnwrittenMemory PartlyUnwritten KernelFault DeviceLost KernelHazard Contraction \
+             Leak"
+        );
     }
 }

@@ -1,5 +1,3 @@
-//! Text of files that somebody else may have written.
-
 use crate::error::{self, FileKind};
 use crate::plain::plain_json;
 use flate2::read::GzDecoder;
@@ -45,6 +43,7 @@ pub(crate) fn read_json<T: DeserializeOwned>(
 ) -> error::Result<T> {
     #[derive(Deserialize)]
     struct Version {
+        // Of counts and of profiles before their second version.
         #[serde(alias = "counts_schema", alias = "profile_schema")]
         schema: u32,
     }

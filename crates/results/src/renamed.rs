@@ -24,7 +24,6 @@ pub fn twin(peer: &str) -> Option<&str> {
     peer.strip_prefix("nvcc ")
 }
 
-/// Gives a pattern its present name.
 pub(crate) fn rename_pattern(name: &mut String, renamed: &[Renamed]) {
     rename(name, "", renamed);
 }

@@ -1,5 +1,3 @@
-//! Result files: what was measured, where, and with what.
-
 use crate::counts::Counts;
 use crate::error::{Error, FileKind, Result};
 use crate::read::read_json;
@@ -27,7 +25,7 @@ const OLDEST_SCHEMA: u32 = 3;
 pub struct Results {
     /// [`SCHEMA`], or an older one that is still read.
     pub schema: u32,
-    /// Where and with what.
+    /// Machine and settings of the run.
     pub environment: Environment,
     /// True when the run was interrupted: rows are missing, those that are here are whole.
     pub interrupted: bool,
@@ -42,7 +40,7 @@ pub struct Results {
     pub counts: Option<Counts>,
 }
 
-/// Where and with what a run was made.
+/// Machine and settings of a run.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Environment {
@@ -465,8 +463,7 @@ mod tests {
             patterns: Vec::new(),
             myths: String::new(),
         });
-        let counts =
-            r#"{"counts_schema":1,"catalogue":"ours","commit":"","images":[],"patterns":[]}"#;
+        let counts = r#"{"schema":1,"catalogue":"ours","commit":"","images":[],"patterns":[]}"#;
         let rest = text.strip_suffix("\n}\n").expect("an object");
         assert!(saved(&results) == format!("{rest},\n  \"counts\": {counts}\n}}\n"));
         results.rows.clear();

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Timeline {
     /// The device's name.
     pub device: String,
-    /// Where the times come from.
+    /// Origin of the times.
     pub origin: Origin,
     /// From the first event to the last, microseconds.
     pub length_us: f64,
@@ -18,7 +18,7 @@ pub struct Timeline {
     pub intervals: Vec<Interval>,
 }
 
-/// Where times come from.
+/// Origin of times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {

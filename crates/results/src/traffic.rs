@@ -10,12 +10,13 @@ pub struct Traffic {
     pub load_sectors: Option<f64>,
     /// 32-byte sectors per global store request.
     pub store_sectors: Option<f64>,
-    /// Passes per shared load request.
+    /// Wavefronts per shared load request.
     pub shared_load_wavefronts: Option<f64>,
-    /// Passes per shared store request.
+    /// Wavefronts per shared store request.
     pub shared_store_wavefronts: Option<f64>,
-    /// Passes per constant request.
-    pub constant_passes: Option<f64>,
+    /// Wavefronts per constant request.
+    #[serde(rename = "constant_passes")]
+    pub constant_wavefronts: Option<f64>,
     /// Distinct bytes asked for over bytes of the sectors moved, percent.
     pub efficiency_percent: Option<f64>,
     /// The same of global loads alone; older files do not have it.
@@ -33,7 +34,7 @@ impl From<&Counters> for Traffic {
             store_sectors: counters.store_sectors(),
             shared_load_wavefronts: counters.shared_load_wavefronts(),
             shared_store_wavefronts: counters.shared_store_wavefronts(),
-            constant_passes: counters.constant_passes(),
+            constant_wavefronts: counters.constant_wavefronts(),
             efficiency_percent: counters.efficiency_percent(),
             load_efficiency_percent: counters.load_efficiency_percent(),
             store_efficiency_percent: counters.store_efficiency_percent(),

@@ -1,6 +1,5 @@
-//! Writing files whole or not at all.
-
 use crate::error::{Error, Result};
+use crate::os;
 use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
 use serde_json::value::to_raw_value;
@@ -50,11 +49,7 @@ fn folder(path: &Path) -> &Path {
 /// A file beside `path` that disappears unless it is renamed. It has the mode of the file there, or what the umask leaves.
 fn beside(path: &Path) -> Result<tempfile::NamedTempFile> {
     let mut beside = tempfile::Builder::new();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        beside.permissions(std::fs::Permissions::from_mode(0o666));
-    }
+    os::take_usual_mode(&mut beside);
     let made = beside.tempfile_in(folder(path)).and_then(|file| {
         if let Ok(held) = std::fs::metadata(path) {
             file.as_file().set_permissions(held.permissions())?;
@@ -66,16 +61,11 @@ fn beside(path: &Path) -> Result<tempfile::NamedTempFile> {
 
 /// Opens a pipe or a device. A pipe that nobody reads is waited for, and that is said.
 fn open_stream(path: &Path) -> Result<File> {
-    #[cfg(unix)]
     // Open until the pipe is open again: a reader would take its closing for the end.
-    let _held = {
-        use std::os::unix::fs::OpenOptionsExt;
-        let at_once = OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(path);
-        if at_once.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::ENXIO)) {
-            eprintln!("waiting until somebody reads {}", path.display());
-        }
-        at_once
-    };
+    let at_once = os::open_at_once(path);
+    if at_once.as_ref().is_err_and(os::has_no_reader) {
+        eprintln!("waiting until somebody reads {}", path.display());
+    }
     OpenOptions::new().write(true).open(path).map_err(cannot(path))
 }
 

@@ -1,4 +1,4 @@
-//! What once broke the safe API, and still compiles: each has to be right, or refused at the launch.
+//! Attacks that once broke the safe API, and still compile: each has to be right, or refused at the launch.
 
 use core::hint::black_box;
 use core::sync::atomic::{AtomicU32, Ordering, fence};
@@ -150,9 +150,9 @@ pub fn differs_by_feature(x: &[Real], mut out: PerThread<Real>) {
 #[derive(Clone, Copy, Argument)]
 #[repr(C)]
 pub struct Step {
-    /// What the sum begins with.
+    /// First summand.
     pub first: u32,
-    /// What is added.
+    /// The other summands.
     pub others: [u32; if cfg!(feature = "double") { 1 } else { 7 }],
 }
 

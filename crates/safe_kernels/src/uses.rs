@@ -1,4 +1,4 @@
-//! What a kernel without `unsafe` can do: halos, sorts, reductions, scans, histograms, tables of constants.
+//! Uses of kernels without `unsafe`: halos, sorts, reductions, scans, histograms, tables of constants.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 use cuda_std::atomic::AtomicF32;

@@ -128,7 +128,6 @@ fn run(job: &Value, module: &Module, schedule: &Value) -> Result<Value, Failure>
     }))
 }
 
-/// Returns the accesses of a launch.
 fn counts(report: &Report) -> Value {
     let all = &report.counters;
     let (load, store) = (&all.shared_load, &all.shared_store);

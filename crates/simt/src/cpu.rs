@@ -1,5 +1,3 @@
-//! The features of the CPU that runs us.
-
 /// Returns whether the wide versions of functions may be called: AVX2, FMA and bit operations.
 #[inline]
 pub(crate) fn has_wide() -> bool {

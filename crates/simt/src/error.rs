@@ -1,9 +1,7 @@
-//! The one error type of this crate: what was wrong, and where.
-
 pub use ptx::Position;
 use std::fmt;
 
-/// Where in a running kernel something happened.
+/// Place of an event in a running kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Hash)]
 pub struct Place {
     /// Name of the kernel.
@@ -70,21 +68,21 @@ impl fmt::Display for Lanes {
 pub enum Error {
     /// The text is not PTX.
     Syntax {
-        /// Where.
+        /// Position in the text.
         position: Position,
         /// The expectation, or what was found.
         message: String,
     },
     /// The text is PTX, but uses something the executor does not implement.
     Unsupported {
-        /// Where.
+        /// Position in the text.
         position: Position,
         /// The instruction or directive, as written.
         what: String,
     },
     /// The text parses but its meaning is wrong: unknown names, wrong operand types.
     Invalid {
-        /// Where.
+        /// Position in the text.
         position: Position,
         /// The mistake.
         message: String,
@@ -103,7 +101,7 @@ pub enum Error {
     },
     /// Grid or block has a zero or oversized dimension, or a device limit is exceeded.
     LaunchConfiguration {
-        /// Which limit.
+        /// Sentence that names the limit.
         message: String,
     },
     /// A memory operation of the host names no allocation, or goes past its end.
@@ -120,7 +118,7 @@ pub enum Error {
     },
     /// A lane touched an address that is not valid for the access.
     IllegalAddress {
-        /// Where in the kernel.
+        /// Place in the kernel.
         place: Box<Place>,
         /// The address of the first such lane.
         address: u64,
@@ -131,7 +129,7 @@ pub enum Error {
     },
     /// A lane touched an address that is not a multiple of the size of the access.
     MisalignedAddress {
-        /// Where in the kernel.
+        /// Place in the kernel.
         place: Box<Place>,
         /// The address of the first such lane.
         address: u64,
@@ -140,7 +138,7 @@ pub enum Error {
     },
     /// The kernel executed `trap` or `brkpt`, or called `__assertfail`.
     Trap {
-        /// Where in the kernel.
+        /// Place in the kernel.
         place: Box<Place>,
         /// The text of a failed assertion, empty for a bare trap.
         message: String,
@@ -154,7 +152,7 @@ pub enum Error {
     },
     /// The launch used up its fuel: it probably never ends.
     OutOfFuel {
-        /// Where it was when the fuel ended.
+        /// Place in the kernel when the fuel ended.
         place: Box<Place>,
         /// Warp-instructions that were allowed.
         fuel: u64,
@@ -163,7 +161,7 @@ pub enum Error {
     },
     /// An instruction was executed in a way that its definition forbids.
     IllegalInstruction {
-        /// Where in the kernel.
+        /// Place in the kernel.
         place: Box<Place>,
         /// The rule that was broken.
         message: String,

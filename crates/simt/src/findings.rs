@@ -1,17 +1,15 @@
-//! Hazards: what is looked for, and what was found.
-
 use crate::error::Place;
 use crate::location::Location;
 pub use counters::Hazard;
 use races::Scope;
 use std::fmt;
 
-/// Which hazards to look for. Accesses out of bounds and misaligned accesses are always errors.
+/// Hazards to look for. Accesses out of bounds and misaligned accesses are always errors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checks {
-    /// Reads of shared, local and global bytes and of registers that nobody wrote.
-    /// For global memory, [`Memory::track_initialization`](crate::Memory::track_initialization)
-    /// must have been called before the allocation.
+    /// Reads of bytes and registers that nobody wrote. For global memory,
+    /// [`Memory::track_initialization`](crate::Memory::track_initialization) must have been called before the
+    /// allocation.
     pub uninitialized: bool,
     /// Conflicting accesses to shared memory by different threads that nothing orders.
     pub shared_races: bool,

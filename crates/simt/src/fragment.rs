@@ -1,9 +1,10 @@
-//! Where the elements of `wmma`'s fragments lie, and how they get there.
+//! Layout of `wmma`'s fragments: the lanes and registers of a matrix's elements.
 //!
-//! PTX leaves that open. This is what NVIDIA's assembler makes of it for compute capability 8.0 and 9.0, read off its machine
-//! code: fragments are those of `mma.sync`. Cores of 8 rows follow each other in the registers. With `group = lane / 4` and
-//! `place = lane % 4`, a lane has of each core some neighbours at `place` in row `group`. Rows are those of A, the columns of
-//! B, and the rows of C and D, or the columns of these where the shape has 8 rows: such a product is computed transposed.
+//! The PTX ISA leaves that open ("Warp Level Matrix Instructions: wmma"). This is what NVIDIA's assembler makes of it
+//! for compute capability 8.0 and 9.0, read off its machine code: fragments are those of `mma.sync`. Cores of 8 rows
+//! follow each other in the registers. With `group = lane / 4` and `place = lane % 4`, a lane has of each core some
+//! neighbours at `place` in row `group`. Rows are those of A, the columns of B, and the rows of C and D, or the columns
+//! of these where the shape has 8 rows: such a product is computed transposed.
 //!
 //! A lane moves a word of memory at a time, two in a row of C. Where the rows of memory are the columns of the cores, halves
 //! are moved as they lie and then transposed by the warp (`MOVM`), and others one by one. Factors of one and two bytes in
@@ -11,7 +12,6 @@
 
 use crate::operation::{Access, FragmentMove, How, Register, Space};
 
-/// Which matrix a fragment is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Matrix {
     A,
@@ -19,7 +19,6 @@ pub(crate) enum Matrix {
     Sum,
 }
 
-/// The cores of a fragment.
 #[derive(Clone, Debug)]
 pub(crate) struct Cores {
     /// The first row and column of each, in the order of the registers.

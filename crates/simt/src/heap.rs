@@ -11,7 +11,6 @@ pub(crate) const BYTES: u64 = 8 << 20;
 /// The alignment of what is given out: twice that of CUDA's `malloc`, so that no two of them share a line of the shadow.
 const ALIGNMENT: u64 = 32;
 
-/// A device's heap.
 #[derive(Debug)]
 pub(crate) struct Heap {
     address: u64,

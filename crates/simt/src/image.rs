@@ -26,7 +26,6 @@ pub(crate) enum LevelOperand {
 #[derive(Clone, Debug)]
 pub(crate) struct TexelAddress {
     pub geometry: Geometry,
-    /// The handle.
     pub object: u32,
     pub layer: Option<u32>,
     /// x, y and z, as many as there are.
@@ -75,7 +74,6 @@ pub(crate) enum TextureQuestion {
 #[derive(Clone, Debug)]
 pub(crate) struct TextureQuery {
     pub question: TextureQuestion,
-    /// The handle.
     pub object: u32,
     pub destination: Register,
 }

@@ -1,5 +1,3 @@
-//! A launch of a kernel, and the limits that it is checked against.
-
 use crate::error::Error;
 use crate::module::{Kernel, Module};
 use crate::program::Program;
@@ -126,6 +124,9 @@ impl Default for Limits {
 }
 
 /// Checks a launch against the kernel and the limits, without running it.
+///
+/// # Errors
+/// When there is no such kernel, or grid, block, shared memory or parameters do not fit it.
 pub fn validate<'m>(
     module: &'m Module,
     launch: &Launch,

@@ -8,6 +8,8 @@ mod error;
 mod execute;
 mod findings;
 mod fragment;
+#[cfg(all(windows, target_env = "gnu"))]
+mod fused;
 mod hash;
 mod heap;
 mod image;

@@ -1,5 +1,3 @@
-//! Where an address lies: in which array or allocation, or how far from one.
-
 use crate::region::Allocation;
 use std::fmt;
 

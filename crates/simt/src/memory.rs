@@ -16,16 +16,14 @@ use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::ops::Range;
 
-/// Where allocations of the first device start.
+/// First address of the first device's allocations.
 const FIRST_ADDRESS: u64 = 0x0400_0000_0000;
-/// Addresses of each device.
 const DEVICE_ADDRESSES: u64 = 0x0400_0000_0000;
 /// Devices that have addresses below those at which programs lie on the systems that this runs on.
 const MAX_DEVICES: usize = 16;
 /// Freed ranges that are remembered to name a use after free.
 const FREED_MAX: usize = 1024;
 
-/// The memory of one device.
 struct Bank {
     next: u64,
     capacity: u64,
@@ -36,7 +34,6 @@ struct Bank {
 pub struct Memory {
     /// By address. A region that is freed leaves a gap, so that freeing many of very many takes no longer than each.
     regions: Vec<Region>,
-    /// The number of gaps in `regions`.
     gaps: usize,
     /// The regions that are taken out while a launch runs that may not access them.
     hidden: Vec<Region>,
@@ -71,6 +68,9 @@ impl Memory {
     }
 
     /// Memory of several devices, at most 16, each with so many bytes. The first is selected.
+    ///
+    /// # Panics
+    /// When there is none, or more than 16.
     pub fn of_devices(capacities: &[u64]) -> Memory {
         assert!((1..=MAX_DEVICES).contains(&capacities.len()), "1 to {MAX_DEVICES} devices");
         let bank = |(device, capacity): (usize, &u64)| Bank {
@@ -105,6 +105,9 @@ impl Memory {
     }
 
     /// From here on allocations are made on this device.
+    ///
+    /// # Panics
+    /// When there is no such device.
     pub fn select(&mut self, device: usize) {
         assert!(device < self.banks.len(), "there are {} devices", self.banks.len());
         self.selected = device;
@@ -147,11 +150,17 @@ impl Memory {
     }
 
     /// Allocates; the address is a multiple of 512, the content is zero.
+    ///
+    /// # Errors
+    /// When the device has not so much memory.
     pub fn allocate(&mut self, bytes: u64) -> Result<u64, Error> {
         self.allocate_named(bytes, "")
     }
 
     /// Allocates with a name that messages will use.
+    ///
+    /// # Errors
+    /// When the device has not so much memory.
     pub fn allocate_named(&mut self, bytes: u64, label: &str) -> Result<u64, Error> {
         let bank = &mut self.banks[self.selected];
         let free = bank.capacity - bank.used;
@@ -159,9 +168,7 @@ impl Memory {
         if bytes > free {
             return Err(out_of_memory);
         }
-        let Some(owner) = Zeroed::new(bytes) else {
-            return Err(out_of_memory);
-        };
+        let Some(owner) = Zeroed::new(bytes) else { return Err(out_of_memory) };
         let initialized = if self.track { Zeroed::new(bytes.div_ceil(64) * 8) } else { None };
         let address = bank.next;
         bank.next = (address + bytes + ALIGNMENT).next_multiple_of(ALIGNMENT);
@@ -215,6 +222,9 @@ impl Memory {
     }
 
     /// Frees an allocation by its first address.
+    ///
+    /// # Errors
+    /// When no allocation begins there.
     pub fn free(&mut self, address: u64) -> Result<(), Error> {
         match self.regions.binary_search_by_key(&address, |r| r.base) {
             Ok(at) if self.regions[at].owner.is_some() => {
@@ -233,6 +243,9 @@ impl Memory {
     }
 
     /// Maps host memory into the device's address space, at any address that is free.
+    ///
+    /// # Errors
+    /// When something lies there already, or the two addresses differ modulo 16.
     ///
     /// # Safety
     /// - `pointer` is valid for reads and writes of `bytes` bytes until [`Memory::unmap`].
@@ -268,6 +281,9 @@ impl Memory {
     }
 
     /// Removes a mapping by its first address.
+    ///
+    /// # Errors
+    /// When no mapping begins there.
     pub fn unmap(&mut self, address: u64) -> Result<(), Error> {
         match self.regions.binary_search_by_key(&address, |r| r.base) {
             Ok(at) if self.regions[at].is_mapped() => {
@@ -335,6 +351,9 @@ impl Memory {
     }
 
     /// Copies device memory to the host.
+    ///
+    /// # Errors
+    /// When the range is not in one allocation.
     pub fn read(&self, address: u64, target: &mut [u8]) -> Result<(), Error> {
         if target.is_empty() {
             return Ok(());
@@ -349,6 +368,9 @@ impl Memory {
     }
 
     /// Copies host memory to the device.
+    ///
+    /// # Errors
+    /// When the range is not in one allocation.
     pub fn write(&mut self, address: u64, source: &[u8]) -> Result<(), Error> {
         if source.is_empty() {
             return Ok(());
@@ -362,6 +384,9 @@ impl Memory {
     }
 
     /// Sets bytes to one value.
+    ///
+    /// # Errors
+    /// When the range is not in one allocation.
     pub fn fill(&mut self, address: u64, value: u8, bytes: usize) -> Result<(), Error> {
         if bytes == 0 {
             return Ok(());
@@ -374,6 +399,9 @@ impl Memory {
     }
 
     /// Copies between device addresses; the ranges may overlap.
+    ///
+    /// # Errors
+    /// When one of the ranges is not in one allocation.
     pub fn copy(&mut self, target: u64, source: u64, bytes: usize) -> Result<(), Error> {
         if bytes == 0 {
             return Ok(());
@@ -395,6 +423,9 @@ impl Memory {
     /// The host's view of a device range, for callers that fill memory in bulk.
     ///
     /// The pointer is valid for `bytes` bytes until the allocation is freed.
+    ///
+    /// # Errors
+    /// When the range is not in one allocation.
     pub fn host_pointer(&self, address: u64, bytes: usize) -> Result<*mut u8, Error> {
         let (region, offset) = self.range(address, bytes)?;
         region.mark(offset as u64, bytes as u64);
@@ -402,7 +433,7 @@ impl Memory {
         Ok(unsafe { region.pointer.add(offset) })
     }
 
-    /// Where an address lies relative to the allocations: text for messages.
+    /// Describes the place of an address relative to the allocations: text for messages.
     pub fn describe(&self, address: u64) -> String {
         self.locate(address).to_string()
     }

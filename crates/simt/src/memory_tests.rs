@@ -1,5 +1,3 @@
-//! Allocations of devices, and what is left of those that are freed.
-
 use super::*;
 
 #[test]

@@ -1,5 +1,3 @@
-//! A parsed module: kernels, their parameters, and variables.
-
 use crate::decode::context::Context;
 use crate::decode::contraction::Contraction;
 use crate::decode::decode;
@@ -90,6 +88,9 @@ impl Kernel {
     }
 
     /// Returns whether every instruction is implemented; the error names the first that is not.
+    ///
+    /// # Errors
+    /// When one is not.
     pub fn supported(&self) -> Result<(), &Error> {
         self.program.as_ref().map(|_| ())
     }
@@ -126,9 +127,7 @@ impl Kernel {
 
     /// Every instruction with its PTX line and whether it is approximate: a listing.
     pub fn listing(&self) -> Vec<(u32, String)> {
-        let Ok(program) = &self.program else {
-            return Vec::new();
-        };
+        let Ok(program) = &self.program else { return Vec::new() };
         let mut listing: Vec<_> = program
             .details
             .iter()
@@ -154,7 +153,7 @@ pub enum VariableSpace {
 pub struct ModuleVariable {
     /// Its name.
     pub name: String,
-    /// Where it lives.
+    /// State space of the variable.
     pub space: VariableSpace,
     /// Its size in bytes.
     pub bytes: u64,
@@ -162,8 +161,7 @@ pub struct ModuleVariable {
     pub alignment: u64,
     /// It is managed memory, which the host reaches at the same address.
     pub is_managed: bool,
-    /// The initial content; bytes beyond it are zero. Addresses of other variables are filled in
-    /// when the module is loaded.
+    /// The initial content; bytes beyond it are zero. Loading the module fills in addresses of other variables.
     pub initial: Vec<u8>,
     relocations: Vec<Relocation>,
 }
@@ -211,7 +209,6 @@ struct Code {
     version: (u32, u32),
     target: String,
     kernels: Vec<Kernel>,
-    /// Where each kernel is among them.
     places: HashMap<String, usize>,
     variables: Vec<ModuleVariable>,
     source: String,
@@ -232,6 +229,9 @@ impl Module {
     ///
     /// An instruction that the executor lacks is not an error here: it is reported by
     /// [`Kernel::supported`] and by a launch of that kernel.
+    ///
+    /// # Errors
+    /// When the text is no PTX.
     pub fn parse(ptx: &str) -> Result<Module, Error> {
         let tree = parse(ptx)?;
         if let Some((bits, position)) = tree.address_size.filter(|(bits, _)| *bits != 64) {
@@ -283,6 +283,9 @@ impl Module {
 
     /// As [`Module::parse`]; a text that a living module was so made of is not parsed again. The modules share what is
     /// decoded, and each has variables of its own.
+    ///
+    /// # Errors
+    /// When the text is no PTX.
     pub fn parse_once(ptx: &str) -> Result<Module, Error> {
         let mut parsed = PARSED.lock().unwrap_or_else(PoisonError::into_inner);
         parsed.retain(|code| code.strong_count() > 0);
@@ -316,6 +319,9 @@ impl Module {
     }
 
     /// A kernel by name.
+    ///
+    /// # Errors
+    /// When the module has none of this name.
     pub fn kernel(&self, name: &str) -> Result<&Kernel, Error> {
         let place = self.code.places.get(name).ok_or_else(|| Error::UnknownKernel {
             name: name.into(),
@@ -335,12 +341,17 @@ impl Module {
     }
 
     /// Gives the module's variables their place in memory; done by the first launch otherwise.
+    ///
+    /// # Errors
+    /// When the device has not so much memory.
     pub fn load(&self, memory: &mut Memory) -> Result<(), Error> {
         self.load_with(memory, &HashMap::new())
     }
 
-    /// As [`Module::load`]; the variables of these names have memory already, at these addresses, which stays the
-    /// caller's.
+    /// As [`Module::load`]; the variables of these names have the caller's memory, at these addresses.
+    ///
+    /// # Errors
+    /// When the device has not so much memory.
     pub fn load_with(
         &self,
         memory: &mut Memory,
@@ -455,9 +466,7 @@ fn variables(tree: &Tree<'_>, context: &Context<'_, '_>) -> Result<Vec<ModuleVar
             _ => continue,
         };
         // Texture references and other opaque types exist only as names.
-        let Some(t) = Type::parse(variable.element) else {
-            continue;
-        };
+        let Some(t) = Type::parse(variable.element) else { continue };
         let bytes = variable.elements.unwrap_or(0).saturating_mul(t.bytes() as u64);
         let position = variable.position;
         let mut one = ModuleVariable {
@@ -536,9 +545,7 @@ fn append(
 /// the failing opcode noted; counting needs only the tree.
 fn coverage(source: &str) -> Vec<Coverage> {
     use ptx::tree::Statement;
-    let Ok(tree) = parse(source) else {
-        return Vec::new();
-    };
+    let Ok(tree) = parse(source) else { return Vec::new() };
     let mut counts: BTreeMap<String, u32> = BTreeMap::new();
     for function in &tree.functions {
         function.visit(&mut |statement| {

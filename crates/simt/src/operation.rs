@@ -1,5 +1,3 @@
-//! Decoded instructions, with registers resolved.
-
 use crate::compute::{ComputeFunction, Operands};
 use crate::image::ImageOperation;
 pub(crate) use crate::register::Register;
@@ -15,11 +13,9 @@ pub(crate) enum Space {
     /// Per-lane memory, which also holds the parameters of device functions.
     Local,
     Constant,
-    /// The parameters of the kernel.
     Parameter,
 }
 
-/// Where an address comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Base {
     Long(u32),
@@ -38,7 +34,6 @@ impl Base {
     }
 }
 
-/// A load or a store.
 #[derive(Clone, Debug)]
 pub(crate) struct Access {
     pub space: Space,
@@ -114,7 +109,6 @@ pub(crate) enum ShuffleMode {
     Index,
 }
 
-/// The four forms of `vote`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum VoteMode {
     All,
@@ -188,7 +182,7 @@ impl AsyncCopy {
 
     /// Returns how often each of its passes through shared memory is taken: one past L1 whose number of bytes is only known when
     /// it runs takes them twice.
-    pub fn passes_each(&self) -> u32 {
+    pub fn wavefronts_each(&self) -> u32 {
         if self.bypasses_l1 && self.source_bytes.is_some() { 2 } else { 1 }
     }
 }
@@ -232,7 +226,6 @@ pub(crate) enum MbarrierOperation {
     },
 }
 
-/// Which way a bulk copy goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BulkDirection {
     GlobalToShared,
@@ -271,7 +264,6 @@ pub(crate) struct TensorCopy {
     pub mbarrier: Option<(Base, i64)>,
 }
 
-/// Where a factor of `wgmma` is.
 #[derive(Clone, Debug)]
 pub(crate) enum Factor {
     /// In shared memory, as the descriptor in this row says; transposed: neighbouring elements lie along M or N.
@@ -326,9 +318,7 @@ pub(crate) struct WmmaMove {
     pub value: Register,
     /// Neighbours that a lane has of each core.
     pub each: u32,
-    /// Bytes of an element.
     pub bytes: u32,
-    /// Where the matrix begins.
     pub from: (Base, i64),
     /// The row of how many elements one row (column) is from the next; dense without it.
     pub stride: Option<u32>,
@@ -383,7 +373,6 @@ pub(crate) enum Builtin {
     Free,
 }
 
-/// The effect of an instruction.
 #[derive(Clone, Debug)]
 pub(crate) enum Operation {
     Compute {

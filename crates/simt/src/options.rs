@@ -1,5 +1,3 @@
-//! Options of a launch.
-
 use crate::findings::Checks;
 use crate::launch::Limits;
 use crate::trace::{Trace, Watched};
@@ -22,7 +20,7 @@ pub enum Schedule {
 pub struct Options {
     /// Count memory traffic; instruction counts are always there.
     pub counters: bool,
-    /// Which hazards to look for.
+    /// Hazards to look for.
     pub checks: Checks,
     /// Threads to use; 0 takes what the machine has.
     pub threads: usize,
@@ -32,8 +30,7 @@ pub struct Options {
     pub schedule: Schedule,
     /// Orders in which hazards of a small launch are looked for; its results and counts are those of `schedule`.
     pub schedules: u32,
-    /// Run blocks one after the other where their order could change results. Results are then
-    /// the same for every number of threads.
+    /// Run blocks one after the other where their order could change results, which then do not depend on threads.
     pub deterministic: bool,
     /// Run only these blocks, by linear index, with those of their clusters; all when `None`.
     pub sample: Option<Vec<u64>>,

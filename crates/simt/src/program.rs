@@ -1,10 +1,7 @@
-//! A decoded kernel: instructions with registers resolved to rows, ready to execute.
-
 use crate::decode::contraction::Contraction;
 use crate::error::Position;
 use crate::operation::{Operation, Register};
 
-/// One instruction with its guard.
 #[derive(Clone, Debug)]
 pub(crate) struct Instruction {
     /// The guard predicate's row.
@@ -78,7 +75,7 @@ pub(crate) enum Special {
     LaneMask(LaneMask),
     TotalShared,
     DynamicShared,
-    /// Where the shared memory begins that cooperative groups have to themselves.
+    /// First address of the shared memory that is reserved for cooperative groups.
     ReservedShared(u32),
     /// Half of the address of the launch's workspace, through which the blocks of a cooperative launch wait.
     GridWorkspace {

@@ -1,5 +1,3 @@
-//! One range of device memory: its bytes, and which of them were written.
-
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -72,7 +70,6 @@ pub(crate) struct Region {
 pub(crate) struct Saved {
     offset: usize,
     bytes: Vec<u8>,
-    /// The words of its initialized bits.
     pub initialized: Vec<u64>,
 }
 

@@ -1,5 +1,3 @@
-//! Where an operand of a decoded instruction lives.
-
 /// A register row and the file it lives in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Register {

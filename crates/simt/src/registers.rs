@@ -1,12 +1,10 @@
 //! The registers of one warp: one row of 32 lanes per register, in three files.
 //!
-//! PTX registers are untyped bits. Registers of up to 32 bits live in `words`, 64-bit ones in
-//! `longs` (a 128-bit register is two neighbours), predicates are one bit per lane.
-//! A value narrower than its row is extended when written and cut when read.
+//! PTX registers are untyped bits. Those of up to 32 bits live in `words`, 64-bit ones in `longs` (128-bit ones are
+//! two), predicates are one bit per lane. A value narrower than its row is extended when written and cut when read.
 
 use crate::compute::half::{Bf16, F16};
 
-/// Lanes of a warp.
 pub(crate) const LANES: usize = 32;
 
 /// The predicate that is always true; instructions without a guard use it.
@@ -16,7 +14,6 @@ pub(crate) const NEVER: u32 = 2;
 /// The condition code of `add.cc` and its family.
 pub(crate) const CARRY: u32 = 1;
 
-/// All register rows of one warp.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Registers {
     pub words: Vec<[u32; LANES]>,

@@ -13,7 +13,7 @@ use crate::uninitialized::number;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The instructions that a loop ran, each with its lanes.
-pub(crate) type Ran = BTreeMap<usize, u32>;
+pub(crate) type LanesByInstruction = BTreeMap<usize, u32>;
 
 /// The registers that decide what a loop does.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub(crate) struct Relevant {
 
 impl Relevant {
     /// Finds them for the instructions that a loop ran; `following` has where control may go after each instruction.
-    pub fn new(program: &Program, following: &[Vec<u32>], ran: &Ran) -> Relevant {
+    pub fn new(program: &Program, following: &[Vec<u32>], ran: &LanesByInstruction) -> Relevant {
         let mut relevant = Relevant::none(program);
         relevant.close(program, Some(following), ran);
         // A loop without an instruction that decides, as one that waits for time to pass, ends where a branch says so.
@@ -48,7 +48,12 @@ impl Relevant {
     }
 
     /// Adds what decides by what is known to.
-    fn close(&mut self, program: &Program, following: Option<&[Vec<u32>]>, ran: &Ran) {
+    fn close(
+        &mut self,
+        program: &Program,
+        following: Option<&[Vec<u32>]>,
+        ran: &LanesByInstruction,
+    ) {
         loop {
             let before = (self.rows.iter().filter(|row| **row).count(), self.branches.len());
             for pc in ran.keys().copied() {
@@ -71,7 +76,7 @@ impl Relevant {
     }
 
     /// Returns whether a clock decides.
-    pub fn reads_clock(&self, program: &Program, ran: &Ran) -> bool {
+    pub fn reads_clock(&self, program: &Program, ran: &LanesByInstruction) -> bool {
         let is_clock =
             |pc: &usize| matches!(program.instructions[*pc].operation, Operation::ReadClock { .. });
         ran.keys().any(|pc| is_clock(pc) && self.is_written_by(program, *pc))

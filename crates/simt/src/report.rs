@@ -1,5 +1,3 @@
-//! The report of a launch: the output of [`run`](crate::run).
-
 use crate::findings::Finding;
 use counters::Counters;
 use counters::{RequestRecord, SourceLocation};

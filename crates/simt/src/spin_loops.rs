@@ -111,7 +111,8 @@ pub(crate) fn decides(
     }
 }
 
-/// Where both ways of a forward branch meet: its target, or the end of the other way that the skipped one jumps over.
+/// Returns the point at which both ways of a forward branch meet: its target, or the end of the other way that the
+/// skipped one jumps over.
 fn joined(program: &Program, pc: usize, target: usize) -> usize {
     let last = &program.instructions[target - 1];
     match last.operation {

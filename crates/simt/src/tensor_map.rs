@@ -8,7 +8,7 @@ use std::array;
 /// The most dimensions of a tensor.
 pub const MAX_RANK: usize = 5;
 
-/// Where each field is among the 128 bytes of a map.
+/// Offsets of the fields in the 128 bytes of a map.
 pub(crate) mod place {
     /// Four bytes: [`MAGIC`] and the bytes of an element.
     pub const KIND: u32 = 0;

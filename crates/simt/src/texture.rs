@@ -70,13 +70,12 @@ impl Shape {
     }
 }
 
-/// Where the texels of one level lie.
+/// Texels of one level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level {
     /// The first byte.
     pub address: u64,
-    /// Bytes from one row to the next, for rows in plain memory; `None` where texels lie in tiles of 64 bytes by 8 rows,
-    /// as in arrays.
+    /// Bytes from one row to the next in plain memory; `None` for tiles of 64 bytes by 8 rows, as in arrays.
     pub pitch: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! Which registers a kernel may read before it wrote them.
+//! Registers that a kernel may read before it wrote them.
 //!
 //! Nearly all reads are proved defined once per kernel, by a data-flow analysis over all paths. Only
 //! the rows that it leaves in doubt are followed lane by lane.
@@ -183,8 +183,8 @@ fn pass(program: &Program, pc: usize, state: &mut Defined, doubt: &mut [bool]) {
     }
 }
 
-/// Where lanes may go after each instruction, and, behind all instructions, from the end of each
-/// function: behind its calls. So many returns and many calls meet in one place.
+/// Returns the instructions that may follow each, and, behind all instructions, those that follow each function: behind
+/// its calls. So many returns and many calls meet in one place.
 pub(crate) fn successors(program: &Program) -> Vec<Vec<u32>> {
     let length = program.instructions.len() as u32;
     let function_at =

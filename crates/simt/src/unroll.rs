@@ -20,7 +20,6 @@ const SKIPPED_MAX: usize = 8;
 /// Instructions that are looked at for one load.
 const WORK_MAX: usize = 1 << 16;
 
-/// The places of all instructions.
 pub(crate) fn places(program: &Program) -> Vec<BlockPlace> {
     let mut places = vec![BlockPlace::default(); program.instructions.len()];
     let chosen = chosen_by_predicates(program);

@@ -87,7 +87,7 @@ fn ends_of_the_range() {
     assert_eq!(single("sqrt.approx.f32 %f3, %f1", -1.0, 0.0), 0x7fff_ffff);
 }
 
-/// What an H200 computed: the whole numbers and halves below zero, and arguments beside them. The
+/// Results of an H200: the whole numbers and halves below zero, and arguments beside them. The
 /// sweeps of `fixtures/mufu.json` step over these.
 #[test]
 fn powers_of_two_below_zero_are_exact() {

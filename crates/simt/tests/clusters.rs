@@ -1,5 +1,3 @@
-//! Clusters: registers, the barrier, and the shared memory of other blocks.
-
 use simt::{Checks, Error, Launch, Memory, Module, Options, Schedule, run};
 
 /// A kernel with parameters `target` (in `%rd1`) and `n` (in `%r1`), the thread's index in the grid in `%r2`, the

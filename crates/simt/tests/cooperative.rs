@@ -1,4 +1,4 @@
-//! What cooperative groups ask of a launch: a workspace through which all blocks wait, and shared memory of their own.
+//! Needs of cooperative groups: a workspace through which all blocks wait, and shared memory of their own.
 
 use simt::{Checks, Launch, Memory, Module, Options, Report, run};
 

@@ -1,5 +1,4 @@
-//! Kernels compiled by nvcc from our CUDA C++ (`tests/corpus/*.cu`), each compared with a
-//! reference on the host, on its whole output.
+//! Kernels compiled by nvcc from our CUDA C++ (`tests/corpus/*.cu`), their whole output compared with the host's.
 //!
 //! Regenerate the PTX with `nvcc -ptx -arch=sm_90 -lineinfo` of CUDA 13.0.
 

@@ -1,5 +1,3 @@
-//! Every kernel of the corpus is decoded without an unsupported instruction.
-
 use simt::Module;
 
 /// Kernels of the corpus and the fixtures.

@@ -1,5 +1,3 @@
-//! Bad input: each a typed error with one sentence, never a panic.
-
 use simt::{Error, Launch, Memory, Module, Options, run};
 
 fn module(body: &str) -> String {

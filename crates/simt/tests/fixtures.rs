@@ -225,7 +225,7 @@ fn counts_of(kind: RequestKind, counters: &Counters) -> RequestCounts {
     }
 }
 
-/// What is recorded of each warp's requests is what was counted, and recording changes no count.
+/// Recorded requests of each warp are those counted, and recording changes no count.
 #[test]
 fn recorded_requests_are_those_that_were_counted() {
     let (mut kinds, mut sums) = (HashMap::new(), 0);
@@ -259,8 +259,8 @@ fn recorded_requests_are_those_that_were_counted() {
                         assert_eq!(request.sectors().len() as u64, traffic.sectors, "{place}");
                     }
                     _ => {
-                        assert_eq!(request.passes.len() as u64, traffic.wavefronts, "{place}");
-                        let lanes = request.passes.iter().flatten().fold(0, |m, w| m | w.lanes);
+                        assert_eq!(request.wavefronts.len() as u64, traffic.wavefronts, "{place}");
+                        let lanes = request.wavefronts.iter().flatten().fold(0, |m, w| m | w.lanes);
                         assert_eq!(u64::from(lanes.count_ones()), traffic.lanes, "{place}");
                     }
                 }
@@ -402,7 +402,7 @@ fn planted_bugs_are_found() {
     assert_eq!(bugs, 16);
 }
 
-/// What compute-sanitizer said, so that the README's table stays true.
+/// Verdicts of compute-sanitizer, so that the README's table stays true.
 #[test]
 fn verdicts_of_compute_sanitizer() {
     let measured = measured();

@@ -1,5 +1,4 @@
-//! One small kernel per hazard: each is found, and says who, where, at what address, next to what,
-//! and what would fix it.
+//! One small kernel per hazard: each is found, with who, where, at what address, next to what, and the fix.
 
 use simt::{
     Checks, Error, Hazard, Launch, Memory, Module, Options, Report, Schedule, run, run_observed,
@@ -35,7 +34,7 @@ fn outcome(body: &str, schedule: Schedule) -> (Result<Report, Error>, Vec<u8>) {
     (report, bytes)
 }
 
-/// What every message about a running kernel says.
+/// Parts of every message about a running kernel.
 const ALWAYS: [&str; 6] =
     ["kernel `broken`", "(kernel.rs:7)", "block (0, 0, 0)", "warp ", "lane", "PTX line "];
 

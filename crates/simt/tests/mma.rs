@@ -6,7 +6,6 @@ pub mod tile;
 use simt::{Checks, Error, Launch, Memory, Module, Options, run};
 use tile::{FORMS, Form, Kind, Matrix};
 
-/// The bits of a small integer.
 fn bits(kind: Kind, value: i64) -> u64 {
     let single = || u64::from((value as f32).to_bits());
     match kind {
@@ -164,7 +163,7 @@ fn what_is_no_form_is_refused() {
     }
 }
 
-/// What a GPU computed: the output of `mma/sweep.cu` without whole tiles.
+/// Results of a GPU: the output of `mma/sweep.cu` without whole tiles.
 const MEASURED: &str = include_str!("../fixtures/mma.txt");
 
 /// The digests of a form's tiles, as the executor computes them.

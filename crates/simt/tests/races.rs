@@ -1,6 +1,5 @@
-//! A corpus of races: a matrix of memory space x scope x form of synchronization. Each case is a bug
-//! and its repaired twin; the bug is found with both accesses named and the twin is silent, in every
-//! schedule and on one thread and on four.
+//! A corpus of races: a matrix of memory space x scope x form of synchronization. Each case is a bug, found with both
+//! accesses named, and its silent repaired twin, in every schedule and on one and four threads.
 
 mod followed;
 mod kernels;
@@ -9,10 +8,10 @@ mod others;
 mod passing;
 mod readers;
 
-use kernels::{BLOCKS, Grid, HEAD, WARP, WARPS, entry, outcome, ways};
+use kernels::{BLOCKS, Grid, HEAD, Pair, WARP, WARPS, entry, outcome, ways};
 use simt::{Finding, Hazard, Schedule};
 
-/// What has to be found, whichever access came first.
+/// Finding that has to come, whichever access was first.
 pub struct Expected {
     hazard: Hazard,
     instructions: [String; 2],
@@ -27,14 +26,13 @@ pub struct Case {
     repaired: String,
 }
 
-/// The name, who takes part, a body in which `?` is what is missing or wrong, that, what repairs
-/// it, the hazard and both instructions.
-pub type Row = (&'static str, Grid, &'static str, [&'static str; 2], Hazard, [&'static str; 2]);
+/// The name, participants, a body in which `?` is the fault, the fault, its repair, the hazard and both instructions.
+pub type Row = (&'static str, Grid, &'static str, [&'static str; 2], Pair);
 
 /// The cases of tables that are written out.
 fn written<'r>(rows: impl IntoIterator<Item = &'r Row>) -> Vec<Case> {
     let case = |row: &Row| {
-        let (name, grid, body, [broken, repaired], hazard, instructions) = *row;
+        let (name, grid, body, [broken, repaired], (hazard, instructions)) = *row;
         let fill = |text: &str| {
             // The lanes that live after an early exit.
             let lanes = "mov.u32 %r20, -1; setp.ne.u32 %p8, %r4, 0; @%p8 mov.u32 %r20, 0xff;";
@@ -197,8 +195,7 @@ fn a_warp_synchronous_reduction_races_unless_it_is_volatile() {
     }
 }
 
-/// A volatile word that hands nothing on is noted; one that a fence comes before is a flag, and one between barriers is
-/// ordered.
+/// A volatile word that hands nothing on is noted; one behind a fence is a flag, and one between barriers is ordered.
 #[test]
 fn volatile_accesses_that_nothing_orders_are_a_note() {
     const ONE: &str = "setp.ne.u32 %p1, %r1, 0; @%p1 bra END; setp.ne.u32 %p2, %r2, 0; @%p2 bra C;";

@@ -1,5 +1,3 @@
-//! The corpus of races in CUDA C++ (`races/cuda.cu`).
-
 #[path = "races/marked.rs"]
 mod marked;
 

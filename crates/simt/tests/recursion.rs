@@ -16,21 +16,9 @@ const PTX: &str = "
     setp.lt.u32 %p1, %r1, 2;
     @%p1 bra small;
     add.u32 %r2, %r1, -1;
-    {
-        .param .b32 value;
-        .param .b32 back;
-        st.param.b32 [value], %r2;
-        call.uni (back), fibonacci, (value);
-        ld.param.b32 %r3, [back];
-    }
+    CALL %r3 = fibonacci(%r2)
     add.u32 %r4, %r1, -2;
-    {
-        .param .b32 value;
-        .param .b32 back;
-        st.param.b32 [value], %r4;
-        call.uni (back), fibonacci, (value);
-        ld.param.b32 %r5, [back];
-    }
+    CALL %r5 = fibonacci(%r4)
     add.u32 %r6, %r3, %r5;
     st.param.b32 [result], %r6;
     ret;
@@ -65,14 +53,7 @@ small:
     @%p1 bra done;
     add.u32 %r3, %r1, -1;
     ld.global.u64 %rd1, [table+8];
-    {
-        .param .b32 value;
-        .param .b32 back;
-        st.param.b32 [value], %r3;
-        prototype: .callprototype (.param .b32 _) _ (.param .b32 _);
-        call (back), %rd1, (value), prototype;
-        ld.param.b32 %r2, [back];
-    }
+    CALL %r2 = %rd1(%r3)
 done:
     st.param.b32 [result], %r2;
     ret;
@@ -88,14 +69,7 @@ done:
     @%p1 bra done;
     add.u32 %r3, %r1, -1;
     ld.global.u64 %rd1, [table];
-    {
-        .param .b32 value;
-        .param .b32 back;
-        st.param.b32 [value], %r3;
-        prototype: .callprototype (.param .b32 _) _ (.param .b32 _);
-        call (back), %rd1, (value), prototype;
-        ld.param.b32 %r2, [back];
-    }
+    CALL %r2 = %rd1(%r3)
 done:
     st.param.b32 [result], %r2;
     ret;
@@ -104,13 +78,7 @@ done:
 {
     .reg .b32 %r<3>;
     ld.param.u32 %r1, [n];
-    {
-        .param .b32 value;
-        .param .b32 back;
-        st.param.b32 [value], %r1;
-        call.uni (back), for_ever, (value);
-        ld.param.b32 %r2, [back];
-    }
+    CALL %r2 = for_ever(%r1)
     st.param.b32 [result], %r2;
     ret;
 }
@@ -128,13 +96,7 @@ done:
     setp.eq.u32 %p1, %r1, 0;
     @%p1 bra done;
     add.u32 %r3, %r1, -1;
-    {
-        .param .b32 value;
-        .param .b32 back;
-        st.param.b32 [value], %r3;
-        call.uni (back), keeps, (value);
-        ld.param.b32 %r2, [back];
-    }
+    CALL %r2 = keeps(%r3)
 done:
     ld.u32 %r4, [%rd2+36];
     add.u32 %r5, %r2, %r4;
@@ -156,15 +118,7 @@ done:
     mov.u64 %rd2, own;
     cvta.local.u64 %rd2, %rd2;
     add.u32 %r3, %r1, -1;
-    {
-        .param .b64 where;
-        .param .b32 value;
-        .param .b32 back;
-        st.param.b64 [where], %rd2;
-        st.param.b32 [value], %r3;
-        call.uni (back), writes, (where, value);
-        ld.param.b32 %r2, [back];
-    }
+    CALL %r2 = writes(%rd2, %r3)
 done:
     ld.local.u32 %r4, [own];
     st.param.b32 [result], %r4;
@@ -178,15 +132,7 @@ done:
     ld.param.u32 %r1, [n];
     mov.u64 %rd2, own;
     cvta.local.u64 %rd2, %rd2;
-    {
-        .param .b64 where;
-        .param .b32 value;
-        .param .b32 back;
-        st.param.b64 [where], %rd2;
-        st.param.b32 [value], %r1;
-        call.uni (back), writes, (where, value);
-        ld.param.b32 %r2, [back];
-    }
+    CALL %r2 = writes(%rd2, %r1)
     st.param.b32 [result], %r2;
     ret;
 }
@@ -233,6 +179,39 @@ again:
 }
 ";
 
+/// The text with each `CALL result = function(arguments)` written out: by memory and, through a pointer, by a prototype.
+fn with_calls(text: &str) -> String {
+    let line = |line: &str| match line
+        .trim()
+        .strip_prefix("CALL ")
+        .map(|it| it.split([' ', '=', '(', ',', ')']))
+    {
+        None => format!("{line}\n"),
+        Some(words) => {
+            let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+            let [back, function, values @ ..] = &words[..] else { panic!("{line}") };
+            let (mut declared, mut stored, mut names) = (String::new(), String::new(), Vec::new());
+            for (name, value) in ["first", "second"].iter().zip(values) {
+                let bits = if value.starts_with("%rd") { 64 } else { 32 };
+                declared += &format!(".param .b{bits} {name}; ");
+                stored += &format!("st.param.b{bits} [{name}], {value}; ");
+                names.push(*name);
+            }
+            let names = names.join(", ");
+            let call = match function.starts_with('%') {
+                true => format!(
+                    "p: .callprototype (.param .b32 _) _ (.param .b32 _); call (back), {function}, ({names}), p;"
+                ),
+                false => format!("call.uni (back), {function}, ({names});"),
+            };
+            format!(
+                "{{ {declared} .param .b32 back; {stored} {call} ld.param.b32 {back}, [back]; }}\n"
+            )
+        }
+    };
+    text.lines().map(line).collect()
+}
+
 /// An entry that stores what a function gives for the lane's number modulo 13.
 fn entry(name: &str, call: &str) -> String {
     format!(
@@ -242,11 +221,7 @@ fn entry(name: &str, call: &str) -> String {
     .reg .b64 %rd<4>;
     mov.u32 %r1, %tid.x;
     rem.u32 %r2, %r1, 13;
-    {{
-        .param .b32 value;
-        .param .b32 back;
-        {call}
-    }}
+    {call}
     ld.param.u64 %rd1, [target];
     mul.wide.u32 %rd2, %r1, 4;
     add.u64 %rd3, %rd1, %rd2;
@@ -258,14 +233,11 @@ fn entry(name: &str, call: &str) -> String {
 }
 
 fn by_memory(name: &str) -> String {
-    let call = format!(
-        "st.param.b32 [value], %r2;\ncall.uni (back), {name}, (value);\nld.param.b32 %r3, [back];"
-    );
-    entry(name, &call)
+    entry(name, &format!("CALL %r3 = {name}(%r2)"))
 }
 
 fn computed(name: &str, entry: &str) -> Result<Vec<u32>, Error> {
-    let module = Module::parse(&format!("{PTX}{entry}")).unwrap();
+    let module = Module::parse(&with_calls(&format!("{PTX}{entry}"))).unwrap();
     let mut memory = Memory::default();
     let target = memory.allocate(4 * 64).unwrap();
     let launch = Launch::new(&format!("k_{name}"), [1, 1, 1], [64, 1, 1]).address(target);
@@ -326,7 +298,7 @@ fn memory_of_the_stack_is_aligned_and_given_back() {
 fn an_array_of_a_new_call_is_unwritten() {
     let text = format!("{PTX}{}", by_memory("keeps"));
     let text = text.replace("    st.local.u32 [own+36], %r1;\n", "");
-    let module = Module::parse(&text).unwrap();
+    let module = Module::parse(&with_calls(&text)).unwrap();
     let mut memory = Memory::default();
     let target = memory.allocate(4 * 64).unwrap();
     let launch = Launch::new("k_keeps", [1, 1, 1], [64, 1, 1]).address(target);

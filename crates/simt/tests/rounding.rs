@@ -50,8 +50,7 @@ fn numbers() -> Vec<f64> {
     limits.into_iter().chain(others).flat_map(|number| [number, -number]).collect()
 }
 
-/// Returns what `instruction`, on `$a`, `$b` and `$c`, makes of each row of operands: bits of `out`, from bits of
-/// `source`.
+/// Returns the result of `instruction` on each row of operands `$a`, `$b`, `$c`: bits of `out`, from bits of `source`.
 fn execute(instruction: &str, source: &str, out: &str, rows: &[[u64; 3]]) -> Vec<u64> {
     let (bits, width) = (&source[1..], source[1..].parse::<u64>().unwrap() / 8);
     let (out_bits, out_width) = (&out[1..], out[1..].parse::<usize>().unwrap() / 8);

@@ -82,8 +82,8 @@ fn totals_are_sums_over_instructions() {
     assert_eq!(report.counters.integer_instructions, 32 * 10);
 }
 
-/// A parameter at a fixed place is an operand; one with an index is read like constant memory, each
-/// distinct word in a pass of its own.
+/// A parameter at a fixed place is an operand; one with an index is read like constant memory, a wavefront per distinct
+/// word.
 #[test]
 fn an_indexed_parameter_is_a_constant_load() {
     let text = r#"

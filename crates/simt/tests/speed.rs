@@ -13,7 +13,7 @@ use workloads::{Prepared, WORKLOADS, Workload};
 const MIN_COUNTERS: f64 = 2.0;
 /// Least million warp-instructions per second of one thread, with counters and all checks.
 const MIN_CHECKS: f64 = 0.7;
-/// How much slower the checks may make a workload. They are meant to make it 3 times slower at most; a busy machine
+/// Largest slowdown of a workload by the checks. They are meant to make it 3 times slower at most; a busy machine
 /// disturbs one of the two measurements more than the other.
 const MAX_RATIO: f64 = 4.5;
 
@@ -44,8 +44,8 @@ fn workloads_run_fast_enough() {
     }
 }
 
-/// One sample of each workload with one thread and with two, without and with the checks, as lines for
-/// `cargo xtask executor-speed`.
+/// A sample of each workload with one and two threads, without and with checks, as lines for `cargo xtask
+/// executor-speed`.
 #[test]
 #[expect(clippy::print_stdout, reason = "its output is what it is for")]
 #[ignore = "says how fast it is, and fails for nothing: `cargo xtask executor-speed` runs it"]

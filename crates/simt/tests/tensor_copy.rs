@@ -1,5 +1,4 @@
-//! `cp.async.bulk.tensor`: what it copies equals what a GPU copied, through maps of the host and of a kernel, and what it
-//! refuses.
+//! `cp.async.bulk.tensor`: copies equal a GPU's, through maps of the host and of a kernel, and what it refuses.
 
 use simt::{Error, Launch, MAX_RANK, Memory, Module, Options, TensorMap, run};
 

@@ -1,5 +1,3 @@
-//! What is found, counted and computed does not depend on the number of threads.
-
 use simt::{Checks, Error, Hazard, Launch, Memory, Module, Options, Report, run};
 
 const BLOCKS: u32 = 40;
@@ -7,8 +5,8 @@ const THREADS: u32 = 64;
 /// Bytes of the buffer: one word per thread and some more.
 const BYTES: usize = (4 * (BLOCKS * THREADS + 256)) as usize;
 
-/// A kernel with its thread's number in `%r1`, its block in `%r2`, the buffer in `%rd1` and the
-/// address of its own word in `%rd2`.
+/// A kernel with its thread's number in `%r1`, its block in `%r2`, the buffer in `%rd1`, its own word's address in
+/// `%rd2`.
 fn module(body: &str) -> Module {
     let text = format!(
         ".version 8.0\n.target sm_90\n.address_size 64\n\

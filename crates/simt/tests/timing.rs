@@ -1,4 +1,4 @@
-//! Which counts depend on timing: those of loops that go on until other threads have written, and no others.
+//! Counts that depend on timing: those of loops that go on until other threads have written, and no others.
 
 use simt::{Launch, Memory, Module, Options, run};
 

@@ -138,7 +138,6 @@ fn form(number: usize) -> (Form, usize) {
     (Form { m: 64, n: 8, k, a, b, c, saturates, since: 90 }, seed)
 }
 
-/// The results of a form's tiles.
 fn results(number: usize) -> Vec<Matrix> {
     let name = SUMS[number].0;
     let (form, seed) = form(number);

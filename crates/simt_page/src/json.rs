@@ -1,5 +1,3 @@
-//! JSON, written: strings, and lists of what is JSON already.
-
 use std::fmt::Write;
 
 pub fn string(text: &str) -> String {

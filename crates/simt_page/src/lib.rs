@@ -1,5 +1,4 @@
-//! The executor in a page: an address as an expression becomes a small kernel, any PTX becomes counts, and both go in
-//! and out as text.
+//! The executor in a page: an address as an expression becomes a small kernel, any PTX becomes counts, all as text.
 //!
 //! A page calls [`alloc`], writes a request there, calls [`run`], and reads as many bytes as that says from [`result`].
 //! Nothing else is needed: no generated bindings, no network. Requests are in `request`, and each answer is JSON.
@@ -15,7 +14,7 @@ pub use request::answer;
 
 use std::sync::Mutex;
 
-/// What the page wrote, and what it reads.
+/// Request that the page wrote, replaced by the answer.
 static REQUEST: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 static RESULT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 

@@ -209,7 +209,7 @@ fn of_traffic(one: &RequestCounts) -> String {
         ("bytes_distinct", one.bytes_distinct.to_string()),
         ("sectors", one.sectors.to_string()),
         ("sectors_ideal", one.sectors_ideal.to_string()),
-        ("sector_passes", one.sector_passes.to_string()),
+        ("sector_passes", one.sector_updates.to_string()),
         ("lines", one.lines.to_string()),
         ("wavefronts", one.wavefronts.to_string()),
         ("wavefronts_ideal", one.wavefronts_ideal.to_string()),
@@ -229,7 +229,7 @@ fn record(one: &RequestRecord, base: u64) -> String {
         ("bytes", one.bytes.to_string()),
         ("lanes", list(lanes)),
         ("traffic", of_traffic(&one.traffic)),
-        ("passes", list(one.passes.iter().map(words))),
+        ("passes", list(one.wavefronts.iter().map(words))),
     ])
 }
 

@@ -91,8 +91,7 @@ pub(crate) struct BoxCopy {
 }
 
 impl Driver {
-    /// Copies a box, after all work that was enqueued before. An asynchronous copy is done at once, too: the order of
-    /// a stream allows it.
+    /// Copies a box, after all work that was enqueued before. An asynchronous copy is done at once, too.
     pub(crate) fn copy_box(&mut self, copy: &BoxCopy) -> CuResult {
         self.context()?;
         if copy.extent.contains(&0) {

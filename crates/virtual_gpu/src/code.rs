@@ -1,5 +1,3 @@
-//! Return codes of the driver API, as far as several files answer with them.
-
 use cuda_driver::ReturnCode;
 
 /// The outcome of a driver function: a return code is the error.

@@ -45,7 +45,6 @@ impl Executed {
         }
     }
 
-    /// The kernel, as messages name it.
     pub(crate) fn kernel(&self) -> Option<&str> {
         match &self.effect {
             Effect::Kernel { name, .. } => Some(name),

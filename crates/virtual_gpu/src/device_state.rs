@@ -1,5 +1,3 @@
-//! The state of one device of a machine.
-
 use crate::code::LOST;
 use crate::limits::Limits;
 use cuda_driver::ReturnCode;

@@ -14,12 +14,10 @@ impl Driver {
         self.objects.device
     }
 
-    /// The device that is meant.
     pub(crate) fn device(&self) -> &DeviceState {
         &self.devices[self.objects.device]
     }
 
-    /// The device that is meant.
     pub(crate) fn device_mut(&mut self) -> &mut DeviceState {
         &mut self.devices[self.objects.device]
     }

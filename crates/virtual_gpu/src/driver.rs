@@ -123,7 +123,6 @@ impl Driver {
         self.device().fault.map_or(Ok(context), Err)
     }
 
-    /// Notes a mistake of the program.
     pub(crate) fn report(&mut self, kind: MisuseKind, message: String) {
         self.recorder.report(kind, message);
     }
@@ -164,8 +163,7 @@ impl Driver {
         self.clock.advance(self.larger_bytes(bytes as u64) as f64 / bytes_per_second * 1e9);
     }
 
-    /// The driver locks pages for an allocation while the host waits. Small ones share pages that stay locked while one
-    /// of them lives.
+    /// The driver locks pages for an allocation while the host waits. Small ones share pages, locked while one lives.
     pub(crate) fn allocates_page_locked(&mut self, bytes: usize, flags: u32) {
         let is_small =
             |driver: &Driver, bytes: usize| driver.larger_bytes(bytes as u64) <= SHARED_PAGES / 2;
@@ -225,7 +223,6 @@ impl Driver {
         self.recorder.note(kind, None, start..self.clock.now);
     }
 
-    /// Allocates device memory.
     pub(crate) fn allocate(&mut self, bytes: usize) -> CuResult<u64> {
         self.context()?;
         if bytes == 0 {

@@ -26,7 +26,6 @@ use std::sync::Arc;
 /// From the moment at which a host function could start to its start, for the driver's thread has to wake: an estimate.
 pub(crate) const HOST_FUNCTION_NS: f64 = 10_000.0;
 
-/// The model's prediction of a kernel.
 #[derive(Default)]
 struct Predicted {
     estimate: Option<Estimate>,
@@ -363,7 +362,7 @@ impl Driver {
         if let Some(error) = error {
             self.notice_freed(turn, &error);
             self.recorder.report_fault(&error);
-            self.remember(kernel, report, Predicted::default(), Some(error.to_string()));
+            self.remember(kernel, report, Predicted::default(), Some(&error));
             self.keep_failure(code::of_kernel_error(&error));
             return None;
         }
@@ -464,7 +463,7 @@ impl Driver {
         kernel: &KernelLaunch,
         report: Report,
         predicted: Predicted,
-        fault: Option<String>,
+        fault: Option<&simt::Error>,
     ) {
         let record = self.record(kernel, report, predicted, fault);
         self.recorder.launched(record);
@@ -475,7 +474,7 @@ impl Driver {
         kernel: &KernelLaunch,
         report: Report,
         predicted: Predicted,
-        fault: Option<String>,
+        fault: Option<&simt::Error>,
     ) -> LaunchRecord {
         let Predicted { estimate, parts, moves, model_ns } = predicted;
         let most = self.device().profile.threads_per_multiprocessor / 32;
@@ -492,7 +491,8 @@ impl Driver {
             parts,
             moves,
             model_ns,
-            fault,
+            fault: fault.map(ToString::to_string),
+            fault_place: fault.and_then(simt::Error::place).cloned(),
         }
     }
 
@@ -546,7 +546,6 @@ impl Driver {
         true
     }
 
-    /// Notes a failure of asynchronous work.
     fn fail(&mut self, kind: MisuseKind, code: ReturnCode, message: String) {
         self.report(kind, message);
         self.keep_failure(code);

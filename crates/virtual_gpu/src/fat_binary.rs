@@ -98,7 +98,6 @@ fn has_ptx(fat: &[u8]) -> bool {
     entries(fat).is_some_and(|all| all.iter().any(|entry| u16_at(entry.0, 0) == Some(PTX)))
 }
 
-/// The text of an entry.
 fn unpacked(entry: &[u8], content: &[u8]) -> Option<String> {
     let flags = u64_at(entry, 40)?;
     let bytes = u64_at(entry, 56)?;

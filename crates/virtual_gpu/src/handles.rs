@@ -45,17 +45,14 @@ impl<T> Handles<T> {
         self.objects.retain(|_, object| keep(object));
     }
 
-    /// Every object.
     pub(crate) fn values(&self) -> impl Iterator<Item = &T> {
         self.objects.values()
     }
 
-    /// Every object.
     pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.objects.values_mut()
     }
 
-    /// Every handle with its object.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, &T)> {
         self.objects.iter().map(|(handle, object)| (*handle, object))
     }

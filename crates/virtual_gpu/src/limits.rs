@@ -1,5 +1,3 @@
-//! A context's limits, by the numbers that NVIDIA's header gives them.
-
 /// The values of `cuCtxSetLimit`; those of a new context are those of NVIDIA's driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Limits {

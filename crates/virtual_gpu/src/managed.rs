@@ -57,7 +57,7 @@ struct Granule {
     accessed_by_host: bool,
     accessed_by_device: bool,
     prefetched: Option<Side>,
-    /// When the host took it from the device, and how often a kernel asked for it soon after.
+    /// Time at which the host took it from the device, and the number of requests by kernels soon after.
     taken_ns: Option<f64>,
     bounces: u8,
 }
@@ -81,11 +81,10 @@ struct Region {
     granules: Vec<Granule>,
 }
 
-/// All managed memory.
 #[derive(Debug, Default)]
 pub(crate) struct Managed {
     regions: BTreeMap<u64, Region>,
-    /// When each block with granules on the device was last used, by its address.
+    /// Last use of each block with granules on the device, by its address.
     used: BTreeMap<u64, u64>,
     /// The same the other way around: the block that was used least recently comes first.
     oldest: BTreeSet<(u64, u64)>,
@@ -128,7 +127,6 @@ impl Managed {
         })
     }
 
-    /// The addresses of all allocations.
     pub(crate) fn ranges(&self) -> Vec<Range<u64>> {
         self.regions.iter().map(|(start, region)| *start..start + region.bytes).collect()
     }
@@ -409,12 +407,12 @@ impl Managed {
         self.all(range, |granule| granule.read_mostly) == Some(true)
     }
 
-    /// Where all of a range prefers to be.
+    /// Returns the location that all of a range prefers.
     pub(crate) fn preferred(&self, range: Range<u64>) -> Option<Side> {
         self.all(range, |granule| granule.preferred).flatten()
     }
 
-    /// Where all of a range was last asked to be.
+    /// Returns the location to which all of a range was last prefetched.
     pub(crate) fn prefetched(&self, range: Range<u64>) -> Option<Side> {
         self.all(range, |granule| granule.prefetched).flatten()
     }

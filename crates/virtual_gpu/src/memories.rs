@@ -22,7 +22,6 @@ pub(crate) const OWNED_BY_MODULE: u32 = 1 << 31;
 /// The memory of arrays is called this.
 pub(crate) const ARRAY_LABEL: &str = "CUDA array";
 
-/// Host memory that the driver knows.
 #[derive(Debug)]
 pub(crate) struct HostRegion {
     pub(crate) bytes: usize,
@@ -59,13 +58,11 @@ pub(crate) enum MemoryKind {
     Unknown,
 }
 
-/// All memory that the driver knows.
 #[derive(Debug)]
 pub(crate) struct Memories {
     pub(crate) device: Memory,
-    /// Host memory by its first address.
     pub(crate) host: BTreeMap<u64, HostRegion>,
-    /// Where the pages of managed memory are.
+    /// Locations of the pages of managed memory.
     pub(crate) managed: Managed,
     /// Host memory that the program registers counts as memory of the device.
     pub(crate) registered_is_device: bool,
@@ -132,7 +129,6 @@ impl Memories {
         found.and_then(|found| self.device.device_of(found.address))
     }
 
-    /// Which way a copy goes.
     pub(crate) fn direction(&self, copy: &Copy) -> Direction {
         let (from, to) = (self.place(copy.source.address), self.place(copy.target.address));
         match (from, to) {

@@ -39,7 +39,7 @@ impl KernelFault {
 pub struct MisusedMemory {
     /// The first address concerned.
     pub address: u64,
-    /// Where that lies, for memory of the device that two operations use.
+    /// Location of that address, for memory of the device that two operations use.
     pub location: Option<Location>,
     /// The lanes of a warp that accessed it, one bit each; none for operations of streams.
     pub lanes: u32,
@@ -99,7 +99,7 @@ pub struct Misuse {
     pub message: String,
     /// The number of times that it happened.
     pub count: u64,
-    /// Where in the program the call was made, when debug information tells; nothing for what showed only when work ran
+    /// Place of the call in the program, when debug information tells; nothing for mistakes found only when work ran
     /// later than its call.
     pub location: Option<String>,
 }
@@ -117,7 +117,8 @@ impl fmt::Display for Misuse {
     }
 }
 
-/// Where the program called the driver: the innermost frame that is neither the driver's, cust's nor the language's.
+/// Returns the place at which the program called the driver: the innermost frame that is neither the driver's, cust's
+/// nor the language's.
 pub(crate) fn caller() -> Option<String> {
     let trace = std::backtrace::Backtrace::force_capture().to_string();
     first_of_program(&trace)

@@ -1,5 +1,3 @@
-//! The objects that the driver's handles stand for.
-
 use crate::arrays::Array;
 use crate::code::CuResult;
 use crate::handles::Handles;
@@ -24,7 +22,6 @@ const PER_THREAD: usize = 2;
 /// streams have larger handles.
 const DEVICE_KEYS: usize = 1 << 10;
 
-/// A context.
 #[derive(Debug, Default)]
 pub(crate) struct ContextState {
     pub(crate) device: usize,
@@ -118,7 +115,6 @@ pub(crate) struct LinkState {
 
 #[derive(Debug, Default)]
 pub(crate) struct PoolState {
-    /// The device whose memory it has.
     pub(crate) device: usize,
     /// The other devices whose kernels may use its memory.
     pub(crate) open_to: BTreeSet<usize>,
@@ -129,13 +125,11 @@ pub(crate) struct PoolState {
     pub(crate) reserved_max: u64,
 }
 
-/// Recorded work.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct GraphState {
     pub(crate) nodes: Vec<GraphNode>,
 }
 
-/// A node of a graph.
 #[derive(Debug, Clone)]
 pub(crate) struct GraphNode {
     /// Its handle. A node of an executable graph has that of the node which it was made of.
@@ -157,7 +151,6 @@ impl GraphState {
         self.nodes.len() - 1
     }
 
-    /// The place of a node.
     pub(crate) fn place(&self, handle: usize) -> Option<usize> {
         self.nodes.iter().position(|node| node.handle == handle)
     }
@@ -387,7 +380,6 @@ impl Objects {
         others.any(|other| !other.is_non_blocking() && other.capture.is_some())
     }
 
-    /// The last operation of each stream.
     pub(crate) fn tails(&self) -> impl Iterator<Item = usize> {
         self.streams.values().chain(self.default_streams.values()).filter_map(|stream| stream.tail)
     }

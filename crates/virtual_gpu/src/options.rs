@@ -1,14 +1,12 @@
-//! Options of a virtual GPU, as the program that starts it chooses.
-
 use simt::{Checks, Schedule};
 
-/// When work runs.
+/// Time at which enqueued work runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
     /// As late as possible: when the host waits for it. What the program forgot to order shows most this way.
     #[default]
     Late,
-    /// When it is enqueued, which is always allowed and hides missing synchronization.
+    /// At its call, which is always allowed and hides missing synchronization.
     Immediate,
     /// As late as possible, and what may go first is drawn from a generator with this seed.
     Seeded(u64),
@@ -17,7 +15,7 @@ pub enum Order {
 /// The options of a virtual GPU.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
-    /// When work runs.
+    /// Time at which enqueued work runs.
     pub order: Order,
     /// The order in which warps and blocks of a kernel take turns where the kernel leaves it open.
     pub schedule: Schedule,

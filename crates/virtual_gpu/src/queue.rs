@@ -262,7 +262,6 @@ impl Driver {
         }
     }
 
-    /// Waits for a stream.
     pub(crate) fn synchronize(&mut self, stream: usize) -> CuResult {
         if let Some(capturing) = self.objects.stream(stream)?.capture.clone() {
             self.objects.captures.get_mut(capturing.capture)?.invalid = true;

@@ -49,6 +49,8 @@ pub struct LaunchRecord {
     pub model_ns: f64,
     /// The sentence of what ended it before its end; then the report is of what it did until then.
     pub fault: Option<String>,
+    /// The instruction at which that showed, where one did.
+    pub fault_place: Option<simt::Place>,
 }
 
 /// A record of what orders the work of a device, of which times say nothing.
@@ -164,7 +166,6 @@ impl Recorder {
         self.note_misuse(MisuseKind::MissingOrder, None, Some(memory), None, message);
     }
 
-    /// Notes that a kernel failed, once.
     pub(crate) fn report_fault(&mut self, error: &simt::Error) {
         let (fault, memory) = (KernelFault::of(error), MisusedMemory::of(error));
         self.note_misuse(MisuseKind::KernelFault, Some(fault), memory, None, error.to_string());

@@ -9,7 +9,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The end of an operation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Done {
-    /// When.
     pub(crate) end: f64,
     /// On which device's engine; what takes no engine's time has that of what it waited for.
     pub(crate) engine: Option<Place>,
@@ -20,7 +19,6 @@ pub(crate) struct Done {
 /// Ends that are remembered, beyond twice those that were needed last, until what nobody can ask for is forgotten.
 const SPARE: usize = 1024;
 
-/// The operations of a device.
 #[derive(Debug, Default)]
 pub(crate) struct Scheduler {
     next: usize,
@@ -62,12 +60,11 @@ impl Scheduler {
         self.done.get(&id).copied()
     }
 
-    /// When an operation ended, once it was executed.
+    /// Returns the end of an operation that was executed.
     pub(crate) fn end(&self, id: usize) -> Option<f64> {
         self.done(id).map(|done| done.end)
     }
 
-    /// A pending operation.
     pub(crate) fn get(&self, id: usize) -> Option<&QueuedOperation> {
         self.pending.get(&id).map(|operation| &**operation)
     }

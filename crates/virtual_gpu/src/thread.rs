@@ -1,5 +1,3 @@
-//! The driver's knowledge of each thread of the program.
-
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicUsize, Ordering};
 

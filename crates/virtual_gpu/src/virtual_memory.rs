@@ -71,13 +71,11 @@ impl VirtualMemory {
         Some(())
     }
 
-    /// The reservation that holds a range.
     fn reservation(&self, range: &Range<u64>) -> Option<u64> {
         let (first, bytes) = self.reserved.range(..=range.start).next_back()?;
         (range.end <= first + bytes).then_some(*first)
     }
 
-    /// Returns whether an address is reserved.
     pub(crate) fn reserves(&self, address: u64) -> bool {
         self.reservation(&(address..address.saturating_add(1))).is_some()
     }

@@ -1,5 +1,3 @@
-//! Work that can be enqueued on a stream.
-
 use gpu_model::Side;
 use gpu_model::l2::AccessWindow;
 use simt::{Launch, Module};
@@ -32,7 +30,6 @@ impl Copy {
         Copy { target: side(target), source: side(source), width: bytes, height: 1, staged: None }
     }
 
-    /// Bytes that are copied.
     pub(crate) fn bytes(&self) -> u64 {
         self.width as u64 * self.height as u64
     }
@@ -49,10 +46,8 @@ pub(crate) struct Fill {
     pub(crate) height: usize,
 }
 
-/// A launch of a kernel.
 #[derive(Debug, Clone)]
 pub(crate) struct KernelLaunch {
-    /// The handle of the function.
     pub(crate) function: usize,
     pub(crate) module: Arc<Module>,
     pub(crate) launch: Launch,
@@ -62,7 +57,6 @@ pub(crate) struct KernelLaunch {
     pub(crate) resident: u32,
     /// Shared memory that they have together, in bytes.
     pub(crate) shared_bytes: u32,
-    /// The device that it runs on.
     pub(crate) device: usize,
     /// A graph launches it.
     pub(crate) in_graph: bool,
@@ -70,7 +64,6 @@ pub(crate) struct KernelLaunch {
     pub(crate) window: Option<AccessWindow>,
 }
 
-/// A function of the host's.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HostFunction {
     pub(crate) function: unsafe extern "C" fn(*mut c_void),
@@ -106,15 +99,12 @@ pub(crate) enum QueuedWork {
 pub(crate) struct QueuedOperation {
     pub(crate) work: QueuedWork,
     pub(crate) dependencies: Vec<usize>,
-    /// The device of its stream.
     pub(crate) device: usize,
-    /// The key of its stream.
     pub(crate) stream: usize,
     /// The host's time when it was enqueued.
     pub(crate) enqueued: f64,
     /// Operations that had been executed when it was enqueued.
     pub(crate) executed: u64,
-    /// The driver call.
     pub(crate) call: &'static str,
     /// A hash of the host memory of a pending copy: a change before the copy runs is a mistake.
     pub(crate) fingerprint: Option<u64>,

@@ -1,5 +1,5 @@
-//! Calls that fail are listed with their reasons, those whose error is an answer are not, and one failure spoils nothing
-//! after it.
+//! Calls that fail are listed with reasons, those whose error is an answer are not, and a failure spoils nothing after
+//! it.
 
 mod support;
 

@@ -1,5 +1,4 @@
-//! Managed memory on a virtual device with little memory: faults, prefetches, advice, eviction, and their times against
-//! those of an H100.
+//! Managed memory on a virtual device with little memory: faults, prefetches, advice, eviction, and times of an H100.
 
 use cust::context::Context;
 use cust::device::Device;

@@ -1,5 +1,4 @@
-//! A program that orders its streams gives the same result in every order that is allowed, and one that does not is
-//! found.
+//! A program that orders its streams gives one result in every allowed order, and one that does not is found.
 
 mod support;
 

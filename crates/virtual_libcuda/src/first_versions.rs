@@ -42,8 +42,7 @@ macro_rules! first_versions {
         #[allow(non_snake_case, clippy::too_many_arguments)]
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name($($argument: $type),*) -> ReturnCode {
-            // SAFETY: both take the same, and the caller keeps the later one's contract. A handle is a pointer whatever
-            // it points to.
+            // SAFETY: both take the same, and the caller keeps the later one's contract. A handle is a pointer.
             unsafe { api::$later($($argument.cast_handle()),*) }
         }
     )*};

@@ -4,7 +4,7 @@
 //! NVIDIA's header, which say that the function is missing. This crate starts the virtual GPU and selects it, before any
 //! of them can be called. `crates/virtual_gpu/README.md` says how to use it.
 //!
-//! When the environment asks for it (`settings`), the program is profiled, and what was found is written when it ends
+//! If the environment asks for it (`settings`), the program is profiled, and the profile written at its end
 //! (`profile`).
 
 mod exported;
@@ -22,7 +22,6 @@ use virtual_gpu::{Options, Topology, VirtualGpu};
 
 /// The environment variable that chooses the device: `virtual:PROFILE`.
 const VARIABLE: &str = "COALESCE_DEVICE";
-/// The profile when none is named.
 const DEFAULT_PROFILE: &str = "h200";
 
 /// The loader calls what this section lists when it has loaded the library.

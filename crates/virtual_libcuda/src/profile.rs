@@ -29,7 +29,6 @@ const INTERRUPTS: &str = "interrupts";
 /// Goes to the begin of a line of a terminal and clears it.
 const CLEAR_LINE: &str = "\r\x1b[K";
 
-/// What is collected of this process.
 struct Profiler {
     settings: Settings,
     collector: Mutex<Collector>,
@@ -247,7 +246,6 @@ impl Profiler {
         }
     }
 
-    /// Shows the profile to a person.
     fn show(&self, profile: &ProgramProfile) {
         // The library knows no catalogue.
         let taught = |_: &results::Advice| None;

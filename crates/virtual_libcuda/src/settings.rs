@@ -1,10 +1,10 @@
-//! What the environment asks of a profile: the variables that `coalesce run` sets, and that anybody may set.
+//! Settings of a profile: the variables that `coalesce run` sets, and that anybody may set.
 
 use results::{FailOn, check_writable};
 use simt::Checks;
 use std::path::PathBuf;
 
-/// What is asked for.
+/// Settings of the environment.
 #[derive(Debug)]
 pub struct Settings {
     /// `COALESCE_CHECK`: hazards to look for.

@@ -17,7 +17,6 @@ fn headers() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/sass-tools/nvidia/cu13/include")
 }
 
-/// A text of C without comments.
 fn without_comments(text: &str) -> String {
     let parts = text.split("/*").enumerate();
     parts
@@ -152,20 +151,8 @@ fn open() -> Library {
 fn every_name_is_exported_and_may_be_called() {
     let library = open();
     // Nothing is a valid argument of most, and none of them may take the process with it.
-    type Function = unsafe extern "C" fn(
-        usize,
-        usize,
-        usize,
-        usize,
-        usize,
-        usize,
-        usize,
-        usize,
-        usize,
-        usize,
-        usize,
-        usize,
-    ) -> u32;
+    type N = usize;
+    type Function = unsafe extern "C" fn(N, N, N, N, N, N, N, N, N, N, N, N) -> u32;
     let mut absent = 0;
     for prepared in [false, true] {
         for name in listed() {

@@ -1,5 +1,5 @@
-//! A program that knows nothing of this workspace: it loads the library by its path, asks for functions by their names
-//! and runs a kernel.
+//! A program that knows nothing of this workspace: it loads the library by path, asks for functions by name, runs a
+//! kernel.
 
 use libloading::Library;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
@@ -265,7 +265,7 @@ fn a_library_of_a_fat_binary_and_a_linked_text_have_their_kernels() {
     done!(library, cuModuleUnload(module => *mut c_void));
 }
 
-/// What another process shares (`CUipcMemHandle`).
+/// Handle to memory that another process shares (`CUipcMemHandle`).
 #[repr(C)]
 struct SharedMemory([u8; 64]);
 

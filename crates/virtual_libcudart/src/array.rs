@@ -1,5 +1,3 @@
-//! Arrays, and textures and surfaces over them.
-
 use crate::context;
 use crate::define::{Result, exports, given, out};
 use crate::error::{Error, check};

@@ -14,7 +14,6 @@ thread_local! {
     static THREAD: Cell<Thread> = const { Cell::new(Thread { device: 0, entered: 0 }) };
 }
 
-/// The choice of a thread.
 #[derive(Clone, Copy)]
 struct Thread {
     device: CUdevice,

@@ -1,8 +1,6 @@
-//! Copies: of bytes, of rows, of boxes, between memory, arrays and variables.
-
 use crate::array::bytes_per_element;
 use crate::context;
-use crate::define::{Result, exports, given, is_own, on, per_thread};
+use crate::define::{Result, exports, given, in_order, is_own, on, per_thread};
 use crate::error::{Error, check};
 use crate::memory::{Extent, Pitched, address, check_pitch};
 use crate::registration::variable;
@@ -18,7 +16,7 @@ const DEVICE_TO_HOST: c_int = 2;
 const DEVICE_TO_DEVICE: c_int = 3;
 const DEFAULT: c_int = 4;
 
-/// When a copy is done: before the call returns, or in the order of a stream.
+/// Stream of a copy; without one the copy is done before the call returns.
 type Order = Option<CUstream>;
 
 /// Copies bytes.
@@ -89,7 +87,7 @@ struct End {
     /// Bytes from a row to the next, and rows from a slice to the next.
     pitch: usize,
     rows: usize,
-    /// Where the copy begins: a byte of a row, a row, a slice.
+    /// First byte of the copy: a byte of a row, a row, a slice.
     x: usize,
     y: usize,
     z: usize,
@@ -226,13 +224,13 @@ pub struct Position {
 pub struct Box3 {
     /// The array that it comes from, or null.
     pub from_array: CUarray,
-    /// Where it begins there.
+    /// First position of the source.
     pub from_position: Position,
     /// The memory that it comes from, where there is no array.
     pub from: Pitched,
     /// The array that it goes to, or null.
     pub to_array: CUarray,
-    /// Where it begins there.
+    /// First position of the target.
     pub to_position: Position,
     /// The memory that it goes to, where there is no array.
     pub to: Pitched,
@@ -396,33 +394,48 @@ pub fn part_of_variable(symbol: *const c_void, offset: usize, count: usize) -> R
     Ok((address as usize + offset) as *mut c_void)
 }
 
-exports! {
-    fn cudaMemcpy(to: *mut c_void, from: *const c_void, count: usize, kind: c_int) own cudaMemcpy_ptds {
-        bytes(to, from, count, kind, None)
-    }
-    fn cudaMemcpyAsync(to: *mut c_void, from: *const c_void, count: usize, kind: c_int, stream: CUstream) own cudaMemcpyAsync_ptsz {
-        bytes(to, from, count, kind, Some(stream))
-    }
-    fn cudaMemcpyToSymbol(
+in_order! {
+    fn cudaMemcpy, cudaMemcpyAsync(
+        to: *mut c_void, from: *const c_void, count: usize, kind: c_int
+    ) own cudaMemcpy_ptds, cudaMemcpyAsync_ptsz: |stream| bytes(to, from, count, kind, stream);
+    fn cudaMemcpyToSymbol, cudaMemcpyToSymbolAsync(
         symbol: *const c_void, from: *const c_void, count: usize, offset: usize, kind: c_int
-    ) own cudaMemcpyToSymbol_ptds {
-        bytes(part_of_variable(symbol, offset, count)?, from, count, kind, None)
-    }
-    fn cudaMemcpyToSymbolAsync(
-        symbol: *const c_void, from: *const c_void, count: usize, offset: usize, kind: c_int, stream: CUstream
-    ) own cudaMemcpyToSymbolAsync_ptsz {
-        bytes(part_of_variable(symbol, offset, count)?, from, count, kind, Some(stream))
-    }
-    fn cudaMemcpyFromSymbol(
+    ) own cudaMemcpyToSymbol_ptds, cudaMemcpyToSymbolAsync_ptsz: |stream|
+        bytes(part_of_variable(symbol, offset, count)?, from, count, kind, stream);
+    fn cudaMemcpyFromSymbol, cudaMemcpyFromSymbolAsync(
         to: *mut c_void, symbol: *const c_void, count: usize, offset: usize, kind: c_int
-    ) own cudaMemcpyFromSymbol_ptds {
-        bytes(to, part_of_variable(symbol, offset, count)?, count, kind, None)
-    }
-    fn cudaMemcpyFromSymbolAsync(
-        to: *mut c_void, symbol: *const c_void, count: usize, offset: usize, kind: c_int, stream: CUstream
-    ) own cudaMemcpyFromSymbolAsync_ptsz {
-        bytes(to, part_of_variable(symbol, offset, count)?, count, kind, Some(stream))
-    }
+    ) own cudaMemcpyFromSymbol_ptds, cudaMemcpyFromSymbolAsync_ptsz: |stream|
+        bytes(to, part_of_variable(symbol, offset, count)?, count, kind, stream);
+    fn cudaMemcpy2D, cudaMemcpy2DAsync(
+        to: *mut c_void, to_pitch: usize, from: *const c_void, from_pitch: usize, width: usize, height: usize, kind: c_int
+    ) own cudaMemcpy2D_ptds, cudaMemcpy2DAsync_ptsz: |stream| {
+        let [from_kind, to_kind] = kinds(kind)?;
+        plane(End::linear(from, from_pitch, from_kind), End::linear(to, to_pitch, to_kind), width, height, stream)
+    };
+    fn cudaMemcpy2DToArray, cudaMemcpy2DToArrayAsync(
+        to: CUarray, x: usize, y: usize, from: *const c_void, pitch: usize, width: usize, height: usize, kind: c_int
+    ) own cudaMemcpy2DToArray_ptds, cudaMemcpy2DToArrayAsync_ptsz: |stream|
+        plane(End::linear(from, pitch, kinds(kind)?[0]), End::array(to, x, y), width, height, stream);
+    fn cudaMemcpy2DFromArray, cudaMemcpy2DFromArrayAsync(
+        to: *mut c_void, pitch: usize, from: CUarray, x: usize, y: usize, width: usize, height: usize, kind: c_int
+    ) own cudaMemcpy2DFromArray_ptds, cudaMemcpy2DFromArrayAsync_ptsz: |stream|
+        plane(End::array(from, x, y), End::linear(to, pitch, kinds(kind)?[1]), width, height, stream);
+    fn cudaMemcpyToArray, cudaMemcpyToArrayAsync(
+        to: CUarray, x: usize, y: usize, from: *const c_void, count: usize, kind: c_int
+    ) own cudaMemcpyToArray_ptds, cudaMemcpyToArrayAsync_ptsz: |stream|
+        run_of(End::array(to, x, y), from, count, true, kind, stream);
+    fn cudaMemcpyFromArray, cudaMemcpyFromArrayAsync(
+        to: *mut c_void, from: CUarray, x: usize, y: usize, count: usize, kind: c_int
+    ) own cudaMemcpyFromArray_ptds, cudaMemcpyFromArrayAsync_ptsz: |stream|
+        run_of(End::array(from, x, y), to, count, false, kind, stream);
+    fn cudaMemcpy3D, cudaMemcpy3DAsync(copy: *const Box3) own cudaMemcpy3D_ptds, cudaMemcpy3DAsync_ptsz: |stream|
+        cuboid(copy, stream);
+    fn cudaMemcpy3DPeer, cudaMemcpy3DPeerAsync(
+        copy: *const PeerBox3
+    ) own cudaMemcpy3DPeer_ptds, cudaMemcpy3DPeerAsync_ptsz: |stream| peer_cuboid(copy, stream);
+}
+
+exports! {
     fn cudaMemcpyPeer(to: *mut c_void, to_device: c_int, from: *const c_void, from_device: c_int, count: usize) {
         let (to_context, from_context) = (context::primary(to_device)?, context::primary(from_device)?);
         context::enter()?;
@@ -435,74 +448,9 @@ exports! {
         context::enter()?;
         check(api::cuMemcpyPeerAsync(address(to), to_context, address(from), from_context, count, on(stream)))
     }
-    fn cudaMemcpy2D(
-        to: *mut c_void, to_pitch: usize, from: *const c_void, from_pitch: usize, width: usize, height: usize, kind: c_int
-    ) own cudaMemcpy2D_ptds {
-        let [from_kind, to_kind] = kinds(kind)?;
-        plane(End::linear(from, from_pitch, from_kind), End::linear(to, to_pitch, to_kind), width, height, None)
-    }
-    fn cudaMemcpy2DAsync(
-        to: *mut c_void, to_pitch: usize, from: *const c_void, from_pitch: usize, width: usize, height: usize, kind: c_int,
-        stream: CUstream
-    ) own cudaMemcpy2DAsync_ptsz {
-        let [from_kind, to_kind] = kinds(kind)?;
-        plane(End::linear(from, from_pitch, from_kind), End::linear(to, to_pitch, to_kind), width, height, Some(stream))
-    }
-    fn cudaMemcpy2DToArray(
-        to: CUarray, x: usize, y: usize, from: *const c_void, pitch: usize, width: usize, height: usize, kind: c_int
-    ) own cudaMemcpy2DToArray_ptds {
-        plane(End::linear(from, pitch, kinds(kind)?[0]), End::array(to, x, y), width, height, None)
-    }
-    fn cudaMemcpy2DToArrayAsync(
-        to: CUarray, x: usize, y: usize, from: *const c_void, pitch: usize, width: usize, height: usize, kind: c_int, stream: CUstream
-    ) own cudaMemcpy2DToArrayAsync_ptsz {
-        plane(End::linear(from, pitch, kinds(kind)?[0]), End::array(to, x, y), width, height, Some(stream))
-    }
-    fn cudaMemcpy2DFromArray(
-        to: *mut c_void, pitch: usize, from: CUarray, x: usize, y: usize, width: usize, height: usize, kind: c_int
-    ) own cudaMemcpy2DFromArray_ptds {
-        plane(End::array(from, x, y), End::linear(to, pitch, kinds(kind)?[1]), width, height, None)
-    }
-    fn cudaMemcpy2DFromArrayAsync(
-        to: *mut c_void, pitch: usize, from: CUarray, x: usize, y: usize, width: usize, height: usize, kind: c_int, stream: CUstream
-    ) own cudaMemcpy2DFromArrayAsync_ptsz {
-        plane(End::array(from, x, y), End::linear(to, pitch, kinds(kind)?[1]), width, height, Some(stream))
-    }
     fn cudaMemcpy2DArrayToArray(
         to: CUarray, to_x: usize, to_y: usize, from: CUarray, from_x: usize, from_y: usize, width: usize, height: usize, _kind: c_int
     ) own cudaMemcpy2DArrayToArray_ptds {
         plane(End::array(from, from_x, from_y), End::array(to, to_x, to_y), width, height, None)
-    }
-    fn cudaMemcpyToArray(
-        to: CUarray, x: usize, y: usize, from: *const c_void, count: usize, kind: c_int
-    ) own cudaMemcpyToArray_ptds {
-        run_of(End::array(to, x, y), from, count, true, kind, None)
-    }
-    fn cudaMemcpyToArrayAsync(
-        to: CUarray, x: usize, y: usize, from: *const c_void, count: usize, kind: c_int, stream: CUstream
-    ) own cudaMemcpyToArrayAsync_ptsz {
-        run_of(End::array(to, x, y), from, count, true, kind, Some(stream))
-    }
-    fn cudaMemcpyFromArray(
-        to: *mut c_void, from: CUarray, x: usize, y: usize, count: usize, kind: c_int
-    ) own cudaMemcpyFromArray_ptds {
-        run_of(End::array(from, x, y), to, count, false, kind, None)
-    }
-    fn cudaMemcpyFromArrayAsync(
-        to: *mut c_void, from: CUarray, x: usize, y: usize, count: usize, kind: c_int, stream: CUstream
-    ) own cudaMemcpyFromArrayAsync_ptsz {
-        run_of(End::array(from, x, y), to, count, false, kind, Some(stream))
-    }
-    fn cudaMemcpy3D(copy: *const Box3) own cudaMemcpy3D_ptds {
-        cuboid(copy, None)
-    }
-    fn cudaMemcpy3DAsync(copy: *const Box3, stream: CUstream) own cudaMemcpy3DAsync_ptsz {
-        cuboid(copy, Some(stream))
-    }
-    fn cudaMemcpy3DPeer(copy: *const PeerBox3) own cudaMemcpy3DPeer_ptds {
-        peer_cuboid(copy, None)
-    }
-    fn cudaMemcpy3DPeerAsync(copy: *const PeerBox3, stream: CUstream) own cudaMemcpy3DPeerAsync_ptsz {
-        peer_cuboid(copy, Some(stream))
     }
 }

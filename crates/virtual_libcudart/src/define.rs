@@ -51,6 +51,26 @@ macro_rules! passed {
 }
 pub(crate) use passed;
 
+/// Defines pairs of functions: one is done when it returns, the other in the order of a stream.
+macro_rules! in_order {
+    ($(
+        fn $name:ident, $later:ident($($argument:ident: $type:ty),*) own $own:ident, $own_later:ident:
+            |$stream:ident| $body:expr;
+    )*) => {
+        $crate::define::exports! {$(
+            fn $name($($argument: $type),*) own $own {
+                let $stream = None;
+                $body
+            }
+            fn $later($($argument: $type,)* stream: cuda_driver::raw::CUstream) own $own_later {
+                let $stream = Some(stream);
+                $body
+            }
+        )*}
+    };
+}
+pub(crate) use in_order;
+
 /// Defines the variant of a function whose stream 0 is the calling thread's own, if it has one.
 macro_rules! own {
     ([] $($function:tt)*) => {};

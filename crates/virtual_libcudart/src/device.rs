@@ -1,5 +1,3 @@
-//! Properties, limits and peers of devices, and their reset.
-
 use crate::context::{self, known};
 use crate::define::{Result, exports, out};
 use crate::error::{Error, check};

@@ -1,5 +1,3 @@
-//! Memory and semaphores of other processes and of other interfaces.
-
 use crate::absent::refused;
 use crate::context;
 use crate::define::{Result, exports, given, on, passed};

@@ -1,5 +1,3 @@
-//! Graphs: their nodes, their edges, and how they are run.
-
 use crate::absent::refused;
 use crate::context;
 use crate::copy::{Box3, line, part_of_variable};
@@ -290,93 +288,77 @@ unsafe fn set_of_executable(
     }
 }
 
-/// Adds edges to a graph, or takes them away. Those that say nothing of their kind are the driver's first.
-unsafe fn connect(
-    graph: CUgraph,
-    (from, to): (Before, Before),
-    edges: *const GraphEdge,
-    count: usize,
-    adds: bool,
-) -> Result {
-    context::enter()?;
-    // SAFETY: the caller hands over a graph and so many nodes.
-    check(unsafe {
-        match (adds, edges.is_null()) {
-            (true, true) => api::cuGraphAddDependencies(graph, from, to, count),
-            (true, false) => api::cuGraphAddDependencies_v2(graph, from, to, edges, count),
-            (false, true) => api::cuGraphRemoveDependencies(graph, from, to, count),
-            (false, false) => api::cuGraphRemoveDependencies_v2(graph, from, to, edges, count),
+/// Defines the functions of a form of copies: those that add a node, set a node's copy, and set an executable's.
+macro_rules! of_copies {
+    ($($add:ident, $set:ident, $set_of_executable:ident = $copy:ident($($of:ident: $type:ty),*);)*) => {
+        exports! {$(
+            fn $add(node: *mut CUgraphNode, graph: CUgraph, before: Before, nodes: usize, $($of: $type),*) {
+                add_copy(node, graph, (before, nodes), $copy($($of),*))
+            }
+            fn $set(node: CUgraphNode, $($of: $type),*) {
+                context::enter()?;
+                set_copy(node, $copy($($of),*))
+            }
+            fn $set_of_executable(executable: CUgraphExec, node: CUgraphNode, $($of: $type),*) {
+                set_copy_of_executable(executable, node, $copy($($of),*))
+            }
+        )*}
+    };
+}
+
+of_copies! {
+    cudaGraphAddMemcpyNode, cudaGraphMemcpyNodeSetParams, cudaGraphExecMemcpyNodeSetParams = cuboid(copy: *const Box3);
+    cudaGraphAddMemcpyNode1D, cudaGraphMemcpyNodeSetParams1D, cudaGraphExecMemcpyNodeSetParams1D =
+        line(to: *mut c_void, from: *const c_void, count: usize, kind: c_int);
+    cudaGraphAddMemcpyNodeToSymbol, cudaGraphMemcpyNodeSetParamsToSymbol, cudaGraphExecMemcpyNodeSetParamsToSymbol =
+        to_symbol(symbol: *const c_void, from: *const c_void, count: usize, offset: usize, kind: c_int);
+    cudaGraphAddMemcpyNodeFromSymbol, cudaGraphMemcpyNodeSetParamsFromSymbol, cudaGraphExecMemcpyNodeSetParamsFromSymbol =
+        from_symbol(to: *mut c_void, symbol: *const c_void, count: usize, offset: usize, kind: c_int);
+}
+
+/// Defines functions of edges in two forms: as CUDA 12 or 13 has them, and with edges always. Edges that say nothing of
+/// their kind are those of the driver's first function.
+macro_rules! of_edges {
+    ($($name:ident, $second:ident($($of:ident: $type:ty),*; $edges:ty; $count:ty) = $plain:ident, $of_kinds:ident;)*) => {
+        exports! {$(
+            fn $name($($of: $type,)* edges_or_count: usize, count: $count) {
+                // CUDA 12 has the count alone.
+                let (edges, count) = match crate::version::is_12() {
+                    true => (None, edges_or_count as $count),
+                    false => (Some(edges_or_count as $edges), count),
+                };
+                of_edges!($plain, $of_kinds, [$($of),*], edges, count)
+            }
+            fn $second($($of: $type,)* edges: $edges, count: $count) {
+                of_edges!($plain, $of_kinds, [$($of),*], Some(edges), count)
+            }
+        )*}
+    };
+    ($plain:ident, $of_kinds:ident, [$($of:ident),*], $edges:expr, $count:ident) => {{
+        context::enter()?;
+        match $edges.filter(|edges| !edges.is_null()) {
+            None => check(api::$plain($($of,)* $count)),
+            Some(edges) => check(api::$of_kinds($($of,)* edges, $count)),
         }
-    })
+    }};
 }
 
-/// Splits what CUDA 13 hands over as edges and a count, of which CUDA 12 has the count alone.
-fn split(edges_or_count: usize, count: usize) -> (*const GraphEdge, usize) {
-    if crate::version::is_12() {
-        (std::ptr::null(), edges_or_count)
-    } else {
-        (edges_or_count as *const GraphEdge, count)
-    }
-}
-
-unsafe fn edges(
-    graph: CUgraph,
-    (from, to): (*mut CUgraphNode, *mut CUgraphNode),
-    edges: *mut GraphEdge,
-    count: *mut usize,
-) -> Result {
-    context::enter()?;
-    // SAFETY: the caller hands over places.
-    check(unsafe {
-        if edges.is_null() {
-            api::cuGraphGetEdges(graph, from, to, count)
-        } else {
-            api::cuGraphGetEdges_v2(graph, from, to, edges, count)
-        }
-    })
-}
-
-unsafe fn nodes_before(
-    node: CUgraphNode,
-    nodes: *mut CUgraphNode,
-    edges: *mut GraphEdge,
-    count: *mut usize,
-) -> Result {
-    context::enter()?;
-    // SAFETY: the caller hands over places.
-    check(unsafe {
-        if edges.is_null() {
-            api::cuGraphNodeGetDependencies(node, nodes, count)
-        } else {
-            api::cuGraphNodeGetDependencies_v2(node, nodes, edges, count)
-        }
-    })
-}
-
-unsafe fn nodes_after(
-    node: CUgraphNode,
-    nodes: *mut CUgraphNode,
-    edges: *mut GraphEdge,
-    count: *mut usize,
-) -> Result {
-    context::enter()?;
-    // SAFETY: the caller hands over places.
-    check(unsafe {
-        if edges.is_null() {
-            api::cuGraphNodeGetDependentNodes(node, nodes, count)
-        } else {
-            api::cuGraphNodeGetDependentNodes_v2(node, nodes, edges, count)
-        }
-    })
-}
-
-/// Splits places for edges and a count, of which CUDA 12 has that for the count alone.
-fn split_places(edges_or_count: *mut c_void, count: *mut usize) -> (*mut GraphEdge, *mut usize) {
-    if crate::version::is_12() {
-        (null_mut(), edges_or_count.cast())
-    } else {
-        (edges_or_count.cast(), count)
-    }
+of_edges! {
+    cudaGraphAddDependencies, cudaGraphAddDependencies_v2(
+        graph: CUgraph, from: Before, to: Before; *const GraphEdge; usize
+    ) = cuGraphAddDependencies, cuGraphAddDependencies_v2;
+    cudaGraphRemoveDependencies, cudaGraphRemoveDependencies_v2(
+        graph: CUgraph, from: Before, to: Before; *const GraphEdge; usize
+    ) = cuGraphRemoveDependencies, cuGraphRemoveDependencies_v2;
+    cudaGraphGetEdges, cudaGraphGetEdges_v2(
+        graph: CUgraph, from: *mut CUgraphNode, to: *mut CUgraphNode; *mut GraphEdge; *mut usize
+    ) = cuGraphGetEdges, cuGraphGetEdges_v2;
+    cudaGraphNodeGetDependencies, cudaGraphNodeGetDependencies_v2(
+        node: CUgraphNode, nodes: *mut CUgraphNode; *mut GraphEdge; *mut usize
+    ) = cuGraphNodeGetDependencies, cuGraphNodeGetDependencies_v2;
+    cudaGraphNodeGetDependentNodes, cudaGraphNodeGetDependentNodes_v2(
+        node: CUgraphNode, nodes: *mut CUgraphNode; *mut GraphEdge; *mut usize
+    ) = cuGraphNodeGetDependentNodes, cuGraphNodeGetDependentNodes_v2;
 }
 
 passed! {
@@ -519,29 +501,6 @@ exports! {
         check(api::cuGraphKernelNodeCopyAttributes(to, from))
     }
 
-    fn cudaGraphAddMemcpyNode(
-        node: *mut CUgraphNode, graph: CUgraph, before: Before, count: usize, copy: *const Box3
-    ) {
-        add_copy(node, graph, (before, count), cuboid(copy))
-    }
-    fn cudaGraphAddMemcpyNode1D(
-        node: *mut CUgraphNode, graph: CUgraph, before: Before, nodes: usize, to: *mut c_void, from: *const c_void,
-        count: usize, kind: c_int
-    ) {
-        add_copy(node, graph, (before, nodes), line(to, from, count, kind))
-    }
-    fn cudaGraphAddMemcpyNodeToSymbol(
-        node: *mut CUgraphNode, graph: CUgraph, before: Before, nodes: usize, symbol: *const c_void, from: *const c_void,
-        count: usize, offset: usize, kind: c_int
-    ) {
-        add_copy(node, graph, (before, nodes), to_symbol(symbol, from, count, offset, kind))
-    }
-    fn cudaGraphAddMemcpyNodeFromSymbol(
-        node: *mut CUgraphNode, graph: CUgraph, before: Before, nodes: usize, to: *mut c_void, symbol: *const c_void,
-        count: usize, offset: usize, kind: c_int
-    ) {
-        add_copy(node, graph, (before, nodes), from_symbol(to, symbol, count, offset, kind))
-    }
     fn cudaGraphMemcpyNodeGetParams(node: CUgraphNode, copy: *mut Box3) {
         context::enter()?;
         let copy = out(copy)?;
@@ -549,43 +508,6 @@ exports! {
         check(api::cuGraphMemcpyNodeGetParams(node, &raw mut found))?;
         *copy = Box3::of(&found)?;
         Ok(())
-    }
-    fn cudaGraphMemcpyNodeSetParams(node: CUgraphNode, copy: *const Box3) { set_copy(node, cuboid(copy)) }
-    fn cudaGraphMemcpyNodeSetParams1D(
-        node: CUgraphNode, to: *mut c_void, from: *const c_void, count: usize, kind: c_int
-    ) {
-        context::enter()?;
-        set_copy(node, line(to, from, count, kind))
-    }
-    fn cudaGraphMemcpyNodeSetParamsToSymbol(
-        node: CUgraphNode, symbol: *const c_void, from: *const c_void, count: usize, offset: usize, kind: c_int
-    ) {
-        set_copy(node, to_symbol(symbol, from, count, offset, kind))
-    }
-    fn cudaGraphMemcpyNodeSetParamsFromSymbol(
-        node: CUgraphNode, to: *mut c_void, symbol: *const c_void, count: usize, offset: usize, kind: c_int
-    ) {
-        set_copy(node, from_symbol(to, symbol, count, offset, kind))
-    }
-    fn cudaGraphExecMemcpyNodeSetParams(executable: CUgraphExec, node: CUgraphNode, copy: *const Box3) {
-        set_copy_of_executable(executable, node, cuboid(copy))
-    }
-    fn cudaGraphExecMemcpyNodeSetParams1D(
-        executable: CUgraphExec, node: CUgraphNode, to: *mut c_void, from: *const c_void, count: usize, kind: c_int
-    ) {
-        set_copy_of_executable(executable, node, line(to, from, count, kind))
-    }
-    fn cudaGraphExecMemcpyNodeSetParamsToSymbol(
-        executable: CUgraphExec, node: CUgraphNode, symbol: *const c_void, from: *const c_void, count: usize,
-        offset: usize, kind: c_int
-    ) {
-        set_copy_of_executable(executable, node, to_symbol(symbol, from, count, offset, kind))
-    }
-    fn cudaGraphExecMemcpyNodeSetParamsFromSymbol(
-        executable: CUgraphExec, node: CUgraphNode, to: *mut c_void, symbol: *const c_void, count: usize, offset: usize,
-        kind: c_int
-    ) {
-        set_copy_of_executable(executable, node, from_symbol(to, symbol, count, offset, kind))
     }
     fn cudaGraphAddMemsetNode(
         node: *mut CUgraphNode, graph: CUgraph, before: Before, count: usize, parameters: *const MemsetNodeParameters
@@ -626,58 +548,6 @@ exports! {
     fn cudaGraphExecNodeSetParams(executable: CUgraphExec, node: CUgraphNode, parameters: *mut NodeParameters) {
         context::enter()?;
         set_of_executable(executable, node, parameters)
-    }
-
-    fn cudaGraphAddDependencies(graph: CUgraph, from: Before, to: Before, edges_or_count: usize, count: usize) {
-        let (edges, count) = split(edges_or_count, count);
-        connect(graph, (from, to), edges, count, true)
-    }
-    fn cudaGraphAddDependencies_v2(
-        graph: CUgraph, from: Before, to: Before, edges: *const GraphEdge, count: usize
-    ) {
-        connect(graph, (from, to), edges, count, true)
-    }
-    fn cudaGraphRemoveDependencies(graph: CUgraph, from: Before, to: Before, edges_or_count: usize, count: usize) {
-        let (edges, count) = split(edges_or_count, count);
-        connect(graph, (from, to), edges, count, false)
-    }
-    fn cudaGraphRemoveDependencies_v2(
-        graph: CUgraph, from: Before, to: Before, edges: *const GraphEdge, count: usize
-    ) {
-        connect(graph, (from, to), edges, count, false)
-    }
-    fn cudaGraphGetEdges(
-        graph: CUgraph, from: *mut CUgraphNode, to: *mut CUgraphNode, edges_or_count: *mut c_void, count: *mut usize
-    ) {
-        let (places, count) = split_places(edges_or_count, count);
-        edges(graph, (from, to), places, count)
-    }
-    fn cudaGraphGetEdges_v2(
-        graph: CUgraph, from: *mut CUgraphNode, to: *mut CUgraphNode, places: *mut GraphEdge, count: *mut usize
-    ) {
-        edges(graph, (from, to), places, count)
-    }
-    fn cudaGraphNodeGetDependencies(
-        node: CUgraphNode, nodes: *mut CUgraphNode, edges_or_count: *mut c_void, count: *mut usize
-    ) {
-        let (edges, count) = split_places(edges_or_count, count);
-        nodes_before(node, nodes, edges, count)
-    }
-    fn cudaGraphNodeGetDependencies_v2(
-        node: CUgraphNode, nodes: *mut CUgraphNode, edges: *mut GraphEdge, count: *mut usize
-    ) {
-        nodes_before(node, nodes, edges, count)
-    }
-    fn cudaGraphNodeGetDependentNodes(
-        node: CUgraphNode, nodes: *mut CUgraphNode, edges_or_count: *mut c_void, count: *mut usize
-    ) {
-        let (edges, count) = split_places(edges_or_count, count);
-        nodes_after(node, nodes, edges, count)
-    }
-    fn cudaGraphNodeGetDependentNodes_v2(
-        node: CUgraphNode, nodes: *mut CUgraphNode, edges: *mut GraphEdge, count: *mut usize
-    ) {
-        nodes_after(node, nodes, edges, count)
     }
 
     fn cudaGraphInstantiateWithParams(

@@ -1,5 +1,3 @@
-//! Launches, and what a program asks of its kernels.
-
 use crate::context;
 use crate::define::{Result, exports, given, on, out};
 use crate::error::{Error, check};
@@ -96,7 +94,6 @@ fn check_shape(device: CUdevice, grid: Dimensions, block: Dimensions) -> Result 
     if is_right { Ok(()) } else { Err(Error::INVALID_CONFIGURATION) }
 }
 
-/// A launch's shape and arguments.
 struct Launch {
     grid: Dimensions,
     block: Dimensions,
@@ -138,7 +135,7 @@ unsafe fn launch(kernel: *const c_void, launch: Launch, is_cooperative: bool) ->
     })
 }
 
-/// What a program is told of a kernel (`cudaFuncAttributes`): the fields to 12.0, and what later versions put behind them.
+/// Facts of a kernel for a program (`cudaFuncAttributes`): the fields to 12.0, and those of later versions behind them.
 #[repr(C)]
 struct FunctionAttributes {
     shared_bytes: usize,

@@ -1,5 +1,3 @@
-//! Libraries of code that a program loads itself, and what is mapped for graphics.
-
 use crate::context::{self, known};
 use crate::define::{exports, on, passed};
 use crate::error::check;

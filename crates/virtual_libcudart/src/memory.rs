@@ -1,7 +1,5 @@
-//! Memory of the device and of the host, and how it is filled.
-
 use crate::context;
-use crate::define::{Result, exports, is_own, on, out, per_thread};
+use crate::define::{Result, exports, in_order, is_own, on, out, per_thread};
 use crate::error::{Error, check};
 use crate::kernel::attribute_of;
 use cuda_driver::raw::{CUdeviceptr, CUstream};
@@ -36,7 +34,7 @@ pub struct Pitched {
     pub height: usize,
 }
 
-/// What is known of a pointer (`cudaPointerAttributes`). CUDA 13 has room for more behind it.
+/// Facts of a pointer (`cudaPointerAttributes`). CUDA 13 has room for more behind it.
 #[repr(C)]
 struct PointerAttributes {
     kind: c_int,
@@ -206,6 +204,18 @@ unsafe fn advise(
     check(unsafe { api::cuMemAdvise_v2(address(pointer), bytes, advice, location) })
 }
 
+in_order! {
+    fn cudaMemset, cudaMemsetAsync(
+        pointer: *mut c_void, value: c_int, bytes: usize
+    ) own cudaMemset_ptds, cudaMemsetAsync_ptsz: |stream| fill(pointer, bytes, value, bytes, 1, stream);
+    fn cudaMemset2D, cudaMemset2DAsync(
+        pointer: *mut c_void, pitch: usize, value: c_int, width: usize, height: usize
+    ) own cudaMemset2D_ptds, cudaMemset2DAsync_ptsz: |stream| fill(pointer, pitch, value, width, height, stream);
+    fn cudaMemset3D, cudaMemset3DAsync(
+        rows: Pitched, value: c_int, extent: Extent
+    ) own cudaMemset3D_ptds, cudaMemset3DAsync_ptsz: |stream| fill_slices(rows, value, extent, stream);
+}
+
 exports! {
     fn cudaMalloc(pointer: *mut *mut c_void, bytes: usize) {
         allocate(pointer, bytes, |taken| api::cuMemAlloc_v2(taken, bytes))
@@ -266,26 +276,6 @@ exports! {
     fn cudaMemGetInfo(free: *mut usize, total: *mut usize) {
         context::enter()?;
         check(api::cuMemGetInfo_v2(free, total))
-    }
-    fn cudaMemset(pointer: *mut c_void, value: c_int, bytes: usize) own cudaMemset_ptds {
-        fill(pointer, bytes, value, bytes, 1, None)
-    }
-    fn cudaMemsetAsync(pointer: *mut c_void, value: c_int, bytes: usize, stream: CUstream) own cudaMemsetAsync_ptsz {
-        fill(pointer, bytes, value, bytes, 1, Some(stream))
-    }
-    fn cudaMemset2D(pointer: *mut c_void, pitch: usize, value: c_int, width: usize, height: usize) own cudaMemset2D_ptds {
-        fill(pointer, pitch, value, width, height, None)
-    }
-    fn cudaMemset2DAsync(
-        pointer: *mut c_void, pitch: usize, value: c_int, width: usize, height: usize, stream: CUstream
-    ) own cudaMemset2DAsync_ptsz {
-        fill(pointer, pitch, value, width, height, Some(stream))
-    }
-    fn cudaMemset3D(rows: Pitched, value: c_int, extent: Extent) own cudaMemset3D_ptds {
-        fill_slices(rows, value, extent, None)
-    }
-    fn cudaMemset3DAsync(rows: Pitched, value: c_int, extent: Extent, stream: CUstream) own cudaMemset3DAsync_ptsz {
-        fill_slices(rows, value, extent, Some(stream))
     }
     fn cudaPointerGetAttributes(attributes: *mut c_void, pointer: *const c_void) {
         context::enter()?;

@@ -1,5 +1,3 @@
-//! Pools of memory, and the memory of graphs.
-
 use crate::absent::refused;
 use crate::context::{self, known};
 use crate::define::{Result, exports, given, on, out, passed};

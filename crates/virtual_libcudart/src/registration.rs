@@ -1,4 +1,4 @@
-//! What the compiler's output registers when a program starts: fat binaries, and the kernels and variables in them.
+//! Registrations of the compiler's output when a program starts: fat binaries, and the kernels and variables in them.
 //!
 //! The functions are those that nvcc's output calls (`crt/host_runtime.h`). Nothing is loaded before it is used, and then
 //! for the device that is in use: a fat binary becomes a library of the driver, a kernel one of its functions.
@@ -37,7 +37,6 @@ struct Registry {
     variables: HashMap<usize, Variable>,
 }
 
-/// A fat binary.
 struct Binary {
     wrapper: usize,
     loaded: HashMap<CUdevice, Loaded>,
@@ -202,8 +201,7 @@ fn handle(pointer: *const c_void) -> Result<CUfunction> {
     if pointer.is_null() {
         return Err(Error::INVALID_FUNCTION);
     }
-    // A function of the program's own that is no kernel would be followed as a handle.
-    // SAFETY: the call looks an address up.
+    // A program's own function that is no kernel would be taken for a handle. SAFETY: the call looks an address up.
     if unsafe { is_of_a_file(pointer) } {
         return Err(Error::INVALID_FUNCTION);
     }

@@ -1,5 +1,3 @@
-//! Streams, events and captures.
-
 use crate::context;
 use crate::define::{Result, exports, given, on, out};
 use crate::error::{Error, check};

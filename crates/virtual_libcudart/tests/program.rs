@@ -168,7 +168,7 @@ fn variable(handle: *mut c_void, name: &'static CStr, bytes: usize) -> *const c_
     host.cast()
 }
 
-/// What the compiler's output registers of [`PTX`].
+/// Registrations that the compiler's output makes for [`PTX`].
 struct Program {
     fill: *const c_void,
     bump: *const c_void,

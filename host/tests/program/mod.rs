@@ -1,5 +1,3 @@
-//! The program under test.
-
 use std::process::{Command, Output};
 
 /// The program with a driver that does not exist, so that no test takes a GPU.

@@ -148,8 +148,8 @@ fn start(distinct: u32) -> u32 {
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `distinct` from 1 to `ROW`;
-/// `table` valid for `TABLE` u32, each below `TABLE`, `target` for `n` u32, not overlapping.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `distinct` from 1 to `ROW`.
+/// - `table` valid for `TABLE` u32, each below `TABLE`, `target` for `n` u32, not overlapping.
 #[kernel]
 pub unsafe fn constant_memory_global(table: *const u32, target: *mut u32, distinct: u32, n: u32) {
     let i = thread::index_1d();
@@ -230,8 +230,8 @@ unsafe fn parameter_word(table: &[u32; TABLE as usize], index: usize) -> u32 {
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `distinct` from 1 to `ROW`;
-/// each word of `table` below `TABLE`; `target` valid for `n` u32.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `distinct` from 1 to `ROW`.
+/// - Each word of `table` below `TABLE`; `target` valid for `n` u32.
 #[kernel]
 #[allow(improper_ctypes_definitions, reason = "an array of words has one layout")]
 pub unsafe fn constant_memory_parameter(
@@ -274,8 +274,8 @@ fn polynomial(x: u32, coefficients: [u32; COEFFICIENTS as usize]) -> u32 {
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `table` valid for
-/// `COEFFICIENTS` u32, `target` for `n` u32, not overlapping.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads.
+/// - `table` valid for `COEFFICIENTS` u32, `target` for `n` u32, not overlapping.
 #[kernel]
 pub unsafe fn constant_memory_register(table: *const u32, target: *mut u32, n: u32) {
     let i = thread::index_1d();

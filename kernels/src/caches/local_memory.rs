@@ -136,8 +136,8 @@ fn folded(hash: u32, counter: u32) -> u32 {
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` valid for `WORDS * n`
-/// u32, each below `COUNTERS`; `target` valid for `n` u32, not overlapping.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads.
+/// - `source` valid for `WORDS * n` u32, each below `COUNTERS`; `target` valid for `n` u32, not overlapping.
 #[kernel(uses_local_memory)]
 pub unsafe fn local_memory_indexed(source: *const u32, target: *mut u32, n: u32) {
     let i = thread::index_1d();

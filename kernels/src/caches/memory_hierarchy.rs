@@ -193,9 +193,9 @@ unsafe fn bring_into_l2(data: *const u32, words: u32) {
 }
 
 /// # Safety
-/// Launch contract: 1-D blocks of `THREADS_PER_BLOCK` threads, any number of them; `chain` valid for `words` u32, of
-/// which those that the chain visits are below `words`; `end` valid for one u32, `sums` for `THREADS_PER_BLOCK`;
-/// nothing overlaps.
+/// - 1-D blocks of `THREADS_PER_BLOCK` threads, any number of them.
+/// - `chain` valid for `words` u32, of which those that the chain visits are below `words`.
+/// - `end` valid for one u32, `sums` for `THREADS_PER_BLOCK`; nothing overlaps.
 #[kernel]
 pub unsafe fn memory_hierarchy_chase_global(
     chain: *const u32,
@@ -228,8 +228,8 @@ pub unsafe fn memory_hierarchy_chase_global(
 }
 
 /// # Safety
-/// Launch contract: as for [`memory_hierarchy_chase_global`], without `sums`; `chain` may be mapped memory of the host
-/// if there is one block.
+/// - As for [`memory_hierarchy_chase_global`], without `sums`.
+/// - `chain` may be mapped memory of the host if there is one block.
 #[kernel]
 pub unsafe fn memory_hierarchy_chase_l2(
     chain: *const u32,
@@ -248,8 +248,8 @@ pub unsafe fn memory_hierarchy_chase_l2(
 }
 
 /// # Safety
-/// Launch contract: one block of `THREADS_PER_BLOCK` threads; `chain` and `end` as for
-/// [`memory_hierarchy_chase_global`], `words` at most `SHARED_WORDS`.
+/// - One block of `THREADS_PER_BLOCK` threads.
+/// - `chain` and `end` as for [`memory_hierarchy_chase_global`], `words` at most `SHARED_WORDS`.
 #[kernel]
 pub unsafe fn memory_hierarchy_chase_shared(
     chain: *const u32,
@@ -274,8 +274,8 @@ pub unsafe fn memory_hierarchy_chase_shared(
 }
 
 /// # Safety
-/// Launch contract: `end` valid for one u32; the words of `MEMORY_HIERARCHY_CHAIN` that the chain visits are below
-/// `CONSTANT_WORDS`.
+/// - `end` valid for one u32.
+/// - The words of `MEMORY_HIERARCHY_CHAIN` that the chain visits are below `CONSTANT_WORDS`.
 #[kernel]
 pub unsafe fn memory_hierarchy_chase_constant(end: *mut u32, accesses: u32) {
     let chain = (&raw const MEMORY_HIERARCHY_CHAIN).cast::<u32>();

@@ -1,4 +1,4 @@
-//! What is between global memory and the threads: L1, L2, and the constant and texture caches.
+//! Caches between global memory and the threads: L1, L2, and the constant and texture caches.
 
 pub mod cache_operators;
 pub mod constant_memory;

@@ -155,7 +155,7 @@ const ROUNDS: usize = (TILE / ROWS) as usize;
 /// Half of a 256th.
 const HALF_STEP: f32 = 1.0 / 512.0;
 
-/// Where the pixels of the target come from: an affine map, or anywhere. All numbers are multiples of 1/256, and all
+/// Source positions of the target's pixels: an affine map, or anywhere. All numbers are multiples of 1/256, and all
 /// that is computed of them is exact.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -383,8 +383,8 @@ pub unsafe fn texture_wrap_plain(source: *const f32, target: *mut f32, walk: Wal
 }
 
 /// # Safety
-/// Launch contract: as for [`texture_array`], with a texture that wraps normalized coordinates; `column` and `row` are
-/// the extents of a texel in them, and the extents of the image powers of two or at most 1024.
+/// - As for [`texture_array`], with a texture that wraps normalized coordinates.
+/// - `column` and `row` are the extents of a texel in them, and the extents of the image powers of two or at most 1024.
 #[kernel]
 pub unsafe fn texture_wrap_array(
     source: Texture<Plane, f32>,

@@ -191,8 +191,8 @@ unsafe fn update_of(source: *const u32, i: u32, addresses: u32) -> (u32, usize) 
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` valid for `n` u32, `target`
-/// for `addresses` numbers, a power of two, which nobody else accesses.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads.
+/// - `source` valid for `n` u32, `target` for `addresses` numbers, a power of two, which nobody else accesses.
 #[kernel]
 pub unsafe fn atomics_global(source: *const u32, target: *mut u32, addresses: u32, n: u32) {
     let i = thread::index_1d();
@@ -400,8 +400,8 @@ unsafe fn sum_of_partials(blocks: u32) -> u32 {
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of at most `MAX_BLOCKS` blocks of `THREADS_PER_BLOCK` threads, followed by
-/// [`atomics_sum_of_blocks`]; `source` valid for `n` u32.
+/// - 1-D grid of at most `MAX_BLOCKS` blocks of `THREADS_PER_BLOCK` threads, followed by [`atomics_sum_of_blocks`].
+/// - `source` valid for `n` u32.
 #[kernel]
 pub unsafe fn atomics_sum_two_launches(source: *const u32, n: u32) {
     let partials = (&raw mut ATOMICS_PARTIAL_SUMS).cast::<u32>();
@@ -417,8 +417,8 @@ pub unsafe fn atomics_sum_two_launches(source: *const u32, n: u32) {
 /// The second step of `sum_two_launches`.
 ///
 /// # Safety
-/// Launch contract: one block of `THREADS_PER_BLOCK` threads, after `blocks` blocks of [`atomics_sum_two_launches`];
-/// `target` valid for one u32.
+/// - One block of `THREADS_PER_BLOCK` threads, after `blocks` blocks of [`atomics_sum_two_launches`].
+/// - `target` valid for one u32.
 #[kernel]
 pub unsafe fn atomics_sum_of_blocks(target: *mut u32, blocks: u32) {
     // SAFETY: all threads call; the launch before this one has written the sums.
@@ -431,8 +431,8 @@ pub unsafe fn atomics_sum_of_blocks(target: *mut u32, blocks: u32) {
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of at most `MAX_BLOCKS` blocks of `THREADS_PER_BLOCK` threads, one such launch at a time;
-/// `source` valid for `n` u32, `target` for one.
+/// - 1-D grid of at most `MAX_BLOCKS` blocks of `THREADS_PER_BLOCK` threads, one such launch at a time.
+/// - `source` valid for `n` u32, `target` for one.
 #[kernel]
 pub unsafe fn atomics_sum_last_block(source: *const u32, target: *mut u32, n: u32) {
     #[address_space(shared)]

@@ -178,8 +178,8 @@ unsafe fn merge(own: *const u32, target: *mut u32, len: u32) {
 }
 
 /// # Safety
-/// Launch contract: any 1-D grid of `THREADS_PER_BLOCK` threads; `keys` 16-byte aligned and valid for `n` u32, `target`
-/// for `bins` zeros, a power of two.
+/// - Any 1-D grid of `THREADS_PER_BLOCK` threads.
+/// - `keys` 16-byte aligned and valid for `n` u32, `target` for `bins` zeros, a power of two.
 #[kernel]
 pub unsafe fn distributed_shared_global(keys: *const u32, target: *mut u32, bins: u32, n: u32) {
     let threads = (thread::index_1d(), thread::grid_dim_x() * THREADS_PER_BLOCK);

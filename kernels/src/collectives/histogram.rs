@@ -138,8 +138,8 @@ const WARPS: u32 = THREADS_PER_BLOCK / WARP_SIZE;
 const PADDED: u32 = BINS + 1;
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` valid for `n` bytes,
-/// `target` for `BINS` zeros.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads.
+/// - `source` valid for `n` bytes, `target` for `BINS` zeros.
 #[kernel]
 pub unsafe fn histogram_global_atomic(source: *const u8, target: *mut u32, n: u32) {
     let i = thread::index_1d();
@@ -234,8 +234,8 @@ unsafe fn count_bytes(source: *const u8, n: u32, words: *mut u32, place: impl Fn
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of at most `MAX_BLOCKS` blocks of `THREADS_PER_BLOCK` threads; `source` 16-byte
-/// aligned and valid for `n` bytes, `n` at most 2^31; `target` valid for `BINS` zeros.
+/// - 1-D grid of at most `MAX_BLOCKS` blocks of `THREADS_PER_BLOCK` threads.
+/// - `source` 16-byte aligned and valid for `n` bytes, `n` at most 2^31; `target` valid for `BINS` zeros.
 #[kernel]
 pub unsafe fn histogram_block_private(source: *const u8, target: *mut u32, n: u32) {
     let words = shared_array!(WORDS: [u32; BINS]);
@@ -428,8 +428,8 @@ fn bin_of(key: u32) -> u32 {
 /// memory.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of at most `MAX_BLOCKS` blocks of `THREADS_PER_BLOCK` threads; `keys` 16-byte
-/// aligned and valid for `n` u32, `n` at most 2^29; `target` valid for `LARGE_BINS` zeros.
+/// - 1-D grid of at most `MAX_BLOCKS` blocks of `THREADS_PER_BLOCK` threads.
+/// - `keys` 16-byte aligned and valid for `n` u32, `n` at most 2^29; `target` valid for `LARGE_BINS` zeros.
 #[kernel(launch_bounds(THREADS_PER_BLOCK, 4))]
 pub unsafe fn histogram_large_histogram_global(keys: *const u32, target: *mut u32, n: u32) {
     let first = thread::index_1d();
@@ -451,9 +451,9 @@ pub unsafe fn histogram_large_histogram_global(keys: *const u32, target: *mut u3
 /// counts other bins.
 ///
 /// # Safety
-/// Launch contract: 2-D grid of `LARGE_THREADS_PER_BLOCK` threads whose y covers `LARGE_BINS` bins, `part` each;
-/// dynamic shared memory for `part` words; `keys` 16-byte aligned and valid for `n` u32, `n` at most
-/// 2^29; `target` valid for `LARGE_BINS` zeros.
+/// - 2-D grid of `LARGE_THREADS_PER_BLOCK` threads whose y covers `LARGE_BINS` bins, `part` each.
+/// - Dynamic shared memory for `part` words.
+/// - `keys` 16-byte aligned and valid for `n` u32, `n` at most 2^29; `target` valid for `LARGE_BINS` zeros.
 #[kernel(launch_bounds(LARGE_THREADS_PER_BLOCK, 1))]
 pub unsafe fn histogram_large_histogram(keys: *const u32, target: *mut u32, n: u32, part: u32) {
     let words = shared::dynamic_shared_mem::<u32>();

@@ -140,8 +140,8 @@ pub const MAX_BLOCKS: u32 = 528;
 const WARPS: u32 = THREADS_PER_BLOCK / WARP_SIZE;
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` valid for `n` f32,
-/// `target` for one, which is zero.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads.
+/// - `source` valid for `n` f32, `target` for one, which is zero.
 #[kernel]
 pub unsafe fn reduction_global_atomic(source: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();
@@ -392,8 +392,8 @@ unsafe fn share<T: Summand>(source: *const T, n: u32) -> T {
 /// loads in flight.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of at most `MAX_BLOCKS` blocks of `THREADS_PER_BLOCK` threads; `source` 16-byte
-/// aligned and valid for `n` f32, `n` at most 2^31; `target` valid for one, which is zero.
+/// - 1-D grid of at most `MAX_BLOCKS` blocks of `THREADS_PER_BLOCK` threads.
+/// - `source` 16-byte aligned and valid for `n` f32, `n` at most 2^31; `target` valid for one, which is zero.
 #[kernel(launch_bounds(THREADS_PER_BLOCK, 4))]
 pub unsafe fn reduction_vectorized(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: the launch contract; WORDS has a word per warp.

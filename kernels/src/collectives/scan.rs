@@ -368,9 +368,9 @@ unsafe fn scan_warps(words: *mut f32, sum: f32) -> (f32, f32) {
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of a block of `VECTORIZED_THREADS` threads per `VECTORIZED_TILE` elements; `source` and `target` 16-byte
-/// aligned and valid for `n` f32, `n` at most 2^31, the same array or not overlapping; `before` valid for the scanned
-/// sum of each tile of `source` but the last.
+/// - 1-D grid of a block of `VECTORIZED_THREADS` threads per `VECTORIZED_TILE` elements.
+/// - `source` and `target` 16-byte aligned and valid for `n` f32, `n` at most 2^31, the same array or not overlapping.
+/// - `before` valid for the scanned sum of each tile of `source` but the last.
 #[kernel(launch_bounds(VECTORIZED_THREADS, 4))]
 pub unsafe fn scan_vectorized(source: *const f32, before: *const f32, target: *mut f32, n: u32) {
     let tile = thread::block_idx_x();
@@ -570,8 +570,8 @@ pub unsafe fn scan_specialized_warps(
 /// loads in flight per lane.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `SUMS_THREADS_PER_BLOCK` threads with a warp per `tile` elements; 512 divides `tile`; `source` valid
-/// for `n` f32, `sums` for one per tile; `n` at most 2^31.
+/// - 1-D grid of `SUMS_THREADS_PER_BLOCK` threads with a warp per `tile` elements.
+/// - 512 divides `tile`; `source` valid for `n` f32, `sums` for one per tile; `n` at most 2^31.
 #[kernel]
 pub unsafe fn scan_sums(source: *const f32, sums: *mut f32, n: u32, tile: u32) {
     let (warp, lane) = (thread::index_1d() / WARP_SIZE, thread::thread_idx_x() % WARP_SIZE);

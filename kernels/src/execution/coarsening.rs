@@ -218,8 +218,8 @@ unsafe fn vectorized<const VECTORS: usize>(source: *const f32, target: *mut f32,
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads, or as many fewer as a thread takes
-/// elements; `source` and `target` valid for `n` f32, not overlapping.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads, or as many fewer as a thread takes elements.
+/// - `source` and `target` valid for `n` f32, not overlapping.
 #[kernel]
 pub unsafe fn coarsening_one(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as this kernel's launch contract says.

@@ -170,8 +170,8 @@ unsafe fn copy_vectors<const ITEMS: usize>(source: *const f32, target: *mut f32,
 }
 
 /// # Safety
-/// Launch contract: any 1-D grid of blocks of at least 4 threads; `source` and `target` valid for `n` f32, not
-/// overlapping.
+/// - Any 1-D grid of blocks of at least 4 threads.
+/// - `source` and `target` valid for `n` f32, not overlapping.
 #[kernel]
 pub unsafe fn occupancy_words_1(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as the launch contract says.

@@ -117,8 +117,8 @@ fn energy([x, y, z, u, v, w, mass]: [f32; PARTICLE]) -> f32 {
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `points` valid for `2 * n` f32,
-/// `target` for `n`, not overlapping.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads.
+/// - `points` valid for `2 * n` f32, `target` for `n`, not overlapping.
 #[kernel]
 pub unsafe fn aos_soa_one_field_aos(points: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();
@@ -181,8 +181,8 @@ pub unsafe fn aos_soa_both_soa(fields: *const f32, target: *mut f32, n: u32) {
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `particles` valid for `7 * n`
-/// f32, `target` for `n`, not overlapping.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads.
+/// - `particles` valid for `7 * n` f32, `target` for `n`, not overlapping.
 #[kernel]
 pub unsafe fn aos_soa_particle_aos(particles: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();

@@ -120,8 +120,8 @@ fn random_word(i: u32, n: u32) -> u32 {
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` valid for `n + REACH`
-/// f32, `target` for `n`, not overlapping.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads.
+/// - `source` valid for `n + REACH` f32, `target` for `n`, not overlapping.
 #[kernel]
 pub unsafe fn bus_utilization_random_ca(source: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();

@@ -135,8 +135,8 @@ pub const THREADS_PER_BLOCK: u32 = 256;
 pub const LOADS_IN_FLIGHT: u32 = 4;
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `32 * ceil(n / 32)` threads; `source` and
-/// `target` valid for `n` f32, not overlapping.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `32 * ceil(n / 32)` threads.
+/// - `source` and `target` valid for `n` f32, not overlapping.
 #[kernel]
 pub unsafe fn coalescing_strided(source: *const f32, target: *mut f32, n: u32) {
     let thread = thread::index_1d();
@@ -150,8 +150,8 @@ pub unsafe fn coalescing_strided(source: *const f32, target: *mut f32, n: u32) {
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `2 * n.next_multiple_of(32)` threads; `source` and
-/// `target` valid for `n` f32, not overlapping.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `2 * n.next_multiple_of(32)` threads.
+/// - `source` and `target` valid for `n` f32, not overlapping.
 #[kernel]
 pub unsafe fn coalescing_every_other_lane(source: *const f32, target: *mut f32, n: u32) {
     let thread = thread::index_1d();
@@ -202,8 +202,8 @@ pub unsafe fn coalescing_scalar(source: *const f32, target: *mut f32, n: u32) {
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `ceil(n / 2)` threads; `source` and
-/// `target` 8-byte aligned and valid for `n` f32, not overlapping.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `ceil(n / 2)` threads.
+/// - `source` and `target` 8-byte aligned and valid for `n` f32, not overlapping.
 #[kernel]
 pub unsafe fn coalescing_vectorized_8(source: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d() * 2;
@@ -218,8 +218,8 @@ pub unsafe fn coalescing_vectorized_8(source: *const f32, target: *mut f32, n: u
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `ceil(n / 4)` threads; `source` and
-/// `target` 16-byte aligned and valid for `n` f32, not overlapping.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `ceil(n / 4)` threads.
+/// - `source` and `target` 16-byte aligned and valid for `n` f32, not overlapping.
 #[kernel]
 pub unsafe fn coalescing_vectorized_16(source: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d() * 4;

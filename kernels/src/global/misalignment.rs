@@ -106,8 +106,8 @@ pub const LINE: u32 = 32;
 pub const TILE: u32 = THREADS_PER_BLOCK * 4;
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` and `target` valid
-/// for `offset + n` f32, not overlapping.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads.
+/// - `source` and `target` valid for `offset + n` f32, not overlapping.
 #[kernel]
 pub unsafe fn misalignment_shifted(source: *const f32, target: *mut f32, offset: u32, n: u32) {
     let i = thread::index_1d();

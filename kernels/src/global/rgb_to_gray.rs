@@ -178,8 +178,8 @@ unsafe fn gray_of(image: *const u8, i: usize) -> u8 {
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `image` valid for `3 * n` bytes,
-/// `gray` for `n`, not overlapping.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads.
+/// - `image` valid for `3 * n` bytes, `gray` for `n`, not overlapping.
 #[kernel]
 pub unsafe fn rgb_to_gray_aos(image: *const u8, gray: *mut u8, n: u32) {
     let i = thread::index_1d();
@@ -222,8 +222,8 @@ pub unsafe fn rgb_to_gray_four_bytes(image: *const u8, gray: *mut u8, n: u32) {
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `ceil(n / PIXELS_PER_THREAD)` threads; `image` and `gray`
-/// 16-byte aligned, valid for `3 * n` and `n` bytes, not overlapping.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `ceil(n / PIXELS_PER_THREAD)` threads.
+/// - `image` and `gray` 16-byte aligned, valid for `3 * n` and `n` bytes, not overlapping.
 #[kernel]
 pub unsafe fn rgb_to_gray_aos_vectorized(image: *const u8, gray: *mut u8, n: u32) {
     let first = thread::index_1d() * PIXELS_PER_THREAD;

@@ -112,8 +112,8 @@ pub const RANGE: u32 = 48;
 pub const HALF: u32 = 16;
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `target` valid for
-/// `2 * n.next_multiple_of(32)` u32.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads.
+/// - `target` valid for `2 * n.next_multiple_of(32)` u32.
 #[kernel]
 pub unsafe fn store_segments_partial(target: *mut u32, n: u32) {
     let i = thread::index_1d();
@@ -125,8 +125,8 @@ pub unsafe fn store_segments_partial(target: *mut u32, n: u32) {
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `target` valid for
-/// `RANGE * n.div_ceil(32)` u32.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads.
+/// - `target` valid for `RANGE * n.div_ceil(32)` u32.
 #[kernel]
 pub unsafe fn store_segments_scattered(target: *mut u32, n: u32) {
     let i = thread::index_1d();
@@ -142,8 +142,8 @@ pub unsafe fn store_segments_scattered(target: *mut u32, n: u32) {
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `32 * n.div_ceil(HALF)` threads; `target`
-/// valid for `n` u32.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `32 * n.div_ceil(HALF)` threads.
+/// - `target` valid for `n` u32.
 #[kernel]
 pub unsafe fn store_segments_half_range(target: *mut u32, n: u32) {
     let i = thread::index_1d();

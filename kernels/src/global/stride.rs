@@ -95,8 +95,8 @@ pub const STAGED_RESULTS: u32 = 128;
 pub const MAX_STAGED_STRIDE: u32 = 64;
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` and `target` valid
-/// for `n * stride` f32, not overlapping.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads.
+/// - `source` and `target` valid for `n * stride` f32, not overlapping.
 #[kernel]
 pub unsafe fn stride_copy(source: *const f32, target: *mut f32, stride: u32, n: u32) {
     let i = thread::index_1d();
@@ -119,9 +119,9 @@ pub unsafe fn stride_gather(source: *const f32, target: *mut f32, stride: u32, n
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads, `STAGED_RESULTS` results per block;
-/// `STAGED_RESULTS * stride` words of dynamic shared memory; `stride <= MAX_STAGED_STRIDE`;
-/// `source` 16-byte aligned and valid for `n * stride` f32, `target` for `n`; not overlapping.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads, `STAGED_RESULTS` results per block.
+/// - `STAGED_RESULTS * stride` words of dynamic shared memory; `stride <= MAX_STAGED_STRIDE`.
+/// - `source` 16-byte aligned and valid for `n * stride` f32, `target` for `n`; not overlapping.
 #[kernel]
 pub unsafe fn stride_staged(source: *const f32, target: *mut f32, stride: u32, n: u32) {
     let words = shared::dynamic_shared_mem::<f32>();

@@ -11,8 +11,8 @@ pub const fn mix(word: u32) -> u32 {
 /// `target[i] = mix(source[i])`, wherever the two arrays are.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n`; `source` and `target` are addresses that the device
-/// reaches, valid for `n` u32, not overlapping.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `n`.
+/// - `source` and `target` are addresses that the device reaches, valid for `n` u32, not overlapping.
 #[kernel]
 pub unsafe fn managed_memory_mix(source: *const u32, target: *mut u32, n: u32) {
     let i = thread::index_1d();

@@ -10,14 +10,14 @@ pub static mut SYMBOLS_TABLE: [u32; WORDS] = [0; WORDS];
 /// The same in constant memory.
 #[address_space(constant)]
 pub static mut SYMBOLS_CONSTANT_TABLE: [u32; WORDS] = [0; WORDS];
-/// What the kernels make of a table, which the host reads by name.
+/// The kernels' result of a table, which the host reads by name.
 #[address_space(global)]
 pub static mut SYMBOLS_RESULT: [u32; WORDS] = [0; WORDS];
 
 /// A table in managed memory, which the host writes where it is.
 #[address_space(managed)]
 pub static mut SYMBOLS_MANAGED_TABLE: [u32; WORDS] = [0; WORDS];
-/// What becomes of it, which the host reads where it is.
+/// The kernels' result of it, which the host reads where it is.
 #[address_space(managed)]
 pub static mut SYMBOLS_MANAGED_RESULT: [u32; WORDS] = [0; WORDS];
 
@@ -46,8 +46,8 @@ unsafe fn apply(table: *const u32, target: *mut u32, n: u32) {
 /// From the table in global memory.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n`, at most `WORDS`; nobody else accesses the symbols
-/// meanwhile.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `n`, at most `WORDS`.
+/// - Nobody else accesses the symbols meanwhile.
 #[kernel]
 pub unsafe fn symbols_apply(n: u32) {
     // SAFETY: the grid is that of the launch contract; each symbol has `WORDS` words.

@@ -5,8 +5,8 @@ pub const THREADS_PER_BLOCK: u32 = 256;
 /// `target[i] = source[i] + 1`, wrapping, wherever the two arrays are.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n`; `source` and `target` are addresses that the device
-/// reaches, valid for `n` u32, not overlapping.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `n`.
+/// - `source` and `target` are addresses that the device reaches, valid for `n` u32, not overlapping.
 #[kernel]
 pub unsafe fn unified_addressing_increment(source: *const u32, target: *mut u32, n: u32) {
     let i = thread::index_1d();

@@ -326,8 +326,8 @@ impl BlockTiles {
 }
 
 /// # Safety
-/// Launch contract: any 1-D grid of `THREADS_PER_BLOCK` threads; `source` and `target` 16-byte aligned and valid
-/// for `n` f32, not overlapping; `n` at most 2^31.
+/// - Any 1-D grid of `THREADS_PER_BLOCK` threads.
+/// - `source` and `target` 16-byte aligned and valid for `n` f32, not overlapping; `n` at most 2^31.
 #[kernel(launch_bounds(THREADS_PER_BLOCK))]
 pub unsafe fn async_copy_registers_4(source: *const f32, target: *mut f32, n: u32) {
     let tile = shared_array!(TILE_WORDS: [F32x4; VECTORS]).cast::<f32>();

@@ -177,9 +177,9 @@ unsafe fn walk(table: *const u32, start: u32) -> u32 {
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `stride <= MAX_STRIDE`; `next`
-/// valid for `TABLE` u32, `target` for `n`, not overlapping; every entry of `next` is its index plus
-/// one multiple of 4, modulo `TABLE`.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `stride <= MAX_STRIDE`.
+/// - `next` valid for `TABLE` u32, `target` for `n`, not overlapping.
+/// - Every entry of `next` is its index plus one multiple of 4, modulo `TABLE`.
 #[kernel]
 pub unsafe fn bank_conflicts_strided_read(next: *const u32, target: *mut u32, stride: u32, n: u32) {
     let table = shared_array!(WORDS: [u32; TABLE]);
@@ -194,8 +194,8 @@ pub unsafe fn bank_conflicts_strided_read(next: *const u32, target: *mut u32, st
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `THREADS_PER_BLOCK * stride` words of
-/// dynamic shared memory; `target` valid for `n` u32.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads.
+/// - `THREADS_PER_BLOCK * stride` words of dynamic shared memory; `target` valid for `n` u32.
 #[kernel]
 pub unsafe fn bank_conflicts_strided_write(target: *mut u32, stride: u32, n: u32) {
     let i = thread::index_1d();

@@ -218,8 +218,8 @@ unsafe fn element(a: *const f32, b: *const f32, (row, column): (u32, u32), n: u3
 }
 
 /// # Safety
-/// Launch contract: blocks of `STRIP_COLUMNS` x `STRIP_ROWS` threads covering `n` in x and `m` in y; `k` at most
-/// `STRIP_INNER`; the rest as for [`matmul_naive`].
+/// - Blocks of `STRIP_COLUMNS` x `STRIP_ROWS` threads covering `n` in x and `m` in y.
+/// - `k` at most `STRIP_INNER`; the rest as for [`matmul_naive`].
 #[kernel]
 pub unsafe fn matmul_strip(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32, k: u32) {
     let strip = shared_array!(STRIP: [f32; STRIP_ROWS * STRIP_INNER]);

@@ -126,8 +126,8 @@ impl Tile for Square {
 }
 
 /// # Safety
-/// Launch contract: 2-D grid of `TILE` x `TILE` threads covering `m` in x and y, `m` at least 1; `a` valid for `m * INNER`
-/// f32, `c` for `m * m`; they do not overlap.
+/// - 2-D grid of `TILE` x `TILE` threads covering `m` in x and y, `m` at least 1.
+/// - `a` valid for `m * INNER` f32, `c` for `m * m`; they do not overlap.
 #[kernel]
 pub unsafe fn matmul_aat_naive(a: *const f32, c: *mut f32, m: u32) {
     let (column, row) = (thread::index_2d().x, thread::index_2d().y);

@@ -139,8 +139,8 @@ fn in_a(row: u32, step: u32) -> usize {
 }
 
 /// # Safety
-/// Launch contract: 2-D grid of `TILE` x `TILE` threads covering `n` in x and `m` in y, both at
-/// least 1; `a` valid for `m * INNER` f32, `b` for `INNER * n`, `c` for `m * n`; `c` overlaps neither.
+/// - 2-D grid of `TILE` x `TILE` threads covering `n` in x and `m` in y, both at least 1.
+/// - `a` valid for `m * INNER` f32, `b` for `INNER * n`, `c` for `m * n`; `c` overlaps neither.
 #[kernel]
 pub unsafe fn matmul_ab_naive(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32) {
     let (column, row) = (thread::index_2d().x, thread::index_2d().y);

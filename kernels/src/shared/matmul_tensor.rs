@@ -256,8 +256,8 @@ pub unsafe fn matmul_tensor_mma_global(
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS` threads per block, one block per `ROWS` x `COLUMNS` tile of C; `STAGE_BYTES` of
-/// dynamic shared memory; the rest as for [`matmul_tensor_mma_global`].
+/// - 1-D grid of `THREADS` threads per block, one block per `ROWS` x `COLUMNS` tile of C.
+/// - `STAGE_BYTES` of dynamic shared memory; the rest as for [`matmul_tensor_mma_global`].
 #[kernel(launch_bounds(THREADS, 1), min_compute_capability = 80)]
 pub unsafe fn matmul_tensor_mma_tiled(
     a: *const bf16,

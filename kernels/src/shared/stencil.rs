@@ -213,8 +213,8 @@ fn flat_index(row: u32, columns: u32, column: u32) -> usize {
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` and `target` valid for `n`
-/// f32, `coefficients` for `COEFFICIENTS`; `target` overlaps neither.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads.
+/// - `source` and `target` valid for `n` f32, `coefficients` for `COEFFICIENTS`; `target` overlaps neither.
 #[kernel]
 pub unsafe fn stencil_line_global(
     source: *const f32,
@@ -500,8 +500,8 @@ pub unsafe fn stencil_plane_global(source: *const f32, target: *mut f32, rows: u
 }
 
 /// # Safety
-/// Launch contract: 2-D grid of `BLOCK` threads, one `TILE` x `TILE` tile per block, covering `columns` in x and `rows`
-/// in y; arrays and coefficients as for [`stencil_plane_r1_global`].
+/// - 2-D grid of `BLOCK` threads, one `TILE` x `TILE` tile per block, covering `columns` in x and `rows` in y.
+/// - Arrays and coefficients as for [`stencil_plane_r1_global`].
 #[kernel]
 pub unsafe fn stencil_plane_shared(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
     const WIDTH: u32 = TILE + 2 * HALO;

@@ -142,7 +142,7 @@ pub const VECTORIZED_TILE: u32 = 64;
 /// Threads per block in x and y of the 16-byte variants: each has a 4 x 4 sub-tile.
 pub const VECTORIZED_THREADS: u32 = VECTORIZED_TILE / 4;
 
-/// Where the block's tile begins in the matrix, and which thread of the block this is. Neighbouring
+/// Origin of the block's tile in the matrix, and the thread's place in the block. Neighbouring
 /// lanes have neighbouring x.
 struct TilePosition {
     column: u32,

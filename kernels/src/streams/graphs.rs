@@ -8,8 +8,8 @@ pub const FACTOR: u32 = 3;
 /// one order only.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n`; `source` and `target` valid for `n` u32, and either one
-/// array or not overlapping.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `n`.
+/// - `source` and `target` valid for `n` u32, and either one array or not overlapping.
 #[kernel]
 pub unsafe fn graphs_step(source: *const u32, target: *mut u32, n: u32, addend: u32) {
     let i = thread::index_1d();

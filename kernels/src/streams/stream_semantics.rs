@@ -8,8 +8,8 @@ pub const FACTOR: u32 = 1_664_525;
 /// `value = FACTOR * value + addend`, wrapping. Works with different addends give their result in one order only.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n`; `source` and `target` valid for `n` u32, and either one
-/// array or not overlapping.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `n`.
+/// - `source` and `target` valid for `n` u32, and either one array or not overlapping.
 #[kernel]
 pub unsafe fn stream_semantics_work(
     source: *const u32,

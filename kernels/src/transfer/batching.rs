@@ -5,8 +5,8 @@ pub const THREADS_PER_BLOCK: u32 = 256;
 /// Copies `count` rows of `width` words between arrays whose rows begin a pitch apart.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `width * count` threads, which fit 32 bits, as do both arrays;
-/// `source` valid for `(count - 1) * source_pitch + width` u32, `target` with its pitch likewise, not overlapping.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `width * count` threads, which fit 32 bits, as do both arrays.
+/// - `source` valid for `(count - 1) * source_pitch + width` u32, `target` with its pitch likewise, not overlapping.
 #[kernel]
 pub unsafe fn batching_rows(
     source: *const u32,

@@ -22,8 +22,8 @@ pub const fn link(before: u32, value: u32) -> u32 {
 /// Mixes each of `n` values.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` and `target` valid for `n` u32, the same
-/// array or not overlapping.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads.
+/// - `source` and `target` valid for `n` u32, the same array or not overlapping.
 #[kernel]
 pub unsafe fn device_residency_mix(source: *const u32, target: *mut u32, n: u32) {
     let i = thread::index_1d();
@@ -36,8 +36,8 @@ pub unsafe fn device_residency_mix(source: *const u32, target: *mut u32, n: u32)
 /// One thread per chain; the values of neighbouring chains are neighbours.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `CHAINS_PER_BLOCK` threads covering `chains` threads; `source` and `target` valid for
-/// `chains * length` u32, which fit 32 bits, not overlapping.
+/// - 1-D grid of `CHAINS_PER_BLOCK` threads covering `chains` threads.
+/// - `source` and `target` valid for `chains * length` u32, which fit 32 bits, not overlapping.
 #[kernel]
 pub unsafe fn device_residency_chain(
     source: *const u32,

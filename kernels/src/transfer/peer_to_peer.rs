@@ -25,8 +25,8 @@ pub unsafe fn peer_to_peer_copy_words(source: *const u32, target: *mut u32, n: u
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `ceil(n / 4)`; `source` and `target` as for
-/// [`peer_to_peer_copy_words`], and 16-byte aligned.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `ceil(n / 4)`.
+/// - `source` and `target` as for [`peer_to_peer_copy_words`], and 16-byte aligned.
 #[kernel]
 pub unsafe fn peer_to_peer_copy_vectorized(source: *const u32, target: *mut u32, n: u32) {
     let i = thread::index_1d() * 4;
@@ -120,8 +120,8 @@ pub unsafe fn peer_to_peer_all_reduce(arrays: *const u64, devices: u32, first: u
 /// result is the last number and the sum of all.
 ///
 /// # Safety
-/// Launch contract: one thread; `links` valid for `LINK_DISTANCE` u32 times the largest number in it plus one, `result`
-/// for 2 u32.
+/// - One thread.
+/// - `links` valid for `LINK_DISTANCE` u32 times the largest number in it plus one, `result` for 2 u32.
 #[kernel]
 pub unsafe fn peer_to_peer_chase(links: *const u32, result: *mut u32, hops: u32) {
     let (mut at, mut sum) = (0_u32, 0_u32);

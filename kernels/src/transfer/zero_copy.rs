@@ -9,8 +9,8 @@ pub const SHIFT: u32 = 32 * THREADS_PER_BLOCK;
 /// Multiplies each word, neighbouring lanes on neighbouring words.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `source` and `target` valid for `n` u32, not
-/// overlapping.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads.
+/// - `source` and `target` valid for `n` u32, not overlapping.
 #[kernel]
 pub unsafe fn zero_copy_scale(source: *const u32, target: *mut u32, n: u32, factor: u32) {
     let i = thread::index_1d();

@@ -1,5 +1,5 @@
 use super::{build, report};
-use crate::{kernels, workspace};
+use crate::{kernels, licences, workspace};
 use anyhow::{Context, Result, bail};
 use cuda_builder::write_whole;
 use std::io::ErrorKind;
@@ -50,6 +50,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     for file in ["LICENSE-MIT", "LICENSE-APACHE"] {
         copy(&workspace::root().join(file), &output.join(file))?;
     }
+    let licences = licences::third_party(&super::wheel::this_system())?;
+    write_whole(&output.join(licences::FILE), licences.as_bytes())?;
     workspace::succeed(Command::new(workspace::coalesce()).arg("man").arg(output.join("man")))?;
     let results = workspace::root().join(report::COMMITTED);
     workspace::succeed(&mut report::command(&[results], &output.join("report"))?)?;

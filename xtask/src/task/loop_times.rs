@@ -1,7 +1,6 @@
 //! `cargo xtask loop-times`: how long one changed line takes to a verified result, measured for every pattern.
 //!
-//! A line is added to a kernel, or a number of a host half is changed, `cargo xtask verify` is timed, and the file is
-//! put back.
+//! Adds a line to a kernel, or changes a number of a host half, times `cargo xtask verify`, and puts the file back.
 
 use crate::workspace;
 use anyhow::{Context, Result, bail};

@@ -12,7 +12,7 @@ pub struct Arguments {
     /// Compare every answer of the module with that of the program, in Chromium.
     #[arg(long)]
     check: bool,
-    /// Where a tool for that is absent, say so and do nothing; with CI=true it is an error.
+    /// Say so and do nothing if a tool for that is absent; with CI=true it is an error.
     #[arg(long, requires = "check")]
     if_possible: bool,
 }

@@ -144,7 +144,7 @@ fn share_processors(job: usize, jobs: usize) {
     }
 }
 
-/// Where programs are built, and how long they may run.
+/// Settings of programs: the folder of their builds, and the longest run.
 struct Bench {
     mirror: Mirror,
     toolkit: Toolkit,

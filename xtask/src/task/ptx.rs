@@ -115,9 +115,7 @@ fn rust_source(kernel: &str) -> Result<String> {
         let text = std::fs::read_to_string(file).unwrap_or_default();
         let lines: Vec<&str> = text.lines().collect();
         let signature = format!("fn {kernel}(");
-        let Some(at) = lines.iter().position(|line| line.contains(&signature)) else {
-            continue;
-        };
+        let Some(at) = lines.iter().position(|line| line.contains(&signature)) else { continue };
         let above = lines[..at]
             .iter()
             .rposition(|line| !(line.starts_with("///") || line.starts_with("#[")));

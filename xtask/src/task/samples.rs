@@ -47,7 +47,7 @@ pub struct Arguments {
     output: Option<PathBuf>,
 }
 
-/// Where the part of the document begins that `--advice` writes.
+/// Beginning of the part of the document that `--advice` writes.
 const ADVICE: &str = "\n## The advice, applied\n";
 
 /// A source that did not compile, and the first error.

@@ -9,7 +9,6 @@ use cust_ext::managed::{MemoryLocation, prefetch};
 use results::Spread;
 use std::hint::black_box;
 
-/// Words of the smallest page.
 const PAGE_WORDS: usize = 1 << 10;
 
 impl Tools<'_> {

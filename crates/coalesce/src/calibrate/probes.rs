@@ -11,7 +11,6 @@ use measurement_kernels::{measurement_nothing, measurement_read};
 use std::fmt::Write;
 use std::time::Duration;
 
-/// A launch of a probe.
 struct Probe {
     name: &'static str,
     grid: u32,
@@ -19,7 +18,7 @@ struct Probe {
     n: u32,
 }
 
-/// When a probe has enough samples.
+/// Number of samples that a probe takes.
 const RULE: StopRule = StopRule {
     min_samples: 15,
     min_long_samples: 7,
@@ -107,8 +106,8 @@ pub fn table(gpu: &Gpu) -> Result<String> {
             if matches!(step, Step::Prepare) {
                 return Ok(());
             }
-            // SAFETY: all probes have these parameters but `measurement_nothing`, which has none, and `measurement_read`,
-            // whose `n` vectors both arrays hold; they are aligned, and live until the sampler has waited.
+            // SAFETY: all probes have these parameters but `measurement_nothing`, which has none, and
+            // `measurement_read`, whose `n` vectors both arrays hold; they are aligned and outlive the sampler's wait.
             unsafe {
                 if name == measurement_nothing.name() {
                     cust::launch!(function<<<grid, block, 0, stream>>>())?;

@@ -4,6 +4,7 @@ use super::terminal::{coloured, fit, hide_empty, in_lines, say, screen, show, ta
 use super::{boards, interrupt};
 use crate::catalogue::Catalogue;
 use crate::measure::{Axis, Plan, predict, profile, resume, run as measure};
+use crate::os;
 use crate::pattern::Pattern;
 use crate::peers;
 use ::report::screen::Screen;
@@ -106,7 +107,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     } else {
         interrupt::listen("what is under way is finished first", || {})?
     };
-    outlive_lost_readers();
+    os::outlive_lost_readers();
     let mut devices = arguments.work.device.choice()?.each()?;
     let mut board = None;
     if devices.len() > 1 {
@@ -289,7 +290,7 @@ impl Run<'_> {
         Ok(texts)
     }
 
-    /// Where a file goes that the arguments name.
+    /// Returns the path of a file that the arguments name.
     fn place(&self, named: &Path, results: &Results) -> PathBuf {
         if !named.is_dir() {
             return numbered(named, self.board);
@@ -304,7 +305,7 @@ impl Run<'_> {
     }
 }
 
-/// When an unfinished run was saved last, and how long that took.
+/// Time of the last save of an unfinished run, and its duration.
 struct Saves {
     last: Instant,
     cost: Duration,
@@ -340,15 +341,6 @@ fn plan(catalogue: &Catalogue, arguments: &Arguments) -> Result<Plan> {
     plan.seed = arguments.work.seed;
     plan.jobs = arguments.work.jobs();
     Ok(plan)
-}
-
-/// Keeps the run going when nobody reads its output any more: what comes of it is an error, not the end.
-fn outlive_lost_readers() {
-    #[cfg(unix)]
-    // SAFETY: ignoring a signal needs no handler.
-    unsafe {
-        libc::signal(libc::SIGPIPE, libc::SIG_IGN);
-    }
 }
 
 fn list(plan: &Plan) -> Result<ExitCode> {

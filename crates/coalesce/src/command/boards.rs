@@ -5,6 +5,7 @@
 
 use super::interrupt::INTERRUPTED;
 use super::terminal::say;
+use crate::os;
 use anyhow::{Context, Result};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, ExitCode, Stdio};
@@ -59,7 +60,7 @@ fn together(
     while running.iter_mut().any(|(child, ..)| matches!(child.try_wait(), Ok(None))) {
         if stop.load(Ordering::Relaxed) && !is_told {
             is_told = true;
-            running.iter_mut().for_each(|(child, ..)| ask_to_end(child));
+            running.iter_mut().for_each(|(child, ..)| os::ask_to_end(child));
         }
         std::thread::sleep(PAUSE);
     }
@@ -71,13 +72,6 @@ fn together(
         Ok((status.code().map_or(1, |code| code as u8), printed))
     };
     running.into_iter().map(end).collect()
-}
-
-fn ask_to_end(child: &mut Child) {
-    if matches!(child.try_wait(), Ok(None)) {
-        // SAFETY: the call takes numbers; the process has not been waited for, so the number is still its own.
-        unsafe { libc::kill(child.id().cast_signed(), libc::SIGTERM) };
-    }
 }
 
 /// Reads a stream to its end, beside what else is done.
@@ -98,16 +92,11 @@ fn pass(board: usize, from: impl Read + Send + 'static) -> JoinHandle<()> {
     })
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
+    use crate::os::shell;
     use std::time::Instant;
-
-    fn shell(text: &str) -> Command {
-        let mut command = Command::new("sh");
-        command.args(["-c", text]);
-        command
-    }
 
     #[test]
     fn boards_are_measured_at_the_same_time_whatever_becomes_of_one() {

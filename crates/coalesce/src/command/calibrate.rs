@@ -1,5 +1,3 @@
-//! `coalesce calibrate`: a profile of the device that is here.
-
 use super::shared::{Device, writable};
 use super::terminal::table;
 use crate::catalogue::Catalogue;

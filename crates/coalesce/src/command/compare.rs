@@ -1,6 +1,4 @@
-//! `coalesce compare`: two result files, row by row.
-
-use super::compare_fleet::{self, Asked, Form};
+use super::compare_fleet::{self, FleetQuery, Form};
 use super::shared::WrongArgument;
 use super::terminal::{coloured, fit, say, show, table};
 use crate::catalogue::Catalogue;
@@ -63,7 +61,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
             (false, false) => Form::Text,
         };
         let (files, expect) = (&arguments.files[..], arguments.expect.as_deref());
-        return compare_fleet::run(catalogue, &Asked { files, expect, form });
+        return compare_fleet::run(catalogue, &FleetQuery { files, expect, form });
     }
     let [first, second] = &arguments.files[..] else {
         return Err(WrongArgument(format!(

@@ -20,7 +20,7 @@ const DAMAGED: u8 = 8;
 
 /// The questions to a fleet.
 #[derive(Debug)]
-pub struct Asked<'a> {
+pub struct FleetQuery<'a> {
     /// A file per board.
     pub files: &'a [PathBuf],
     /// The file of the names that are expected.
@@ -41,16 +41,16 @@ pub enum Form {
 }
 
 /// Boards against their median; fails when one is an outlier.
-pub fn run(catalogue: &Catalogue, asked: &Asked<'_>) -> Result<ExitCode> {
+pub fn run(catalogue: &Catalogue, query: &FleetQuery<'_>) -> Result<ExitCode> {
     let mut damaged = Vec::new();
     let mut nodes = Vec::new();
-    for file in asked.files {
+    for file in query.files {
         match super::report::nodes(catalogue, std::slice::from_ref(file)) {
             Ok(node) => nodes.extend(node),
             Err(error) => damaged.push(format!("{error:#}")),
         }
     }
-    let missing = missing(asked.expect, &nodes)?;
+    let missing = missing(query.expect, &nodes)?;
     let predicted = nodes.iter().find(|node| node.results.environment.is_prediction);
     if let Some(node) = predicted {
         let name = &node.name;
@@ -69,12 +69,12 @@ pub fn run(catalogue: &Catalogue, asked: &Asked<'_>) -> Result<ExitCode> {
         return Err(WrongArgument(message).into());
     }
     let outliers = fleets.iter().map(|fleet| fleet.outliers.len()).sum::<usize>();
-    if asked.form == Form::Json {
+    if query.form == Form::Json {
         let mut all = fleets_in_json(&nodes, &fleets);
         all["missing"] = missing.clone().into();
         all["damaged"] = damaged.clone().into();
         println!("{}", serde_json::to_string_pretty(&all)?);
-    } else if asked.form == Form::JsonLines {
+    } else if query.form == Form::JsonLines {
         lines(&nodes, &fleets, &missing, &damaged).iter().for_each(|line| println!("{line}"));
     } else {
         fleets.iter().for_each(|fleet| print_unsound(&nodes, fleet));

@@ -1,5 +1,3 @@
-//! `coalesce count`: what every kernel asks of memory, by executing it.
-
 use super::progress::Progress;
 use super::shared::{WrongArgument, writable};
 use crate::catalogue::Catalogue;

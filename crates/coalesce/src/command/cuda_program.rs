@@ -1,11 +1,11 @@
 //! Facts about a program's use of CUDA, read from its file before it starts.
 
+use crate::os;
 use object::elf::{DT_NEEDED, Dyn64};
 use object::read::elf::{Dyn, ElfFile64};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol, ReadCache, ReadRef};
 use std::ffi::OsStr;
 use std::fs::File;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// The major versions of the runtime API that ours has.
@@ -96,9 +96,7 @@ fn place(program: &OsStr) -> Option<PathBuf> {
     if Path::new(program).components().count() > 1 {
         return Some(PathBuf::from(program));
     }
-    let is_program = |path: &PathBuf| {
-        path.metadata().is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
-    };
+    let is_program = |path: &PathBuf| path.metadata().is_ok_and(|facts| os::is_program(&facts));
     let folders = std::env::var_os("PATH")?;
     std::env::split_paths(&folders).map(|folder| folder.join(program)).find(is_program)
 }

@@ -1,5 +1,3 @@
-//! `coalesce explain`: the teaching doc of a pattern and what its kernels consist of.
-
 use super::explain_ptx::{self, PtxArguments};
 use super::shared::{WrongArgument, writable};
 use super::terminal::{in_lines, screen, show, table, traffic_table};
@@ -227,9 +225,7 @@ fn write_pictures(
 fn fact_cells(catalogue: &Catalogue, name: &str, kernel: &str) -> [String; 5] {
     let newest =
         catalogue.images.iter().rev().find_map(|image| Some((image, image.facts(kernel)?)));
-    let Some((image, facts)) = newest else {
-        return [name, "none", "", "", ""].map(str::to_owned);
-    };
+    let Some((image, facts)) = newest else { return [name, "none", "", "", ""].map(str::to_owned) };
     let KernelFacts { instructions, shared_bytes, local_bytes, .. } = facts;
     let list =
         instructions.iter().map(|(name, count)| format!("{count} {name}")).collect::<Vec<_>>();

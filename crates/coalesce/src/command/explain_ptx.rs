@@ -1,7 +1,7 @@
 //! `coalesce explain FILE.ptx`: what a kernel of any compiler does.
 
 use super::interrupt::{self, INTERRUPTED};
-use super::shared::{WrongArgument, writable};
+use super::shared::{WrongArgument, sarif, writable};
 use super::terminal::screen;
 use crate::catalogue::Catalogue;
 use crate::foreign::{self, Argument, Launch, Saved, Shape, TracedWarp};
@@ -31,8 +31,8 @@ pub struct PtxArguments {
     /// Threads per block.
     #[arg(long, value_name = "THREADS", requires = "grid")]
     block: Option<Shape>,
-    /// An argument, in the order of the kernel's parameters: `in:f32*1Mi=random` for an array of zeros, iota, random, unset or
-    /// one number; `n:u32=1048576` or `n=1Mi` for a number; `s:bytes=00ff` for a structure.
+    /// An argument, in the order of the kernel's parameters: `in:f32*1Mi=random` for an array of zeros, iota, random, unset,
+    /// one number or @FILE; `n:u32=1048576` or `n=1Mi` for a number; `s:bytes=00ff` for a structure.
     #[arg(long = "arg", value_name = "ARGUMENT", allow_hyphen_values = true)]
     arguments: Vec<Argument>,
     /// Bytes of dynamic shared memory per block.
@@ -59,6 +59,9 @@ pub struct PtxArguments {
     /// Show lines of source files below this folder, too: without it only of those below the working folder and the file's.
     #[arg(long, value_name = "DIR")]
     sources: Vec<PathBuf>,
+    /// Write what was found to this file as SARIF, for editors and code scanning.
+    #[arg(long, value_name = "FILE", requires = "grid")]
+    sarif: Option<PathBuf>,
     /// Write the profile to this file, or the counts of a pattern's kernels.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -153,7 +156,7 @@ pub fn run(
         list(&module);
         return Ok(ExitCode::SUCCESS);
     };
-    if let Some(path) = &arguments.json {
+    for path in [&arguments.json, &arguments.sarif].into_iter().flatten() {
         writable(path)?;
     }
     for saved in &arguments.save {
@@ -198,6 +201,15 @@ pub fn run(
     if let Some(path) = &arguments.json {
         let text = serde_json::to_string_pretty(&profile).context("a profile is plain data")?;
         write_somewhere(path, (text + "\n").as_bytes())?;
+    }
+    if let Some(path) = &arguments.sarif {
+        let mut findings = sarif("explain", &name)?;
+        findings.set_ptx(&name, &text);
+        findings.add_profile(&profile);
+        if interrupted.load(Ordering::Relaxed) {
+            findings.set_interrupted();
+        }
+        findings.save(path)?;
     }
     if let Some(folder) = svg {
         pictures(&profile, folder)?;

@@ -24,6 +24,7 @@ const GROUPS: [(&str, &[(&str, &str)]); 3] = [
             ("report", "result files as pages for a browser"),
             ("compare", "two result files, or the boards of a fleet"),
             ("results", "a result file as a Markdown table"),
+            ("mcp", "checks and counts as tools of a coding assistant"),
         ],
     ),
     (

@@ -1,5 +1,3 @@
-//! Interrupts, and the signals by which batch systems ask a program to end.
-
 use anyhow::{Context, Result};
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;

@@ -2,11 +2,10 @@ use super::terminal::{in_lines, screen, show, table, traffic_table};
 use crate::catalogue::{Catalogue, Selection};
 use crate::count;
 use crate::hierarchy;
-use crate::pattern::{Pattern, Size};
+use crate::pattern::{Pattern, Size, Variant};
 use ::report::screen::{Column, Screen};
 use anyhow::{Result, bail};
-use results::Results;
-use serde_json::json;
+use results::{LISTED_SCHEMA, ListedPattern, ListedVariant, PatternList, Results};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -49,26 +48,21 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     }
     let patterns = named(catalogue, arguments)?;
     if arguments.json {
-        let patterns: Vec<_> = patterns
-            .iter()
-            .map(|pattern| {
-                let variants: Vec<_> = pattern
-                    .variants
-                    .iter()
-                    .map(|variant| {
-                        json!({
-                            "name": variant.name,
-                            "kernel": pattern.kernel_name(variant),
-                            "summary": pattern.summary(variant),
-                            "min_compute_capability": variant.min_compute_capability,
-                        })
-                    })
-                    .collect();
-                let dimensions: Vec<_> = pattern.dimensions.iter().map(|dimension| dimension.name).collect();
-                json!({ "name": pattern.name, "claim": pattern.claim(), "dimensions": dimensions, "variants": variants })
-            })
-            .collect();
-        println!("{}", serde_json::to_string_pretty(&patterns)?);
+        let variant = |pattern: &Pattern, variant: &Variant| ListedVariant {
+            name: variant.name.to_owned(),
+            kernel: pattern.kernel_name(variant),
+            summary: pattern.summary(variant),
+            min_compute_capability: variant.min_compute_capability,
+        };
+        let pattern = |pattern: &&Pattern| ListedPattern {
+            name: pattern.name.to_owned(),
+            claim: pattern.claim(),
+            dimensions: pattern.dimensions.iter().map(|one| one.name.to_owned()).collect(),
+            variants: pattern.variants.iter().map(|one| variant(pattern, one)).collect(),
+        };
+        let patterns = patterns.iter().map(pattern).collect();
+        let list = PatternList { schema: LISTED_SCHEMA, patterns };
+        println!("{}", serde_json::to_string_pretty(&list)?);
         return Ok(ExitCode::SUCCESS);
     }
     if arguments.traffic {

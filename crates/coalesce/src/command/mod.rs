@@ -14,6 +14,7 @@ mod explain_ptx;
 mod help;
 mod interrupt;
 mod list;
+mod mcp;
 mod new;
 mod pager;
 mod progress;
@@ -27,6 +28,7 @@ mod terminal;
 mod verify;
 
 use crate::catalogue::{Catalogue, UnknownName};
+use crate::os;
 use crate::wrong_argument::WrongArgument;
 use ::results::plain;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -41,8 +43,11 @@ use terminal::in_error_lines;
 /// The meanings of exit codes, in the manual page. `docs/exit_codes.md` has the same table, and a test compares them.
 const EXIT_CODES: [(&str, &str); 11] = [
     ("0", "success"),
-    ("1", "a result is wrong, a board is an outlier, or something failed"),
-    ("2", "the command line is wrong"),
+    (
+        "1",
+        "a result is wrong, a task of the course does not pass, a board is an outlier, or something failed",
+    ),
+    ("2", "the command line is wrong; `learn`: a task could not be graded"),
     ("3", "there is no usable GPU"),
     ("4", "`explain` or `run` found a hazard or another mistake"),
     ("5", "`run`: the program succeeded, and no kernel ran"),
@@ -52,7 +57,7 @@ const EXIT_CODES: [(&str, &str); 11] = [
     ),
     ("7", "`compare --fleet`: a board of `--expect` has no file"),
     ("8", "`compare --fleet`: a file is damaged"),
-    ("128 + N", "signal N ended the program that `run` started"),
+    ("128 + N", "signal N ended `learn`, or the program that `run` started"),
     ("130", "a run was interrupted, and what it had is kept"),
 ];
 
@@ -77,6 +82,7 @@ enum Command {
     Run(run::Arguments),
     Results(results::Arguments),
     New(new::Arguments),
+    Mcp(mcp::Arguments),
     Completions(completions::Arguments),
     #[command(hide = true)]
     Ptxas(ptxas::Arguments),
@@ -88,7 +94,7 @@ enum Command {
 ///
 /// A failure is one sentence on standard error, with an exit code that `docs/exit_codes.md` explains.
 pub fn main(catalogue: &Catalogue) -> ExitCode {
-    set_signals();
+    os::set_signals();
     end_in_words_when_output_is_full();
     let described = description(catalogue.name);
     let command = described.clone().override_help(help::text(catalogue));
@@ -112,6 +118,7 @@ pub fn main(catalogue: &Catalogue) -> ExitCode {
         Command::Run(arguments) => run::run(catalogue, &arguments),
         Command::Results(arguments) => results::run(catalogue, &arguments),
         Command::New(arguments) => new::run(&arguments),
+        Command::Mcp(arguments) => mcp::run(&arguments),
         Command::Completions(arguments) => Ok(completions::run(described, &arguments)),
         Command::Ptxas(arguments) => ptxas::run(&arguments),
         Command::Man(arguments) => completions::man(described, &arguments),
@@ -193,15 +200,4 @@ fn end_in_words_when_output_is_full() {
         }
         std::process::exit(1);
     }));
-}
-
-/// Ends this program quietly when the reader of its output ends, as `head` does. Rust ignores the signal and panics at the
-/// next `println!` instead. A file that reaches the size which the shell allows is an error of its writer, not the end.
-fn set_signals() {
-    #[cfg(unix)]
-    // SAFETY: no other thread runs yet; the default action needs no handler, nor does ignoring.
-    unsafe {
-        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
-        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
-    }
 }

@@ -1,5 +1,3 @@
-//! `coalesce new`: a project of one's own, whole or not at all.
-
 #[path = "../../template/files.rs"]
 mod files;
 
@@ -8,7 +6,7 @@ use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use files::FILES;
+use files::{CI_ALIAS, CI_FILES, CI_LINES, FILES};
 
 /// Write a project of your own: kernels, their host half, tests that need no GPU.
 #[derive(Debug, clap::Args)]
@@ -19,7 +17,10 @@ pub struct Arguments {
     /// The folder to make; its last part is the project's name.
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
-    /// Where the project takes Coalesce from: a folder with a checkout, or the address of a repository. The default is the
+    /// Also write a workflow that shows findings as code scanning alerts, and a kernel with a planted race that it has to find.
+    #[arg(long)]
+    ci: bool,
+    /// Source of Coalesce for the project: a folder with a checkout, or the address of a repository. The default is the
     /// checkout that this program was built from.
     #[arg(long, value_name = "URL|PATH")]
     source: Option<String>,
@@ -32,6 +33,9 @@ pub struct Arguments {
 const NAMES: [&str; 2] = ["my_app", "my-app"];
 /// The word in the template for the folder of a checkout.
 const CHECKOUT: &str = "CHECKOUT";
+
+/// The word in the template for the Action of a repository.
+const ACTION: &str = "uses: ACTION";
 
 /// The files that a project shares with this checkout, by links of the template: the compiler, and the versions of libraries that are known to work together.
 const SHARED: &[(&str, &str)] = &[
@@ -56,12 +60,12 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         .prefix(".new-")
         .tempdir_in(parent)
         .with_context(|| format!("cannot create a folder in {}", parent.display()))?;
-    for (path, text) in FILES.iter().chain(SHARED) {
-        let text = if SHARED.iter().any(|(shared, _)| shared == path) {
-            (*text).to_owned()
+    for (path, text) in texts(arguments.ci) {
+        let text = if SHARED.iter().any(|(shared, _)| *shared == path) {
+            text
         } else {
             let named = text.replace(NAMES[0], &name.replace('-', "_")).replace(NAMES[1], &name);
-            dependencies.written_into(&named)
+            dependencies.written_into(&named.replace(ACTION, &dependencies.action()))
         };
         let target = beside.path().join(path);
         let written = std::fs::create_dir_all(target.parent().unwrap_or(beside.path()))
@@ -92,6 +96,25 @@ Then change kernels/src/saxpy.rs. README.md says what is where.",
         );
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The files of a project and their texts, before its name is in them.
+fn texts(with_ci: bool) -> Vec<(&'static str, String)> {
+    let files = FILES.iter().chain(SHARED).map(|(path, text)| (*path, (*text).to_owned()));
+    let mut files: Vec<(&str, String)> = files.collect();
+    if !with_ci {
+        return files;
+    }
+    files.retain(|(path, _)| !CI_FILES.iter().any(|(other, _)| other == path));
+    files.extend(CI_FILES.iter().map(|(path, text)| (*path, (*text).to_owned())));
+    for (path, text) in &mut files {
+        let added = CI_LINES.iter().filter(|(other, _)| other == path);
+        added.for_each(|(_, lines)| text.push_str(lines));
+        if *path == ".cargo/config.toml" {
+            *text = text.replace(CI_ALIAS.0, CI_ALIAS.1);
+        }
+    }
+    files
 }
 
 /// The project's name, as a package may be called.
@@ -126,7 +149,7 @@ fn name_of(folder: &Path) -> Result<String, WrongArgument> {
     Ok(name)
 }
 
-/// Where a project takes Coalesce from.
+/// Source of Coalesce for a project.
 enum Source {
     Checkout(PathBuf),
     Repository { url: String, revision: Option<String> },
@@ -166,6 +189,19 @@ impl Source {
     fn checkout(path: &Path) -> Option<Source> {
         let path = path.canonicalize().ok()?;
         path.join("crates/cuda_host/Cargo.toml").exists().then_some(Source::Checkout(path))
+    }
+
+    /// The line of a workflow that takes the Action from here. Forges name one by its repository, not by a folder.
+    fn action(&self) -> String {
+        let known = match self {
+            Source::Repository { url, revision } => url
+                .trim_end_matches(".git")
+                .strip_prefix("https://github.com/")
+                .map(|name| format!("{name}@{}", revision.as_deref().unwrap_or("main"))),
+            Source::Checkout(_) => None,
+        };
+        let name = known.unwrap_or_else(|| "OWNER/REPOSITORY@REVISION # of Coalesce".to_owned());
+        format!("uses: {name}")
     }
 
     /// The text with the dependencies on Coalesce taken from here.
@@ -223,6 +259,22 @@ mod tests {
         for name in ["", "..", "My-App", "2d", "a b", "coalesce", "cuda-std"] {
             assert!(name_of(Path::new(name)).is_err(), "{name}");
         }
+    }
+
+    #[test]
+    fn a_workflow_takes_the_action_of_the_repository() {
+        let of = |url: &str, revision: Option<&str>| {
+            let (url, revision) = (url.to_owned(), revision.map(str::to_owned));
+            Source::Repository { url, revision }.action()
+        };
+        assert_eq!(of("https://github.com/a/b.git", Some("1c")), "uses: a/b@1c");
+        assert_eq!(of("https://github.com/a/b", None), "uses: a/b@main");
+        assert!(of("https://host/a/b", None).starts_with("uses: OWNER/"));
+        let texts = texts(true);
+        let text = |path: &str| &texts.iter().find(|(other, _)| *other == path).expect(path).1;
+        assert_eq!(text(".github/workflows/ci.yml").matches(ACTION).count(), 2);
+        assert!(text(".cargo/config.toml").contains("--bin planted"));
+        assert!(text("host/Cargo.toml").contains("src/bin/planted.rs"));
     }
 
     #[test]

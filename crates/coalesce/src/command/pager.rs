@@ -1,5 +1,6 @@
 //! Long text, page by page where standard output is a terminal.
 
+use crate::os::{self, PipeIgnored};
 use std::io::{IsTerminal, Write, stdout};
 use std::process::{Command, Stdio};
 
@@ -11,7 +12,7 @@ pub fn show(text: &str, is_wanted: bool) {
         && match std::env::var("PAGER") {
             Ok(named) if named.trim().is_empty() => false,
             // As a shell takes it, which knows arguments.
-            Ok(named) => paged(text, Command::new("sh").args(["-c", &named])),
+            Ok(named) => paged(text, &mut os::shell(&named)),
             Err(_) => paged(text, &mut Command::new("less")),
         };
     if !is_paged {
@@ -35,41 +36,13 @@ fn paged(text: &str, pager: &mut Command) -> bool {
     child.wait().is_ok_and(|status| !matches!(status.code(), Some(126 | 127)))
 }
 
-/// Ignores the signal of a pipe without a reader as long as it lives: the pager may end first.
-struct PipeIgnored {
-    #[cfg(unix)]
-    before: libc::sighandler_t,
-}
-
-impl PipeIgnored {
-    fn new() -> PipeIgnored {
-        PipeIgnored {
-            #[cfg(unix)]
-            // SAFETY: ignoring a signal needs no handler.
-            before: unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) },
-        }
-    }
-}
-
-impl Drop for PipeIgnored {
-    fn drop(&mut self) {
-        #[cfg(unix)]
-        // SAFETY: the action is the one that was there before.
-        unsafe {
-            libc::signal(libc::SIGPIPE, self.before);
-        }
-    }
-}
-
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 
     #[test]
     fn a_pager_that_is_not_there_or_ends_early_is_no_error() {
-        let shell = |line: &str, lines: usize| {
-            paged(&"text\n".repeat(lines), Command::new("sh").args(["-c", line]))
-        };
+        let shell = |line: &str, lines: usize| paged(&"text\n".repeat(lines), &mut os::shell(line));
         assert!(!paged("text\n", &mut Command::new("/none/pager")));
         assert!(!shell("/none/pager 2> /dev/null", 1));
         assert!(shell("true", 100_000));

@@ -1,5 +1,3 @@
-//! The progress of long work, on standard error.
-
 use super::terminal::is_ascii;
 use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 use std::io::{Write, stderr};
@@ -20,7 +18,7 @@ pub struct Progress {
     bar: ProgressBar,
     /// Steps that were done before this work, as of a run that is resumed.
     begun: Arc<AtomicU64>,
-    /// When a log was told last; a bar without one is quiet there.
+    /// Time of the last line in a log; a bar without one is quiet there.
     told: Option<Mutex<Instant>>,
 }
 

@@ -1,5 +1,3 @@
-//! `coalesce report`: result files as pages for a browser.
-
 use super::progress::Progress;
 use crate::catalogue::Catalogue;
 use crate::count;
@@ -29,7 +27,7 @@ pub struct Arguments {
     /// A file written by `count`. Without one, and without counts in the result files, the kernels are executed now.
     #[arg(long, value_name = "FILE")]
     counts: Option<PathBuf>,
-    /// Where the sources can be read, such as https://github.com/owner/name: the report links to them at the commit that was
+    /// Address of the sources, such as https://github.com/owner/name: the report links to them at the commit that was
     /// counted.
     #[arg(long, value_name = "URL", value_parser = repository)]
     repository: Option<String>,

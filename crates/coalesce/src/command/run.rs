@@ -1,12 +1,11 @@
-//! `coalesce run`: a program of anybody's on the virtual GPU, profiled and checked.
-
 use super::cuda_program::CudaProgram;
 use super::explain_ptx::{Check, CheckArguments, FOUND};
 use super::interrupt::INTERRUPTED;
 use super::ptxas;
-use super::shared::{WrongArgument, writable};
+use super::shared::{WrongArgument, sarif, writable};
 use super::terminal::error_screen;
 use crate::catalogue::Catalogue;
+use crate::os;
 use ::report::profile;
 use ::report::screen::Screen;
 use ::results::{Advice, FailOn, ProgramProfile, write, write_somewhere};
@@ -14,12 +13,8 @@ use anyhow::{Context, Result};
 use cuda_host::Choice;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use tempfile::TempDir;
 
 /// A library of ours that takes the place of one of NVIDIA's.
@@ -35,13 +30,13 @@ struct Library {
     bundled: Option<&'static [u8]>,
 }
 
-#[cfg(feature = "bundled-libcuda")]
+#[cfg(all(feature = "bundled-libcuda", target_os = "linux"))]
 macro_rules! bundled {
     ($variable:literal) => {
         Some(include_bytes!(env!($variable)))
     };
 }
-#[cfg(not(feature = "bundled-libcuda"))]
+#[cfg(not(all(feature = "bundled-libcuda", target_os = "linux")))]
 macro_rules! bundled {
     ($variable:literal) => {
         None
@@ -106,6 +101,9 @@ pub struct Arguments {
     /// Write the profile to this file.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Write what was found to this file as SARIF, for editors and code scanning.
+    #[arg(long, value_name = "FILE")]
+    sarif: Option<PathBuf>,
     /// Write the timeline to this file, for chrome://tracing or ui.perfetto.dev.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
@@ -115,6 +113,9 @@ pub struct Arguments {
 }
 
 pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
+    if let Some(why) = os::RUN_REFUSAL {
+        return Err(WrongArgument(why.to_owned()).into());
+    }
     let (name, program) =
         (arguments.program[0].to_string_lossy(), CudaProgram::named(&arguments.program[0]));
     let machine = match &arguments.device {
@@ -130,7 +131,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         eprintln!("Note: {note}.");
     }
     // Before the program starts, not after it has worked for hours.
-    for file in [&arguments.json, &arguments.trace].into_iter().flatten() {
+    for file in [&arguments.json, &arguments.sarif, &arguments.trace].into_iter().flatten() {
         writable(file)?;
     }
     if let Some(folder) = &arguments.report {
@@ -144,7 +145,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     }
     // What assembles its PTX itself gets the PTX back, which the virtual GPU takes.
     let this = std::env::current_exe().context("cannot find where this program is")?;
-    std::os::unix::fs::symlink(this, folder.path().join(ptxas::NAME))
+    os::link(&this, &folder.path().join(ptxas::NAME))
         .context("cannot put an assembler in front of the program")?;
     if arguments.torch {
         check_python(&arguments.program)?;
@@ -184,7 +185,15 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         profile::pages(&profile, &taught, folder)?;
         eprintln!("\nReport, for a browser: {}", folder.join("index.html").display());
     }
-    let is_interrupted = INTERRUPTED_HERE.load(Ordering::Relaxed);
+    let is_interrupted = os::was_interrupted();
+    if let Some(path) = &arguments.sarif {
+        let mut findings = sarif("run", &subject(&arguments.program))?;
+        findings.add_profile(&profile);
+        if is_interrupted {
+            findings.set_interrupted();
+        }
+        findings.save(path)?;
+    }
     let checks = arguments.checks.check != Check::None;
     let fail_on = arguments.fail_on.unwrap_or(if checks { FailOn::Any } else { FailOn::None });
     let found = profile.findings(fail_on);
@@ -206,6 +215,13 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         return Ok(ExitCode::from(NO_KERNEL));
     }
     Ok(code_of(status))
+}
+
+/// The file that is said to have what no source is known of: the script of an interpreter, else the program.
+fn subject(program: &[OsString]) -> String {
+    let is_text = |word: &&OsString| Path::new(word).extension().is_some_and(|it| it == "py");
+    let script = program[1..].iter().find(is_text);
+    script.unwrap_or(&program[0]).to_string_lossy().into_owned()
 }
 
 /// Runs a program on the GPU, with our runtime in place of NVIDIA's.
@@ -239,7 +255,8 @@ fn on_gpu(arguments: &Arguments, program: &CudaProgram, index: u32) -> Result<Ex
 fn private_folder() -> Result<TempDir> {
     // Private: the profile has source lines. The error's own text has a name that means nothing to the reader.
     let mut private = tempfile::Builder::new();
-    private.prefix(PREFIX).permissions(PermissionsExt::from_mode(0o700));
+    private.prefix(PREFIX);
+    os::make_private(&mut private);
     private.tempdir().map_err(|error| {
         let (place, cause) = (std::env::temp_dir(), error.kind());
         anyhow::anyhow!(
@@ -339,84 +356,21 @@ fn profiled(
     Ok(())
 }
 
+/// The file to which each interrupt adds a byte: the program's library reads it, and ends the launch under way.
+const INTERRUPTS: &str = "interrupts";
+
 /// Runs the program to its end.
 fn finished(mut command: Command, program: &OsStr, folder: &Path) -> Result<ExitStatus> {
-    // SAFETY: between fork and exec the child only says that a signal has its default action.
-    unsafe {
-        command.pre_exec(|| {
-            // Ignored here, which a program would inherit.
-            libc::signal(libc::SIGXFSZ, libc::SIG_DFL);
-            Ok(())
-        });
-    }
     let interrupts = folder.join(INTERRUPTS);
     let file = File::create(&interrupts);
     let file = file.with_context(|| format!("cannot make {}", interrupts.display()))?;
-    let cannot = || format!("cannot start `{}`", program.to_string_lossy());
-    let mut child = command.spawn().with_context(cannot)?;
-    PROGRAM.store(child.id().cast_signed(), Ordering::Relaxed);
-    INTERRUPTS_FILE.store(file.as_raw_fd(), Ordering::Relaxed);
-    // An interrupt from the terminal is the program's, too; what it did until then is shown.
-    // SAFETY: the handlers call nothing but `kill` and `write`, which handlers may call, and a `sigaction` may be all zeros.
-    unsafe {
-        let mut interrupt: libc::sigaction = std::mem::zeroed();
-        interrupt.sa_sigaction = interrupted as *const () as libc::sighandler_t;
-        interrupt.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
-        libc::sigaction(libc::SIGINT, &raw const interrupt, std::ptr::null_mut());
-        for signal in [libc::SIGTERM, libc::SIGHUP] {
-            libc::signal(signal, pass_on as *const () as libc::sighandler_t);
-        }
-    }
-    let ended = child.wait();
-    // Its number may be another's from here on.
-    PROGRAM.store(0, Ordering::Relaxed);
-    INTERRUPTS_FILE.store(-1, Ordering::Relaxed);
-    ended.with_context(cannot)
-}
-
-/// The process of the program while it runs, else 0.
-static PROGRAM: AtomicI32 = AtomicI32::new(0);
-
-/// The file to which each interrupt adds a byte, while the program runs: its library looks at it, and ends the launch under
-/// way.
-const INTERRUPTS: &str = "interrupts";
-static INTERRUPTS_FILE: AtomicI32 = AtomicI32::new(-1);
-static INTERRUPTED_HERE: AtomicBool = AtomicBool::new(false);
-
-/// Tells the program's library of an interrupt, and the program of one that a terminal has not sent to it, too.
-extern "C" fn interrupted(
-    signal: libc::c_int,
-    info: *const libc::siginfo_t,
-    _context: *const libc::c_void,
-) {
-    let file = INTERRUPTS_FILE.load(Ordering::Relaxed);
-    if file < 0 {
-        return;
-    }
-    INTERRUPTED_HERE.store(true, Ordering::Relaxed);
-    // SAFETY: the byte lives for ever, and the system gives a handler of this kind a valid `info`.
-    let is_by_process = unsafe {
-        libc::write(file, b"i".as_ptr().cast(), 1);
-        (*info).si_code <= 0
-    };
-    if is_by_process {
-        pass_on(signal);
-    }
-}
-
-/// Sends the program the signal that this one got.
-extern "C" fn pass_on(signal: libc::c_int) {
-    let program = PROGRAM.load(Ordering::Relaxed);
-    if program > 0 {
-        // SAFETY: the call takes numbers.
-        unsafe { libc::kill(program, signal) };
-    }
+    let ended = os::run_to_end(&mut command, &file);
+    ended.with_context(|| format!("cannot start `{}`", program.to_string_lossy()))
 }
 
 /// The program's exit code, or that of the signal that ended it.
 fn code_of(status: ExitStatus) -> ExitCode {
-    use std::os::unix::process::ExitStatusExt;
-    if let Some(signal) = status.signal() {
+    if let Some(signal) = os::signal(status) {
         eprintln!("Signal {signal} ended the program; what it did until then is shown.");
         return ExitCode::from(128u8.wrapping_add(signal as u8));
     }
@@ -447,7 +401,7 @@ impl Library {
     fn put_in_front(&self, folder: &Path) -> Result<()> {
         let file = self.place(folder)?;
         for name in self.names {
-            std::os::unix::fs::symlink(&file, folder.join(name))
+            os::link(&file, &folder.join(name))
                 .with_context(|| format!("cannot put {name} in front of the program"))?;
         }
         Ok(())

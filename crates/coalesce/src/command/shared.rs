@@ -1,10 +1,9 @@
-//! Arguments that commands share, and the error of a wrong one.
-
 use crate::catalogue::{Catalogue, Selection, UnknownName};
 use crate::measure::{Axes, Axis};
 use crate::side_by_side::processors;
 pub use crate::wrong_argument::WrongArgument;
-use anyhow::Result;
+use ::results::Sarif;
+use anyhow::{Context, Result};
 use clap::Args;
 use cuda_host::Choice;
 use std::num::NonZero;
@@ -81,7 +80,13 @@ pub fn writable(path: &Path) -> Result<(), WrongArgument> {
     ::results::check_writable(path).map_err(|error| WrongArgument(error.sentence()))
 }
 
-/// Where a file goes that the arguments name: with several devices, each has one with its number, such as
+/// Makes the findings of a command for a SARIF file; what has no place in a source is said of the file `subject`.
+pub fn sarif(command: &str, subject: &str) -> Result<Sarif> {
+    let working = std::env::current_dir().context("the working folder is gone")?;
+    Ok(Sarif::new(command, working, subject))
+}
+
+/// Returns the path of a file that the arguments name: each of several devices has its own, such as
 /// `figures.gpu1.json`.
 pub fn numbered(named: &Path, device: Option<usize>) -> PathBuf {
     let Some(device) = device else { return named.to_owned() };

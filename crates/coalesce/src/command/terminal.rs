@@ -81,8 +81,7 @@ pub fn table_of(header: &[String]) -> Table {
     table
 }
 
-/// A table as text, no word of which is broken: where the terminal is too narrow for the longest words, a row is a
-/// sentence.
+/// A table as text without broken words: where the terminal is too narrow for the longest, a row is a sentence.
 pub fn show(table: &mut Table) -> String {
     let is_dynamic = matches!(table.content_arrangement(), ContentArrangement::Dynamic);
     let Some(width) = table.width().filter(|_| is_dynamic) else { return table.to_string() };
@@ -133,7 +132,7 @@ fn is_hidden(table: &Table, index: usize) -> bool {
 }
 
 /// Makes a wide table fit the terminal: names stay whole, and the columns named in `order` are hidden, the first one
-/// first, until the rest fits. With `breaks_lines` it fits when the words do. Gives the names of those that were hidden.
+/// first, until the rest fits. With `breaks_lines` it fits when the words do. Returns their names.
 pub fn fit<const N: usize>(
     table: &mut Table,
     header: [&str; N],
@@ -245,10 +244,10 @@ pub fn traffic_table(gpu: &Gpu, selection: &Selection) -> Result<(Table, Vec<Str
             cell(counters.store_sectors(), expected.store_sectors),
             cell(counters.shared_load_wavefronts(), expected.shared_load_wavefronts),
             cell(counters.shared_store_wavefronts(), expected.shared_store_wavefronts),
-            cell(counters.constant_passes(), expected.constant_passes),
+            cell(counters.constant_wavefronts(), expected.constant_wavefronts),
             cell(counters.shared_atomic_wavefronts(), expected.shared_atomic_wavefronts),
             cell(counters.global_atomics(), expected.global_atomics),
-            cell(counters.global_atomic_passes(), expected.global_atomic_passes),
+            cell(counters.global_atomic_updates(), expected.global_atomic_updates),
             cell(counters.local_load_sectors(), expected.local_load_sectors),
             cell(counters.local_store_sectors(), expected.local_store_sectors),
             cell(

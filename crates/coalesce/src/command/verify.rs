@@ -1,8 +1,6 @@
-//! `coalesce verify`: every element of every output against the CPU reference.
-
 use super::interrupt::{self, INTERRUPTED};
 use super::progress::Progress;
-use super::shared::{WorkArguments, WrongArgument, numbered, writable};
+use super::shared::{WorkArguments, WrongArgument, numbered, sarif, writable};
 use super::terminal::{alarm, in_lines, screen};
 use crate::catalogue::Catalogue;
 use crate::measure::{Axis, resize};
@@ -12,10 +10,13 @@ use crate::verify::{
 };
 use ::report::first_screen::{self, Verification};
 use ::report::screen::Screen;
-use ::results::write_json;
+use ::results::{
+    Fidelity, LaunchOutcome, VERIFIED_SCHEMA, VerifiedDevice, VerifiedLaunch, VerifiedMisuse,
+    VerifyReport, write_json,
+};
 use anyhow::Result;
 use cuda_host::{Checks, Gpu};
-use serde_json::{Value, json};
+use profiling::{Sources, mistake, profiled};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -41,6 +42,9 @@ pub struct Arguments {
     /// Also list each launch that was not run, with the reason.
     #[arg(long)]
     verbose: bool,
+    /// Write what was found to this file as SARIF, for editors and code scanning.
+    #[arg(long, value_name = "FILE")]
+    sarif: Option<PathBuf>,
     /// Print JSON: each launch with its outcome and its hazards, then the numbers of each.
     #[arg(long, conflicts_with = "verbose")]
     json: bool,
@@ -58,7 +62,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
             "verify takes one value per dimension: give --size several times to bench only";
         return Err(WrongArgument(message.to_owned()).into());
     }
-    if let Some(path) = &arguments.digests {
+    for path in [&arguments.digests, &arguments.sarif].into_iter().flatten() {
         writable(path)?;
     }
     let mut points = Vec::new();
@@ -77,21 +81,29 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     }
     let checks = if arguments.check { Checks::all() } else { Checks::none() };
     let mut code = ExitCode::SUCCESS;
-    let mut reports = Vec::new();
+    let mut report = VerifyReport { schema: VERIFIED_SCHEMA, devices: Vec::new() };
     let devices = work.device.choice()?.each()?;
     let stop = interrupt::ends_kernels()?;
     for (index, device) in devices.iter().enumerate() {
         let gpu = Gpu::open_untimed(device, catalogue.images, checks)?;
         let digests = arguments.digests.as_deref();
         let digests = digests.map(|path| numbered(path, (devices.len() > 1).then_some(index)));
-        let (report, is_good) = run_on(&gpu, arguments, digests.as_deref(), &points, &stop)?;
-        reports.push(report);
+        let (of_device, is_good) = run_on(&gpu, arguments, digests.as_deref(), &points, &stop)?;
+        report.devices.push(of_device);
         if !is_good {
             code = ExitCode::FAILURE;
         }
     }
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&reports)?);
+        println!("{}", serde_json::to_string_pretty(&report)?);
+    }
+    if let Some(path) = &arguments.sarif {
+        let mut findings = sarif("verify", "")?;
+        findings.add_verification(&report);
+        if stop.load(Ordering::Relaxed) {
+            findings.set_interrupted();
+        }
+        findings.save(path)?;
     }
     if stop.load(Ordering::Relaxed) {
         code = ExitCode::from(INTERRUPTED);
@@ -99,14 +111,14 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
     Ok(code)
 }
 
-/// Verifies on one device: what came of it as JSON, and whether all is well.
+/// Verifies on one device: what came of it, and whether all is well.
 fn run_on(
     gpu: &Gpu,
     arguments: &Arguments,
     digests_path: Option<&Path>,
     points: &[Point],
     stop: &AtomicBool,
-) -> Result<(Value, bool)> {
+) -> Result<(VerifiedDevice, bool)> {
     let work = &arguments.work;
     // With --json, standard output holds JSON alone.
     let say = |text: String| {
@@ -125,45 +137,52 @@ fn run_on(
     let mut not_run: BTreeMap<String, usize> = BTreeMap::new();
     let mut digests = Digests::new();
     let (mut launches, mut misuses) = (Vec::new(), Vec::new());
+    let mut sources = Sources::below(&[]);
+    let mut ran = BTreeMap::new();
     let on_done = |done: VerifiedPoint| {
         let Point { pattern, size, .. } = done.point;
-        for Verified { variant, outcome, digests: written, hazards } in done.variants {
+        let mut of_pattern = pattern.source_file();
+        for Verified { variant, outcome, digests: written, hazards, file, instructions } in
+            done.variants
+        {
+            file.clone_into(&mut of_pattern);
+            ran.extend(instructions);
             bar.row(&format!("{}/{}", pattern.name, variant.name));
             let name = verify::launch_name(pattern, variant, &size);
             let line = |text: String| bar.suspend(|| say(format!("{name}: {text}")));
-            let (word, reason) = match outcome {
+            let (outcome, reason) = match outcome {
                 VerifyOutcome::Correct => {
                     correct += 1;
                     digests.insert(name.clone(), written);
-                    ("correct", None)
+                    (LaunchOutcome::Correct, None)
                 }
                 VerifyOutcome::NotRun(reason) => {
                     if arguments.verbose {
                         line(format!("not run: {reason}"));
                     }
                     *not_run.entry(reason.clone()).or_default() += 1;
-                    ("not run", Some(reason))
+                    (LaunchOutcome::NotRun, Some(reason))
                 }
                 VerifyOutcome::Wrong(fault) => {
                     wrong += 1;
                     let fault = fault.to_string();
                     line(format!("{}: {fault}", alarm("WRONG")));
-                    ("wrong", Some(fault))
+                    (LaunchOutcome::Wrong, Some(fault))
                 }
             };
             for hazard in &hazards {
                 findings += 1;
                 line(format!("{}: {hazard}", alarm("HAZARD")));
             }
-            launches.push(
-                json!({ "launch": name, "outcome": word, "reason": reason, "hazards": hazards }),
-            );
+            let hazards = hazards.iter().map(|hazard| profiled(hazard, &mut sources)).collect();
+            launches.push(VerifiedLaunch { launch: name, file, outcome, reason, hazards });
             bar.step();
         }
-        for mistake in done.misuses {
+        for found in done.misuses {
             findings += 1;
-            bar.suspend(|| say(format!("{}: {}: {mistake}", pattern.name, alarm("MISUSE"))));
-            misuses.push(json!({ "pattern": pattern.name, "misuse": mistake.to_string() }));
+            bar.suspend(|| say(format!("{}: {}: {found}", pattern.name, alarm("MISUSE"))));
+            let (pattern, file) = (pattern.name.to_owned(), of_pattern.clone());
+            misuses.push(VerifiedMisuse { pattern, file, mistake: mistake(found) });
         }
     };
     let options = VerifyOptions {
@@ -181,18 +200,26 @@ fn run_on(
     let not_run_count: usize = not_run.values().sum();
     let hazards = arguments.check.then_some(findings);
     let is_verbose = arguments.verbose;
-    let ended = Verification { correct, wrong, not_run, hazards, is_verbose };
+    let fidelity = gpu.virtual_device().map(|_| Fidelity {
+        instructions: ran.len(),
+        timing_dependent: ran.values().filter(|(_, depends)| *depends).count(),
+        approximate: ran.into_values().filter_map(|(opcode, _)| opcode).collect(),
+        ..Fidelity::default()
+    });
+    let ended =
+        Verification { correct, wrong, not_run, hazards, fidelity: fidelity.clone(), is_verbose };
     let shown = screen().unwrap_or(Screen::PIPE);
     say(first_screen::verify(&ended, &shown).trim_end().to_owned());
-    let report = json!({
-        "device": gpu.facts()?.name,
-        "seed": work.seed,
-        "launches": launches,
-        "misuses": misuses,
-        "correct": correct,
-        "wrong": wrong,
-        "not_run": not_run_count,
-        "hazards": hazards,
-    });
+    let report = VerifiedDevice {
+        device: gpu.facts()?.name,
+        seed: work.seed,
+        launches,
+        misuses,
+        correct,
+        wrong,
+        not_run: not_run_count,
+        hazards,
+        fidelity,
+    };
     Ok((report, wrong + findings == 0 && correct > 0))
 }

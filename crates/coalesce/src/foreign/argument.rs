@@ -3,6 +3,7 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use simt::{Parameter, ParameterKind};
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// The seed of random values: the same file and arguments always give the same counts.
@@ -41,8 +42,9 @@ enum Value {
     Random,
     /// Nothing was written, so that reading it is a hazard.
     Unset,
-    /// Each element is this number.
     Number(String),
+    /// Elements from a file, in little-endian order.
+    File(PathBuf),
     /// These bytes, of a structure.
     Bytes(Vec<u8>),
 }
@@ -54,7 +56,6 @@ pub struct Argument {
     name: String,
     /// The type of a scalar or of an array's elements, if it is said.
     element: Option<Element>,
-    /// The elements of an array.
     count: Option<u64>,
     value: Option<Value>,
 }
@@ -176,7 +177,7 @@ impl FromStr for Argument {
         };
         let wrong = |what: String| {
             format!(
-                "`{text}` is no argument: {what}; write NAME:TYPE*COUNT[=zeros|iota|random|unset|NUMBER] for an array, NAME[:TYPE]=NUMBER for a number, NAME:bytes=HEX for a structure"
+                "`{text}` is no argument: {what}; write NAME:TYPE*COUNT[=zeros|iota|random|unset|NUMBER|@FILE] for an array, NAME[:TYPE]=NUMBER for a number, NAME:bytes=HEX for a structure"
             )
         };
         if kind == Some("bytes") {
@@ -217,7 +218,10 @@ impl FromStr for Argument {
             Some("iota") => Some(Value::Iota),
             Some("random") => Some(Value::Random),
             Some("unset") => Some(Value::Unset),
-            Some(number) => Some(Value::Number(number.to_owned())),
+            Some(text) => Some(match text.strip_prefix('@') {
+                Some(file) => Value::File(PathBuf::from(file)),
+                None => Value::Number(text.to_owned()),
+            }),
         };
         if count.is_none() && !matches!(value, Some(Value::Number(_))) {
             return Err(wrong(
@@ -317,9 +321,24 @@ impl Argument {
                 let one = one.ok_or_else(|| format!("`{number}` is no number of its type"))?;
                 each(&mut |_| one.clone())
             }
+            Value::File(file) => Some(elements(file, count * element.bytes() as u64)?),
             Value::Bytes(_) => return Err("bytes are of structures, not of arrays".to_owned()),
         })
     }
+}
+
+/// Reads the elements of an array from a file of so many bytes.
+fn elements(file: &Path, bytes: u64) -> Result<Vec<u8>, String> {
+    let cannot = |error: std::io::Error| format!("cannot read {}: {error}", file.display());
+    // Its length first: reading a device may never end.
+    let found = std::fs::metadata(file).map_err(cannot)?.len();
+    if found != bytes {
+        return Err(format!("{} has {found} bytes, and the array {bytes}", file.display()));
+    }
+    let content = std::fs::read(file).map_err(cannot)?;
+    (content.len() as u64 == bytes)
+        .then_some(content)
+        .ok_or_else(|| format!("{} changed while it was read: try again", file.display()))
 }
 
 /// A parameter's type as a person reads it.
@@ -380,6 +399,22 @@ mod tests {
         for empty in ["x:f32*0", "x:f32*0=iota", "x:u32*0=random"] {
             assert_eq!(given(empty, "u64", 8), Ok(Given::Array(0, Some(Vec::new()))), "{empty}");
         }
+    }
+
+    #[test]
+    fn an_array_is_filled_from_a_file_of_its_size() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = folder.path().join("in.bin");
+        std::fs::write(&file, [1, 2, 3, 4]).expect("writable");
+        let of = |count: &str, file: &Path| {
+            given(&format!("x:u16*{count}=@{}", file.display()), "u64", 8)
+        };
+        assert_eq!(of("2", &file), Ok(Given::Array(4, Some(vec![1, 2, 3, 4]))));
+        let fault = of("3", &file).expect_err("it is too short");
+        assert!(fault.ends_with("in.bin has 4 bytes, and the array 6"), "{fault}");
+        let fault = of("2", &folder.path().join("none")).expect_err("it is not there");
+        assert!(fault.contains("cannot read"), "{fault}");
+        assert!(of("2", Path::new("/dev/zero")).is_err());
     }
 
     #[test]

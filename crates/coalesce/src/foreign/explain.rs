@@ -1,6 +1,7 @@
 //! Launches one kernel of a PTX file on the virtual device and makes a profile of it.
 
 use super::argument::{Argument, Given, Shape, declared};
+use crate::os;
 use crate::wrong_argument::WrongArgument;
 use anyhow::{Context as _, Result};
 use cuda_driver::Backend;
@@ -16,7 +17,6 @@ use simt::{Checks, Kernel, Trace};
 use std::ffi::c_void;
 use std::fs::File;
 use std::io::Read;
-use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -102,7 +102,7 @@ pub fn read(path: &Path) -> Result<(String, simt::Module)> {
         return Err(no_ptx("is a folder"));
     }
     // Reading one may never end.
-    if facts.file_type().is_char_device() {
+    if os::is_device(facts.file_type()) {
         return Err(no_ptx("is a device of the system"));
     }
     let mut bytes = Vec::new();

@@ -8,7 +8,6 @@ use std::str::FromStr;
 pub struct Axis {
     /// The dimension; the first of a pattern when `None`.
     pub name: Option<String>,
-    /// The values as they were written.
     values: Vec<Value>,
 }
 
@@ -178,7 +177,6 @@ enum NoNumber {
 }
 
 impl NoNumber {
-    /// Returns what is wrong with `text`.
     fn of(self, text: &str) -> String {
         match self {
             NoNumber::Malformed => format!("`{text}` is not a number"),

@@ -1,5 +1,3 @@
-//! The machine's peaks, measured as variants are.
-
 use super::plan::Plan;
 use super::sampler::{Caches, Sampler, Step, StopRule};
 use crate::instruments::Instruments;

@@ -153,7 +153,7 @@ impl<'a> Session<'a> {
             None => measured_peaks::measure(&instruments, &sampler, &plan.stop, &resources)?,
         };
         let peaks = TheoreticalPeaks::of(&gpu.facts()?, environment.board.as_ref());
-        let tree = ptx::parse(gpu.image().text)?;
+        let tree = ptx::parse(gpu.image().text())?;
         let (measured, peaks, tree) = (&measured_peaks[..], &peaks, &tree);
         let before = earlier.as_ref().map_or(0.0, |earlier| earlier.environment.duration_s);
         let mut results = Results {

@@ -1,5 +1,3 @@
-//! The plan of a measurement: patterns, sizes, curves, and for how long.
-
 use super::axis::Axis;
 use super::sampler::StopRule;
 use crate::catalogue::Selection;
@@ -29,7 +27,7 @@ pub struct Plan {
     pub peers: Vec<(String, &'static Variant)>,
     /// The seed of the inputs.
     pub seed: u64,
-    /// When a row of a ladder has enough samples; a row of a curve has an eighth of the time.
+    /// Rule that ends a row of a ladder; a row of a curve has an eighth of the time.
     pub stop: StopRule,
     /// The number of times that work of the host is prepared anew and measured: where its memory lies and what else the
     /// processor does differ each time, and a figure has to show it.

@@ -19,14 +19,12 @@ use results::{
 };
 use std::collections::BTreeMap;
 
-/// The tools of a run.
 pub(super) struct Bench<'a> {
     pub(super) gpu: &'a Gpu,
     pub(super) plan: &'a Plan,
     pub(super) sampler: Sampler<'a>,
     pub(super) measured_peaks: &'a [MeasuredPeak],
     pub(super) peaks: &'a TheoreticalPeaks,
-    /// The PTX that runs.
     pub(super) tree: &'a Tree<'static>,
 }
 

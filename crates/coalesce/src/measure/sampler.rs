@@ -56,7 +56,7 @@ pub struct Series {
     spent: Duration,
 }
 
-/// When a series has enough samples.
+/// Rule that decides when a series has enough samples.
 #[derive(Clone, Copy, Debug)]
 pub struct StopRule {
     /// The fewest samples.

@@ -1,5 +1,3 @@
-//! Theoretical peaks: what no measurement can be above.
-
 use cuda_host::DeviceFacts;
 use results::{Board, Resource, fp32_lanes, tensor_bf16_per_clock};
 

@@ -22,7 +22,7 @@ pub type CUhostFn = Option<unsafe extern "C" fn(*mut c_void)>;
 pub type CUstreamCallback = Option<unsafe extern "C" fn(CUstream, c_uint, *mut c_void)>;
 pub type CUoccupancyB2DSize = Option<unsafe extern "C" fn(c_int) -> usize>;
 
-/// Which memory a side of a copy is in. What a program passes is read as an integer.
+/// Memory that a side of a copy is in. What a program passes is read as an integer.
 #[repr(u32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CUmemorytype {

@@ -51,7 +51,7 @@ const COLLECTIVES: u32 = 2;
 ///
 /// Sources: PTX ISA, `barrier`, "shfl.sync"; the order of a sum is that of Harris, "Optimizing Parallel Reduction in CUDA".
 pub struct Block<'l, P: Phase = Even> {
-    /// Which half of the shared cells the next collective uses.
+    /// Half of the shared cells that the next collective uses.
     half: usize,
     launch: PhantomData<(*mut &'l (), P)>,
 }

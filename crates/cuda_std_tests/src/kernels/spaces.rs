@@ -80,9 +80,9 @@ pub unsafe fn shared_dynamic(source: *const [u32; 4], target: *mut [u32; 4]) {
 #[derive(Debug, Clone, Copy)]
 pub struct Line {
     pub slope: f32,
-    /// Where the line meets the axis.
+    /// Intercept of the line.
     pub offset: f64,
-    /// How many elements there are.
+    /// Number of elements.
     pub count: u16,
 }
 

@@ -139,8 +139,7 @@ pub(super) fn launches() -> Vec<Launch> {
     launches
 }
 
-/// The counter reaches the number of threads, the maximum of -9 and -5 is -5, 1.0 becomes 2.0, and
-/// the first 8 bytes become 9.
+/// The counter reaches the number of threads, the maximum of -9 and -5 is -5, 1.0 becomes 2.0, and 8 bytes become 9.
 fn plain_functions() -> Launch {
     let words = |first: u64, second: i64, third: f32| -> Vec<u8> {
         [&first.to_le_bytes()[..], &second.to_le_bytes(), &third.to_le_bytes(), &[0; 4]].concat()

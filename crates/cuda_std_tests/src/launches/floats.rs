@@ -1,8 +1,7 @@
 //! Launches of the kernels of `floats`.
 //!
-//! The references are `std`'s functions of `f64`, whose error is far below the tolerances; for the
-//! special functions that `std` lacks, the same functions of `cuda_std` on the host, which the unit
-//! tests below compare with published values.
+//! The references are `std`'s functions of `f64`, whose error is far below the tolerances; special functions that `std`
+//! lacks are `cuda_std`'s on the host, which the tests below compare with published values.
 
 use super::launch::{Launch, per_thread};
 use crate::kernels::floats;

@@ -45,8 +45,8 @@ fn two<F, T: Copy, R: NoUninit>(
     Launch::of(kernel).reads(&bytes(&left)).reads(&bytes(&right)).writes(&expected)
 }
 
-/// A launch that adds integers, which both formats add exactly in any order, to four numbers, and subtracts them from the
-/// fourth of five.
+/// A launch that adds integers, exact in both formats in any order, to four numbers, and subtracts them from the fourth
+/// of five.
 fn sums<F>(kernel: Kernel<F>, integers: &[f32], bits: impl Fn(f32) -> u16) -> Launch {
     let source: Vec<u16> = integers.iter().map(|&x| bits(x)).collect();
     let sum: f32 = integers.iter().sum();

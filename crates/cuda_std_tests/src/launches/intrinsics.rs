@@ -1,7 +1,7 @@
 //! Launches of the kernels of `intrinsics`.
 //!
-//! Functions that are code are compared with what the host makes of the same inputs, in every bit; those with a rounding
-//! direction with LLVM's software floats; those of the special function unit with the host's within their error.
+//! Functions that are code are compared with what the host makes of the same inputs, in every bit; those with a
+//! rounding direction with LLVM's software floats; those of the special function unit within their error.
 
 use super::launch::{Launch, per_thread};
 use crate::kernels::intrinsics::*;

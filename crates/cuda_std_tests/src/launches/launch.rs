@@ -1,5 +1,3 @@
-//! One launch: the kernel, its inputs, and what each buffer must hold afterwards.
-
 use crate::kernels::THREADS;
 use bytemuck::{NoUninit, Pod};
 use cuda_std::kernel::Kernel;
@@ -9,7 +7,6 @@ pub struct Launch {
     pub kernel: &'static str,
     /// The oldest compute capability that has it, such as 80; 0 for any.
     pub since: u32,
-    /// Blocks in x, y and z.
     pub grid: [u32; 3],
     /// Threads per block in x, y and z.
     pub block: [u32; 3],
@@ -32,15 +29,15 @@ pub enum Argument {
 
 #[derive(Debug, Clone)]
 pub struct Buffer {
-    /// What it holds before the launch.
+    /// Bytes before the launch.
     pub input: Vec<u8>,
     pub expected: Expected,
 }
 
-/// What a buffer must hold after a launch.
+/// Contents of a buffer that a launch must leave.
 #[derive(Debug, Clone)]
 pub enum Expected {
-    /// What it held before.
+    /// The bytes of before.
     Unchanged,
     /// These bytes.
     Exactly(Vec<u8>),

@@ -79,7 +79,6 @@ fn store<F>(kernel: Kernel<F>, count: usize, transposed: bool) -> Launch {
     Launch::of(kernel).reads(&source).writes(&expected)
 }
 
-/// Two tiles from shared memory.
 fn from_shared() -> Launch {
     let (a, b) = (tiles(256, 7, 23, -11), tiles(128, 5, 11, -5));
     let expected: Vec<f32> = (0..256)
@@ -107,8 +106,8 @@ fn between_branches() -> Launch {
     let expected = per_thread(|tid| {
         let (first, lane) = (tid / 32 * 32, tid % 32);
         let held = |lane: u32| if lane < 5 { source[(first + lane) as usize] } else { 0.0 };
-        // The lane's first element of D lies in row `lane / 4` and column `2 (lane % 4)`. A has that row in 4 lanes, B
-        // that column.
+        // The lane's first element of D is in row `lane / 4`, column `2 (lane % 4)`. A has that row in 4 lanes, B that
+        // column.
         let (row, column) = (lane / 4, lane % 4 * 2);
         let products = (0..4).map(|k| held(row * 4 + k) * held(column * 4 + k));
         if lane < 5 { held(lane) + products.sum::<f64>() } else { 0.0 }

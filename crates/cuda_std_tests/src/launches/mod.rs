@@ -1,4 +1,4 @@
-//! What to run and what must come out: the table of launches.
+//! The table of launches, with what must come out.
 //!
 //! Every entry is one launch of one kernel with all of its inputs, and with what each buffer must
 //! hold afterwards, computed on the host by the dullest code possible. [`Buffer::check`] compares.
@@ -16,8 +16,7 @@ mod warps;
 
 pub use launch::{Argument, Buffer, Expected, Launch};
 
-/// All launches. Those whose `since` the PTX is too old for are included. New ones come last: what a GPU computed is
-/// recorded by number.
+/// All launches, also those that the PTX is too old for. New ones come last: a GPU's results are recorded by number.
 #[must_use]
 pub fn all() -> Vec<Launch> {
     [

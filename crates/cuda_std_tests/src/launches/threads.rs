@@ -6,8 +6,8 @@ const GRID: [u32; 3] = [3, 2, 2];
 /// Its blocks: 30 threads, not whole warps.
 const BLOCK: [u32; 3] = [5, 3, 2];
 
-/// One value for each thread of that launch, in the order of its index: the value is a function of
-/// the block's index, then the thread's.
+/// One value for each thread of that launch, in the order of its index: a function of the block's and the thread's
+/// index.
 fn per_launch(value: impl Fn([u32; 3], [u32; 3]) -> u32) -> Vec<u32> {
     let mut values = Vec::new();
     for block_z in 0..GRID[2] {

@@ -29,7 +29,7 @@ pub enum AddressMode {
     Border,
 }
 
-/// Which texels make a value.
+/// Rule for the texels that make a value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Filter {
     /// The one that the coordinates fall into.
@@ -64,7 +64,7 @@ impl Default for Levels {
 pub struct Sampling {
     /// Beyond the edges in x, y and z.
     pub address: [AddressMode; 3],
-    /// Which texels make a value.
+    /// Rule for the texels that make a value.
     pub filter: Filter,
     /// Coordinates run from 0 to 1 instead of from 0 to the number of texels.
     pub normalized_coordinates: bool,

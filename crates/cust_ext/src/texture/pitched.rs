@@ -5,8 +5,7 @@ use crate::error::{Result, argument, call};
 use cust::sys::{CUDA_MEMCPY2D, CUmemorytype};
 use std::marker::PhantomData;
 
-/// Rows of texels in device memory. Kernels may also write it through its address: row `y` begins
-/// `y * pitch_bytes()` bytes after it.
+/// Rows of texels in device memory, which kernels may also write: row `y` begins `y * pitch_bytes()` bytes after it.
 #[derive(Debug)]
 pub struct PitchedBuffer<T: Texel> {
     address: u64,

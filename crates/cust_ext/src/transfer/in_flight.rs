@@ -22,6 +22,9 @@ pub struct InFlight<B: PinnedMemory> {
 
 impl<B: PinnedMemory> InFlight<B> {
     /// Copies the host buffer to the device and owns both meanwhile.
+    ///
+    /// # Errors
+    /// When the lengths differ, or the driver refuses the copy.
     pub fn upload(
         source: B,
         target: DeviceBuffer<B::Item>,
@@ -36,6 +39,9 @@ impl<B: PinnedMemory> InFlight<B> {
     }
 
     /// Copies the device buffer to the host and owns both meanwhile.
+    ///
+    /// # Errors
+    /// When the lengths differ, or the driver refuses the copy.
     pub fn download(
         source: DeviceBuffer<B::Item>,
         target: B,
@@ -71,11 +77,17 @@ impl<B: PinnedMemory> InFlight<B> {
     }
 
     /// Returns whether the copy is done, without waiting.
+    ///
+    /// # Errors
+    /// When a kernel has failed.
     pub fn is_done(&self) -> Result<bool> {
         crate::stream::event_reached(&self.done)
     }
 
     /// Waits for the copy and gives the buffers back. When waiting fails they are leaked.
+    ///
+    /// # Errors
+    /// When the copy or a kernel has failed.
     pub fn wait(self) -> Result<(B, DeviceBuffer<B::Item>)> {
         let mut this = ManuallyDrop::new(self);
         let waited = this.done.synchronize();

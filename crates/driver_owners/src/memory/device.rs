@@ -186,6 +186,9 @@ pub struct DeviceBuffer<T: DeviceCopy> {
 impl<T: DeviceCopy> DeviceBuffer<T> {
     /// Memory for so many values.
     ///
+    /// # Errors
+    /// When the device has not so much memory.
+    ///
     /// # Safety
     /// Nobody reads a value that was not written before.
     pub unsafe fn uninitialized(length: usize) -> CudaResult<DeviceBuffer<T>> {
@@ -200,6 +203,9 @@ impl<T: DeviceCopy> DeviceBuffer<T> {
     }
 
     /// A copy of host values, which has arrived when this returns.
+    ///
+    /// # Errors
+    /// When the device has not so much memory, or the copy fails.
     pub fn from_slice(values: &[T]) -> CudaResult<DeviceBuffer<T>> {
         // SAFETY: it is written next.
         let buffer = unsafe { DeviceBuffer::uninitialized(values.len()) }?;
@@ -230,6 +236,9 @@ impl<T: DeviceCopy> DeviceBuffer<T> {
 
 impl<T: DeviceCopy + Zeroable> DeviceBuffer<T> {
     /// So many values of zero bytes, which are there when this returns.
+    ///
+    /// # Errors
+    /// When the device has not so much memory.
     pub fn zeroed(length: usize) -> CudaResult<DeviceBuffer<T>> {
         // SAFETY: it is written next, and zero bytes are a value.
         let buffer = unsafe { DeviceBuffer::uninitialized(length) }?;

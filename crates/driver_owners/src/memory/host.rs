@@ -21,11 +21,17 @@ unsafe impl<T: Sync + DeviceCopy> Sync for LockedBuffer<T> {}
 
 impl<T: DeviceCopy> LockedBuffer<T> {
     /// So many copies of a value.
+    ///
+    /// # Errors
+    /// When the driver does not lock so much memory.
     pub fn new(value: &T, length: usize) -> CudaResult<LockedBuffer<T>> {
         LockedBuffer::filled(length, |_| *value)
     }
 
     /// A copy of values.
+    ///
+    /// # Errors
+    /// When the driver does not lock so much memory.
     pub fn from_slice(values: &[T]) -> CudaResult<LockedBuffer<T>> {
         LockedBuffer::filled(values.len(), |index| values[index])
     }

@@ -32,7 +32,7 @@ pub fn advice(kernel: &ProfiledKernel) -> Vec<Advice> {
 }
 
 /// The layouts found for requests that look alike: of one line, as wide, with as many wavefronts.
-type Known = HashMap<(String, u32, u64), Option<Layout>>;
+type LayoutCache = HashMap<(String, u32, u64), Option<Layout>>;
 
 fn accesses(instruction: &ProfiledInstruction) -> Option<(RequestCounts, &'static str)> {
     let counters = &instruction.counts.counters;
@@ -68,7 +68,7 @@ fn conflict(
     kernel: &ProfiledKernel,
     instruction: &ProfiledInstruction,
     all: &[Request<'_>],
-    known: &mut Known,
+    known: &mut LayoutCache,
 ) -> Option<Advice> {
     let (counts, name) = accesses(instruction)?;
     if counts.bank_conflicts() == 0 {
@@ -144,7 +144,7 @@ enum Layout {
     Swizzled { row: u64, wavefronts: u64 },
 }
 
-/// Whether the length of the row is a guess, and the words of padding.
+/// Cost of a padding: true if the length of the row is a guess, and the words of padding.
 type Cost = (bool, u64);
 
 /// The layout in which a request has no conflicts, and all requests of the kernel together the fewest wavefronts: of
@@ -190,7 +190,7 @@ impl Request<'_> {
         u64::from(self.record.bytes).div_ceil(4).max(1)
     }
 
-    /// Where a word of a row lies when the columns are exchanged.
+    /// Returns the offset of a word of a row when the columns are exchanged.
     fn swizzled(&self, row: u64, word: u64) -> u64 {
         let (line, column) = (word / row, word % row);
         row * line + (column ^ ((line * self.width()) % row.min(BANKS)))
@@ -248,7 +248,7 @@ mod tests {
             bytes,
             lanes: std::array::from_fn(|lane| Some(address(lane as u64))),
             traffic: RequestCounts::default(),
-            passes: Vec::new(),
+            wavefronts: Vec::new(),
         }
     }
 

@@ -36,34 +36,34 @@ fn contended_atomic(kernel: &ProfiledKernel, instruction: &ProfiledInstruction) 
     let is_global = |counts: &RequestCounts| counts.requests > 0;
     let global = [counters.global_atomic, counters.global_reduction].into_iter().find(is_global);
     let shared = Some(counters.shared_atomic).filter(|counts| counts.requests > 0);
-    let (counts, passes, kind, space) = match (global, shared) {
-        (Some(counts), _) => (counts, counts.sector_passes, RequestKind::GlobalAtomic, "global"),
+    let (counts, wavefronts, kind, space) = match (global, shared) {
+        (Some(counts), _) => (counts, counts.sector_updates, RequestKind::GlobalAtomic, "global"),
         (None, Some(counts)) => (counts, counts.wavefronts, RequestKind::SharedAtomic, "shared"),
         (None, None) => return None,
     };
     let record = instruction.counts.requests.iter().find(|record| record.kind == kind);
     let meeting = record.map_or(1, meeting);
-    let passes_each = ratio(passes, counts.requests);
-    if passes_each < CONTENTION || meeting < 2 {
+    let wavefronts_each = ratio(wavefronts, counts.requests);
+    if wavefronts_each < CONTENTION || meeting < 2 {
         return None;
     }
     let seen = format!(
         "an atomic of {space} memory takes {} passes per request: {meeting} lanes of a warp update one address",
-        number(passes_each)
+        number(wavefronts_each)
     );
     let all_meet = record.is_some_and(|record| meeting == lanes(record).len());
     let (cure, to) = if all_meet {
         let cure = "let the lanes of a warp add up first, by shuffles or `redux.sync`, and one lane update: one pass per \
              request"
             .to_owned();
-        (cure, promise("passes per request", passes_each, 1.0))
+        (cure, promise("passes per request", wavefronts_each, 1.0))
     } else {
         let cure =
             "give each block a copy of its own in shared memory and add the copies up at the end"
                 .to_owned();
         (cure, None)
     };
-    let saved = ratio(passes.saturating_sub(counts.requests), passes);
+    let saved = ratio(wavefronts.saturating_sub(counts.requests), wavefronts);
     Some(Advice {
         lanes: record.map_or_else(String::new, |record| {
             format!("{meeting} of {} lanes want the same address", lanes(record).len())

@@ -1,8 +1,8 @@
-//! What the rules share: the parts of the device, the gain, and a piece of advice in the making.
+//! Parts that the rules share: the device's parts, the gain, and a piece of advice in the making.
 
 use results::{Advice, AdviceKind, ProfiledInstruction, ProfiledKernel, Promise};
 
-/// Which parts of a device something keeps busy, as [`ProfiledKernel::busy_us`] names them.
+/// Parts of a device's memory system, as [`ProfiledKernel::busy_us`] names them.
 pub const MEMORY: &[&str] = &["device memory", "L2", "requests to L2", "L1 and shared memory"];
 pub const SHARED: &[&str] = &["L1 and shared memory"];
 pub const ATOMICS: &[&str] = &["atomic updates", "L1 and shared memory"];
@@ -10,8 +10,7 @@ pub const CONSTANT: &[&str] = &["constant cache"];
 pub const ISSUE: &[&str] = &["issuing instructions"];
 pub const WAITING: &[&str] = &["waiting for results"];
 
-/// The time that a kernel saves when `share` of what keeps these parts busy is gone. What waits for them waits as much
-/// less.
+/// The time that a kernel saves without `share` of what keeps these parts busy. What waits for them waits as much less.
 pub fn gain_us(kernel: &ProfiledKernel, parts: &[&str], share: f64) -> f64 {
     let time = |left: &dyn Fn(&str) -> f64| -> f64 {
         let busy = kernel.busy_us.iter().map(|(part, busy)| (part.as_str(), busy * left(part)));

@@ -1,4 +1,4 @@
-//! What the addresses of one request look like.
+//! Shapes of the addresses of one request.
 
 use results::RequestRecord;
 

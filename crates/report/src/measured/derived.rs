@@ -6,15 +6,15 @@ use anyhow::{Context, Result, ensure};
 use results::Results;
 use std::ops::Range;
 
-/// How far before its arithmetic a figure may stand, bytes.
+/// Longest distance of a figure before its arithmetic, bytes.
 const REACH: usize = 80;
 
 /// A figure, and the arithmetic after it.
 #[derive(Debug)]
 pub struct Derived<'a> {
-    /// Where the number stands.
+    /// Range of the number.
     pub number: Range<usize>,
-    /// What stands between the number and its arithmetic.
+    /// Text between the number and its arithmetic.
     words: &'a str,
     /// The arithmetic.
     expression: &'a str,

@@ -16,7 +16,7 @@ const PEAKS: [(&str, Resource); 9] = [
     ("D2H", Resource::DeviceToHost),
 ];
 
-/// What a number may be followed by, its factor and its power of a second.
+/// Units that may follow a number: its factor and its power of a second.
 const UNITS: [(&str, f64, i32); 9] = [
     ("KiB", 1024.0, 0),
     ("MiB", 1_048_576.0, 0),

@@ -40,7 +40,7 @@ pub struct DrawnRequest {
     pub record: RequestRecord,
 }
 
-/// What makes requests of one line look alike: kind, width, the lanes' distances from the first, sectors and passes.
+/// Key of a line's requests that look alike: kind, width, the lanes' distances from the first, sectors, wavefronts.
 type Shape = (Option<u32>, RequestKind, u32, Vec<Option<u64>>, [u64; 2]);
 
 impl Requests {
@@ -129,7 +129,6 @@ fn draw_page(mut page: Page, file: &str, requests: &Requests) -> String {
     page.finish()
 }
 
-/// The picture of a kind.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Picture {
     Sectors,
@@ -328,10 +327,10 @@ fn draw_line(
     page.y += PITCH;
 }
 
-/// The bank whose words need most passes, with those words.
-fn fullest_bank(passes: &[Vec<ServedWord>]) -> Option<(u32, Vec<u64>)> {
+/// The bank whose words need most wavefronts, with those words.
+fn fullest_bank(wavefronts: &[Vec<ServedWord>]) -> Option<(u32, Vec<u64>)> {
     let mut banks: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
-    for word in passes.iter().flatten() {
+    for word in wavefronts.iter().flatten() {
         banks.entry(word.bank()).or_default().push(word.index);
     }
     let most = banks.values().map(Vec::len).max()?;
@@ -345,7 +344,7 @@ fn draw_banks(page: &mut Page, record: &RequestRecord, body: &mut Vec<Element>) 
     let top = page.y;
     draw_passes(page, record, body);
     if record.traffic.wavefronts > record.traffic.wavefronts_ideal
-        && let Some((bank, _)) = fullest_bank(&record.passes)
+        && let Some((bank, _)) = fullest_bank(&record.wavefronts)
     {
         let place = [column(f64::from(bank)) - 0.9, top - 1.2, CELL + 1.8, page.y - top - 0.6];
         body.push(box_at("full", place).into());
@@ -354,7 +353,7 @@ fn draw_banks(page: &mut Page, record: &RequestRecord, body: &mut Vec<Element>) 
 
 /// The lanes that each pass serves.
 fn draw_served_lanes(page: &mut Page, record: &RequestRecord, body: &mut Vec<Element>) {
-    for (index, pass) in record.passes.iter().enumerate() {
+    for (index, pass) in record.wavefronts.iter().enumerate() {
         pass_row(page, index, body);
         for lane in pass.iter().flat_map(|word| lanes_of(word.lanes)) {
             let place = [column(lane as f64) + 0.4, page.y, CELL - 0.8, ROW];
@@ -366,7 +365,7 @@ fn draw_served_lanes(page: &mut Page, record: &RequestRecord, body: &mut Vec<Ele
 
 /// Each pass with the words that it serves, in their banks.
 fn draw_passes(page: &mut Page, record: &RequestRecord, body: &mut Vec<Element>) {
-    let looks = record.passes.iter().map(|pass| {
+    let looks = record.wavefronts.iter().map(|pass| {
         pass.iter().map(|word| (word.bank(), word.lanes.count_ones())).collect::<Vec<_>>()
     });
     for row in folded(&looks.collect::<Vec<_>>(), page.is_folded) {
@@ -378,7 +377,7 @@ fn draw_passes(page: &mut Page, record: &RequestRecord, body: &mut Vec<Element>)
             }
         };
         pass_row(page, index, body);
-        for word in &record.passes[index] {
+        for word in &record.wavefronts[index] {
             let lanes: Vec<usize> = lanes_of(word.lanes).collect();
             let height = ROW / lanes.len() as f64;
             for (index, lane) in lanes.iter().enumerate() {
@@ -416,7 +415,7 @@ fn caption(record: &RequestRecord) -> String {
             format!("{lanes} has {bytes} bytes copied at once: {sectors}, {lines}.")
         }
         Picture::Lanes => {
-            let words = counted(record.passes.len() as u64, "different word");
+            let words = counted(record.wavefronts.len() as u64, "different word");
             format!("{lanes} for {words}: {}.", counted(traffic.wavefronts, "wavefront"))
         }
         Picture::Sectors => {
@@ -427,10 +426,10 @@ fn caption(record: &RequestRecord) -> String {
                 format!("{asked}, {distinct} different bytes requested")
             };
             let share = rounded(100.0 * traffic.efficiency().unwrap_or_default());
-            let again = if traffic.sector_passes > traffic.sectors {
-                let passes = traffic.sector_passes;
+            let again = if traffic.sector_updates > traffic.sectors {
+                let wavefronts = traffic.sector_updates;
                 format!(
-                    " Lanes that update one address do so one after the other: {passes} sector accesses."
+                    " Lanes that update one address do so one after the other: {wavefronts} sector accesses."
                 )
             } else {
                 String::new()
@@ -438,8 +437,8 @@ fn caption(record: &RequestRecord) -> String {
             format!("{asked}, {sectors} = {moved} bytes moved: {share} %.{again}")
         }
         Picture::Banks => {
-            let passes = counted(traffic.wavefronts, "wavefront");
-            let conflict = match fullest_bank(&record.passes) {
+            let wavefronts = counted(traffic.wavefronts, "wavefront");
+            let conflict = match fullest_bank(&record.wavefronts) {
                 Some((bank, words)) if traffic.wavefronts > traffic.wavefronts_ideal => {
                     crowd(bank, words)
                 }
@@ -448,7 +447,7 @@ fn caption(record: &RequestRecord) -> String {
                 }
                 _ => "no bank conflict".to_owned(),
             };
-            format!("{asked}, {passes}: {conflict}.")
+            format!("{asked}, {wavefronts}: {conflict}.")
         }
     }
 }

@@ -1,5 +1,3 @@
-//! What pictures of accesses say.
-
 use super::*;
 use results::RequestCounts;
 
@@ -17,7 +15,7 @@ fn captions_say_what_is_asked_and_moved() {
             sectors: 4,
             ..RequestCounts::default()
         },
-        passes: Vec::new(),
+        wavefronts: Vec::new(),
     };
     assert_eq!(
         caption(&record),
@@ -25,7 +23,7 @@ fn captions_say_what_is_asked_and_moved() {
     );
     let word = |index| vec![ServedWord { index, lanes: 1 }];
     record.kind = RequestKind::SharedLoad;
-    record.passes = vec![word(3), word(35)];
+    record.wavefronts = vec![word(3), word(35)];
     (record.traffic.wavefronts, record.traffic.wavefronts_ideal) = (2, 1);
     assert_eq!(
         caption(&record),

@@ -1,5 +1,3 @@
-//! What every picture is drawn with: a page that grows downwards, its style and its shapes.
-
 use svg::Document;
 use svg::node::element::{Description, Element, Group, Rectangle, Style, Text, Title};
 
@@ -16,7 +14,7 @@ pub const TITLE_CHARACTERS: usize = 51;
 pub struct Page {
     pub name: String,
     pub body: Vec<Element>,
-    /// Where the next thing begins.
+    /// Height at which the next thing begins.
     pub y: f64,
     pub described: Vec<String>,
     /// True when rows that look alike are drawn once.

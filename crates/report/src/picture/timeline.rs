@@ -1,4 +1,4 @@
-//! What ran when: a row per engine and per stream over an axis of microseconds.
+//! Timelines: a row per engine and per stream over an axis of microseconds.
 
 use super::page::{
     CHARACTERS, LABELS, Page, WIDTH, box_at, bytes_in_words, group, line, rounded, text_at,
@@ -38,7 +38,7 @@ pub fn shared_axis(timelines: &[&Timeline]) -> f64 {
     lengths.into_iter().filter(is_near).fold(0.0, f64::max)
 }
 
-/// How many times the median length a timeline may have to be on the axis of the others.
+/// Longest timeline on the axis of the others, in median lengths.
 const MAX_STRETCH: f64 = 5.0;
 
 /// Draws a timeline on an axis of so many microseconds, or a longer one if it needs that.
@@ -64,7 +64,7 @@ pub fn draw_on(name: &str, timeline: &Timeline, axis_us: f64) -> String {
     page.finish()
 }
 
-/// When there is more in a row than can be told apart: the time of its first ones.
+/// Returns the time of a row's first operations if it has more than can be told apart.
 fn crowd(timeline: &Timeline) -> Option<Range<f64>> {
     let engines = [Engine::Host, Engine::HostToDevice, Engine::Kernel, Engine::DeviceToHost];
     let rows = engines.map(|engine| {
@@ -153,7 +153,7 @@ impl Scale {
     }
 }
 
-/// What the row is of, which decides what its boxes say.
+/// Kind of a row, which decides the text of its boxes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TimelineRow {
     Engine,

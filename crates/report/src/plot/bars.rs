@@ -1,5 +1,3 @@
-//! Bars.
-
 use super::canvas::{
     Anchor, Canvas, Caption, Hover, Ink, Key, LINE, WIDTH, draw_legend, figure, legend_places,
     linear_ticks, svg, width_of,
@@ -16,15 +14,15 @@ const ROW: f64 = LINE as f64 + 4.0;
 pub struct Bars {
     /// The name.
     pub caption: Caption,
-    /// What the lengths are.
+    /// Unit of the lengths.
     pub unit: &'static str,
     /// From top to bottom.
     pub bars: Vec<Bar>,
-    /// What the bars are called in the legend.
+    /// Name of the bars in the legend.
     pub name: String,
-    /// What the marks are called in the legend, in the order of [`Bar::marks`].
+    /// Names of the marks in the legend, in the order of [`Bar::marks`].
     pub marks: Vec<String>,
-    /// What the limits are called in the legend.
+    /// Name of the limits in the legend.
     pub peak: String,
 }
 
@@ -35,13 +33,13 @@ pub struct Bar {
     pub label: String,
     /// Its length, if there is one.
     pub value: Option<f64>,
-    /// Where the middle half of the samples begins and ends.
+    /// Beginning and end of the middle half of the samples.
     pub spread: Option<(f64, f64)>,
     /// True when it is not ours: it is hatched.
     pub is_peer: bool,
     /// The best it could be.
     pub peak: Option<f64>,
-    /// What others say of it.
+    /// Other sources' figures of it.
     pub marks: Vec<Option<f64>>,
     /// The mark that misses the value by more than a third: a prediction that is not to be relied on.
     pub missed: Option<usize>,

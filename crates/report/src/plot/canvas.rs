@@ -1,4 +1,4 @@
-//! What every plot is drawn with: shapes with the classes of the page's style, texts, ticks and legends.
+//! Canvas of every plot: shapes with the classes of the page's style, texts, ticks and legends.
 //!
 //! A shape has a class for its colour and one for its stroke, so that a plot follows its page from light to dark.
 //! Lengths are units of a drawing that is [`WIDTH`] wide and takes the width of the page.
@@ -62,12 +62,12 @@ pub enum Anchor {
     End,
 }
 
-/// What a reader learns who cannot see the plot, and the plot's name in its page.
+/// Description for a reader who cannot see the plot, and the plot's name in its page.
 #[derive(Clone, Debug)]
 pub struct Caption {
     /// Unique in the page.
     pub id: String,
-    /// What is plotted.
+    /// Subject of the plot.
     pub title: String,
 }
 
@@ -184,7 +184,7 @@ impl Canvas {
         self.path(&[(x, y + 5.0), (x, y + 9.0)], Ink::Peak, 5);
     }
 
-    /// Where samples lie: a line with ends across a bar.
+    /// Draws the range of samples: a line with ends across a bar.
     pub fn spread(&mut self, (from, to): (f64, f64), y: f64) {
         self.path(&[(from, y), (to, y)], Ink::Text, 3);
         for x in [from, to] {
@@ -227,7 +227,7 @@ pub fn width_of(text: &str) -> f64 {
     parts_of_height.sum::<f64>() * f64::from(FONT)
 }
 
-/// What shows its meaning under a pointer: where, how large, and what it says.
+/// Area that shows its meaning under a pointer: place, size, text.
 pub type Hover = ((f64, f64), (f64, f64), String);
 
 /// Draws, and makes the result a part of a page.
@@ -296,7 +296,7 @@ pub fn log10_ticks(low: f64, high: f64) -> Vec<f64> {
         .collect()
 }
 
-/// How a line is drawn.
+/// Style of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stroke {
     /// With markers: this run.
@@ -307,7 +307,7 @@ pub enum Stroke {
     Dotted,
 }
 
-/// What stands before a name in a legend.
+/// Symbol before a name in a legend.
 #[derive(Clone, Copy)]
 pub enum Key {
     Bar,
@@ -322,7 +322,7 @@ pub enum Key {
     Stroke(Stroke),
 }
 
-/// Where the entries of a legend stand, and its height: as many beside each other as fit.
+/// Returns the places of a legend's entries, and its height: as many beside each other as fit.
 pub fn legend_places(entries: &[(Key, String)], room: i32) -> (Vec<(f64, f64)>, f64) {
     let (mut x, mut y) = (10.0, 0.0);
     let mut places = Vec::new();

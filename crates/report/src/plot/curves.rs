@@ -6,7 +6,7 @@ use super::canvas::{
 };
 use std::fmt::Write;
 
-/// How an axis is divided.
+/// Division of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
     /// Evenly, from zero.
@@ -22,22 +22,22 @@ pub enum Scale {
 pub struct Curves {
     /// The name.
     pub caption: Caption,
-    /// What runs to the right.
+    /// Axis to the right.
     pub x: Axis,
-    /// What runs upwards.
+    /// Axis upwards.
     pub y: Axis,
     /// The lines; at most [`MAX_SERIES`](super::MAX_SERIES) of different series.
-    pub lines: Vec<Line>,
-    /// What the lines are that are not solid.
+    pub lines: Vec<Curve>,
+    /// Meanings of the lines that are not solid.
     pub strokes: Vec<(Stroke, String)>,
 }
 
 /// An axis.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// What it is, with its unit.
+    /// Name of the quantity, with its unit.
     pub name: String,
-    /// How it is divided.
+    /// Division of the axis.
     pub scale: Scale,
     /// The values that get a tick; none: chosen here.
     pub ticks: Vec<(f64, String)>,
@@ -45,12 +45,12 @@ pub struct Axis {
 
 /// A line.
 #[derive(Clone, Debug)]
-pub struct Line {
+pub struct Curve {
     /// Its name; that of a solid line is in the legend.
     pub name: String,
     /// Its colour and marker, below [`MAX_SERIES`](super::MAX_SERIES).
     pub series: usize,
-    /// How it is drawn.
+    /// Style of the line.
     pub stroke: Stroke,
     /// Its points, from left to right.
     pub points: Vec<(f64, f64)>,
@@ -67,7 +67,7 @@ pub fn curves(data: &Curves) -> String {
     legend.extend(strokes.map(|(stroke, name)| (Key::Stroke(*stroke), name.clone())));
     let (places, legend_height) = legend_places(&legend, WIDTH);
     let legend_top = frame.y.from + 2.0 * f64::from(LINE) + 20.0;
-    let in_words = |line: &Line, (x, y): (f64, f64)| {
+    let in_words = |line: &Curve, (x, y): (f64, f64)| {
         format!("{} at {}: {} {}", line.name, amount(x), figure(y), data.y.name)
     };
     let hovers: Vec<Hover> = data

@@ -8,7 +8,7 @@ mod strip;
 
 pub use bars::{Bar, Bars, bars};
 pub use canvas::{Caption, MAX_SERIES, Stroke, alone, amount, figure};
-pub use curves::{Axis, Curves, Line, Scale, curves};
+pub use curves::{Axis, Curve, Curves, Scale, curves};
 pub use roofline::{Point, Roofline, roofline};
 pub use strip::{Column, Strip, strip};
 
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn lines_lie_inside_the_drawing() {
-        let line = |series, stroke| Line {
+        let line = |series, stroke| Curve {
             name: format!("line {series}"),
             series,
             stroke,

@@ -1,5 +1,3 @@
-//! The roofline.
-
 use super::canvas::{
     Anchor, Caption, Hover, Ink, Key, LINE, MAX_SERIES, WIDE, draw_legend, figure, legend_places,
     svg,
@@ -27,7 +25,7 @@ pub struct Roofline {
 pub struct Point {
     /// Such as `matmul/naive`.
     pub name: String,
-    /// What has a colour and a marker of its own, such as `matmul`.
+    /// Group with a colour and a marker of its own, such as `matmul`.
     pub group: String,
     /// Operations per byte.
     pub intensity: f64,
@@ -41,7 +39,7 @@ const CHARACTER: (f64, f64) = (17.0, 34.0);
 const CHARACTERS: usize = 12;
 /// Between a point and its text.
 const GAP: f64 = 18.0;
-/// What a point and the longest text take.
+/// Width of a point and the longest text.
 const LONGEST_TEXT: f64 = GAP + CHARACTERS as f64 * CHARACTER.0;
 
 /// Draws a roofline; the points carry their numbers in the order given, counted from 1.
@@ -143,7 +141,6 @@ fn groups(points: &[Point]) -> Vec<&str> {
     groups
 }
 
-/// The colour of the n-th group.
 fn colour(index: usize) -> usize {
     index % MAX_SERIES
 }

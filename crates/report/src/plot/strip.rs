@@ -7,7 +7,7 @@ use super::canvas::{Canvas, Caption, Ink, svg};
 pub struct Strip {
     /// The name.
     pub caption: Caption,
-    /// What the heights are, such as `% of peak`.
+    /// Unit of the heights, such as `% of peak`.
     pub unit: &'static str,
     /// The columns.
     pub columns: Vec<Column>,

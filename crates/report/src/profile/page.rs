@@ -1,5 +1,3 @@
-//! A profile as a page, and its pictures.
-
 use super::words::{COLUMNS, Taught, cells, facts, kinds, lines, mistakes, sentences};
 use crate::page;
 use crate::picture::access::{self, Requests};
@@ -65,6 +63,7 @@ fn content(title: &str, profile: &ProgramProfile, taught: &Taught<'_>) -> Markup
             h2 id="timeline" { "Timeline" }
             figure { (PreEscaped(timeline::draw(&profile.program, &profile.timeline))) }
         }
+        p { (profile.fidelity()) }
     }
 }
 
@@ -93,7 +92,7 @@ fn of_kernel(kernel: &ProfiledKernel) -> Markup {
         }
         @if !kernel.faults.is_empty() {
             h3 { "Faults" }
-            ul { @for fault in &kernel.faults { li { (fault) } } }
+            ul { @for fault in &kernel.faults { li { (fault.message) } } }
         }
         (page::table("In all", &header(&["of"], &[]), &all))
         (page::table("By line", &header(&["line", "instruction"], &["source"]), &by_line))

@@ -32,6 +32,7 @@ pub fn screen(profile: &ProgramProfile, taught: &Taught<'_>, screen: &Screen) ->
         findings(profile, screen),
         kernels(profile, screen),
         advice(profile, taught, screen),
+        screen.wrap(&profile.fidelity().to_string()) + "\n",
     ];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     screen.plain(&parts.join("\n"))
@@ -43,7 +44,9 @@ fn findings(profile: &ProgramProfile, screen: &Screen) -> String {
         let name = kernel.shown_name();
         let hazards = kernel.hazards.iter().filter(|hazard| !hazard.kind.is_note());
         let hazards = hazards.map(move |one| format!("HAZARD in `{name}`: {}", one.message));
-        hazards.chain(kernel.faults.iter().map(move |fault| format!("FAULT in `{name}`: {fault}")))
+        hazards.chain(
+            kernel.faults.iter().map(move |fault| format!("FAULT in `{name}`: {}", fault.message)),
+        )
     });
     let notes = profile.kernels.iter().flat_map(|kernel| {
         let name = kernel.shown_name();
@@ -167,10 +170,13 @@ mod tests {
             message: "two lanes write one word of shared memory without a barrier between them "
                 .repeat(9),
             launches: 1,
+            place: results::CodePlace::default(),
+            other: None,
         });
         let leak = Mistake {
             kind: results::MisuseKind::Leak,
             message: "never freed".to_owned(),
+            location: None,
             count: 1,
             is_advice: false,
         };

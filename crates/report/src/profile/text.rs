@@ -1,5 +1,3 @@
-//! A profile for a terminal.
-
 use super::words::{COLUMNS, Taught, cells, facts, kinds, lines, mistakes, sentences, time};
 use crate::screen::{Column, Screen};
 use results::{Engine, ProfiledKernel, ProgramProfile};
@@ -40,6 +38,7 @@ pub fn text(profile: &ProgramProfile, taught: &Taught<'_>, screen: &Screen) -> S
         let until = if has_failed { ", until a kernel failed" } else { "" };
         let _ = writeln!(text, "\nChecked for hazards: {found}{until}.");
     }
+    let _ = writeln!(text, "\n{}", screen.wrap(&profile.fidelity().to_string()));
     screen.plain(&text)
 }
 
@@ -80,7 +79,7 @@ fn of_kernel(text: &mut String, kernel: &ProfiledKernel, screen: &Screen) {
         sentence(text, screen, &format!("{head} {}{times}", hazard.message));
     }
     for fault in &kernel.faults {
-        sentence(text, screen, &format!("FAULT {fault}"));
+        sentence(text, screen, &format!("FAULT {}", fault.message));
     }
 }
 
@@ -161,7 +160,13 @@ mod tests {
         let mut profile = ProgramProfile::new("./program".to_owned(), "NVIDIA X".to_owned(), true);
         for kind in [MisuseKind::PartlyUnwritten, MisuseKind::CallFailed] {
             let message = "cuMemcpyDtoH".to_owned();
-            profile.misuse.push(Mistake { kind, message, count: 1, is_advice: kind.is_advice() });
+            profile.misuse.push(Mistake {
+                kind,
+                message,
+                location: None,
+                count: 1,
+                is_advice: kind.is_advice(),
+            });
         }
         let shown = text(&profile, &|_| None, &Screen::PIPE);
         let at = |part: &str| shown.find(part).unwrap_or_else(|| panic!("{part}: {shown}"));

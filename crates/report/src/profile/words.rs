@@ -1,8 +1,6 @@
-//! The words that the text and the page of a profile share.
-
 use results::{Advice, Counters, Mistake, ProfiledKernel, ProgramProfile, RequestCounts};
 
-/// Where a catalogue teaches the cure of an advice, if it does: such as `transpose/padded`, and an exercise.
+/// Lookup of a catalogue's cure of an advice, if it teaches one: such as `transpose/padded`, and an exercise.
 pub type Taught<'a> = dyn Fn(&Advice) -> Option<String> + 'a;
 
 /// The mistakes of a program outside of its kernels, each kind under its head; what is no error stands apart.
@@ -72,7 +70,7 @@ pub fn kinds(counters: &Counters) -> Vec<(&'static str, RequestCounts)> {
 
 /// A line of a kernel: its instructions of one kind and opcode, as an unrolled loop has them, together.
 #[derive(Debug)]
-pub struct Line<'a> {
+pub struct ProfileLine<'a> {
     pub place: String,
     /// The opcode, and how often it is there if that is more than once.
     pub instruction: String,
@@ -81,12 +79,12 @@ pub struct Line<'a> {
 }
 
 /// The lines of a kernel that ask something of memory, in the order of the PTX.
-pub fn lines(kernel: &ProfiledKernel) -> Vec<Line<'_>> {
-    let mut lines: Vec<(Line<'_>, &str, &str, u32)> = Vec::new();
+pub fn lines(kernel: &ProfiledKernel) -> Vec<ProfileLine<'_>> {
+    let mut lines: Vec<(ProfileLine<'_>, &str, &str, u32)> = Vec::new();
     for one in &kernel.instructions {
         let place = one.place();
         for (kind, counts) in kinds(&one.counts.counters) {
-            let same = |(line, of, text, _): &&mut (Line<'_>, &str, &str, u32)| {
+            let same = |(line, of, text, _): &&mut (ProfileLine<'_>, &str, &str, u32)| {
                 line.place == place && *of == kind && *text == one.text
             };
             if let Some((line, _, text, times)) = lines.iter_mut().find(same) {
@@ -95,7 +93,7 @@ pub fn lines(kernel: &ProfiledKernel) -> Vec<Line<'_>> {
                 line.instruction = format!("{text} x {times}");
             } else {
                 let (instruction, code) = (one.text.clone(), one.code.as_str());
-                let line = Line { place: place.clone(), instruction, code, counts };
+                let line = ProfileLine { place: place.clone(), instruction, code, counts };
                 lines.push((line, kind, &one.text, 1));
             }
         }
@@ -110,7 +108,7 @@ pub const COLUMNS: [&str; 6] =
 /// The cells of those columns; empty where a kind of request has no such count.
 pub fn cells(counts: &RequestCounts) -> [String; COLUMNS.len()] {
     let part = |amount: u64| amount as f64 / counts.requests as f64;
-    let (sectors, passes) = (counts.sectors > 0, counts.wavefronts > 0);
+    let (sectors, wavefronts) = (counts.sectors > 0, counts.wavefronts > 0);
     let shown = |is_there: bool, text: String| if is_there { text } else { String::new() };
     let efficiency = counts.efficiency().filter(|_| counts.bytes_distinct > 0);
     [
@@ -118,8 +116,8 @@ pub fn cells(counts: &RequestCounts) -> [String; COLUMNS.len()] {
         shown(sectors, counts.sectors.to_string()),
         shown(sectors, number(part(counts.sectors))),
         efficiency.map_or_else(String::new, |part| format!("{:.1} %", 100.0 * part)),
-        shown(passes, counts.wavefronts.to_string()),
-        shown(passes && !sectors, counts.bank_conflicts().to_string()),
+        shown(wavefronts, counts.wavefronts.to_string()),
+        shown(wavefronts && !sectors, counts.bank_conflicts().to_string()),
     ]
 }
 

@@ -1,5 +1,3 @@
-//! Moves, logic, shifts, bit fields and selection.
-
 use super::{Meaning, lanes};
 use ptx::Modifiers;
 use ptx::Type;
@@ -27,7 +25,6 @@ macro_rules! logic {
     };
 }
 
-/// Bit instructions.
 pub(crate) fn meaning(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
     match opcode {
         "slct" => return select_by_sign(modifiers),
@@ -243,9 +240,7 @@ fn find_nth_set(mask: u32, base: u32, offset: i32) -> u32 {
 
 fn select_by_sign(modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
     modifiers.take("ftz");
-    let &[t, by] = &modifiers.types[..] else {
-        return None;
-    };
+    let &[t, by] = &modifiers.types[..] else { return None };
     let f = match (t.bytes(), by) {
         (4, Type::S32) => lanes!(|a: u32, b: u32, c: i32| -> u32 { if c >= 0 { a } else { b } }),
         (8, Type::S32) => lanes!(|a: u64, b: u64, c: i32| -> u64 { if c >= 0 { a } else { b } }),

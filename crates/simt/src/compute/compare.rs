@@ -1,11 +1,8 @@
-//! Comparisons, for `setp` and `set`.
-
 use super::half::Half;
 use super::{ComputeFunction, lanes};
 use crate::compute::half::{Bf16, F16};
 use ptx::Type;
 
-/// The comparison operators of PTX.
 pub(crate) const OPERATORS: [&str; 18] = [
     "eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu", "gtu",
     "geu", "num", "nan",

@@ -24,9 +24,7 @@ pub(crate) fn meaning(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Mea
     if modifiers.types.len() == 1 {
         return super::narrow::meaning(modifiers);
     }
-    let &[to, from] = &modifiers.types[..] else {
-        return None;
-    };
+    let &[to, from] = &modifiers.types[..] else { return None };
     let mut flags = 0;
     for (name, flag) in [("sat", SATURATE), ("ftz", FLUSH), ("relu", RELU)] {
         if modifiers.take(name) {

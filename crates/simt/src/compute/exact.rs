@@ -140,7 +140,6 @@ pub(super) fn quotient(a: f64, b: f64, mode: Rounding) -> f64 {
     .round(plain.is_sign_negative(), mode)
 }
 
-/// The square root.
 pub(super) fn root(a: f64, mode: Rounding) -> f64 {
     if a <= 0.0 || !a.is_finite() {
         return a.sqrt();
@@ -153,7 +152,6 @@ pub(super) fn root(a: f64, mode: Rounding) -> f64 {
     Magnitude { mantissa, exponent: (number.exponent - shift) / 2, has_more }.round(false, mode)
 }
 
-/// An integer.
 pub(super) fn integer(value: i128, mode: Rounding) -> f64 {
     if value == 0 {
         return 0.0;

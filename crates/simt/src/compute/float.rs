@@ -67,7 +67,6 @@ fn maximum_double(a: f64, b: f64) -> f64 {
     }
 }
 
-/// Takes the rounding modifier of arithmetic.
 fn rounding_of(modifiers: &mut Modifiers<'_>) -> Rounding {
     match modifiers.take_any(&["rn", "rz", "rm", "rp"]) {
         Some("rz") => Rounding::Zero,
@@ -77,7 +76,6 @@ fn rounding_of(modifiers: &mut Modifiers<'_>) -> Rounding {
     }
 }
 
-/// Instructions on f32 and f64.
 pub(crate) fn meaning(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
     if opcode == "testp" {
         return test_property(modifiers);

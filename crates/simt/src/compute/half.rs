@@ -1,5 +1,3 @@
-//! The arithmetic of half-precision and brain floats.
-
 use super::rounding::{Rounding, product_sum, to_brain, to_half};
 use super::{Meaning, lanes};
 use ptx::Modifiers;
@@ -208,7 +206,6 @@ macro_rules! by_half {
     };
 }
 
-/// Instructions on halves.
 pub(crate) fn meaning(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
     let t = modifiers.only_type()?;
     if !matches!(t, Type::F16 | Type::Bf16 | Type::F16x2 | Type::Bf16x2) {

@@ -1,5 +1,3 @@
-//! Integer arithmetic.
-
 use super::{ComputeFunction, Meaning, lanes};
 use crate::registers::{CARRY, LANES, Lane, Registers};
 use ptx::Modifiers;
@@ -59,7 +57,6 @@ macro_rules! by_pair {
     };
 }
 
-/// Integer instructions.
 pub(crate) fn meaning(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
     match opcode {
         "dp4a" | "dp2a" => return dot_product(opcode, modifiers),
@@ -249,9 +246,7 @@ fn multiply24(opcode: &str, t: Type, modifiers: &mut Modifiers<'_>) -> Option<Me
 
 /// `dp4a` and `dp2a`: dot products of bytes, accumulated.
 fn dot_product(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
-    let &[ta, tb] = &modifiers.types[..] else {
-        return None;
-    };
+    let &[ta, tb] = &modifiers.types[..] else { return None };
     let signed = |t| match t {
         Type::S32 => Some(1),
         Type::U32 => Some(0),

@@ -11,7 +11,7 @@ use ptx::Type;
 const RELU: u32 = 32;
 /// A scale that is too large becomes the largest one.
 const SATURATE: u32 = 8;
-/// Where the immediate has the number of the format.
+/// Shift of the format's number in the immediate.
 const FORMAT: u32 = 8;
 
 /// A float of few bits.

@@ -2,7 +2,6 @@
 //!
 //! The exact result is held as an f64 plus the sign of what that f64 misses.
 
-/// A rounding direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rounding {
     Nearest,
@@ -145,7 +144,6 @@ pub(super) fn overflow(value: f64, mode: Rounding, largest: f64) -> f64 {
     }
 }
 
-/// Rounds an exact result to f32.
 pub(crate) fn to_single(exact: Exactly, mode: Rounding) -> f32 {
     if exact.0.is_infinite() {
         return exact.0 as f32;

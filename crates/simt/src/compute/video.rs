@@ -9,7 +9,7 @@ const COMPARISONS: [&str; 6] = ["eq", "ne", "lt", "le", "gt", "ge"];
 /// The number of the first comparison behind the operations.
 const FIRST_COMPARISON: u32 = 8;
 
-/// Where the immediate has, behind the operation, the signs of D, A and B, and the rest.
+/// Bits of the immediate, behind the operation: the signs of D, A and B, and the rest.
 const SIGNED_D: u32 = 1 << 4;
 const SIGNED_A: u32 = 1 << 5;
 const SIGNED_B: u32 = 1 << 6;

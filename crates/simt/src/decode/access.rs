@@ -25,8 +25,7 @@ pub(super) fn take_scope(modifiers: &mut Modifiers<'_>, default: Scope) -> Scope
     }
 }
 
-/// Takes what an access orders, and how far. Without any of these modifiers a load or a store is
-/// weak, and an atomic relaxed.
+/// Takes the order and scope of an access. Without these modifiers a load or a store is weak, and an atomic relaxed.
 pub(super) fn take_semantics(modifiers: &mut Modifiers<'_>, is_atomic: bool) -> Semantics {
     let volatile = modifiers.take_any(&["volatile", "mmio"]);
     let order = modifiers.take_any(&["relaxed", "acquire", "release", "acq_rel"]);

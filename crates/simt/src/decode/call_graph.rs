@@ -1,4 +1,4 @@
-//! Which functions may call themselves, over any number of others.
+//! Functions that may call themselves, over any number of others.
 
 use ptx::tree::{Operand, Statement, Tree};
 use std::collections::HashMap;

@@ -13,11 +13,11 @@ use std::fmt;
 pub struct Contraction {
     /// The opcode of the product, as written.
     pub product: String,
-    /// Where it is.
+    /// Position of the product.
     pub product_at: Position,
     /// The opcode of the sum.
     pub sum: String,
-    /// Where it is.
+    /// Position of the sum.
     pub sum_at: Position,
 }
 

@@ -176,9 +176,7 @@ impl<'a> Decoder<'_, '_, 'a> {
     }
 
     fn local_of(&mut self, operand: &Operand<'a>) -> Option<u32> {
-        let Operand::Name { name, .. } = operand else {
-            return None;
-        };
+        let Operand::Name { name, .. } = operand else { return None };
         match self.lookup(name)? {
             Symbol::Local { offset } => Some(offset),
             _ => None,
@@ -312,9 +310,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         modifiers.take("cta");
         if modifiers.take("warp") {
             modifiers.take("sync");
-            let [members] = operands else {
-                return self.invalid("bar.warp.sync has a mask");
-            };
+            let [members] = operands else { return self.invalid("bar.warp.sync has a mask") };
             let members = self.source(members, Type::B32)?.index();
             self.emit(Operation::WarpBarrier { members });
             return Ok(true);

@@ -51,9 +51,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             let no_increment = modifiers.take("noinc");
             take_space(modifiers);
             modifiers.types.clear();
-            let [address] = operands else {
-                return self.invalid("arrive has an address");
-            };
+            let [address] = operands else { return self.invalid("arrive has an address") };
             let target = self.address(address)?;
             let operation = Box::new(MbarrierOperation::AsyncArrive { no_increment });
             self.emit(Operation::Mbarrier { target, operation });
@@ -149,9 +147,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             let Some(operation) = take_operation(modifiers).filter(|o| !swaps(o)) else {
                 return Ok(false);
             };
-            let Some(t) = modifiers.only_type() else {
-                return Ok(false);
-            };
+            let Some(t) = modifiers.only_type() else { return Ok(false) };
             self.program.order_dependent |= t.is_float();
             Some((operation, t))
         } else {
@@ -191,9 +187,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             "try_wait",
             "pending_count",
         ];
-        let Some(name) = modifiers.take_any(&names) else {
-            return Ok(false);
-        };
+        let Some(name) = modifiers.take_any(&names) else { return Ok(false) };
         let expect = name.starts_with("arrive") && modifiers.take("expect_tx");
         let parity = modifiers.take("parity");
         if modifiers.take("noComplete") {
@@ -212,9 +206,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         };
         self.program.polls |= name.ends_with("wait");
         if name == "pending_count" {
-            let [result, state] = operands else {
-                return Ok(false);
-            };
+            let [result, state] = operands else { return Ok(false) };
             let state = self.source(state, Type::B64)?.index();
             let result = self.destination(result, Type::U32)?.index();
             let operation = Box::new(MbarrierOperation::PendingCount { result, state });

@@ -14,8 +14,7 @@ use std::collections::{HashMap, HashSet};
 /// Per-lane memory that the hardware can address.
 const LOCAL_BYTES_MAX: u64 = 512 << 10;
 
-/// Instructions that a kernel may have, with those of the functions that it calls: a report needs a
-/// few kilobytes for each.
+/// Most instructions of a kernel, with those of its functions: a report needs a few kilobytes for each.
 const INSTRUCTIONS_MAX: usize = 1 << 19;
 
 /// A formal parameter or result of a device function.
@@ -42,7 +41,6 @@ pub(crate) struct Decoder<'c, 't, 'a> {
     pub frames: Vec<Frame>,
     /// The frame of each function of the tree that has one.
     pub frame_of: HashMap<usize, usize>,
-    /// Entries of all branch tables.
     pub table_entries: usize,
     /// Instructions that the module's budget was charged for.
     pub charged: usize,

@@ -103,7 +103,7 @@ impl Blocks {
         self.ranges.partition_point(|range| range.start < pc as usize)
     }
 
-    /// Where control may go from the end of a block, the furthest first.
+    /// Returns the blocks that may follow a block, the furthest first.
     fn successors(&self, program: &Program, block: usize) -> Vec<usize> {
         let last = self.ranges[block].end - 1;
         let instruction = &program.instructions[last];
@@ -122,8 +122,7 @@ impl Blocks {
         found
     }
 
-    /// All blocks, function by function, each function in its weak topological order; blocks that
-    /// cannot be reached come last.
+    /// All blocks, function by function, each in its weak topological order; blocks that cannot be reached come last.
     fn order(&self, program: &Program) -> Vec<usize> {
         let starts: Vec<usize> =
             program.functions.iter().map(|(start, _)| self.at(*start)).collect();
@@ -154,7 +153,7 @@ impl Blocks {
 /// The recursion of the weak topological order, from block 0.
 struct Walk {
     successors: Vec<Vec<usize>>,
-    /// When each block was first seen: 0 not yet, `usize::MAX` when it has its place.
+    /// Order in which each block was first seen: 0 not yet, `usize::MAX` when it has its place.
     seen: Vec<usize>,
     stack: Vec<usize>,
     count: usize,

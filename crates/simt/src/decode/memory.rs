@@ -1,5 +1,3 @@
-//! Decoding of loads, stores, atomics, fences and asynchronous copies.
-
 use super::access::{
     is_hint, is_scope, take_elements, take_operation, take_scope, take_semantics, take_space,
 };
@@ -84,9 +82,7 @@ impl<'a> Decoder<'_, '_, 'a> {
                 modifiers.take_where(|m| is_hint(m) || matches!(m, "fractional" | "range" | "cvt"));
                 take_space(modifiers);
                 modifiers.types.clear();
-                let Some(policy) = operands.first() else {
-                    return Ok(false);
-                };
+                let Some(policy) = operands.first() else { return Ok(false) };
                 let row = self.destination(policy, Type::B64)?;
                 let function = crate::compute::lanes!(|_a: u64| -> u64 { 0 });
                 let operands = crate::compute::Operands { d: row.index(), ..Default::default() };
@@ -102,9 +98,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         if space != Space::Parameter {
             return space;
         }
-        let Operand::Address { base: Some(name), .. } = address else {
-            return space;
-        };
+        let Operand::Address { base: Some(name), .. } = address else { return space };
         match self.lookup(name) {
             Some(Symbol::Local { .. }) => Space::Local,
             Some(Symbol::Register { .. }) if !self.in_entry => Space::Local,
@@ -117,9 +111,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         address: &Operand<'a>,
         modifiers: &mut Modifiers<'a>,
     ) -> Result<Option<(Access, Type, usize)>, Error> {
-        let Some(t) = modifiers.only_type() else {
-            return Ok(None);
-        };
+        let Some(t) = modifiers.only_type() else { return Ok(None) };
         if matches!(t, Type::Pred) {
             return Ok(None);
         }
@@ -246,12 +238,8 @@ impl<'a> Decoder<'_, '_, 'a> {
         modifiers: &mut Modifiers<'a>,
         is_reduction: bool,
     ) -> Result<bool, Error> {
-        let Some(t) = modifiers.only_type() else {
-            return Ok(false);
-        };
-        let Some(operation) = take_operation(modifiers) else {
-            return Ok(false);
-        };
+        let Some(t) = modifiers.only_type() else { return Ok(false) };
+        let Some(operation) = take_operation(modifiers) else { return Ok(false) };
         let elements = take_elements(modifiers);
         let space = take_space(modifiers);
         modifiers.take("noftz");
@@ -304,9 +292,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         self.program.order_dependent |= order_matters && space != Space::Shared;
         self.program.polls |= swaps || operation == AtomicOperation::Exchange;
         let mut sources = sources.into_iter();
-        let Some(source) = sources.next() else {
-            return Ok(false);
-        };
+        let Some(source) = sources.next() else { return Ok(false) };
         let mut destinations = destinations.into_iter();
         let is_reduction = destination.is_none();
         let is_one = match value {

@@ -1,5 +1,3 @@
-//! Which register, variable or label a name means.
-
 use super::decoder::Decoder;
 use super::scope::Symbol;
 use crate::operation::Register;

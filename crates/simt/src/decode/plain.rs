@@ -1,5 +1,3 @@
-//! Decoding of instructions that only compute.
-
 use super::decoder::Decoder;
 use crate::compute::{self, Meaning, Operands, compare, lanes, video};
 use crate::error::Error;
@@ -43,9 +41,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             _ => {}
         }
         let mut attempt = modifiers.clone();
-        let Some(meaning) = families(instruction.opcode, &mut attempt) else {
-            return Ok(false);
-        };
+        let Some(meaning) = families(instruction.opcode, &mut attempt) else { return Ok(false) };
         *modifiers = attempt;
         self.check_target(&instruction.text(), meaning.since)?;
         for hint in HINTS {
@@ -96,9 +92,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         if matches!(t, Type::F16x2 | Type::Bf16x2) {
             return self.set_pair(operands, operator, t);
         }
-        let Some(function) = compare::function(operator, t, flush) else {
-            return Ok(false);
-        };
+        let Some(function) = compare::function(operator, t, flush) else { return Ok(false) };
         let a = self.source(&operands[1], t)?.index();
         let b = self.source(&operands[2], t)?.index();
         let third = match combine {
@@ -186,12 +180,8 @@ impl<'a> Decoder<'_, '_, 'a> {
         operands: &[Operand<'a>],
         modifiers: &mut Modifiers<'a>,
     ) -> Result<bool, Error> {
-        let Some(operator) = modifiers.take_any(&compare::OPERATORS) else {
-            return Ok(false);
-        };
-        let &[to, from] = &modifiers.types[..] else {
-            return Ok(false);
-        };
+        let Some(operator) = modifiers.take_any(&compare::OPERATORS) else { return Ok(false) };
+        let &[to, from] = &modifiers.types[..] else { return Ok(false) };
         let flush = modifiers.take("ftz");
         if operands.len() != 3 {
             return Ok(false);
@@ -203,9 +193,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         if matches!(from, Type::F16x2 | Type::Bf16x2) {
             return self.set_value_pair(operands, immediate, (to, from), (a, b));
         }
-        let Some(function) = compare::function(operator, from, flush) else {
-            return Ok(false);
-        };
+        let Some(function) = compare::function(operator, from, flush) else { return Ok(false) };
         let d = self.destination(&operands[0], to)?;
         let pick = match to {
             Type::F32 => lanes!(|p: bool| -> f32 { if p { 1.0 } else { 0.0 } }),
@@ -229,9 +217,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         (to, from): (Type, Type),
         (a, b): (u32, u32),
     ) -> Result<bool, Error> {
-        let Some(function) = compare::half_of_pair(from) else {
-            return Ok(false);
-        };
+        let Some(function) = compare::half_of_pair(from) else { return Ok(false) };
         let one: u32 = match to {
             Type::F16x2 => 0x3c00,
             Type::Bf16x2 => 0x3f80,
@@ -259,9 +245,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         operands: &[Operand<'a>],
         modifiers: &mut Modifiers<'a>,
     ) -> Result<bool, Error> {
-        let Some(t) = modifiers.only_type().filter(|t| t.bytes() == 8) else {
-            return Ok(false);
-        };
+        let Some(t) = modifiers.only_type().filter(|t| t.bytes() == 8) else { return Ok(false) };
         let to = modifiers.take("to");
         let window = match modifiers.take_any(&[
             "global",
@@ -328,18 +312,12 @@ impl<'a> Decoder<'_, '_, 'a> {
         operands: &[Operand<'a>],
         modifiers: &mut Modifiers<'a>,
     ) -> Result<Option<bool>, Error> {
-        let Some(t) = modifiers.only_type() else {
-            return Ok(None);
-        };
-        let [target, source] = operands else {
-            return Ok(None);
-        };
+        let Some(t) = modifiers.only_type() else { return Ok(None) };
+        let [target, source] = operands else { return Ok(None) };
         if t == Type::B128 {
             return self.move_wide(target, source).map(Some);
         }
-        let Operand::Name { name, component: None, .. } = source else {
-            return Ok(None);
-        };
+        let Operand::Name { name, component: None, .. } = source else { return Ok(None) };
         let (clock, shift) = match *name {
             "%clock" | "%clock64" => (Clock::Cycles, false),
             "%clock_hi" => (Clock::Cycles, true),
@@ -487,12 +465,8 @@ impl<'a> Decoder<'_, '_, 'a> {
         operands: &[Operand<'a>],
         modifiers: &mut Modifiers<'a>,
     ) -> Result<bool, Error> {
-        let [d, a, b, c, Operand::Integer(table)] = operands else {
-            return Ok(false);
-        };
-        let Some(meaning) = compute::bits::meaning("lop3", modifiers) else {
-            return Ok(false);
-        };
+        let [d, a, b, c, Operand::Integer(table)] = operands else { return Ok(false) };
+        let Some(meaning) = compute::bits::meaning("lop3", modifiers) else { return Ok(false) };
         let meaning = match *table as u32 & 0xff {
             // The tables that compilers emit most get code of their own.
             0x96 => with(meaning, lanes!(|a: u32, b: u32, c: u32| -> u32 { a ^ b ^ c })),

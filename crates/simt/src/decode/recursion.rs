@@ -31,7 +31,7 @@ impl Decoder<'_, '_, '_> {
         (self.current.guard, self.current.negate) = guard;
     }
 
-    /// Where the rows and local bytes that are made next begin.
+    /// Returns the first row and local byte of those that are made next.
     pub fn extent_begins(&self) -> Extent {
         let program = &self.program;
         Extent {

@@ -4,7 +4,6 @@ use crate::operation::Register;
 use ptx::Type;
 use std::collections::HashMap;
 
-/// The meaning of a name.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Symbol {
     Register {

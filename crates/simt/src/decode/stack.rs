@@ -47,8 +47,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         }
     }
 
-    /// Makes an array of which each call has one, if calls of the function may be under way at once; its address is in the
-    /// row.
+    /// Makes an array for each call, if calls of the function may be under way at once; its address is in the row.
     pub fn stack_array(&mut self, bytes: u64, alignment: u64) -> Option<u32> {
         let function = self.frames[self.caller?].function;
         if !self.context.calls.is_recursive(function) {

@@ -1,5 +1,3 @@
-//! Decoding of `mma.sync`.
-
 use super::decoder::Decoder;
 use crate::error::Error;
 use crate::operation::{Mma, Operation, Register};
@@ -41,9 +39,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         if !["sync", "aligned", "row", "col"].iter().all(|name| modifiers.take(name)) {
             return Ok(false);
         }
-        let [d_type, a_type, b_type, c_type] = modifiers.types[..] else {
-            return Ok(false);
-        };
+        let [d_type, a_type, b_type, c_type] = modifiers.types[..] else { return Ok(false) };
         let is_integer = matches!(a_type, Type::S8 | Type::U8);
         let accumulates = match a_type {
             Type::F16 => matches!(c_type, Type::F16 | Type::F32),
@@ -53,9 +49,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         };
         let agree = a_type == b_type || is_integer && matches!(b_type, Type::S8 | Type::U8);
         let saturate = is_integer && modifiers.take("satfinite");
-        let Some(needed) = since(a_type, shape) else {
-            return Ok(false);
-        };
+        let Some(needed) = since(a_type, shape) else { return Ok(false) };
         if !accumulates || !agree || d_type != c_type {
             return Ok(false);
         }

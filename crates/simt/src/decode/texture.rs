@@ -120,9 +120,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             [values, texel] if !store => (values, texel),
             _ => return Ok(false),
         };
-        let Some(address) = self.texel(texel, geometry, Type::S32)? else {
-            return Ok(false);
-        };
+        let Some(address) = self.texel(texel, geometry, Type::S32)? else { return Ok(false) };
         let parts = match values {
             Operand::Vector(parts) => &parts[..],
             single => std::slice::from_ref(single),
@@ -159,9 +157,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         else {
             return Ok(false);
         };
-        let Some(object) = self.handle(object)? else {
-            return Ok(false);
-        };
+        let Some(object) = self.handle(object)? else { return Ok(false) };
         let destination = self.destination(destination, Type::B32)?;
         let query = TextureQuery { question, object, destination };
         self.image(ImageOperation::Query(query));
@@ -193,19 +189,13 @@ impl<'a> Decoder<'_, '_, 'a> {
         geometry: Geometry,
         t: Type,
     ) -> Result<Option<TexelAddress>, Error> {
-        let Operand::Texel { object, coordinates } = operand else {
-            return Ok(None);
-        };
-        let [coordinates] = &coordinates[..] else {
-            return Ok(None);
-        };
+        let Operand::Texel { object, coordinates } = operand else { return Ok(None) };
+        let [coordinates] = &coordinates[..] else { return Ok(None) };
         let parts = match coordinates {
             Operand::Vector(parts) => &parts[..],
             single => std::slice::from_ref(single),
         };
-        let Some(object) = self.handle(object)? else {
-            return Ok(None);
-        };
+        let Some(object) = self.handle(object)? else { return Ok(None) };
         let (layered, count) = match geometry {
             Geometry::Line => (false, 1),
             Geometry::Plane => (false, 2),

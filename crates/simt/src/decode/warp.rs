@@ -133,9 +133,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             Some(name) => name == "all",
             None => return Ok(false),
         };
-        let Some(t) = modifiers.only_type() else {
-            return Ok(false);
-        };
+        let Some(t) = modifiers.only_type() else { return Ok(false) };
         let [target, value, members] = operands else {
             return self.invalid("match has three operands");
         };
@@ -279,9 +277,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         modifiers: &mut Modifiers<'a>,
     ) -> Result<bool, Error> {
         modifiers.take("shared::cluster");
-        let Some(t) = modifiers.only_type() else {
-            return Ok(false);
-        };
+        let Some(t) = modifiers.only_type() else { return Ok(false) };
         let (Some(target), Some(source)) = (operands.first(), operands.get(1)) else {
             return Ok(false);
         };
@@ -301,9 +297,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             };
             (own, function, Type::U32)
         } else {
-            let Some(rank) = operands.get(2) else {
-                return Ok(false);
-            };
+            let Some(rank) = operands.get(2) else { return Ok(false) };
             self.program.maps_shared = true;
             let function = if is_long {
                 lanes!(|a: u64, b: u32| -> u64 {

@@ -1,5 +1,3 @@
-//! Decoding of `wmma`: fragments loaded, multiplied and stored.
-
 use super::access::take_space;
 use super::decoder::Decoder;
 use super::tensor::register_type;

@@ -22,6 +22,9 @@ use crate::report::Report;
 /// Runs a launch to its end.
 ///
 /// The module's variables are placed in memory on its first launch.
+///
+/// # Errors
+/// When the launch does not fit the kernel, or the kernel fails: an illegal address, a trap, a deadlock.
 pub fn run(
     module: &Module,
     memory: &mut Memory,

@@ -1,4 +1,3 @@
-//! The source of rustc.ptx.
 #![no_std]
 #![feature(abi_ptx, stdarch_nvptx, core_float_math)]
 #![allow(internal_features)]

@@ -1,4 +1,4 @@
-//! What a text made the parser, the decoder and the executor do: texts that do something new are
+//! Coverage of parser, decoder and executor by a text: texts that do something new are
 //! mutated further.
 
 use simt::{Error, Module, Report};
@@ -20,7 +20,7 @@ impl Coverage {
     }
 
     /// Returns whether something was new since this was last asked.
-    pub fn take_new(&mut self) -> bool {
+    pub fn drain_new(&mut self) -> bool {
         std::mem::take(&mut self.is_new)
     }
 

@@ -99,7 +99,7 @@ fn fuzz(seed: u64, shard: u64, inputs: u64) -> Tried {
             "{place}: this text took {:?}:\n{text}",
             start.elapsed()
         );
-        if coverage.take_new() && bytes.len() < LONGEST && all.len() < first + CORPUS {
+        if coverage.drain_new() && bytes.len() < LONGEST && all.len() < first + CORPUS {
             all.push(bytes);
         }
     }
@@ -150,7 +150,7 @@ fn coverage_guides() {
     assert!(more.seen > one.seen + one.seen / 10, "{} {}", one.seen, more.seen);
 }
 
-/// What `cargo xtask prove fuzz` runs: shards until there were enough texts and kernels, or until the time
+/// The run of `cargo xtask prove fuzz`: shards until there were enough texts and kernels, or until the time
 /// is over. What was done for the same sources and the same seed is kept in `SIMT_FUZZ_STATE`.
 #[test]
 #[ignore = "takes an hour: cargo xtask prove fuzz"]

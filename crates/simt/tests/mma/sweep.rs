@@ -144,7 +144,7 @@ pub fn digest(result: &[u64]) -> u32 {
     (digest >> 32) as u32
 }
 
-/// What a GPU computed for one form.
+/// Results of a GPU for one form.
 pub struct Computed {
     pub digests: Vec<u32>,
     pub tiles: Vec<Matrix>,

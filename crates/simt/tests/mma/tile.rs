@@ -1,6 +1,5 @@
 use simt::{Error, Launch, Memory, Module, Options, run};
 
-/// The type of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     F16,

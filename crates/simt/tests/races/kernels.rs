@@ -1,6 +1,15 @@
-use simt::{Checks, Error, Launch, Memory, Module, Options, Report, Schedule, run};
+use simt::{Checks, Error, Hazard, Launch, Memory, Module, Options, Report, Schedule, run};
 
-/// Who takes part: blocks, threads of a block, blocks of a cluster.
+pub const W: &str = "st.shared.u32";
+pub const R: &str = "ld.shared.u32";
+pub const GW: &str = "st.global.u32";
+pub const GR: &str = "ld.global.u32";
+/// A hazard with its two instructions.
+pub type Pair = (Hazard, [&'static str; 2]);
+pub const GLOBAL: Pair = (Hazard::GlobalRace, [GW, GR]);
+pub const SHARED: Pair = (Hazard::SharedRace, [W, R]);
+
+/// Participants: blocks, threads of a block, blocks of a cluster.
 #[derive(Clone, Copy, Debug)]
 pub struct Grid(pub u32, pub u32, pub u32);
 
@@ -20,7 +29,6 @@ pub fn text(body: &str) -> String {
     format!("{HEAD}{}", entry("k", body))
 }
 
-/// What a module begins with.
 pub const HEAD: &str =
     ".version 8.6\n.target sm_90\n.address_size 64\n.file 1 \"kernel.rs\"\n.file 2 \"helper.rs\"\n";
 
@@ -49,7 +57,6 @@ pub fn ways() -> impl Iterator<Item = (Schedule, usize)> {
 #[repr(align(16))]
 struct Host([u8; 256]);
 
-/// Runs a kernel with all checks.
 pub fn outcome(body: &str, grid: Grid, way: (Schedule, usize)) -> Result<Report, Error> {
     let text = text(body);
     let module = match Module::parse(&text) {

@@ -12,7 +12,7 @@ pub type Pair = (&'static str, [u32; 3], Hazard);
 /// A source, and how it is read.
 pub struct Corpus {
     pub source: &'static str,
-    /// How a place names the file.
+    /// Name of the file in a place.
     pub file: &'static str,
     /// The start of the line that begins a pair.
     pub begin: fn(&str) -> String,
@@ -44,8 +44,8 @@ impl Corpus {
             && other.is_some_and(|other| is_marked(&other.source))
     }
 
-    /// Fails unless each broken kernel is found by its lines and no repaired one is accused, in every schedule, on one
-    /// thread and on four.
+    /// Fails unless each broken kernel is found by its lines and no repaired one is accused, on every schedule and
+    /// thread count.
     pub fn check(&self, module: &Module, pairs: &[Pair]) {
         let ways = [Schedule::Forward, Schedule::Reverse, Schedule::Seeded(1), Schedule::Seeded(2)];
         let ways = ways.into_iter().flat_map(|schedule| [(schedule, 1), (schedule, 4)]);

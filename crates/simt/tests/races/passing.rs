@@ -1,17 +1,16 @@
-//! Message passing: one thread writes data and a flag, another waits for the flag and reads the
-//! data. A matrix of memory space x who takes part x form of synchronization, each with what is
-//! wrong when a part of it is missing or too narrow.
+//! Message passing: one thread writes data and a flag, another waits for the flag and reads the data. A matrix of
+//! memory space x participants x form of synchronization, each with the fault of a missing or too narrow part.
 
 use super::kernels::{BLOCKS, CLUSTER, Grid, WARPS};
 use super::{Case, Expected};
 use simt::Hazard;
 
-/// Where the data lies and the flag, and how they are reached.
+/// State space of the data and of the flag, and the instructions that reach them.
 struct Space {
     name: &'static str,
-    /// What the writer does before, and the store of the data.
+    /// Work of the writer before the store of the data, and that store.
     write: (&'static str, &'static str),
-    /// What the reader does before, and the load of the data.
+    /// Work of the reader before the load of the data, and that load.
     read: (&'static str, &'static str),
     /// The space and the address of the flag.
     flag: (&'static str, &'static str),
@@ -155,7 +154,7 @@ const FORMS: &[Form] = &[
     },
 ];
 
-/// Who takes part, the predicate of the writer, and the scope that it takes; a narrower one if there is.
+/// Participants, the predicate of the writer, and the scope that it takes; a narrower one if there is.
 const PARTIES: &[(&str, Grid, &str, &str, &[&str])] = &[
     ("blocks", BLOCKS, "%r2", "gpu", &["cta", "cluster"]),
     ("blocks at system scope", BLOCKS, "%r2", "sys", &["cta"]),

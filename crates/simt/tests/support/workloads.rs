@@ -1,5 +1,4 @@
-//! The kernels whose speed is measured: matrix product, transpose, reduction, histogram, and a loop
-//! that rustc generated.
+//! Kernels whose speed is measured: matrix product, transpose, reduction, histogram, and a loop by rustc.
 
 use simt::{Launch, Memory, Module, Options, Report, run};
 

@@ -1,5 +1,7 @@
 //! The generated images and coordinates of `sweep.cu`, and what it prints.
 
+use std::sync::LazyLock;
+
 const SEED: u64 = 0x7465_7874_7572_6573;
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 pub const SAMPLES_PER_DIGEST: usize = 256;
@@ -11,50 +13,20 @@ pub fn mix(z: u64) -> u64 {
 }
 
 /// The instructions in the order of `sweep.cu`, as PTX without its operands.
-pub const OPERATIONS: [&str; 40] = [
-    "tex.1d.v4.u32.f32",
-    "tex.2d.v4.u32.f32",
-    "tex.3d.v4.u32.f32",
-    "tex.a1d.v4.u32.f32",
-    "tex.a2d.v4.u32.f32",
-    "tex.cube.v4.u32.f32",
-    "tex.acube.v4.u32.f32",
-    "tex.1d.v4.u32.s32",
-    "tex.2d.v4.u32.s32",
-    "tex.3d.v4.u32.s32",
-    "tex.a1d.v4.u32.s32",
-    "tex.a2d.v4.u32.s32",
-    "tld4.r.2d.v4.u32.f32",
-    "tld4.g.2d.v4.u32.f32",
-    "tld4.b.2d.v4.u32.f32",
-    "tld4.a.2d.v4.u32.f32",
-    "tex.level.1d.v4.u32.f32",
-    "tex.level.2d.v4.u32.f32",
-    "tex.level.3d.v4.u32.f32",
-    "tex.level.a2d.v4.u32.f32",
-    "tex.level.cube.v4.u32.f32",
-    "tex.level.2d.v4.u32.s32",
-    "tex.grad.1d.v4.u32.f32",
-    "tex.grad.2d.v4.u32.f32",
-    "suld.b.1d.b32.clamp",
-    "suld.b.2d.b32.clamp",
-    "suld.b.3d.b32.clamp",
-    "suld.b.a1d.b32.clamp",
-    "suld.b.a2d.b32.clamp",
-    "suld.b.1d.b32.zero",
-    "suld.b.2d.b32.zero",
-    "suld.b.3d.b32.zero",
-    "suld.b.a1d.b32.zero",
-    "suld.b.a2d.b32.zero",
-    "suld.b.2d.v4.b32.clamp",
-    "suld.b.2d.b8.clamp",
-    "suld.b.2d.b16.clamp",
-    "suld.b.2d.v2.b64.clamp",
-    "sust.b.2d.b32.clamp",
-    "sust.b.2d.b32.zero",
-];
+pub static OPERATIONS: LazyLock<Vec<&str>> = LazyLock::new(|| NAMES.split_whitespace().collect());
+const NAMES: &str = "
+    tex.1d.v4.u32.f32 tex.2d.v4.u32.f32 tex.3d.v4.u32.f32 tex.a1d.v4.u32.f32 tex.a2d.v4.u32.f32
+    tex.cube.v4.u32.f32 tex.acube.v4.u32.f32 tex.1d.v4.u32.s32 tex.2d.v4.u32.s32 tex.3d.v4.u32.s32
+    tex.a1d.v4.u32.s32 tex.a2d.v4.u32.s32 tld4.r.2d.v4.u32.f32 tld4.g.2d.v4.u32.f32 tld4.b.2d.v4.u32.f32
+    tld4.a.2d.v4.u32.f32 tex.level.1d.v4.u32.f32 tex.level.2d.v4.u32.f32 tex.level.3d.v4.u32.f32
+    tex.level.a2d.v4.u32.f32 tex.level.cube.v4.u32.f32 tex.level.2d.v4.u32.s32 tex.grad.1d.v4.u32.f32
+    tex.grad.2d.v4.u32.f32 suld.b.1d.b32.clamp suld.b.2d.b32.clamp suld.b.3d.b32.clamp suld.b.a1d.b32.clamp
+    suld.b.a2d.b32.clamp suld.b.1d.b32.zero suld.b.2d.b32.zero suld.b.3d.b32.zero suld.b.a1d.b32.zero
+    suld.b.a2d.b32.zero suld.b.2d.v4.b32.clamp suld.b.2d.b8.clamp suld.b.2d.b16.clamp suld.b.2d.v2.b64.clamp
+    sust.b.2d.b32.clamp sust.b.2d.b32.zero
+";
 
-/// Where an image lies, in the order of `sweep.cu`.
+/// Kinds of images, in the order of `sweep.cu`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Linear,
@@ -67,6 +39,11 @@ pub enum Kind {
     Cube,
     Cubes,
 }
+
+const KINDS: [Kind; 9] = {
+    use Kind::*;
+    [Linear, Pitch, Line, Plane, Volume, Lines, Planes, Cube, Cubes]
+};
 
 /// One image, one description of how to read it, and one instruction.
 #[derive(Clone, Debug)]
@@ -106,17 +83,7 @@ pub fn read(text: &str) -> Vec<Group> {
             "group" => groups.push(Group {
                 number: groups.len(),
                 operation: n(1) as usize,
-                kind: [
-                    Kind::Linear,
-                    Kind::Pitch,
-                    Kind::Line,
-                    Kind::Plane,
-                    Kind::Volume,
-                    Kind::Lines,
-                    Kind::Planes,
-                    Kind::Cube,
-                    Kind::Cubes,
-                ][n(2) as usize],
+                kind: KINDS[n(2) as usize],
                 width: n(3),
                 height: n(4),
                 depth: n(5),

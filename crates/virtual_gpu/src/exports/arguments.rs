@@ -104,7 +104,6 @@ impl<'call, T, Raw> In<'call, T, Raw> {
         present(self.0.cast_mut()).map(<*mut T>::cast_const)
     }
 
-    /// Reads the value.
     pub(super) fn read(&self) -> CuResult<T>
     where
         T: Plain,
@@ -152,7 +151,6 @@ impl<'call, Raw> In<'call, c_void, Raw> {
 }
 
 impl In<'_, c_char> {
-    /// Reads the text.
     pub(super) fn text(&self) -> CuResult<String> {
         let text = self.pointer()?;
         // SAFETY: not null, so it ends with NUL by the contract of `from_raw`.
@@ -189,7 +187,6 @@ impl<'call, T> Out<'call, T> {
         self.0.is_null()
     }
 
-    /// Writes a result.
     pub(super) fn write(self, value: T) -> CuResult {
         let pointer = self.pointer()?;
         // SAFETY: valid by the contract of `from_raw`.

@@ -14,7 +14,6 @@ use std::ffi::{c_uint, c_void};
 /// `CU_MEMORYTYPE_ARRAY`.
 const ARRAY: c_uint = 3;
 
-/// Returns what a descriptor asks for.
 fn request(descriptor: &In<CUDA_ARRAY3D_DESCRIPTOR>) -> CuResult<ArrayRequest> {
     let one = descriptor.pointer()?;
     // SAFETY: valid by the type; the format is read as the integer that it is in C.

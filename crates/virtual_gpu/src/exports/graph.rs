@@ -72,7 +72,7 @@ fn end(driver: &mut Driver, stream: usize) -> CuResult<usize> {
     Ok(driver.objects.graphs.add(capture.graph))
 }
 
-/// Which nodes come before (or are) one of `tails`.
+/// Returns the nodes that come before (or are) one of `tails`.
 fn ancestors(graph: &GraphState, tails: &[usize]) -> Vec<bool> {
     let mut found = vec![false; graph.nodes.len()];
     let mut open = tails.to_vec();

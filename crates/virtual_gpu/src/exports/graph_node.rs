@@ -154,7 +154,6 @@ fn parameters(driver: &mut Driver, node: CUgraphNode) -> CuResult<KernelNodePara
     })
 }
 
-/// The work of a node.
 fn work(driver: &mut Driver, node: CUgraphNode) -> CuResult<QueuedWork> {
     let (graph, place) = driver.objects.node(node.addr())?;
     Ok(graph.nodes[place].work.clone())
@@ -261,7 +260,6 @@ unsafe fn list<const N: usize>(
     count.write(has.min(room))
 }
 
-/// The two ends of each edge.
 fn edges(graph: &GraphState) -> (Vec<usize>, Vec<usize>) {
     let of = |node: &GraphNode| {
         let to = node.handle;
@@ -271,13 +269,11 @@ fn edges(graph: &GraphState) -> (Vec<usize>, Vec<usize>) {
     graph.nodes.iter().flat_map(of).unzip()
 }
 
-/// The nodes that a node follows.
 fn before(driver: &mut Driver, node: CUgraphNode) -> CuResult<Vec<usize>> {
     let (graph, place) = driver.objects.node(node.addr())?;
     Ok(graph.nodes[place].follows.iter().map(|before| graph.nodes[*before].handle).collect())
 }
 
-/// The nodes that follow a node.
 fn after(driver: &mut Driver, node: CUgraphNode) -> CuResult<Vec<usize>> {
     let (graph, place) = driver.objects.node(node.addr())?;
     let after = graph.nodes.iter().filter(|node| node.follows.contains(&place));

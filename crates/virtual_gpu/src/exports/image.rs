@@ -20,7 +20,6 @@ struct Wrapper {
     fat: *const c_void,
 }
 
-/// The PTX of an image.
 pub(super) fn ptx_of<'a>(driver: &mut Driver, image: &'a Image) -> CuResult<Cow<'a, str>> {
     let image = image.0;
     if image.is_null() {

@@ -98,7 +98,6 @@ fn resident(driver: &Driver, function: usize, threads: u32, dynamic_bytes: u32) 
     Ok(blocks_per_multiprocessor(&driver.device().profile, needs))
 }
 
-/// The shape of a launch.
 pub(super) struct Shape {
     grid: [u32; 3],
     block: [u32; 3],

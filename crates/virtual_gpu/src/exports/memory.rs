@@ -68,7 +68,7 @@ pub(super) fn managed_statics(
     places.collect()
 }
 
-/// Where the managed statics of a module are.
+/// Returns the addresses of a module's managed statics.
 pub(super) fn places_of_managed(driver: &Driver, module: &Module) -> Vec<u64> {
     let managed = module.variables().iter().filter(|variable| variable.is_managed);
     let found = managed.filter_map(|one| module.symbol(&driver.memory.device, &one.name));

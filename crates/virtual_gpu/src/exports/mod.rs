@@ -31,7 +31,6 @@ pub type FindExported = fn(&str) -> Option<*mut c_void>;
 /// Finds what only the library of the virtual GPU exports, where this is that library.
 pub(crate) static ALSO: OnceLock<FindExported> = OnceLock::new();
 
-/// The function of that name.
 pub(crate) fn symbol(name: &str) -> Option<NonNull<c_void>> {
     let find = define::FIND.get_or_init(|| both);
     find(name).and_then(|[legacy, _]| NonNull::new(legacy))

@@ -19,7 +19,6 @@ const SRGB: u32 = 0x10;
 const SEAMLESS: u32 = 0x40;
 const KNOWN: u32 = 0x73;
 
-/// The image that a resource describes.
 fn image(driver: &Driver, resource: &In<CUDA_RESOURCE_DESC>) -> CuResult<Image> {
     let invalid = ReturnCode::INVALID_VALUE;
     let resource = resource.pointer()?;
@@ -85,7 +84,6 @@ fn image(driver: &Driver, resource: &In<CUDA_RESOURCE_DESC>) -> CuResult<Image> 
     }
 }
 
-/// The sampler that a texture describes.
 fn sampler(
     driver: &mut Driver,
     image: &Image,

@@ -103,7 +103,6 @@ fn traffic(size: &Size) -> Expectation {
     )
 }
 
-/// Random keys, and a random table.
 fn inputs(size: &Size) -> (Vec<u32>, Vec<u32>) {
     let [n, words] = size.get();
     let mut random = Random::new(SEED);
@@ -130,7 +129,6 @@ fn bytes(size: &Size) -> Bytes {
 /// A kernel of this file: keys, table, results, words of the table, number of keys.
 type LookUp = Kernel<fn(*const u32, *const u32, *mut u32, u32, u32)>;
 
-/// Launches a kernel of this file.
 fn launch(
     launcher: &Launcher<'_>,
     arrays: &Arrays,

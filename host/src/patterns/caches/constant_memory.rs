@@ -62,14 +62,14 @@ pub const PATTERN: Pattern = Pattern {
         variant!(device::constant_memory_parameter => parameter)
             .only_when(distinct_fits)
             .expecting(|size| Expectation {
-                constant_passes: Some(distinct(size)),
+                constant_wavefronts: Some(distinct(size)),
                 ..stores("parameters are in constant memory: one wavefront per different word")
             }),
         variant!(device::constant_memory_constant => constant)
             .only_when(distinct_fits)
             .prepared(write_table)
             .expecting(|size| Expectation {
-                constant_passes: Some(distinct(size)),
+                constant_wavefronts: Some(distinct(size)),
                 ..stores("one wavefront per different word")
             }),
         variant!(device::constant_memory_register => register).writing(&[1]).expecting(|_| {
@@ -79,7 +79,7 @@ pub const PATTERN: Pattern = Pattern {
             .writing(&[1])
             .prepared(write_table)
             .expecting(|_| Expectation {
-                constant_passes: Some(1.0),
+                constant_wavefronts: Some(1.0),
                 ..stores(
                     "one word for all lanes: 1 wavefront; a load in PTX, none in machine \
                 code",
@@ -109,7 +109,7 @@ fn stores(arithmetic: &'static str) -> Expectation {
     Expectation { store_sectors: Some(4.0), arithmetic, ..Expectation::default() }
 }
 
-/// Where each word leads: three rows on, through the first `WALK_ROWS` rows.
+/// Returns the successor of each word: three rows on, through the first `WALK_ROWS` rows.
 fn table() -> [u32; TABLE as usize] {
     std::array::from_fn(|word| {
         let (row, column) = (word as u32 / ROW, word as u32 % ROW);

@@ -87,7 +87,7 @@ pub const PATTERN: Pattern = Pattern {
             })
             .expecting(|_| Expectation {
                 store_sectors: Some(1.0),
-                constant_passes: Some(1.0),
+                constant_wavefronts: Some(1.0),
                 arithmetic: "one thread: 1 wavefront of the constant cache per step",
                 ..Expectation::default()
             }),

@@ -148,7 +148,7 @@ fn fits_wrapped(size: &Size) -> std::result::Result<(), &'static str> {
     fits(size)
 }
 
-/// Where the pixels of an image come from, in parts of a pixel.
+/// Source positions of an image's pixels, in parts of a pixel.
 struct Places {
     start: [i64; 2],
     right: [i64; 2],
@@ -278,8 +278,7 @@ fn texture_weights([right, below]: [i64; 2]) -> [i64; 4] {
     [left - lower_left, right - lower_right, lower_left, lower_right]
 }
 
-/// Of a square image that is rotated, the corners are outside: 2 (sqrt(2) - 1) of it remain. Of n random pixels
-/// of n, 1 - 1/e are different.
+/// Of a rotated square image, 2 (sqrt(2) - 1) remain inside. Of n random pixels of n, 1 - 1/e are different.
 fn bytes(size: &Size) -> Bytes {
     let [columns, rows, walk] = size.get();
     let n = columns * rows;
@@ -422,8 +421,8 @@ fn loads(
     output: usize,
 ) -> Result<(), GpuError> {
     let arguments = (arrays.input(0), arrays.output(output), Places::of(size).walk());
-    // SAFETY: a block for each tile of pixels; both arrays hold all pixels and are different allocations; `fits` has
-    // checked the edges.
+    // SAFETY: a block for each tile of pixels; both arrays hold all pixels and do not overlap; `fits` has checked the
+    // edges.
     unsafe { launcher.launch(kernel, grid(size), THREADS_PER_BLOCK, 0, arguments) }
 }
 

@@ -89,7 +89,7 @@ pub const PATTERN: Pattern = Pattern {
                 let per_warp = addresses(size).min(WARP);
                 Expectation {
                     global_atomics: Some((updates_of(size) * per_warp / WARP) as f64),
-                    global_atomic_passes: Some((4 * per_warp).div_ceil(32) as f64),
+                    global_atomic_updates: Some((4 * per_warp).div_ceil(32) as f64),
                     ..updates(size, 4, "one atomic per warp and counter: n if no lanes share one")
                 }
             }),
@@ -104,7 +104,7 @@ pub const PATTERN: Pattern = Pattern {
                     shared_store_wavefronts: Some(1.0),
                     shared_atomic_wavefronts: Some((WARP / addresses.min(WARP)) as f64),
                     global_atomics: Some((shared_blocks(size) as usize * addresses) as f64),
-                    global_atomic_passes: Some(4.0),
+                    global_atomic_updates: Some(4.0),
                     arithmetic: "neighbouring lanes, neighbouring banks: 1 wavefront; \
                         one atomic per block and counter in device memory",
                     ..Expectation::default()
@@ -129,7 +129,7 @@ pub const PATTERN: Pattern = Pattern {
         variant!(device::atomics_sum_last_block => last_block).writing(&[SUM]).expecting(|size| {
             Expectation {
                 global_atomics: Some(sum_blocks(size) as f64),
-                global_atomic_passes: Some(1.0),
+                global_atomic_updates: Some(1.0),
                 ..sum(size, "as before, and a ticket per block")
             }
         }),
@@ -180,7 +180,7 @@ fn updates(size: &Size, bytes: usize, arithmetic: &'static str) -> Expectation {
         load_sectors: Some(4.0),
         global_atomics: Some(updates_of(size) as f64),
         // Each sector as often as its counters have lanes.
-        global_atomic_passes: Some((sectors * WARP / per_warp) as f64),
+        global_atomic_updates: Some((sectors * WARP / per_warp) as f64),
         arithmetic,
         ..Expectation::default()
     }

@@ -46,7 +46,7 @@ pub const PATTERN: Pattern = Pattern {
             |size| Expectation {
                 load_sectors: Some(16.0),
                 global_atomics: Some(keys(size) as f64),
-                global_atomic_passes: Some(average(&requests(size), sector_passes)),
+                global_atomic_updates: Some(average(&requests(size), sector_updates)),
                 arithmetic: "32 x 16 B / 32 B = 16 sectors; an atomic per key, nearly 32 different \
                 sectors for 32 lanes",
                 ..Expectation::default()
@@ -131,7 +131,7 @@ fn copies(size: &Size, copies: usize, arithmetic: &'static str) -> Expectation {
         shared_load_wavefronts: Some(1.0),
         shared_store_wavefronts: Some(1.0),
         global_atomics: Some((copies * bins(size) as usize) as f64),
-        global_atomic_passes: Some(4.0),
+        global_atomic_updates: Some(4.0),
         arithmetic,
         ..Expectation::default()
     }
@@ -171,7 +171,7 @@ fn word_wavefronts(words: &[u32]) -> usize {
 }
 
 /// Returns how often atomics in device memory access a sector: as often as the word that most lanes add to.
-fn sector_passes(words: &[u32]) -> usize {
+fn sector_updates(words: &[u32]) -> usize {
     let mut words = words.to_vec();
     words.sort_unstable();
     let sectors = words.chunk_by(|a, b| a / SECTOR == b / SECTOR);

@@ -50,7 +50,7 @@ pub const PATTERN: Pattern = Pattern {
             Expectation {
                 load_sectors: Some(1.0),
                 global_atomics: Some(length(size) as f64),
-                global_atomic_passes: Some(average(&byte_requests(size), sector_passes)),
+                global_atomic_updates: Some(average(&byte_requests(size), sector_updates)),
                 arithmetic: "32 lanes x 1 B / 32 B = 1 sector; n atomics, each sector as often as \
                 its most frequent bin",
                 ..Expectation::default()
@@ -115,7 +115,7 @@ pub const PATTERN: Pattern = Pattern {
             .expecting(|size| Expectation {
                 load_sectors: Some(16.0),
                 global_atomics: Some(keys(size) as f64),
-                global_atomic_passes: Some(average(&key_requests(size), sector_passes)),
+                global_atomic_updates: Some(average(&key_requests(size), sector_updates)),
                 arithmetic: "16 sectors; one atomic per key, \
                     about 32 different sectors for 32 lanes",
                 ..Expectation::default()
@@ -128,7 +128,7 @@ pub const PATTERN: Pattern = Pattern {
                 shared_store_wavefronts: Some(1.0),
                 shared_atomic_wavefronts: Some(average(&part_requests(size), word_wavefronts)),
                 global_atomics: Some(f64::from(blocks * LARGE_BINS)),
-                global_atomic_passes: Some(4.0),
+                global_atomic_updates: Some(4.0),
                 arithmetic: "16 sectors; a third of the lanes in random banks: about 1.9 \
                 wavefronts; blocks / 3 x 2^17 atomics",
                 ..Expectation::default()
@@ -176,8 +176,8 @@ fn part(parts: u32) -> u32 {
     LARGE_BINS.div_ceil(parts).next_multiple_of(LINE / 4)
 }
 
-/// The traffic of a variant that counts bytes in shared memory: one wavefront to clear and to merge, `wavefronts` per
-/// request that counts.
+/// The traffic of counting bytes in shared memory: one wavefront to clear and to merge, `wavefronts` per request that
+/// counts.
 fn copies(blocks: u32, wavefronts: f64, arithmetic: &'static str) -> Expectation {
     Expectation {
         load_sectors: Some(1.0),
@@ -185,7 +185,7 @@ fn copies(blocks: u32, wavefronts: f64, arithmetic: &'static str) -> Expectation
         shared_store_wavefronts: Some(1.0),
         shared_atomic_wavefronts: Some(wavefronts),
         global_atomics: Some(f64::from(blocks * BINS)),
-        global_atomic_passes: Some(4.0),
+        global_atomic_updates: Some(4.0),
         arithmetic,
         ..Expectation::default()
     }
@@ -239,7 +239,7 @@ fn word_wavefronts(words: &[u32]) -> usize {
 }
 
 /// Returns how often atomics in device memory access a sector of 8 words: as often as the word that most lanes add to.
-fn sector_passes(words: &[u32]) -> usize {
+fn sector_updates(words: &[u32]) -> usize {
     let mut sectors: HashMap<u32, usize> = HashMap::new();
     for (word, lanes) in occurrences(words.iter().copied()) {
         let sector = sectors.entry(word / 8).or_default();

@@ -28,7 +28,7 @@ pub const PATTERN: Pattern = Pattern {
             Expectation {
                 load_sectors: Some(4.0),
                 global_atomics: Some(elements(size) as f64),
-                global_atomic_passes: Some(32.0),
+                global_atomic_updates: Some(32.0),
                 arithmetic: "32 lanes x 4 B / 32 B = 4 sectors; n atomics, \
                     32 lanes on one address, one after the other",
                 ..Expectation::default()
@@ -127,7 +127,7 @@ fn tree(size: &Size, wavefronts: (f64, f64), arithmetic: &'static str) -> Expect
         shared_load_wavefronts: Some(wavefronts.0),
         shared_store_wavefronts: Some(wavefronts.1),
         global_atomics: Some(f64::from(blocks(size))),
-        global_atomic_passes: Some(1.0),
+        global_atomic_updates: Some(1.0),
         arithmetic,
         ..Expectation::default()
     }

@@ -12,8 +12,7 @@ use rayon::prelude::*;
 const WARP: usize = WARP_SIZE as usize;
 /// The kernel that the variants of two passes share.
 const HELPER_KERNELS: &[&str] = &["sums"];
-/// The outputs that hold the sums of tiles of `TILE`, those of tiles of these sums, and so on: 2^31 elements are 2^22,
-/// 2^13 and 16 sums.
+/// The outputs for sums of tiles of `TILE`, of tiles of these, and so on: 2^31 elements are 2^22, 2^13 and 16 sums.
 const SUMS: &[usize] = &[1, 2, 3];
 /// The same for tiles of `VECTORIZED_TILE`: 2^18 and 32 sums.
 const VECTORIZED_SUMS: &[usize] = &[4, 5];
@@ -167,8 +166,7 @@ fn elements(size: &Size) -> usize {
     n
 }
 
-/// Returns how many sums each level has: one per tile of the elements, one per tile of these, while they fill more
-/// than one.
+/// Returns the number of sums of each level: one per tile of elements, one per tile of these, while there are several.
 fn levels(n: usize, tile: u32) -> Vec<usize> {
     let of_level = |len: &usize| (*len > tile as usize).then(|| len.div_ceil(tile as usize));
     std::iter::successors(of_level(&n), of_level).collect()
@@ -263,7 +261,7 @@ fn one_pass(size: &Size, wavefronts: (f64, f64), arithmetic: &'static str) -> Ex
         shared_store_wavefronts: Some(wavefronts.1),
         // The last ticket counts the launch.
         global_atomics: Some(tiles as f64 + 1.0),
-        global_atomic_passes: Some(1.0),
+        global_atomic_updates: Some(1.0),
         arithmetic,
         ..Expectation::default()
     }
@@ -288,7 +286,7 @@ fn specialized_warps(size: &Size) -> Expectation {
         shared_store_wavefronts: Some(1.0),
         // A ticket for each tile and one more for each block; the last counts the launch.
         global_atomics: Some(2.0 * tiles as f64 + 1.0),
-        global_atomic_passes: Some(1.0),
+        global_atomic_updates: Some(1.0),
         arithmetic: "bulk copies are no loads; shared loads of a tile and a last ticket: \
                 (163 + 3 x 128 + 18) / (163 + 18) wavefronts",
         ..Expectation::default()
@@ -348,8 +346,7 @@ fn bytes(size: &Size) -> Bytes {
 /// A kernel that scans tiles. Its arguments are the source, the prefix of each tile, the target and the number of elements.
 type ScanTiles = Kernel<fn(*const f32, *const f32, *mut f32, u32)>;
 
-/// The sums of the tiles, up to a level that is one tile; then that level is scanned and those below it, down to the
-/// elements.
+/// Sums tiles, up to a level that is one tile; then scans that level and those below it, down to the elements.
 fn launch_two_passes(
     launcher: &Launcher<'_>,
     arrays: &Arrays,

@@ -121,8 +121,8 @@ fn launch(
     let arguments = (arrays.input(0), arrays.output(0), offset, n);
     let front = if from_line { offset % LINE } else { 0 };
     let grid = (front + n).div_ceil(per_block);
-    // SAFETY: the grid covers n words, and those in front; both arrays hold offset + n elements, are 256-byte aligned and
-    // do not overlap.
+    // SAFETY: the grid covers n words, and those in front; both arrays hold offset + n elements, 256-byte aligned,
+    // without overlap.
     unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }
 

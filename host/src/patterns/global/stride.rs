@@ -122,8 +122,8 @@ fn launch(
     let [n, stride] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(0), arrays.output(output), stride, n);
     let grid = n.div_ceil(THREADS_PER_BLOCK);
-    // SAFETY: the grid covers n threads; the input holds n * stride elements, output 0 n and output 1 n * stride, which do
-    // not overlap.
+    // SAFETY: the grid covers n threads; the input holds n * stride elements, output 0 n, output 1 n * stride, without
+    // overlap.
     unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }
 

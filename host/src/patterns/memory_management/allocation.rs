@@ -182,7 +182,7 @@ fn reference(source: &[u32]) -> Vec<u32> {
     source.to_vec()
 }
 
-/// Where a step has its memory from.
+/// Source of a step's memory.
 enum Memory {
     Device,
     Pool {

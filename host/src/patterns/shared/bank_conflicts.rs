@@ -215,8 +215,7 @@ fn strided_write(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Resul
     let shared_bytes = THREADS_PER_BLOCK * stride * 4;
     let kernel = device::bank_conflicts_strided_write;
     let grid = n.div_ceil(THREADS_PER_BLOCK);
-    // SAFETY: the grid covers n threads; the shared memory holds THREADS_PER_BLOCK * stride words; the output
-    // holds n elements.
+    // SAFETY: the grid covers n threads; shared memory holds THREADS_PER_BLOCK * stride words, the output n elements.
     unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, shared_bytes, arguments) }
 }
 

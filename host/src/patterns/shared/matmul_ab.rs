@@ -121,7 +121,6 @@ fn launch(
 ) -> Result<(), GpuError> {
     let [m, n] = size.get().map(|value: usize| value as u32);
     let arguments = (arrays.input(0), arrays.input(1), arrays.output(0), m, n);
-    // SAFETY: one tile per block covers C; the arrays have the sizes of A, B and C, are 256-byte aligned and do not
-    // overlap.
+    // SAFETY: one tile per block covers C; the arrays have the sizes of A, B and C, 256-byte aligned, without overlap.
     unsafe { launcher.launch(kernel, grid(size, tile), block, 0, arguments) }
 }

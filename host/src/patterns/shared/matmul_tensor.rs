@@ -85,8 +85,7 @@ pub const PATTERN: Pattern = Pattern {
     ],
 };
 
-/// Returns what the variants with staged tiles promise; they differ in the wavefronts of an `ldmatrix` of four
-/// matrices.
+/// Returns the promises of staged tiles; variants differ in the wavefronts of an `ldmatrix` of four matrices.
 fn tiles(wavefronts_of_ldmatrix: f64) -> Expectation {
     Expectation::sectors(
         16.0,
@@ -136,8 +135,7 @@ fn bytes(size: &Size) -> Bytes {
     Bytes { read: 2 * k * (m + n), written: 4 * m * n }
 }
 
-/// A multiply and an add for each product. `naive` converts its factors and multiplies without tensor cores, for which no
-/// peak is measured.
+/// A multiply and an add for each product. `naive` uses no tensor cores; no peak of its arithmetic is measured.
 fn minimum_time(variant: &Variant, size: &Size) -> Option<(Resource, usize)> {
     let [m, n, k] = size.get();
     (variant.name != "naive").then_some((Resource::TensorBf16, 2 * m * n * k))

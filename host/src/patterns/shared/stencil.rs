@@ -318,7 +318,7 @@ fn loads(all: Requests, store_sectors: f64, arithmetic: &'static str) -> Expecta
 
 /// All lanes use the same coefficient.
 fn with_constants(expectation: Expectation) -> Expectation {
-    Expectation { constant_passes: Some(1.0), ..expectation }
+    Expectation { constant_wavefronts: Some(1.0), ..expectation }
 }
 
 fn with_shared(expectation: Expectation, wavefronts: f64) -> Expectation {

@@ -198,7 +198,6 @@ impl Chain {
         Ok(())
     }
 
-    /// Makes a graph of the kernels.
     fn record(&self, gpu: &Gpu) -> Result<ExecutableGraph> {
         let step = gpu.module().get_function(graphs_step.name())?;
         let graph =

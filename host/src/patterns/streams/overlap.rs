@@ -198,7 +198,7 @@ fn case(size: &Size, random: &mut Random) -> Case {
     )
 }
 
-/// Where the iterations end. The words of a chunk go through each round together, so that the compiler takes several
+/// Returns the ends of the iterations. The words of a chunk go through each round together, so that the compiler takes several
 /// at once.
 fn reference(source: &[f32], steps: usize) -> Vec<f32> {
     let mut words = source.to_vec();

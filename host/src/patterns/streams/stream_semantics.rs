@@ -291,7 +291,7 @@ impl Works {
         Ok(Box::new(built))
     }
 
-    /// Where a work reads and writes: after the first, an ordered one works on the result of the one before.
+    /// Returns the source and the target of a work: after the first, an ordered one takes the result of the one before.
     fn places(&self, work: usize) -> [DevicePointer<u32>; 2] {
         let (source, target) = (self.source.as_device_ptr(), self.target.as_device_ptr());
         match (self.order.is_promised(), work) {

@@ -212,8 +212,8 @@ impl Batch {
         let rows = self.source.chunks(pitch).zip(self.dense.chunks_mut(self.width));
         rows.for_each(|(row, dense)| dense.copy_from_slice(&row[..dense.len()]));
         gpu.host_has_read(&self.dense);
-        // SAFETY: the next run, which writes the source, follows this one's end; `self` owns both buffers, the
-        // device's dropped first.
+        // SAFETY: the next run, which writes the source, follows this one's end; `self` owns both buffers, and drops
+        // the device's first.
         unsafe { self.dense_target.async_copy_from(&self.dense[..], gpu.stream()) }?;
         self.spread(gpu, self.dense_target.as_device_ptr(), self.width)
     }

@@ -305,8 +305,7 @@ fn start_d2h(device: &DeviceBuffer<f32>, host: &mut [f32], stream: &Stream) -> R
     Ok(unsafe { device.async_copy_to(host, stream) }?)
 }
 
-/// Two copies in opposite directions on two streams. The device's buffers are dropped first, which waits for the
-/// copies.
+/// Two copies in opposite directions on two streams. Dropping the device's buffers first waits for the copies.
 struct Bidirectional {
     target: DeviceBuffer<f32>,
     device_source: DeviceBuffer<f32>,

@@ -1,4 +1,4 @@
-//! What blocks tell each other through device memory: who has which tile, and the sums of tiles.
+//! Messages of blocks through device memory: the owner of each tile, and the sums of tiles.
 
 use super::warps::warp_sum;
 use core::sync::atomic::Ordering::Relaxed;

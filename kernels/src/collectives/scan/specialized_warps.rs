@@ -35,7 +35,7 @@ pub const MAX_STAGES: u32 = 6;
 /// multiprocessors, and thus than there are tiles between two of a block.
 const WORDS_PER_LANE: usize = 5;
 
-/// What the tasks tell each other about one tile.
+/// Messages of the tasks about one tile.
 #[repr(C)]
 struct Stage {
     filled: Barrier,
@@ -62,15 +62,15 @@ struct Turn {
     parity: u32,
 }
 
-/// What all tasks of a block know.
+/// Facts that all tasks of a block share.
 #[derive(Clone, Copy)]
 pub struct Block {
     /// The stages in shared memory.
     pub stages: *mut Stages,
-    /// How many of them are used.
+    /// Number of the used ones.
     pub stage_count: u32,
     pub source: *const f32,
-    /// Where their sums go.
+    /// Target of their sums.
     pub target: *mut f32,
     /// The tickets, and a word for each tile behind them.
     pub state: *mut u64,

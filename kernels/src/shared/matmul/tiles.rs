@@ -97,7 +97,7 @@ impl Tile for Warps {
     }
 }
 
-/// What the threads of a block know of their part of C = A B.
+/// A block's part of C = A B, as its threads see it.
 #[derive(Clone, Copy)]
 pub struct Work {
     a: *const f32,
@@ -119,7 +119,7 @@ impl Work {
         Work { a, b, m, n, k, first, thread: thread::thread_idx_x() }
     }
 
-    /// Where the tile of B that belongs to this number and step, at a column of this block, comes from, and how many words
+    /// Returns the source of the tile of B of this number and step, at a column of this block, and the number of words
     /// of four exist there. Rows of B that are not there count as no words.
     #[inline(always)]
     fn in_b(&self, step: u32, column: u32) -> (*const f32, u32) {

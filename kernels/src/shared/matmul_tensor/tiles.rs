@@ -46,7 +46,7 @@ pub fn first_of_block(block: u32, (m, n): (u32, u32)) -> (u32, u32) {
     ((group * GROUP + within % height) * ROWS, within / height * COLUMNS)
 }
 
-/// What a block does.
+/// Work of a block.
 pub struct Work {
     a: *const bf16,
     b: *const bf16,

@@ -15,7 +15,7 @@ const GROUP: u32 = 128;
 pub const THREADS: u32 = 3 * GROUP;
 /// Warps that multiply.
 const MULTIPLYING_WARPS: u32 = 8;
-/// Where stages begin, so that the swizzle begins with a row of its own.
+/// Alignment of stages, so that the swizzle begins with a row of its own.
 const ALIGNMENT: u32 = 1024;
 /// Bytes of a row of a tile.
 const PITCH: u32 = STEPS * 2;
@@ -26,7 +26,7 @@ pub const SHARED_BYTES: u32 = STAGES * (STAGE_BYTES + 16) + ALIGNMENT;
 #[derive(Clone, Copy)]
 struct Ring {
     stages: *mut u8,
-    /// Whether a stage is full, one barrier each, and behind them whether it is empty.
+    /// Barriers of full stages, one each, and behind them those of empty stages.
     barriers: *mut Barrier,
 }
 

@@ -1,5 +1,3 @@
-//! Programs built by nvcc, with the runtime shared and with PTX.
-
 use super::suite::{How, Program};
 use crate::workspace;
 use anyhow::{Context, Result};
@@ -54,7 +52,6 @@ impl Toolkit {
         Ok(Toolkit { nvcc, include, programs, libraries })
     }
 
-    /// The release of the compiler.
     pub fn version(&self) -> Result<String> {
         let output = Command::new(&self.nvcc).arg("--version").output();
         let output = output.context("cannot start nvcc")?;

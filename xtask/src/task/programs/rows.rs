@@ -1,5 +1,3 @@
-//! The files of rows in `results/programs`, and the page made of them.
-
 use super::Rows;
 use super::suite::SUITES;
 use crate::workspace;
@@ -12,14 +10,12 @@ use std::path::PathBuf;
 /// Characters of a reason.
 const REASON: usize = 120;
 
-/// The outcome of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row {
     pub program: String,
     pub built: String,
     pub ran: String,
     pub verified: String,
-    /// The number of kernels that ran.
     pub kernels: String,
     pub hazards: String,
     pub lacks: String,

@@ -1,5 +1,3 @@
-//! The suites, and how the programs of each are found.
-
 use super::Mirror;
 use super::sizes::{self, Sizes};
 use anyhow::{Context, Result};
@@ -39,21 +37,18 @@ pub const SUITES: &[Suite] = &[
     },
 ];
 
-/// A program of a suite.
 pub struct Program {
     pub name: String,
-    /// Where it is built and run.
+    /// Folder in which it is built and run.
     pub folder: PathBuf,
     pub how: How,
     /// Values that its constants always get.
     pub sizes: Sizes,
 }
 
-/// The way to build a program.
 pub enum How {
     Make,
     NoMakefile,
-    /// By nvcc with these arguments.
     Nvcc(Vec<String>),
 }
 
@@ -97,7 +92,6 @@ impl Program {
         self.files().into_iter().filter(is_source).collect()
     }
 
-    /// The text of its sources.
     pub fn sources(&self) -> String {
         let texts = self.source_files();
         texts.iter().filter_map(|path| std::fs::read_to_string(path).ok()).collect()

@@ -1,5 +1,3 @@
-//! One run of a program on the virtual device, and what came of it.
-
 use super::rows::{NO_CHECK, Row, TOO_LARGE, TOO_LONG, shortened};
 use super::sizes::Sizes;
 use super::suite::Program;
@@ -30,7 +28,6 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Runs a program in its folder.
     pub fn run(program: &Program, file: &str, arguments: &str, limit: Duration) -> Result<Trial> {
         let profile = program.folder.join("ran.json");
         let _ = std::fs::remove_file(&profile);

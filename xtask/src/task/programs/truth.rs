@@ -1,4 +1,4 @@
-//! What a program prints on this machine's GPU, by NVIDIA's runtime and by ours, compared.
+//! Output of a program on this machine's GPU, by NVIDIA's runtime and by ours, compared.
 
 use super::suite::Program;
 use super::trial::{Trial, output_of};

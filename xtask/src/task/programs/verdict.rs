@@ -1,5 +1,3 @@
-//! The verdict of a program on its own results.
-
 const WRONG: [&str; 10] = [
     "fail",
     "failed",

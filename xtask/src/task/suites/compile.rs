@@ -43,8 +43,7 @@ pub struct Compiler<'a> {
 }
 
 impl Compiler<'_> {
-    /// Compiles every unit of the codes, on all processors, and tells each job its PTX, and each code what nvcc has against
-    /// it.
+    /// Compiles every unit of the codes, on all processors, and tells each job its PTX, and each code nvcc's errors.
     pub fn compile(&self, codes: &mut [Code]) -> Result<()> {
         let mut units: BTreeMap<&Unit, PathBuf> = BTreeMap::new();
         for code in codes.iter() {
@@ -123,7 +122,6 @@ impl Compiler<'_> {
     }
 }
 
-/// The release of the compiler.
 pub fn version(nvcc: &Path) -> Result<String> {
     let output = Command::new(nvcc).arg("--version").output().context("cannot start nvcc")?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

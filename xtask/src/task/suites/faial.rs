@@ -1,5 +1,5 @@
-//! Faial's examples: races by the names of files, and the costs of bank conflicts and of uncoalesced accesses that its own
-//! tests state.
+//! Faial's examples: races by the names of files, and the costs of bank conflicts and uncoalesced accesses of its own
+//! tests.
 
 use super::compile::{UNOPTIMIZED, Unit};
 use super::files::{files, stem};

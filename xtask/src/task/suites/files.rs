@@ -1,5 +1,3 @@
-//! Files of a checkout.
-
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 

@@ -70,7 +70,6 @@ fn codes(checkout: &Checkout) -> Result<Vec<Code>> {
     Ok(codes)
 }
 
-/// The bugs that a name lists.
 pub fn bugs(name: &str) -> Vec<Bug> {
     let is_racy =
         ["atomicBug", "guardBug", "raceBug", "syncBug"].iter().any(|it| name.contains(it));

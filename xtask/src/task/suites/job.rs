@@ -1,5 +1,3 @@
-//! Jobs that the runner reads, and the outcomes that it writes.
-
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -88,7 +86,6 @@ pub enum Argument {
     WordOf {
         word_of: usize,
     },
-    /// A structure by value.
     Parts {
         parts: Vec<Part>,
     },
@@ -111,7 +108,6 @@ impl Argument {
     }
 }
 
-/// The outcome of a job.
 #[derive(Deserialize)]
 pub struct Outcome {
     #[serde(default)]

@@ -1,5 +1,3 @@
-//! The files of rows in `results/suites`.
-
 use crate::workspace;
 use anyhow::{Context, Result};
 use cuda_builder::write_whole;

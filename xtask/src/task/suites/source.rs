@@ -4,7 +4,6 @@ use super::Checkout;
 use super::job::{Argument, Buffer, Job, Launch, SCHEDULES};
 use anyhow::Result;
 
-/// A parameter as it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
     pub name: String,

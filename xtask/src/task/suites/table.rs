@@ -1,5 +1,3 @@
-//! `results/suites.md`, made of the files of rows.
-
 use super::Suite;
 use super::rows::{self, COST, Row, Rows, VERDICTS, Verdict};
 use crate::workspace;
@@ -15,7 +13,6 @@ correct code is *accused* when any schedule reports anything. A label is *not ex
 a byte of global memory that one of them writes, or when no access leaves its array. That is counted from the addresses alone,\n\
 without the checks. A stated cost is found when the counted one is equal. The rows are in [suites](suites); `cargo xtask suites CHECKOUT..` writes them and this page.\n";
 
-/// Writes the page.
 pub fn write(suites: &[Suite]) -> Result<()> {
     let mut text = ABOUT.to_owned();
     for suite in suites {

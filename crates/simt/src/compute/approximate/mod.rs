@@ -90,8 +90,7 @@ fn power_of_two(a: u32) -> u32 {
         127.. => significand << (e - 127),
         _ => significand >> (127 - e).min(63),
     };
-    // The fraction of a negative argument is complemented, not negated; there is nothing to
-    // complement in a whole number.
+    // A negative argument's fraction is complemented, not negated; a whole number has nothing to complement.
     let fixed = match a & SIGN != 0 {
         true if magnitude & MANTISSA as i64 == 0 => -magnitude,
         true => !magnitude,

@@ -1,5 +1,3 @@
-//! Coefficients of the approximate functions, segment by segment.
-
 use super::table::Table;
 
 /// 1 / x for x in [1, 2), in units of 2^-24 above 1 / 2.

@@ -1,5 +1,3 @@
-//! Cube maps: from a direction to a face and a place on it.
-
 /// The face that a direction points to (+x, -x, +y, -y, +z, -z), and the place on it, each from 0 to 1. A part that is
 /// no number is zero; an infinite one finds the middle of a face.
 pub(super) fn face(direction: [f32; 3]) -> (u32, f64, f64) {

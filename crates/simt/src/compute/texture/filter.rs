@@ -1,5 +1,3 @@
-//! Weights of neighbours, and the weighted sum.
-
 use super::axis::Axis;
 use super::tap::{TAPS, Tap};
 
@@ -29,8 +27,7 @@ pub(super) fn spread(total: i32, x: Axis, y: Axis, z: Axis) -> [Tap; TAPS] {
     taps
 }
 
-/// The sum of texels with weights, in 256ths. All are aligned to the largest, cut a few bits below its last bit, and
-/// added exactly.
+/// The sum of texels with weights, in 256ths: aligned to the largest, cut a few bits below its last bit, added exactly.
 pub(super) fn weighted(texels: &[(i32, f32)], bits: i32, smallest: i32) -> f64 {
     if texels.iter().any(|(_, value)| !value.is_finite()) {
         return texels.iter().map(|(weight, value)| f64::from(*weight) * f64::from(*value)).sum();

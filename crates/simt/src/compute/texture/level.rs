@@ -1,5 +1,3 @@
-//! Which levels of a texture a fetch reads.
-
 use crate::texture::{Image, Sampler};
 
 /// The part of a fetch that speaks of levels.

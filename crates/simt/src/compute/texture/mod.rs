@@ -17,7 +17,6 @@ pub(crate) use texel::decode;
 use crate::texture::{Format, Image, Sampler, Shape};
 use axis::{Axis, axis};
 
-/// Where a lane fetches.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Point {
     /// x, y and z, or a direction; integers where `whole`.

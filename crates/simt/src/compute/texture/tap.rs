@@ -1,5 +1,3 @@
-//! One texel of a fetch.
-
 /// A texel that takes part in a fetch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tap {

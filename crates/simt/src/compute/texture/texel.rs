@@ -1,12 +1,9 @@
-//! From the bytes of a texel to four words.
-
 use super::filter::away;
 use crate::compute::half::F16;
 use crate::compute::half::Half;
 use crate::texture::{Format, Image};
 
-/// The channels of a texel as `tex` delivers them: floats, or integers of 32 bits. Missing channels are zero, the
-/// fourth is one.
+/// A texel's channels as `tex` delivers them: floats, or integers of 32 bits. Missing ones are zero, the fourth is one.
 pub(crate) fn decode(image: &Image, to_float: bool, bytes: [u8; 16]) -> [u32; 4] {
     let size = image.format.bytes() as usize;
     std::array::from_fn(|channel| {

@@ -5,7 +5,6 @@ use crate::execute::memory::pending::PendingBulk;
 use crate::execute::observe::checks::proxy::Unfenced;
 use races::SharedShadow;
 
-/// Named barriers of a block.
 pub(crate) const BARRIERS: usize = 16;
 
 /// Arrivals at one barrier.
@@ -19,7 +18,6 @@ pub(crate) struct Barrier {
     pub voted: u32,
 }
 
-/// One block that runs.
 #[derive(Debug)]
 pub(crate) struct Block {
     pub linear: u64,
@@ -51,7 +49,6 @@ pub(crate) enum Turn {
     Waits,
 }
 
-/// Why a warp stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// Nothing of it can run at the moment, or it has ended.

@@ -10,7 +10,7 @@ use crate::execute::memory::request::{addresses, shared_offset, space_of};
 use crate::operation::{MbarrierOperation, Operation, Space};
 use crate::program::Program;
 use crate::registers::Registers;
-use crate::relevant::{Ran, Relevant};
+use crate::relevant::{LanesByInstruction, Relevant};
 use crate::spin_loops::loops;
 use crate::uninitialized::successors;
 use crate::windows::CLUSTER_SHIFT;
@@ -151,8 +151,8 @@ struct Cycle {
     start: Option<(Vec<Position>, Registers)>,
     states: u64,
     /// The instructions since then, and what decides what they do.
-    ran: Ran,
-    relevant: Option<(Ran, Relevant)>,
+    ran: LanesByInstruction,
+    relevant: Option<(LanesByInstruction, Relevant)>,
     /// The times that the warp was where it was in the state before.
     returns: u64,
     /// Their last loads, by instruction, each with its turn.
@@ -321,8 +321,7 @@ impl Worker<'_> {
         pcs.iter().map(|pc| self.observers.tallies[*pc].warps).sum()
     }
 
-    /// Returns whether every lane of a warp that can run comes back to a state that it was in, as far as that decides what
-    /// it does.
+    /// Returns whether every lane of a runnable warp returns to an earlier state, as far as that decides what it does.
     fn repeats(
         &mut self,
         endless: &Endless,
@@ -470,7 +469,6 @@ impl Worker<'_> {
     }
 }
 
-/// The lanes that have not ended.
 fn live_lanes(turns: &VecDeque<(u64, Cluster)>) -> u32 {
     let blocks = turns.iter().flat_map(|(_, cluster)| cluster).flatten();
     blocks.flat_map(|block| &block.warps).map(|warp| warp.live.count_ones()).sum()

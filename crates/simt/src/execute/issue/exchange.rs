@@ -159,9 +159,7 @@ pub(crate) fn shuffle_sources(
 fn vote(warp: &mut Warp, mask: u32, mode: VoteMode, operands: &WarpOperands) {
     let votes = warp.registers.predicates[operands.a.index() as usize] & mask;
     let members = warp.registers.words[operands.members as usize];
-    let Some(destination) = operands.destination else {
-        return;
-    };
+    let Some(destination) = operands.destination else { return };
     write_row(warp, destination, mask, |lane| {
         // Lanes with different masks vote in groups of their own.
         let group = if members[lane] == 0 { mask } else { members[lane] & mask };
@@ -212,9 +210,7 @@ fn reduce(warp: &mut Warp, mask: u32, mode: ReduceMode, signed: bool, operands: 
         ReduceMode::Or => a | b,
         ReduceMode::Xor => a ^ b,
     };
-    let Some(destination) = operands.destination else {
-        return;
-    };
+    let Some(destination) = operands.destination else { return };
     write_row(warp, destination, mask, |lane| {
         let group = members[lane] & mask;
         (0..LANES)

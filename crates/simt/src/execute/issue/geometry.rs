@@ -1,5 +1,3 @@
-//! Which blocks and clusters a launch has, and in which order they start.
-
 use crate::execute::issue::run::Run;
 use crate::hash::mix;
 use crate::options::Schedule;

@@ -1,4 +1,5 @@
-//! Lanes that part at a branch meet again where the immediate-post-dominator rule says.
+//! Lanes that part at a branch meet again where the immediate-post-dominator rule says (Fung et al., "Dynamic Warp
+//! Formation and Scheduling for Efficient GPU Control Flow", 2007).
 //!
 //! The executor runs the lanes at the lowest position first. Lanes that have reached the immediate
 //! post-dominator of their branch therefore wait there exactly as long as the others are at lower
@@ -14,7 +15,7 @@ use crate::registers::ALWAYS;
 /// Branches at which the rules differ: kernel and PTX line of the branch, with the reason.
 const DIFFERENT: &[(&str, u32, &str)] = &[];
 
-/// Where lanes may go within a function; `length` is the function's end.
+/// Returns the instructions that may follow one within a function; `length` is the function's end.
 fn following(program: &Program, pc: usize) -> Vec<usize> {
     let instruction = &program.instructions[pc];
     let end = program.instructions.len();

@@ -44,7 +44,7 @@ impl Warp {
                         ));
                     }
                     *used = end - program.local_bytes;
-                    self.take_local(lane, start, end);
+                    self.allocate_local(lane, start, end);
                     write_row(self, *destination, 1 << lane, |_| start.into());
                 }
             }

@@ -1,5 +1,3 @@
-//! One launch: what its workers share.
-
 use crate::error::{Error, Place};
 use crate::execute::memory::device::AtomicGranularity;
 use crate::execute::observe::checks::product_state::ProductRegisters;
@@ -199,7 +197,6 @@ pub fn stop() {
     STOPPED.store(true, Ordering::Relaxed);
 }
 
-/// The source position of an instruction.
 pub(crate) fn location(program: &Program, pc: usize) -> Option<SourceLocation> {
     let location = program.locations.get(program.details[pc].location as usize)?;
     Some(SourceLocation {

@@ -1,5 +1,3 @@
-//! The state of blocks and warps when they start.
-
 use crate::execute::issue::block::{BARRIERS, Barrier, Block};
 use crate::execute::issue::warp::{Split, State, Warp};
 use crate::execute::issue::worker::Worker;

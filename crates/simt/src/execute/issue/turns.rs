@@ -152,9 +152,7 @@ impl Worker<'_> {
         }
         for warp in &block.warps {
             let mut waiting = warp.splits.iter().filter(|s| s.state == State::AtBarrier(id));
-            let Some(first) = waiting.next() else {
-                continue;
-            };
+            let Some(first) = waiting.next() else { continue };
             let mask = waiting.clone().fold(first.mask, |m, s| m | s.mask);
             let aligned = matches!(
                 self.run.program.instructions[first.pc as usize].operation,

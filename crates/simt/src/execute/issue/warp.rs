@@ -1,5 +1,3 @@
-//! A warp: registers, per-lane memory, and which lanes are where.
-
 use crate::execute::issue::saved_frame::SavedFrame;
 use crate::execute::memory::pending::PendingCopy;
 use crate::execute::observe::checks::follower::FollowedRows;
@@ -67,7 +65,6 @@ pub(crate) struct Polled {
     pub turn: u64,
 }
 
-/// One warp.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Warp {
     pub index: u32,
@@ -83,7 +80,7 @@ pub(crate) struct Warp {
     pub local_bytes: u32,
     /// Somebody looks what was written.
     pub is_checked: bool,
-    /// Which local bytes were written: four bits per word, used when checking.
+    /// Local bytes that were written: four bits per word, used when checking.
     pub local_written: Vec<u8>,
     /// Of each lane, the frames of calls under way that may have come back into their caller.
     pub saved_frames: Vec<Vec<SavedFrame>>,
@@ -172,8 +169,7 @@ impl Warp {
         self.rotate == 0 && self.splits.iter().any(is_earlier)
     }
 
-    /// The next position above `pc` at which other lanes wait to be joined; lanes in a call made
-    /// from this function wait at the call.
+    /// The next position above `pc` at which other lanes wait to be joined; lanes in a call from here wait at the call.
     pub fn join_above(&self, frames: &[u32], pc: u32) -> u32 {
         self.splits
             .iter()
@@ -207,7 +203,7 @@ impl Warp {
     }
 
     /// Gives a lane a range of its local memory, of which nothing was written.
-    pub fn take_local(&mut self, lane: usize, start: u32, end: u32) {
+    pub fn allocate_local(&mut self, lane: usize, start: u32, end: u32) {
         let words = end.div_ceil(4) as usize * LANES;
         if self.local.len() < words {
             self.local.resize(words, u32::MAX);
@@ -274,7 +270,6 @@ pub(crate) fn read_row(warp: &Warp, row: Register, lane: usize) -> u64 {
     }
 }
 
-/// Writes the lanes of a mask.
 pub(crate) fn write_row(warp: &mut Warp, row: Register, mask: u32, value: impl Fn(usize) -> u64) {
     for lane in 0..32 {
         if mask >> lane & 1 == 0 {

@@ -1,5 +1,3 @@
-//! A worker.
-
 use crate::execute::issue::block::{Block, Cluster};
 use crate::execute::issue::run::Run;
 use crate::execute::issue::warp::Warp;

@@ -111,7 +111,7 @@ impl Call<'_> {
             };
             let mut before_failure = Report::default();
             let ran = self.run(&options, &mut before_failure, None, &found);
-            self.take_back();
+            self.undo_writes();
             match ran {
                 Ok(report) => found.add_findings(report),
                 Err(Error::OutOfFuel { .. }) if self.progress.is_stopped() => {
@@ -162,7 +162,7 @@ impl Call<'_> {
             {
                 return self.followed(&run, report(self.program, workers, options), known);
             }
-            self.take_back();
+            self.undo_writes();
         }
         let run = self.prepare(options, false)?;
         let report = one_by_one(&run, before_failure, observer)?;
@@ -170,7 +170,7 @@ impl Call<'_> {
     }
 
     /// Gives memory back what it held before the launch.
-    fn take_back(&self) {
+    fn undo_writes(&self) {
         if let Some(undo) = self.undo {
             // SAFETY: the chunks were saved by workers of this launch on this memory, and all of them have ended.
             unsafe { undo.restore(self.memory) };
@@ -186,7 +186,7 @@ impl Call<'_> {
         if !run.doubtful.load(Ordering::Relaxed) || !is_repeatable {
             return Ok(report);
         }
-        self.take_back();
+        self.undo_writes();
         let everything = UninitializedReads::everything(self.program);
         let mut racing = vec![false; self.program.instructions.len()];
         if let Ok(loads) = run.racing_loads.lock() {
@@ -319,9 +319,7 @@ impl Worker<'_> {
             {
                 return;
             }
-            let Some(linear) = self.run.cluster_at(order) else {
-                return;
-            };
+            let Some(linear) = self.run.cluster_at(order) else { return };
             let mut cluster = self.start_cluster(linear);
             loop {
                 let ended = self.run_cluster(&mut cluster).and_then(|ended| {
@@ -371,9 +369,7 @@ impl Worker<'_> {
                 turns.push_front((order, cluster));
                 order += 1;
             }
-            let Some((place, mut cluster)) = turns.pop_front() else {
-                return;
-            };
+            let Some((place, mut cluster)) = turns.pop_front() else { return };
             match self.run_cluster(&mut cluster) {
                 Ok(true) => {
                     start_next = turns.is_empty() || self.run.launch.cooperative;

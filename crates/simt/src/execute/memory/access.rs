@@ -1,5 +1,3 @@
-//! Loads and stores in every state space.
-
 use crate::cpu::widest;
 use crate::error::Error;
 use crate::execute::issue::block::Block;

@@ -19,7 +19,7 @@ use crate::operation::{AsyncCopy, BulkCopy, BulkDirection};
 use crate::registers::LANES;
 use crate::tensor_map::Piece;
 use counters::RequestCounts;
-use counters::{copy_passes, copy_wavefronts};
+use counters::{copy_wavefronts, copy_words};
 use races::Request;
 use races::lanes;
 
@@ -52,20 +52,20 @@ impl Worker<'_> {
                 self.observers.count_global(from, false);
                 self.observers.tell(AccessKind::AsyncCopy, from);
             }
-            let each = copy.passes_each();
-            let (passes, ideal) = copy_wavefronts(mask, &target, &source, copy.bytes);
-            let (passes, ideal) = (each * passes, each * ideal);
+            let each = copy.wavefronts_each();
+            let (wavefronts, ideal) = copy_wavefronts(mask, &target, &source, copy.bytes);
+            let (wavefronts, ideal) = (each * wavefronts, each * ideal);
             let traffic = &mut self.observers.tallies[pc].shared;
-            traffic.wavefronts += passes as u64;
+            traffic.wavefronts += wavefronts as u64;
             traffic.wavefronts_ideal += ideal as u64;
             traffic.add_request(to.mask, to.bytes);
             if self.observers.watching {
-                let counts = RequestCounts::of_wavefronts(passes, ideal);
-                let passes = || {
-                    let once = |_| copy_passes(mask, &target, &source, copy.bytes);
+                let counts = RequestCounts::of_wavefronts(wavefronts, ideal);
+                let wavefronts = || {
+                    let once = |_| copy_words(mask, &target, &source, copy.bytes);
                     (0..each).flat_map(once).collect()
                 };
-                self.observers.record(Side::Shared, to, counts, passes);
+                self.observers.record(Side::Shared, to, counts, wavefronts);
             }
         }
         if self.observers.checking {
@@ -152,8 +152,8 @@ impl Worker<'_> {
     pub fn device_load(&mut self, address: u64, bytes: u32) -> u64 {
         let granularity = self.run.granularity;
         self.device_pointer(address, bytes).map_or(0, |pointer| {
-            // SAFETY: the bytes lie in a region and are aligned; its grains are valid, and all
-            // workers use the launch's granularity.
+            // SAFETY: the bytes are aligned in a region; its grains are valid, and all workers use the launch's
+            // granularity.
             unsafe { granularity.load(pointer, bytes) }
         })
     }

@@ -1,5 +1,3 @@
-//! Atomics on global and shared memory.
-
 use crate::compute::half;
 use crate::compute::half::{Bf16, F16};
 use crate::error::Error;
@@ -13,7 +11,7 @@ use crate::operation::{Atomic, AtomicOperation, Register, Space};
 use crate::registers::LANES;
 use crate::windows::CLUSTER_SHIFT;
 use counters::RequestCounts;
-use counters::{atomic_passes, counting_passes, same_word_passes};
+use counters::{atomic_words, counting_wavefronts, same_word_wavefronts};
 use ptx::Type;
 use races::Request;
 use races::lanes;
@@ -151,19 +149,19 @@ impl Worker<'_> {
             Space::Shared => {
                 self.shared_bounds(block, warp, request)?;
                 if self.observers.counting {
-                    let (passes, ideal) = if atomic.counts_by_one {
-                        counting_passes(mask, all)
+                    let (wavefronts, ideal) = if atomic.counts_by_one {
+                        counting_wavefronts(mask, all)
                     } else {
-                        same_word_passes(mask, all)
+                        same_word_wavefronts(mask, all)
                     };
                     let traffic = &mut self.observers.tallies[pc].shared;
-                    traffic.wavefronts += passes as u64;
+                    traffic.wavefronts += wavefronts as u64;
                     traffic.wavefronts_ideal += ideal as u64;
                     traffic.add_request(request.mask, request.bytes);
                     if self.observers.watching {
-                        let counts = RequestCounts::of_wavefronts(passes, ideal);
-                        let passes = || atomic_passes(mask, all, atomic.counts_by_one);
-                        self.observers.record(Side::Shared, request, counts, passes);
+                        let counts = RequestCounts::of_wavefronts(wavefronts, ideal);
+                        let wavefronts = || atomic_words(mask, all, atomic.counts_by_one);
+                        self.observers.record(Side::Shared, request, counts, wavefronts);
                     }
                 }
                 if !atomic.is_reduction {

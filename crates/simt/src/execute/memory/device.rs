@@ -26,8 +26,7 @@ impl AtomicGranularity {
         AtomicGranularity::for_sizes(program.instructions.iter().filter_map(|i| size(&i.operation)))
     }
 
-    /// Each size comes with whether the access must not be cut: atomics, and the ordered accesses
-    /// that programs hand values on with.
+    /// Each size comes with whether the access must not be cut: atomics, and ordered accesses that hand values on.
     fn for_sizes(sizes: impl Iterator<Item = (u32, bool)>) -> AtomicGranularity {
         let (mut largest, mut smallest, mut whole) = (0, u32::MAX, 0);
         for (bytes, is_whole) in sizes {

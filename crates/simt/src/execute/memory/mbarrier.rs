@@ -1,4 +1,4 @@
-//! The mbarrier objects that say when copies have landed.
+//! The mbarrier objects that say when copies have landed (PTX ISA, "mbarrier").
 
 use crate::error::Error;
 use crate::execute::issue::block::Block;

@@ -1,5 +1,3 @@
-//! Accesses of warps to memory in every state space.
-
 pub(crate) mod access;
 pub(crate) mod asynchronous;
 pub(crate) mod atomic;

@@ -1,5 +1,3 @@
-//! Copies that were started and have not landed.
-
 use crate::operation::{AtomicOperation, BulkDirection};
 use crate::registers::LANES;
 use crate::tensor_map::Piece;
@@ -19,7 +17,6 @@ pub(crate) struct PendingCopy {
     pub before: Vec<u64>,
 }
 
-/// The bulk copies that land.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Awaited {
     /// All, but none that comes after the end of a phase.

@@ -1,5 +1,3 @@
-//! The addresses of a warp's access, and the space that each lies in.
-
 use crate::execute::issue::warp::Warp;
 use crate::observer::WarpAccess;
 use crate::operation::{Base, Space};

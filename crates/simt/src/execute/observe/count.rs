@@ -1,11 +1,9 @@
-//! Counts of memory traffic.
-
 use crate::execute::memory::pattern::Pattern;
 use crate::execute::observe::observers::Observers;
 use crate::execute::observe::record::Side;
 use crate::registers::LANES;
 use counters::RequestCounts;
-use counters::{constant_passes, passes_by, sectors_and_lines, shared_passes, shared_wavefronts};
+use counters::{constant_words, sectors_and_lines, shared_wavefronts, shared_words, updates_by};
 use races::Request;
 use races::lanes;
 
@@ -32,14 +30,14 @@ impl Observers<'_> {
                 count += 1;
             }
             words[..count].sort_unstable();
-            let passes = words[..count].chunk_by(|a, b| a == b).count() as u32;
+            let wavefronts = words[..count].chunk_by(|a, b| a == b).count() as u32;
             let traffic = &mut self.tallies[pc].constant;
-            traffic.wavefronts += passes as u64;
+            traffic.wavefronts += wavefronts as u64;
             traffic.wavefronts_ideal += 1;
             traffic.add_request(request.mask, request.bytes);
             if self.watching {
-                let counts = RequestCounts::of_wavefronts(passes, 1);
-                self.record(Side::Constant, request, counts, || constant_passes(mask, all));
+                let counts = RequestCounts::of_wavefronts(wavefronts, 1);
+                self.record(Side::Constant, request, counts, || constant_words(mask, all));
             }
             return;
         }
@@ -84,7 +82,7 @@ impl Observers<'_> {
         }
         if self.watching {
             let counts = RequestCounts::of_wavefronts(count, ideal);
-            self.record(Side::Shared, request, counts, || shared_passes(mask, all, bytes));
+            self.record(Side::Shared, request, counts, || shared_words(mask, all, bytes));
         }
     }
 
@@ -104,19 +102,19 @@ impl Observers<'_> {
         traffic.add_request(request.mask, request.bytes);
     }
 
-    /// Sectors as for a load; lanes with equal addresses need further passes.
+    /// Sectors as for a load; lanes with equal addresses need further wavefronts.
     pub fn count_global_atomic(&mut self, request: Request<'_>, is_aggregated: bool) {
         let Request { pc, mask, all, bytes, .. } = request;
         let (sectors, lines, distinct) = sectors_and_lines(mask, all);
         let bytes_distinct = distinct as u64 * bytes as u64;
         let counts = RequestCounts {
-            wavefronts: passes_by(7, mask, all) as u64,
+            wavefronts: updates_by(7, mask, all) as u64,
             wavefronts_ideal: 1,
             sectors: sectors as u64,
             lines: lines as u64,
             bytes_distinct,
             sectors_ideal: bytes_distinct.div_ceil(32),
-            sector_passes: if is_aggregated { 1 } else { passes_by(5, mask, all) as u64 },
+            sector_updates: if is_aggregated { 1 } else { updates_by(5, mask, all) as u64 },
             ..RequestCounts::default()
         };
         let traffic = &mut self.tallies[pc].global;

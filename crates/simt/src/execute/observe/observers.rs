@@ -1,5 +1,3 @@
-//! A worker's observers: counts, checks and the estimate.
-
 use crate::execute::issue::run::Run;
 use crate::execute::memory::pattern::Pattern;
 use crate::execute::observe::checks::follower::Follower;

@@ -23,7 +23,7 @@ impl Observers<'_> {
         side: Side,
         request: Request<'_>,
         mut counts: RequestCounts,
-        passes: impl FnOnce() -> Vec<Vec<ServedWord>>,
+        wavefronts: impl FnOnce() -> Vec<Vec<ServedWord>>,
     ) {
         let Request { pc, mask, all, bytes, .. } = request;
         let kind = match (&self.run.program.instructions[pc].operation, side) {
@@ -45,7 +45,7 @@ impl Observers<'_> {
         let lanes: [Option<u64>; LANES] =
             std::array::from_fn(|lane| (mask >> lane & 1 != 0).then_some(all[lane]));
         counts.add_request(request.mask, request.bytes);
-        let passes = passes();
-        self.recorded.push((pc, RequestRecord { kind, bytes, lanes, traffic: counts, passes }));
+        let wavefronts = wavefronts();
+        self.recorded.push((pc, RequestRecord { kind, bytes, lanes, traffic: counts, wavefronts }));
     }
 }

@@ -1,5 +1,3 @@
-//! A report of the counts of all workers.
-
 use crate::error::Place;
 use crate::execute::issue::run::location;
 use crate::execute::issue::worker::Worker;

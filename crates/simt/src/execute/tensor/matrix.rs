@@ -1,5 +1,3 @@
-//! `ldmatrix` and `stmatrix`: 8x8 matrices of 16-bit elements between shared memory and lanes.
-
 use crate::error::Error;
 use crate::execute::issue::block::Block;
 use crate::execute::issue::warp::Warp;
@@ -61,9 +59,7 @@ impl Worker<'_> {
             let element = |r: usize, c: usize| {
                 read_bytes(&block.shared, all[matrix * 8 + r] as usize + c * 2, 2) as u32
             };
-            let Some(Register::Word(index)) = row else {
-                continue;
-            };
+            let Some(Register::Word(index)) = row else { continue };
             for lane in 0..LANES {
                 let (r, c) = (lane / 4, lane % 4 * 2);
                 let (low, high) = if transpose {
@@ -90,9 +86,7 @@ impl Worker<'_> {
             self.check_shared_write(block, warp, request, None);
         }
         for (matrix, row) in access.rows.iter().enumerate() {
-            let Some(Register::Word(index)) = row else {
-                continue;
-            };
+            let Some(Register::Word(index)) = row else { continue };
             for lane in 0..LANES {
                 let value = warp.registers.words[*index as usize][lane];
                 let (r, c) = (lane / 4, lane % 4 * 2);

@@ -1,5 +1,3 @@
-//! Products of matrices, and copies of tensors.
-
 pub(crate) mod matrix;
 pub(crate) mod mma;
 pub(crate) mod tensor_copy;

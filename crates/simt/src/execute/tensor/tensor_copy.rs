@@ -1,4 +1,4 @@
-//! `cp.async.bulk.tensor`: a box of a tensor lands later, like other bulk copies.
+//! `cp.async.bulk.tensor`: a box of a tensor lands later, like other bulk copies (PTX ISA, "Tensors").
 
 use crate::error::Error;
 use crate::execute::issue::block::Block;

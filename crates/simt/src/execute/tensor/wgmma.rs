@@ -1,4 +1,4 @@
-//! `wgmma.mma_async`: each of four warps computes 16 of 64 rows.
+//! `wgmma.mma_async`: each of four warps computes 16 of 64 rows (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions").
 //!
 //! A descriptor says where a factor lies in shared memory: blocks of 8 rows along M or N and 16 bytes along K, or, transposed,
 //! of 8 rows along K and 16 bytes along M or N. Two distances lead from block to block. A swizzle moves the chunks of 16
@@ -44,7 +44,7 @@ impl Descriptor {
         }
     }
 
-    /// Where an element lies: `i` along M or N, `k` along K.
+    /// Returns the offset of an element: `i` along M or N, `k` along K.
     fn place(self, i: u32, k: u32, width: u32) -> u32 {
         let chunk = 16 / width;
         let offset = match (self.transposed, self.span) {

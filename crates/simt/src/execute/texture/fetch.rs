@@ -1,5 +1,3 @@
-//! Fetches: handles to images, lanes to texels, and the memory that they read.
-
 use crate::compute::texture::{Detail, Footprint, Point, Tap, around, border, combine, decode};
 use crate::compute::texture::{TAPS, footprint};
 use crate::error::Error;

@@ -1,4 +1,2 @@
-//! Textures and surfaces.
-
 pub(crate) mod fetch;
 pub(crate) mod surface;

@@ -255,8 +255,8 @@ fn launch_add(
     let from = DevicePtr::<u32>::from_raw(at(source, part.start), n);
     let to = DevicePtrMut::<u32>::from_raw(at(target, part.start), n);
     let (threads, words) = (THREADS_PER_BLOCK, n as u32);
-    // SAFETY: both parts have n words and begin with a multiple of four; the grid covers n, and the stream and events
-    // order other uses.
+    // SAFETY: both parts have n words and begin with a multiple of four; the grid covers n; stream and events order
+    // other uses.
     unsafe {
         let grid = words.div_ceil(4 * threads);
         Ok(gpu.launcher().launch(peer_to_peer_add, grid, threads, 0, (from, to, words))?)

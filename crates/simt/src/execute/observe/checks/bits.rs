@@ -238,7 +238,6 @@ fn sources(program: &Program, pc: usize, target: Register) -> Option<Vec<Registe
     Some(rows)
 }
 
-/// The opcode without its modifiers.
 fn name(program: &Program, pc: usize) -> &str {
     let text = &program.texts[program.details[pc].text as usize];
     text.split('.').next().unwrap_or_default()

@@ -111,7 +111,6 @@ pub(crate) struct LoadSite {
     pub pc: u32,
 }
 
-/// A load whose value is followed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FollowedLoad {
     pub address: u64,
@@ -176,8 +175,8 @@ impl<'r> Follower<'r> {
         })
     }
 
-    /// Returns the number of a lane's load, which is new unless the lane has done the same before; nothing when there are
-    /// too many.
+    /// Returns the number of a lane's load, new unless the lane has done the same before; nothing when there are too
+    /// many.
     pub fn load(&mut self, site: LoadSite, load: FollowedLoad) -> Option<u32> {
         let known = self.places.entry(site).or_default();
         let same = |number: &&u32| {

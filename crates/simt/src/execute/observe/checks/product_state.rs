@@ -1,8 +1,7 @@
 //! The `wgmma` of a warp that may be under way, and the registers that they read and write.
 //!
-//! Compilers copy registers around the instructions that order a product, because an asm has its outputs for them as soon as
-//! it has been issued. The assembler removes such copies, so that a `mov` is no use of a register here, but gives its state
-//! on.
+//! Compilers copy registers around the instructions that order a product, because an asm has its outputs for them as
+//! soon as it has been issued. The assembler removes such copies, so a `mov` here is no use of a register.
 
 use crate::operation::{Factor, Operation, Register};
 use crate::program::{Detail, Program};

@@ -1,4 +1,4 @@
-//! Which shared array an address was formed from, so that running past its end into the next array
+//! Shared array that an address was formed from, so that running past its end into the next array
 //! is found, although the bytes there belong to the block.
 
 use crate::execute::issue::block::Block;

@@ -1,4 +1,5 @@
-//! Stores to shared memory that no proxy fence came after, so that asynchronous instructions may not see them.
+//! Stores to shared memory that no proxy fence came after, so that asynchronous instructions may not see them
+//! (PTX ISA, "Memory Consistency Model: Proxies").
 
 use races::{Request, lanes};
 use std::collections::BTreeMap;

@@ -4,7 +4,7 @@ use crate::operation::{
     AtomicOperation, BarrierKind, MbarrierOperation, Operation, Scope, Semantics, Space,
 };
 use crate::program::{Instruction, Program};
-use races::{Grid, Kind, LaunchModel, Synchronization};
+use races::{AccessKind, Grid, LaunchModel, Synchronization};
 
 /// The facts of a launch that the order of its accesses depends on; those of instructions only where they are checked.
 pub(crate) fn model(program: &Program, grid: Grid, is_checked: bool) -> LaunchModel {
@@ -20,19 +20,20 @@ pub(crate) fn model(program: &Program, grid: Grid, is_checked: bool) -> LaunchMo
     }
 }
 
-/// The meaning of an instruction.
-fn kind(operation: &Operation) -> Kind {
+fn kind(operation: &Operation) -> AccessKind {
     match operation {
-        Operation::Load(access) => Kind {
+        Operation::Load(access) => AccessKind {
             semantics: access.semantics,
             observes: true,
             bytes: access.bytes as u8,
-            ..Kind::default()
+            ..AccessKind::default()
         },
-        Operation::Store(access) => {
-            Kind { semantics: access.semantics, bytes: access.bytes as u8, ..Kind::default() }
-        }
-        Operation::Atomic(atomic) => Kind {
+        Operation::Store(access) => AccessKind {
+            semantics: access.semantics,
+            bytes: access.bytes as u8,
+            ..AccessKind::default()
+        },
+        Operation::Atomic(atomic) => AccessKind {
             semantics: atomic.semantics,
             updates: true,
             overwrites: atomic.operation == AtomicOperation::Exchange && atomic.is_reduction,
@@ -46,21 +47,21 @@ fn kind(operation: &Operation) -> Kind {
                 MbarrierOperation::Initialize { .. } | MbarrierOperation::Invalidate
             );
             let strong = (!is_plain).then_some(Scope::Device);
-            Kind {
+            AccessKind {
                 semantics: Semantics { strong, ..Semantics::default() },
                 updates: !is_plain,
                 bytes: 8,
-                ..Kind::default()
+                ..AccessKind::default()
             }
         }
         // Each reduction is relaxed, of device scope.
-        Operation::BulkCopy(copy) if copy.reduce.is_some() => Kind {
+        Operation::BulkCopy(copy) if copy.reduce.is_some() => AccessKind {
             semantics: Semantics { strong: Some(Scope::Device), ..Semantics::default() },
             updates: true,
             bytes: copy.step() as u8,
-            ..Kind::default()
+            ..AccessKind::default()
         },
-        _ => Kind { bytes: 4, ..Kind::default() },
+        _ => AccessKind { bytes: 4, ..AccessKind::default() },
     }
 }
 
@@ -76,8 +77,8 @@ fn scope_of(operation: &Operation) -> Scope {
 }
 
 /// The kind of every instruction of a program.
-fn kinds(program: &Program) -> Vec<Kind> {
-    let mut kinds: Vec<Kind> =
+fn kinds(program: &Program) -> Vec<AccessKind> {
+    let mut kinds: Vec<AccessKind> =
         program.instructions.iter().map(|instruction| kind(&instruction.operation)).collect();
     for (pc, system) in optimistic_loads(program) {
         kinds[pc].semantics.strong = Some(Scope::Device);

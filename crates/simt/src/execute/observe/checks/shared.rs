@@ -11,7 +11,7 @@ use crate::operation::{Access, BulkDirection, Scope, Semantics};
 use crate::registers::LANES;
 use races::{Arrival, BarrierWarp, Queue, Race, Request, SharedShadow, Shown, ThreadClocks, lanes};
 
-/// Where something was found: block, warp, instruction, lane, address.
+/// Place of a finding: block, warp, instruction, lane, address.
 #[derive(Clone, Copy)]
 struct Site {
     block: [u32; 3],

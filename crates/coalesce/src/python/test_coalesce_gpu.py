@@ -1,0 +1,102 @@
+"""Tests of the module by the program that COALESCE_PROGRAM names: python3 test_coalesce_gpu.py"""
+
+import array
+import pathlib
+import sys
+import unittest
+
+import coalesce_gpu
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+
+SCALE = """
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry scale(.param .u64 data, .param .f32 by, .param .u32 n)
+{
+    .reg .pred %p; .reg .b32 %r<5>; .reg .f32 %f<3>; .reg .b64 %a<3>;
+    ld.param.u64 %a1, [data];
+    ld.param.f32 %f1, [by];
+    ld.param.u32 %r1, [n];
+    mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x;
+    mad.lo.u32 %r2, %r2, %r3, %r4;
+    setp.ge.u32 %p, %r2, %r1;
+    @%p bra end;
+    mad.wide.u32 %a1, %r2, 4, %a1;
+    ld.global.f32 %f2, [%a1];
+    mul.f32 %f2, %f2, %f1;
+    st.global.f32 [%a1], %f2;
+end:
+    ret;
+}
+"""
+
+
+class Tests(unittest.TestCase):
+    def test_results_counts_and_pictures(self):
+        data = array.array("f", range(100))
+        report = coalesce_gpu.check(SCALE, "scale", 4, 32, {"data": data, "by": 2.0, "n": 100})
+        self.assertEqual(list(report.arrays["data"]), [2.0 * one for one in range(100)])
+        self.assertEqual(list(data), list(range(100)), "the caller's array stays as it was")
+        [kernel] = report.kernels
+        self.assertEqual((kernel.name, kernel.grid, kernel.block), ("scale", (4, 1, 1), (32, 1, 1)))
+        self.assertEqual((kernel.global_load.requests, kernel.global_load.sectors), (4, 13))
+        self.assertTrue(report.checked and not report.findings)
+        page = report._repr_html_()
+        self.assertIn("Checked for hazards: none.", page)
+        self.assertIn("<svg", page)
+        self.assertIn("scale", str(report))
+
+    def test_findings_are_an_exception(self):
+        with self.assertRaises(coalesce_gpu.FindingsError) as caught:
+            coalesce_gpu.check(SCALE, None, 4, 32, [array.array("f", range(100)), 2.0, 128])
+        [finding] = caught.exception.findings
+        self.assertEqual((finding.kind, finding.kernel), ("Fault", "scale"))
+        self.assertIn("past the end", str(caught.exception))
+        self.assertIn("<li>", caught.exception.report._repr_html_())
+        self.assertTrue(coalesce_gpu.explain(SCALE, None, 4, 32, ["f32*100=unset", 2.0, 100], check="all").findings)
+
+    def test_wrong_input_is_a_sentence(self):
+        for ptx, args, part in [
+            ("scale.ptx", [], "is no text of PTX"),
+            (pathlib.Path("none.ptx"), [], "none.ptx"),
+            (SCALE, [1.0], "argument"),
+            (SCALE, [object(), 1.0, 1], "is a object"),
+            (SCALE, {"a b": 1}, "is no name"),
+        ]:
+            with self.assertRaises(coalesce_gpu.CoalesceError) as caught:
+                coalesce_gpu.check(ptx, "scale", 1, 32, args)
+            self.assertIn(part, str(caught.exception))
+            self.assertNotIn("Traceback", str(caught.exception))
+
+    @unittest.skipIf(numpy is None, "NumPy is not installed")
+    def test_arrays_of_numpy(self):
+        data = numpy.arange(200, dtype="f4").reshape(2, 100)[:, ::2]
+        report = coalesce_gpu.check(SCALE, "scale", 4, 32, [data, numpy.float32(0.5), numpy.uint32(100)])
+        result = report.arrays["arg0"]
+        self.assertEqual((result.shape, result.dtype), (data.shape, data.dtype))
+        self.assertTrue((result == data / 2).all())
+        table = report.table()
+        self.assertEqual(table[table["kind"] == "global_store"]["sectors"].sum(), 13)
+        with self.assertRaises(coalesce_gpu.CoalesceError):
+            coalesce_gpu.check(SCALE, "scale", 4, 32, [data.astype("c8"), 2.0, 100])
+
+    @unittest.skipUnless(sys.platform == "linux", "`run` is of Linux alone")
+    def test_run_of_a_program_without_kernels(self):
+        with self.assertRaises(coalesce_gpu.CoalesceError) as caught:
+            coalesce_gpu.run(["true"])
+        self.assertIn("never loaded libcuda.so.1", str(caught.exception))
+
+    @unittest.skipUnless(sys.platform == "linux", "`run` is of Linux alone")
+    def test_run_finds_the_libraries(self):
+        script = "import ctypes; cuda = ctypes.CDLL('libcuda.so.1'); assert cuda.cuInit(0) == 0"
+        report = coalesce_gpu.run([sys.executable, "-c", script])
+        self.assertEqual((report.kernels, report.findings, report.returncode), ((), (), 0))
+
+
+if __name__ == "__main__":
+    unittest.main()
