@@ -229,6 +229,7 @@ fn main() {
 
 /// The long proof: its validator and the schema of the standard come from the registry.
 #[test]
+#[expect(clippy::print_stdout, reason = "the proof records the line")]
 #[ignore = "downloads and builds a validator; `cargo xtask prove sarif` runs it"]
 fn files_are_of_the_schema_of_the_standard() {
     let work = tempfile::tempdir().expect("a temporary folder");
