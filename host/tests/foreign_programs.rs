@@ -2,6 +2,7 @@
 
 use crate::program::*;
 use results::{AdviceKind, ProgramProfile};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
@@ -90,6 +91,13 @@ fn a_program_that_forks_is_written_once_and_one_that_is_killed_up_to_there() {
 pub fn sleeping(folder: &Path) -> (Child, PathBuf) {
     let mut run = program(&["run", "--"]);
     run.arg(&compiled().1).args([PTX, "sleeps"]).env("TMPDIR", folder);
+    // SAFETY: between fork and exec the child only says that an interrupt ends it, which a shell's background job ignores.
+    unsafe {
+        run.pre_exec(|| {
+            libc::signal(libc::SIGINT, libc::SIG_DFL);
+            Ok(())
+        });
+    }
     let child = run.stderr(Stdio::piped()).spawn().expect("the program starts");
     let begin = Instant::now();
     let place = loop {

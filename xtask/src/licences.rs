@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// The name of the file beside a program.
 pub const FILE: &str = "LICENSES-THIRD-PARTY.txt";
-/// How names of files with a licence begin.
+/// Begins of the names of files with a licence.
 const NAMES: [&str; 6] = ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE"];
 
 /// Returns the licences of the crates that the program is linked with on a target, each text once.

@@ -19,7 +19,6 @@ use gpu_model::{Estimate, Estimator, Ranges};
 use gpu_model::{PageMoves, Side};
 use simt::{Checks, Location, Report};
 use std::ffi::c_void;
-use std::io::Write;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -557,12 +556,15 @@ impl Driver {
     }
 }
 
-/// Writes what a kernel printed to standard output.
+/// Writes what a kernel printed to C's standard output, as CUDA does: so it stands behind what the program printed before.
 fn print(text: &str) {
-    if !text.is_empty() {
-        let mut output = std::io::stdout().lock();
-        // Nobody may be reading, which is no fault of the kernel's.
-        let _ = output.write_all(text.as_bytes()).and_then(|()| output.flush());
+    // In pieces that C can count.
+    for piece in text.as_bytes().chunks(1 << 20) {
+        // SAFETY: the format takes a number and a text of so many bytes, and a null pointer flushes all streams.
+        unsafe {
+            libc::printf(c"%.*s".as_ptr(), piece.len() as libc::c_int, piece.as_ptr());
+            libc::fflush(std::ptr::null_mut());
+        }
     }
 }
 

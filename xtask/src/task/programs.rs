@@ -90,13 +90,16 @@ fn try_all(suite: &Suite, checkout: &Path, arguments: &Arguments) -> Result<()> 
     if arguments.resume {
         programs.retain(|program| !known.contains_key(&program.name));
     }
-    let facts = [
+    let mut facts = vec![
         ("suite", workspace::commit(checkout)),
         ("coalesce", workspace::commit(&workspace::root())),
         ("date", today()?),
         ("nvcc", toolkit.version()?),
         ("limit", format!("{} s", arguments.limit)),
     ];
+    if arguments.gpu {
+        facts.push(("gpu", truth::gpu()?));
+    }
     let (rows, table) = (Mutex::new(known), Mutex::new(Table::read(suite.name)?));
     let count = programs.len();
     let work = Mutex::new(programs.into_iter().enumerate());

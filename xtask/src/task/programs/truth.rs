@@ -3,13 +3,13 @@
 use super::suite::Program;
 use super::trial::{Trial, output_of};
 use crate::workspace;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 /// Parts of lines that say how long something took or where it ran.
-const TIMES: [&str; 20] = [
+const TIMES: [&str; 21] = [
     "time",
     "sec",
     "µs",
@@ -27,6 +27,7 @@ const TIMES: [&str; 20] = [
     "perf",
     "device",
     "driver",
+    "nvidia",
     "multiprocessor",
     "version",
     "0x",
@@ -105,6 +106,15 @@ impl Truth {
         let is_random = likeness(&self.nvidia[0], &self.nvidia[1]) == Likeness::Differs;
         if best == Likeness::Differs && is_random { "random" } else { best.word() }
     }
+}
+
+/// Returns the name of this machine's first GPU.
+pub fn gpu() -> Result<String> {
+    let mut asked = Command::new("nvidia-smi");
+    let answer = asked.args(["--query-gpu=name", "--format=csv,noheader"]).output();
+    let answer = answer.context("cannot start nvidia-smi: `--gpu` needs a GPU of NVIDIA's")?;
+    let names = String::from_utf8_lossy(&answer.stdout).into_owned();
+    names.lines().next().map(str::to_owned).context("nvidia-smi names no GPU: `--gpu` needs one")
 }
 
 /// The lines that do not say how long something took, and that are not empty.
