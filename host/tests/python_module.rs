@@ -13,7 +13,7 @@ fn the_module_checks_kernels_and_raises_what_is_found() {
     let mut python = Command::new("python3");
     python.arg("test_coalesce_gpu.py").current_dir(FOLDER).env("PYTHONDONTWRITEBYTECODE", "1");
     let Ok(ended) = python.env("COALESCE_PROGRAM", program).output() else {
-        println!("not run: there is no python3 on PATH");
+        eprintln!("not run: there is no python3 on PATH");
         return;
     };
     assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
