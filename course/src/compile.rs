@@ -1,6 +1,7 @@
 //! A learner's file to PTX: a hidden crate of its own for each, so that a broken one breaks no other.
 
-use crate::group::{Group, Limits, read as read_stream};
+use crate::group::{Group, read as read_stream};
+use crate::os::Limits;
 use crate::refuse::refuse;
 use crate::submission::Submission;
 use anyhow::{Context, Result, bail};

@@ -1,26 +1,13 @@
 //! Processes that work on a learner's file, its compiler and its program: each with limits, in a process group of its own
 //! that ends as a whole.
 
-use crate::os;
+use crate::os::{self, Limits};
 use std::io::{Error, Read};
 use std::process::{Child, Command, ExitStatus};
 use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 static GROUPS: Mutex<Vec<u32>> = Mutex::new(Vec::new());
-
-/// Limits of each process of a group.
-#[derive(Clone, Copy, Debug)]
-#[cfg_attr(not(unix), expect(dead_code, reason = "no limit is set there"))]
-pub(crate) struct Limits {
-    pub seconds: u64,
-    /// Bytes of memory that it may ask for.
-    pub bytes: u64,
-    /// Addresses that it may reserve, with the stacks of its threads.
-    pub addresses: u64,
-    /// The largest file that it may write.
-    pub file_bytes: u64,
-}
 
 /// A process with all that it starts.
 pub(crate) struct Group {

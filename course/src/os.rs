@@ -2,9 +2,22 @@
 
 pub use half::*;
 
+/// Limits of each process of a group.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(unix), expect(dead_code, reason = "no limit is set there"))]
+pub(crate) struct Limits {
+    pub seconds: u64,
+    /// Bytes of memory that it may ask for.
+    pub bytes: u64,
+    /// Addresses that it may reserve, with the stacks of its threads.
+    pub addresses: u64,
+    /// The largest file that it may write.
+    pub file_bytes: u64,
+}
+
 #[cfg(unix)]
 mod half {
-    use crate::group::Limits;
+    use super::Limits;
     use std::io::Error;
     use std::mem::MaybeUninit;
     use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -100,7 +113,7 @@ mod half {
 
 #[cfg(not(unix))]
 mod half {
-    use crate::group::Limits;
+    use super::Limits;
     use std::process::{Child, Command, ExitStatus};
 
     // No limit of a process is set on this system: the judge's clock ends it.

@@ -2,8 +2,9 @@
 //! so that nothing but the file itself is compiled, without optimization.
 
 use crate::compile::{COMPILER_LIMITS, Compiled, Places, compile, said};
-use crate::group::{Group, Limits, read};
+use crate::group::{Group, read};
 use crate::os;
+use crate::os::Limits;
 use anyhow::{Context, Result, bail};
 use coalesce::count::COUNTING_DEVICE;
 use course_host::{Answer, Order, WORD_BYTES, read_answer};

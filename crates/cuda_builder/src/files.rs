@@ -9,7 +9,6 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Waits until no other process works on `path`, and keeps others out until the file is dropped.
 pub(crate) fn lock_path(path: &Path) -> Result<std::fs::File, CudaBuilderError> {
@@ -124,11 +123,6 @@ pub(crate) fn seen_again(line: &str) -> Option<String> {
 /// The path that a line of [`see`] ends with.
 pub(crate) fn path_of(line: &str) -> Option<&Path> {
     line.splitn(4, ' ').nth(3).map(Path::new)
-}
-
-/// A time as [`os::changed`] tells it.
-pub(crate) fn nanoseconds(time: SystemTime) -> u128 {
-    time.duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos())
 }
 
 fn hash(bytes: &[u8]) -> String {

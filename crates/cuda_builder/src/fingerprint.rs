@@ -8,6 +8,7 @@
 
 use crate::error::CudaBuilderError;
 use crate::files;
+use crate::os;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -86,7 +87,7 @@ pub(crate) fn note(
         };
     }
 
-    let started = files::nanoseconds(started);
+    let started = os::nanoseconds(started);
     let mut text = String::new();
     for path in read {
         let seen = files::see(&path)?;
