@@ -131,7 +131,7 @@ impl Trial {
         let fault = || {
             let kernels = self.profile["kernels"].as_array()?;
             let one = kernels.iter().find_map(|kernel| kernel["faults"].get(0))?;
-            Some(one.as_str()?.to_owned())
+            Some(one["message"].as_str()?.to_owned())
         };
         let said = |text: &str| {
             let marks = [

@@ -123,7 +123,7 @@ class Finding:
 
     def __str__(self) -> str:
         place = f" at {self.source}" if self.source else ""
-        return f"{self.kind}{place}: {self.message}"
+        return f"{self.kind}{place}: {self.message.removeprefix(f'{self.kind}: ')}"
 
 
 @dataclass(frozen=True)
@@ -287,7 +287,9 @@ def explain(ptx: str | os.PathLike[str], kernel: str | None, grid: Shape, block:
                 arrays[name] = _array(result.read_bytes(), before)
         pictures = {path.stem: path.read_text(encoding="utf-8") for path in sorted((folder / "svg").glob("*.svg"))}
         profile = json.loads((folder / "profile.json").read_text(encoding="utf-8"))
-    return _report(profile, done.stdout, arrays=arrays, pictures=pictures)
+    # The files of the arrays are gone.
+    text = "".join(line for line in done.stdout.splitlines(True) if not line.startswith("Saved: "))
+    return _report(profile, text, arrays=arrays, pictures=pictures)
 
 
 def run(command: Sequence[str | os.PathLike[str]], *, device: str = "virtual", check: str = "all", torch: bool = False,
@@ -410,7 +412,9 @@ def _report(profile: Mapping[str, Any], text: str, **more: Any) -> Report:
         ))
         findings += [Finding(hazard["kind"], hazard["message"], name, hazard["ptx_line"], _place(hazard.get("source")))
                      for hazard in one["hazards"] if hazard["kind"] not in _NOTES]
-        findings += [Finding("Fault", fault, name) for fault in one.get("faults", [])]
+        for fault in one.get("faults", []):
+            place = fault.get("place") or {}
+            findings.append(Finding("Fault", fault["message"], name, place.get("ptx_line"), _place(place if place.get("file") else None)))
     findings += [Finding(one["kind"], one["message"]) for one in profile["misuse"] if not one.get("is_advice")]
     findings += [Finding("Leak", one["message"]) for one in profile["leaks"] if not one.get("is_advice")]
     advice = tuple(Advice(one["kind"], one.get("kernel"), _place(one.get("source")), one["seen"], one["cure"],
