@@ -10,7 +10,8 @@ use cuda_std::prelude::*;
 /// The kernel of this task. Keep its signature.
 ///
 /// # Safety
-/// Launch contract: blocks of 256, a thread per element; both arrays hold `n` elements.
+/// - Blocks of 256, a thread per element.
+/// - Both arrays hold `n` elements.
 #[kernel]
 pub unsafe fn barrier_in_branch(source: *const u32, target: *mut u32, n: u32) {
     #[address_space(shared)]

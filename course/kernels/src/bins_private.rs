@@ -16,7 +16,8 @@ use cuda_std::prelude::*;
 /// The kernel of this task. Keep its signature.
 ///
 /// # Safety
-/// Launch contract: blocks of 256; `text` holds `n` bytes, `bins` 256 counters that begin as 0.
+/// - Blocks of 256.
+/// - `text` holds `n` bytes, `bins` 256 counters that begin as 0.
 #[kernel]
 pub unsafe fn bins_private(text: *const u8, bins: *mut u32, n: u32) {
     let threads = thread::grid_dim_x() * 256;

@@ -11,7 +11,8 @@ use cuda_std::vector::{U8x4, load, store};
 /// The kernel of this task. Keep its signature.
 ///
 /// # Safety
-/// Launch contract: a thread for 4 bytes; both texts hold `n` bytes and are aligned to 4 bytes.
+/// - A thread for 4 bytes.
+/// - Both texts hold `n` bytes and are aligned to 4 bytes.
 #[kernel]
 pub unsafe fn boss_capitals(source: *const u8, target: *mut u8, n: u32) {
     let thread = thread::index_1d();

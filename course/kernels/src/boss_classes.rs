@@ -9,7 +9,8 @@ use cuda_std::prelude::*;
 /// The kernel of this task. Keep its signature.
 ///
 /// # Safety
-/// Launch contract: a thread per column; `source` holds `rows * columns` numbers, `rows` is below 256, `target` holds `columns`.
+/// - A thread per column.
+/// - `source` holds `rows * columns` numbers, `rows` is below 256, `target` holds `columns`.
 #[kernel]
 pub unsafe fn boss_classes(source: *const u32, target: *mut u32, rows: u32, columns: u32) {
     let column = thread::index_1d();

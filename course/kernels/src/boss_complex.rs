@@ -11,7 +11,8 @@ use cuda_std::vector::{F32x2, load, store};
 /// The kernel of this task. Keep its signature.
 ///
 /// # Safety
-/// Launch contract: a thread per number; both arrays hold `2 * n` words and are aligned to 8 bytes.
+/// - A thread per number.
+/// - Both arrays hold `2 * n` words and are aligned to 8 bytes.
 #[kernel]
 pub unsafe fn boss_complex(source: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d() as usize;

@@ -16,7 +16,8 @@ use cuda_std::prelude::*;
 /// The kernel of this task. Keep its signature.
 ///
 /// # Safety
-/// Launch contract: blocks of 256, a thread per number; `source` holds `n` numbers, `target` one word for each block.
+/// - Blocks of 256, a thread per number.
+/// - `source` holds `n` numbers, `target` one word for each block.
 #[kernel]
 pub unsafe fn boss_matches(source: *const f32, target: *mut u32, n: u32) {
     let i = thread::index_1d();

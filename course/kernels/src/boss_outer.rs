@@ -8,7 +8,8 @@ use cuda_std::prelude::*;
 /// The kernel of this task. Keep its signature.
 ///
 /// # Safety
-/// Launch contract: a thread per product; `a` holds `rows` numbers, `b` holds `columns`, `target` holds `rows * columns`.
+/// - A thread per product.
+/// - `a` holds `rows` numbers, `b` holds `columns`, `target` holds `rows * columns`.
 #[kernel]
 pub unsafe fn boss_outer(a: *const f32, b: *const f32, target: *mut f32, rows: u32, columns: u32) {
     let i = thread::index_1d();

@@ -10,7 +10,8 @@ use cuda_std::prelude::*;
 /// The kernel of this task. Keep its signature.
 ///
 /// # Safety
-/// Launch contract: blocks of 32, a thread per row; `source` holds `32 * n` numbers, `target` holds `n`.
+/// - Blocks of 32, a thread per row.
+/// - `source` holds `32 * n` numbers, `target` holds `n`.
 #[kernel]
 pub unsafe fn boss_row_sums(source: *const u32, target: *mut u32, n: u32) {
     #[address_space(shared)]

@@ -10,7 +10,8 @@ use cuda_std::prelude::*;
 /// The kernel of this task. Keep its signature.
 ///
 /// # Safety
-/// Launch contract: blocks of 256, a thread per number; `table` holds 256 words, the other arrays `n`.
+/// - Blocks of 256, a thread per number.
+/// - `table` holds 256 words, the other arrays `n`.
 #[kernel]
 pub unsafe fn boss_table(source: *const u32, table: *const u32, target: *mut u32, n: u32) {
     let thread = thread::thread_idx_x() as usize;

@@ -31,7 +31,8 @@ const fn factors() -> [f32; 32] {
 /// The kernel of this task. Keep its signature.
 ///
 /// # Safety
-/// Launch contract: a thread per number; both arrays hold `n` numbers.
+/// - A thread per number.
+/// - Both arrays hold `n` numbers.
 #[kernel]
 pub unsafe fn constant_walk(source: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();

@@ -12,7 +12,8 @@ use cuda_std::prelude::*;
 /// The kernel of this task. Keep its signature.
 ///
 /// # Safety
-/// Launch contract: blocks of 256, a thread per number; both arrays hold `n` numbers.
+/// - Blocks of 256, a thread per number.
+/// - Both arrays hold `n` numbers.
 #[kernel]
 pub unsafe fn copy_not_awaited(source: *const f32, target: *mut f32, n: u32) {
     #[address_space(shared)]

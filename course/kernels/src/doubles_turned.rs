@@ -10,7 +10,8 @@ use cuda_std::prelude::*;
 /// The kernel of this task. Keep its signature.
 ///
 /// # Safety
-/// Launch contract: blocks of 32 x 32, tiles cover the matrix; both arrays hold `rows * columns` elements.
+/// - Blocks of 32 x 32, tiles cover the matrix.
+/// - Both arrays hold `rows * columns` elements.
 #[kernel]
 pub unsafe fn doubles_turned(source: *const f64, target: *mut f64, rows: u32, columns: u32) {
     // learn: your code

@@ -14,7 +14,8 @@ use cuda_std::prelude::*;
 /// The kernel of this task. Keep its signature.
 ///
 /// # Safety
-/// Launch contract: blocks of 256, a thread per pixel; `rgb` holds `3 * n` words, `green` holds `n`.
+/// - Blocks of 256, a thread per pixel.
+/// - `rgb` holds `3 * n` words, `green` holds `n`.
 #[kernel]
 pub unsafe fn every_third(rgb: *const f32, green: *mut f32, n: u32) {
     let thread = thread::thread_idx_x();

@@ -11,7 +11,8 @@ use cuda_std::prelude::*;
 /// The kernel of this task. Keep its signature.
 ///
 /// # Safety
-/// Launch contract: any grid; the arrays hold `n` elements.
+/// - Any grid.
+/// - The arrays hold `n` elements.
 #[kernel]
 pub unsafe fn grid_stride(x: *const f32, y: *const f32, target: *mut f32, n: u32) {
     let thread = thread::index_1d();

@@ -11,7 +11,8 @@ use cuda_std::prelude::*;
 /// The kernel of this task. Keep its signature.
 ///
 /// # Safety
-/// Launch contract: a thread per number and up to 256 more; both arrays hold `n` numbers.
+/// - A thread per number and up to 256 more.
+/// - Both arrays hold `n` numbers.
 #[kernel]
 pub unsafe fn half_and_half(source: *const f32, target: *mut f32, n: u32, rounds: u32) {
     let thread = thread::index_1d();

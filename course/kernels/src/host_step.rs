@@ -5,7 +5,8 @@ use cuda_std::prelude::*;
 /// One round turns each value x into 3 x + `add`.
 ///
 /// # Safety
-/// Launch contract: a thread per value; both arrays hold `n` values, and may be the same.
+/// - A thread per value.
+/// - Both arrays hold `n` values, and may be the same.
 #[kernel]
 pub unsafe fn host_step(
     source: *const u32,

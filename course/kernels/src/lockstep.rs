@@ -13,7 +13,8 @@ use cuda_std::warp::{FULL_MASK, sync_warp};
 /// The kernel of this task. Keep its signature.
 ///
 /// # Safety
-/// Launch contract: blocks of 256; `source` holds `n` numbers, `target` one for each block.
+/// - Blocks of 256.
+/// - `source` holds `n` numbers, `target` one for each block.
 #[kernel]
 pub unsafe fn lockstep(source: *const u32, target: *mut u32, n: u32) {
     #[address_space(shared)]

@@ -12,7 +12,8 @@ use cuda_std::prelude::*;
 /// The kernel of this task. Keep its signature.
 ///
 /// # Safety
-/// Launch contract: a thread per number; `source` holds `n` numbers, `count` one word that begins as 0.
+/// - A thread per number.
+/// - `source` holds `n` numbers, `count` one word that begins as 0.
 #[kernel]
 pub unsafe fn lost_update(source: *const u32, count: *mut u32, n: u32) {
     let i = thread::index_1d();

@@ -14,7 +14,8 @@ use cuda_std::prelude::*;
 /// The kernel of this task. Keep its signature.
 ///
 /// # Safety
-/// Launch contract: blocks of 16 x 16 that cover the matrix; the matrices hold `n * n` elements.
+/// - Blocks of 16 x 16 that cover the matrix.
+/// - The matrices hold `n * n` elements.
 #[kernel]
 pub unsafe fn matmul_tile(a: *const f32, b: *const f32, c: *mut f32, n: u32) {
     let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());

@@ -11,7 +11,8 @@ use cuda_std::prelude::*;
 /// The kernel of this task. Keep its signature.
 ///
 /// # Safety
-/// Launch contract: blocks of 256, a thread per pixel; both arrays hold `n` pixels.
+/// - Blocks of 256, a thread per pixel.
+/// - Both arrays hold `n` pixels.
 #[kernel]
 pub unsafe fn missing_barrier(source: *const f32, target: *mut f32, n: u32) {
     #[address_space(shared)]

@@ -16,7 +16,8 @@ use cuda_std::warp::{FULL_MASK, warp_vote_ballot};
 /// The kernel of this task. Keep its signature.
 ///
 /// # Safety
-/// Launch contract: blocks of 256, a thread per number; `source` holds `n` numbers, `count` one word that begins as 0.
+/// - Blocks of 256, a thread per number.
+/// - `source` holds `n` numbers, `count` one word that begins as 0.
 #[kernel]
 pub unsafe fn one_counter(source: *const f32, count: *mut u32, n: u32) {
     let i = thread::index_1d();

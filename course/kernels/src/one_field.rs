@@ -11,7 +11,8 @@ use cuda_std::prelude::*;
 /// The kernel of this task. Keep its signature.
 ///
 /// # Safety
-/// Launch contract: a thread per particle; both layouts hold `7 * n` words, `target` holds `n`.
+/// - A thread per particle.
+/// - Both layouts hold `7 * n` words, `target` holds `n`.
 #[kernel]
 pub unsafe fn one_field(together: *const f32, apart: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();

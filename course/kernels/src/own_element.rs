@@ -13,7 +13,8 @@ use cuda_std::prelude::*;
 /// The kernel of this task. Keep its signature.
 ///
 /// # Safety
-/// Launch contract: a thread per element; both arrays hold `n` elements.
+/// - A thread per element.
+/// - Both arrays hold `n` elements.
 #[kernel]
 pub unsafe fn own_element(source: *const f32, target: *mut f32, n: u32) {
     // learn: your code

@@ -13,7 +13,8 @@ use cuda_std::prelude::*;
 /// The kernel of this task. Keep its signature.
 ///
 /// # Safety
-/// Launch contract: blocks of 32 x 32, tiles cover the image; both arrays hold `rows * columns` pixels.
+/// - Blocks of 32 x 32, tiles cover the image.
+/// - Both arrays hold `rows * columns` pixels.
 #[kernel]
 pub unsafe fn pad_the_tile(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
     // learn: your code

@@ -10,7 +10,8 @@ use cuda_std::prelude::*;
 /// The kernel of this task. Keep its signature.
 ///
 /// # Safety
-/// Launch contract: a thread per element; `data` holds `n` numbers.
+/// - A thread per element.
+/// - `data` holds `n` numbers.
 #[kernel]
 pub unsafe fn read_only_lie(data: *mut u32, n: u32) {
     let i = thread::index_1d();

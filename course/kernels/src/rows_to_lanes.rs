@@ -11,7 +11,8 @@ use cuda_std::prelude::*;
 /// The kernel of this task. Keep its signature.
 ///
 /// # Safety
-/// Launch contract: a thread per pixel; both arrays hold `width * height` pixels.
+/// - A thread per pixel.
+/// - Both arrays hold `width * height` pixels.
 #[kernel]
 pub unsafe fn rows_to_lanes(source: *const f32, target: *mut f32, width: u32, height: u32) {
     let pixel = thread::index_1d();

@@ -11,7 +11,8 @@ use cuda_std::prelude::*;
 /// The kernel of this task. Keep its signature.
 ///
 /// # Safety
-/// Launch contract: a thread for two elements; both arrays hold `n` elements.
+/// - A thread for two elements.
+/// - Both arrays hold `n` elements.
 #[kernel]
 pub unsafe fn small_grid(source: *const f32, target: *mut f32, n: u32) {
     let threads = thread::grid_dim_x() * thread::block_dim_x();

@@ -12,7 +12,8 @@ use cuda_std::prelude::*;
 /// The kernel of this task. Keep its signature.
 ///
 /// # Safety
-/// Launch contract: a thread per column; both arrays hold `rows * columns` numbers.
+/// - A thread per column.
+/// - Both arrays hold `rows * columns` numbers.
 #[kernel]
 pub unsafe fn spilled(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
     let column = thread::index_1d();

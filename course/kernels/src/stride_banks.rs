@@ -34,7 +34,9 @@ use cuda_std::prelude::*;
 /// The kernel of this task. Keep its signature.
 ///
 /// # Safety
-/// Launch contract: blocks of 32, a thread per element; `stride` is at most 33; `target` holds `n` words.
+/// - Blocks of 32, a thread per element.
+/// - `stride` is at most 33.
+/// - `target` holds `n` words.
 #[kernel]
 pub unsafe fn stride_banks(target: *mut u32, n: u32, stride: u32) {
     #[address_space(shared)]

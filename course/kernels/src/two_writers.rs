@@ -8,7 +8,8 @@ use cuda_std::prelude::*;
 /// The kernel of this task. Keep its signature.
 ///
 /// # Safety
-/// Launch contract: a thread per number; `source` holds `n` numbers, `target` one for 8 of them.
+/// - A thread per number.
+/// - `source` holds `n` numbers, `target` one for 8 of them.
 #[kernel]
 pub unsafe fn two_writers(source: *const u32, target: *mut u32, n: u32) {
     let i = thread::index_1d();

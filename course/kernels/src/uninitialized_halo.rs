@@ -12,7 +12,8 @@ use cuda_std::prelude::*;
 /// The kernel of this task. Keep its signature.
 ///
 /// # Safety
-/// Launch contract: blocks of 256, a thread per element; both arrays hold `n` elements.
+/// - Blocks of 256, a thread per element.
+/// - Both arrays hold `n` elements.
 #[kernel]
 pub unsafe fn uninitialized_halo(source: *const f32, target: *mut f32, n: u32) {
     #[address_space(shared)]

@@ -21,7 +21,8 @@ use cuda_std::prelude::*;
 /// The kernel of this task. Keep its signature.
 ///
 /// # Safety
-/// Launch contract: a thread per element; `source` holds `8 * n` words, `target` holds `n`.
+/// - A thread per element.
+/// - `source` holds `8 * n` words, `target` holds `n`.
 #[kernel]
 pub unsafe fn useful_bytes(source: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();

@@ -24,7 +24,8 @@ use cuda_std::vector::F32x4;
 /// The kernel of this task. Keep its signature.
 ///
 /// # Safety
-/// Launch contract: blocks of 32, a thread per element; `target` holds `n` words.
+/// - Blocks of 32, a thread per element.
+/// - `target` holds `n` words.
 #[kernel]
 pub unsafe fn wide_banks(target: *mut f32, n: u32) {
     #[address_space(shared)]

@@ -14,7 +14,8 @@ use cuda_std::vector::{F32x4, load, store};
 /// The kernel of this task. Keep its signature.
 ///
 /// # Safety
-/// Launch contract: a thread for 4 elements; both arrays hold `n` elements and are aligned to 16 bytes.
+/// - A thread for 4 elements.
+/// - Both arrays hold `n` elements and are aligned to 16 bytes.
 #[kernel]
 pub unsafe fn wide_loads(source: *const f32, target: *mut f32, n: u32) {
     let thread = thread::index_1d();

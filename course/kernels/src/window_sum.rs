@@ -12,7 +12,8 @@ use cuda_std::prelude::*;
 /// The kernel of this task. Keep its signature.
 ///
 /// # Safety
-/// Launch contract: blocks of 256, a thread per number; both arrays hold `n` numbers.
+/// - Blocks of 256, a thread per number.
+/// - Both arrays hold `n` numbers.
 #[kernel]
 pub unsafe fn window_sum(source: *const u32, target: *mut u32, n: u32) {
     let thread = thread::thread_idx_x();

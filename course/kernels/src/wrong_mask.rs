@@ -10,7 +10,8 @@ use cuda_std::warp::{FULL_MASK, warp_shuffle_down};
 /// The kernel of this task. Keep its signature.
 ///
 /// # Safety
-/// Launch contract: blocks of 256, a thread per number; `source` holds `n` numbers, `target` one for 32 of them.
+/// - Blocks of 256, a thread per number.
+/// - `source` holds `n` numbers, `target` one for 32 of them.
 #[kernel]
 pub unsafe fn wrong_mask(source: *const u32, target: *mut u32, n: u32) {
     // learn: your code

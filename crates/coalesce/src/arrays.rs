@@ -1,4 +1,14 @@
 //! A case's arrays on the device, with guard zones around every output.
+//!
+//! ```
+//! use coalesce::{arrays::Arrays, pattern::Case};
+//!
+//! fn start(gpu: &cuda_host::Gpu, case: &Case) -> anyhow::Result<()> {
+//!     let arrays = Arrays::new(gpu, case)?;
+//!     assert_eq!(arrays.broken_guard(gpu, 0)?, None);
+//!     Ok(())
+//! }
+//! ```
 
 use crate::case::{Before, Case};
 use crate::data::{Data, Element, POISON};

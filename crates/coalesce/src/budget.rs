@@ -2,6 +2,16 @@
 //!
 //! The counts are exact and the same on every machine, so a budget is a snapshot: a test compares, and writes it anew when
 //! a change is meant. Registers are there where NVIDIA's assembler has told of them.
+//!
+//! ```
+//! use coalesce::budget::{Budgets, counted};
+//!
+//! fn check(catalogue: &coalesce::Catalogue) -> anyhow::Result<()> {
+//!     let recorded = Budgets::read("traffic.toml".as_ref())?;
+//!     assert!(recorded.differences(&counted(catalogue)?).is_empty());
+//!     Ok(())
+//! }
+//! ```
 
 use crate::catalogue::Catalogue;
 use crate::count;

@@ -1,4 +1,16 @@
 //! Counting: every kernel of a pattern executed once on the virtual device, beside what its variant promises.
+//!
+//! ```
+//! use coalesce::count;
+//!
+//! fn print(catalogue: &coalesce::Catalogue) -> anyhow::Result<()> {
+//!     let gpu = count::open(catalogue)?;
+//!     for (variant, counted) in count::count(&gpu, catalogue.patterns[0])? {
+//!         println!("{}: {} kernels", variant.name, counted.kernels.len());
+//!     }
+//!     Ok(())
+//! }
+//! ```
 
 use crate::catalogue::Catalogue;
 use crate::counted::Counted;

@@ -1,4 +1,12 @@
 //! Arrays on the host: inputs, poisoned outputs, and how results are compared.
+//!
+//! ```
+//! use coalesce::data::{Data, Tolerance, compare};
+//!
+//! let (result, reference) = (Data::F32(vec![1.0, f32::NAN]), Data::F32(vec![1.0, 2.0]));
+//! let first = compare(&result, &reference, Tolerance::Exact).expect("NaN is wrong");
+//! assert_eq!((first.index, first.count), (1, 1));
+//! ```
 
 use half::{bf16, f16};
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -1,4 +1,20 @@
 //! The memory spaces of a device in one table: where each is, who sees it, and what an access costs as measured.
+//!
+//! ```
+//! use coalesce::hierarchy::{MemorySpace, markdown};
+//!
+//! let shared = MemorySpace {
+//!     name: "shared",
+//!     place: "multiprocessor",
+//!     cached: "no",
+//!     access: "read, write",
+//!     scope: "block",
+//!     lifetime: "block",
+//!     latency: None,
+//!     bandwidth: None,
+//! };
+//! assert!(markdown(&[shared], None).contains("| shared | multiprocessor |"));
+//! ```
 
 use results::{Resource, Results, Row};
 

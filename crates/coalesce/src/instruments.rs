@@ -1,4 +1,11 @@
 //! The instruments' own kernels on a device.
+//!
+//! ```no_run
+//! let gpu = cuda_host::Gpu::auto(&[])?;
+//! let instruments = coalesce::instruments::Instruments::load(&gpu)?;
+//! instruments.module().get_function("measurement_read").expect("a kernel of the instruments");
+//! # Ok::<(), cuda_host::GpuError>(())
+//! ```
 
 use anyhow::Result;
 use cuda_host::{Gpu, GpuError, Image, Kernels, Launcher};

@@ -17,6 +17,16 @@
 //! | [`calibrate`] | measures a device and writes its profile |
 //!
 //! An error of a function without a section on errors is the driver's, or that of the work that it runs.
+//!
+//! ```no_run
+//! # const ALL: &[&coalesce::pattern::Pattern] = &[];
+//! # const IMAGES: &[cuda_host::Image] = &[];
+//! static CATALOGUE: coalesce::Catalogue = coalesce::Catalogue::new("my-kernels", ALL, IMAGES);
+//!
+//! fn main() -> std::process::ExitCode {
+//!     coalesce::main(&CATALOGUE)
+//! }
+//! ```
 
 pub mod arrays;
 pub mod budget;

@@ -1,5 +1,11 @@
 //! NVIDIA's library for communication between devices, a peer for work on several of them. It is loaded when the program
 //! runs, because it is no part of CUDA.
+//!
+//! ```
+//! fn connect(gpus: &[&cuda_host::Gpu]) -> anyhow::Result<coalesce::nccl::Nccl> {
+//!     coalesce::nccl::Nccl::connect(gpus)
+//! }
+//! ```
 
 use crate::peers::OpenLibrary;
 use crate::unavailable::Unavailable;
@@ -69,7 +75,7 @@ impl Nccl {
     /// The library in this file, if it is of the version whose functions these are.
     ///
     /// # Safety
-    /// Loading the file runs its initialization.
+    /// - Loading the file runs its initialization.
     unsafe fn load(file: &OsStr) -> Result<Nccl> {
         let missing = |error: anyhow::Error| {
             let file = file.display();
@@ -120,8 +126,8 @@ impl Nccl {
     /// Enqueues the sum of all sources into all targets, on the stream of each device.
     ///
     /// # Safety
-    /// Each source and each target is the address of `words` u32 on the device of the same place, which live until the
-    /// streams have finished, and which nobody else uses meanwhile.
+    /// - Each source and each target is the address of `words` u32 on the device of the same place, which live until
+    ///   the streams have finished, and which nobody else uses meanwhile.
     pub unsafe fn all_reduce(
         &self,
         gpus: &[&Gpu],

@@ -2,6 +2,16 @@
 //!
 //! They come as a shared library, `peers/peers.cu` built by nvcc, and are variants like any other: checked whole before
 //! and after, measured in turn with ours.
+//!
+//! ```
+//! use coalesce::{pattern::{Pattern, Variant}, peers};
+//!
+//! fn print(peers: &[(String, &'static Variant)], pattern: &Pattern) {
+//!     for peer in peers::of(peers, pattern) {
+//!         println!("{} of {}", peer.name, pattern.name);
+//!     }
+//! }
+//! ```
 
 use crate::catalogue::Catalogue;
 use crate::pattern::{Expectation, Implementation, Pattern, Variant};
@@ -30,7 +40,7 @@ impl OpenLibrary {
     /// Opens a file by its path, or by a name that the system's loader looks for.
     ///
     /// # Safety
-    /// The initialization of the library does no harm.
+    /// - The initialization of the library does no harm.
     pub(crate) unsafe fn open(file: &OsStr) -> Result<OpenLibrary> {
         // SAFETY: the caller's contract.
         Ok(OpenLibrary(unsafe { Library::new(file) }?))
@@ -39,7 +49,7 @@ impl OpenLibrary {
     /// A function by its name, to be called as long as the library is open.
     ///
     /// # Safety
-    /// `T` is the type of a pointer to the function that the library has by this name.
+    /// - `T` is the type of a pointer to the function that the library has by this name.
     pub(crate) unsafe fn function<T: Copy>(&self, name: &str) -> Result<T> {
         // SAFETY: the caller's contract.
         Ok(*unsafe { self.0.get::<T>(name) }?)
@@ -52,8 +62,8 @@ impl OpenLibrary {
 /// When there is no such library, or it has another interface.
 ///
 /// # Safety
-/// The file is a library whose `coalesce_peers` has the interface that `peers/peers.cu` describes: names end with NUL
-/// and stay, and its functions work on the arrays and sizes of the patterns that they name.
+/// - The file is a library whose `coalesce_peers` has the interface that `peers/peers.cu` describes: names end with
+///   NUL and stay, and its functions work on the arrays and sizes of the patterns that they name.
 pub unsafe fn load(path: &Path, catalogue: &Catalogue) -> Result<Vec<(String, &'static Variant)>> {
     let cannot = || {
         format!(

@@ -1,4 +1,15 @@
 //! Records what ran when: intervals of the device's engines, of streams and of the host.
+//!
+//! ```
+//! use coalesce::{pattern::{Pattern, Size}, timeline::record};
+//!
+//! fn print(gpu: &cuda_host::Gpu, pattern: &'static Pattern, size: &Size) -> anyhow::Result<()> {
+//!     for (variant, timeline, elapsed_ms) in record(gpu, pattern, pattern.variants, size)? {
+//!         println!("{}: {} operations, {elapsed_ms} ms", variant.name, timeline.intervals.len());
+//!     }
+//!     Ok(())
+//! }
+//! ```
 
 use crate::pattern::{Case, Pattern, Size, Unavailable, Variant};
 use crate::timing::Stopwatch;

@@ -1,6 +1,16 @@
 //! Device time by events, and what keeps it clean: a gate, cold caches, the clock.
 //!
 //! A tool whose kernels use its own memory belongs to a device and waits for its stream before it frees memory.
+//!
+//! ```no_run
+//! let gpu = cuda_host::Gpu::auto(&[])?;
+//! let stopwatch = coalesce::timing::Stopwatch::new()?;
+//! stopwatch.start(&gpu)?;
+//! // Work of `gpu`'s stream.
+//! stopwatch.stop(&gpu)?;
+//! println!("{} ms", stopwatch.elapsed_ms()?);
+//! # Ok::<(), cuda_host::GpuError>(())
+//! ```
 
 use crate::instruments::Instruments;
 use anyhow::Result;

@@ -1,4 +1,12 @@
 //! Runs variants and compares every output element with the CPU reference.
+//!
+//! ```
+//! use coalesce::{pattern::{Size, Variant}, verify::unsupported_reason};
+//!
+//! fn print(gpu: &cuda_host::Gpu, variant: &Variant, size: &Size) {
+//!     println!("{}", unsupported_reason(gpu, variant, size).unwrap_or_default());
+//! }
+//! ```
 
 use crate::arrays::{Arrays, digest};
 use crate::data::{Mismatch, Random, Tolerance, compare};

@@ -4,6 +4,12 @@
 //!   user turned automatic installs off with `RUSTUP_AUTO_INSTALL=0`;
 //! - Debian's or Ubuntu's packages: as root, where apt offers them;
 //! - otherwise nothing is changed and [`advice`] names the command.
+//!
+//! ```no_run
+//! let toolchain = cuda_builder::install::ensure_toolchain()?;
+//! println!("kernels are compiled by {}", toolchain.describe());
+//! # Ok::<(), cuda_builder::CudaBuilderError>(())
+//! ```
 
 use crate::error::CudaBuilderError;
 use crate::package_manager::PackageManager;

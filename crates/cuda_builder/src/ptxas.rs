@@ -1,4 +1,14 @@
 //! Assembles PTX with NVIDIA's `ptxas`, where there is one, and reads what each kernel needs.
+//!
+//! ```no_run
+//! use cuda_builder::ptxas;
+//!
+//! let found = ptxas::find_tool("ptxas", "target".as_ref()).expect("NVIDIA's assembler");
+//! for kernel in ptxas::assemble(&found, "kernels.ptx".as_ref(), "sm_90", None)? {
+//!     println!("{}: {} registers", kernel.kernel, kernel.registers);
+//! }
+//! # Ok::<(), cuda_builder::CudaBuilderError>(())
+//! ```
 
 use crate::error::CudaBuilderError;
 use std::path::{Path, PathBuf};

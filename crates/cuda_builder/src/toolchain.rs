@@ -15,6 +15,12 @@
 //! `TRIED_RELEASES` has those that are known to build them, and a test fails with a newer one.
 //!
 //! Looking never installs anything: compilers are called by their own path, past rustup's proxies.
+//!
+//! ```no_run
+//! let toolchain = cuda_builder::toolchain::Toolchain::find()?;
+//! println!("{}", toolchain.version);
+//! # Ok::<(), cuda_builder::CudaBuilderError>(())
+//! ```
 
 use crate::error::CudaBuilderError;
 use std::ffi::OsStr;

@@ -1,4 +1,11 @@
 //! Every function of the table as an exported symbol that calls the selected backend's function of the same name.
+//!
+//! ```no_run
+//! let mut count = 0;
+//! // SAFETY: `count` is valid for a write.
+//! let code = unsafe { cuda_driver::api::cuDeviceGetCount(&mut count) };
+//! println!("{code:?}: {count} devices");
+//! ```
 #![allow(non_snake_case, non_camel_case_types, clippy::too_many_arguments)]
 
 use crate::dispatch::driver;
@@ -30,8 +37,8 @@ macro_rules! functions {
             #[doc = concat!("`", stringify!($name), "` of the driver API, answered by the selected backend.")]
             ///
             /// # Safety
-            /// What NVIDIA's driver API reference asks of the caller: pointers valid for what the call reads or writes,
-            /// handles that are alive.
+            /// - What NVIDIA's driver API reference asks of the caller: pointers valid for what the call reads or
+            ///   writes, handles that are alive.
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $name($($argument: $type),*) -> $crate::ReturnCode {
                 let driver = driver();

@@ -25,7 +25,7 @@ const RESOURCE: &[c_uint] = &[0, 1, 2, 3];
 /// Returns whether the enum behind `target` is one of `listed`; otherwise the first of them is put there.
 ///
 /// # Safety
-/// `target` is null or valid for reads and writes.
+/// - `target` is null or valid for reads and writes.
 pub(crate) unsafe fn value(target: *mut c_uint, listed: &[c_uint]) -> bool {
     if target.is_null() {
         return true;
@@ -43,7 +43,7 @@ pub(crate) unsafe fn value(target: *mut c_uint, listed: &[c_uint]) -> bool {
 /// The format of a 1-D or 2-D array.
 ///
 /// # Safety
-/// `descriptor` is null or valid for reads and writes.
+/// - `descriptor` is null or valid for reads and writes.
 pub(crate) unsafe fn array(descriptor: *mut CUDA_ARRAY_DESCRIPTOR) -> bool {
     // SAFETY: a field of a valid structure; the place is only named, never read as an enum.
     descriptor.is_null()
@@ -53,7 +53,7 @@ pub(crate) unsafe fn array(descriptor: *mut CUDA_ARRAY_DESCRIPTOR) -> bool {
 /// The format of a 3-D array.
 ///
 /// # Safety
-/// `descriptor` is null or valid for reads and writes.
+/// - `descriptor` is null or valid for reads and writes.
 pub(crate) unsafe fn array_3d(descriptor: *mut CUDA_ARRAY3D_DESCRIPTOR) -> bool {
     // SAFETY: a field of a valid structure; the place is only named, never read as an enum.
     descriptor.is_null()
@@ -63,7 +63,7 @@ pub(crate) unsafe fn array_3d(descriptor: *mut CUDA_ARRAY3D_DESCRIPTOR) -> bool 
 /// The kind of a texture's or surface's resource and, for plain memory, its format.
 ///
 /// # Safety
-/// `descriptor` is null or valid for reads and writes.
+/// - `descriptor` is null or valid for reads and writes.
 pub(crate) unsafe fn resource(descriptor: *mut CUDA_RESOURCE_DESC) -> bool {
     if descriptor.is_null() {
         return true;
@@ -86,7 +86,7 @@ pub(crate) unsafe fn resource(descriptor: *mut CUDA_RESOURCE_DESC) -> bool {
 /// The address and filter modes of a texture.
 ///
 /// # Safety
-/// `descriptor` is null or valid for reads and writes.
+/// - `descriptor` is null or valid for reads and writes.
 pub(crate) unsafe fn texture(descriptor: *mut CUDA_TEXTURE_DESC) -> bool {
     if descriptor.is_null() {
         return true;
@@ -105,7 +105,7 @@ pub(crate) unsafe fn texture(descriptor: *mut CUDA_TEXTURE_DESC) -> bool {
 /// The format of a resource view: 0 to 34 are contiguous.
 ///
 /// # Safety
-/// `descriptor` is null or valid for reads and writes.
+/// - `descriptor` is null or valid for reads and writes.
 pub(crate) unsafe fn view(descriptor: *mut CUDA_RESOURCE_VIEW_DESC) -> bool {
     if descriptor.is_null() {
         return true;

@@ -6,7 +6,7 @@ use std::ffi::{CStr, c_char, c_uint};
 /// `cuGetErrorString` without a driver.
 ///
 /// # Safety
-/// `text` is null or valid for a write.
+/// - `text` is null or valid for a write.
 pub(crate) unsafe fn error_string(error: c_uint, text: *mut *const c_char) -> ReturnCode {
     // SAFETY: the caller's contract is the same.
     unsafe { answer(ReturnCode(error).c_description(), text) }
@@ -15,14 +15,14 @@ pub(crate) unsafe fn error_string(error: c_uint, text: *mut *const c_char) -> Re
 /// `cuGetErrorName` without a driver.
 ///
 /// # Safety
-/// `name` is null or valid for a write.
+/// - `name` is null or valid for a write.
 pub(crate) unsafe fn error_name(error: c_uint, name: *mut *const c_char) -> ReturnCode {
     // SAFETY: the caller's contract is the same.
     unsafe { answer(ReturnCode(error).c_name(), name) }
 }
 
 /// # Safety
-/// `target` is null or valid for a write.
+/// - `target` is null or valid for a write.
 unsafe fn answer(text: Option<&'static CStr>, target: *mut *const c_char) -> ReturnCode {
     if target.is_null() {
         return ReturnCode::INVALID_VALUE;

@@ -186,7 +186,7 @@ pub(crate) fn host_function(stream: CUstream) -> Said {
 }
 
 /// # Safety
-/// The copy is valid for reads, as the driver asks.
+/// - The copy is valid for reads, as the driver asks.
 pub(crate) unsafe fn copy_2d(stream: CUstream, copy: *const CUDA_MEMCPY2D) -> Said {
     // `CU_MEMORYTYPE_HOST`. The two kinds are read as the integers that they are in C: a Rust enum, and a reference to a
     // structure that has one, must not see a number that the enum does not list.
@@ -207,7 +207,7 @@ pub(crate) unsafe fn copy_2d(stream: CUstream, copy: *const CUDA_MEMCPY2D) -> Sa
 }
 
 /// # Safety
-/// The function is one of a loaded module.
+/// - The function is one of a loaded module.
 pub(crate) unsafe fn kernel(stream: CUstream, function: CUfunction) -> Said {
     let mut name: *const c_char = std::ptr::null();
     let place = &raw mut name;
@@ -221,7 +221,7 @@ pub(crate) unsafe fn kernel(stream: CUstream, function: CUfunction) -> Said {
 }
 
 /// # Safety
-/// The launch is one that the driver can read, the function one of a loaded module.
+/// - The launch is one that the driver can read, the function one of a loaded module.
 pub(crate) unsafe fn kernel_of(launch: *const LaunchConfig, function: CUfunction) -> Said {
     // SAFETY: the caller's contract.
     unsafe { kernel((*launch).stream, function) }

@@ -2,6 +2,10 @@
 //!
 //! With the feature `cust` they are cust_raw's, so that a handle of cust is passed as it is. Without it they are declared
 //! here, and no build script looks for an installation of CUDA. Both have one layout, which a test compares.
+//!
+//! ```
+//! assert_eq!(size_of::<cuda_driver::raw::CUdeviceptr>(), 8);
+//! ```
 
 #[cfg(feature = "cust")]
 pub use cust_raw::*;

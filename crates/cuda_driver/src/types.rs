@@ -1,4 +1,10 @@
 //! Types of the driver API that are newer than cust_raw's bindings (CUDA 11.4), laid out as in NVIDIA's `cuda.h`.
+//!
+//! ```
+//! use cuda_driver::types::DeviceAttribute;
+//!
+//! assert_eq!(DeviceAttribute::WarpSize as u32, 10);
+//! ```
 
 pub use crate::raw::CUipcMemHandle;
 use crate::raw::{CUcontext, CUdeviceptr, CUfunction, CUgraphNode, CUhostFn, CUstream};

@@ -50,8 +50,8 @@ impl ArgumentList {
 /// passed as a reference to cust's buffers, as a [`Part`](crate::Part) of one, as a [`DevicePtr`](crate::DevicePtr) or as a [`DevicePointer`].
 ///
 /// # Safety
-/// `append` must append exactly the values of `P`'s parameters in the PTX entry: one for a value or a pointer, a pointer
-/// and a length for a slice.
+/// - `append` must append exactly the values of `P`'s parameters in the PTX entry: one for a value or a pointer, a
+///   pointer and a length for a slice.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed to a kernel that takes `{P}`",
     label = "not an argument for `{P}`",
@@ -80,7 +80,8 @@ pub unsafe trait Argument<P> {
 /// A `DeviceSlice` is none: it can be copied, so that what it points to may be freed or written meanwhile.
 ///
 /// # Safety
-/// What the kernel may access through the parameter is valid, and is not accessed by others, while the argument is borrowed.
+/// - What the kernel may access through the parameter is valid, and is not accessed by others, while the argument is
+///   borrowed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed without `unsafe` to a kernel that takes `{P}`",
     label = "not an argument for `{P}`",
@@ -309,7 +310,7 @@ pub trait Arguments<F> {
 )]
 ///
 /// # Safety
-/// Each value is a [`SafeArgument`], and [`Arguments`] says the truth of them.
+/// - Each value is a [`SafeArgument`], and [`Arguments`] says the truth of them.
 pub unsafe trait SafeArguments<F>: Arguments<F> {}
 
 macro_rules! tuples {

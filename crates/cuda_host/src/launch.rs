@@ -115,7 +115,7 @@ impl<'a> Launcher<'a> {
     /// device at once.
     ///
     /// # Safety
-    /// As for [`Self::launch`].
+    /// - As for [`Self::launch`].
     pub unsafe fn launch_cooperative<F, A: Arguments<F>>(
         &self,
         kernel: Kernel<F>,
@@ -132,7 +132,7 @@ impl<'a> Launcher<'a> {
     /// Enqueues `kernel` in this shape.
     ///
     /// # Safety
-    /// As for [`Self::launch`].
+    /// - As for [`Self::launch`].
     unsafe fn launch_as<F, A: Arguments<F>>(
         &self,
         kernel: Kernel<F>,

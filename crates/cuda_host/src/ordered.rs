@@ -88,7 +88,7 @@ impl Gpu {
 /// Allocates a buffer, and says how much was asked for when there is no room.
 ///
 /// # Safety
-/// The buffer is written before it is read.
+/// - The buffer is written before it is read.
 unsafe fn uninitialized<T: DeviceCopy>(length: usize) -> Result<DeviceBuffer<T>> {
     // SAFETY: the caller's.
     unsafe { DeviceBuffer::uninitialized(length) }.map_err(|source| GpuError::NoRoom {

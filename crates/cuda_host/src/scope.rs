@@ -138,7 +138,8 @@ impl<'scope, T: DeviceCopy> Deref for Shared<'scope, T> {
 /// An argument of a scope's launches: a value, or memory that was lent to this scope.
 ///
 /// # Safety
-/// What the kernel may access through the parameter is valid, and is not accessed by other streams, until the scope ends.
+/// - What the kernel may access through the parameter is valid, and is not accessed by other streams, until the scope
+///   ends.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed to a scope's kernel that takes `{P}`",
     label = "not an argument for `{P}` in a scope",
@@ -236,7 +237,7 @@ impl<T: DeviceCopy> PartMut<'_, T> {
 )]
 ///
 /// # Safety
-/// Each value is a [`ScopedArgument`], and [`Arguments`] says the truth of them.
+/// - Each value is a [`ScopedArgument`], and [`Arguments`] says the truth of them.
 pub unsafe trait ScopedArguments<'scope, F>: Arguments<F> {}
 
 macro_rules! tuples {

@@ -109,8 +109,8 @@ pub fn wait() {
 /// PTX: `mapa.u64`.
 ///
 /// # Safety
-/// `pointer` must point into this block's shared memory, and `rank` be below [`size`]. The result
-/// may be used while the other block runs: after a [`sync`], and before the last one.
+/// - `pointer` must point into this block's shared memory, and `rank` be below [`size`].
+/// - The result may be used while the other block runs: after a [`sync`], and before the last one.
 #[inline(always)]
 #[must_use]
 pub unsafe fn map_shared_rank<T>(pointer: *mut T, rank: u32) -> *mut T {
@@ -124,9 +124,9 @@ pub unsafe fn map_shared_rank<T>(pointer: *mut T, rank: u32) -> *mut T {
 /// PTX: `mapa.shared::cluster.u32`, `red.relaxed.cluster.shared::cluster.add.u32`.
 ///
 /// # Safety
-/// `pointer` must point to an aligned number in this block's shared memory, and `rank` be below [`size`]. Until the next
-/// [`sync`], the number must be accessed by atomics only; and the other block must run: after a [`sync`], and before the
-/// last one.
+/// - `pointer` must point to an aligned number in this block's shared memory, and `rank` be below [`size`].
+/// - Until the next [`sync`], the number must be accessed by atomics only.
+/// - The other block must run: after a [`sync`], and before the last one.
 #[gpu_only]
 #[inline(always)]
 pub unsafe fn add_u32(pointer: *mut u32, rank: u32, value: u32) {

@@ -241,8 +241,8 @@ argument_structs! {
 /// Takes up to eight integers, floats and pointers. `u64`, `i64` and `usize` are `%llu`, `%lld`.
 ///
 /// # Safety
-/// The format must ask for as many arguments as there are, of their types, and must not use `%n`.
-/// `%s` needs a pointer to text that ends with a zero byte.
+/// - The format must ask for as many arguments as there are, of their types, and must not use `%n`.
+/// - `%s` needs a pointer to text that ends with a zero byte.
 #[macro_export]
 macro_rules! printf {
     ($format:literal $(, $argument:expr)* $(,)?) => {{

@@ -31,8 +31,8 @@ impl<F> Kernel<F> {
     /// The token of a kernel. `#[kernel]` calls this; there is no reason to call it by hand.
     ///
     /// # Safety
-    /// `name` must be the name of a PTX entry whose parameters are those of `F`, with each slice
-    /// passed as a pointer and a length, and whose directives are the given ones.
+    /// - `name` must be the name of a PTX entry whose parameters are those of `F`, with each slice passed as a
+    ///   pointer and a length, and whose directives are the given ones.
     #[doc(hidden)]
     pub const unsafe fn new(
         name: &'static str,
@@ -143,8 +143,9 @@ impl<F> SafeKernel<F> {
     /// The token of a safe kernel. `#[kernel]` calls this; there is no reason to call it by hand.
     ///
     /// # Safety
-    /// As for [`Kernel::new`]; the block is the one that the entry requires, and a launch with this block, with equal
-    /// lengths of the parameters at the positions `same_length`, breaks no promise that the kernel rests on.
+    /// - As for [`Kernel::new`].
+    /// - The block is the one that the entry requires, and a launch with this block, with equal lengths of the
+    ///   parameters at the positions `same_length`, breaks no promise that the kernel rests on.
     #[doc(hidden)]
     pub const unsafe fn new(
         kernel: Kernel<F>,
@@ -223,8 +224,8 @@ pub const fn check_field<T: ByValue>() {}
 /// ```
 ///
 /// # Safety
-/// The type is `repr(C)` or `repr(transparent)`, or a scalar, and all its fields are `ByValue`: then its layout is the
-/// same on the device and on the host, and any bytes are a value.
+/// - The type is `repr(C)` or `repr(transparent)`, or a scalar, and all its fields are `ByValue`: then its layout is
+///   the same on the device and on the host, and any bytes are a value.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed to a kernel by value",
     label = "not the same bytes on host and device",
@@ -242,7 +243,7 @@ macro_rules! by_value {
 /// A parameter that a kernel takes as it is: a value of bytes, or a handle that only the host can make.
 ///
 /// # Safety
-/// As for [`ByValue`], but not every bytes need to be a value.
+/// - As for [`ByValue`], but not every bytes need to be a value.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed to a kernel by value",
     label = "not the same bytes on host and device",
@@ -257,7 +258,7 @@ unsafe impl<T: ByValue> Parameter for T {}
 /// A static of the kernels that the host may write, as `#[address_space]` makes one: a type of the static's name.
 ///
 /// # Safety
-/// The kernels have a static of this name and type, and any bytes of the type are a value of it.
+/// - The kernels have a static of this name and type, and any bytes of the type are a value of it.
 pub unsafe trait Symbol {
     /// The type that the host writes.
     type Value: 'static;

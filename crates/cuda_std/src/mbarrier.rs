@@ -69,29 +69,29 @@ barrier_instructions! {
     /// One thread does this; then [`fence_init`] and a barrier of the block make it known.
     ///
     /// # Safety
-    /// `barrier` must point into the block's shared memory, where no barrier is in use.
+    /// - `barrier` must point into the block's shared memory, where no barrier is in use.
     init(count) "mbarrier.init.shared.b64 [{barrier}], {count};";
     /// Arrives, without waiting. PTX: `mbarrier.arrive`.
     ///
     /// # Safety
-    /// `barrier` must point to a barrier of the block that expects more arrivals in this phase.
+    /// - `barrier` must point to a barrier of the block that expects more arrivals in this phase.
     arrive() "{{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [{barrier}]; }}";
     /// Arrives, and has the phase expect `bytes` more bytes of asynchronous copies.
     /// PTX: `mbarrier.arrive.expect_tx`.
     ///
     /// # Safety
-    /// `barrier` must point to a barrier of the block that expects more arrivals in this phase.
+    /// - `barrier` must point to a barrier of the block that expects more arrivals in this phase.
     arrive_expect(bytes)
         "{{ .reg .b64 state; mbarrier.arrive.expect_tx.shared.b64 state, [{barrier}], {bytes}; }}";
     /// Has the phase expect `bytes` more bytes, without arriving. PTX: `mbarrier.expect_tx`.
     ///
     /// # Safety
-    /// `barrier` must point to a barrier of the block whose phase is not complete.
+    /// - `barrier` must point to a barrier of the block whose phase is not complete.
     expect(bytes) "mbarrier.expect_tx.relaxed.cta.shared.b64 [{barrier}], {bytes};";
     /// Ends the barrier's life, so that its memory can be used otherwise. PTX: `mbarrier.inval`.
     ///
     /// # Safety
-    /// `barrier` must point to a barrier of the block that nobody uses any more.
+    /// - `barrier` must point to a barrier of the block that nobody uses any more.
     invalidate() "mbarrier.inval.shared.b64 [{barrier}];";
 }
 
@@ -111,8 +111,8 @@ pub fn fence_init() {
 /// hardware chooses. PTX: `mbarrier.try_wait.parity`.
 ///
 /// # Safety
-/// `barrier` must point to a barrier of the block, and `parity` be 0 or 1, that of its current phase
-/// or of the one before.
+/// - `barrier` must point to a barrier of the block, and `parity` be 0 or 1, that of its current phase or of the one
+///   before.
 #[gpu_only]
 #[inline(always)]
 pub unsafe fn try_wait(barrier: *mut Barrier, parity: u32) -> bool {
@@ -139,7 +139,7 @@ pub unsafe fn try_wait(barrier: *mut Barrier, parity: u32) -> bool {
 /// this thread. PTX: a loop of `mbarrier.try_wait.parity`.
 ///
 /// # Safety
-/// As for [`try_wait`].
+/// - As for [`try_wait`].
 #[inline(always)]
 pub unsafe fn wait(barrier: *mut Barrier, parity: u32) {
     // SAFETY: the caller's contract.

@@ -469,7 +469,7 @@ macro_rules! line_operations {
 }
 
 line_operations! {
-    "The address is one of global memory that may be accessed." => {
+    "- The address is one of global memory that may be accessed." => {
         /// Asks for the line at this address in L1 and L2. PTX: `prefetch.global.L1`.
         prefetch_l1 "prefetch.global.L1" "" [nomem];
         /// Asks for the line at this address in L2. PTX: `prefetch.global.L2`.
@@ -481,7 +481,7 @@ line_operations! {
         /// PTX: `prefetch.global.L2::evict_last`, compute capability 8.0.
         prefetch_l2_evict_last "prefetch.global.L2::evict_last" "" [nomem] since 80;
     }
-    "The 128 bytes are global memory, aligned to 128 bytes, and nobody reads what is dropped before writing it." => {
+    "- The 128 bytes are global memory, aligned to 128 bytes, and nobody reads what is dropped before writing it." => {
         /// Returns the 128 bytes at this address to the usual eviction order.
         /// PTX: `applypriority.global.L2::evict_normal`, compute capability 8.0.
         l2_evict_normal "applypriority.global.L2::evict_normal" ", 128" [nomem] since 80;

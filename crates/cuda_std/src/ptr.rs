@@ -28,7 +28,8 @@ pub enum AddressSpace {
 /// Returns whether a generic pointer points into a state space. PTX: `isspacep`; nothing when LLVM knows.
 ///
 /// # Safety
-/// Safe to call with any pointer; `unsafe` because rust-cuda's is.
+/// - Safe to call with any pointer.
+/// - `unsafe` because rust-cuda's is.
 #[inline(always)]
 pub unsafe fn is_in_address_space<T>(ptr: *const T, address_space: AddressSpace) -> bool {
     let pointer = ptr.cast();
@@ -79,13 +80,14 @@ conversion! {
     /// The address within a state space that a generic pointer stands for. PTX: `cvta.to`.
     ///
     /// # Safety
-    /// The pointer must point into that space. The result is not a pointer that Rust may follow.
+    /// - The pointer must point into that space.
+    /// - The result is not a pointer that Rust may follow.
     convert_generic_to_specific_address_space:
         "cvta.to.global.u64" "cvta.to.shared.u64" "cvta.to.const.u64" "cvta.to.local.u64";
     /// The generic pointer for an address within a state space. PTX: `cvta`.
     ///
     /// # Safety
-    /// The address must be one of that space.
+    /// - The address must be one of that space.
     convert_specific_address_space_to_generic:
         "cvta.global.u64" "cvta.shared.u64" "cvta.const.u64" "cvta.local.u64";
 }
@@ -95,7 +97,7 @@ conversion! {
 /// compiler knows the address. Beyond rust-cuda.
 ///
 /// # Safety
-/// The pointer must point into shared memory.
+/// - The pointer must point into shared memory.
 #[inline(always)]
 #[must_use]
 pub unsafe fn shared_address<T>(pointer: *const T) -> u32 {

@@ -122,7 +122,7 @@ macro_rules! handle {
             /// The object that the driver gave this handle.
             ///
             /// # Safety
-            /// The object has these dimensions and texels, and exists until the last launch that uses it has ended.
+            /// - The object has these dimensions and texels, and exists until the last launch that uses it has ended.
             #[inline(always)]
             #[must_use]
             pub const unsafe fn from_raw(handle: u64) -> Self {
@@ -248,8 +248,8 @@ macro_rules! surface {
             #[doc = concat!("PTX: `suld.b.2d", $elements, ".trap`.")]
             ///
             /// # Safety
-            /// The column and the row lie in the surface; otherwise the kernel is stopped. No other thread of the launch
-            /// stores this texel.
+            /// - The column and the row lie in the surface; otherwise the kernel is stopped.
+            /// - No other thread of the launch stores this texel.
             #[gpu_only]
             #[inline(always)]
             #[must_use]
@@ -273,8 +273,8 @@ macro_rules! surface {
             #[doc = concat!("PTX: `sust.b.2d", $elements, ".trap`.")]
             ///
             /// # Safety
-            /// The column and the row lie in the surface; otherwise the kernel is stopped. No other thread of the launch
-            /// loads or stores this texel.
+            /// - The column and the row lie in the surface; otherwise the kernel is stopped.
+            /// - No other thread of the launch loads or stores this texel.
             #[gpu_only]
             #[inline(always)]
             pub unsafe fn store(self, x: u32, y: u32, $value: $type) {

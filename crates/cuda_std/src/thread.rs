@@ -133,8 +133,9 @@ pub fn sync_threads_or(predicate: u32) -> u32 {
 /// Barrier 0 is the one of [`sync_threads`]. Beyond rust-cuda.
 ///
 /// # Safety
-/// `barrier` must be below 16 and `threads` a positive multiple of 32; whole warps must call this
-/// together, and all calls that meet at one barrier must pass the same number of threads.
+/// - `barrier` must be below 16 and `threads` a positive multiple of 32.
+/// - Whole warps must call this together, and all calls that meet at one barrier must pass the same number of
+///   threads.
 #[inline(always)]
 pub unsafe fn named_barrier(barrier: u32, threads: u32) {
     // SAFETY: the caller keeps to the barrier's rules.
@@ -147,7 +148,7 @@ pub unsafe fn named_barrier(barrier: u32, threads: u32) {
 /// Beyond rust-cuda.
 ///
 /// # Safety
-/// As for [`named_barrier`], whose count of threads includes those that arrive here.
+/// - As for [`named_barrier`], whose count of threads includes those that arrive here.
 #[inline(always)]
 pub unsafe fn named_barrier_arrive(barrier: u32, threads: u32) {
     // SAFETY: the caller keeps to the barrier's rules.

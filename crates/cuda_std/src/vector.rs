@@ -263,7 +263,7 @@ pub trait Vector: sealed::Sealed + Copy {}
 /// PTX: `ld.v2` or `ld.v4` in the state space that the pointer comes from.
 ///
 /// # Safety
-/// `source` must be valid for reading a `V` and aligned to the size of `V`.
+/// - `source` must be valid for reading a `V` and aligned to the size of `V`.
 #[inline(always)]
 #[must_use]
 pub unsafe fn load<V: Vector + Deref, E>(source: *const E) -> V {
@@ -275,7 +275,7 @@ pub unsafe fn load<V: Vector + Deref, E>(source: *const E) -> V {
 /// PTX: `st.v2` or `st.v4` in the state space that the pointer comes from.
 ///
 /// # Safety
-/// `target` must be valid for writing a `V` and aligned to the size of `V`.
+/// - `target` must be valid for writing a `V` and aligned to the size of `V`.
 #[inline(always)]
 pub unsafe fn store<V: Vector, E>(target: *mut E, value: V) {
     // SAFETY: the caller's contract.

@@ -56,8 +56,8 @@ pub fn activemask() -> u32 {
 /// Waits for the lanes of the mask and orders their memory accesses. PTX: `bar.warp.sync`.
 ///
 /// # Safety
-/// The calling lane must be in `mask`, and every lane of `mask` that has not returned must call this
-/// with the same mask.
+/// - The calling lane must be in `mask`, and every lane of `mask` that has not returned must call this with the same
+///   mask.
 #[inline(always)]
 pub unsafe fn sync_warp(mask: u32) {
     // SAFETY: the caller's contract.
@@ -72,7 +72,7 @@ macro_rules! of_the_mask {
             $(#[$documentation])*
             ///
             /// # Safety
-            /// As for [`sync_warp`].
+            /// - As for [`sync_warp`].
             #[inline(always)]
             pub unsafe fn $name $(<$generic: $bound>)? (mask: u32, $($argument: $kind),*) -> $result {
                 // SAFETY: the calling lane is in the mask, and its lanes come to this call together, by the caller's contract.
@@ -127,7 +127,8 @@ macro_rules! shuffles {
             /// When `width` is not a power of two up to 32.
             ///
             /// # Safety
-            /// As for [`sync_warp`]. The value is undefined when the source lane is not in `mask` or has returned.
+            /// - As for [`sync_warp`].
+            /// - The value is undefined when the source lane is not in `mask` or has returned.
             #[inline(always)]
             pub unsafe fn $name<T: WarpShuffleValue>(mask: u32, value: T, $lane: u32, width: u32) -> (T, bool) {
                 // SAFETY: the calling lane is in the mask, and its lanes come to this call together, by the caller's contract.
@@ -187,7 +188,7 @@ pub enum WarpShuffleMode {
 /// A word of another lane, chosen by the mode and `b`.
 ///
 /// # Safety
-/// As for [`warp_shuffle_down`].
+/// - As for [`warp_shuffle_down`].
 #[inline(always)]
 unsafe fn shuffle_word(
     mode: WarpShuffleMode,
@@ -215,7 +216,7 @@ pub trait WarpShuffleValue: Copy {
     /// The value of another lane, chosen by the mode and `b`, and whether that lane lies in the same segment.
     ///
     /// # Safety
-    /// As for [`warp_shuffle_down`].
+    /// - As for [`warp_shuffle_down`].
     unsafe fn shuffle(
         mode: WarpShuffleMode,
         mask: u32,
@@ -230,12 +231,12 @@ pub trait WarpMatchValue: Copy {
     /// The lanes of the mask that hold the same value.
     ///
     /// # Safety
-    /// As for [`sync_warp`].
+    /// - As for [`sync_warp`].
     unsafe fn match_any(mask: u32, value: Self) -> u32;
     /// The mask when all of its lanes hold the same value.
     ///
     /// # Safety
-    /// As for [`sync_warp`].
+    /// - As for [`sync_warp`].
     unsafe fn match_all(mask: u32, value: Self) -> Option<u32>;
 }
 
@@ -244,7 +245,7 @@ pub trait WarpReduceValue: Copy {
     /// The reduction of the values of all lanes of the mask.
     ///
     /// # Safety
-    /// As for [`sync_warp`].
+    /// - As for [`sync_warp`].
     unsafe fn reduce(mask: u32, value: Self, op: WarpReductionOp) -> Self;
 }
 

@@ -131,7 +131,7 @@ pub unsafe fn fence() {
 /// Closes the products since the last call into a group. PTX: `wgmma.commit_group`.
 ///
 /// # Safety
-/// As for [`fence`].
+/// - As for [`fence`].
 #[gpu_only]
 #[inline(always)]
 pub unsafe fn commit_group() {
@@ -146,7 +146,7 @@ pub unsafe fn commit_group() {
 /// Waits until at most `PENDING` of the most recent groups are still under way. PTX: `wgmma.wait_group`.
 ///
 /// # Safety
-/// As for [`fence`].
+/// - As for [`fence`].
 #[gpu_only]
 #[inline(always)]
 pub unsafe fn wait_group<const PENDING: u32>() {
@@ -165,8 +165,9 @@ pub unsafe fn wait_group<const PENDING: u32>() {
 /// Gives the registers of a warpgroup back to the others, except so many per thread. PTX: `setmaxnreg.dec`.
 ///
 /// # Safety
-/// As for [`fence`]; `REGISTERS` is a multiple of 8 from 24 to 256 that the warpgroup's code fits into, and the kernel has launch
-/// bounds.
+/// - As for [`fence`].
+/// - `REGISTERS` is a multiple of 8 from 24 to 256 that the warpgroup's code fits into, and the kernel has launch
+///   bounds.
 #[gpu_only]
 #[inline(always)]
 pub unsafe fn release_registers<const REGISTERS: u32>() {
@@ -181,7 +182,8 @@ pub unsafe fn release_registers<const REGISTERS: u32>() {
 /// Waits for the registers that other warpgroups gave back, up to so many per thread. PTX: `setmaxnreg.inc`.
 ///
 /// # Safety
-/// As for [`release_registers`]; all warpgroups together have no more registers than the launch gave the block.
+/// - As for [`release_registers`].
+/// - All warpgroups together have no more registers than the launch gave the block.
 #[gpu_only]
 #[inline(always)]
 pub unsafe fn acquire_registers<const REGISTERS: u32>() {
@@ -233,7 +235,7 @@ macro_rules! products {
         #[doc = concat!("[`", stringify!($name), "`] with A in registers.")]
         ///
         /// # Safety
-        #[doc = concat!("As for [`", stringify!($name), "`]; `a` must not change until the group has been waited for.")]
+        #[doc = concat!("- As for [`", stringify!($name), "`]; `a` must not change until the group has been waited for.")]
         #[gpu_only]
         #[inline(always)]
         pub unsafe fn $from_registers<const TRANSPOSED_B: bool>(

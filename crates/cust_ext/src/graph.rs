@@ -128,9 +128,10 @@ impl ExecutableGraph {
     /// When the driver refuses the launch, or an earlier kernel has failed.
     ///
     /// # Safety
-    /// The graph holds plain addresses. Everything it reads or writes (device buffers, host buffers, what kernels were
-    /// given) is allocated until the stream has finished the graph, host memory that it uses is not touched by the host
-    /// meanwhile, and what launching each of its kernels asks for holds at each launch of the graph.
+    /// - The graph holds plain addresses.
+    /// - Everything it reads or writes (device buffers, host buffers, what kernels were given) is allocated until the
+    ///   stream has finished the graph, host memory that it uses is not touched by the host meanwhile, and what
+    ///   launching each of its kernels asks for holds at each launch of the graph.
     pub unsafe fn launch(&self, stream: &Stream) -> Result<()> {
         // SAFETY: graph and stream are alive, the rest is this function's contract.
         unsafe { call!(cuGraphLaunch(self.raw, stream.as_inner())) }

@@ -46,7 +46,7 @@ pub fn of_module(module: &Module) -> CUmodule {
 /// A stream of cust's around a handle.
 ///
 /// # Safety
-/// The handle is a stream, and either nobody else destroys it or the result is never dropped.
+/// - The handle is a stream, and either nobody else destroys it or the result is never dropped.
 pub(crate) unsafe fn stream(handle: CUstream) -> Stream {
     // SAFETY: `Stream { inner: CUstream }`, as for events; the caller vouches for who destroys it.
     unsafe { transmute_copy(&handle) }

@@ -91,7 +91,7 @@ impl<T: Pod + DeviceCopy> HostBuffer<T> {
     /// More bytes than an address has, and the driver's.
     ///
     /// # Safety
-    /// The values are written before they are read.
+    /// - The values are written before they are read.
     pub unsafe fn uninitialized(length: usize, flags: HostFlags) -> Result<HostBuffer<T>> {
         let bytes = byte_length::<T>(length)?;
         let mut pointer: *mut c_void = std::ptr::null_mut();
@@ -243,7 +243,7 @@ impl<T: Pod + DeviceCopy> Drop for RegisteredBuffer<T> {
 /// Page-locked host memory that [`crate::transfer::InFlight`] can own: its slice does not move when the owner does.
 ///
 /// # Safety
-/// The slice stays at its address while the value is moved, until it is dropped.
+/// - The slice stays at its address while the value is moved, until it is dropped.
 pub unsafe trait PinnedMemory: DerefMut<Target = [Self::Item]> {
     /// The type of its elements.
     type Item: Pod + DeviceCopy;

@@ -62,9 +62,10 @@ impl Launch {
     /// A launch that contradicts itself, and the driver's.
     ///
     /// # Safety
-    /// What cust's `launch!` asks for: as many arguments as the kernel has parameters, each the address of a value with
-    /// the parameter's size and layout; and for that size of launch the kernel stays inside the memory that it was
-    /// given, which is alive, and touched by no one else, until the stream has finished it.
+    /// - What cust's `launch!` asks for: as many arguments as the kernel has parameters, each the address of a value
+    ///   with the parameter's size and layout.
+    /// - For that size of launch the kernel stays inside the memory that it was given, which is alive, and touched by
+    ///   no one else, until the stream has finished it.
     pub unsafe fn run(
         &self,
         function: &Function,

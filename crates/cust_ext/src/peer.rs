@@ -191,7 +191,7 @@ fn make_current(context: CUcontext) -> Result<()> {
 /// When the lengths differ, and the driver's.
 ///
 /// # Safety
-/// Both slices stay allocated until the stream has finished the copy, and no one else writes them meanwhile.
+/// - Both slices stay allocated until the stream has finished the copy, and no one else writes them meanwhile.
 pub unsafe fn copy<T: DeviceCopy>(
     source: (&DeviceSlice<T>, &Context),
     target: (&mut DeviceSlice<T>, &Context),

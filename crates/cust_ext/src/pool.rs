@@ -166,8 +166,9 @@ impl Pool {
     /// When the device has not so much memory.
     ///
     /// # Safety
-    /// The contents are uninitialized: write them before they are read. Other streams may use the buffer only after
-    /// they were ordered behind this call. The buffer is freed before the pool is dropped.
+    /// - The contents are uninitialized: write them before they are read.
+    /// - Other streams may use the buffer only after they were ordered behind this call.
+    /// - The buffer is freed before the pool is dropped.
     pub unsafe fn allocate<T: DeviceCopy>(
         &self,
         length: usize,

@@ -129,7 +129,7 @@ pub fn host_function<F: FnOnce() + Send + 'static>(stream: &Stream, function: F)
 }
 
 /// # Safety
-/// What the function borrows is alive until the stream has reached it.
+/// - What the function borrows is alive until the stream has reached it.
 pub(crate) unsafe fn enqueue_host_function<F: FnOnce() + Send>(
     stream: &Stream,
     function: F,
@@ -151,7 +151,7 @@ pub(crate) unsafe fn enqueue_host_function<F: FnOnce() + Send>(
 /// Returns what the driver calls.
 ///
 /// # Safety
-/// `data` is the box of `enqueue_host_function::<F>`, and no other call uses it at the same time.
+/// - `data` is the box of `enqueue_host_function::<F>`, and no other call uses it at the same time.
 unsafe extern "C" fn run<F: FnOnce()>(data: *mut c_void) {
     // SAFETY: by the contract; a stream, and a graph launched again, run their host functions one after the other.
     let function = unsafe { &mut *data.cast::<Option<F>>() }.take();

@@ -34,7 +34,7 @@ pub struct SymbolSlice<'module, T: Pod + DeviceCopy> {
 /// There is no such symbol, or its size is another; or the driver's.
 ///
 /// # Safety
-/// The static is of type `T` or an array of `T`: what the host writes must be a value of it.
+/// - The static is of type `T` or an array of `T`: what the host writes must be a value of it.
 pub unsafe fn symbol<'module, T: Pod + DeviceCopy>(
     module: &'module Module,
     name: &str,
@@ -86,7 +86,7 @@ impl<T: Pod + DeviceCopy> SymbolSlice<'_, T> {
     /// The values of a managed static, which the host uses where they are.
     ///
     /// # Safety
-    /// As long as the result is used, no kernel uses the symbol and no other slice of it exists.
+    /// - As long as the result is used, no kernel uses the symbol and no other slice of it exists.
     ///
     /// # Errors
     /// The symbol is in device memory, which the host does not reach; or the driver's.

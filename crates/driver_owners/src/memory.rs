@@ -44,8 +44,8 @@ pub trait AsyncCopyDestination<O: ?Sized> {
     /// When the driver does not enqueue the copy.
     ///
     /// # Safety
-    /// * Both stay allocated until the stream has done the copy.
-    /// * Nobody writes either, nor reads this one, until then, but work in the order of the stream.
+    /// - Both stay allocated until the stream has done the copy.
+    /// - Nobody writes either, nor reads this one, until then, but work in the order of the stream.
     unsafe fn async_copy_from(&mut self, source: &O, stream: &Stream) -> CudaResult<()>;
 
     /// Enqueues a copy to `target`, which is equally long.
@@ -54,8 +54,8 @@ pub trait AsyncCopyDestination<O: ?Sized> {
     /// When the driver does not enqueue the copy.
     ///
     /// # Safety
-    /// * Both stay allocated until the stream has done the copy.
-    /// * Nobody writes either, nor reads `target`, until then, but work in the order of the stream.
+    /// - Both stay allocated until the stream has done the copy.
+    /// - Nobody writes either, nor reads `target`, until then, but work in the order of the stream.
     unsafe fn async_copy_to(&self, target: &mut O, stream: &Stream) -> CudaResult<()>;
 }
 

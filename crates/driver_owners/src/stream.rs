@@ -68,9 +68,9 @@ impl Stream {
     /// The driver does not take the launch.
     ///
     /// # Safety
-    /// * `arguments` has an address for each parameter of the kernel, of a value of its size and layout.
-    /// * The kernel stays inside of memory that is alive until the stream has finished it.
-    /// * Nobody else accesses what it writes, nor writes what it reads, until then.
+    /// - `arguments` has an address for each parameter of the kernel, of a value of its size and layout.
+    /// - The kernel stays inside of memory that is alive until the stream has finished it.
+    /// - Nobody else accesses what it writes, nor writes what it reads, until then.
     pub unsafe fn launch<G: Into<GridSize>, B: Into<BlockSize>>(
         &self,
         function: &Function<'_>,

@@ -16,7 +16,7 @@ use cuda_std::warp::{FULL_MASK, warp_shuffle_down};
 /// Each thread copies one element.
 ///
 /// # Safety
-/// Launch contract: both arrays have an element for each thread.
+/// - Both arrays have an element for each thread.
 #[kernel]
 pub unsafe fn copy(source: *const f32, target: *mut f32) {
     let i = thread::index_1d() as usize;
@@ -27,7 +27,7 @@ pub unsafe fn copy(source: *const f32, target: *mut f32) {
 /// As [`copy`], from elements that are 32 bytes apart.
 ///
 /// # Safety
-/// Launch contract: `source` has 8 elements for each thread, `target` one.
+/// - `source` has 8 elements for each thread, `target` one.
 #[kernel]
 pub unsafe fn copy_strided(source: *const f32, target: *mut f32) {
     let i = thread::index_1d() as usize;
@@ -38,7 +38,7 @@ pub unsafe fn copy_strided(source: *const f32, target: *mut f32) {
 /// As [`copy`], from one element further on.
 ///
 /// # Safety
-/// Launch contract: `source` has an element for each thread and one more, `target` one for each thread.
+/// - `source` has an element for each thread and one more, `target` one for each thread.
 #[kernel]
 pub unsafe fn copy_shifted(source: *const f32, target: *mut f32) {
     let i = thread::index_1d() as usize;
@@ -49,7 +49,7 @@ pub unsafe fn copy_shifted(source: *const f32, target: *mut f32) {
 /// As [`copy`], four elements with one instruction.
 ///
 /// # Safety
-/// Launch contract: both arrays are 16-byte aligned and have 4 elements for each thread.
+/// - Both arrays are 16-byte aligned and have 4 elements for each thread.
 #[kernel]
 pub unsafe fn copy_vectorized(source: *const f32, target: *mut f32) {
     let i = thread::index_1d() as usize;
@@ -60,7 +60,8 @@ pub unsafe fn copy_vectorized(source: *const f32, target: *mut f32) {
 /// As [`copy`], four elements with four instructions.
 ///
 /// # Safety
-/// Launch contract: one block of 32 threads; both arrays have 4 elements for each thread.
+/// - One block of 32 threads.
+/// - Both arrays have 4 elements for each thread.
 #[kernel]
 pub unsafe fn copy_coarsened(source: *const f32, target: *mut f32) {
     let i = thread::index_1d() as usize;
@@ -73,7 +74,7 @@ pub unsafe fn copy_coarsened(source: *const f32, target: *mut f32) {
 /// Only lanes with an even number copy.
 ///
 /// # Safety
-/// Launch contract: as for [`copy`].
+/// - As for [`copy`].
 #[kernel]
 pub unsafe fn copy_even(source: *const f32, target: *mut f32) {
     let i = thread::index_1d() as usize;
@@ -86,7 +87,8 @@ pub unsafe fn copy_even(source: *const f32, target: *mut f32) {
 /// The block reverses its elements in shared memory.
 ///
 /// # Safety
-/// Launch contract: one block of 64 threads; both arrays have 64 elements.
+/// - One block of 64 threads.
+/// - Both arrays have 64 elements.
 #[kernel]
 pub unsafe fn reverse(source: *const f32, target: *mut f32) {
     #[address_space(shared)]
@@ -103,7 +105,8 @@ pub unsafe fn reverse(source: *const f32, target: *mut f32) {
 /// Each lane writes and reads a row of a tile, all in one column.
 ///
 /// # Safety
-/// Launch contract: one block of 32 threads; both arrays have 32 elements.
+/// - One block of 32 threads.
+/// - Both arrays have 32 elements.
 #[kernel]
 pub unsafe fn column(source: *const f32, target: *mut f32) {
     #[address_space(shared)]
@@ -120,7 +123,7 @@ pub unsafe fn column(source: *const f32, target: *mut f32) {
 /// As `column`, with rows of 33 words.
 ///
 /// # Safety
-/// Launch contract: as for `column`.
+/// - As for `column`.
 #[kernel]
 pub unsafe fn column_padded(source: *const f32, target: *mut f32) {
     #[address_space(shared)]
@@ -137,7 +140,8 @@ pub unsafe fn column_padded(source: *const f32, target: *mut f32) {
 /// The warp adds up its elements without memory.
 ///
 /// # Safety
-/// Launch contract: one block of 32 threads; `source` has 32 elements.
+/// - One block of 32 threads.
+/// - `source` has 32 elements.
 #[kernel]
 pub unsafe fn sum(source: *const f32, target: *mut f32) {
     let lane = thread::thread_idx_x() as usize;
@@ -156,7 +160,7 @@ pub unsafe fn sum(source: *const f32, target: *mut f32) {
 /// All lanes add to one counter.
 ///
 /// # Safety
-/// Launch contract: `target` has one word, a zero.
+/// - `target` has one word, a zero.
 #[kernel]
 pub unsafe fn count_shared(_source: *const f32, target: *mut u32) {
     // SAFETY: all threads use the counter by atomics only.
@@ -166,7 +170,7 @@ pub unsafe fn count_shared(_source: *const f32, target: *mut u32) {
 /// Each lane adds to a counter of its own.
 ///
 /// # Safety
-/// Launch contract: `target` has a word for each thread, all zeros.
+/// - `target` has a word for each thread, all zeros.
 #[kernel]
 pub unsafe fn count_private(_source: *const f32, target: *mut u32) {
     let i = thread::index_1d() as usize;
@@ -177,7 +181,7 @@ pub unsafe fn count_private(_source: *const f32, target: *mut u32) {
 /// An array with an index that only the data knows.
 ///
 /// # Safety
-/// Launch contract: `source` has 8 elements for each thread, `target` one.
+/// - `source` has 8 elements for each thread, `target` one.
 #[kernel(uses_local_memory)]
 pub unsafe fn pick(source: *const f32, target: *mut f32) {
     let i = thread::index_1d() as usize;
@@ -196,7 +200,8 @@ pub static mut TABLE: [f32; 32] = [1.0; 32];
 /// All lanes read the same word of constant memory.
 ///
 /// # Safety
-/// Launch contract: one block; `target` has an element for each thread.
+/// - One block.
+/// - `target` has an element for each thread.
 #[kernel]
 pub unsafe fn constant_uniform(_source: *const f32, target: *mut f32) {
     let i = thread::index_1d() as usize;
@@ -207,7 +212,7 @@ pub unsafe fn constant_uniform(_source: *const f32, target: *mut f32) {
 /// Each lane reads another word of constant memory.
 ///
 /// # Safety
-/// Launch contract: `target` has an element for each thread.
+/// - `target` has an element for each thread.
 #[kernel]
 pub unsafe fn constant_scattered(_source: *const f32, target: *mut f32) {
     let i = thread::index_1d() as usize;
@@ -218,7 +223,7 @@ pub unsafe fn constant_scattered(_source: *const f32, target: *mut f32) {
 /// As [`reverse`], and the copy to shared memory is asynchronous.
 ///
 /// # Safety
-/// Launch contract: as for [`reverse`].
+/// - As for [`reverse`].
 #[kernel(min_compute_capability = 80)]
 pub unsafe fn reverse_asynchronous(source: *const f32, target: *mut f32) {
     #[address_space(shared)]

@@ -9,6 +9,14 @@
 //! never given out twice, so what was freed needs no care.
 //!
 //! Accesses outside of windows, and those that a window calls normal or streaming, share the rest of L2 alike.
+//!
+//! ```
+//! use gpu_model::l2::L2Size;
+//!
+//! // A quarter of an H100's 50 MiB is set aside for windows.
+//! let size = L2Size { bytes: 50 << 20, set_aside_bytes: (50 << 20) / 4 };
+//! assert!(size.set_aside_bytes < size.bytes);
+//! ```
 
 use crate::estimate::{DramAtoms, L2, Window, dram_atom_bytes};
 use std::ops::Range;

@@ -91,7 +91,8 @@ pub const SHARED_AT_ONCE: u32 = 4;
 /// neighbouring vectors.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads; `target` valid for one u32.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads.
+/// - `target` valid for one u32.
 #[kernel]
 pub unsafe fn measurement_shared(target: *mut u32, passes: u32) {
     #[address_space(shared)]
@@ -138,7 +139,8 @@ pub const FLOPS_PER_PASS: u32 = 2 * (FP32_CHAINS * FP32_STEPS) as u32;
 /// Measures the rate of fused multiplies and adds.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads; `target` valid for one f32.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads.
+/// - `target` valid for one f32.
 #[kernel(launch_bounds(THREADS_PER_BLOCK))]
 pub unsafe fn measurement_fp32(target: *mut f32, passes: u32) {
     // Below one, so that no sum grows without bound.
@@ -177,7 +179,8 @@ pub const TENSOR_FLOPS_PER_PASS: usize =
 /// Measures the rate of products of bf16 by tensor cores.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads; `target` valid for one f32.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads.
+/// - `target` valid for one f32.
 #[kernel(launch_bounds(THREADS_PER_BLOCK), min_compute_capability = 80)]
 pub unsafe fn measurement_tensor(target: *mut f32, passes: u32) {
     let first = thread::thread_idx_x() * 32;
@@ -225,7 +228,8 @@ struct Factors {
 /// Measures the rate of products of bf16 by tensor cores that read their factors from shared memory.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads; `target` valid for one f32.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads.
+/// - `target` valid for one f32.
 #[kernel(launch_bounds(THREADS_PER_BLOCK, 1), min_compute_capability = 90a)]
 pub unsafe fn measurement_wgmma(target: *mut f32, passes: u32) {
     #[address_space(shared)]
@@ -302,7 +306,7 @@ pub unsafe fn measurement_scale(source: *const u32, target: *mut u32, n: u32, fa
 /// Multiplies each word, where the lanes of a warp use words that are `n / 32` words apart.
 ///
 /// # Safety
-/// Launch contract: as for [`measurement_scale`], but covering `32 * ceil(n / 32)` threads.
+/// - As for [`measurement_scale`], but covering `32 * ceil(n / 32)` threads.
 #[kernel]
 pub unsafe fn measurement_scale_strided(source: *const u32, target: *mut u32, n: u32, factor: u32) {
     let thread = thread::index_1d();
@@ -318,7 +322,7 @@ pub unsafe fn measurement_scale_strided(source: *const u32, target: *mut u32, n:
 /// Does nothing, so that its time is the launch overhead.
 ///
 /// # Safety
-/// Launch contract: any grid.
+/// - Any grid.
 #[kernel]
 pub unsafe fn measurement_nothing() {}
 
@@ -326,7 +330,8 @@ pub unsafe fn measurement_nothing() {}
 /// is enqueued behind it begins when all of it is enqueued.
 ///
 /// # Safety
-/// Launch contract: one thread; `gate` valid for one u32.
+/// - One thread.
+/// - `gate` valid for one u32.
 #[kernel]
 pub unsafe fn measurement_wait(gate: *const u32, most_ns: u64) {
     let begin = misc::globaltimer();
@@ -342,7 +347,8 @@ pub unsafe fn measurement_wait(gate: *const u32, most_ns: u64) {
 /// between two ticks of the latter that are at least `least_ns` apart.
 ///
 /// # Safety
-/// Launch contract: one thread; `target` valid for two u64.
+/// - One thread.
+/// - `target` valid for two u64.
 #[kernel]
 pub unsafe fn measurement_clock(target: *mut u64, least_ns: u64) {
     let (begin_ns, begin) = next_tick();

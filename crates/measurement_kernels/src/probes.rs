@@ -26,7 +26,7 @@ pub static mut PROBE_TABLE: [u32; TABLE_WORDS as usize] = [0; TABLE_WORDS as usi
 /// Stores a value if it is one that no thread comes to.
 ///
 /// # Safety
-/// `target` is valid for one u32.
+/// - `target` is valid for one u32.
 #[inline(always)]
 unsafe fn keep(target: *mut u32, value: u32) {
     if value == 0x9e37_79b9 {
@@ -48,7 +48,8 @@ macro_rules! probes {
         $(#[$documentation])*
         ///
         /// # Safety
-        /// Launch contract: 1-D grid; `source` and `target` 16-byte aligned, valid for `PROBE_WORDS` u32, not overlapping.
+        /// - 1-D grid.
+        /// - `source` and `target` 16-byte aligned, valid for `PROBE_WORDS` u32, not overlapping.
         #[kernel]
         pub unsafe fn $name($source: *const u32, $target: *mut u32, $n: u32) {
             // SAFETY: indexes stay below the arrays' lengths by their masks or by `n`, which is at most `PROBE_WORDS`;

@@ -1,4 +1,12 @@
 //! The syntax tree; names and modifiers are borrowed from the source text.
+//!
+//! ```
+//! let text = ".version 8.0\n.target sm_80\n.entry kernel() { .shared .b8 tile[64]; ret; }";
+//! let tree = ptx::parse(text)?;
+//! assert_eq!(tree.target, "sm_80");
+//! assert_eq!(tree.entry("kernel").expect("it is there").name, "kernel");
+//! # Ok::<(), ptx::Error>(())
+//! ```
 
 use crate::error::Position;
 use std::collections::HashMap;

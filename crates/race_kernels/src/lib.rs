@@ -19,7 +19,7 @@ macro_rules! pair {
         $(#[doc = $doc])*
         ///
         /// # Safety
-        /// As for its kernels.
+        /// - As for its kernels.
         #[inline(always)]
         unsafe fn $name<const REPAIRED: bool>($data: *mut u32, $flag: *mut u32) {
             // SAFETY: both arrays hold 1024 words, and no index here is above 1023. What races is the point of it.
@@ -29,7 +29,9 @@ macro_rules! pair {
         /// The pair's broken kernel.
         ///
         /// # Safety
-        /// Launch contract: the grid of the table in `tests/race_kernels.rs`; two arrays of 1024 zeros. It races.
+        /// - The grid of the table in `tests/race_kernels.rs`.
+        /// - Two arrays of 1024 zeros.
+        /// - It races.
         #[kernel(min_compute_capability = 90)]
         pub unsafe fn $broken(data: *mut u32, flag: *mut u32) {
             // SAFETY: the launch contract.
@@ -39,7 +41,7 @@ macro_rules! pair {
         /// The pair's repaired kernel.
         ///
         /// # Safety
-        /// Launch contract: as for the broken one.
+        /// - As for the broken one.
         #[kernel(min_compute_capability = 90)]
         pub unsafe fn $repaired(data: *mut u32, flag: *mut u32) {
             // SAFETY: the launch contract.
@@ -51,7 +53,7 @@ macro_rules! pair {
 /// The atomic number at an address.
 ///
 /// # Safety
-/// `pointer` is valid and aligned.
+/// - `pointer` is valid and aligned.
 unsafe fn atomic<'a>(pointer: *mut u32) -> &'a AtomicU32 {
     // SAFETY: the caller's contract.
     unsafe { AtomicU32::from_ptr(pointer) }
@@ -285,7 +287,7 @@ pub const TILE: u32 = 16;
 /// store alone.
 ///
 /// # Safety
-/// As for its kernels.
+/// - As for its kernels.
 #[inline(always)]
 unsafe fn tiled_product<const GUARDED: bool>(
     (a, b, c): (*const u32, *const u32, *mut u32),
@@ -328,8 +330,9 @@ unsafe fn tiled_product<const GUARDED: bool>(
 /// Guards the store alone: right only where tiles divide all three sizes.
 ///
 /// # Safety
-/// Launch contract: blocks of `TILE` x `TILE` threads that cover n in x and m in y; three matrices of their sizes. At
-/// other sizes than multiples of `TILE` it reads out of bounds.
+/// - Blocks of `TILE` x `TILE` threads that cover n in x and m in y.
+/// - Three matrices of their sizes.
+/// - At other sizes than multiples of `TILE` it reads out of bounds.
 #[kernel]
 pub unsafe fn tiled_product_unguarded(
     a: *const u32,
@@ -346,7 +349,7 @@ pub unsafe fn tiled_product_unguarded(
 /// Guards the loads, too.
 ///
 /// # Safety
-/// Launch contract: as for the other one, at any size.
+/// - As for the other one, at any size.
 #[kernel]
 pub unsafe fn tiled_product_guarded(
     a: *const u32,

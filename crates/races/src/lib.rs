@@ -78,6 +78,40 @@
 //!   remembered by its epoch, and a vector clock is only compared where one epoch does not tell.
 //! - D. Lustig, S. Sahasrabuddhe and O. Giroux, "A Formal Analysis of the NVIDIA PTX Memory Consistency Model", ASPLOS
 //!   2019, and the PTX ISA, "Memory Consistency Model".
+//!
+//! # Example
+//!
+//! Two blocks write one word, and nothing orders them:
+//!
+//! ```
+//! use races::{
+//!     AccessKind, GlobalAccess, GlobalShadow, Grid, LaunchModel, Region, Request, ShadowFootprint,
+//!     Synchronization, ThreadClocks,
+//! };
+//!
+//! const WORD: u64 = 0x1000;
+//! let model = LaunchModel {
+//!     grid: Grid { blocks: [2, 1, 1], cluster: [1, 1, 1] },
+//!     kinds: vec![AccessKind { bytes: 4, ..AccessKind::default() }], // The store, at pc 0.
+//!     orders_some: false,
+//!     narrow_scopes: false,
+//!     granule: 4,
+//!     shared_granule: 4,
+//!     synchronization: [Synchronization::default(); 2],
+//! };
+//! let mut shadow = GlobalShadow::new(1, false);
+//! let mut store = |block| {
+//!     let mut clocks = ThreadClocks::default();
+//!     clocks.start(block, 0);
+//!     let addresses = [WORD; 32];
+//!     let request = Request::new(0, 1, &addresses, 4); // Lane 0 alone.
+//!     let mut access = GlobalAccess::new(request, true, false);
+//!     let region = Region { index: 0, base: WORD, bytes: 4096 };
+//!     shadow.access(&model, &mut clocks, &mut access, region, &mut ShadowFootprint::default());
+//!     access.races.len()
+//! };
+//! assert_eq!((store(0), store(1)), (0, 1));
+//! ```
 
 mod barrier;
 mod check;

@@ -1,4 +1,12 @@
 //! Curves for a terminal: each variant is a letter, over the values of the dimension that varies.
+//!
+//! ```no_run
+//! let results = results::Results::load("measured.json".as_ref(), &[])?;
+//! for chart in report::chart::draw(&results, 80) {
+//!     println!("{chart}");
+//! }
+//! # results::Result::Ok(())
+//! ```
 
 use results::{Results, Row};
 use std::fmt::Write as _;

@@ -1,4 +1,11 @@
 //! The end of `bench` and `verify` for a terminal: what came of each pattern, and how far it can be believed.
+//!
+//! ```no_run
+//! let results = results::Results::load("measured.json".as_ref(), &[])?;
+//! let screen = report::screen::Screen { width: 80, is_ascii: false };
+//! println!("{}", report::first_screen::bench(&results, &|_| String::new(), &screen));
+//! # results::Result::Ok(())
+//! ```
 
 use super::screen::{Column, Screen};
 use super::tabulate::{above_peak, is_above_peak};

@@ -1,4 +1,10 @@
 //! A fleet of boards: which are slow and at what, each board, and each row over all boards.
+//!
+//! ```no_run
+//! let nodes: Vec<results::fleet::Node> = Vec::new(); // A file of results for each board.
+//! report::fleet::write(&nodes, "fleet".as_ref())?;
+//! # anyhow::Ok(())
+//! ```
 
 use super::glossary;
 use super::lesson;

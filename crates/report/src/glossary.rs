@@ -1,4 +1,11 @@
 //! The glossary, and what docs owe to it: links to its terms, which a terminal shows as plain text.
+//!
+//! ```
+//! use report::glossary::{TEXT, find};
+//!
+//! let term = find(TEXT, "Sectors").expect("the glossary explains it");
+//! assert_eq!(term.anchor(), "sector");
+//! ```
 
 use pulldown_cmark::{BrokenLink, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd};
 use std::ops::Range;

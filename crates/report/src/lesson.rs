@@ -1,4 +1,8 @@
 //! The page of the glossary, to which the pages of patterns link.
+//!
+//! ```
+//! assert!(report::lesson::content().0.contains("<h2"));
+//! ```
 
 use super::glossary::{TEXT, terms};
 use super::markdown;

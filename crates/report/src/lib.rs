@@ -3,6 +3,12 @@
 //! Everything is a pure function of result files and counts: no device, no executor and no source file is needed. A
 //! report has a summary, a page per pattern and the glossary. A page contains its style, its plots and its script;
 //! without the script only the sorting of tables is missing.
+//!
+//! ```no_run
+//! let files = ["today.json".into(), "yesterday.json".into()];
+//! report::write(&files, &[], None, &report::Options::default(), "report".as_ref())?;
+//! # anyhow::Ok(())
+//! ```
 
 mod before_after;
 pub mod chart;

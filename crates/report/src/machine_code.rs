@@ -1,4 +1,11 @@
 //! The machine code of kernels, as NVIDIA's disassembler prints it, with the place in the source of each instruction.
+//!
+//! ```no_run
+//! let code = report::machine_code::MachineCode::load("kernels.sass".as_ref())?;
+//! let stores = code.of("transpose_naive").iter().filter(|line| line.text.contains("STG"));
+//! println!("{} stores", stores.count());
+//! # anyhow::Ok(())
+//! ```
 
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;

@@ -1,4 +1,10 @@
 //! Teaching docs and documentation as parts of a page.
+//!
+//! ```
+//! let doc = report::markdown::doc("# Transpose\n\nA row becomes a *column*.");
+//! assert_eq!(doc.title, "Transpose");
+//! assert!(doc.body.0.contains("<em>column</em>"));
+//! ```
 
 use crate::glossary;
 use maud::{Markup, PreEscaped};

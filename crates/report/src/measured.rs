@@ -4,6 +4,13 @@
 //! in "3.2 times as long (`a` / `b`)"; and a table between the lines `<!-- measured -->` and `<!-- /measured -->`. A doc
 //! of no pattern names `PATTERN/VARIANT`, and may have the measured
 //! peaks between `<!-- peaks -->` and `<!-- /peaks -->`. A writer who does not know the number yet writes `(? ms)` or `? times (..)`.
+//!
+//! ```no_run
+//! let results = results::Results::load("measured.json".as_ref(), &[])?;
+//! let doc = "`tiled` (? ms) is faster.";
+//! println!("{}", report::measured::fill(doc, "transpose", &["naive", "tiled"], &results)?);
+//! # anyhow::Ok(())
+//! ```
 
 mod derived;
 mod expression;

@@ -1,4 +1,8 @@
 //! Parts that all pages share: the frame, the style, and the words of tables.
+//!
+//! ```
+//! assert_eq!(report::page::time_with_unit(0.0125), "12.5 us");
+//! ```
 
 use super::plot::figure;
 use super::publish::GENERATOR;

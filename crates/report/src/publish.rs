@@ -1,4 +1,12 @@
 //! Puts a report where it is wanted: whole, and over nothing but an older report.
+//!
+//! ```no_run
+//! use report::publish::{GENERATOR, Page, publish};
+//!
+//! let text = format!("<!DOCTYPE html><head>{GENERATOR}</head><p>One page.");
+//! publish("report".as_ref(), &[Page { file: "index.html".to_owned(), text }])?;
+//! # anyhow::Ok(())
+//! ```
 
 use anyhow::{Context, Result, bail};
 use std::io::ErrorKind;

@@ -1,4 +1,10 @@
 //! Text for a terminal: words wrapped and cut, and columns that are dropped where there is no room for them.
+//!
+//! ```
+//! let screen = report::screen::Screen { width: 12, is_ascii: true };
+//! assert_eq!(screen.wrap("one two three four"), "one two\nthree four");
+//! assert_eq!(screen.bar(0.5, 4), "##..");
+//! ```
 
 /// The terminal that a text is for.
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,9 @@
 //! A kernel's Rust beside its PTX, each line with the traffic that it causes.
+//!
+//! ```
+//! let source = "fn one() -> u32 {\n    1\n}\n";
+//! assert!(report::source::function(source, "one").is_some());
+//! ```
 
 use super::cost::{Cost, by_instruction, by_place, by_ptx_line, by_source_line};
 use super::machine_code::{Instruction, MachineCode};

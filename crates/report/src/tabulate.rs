@@ -1,4 +1,10 @@
 //! Result rows as the cells of a table: for the terminal, Markdown, and spreadsheets.
+//!
+//! ```no_run
+//! let results = results::Results::load("measured.json".as_ref(), &[])?;
+//! print!("{}", report::tabulate::markdown(&results));
+//! # results::Result::Ok(())
+//! ```
 
 use anyhow::{Context, Result};
 use results::{Misordered, Results, Row, RowOutcome, Spread, misordered, unranked};

@@ -18,7 +18,7 @@ pub(crate) fn has_wide() -> bool {
 /// Calls the function compiled for the wide instructions of x86-64 where the CPU has them, else the other.
 ///
 /// # Safety
-/// The first argument is true only where [`has_wide`] is.
+/// - The first argument is true only where [`has_wide`] is.
 macro_rules! widest {
     ($has_wide:expr, $wide:expr, $any:expr) => {{
         #[cfg(target_arch = "x86_64")]

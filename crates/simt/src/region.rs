@@ -194,7 +194,7 @@ impl Region {
     /// Saves the bytes between two addresses.
     ///
     /// # Safety
-    /// Both lie in the region, the first is not above the second, and nobody writes between them meanwhile.
+    /// - Both lie in the region, the first is not above the second, and nobody writes between them meanwhile.
     pub unsafe fn save(&self, start: u64, end: u64) -> Saved {
         let offset = (start - self.base) as usize;
         // SAFETY: by the contract the range lies in the region, whose bytes are initialized, and is not written meanwhile.
@@ -210,7 +210,7 @@ impl Region {
     /// Writes saved bytes back.
     ///
     /// # Safety
-    /// They were saved from this region, and nobody else accesses them meanwhile.
+    /// - They were saved from this region, and nobody else accesses them meanwhile.
     pub unsafe fn restore(&self, saved: &Saved) {
         // SAFETY: by the contract the range was saved from this region, so it lies in it.
         let target = unsafe { self.pointer.add(saved.offset) };

@@ -203,7 +203,7 @@ mod system {
     }
 
     /// # Safety
-    /// As for `map`.
+    /// - As for `map`.
     pub unsafe fn unmap(address: u64, bytes: u64) -> Option<()> {
         let place = with_exposed_provenance_mut(address as usize);
         let how = NOBODYS | libc::MAP_FIXED;

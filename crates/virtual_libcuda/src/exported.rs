@@ -39,7 +39,7 @@ macro_rules! by_both_tables {
                 /// The function of the same name without its ending, where stream 0 is the calling thread's own.
                 ///
                 /// # Safety
-                /// As for that.
+                /// - As for that.
                 #[unsafe(no_mangle)]
                 unsafe extern "C" fn $d own($($argument: $type),*) -> ReturnCode {
                     // SAFETY: the contract is the same.

@@ -38,7 +38,7 @@ macro_rules! first_versions {
         #[doc = concat!("`", stringify!($later), "` by its first name.")]
         ///
         /// # Safety
-        /// As for the later version.
+        /// - As for the later version.
         #[allow(non_snake_case, clippy::too_many_arguments)]
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $name($($argument: $type),*) -> ReturnCode {

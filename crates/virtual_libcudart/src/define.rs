@@ -78,7 +78,7 @@ macro_rules! own {
         #[doc = concat!("`", stringify!($name), "` with the calling thread's own stream as stream 0.")]
         ///
         /// # Safety
-        /// As for the function without the ending.
+        /// - As for the function without the ending.
         #[allow(clippy::too_many_arguments)]
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $own($($argument: $type),*) -> std::ffi::c_int {

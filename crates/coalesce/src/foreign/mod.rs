@@ -1,4 +1,10 @@
 //! Kernels of others: a PTX file by any compiler, launched on the virtual device with arguments from the command line.
+//!
+//! ```no_run
+//! let text = coalesce::foreign::read("kernel.ptx".as_ref())?;
+//! println!("{} bytes of PTX", text.len());
+//! # anyhow::Ok(())
+//! ```
 
 mod argument;
 mod explain;

@@ -2,6 +2,16 @@
 //!
 //! The kernels of a point are measured in turn, in a new random order each time, so that what drifts (clocks,
 //! temperature) drifts for all of them alike. The host's work is prepared anew several times, for the same reason.
+//!
+//! ```
+//! use coalesce::measure::{Plan, run};
+//! use std::sync::atomic::AtomicBool;
+//!
+//! fn save(gpu: &cuda_host::Gpu, catalogue: &coalesce::Catalogue, plan: &Plan) -> anyhow::Result<()> {
+//!     let results = run(gpu, catalogue, plan, &AtomicBool::new(false), |_| ())?;
+//!     Ok(results.save("measured.json".as_ref())?)
+//! }
+//! ```
 
 mod axis;
 mod measured_peaks;

@@ -67,7 +67,7 @@ macro_rules! accesses {
             #[doc = "The value, by a volatile load. PTX: `ld.volatile`."]
             ///
             /// # Safety
-            /// See the module.
+            /// - See the module.
             #[inline(always)]
             pub unsafe fn [<atomic_load_volatile_ $bits _ $scope>](ptr: *const $kind) -> $kind {
                 // SAFETY: the caller's contract.
@@ -77,7 +77,7 @@ macro_rules! accesses {
             #[doc = "Replaces the value, by a volatile store. PTX: `st.volatile`."]
             ///
             /// # Safety
-            /// See the module.
+            /// - See the module.
             #[inline(always)]
             pub unsafe fn [<atomic_store_volatile_ $bits _ $scope>](ptr: *mut $kind, val: $kind) {
                 // SAFETY: the caller's contract.
@@ -90,7 +90,7 @@ macro_rules! accesses {
             #[doc = concat!("The value. PTX: `ld.", stringify!($name), "`.")]
             ///
             /// # Safety
-            /// See the module.
+            /// - See the module.
             #[inline(always)]
             pub unsafe fn [<atomic_load_ $name _ $bits _ $scope>](ptr: *const $kind) -> $kind {
                 // SAFETY: the caller's contract.
@@ -103,7 +103,7 @@ macro_rules! accesses {
             #[doc = concat!("Replaces the value. PTX: `st.", stringify!($name), "`.")]
             ///
             /// # Safety
-            /// See the module.
+            /// - See the module.
             #[inline(always)]
             pub unsafe fn [<atomic_store_ $name _ $bits _ $scope>](ptr: *mut $kind, val: $kind) {
                 // SAFETY: the caller's contract.
@@ -138,7 +138,7 @@ macro_rules! updates {
             #[doc = concat!($does, " and returns the old one.")]
             ///
             /// # Safety
-            /// See the module.
+            /// - See the module.
             #[inline(always)]
             pub unsafe fn [<atomic_fetch_ $name _ $word _ $kind _ $scope>](
                 ptr: *mut $kind,

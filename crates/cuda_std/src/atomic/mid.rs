@@ -46,7 +46,7 @@ macro_rules! scoped {
             #[doc = concat!($does, ", with ", stringify!($scope), " scope (`", $ptx, "`).")]
             ///
             /// # Safety
-            /// See the module.
+            /// - See the module.
             #[inline(always)]
             pub unsafe fn [<atomic_ $name _ $suffix _ $scope>](
                 ptr: *mut $kind,
@@ -103,7 +103,7 @@ macro_rules! compare_and_swap {
             )]
             ///
             /// # Safety
-            /// See the module.
+            /// - See the module.
             #[inline(always)]
             pub unsafe fn [<atomic_compare_and_swap_ $kind _ $scope>](
                 ptr: *mut $kind,

@@ -69,8 +69,8 @@ macro_rules! atomic {
                 /// The atomic number at a place in global or shared memory. Beyond rust-cuda.
                 ///
                 /// # Safety
-                /// `pointer` must be valid for reads and writes for `'a` and aligned to the size of
-                /// the number, which must not be accessed otherwise while other threads access it.
+                /// - `pointer` must be valid for reads and writes for `'a` and aligned to the size of the number,
+                ///   which must not be accessed otherwise while other threads access it.
                 #[inline(always)]
                 #[must_use]
                 pub const unsafe fn from_ptr<'a>(pointer: *mut $value) -> &'a Self {

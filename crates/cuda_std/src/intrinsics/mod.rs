@@ -10,8 +10,8 @@
 //! host a function that rounds up, down or to zero panics, because the processor cannot.
 //!
 //! # Safety
-//! The functions that take no pointer ask for nothing: they are `unsafe` because rust-cuda's are foreign functions. Safe
-//! ones of the same meaning are those of [`crate::GpuFloat`], [`crate::FloatExt`] and of Rust's integers.
+//! - The functions that take no pointer ask for nothing: they are `unsafe` because rust-cuda's are foreign functions.
+//! - Safe ones of the same meaning are those of [`crate::GpuFloat`], [`crate::FloatExt`] and of Rust's integers.
 //!
 //! ```no_run
 //! // SAFETY: it has no precondition.

@@ -307,7 +307,7 @@ fn reduce_lanes<T: WarpShuffleValue>(
 /// is not asked.
 ///
 /// # Safety
-/// The lanes of `mask` are here together, and are the lowest of the warp.
+/// - The lanes of `mask` are here together, and are the lowest of the warp.
 #[inline(always)]
 unsafe fn exchange<T: WarpShuffleValue>(mask: u32, value: T, distance: u32, is_pair: bool) -> T {
     // SAFETY: the caller's contract.

@@ -99,7 +99,7 @@ impl Launch {
 /// A parameter that is memory, passed as a pointer and an extent.
 ///
 /// # Safety
-/// `Element` is what the pointer points to.
+/// - `Element` is what the pointer points to.
 #[doc(hidden)]
 pub unsafe trait Passed {
     /// The pointer's type in the PTX entry: a reference where the memory is only read.
@@ -113,7 +113,7 @@ pub unsafe trait Passed {
 /// A parameter that is memory.
 ///
 /// # Safety
-/// `from_launch` gives access to the memory for `'l` alone.
+/// - `from_launch` gives access to the memory for `'l` alone.
 #[doc(hidden)]
 pub unsafe trait FromLaunch<'l>: Passed {
     /// The parameter.
@@ -128,12 +128,12 @@ pub unsafe trait FromLaunch<'l>: Passed {
 /// A parameter that a kernel has without being passed it: the block.
 ///
 /// # Safety
-/// `from_block` is valid for `'l` alone.
+/// - `from_block` is valid for `'l` alone.
 #[doc(hidden)]
 pub unsafe trait FromBlock<'l> {
     /// The parameter.
     ///
     /// # Safety
-    /// A thread calls this once in a launch.
+    /// - A thread calls this once in a launch.
     unsafe fn from_block(launch: &'l Launch) -> Self;
 }

@@ -58,7 +58,7 @@ impl<T: ByValue, const N: usize> Constant<[T; N]> {
 /// The type of a static that the host may write.
 ///
 /// # Safety
-/// Any bytes of `Value` are a value of the static.
+/// - Any bytes of `Value` are a value of the static.
 #[diagnostic::on_unimplemented(
     message = "the host cannot write a `{Self}`",
     note = "a static that the host writes is a `static mut`, or a `cuda_std::safe::Constant<T>`"

@@ -77,7 +77,7 @@ pub struct ReadTile<'b, T: 'static, const W: usize, const H: usize = 1> {
 /// The static of a tile.
 ///
 /// # Safety
-/// `in_memory` is valid for `'l` alone, and accesses no more than `Cells`.
+/// - `in_memory` is valid for `'l` alone, and accesses no more than `Cells`.
 #[doc(hidden)]
 pub unsafe trait Shared<'l> {
     /// The cells.

@@ -84,7 +84,7 @@ impl<const LANES: u32> Tile<LANES> {
     /// The value of a lane of the tile. PTX: `shfl.sync.idx.b32`.
     ///
     /// # Safety
-    /// As for [`Self::sync`].
+    /// - As for [`Self::sync`].
     #[inline(always)]
     pub unsafe fn shuffle<T: WarpShuffleValue>(self, value: T, rank: u32) -> T {
         // SAFETY: the mask is that of the tile, whose lanes come to this call together.
@@ -94,7 +94,7 @@ impl<const LANES: u32> Tile<LANES> {
     /// The value of the lane `delta` below in the tile; `None` for the first ones. PTX: `shfl.sync.up.b32`.
     ///
     /// # Safety
-    /// As for [`Self::sync`].
+    /// - As for [`Self::sync`].
     #[inline(always)]
     pub unsafe fn shuffle_up<T: WarpShuffleValue>(self, value: T, delta: u32) -> Option<T> {
         // SAFETY: the mask is that of the tile, whose lanes come to this call together.
@@ -105,7 +105,7 @@ impl<const LANES: u32> Tile<LANES> {
     /// The value of the lane `delta` above in the tile; `None` for the last ones. PTX: `shfl.sync.down.b32`.
     ///
     /// # Safety
-    /// As for [`Self::sync`].
+    /// - As for [`Self::sync`].
     #[inline(always)]
     pub unsafe fn shuffle_down<T: WarpShuffleValue>(self, value: T, delta: u32) -> Option<T> {
         // SAFETY: the mask is that of the tile, whose lanes come to this call together.
@@ -117,7 +117,7 @@ impl<const LANES: u32> Tile<LANES> {
     /// PTX: `shfl.sync.bfly.b32`.
     ///
     /// # Safety
-    /// As for [`Self::sync`].
+    /// - As for [`Self::sync`].
     #[inline(always)]
     pub unsafe fn shuffle_xor<T: WarpShuffleValue>(self, value: T, mask: u32) -> T {
         // SAFETY: the mask is that of the tile, whose lanes come to this call together.
@@ -127,7 +127,7 @@ impl<const LANES: u32> Tile<LANES> {
     /// The ranks of the lanes whose predicate is true. PTX: `vote.sync.ballot.b32`.
     ///
     /// # Safety
-    /// As for [`Self::sync`].
+    /// - As for [`Self::sync`].
     #[inline(always)]
     pub unsafe fn ballot(self, predicate: bool) -> u32 {
         // SAFETY: the mask is that of the tile, whose lanes come to this call together.
@@ -137,7 +137,7 @@ impl<const LANES: u32> Tile<LANES> {
     /// Returns whether the predicate is true in any lane of the tile. PTX: `vote.sync.any.pred`.
     ///
     /// # Safety
-    /// As for [`Self::sync`].
+    /// - As for [`Self::sync`].
     #[inline(always)]
     pub unsafe fn any(self, predicate: bool) -> bool {
         // SAFETY: the mask is that of the tile, whose lanes come to this call together.
@@ -147,7 +147,7 @@ impl<const LANES: u32> Tile<LANES> {
     /// Returns whether the predicate is true in all lanes of the tile. PTX: `vote.sync.all.pred`.
     ///
     /// # Safety
-    /// As for [`Self::sync`].
+    /// - As for [`Self::sync`].
     #[inline(always)]
     pub unsafe fn all(self, predicate: bool) -> bool {
         // SAFETY: the mask is that of the tile, whose lanes come to this call together.
@@ -158,7 +158,7 @@ impl<const LANES: u32> Tile<LANES> {
     /// PTX: `shfl.sync.bfly.b32`, once for each doubling.
     ///
     /// # Safety
-    /// As for [`Self::sync`].
+    /// - As for [`Self::sync`].
     #[inline(always)]
     pub unsafe fn reduce<T: WarpShuffleValue>(self, value: T, combine: impl Fn(T, T) -> T) -> T {
         let mut value = value;

@@ -21,7 +21,7 @@ pub struct Rows {
 /// Rows of different widths, wider than their pitch, or beyond the end of an array; or the driver's.
 ///
 /// # Safety
-/// The source stays allocated and unchanged, and the target allocated, until the stream has reached this copy.
+/// - The source stays allocated and unchanged, and the target allocated, until the stream has reached this copy.
 pub unsafe fn upload_rows<T: NoUninit + DeviceCopy>(
     (source, from): (&[T], Rows),
     (target, to): (&DeviceSlice<T>, Rows),
@@ -39,7 +39,8 @@ pub unsafe fn upload_rows<T: NoUninit + DeviceCopy>(
 /// As [`upload_rows`].
 ///
 /// # Safety
-/// The source stays allocated and unchanged, and the target allocated and unused, until the stream has reached this copy.
+/// - The source stays allocated and unchanged, and the target allocated and unused, until the stream has reached this
+///   copy.
 pub unsafe fn download_rows<T: AnyBitPattern + DeviceCopy>(
     (source, from): (&DeviceSlice<T>, Rows),
     (target, to): (&mut [T], Rows),
@@ -53,7 +54,8 @@ pub unsafe fn download_rows<T: AnyBitPattern + DeviceCopy>(
 }
 
 /// # Safety
-/// As [`upload_rows`] or [`download_rows`]; the host's pointer is that of as many values.
+/// - As [`upload_rows`] or [`download_rows`].
+/// - The host's pointer is that of as many values.
 unsafe fn copy_rows<T: DeviceCopy>(
     (host, length, of_host): (*const c_void, usize, Rows),
     (device, of_device): (&DeviceSlice<T>, Rows),

@@ -78,7 +78,7 @@ impl<T: DeviceCopy> DeviceSlice<T> {
     /// The values from an address on.
     ///
     /// # Safety
-    /// `length` values of device memory from there on live for as long as the slice.
+    /// - `length` values of device memory from there on live for as long as the slice.
     pub unsafe fn from_raw_parts(pointer: DevicePointer<T>, length: usize) -> DeviceSlice<T> {
         DeviceSlice { pointer, length }
     }
@@ -190,7 +190,7 @@ impl<T: DeviceCopy> DeviceBuffer<T> {
     /// When the device has not so much memory.
     ///
     /// # Safety
-    /// Nobody reads a value that was not written before.
+    /// - Nobody reads a value that was not written before.
     pub unsafe fn uninitialized(length: usize) -> CudaResult<DeviceBuffer<T>> {
         let bytes = bytes::<T>(length)?;
         let mut address = 0;
@@ -222,8 +222,8 @@ impl<T: DeviceCopy> DeviceBuffer<T> {
     /// A buffer of memory that `cuMemAlloc` or a pool gave.
     ///
     /// # Safety
-    /// * The memory holds `length` values.
-    /// * Nobody else frees it.
+    /// - The memory holds `length` values.
+    /// - Nobody else frees it.
     pub unsafe fn from_raw_parts(pointer: DevicePointer<T>, length: usize) -> DeviceBuffer<T> {
         DeviceBuffer { slice: DeviceSlice { pointer, length } }
     }

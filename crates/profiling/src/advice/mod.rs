@@ -4,6 +4,14 @@
 //! A rule is a function from a kernel, or from the whole profile, to pieces of advice. The gain is the model's: the
 //! predicted time of the kernel, less its time when the part of the device that the waste keeps busy were busy only with
 //! the rest.
+//!
+//! ```no_run
+//! let profile = results::ProgramProfile::load("profile.json".as_ref())?;
+//! for advice in profiling::advice::advice(&profile) {
+//!     println!("{:.1} us: {}", advice.gain_us, advice.seen);
+//! }
+//! # results::Result::Ok(())
+//! ```
 
 mod banks;
 mod global;

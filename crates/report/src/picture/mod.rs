@@ -3,6 +3,15 @@
 //! Each is a pure function from data to text. A picture is 360 units wide, so that it can be read on a telephone, and
 //! has its figures as a text alternative. Its ink is the colour of the text around it, or, in a file of its own, dark
 //! on light and light on dark.
+//!
+//! ```no_run
+//! let counts = results::Counts::load("counts.json".as_ref())?;
+//! let pattern = counts.pattern("transpose").expect("it was counted");
+//! let variant = pattern.variant("naive").expect("it was counted");
+//! let picture = report::picture::of(pattern, variant).expect("it has kernels");
+//! std::fs::write("transpose.svg", picture)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod access;
 mod page;

@@ -1,4 +1,9 @@
 //! Plots: data in, SVG out.
+//!
+//! ```
+//! assert_eq!(report::plot::figure(4261.43), "4261");
+//! assert_eq!(report::plot::amount(1_048_576.0), "2²⁰");
+//! ```
 
 mod bars;
 mod canvas;

@@ -36,7 +36,8 @@ pub(crate) struct Operands {
 /// Computes all lanes; lanes outside the mask keep their destination.
 ///
 /// # Safety
-/// The CPU must have the features that the function was compiled for; [`choose`] checks.
+/// - The CPU must have the features that the function was compiled for.
+/// - [`choose`] checks.
 pub(crate) type ComputeFunction = unsafe fn(&mut Registers, &Operands, u32);
 
 /// The meaning of an opcode and its modifiers.

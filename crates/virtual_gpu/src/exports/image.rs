@@ -58,7 +58,7 @@ pub(super) fn ptx_of_file(driver: &mut Driver, mut bytes: Vec<u8>) -> CuResult<S
 }
 
 /// # Safety
-/// `fat` is null or a fat binary, as long as its header says.
+/// - `fat` is null or a fat binary, as long as its header says.
 unsafe fn ptx_of_fat(driver: &mut Driver, fat: *const c_void) -> CuResult<String> {
     if fat.is_null() {
         return Err(INVALID_IMAGE);

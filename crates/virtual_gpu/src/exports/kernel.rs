@@ -307,7 +307,7 @@ pub(super) unsafe fn arguments(
 /// Parameters in one buffer: `CU_LAUNCH_PARAM_BUFFER_POINTER`, `CU_LAUNCH_PARAM_BUFFER_SIZE`, end.
 ///
 /// # Safety
-/// As for `arguments`.
+/// - As for `arguments`.
 unsafe fn packed_arguments(
     kernel: &Kernel,
     extra: *mut *mut c_void,

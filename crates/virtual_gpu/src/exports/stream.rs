@@ -128,7 +128,7 @@ struct Callback {
 }
 
 /// # Safety
-/// `data` is a boxed [`Callback`], which this call takes.
+/// - `data` is a boxed [`Callback`], which this call takes.
 unsafe extern "C" fn call_back(data: *mut c_void) {
     // SAFETY: by the contract, and the program's function is called as it was handed over.
     unsafe {

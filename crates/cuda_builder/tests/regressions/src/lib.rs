@@ -15,7 +15,8 @@ pub const THREADS: u32 = 64;
 /// A load after a barrier is not served from before it, in a loop.
 ///
 /// # Safety
-/// Launch contract: one block of `THREADS`; `target` valid for as many u32.
+/// - One block of `THREADS`.
+/// - `target` valid for as many u32.
 #[kernel]
 pub unsafe fn load_is_not_hoisted(target: *mut u32, rounds: u32) {
     #[address_space(shared)]
@@ -40,7 +41,7 @@ pub unsafe fn load_is_not_hoisted(target: *mut u32, rounds: u32) {
 /// Elements with constant indices stay elements of one array in shared memory.
 ///
 /// # Safety
-/// As [`load_is_not_hoisted`].
+/// - As [`load_is_not_hoisted`].
 #[kernel]
 pub unsafe fn constant_indices(target: *mut u32) {
     #[address_space(shared)]
@@ -63,7 +64,7 @@ pub unsafe fn constant_indices(target: *mut u32) {
 /// A static that is stored once, always with the same value, is still read from memory.
 ///
 /// # Safety
-/// As [`load_is_not_hoisted`].
+/// - As [`load_is_not_hoisted`].
 #[kernel]
 pub unsafe fn stored_once(target: *mut u32) {
     #[address_space(shared)]
@@ -89,7 +90,7 @@ pub unsafe fn stored_once(target: *mut u32) {
 /// A store that this thread never reads back is not removed: another thread reads it.
 ///
 /// # Safety
-/// As [`load_is_not_hoisted`].
+/// - As [`load_is_not_hoisted`].
 #[kernel]
 pub unsafe fn lone_store(target: *mut u32) {
     #[address_space(shared)]
@@ -111,7 +112,7 @@ static mut COMMON: MaybeUninit<[u32; THREADS as usize]> = MaybeUninit::uninit();
 /// The first of two kernels on one static.
 ///
 /// # Safety
-/// As [`load_is_not_hoisted`].
+/// - As [`load_is_not_hoisted`].
 #[kernel]
 pub unsafe fn common_first(target: *mut u32) {
     // SAFETY: as in `lone_store`.
@@ -121,7 +122,7 @@ pub unsafe fn common_first(target: *mut u32) {
 /// The second of two kernels on one static.
 ///
 /// # Safety
-/// As [`load_is_not_hoisted`].
+/// - As [`load_is_not_hoisted`].
 #[kernel]
 pub unsafe fn common_second(target: *mut u32) {
     // SAFETY: as in `lone_store`.
@@ -129,7 +130,8 @@ pub unsafe fn common_second(target: *mut u32) {
 }
 
 /// # Safety
-/// `words` is shared memory for `THREADS` u32; for the rest as [`load_is_not_hoisted`].
+/// - `words` is shared memory for `THREADS` u32.
+/// - For the rest as [`load_is_not_hoisted`].
 #[inline(always)]
 unsafe fn rotate(words: *mut u32, target: *mut u32, by: u32) {
     let thread = thread::thread_idx_x();
@@ -168,7 +170,7 @@ mod second {
 /// The static of an inlined helper is one array per kernel, however often the helper is called.
 ///
 /// # Safety
-/// As [`load_is_not_hoisted`].
+/// - As [`load_is_not_hoisted`].
 #[kernel]
 pub unsafe fn helper_twice(target: *mut u32) {
     let thread = thread::thread_idx_x();
@@ -183,7 +185,7 @@ pub unsafe fn helper_twice(target: *mut u32) {
 /// Two helpers of one name have two arrays; this kernel uses both.
 ///
 /// # Safety
-/// As [`load_is_not_hoisted`].
+/// - As [`load_is_not_hoisted`].
 #[kernel]
 pub unsafe fn two_helpers_of_one_name(target: *mut u32) {
     let thread = thread::thread_idx_x();
@@ -200,7 +202,7 @@ pub unsafe fn two_helpers_of_one_name(target: *mut u32) {
 /// An array of vectors is aligned for 16-byte accesses, beside one of odd bytes.
 ///
 /// # Safety
-/// As [`load_is_not_hoisted`].
+/// - As [`load_is_not_hoisted`].
 #[kernel]
 pub unsafe fn aligned_vectors(target: *mut u32) {
     #[address_space(shared)]
@@ -225,7 +227,7 @@ pub unsafe fn aligned_vectors(target: *mut u32) {
 /// A barrier between two branches on the same condition stays one barrier.
 ///
 /// # Safety
-/// As [`load_is_not_hoisted`].
+/// - As [`load_is_not_hoisted`].
 #[kernel]
 pub unsafe fn barrier_between_branches(target: *mut u32) {
     #[address_space(shared)]
@@ -256,7 +258,8 @@ pub static mut TOO_LARGE: [u8; 65 << 10] = [0; 65 << 10];
 /// A kernel that is in the PTX for 10.0's family alone.
 ///
 /// # Safety
-/// Launch contract: one block of `THREADS`; `target` valid for as many u32.
+/// - One block of `THREADS`.
+/// - `target` valid for as many u32.
 #[kernel(min_compute_capability = 100f)]
 pub unsafe fn only_of_a_family(target: *mut u32) {
     // SAFETY: the launch contract.

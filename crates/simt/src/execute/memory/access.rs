@@ -240,7 +240,7 @@ impl Worker<'_> {
 /// Reads a word of shared memory for each lane.
 ///
 /// # Safety
-/// The four bytes at every lane's address lie in `shared`, and `quarters` are the shapes of these addresses.
+/// - The four bytes at every lane's address lie in `shared`, and `quarters` are the shapes of these addresses.
 #[inline(always)]
 unsafe fn read_words(
     shared: &[u8],
@@ -265,7 +265,7 @@ unsafe fn read_words(
 /// Writes a word of shared memory for each lane; a higher lane overwrites a lower one.
 ///
 /// # Safety
-/// The four bytes at every lane's address lie in `shared`, and `quarters` are the shapes of these addresses.
+/// - The four bytes at every lane's address lie in `shared`, and `quarters` are the shapes of these addresses.
 #[inline(always)]
 unsafe fn write_words(
     shared: &mut [u8],

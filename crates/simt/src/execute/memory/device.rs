@@ -93,7 +93,7 @@ impl AtomicGranularity {
     /// Writes the low 1, 2, 4 or 8 bytes of a value.
     ///
     /// # Safety
-    /// As for [`AtomicGranularity::load`].
+    /// - As for [`AtomicGranularity::load`].
     #[inline(always)]
     pub unsafe fn store(self, at: *mut u8, bytes: u32, value: u64) {
         if self.is_one(bytes) {
@@ -122,7 +122,7 @@ impl AtomicGranularity {
     /// One read-modify-write of 1, 2, 4 or 8 bytes, at most a granularity; gives what was there.
     ///
     /// # Safety
-    /// As for [`AtomicGranularity::load`].
+    /// - As for [`AtomicGranularity::load`].
     pub unsafe fn update(self, at: *mut u8, bytes: u32, f: impl Fn(u64) -> u64) -> u64 {
         if self.is_one(bytes) {
             // SAFETY: valid and aligned, by the contract.
@@ -150,7 +150,7 @@ fn field(bytes: u32) -> u64 {
 }
 
 /// # Safety
-/// `at` is valid and aligned for `bytes` bytes, which others touch only by atomics of this size.
+/// - `at` is valid and aligned for `bytes` bytes, which others touch only by atomics of this size.
 #[inline(always)]
 unsafe fn load(at: *mut u8, bytes: u32) -> u64 {
     // SAFETY: the contract is that of `from_ptr`.
@@ -165,7 +165,7 @@ unsafe fn load(at: *mut u8, bytes: u32) -> u64 {
 }
 
 /// # Safety
-/// As for [`load`].
+/// - As for [`load`].
 #[inline(always)]
 unsafe fn store(at: *mut u8, bytes: u32, value: u64) {
     // SAFETY: the contract is that of `from_ptr`.
@@ -180,7 +180,7 @@ unsafe fn store(at: *mut u8, bytes: u32, value: u64) {
 }
 
 /// # Safety
-/// As for [`load`].
+/// - As for [`load`].
 #[inline(always)]
 unsafe fn update(at: *mut u8, bytes: u32, f: impl Fn(u64) -> u64) -> u64 {
     macro_rules! update {
@@ -241,8 +241,8 @@ impl Window {
     /// Reads `bytes` (1, 2, 4 or 8) at `shift` bytes past a lane's address.
     ///
     /// # Safety
-    /// The lane is active in the mask that the window was made for, and `shift + bytes` is at most
-    /// the access's size, of which `bytes` and `shift` are fractions.
+    /// - The lane is active in the mask that the window was made for, and `shift + bytes` is at most the access's
+    ///   size, of which `bytes` and `shift` are fractions.
     #[inline(always)]
     pub unsafe fn read(&self, lane: usize, shift: u64, bytes: u32) -> u64 {
         // SAFETY: `Worker::window` checked that the whole access of an active lane lies in a
@@ -255,7 +255,7 @@ impl Window {
     /// Writes the low `bytes` bytes of a value.
     ///
     /// # Safety
-    /// As for [`Window::read`].
+    /// - As for [`Window::read`].
     #[inline(always)]
     pub unsafe fn write(&self, lane: usize, shift: u64, bytes: u32, value: u64) {
         // SAFETY: as in `read`.
@@ -265,7 +265,8 @@ impl Window {
     /// [`Window::read`] of what is one atomic.
     ///
     /// # Safety
-    /// As for [`Window::read`]; the granularity has this size, by [`AtomicGranularity::is_one`].
+    /// - As for [`Window::read`].
+    /// - The granularity has this size, by [`AtomicGranularity::is_one`].
     #[inline(always)]
     pub unsafe fn read_one(&self, lane: usize, shift: u64, bytes: u32) -> u64 {
         // SAFETY: as in `read`, where the access is a granularity.
@@ -275,7 +276,7 @@ impl Window {
     /// [`Window::write`] of what is one atomic.
     ///
     /// # Safety
-    /// As for [`Window::read_one`].
+    /// - As for [`Window::read_one`].
     #[inline(always)]
     pub unsafe fn write_one(&self, lane: usize, shift: u64, bytes: u32, value: u64) {
         // SAFETY: as in `read_one`.
@@ -290,7 +291,7 @@ impl Window {
     /// One read-modify-write, atomic against all other workers; gives what was there.
     ///
     /// # Safety
-    /// As for [`Window::read`].
+    /// - As for [`Window::read`].
     pub unsafe fn update(
         &self,
         lane: usize,

@@ -18,7 +18,7 @@ impl Undo {
     /// Saves a chunk, unless it has been saved.
     ///
     /// # Safety
-    /// Every worker calls this before it first writes to the chunk.
+    /// - Every worker calls this before it first writes to the chunk.
     pub unsafe fn save(&self, memory: &Memory, region_index: usize, number: usize) {
         let region = memory.region(region_index);
         let chunks = self.regions[region_index]
@@ -44,7 +44,7 @@ impl Undo {
     /// Gives all chunks back what they held.
     ///
     /// # Safety
-    /// The chunks were saved from this memory, and no worker is running.
+    /// - The chunks were saved from this memory, and no worker is running.
     pub unsafe fn restore(&self, memory: &Memory) {
         for (index, chunks) in self.regions.iter().enumerate() {
             for saved in chunks.get().into_iter().flatten().filter_map(OnceLock::get) {
