@@ -72,8 +72,9 @@ fn a_learner_guesses_fails_asks_pastes_and_passes() {
     std::fs::write(folder.join("rows_to_lanes.rs"), &solution.stdout).expect("a writable folder");
     let passed = learn(folder, &["check", "--json", "rows_to_lanes"]);
     assert!(passed.status.success(), "{}", text(&passed));
-    let json: serde_json::Value = serde_json::from_slice(&passed.stdout).expect("it is JSON");
-    assert_eq!((&json["schema"], &json["passed"]), (&1.into(), &1.into()));
+    let verdict: results::CheckedTasks =
+        serde_json::from_slice(&passed.stdout).expect("it is of the published schema");
+    assert_eq!((verdict.schema, verdict.passed), (results::CHECKED_SCHEMA, 1));
     // The first task is current still, and the questions are about the learner's own kernel.
     assert!(text(&learn(folder, &["open"])).contains("own_element"));
     assert!(text(&learn(folder, &["guess", "rows_to_lanes", "4"])).contains("right. Pixels"));
@@ -506,4 +507,76 @@ fn a_closed_pipe_is_no_panic() {
     let output = child.wait_with_output().expect("it ends");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(!errors.contains("panicked"), "{errors}");
+}
+
+/// A class: right, unchanged, missing, linked and hostile files; nothing is written into a submission.
+#[test]
+fn submissions_are_graded_as_they_are() {
+    let class = tempfile::tempdir().expect("a temporary folder");
+    let own = tempfile::tempdir().expect("a temporary folder");
+    let given = learn(own.path(), &["list"]);
+    assert!(given.status.success(), "{}", text(&given));
+    let file = |student: &str, text: &str| {
+        let folder = class.path().join(student);
+        std::fs::create_dir_all(&folder).expect("a writable folder");
+        std::fs::write(folder.join("rows_to_lanes.rs"), text).expect("a writable folder");
+        folder.display().to_string()
+    };
+    let task = TASKS.iter().find(|task| task.id() == "rows_to_lanes").expect("it is a task");
+    let given = std::fs::read_to_string(own.path().join("rows_to_lanes.rs")).expect("it is there");
+    let right = [file("ada", task.solved()), file("bob <b>", task.solved())];
+    let unchanged = file("cem", &format!("{given}// late\n"));
+    let hostile = file("dan", "#[path = \"/etc/passwd\"] mod it;");
+    let absent = class.path().join("nobody").display().to_string();
+    let linked = class.path().join("eve");
+    std::fs::create_dir(&linked).expect("a writable folder");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(
+        class.path().join("ada/rows_to_lanes.rs"),
+        linked.join("rows_to_lanes.rs"),
+    )
+    .expect("links are possible here");
+    let page = class.path().join("class.html").display().to_string();
+    let linked = linked.display().to_string();
+    let submissions = [&right[0], &right[1], &unchanged, &hostile, &absent, &linked];
+    let arguments: Vec<&str> = ["report", "--output", &page]
+        .into_iter()
+        .chain(submissions.into_iter().map(String::as_str))
+        .collect();
+    let said = learn(own.path(), &arguments);
+    assert_eq!(said.status.code(), Some(1), "a folder is missing: {}", text(&said));
+    let said = text(&said);
+    assert!(said.contains("ada: 1 of ") && said.contains("cem: 0 of "), "{said}");
+    assert!(said.contains("nobody: not graded: ") && said.contains("is no folder"), "{said}");
+    let html = std::fs::read_to_string(&page).expect("the page was written");
+    assert!(html.contains("bob &lt;b&gt;") && !html.contains("bob <b>"), "names are text");
+    assert!(html.contains("`#[path]`") || html.contains("is refused"), "{said}");
+    #[cfg(unix)]
+    assert!(html.contains("is a link"), "{said}");
+    let count = |student: &str| std::fs::read_dir(class.path().join(student)).unwrap().count();
+    assert_eq!(["ada", "cem", "dan"].map(count), [1, 1, 1], "nothing is written into them");
+
+    let check = |form: &str| {
+        let check = ["check", "rows_to_lanes", "--submission", &right[0], form];
+        let mut command = Command::new(env!("CARGO_BIN_EXE_learn"));
+        command.args(check).output().expect("the program starts")
+    };
+    let points: serde_json::Value = serde_json::from_slice(&check("--gradescope").stdout).unwrap();
+    assert_eq!(points["tests"][0]["score"], 1, "{points}");
+    let verdicts: results::CheckedTasks = serde_json::from_slice(&check("--json").stdout).unwrap();
+    assert!(verdicts.tasks[0].present && verdicts.tasks[0].kind == "kernel", "{verdicts:?}");
+}
+
+/// The plan of a class has every task once, in the order of the course.
+#[test]
+fn the_plan_for_teachers_has_every_task() {
+    let page = include_str!("../../docs/guide/teaching.md");
+    let rows = page.lines().filter(|line| line.starts_with("| ") && line.contains(". "));
+    let planned: Vec<&str> = rows
+        .filter_map(|row| row.rsplit_once("| `"))
+        .flat_map(|(_, tasks)| tasks.trim_end_matches([' ', '|', '`']).split("` `"))
+        .collect();
+    let tasks: Vec<&str> = TASKS.iter().map(|task| task.id()).collect();
+    assert_eq!(planned, tasks);
+    assert!(page.contains(&format!("has {} tasks", tasks.len())));
 }

@@ -190,7 +190,12 @@ fn outputs_are_of_their_published_schemas() {
         let output = program(arguments).current_dir(folder.path()).output();
         String::from_utf8(output.expect("the program starts").stdout).expect("it is text")
     };
+    let measured = ["reference.json", "repeat.json.gz", "third.json.gz", "after-the-move.json.gz"]
+        .map(|file| format!("{}/../results/nvidia-h200/{file}", env!("CARGO_MANIFEST_DIR")));
+    let [first, second, third, fourth] = measured.each_ref().map(String::as_str);
     let outputs = [
+        ("compare", printed(&["compare", first, second, "--json"])),
+        ("fleet", printed(&["compare", "--fleet", first, second, third, fourth, "--json"])),
         ("list", printed(&["list", "--json"])),
         ("verify", printed(&[&["verify", "transpose", "--json"], &size[..]].concat())),
         ("profile", to_file(&[&["explain", "race.ptx", "--json", &file], &LAUNCH[..]].concat())),

@@ -49,6 +49,23 @@ fn docs_begin_with_a_noun_or_a_verb() {
 }
 
 #[test]
+fn contracts_are_lists_that_can_be_checked_off() {
+    let mut wrong = Vec::new();
+    for (path, text) in FOLDERS.iter().flat_map(|folder| files(folder, "rs")) {
+        for (number, (head, first)) in (1..).zip(text.lines().zip(text.lines().skip(1))) {
+            let doc = head.trim_start().strip_suffix(" # Safety");
+            let Some(mark) = doc.filter(|mark| ["///", "//!"].contains(mark)) else { continue };
+            let first = first.trim_start();
+            let is_list = first.strip_prefix(mark).is_some_and(|text| text.starts_with(" - "));
+            if !is_list && !first.starts_with("#[doc = ") {
+                wrong.push(format!("{}:{number}: {first}", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "make each demand a bullet:\n{}", wrong.join("\n"));
+}
+
+#[test]
 fn names_that_went_do_not_come_back() {
     for (path, text) in files("crates", "rs") {
         let own = path.strip_prefix(root()).expect("it is a file of ours").to_owned();

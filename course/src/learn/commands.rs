@@ -1,8 +1,9 @@
 #![allow(clippy::print_stdout, reason = "a command-line program prints its results")]
 
+use super::progress::Entry;
 use super::session::{Outcome, Session};
 use super::work::Work;
-use super::{folder, screen, words};
+use super::{class, folder, screen, words};
 use crate::bounds::line_in;
 use crate::compile::{self, Compiled, Places};
 use crate::count::{Count, number};
@@ -14,8 +15,7 @@ use crate::task::Task;
 use crate::tasks::TASKS;
 use anyhow::{Context, Result, bail};
 use coalesce::pattern::Size;
-use results::{Sarif, SarifLevel};
-use serde_json::json;
+use results::{CHECKED_SCHEMA, CheckedCount, CheckedTask, CheckedTasks, Sarif, SarifLevel};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
@@ -39,10 +39,18 @@ pub fn compile(places: &Places, name: &str, file: &Path) -> Result<ExitCode> {
     })
 }
 
-/// The forms in which verdicts are wanted, besides the screen.
+/// The form of verdicts on the standard output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    Screen,
+    Json,
+    Gradescope,
+}
+
+/// The forms in which verdicts are wanted.
 #[derive(Clone, Copy, Debug)]
 pub struct Output<'a> {
-    pub is_json: bool,
+    pub form: Form,
     pub sarif: Option<&'a Path>,
 }
 
@@ -80,8 +88,8 @@ pub fn check(
             }
             findings.add(&rule, task.id(), &message, &file, line.unwrap_or(1));
         }
-        if output.is_json {
-            verdicts.push(as_json(task, &outcome, begin.elapsed()));
+        if output.form != Form::Screen {
+            verdicts.push(checked(session, task, &outcome, begin.elapsed()));
         } else {
             show_outcome(task, &outcome);
             if !all && outcome.as_ref().is_ok_and(Outcome::is_pass) {
@@ -92,8 +100,14 @@ pub fn check(
     if let Some(path) = output.sarif {
         findings.save(path)?;
     }
-    if output.is_json {
-        println!("{:#}", json!({ "schema": 1, "passed": passed, "tasks": verdicts }));
+    if output.form == Form::Gradescope {
+        println!("{}", class::gradescope(&verdicts)?);
+        // The points are in the file: an autograder that ends otherwise has failed itself.
+        return Ok(ExitCode::SUCCESS);
+    }
+    if output.form == Form::Json {
+        let all = CheckedTasks { schema: CHECKED_SCHEMA, passed, tasks: verdicts };
+        println!("{}", serde_json::to_string_pretty(&all)?);
     } else if all {
         println!("{passed} of {} tasks pass", tasks.len());
     }
@@ -109,6 +123,9 @@ fn show_outcome(task: &'static Task, outcome: &Result<Outcome, String>) {
                 "{}",
                 screen::labelled("compiles", "NOT YET: the compiler's messages are above")
             );
+        }
+        Ok(Outcome::Absent | Outcome::AsGiven) => {
+            print!("{}", screen::labelled("file", "NOT YET: there is none"));
         }
         Err(error) => print!("{}", screen::labelled("file", &format!("NOT YET: {error}"))),
     }
@@ -135,33 +152,61 @@ fn failure(outcome: &Result<Outcome, String>) -> Option<(String, String, Option<
         Ok(Outcome::Refused) => {
             Some(("compiles".to_owned(), "the compiler refuses the file".to_owned(), None))
         }
+        Ok(Outcome::Absent) => {
+            Some((Outcome::ABSENT.to_owned(), "there is no such file".to_owned(), None))
+        }
+        Ok(Outcome::AsGiven) => {
+            Some((Outcome::AS_GIVEN.to_owned(), "the file is as it was given".to_owned(), None))
+        }
         Err(error) => Some(("file".to_owned(), error.clone(), None)),
     }
 }
 
-fn as_json(task: &Task, outcome: &Result<Outcome, String>, took: Duration) -> serde_json::Value {
+/// A verdict as a file has it.
+pub fn checked(
+    session: &Session,
+    task: &Task,
+    outcome: &Result<Outcome, String>,
+    took: Duration,
+) -> CheckedTask {
     let (stage, message, line) = match failure(outcome) {
         Some((stage, message, line)) => (Some(stage), Some(message), line),
         None => (None, None, None),
     };
-    // The compiler has said it.
-    let message = message.filter(|_| !matches!(outcome, Ok(Outcome::Refused)));
     let counts = match outcome {
         Ok(Outcome::Graded(verdict)) => verdict.counts.iter(),
         _ => [].iter(),
     };
-    let counts = counts.map(|one| {
-        json!({
-            "name": one.bound.count.name(), "value": one.value,
-            "at_least": one.limits.at_least, "at_most": one.limits.at_most,
-        })
+    let counts = counts.map(|one| CheckedCount {
+        name: one.bound.count.name().to_owned(),
+        value: one.value,
+        at_least: one.limits.at_least,
+        at_most: Some(one.limits.at_most).filter(|most| most.is_finite()),
     });
-    let counts: Vec<_> = counts.collect();
-    let passed = outcome.as_ref().is_ok_and(Outcome::is_pass);
-    json!({
-        "id": task.id(), "passed": passed, "stage": stage, "message": message, "line": line,
-        "counts": counts, "seconds": took.as_secs_f64(),
-    })
+    let verdict = CheckedTask {
+        id: task.id().to_owned(),
+        title: task.title().to_owned(),
+        kind: task.kind.name().to_owned(),
+        present: !matches!(outcome, Ok(Outcome::Absent)),
+        attempts: 0,
+        hints: 0,
+        solution_seen: false,
+        passed: outcome.as_ref().is_ok_and(Outcome::is_pass),
+        stage,
+        // The compiler has said it.
+        message: message.filter(|_| !matches!(outcome, Ok(Outcome::Refused))),
+        line,
+        counts: counts.collect(),
+        seconds: took.as_secs_f64(),
+    };
+    add_progress(session, verdict)
+}
+
+/// A verdict with what the folder has noted of the way to it.
+pub fn add_progress(session: &Session, verdict: CheckedTask) -> CheckedTask {
+    let done = session.progress.tasks.get(&verdict.id).cloned().unwrap_or_default();
+    let Entry { attempts, hints, solution_seen, .. } = done;
+    CheckedTask { attempts, hints, solution_seen, ..verdict }
 }
 
 /// The place of a task in the course, from 1.

@@ -1,5 +1,6 @@
 //! `cargo xtask learn`: the learner's side of the course.
 
+mod class;
 mod commands;
 mod folder;
 mod progress;
@@ -16,7 +17,7 @@ use crate::compile::Places;
 use crate::os;
 use crate::tasks::TASKS;
 use clap::{Parser, Subcommand};
-use commands::Output;
+use commands::{Form, Output};
 use session::Session;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -50,12 +51,27 @@ enum Command {
         /// Print the verdicts as JSON, for classes and CI.
         #[arg(long)]
         json: bool,
+        /// Print the verdicts as the `results.json` of Gradescope.
+        #[arg(long, conflicts_with = "json")]
+        gradescope: bool,
+        /// Grade somebody else's folder, in which nothing is written; files that are not there do not pass.
+        #[arg(long, value_name = "DIR", conflicts_with_all = ["folder", "ptx"])]
+        submission: Option<PathBuf>,
         /// Write what does not pass to this file as SARIF, for editors and code scanning.
         #[arg(long, value_name = "FILE")]
         sarif: Option<PathBuf>,
         /// Grade this PTX, which nvcc or another compiler made, instead of your file.
         #[arg(long, value_name = "FILE", requires = "id", conflicts_with = "all")]
         ptx: Option<PathBuf>,
+    },
+    /// Grade the submissions of a class, and write a page of all: a row each, and a column per task.
+    Report {
+        /// The folders of the submissions, in which nothing is written.
+        #[arg(required = true)]
+        submissions: Vec<PathBuf>,
+        /// The page.
+        #[arg(long, short, value_name = "FILE", default_value = "class.html")]
+        output: PathBuf,
     },
     /// Show a task's text.
     Open {
@@ -157,12 +173,25 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     if let Some(Command::Compile { name, file }) = &arguments.command {
         return commands::compile(&places, name, file);
     }
+    if let Some(Command::Report { submissions, output }) = &arguments.command {
+        return class::report(&places, submissions, output);
+    }
     end_when_interrupted(&places.learn);
-    let mut session = Session::open(places)?;
+    let mut session = match &arguments.command {
+        Some(Command::Check { submission: Some(folder), .. }) => {
+            Session::submission(Places { learn: folder.clone(), ..places })?
+        }
+        _ => Session::open(places)?,
+    };
     match arguments.command.unwrap_or(Command::Watch { id: None }) {
         Command::Watch { id } => watch::run(&mut session, id.as_deref()),
-        Command::Check { id, all, json, sarif, ptx } => {
-            let output = Output { is_json: json, sarif: sarif.as_deref() };
+        Command::Check { id, all, json, gradescope, submission: _, sarif, ptx } => {
+            let form = match (json, gradescope) {
+                (true, _) => Form::Json,
+                (_, true) => Form::Gradescope,
+                _ => Form::Screen,
+            };
+            let output = Output { form, sarif: sarif.as_deref() };
             commands::check(&mut session, id.as_deref(), all, output, ptx.as_deref())
         }
         Command::Open { id } => commands::open(&session, id.as_deref()),
@@ -174,6 +203,8 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Command::Show { id } => commands::show(&mut session, &id),
         Command::Try { id, set } => commands::try_at(&session, &id, &set),
         Command::Times => commands::times(&session),
-        Command::New { .. } | Command::Compile { .. } => Ok(ExitCode::SUCCESS),
+        Command::New { .. } | Command::Compile { .. } | Command::Report { .. } => {
+            Ok(ExitCode::SUCCESS)
+        }
     }
 }

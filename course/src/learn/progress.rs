@@ -10,7 +10,7 @@ const VERSION: u32 = 1;
 const TRIES: usize = 3;
 
 /// The file's content. Tasks that this version of the course does not have are kept.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
     version: u32,
     #[serde(default)]

@@ -1,5 +1,6 @@
 //! A learner's folder in use: its places, its progress, and what a check does.
 
+use super::class::text_of;
 use super::work::Work;
 use super::{Progress, folder};
 use crate::compile::{Places, read};
@@ -17,15 +18,25 @@ use std::time::{Duration, Instant};
 pub struct Session {
     pub places: Places,
     pub progress: Progress,
+    /// It is somebody else's folder, in which nothing is written.
+    pub is_submission: bool,
 }
 
 pub enum Outcome {
     Graded(Verdict),
     /// The compiler refused it, and has said why.
     Refused,
+    /// A submission has no such file.
+    Absent,
+    /// A submission's file is the one that the learner was given.
+    AsGiven,
 }
 
 impl Outcome {
+    /// The stages of the last two.
+    pub const ABSENT: &str = "not there";
+    pub const AS_GIVEN: &str = "not begun";
+
     pub fn is_pass(&self) -> bool {
         matches!(self, Outcome::Graded(verdict) if verdict.is_pass())
     }
@@ -39,7 +50,28 @@ impl Session {
         if new > 0 {
             eprintln!("{new} tasks were written to {}: edit them there", places.learn.display());
         }
-        Ok(Session { places, progress })
+        Ok(Session { places, progress, is_submission: false })
+    }
+
+    /// Opens somebody else's folder to grade it, and writes nothing there.
+    pub fn submission(places: Places) -> Result<Session> {
+        if !places.learn.is_dir() {
+            bail!(
+                "{} is no folder: name the one with the files of the tasks",
+                places.learn.display()
+            );
+        }
+        // Whoever wrote it, its files are graded anew.
+        let progress = Progress::read(&places.learn).unwrap_or_else(|error| {
+            eprintln!("{error}; it is graded without");
+            Progress::default()
+        });
+        Ok(Session { places, progress, is_submission: true })
+    }
+
+    /// The text of a task's file, if it is there.
+    pub fn text(&self, task: &Task) -> Result<Option<String>> {
+        text_of(&folder::file(&self.places, task))
     }
 
     /// The task of a name; without one, the first that has not passed.
@@ -58,10 +90,16 @@ impl Session {
     pub fn check(&mut self, task: &'static Task) -> Result<(Outcome, Duration)> {
         let begin = Instant::now();
         let file = folder::file(&self.places, task);
+        if self.is_submission && self.text(task)?.is_none() {
+            return Ok((Outcome::Absent, begin.elapsed()));
+        }
         let outcome = match Work::build(&self.places, task, task.id(), &file)? {
             None => Outcome::Refused,
             Some(work) => Outcome::Graded(work.grade(task, fresh_seed())?),
         };
+        if self.is_submission {
+            return Ok((outcome, begin.elapsed()));
+        }
         // The verdict is worth having though it cannot be noted.
         let text = read(&file).unwrap_or_default();
         if let Err(error) = self.note(task, &outcome, &text) {

@@ -154,7 +154,7 @@ fn grade(session: &mut Session, task: &'static Task) {
             }
             print!("{:.1} s\n{}", took.as_secs_f64(), screen::wrapped(KEYS));
         }
-        Ok((Outcome::Refused, _)) => {
+        Ok((Outcome::Refused | Outcome::Absent | Outcome::AsGiven, _)) => {
             print!("{}", screen::wrapped(&format!("the compiler's messages are above; {KEYS}")));
         }
         Err(error) => print!("{}", screen::wrapped(&format!("{error:#}; {KEYS}"))),

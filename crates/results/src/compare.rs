@@ -2,6 +2,8 @@ use crate::accuracy::ORDERED;
 use crate::resource::Resource;
 use crate::run::{Environment, Results, Row};
 use crate::spread::Spread;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Medians that are nearer than this, as a part of the first, are the same.
@@ -26,7 +28,8 @@ pub struct Pair<'a> {
 }
 
 /// The relation of the second time to the first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "UPPERCASE")]
 pub enum Verdict {
     /// The medians are within half a percent, or the spreads overlap and are narrow.
     Same,
@@ -120,7 +123,8 @@ pub fn pairs<'a>(first: &'a Results, second: &'a Results) -> (Vec<Pair<'a>>, usi
 }
 
 /// The agreement of predictions with measurements.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
 pub struct Agreement {
     /// Neighbours of ladders whose times differ by more than 10 % in the measurement.
     pub neighbours: usize,

@@ -155,7 +155,7 @@ pub struct Unsound {
     pub wrong: Vec<(String, String)>,
     /// Rows that could not run there, each with the reason, or that its file does not have.
     pub absent: Vec<(String, String)>,
-    /// True when its run came to its end.
+    /// True when its run was interrupted.
     pub interrupted: bool,
 }
 

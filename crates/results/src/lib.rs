@@ -6,6 +6,7 @@
 mod accuracy;
 mod advice;
 mod compare;
+mod compared;
 mod counts;
 mod error;
 mod fidelity;
@@ -29,6 +30,10 @@ mod write;
 pub use accuracy::{Accuracy, Misordered, misordered, unranked};
 pub use advice::{Advice, AdviceKind, Promise};
 pub use compare::{Agreement, Checked, Pair, Verdict, agreement, check, differences, pairs};
+pub use compared::{
+    COMPARED_SCHEMA, ComparedRow, Comparison, FleetReport, JudgedBoard, JudgedFleet, SlowBoard,
+    UnsoundBoard,
+};
 pub use counters::{
     Counters, Engine, Hazard, MisuseKind, OperationKind, RequestCounts, RequestKind, RequestRecord,
     ServedWord, SourceLocation,
@@ -40,8 +45,9 @@ pub use counts::{
 pub use error::{Error, FileKind, Result};
 pub use fidelity::Fidelity;
 pub use listing::{
-    LISTED_SCHEMA, LaunchOutcome, ListedPattern, ListedVariant, PatternList, VERIFIED_SCHEMA,
-    VerifiedDevice, VerifiedLaunch, VerifiedMisuse, VerifyReport,
+    CHECKED_SCHEMA, CheckedCount, CheckedTask, CheckedTasks, LISTED_SCHEMA, LaunchOutcome,
+    ListedPattern, ListedVariant, PatternList, VERIFIED_SCHEMA, VerifiedDevice, VerifiedLaunch,
+    VerifiedMisuse, VerifyReport,
 };
 pub use plain::plain;
 pub use predictions::add_predictions;

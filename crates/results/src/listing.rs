@@ -1,4 +1,4 @@
-//! JSON that commands print and no other file holds: verifications and lists of patterns.
+//! JSON that commands print and no other file holds: verifications, lists of patterns, verdicts of the course.
 
 use crate::fidelity::Fidelity;
 use crate::profile::{Mistake, ProfiledHazard};
@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 pub const VERIFIED_SCHEMA: u32 = 1;
 /// The version of the format of lists of patterns.
 pub const LISTED_SCHEMA: u32 = 1;
+/// The version of the format of the course's verdicts.
+pub const CHECKED_SCHEMA: u32 = 1;
 
 /// The output of `verify --json`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
@@ -122,4 +124,62 @@ pub struct ListedVariant {
     pub summary: String,
     /// The compute capability that it needs, such as 80 for 8.0.
     pub min_compute_capability: u32,
+}
+
+/// The output of `learn check --json`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct CheckedTasks {
+    /// [`CHECKED_SCHEMA`].
+    pub schema: u32,
+    /// The number of tasks that pass.
+    pub passed: usize,
+    /// Each task that was checked.
+    pub tasks: Vec<CheckedTask>,
+}
+
+/// A task of the course and the verdict on a learner's file.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct CheckedTask {
+    /// The task.
+    pub id: String,
+    /// Its heading.
+    pub title: String,
+    /// `kernel`, `bug`, `question` or `host`.
+    pub kind: String,
+    /// False where a submission has no such file.
+    pub present: bool,
+    /// Saves that did not pass, as the learner's folder has noted.
+    pub attempts: u32,
+    /// Hints that were shown.
+    pub hints: usize,
+    /// True when the solution was shown before it passed.
+    pub solution_seen: bool,
+    /// True when nothing is left to do.
+    pub passed: bool,
+    /// The stage at which it fails, such as `compiles`.
+    pub stage: Option<String>,
+    /// Why it fails.
+    pub message: Option<String>,
+    /// The line of the file, counted from 1.
+    pub line: Option<u32>,
+    /// The counts that the task bounds.
+    pub counts: Vec<CheckedCount>,
+    /// The time that the check took.
+    pub seconds: f64,
+}
+
+/// A count of a learner's kernels beside its bounds.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct CheckedCount {
+    /// The count, such as `sectors per load`.
+    pub name: String,
+    /// Its value.
+    pub value: f64,
+    /// The least that passes.
+    pub at_least: f64,
+    /// The most that passes, if there is one.
+    pub at_most: Option<f64>,
 }

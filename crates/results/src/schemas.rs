@@ -1,10 +1,12 @@
 //! The schemas of what commands print and write as JSON.
 
-use crate::{Counts, PatternList, ProgramProfile, VerifyReport};
+use crate::{
+    CheckedTasks, Comparison, Counts, FleetReport, PatternList, ProgramProfile, VerifyReport,
+};
 use schemars::{JsonSchema, schema_for};
 
 /// The JSON schemas of the commands' outputs, each with its name; that of measurements is [`json_schema`](crate::json_schema).
-pub fn schemas() -> [(&'static str, String); 4] {
+pub fn schemas() -> [(&'static str, String); 7] {
     [
         // `run --json`, `explain FILE.ptx --json`.
         ("profile", text::<ProgramProfile>()),
@@ -14,6 +16,12 @@ pub fn schemas() -> [(&'static str, String); 4] {
         ("verify", text::<VerifyReport>()),
         // `list --json`.
         ("list", text::<PatternList>()),
+        // `compare --json`.
+        ("compare", text::<Comparison>()),
+        // `compare --fleet --json`.
+        ("fleet", text::<FleetReport>()),
+        // `learn check --json`.
+        ("learn", text::<CheckedTasks>()),
     ]
 }
 

@@ -2,7 +2,7 @@ use super::compare_fleet::{self, FleetQuery, Form};
 use super::shared::WrongArgument;
 use super::terminal::{coloured, fit, say, show, table};
 use crate::catalogue::Catalogue;
-use ::results::{Agreement, Pair, Results, Verdict, agreement, differences, pairs};
+use ::results::{Agreement, Comparison, Pair, Results, Verdict, agreement, differences, pairs};
 use anyhow::Result;
 use comfy_table::{Cell, Color};
 use std::path::{Path, PathBuf};
@@ -98,7 +98,8 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         }
     };
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&in_json(&first, &second, &found, alone))?);
+        let comparison = Comparison::new(&first, &second, &found, alone);
+        println!("{}", serde_json::to_string_pretty(&comparison)?);
     } else if alone > 0 {
         let are = if alone == 1 { "row is" } else { "rows are" };
         say(format_args!("{alone} {are} in only one of the files, of ladders and curves in both"));
@@ -181,45 +182,4 @@ fn measurements(arguments: &Arguments, found: &[Pair<'_>]) -> bool {
         100.0 * agreeing as f64 / found.len() as f64
     ));
     is_good
-}
-
-/// A comparison as JSON: each row, and for predictions how well they agree.
-fn in_json(
-    first: &Results,
-    second: &Results,
-    found: &[Pair<'_>],
-    alone: usize,
-) -> serde_json::Value {
-    let is_prediction = first.environment.is_prediction && !second.environment.is_prediction;
-    let rows = found.iter().map(|pair| {
-        let mut row = serde_json::json!({
-            "variant": pair.row.name(),
-            "size": pair.row.size,
-            "sweep": pair.row.sweep,
-            "first_ms": pair.first.median,
-            "second_ms": pair.second.median,
-            "ratio": pair.ratio(),
-        });
-        if !is_prediction {
-            row["verdict"] = pair.verdict().to_string().into();
-        }
-        row
-    });
-    let mut all = serde_json::json!({
-        "is_prediction": is_prediction,
-        "differences": differences(&first.environment, &second.environment),
-        "rows": rows.collect::<Vec<_>>(),
-        "rows_in_one_file_only": alone,
-    });
-    if is_prediction {
-        let Agreement { neighbours, in_order, error_percent, worst_tenth_percent } =
-            agreement(found);
-        all["agreement"] = serde_json::json!({
-            "neighbours": neighbours,
-            "in_order": in_order,
-            "error_percent": error_percent,
-            "worst_tenth_percent": worst_tenth_percent,
-        });
-    }
-    all
 }

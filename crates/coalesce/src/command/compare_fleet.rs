@@ -4,7 +4,7 @@ use super::shared::WrongArgument;
 use super::terminal::{coloured, say, show, table};
 use crate::catalogue::Catalogue;
 use ::results::fleet::{Fleet, LEAST_BOARDS, Node, Unsound, doubts, fleets, odd_facts};
-use ::results::{Resource, plain, read_text};
+use ::results::{FleetReport, plain, read_text};
 use anyhow::Result;
 use comfy_table::{Cell, Color};
 use serde_json::json;
@@ -70,10 +70,8 @@ pub fn run(catalogue: &Catalogue, query: &FleetQuery<'_>) -> Result<ExitCode> {
     }
     let outliers = fleets.iter().map(|fleet| fleet.outliers.len()).sum::<usize>();
     if query.form == Form::Json {
-        let mut all = fleets_in_json(&nodes, &fleets);
-        all["missing"] = missing.clone().into();
-        all["damaged"] = damaged.clone().into();
-        println!("{}", serde_json::to_string_pretty(&all)?);
+        let report = FleetReport::new(&nodes, &fleets, missing.clone(), damaged.clone());
+        println!("{}", serde_json::to_string_pretty(&report)?);
     } else if query.form == Form::JsonLines {
         lines(&nodes, &fleets, &missing, &damaged).iter().for_each(|line| println!("{line}"));
     } else {
@@ -159,47 +157,6 @@ fn print_fleet(nodes: &[Node], fleet: &Fleet) {
     slow.sort_unstable();
     slow.dedup();
     println!("{}: {} of {count} boards are outliers", fleet.model, slow.len());
-}
-
-fn fleets_in_json(nodes: &[Node], fleets: &[Fleet]) -> serde_json::Value {
-    let of_fleet = |fleet: &Fleet| {
-        let outliers = fleet.outliers.iter().map(|outlier| {
-            json!({
-                "board": nodes[outlier.node].name,
-                "part": outlier.part.name(),
-                "resource": outlier.resource.map(Resource::name),
-                "ratio": outlier.score.ratio,
-                "deviations": outlier.score.deviations,
-                "rows": outlier.score.rows,
-                "odd": odd_facts(nodes, fleet, outlier.node),
-            })
-        });
-        let unsound = fleet.unsound.iter().map(|it| {
-            json!({
-                "board": nodes[it.node].name,
-                "wrong": it.wrong,
-                "absent": it.absent,
-                "interrupted": it.interrupted,
-            })
-        });
-        let boards = fleet.nodes.iter().zip(&fleet.scores).map(|(node, scores)| {
-            let parts =
-                scores.iter().map(|(part, score)| (part.name().to_owned(), score.ratio.into()));
-            json!({
-                "board": nodes[*node].name,
-                "ratios": parts.collect::<serde_json::Map<_, _>>(),
-            })
-        });
-        json!({
-            "model": fleet.model,
-            "is_judged": fleet.nodes.len() >= LEAST_BOARDS,
-            "outliers": outliers.collect::<Vec<_>>(),
-            "unsound": unsound.collect::<Vec<_>>(),
-            "doubts": doubts(nodes, fleet),
-            "boards": boards.collect::<Vec<_>>(),
-        })
-    };
-    json!({ "fleets": fleets.iter().map(of_fleet).collect::<Vec<_>>() })
 }
 
 /// The findings, an object each; `finding` says of which kind.
