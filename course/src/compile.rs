@@ -4,6 +4,8 @@ use crate::group::{Group, read as read_stream};
 use crate::os::Limits;
 use crate::refuse::refuse;
 use crate::submission::Submission;
+use crate::task::Task;
+use crate::{cuda, format};
 use anyhow::{Context, Result, bail};
 use cuda_builder::{CudaBuilder, CudaBuilderError, NvvmArch, PanicStrategy};
 use std::fs::File;
@@ -24,11 +26,43 @@ const MAX_PTX: u64 = 1 << 26;
 /// Interval at which a compiler's end is checked.
 const PAUSE: Duration = Duration::from_millis(5);
 
+/// The language of a learner's kernels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Language {
+    /// Rust, compiled by this course's compiler.
+    #[default]
+    Rust,
+    /// CUDA C++, compiled by nvcc.
+    Cuda,
+}
+
 #[derive(Clone, Debug)]
 pub struct Places {
     pub root: PathBuf,
     pub learn: PathBuf,
     pub target: PathBuf,
+    pub language: Language,
+}
+
+impl Places {
+    /// The solved file of a task, with its regions.
+    ///
+    /// # Errors
+    /// The task has no file in the language.
+    pub fn solved(&self, task: &Task) -> Result<String> {
+        match self.language {
+            Language::Rust => Ok(task.solved().to_owned()),
+            Language::Cuda => cuda::solved(task),
+        }
+    }
+
+    /// The file of a task as a learner is given it.
+    ///
+    /// # Errors
+    /// The task has no file in the language.
+    pub fn shipped(&self, task: &Task) -> Result<String> {
+        format::shipped(&self.solved(task)?)
+    }
 }
 
 pub enum Compiled {

@@ -11,6 +11,7 @@ use coalesce::pattern::Case;
 use coalesce::verify::Fault;
 use course_host::DevicePlace;
 use cuda_host::{KernelFault, MisusedMemory};
+use profiling::demangled;
 use simt::{Finding, Hazard, Location, Place, Remedy};
 
 /// An array of a launch, as the kernel calls it.
@@ -218,6 +219,7 @@ fn act(submission: &Submission, place: &Place, other: &Place) -> String {
 fn concerned(submission: &Submission, arrays: &[Named], finding: &Finding) -> Option<String> {
     match &finding.location {
         Some(Location::SharedVariable { name: path, offset, .. }) => {
+            let path = demangled(path).unwrap_or_else(|| path.clone());
             let name = path.rsplit("::").next()?;
             let at = *offset as usize / element_bytes(&submission.source, name);
             return Some(format!("`{name}[{at}]`"));
@@ -229,14 +231,22 @@ fn concerned(submission: &Submission, arrays: &[Named], finding: &Finding) -> Op
     Some(format!("`{}[{at}]`", array.name))
 }
 
-/// The bytes of an element of a static array, by its declaration such as `TILE: MaybeUninit<[f64; 32]>`.
+/// The bytes of an element of a static array, by its declaration such as `TILE: MaybeUninit<[f64; 32]>` or
+/// `__shared__ double tile[32]`.
 fn element_bytes(source: &str, name: &str) -> usize {
     let declared = source.split_once(&format!("static mut {name}:"));
-    let element = declared.and_then(|(_, rest)| rest.split_once('[')?.1.split_once(';'));
-    match element.map(|(element, _)| element.trim()) {
-        Some("u8" | "i8") => 1,
-        Some("u16" | "i16") => 2,
-        Some("u64" | "i64" | "f64") => 8,
+    let rust = declared.and_then(|(_, rest)| rest.split_once('[')?.1.split_once(';'));
+    let cuda = || {
+        let line = source
+            .lines()
+            .find(|line| line.contains("__shared__ ") && line.contains(&format!("{name}[")));
+        line?.split_once("__shared__ ")?.1.split_once(' ')
+    };
+    match rust.or_else(cuda).map(|(element, _)| element.trim()) {
+        Some("u8" | "i8" | "char") => 1,
+        Some("u16" | "i16" | "short") => 2,
+        Some("u64" | "i64" | "f64" | "double" | "float2") => 8,
+        Some("float4" | "double2") => 16,
         _ => 4,
     }
 }

@@ -1,6 +1,9 @@
 //! A learner's session, through the program: guess, fail, ask, paste, pass; and what goes wrong on the way.
 
+use course::compile::{Language, Places};
+use course::format;
 use course::learn::Progress;
+use course::task::Kind;
 use course::tasks::TASKS;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -579,4 +582,55 @@ fn the_plan_for_teachers_has_every_task() {
     let tasks: Vec<&str> = TASKS.iter().map(|task| task.id()).collect();
     assert_eq!(planned, tasks);
     assert!(page.contains(&format!("has {} tasks", tasks.len())));
+}
+
+/// The long proof: each kernel task in CUDA C++ fails and passes as in Rust.
+#[test]
+#[expect(clippy::print_stdout, reason = "the proof records the line")]
+#[ignore = "needs nvcc; `cargo xtask prove cuda-course` runs it"]
+fn twins_in_cuda_are_graded_as_in_rust() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let verdicts = |language: &str| {
+        let all = ["--lang", language, "check", "--all", "--json"];
+        let output = learn(folder.path(), &all);
+        let verdicts: results::CheckedTasks =
+            serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", text(&output)));
+        verdicts.tasks
+    };
+    let of = |id: &str| *TASKS.iter().find(|task| task.id() == id).expect("it is a task");
+    let kernels = || TASKS.iter().filter(|task| !matches!(task.kind, Kind::Host { .. }));
+    let given = [verdicts("rust"), verdicts("cuda")];
+    for (language, extension) in [(Language::Rust, "rs"), (Language::Cuda, "cu")] {
+        let places = Places {
+            root: "".into(),
+            learn: folder.path().to_owned(),
+            target: "".into(),
+            language,
+        };
+        for task in kernels() {
+            let solved = format::solution(&places.solved(task).unwrap()).unwrap();
+            let file = folder.path().join(format!("{}.{extension}", task.id()));
+            std::fs::write(file, solved).expect("a writable folder");
+        }
+    }
+    let solved = [verdicts("rust"), verdicts("cuda")];
+    let same = |both: &[Vec<results::CheckedTask>; 2]| {
+        let rust = both[0].iter().filter(|it| !matches!(of(&it.id).kind, Kind::Host { .. }));
+        let pairs: Vec<_> = rust.zip(&both[1]).collect();
+        assert_eq!(pairs.len(), kernels().count());
+        for (rust, cuda) in &pairs {
+            assert_eq!((&rust.id, &rust.stage), (&cuda.id, &cuda.stage), "{rust:?}\n{cuda:?}");
+        }
+        let counts = |task: &results::CheckedTask| -> Vec<f64> {
+            task.counts.iter().map(|count| count.value).collect()
+        };
+        pairs.iter().filter(|(rust, cuda)| counts(rust) == counts(cuda)).count()
+    };
+    let equal = [same(&given), same(&solved)];
+    assert!(solved[1].iter().all(|task| task.passed), "{solved:?}");
+    let tasks = kernels().count();
+    println!(
+        "{tasks} tasks in CUDA C++ fail and pass as in Rust; every count is equal in {} as given and in {} solved",
+        equal[0], equal[1]
+    );
 }

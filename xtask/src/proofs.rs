@@ -181,6 +181,15 @@ pub const PROOFS: &[Proof] = &[
         sample: "one for each task",
     },
     Proof {
+        name: "cuda-course",
+        shows: "each kernel task in CUDA C++, compiled by nvcc, fails as it is given and passes solved, at the stages of the Rust file",
+        command: "test --release --package course --test session -- --nocapture --ignored twins_in_cuda",
+        environment: &[],
+        inputs: COURSE,
+        figure: " tasks in CUDA C++ fail and pass",
+        sample: "that each task has its twin, with its regions and its kernel",
+    },
+    Proof {
         name: "loop-times",
         shows: "one changed line is verified in less than 5 s, one changed number in less than 10 s",
         command: "xtask loop-times --check",

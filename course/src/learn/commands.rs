@@ -61,7 +61,8 @@ pub fn check(
     output: Output<'_>,
     ptx: Option<&Path>,
 ) -> Result<ExitCode> {
-    let tasks = if all { TASKS.to_vec() } else { vec![session.task(id)?] };
+    let there = TASKS.iter().copied().filter(|task| folder::is_there(&session.places, task));
+    let tasks = if all { there.collect() } else { vec![session.task(id)?] };
     let mut verdicts = Vec::new();
     let mut passed = 0;
     let working = std::env::current_dir().context("the working folder is gone")?;
@@ -347,7 +348,7 @@ pub fn show(session: &mut Session, id: &str) -> Result<ExitCode> {
     }
     entry.solution_seen |= !entry.done;
     session.progress.write(&session.places.learn, task.id())?;
-    print!("{}", format::solution(task.solved())?);
+    print!("{}", format::solution(&session.places.solved(task)?)?);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,7 +1,6 @@
 //! The learner's folder: written once, and never over what a learner wrote.
 
-use crate::compile::{Places, dependency};
-use crate::format;
+use crate::compile::{Language, Places, dependency};
 use crate::task::{Kind, Task};
 use crate::tasks::TASKS;
 use anyhow::{Context, Result};
@@ -9,7 +8,16 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 pub fn file(places: &Places, task: &Task) -> PathBuf {
-    places.learn.join(format!("{}.rs", task.id()))
+    let extension = match places.language {
+        Language::Rust => "rs",
+        Language::Cuda => "cu",
+    };
+    places.learn.join(format!("{}.{extension}", task.id()))
+}
+
+/// Returns whether a task has a file in the learner's language.
+pub fn is_there(places: &Places, task: &Task) -> bool {
+    places.language == Language::Rust || !matches!(task.kind, Kind::Host { .. })
 }
 
 /// Writes what is not there yet; says how many tasks are new.
@@ -18,14 +26,14 @@ pub fn complete(places: &Places) -> Result<usize> {
     std::fs::create_dir_all(learn)
         .with_context(|| format!("cannot create {}: is the disk full?", learn.display()))?;
     let mut new = 0;
-    for task in TASKS {
+    for task in TASKS.iter().filter(|task| is_there(places, task)) {
         let path = file(places, task);
         if !path.exists() {
-            write(&path, format::shipped(task.solved())?.as_bytes())?;
+            write(&path, places.shipped(task)?.as_bytes())?;
             new += 1;
         }
     }
-    if new > 0 {
+    if new > 0 && places.language == Language::Rust {
         for (path, text) in editor(places)? {
             let path = learn.join(path);
             let folder = path.parent().unwrap_or(learn);
@@ -43,13 +51,15 @@ pub fn reset(places: &Places, task: &Task) -> Result<Option<PathBuf>> {
     let path = file(places, task);
     let mut kept = None;
     if path.exists() {
-        let backup = path.with_extension("rs.bak");
+        let mut backup = path.clone().into_os_string();
+        backup.push(".bak");
+        let backup = PathBuf::from(backup);
         let text =
             std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
         write(&backup, &text)?;
         kept = Some(backup);
     }
-    write(&path, format::shipped(task.solved())?.as_bytes())?;
+    write(&path, places.shipped(task)?.as_bytes())?;
     Ok(kept)
 }
 

@@ -13,7 +13,7 @@ mod work;
 
 pub use progress::Progress;
 
-use crate::compile::Places;
+use crate::compile::{Language, Places};
 use crate::os;
 use crate::tasks::TASKS;
 use clap::{Parser, Subcommand};
@@ -29,6 +29,9 @@ struct Arguments {
     /// The folder with your files.
     #[arg(long, value_name = "DIR", global = true)]
     folder: Option<PathBuf>,
+    /// The language of your files: `TASK.rs`, or `TASK.cu`, for which nvcc is needed.
+    #[arg(long, value_enum, default_value_t, global = true)]
+    lang: Language,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -166,7 +169,7 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let target =
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     let learn = arguments.folder.unwrap_or_else(|| root.join("learn"));
-    let places = Places { root, learn, target };
+    let places = Places { root, learn, target, language: arguments.lang };
     if let Some(Command::New { id }) = &arguments.command {
         return template::write(&places, id);
     }

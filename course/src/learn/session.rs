@@ -4,7 +4,6 @@ use super::class::text_of;
 use super::work::Work;
 use super::{Progress, folder};
 use crate::compile::{Places, read};
-use crate::format;
 use crate::grade::{Submission, Verdict, grade};
 use crate::hash::hash;
 use crate::refuse::essence;
@@ -77,11 +76,15 @@ impl Session {
     /// The task of a name; without one, the first that has not passed.
     pub fn task(&self, id: Option<&str>) -> Result<&'static Task> {
         match id {
-            Some(id) => named(id.trim_end_matches(".rs")).with_context(|| {
-                format!("there is no task `{id}`: `cargo xtask learn list` shows them all")
-            }),
+            Some(id) => {
+                named(id.trim_end_matches(".rs").trim_end_matches(".cu")).with_context(|| {
+                    format!("there is no task `{id}`: `cargo xtask learn list` shows them all")
+                })
+            }
             None => {
-                let open = TASKS.iter().find(|task| !self.progress.is_done(task.id()));
+                let open = TASKS.iter().find(|task| {
+                    !self.progress.is_done(task.id()) && folder::is_there(&self.places, task)
+                });
                 Ok(open.copied().unwrap_or(TASKS[TASKS.len() - 1]))
             }
         }
@@ -128,7 +131,7 @@ impl Session {
 
     /// Notes what a check came to.
     fn note(&mut self, task: &Task, outcome: &Outcome, text: &str) -> Result<()> {
-        let shipped = essence(&format::shipped(task.solved())?);
+        let shipped = essence(&self.places.shipped(task)?);
         let entry = self.progress.of(task.id());
         let before = entry.clone();
         entry.fails_now = entry.done && !outcome.is_pass();
@@ -158,8 +161,9 @@ impl Session {
             let folder = self.places.target.join("learn").join(&id);
             std::fs::create_dir_all(&folder)
                 .with_context(|| format!("cannot create {}", folder.display()))?;
-            let file = folder.join(format!("{}.rs", task.id()));
-            let text = format::shipped(task.solved())?;
+            let name = folder::file(&self.places, task);
+            let file = folder.join(name.file_name().unwrap_or_default());
+            let text = self.places.shipped(task)?;
             if std::fs::read_to_string(&file).ok().as_deref() != Some(text.as_str()) {
                 std::fs::write(&file, text)
                     .with_context(|| format!("cannot write {}", file.display()))?;

@@ -1,4 +1,5 @@
-use crate::compile::{Compiled, Places, compile_apart, read};
+use crate::compile::{Compiled, Language, Places, compile_apart, read};
+use crate::cuda;
 use crate::grade::{Subject, Submission, Verdict, grade};
 use crate::host::{self, HostSubmission, Program, Source};
 use crate::question::Execute;
@@ -18,6 +19,14 @@ pub enum Work {
 impl Work {
     /// Compiles a file of a task, in a folder of this name; `None` when the compiler refuses it, and has said why.
     pub fn build(places: &Places, task: &Task, folder: &str, path: &Path) -> Result<Option<Work>> {
+        if places.language == Language::Cuda {
+            // Says which tasks have no such file.
+            places.solved(task)?;
+            return Ok(match cuda::compile(places, task, folder, path)? {
+                Compiled::Ptx(submission) => Some(Work::Kernel(submission)),
+                Compiled::Refused => None,
+            });
+        }
         if !matches!(task.kind, Kind::Host { .. }) {
             let program = std::env::current_exe().context("cannot find this program")?;
             let mut command = Command::new(program);

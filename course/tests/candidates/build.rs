@@ -1,6 +1,6 @@
 //! Many kernels compiled as one crate, each under a name of its own.
 
-use course::compile::{Places, write_crate};
+use course::compile::{Language, Places, write_crate};
 use course::format;
 use course::grade::Submission;
 use course::task::Task;
@@ -15,7 +15,7 @@ pub fn places() -> Places {
         .to_owned();
     let target =
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    Places { learn: root.join("learn"), target, root }
+    Places { learn: root.join("learn"), target, root, language: Language::Rust }
 }
 
 /// A kernel that is graded: of this task, under a name of its own.
