@@ -1,6 +1,7 @@
 //! A corpus of races: a matrix of memory space x scope x form of synchronization. Each case is a bug, found with both
 //! accesses named, and its silent repaired twin, in every schedule and on one and four threads.
 
+mod advice;
 mod followed;
 mod kernels;
 mod litmus;

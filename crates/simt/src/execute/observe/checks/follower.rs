@@ -289,8 +289,11 @@ impl<'r> Follower<'r> {
                 let detail = &program.details[used];
                 let text = &program.texts[detail.text as usize];
                 let line = detail.position.line;
+                // Of a race, either access may be the load.
+                let what =
+                    if waiting.finding.other.is_some() { "the loaded value" } else { "its value" };
                 waiting.finding.message +=
-                    &format!("; its value is used by `{text}` at PTX line {line}");
+                    &format!("; {what} is used by `{text}` at PTX line {line}");
             }
             settled.push((waiting.place, waiting.finding));
         }
