@@ -212,7 +212,7 @@ impl Check<'_> {
             let event = now.at(granule);
             let (lane, at) = (event.lane(), address + ((granule as u64) << self.shift));
             if many == 0 {
-                if self.is_same_update(cell.write) && cell.is_plain() {
+                if self.is_same_update(cell.write, at) && cell.is_plain() {
                     cell.write = event;
                     continue;
                 }
@@ -304,7 +304,7 @@ impl Check<'_> {
     /// Compares an access of a lane with those before it.
     #[inline(always)]
     pub fn compare(&mut self, cell: &Cell, lane: usize, address: u64) {
-        if !self.is_same_update(cell.write) && !self.is_before(cell.write, lane) {
+        if !self.is_same_update(cell.write, address) && !self.is_before(cell.write, lane) {
             self.conflict(cell.write, cell, lane, address, true);
         }
         if !cell.earlier.is_none() && !self.is_before(cell.earlier, lane) {
@@ -321,13 +321,14 @@ impl Check<'_> {
 
     /// Returns whether an access was of the same instruction, which is an atomic that reaches everybody.
     #[inline(always)]
-    pub fn is_same_update(&mut self, before: Event) -> bool {
+    pub fn is_same_update(&mut self, before: Event, address: u64) -> bool {
         if !self.reaches || !self.kind.updates || before.pc() != self.pc || before.is_none() {
             return false;
         }
         if self.kind.observes && before.epoch() != self.epoch {
             let block = self.epoch_of(before).block;
-            self.order.observed = Some(Observed { read: self.pc, write: self.pc, block });
+            let releases = self.words.holds(self.element(address));
+            self.order.observed = Some(Observed { read: self.pc, write: self.pc, block, releases });
         }
         true
     }
@@ -337,7 +338,7 @@ impl Check<'_> {
     fn conflict(&mut self, before: Event, cell: &Cell, lane: usize, address: u64, wrote: bool) {
         let (epoch, kind) = (self.epoch_of(before), self.kind_of(before));
         let me = self.order.block;
-        self.note(before, epoch, wrote);
+        self.note(before, epoch, wrote, address);
         // What a fence came after is not stale where a volatile load reads it: NVIDIA's guide has its last block read
         // so what the others wrote before their `__threadfence()`, without a fence of its own.
         let is_volatile_load = self.kind.semantics.volatile && !self.writes;
@@ -381,15 +382,20 @@ impl Check<'_> {
             let is_fenced = self.order.fenced_by(lane).next().is_some();
             return before.polls && (self.kind.semantics.release || is_fenced);
         }
-        let element = address & !(u64::from(self.kind.bytes.max(1)) - 1);
-        self.kind.polls && self.words.holds(element)
+        self.kind.polls && self.words.holds(self.element(address))
+    }
+
+    /// Returns the first address of the element that an address lies in.
+    fn element(&self, address: u64) -> u64 {
+        address & !(u64::from(self.kind.bytes.max(1)) - 1)
     }
 
     /// Remembers for messages which write of another thread was read by which strong read.
-    fn note(&mut self, before: Event, epoch: Epoch, wrote: bool) {
+    fn note(&mut self, before: Event, epoch: Epoch, wrote: bool, address: u64) {
         if wrote && self.kind.is_strong() && self.kind.observes {
-            let observed = Observed { read: self.pc, write: before.pc(), block: epoch.block };
-            self.order.observed = Some(observed);
+            let (write, block) = (before.pc(), epoch.block);
+            let releases = self.words.holds(self.element(address));
+            self.order.observed = Some(Observed { read: self.pc, write, block, releases });
         }
     }
 

@@ -106,5 +106,5 @@ pub use model::{AccessKind, Grid, LaunchModel, Scope, Semantics};
 pub use request::{Lanes, Layout, Request, Shape, is_ascending, lanes};
 pub use shadow_footprint::ShadowFootprint;
 pub use shared::{Queue, SharedShadow, Shown};
-pub use thread_clocks::{Arrival, ThreadClocks};
+pub use thread_clocks::{Arrival, ThreadClocks, Visit};
 pub use vector_clock::{VectorClock, WARPS};

@@ -91,7 +91,10 @@ impl ThreadClocks {
         // A plain store hands nothing on, and what both reach is no flag of something else.
         let hands_on = |observed: &Observed| {
             let is_flag = observed.read != pc && observed.write != before.pc();
-            observed.block == other && is_flag && model.kinds[observed.write].is_strong()
+            let write = model.kinds[observed.write];
+            // Who took a ticket before the last one has handed on by it, too.
+            let is_of_other = observed.block == other || observed.releases && write.updates;
+            is_of_other && is_flag && write.is_strong()
         };
         let Some(observed) = self.observed.filter(hands_on) else {
             return match needs {
@@ -109,7 +112,9 @@ impl ThreadClocks {
             (_, Some(is)) if !grid.includes(is, me, other) => {
                 MissingOrder::Scope { pc: read, is, needs }
             }
-            _ if !writes.release => MissingOrder::Release { read, write, needs },
+            _ if !writes.release && !observed.releases => {
+                MissingOrder::Release { read, write, needs }
+            }
             _ => MissingOrder::Inclusion { read, write, needs },
         }
     }

@@ -94,12 +94,18 @@ pub enum Remedy {
     CopyBarrier,
     /// Put a barrier of the cluster between them.
     ClusterBarrier,
+    /// Put a barrier of the cluster behind the last access to another block's shared memory.
+    ClusterEnd,
     /// Let one thread store, or each its own word.
     OneStore,
     /// The same of blocks.
     OneBlock,
     /// Store the first value before the launch.
     EarlierStore,
+    /// Pass as many arguments as the format asks for.
+    PrintArguments,
+    /// Initialize the mbarrier.
+    InitBarrier,
     /// Let lanes exit later, or leave them out.
     LaterExit,
     /// Make both atomic.
@@ -149,6 +155,10 @@ impl fmt::Display for Remedy {
             Remedy::ClusterBarrier => {
                 "put a barrier of the cluster (barrier.cluster, cluster.sync()) between the two accesses"
             }
+            Remedy::ClusterEnd => {
+                "let all blocks of the cluster meet at its barrier (barrier.cluster, cluster.sync()) after their last access to each \
+                 other's shared memory"
+            }
             Remedy::OneStore => {
                 "let one thread store it, or give each thread a word of its own: a barrier cannot choose which thread is the last"
             }
@@ -159,6 +169,10 @@ impl fmt::Display for Remedy {
             Remedy::EarlierStore => {
                 "store the first value before this launch (cudaMemset, or an earlier kernel), or make the store atomic if any \
                  order of the two will do"
+            }
+            Remedy::PrintArguments => "pass printf an argument for each conversion of its format",
+            Remedy::InitBarrier => {
+                "let one thread initialize it (mbarrier.init), and put a barrier of the block before its first use by others"
             }
             Remedy::LaterExit => {
                 "let no lane of the warp return before it (guard what uses the result instead), or name and read only lanes that \

@@ -386,3 +386,21 @@ fn an_access_in_a_helper_names_the_line_that_inlines_it() {
         assert!(found.contains(part), "`{part}` is missing: {found}");
     }
 }
+
+/// A value that races is used where it is compared, though every value would compare alike; one that is dropped is not.
+#[test]
+fn a_comparison_uses_what_races() {
+    let body = |drop: &str| {
+        format!(
+            "setp.ne.u32 %p1, %r1, 0; @%p1 bra END; setp.ne.u32 %p2, %r2, 0; @%p2 bra W; ld.global.u32 %r8, [%rd1];\n\
+             setp.gt.s32 %p3, %r8, 2147483647; {drop} @%p3 st.global.u32 [%rd2], 1; bra END;\n\
+             W: st.global.u32 [%rd1], 5;"
+        )
+    };
+    for way in ways() {
+        let found = outcome(&body(""), BLOCKS, way).unwrap().findings;
+        assert!(found.iter().any(|found| found.hazard == Hazard::GlobalRace), "{way:?}: {found:?}");
+        let found = outcome(&body("and.pred %p3, %p3, %p2;"), BLOCKS, way).unwrap().findings;
+        assert_eq!(found, [], "{way:?}");
+    }
+}

@@ -105,6 +105,16 @@ const CASES: &[Case] = &[
         "make both atomic",
         "FIRSTS atom.global.add.u32 %r8, [%rd2], 1; ld.relaxed.gpu.global.u32 %r10, [%rd2];",
     ),
+    // Each thread has a fence, and the one that hands on does so before the others have stored.
+    (
+        "mad.lo.u32 %r20, %r2, 64, %r1; mad.wide.u32 %rd10, %r20, 4, %rd1; st.global.u32 [%rd10], %r9; membar.gl; ?\n\
+         setp.ne.u32 %p1, %r1, 0; mov.u32 %r12, 0; @!%p1 atom.add.gpu.global.u32 %r12, [%rd2], 1; @!%p1 membar.gl;\n\
+         @!%p1 st.shared.u32 [word], %r12; bar.sync 0; ld.shared.u32 %r12, [word]; setp.ne.u32 %p2, %r12, 3; @%p2 bra END;\n\
+         ld.global.u32 %r8, [%rd4]; ld.global.u32 %r8, [%rd4+256]; ld.global.u32 %r8, [%rd4+512];",
+        Grid(4, 64, 1),
+        "let a barrier come before the release",
+        "",
+    ),
     // A copy that is neither awaited nor followed by a barrier needs both.
     (
         "cp.async.ca.shared.global [%r5], [%rd4], 4; cp.async.commit_group; ? xor.b32 %r10, %r5, 128; ld.shared.u32 %r8, [%r10];",

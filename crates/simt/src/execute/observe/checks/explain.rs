@@ -138,7 +138,8 @@ fn described(run: &Run<'_>, missing: MissingOrder, pc: usize, other: usize) -> (
         ),
         MissingOrder::Inclusion { read, write, needs } => (
             format!(
-                "{} read what {} wrote, but the release there does not include the other access",
+                "{} read what {} wrote, but the release there covers only what its own thread comes after, and the other access is of \
+                 another thread",
                 text(read),
                 text(write)
             ),

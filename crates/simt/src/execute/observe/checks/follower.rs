@@ -232,6 +232,11 @@ impl<'r> Follower<'r> {
         }
     }
 
+    /// Returns whether a value was made of a load that races.
+    pub fn is_racing(&self, value: &Followed) -> bool {
+        value.loads.iter().any(|number| self.loads[*number as usize].races)
+    }
+
     /// Returns whether a load of an instruction races.
     pub fn races(&self, pc: usize) -> bool {
         self.racing.get(pc) == Some(&true)

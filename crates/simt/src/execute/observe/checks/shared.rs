@@ -7,7 +7,7 @@ use crate::execute::memory::bytes::read_bytes;
 use crate::execute::memory::pending::PendingBulk;
 use crate::execute::observe::checks::private::undefined_bytes;
 use crate::findings::{Finding, Hazard, Remedy};
-use crate::operation::{Access, BulkDirection, Scope, Semantics};
+use crate::operation::{Access, BulkDirection, Operation, Scope, Semantics};
 use crate::registers::LANES;
 use races::{Arrival, BarrierWarp, Queue, Race, Request, SharedShadow, Shown, ThreadClocks, lanes};
 
@@ -179,6 +179,54 @@ impl Worker<'_> {
                 )
             }
         });
+    }
+
+    /// Lanes load or store in the shared memory of another block of the cluster, which has to stay until then.
+    pub fn note_visit(&mut self, other: &mut Block, warp: &Warp, (pc, mask): (usize, u32)) {
+        if other.shadow.is_none() || !self.run.options.checks.shared_races {
+            return;
+        }
+        // Of what others see, such as arrivals, they may know without an order of memory that it was done.
+        if !matches!(&self.run.program.instructions[pc].operation,
+            Operation::Load(access) | Operation::Store(access) if !access.strong)
+        {
+            return;
+        }
+        let visit = (warp.order.visit(pc, mask), warp.at_cluster & mask);
+        match other.visits.iter_mut().find(|(known, _)| known.is_like(&visit.0)) {
+            Some(known) => *known = visit,
+            None => other.visits.push(visit),
+        }
+    }
+
+    /// The cluster's barrier is complete: what lanes did before they arrived there is done, also where it orders no memory.
+    pub fn end_visits(&mut self, block: &mut Block) {
+        block.visits.retain_mut(|(visit, arrived)| {
+            visit.lanes &= std::mem::take(arrived);
+            visit.lanes != 0
+        });
+    }
+
+    /// Reports accesses of other blocks to the shared memory of one that ends, which may end before them.
+    pub fn check_visits(&mut self, block: &Block) {
+        for (visit, _) in &block.visits {
+            let lanes = visit.lanes_after(block.warps.iter().map(|warp| &warp.order));
+            if lanes == 0 {
+                continue;
+            }
+            let (pc, ended) = (visit.pc, block.index);
+            let [x, y, z] = ended;
+            self.observers.find(Hazard::SharedRace, pc, |run| {
+                let index = run.model.grid.block_index(visit.block().into());
+                let message = format!(
+                    "shared memory of block ({x}, {y}, {z}) is accessed by another block of the cluster, and nothing puts this \
+                     before the end of that block, when its shared memory is gone"
+                );
+                let place = run.place(index, visit.warp().into(), lanes, pc);
+                let fix = Some(Remedy::ClusterEnd);
+                Finding { fix, ..Finding::new(Hazard::SharedRace, place, message) }
+            });
+        }
     }
 
     /// Lanes of a warp wait for each other.
