@@ -102,6 +102,8 @@ pub enum Remedy {
     OneBlock,
     /// Store the first value before the launch.
     EarlierStore,
+    /// Arrive after the end of the phase before.
+    PhaseEnd,
     /// Pass as many arguments as the format asks for.
     PrintArguments,
     /// Initialize the mbarrier.
@@ -169,6 +171,10 @@ impl fmt::Display for Remedy {
             Remedy::EarlierStore => {
                 "store the first value before this launch (cudaMemset, or an earlier kernel), or make the store atomic if any \
                  order of the two will do"
+            }
+            Remedy::PhaseEnd => {
+                "let whoever arrives again wait first for the end of the phase before, or for one who has, and give other groups of \
+                 threads a barrier of their own"
             }
             Remedy::PrintArguments => "pass printf an argument for each conversion of its format",
             Remedy::InitBarrier => {

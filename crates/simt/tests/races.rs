@@ -7,6 +7,7 @@ mod kernels;
 mod litmus;
 mod others;
 mod passing;
+mod phases;
 mod readers;
 
 use kernels::{BLOCKS, Grid, HEAD, Pair, WARP, WARPS, entry, outcome, ways};

@@ -9,7 +9,10 @@ use crate::execute::observe::checks::private::undefined_bytes;
 use crate::findings::{Finding, Hazard, Remedy};
 use crate::operation::{Access, BulkDirection, Operation, Scope, Semantics};
 use crate::registers::LANES;
-use races::{Arrival, BarrierWarp, Queue, Race, Request, SharedShadow, Shown, ThreadClocks, lanes};
+use races::{
+    Arrival, BarrierName, BarrierWarp, Queue, Race, Request, SharedShadow, Shown, ThreadClocks,
+    lanes,
+};
 
 /// Place of a finding: block, warp, instruction, lane, address.
 #[derive(Clone, Copy)]
@@ -249,6 +252,44 @@ impl Worker<'_> {
         }
     }
 
+    /// Lanes arrive at a barrier, which has to be in one phase in every order.
+    pub fn check_phase(
+        &mut self,
+        block: &mut Block,
+        warp: &Warp,
+        (pc, mask): (usize, u32),
+        barrier: BarrierName,
+    ) {
+        let Some(shadow) = &mut block.shadow else { return };
+        let lane = mask.trailing_zeros() as usize & 31;
+        let Some(before) = shadow.arrive_in_phase(barrier, &warp.order, (pc, lane)) else { return };
+        if !self.run.options.checks.barriers {
+            return;
+        }
+        let (index, w) = (block.index, warp.index);
+        self.observers.find(Hazard::OtherOrder, pc, |run| {
+            let (what, location) = match barrier {
+                BarrierName::Number(number) => (format!("barrier {number}"), None),
+                BarrierName::Address(address) => {
+                    let location = run.locate_shared(address);
+                    (format!("the mbarrier at shared address {address:#x}"), Some(location))
+                }
+            };
+            let place = location.as_ref().map_or_else(String::new, |location| format!("; {location}"));
+            let message = format!(
+                "this arrival at {what} may count in the phase before: nothing puts it after the other arrival, which was one of \
+                 that phase, so that in another order other threads meet, and some may wait forever{place}"
+            );
+            let other = run.model.grid.block_index(before.block().into());
+            Finding {
+                other: Some(run.place(other, before.warp().into(), 1 << before.lane(), before.pc)),
+                location,
+                fix: Some(Remedy::PhaseEnd),
+                ..Finding::new(Hazard::OtherOrder, run.place(index, w, mask, pc), message)
+            }
+        });
+    }
+
     /// Lanes arrive at a block's barrier without waiting there.
     pub fn barrier_arrived(&mut self, block: &mut Block, warp: &mut Warp, mask: u32, id: u32) {
         if let Some(shadow) = &mut block.shadow {
@@ -274,6 +315,7 @@ impl Worker<'_> {
     pub fn join_clocks(&mut self, block: &mut Block, id: u32) {
         block.unfenced.meet();
         if let Some(shadow) = &mut block.shadow {
+            shadow.end_phase(BarrierName::Number(id));
             shadow.join_block(id, &mut block.warps);
         }
     }
@@ -296,14 +338,20 @@ impl Worker<'_> {
         &mut self,
         block: &mut Block,
         warp: &mut Warp,
-        (address, lane): (u64, usize),
+        (pc, address, lane): (usize, u64, usize),
         releases: bool,
         completes: bool,
     ) {
         if completes {
             block.unfenced.meet();
         }
+        if releases {
+            self.check_phase(block, warp, (pc, 1 << lane), BarrierName::Address(address));
+        }
         let Some(shadow) = &mut block.shadow else { return };
+        if completes {
+            shadow.end_phase(BarrierName::Address(address));
+        }
         let known = releases.then(|| warp.order.released_by(lane));
         shadow.arrived_at(address, known.as_ref(), completes);
     }
@@ -498,6 +546,9 @@ impl Worker<'_> {
             shadow.mark_pending(target, bytes, false);
         }
         if let Some(mbarrier) = mbarrier {
+            if completes {
+                shadow.end_phase(BarrierName::Address(mbarrier));
+            }
             shadow.landed_at(number, mbarrier, completes);
         }
     }
