@@ -57,7 +57,8 @@
 //! - A volatile load of what came before a `membar` or `fence.sc`, whose thread's ticket was read, is
 //!   no race although the reader does not fence: NVIDIA's guide has its last block read so.
 //!
-//! **Where it may miss a race**: of lanes that read a word together, the first stands for all; of
+//! **Where it may miss a race**: a strong read that a strong write follows is forgotten, as is all but the latest of strong
+//! writes that others may observe in part, by scopes; of lanes that read a word together, the first stands for all; of
 //! reads that are not ordered among themselves, the first, the last and 64 more of a line are
 //! remembered, as long as a quarter of a million suffices for all lines (`readers.rs`).
 //!

@@ -1,5 +1,8 @@
 //! Small histories, and the races in them: what orders two accesses, and what does not.
 
+#[path = "histories/axioms.rs"]
+mod axioms;
+
 use Act::{Atomic, Barrier, Fence, Load, Store, Store8, Sync};
 use races::{
     AccessKind, BarrierWarp, GlobalAccess, GlobalShadow, Grid, LaunchModel, MissingOrder, Region,
