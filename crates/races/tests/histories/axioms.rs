@@ -249,6 +249,7 @@ fn what_is_accused_races_by_the_axioms() {
 /// Every history of up to four steps by two or three threads, as litmus tests are.
 #[test]
 #[ignore = "half a minute: cargo xtask prove litmus"]
+#[expect(clippy::print_stdout, reason = "the figure of the proof")]
 fn all_short_histories_race_by_the_axioms() {
     let mut tally = Tally::default();
     for threads in [&[ME, PEER][..], &[ME, WARP], &[ME, LANE], &[ME, PEER, FAR]] {
