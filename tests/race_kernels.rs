@@ -28,6 +28,8 @@ const PAIRS: &[Pair] = &[
     ("cluster_without_barrier", [2, 32, 2], Hazard::SharedRace),
     ("copy_without_barrier", [1, 64, 1], Hazard::SharedRace),
     ("sum_of_all_blocks", [4, 32, 1], Hazard::GlobalRace),
+    ("one_word_by_all", [1, 64, 1], Hazard::GlobalRace),
+    ("first_value_by_a_block", [2, 32, 1], Hazard::GlobalRace),
 ];
 
 fn module() -> Module {

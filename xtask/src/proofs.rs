@@ -137,6 +137,15 @@ pub const PROOFS: &[Proof] = &[
         sample: "300000 texts, always the same",
     },
     Proof {
+        name: "litmus",
+        shows: "of every history of up to four steps by two or three threads only what races by the axioms of the PTX memory model is accused",
+        command: "test --release --package coalesce-races --test histories -- --nocapture --ignored axioms::",
+        environment: &[],
+        inputs: &["crates/races"],
+        figure: "that does not race by the axioms",
+        sample: "200000 drawn histories of up to eight steps, with barriers and scopes",
+    },
+    Proof {
         name: "fuzz-files",
         shows: "no result file, profile, listing of machine code or command line makes its reader panic or take long: 10^6 of each",
         command: "test --release --test integration -- --nocapture fuzz::nothing_that_is_read",

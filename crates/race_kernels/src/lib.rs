@@ -280,6 +280,27 @@ sum_of_all_blocks, sum_of_all_blocks_broken, sum_of_all_blocks_repaired, |data, 
     }
 }}
 
+pair! {
+/// All threads store to one word, each its own value: only whichever is last counts.
+one_word_by_all, one_word_by_all_broken, one_word_by_all_repaired, |data, _flag| {
+    if REPAIRED && thread::thread_idx_x() != 0 {
+        return;
+    }
+    *data = thread::thread_idx_x() / 32 + 1; // race
+}}
+
+pair! {
+/// A block stores the first value of a sum to which the others add at once.
+first_value_by_a_block, first_value_by_a_block_broken, first_value_by_a_block_repaired, |data, _flag| {
+    if thread::thread_idx_x() != 0 {
+        return;
+    }
+    if !REPAIRED && thread::block_idx_x() == 0 {
+        *data = 0; // race
+    }
+    atomic(data).fetch_add(1, Relaxed); // race
+}}
+
 /// Rows and columns of a tile of [`tiled_product_unguarded`], and the threads of a block in x and y.
 pub const TILE: u32 = 16;
 

@@ -37,6 +37,12 @@ impl SharedShadow {
 
     /// All lanes that wait at a barrier of the block go on, and know what all who arrived knew.
     pub fn join_block<W: BarrierWarp>(&mut self, barrier: u32, warps: &mut [W]) {
+        // What one warp has read of another block's writes concerns those that follow it, too.
+        if let Some(seen) = warps.iter_mut().find_map(|warp| warp.clocks().observed) {
+            for warp in warps.iter_mut().filter(|warp| warp.waiting(barrier) != 0) {
+                warp.clocks().observed.get_or_insert(seen);
+            }
+        }
         let mut all = self.drain_arrivals(barrier);
         let is_complete =
             |warp: &W| warp.live() == warp.lanes() && warp.waiting(barrier) == warp.live();

@@ -6,6 +6,7 @@ use crate::model::{AccessKind, LaunchModel};
 use crate::readers::Readers;
 use crate::request::lanes;
 use crate::thread_clocks::{Observed, ThreadClocks};
+use crate::vector_clock::Thread;
 use crate::words::Words;
 use std::ops::Range;
 
@@ -212,7 +213,7 @@ impl Check<'_> {
             let event = now.at(granule);
             let (lane, at) = (event.lane(), address + ((granule as u64) << self.shift));
             if many == 0 {
-                if self.is_same_update(cell.write) && cell.is_plain() {
+                if self.is_same_update(cell.write, at) && cell.is_plain() {
                     cell.write = event;
                     continue;
                 }
@@ -296,18 +297,24 @@ impl Check<'_> {
         }
     }
 
-    /// Returns whether to remember the access of now instead of one before it would forget a weak one.
+    /// Returns whether to remember the access of now instead of one before it would forget one that may race where this does
+    /// not: a weak one, or one of a narrower scope or of another size.
     fn weakens(&self, before: Event) -> bool {
-        self.kind.is_strong() && !self.is_strong(before)
+        let (mine, theirs) = (self.kind, self.kind_of(before));
+        mine.is_strong()
+            && (theirs.semantics.strong < mine.semantics.strong || theirs.bytes != mine.bytes)
     }
 
     /// Compares an access of a lane with those before it.
     #[inline(always)]
     pub fn compare(&mut self, cell: &Cell, lane: usize, address: u64) {
-        if !self.is_same_update(cell.write) && !self.is_before(cell.write, lane) {
+        if !self.is_same_update(cell.write, address) && !self.is_before(cell.write, lane) {
             self.conflict(cell.write, cell, lane, address, true);
         }
-        if !cell.earlier.is_none() && !self.is_before(cell.earlier, lane) {
+        if !cell.earlier.is_none()
+            && !self.is_before(cell.earlier, lane)
+            && !self.is_observed(cell, lane, Some(address))
+        {
             self.conflict(cell.earlier, cell, lane, address, true);
         }
         if self.writes {
@@ -321,15 +328,73 @@ impl Check<'_> {
 
     /// Returns whether an access was of the same instruction, which is an atomic that reaches everybody.
     #[inline(always)]
-    pub fn is_same_update(&mut self, before: Event) -> bool {
+    pub fn is_same_update(&mut self, before: Event, address: u64) -> bool {
         if !self.reaches || !self.kind.updates || before.pc() != self.pc || before.is_none() {
             return false;
         }
         if self.kind.observes && before.epoch() != self.epoch {
             let block = self.epoch_of(before).block;
-            self.order.observed = Some(Observed { read: self.pc, write: self.pc, block });
+            let releases = self.words.holds(self.element(address));
+            self.order.observed = Some(Observed { read: self.pc, write: self.pc, block, releases });
         }
         true
+    }
+
+    /// Returns whether a lane, or one that it comes after, has read the last write of a word, both being strong: it comes after
+    /// that write.
+    fn has_read(&self, cell: &Cell, lane: usize) -> bool {
+        let write = self.kind_of(cell.write);
+        let Some(theirs) = write.semantics.strong.filter(|_| !cell.write.is_none()) else {
+            return false;
+        };
+        let of = self.epoch_of(cell.write).block;
+        let has = |read: &Event| {
+            let kind = self.kind_of(*read);
+            let Some(mine) = kind.semantics.strong else { return false };
+            let by = self.epoch_of(*read);
+            let is_own = (by.block, by.warp) == (self.order.block, self.order.warp)
+                && (read.lane() == lane || read.is_many());
+            kind.bytes == write.bytes
+                && self.model.grid.includes(mine, by.block, of)
+                && self.model.grid.includes(theirs, of, by.block)
+                && (is_own || self.is_before(*read, lane))
+        };
+        cell.reads.iter().filter(|read| !read.is_none()).any(has)
+    }
+
+    /// Returns whether the last write of a word is an update that read the one remembered before it, and comes before what a
+    /// lane does now.
+    #[cold]
+    fn is_observed(&self, cell: &Cell, lane: usize, address: Option<u64>) -> bool {
+        let (update, write) = (self.kind_of(cell.write), self.kind_of(cell.earlier));
+        let [by, of] = [cell.write, cell.earlier].map(|event| self.epoch_of(event).block);
+        let (Some(mine), Some(theirs)) = (update.semantics.strong, write.semantics.strong) else {
+            return false;
+        };
+        update.updates
+            && update.bytes == write.bytes
+            && self.model.grid.includes(mine, by, of)
+            && self.model.grid.includes(theirs, of, by)
+            && (self.is_before(cell.write, lane)
+                || address.is_some_and(|address| {
+                    self.acquires(cell.write, self.epoch_of(cell.write), address)
+                }))
+    }
+
+    /// Returns whether an access acquires, from the word that it reaches, an order after one before it.
+    #[cold]
+    fn acquires(&self, before: Event, epoch: Epoch, address: u64) -> bool {
+        let semantics = self.kind.semantics;
+        let reads = !self.writes || self.kind.updates && self.kind.observes;
+        let lane = before.lane() as u8;
+        let thread = Thread { block: epoch.block, warp: epoch.warp, lane };
+        reads
+            && semantics.acquire
+            && !before.is_many()
+            && semantics.strong.is_some_and(|scope| {
+                let at = (self.element(address), scope);
+                self.words.orders(self.model, self.order.block, at, (thread, epoch.time))
+            })
     }
 
     /// Two accesses without an order: a race unless they are morally strong.
@@ -337,7 +402,10 @@ impl Check<'_> {
     fn conflict(&mut self, before: Event, cell: &Cell, lane: usize, address: u64, wrote: bool) {
         let (epoch, kind) = (self.epoch_of(before), self.kind_of(before));
         let me = self.order.block;
-        self.note(before, epoch, wrote);
+        self.note(before, epoch, wrote, address);
+        if self.acquires(before, epoch, address) {
+            return;
+        }
         // What a fence came after is not stale where a volatile load reads it: NVIDIA's guide has its last block read
         // so what the others wrote before their `__threadfence()`, without a fence of its own.
         let is_volatile_load = self.kind.semantics.volatile && !self.writes;
@@ -357,17 +425,7 @@ impl Check<'_> {
             }
             return;
         }
-        // A thread that has read a strong write by a strong read comes after that write.
-        let observed = |read: &Event| {
-            if read.is_none() || !self.is_strong(*read) {
-                return false;
-            }
-            let by = self.epoch_of(*read);
-            (by.block, by.warp) == (me, self.order.warp)
-                && (read.lane() == lane || read.is_many())
-                && self.kind_of(*read).bytes == kind.bytes
-        };
-        if wrote && kind.is_strong() && before == cell.write && cell.reads.iter().any(observed) {
+        if wrote && before == cell.write && self.has_read(cell, lane) {
             return;
         }
         let both_store = wrote && self.writes && !kind.updates && !self.kind.updates;
@@ -381,15 +439,20 @@ impl Check<'_> {
             let is_fenced = self.order.fenced_by(lane).next().is_some();
             return before.polls && (self.kind.semantics.release || is_fenced);
         }
-        let element = address & !(u64::from(self.kind.bytes.max(1)) - 1);
-        self.kind.polls && self.words.holds(element)
+        self.kind.polls && self.words.holds(self.element(address))
+    }
+
+    /// Returns the first address of the element that an address lies in.
+    fn element(&self, address: u64) -> u64 {
+        address & !(u64::from(self.kind.bytes.max(1)) - 1)
     }
 
     /// Remembers for messages which write of another thread was read by which strong read.
-    fn note(&mut self, before: Event, epoch: Epoch, wrote: bool) {
+    fn note(&mut self, before: Event, epoch: Epoch, wrote: bool, address: u64) {
         if wrote && self.kind.is_strong() && self.kind.observes {
-            let observed = Observed { read: self.pc, write: before.pc(), block: epoch.block };
-            self.order.observed = Some(observed);
+            let (write, block) = (before.pc(), epoch.block);
+            let releases = self.words.holds(self.element(address));
+            self.order.observed = Some(Observed { read: self.pc, write, block, releases });
         }
     }
 
@@ -407,17 +470,25 @@ impl Check<'_> {
             cell.write = now;
             return;
         }
-        let is_weak = !old.is_none() && !self.is_strong(old);
+        let is_weak = !old.is_none() && self.weakens(old);
         let lane = now.lane();
-        if (is_weak && old.epoch() >= self.oldest_live_epoch)
-            || (!self.kind.updates && !self.is_before(old, lane))
-        {
+        let is_needed = !self.has_read(cell, lane)
+            && (is_weak && old.epoch() >= self.oldest_live_epoch
+                || !self.kind.updates && !self.is_before(old, lane));
+        let scope = |event: Event| self.kind_of(event).semantics.strong;
+        if !cell.earlier.is_none() && self.is_observed(cell, lane, None) {
+            cell.earlier = Event::default();
+        }
+        let earlier = cell.earlier;
+        let is_kept = !earlier.is_none()
+            && earlier.epoch() >= self.oldest_live_epoch
+            && scope(earlier) < scope(old);
+        if is_needed && !is_kept {
             cell.earlier = old;
         }
         for read in &mut cell.reads {
-            let keep = !read.is_none()
-                && !self.model.kinds.get(read.pc()).is_some_and(|kind| kind.is_strong());
-            if !keep {
+            // Strong ones are of those who read the write that is there.
+            if !read.is_none() && self.is_strong(*read) {
                 *read = Event::default();
             }
         }
@@ -431,13 +502,25 @@ impl Check<'_> {
         if first == now || last == now {
             return;
         }
-        if first.is_none() || (self.is_before(first, lane) && !self.weakens(first)) {
+        // Who has read a strong write by a strong read comes after it, whatever else it reads.
+        let observes = !first.is_none() && self.is_strong(first);
+        if observes && self.kind.is_strong() && !last.is_none() && self.is_strong(last) {
+            let by = self.epoch_of(first);
+            let is_own = (by.block, by.warp) == (self.order.block, self.order.warp);
+            if is_own && first.lane() == lane {
+                // The thread of the other one comes after the write, too, which has to stay known.
+                return;
+            }
+        }
+        if first.is_none() || (self.is_before(first, lane) && !self.weakens(first) && !observes) {
             cell.reads[0] = now;
             if !last.is_none() && self.is_before(last, lane) && !self.weakens(last) {
                 cell.reads[1] = Event::default();
             }
         } else if first.epoch() == now.epoch() && first.pc() == now.pc() {
-            cell.reads[0] = first.of_many();
+            if now.is_beside(first) {
+                cell.reads[0] = first.of_many();
+            }
         } else {
             cell.reads[1] = if last.epoch() == now.epoch() && last.pc() == now.pc() {
                 last.of_many()

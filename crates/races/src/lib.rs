@@ -57,7 +57,8 @@
 //! - A volatile load of what came before a `membar` or `fence.sc`, whose thread's ticket was read, is
 //!   no race although the reader does not fence: NVIDIA's guide has its last block read so.
 //!
-//! **Where it may miss a race**: of lanes that read a word together, the first stands for all; of
+//! **Where it may miss a race**: a strong read that a strong write follows is forgotten, as is all but the latest of strong
+//! writes that others may observe in part, by scopes; of lanes that read a word together, the first stands for all; of
 //! reads that are not ordered among themselves, the first, the last and 64 more of a line are
 //! remembered, as long as a quarter of a million suffices for all lines (`readers.rs`).
 //!
@@ -121,6 +122,7 @@ mod global;
 mod lines;
 mod missing;
 mod model;
+mod phases;
 mod reach;
 mod readers;
 mod request;
@@ -137,8 +139,9 @@ pub use footprint::{Footprint, Synchronization};
 pub use global::{CHUNK, GlobalAccess, GlobalShadow, Region, disturb_each_other, footprint};
 pub use missing::MissingOrder;
 pub use model::{AccessKind, Grid, LaunchModel, Scope, Semantics};
+pub use phases::{Arriver, BarrierName};
 pub use request::{Lanes, Layout, Request, Shape, is_ascending, lanes};
 pub use shadow_footprint::ShadowFootprint;
 pub use shared::{Queue, SharedShadow, Shown};
-pub use thread_clocks::{Arrival, ThreadClocks};
+pub use thread_clocks::{Arrival, ThreadClocks, Visit};
 pub use vector_clock::{VectorClock, WARPS};

@@ -2,7 +2,7 @@
 
 use crate::check::Race;
 use crate::model::{LaunchModel, Scope};
-use crate::thread_clocks::ThreadClocks;
+use crate::thread_clocks::{Observed, ThreadClocks};
 use crate::vector_clock::WARPS;
 
 /// The order that is missing between two accesses, and with that the cure. Instructions are named by their numbers.
@@ -55,6 +55,8 @@ pub enum MissingOrder {
     WarpBarrier,
     /// No barrier lies between two warps of one block.
     BlockBarrier,
+    /// No barrier of the cluster lies between two of its blocks.
+    ClusterBarrier,
     /// Nothing orders the two blocks.
     Blocks,
 }
@@ -86,8 +88,20 @@ impl ThreadClocks {
         if (other, epoch.warp) == (me, self.warp) {
             return MissingOrder::WarpBarrier;
         }
-        let Some(observed) = self.observed.filter(|observed| observed.block == other) else {
-            return if other == me { MissingOrder::BlockBarrier } else { MissingOrder::Blocks };
+        // A plain store hands nothing on, and what both reach is no flag of something else.
+        let hands_on = |observed: &Observed| {
+            let is_flag = observed.read != pc && observed.write != before.pc();
+            let write = model.kinds[observed.write];
+            // Who took a ticket before the last one has handed on by it, too.
+            let is_of_other = observed.block == other || observed.releases && write.updates;
+            is_of_other && is_flag && write.is_strong()
+        };
+        let Some(observed) = self.observed.filter(hands_on) else {
+            return match needs {
+                Scope::Block => MissingOrder::BlockBarrier,
+                Scope::Cluster => MissingOrder::ClusterBarrier,
+                Scope::Device => MissingOrder::Blocks,
+            };
         };
         let (read, write) = (observed.read, observed.write);
         let [reads, writes] = [read, write].map(|pc| model.kinds[pc].semantics);
@@ -98,7 +112,9 @@ impl ThreadClocks {
             (_, Some(is)) if !grid.includes(is, me, other) => {
                 MissingOrder::Scope { pc: read, is, needs }
             }
-            (Some(_), _) if !writes.release => MissingOrder::Release { read, write, needs },
+            _ if !writes.release && !observed.releases => {
+                MissingOrder::Release { read, write, needs }
+            }
             _ => MissingOrder::Inclusion { read, write, needs },
         }
     }

@@ -82,7 +82,7 @@ impl Check<'_> {
             let is_marked = !self.is_shared || (line.written & bit != 0 && line.pending & bit == 0);
             if line.is_split && line.latest >= self.oldest_live_epoch && is_marked {
                 let cell = &mut cells.of(line)[granule];
-                if self.is_same_update(cell.write) && cell.is_plain() {
+                if self.is_same_update(cell.write, request.all[lane]) && cell.is_plain() {
                     cell.write = now;
                     line.latest = self.epoch;
                     continue;

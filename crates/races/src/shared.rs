@@ -4,6 +4,7 @@ use crate::check::{Check, Found, Race};
 use crate::event::Epoch;
 use crate::lines::{Cells, FULL, LINE, ShadowLine};
 use crate::model::LaunchModel;
+use crate::phases::{BarrierName, PhaseArrivals};
 use crate::readers::Readers;
 use crate::request::{Request, lanes};
 use crate::shadow_footprint::ShadowFootprint;
@@ -64,6 +65,7 @@ pub struct SharedShadow {
     /// The clock that the last barrier of the cluster released.
     pub(crate) cluster: Arrival,
     mbarriers: HashMap<u64, Phases>,
+    pub(crate) arrivals: HashMap<BarrierName, PhaseArrivals>,
     groups: HashMap<u8, Groups>,
     has_copies: bool,
 }
@@ -92,6 +94,7 @@ impl SharedShadow {
             barriers: HashMap::new(),
             cluster: Arrival::default(),
             mbarriers: HashMap::new(),
+            arrivals: HashMap::new(),
             groups: HashMap::new(),
             has_copies: false,
         }
@@ -107,6 +110,7 @@ impl SharedShadow {
         self.barriers.clear();
         self.cluster = Arrival::default();
         self.mbarriers.clear();
+        self.arrivals.clear();
         self.groups.clear();
         self.has_copies = false;
         self

@@ -105,6 +105,47 @@ pub struct Observed {
     pub read: usize,
     pub write: usize,
     pub block: u32,
+    /// The write handed something on, by its own release or by a fence before it.
+    pub releases: bool,
+}
+
+/// An access to the shared memory of another block of the cluster.
+#[derive(Clone, Copy, Debug)]
+pub struct Visit {
+    epoch: Epoch,
+    /// The instruction.
+    pub pc: usize,
+    /// Its lanes.
+    pub lanes: u32,
+}
+
+impl Visit {
+    /// Returns the linear index of the block that made it.
+    pub fn block(&self) -> u32 {
+        self.epoch.block
+    }
+
+    /// Returns the warp of that block.
+    pub fn warp(&self) -> u8 {
+        self.epoch.warp
+    }
+
+    /// Returns whether it is the same access as another, perhaps at another time.
+    pub fn is_like(&self, other: &Visit) -> bool {
+        let key = |it: &Visit| (it.epoch.block, it.epoch.warp, it.pc, it.lanes);
+        key(self) == key(other)
+    }
+
+    /// Returns the lanes whose access nothing puts before the end of the block with these warps.
+    pub fn lanes_after<'c>(&self, warps: impl Iterator<Item = &'c ThreadClocks>) -> u32 {
+        let clocks: Vec<VectorClock> = warps.map(|warp| warp.clock.of_any(u32::MAX)).collect();
+        let Epoch { block, warp, time } = self.epoch;
+        let is_before = |lane: usize| {
+            let thread = Thread { block, warp, lane: lane as u8 };
+            clocks.iter().any(|clock| clock.covers(thread, time))
+        };
+        lanes(self.lanes).filter(|lane| !is_before(*lane)).fold(0, |lanes, lane| lanes | 1 << lane)
+    }
 }
 
 /// See the module.
@@ -171,6 +212,11 @@ impl ThreadClocks {
         self.time = time;
         self.shared_epoch = 0;
         self.global_epoch = 0;
+    }
+
+    /// Returns what lanes do now to another block's shared memory.
+    pub fn visit(&self, pc: usize, lanes: u32) -> Visit {
+        Visit { epoch: self.epoch(), pc, lanes }
     }
 
     pub(crate) fn epoch(&self) -> Epoch {

@@ -3,7 +3,7 @@
 use crate::model::{LaunchModel, Scope};
 use crate::request::{Request, lanes};
 use crate::thread_clocks::ThreadClocks;
-use crate::vector_clock::VectorClock;
+use crate::vector_clock::{Thread, VectorClock};
 use std::collections::HashMap;
 
 /// The last strong write of a word, and what it and the updates before it handed on.
@@ -61,6 +61,28 @@ impl Words {
     /// Returns whether a strong write to an address handed something on.
     pub fn holds(&self, address: u64) -> bool {
         self.0.contains_key(&address)
+    }
+
+    /// Returns whether what a block acquires from a word, by a scope, puts a thread's time before it.
+    pub fn orders(
+        &self,
+        model: &LaunchModel,
+        block: u32,
+        (address, scope): (u64, Scope),
+        (thread, time): (Thread, u32),
+    ) -> bool {
+        let Some(released) = self.0.get(&address) else { return false };
+        let seen = model.grid.includes(scope, block, released.block)
+            && model.grid.includes(released.scope, released.block, block);
+        let of_block = || released.blocks.iter().filter(|(of, _)| *of == block).map(|(_, it)| it);
+        let cluster = || model.grid.cluster_of(u64::from(block));
+        let of_cluster =
+            released.clusters.iter().filter(|(of, _)| scope >= Scope::Cluster && *of == cluster());
+        let of_device = (scope == Scope::Device).then_some(&released.device);
+        seen && of_block()
+            .chain(of_cluster.map(|(_, it)| it))
+            .chain(of_device)
+            .any(|clock| clock.covers(thread, time))
     }
 
     /// A weak write ends what strong writes of the word handed on.

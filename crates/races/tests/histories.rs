@@ -1,5 +1,8 @@
 //! Small histories, and the races in them: what orders two accesses, and what does not.
 
+#[path = "histories/axioms.rs"]
+mod axioms;
+
 use Act::{Atomic, Barrier, Fence, Load, Store, Store8, Sync};
 use races::{
     AccessKind, BarrierWarp, GlobalAccess, GlobalShadow, Grid, LaunchModel, MissingOrder, Region,
@@ -174,7 +177,8 @@ fn only_other_threads_that_nothing_orders_race() {
         ("the same thread", ME, None),
         ("another lane", LANE, Some(MissingOrder::WarpBarrier)),
         ("another warp", WARP, Some(MissingOrder::BlockBarrier)),
-        ("another block", PEER, Some(MissingOrder::Blocks)),
+        ("another block of the cluster", PEER, Some(MissingOrder::ClusterBarrier)),
+        ("another block", FAR, Some(MissingOrder::Blocks)),
     ] {
         let expected: Vec<Found> = missing.map(|missing| (0, 1, missing)).into_iter().collect();
         expect(name, &after(thread), &expected);
@@ -182,7 +186,7 @@ fn only_other_threads_that_nothing_orders_race() {
     expect("reads", &[Load(ME, DATA, WEAK), Load(PEER, DATA, WEAK)], &[]);
     expect("other words", &[Store(ME, DATA, WEAK), Store(PEER, DATA + 4, WEAK)], &[]);
     let read_first = [Load(ME, DATA, WEAK), Store(PEER, DATA, WEAK)];
-    expect("a write after a read", &read_first, &[(0, 1, MissingOrder::Blocks)]);
+    expect("a write after a read", &read_first, &[(0, 1, MissingOrder::ClusterBarrier)]);
 }
 
 #[test]
@@ -192,7 +196,13 @@ fn barriers_order_those_who_meet() {
         ("bar.sync, another warp", Barrier(0), WARP, None),
         ("bar.sync, another lane", Barrier(0), LANE, None),
         ("bar.sync of another block", Barrier(1), WARP, Some(MissingOrder::BlockBarrier)),
-        ("bar.sync, another block", Barrier(0), PEER, Some(MissingOrder::Blocks)),
+        ("bar.sync, another block", Barrier(0), FAR, Some(MissingOrder::Blocks)),
+        (
+            "bar.sync, another block of the cluster",
+            Barrier(0),
+            PEER,
+            Some(MissingOrder::ClusterBarrier),
+        ),
         ("bar.warp.sync, another lane", Sync(ME), LANE, None),
         ("bar.warp.sync, another warp", Sync(ME), WARP, Some(MissingOrder::BlockBarrier)),
         ("bar.warp.sync of another warp", Sync(WARP), LANE, Some(MissingOrder::WarpBarrier)),
@@ -242,6 +252,41 @@ fn a_release_and_an_acquire_pass_a_message() {
         assert_eq!(found.first(), Some(&flag), "{name}");
         assert_eq!(found.get(1).map(|race| (race.0, race.1)), Some((0, 3)), "{name}");
     }
+}
+
+/// The order that is told to be missing is that of the flag, not what the flag is not: a plain word, or the racing one.
+#[test]
+fn a_release_is_told_to_lack_only_where_something_is_handed_on() {
+    let (needs, read) = (Scope::Cluster, Load(PEER, DATA, WEAK));
+    // Who releases comes before or after nothing of the thread that wrote.
+    let fence = [
+        Store(WARP, DATA, WEAK),
+        Fence(ME, BOTH),
+        Store(ME, FLAG, RELAXED),
+        Load(PEER, FLAG, ACQUIRE),
+        read,
+    ];
+    let missing = MissingOrder::Inclusion { read: 3, write: 2, needs };
+    expect("the fence of another thread", &fence, &[(0, 4, missing)]);
+    // A ticket that a third block took in between.
+    let ticket = [
+        Store(WARP, DATA, WEAK),
+        Fence(ME, BOTH),
+        Atomic(ME, FLAG, RELAXED),
+        Fence(FAR, BOTH),
+        Atomic(FAR, FLAG, RELAXED),
+        Atomic(PEER, FLAG, ACQUIRE),
+        read,
+    ];
+    let missing = MissingOrder::Inclusion { read: 5, write: 4, needs };
+    expect("the ticket of another block", &ticket, &[(0, 6, missing)]);
+    let plain = [Store(ME, DATA, WEAK), Store(ME, FLAG, WEAK), Load(PEER, FLAG, ACQUIRE), read];
+    let missing = MissingOrder::ClusterBarrier;
+    expect("a plain flag", &plain, &[(1, 2, missing), (0, 3, missing)]);
+    let counter = [Load(ME, FLAG, WEAK), Atomic(WARP, FLAG, RELAXED), Atomic(PEER, FLAG, RELAXED)];
+    let found = races(&counter);
+    let missing = [(0, 1, MissingOrder::BlockBarrier), (0, 2, MissingOrder::ClusterBarrier)];
+    assert_eq!(found, missing, "a counter that is read plainly");
 }
 
 #[test]

@@ -90,6 +90,26 @@ pub enum Remedy {
     WarpBarrier,
     /// Put a barrier of the block between them.
     BlockBarrier,
+    /// Wait for a copy, and then put a barrier of the block between it and the other access.
+    CopyBarrier,
+    /// Put a barrier of the cluster between them.
+    ClusterBarrier,
+    /// Put a barrier of the cluster behind the last access to another block's shared memory.
+    ClusterEnd,
+    /// Let one thread store, or each its own word.
+    OneStore,
+    /// The same of blocks.
+    OneBlock,
+    /// Store the first value before the launch.
+    EarlierStore,
+    /// Arrive after the end of the phase before.
+    PhaseEnd,
+    /// Pass as many arguments as the format asks for.
+    PrintArguments,
+    /// Initialize the mbarrier.
+    InitBarrier,
+    /// Let lanes exit later, or leave them out.
+    LaterExit,
     /// Make both atomic.
     BothAtomic,
     /// Keep the blocks apart.
@@ -130,6 +150,40 @@ impl fmt::Display for Remedy {
                 "put bar.warp.sync (__syncwarp) between the two accesses, or a barrier of the block if other warps use these bytes, too"
             }
             Remedy::BlockBarrier => "put bar.sync (__syncthreads) between the two accesses",
+            Remedy::CopyBarrier => {
+                "put bar.sync (__syncthreads) between the two accesses, and where the copy is the first of them, let the threads \
+                 that copy wait (cp.async.wait_group, __pipeline_wait_prior) before that barrier"
+            }
+            Remedy::ClusterBarrier => {
+                "put a barrier of the cluster (barrier.cluster, cluster.sync()) between the two accesses"
+            }
+            Remedy::ClusterEnd => {
+                "let all blocks of the cluster meet at its barrier (barrier.cluster, cluster.sync()) after their last access to each \
+                 other's shared memory"
+            }
+            Remedy::OneStore => {
+                "let one thread store it, or give each thread a word of its own: a barrier cannot choose which thread is the last"
+            }
+            Remedy::OneBlock => {
+                "let one thread of one block store it, or give each block words of its own (an index with blockIdx in it): no barrier \
+                 orders blocks"
+            }
+            Remedy::EarlierStore => {
+                "store the first value before this launch (cudaMemset, or an earlier kernel), or make the store atomic if any \
+                 order of the two will do"
+            }
+            Remedy::PhaseEnd => {
+                "let whoever arrives again wait first for the end of the phase before, or for one who has, and give other groups of \
+                 threads a barrier of their own"
+            }
+            Remedy::PrintArguments => "pass printf an argument for each conversion of its format",
+            Remedy::InitBarrier => {
+                "let one thread initialize it (mbarrier.init), and put a barrier of the block before its first use by others"
+            }
+            Remedy::LaterExit => {
+                "let no lane of the warp return before it (guard what uses the result instead), or name and read only lanes that \
+                 are still there"
+            }
             Remedy::BothAtomic => "make both atomic, or hand on by a release that the other acquires",
             Remedy::OwnBytes => {
                 "let each block own its bytes, use atomics, split the work into two launches, or hand on by a release (st.release, \

@@ -136,6 +136,8 @@ pub(crate) struct Program {
     /// Static shared variables: start, bytes and name, ascending.
     pub shared_variables: Vec<(u32, u32, String)>,
     pub local_bytes: u32,
+    /// Arrays and parameters of calls in local memory: start and bytes, ascending.
+    pub local_variables: Vec<(u32, u32)>,
     /// The result may depend on the order of blocks: atomics that return values or add floats.
     pub order_dependent: bool,
     /// Some instruction is only approximately what hardware computes.

@@ -256,6 +256,51 @@ fn samples_are_whole_clusters() {
     );
 }
 
+/// A block reads the memory of another that waits for nobody: in some order the other has ended by then.
+#[test]
+fn an_access_to_a_block_that_may_have_ended_is_found_in_every_order() {
+    let text = |last: &str| {
+        format!(
+            "mov.u32 %r10, tile; mad.lo.u32 %r11, %r9, 4, %r10; st.shared.u32 [%r11], %r9; barrier.cluster.arrive; barrier.cluster.wait;
+             setp.eq.u32 %p1, %r3, 0; @%p1 bra LONG; mapa.shared::cluster.u32 %r12, %r11, 0; ld.shared::cluster.u32 %r13, [%r12];
+             st.global.u32 [%rd2], %r13; bra DONE;
+             LONG: mov.u32 %r14, 0; AGAIN: add.u32 %r14, %r14, 1; setp.lt.u32 %p2, %r14, 100; @%p2 bra AGAIN;
+             DONE: {last}"
+        )
+    };
+    // It arrives, and reads before it waits.
+    let early = |last: &str| {
+        text(last)
+            .replace("mapa.shared", "barrier.cluster.arrive; mapa.shared")
+            .replace("LONG: ", "LONG: barrier.cluster.arrive; ")
+    };
+    let launch = Launch::new("test", [2, 1, 1], [32, 1, 1]).clusters([2, 1, 1]);
+    for options in every_way() {
+        let options = Options { checks: Checks::all(), ..options };
+        let found = |body: &str| -> Vec<String> {
+            let mut memory = Memory::default();
+            memory.track_initialization();
+            let out = memory.allocate(4096).unwrap();
+            let launch = launch.clone().address(out).u32(64);
+            match run(&module("", body), &mut memory, &launch, &options) {
+                Ok(report) => report.findings.iter().map(|found| found.to_string()).collect(),
+                Err(error) => vec![error.to_string()],
+            }
+        };
+        for body in [text(""), early("barrier.cluster.wait;")] {
+            let told = found(&body);
+            let is_told = |told: &String| {
+                told.contains("has ended") || told.contains("the end of that block")
+            };
+            assert!(told.iter().any(is_told), "{options:?}: {told:?}: {body}");
+        }
+        for last in ["barrier.cluster.arrive;", "barrier.cluster.arrive.relaxed;"] {
+            let last = format!("{last} barrier.cluster.wait;");
+            assert_eq!(found(&text(&last)), [""; 0], "{options:?}");
+        }
+    }
+}
+
 #[test]
 fn misuse_is_an_error_that_says_why() {
     let launch = Launch::new("test", [2, 1, 1], [64, 1, 1]).clusters([2, 1, 1]);

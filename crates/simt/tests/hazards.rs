@@ -355,3 +355,46 @@ fn an_overrun_names_the_argument() {
         assert!(message.contains("is not allocated") && !message.contains("argument"), "{message}");
     }
 }
+
+/// The offset of shared memory is no generic address, and null is no array: neither is told as far from an allocation.
+#[test]
+fn an_offset_and_null_are_named() {
+    let error = |body: &str| outcome(body, Schedule::Forward).0.unwrap_err().to_string();
+    let offset = "cvt.u64.u32 %rd2, %r3;";
+    for access in
+        ["ld.u32 %r5, [%rd2];", "st.global.u32 [%rd2], %r1;", "atom.add.u32 %r5, [%rd2], 1;"]
+    {
+        let error = error(&format!("{offset} {access}"));
+        for part in ["an offset in shared memory", "byte 0 from the start of `tile`", "cvta.shared"]
+        {
+            assert!(error.contains(part), "`{part}` is missing: {error}");
+        }
+    }
+    let (right, _) = outcome(
+        &format!(
+            "st.shared.u32 [%r3], 1; {offset} cvta.shared.u64 %rd2, %rd2; ld.u32 %r5, [%rd2];"
+        ),
+        Schedule::Forward,
+    );
+    assert_eq!(right.unwrap().findings, []);
+    for (address, part) in [("0", "null, or byte 0"), ("64", "null, or byte 64")] {
+        let error = error(&format!("mov.u64 %rd2, {address}; ld.global.u32 %r5, [%rd2];"));
+        assert!(error.contains(part) && error.contains("pass the kernel a pointer"), "{error}");
+    }
+    // Far from null, what lies nearest is told.
+    assert!(error("mov.u64 %rd2, 1048576; ld.global.u32 %r5, [%rd2];").contains("before the"));
+}
+
+/// The barrier in memory is initialized before it is used.
+#[test]
+fn an_mbarrier_is_initialized_first() {
+    let body = "setp.ne.u32 %p1, %r1, 0; @%p1 ret; INIT mbarrier.arrive.shared.b64 _, [tile];";
+    let found = outcome(&body.replace("INIT", ""), Schedule::Forward).0.unwrap().findings;
+    assert!(
+        found[0].to_string().contains("nobody initialized")
+            && found[0].remedy().contains("mbarrier.init"),
+        "{found:?}"
+    );
+    let init = "mbarrier.init.shared.b64 [tile], 1;";
+    assert_eq!(outcome(&body.replace("INIT", init), Schedule::Forward).0.unwrap().findings, []);
+}

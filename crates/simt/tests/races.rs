@@ -1,11 +1,13 @@
 //! A corpus of races: a matrix of memory space x scope x form of synchronization. Each case is a bug, found with both
 //! accesses named, and its silent repaired twin, in every schedule and on one and four threads.
 
+mod advice;
 mod followed;
 mod kernels;
 mod litmus;
 mod others;
 mod passing;
+mod phases;
 mod readers;
 
 use kernels::{BLOCKS, Grid, HEAD, Pair, WARP, WARPS, entry, outcome, ways};
@@ -383,5 +385,23 @@ fn an_access_in_a_helper_names_the_line_that_inlines_it() {
     let found = message(body, WARP);
     for part in ["(kernel.rs:9, which inlines helper.rs:12)", "(kernel.rs:7)"] {
         assert!(found.contains(part), "`{part}` is missing: {found}");
+    }
+}
+
+/// A value that races is used where it is compared, though every value would compare alike; one that is dropped is not.
+#[test]
+fn a_comparison_uses_what_races() {
+    let body = |drop: &str| {
+        format!(
+            "setp.ne.u32 %p1, %r1, 0; @%p1 bra END; setp.ne.u32 %p2, %r2, 0; @%p2 bra W; ld.global.u32 %r8, [%rd1];\n\
+             setp.gt.s32 %p3, %r8, 2147483647; {drop} @%p3 st.global.u32 [%rd2], 1; bra END;\n\
+             W: st.global.u32 [%rd1], 5;"
+        )
+    };
+    for way in ways() {
+        let found = outcome(&body(""), BLOCKS, way).unwrap().findings;
+        assert!(found.iter().any(|found| found.hazard == Hazard::GlobalRace), "{way:?}: {found:?}");
+        let found = outcome(&body("and.pred %p3, %p3, %p2;"), BLOCKS, way).unwrap().findings;
+        assert_eq!(found, [], "{way:?}");
     }
 }

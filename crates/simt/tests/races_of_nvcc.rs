@@ -28,6 +28,10 @@ const PAIRS: &[Pair] = &[
     ("bytes_of_a_word", [1, 64, 1], Hazard::SharedRace),
     ("sum_of_all_blocks", [4, 32, 1], Hazard::GlobalRace),
     ("producer_signals_early", [1, 64, 1], Hazard::SharedRace),
+    ("one_word_by_all", [1, 64, 1], Hazard::GlobalRace),
+    ("maximum_of_warps", [1, 64, 1], Hazard::GlobalRace),
+    ("first_value_by_a_block", [2, 32, 1], Hazard::GlobalRace),
+    ("two_pairs_share_a_barrier", [1, 128, 1], Hazard::OtherOrder),
 ];
 
 #[test]

@@ -200,6 +200,15 @@ fn printf_returns_the_number_of_its_arguments() {
     let report = run(&fewer, &mut memory, &launch, &options).unwrap();
     let message = report.findings.first().expect("it is found").to_string();
     assert!(message.contains("asks for an argument number 3, which was not passed"), "{message}");
+    assert!(message.contains("to fix it: pass printf an argument"), "{message}");
+    // As nvcc passes fewer: a list that ends there, whatever lies behind it, and none at all.
+    let short = text.replace("list[16]", "list[8]").replace("st.local.b32 [list+8], %r2;", "");
+    let none = text.replace("st.param.b64 [arguments+0], %rd3;", "st.param.b64 [arguments+0], 0;");
+    for (text, number) in [(short, 3), (none, 1)] {
+        let report = run(&Module::parse(&text).unwrap(), &mut memory, &launch, &options).unwrap();
+        let message = report.findings.first().expect("it is found").to_string();
+        assert!(message.contains(&format!("argument number {number},")), "{message}");
+    }
 }
 
 /// A warp that waits at an mbarrier for one that works, and for ever where that one does not arrive.

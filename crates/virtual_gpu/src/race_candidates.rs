@@ -79,7 +79,7 @@ impl Driver {
         } else {
             "because nothing orders the two streams"
         };
-        let cure = "wait for an event, or synchronize between them";
+        let cure = "put both on one stream, wait for an event, or synchronize between them";
         let message = match (earlier.kernel(), later.kernel()) {
             (Some(before), Some(kernel)) => format!(
                 "kernel `{kernel}` may run at the same time as kernel `{before}` of another {}, and one of them writes what \

@@ -139,7 +139,8 @@ fn kernels_that_may_run_at_once_and_race_are_found() {
         format!(
             "cuLaunchKernel: kernel `load` may run at the same time as kernel `store` of another cuLaunchKernel, and one \
              of them writes what the other uses at {device:#x} (it is byte 0 of the allocation of 512 bytes at \
-             {device:#x}), because nothing orders the two; wait for an event, or synchronize between them"
+             {device:#x}), because nothing orders the two; put both on one stream, wait for an event, or synchronize \
+             between them"
         )
     );
     branches_of_a_graph(&program, device);

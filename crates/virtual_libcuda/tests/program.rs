@@ -377,6 +377,55 @@ fn inner_device() {
     }
 }
 
+/// A C program's text waits in its own buffer when the standard output is a pipe: a kernel's goes through the same.
+#[test]
+fn what_a_kernel_prints_keeps_its_place_in_a_pipe() {
+    let output = Command::new(std::env::current_exe().expect("a test knows where it is"))
+        .args(["inner_printing", "--exact", "--ignored", "--nocapture"])
+        .env("COALESCE_DEVICE", "virtual")
+        .output()
+        .expect("the test starts");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}");
+    let lines = text.lines().map(str::trim).filter(|line| line.starts_with("by the "));
+    let lines: Vec<&str> = lines.collect();
+    assert_eq!(lines, ["by the host, 1", "by the kernel", "by the host, 2", "by the kernel"]);
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn inner_printing() {
+    const PRINTS: &CStr = cr#"
+.version 7.0
+.target sm_70
+.address_size 64
+.extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);
+.global .align 1 .b8 text[16] = {10, 98, 121, 32, 116, 104, 101, 32, 107, 101, 114, 110, 101, 108, 10, 0};
+.visible .entry prints()
+{
+    .reg .b64 %rd<2>;
+    mov.u64 %rd1, text;
+    { .param .b64 f; st.param.b64 [f], %rd1; .param .b64 a; st.param.b64 [a], 0; .param .b32 r;
+      call.uni (r), vprintf, (f, a); }
+    ret;
+}
+"#;
+    let library = &open();
+    start(library);
+    let (mut module, mut function) = (null_mut(), null_mut());
+    done!(library, cuModuleLoadData(&mut module => *mut *mut c_void, PRINTS.as_ptr() => *const c_char));
+    done!(library, cuModuleGetFunction(&mut function => *mut *mut c_void, module => *mut c_void, c"prints".as_ptr() => *const c_char));
+    for number in 1..=2 {
+        // SAFETY: the format takes one number.
+        unsafe { libc::printf(c"\nby the host, %d\n".as_ptr(), number as c_int) };
+        done!(library, cuLaunchKernel(
+            function => *mut c_void, 1 => c_uint, 1 => c_uint, 1 => c_uint, 1 => c_uint, 1 => c_uint, 1 => c_uint,
+            0 => c_uint, null_mut() => *mut c_void, null_mut() => *mut *mut c_void, null_mut() => *mut *mut c_void
+        ));
+        done!(library, cuCtxSynchronize());
+    }
+}
+
 /// Calls the driver when its thread ends, after the driver's own values of the thread are gone.
 struct Late(Library);
 

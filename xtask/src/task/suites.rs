@@ -54,7 +54,7 @@ struct Suite {
     codes: fn(&Checkout) -> Result<Vec<Code>>,
     /// Figures that others published of it, each with its source.
     published: &'static [(&'static str, &'static str)],
-    /// Codes whose label does not hold, with the argument; a name may end in `*`.
+    /// Codes whose label does not hold, with the argument; a `*` in a name stands for any text.
     disputed: &'static [(&'static str, &'static str)],
     /// Bugs that its labels speak of: a correct code is free of these.
     speaks_of: &'static [Bug],

@@ -163,6 +163,7 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
                 self.local_bytes
             ));
         }
+        self.program.local_variables.push((offset as u32, bytes as u32));
         Ok(offset as u32)
     }
 

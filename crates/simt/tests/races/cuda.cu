@@ -241,3 +241,30 @@ PAIR(producer_signals_early) {
         data[threadIdx.x] = tile[threadIdx.x - 32]; // race
     }
 }
+
+// All threads store to one word, each its own value: only whichever is last counts.
+PAIR(one_word_by_all) {
+    if (repaired && threadIdx.x) return;
+    data[0] = threadIdx.x / 32 + 1; // race
+}
+
+// A maximum without atomics: the load, the comparison and the store of several warps mix.
+PAIR(maximum_of_warps) {
+    if (threadIdx.x % 32) return;
+    unsigned mine = threadIdx.x + 1;
+    if (repaired) atomicMax(data, mine);
+    else data[0] = max(data[0], mine); // race
+}
+
+// A block stores the first value of a sum to which the others add at once.
+PAIR(first_value_by_a_block) {
+    if (threadIdx.x) return;
+    if (!repaired && blockIdx.x == 0) data[0] = 0; // race
+    atomicAdd(data, 1); // race
+}
+
+// Two pairs of warps meet at barriers of one number: any two of the four warps may.
+PAIR(two_pairs_share_a_barrier) {
+    unsigned pair = threadIdx.x / 64;
+    asm volatile("bar.sync %0, 64;" ::"r"(repaired ? 1 + pair : 1) : "memory"); // race
+}

@@ -44,6 +44,10 @@ pub const INDIGO3: Suite = Suite {
             "what is left out orders only reads whose values are dropped, or is a barrier of a warp before shuffles, which wait themselves",
         ),
         (
+            "*_RaceBug_*UninitializedBug*",
+            "what nobody wrote before is written by those who race for it, and the read is told as that race",
+        ),
+        (
             "PR_CUDA_P*",
             "scores are updated in place while other threads read them, or all read a block's sum with no barrier behind its atomics",
         ),
@@ -90,9 +94,13 @@ fn codes(checkout: &Checkout, folder: &str, headers: &str, most: usize) -> Resul
             let text = std::fs::read_to_string(source)
                 .with_context(|| format!("cannot read {}", source.display()))?;
             let name = stem(source);
-            let job = job(&text, &format!("c{index}"), &graph);
+            let mut job = job(&text, &format!("c{index}"), &graph);
+            let bugs = bugs(&name);
+            if bugs.contains(&Bug::Uninitialized) {
+                leave_unwritten(&text, &mut job);
+            }
             codes.push(Code {
-                bugs: bugs(&name),
+                bugs,
                 races_are_global: !text.contains("__shared__"),
                 ..Code::new(&name, "", unit.clone(), job)
             });
@@ -170,6 +178,32 @@ fn graph(checkout: &Checkout) -> Result<BTreeMap<&'static str, Buffer>> {
     arrays.into_iter().map(|(name, words)| Ok((name, checkout.buffer(name, &words)?))).collect()
 }
 
+/// Leaves unwritten what the host of a text allocates and does not fill, or not to its end; the others stay zero, as those
+/// of codes do whose bug is another: an index that nobody wrote would end them first.
+fn leave_unwritten(text: &str, job: &mut Job) {
+    let edges = NODES * 2 * CHORDS.len();
+    for buffer in &mut job.buffers {
+        let Some(name) = &buffer.name else { continue };
+        if !text.contains(&format!("&d_{name},")) {
+            continue;
+        }
+        let fills = ["cudaMemset", "cudaMemcpy"].map(|call| format!("{call}(d_{name}, "));
+        let fills = fills.iter().flat_map(|call| text.split(call.as_str()).skip(1));
+        let fills = fills.map(|rest| rest.split(';').next().unwrap_or_default());
+        // What another array holds may be nothing.
+        let fills = fills.filter(|call| !call.contains("DeviceToDevice"));
+        let words = fills.map(|call| match call {
+            size if size.contains("g.edges") => edges,
+            size if size.contains("g.nodes") => NODES,
+            _ => 1,
+        });
+        match words.max() {
+            Some(words) => buffer.filled = Some((4 * words as u64).min(buffer.bytes)),
+            None => buffer.fill = None,
+        }
+    }
+}
+
 /// Launches the kernels in the order of the text, and the last ones, which are the algorithm, a second time.
 fn job(text: &str, space: &str, graph: &BTreeMap<&'static str, Buffer>) -> Job {
     let edges = NODES * 2 * CHORDS.len();
@@ -186,7 +220,7 @@ fn job(text: &str, space: &str, graph: &BTreeMap<&'static str, Buffer>) -> Job {
             "wlsize" | "wl2size" | "goagain" | "diff" | "g_count" => 1,
             _ => NODES,
         };
-        buffers.push(Buffer::filled(words as u64 * 4, 0));
+        buffers.push(Buffer { name: Some(name.to_owned()), ..Buffer::filled(words as u64 * 4, 0) });
         places.insert(name.to_owned(), buffers.len() - 1);
         buffers.len() - 1
     };
@@ -234,6 +268,19 @@ mod tests {
         assert_eq!(bugs("A_RaceBug_NoSyncBug_NoBoundsBug"), [Bug::Race]);
         assert_eq!(bugs("A_NoRaceBug_SyncBug_NbrBoundsBug"), [Bug::Race, Bug::Bounds]);
         assert_eq!(bugs("A_NoRaceBug_FieldBug_NoBoundsBug2"), []);
+    }
+
+    #[test]
+    fn what_a_host_does_not_fill_is_unwritten() {
+        let text = "__global__ void init(int* const status, int* const time, int* const goagain, int* const other) {}\n\
+                    cudaMalloc((void **)&d_status, 4); cudaMalloc((void **)&d_time, 4); cudaMemset(d_time, 0, 4 * g.nodes);\n\
+                    cudaMalloc((void **)&d_goagain, 4); cudaMemcpy(d_goagain, &goagain, 4, cudaMemcpyHostToDevice);";
+        let mut job = job(text, "c0", &BTreeMap::new());
+        leave_unwritten(text, &mut job);
+        let fills: Vec<_> = job.buffers.iter().map(|it| (it.fill, it.filled)).collect();
+        let nodes = 4 * NODES as u64;
+        let expected = [(None, None), (Some(0), Some(nodes)), (Some(0), Some(4)), (Some(0), None)];
+        assert_eq!(fills, expected);
     }
 
     #[test]

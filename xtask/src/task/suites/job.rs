@@ -37,6 +37,9 @@ pub const SCHEDULES: [Schedule; 3] =
 #[derive(Clone, Default, Serialize)]
 pub struct Buffer {
     pub bytes: u64,
+    /// The parameter that it is for, where the host's text decides what it holds.
+    #[serde(skip)]
+    pub name: Option<String>,
     /// Its first bytes; uninitialized where nothing fills them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,

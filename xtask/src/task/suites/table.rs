@@ -99,11 +99,14 @@ fn is_wrong(row: &Row) -> bool {
 
 /// Why the label of a code does not hold.
 fn argument(suite: &Suite, code: &str) -> Option<&'static str> {
-    let is_meant = |name: &str| match name.strip_suffix('*') {
-        Some(start) => code.starts_with(start),
-        None => code == name,
-    };
-    suite.disputed.iter().find(|(name, _)| is_meant(name)).map(|(_, why)| *why)
+    suite.disputed.iter().find(|(name, _)| is_like(name, code)).map(|(_, why)| *why)
+}
+
+/// Returns whether a name is that of a pattern, in which a star stands for any text.
+fn is_like(pattern: &str, name: &str) -> bool {
+    let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
+    let Some(name) = name.strip_prefix(start) else { return false };
+    name.char_indices().any(|(at, _)| is_like(rest, &name[at..])) || is_like(rest, "")
 }
 
 /// The codes with a bug of which one was found, and the correct ones that were accused, in a line.
@@ -143,6 +146,22 @@ pub fn summary(suite: &Suite, rows: &[Row]) -> String {
 mod tests {
     use super::*;
     use crate::task::suites::indigo;
+
+    #[test]
+    fn a_star_stands_for_any_text() {
+        for (pattern, name, is) in [
+            ("a", "a", true),
+            ("a", "ab", false),
+            ("a*", "ab", true),
+            ("a*", "a", true),
+            ("a*_c_*", "ab_c_d", true),
+            ("a*_c_*", "abc_d", false),
+            ("a*d", "abcd", true),
+            ("a*d", "abcde", false),
+        ] {
+            assert_eq!(is_like(pattern, name), is, "{pattern} {name}");
+        }
+    }
 
     #[test]
     fn a_summary_counts_codes_and_says_which_are_argued() {

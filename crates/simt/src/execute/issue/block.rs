@@ -3,7 +3,7 @@
 use crate::execute::issue::warp::Warp;
 use crate::execute::memory::pending::PendingBulk;
 use crate::execute::observe::checks::proxy::Unfenced;
-use races::SharedShadow;
+use races::{SharedShadow, Visit};
 
 pub(crate) const BARRIERS: usize = 16;
 
@@ -30,6 +30,9 @@ pub(crate) struct Block {
     /// Two instructions at which warps last met at one barrier, where they were different ones.
     pub met: Option<[u32; 2]>,
     pub shadow: Option<Box<SharedShadow>>,
+    /// The accesses of other blocks to its shared memory, each by its latest, with the lanes that had arrived at the
+    /// cluster's barrier before.
+    pub visits: Vec<(Visit, u32)>,
     /// Turns taken, for seeded schedules.
     pub turn: u64,
     pub bulk: Vec<PendingBulk>,

@@ -6,7 +6,7 @@ use crate::execute::issue::run::Run;
 use crate::execute::issue::warp::Warp;
 use crate::execute::issue::worker::{Issue, Worker};
 use crate::execute::memory::request::space_of;
-use crate::findings::{Finding, Hazard};
+use crate::findings::{Finding, Hazard, Remedy};
 use crate::operation::{Builtin, Space};
 use crate::printf;
 use crate::registers::LANES;
@@ -138,7 +138,8 @@ impl Worker<'_> {
                     "the format asks for an argument number {missing}, which was not passed"
                 );
                 let place = run.place(index, w, 1 << lane, pc);
-                Finding::new(Hazard::UninitializedLocal, place, message)
+                let fix = Some(Remedy::PrintArguments);
+                Finding { fix, ..Finding::new(Hazard::UninitializedLocal, place, message) }
             });
         }
         match self.printed.last_mut() {
@@ -188,21 +189,30 @@ struct ArgumentList<'a, 'run> {
     missing: Option<i64>,
 }
 
+impl ArgumentList<'_, '_> {
+    /// Returns whether somebody wrote a byte of the list, as far as one knows.
+    fn is_passed(&self, at: u64) -> bool {
+        let address = self.start.wrapping_add(at);
+        if space_of(address) != Space::Local || self.warp.local_written.is_empty() {
+            return self.worker.byte(self.block, self.warp, self.lane, address).is_some();
+        }
+        let [start, offset] = [self.start, address].map(|it| (it - LOCAL_WINDOW) as u32);
+        let word = self.warp.local_written.get((offset / 4) as usize * LANES + self.lane);
+        // Behind the list lies what has nothing to do with it.
+        let list = self.worker.run.program.local_variables.iter();
+        let list = list.rev().find(|(begin, _)| *begin <= start);
+        list.is_none_or(|(begin, bytes)| offset < begin + bytes)
+            && word.is_some_and(|bits| bits >> (offset % 4) & 1 != 0)
+    }
+}
+
 impl printf::Arguments for ArgumentList<'_, '_> {
     fn next(&mut self, bytes: u64) -> u64 {
         let first = self.offset.next_multiple_of(bytes);
         self.offset = first + bytes;
         self.count += 1;
-        let start = self.start.wrapping_add(first);
-        if !self.warp.local_written.is_empty() && space_of(start) == Space::Local {
-            let is_written = |at: u64| {
-                let offset = start + at - LOCAL_WINDOW;
-                let word = self.warp.local_written.get((offset / 4) as usize * LANES + self.lane);
-                word.is_some_and(|bits| bits >> (offset % 4) & 1 != 0)
-            };
-            if !(0..bytes).all(is_written) {
-                self.missing.get_or_insert(self.count);
-            }
+        if !(first..first + bytes).all(|at| self.is_passed(at)) {
+            self.missing.get_or_insert(self.count);
         }
         (first..first + bytes).rev().fold(0, |value, at| {
             let address = self.start.wrapping_add(at);

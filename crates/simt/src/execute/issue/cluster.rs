@@ -34,6 +34,7 @@ impl Worker<'_> {
                 let Some(mut block) = self.cluster[rank].take() else { continue };
                 match self.run_block(&mut block)? {
                     Turn::Ended => {
+                        self.check_visits(&block);
                         self.end_block(block);
                         self.run.progress.blocks_ended(1);
                         progress = true;
@@ -118,6 +119,7 @@ impl Worker<'_> {
             self.join_cluster(&mut cluster, CLUSTER_BARRIER);
         }
         for block in cluster.iter_mut().flatten() {
+            self.end_visits(block);
             for warp in &mut block.warps {
                 warp.at_cluster = 0;
                 let waiting = |split: &&mut Split| split.state == State::AtBarrier(CLUSTER_BARRIER);
@@ -168,6 +170,7 @@ impl Worker<'_> {
                     ),
                 });
             };
+            self.note_visit(&mut other, warp, (request.pc, mask));
             std::mem::swap(&mut block.shared, &mut other.shared);
             std::mem::swap(&mut block.shadow, &mut other.shadow);
             // Epochs have another number there.

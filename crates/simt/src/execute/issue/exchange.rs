@@ -4,7 +4,7 @@ use crate::error::Lanes;
 use crate::execute::issue::block::Block;
 use crate::execute::issue::warp::{Split, State, Warp, read_row, write_row};
 use crate::execute::issue::worker::{Issue, Worker};
-use crate::findings::{Finding, Hazard};
+use crate::findings::{Finding, Hazard, Remedy};
 use crate::operation::{Operation, ReduceMode, ShuffleMode, VoteMode, WarpOperands};
 use crate::registers::{LANES, Registers};
 use races::lanes;
@@ -50,8 +50,10 @@ impl Worker<'_> {
             } else {
                 format!("the membermask names {}, which skip it by a guard", Lanes(skipped))
             };
-            self.observers.find(Hazard::MemberMask, pc, |run| {
-                Finding::new(Hazard::MemberMask, run.place(index, w, mask, pc), message)
+            let fix = (left_out == 0 && gone != 0).then_some(Remedy::LaterExit);
+            self.observers.find(Hazard::MemberMask, pc, |run| Finding {
+                fix,
+                ..Finding::new(Hazard::MemberMask, run.place(index, w, mask, pc), message)
             });
         }
         true
@@ -109,13 +111,17 @@ impl Worker<'_> {
             *row = (*row & !mask) | (inside & mask);
         }
         if inactive & mask != 0 && self.run.options.checks.barriers {
-            let (index, w, lanes) = (block.index, warp.index, inactive & mask);
-            self.observers.find(Hazard::InactiveSource, pc, |run| {
-                Finding::new(
-                    Hazard::InactiveSource,
-                    run.place(index, w, lanes, pc),
-                    "a shuffle reads lanes that do not take part; the result is undefined".into(),
-                )
+            let (index, w, readers) = (block.index, warp.index, inactive & mask);
+            let read = lanes(readers).fold(0, |read, lane| read | 1 << sources[lane]);
+            let gone = read & !warp.live;
+            let message = format!(
+                "a shuffle reads {}, which {}; the result is undefined",
+                Lanes(if gone != 0 { gone } else { read }),
+                if gone == 0 { "do not take part" } else { "have exited, or never were" }
+            );
+            self.observers.find(Hazard::InactiveSource, pc, |run| Finding {
+                fix: (gone != 0).then_some(Remedy::LaterExit),
+                ..Finding::new(Hazard::InactiveSource, run.place(index, w, readers, pc), message)
             });
         }
     }

@@ -53,6 +53,7 @@ impl Worker<'_> {
             shared: vec![POISON; run.shared_bytes.next_multiple_of(16) as usize],
             barriers: [Barrier::default(); BARRIERS],
             met: None,
+            visits: Vec::new(),
             shadow,
             turn: 0,
             bulk: Vec::new(),

@@ -11,6 +11,7 @@ use crate::findings::{Finding, Hazard};
 use crate::hash::mix;
 use crate::operation::{BarrierKind, Clock, MbarrierOperation, Operation};
 use crate::options::Schedule;
+use races::BarrierName;
 
 /// Warp-instructions that a warp may run before another gets its turn.
 const QUANTUM: u64 = 1 << 14;
@@ -485,6 +486,10 @@ impl Worker<'_> {
             let held = warp.registers.predicates[predicate as usize] & mask;
             barrier.held += held.count_ones();
             barrier.voted += mask.count_ones();
+        }
+        if self.observers.checking {
+            let at = (split.pc as usize, mask);
+            self.check_phase(block, warp, at, BarrierName::Number(number));
         }
         if kind == BarrierKind::Arrive {
             self.barrier_arrived(block, warp, mask, number);

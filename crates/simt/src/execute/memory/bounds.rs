@@ -85,13 +85,18 @@ impl Worker<'_> {
             let address = request.all[bad.trailing_zeros() as usize];
             let verb = if write { "write to" } else { "read from" };
             let place = Box::new(self.run.place(block.index, warp.index, bad, request.pc));
+            let (what, cure) = match self.run.not_of_device_memory(request.pc, address) {
+                Some(known) if problem.is_none() => known,
+                _ => {
+                    let formed =
+                        || self.run.formed_from_argument(request.pc, address, request.bytes);
+                    let what = problem.or_else(formed).unwrap_or_else(|| memory.describe(address));
+                    (what, "check the index against the length, or enlarge the allocation")
+                }
+            };
             let message = format!(
-                "{} lane(s) {verb} memory that is not allocated; {}; to fix it: check the index \
-                 against the length, or enlarge the allocation",
+                "{} lane(s) {verb} memory that is not allocated; {what}; to fix it: {cure}",
                 bad.count_ones(),
-                problem
-                    .or_else(|| self.run.formed_from_argument(request.pc, address, request.bytes))
-                    .unwrap_or_else(|| memory.describe(address))
             );
             return Err(Error::IllegalAddress { place, address, bytes: request.bytes, message });
         }

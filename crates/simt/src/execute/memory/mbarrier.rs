@@ -118,7 +118,10 @@ impl Worker<'_> {
             if let (MbarrierOperation::Initialize { .. }, Some(shadow)) =
                 (operation, &mut block.shadow)
             {
-                lanes(mask).for_each(|lane| shadow.mark_written(all[lane], 8));
+                for lane in lanes(mask) {
+                    shadow.mark_written(all[lane], 8);
+                    shadow.begin_phases(all[lane]);
+                }
             }
             self.check_shared_write(block, warp, request, None);
         }
@@ -204,7 +207,7 @@ impl Worker<'_> {
             }
             if self.observers.checking && (arrive.is_some() || completes) {
                 let releases = releases && arrive.is_some();
-                let at = (at as u64, lane);
+                let at = (pc, at as u64, lane);
                 self.mbarrier_arrived(block, warp, at, releases, completes);
             }
             write_bytes(&mut block.shared, at, 8, barrier.word());

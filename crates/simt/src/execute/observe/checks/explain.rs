@@ -5,7 +5,9 @@ use crate::execute::issue::run::Run;
 use crate::execute::issue::warp::Warp;
 use crate::execute::issue::worker::Worker;
 use crate::findings::{Finding, Hazard, Remedy};
-use crate::operation::Operation;
+use crate::operation::{Operation, Register};
+use crate::program::Program;
+use crate::spin_loops::loops;
 use races::{MissingOrder, Race, WARPS};
 
 impl Worker<'_> {
@@ -45,7 +47,8 @@ impl Worker<'_> {
                 ("", run.memory.locate(address))
             };
             let (missing, fix) = if race.is_volatile {
-                ("one is volatile, which orders nothing, so the value that is read is not promised".into(), None)
+                let missing = "one is volatile, which orders nothing, so the value that is read is not promised";
+                (missing.into(), shared_word(run, pc, before.pc()).map(|(_, fix)| fix))
             } else if same_value {
                 ("both store the same value, so the result is the same in every order".into(), None)
             } else {
@@ -93,9 +96,19 @@ fn described(run: &Run<'_>, missing: MissingOrder, pc: usize, other: usize) -> (
         let text = &run.program.texts[detail.text as usize];
         format!("`{text}` at PTX line {}", detail.position.line)
     };
-    let is_atomic =
-        |pc: usize| matches!(run.program.instructions[pc].operation, Operation::Atomic(_));
     let plain = |missing: &str, remedy| (missing.to_owned(), remedy);
+    let is_among_threads = matches!(
+        missing,
+        MissingOrder::WarpBarrier
+            | MissingOrder::BlockBarrier
+            | MissingOrder::ClusterBarrier
+            | MissingOrder::Blocks
+    );
+    if let Some((why, remedy)) = shared_word(run, pc, other).filter(|_| is_among_threads) {
+        let is_of_blocks = matches!(missing, MissingOrder::ClusterBarrier | MissingOrder::Blocks);
+        let is_block = is_of_blocks && remedy == Remedy::OneStore;
+        return plain(why, if is_block { Remedy::OneBlock } else { remedy });
+    }
     match missing {
         MissingOrder::CopyWait => {
             plain("this thread has not waited for the bulk copy", Remedy::CopyWait)
@@ -125,7 +138,8 @@ fn described(run: &Run<'_>, missing: MissingOrder, pc: usize, other: usize) -> (
         ),
         MissingOrder::Inclusion { read, write, needs } => (
             format!(
-                "{} read what {} wrote, but the release there does not include the other access",
+                "{} read what {} wrote, but the release there covers only what its own thread comes after, and the other access is of \
+                 another thread",
                 text(read),
                 text(write)
             ),
@@ -133,25 +147,103 @@ fn described(run: &Run<'_>, missing: MissingOrder, pc: usize, other: usize) -> (
         ),
         MissingOrder::WarpBarrier => plain(
             "only a warp barrier orders the lanes of a warp, and none lies between the two accesses",
-            if is_update(run, pc, other) { Remedy::OneAtomic } else { Remedy::WarpBarrier },
+            Remedy::WarpBarrier,
         ),
+        MissingOrder::BlockBarrier if [pc, other].into_iter().any(|pc| is_copy(run, pc)) => {
+            plain("no barrier lies between them", Remedy::CopyBarrier)
+        }
         MissingOrder::BlockBarrier => plain("no barrier lies between them", Remedy::BlockBarrier),
-        MissingOrder::Blocks if is_atomic(pc) || is_atomic(other) => plain(
-            "one of them is not atomic, and nothing orders the two blocks",
-            Remedy::BothAtomic,
+        MissingOrder::ClusterBarrier => plain(
+            "no barrier of the cluster lies between them, and one of a block does not reach the other block",
+            Remedy::ClusterBarrier,
         ),
-        MissingOrder::Blocks => plain("nothing orders the two blocks", Remedy::OwnBytes),
+        MissingOrder::Blocks => match plain_beside_atomic(run, pc, other) {
+            Some(is_store) => plain(
+                "one of them is not atomic, and nothing orders the two blocks",
+                if is_store { Remedy::EarlierStore } else { Remedy::BothAtomic },
+            ),
+            None => plain(
+                "nothing orders the two blocks, for no barrier reaches from one to the other",
+                Remedy::OwnBytes,
+            ),
+        },
     }
 }
 
-/// Returns whether one access loads from where the other stores to, by one register: many threads update one word there.
-fn is_update(run: &Run<'_>, pc: usize, other: usize) -> bool {
+/// Returns why no barrier is the cure where many threads change one word or store to it, and the cure.
+fn shared_word(run: &Run<'_>, pc: usize, other: usize) -> Option<(&'static str, Remedy)> {
     let operation = |pc: usize| &run.program.instructions[pc].operation;
-    match (operation(pc), operation(other)) {
-        (Operation::Load(load), Operation::Store(store))
-        | (Operation::Store(store), Operation::Load(load)) => {
-            load.base == store.base && load.offset == store.offset
+    let is_update = match (operation(pc), operation(other)) {
+        (Operation::Load(_), Operation::Store(_)) => updates(run.program, pc, other),
+        (Operation::Store(_), Operation::Load(_)) => updates(run.program, other, pc),
+        (Operation::Store(_), Operation::Store(_)) if pc == other => {
+            (0..pc).rev().take(UPDATE_MAX).any(|load| updates(run.program, load, pc))
         }
         _ => false,
+    };
+    if is_update {
+        return Some((
+            "each thread loads this word, changes it and stores it back, and may overwrite what another has just stored",
+            Remedy::OneAtomic,
+        ));
     }
+    let is_store = pc == other && matches!(operation(pc), Operation::Store(_));
+    (is_store && !is_repeated(run.program, pc)).then_some((
+        "several threads store different values there by this one instruction, and whichever is last decides",
+        Remedy::OneStore,
+    ))
+}
+
+/// Returns whether a thread may execute an instruction again: it is in a loop, or in a function that may be called twice.
+fn is_repeated(program: &Program, pc: usize) -> bool {
+    let function = program.functions.iter().rev().find(|(start, _)| *start as usize <= pc);
+    loops(program).iter().any(|(from, to)| (*from..=*to).contains(&pc))
+        || function.is_some_and(|(_, name)| *name != program.name)
+}
+
+/// Instructions from a load to the store of what was made of its value, at most.
+const UPDATE_MAX: usize = 64;
+
+/// Returns whether a store puts back what was made of the value of a load of the same word before it.
+fn updates(program: &Program, load: usize, store: usize) -> bool {
+    let operation = |pc: usize| &program.instructions[pc].operation;
+    let (Operation::Load(from), Operation::Store(to)) = (operation(load), operation(store)) else {
+        return false;
+    };
+    if (from.base, from.offset, from.bytes) != (to.base, to.offset, to.bytes)
+        || load >= store
+        || store - load > UPDATE_MAX
+    {
+        return false;
+    }
+    let mut made: Vec<Register> = program.details[load].writes.clone();
+    for pc in load + 1..store {
+        let detail = &program.details[pc];
+        let takes = detail.reads.iter().any(|row| made.contains(row));
+        if from.base.register().is_some_and(|base| detail.writes.contains(&base)) {
+            return false;
+        }
+        if takes {
+            made.extend(&detail.writes);
+        } else {
+            made.retain(|row| !detail.writes.contains(row));
+        }
+    }
+    to.rows.iter().flatten().any(|row| made.contains(row))
+}
+
+/// Returns whether an instruction is an asynchronous copy that its threads wait for.
+fn is_copy(run: &Run<'_>, pc: usize) -> bool {
+    matches!(run.program.instructions[pc].operation, Operation::AsyncCopy(_))
+}
+
+/// Returns whether the one of two accesses that is not atomic stores, if the other is atomic.
+fn plain_beside_atomic(run: &Run<'_>, pc: usize, other: usize) -> Option<bool> {
+    let operation = |pc: usize| &run.program.instructions[pc].operation;
+    let plain = match (operation(pc), operation(other)) {
+        (Operation::Atomic(_), Operation::Atomic(_)) => return None,
+        (Operation::Atomic(_), plain) | (plain, Operation::Atomic(_)) => plain,
+        _ => return None,
+    };
+    Some(matches!(plain, Operation::Store(_)))
 }

@@ -282,7 +282,13 @@ fn move_followed(
         }
         _ => None,
     };
-    let known = compared(program, warp, pc, undefined);
+    // A comparison is a use of a value that races, whatever its outcome: nobody loaded it ahead of a test to drop it.
+    let races = |lane: &usize| {
+        let mut of = detail.reads.iter().filter_map(|row| value_of(program, warp, *row, *lane));
+        of.any(|value| follower.is_racing(value))
+    };
+    let racing = lanes(undefined).filter(races).fold(0, |lanes, lane| lanes | 1 << lane);
+    let known = compared(program, warp, pc, undefined & !racing);
     let mut values = Vec::new();
     for lane in lanes(undefined & !known) {
         let value = match &moved {

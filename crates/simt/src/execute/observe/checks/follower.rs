@@ -232,6 +232,11 @@ impl<'r> Follower<'r> {
         }
     }
 
+    /// Returns whether a value was made of a load that races.
+    pub fn is_racing(&self, value: &Followed) -> bool {
+        value.loads.iter().any(|number| self.loads[*number as usize].races)
+    }
+
     /// Returns whether a load of an instruction races.
     pub fn races(&self, pc: usize) -> bool {
         self.racing.get(pc) == Some(&true)
@@ -289,8 +294,11 @@ impl<'r> Follower<'r> {
                 let detail = &program.details[used];
                 let text = &program.texts[detail.text as usize];
                 let line = detail.position.line;
+                // Of a race, either access may be the load.
+                let what =
+                    if waiting.finding.other.is_some() { "the loaded value" } else { "its value" };
                 waiting.finding.message +=
-                    &format!("; its value is used by `{text}` at PTX line {line}");
+                    &format!("; {what} is used by `{text}` at PTX line {line}");
             }
             settled.push((waiting.place, waiting.finding));
         }
@@ -322,4 +330,92 @@ fn is_read(program: &Program, following: &[Vec<u32>], pc: usize, row: Register) 
         work.extend(&following[at]);
     }
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Place;
+    use std::collections::BTreeMap;
+
+    /// A map by row and lane is what the rows have to be, however many of them hold something.
+    #[test]
+    fn followed_rows_are_a_map() {
+        let (mut rows, mut map) = (FollowedRows::default(), BTreeMap::new());
+        let mut state = 1_u64;
+        let mut draw = |below: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        for step in 0..20_000_u64 {
+            // Rows far apart, and rows of which every lane holds something.
+            let row = if draw(2) == 0 { draw(4) } else { 1000 * draw(4) } as usize;
+            match draw(8) {
+                0..=4 => {
+                    let lane = draw(LANES as u64) as usize;
+                    rows.insert(row, lane, Followed::new(step + 1));
+                    map.insert((row, lane), step + 1);
+                }
+                5 => {
+                    rows.remove(row, u32::MAX);
+                    map.retain(|(known, _), _| *known != row);
+                }
+                6 => {
+                    let mask = draw(1 << 32) as u32;
+                    rows.remove(row, mask);
+                    map.retain(|(known, lane), _| *known != row || mask >> lane & 1 == 0);
+                }
+                _ if draw(500) == 0 => {
+                    rows.clear();
+                    map.clear();
+                }
+                _ => {}
+            }
+            let (row, lane) = (1000 * draw(5) as usize, draw(LANES as u64) as usize);
+            for row in [row, row / 1000] {
+                let held = rows.get(row, lane).map(|value| value.bits);
+                assert_eq!(
+                    held,
+                    map.get(&(row, lane)).copied(),
+                    "step {step}, row {row}, lane {lane}"
+                );
+            }
+        }
+    }
+
+    /// Of many races at one instruction the first that is used is worded, and those after it are not.
+    #[test]
+    fn a_race_that_is_known_to_be_used_is_worded_once() {
+        let (program, racing) = (Program::default(), [true; 4]);
+        let mut follower = Follower::new(&program, &racing);
+        let site = |lane| LoadSite { block: 0, warp: 0, lane, pc: 1 };
+        let load = |address| FollowedLoad {
+            address,
+            bytes: 4,
+            is_whole: false,
+            races: true,
+            used_by: None,
+        };
+        let numbers: Vec<u32> = (0..3)
+            .filter_map(|lane| follower.load(site(lane), load(4 * u64::from(lane))))
+            .collect();
+        assert_eq!(numbers, [0, 1, 2]);
+        assert_eq!(follower.load(site(1), load(4)), Some(1), "the same load again");
+        let mut worded = Vec::new();
+        let mut wait = |follower: &mut Follower<'_>, number: u32| {
+            let key = (Hazard::GlobalRace, 1);
+            let kept = follower.wait(key, 0, vec![number], || {
+                worded.push(number);
+                Finding::new(Hazard::GlobalRace, Place::default(), String::new())
+            });
+            assert_eq!(kept, None);
+        };
+        wait(&mut follower, 0);
+        wait(&mut follower, 1);
+        follower.used(&Followed::computed(vec![0], 1), 2);
+        wait(&mut follower, 2);
+        assert_eq!(worded, [0, 1], "before its first is used, each may be the one that is told");
+    }
 }

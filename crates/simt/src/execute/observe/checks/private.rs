@@ -8,7 +8,7 @@ use crate::execute::observe::checks::bits::defined_lanes;
 use crate::execute::observe::checks::exchanged::{defined_results, is_place, steering};
 use crate::execute::observe::checks::follower::{LoadSite, byte_key};
 use crate::execute::observe::observers::Observers;
-use crate::findings::{Finding, Hazard};
+use crate::findings::{Finding, Hazard, Remedy};
 use crate::operation::{Access, Operation, Register};
 use crate::registers::LANES;
 use crate::uninitialized::{defined_at_start, number};
@@ -277,15 +277,16 @@ pub(super) fn unwritten(
         _ => (format!("{address:#x}"), Some(run.memory.locate(address))),
     };
     let place = location.as_ref().map_or_else(String::new, |location| format!("; {location}"));
-    let claim = match run.program.instructions[pc].operation {
-        Operation::Mbarrier { .. } => {
-            "is used as an mbarrier, which nobody initialized (mbarrier.init)"
-        }
-        _ => "is read but was never written",
+    let (claim, fix) = match run.program.instructions[pc].operation {
+        Operation::Mbarrier { .. } => (
+            "is used as an mbarrier, which nobody initialized (mbarrier.init)",
+            Some(Remedy::InitBarrier),
+        ),
+        _ => ("is read but was never written", None),
     };
     let message = format!("{what} {claim}{place}");
     let finding = Finding::new(hazard, run.place(block, warp, 1 << lane, pc), message);
-    Finding { address: Some(address), location, ..finding }
+    Finding { address: Some(address), location, fix, ..finding }
 }
 
 /// The bytes of a range for which a condition holds, one bit each.

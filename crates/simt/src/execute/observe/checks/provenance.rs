@@ -122,7 +122,34 @@ pub(crate) fn is_formed_from(program: &Program, pc: usize, rows: &[Register]) ->
     }
 }
 
+/// The first addresses, in which nothing is allocated: who uses one forgot a pointer's value.
+const NULL_BYTES: u64 = 1 << 16;
+
 impl Run<'_> {
+    /// Says of an address below all device memory whether it is the offset of shared memory or null, and the cure.
+    pub fn not_of_device_memory(&self, pc: usize, address: u64) -> Option<(String, &'static str)> {
+        if address >= NULL_BYTES.max(self.shared_bytes.into()) {
+            return None;
+        }
+        let is_shared = |(row, constant): &(Register, Constant)| {
+            let is = matches!(constant, Constant::Shared { .. } | Constant::DynamicShared { .. });
+            is.then_some(*row)
+        };
+        let rows: Vec<Register> = self.program.constants.iter().filter_map(is_shared).collect();
+        if is_formed_from(self.program, pc, &rows) {
+            let place = self.locate_shared(address);
+            return Some((
+                format!("the address is an offset in shared memory, where {place}"),
+                "convert the offset to a generic address (cvta.shared, __cvta_shared_to_generic), or access shared memory by \
+                 ld.shared and st.shared",
+            ));
+        }
+        Some((
+            format!("the address is null, or byte {address} from it"),
+            "pass the kernel a pointer to memory of the device, and check what malloc of a kernel returns",
+        ))
+    }
+
     /// Says which argument an address of global memory was formed from, and where in that argument's array it lies.
     ///
     /// None where it was formed from no argument that points to memory, or from several.

@@ -7,9 +7,12 @@ use crate::execute::memory::bytes::read_bytes;
 use crate::execute::memory::pending::PendingBulk;
 use crate::execute::observe::checks::private::undefined_bytes;
 use crate::findings::{Finding, Hazard, Remedy};
-use crate::operation::{Access, BulkDirection, Scope, Semantics};
+use crate::operation::{Access, BulkDirection, Operation, Scope, Semantics};
 use crate::registers::LANES;
-use races::{Arrival, BarrierWarp, Queue, Race, Request, SharedShadow, Shown, ThreadClocks, lanes};
+use races::{
+    Arrival, BarrierName, BarrierWarp, Queue, Race, Request, SharedShadow, Shown, ThreadClocks,
+    lanes,
+};
 
 /// Place of a finding: block, warp, instruction, lane, address.
 #[derive(Clone, Copy)]
@@ -181,6 +184,54 @@ impl Worker<'_> {
         });
     }
 
+    /// Lanes load or store in the shared memory of another block of the cluster, which has to stay until then.
+    pub fn note_visit(&mut self, other: &mut Block, warp: &Warp, (pc, mask): (usize, u32)) {
+        if other.shadow.is_none() || !self.run.options.checks.shared_races {
+            return;
+        }
+        // Of what others see, such as arrivals, they may know without an order of memory that it was done.
+        if !matches!(&self.run.program.instructions[pc].operation,
+            Operation::Load(access) | Operation::Store(access) if !access.strong)
+        {
+            return;
+        }
+        let visit = (warp.order.visit(pc, mask), warp.at_cluster & mask);
+        match other.visits.iter_mut().find(|(known, _)| known.is_like(&visit.0)) {
+            Some(known) => *known = visit,
+            None => other.visits.push(visit),
+        }
+    }
+
+    /// The cluster's barrier is complete: what lanes did before they arrived there is done, also where it orders no memory.
+    pub fn end_visits(&mut self, block: &mut Block) {
+        block.visits.retain_mut(|(visit, arrived)| {
+            visit.lanes &= std::mem::take(arrived);
+            visit.lanes != 0
+        });
+    }
+
+    /// Reports accesses of other blocks to the shared memory of one that ends, which may end before them.
+    pub fn check_visits(&mut self, block: &Block) {
+        for (visit, _) in &block.visits {
+            let lanes = visit.lanes_after(block.warps.iter().map(|warp| &warp.order));
+            if lanes == 0 {
+                continue;
+            }
+            let (pc, ended) = (visit.pc, block.index);
+            let [x, y, z] = ended;
+            self.observers.find(Hazard::SharedRace, pc, |run| {
+                let index = run.model.grid.block_index(visit.block().into());
+                let message = format!(
+                    "shared memory of block ({x}, {y}, {z}) is accessed by another block of the cluster, and nothing puts this \
+                     before the end of that block, when its shared memory is gone"
+                );
+                let place = run.place(index, visit.warp().into(), lanes, pc);
+                let fix = Some(Remedy::ClusterEnd);
+                Finding { fix, ..Finding::new(Hazard::SharedRace, place, message) }
+            });
+        }
+    }
+
     /// Lanes of a warp wait for each other.
     pub fn warp_synchronized(&mut self, warp: &mut Warp, mask: u32) {
         if self.observers.checking {
@@ -199,6 +250,44 @@ impl Worker<'_> {
             self.warp_synchronized(warp, group);
             rest &= !group;
         }
+    }
+
+    /// Lanes arrive at a barrier, which has to be in one phase in every order.
+    pub fn check_phase(
+        &mut self,
+        block: &mut Block,
+        warp: &Warp,
+        (pc, mask): (usize, u32),
+        barrier: BarrierName,
+    ) {
+        let Some(shadow) = &mut block.shadow else { return };
+        let lane = mask.trailing_zeros() as usize & 31;
+        let Some(before) = shadow.arrive_in_phase(barrier, &warp.order, (pc, lane)) else { return };
+        if !self.run.options.checks.barriers {
+            return;
+        }
+        let (index, w) = (block.index, warp.index);
+        self.observers.find(Hazard::OtherOrder, pc, |run| {
+            let (what, location) = match barrier {
+                BarrierName::Number(number) => (format!("barrier {number}"), None),
+                BarrierName::Address(address) => {
+                    let location = run.locate_shared(address);
+                    (format!("the mbarrier at shared address {address:#x}"), Some(location))
+                }
+            };
+            let place = location.as_ref().map_or_else(String::new, |location| format!("; {location}"));
+            let message = format!(
+                "this arrival at {what} may count in the phase before: nothing puts it after the other arrival, which was one of \
+                 that phase, so that in another order other threads meet, and some may wait forever{place}"
+            );
+            let other = run.model.grid.block_index(before.block().into());
+            Finding {
+                other: Some(run.place(other, before.warp().into(), 1 << before.lane(), before.pc)),
+                location,
+                fix: Some(Remedy::PhaseEnd),
+                ..Finding::new(Hazard::OtherOrder, run.place(index, w, mask, pc), message)
+            }
+        });
     }
 
     /// Lanes arrive at a block's barrier without waiting there.
@@ -226,6 +315,7 @@ impl Worker<'_> {
     pub fn join_clocks(&mut self, block: &mut Block, id: u32) {
         block.unfenced.meet();
         if let Some(shadow) = &mut block.shadow {
+            shadow.end_phase(BarrierName::Number(id));
             shadow.join_block(id, &mut block.warps);
         }
     }
@@ -248,14 +338,20 @@ impl Worker<'_> {
         &mut self,
         block: &mut Block,
         warp: &mut Warp,
-        (address, lane): (u64, usize),
+        (pc, address, lane): (usize, u64, usize),
         releases: bool,
         completes: bool,
     ) {
         if completes {
             block.unfenced.meet();
         }
+        if releases {
+            self.check_phase(block, warp, (pc, 1 << lane), BarrierName::Address(address));
+        }
         let Some(shadow) = &mut block.shadow else { return };
+        if completes {
+            shadow.end_phase(BarrierName::Address(address));
+        }
         let known = releases.then(|| warp.order.released_by(lane));
         shadow.arrived_at(address, known.as_ref(), completes);
     }
@@ -450,6 +546,9 @@ impl Worker<'_> {
             shadow.mark_pending(target, bytes, false);
         }
         if let Some(mbarrier) = mbarrier {
+            if completes {
+                shadow.end_phase(BarrierName::Address(mbarrier));
+            }
             shadow.landed_at(number, mbarrier, completes);
         }
     }
