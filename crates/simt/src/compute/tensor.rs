@@ -351,8 +351,7 @@ struct Rule {
 }
 
 impl Rule {
-    /// Returns the sums of the products of a row and eight columns, by step along K, and of elements of C with the fraction of an
-    /// f32.
+    /// Returns the sums of a row times eight columns, by step along K, and of elements of C with the fraction of an f32.
     #[inline(always)]
     fn sums<V: Vector>(
         self,

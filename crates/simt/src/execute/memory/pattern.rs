@@ -103,8 +103,8 @@ impl Pattern {
         self.layout
     }
 
-    /// Returns where the first lane of an access by all lanes lies and its counts, where `row` plus an offset is this pattern
-    /// further on, with words in the first `limit` bytes. Where nobody counts, counts may be unknown.
+    /// Returns the address of the first lane and the counts, if `row` plus an offset is this pattern further on. All lanes take
+    /// part, with words in the first `limit` bytes; where nobody counts, counts may be unknown.
     #[inline(always)]
     pub fn again(
         &self,
