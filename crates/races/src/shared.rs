@@ -227,7 +227,12 @@ impl SharedShadow {
             check.scattered(request, &mut self.lines, &mut self.cells, 0, parts);
         }
         let Found { races, breaks, unwritten, pending, .. } = check.found;
-        let shown = Shown { races, unwritten, pending };
+        // What was found is moved only where there is something: it is large, and has just been written piece by piece.
+        let shown = if races.is_empty() && unwritten.is_none() && pending.is_none() {
+            Shown { races: Vec::new(), unwritten: None, pending: None }
+        } else {
+            Shown { races, unwritten, pending }
+        };
         if breaks && !self.words.is_empty() {
             lanes(request.mask).for_each(|lane| self.words.forget(request.all[lane]));
         }

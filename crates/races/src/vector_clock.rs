@@ -56,11 +56,13 @@ impl WarpTimes {
         }
         let Some(theirs) = &other.lanes else { return true };
         let mine = self.lanes.as_ref().unwrap_or(&[0; LANES]);
-        let mut is_beyond = 0;
-        for lane in 0..LANES {
-            is_beyond |= u32::from(theirs[lane] > mine[lane].max(self.all));
+        // Every vector unit compares integers with signs, and no time has 32 bits.
+        let mut is_beyond = false;
+        for (theirs, mine) in theirs.iter().zip(mine) {
+            let theirs = theirs.cast_signed();
+            is_beyond |= (theirs > mine.cast_signed()) & (theirs > self.all.cast_signed());
         }
-        is_beyond == 0
+        !is_beyond
     }
 
     fn join(&self, other: &WarpTimes) -> WarpTimes {
@@ -125,6 +127,19 @@ impl BlockTimes {
             let each = |lane: usize| if lanes >> lane & 1 != 0 { time } else { 0 };
             self.add(WarpTimes { warp, all: 0, lanes: Some(std::array::from_fn(each)) });
         }
+    }
+
+    /// Returns whether it says all that another does.
+    fn holds(&self, other: &BlockTimes) -> bool {
+        let mut mine = self.warps.iter().peekable();
+        self.all >= other.all
+            && other.warps.iter().all(|theirs| {
+                while mine.next_if(|one| one.warp < theirs.warp).is_some() {}
+                match mine.next_if(|one| one.warp == theirs.warp) {
+                    Some(mine) => Arc::ptr_eq(mine, theirs) || mine.holds(theirs),
+                    None => theirs.warp < WARPS && !theirs.is_beyond(self.all),
+                }
+            })
     }
 
     /// Returns the join, and whether it is the first or the second itself.
@@ -276,6 +291,8 @@ fn join(a: &Arc<Node>, b: &Arc<Node>) -> Arc<Node> {
         return a.clone();
     }
     match (&**a, &**b) {
+        (Node::Block(x), Node::Block(y)) if x.holds(y) => a.clone(),
+        (Node::Block(x), Node::Block(y)) if y.holds(x) => b.clone(),
         (Node::Block(x), Node::Block(y)) => match x.join(y) {
             (_, true, _) => a.clone(),
             (_, _, true) => b.clone(),
@@ -283,29 +300,33 @@ fn join(a: &Arc<Node>, b: &Arc<Node>) -> Arc<Node> {
         },
         (Node::Inner(x), Node::Inner(y)) => {
             let (mut is_a, mut is_b) = (true, true);
-            let children = x.iter().zip(y).map(|pair| match pair {
-                (Some(x), Some(y)) => {
+            // Mostly one of them is the join, so that no list is needed.
+            let mut children = [const { None }; FAN];
+            for ((x, y), child) in x.iter().zip(y).zip(&mut children) {
+                let (Some(x), Some(y)) = (x, y) else {
+                    is_b &= x.is_none();
+                    is_a &= y.is_none();
+                    continue;
+                };
+                if !Arc::ptr_eq(x, y) {
                     let both = join(x, y);
                     is_a &= Arc::ptr_eq(&both, x);
                     is_b &= Arc::ptr_eq(&both, y);
-                    Some(both)
+                    *child = Some(both);
                 }
-                (Some(x), None) => {
-                    is_b = false;
-                    Some(x.clone())
-                }
-                (None, Some(y)) => {
-                    is_a = false;
-                    Some(y.clone())
-                }
-                (None, None) => None,
-            });
-            let children: Vec<_> = children.collect();
-            match (is_a, is_b) {
-                (true, _) => a.clone(),
-                (_, true) => b.clone(),
-                _ => Arc::new(Node::Inner(children)),
             }
+            if is_a {
+                return a.clone();
+            }
+            if is_b {
+                return b.clone();
+            }
+            for ((x, y), child) in x.iter().zip(y).zip(&mut children) {
+                if child.is_none() {
+                    *child = x.as_ref().or(y.as_ref()).cloned();
+                }
+            }
+            Arc::new(Node::Inner(children.into()))
         }
         // Trees of one height have blocks at one level.
         _ => a.clone(),
@@ -314,7 +335,7 @@ fn join(a: &Arc<Node>, b: &Arc<Node>) -> Arc<Node> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BlockTimes, Thread, VectorClock};
+    use super::{BlockTimes, Thread, VectorClock, WARPS};
 
     fn lane(block: u32, warp: u8, lane: u8, time: u32) -> VectorClock {
         let mut times = BlockTimes::default();
@@ -355,6 +376,17 @@ mod tests {
         small.join(&big);
         big.join(&small);
         assert!(small.is_same(&big) || big.is_same(&before));
+    }
+
+    /// No barrier awaits them, so a time of the block says nothing of them.
+    #[test]
+    fn a_time_of_all_warps_holds_none_of_copies() {
+        let mut times = BlockTimes::default();
+        times.add_warp(WARPS, 5);
+        let mut known = VectorClock::of_block(3, BlockTimes::of_all(9));
+        known.join(&VectorClock::of_block(3, times));
+        assert!(known.covers_warp(3, WARPS, 5));
+        assert!(!known.covers_warp(3, WARPS, 6));
     }
 
     #[test]

@@ -6,7 +6,7 @@ mod workloads;
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use simt::{Checks, Options};
-use workloads::{WORKLOADS, Workload};
+use workloads::{TENSOR, WORKLOADS, Workload};
 
 fn main() {
     divan::main();
@@ -30,8 +30,15 @@ fn bare(bencher: Bencher<'_, '_>, workload: &Workload) {
     measure(bencher, workload, Options { counters: false, ..Options::default() });
 }
 
+/// Multiply-adds of the tensor cores, with the counters.
+#[divan::bench(args = TENSOR, sample_count = 20, max_time = 2)]
+fn tensor(bencher: Bencher<'_, '_>, workload: &Workload) {
+    measure(bencher, workload, Options::default());
+}
+
 fn measure(bencher: Bencher<'_, '_>, workload: &Workload, options: Options) {
     let mut prepared = workload.prepare();
     let warp_instructions = prepared.run(&options).counters.warp_instructions;
-    bencher.counter(ItemsCount::new(warp_instructions)).bench_local(|| prepared.run(&options));
+    let work = workload.multiply_adds.unwrap_or(warp_instructions);
+    bencher.counter(ItemsCount::new(work)).bench_local(|| prepared.run(&options));
 }

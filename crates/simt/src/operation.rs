@@ -275,9 +275,8 @@ pub(crate) enum Factor {
 /// `wgmma.mma_async`: 64 x N results of four warps.
 #[derive(Clone, Debug)]
 pub(crate) struct Wgmma {
-    /// The part of one warp, eight columns at a time; its rows are those of the warp's whole fragment of D.
+    /// The part of one warp.
     pub part: Mma,
-    pub n: usize,
     pub a: Factor,
     pub b: Factor,
     /// The predicate under which the old D is added.

@@ -1,7 +1,11 @@
 //! Texts that would take much time, memory or stack: each is answered in under a second, mostly by
 //! one sentence that says what is too large.
 
+#[path = "support/spent.rs"]
+mod spent;
+
 use simt::{Error, Launch, Memory, Module, Options, run};
+use spent::spent;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
@@ -12,13 +16,6 @@ fn kernel(body: &str) -> String {
     format!(
         "{HEADER}.visible .entry k(.param .u64 p)\n{{\n.reg .pred %p<4>; .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .f32 %f<9>; .reg .f64 %fd<9>;\n{body}\nret;\n}}\n"
     )
-}
-
-/// Returns how long this thread has run: other work on the machine does not count where the system says so.
-fn spent(start: Instant) -> Duration {
-    let own = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let nanoseconds = own.and_then(|text| text.split(' ').next()?.parse().ok());
-    nanoseconds.map_or_else(|| start.elapsed(), Duration::from_nanos)
 }
 
 /// Returns what `work` gives, which must take less than four seconds: a slow machine takes one.

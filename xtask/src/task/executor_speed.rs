@@ -200,7 +200,7 @@ fn table(contenders: &[Contender], arguments: &Arguments) -> String {
     let mut text = format!(
         "# Written by `cargo xtask executor-speed{against} --rounds {rounds}` on {} of {cpus} cores: medians of {rounds} runs\n\
          # that took turns. Million warp-instructions per second with counters, without and with all checks, and how many\n\
-         # times slower the checks make it.\n\
+         # times slower the checks make it. Of mma and wgmma it is million multiply-adds.\n\
          commit,workload,threads,checks_off,checks_on,ratio\n",
         cpu()
     );

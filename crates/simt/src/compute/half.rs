@@ -49,25 +49,19 @@ impl Half for F16 {
         f32::from_bits(sign | scaled.to_bits())
     }
 
+    /// Without branches, so that a vector of them is rounded at once.
     #[inline(always)]
     fn nearest(value: f32) -> F16 {
         let bits = value.to_bits();
-        let sign = ((bits >> 16) & 0x8000) as u16;
+        let sign = (bits >> 16) & 0x8000;
         let magnitude = bits & 0x7fff_ffff;
-        if magnitude > 0x7f80_0000 {
-            return F16(0x7fff);
-        }
-        if magnitude >= 0x477f_f000 {
-            return F16(sign | 0x7c00);
-        }
-        if magnitude < 0x3880_0000 {
-            // Subnormal: adding 0.5 puts the result's unit at the f32's last bit.
-            let shifted = f32::from_bits(magnitude) + 0.5;
-            return F16(sign | (shifted.to_bits().wrapping_sub(0x3f00_0000)) as u16);
-        }
+        // Adding 0.5 puts the unit of a subnormal at the f32's last bit.
+        let small = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0x3f00_0000);
         let odd = (magnitude >> 13) & 1;
-        let rounded = magnitude + 0xfff + odd;
-        F16(sign | ((rounded - 0x3800_0000) >> 13) as u16)
+        let normal = (magnitude + 0xfff + odd).wrapping_sub(0x3800_0000) >> 13;
+        let rounded = if magnitude < 0x3880_0000 { small } else { normal };
+        let finite = if magnitude >= 0x477f_f000 { 0x7c00 } else { rounded };
+        F16(if magnitude > 0x7f80_0000 { 0x7fff } else { sign | finite } as u16)
     }
 
     fn from_exact(value: f64, rest: i32, mode: Rounding) -> F16 {

@@ -15,9 +15,14 @@
 //! proposed for earlier generations, whose groups along K and whose bits are fewer, by Fasi et al., "Numerical behavior
 //! of NVIDIA tensor cores" (2021); a tile for an older target is computed as on compute capability 9.0 all the same.
 
+use crate::compute::half::{F16, Half};
 use crate::cpu::widest;
 use crate::operation::Mma;
 use ptx::Type;
+use races::lanes;
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64 as x86;
+use std::ops::Range;
 
 /// Bits that an aligned term keeps below the 23 of an f32.
 const EXTRA_BITS: u32 = 2;
@@ -30,234 +35,379 @@ const BITS_OF_EIGHT: u32 = 13;
 /// Terms are aligned to this exponent where all are smaller.
 const LEAST_EXPONENT: i32 = -133;
 
-/// The largest matrices of any shape, in elements.
-pub(crate) const MAX_A: usize = 16 * 32;
-pub(crate) const MAX_B: usize = 16 * 32;
-pub(crate) const MAX_C: usize = 16 * 16;
-
-/// The bits of the matrices of one tile, row by row; `c` becomes the result.
-#[derive(Clone, Debug)]
-pub(crate) struct Tile {
-    pub a: [u64; MAX_A],
-    pub b: [u64; MAX_B],
-    pub c: [u64; MAX_C],
-}
-
-impl Tile {
-    /// Computes the result.
-    pub fn multiply(&mut self, mma: &Mma) {
-        match mma.c_type {
-            Type::S32 => self.integers(mma),
-            Type::F64 => self.doubles(mma),
-            _ => self.floats(mma),
-        }
-    }
-
-    fn integers(&mut self, mma: &Mma) {
-        let widen = |bits: u64, t: Type| {
-            if t == Type::S8 { i32::from(bits as i8) } else { i32::from(bits as u8) }
-        };
-        let mut b = [0; MAX_B];
-        for (wide, bits) in b.iter_mut().zip(&self.b[..mma.k * mma.n]) {
-            *wide = widen(*bits, mma.b_type);
-        }
-        let rows = self.c[..mma.m * mma.n].chunks_exact_mut(mma.n).zip(self.a.chunks_exact(mma.k));
-        for (c, a) in rows {
-            for (first, c) in c.chunks_exact_mut(WIDE).enumerate() {
-                let mut sums = [0_i64; WIDE];
-                for (step, bits) in a.iter().enumerate() {
-                    let a = widen(*bits, mma.a_type);
-                    let b: &[i32; WIDE] = eight(&b, step * mma.n + first * WIDE);
-                    for lane in 0..WIDE {
-                        sums[lane] += i64::from(a * b[lane]);
-                    }
-                }
-                for (c, sum) in c.iter_mut().zip(sums) {
-                    let sum = i64::from(*c as u32 as i32) + sum;
-                    let result = if mma.saturate {
-                        sum.clamp(i32::MIN.into(), i32::MAX.into())
-                    } else {
-                        sum
-                    };
-                    *c = u64::from(result as u32);
-                }
-            }
-        }
-    }
-
-    fn doubles(&mut self, mma: &Mma) {
-        for (place, c) in self.c[..mma.m * mma.n].iter_mut().enumerate() {
-            let (row, column) = (place / mma.n, place % mma.n);
-            let sum = (0..mma.k).fold(f64::from_bits(*c), |sum, k| {
-                let [a, b] = [self.a[row * mma.k + k], self.b[k * mma.n + column]];
-                let [a, b] = [f64::from_bits(a), f64::from_bits(b)];
-                // The first NaN in this order stays, as a quiet one.
-                if let Some(nan) = [b, sum, a].into_iter().find(|x| x.is_nan()) {
-                    return f64::from_bits(nan.to_bits() | 1 << 51);
-                }
-                let sum = a.mul_add(b, sum);
-                if sum.is_nan() { f64::from_bits(0xfff8 << 48) } else { sum }
-            });
-            *c = sum.to_bits();
-        }
-    }
-
-    fn floats(&mut self, mma: &Mma) {
-        widest!(crate::cpu::has_wide(), self.floats_wide(mma), self.floats_any(mma));
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,fma,bmi2,popcnt,lzcnt")]
-    fn floats_wide(&mut self, mma: &Mma) {
-        self.floats_any(mma);
-    }
-
-    #[inline(always)]
-    fn floats_any(&mut self, mma: &Mma) {
-        match (mma.a_type.bytes(), mma.c_type) {
-            (1, _) => self.sums::<BITS_OF_EIGHT>(mma, |sum| sum.single(BITS_OF_EIGHT)),
-            (_, Type::F16) => self.sums::<BITS_OF_SINGLE>(mma, |sum| sum.half().into()),
-            _ => self.sums::<BITS_OF_SINGLE>(mma, |sum| sum.single(23)),
-        }
-    }
-
-    /// Adds products to each element of C, of which terms keep `KEPT` bits of fraction; `round` makes a sum an element.
-    #[inline(always)]
-    fn sums<const KEPT: u32>(&mut self, mma: &Mma, round: impl Fn(Exact) -> u32) {
-        let formats = [mma.a_type, mma.b_type, mma.c_type].map(Format::of);
-        let [a_format, b_format, c_format] = formats;
-        // A product has at most 22 bits and so many of fraction; what it is shifted up by makes them at most 27.
-        let up = KEPT - a_format.fraction - b_format.fraction;
-        let a = Parts::<MAX_A>::new(a_format, &self.a[..mma.m * mma.k]);
-        let b = Parts::<MAX_B>::new(b_format, &self.b[..mma.k * mma.n]);
-        for row in 0..mma.m {
-            for first in (0..mma.n).step_by(WIDE) {
-                let Terms { sums, largest } =
-                    Terms::new(&a, &b, mma, (row, first), up, &self.c, c_format);
-                for lane in 0..WIDE {
-                    let place = row * mma.n + first + lane;
-                    let c = c_format.part(self.c[place]).widened(c_format.fraction);
-                    let in_row =
-                        || (0..mma.k).map(|step| (row * mma.k + step, step * mma.n + first + lane));
-                    let special = (a.any_special || b.any_special)
-                        && in_row().any(|(a_at, b_at)| a.special[a_at] || b.special[b_at]);
-                    self.c[place] = if special || c.special {
-                        let factors = in_row().map(|(a_at, b_at)| {
-                            (a_format.part(self.a[a_at]), b_format.part(self.b[b_at]))
-                        });
-                        c_format.special(limit(factors, c))
-                    } else {
-                        let largest = largest[lane];
-                        let sum = sums[lane] + aligned::<KEPT>(c, largest);
-                        round(Exact { sum, exponent: largest - KEPT as i32 }).into()
-                    };
-                }
-            }
-        }
-    }
-}
+/// The largest factors of `mma` and `wmma`, in elements.
+pub(crate) const MAX_FACTOR: usize = 16 * 32;
+/// The largest sum of these.
+pub(crate) const MAX_SUM: usize = 16 * 16;
 
 /// Columns whose sums are computed side by side: a vector of the CPU's.
 const WIDE: usize = 8;
-/// Products along K of which each has at most 27 bits, whose sum fits 32 bits with its sign.
-const FITTING: usize = 16;
-/// The most products along K of one element.
-const MAX_K: usize = 32;
 
-fn eight<T>(all: &[T], at: usize) -> &[T; WIDE] {
-    all[at..at + WIDE].first_chunk().expect("the slice has so many")
+/// Computes `C = A x B + C`: rows of A have `k` elements, those of B and C have N, a multiple of eight, and a word holds an
+/// element's bits. The factors are overwritten.
+pub(crate) fn multiply(mma: &Mma, k: usize, a: &mut [u32], b: &mut [u32], c: &mut [u32]) {
+    widest!(crate::cpu::has_wide(), multiply_wide(mma, k, a, b, c), multiply_any(mma, k, a, b, c));
 }
 
-/// The elements of a factor, as arrays of which a vector takes several.
-struct Parts<const N: usize> {
-    significands: [i32; N],
-    exponents: [i32; N],
-    special: [bool; N],
-    any_special: bool,
-}
-
-impl<const N: usize> Parts<N> {
-    #[inline(always)]
-    fn new(format: Format, all: &[u64]) -> Parts<N> {
-        let mut parts = Parts {
-            significands: [0; N],
-            exponents: [0; N],
-            special: [false; N],
-            any_special: false,
-        };
-        for (at, bits) in all.iter().enumerate() {
-            let part = format.part(*bits);
-            parts.significands[at] = part.significand;
-            parts.exponents[at] = part.exponent;
-            parts.special[at] = part.special;
-            parts.any_special |= part.special;
+/// Adds products of doubles to a sum.
+pub(crate) fn chain(factors: impl Iterator<Item = (f64, f64)>, sum: f64) -> f64 {
+    factors.fold(sum, |sum, (a, b)| {
+        // The first NaN in this order stays, as a quiet one.
+        if let Some(nan) = [b, sum, a].into_iter().find(|x| x.is_nan()) {
+            return f64::from_bits(nan.to_bits() | 1 << 51);
         }
-        parts
+        let sum = a.mul_add(b, sum);
+        if sum.is_nan() { f64::from_bits(0xfff8 << 48) } else { sum }
+    })
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi2,popcnt,lzcnt")]
+fn multiply_wide(mma: &Mma, k: usize, a: &mut [u32], b: &mut [u32], c: &mut [u32]) {
+    match mma.c_type {
+        Type::S32 => integers(mma, k, a, b, c),
+        _ => floats::<Wide>(mma, k, a, b, c),
     }
 }
 
-/// The sums of the products of one row and neighbouring columns, aligned to the largest exponent of each.
-struct Terms {
-    sums: [i64; WIDE],
-    largest: [i32; WIDE],
+fn multiply_any(mma: &Mma, k: usize, a: &mut [u32], b: &mut [u32], c: &mut [u32]) {
+    match mma.c_type {
+        Type::S32 => integers(mma, k, a, b, c),
+        _ => floats::<[u32; WIDE]>(mma, k, a, b, c),
+    }
 }
 
-impl Terms {
-    #[inline(always)]
-    fn new(
-        a: &Parts<MAX_A>,
-        b: &Parts<MAX_B>,
-        mma: &Mma,
-        (row, first): (usize, usize),
-        up: u32,
-        c: &[u64; MAX_C],
-        c_format: Format,
-    ) -> Terms {
-        let mut products = [[0_i32; WIDE]; MAX_K];
-        let mut exponents = [[0_i32; WIDE]; MAX_K];
-        let mut largest = eight(c, row * mma.n + first).map(|bits| {
-            let c = c_format.part(bits);
-            if c.significand == 0 { LEAST_EXPONENT } else { c.exponent.max(LEAST_EXPONENT) }
-        });
-        for step in 0..mma.k {
-            let at = row * mma.k + step;
-            let (significand, exponent) = (a.significands[at], a.exponents[at]);
-            let significands = eight(&b.significands, step * mma.n + first);
-            let others = eight(&b.exponents, step * mma.n + first);
-            for lane in 0..WIDE {
-                let product = significand * significands[lane];
-                let sum = exponent + others[lane];
-                products[step][lane] = product;
-                exponents[step][lane] = sum;
-                largest[lane] = largest[lane].max(if product == 0 { LEAST_EXPONENT } else { sum });
-            }
+#[inline(always)]
+fn integers(mma: &Mma, k: usize, a: &mut [u32], b: &mut [u32], c: &mut [u32]) {
+    for (t, all) in [(mma.a_type, &mut *a), (mma.b_type, &mut *b)] {
+        if t == Type::S8 {
+            all.iter_mut().for_each(|bits| *bits = *bits as i8 as u32);
         }
-        let mut sums = [0_i64; WIDE];
-        for begin in (0..mma.k).step_by(FITTING) {
-            let mut part = [0_i32; WIDE];
-            for step in begin..mma.k.min(begin + FITTING) {
+    }
+    let rows = c.chunks_exact_mut(mma.n).zip(a.chunks_exact(k));
+    for (c, a) in rows {
+        for (first, c) in c.as_chunks_mut::<WIDE>().0.iter_mut().enumerate() {
+            // At most 32 products of 16 bits.
+            let mut sums = [0_i32; WIDE];
+            for (a, b) in a.iter().zip(b.chunks_exact(mma.n)) {
+                let b = eight(b, first);
                 for lane in 0..WIDE {
-                    let product = products[step][lane];
-                    let down = (largest[lane] - exponents[step][lane]).clamp(0, 31);
-                    let magnitude = ((product.unsigned_abs() << up) >> down) as i32;
-                    part[lane] += if product < 0 { -magnitude } else { magnitude };
+                    sums[lane] = sums[lane].wrapping_add((*a as i32).wrapping_mul(b[lane] as i32));
                 }
             }
-            for lane in 0..WIDE {
-                sums[lane] += i64::from(part[lane]);
+            for (c, sum) in c.iter_mut().zip(sums) {
+                let before = *c as i32;
+                let clamped = before.saturating_add(sum);
+                *c = if mma.saturate { clamped } else { before.wrapping_add(sum) } as u32;
             }
         }
-        Terms { sums, largest }
     }
 }
 
-/// An element of C as an integer, whose unit is `KEPT` bits below the largest exponent; what is below is cut.
+/// The eight with this number.
 #[inline(always)]
-fn aligned<const KEPT: u32>(c: Part, largest: i32) -> i64 {
-    let magnitude = i64::from(c.significand.unsigned_abs()) << 31;
-    let down = 31 - KEPT as i32 + 23 + largest - c.exponent;
-    let aligned = magnitude >> down.clamp(0, 63);
-    if c.significand < 0 { -aligned } else { aligned }
+fn eight<T>(all: &[T], number: usize) -> &[T; WIDE] {
+    all[number * WIDE..][..WIDE].first_chunk().expect("the slice has so many")
+}
+
+/// Eights of B that are taken apart before they are multiplied.
+const PANEL: usize = MAX_FACTOR / WIDE;
+
+#[inline(always)]
+fn floats<V: Vector>(mma: &Mma, k: usize, a: &[u32], b: &[u32], c: &mut [u32]) {
+    let n = mma.n;
+    let [a_format, b_format, c_format] = [mma.a_type, mma.b_type, mma.c_type].map(Format::of);
+    let kept = if mma.a_type.bytes() == 1 { BITS_OF_EIGHT } else { BITS_OF_SINGLE };
+    let rule = Rule { kept, is_half: mma.c_type == Type::F16 };
+    // A product has at most 22 bits and so many of fraction; what it is shifted up by makes them at most 27, so that the
+    // sum of 16 fits 32 bits with its sign. Products of 8-bit floats have 15.
+    let up = kept - a_format.fraction - b_format.fraction;
+    let (mut left, mut special) = (Left::new(), false);
+    for (first, bits) in a.as_chunks::<WIDE>().0.iter().enumerate() {
+        let mut eight = Eight::default();
+        special |= eight.take(a_format, bits, up);
+        left.put(first * WIDE, &eight);
+    }
+    let mut right = [Eight::default(); PANEL];
+    for first in (0..n / WIDE).step_by(PANEL / k) {
+        let columns = (PANEL / k).min(n / WIDE - first);
+        for (column, right) in right.chunks_exact_mut(k).take(columns).enumerate() {
+            for (right, b) in right.iter_mut().zip(b.chunks_exact(n)) {
+                special |= right.take(b_format, eight(b, first + column), 0);
+            }
+        }
+        for (row, c) in c.chunks_exact_mut(n).enumerate() {
+            let row = row * k..(row + 1) * k;
+            let c = &mut c.as_chunks_mut::<WIDE>().0[first..][..columns];
+            for ((column, c), right) in c.iter_mut().enumerate().zip(right.chunks_exact(k)) {
+                let (before, mut sum) = (*c, Eight::default());
+                let special = special | sum.take(c_format, c, 23 - c_format.fraction);
+                *c = rule.sums::<V>(left.row(row.clone()), right, &sum);
+                if special {
+                    let b = |step: usize| eight(&b[step * n..], first + column);
+                    for (lane, c) in c.iter_mut().enumerate() {
+                        let before = c_format.part(before[lane]);
+                        let factors = a[row.clone()]
+                            .iter()
+                            .enumerate()
+                            .map(|(step, a)| (a_format.part(*a), b_format.part(b(step)[lane])));
+                        let mut all = factors.clone();
+                        if before.special || all.any(|(a, b)| a.special || b.special) {
+                            *c = Format::SINGLE.special(limit(factors, before));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    if rule.is_half {
+        for c in c {
+            let half = F16::nearest(f32::from_bits(*c)).0;
+            *c = if half & 0x7fff == 0 { 0 } else { half.into() };
+        }
+    }
+}
+
+/// Eight neighbours of a matrix: `magnitude * 2^(exponent - fraction)` with a sign, as arrays of which each is a vector.
+#[derive(Clone, Copy, Default)]
+struct Eight {
+    magnitudes: [u32; WIDE],
+    /// All bits where an element is negative.
+    signs: [u32; WIDE],
+    /// Integers with a sign.
+    exponents: [u32; WIDE],
+}
+
+/// The exponent of zero: far below that of any product.
+const ZERO: u32 = -(1 << 16_i32) as u32;
+
+impl Eight {
+    /// Takes elements apart, with magnitudes shifted up. Returns whether one is an infinity or NaN; that becomes zero here.
+    #[inline(always)]
+    fn take(&mut self, format: Format, all: &[u32; WIDE], up: u32) -> bool {
+        let (top, field) = ((1 << format.exponent) - 1, (1 << format.fraction) - 1);
+        let least = if format.is_finite { field } else { 0 };
+        let mut any = 0;
+        for (lane, bits) in all.iter().enumerate() {
+            let bits = bits >> format.unused;
+            let (exponent, fraction) = (bits >> format.fraction & top, bits & field);
+            let special = exponent == top && fraction >= least;
+            let leading = u32::from(exponent != 0) << format.fraction;
+            let magnitude = if special { 0 } else { fraction | leading };
+            any |= u32::from(special);
+            self.magnitudes[lane] = magnitude << up;
+            self.signs[lane] = (bits >> (format.fraction + format.exponent) & 1).wrapping_neg();
+            let exponent = exponent.max(1).wrapping_sub(top >> 1);
+            self.exponents[lane] = if magnitude == 0 { ZERO } else { exponent };
+        }
+        any != 0
+    }
+}
+
+/// Eight integers of 32 bits that are computed with at once. The compiler would take steps along K together, whose elements do
+/// not lie side by side.
+trait Vector: Copy {
+    fn new(values: &[u32; WIDE]) -> Self;
+    fn all(value: u32) -> Self;
+    fn array(self) -> [u32; WIDE];
+    fn add(self, other: Self) -> Self;
+    fn subtract(self, other: Self) -> Self;
+    fn multiply(self, other: Self) -> Self;
+    fn xor(self, other: Self) -> Self;
+    /// The larger of two integers with signs.
+    fn max(self, other: Self) -> Self;
+    /// Shifted by numbers of bits of which 32 and more leave nothing.
+    fn shifted_down(self, by: Self) -> Self;
+}
+
+#[inline(always)]
+fn by_lane(a: [u32; WIDE], b: [u32; WIDE], f: impl Fn(u32, u32) -> u32) -> [u32; WIDE] {
+    std::array::from_fn(|lane| f(a[lane], b[lane]))
+}
+
+impl Vector for [u32; WIDE] {
+    fn new(values: &[u32; WIDE]) -> Self {
+        *values
+    }
+
+    fn all(value: u32) -> Self {
+        [value; WIDE]
+    }
+
+    fn array(self) -> [u32; WIDE] {
+        self
+    }
+
+    fn add(self, other: Self) -> Self {
+        by_lane(self, other, u32::wrapping_add)
+    }
+
+    fn subtract(self, other: Self) -> Self {
+        by_lane(self, other, u32::wrapping_sub)
+    }
+
+    fn multiply(self, other: Self) -> Self {
+        by_lane(self, other, u32::wrapping_mul)
+    }
+
+    fn xor(self, other: Self) -> Self {
+        by_lane(self, other, |a, b| a ^ b)
+    }
+
+    fn max(self, other: Self) -> Self {
+        by_lane(self, other, |a, b| (a as i32).max(b as i32) as u32)
+    }
+
+    fn shifted_down(self, by: Self) -> Self {
+        by_lane(self, by, |a, by| a.checked_shr(by).unwrap_or(0))
+    }
+}
+
+/// A vector of AVX2, which `multiply_wide` alone uses.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+struct Wide(x86::__m256i);
+
+/// The functions of vectors that are one instruction each.
+#[cfg(target_arch = "x86_64")]
+macro_rules! instructions {
+    ($($name:ident($other:ident): $instruction:ident;)*) => {$(
+        #[inline(always)]
+        fn $name(self, $other: Self) -> Self {
+            // SAFETY: the CPU has AVX2, as there is a vector of it.
+            Wide(unsafe { x86::$instruction(self.0, $other.0) })
+        }
+    )*};
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Vector for Wide {
+    #[inline(always)]
+    fn new(values: &[u32; WIDE]) -> Self {
+        // SAFETY: the caller's caller asked whether the CPU has AVX2; a vector is 32 bytes, with any alignment.
+        Wide(unsafe { x86::_mm256_loadu_si256(values.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn all(value: u32) -> Self {
+        // SAFETY: as above.
+        Wide(unsafe { x86::_mm256_set1_epi32(value as i32) })
+    }
+
+    #[inline(always)]
+    fn array(self) -> [u32; WIDE] {
+        let mut values = [0; WIDE];
+        // SAFETY: as above.
+        unsafe { x86::_mm256_storeu_si256(values.as_mut_ptr().cast(), self.0) };
+        values
+    }
+
+    instructions! {
+        add(other): _mm256_add_epi32;
+        subtract(other): _mm256_sub_epi32;
+        multiply(other): _mm256_mullo_epi32;
+        xor(other): _mm256_xor_si256;
+        max(other): _mm256_max_epi32;
+        shifted_down(by): _mm256_srlv_epi32;
+    }
+}
+
+/// The left factor, of which an element at a time is multiplied with eight of the right one.
+struct Left {
+    magnitudes: [u32; MAX_FACTOR],
+    signs: [u32; MAX_FACTOR],
+    exponents: [u32; MAX_FACTOR],
+}
+
+/// Magnitudes, signs and exponents of a row.
+type Row<'a> = (&'a [u32], &'a [u32], &'a [u32]);
+
+impl Left {
+    #[inline(always)]
+    fn new() -> Left {
+        let (signs, exponents) = ([0; MAX_FACTOR], [0; MAX_FACTOR]);
+        Left { magnitudes: [0; MAX_FACTOR], signs, exponents }
+    }
+
+    #[inline(always)]
+    fn put(&mut self, at: usize, eight: &Eight) {
+        self.magnitudes[at..][..WIDE].copy_from_slice(&eight.magnitudes);
+        self.signs[at..][..WIDE].copy_from_slice(&eight.signs);
+        self.exponents[at..][..WIDE].copy_from_slice(&eight.exponents);
+    }
+
+    #[inline(always)]
+    fn row(&self, row: Range<usize>) -> Row<'_> {
+        (&self.magnitudes[row.clone()], &self.signs[row.clone()], &self.exponents[row])
+    }
+}
+
+/// The rule by which products and an element of C become an element of D, or what is rounded to it.
+#[derive(Clone, Copy)]
+struct Rule {
+    /// Bits of fraction that terms keep.
+    kept: u32,
+    is_half: bool,
+}
+
+impl Rule {
+    /// Returns the sums of a row times eight columns, by step along K, and of elements of C with the fraction of an f32.
+    #[inline(always)]
+    fn sums<V: Vector>(
+        self,
+        (magnitudes, signs, exponents): Row<'_>,
+        right: &[Eight],
+        c: &Eight,
+    ) -> [u32; WIDE] {
+        let mut largest = V::new(&c.exponents).max(V::all(LEAST_EXPONENT as u32));
+        for (exponent, right) in exponents.iter().zip(right) {
+            largest = largest.max(V::all(*exponent).add(V::new(&right.exponents)));
+        }
+        let mut sums = V::all(0);
+        let left = magnitudes.iter().zip(signs).zip(exponents);
+        for (((magnitude, sign), exponent), right) in left.zip(right) {
+            let product = V::all(*magnitude).multiply(V::new(&right.magnitudes));
+            let exponent = V::all(*exponent).add(V::new(&right.exponents));
+            let sign = V::all(*sign).xor(V::new(&right.signs));
+            let term = product.shifted_down(largest.subtract(exponent));
+            sums = sums.add(term.xor(sign).subtract(sign));
+        }
+        let before = c.magnitudes.map(|c| c << EXTRA_BITS >> (BITS_OF_SINGLE - self.kept));
+        let down = largest.subtract(V::new(&c.exponents));
+        let (before, sign) = (V::new(&before).shifted_down(down), V::new(&c.signs));
+        let before = before.xor(sign).subtract(sign).array();
+        let sums = sums.array();
+        // Exact: both have fewer bits.
+        let total = |lane: usize| f64::from(sums[lane] as i32) + f64::from(before[lane] as i32);
+        self.round(std::array::from_fn(total), largest.array())
+    }
+
+    /// Returns integers, of which each is in units of so many bits below its exponent, as f32.
+    #[inline(always)]
+    fn round(self, totals: [f64; WIDE], exponents: [u32; WIDE]) -> [u32; WIDE] {
+        let fraction = self.kept.min(23);
+        let (mut singles, mut unusual) = ([0; WIDE], 0);
+        for lane in 0..WIDE {
+            let bits = totals[lane].to_bits();
+            let magnitude = bits & (u64::MAX >> 1);
+            let exponent =
+                (magnitude >> 52) as i32 - 1023 + exponents[lane] as i32 - self.kept as i32;
+            let is_usual = (-126..=127).contains(&exponent);
+            let cut = (magnitude >> 29) as u32 & 0x7f_ffff & !0 << (23 - fraction);
+            // An f16 is made of it, which has fewer bits: that something was cut decides how it is rounded.
+            let rest = u32::from(self.is_half && magnitude & ((1 << 29) - 1) != 0);
+            let sign = (bits >> 32) as u32 & 1 << 31;
+            let single = sign | ((exponent + 127) as u32) << 23 | cut | rest;
+            singles[lane] = if magnitude == 0 { 0 } else { single };
+            unusual |= u32::from(magnitude != 0 && !is_usual) << lane;
+        }
+        for lane in lanes(unusual) {
+            let exponent = exponents[lane] as i32 - self.kept as i32;
+            let exact = Exact { sum: totals[lane] as i64, exponent };
+            singles[lane] = exact.single(fraction);
+        }
+        singles
+    }
 }
 
 /// A binary format: its bits of exponent and of fraction, and unused bits below.
@@ -270,12 +420,12 @@ struct Format {
     is_finite: bool,
 }
 
-/// An element: `significand * 2^(exponent - fraction)` with the fraction of its format.
-#[derive(Clone, Copy, Debug, Default)]
+/// An element as a factor of an infinity.
+#[derive(Clone, Copy, Debug)]
 struct Part {
-    significand: i32,
-    exponent: i32,
-    /// An infinity, or NaN when the significand is 0.
+    /// 0 for zero and NaN.
+    sign: i32,
+    /// An infinity or NaN.
     special: bool,
 }
 
@@ -293,41 +443,26 @@ impl Format {
         }
     }
 
-    fn part(self, bits: u64) -> Part {
-        let bits = (bits >> self.unused) as i32;
-        let top = (1 << self.exponent) - 1;
-        let exponent = bits >> self.fraction & top;
-        let fraction = bits & ((1 << self.fraction) - 1);
-        let negative = bits >> (self.fraction + self.exponent) & 1 == 1;
-        let special = exponent == top && (!self.is_finite || fraction == (1 << self.fraction) - 1);
-        let magnitude = match exponent {
-            0 => fraction,
-            _ if special => i32::from(fraction == 0),
-            _ => fraction | 1 << self.fraction,
+    fn part(self, bits: u32) -> Part {
+        let bits = bits >> self.unused;
+        let (top, field) = ((1 << self.exponent) - 1, (1 << self.fraction) - 1);
+        let (exponent, fraction) = (bits >> self.fraction & top, bits & field);
+        let special = exponent == top && (!self.is_finite || fraction == field);
+        let is_zero = exponent == 0 && fraction == 0;
+        let sign = match bits >> (self.fraction + self.exponent) & 1 {
+            _ if is_zero || special && fraction != 0 => 0,
+            0 => 1,
+            _ => -1,
         };
-        Part {
-            significand: if negative { -magnitude } else { magnitude },
-            exponent: exponent.max(1) - (top >> 1),
-            special,
-        }
+        Part { sign, special }
     }
 
     /// The bits of an infinity of a sign, or of the NaN that the hardware makes.
-    fn special(self, sign: i32) -> u64 {
+    fn special(self, sign: i32) -> u32 {
         let bits = self.exponent + self.fraction;
         match sign {
             0 => (1 << bits) - 1,
-            _ => u64::from(sign < 0) << bits | ((1 << self.exponent) - 1) << self.fraction,
-        }
-    }
-}
-
-impl Part {
-    /// With the fraction of an f32.
-    fn widened(self, fraction: u32) -> Part {
-        match self.special {
-            true => self,
-            false => Part { significand: self.significand << (23 - fraction), ..self },
+            _ => u32::from(sign < 0) << bits | ((1 << self.exponent) - 1) << self.fraction,
         }
     }
 }
@@ -335,10 +470,10 @@ impl Part {
 /// The sign of the infinity that a sum with infinities is; 0 for NaN.
 fn limit(factors: impl Iterator<Item = (Part, Part)>, c: Part) -> i32 {
     let products = factors.filter(|(a, b)| a.special || b.special).map(|(a, b)| {
-        // Zero times infinity is NaN, and so is a NaN, whose significand is 0.
-        a.significand.signum() * b.significand.signum()
+        // Zero times infinity is NaN, and so is a NaN, whose sign is 0.
+        a.sign * b.sign
     });
-    let mut signs = products.chain(c.special.then_some(c.significand));
+    let mut signs = products.chain(c.special.then_some(c.sign));
     let first = signs.next().unwrap_or(0);
     if signs.all(|sign| sign == first) { first } else { 0 }
 }
@@ -372,33 +507,6 @@ impl Exact {
             bits => sign | bits,
         }
     }
-
-    /// Rounded to the nearest f16, ties to even.
-    fn half(self) -> u16 {
-        let magnitude = self.sum.unsigned_abs();
-        let sign = u16::from(self.sum < 0) << 15;
-        if magnitude == 0 {
-            return 0;
-        }
-        let highest = 63 - magnitude.leading_zeros() as i32;
-        let exponent = highest + self.exponent;
-        if exponent > 15 {
-            return sign | 0x7c00;
-        }
-        let unit = exponent.max(-14) - 10 - self.exponent;
-        let down = shifted(magnitude, unit);
-        let (half, rest) = match unit {
-            1..=63 => (1 << (unit - 1), magnitude & ((1 << unit) - 1)),
-            _ => (1, 0),
-        };
-        let up = rest > half || rest == half && down & 1 == 1;
-        // A carry into the exponent is the next power of two, or infinity.
-        let biased = if exponent < -14 { 0 } else { (exponent + 14) as u64 };
-        match ((biased << 10) + down + u64::from(up)) as u16 {
-            0 => 0,
-            bits => sign | bits,
-        }
-    }
 }
 
 /// `magnitude * 2^-by`, cut.
@@ -407,5 +515,48 @@ fn shifted(magnitude: u64, by: i32) -> u64 {
         ..=0 => magnitude << -by,
         1..=63 => magnitude >> by,
         _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{multiply, multiply_any};
+    use crate::hash::mix;
+    use crate::operation::Mma;
+    use ptx::Type::{Bf16, E4m3, E5m2, F16, F32, S8, S32, Tf32};
+
+    /// Bits of any kind, with infinities, subnormals and exponents far apart.
+    #[test]
+    fn vectors_and_arrays_give_the_same_bits() {
+        let types = [
+            (F16, F32, 16),
+            (F16, F16, 16),
+            (Bf16, F32, 8),
+            (Tf32, F32, 4),
+            (E4m3, F32, 32),
+            (E5m2, F32, 32),
+            (S8, S32, 32),
+        ];
+        for (a_type, c_type, k) in types {
+            let n = 40;
+            let [a, b, c, d] = [const { Vec::new() }; 4];
+            let (b_type, saturate) = (a_type, true);
+            let mma = Mma { m: 16, n, k, a_type, b_type, c_type, saturate, a, b, c, d };
+            for seed in 0..20 {
+                let bits = |matrix: u64, count: usize, bytes: u32| -> Vec<u32> {
+                    let any = (0..count as u64).map(|i| mix(seed << 40 | matrix << 32 | i) as u32);
+                    any.map(|bits| bits >> (32 - 8 * bytes)).collect()
+                };
+                let a = bits(0, 16 * k, a_type.bytes());
+                let b = bits(1, k * n, a_type.bytes());
+                let c = bits(2, 16 * n, c_type.bytes());
+                let by = |f: fn(&Mma, usize, &mut [u32], &mut [u32], &mut [u32])| {
+                    let (mut a, mut b, mut c) = (a.clone(), b.clone(), c.clone());
+                    f(&mma, k, &mut a, &mut b, &mut c);
+                    c
+                };
+                assert_eq!(by(multiply), by(multiply_any), "{a_type:?} {c_type:?}, seed {seed}");
+            }
+        }
     }
 }

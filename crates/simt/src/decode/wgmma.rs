@@ -116,7 +116,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         let d: Vec<Register> = rows.collect::<Result<_, Error>>()?;
         let part = Mma {
             m: 16,
-            n: 8,
+            n,
             k,
             a_type: t,
             b_type,
@@ -128,7 +128,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             d,
         };
         let negate = negate.map(|sign| sign == -1);
-        self.emit(Operation::Wgmma(Box::new(Wgmma { part, n, a, b, adds, negate })));
+        self.emit(Operation::Wgmma(Box::new(Wgmma { part, a, b, adds, negate })));
         Ok(true)
     }
 }

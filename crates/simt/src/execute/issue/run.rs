@@ -165,20 +165,20 @@ impl Run<'_> {
         printed.into_iter().map(|(_, text)| text).collect()
     }
 
-    /// Takes warp-instructions from the launch's fuel; false when it is used up, or the launch is to end.
-    pub fn burn(&self, steps: u64) -> bool {
-        let burnt = self
-            .fuel
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(steps));
-        if let Ok(left) = burnt {
-            self.progress.ran(self.options.fuel - (left - steps));
-        }
-        burnt.is_ok() && !self.is_stopped()
+    /// Takes warp-instructions from the launch's fuel, and some more where that is much, so that workers rarely meet here.
+    /// Returns how many it took; nothing when there are too few.
+    pub fn take_fuel(&self, steps: u64) -> Option<u64> {
+        let more = (self.options.fuel >> 16).min(FUEL_AT_ONCE);
+        let rest = |left: u64| left.checked_sub(steps).map(|left| left.saturating_sub(more));
+        let before = self.fuel.fetch_update(Ordering::Relaxed, Ordering::Relaxed, rest).ok()?;
+        let left = rest(before)?;
+        self.progress.ran(self.options.fuel - left);
+        Some(before - left)
     }
 
-    /// The fuel that was used up, all of it where a launch does not end by itself.
-    pub fn burnt(&self) -> u64 {
-        let left = if self.is_stopped() { self.fuel.load(Ordering::Relaxed) } else { 0 };
+    /// The fuel that was used up but for what a worker has left, all of it where a launch does not end by itself.
+    pub fn burnt(&self, own: u64) -> u64 {
+        let left = if self.is_stopped() { self.fuel.load(Ordering::Relaxed) + own } else { 0 };
         self.options.fuel - left
     }
 
@@ -187,6 +187,9 @@ impl Run<'_> {
         STOPPED.load(Ordering::Relaxed) || self.progress.is_stopped()
     }
 }
+
+/// The most warp-instructions that a worker takes before it runs them.
+const FUEL_AT_ONCE: u64 = 1 << 16;
 
 /// True when launches are to end.
 static STOPPED: AtomicBool = AtomicBool::new(false);

@@ -33,7 +33,7 @@ impl Worker<'_> {
         let result = self.run_traced(trace, block, warp, &mut left);
         let used = quantum - left;
         self.steps += used;
-        if !self.run.burn(used) {
+        if !self.burn(used) {
             return Err(self.out_of_fuel(block, warp, self.steps - used));
         }
         let run = self.run;
@@ -54,10 +54,20 @@ impl Worker<'_> {
         Ok(stop)
     }
 
+    /// Takes warp-instructions from this worker's fuel; false when there is none, or the launch is to end.
+    pub fn burn(&mut self, steps: u64) -> bool {
+        if steps > self.fuel {
+            let Some(taken) = self.run.take_fuel(steps - self.fuel) else { return false };
+            self.fuel += taken;
+        }
+        self.fuel -= steps;
+        !self.run.is_stopped()
+    }
+
     /// The error of a launch that does not end: the last load or atomic of the turn is what it waits for.
     #[cold]
     fn out_of_fuel(&mut self, block: &Block, warp: &Warp, turn: u64) -> Error {
-        let fuel = self.run.burnt();
+        let fuel = self.run.burnt(self.fuel);
         let polled = warp.polled;
         let lanes = polled.mask & warp.live;
         if polled.turn != turn || polled.mask == 0 || lanes == 0 {
@@ -168,13 +178,15 @@ impl Worker<'_> {
                     }
                     // The most frequent of the others, without their detour.
                     Operation::Load(access) => {
-                        if mask != 0 {
+                        let again = self.access_again::<false>(block, warp, (pc, mask), access);
+                        if mask != 0 && !again {
                             self.access::<false>(Issue { block, warp, pc, mask }, access)?;
                         }
                         split.pc += 1;
                     }
                     Operation::Store(access) => {
-                        if mask != 0 {
+                        let again = self.access_again::<true>(block, warp, (pc, mask), access);
+                        if mask != 0 && !again {
                             self.access::<true>(Issue { block, warp, pc, mask }, access)?;
                         }
                         split.pc += 1;

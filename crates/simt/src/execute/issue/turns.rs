@@ -28,9 +28,10 @@ impl Worker<'_> {
                     continue;
                 }
                 ran = true;
-                let mut warp = std::mem::take(&mut block.warps[w]);
-                let stop = self.run_warp(block, &mut warp);
-                block.warps[w] = warp;
+                // None of them looks at the others while it runs.
+                let mut warps = std::mem::take(&mut block.warps);
+                let stop = self.run_warp(block, &mut warps[w]);
+                block.warps = warps;
                 spins |= stop? == Stop::Turn;
                 self.release_barriers(block);
                 wake(block);

@@ -141,7 +141,7 @@ impl Warp {
             let other = &self.splits[index];
             let joins = other.pc == chosen.pc
                 && matches!(other.state, State::Ready | State::AtWarp)
-                && other.frames == chosen.frames;
+                && is_same(&other.frames, &chosen.frames);
             if joins {
                 chosen.mask |= other.mask;
                 self.splits.swap_remove(index);
@@ -174,7 +174,8 @@ impl Warp {
         self.splits
             .iter()
             .filter(|s| {
-                matches!(s.state, State::Ready | State::AtWarp) && s.frames.starts_with(frames)
+                matches!(s.state, State::Ready | State::AtWarp)
+                    && (frames.is_empty() || s.frames.starts_with(frames))
             })
             .map(|s| s.frames.get(frames.len()).map_or(s.pc, |back| back - 1))
             .filter(|position| *position > pc)
@@ -226,6 +227,12 @@ impl Warp {
             }
         }
     }
+}
+
+/// Returns whether lanes are in the same calls; mostly they are in none.
+#[inline(always)]
+fn is_same(one: &[u32], other: &[u32]) -> bool {
+    one.len() == other.len() && (one.is_empty() || one == other)
 }
 
 /// Reads bytes of one lane from the local memory of its warp.

@@ -31,6 +31,8 @@ pub(crate) struct Worker<'r> {
     pub warps: u64,
     /// Warp-instructions so far: the synthetic clock.
     pub steps: u64,
+    /// Warp-instructions that were taken from the launch's fuel and have not run.
+    pub fuel: u64,
     /// Atomics so far that changed what they reached.
     pub changes: u64,
 }
@@ -51,6 +53,7 @@ impl<'r> Worker<'r> {
             blocks: 0,
             warps: 0,
             steps: 0,
+            fuel: 0,
             changes: 0,
         }
     }

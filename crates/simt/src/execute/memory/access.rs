@@ -63,6 +63,65 @@ impl Worker<'_> {
         Ok(())
     }
 
+    /// Moves a word of shared memory for each of all lanes where they lie as they did the last time, without checks: then neither
+    /// addresses nor counts are formed. Returns whether it did.
+    #[inline(always)]
+    pub fn access_again<const STORES: bool>(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        (pc, mask): (usize, u32),
+        access: &Access,
+    ) -> bool {
+        let (Base::Word(base), [Some(Register::Word(value))]) = (access.base, &access.rows[..])
+        else {
+            return false;
+        };
+        let observers = &mut self.observers;
+        // A page has little room for it.
+        if cfg!(target_arch = "wasm32")
+            || mask != u32::MAX
+            || access.space != Space::Shared
+            || access.bytes != 4
+            || observers.checking
+            || observers.watching
+        {
+            return false;
+        }
+        let row = &warp.registers.words[base as usize];
+        let pattern = &observers.patterns[pc];
+        let limit = self.run.shared_bytes;
+        let again = pattern.again(row, access.offset as u32, limit, observers.counting);
+        let Some((first, (wavefronts, ideal, _))) = again else { return false };
+        if observers.counting {
+            let traffic = &mut observers.tallies[pc].shared;
+            traffic.wavefronts += u64::from(wavefronts);
+            traffic.wavefronts_ideal += u64::from(ideal);
+            traffic.add_request(u32::MAX, 4);
+            if let Some(observer) = &mut observers.observer {
+                observer.shared(wavefronts);
+            }
+        }
+        let (shared, distances) = (&mut block.shared[..], pattern.distances());
+        let quarters = &pattern.quarters;
+        let at = |lane: usize| u64::from(first.wrapping_add_signed(distances[lane]));
+        let row = &mut warp.registers.words[*value as usize];
+        // SAFETY: `again` checked that the four bytes of every lane lie in the block's `shared_bytes`, and `start_block` gave
+        // it at least as many. `quarters` are those of the pattern, which it compared.
+        unsafe {
+            match STORES {
+                true => write_words(shared, at, quarters, row),
+                false => read_words(shared, at, quarters, row),
+            }
+        }
+        if !STORES {
+            let (pc, mask, bytes) = (pc as u32, u32::MAX, 4);
+            let (address, turn) = (u64::from(first), self.steps);
+            warp.polled = Polled { pc, mask, address, bytes, is_shared: true, turn };
+        }
+        true
+    }
+
     #[inline(always)]
     fn access_in<const STORES: bool>(
         &mut self,
@@ -153,11 +212,21 @@ impl Worker<'_> {
                     // the block's `shared_bytes`, and `start_block` gave it at least as many. `quarters` are those of the
                     // pattern, which `observe` has compared with the addresses.
                     Some(row) if STORES => unsafe {
-                        write_words(shared, all, quarters, &warp.registers.words[row as usize]);
+                        write_words(
+                            shared,
+                            |lane| all[lane],
+                            quarters,
+                            &warp.registers.words[row as usize],
+                        );
                     },
                     // SAFETY: as for the store.
                     Some(row) => unsafe {
-                        read_words(shared, all, quarters, &mut warp.registers.words[row as usize]);
+                        read_words(
+                            shared,
+                            |lane| all[lane],
+                            quarters,
+                            &mut warp.registers.words[row as usize],
+                        );
                     },
                     None if STORES => for_each_element(warp, mask, access, |lane, shift, value| {
                         write_bytes(shared, (all[lane] + shift) as usize, access.bytes, value);
@@ -244,7 +313,7 @@ impl Worker<'_> {
 #[inline(always)]
 unsafe fn read_words(
     shared: &[u8],
-    all: &[u64; LANES],
+    address: impl Fn(usize) -> u64,
     quarters: &[Shape; QUARTERS],
     row: &mut [u32; LANES],
 ) {
@@ -252,12 +321,13 @@ unsafe fn read_words(
     let word = |at: u64| unsafe {
         u32::from_le(shared.as_ptr().add(at as usize).cast::<u32>().read_unaligned())
     };
-    let parts = row.as_chunks_mut::<QUARTER>().0.iter_mut().zip(all.as_chunks::<QUARTER>().0);
-    for ((values, all), shape) in parts.zip(quarters) {
-        *values = match shape {
-            Shape::Uniform => [word(all[0]); QUARTER],
-            Shape::Contiguous => std::array::from_fn(|lane| word(all[0] + 4 * lane as u64)),
-            _ => std::array::from_fn(|lane| word(all[lane])),
+    for (quarter, values) in row.as_chunks_mut::<QUARTER>().0.iter_mut().enumerate() {
+        let first = quarter * QUARTER;
+        let start = address(first);
+        *values = match quarters[quarter] {
+            Shape::Uniform => [word(start); QUARTER],
+            Shape::Contiguous => std::array::from_fn(|lane| word(start + 4 * lane as u64)),
+            _ => std::array::from_fn(|lane| word(address(first + lane))),
         };
     }
 }
@@ -269,7 +339,7 @@ unsafe fn read_words(
 #[inline(always)]
 unsafe fn write_words(
     shared: &mut [u8],
-    all: &[u64; LANES],
+    address: impl Fn(usize) -> u64,
     quarters: &[Shape; QUARTERS],
     row: &[u32; LANES],
 ) {
@@ -278,11 +348,11 @@ unsafe fn write_words(
     let put = |at: u64, value: u32| unsafe {
         start.add(at as usize).cast::<u32>().write_unaligned(value.to_le());
     };
-    let parts = row.as_chunks::<QUARTER>().0.iter().zip(all.as_chunks::<QUARTER>().0);
-    for ((values, all), shape) in parts.zip(quarters) {
-        let is_row = *shape == Shape::Contiguous;
+    for (quarter, values) in row.as_chunks::<QUARTER>().0.iter().enumerate() {
+        let first = quarter * QUARTER;
+        let (start, is_row) = (address(first), quarters[quarter] == Shape::Contiguous);
         for (lane, value) in values.iter().enumerate() {
-            put(if is_row { all[0] + 4 * lane as u64 } else { all[lane] }, *value);
+            put(if is_row { start + 4 * lane as u64 } else { address(first + lane) }, *value);
         }
     }
 }

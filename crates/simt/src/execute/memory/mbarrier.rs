@@ -52,7 +52,7 @@ const SLEEP: u64 = 1 << 8;
 impl Worker<'_> {
     /// After a `try_wait`: lanes that all wait for one phase sleep until it is complete, or nothing else can run.
     pub fn sleep(
-        &self,
+        &mut self,
         warp: &mut Warp,
         split: &mut Split,
         mask: u32,
@@ -65,7 +65,7 @@ impl Worker<'_> {
         if !together || warp.registers.predicates[passed as usize] & mask != 0 {
             return Flow::Next;
         }
-        self.run.burn(SLEEP);
+        self.burn(SLEEP);
         warp.park(split, mask, State::AtMbarrier(shared_offset(address) as u32))
     }
 

@@ -12,6 +12,9 @@ use races::{Layout, Shape, is_ascending, lanes};
 /// wavefronts and nothing in shared memory.
 pub(crate) type Counts = (u32, u32, u32);
 
+/// The rest that the counts of aligned words of shared memory depend on.
+pub(crate) const WORDS: u32 = 256;
+
 /// Pieces of a warp's access that are moved at once, where their lanes lie side by side or want the same.
 pub(crate) const QUARTERS: usize = 4;
 /// Lanes of such a piece.
@@ -98,6 +101,34 @@ impl Pattern {
             return layout;
         }
         self.layout
+    }
+
+    /// Returns the address of the first lane and the counts, if `row` plus an offset is this pattern further on. All lanes take
+    /// part, with words in the first `limit` bytes; where nobody counts, counts may be unknown.
+    #[inline(always)]
+    pub fn again(
+        &self,
+        row: &[u32; LANES],
+        offset: u32,
+        limit: u32,
+        counting: bool,
+    ) -> Option<(u32, Counts)> {
+        let mut differs = 0;
+        for (word, before) in row.iter().zip(&self.distances) {
+            differs |= word.wrapping_sub(row[0]) as i32 ^ *before;
+        }
+        let first = row[0].wrapping_add(offset);
+        let Layout { low, high, bits, .. } = self.layout;
+        let from = i64::from(first);
+        let is_inside = from + low >= 0 && from + high + 4 <= i64::from(limit);
+        let is_aligned = (u64::from(first) | bits) & 3 == 0;
+        let is_known = self.mask == u32::MAX && (self.phase == WORDS || !counting);
+        (differs == 0 && is_inside && is_aligned && is_known).then_some((first, self.counts))
+    }
+
+    /// Returns how far each lane is from the first.
+    pub fn distances(&self) -> &[i32; LANES] {
+        &self.distances
     }
 
     #[inline(never)]
@@ -209,7 +240,7 @@ fn quarters(all: &[u64; LANES], bytes: u32) -> [Shape; QUARTERS] {
 
 #[cfg(test)]
 mod tests {
-    use super::{Pattern, Shape};
+    use super::{Pattern, Shape, WORDS};
     use crate::registers::LANES;
 
     fn addresses(f: impl Fn(u64) -> u64) -> [u64; LANES] {
@@ -283,6 +314,34 @@ mod tests {
         assert_eq!(quarters(u32::MAX, &mixed), [Contiguous, Other, Other, Other]);
         assert_eq!(quarters(u32::MAX, &addresses(|lane| 4 * lane)), [Contiguous; 4]);
         assert_eq!(quarters(u32::MAX, &[8; LANES]), [Uniform; 4]);
+    }
+
+    /// A row is known again where its words lie inside, aligned and counted.
+    #[test]
+    fn a_row_is_known_again_where_nothing_is_left_to_check() {
+        let row = |start: u32| -> [u32; LANES] {
+            std::array::from_fn(|lane| start.wrapping_add(4 * (31 - lane as u32)))
+        };
+        let mut pattern = Pattern::default();
+        let all = row(128).map(u64::from);
+        assert_eq!(pattern.again(&row(128), 0, 4096, false), None);
+        pattern.observe_words(u32::MAX, &row(128), &all, 4);
+        assert_eq!(pattern.again(&row(128), 0, 4096, true), None, "its counts are not known");
+        assert_eq!(pattern.again(&row(128), 0, 4096, false), Some((252, (0, 0, 0))));
+        pattern.counts(WORDS, || (1, 2, 3));
+        let again =
+            |start, offset| pattern.again(&row(start), offset, 4096, true).map(|(first, _)| first);
+        assert_eq!(again(128, 0), Some(252));
+        assert_eq!(again(0, 4096 - 128), Some(4092));
+        assert_eq!(again(0, 4096 - 124), None, "past the end");
+        assert_eq!(again((-4_i32) as u32, 0), None, "before the beginning");
+        assert_eq!(again((-4_i32) as u32, 4), Some(124));
+        assert_eq!(again(2, 0), None, "not aligned");
+        let mut other = row(128);
+        other[31] += 4;
+        assert_eq!(pattern.again(&other, 0, 4096, true), None);
+        pattern.observe_words(!1, &row(128), &all, 4);
+        assert_eq!(pattern.again(&row(128), 0, 4096, false), None, "of some lanes");
     }
 
     /// Words are the same pattern further on, until a lane wraps around.

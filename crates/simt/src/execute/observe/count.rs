@@ -1,4 +1,4 @@
-use crate::execute::memory::pattern::Pattern;
+use crate::execute::memory::pattern::{Pattern, WORDS};
 use crate::execute::observe::observers::Observers;
 use crate::execute::observe::record::Side;
 use crate::registers::LANES;
@@ -68,7 +68,7 @@ impl Observers<'_> {
     pub fn count_shared(&mut self, request: Request<'_>) {
         let Request { pc, mask, all, bytes, .. } = request;
         // Words further on lie in other banks, but as many of them in each.
-        let phase = request.first() as u32 & 3 | 256;
+        let phase = request.first() as u32 & 3 | WORDS;
         let (count, ideal, _) = self.pattern(request).counts(phase, || {
             let (count, ideal) = shared_wavefronts(mask, all, bytes);
             (count, ideal, 0)

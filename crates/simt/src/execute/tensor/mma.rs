@@ -9,13 +9,15 @@
 //! C  element i               row group + 8 (i / 2)   column 2 place + i % 2
 //! ```
 
-use crate::compute::tensor::{MAX_A, MAX_B, MAX_C, Tile};
+use crate::compute::tensor::{MAX_FACTOR, chain, multiply};
+use crate::cpu::widest;
 use crate::error::Error;
 use crate::execute::issue::block::Block;
 use crate::execute::issue::warp::Warp;
 use crate::execute::issue::worker::{Issue, Worker};
 use crate::operation::{Mma, Register};
 use crate::registers::{LANES, Registers};
+use ptx::Type;
 
 impl Worker<'_> {
     /// An error unless all lanes of the warp are there.
@@ -38,68 +40,125 @@ impl Worker<'_> {
     pub fn multiply_tiles(&self, issue: Issue<'_>, mma: &Mma) -> Result<(), Error> {
         let Issue { block, warp, pc, mask } = issue;
         self.require_all_lanes(block, warp, pc, mask)?;
-        let mut tile = Tile { a: [0; MAX_A], b: [0; MAX_B], c: [0; MAX_C] };
-        let registers = &mut warp.registers;
-        let per = mma.per_register();
-        each(registers, &mma.a, per, |r, e, group, place, value| {
-            let upper = if mma.m == 8 { 0 } else { r % 2 };
-            let pair = if mma.m == 8 { r } else { r / 2 };
-            tile.a[(group + 8 * upper) * mma.k + 4 * per * pair + per * place + e] = value;
-        });
-        each(registers, &mma.b, per, |r, e, group, place, value| {
-            tile.b[(4 * per * r + per * place + e) * mma.n + group] = value;
-        });
-        let per = mma.per_accumulator();
-        let at = |r: usize, e: usize, group: usize, place: usize| {
-            let i = r * per + e;
-            (group + 8 * (i / 2)) * mma.n + 2 * place + i % 2
-        };
-        each(registers, &mma.c, per, |r, e, group, place, value| {
-            tile.c[at(r, e, group, place)] = value;
-        });
-        tile.multiply(mma);
-        for (r, row) in mma.d.iter().enumerate() {
-            for lane in 0..LANES {
-                let element = |e: usize| tile.c[at(r, e, lane / 4, lane % 4)];
-                match *row {
-                    Register::Long(index) => registers.longs[index as usize][lane] = element(0),
-                    Register::Word(index) if per == 2 => {
-                        registers.words[index as usize][lane] =
-                            (element(0) | element(1) << 16) as u32;
-                    }
-                    Register::Word(index) => {
-                        registers.words[index as usize][lane] = element(0) as u32
-                    }
-                    Register::Predicate(_) => {}
-                }
-            }
-        }
+        multiply_fragments(self.wide, &mut warp.registers, mma);
         Ok(())
     }
 }
 
-/// Calls `take(register, element, group, place, bits)` for each element of a fragment in each lane.
-fn each(
-    registers: &Registers,
-    rows: &[Register],
-    per: usize,
-    mut take: impl FnMut(usize, usize, usize, usize, u64),
-) {
-    for (r, row) in rows.iter().enumerate() {
-        for lane in 0..LANES {
-            let value = match *row {
-                Register::Long(index) => registers.longs[index as usize][lane],
-                row => u64::from(registers.words[row.index() as usize][lane]),
-            };
-            if per == 1 {
-                take(r, 0, lane / 4, lane % 4, value);
-                continue;
-            }
-            let bits = 32 / per;
-            for e in 0..per {
-                let element = value >> (e * bits) & ((1 << bits) - 1);
-                take(r, e, lane / 4, lane % 4, element);
+fn multiply_fragments(has_wide: bool, registers: &mut Registers, mma: &Mma) {
+    widest!(
+        has_wide,
+        multiply_fragments_wide(registers, mma),
+        multiply_fragments_any(registers, mma)
+    );
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi2,popcnt,lzcnt")]
+fn multiply_fragments_wide(registers: &mut Registers, mma: &Mma) {
+    multiply_fragments_any(registers, mma);
+}
+
+#[inline(always)]
+fn multiply_fragments_any(registers: &mut Registers, mma: &Mma) {
+    if mma.c_type == Type::F64 {
+        multiply_doubles(registers, mma);
+        return;
+    }
+    let (mut a, mut b) = ([0; MAX_FACTOR], [0; MAX_FACTOR]);
+    let mut c = [0; 16 * 8];
+    let (a, b) = (&mut a[..16 * mma.k], &mut b[..8 * mma.k]);
+    read_rows(registers, &mma.a, mma, a);
+    let per = mma.per_register();
+    for (r, row) in mma.b.iter().enumerate() {
+        let words = &registers.words[row.index() as usize];
+        let rows = b[4 * per * r * 8..].as_chunks_mut::<8>().0.iter_mut();
+        for (at, row) in rows.take(4 * per).enumerate() {
+            for (group, element) in row.iter_mut().enumerate() {
+                *element = part(words[4 * group + at / per], at % per, per);
             }
         }
+    }
+    read_sums(registers, &mma.c, mma, &mut c);
+    multiply(mma, mma.k, a, b, &mut c);
+    write_sums(registers, mma, &c);
+}
+
+/// Returns an element of a register that holds so many.
+#[inline(always)]
+fn part(word: u32, element: usize, per: usize) -> u32 {
+    match per {
+        1 => word,
+        2 => word >> (16 * element) & 0xffff,
+        _ => word >> (8 * element) & 0xff,
+    }
+}
+
+/// Reads the fragments of 16 rows of A.
+#[inline(always)]
+pub(super) fn read_rows(registers: &Registers, rows: &[Register], mma: &Mma, a: &mut [u32]) {
+    let per = mma.per_register();
+    for (r, row) in rows.iter().enumerate() {
+        let words = registers.words[row.index() as usize].as_chunks::<4>().0;
+        let first = 8 * (r % 2) * mma.k + 4 * per * (r / 2);
+        for (a, words) in a[first..].chunks_mut(mma.k).zip(words) {
+            match per {
+                1 => a[..4].copy_from_slice(words),
+                2 => (0..8).for_each(|i| a[i] = part(words[i / 2], i % 2, 2)),
+                _ => (0..16).for_each(|i| a[i] = part(words[i / 4], i % 4, 4)),
+            }
+        }
+    }
+}
+
+/// Reads the fragments of 16 rows of C.
+#[inline(always)]
+pub(super) fn read_sums(registers: &Registers, rows: &[Register], mma: &Mma, c: &mut [u32]) {
+    let per = mma.per_accumulator();
+    for (eight, rows) in rows.chunks(4 / per).enumerate() {
+        for (half, rows) in rows.chunks(2 / per).enumerate() {
+            let [first, last] = [rows[0], rows[rows.len() - 1]]
+                .map(|row| registers.words[row.index() as usize].as_chunks::<4>().0);
+            let lines = c[8 * half * mma.n + 8 * eight..].chunks_mut(mma.n);
+            for ((line, first), last) in lines.zip(first).zip(last) {
+                for place in 0..4 {
+                    line[2 * place] = part(first[place], 0, per);
+                    line[2 * place + 1] = part(last[place], per - 1, per);
+                }
+            }
+        }
+    }
+}
+
+/// Writes the fragments of 16 rows of D.
+#[inline(always)]
+pub(super) fn write_sums(registers: &mut Registers, mma: &Mma, c: &[u32]) {
+    let per = mma.per_accumulator();
+    for (r, row) in mma.d.iter().enumerate() {
+        let Register::Word(row) = *row else { continue };
+        let (eight, half, element) = (r / (4 / per), r % (4 / per) * per / 2, r % (2 / per));
+        let words = registers.words[row as usize].as_chunks_mut::<4>().0;
+        let lines = c[8 * half * mma.n + 8 * eight..].chunks(mma.n);
+        for (words, line) in words.iter_mut().zip(lines) {
+            for (place, word) in words.iter_mut().enumerate() {
+                let pair = &line[2 * place..][..2];
+                *word = if per == 2 { pair[0] | pair[1] << 16 } else { pair[element] };
+            }
+        }
+    }
+}
+
+/// Multiplies matrices of doubles: a chain of fused multiply-adds along K, each rounded to nearest.
+pub(super) fn multiply_doubles(registers: &mut Registers, mma: &Mma) {
+    let row = |row: &Register| registers.longs[row.index() as usize].map(f64::from_bits);
+    let (a, b) = (row(&mma.a[0]), row(&mma.b[0]));
+    let sums: Vec<[f64; LANES]> = mma.c.iter().map(row).collect();
+    for ((i, d), sums) in mma.d.iter().enumerate().zip(sums) {
+        let Register::Long(d) = *d else { continue };
+        registers.longs[d as usize] = std::array::from_fn(|lane| {
+            let (row, column) = (lane / 4, lane % 4 * 2 + i);
+            let factors = (0..4).map(|k| (a[row * 4 + k], b[column * 4 + k]));
+            chain(factors, sums[lane]).to_bits()
+        });
     }
 }

@@ -7,12 +7,12 @@
 //!
 //! A product is computed when it is issued; `checks::products` finds programs that do not wait for it.
 
-use crate::compute::tensor::{MAX_A, MAX_B, MAX_C, Tile};
+use super::mma::{read_rows, read_sums, write_sums};
+use crate::compute::tensor::{MAX_FACTOR, multiply};
 use crate::error::Error;
 use crate::execute::issue::warp::Warp;
 use crate::execute::issue::worker::{Issue, Worker};
-use crate::operation::{Factor, Register, Wgmma};
-use crate::registers::LANES;
+use crate::operation::{Factor, Wgmma};
 
 /// Warps that execute a `wgmma` together.
 const WARPS: u32 = 4;
@@ -76,7 +76,7 @@ impl Worker<'_> {
     pub fn multiply_by_warps(&mut self, issue: Issue<'_>, wgmma: &Wgmma) -> Result<(), Error> {
         let Issue { block, warp, pc, mask } = issue;
         self.require_all_lanes(block, warp, pc, mask)?;
-        if warp.index / WARPS * WARPS + WARPS > block.warps.len() as u32 {
+        if warp.index / WARPS * WARPS + WARPS > self.run.warps_per_block {
             return Err(Error::IllegalInstruction {
                 place: Box::new(self.run.place(block.index, warp.index, mask, pc)),
                 message:
@@ -85,9 +85,10 @@ impl Worker<'_> {
             });
         }
         let part = &wgmma.part;
-        let (k, width) = (part.k, part.a_type.bytes());
-        let sign = 1_u64 << (8 * width - 1);
-        let mut tile = Tile { a: [0; MAX_A], b: [0; MAX_B], c: [0; MAX_C] };
+        let (k, n, width) = (part.k, part.n, part.a_type.bytes());
+        let sign = 1_u32 << (8 * width - 1);
+        let mut a = [0; MAX_FACTOR];
+        let a = &mut a[..16 * k];
         match &wgmma.a {
             Factor::Shared { descriptor, transposed } => {
                 let bits = warp.registers.longs[*descriptor as usize][0];
@@ -99,67 +100,38 @@ impl Worker<'_> {
                     descriptor,
                     (first, 16, k as u32),
                     width,
-                    |i, step, value| {
-                        tile.a[i * k + step] = value;
-                    },
+                    (a, [k, 1]),
                 )?;
             }
-            Factor::Registers(rows) => {
-                let per = part.per_register();
-                for (r, row) in rows.iter().enumerate() {
-                    for lane in 0..LANES {
-                        let word = u64::from(warp.registers.words[row.index() as usize][lane]);
-                        let (group, place) = (lane / 4, lane % 4);
-                        for e in 0..per {
-                            let column = 4 * per * (r / 2) + per * place + e;
-                            let bits = 32 / per;
-                            let value = word >> (e * bits) & ((1 << bits) - 1);
-                            tile.a[(group + 8 * (r % 2)) * k + column] = value;
-                        }
-                    }
-                }
-            }
+            Factor::Registers(rows) => read_rows(&warp.registers, rows, part, a),
         }
         let Factor::Shared { descriptor, transposed } = wgmma.b else { return Ok(()) };
         let descriptor = Descriptor::new(warp.registers.longs[descriptor as usize][0], transposed);
-        let mut columns = vec![0; wgmma.n * k];
+        let mut b = vec![0; k * n];
         self.factor(
             Issue { block, warp, pc, mask },
             "B",
             descriptor,
-            (0, wgmma.n as u32, k as u32),
+            (0, n as u32, k as u32),
             width,
-            |i, step, value| {
-                columns[i * k + step] = value;
-            },
+            (&mut b, [1, n]),
         )?;
-        let negated = |negate: bool| if negate { sign } else { 0 };
-        tile.a[..16 * k].iter_mut().for_each(|bits| *bits ^= negated(wgmma.negate[0]));
-        let adds = wgmma.adds(warp);
-        for (eight, columns) in columns.chunks(8 * k).enumerate() {
-            for (place, bits) in columns.iter().enumerate() {
-                tile.b[place % k * 8 + place / k] = bits ^ negated(wgmma.negate[1]);
-            }
-            let at = |r: usize, lane: usize| (lane / 4 + 8 * (r / 2)) * 8 + lane % 4 * 2 + r % 2;
-            for r in 0..4 {
-                let row = part.c[4 * eight + r].index() as usize;
-                for lane in 0..LANES {
-                    let bits = if adds { warp.registers.words[row][lane] } else { 0 };
-                    tile.c[at(r, lane)] = bits.into();
-                }
-            }
-            tile.multiply(part);
-            for r in 0..4 {
-                let Register::Word(row) = part.d[4 * eight + r] else { continue };
-                for lane in 0..LANES {
-                    warp.registers.words[row as usize][lane] = tile.c[at(r, lane)] as u32;
-                }
+        for (factor, negate) in [&mut *a, &mut b].into_iter().zip(wgmma.negate) {
+            if negate {
+                factor.iter_mut().for_each(|bits| *bits ^= sign);
             }
         }
+        let mut c = vec![0; 16 * n];
+        if wgmma.adds(warp) {
+            read_sums(&warp.registers, &part.c, part, &mut c);
+        }
+        multiply(part, k, a, &mut b, &mut c);
+        write_sums(&mut warp.registers, part, &c);
         Ok(())
     }
 
-    /// Reads a factor from shared memory: so many rows from a first on, and so many steps along K.
+    /// Reads a factor from shared memory: so many rows from a first on, and so many steps along K, which are so far apart in
+    /// `factor`.
     fn factor(
         &mut self,
         Issue { block, warp, pc, mask }: Issue<'_>,
@@ -167,13 +139,14 @@ impl Worker<'_> {
         descriptor: Descriptor,
         (first, rows, steps): (u32, u32, u32),
         width: u32,
-        mut take: impl FnMut(usize, usize, u64),
+        (factor, apart): (&mut [u32], [usize; 2]),
     ) -> Result<(), Error> {
         let bytes = block.shared.len();
         let chunk = 16 / width;
         // Elements of a chunk are neighbours: along M or N if the factor is transposed, else along K.
         let (long, short) = if descriptor.transposed { (steps, rows) } else { (rows, steps) };
-        let mut starts = Vec::with_capacity((long * short / chunk) as usize);
+        let step = apart[usize::from(!descriptor.transposed)];
+        let mut starts = Vec::new();
         for line in 0..long {
             for group in (0..short).step_by(chunk as usize) {
                 let (i, k) = if descriptor.transposed { (group, line) } else { (line, group) };
@@ -186,22 +159,22 @@ impl Worker<'_> {
                         message: format!("the descriptor of {name} points outside shared memory"),
                     });
                 }
-                starts.push(start as u64);
-                for e in 0..chunk {
-                    let at = start + (e * width) as usize;
-                    let value = match width {
-                        1 => block.shared[at].into(),
-                        2 => u16::from_le_bytes([block.shared[at], block.shared[at + 1]]).into(),
-                        _ => u32::from_le_bytes([
-                            block.shared[at],
-                            block.shared[at + 1],
-                            block.shared[at + 2],
-                            block.shared[at + 3],
-                        ])
-                        .into(),
-                    };
-                    let (i, k) = if descriptor.transposed { (i + e, k) } else { (i, k + e) };
-                    take(i as usize, k as usize, value);
+                if self.observers.checking {
+                    starts.push(start as u64);
+                }
+                let bytes = &block.shared[start..start + 16];
+                let factor = &mut factor[i as usize * apart[0] + k as usize * apart[1]..];
+                let factor = factor.iter_mut().step_by(step);
+                match width {
+                    1 => factor.zip(bytes).for_each(|(to, byte)| *to = (*byte).into()),
+                    2 => {
+                        let halves = bytes.as_chunks::<2>().0.iter();
+                        factor.zip(halves).for_each(|(to, b)| *to = u16::from_le_bytes(*b).into());
+                    }
+                    _ => {
+                        let words = bytes.as_chunks::<4>().0.iter();
+                        factor.zip(words).for_each(|(to, bytes)| *to = u32::from_le_bytes(*bytes));
+                    }
                 }
             }
         }

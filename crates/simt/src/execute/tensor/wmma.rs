@@ -1,12 +1,13 @@
 //! `wmma`: fragments between memory and registers, and their products. `fragment` says where their elements lie.
 
-use crate::compute::tensor::{MAX_A, MAX_B, MAX_C, Tile};
+use super::mma::multiply_doubles;
+use crate::compute::tensor::{MAX_FACTOR, MAX_SUM, multiply};
 use crate::error::Error;
 use crate::execute::issue::worker::{Issue, Worker};
 use crate::execute::memory::request::addresses;
 use crate::fragment::{Cores, Matrix, transposed};
 use crate::operation::{How, Mma, Register, WmmaMove};
-use crate::registers::{LANES, Registers};
+use crate::registers::LANES;
 use ptx::Type;
 
 impl Worker<'_> {
@@ -65,48 +66,45 @@ impl Worker<'_> {
     pub fn multiply_fragments(&self, issue: Issue<'_>, mma: &Mma) -> Result<(), Error> {
         let Issue { block, warp, pc, mask } = issue;
         self.require_all_lanes(block, warp, pc, mask)?;
-        let mut tile = Tile { a: [0; MAX_A], b: [0; MAX_B], c: [0; MAX_C] };
         let registers = &mut warp.registers;
+        if mma.c_type == Type::F64 {
+            multiply_doubles(registers, mma);
+            return Ok(());
+        }
+        let (mut a, mut b, mut c) = ([0; MAX_FACTOR], [0; MAX_FACTOR], [0; MAX_SUM]);
         let shape = [mma.m, mma.n, mma.k];
         let (bytes, sum_bytes) = (mma.a_type.bytes(), mma.c_type.bytes());
         let sums = Cores::of(Matrix::Sum, shape, sum_bytes);
         for (matrix, rows, bytes, width, elements) in [
-            (Matrix::A, &mma.a, bytes, mma.k, &mut tile.a[..]),
-            (Matrix::B, &mma.b, bytes, mma.n, &mut tile.b[..]),
-            (Matrix::Sum, &mma.c, sum_bytes, mma.n, &mut tile.c[..]),
+            (Matrix::A, &mma.a, bytes, mma.k, &mut a[..]),
+            (Matrix::B, &mma.b, bytes, mma.n, &mut b[..]),
+            (Matrix::Sum, &mma.c, sum_bytes, mma.n, &mut c[..]),
         ] {
             let cores = Cores::of(matrix, shape, bytes);
             each(&cores, bytes, |core, lane, element, (row, shift)| {
                 let (i, j) = cores.place(core, element, lane as u32);
-                let value = get(registers, rows[row], lane) >> shift;
-                let bits = 8 * bytes;
-                elements[i * width + j] = if bits < 64 { value & ((1 << bits) - 1) } else { value };
+                let value = registers.words[rows[row].index() as usize][lane] >> shift;
+                elements[i * width + j] = value & (u32::MAX >> (32 - 8 * bytes));
             });
         }
+        let c = &mut c[..mma.m * mma.n];
         // NVIDIA's assembler makes products of tf32 of instructions of half the depth.
         let steps = if mma.a_type == Type::Tf32 { 2 } else { 1 };
-        let part = Mma { k: mma.k / steps, ..mma.clone() };
-        for step in 0..steps {
-            let (k, first) = (part.k, step * part.k);
-            let mut own = Tile { a: [0; MAX_A], b: [0; MAX_B], c: tile.c };
-            for row in 0..mma.m {
-                let line = &tile.a[row * mma.k + first..][..k];
-                own.a[row * k..][..k].copy_from_slice(line);
+        let k = mma.k / steps;
+        for first in (0..mma.k).step_by(k) {
+            let mut own = [0; MAX_FACTOR];
+            let own = &mut own[..mma.m * k];
+            for (own, row) in own.chunks_exact_mut(k).zip(a.chunks_exact(mma.k)) {
+                own.copy_from_slice(&row[first..][..k]);
             }
-            own.b[..k * mma.n].copy_from_slice(&tile.b[first * mma.n..][..k * mma.n]);
-            own.multiply(&part);
-            tile.c = own.c;
+            multiply(mma, k, own, &mut b[first * mma.n..][..k * mma.n], c);
         }
         each(&sums, sum_bytes, |core, lane, element, (row, shift)| {
             let (i, j) = sums.place(core, element, lane as u32);
-            let value = tile.c[i * mma.n + j];
-            match mma.d[row] {
-                Register::Long(index) => registers.longs[index as usize][lane] = value,
-                Register::Word(index) => {
-                    let word = &mut registers.words[index as usize][lane];
-                    *word = if shift == 0 { value as u32 } else { *word | (value as u32) << shift };
-                }
-                Register::Predicate(_) => {}
+            let value = c[i * mma.n + j];
+            if let Register::Word(index) = mma.d[row] {
+                let word = &mut registers.words[index as usize][lane];
+                *word = if shift == 0 { value } else { *word | value << shift };
             }
         });
         Ok(())
@@ -123,12 +121,5 @@ fn each(cores: &Cores, bytes: u32, mut f: impl FnMut(usize, usize, u32, (usize, 
                 f(core, lane, element, (row, element % per * 8 * bytes));
             }
         }
-    }
-}
-
-fn get(registers: &Registers, row: Register, lane: usize) -> u64 {
-    match row {
-        Register::Long(index) => registers.longs[index as usize][lane],
-        row => registers.words[row.index() as usize][lane].into(),
     }
 }
