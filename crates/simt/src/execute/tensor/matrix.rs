@@ -1,6 +1,4 @@
 use crate::error::Error;
-use crate::execute::issue::block::Block;
-use crate::execute::issue::warp::Warp;
 use crate::execute::issue::worker::{Issue, Worker};
 use crate::execute::memory::bytes::{read_bytes, write_bytes};
 use crate::execute::memory::request::{addresses, shared_offset};
@@ -15,17 +13,15 @@ impl Worker<'_> {
     /// addresses, and the lanes whose address names a row.
     fn matrix_rows(
         &mut self,
-        block: &Block,
-        warp: &Warp,
-        pc: usize,
-        mask: u32,
+        issue: &Issue<'_>,
         access: &Access,
     ) -> Result<([u64; LANES], u32), Error> {
-        self.require_all_lanes(block, warp, pc, mask)?;
+        self.require_all_lanes(issue)?;
+        let Issue { block, warp, pc, .. } = issue;
         let all = addresses(warp, access.base, access.offset).map(shared_offset);
         let lanes = access.rows.len() * 8;
         let used = if lanes >= 32 { u32::MAX } else { (1 << lanes) - 1 };
-        self.shared_bounds(block, warp, Request::new(pc, used, &all, 16))?;
+        self.shared_bounds(block, warp, Request::new(*pc, used, &all, 16))?;
         if self.observers.counting {
             let mut traffic = RequestCounts {
                 requests: 1,
@@ -38,7 +34,7 @@ impl Worker<'_> {
                 traffic.wavefronts += count as u64;
                 traffic.wavefronts_ideal += ideal as u64;
             }
-            self.observers.tallies[pc].shared += traffic;
+            self.observers.tallies[*pc].shared += traffic;
         }
         Ok((all, used))
     }
@@ -49,8 +45,8 @@ impl Worker<'_> {
         access: &Access,
         transpose: bool,
     ) -> Result<(), Error> {
-        let Issue { block, warp, pc, mask } = issue;
-        let (all, used) = self.matrix_rows(block, warp, pc, mask, access)?;
+        let (all, used) = self.matrix_rows(&issue, access)?;
+        let Issue { block, warp, pc, .. } = issue;
         if self.observers.checking {
             let request = Request::new(pc, used, &all, 16);
             self.check_shared_read(block, warp, request);
@@ -79,8 +75,8 @@ impl Worker<'_> {
         access: &Access,
         transpose: bool,
     ) -> Result<(), Error> {
-        let Issue { block, warp, pc, mask } = issue;
-        let (all, used) = self.matrix_rows(block, warp, pc, mask, access)?;
+        let (all, used) = self.matrix_rows(&issue, access)?;
+        let Issue { block, warp, pc, .. } = issue;
         if self.observers.checking {
             let request = Request::new(pc, used, &all, 16);
             self.check_shared_write(block, warp, request, None);

@@ -12,8 +12,6 @@
 use crate::compute::tensor::{MAX_FACTOR, chain, multiply};
 use crate::cpu::widest;
 use crate::error::Error;
-use crate::execute::issue::block::Block;
-use crate::execute::issue::warp::Warp;
 use crate::execute::issue::worker::{Issue, Worker};
 use crate::operation::{Mma, Register};
 use crate::registers::{LANES, Registers};
@@ -21,26 +19,20 @@ use ptx::Type;
 
 impl Worker<'_> {
     /// An error unless all lanes of the warp are there.
-    pub fn require_all_lanes(
-        &self,
-        block: &Block,
-        warp: &Warp,
-        pc: usize,
-        mask: u32,
-    ) -> Result<(), Error> {
-        if mask == u32::MAX {
+    pub fn require_all_lanes(&self, issue: &Issue<'_>) -> Result<(), Error> {
+        let Issue { block, warp, pc, mask } = issue;
+        if *mask == u32::MAX {
             return Ok(());
         }
         Err(Error::IllegalInstruction {
-            place: Box::new(self.run.place(block.index, warp.index, mask, pc)),
+            place: Box::new(self.run.place(block.index, warp.index, *mask, *pc)),
             message: "all 32 lanes of the warp must execute it together".into(),
         })
     }
 
     pub fn multiply_tiles(&self, issue: Issue<'_>, mma: &Mma) -> Result<(), Error> {
-        let Issue { block, warp, pc, mask } = issue;
-        self.require_all_lanes(block, warp, pc, mask)?;
-        multiply_fragments(self.wide, &mut warp.registers, mma);
+        self.require_all_lanes(&issue)?;
+        multiply_fragments(self.wide, &mut issue.warp.registers, mma);
         Ok(())
     }
 }

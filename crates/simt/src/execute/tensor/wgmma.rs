@@ -74,8 +74,8 @@ impl Wgmma {
 
 impl Worker<'_> {
     pub fn multiply_by_warps(&mut self, issue: Issue<'_>, wgmma: &Wgmma) -> Result<(), Error> {
+        self.require_all_lanes(&issue)?;
         let Issue { block, warp, pc, mask } = issue;
-        self.require_all_lanes(block, warp, pc, mask)?;
         if warp.index / WARPS * WARPS + WARPS > self.run.warps_per_block {
             return Err(Error::IllegalInstruction {
                 place: Box::new(self.run.place(block.index, warp.index, mask, pc)),

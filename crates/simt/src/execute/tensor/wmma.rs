@@ -12,8 +12,8 @@ use ptx::Type;
 
 impl Worker<'_> {
     pub fn move_fragment(&mut self, issue: Issue<'_>, fragment: &WmmaMove) -> Result<(), Error> {
+        self.require_all_lanes(&issue)?;
         let Issue { block, warp, pc, mask } = issue;
-        self.require_all_lanes(block, warp, pc, mask)?;
         let from = addresses(warp, fragment.from.0, fragment.from.1);
         let stride = fragment.stride.map(|row| warp.registers.words[row as usize][0]);
         let stride = u64::from(stride.unwrap_or(fragment.dense));
@@ -64,9 +64,8 @@ impl Worker<'_> {
     }
 
     pub fn multiply_fragments(&self, issue: Issue<'_>, mma: &Mma) -> Result<(), Error> {
-        let Issue { block, warp, pc, mask } = issue;
-        self.require_all_lanes(block, warp, pc, mask)?;
-        let registers = &mut warp.registers;
+        self.require_all_lanes(&issue)?;
+        let registers = &mut issue.warp.registers;
         if mma.c_type == Type::F64 {
             multiply_doubles(registers, mma);
             return Ok(());

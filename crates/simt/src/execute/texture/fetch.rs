@@ -45,15 +45,13 @@ impl<'r> Worker<'r> {
     /// The lanes of a mask by the object that their handle names.
     pub(crate) fn objects(
         &self,
-        block: &Block,
-        warp: &Warp,
-        pc: usize,
-        mask: u32,
+        issue: &Issue<'_>,
         object: u32,
     ) -> Result<Vec<(u32, &'r Texture)>, Error> {
+        let Issue { block, warp, pc, mask } = issue;
         let handles = &warp.registers.longs[object as usize];
         let mut groups = Vec::new();
-        let mut left = mask;
+        let mut left = *mask;
         while left != 0 {
             let handle = handles[left.trailing_zeros() as usize];
             let group = lanes(left)
@@ -68,7 +66,7 @@ impl<'r> Worker<'r> {
                     "was never made: pass the object that the host created"
                 };
                 let message = format!("the texture or surface object {handle:#x} {what}");
-                return Err(self.refuse(block, warp, pc, group, message));
+                return Err(self.refuse(block, warp, *pc, group, message));
             };
             groups.push((group, texture));
         }
@@ -108,15 +106,17 @@ impl<'r> Worker<'r> {
     }
 
     pub fn fetch(&mut self, issue: Issue<'_>, fetch: &Fetch) -> Result<(), Error> {
-        let Issue { block, warp, pc, mask } = issue;
-        for (group, texture) in self.objects(block, warp, pc, mask, fetch.address.object)? {
+        let objects = self.objects(&issue, fetch.address.object)?;
+        let Issue { block, warp, pc, .. } = issue;
+        for (group, texture) in objects {
             let at = (&*block, &*warp, pc, group);
             self.check_geometry(at, &texture.image, fetch.address.geometry)?;
             if let Some(message) = refusal(texture, fetch) {
                 return Err(self.refuse(block, warp, pc, group, message.into()));
             }
             if let Some(sampler) = &texture.sampler {
-                self.fetch_from(block, warp, (pc, group), fetch, (&texture.image, sampler))?;
+                let issue = Issue { block: &mut *block, warp: &mut *warp, pc, mask: group };
+                self.fetch_from(issue, fetch, (&texture.image, sampler))?;
             }
         }
         Ok(())
@@ -124,12 +124,11 @@ impl<'r> Worker<'r> {
 
     fn fetch_from(
         &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        (pc, mask): (usize, u32),
+        issue: Issue<'_>,
         fetch: &Fetch,
         (image, sampler): (&Image, &Sampler),
     ) -> Result<(), Error> {
+        let Issue { block, warp, pc, mask } = issue;
         let words = &warp.registers.words;
         let word = |row: &u32, lane: usize| words[*row as usize][lane];
         let point = |lane: usize| {
@@ -238,8 +237,7 @@ impl<'r> Worker<'r> {
     }
 
     pub fn query_texture(&mut self, issue: Issue<'_>, query: &TextureQuery) -> Result<(), Error> {
-        let Issue { block, warp, pc, mask } = issue;
-        for (group, texture) in self.objects(block, warp, pc, mask, query.object)? {
+        for (group, texture) in self.objects(&issue, query.object)? {
             let Image { shape, width, height, depth, .. } = texture.image;
             let answer = match (query.question, shape) {
                 (TextureQuestion::Width, _) => width,
@@ -250,7 +248,7 @@ impl<'r> Worker<'r> {
                 (TextureQuestion::Depth, Shape::Cubes) => depth / 6,
                 (TextureQuestion::Depth, _) => 0,
             };
-            write_row(warp, query.destination, group, |_| u64::from(answer));
+            write_row(issue.warp, query.destination, group, |_| u64::from(answer));
         }
         Ok(())
     }

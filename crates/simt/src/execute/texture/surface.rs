@@ -15,26 +15,23 @@ use races::lanes;
 impl Worker<'_> {
     /// Executes a texture or surface instruction.
     pub fn image(&mut self, issue: Issue<'_>, operation: &ImageOperation) -> Result<(), Error> {
-        let Issue { block, warp, pc, mask } = issue;
         match operation {
-            ImageOperation::Fetch(fetch) => self.fetch(Issue { block, warp, pc, mask }, fetch),
-            ImageOperation::Load(access) => self.surface(block, warp, (pc, mask), access, false),
-            ImageOperation::Store(access) => self.surface(block, warp, (pc, mask), access, true),
-            ImageOperation::Query(query) => {
-                self.query_texture(Issue { block, warp, pc, mask }, query)
-            }
+            ImageOperation::Fetch(fetch) => self.fetch(issue, fetch),
+            ImageOperation::Load(access) => self.surface(issue, access, false),
+            ImageOperation::Store(access) => self.surface(issue, access, true),
+            ImageOperation::Query(query) => self.query_texture(issue, query),
         }
     }
 
     fn surface(
         &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        (pc, mask): (usize, u32),
+        issue: Issue<'_>,
         access: &SurfaceAccess,
         store: bool,
     ) -> Result<(), Error> {
-        for (group, texture) in self.objects(block, warp, pc, mask, access.address.object)? {
+        let objects = self.objects(&issue, access.address.object)?;
+        let Issue { block, warp, pc, .. } = issue;
+        for (group, texture) in objects {
             let image = &texture.image;
             self.check_geometry((block, warp, pc, group), image, access.address.geometry)?;
             if texture.sampler.is_some() {
