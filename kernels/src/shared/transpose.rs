@@ -61,7 +61,8 @@
 //!    an address in global memory, compares it with the size or swizzles it. The hardware leaves out what is beyond the
 //!    matrix, and permutes the chunks of 16 bytes of each row of 128 bytes. Threads only transpose sub-tiles between two tiles in
 //!    shared memory. It costs a second tile, 16 KiB, and a 2-way bank conflict of the stores: 8 lanes store in 4
-//!    rows of the target, of which two each have the same swizzle.
+//!    rows of the target, of which two each have the same swizzle. It gains nothing here, either: what remains is that a
+//!    block first waits for its tile and then for its copies out, and 33 KiB for each block leave room for only six.
 //!
 //! | variant | change from the previous one | sectors per load | sectors per store | shared wavefronts, load / store | limited by |
 //! |---|---|---|---|---|---|
