@@ -53,7 +53,8 @@
 //!    store the sums of a tile, the copying thread fills the stages for the next. The sums go to shared
 //!    memory, swizzled, and from there to C by copies of boxes of 16 x 32: no lane waits for a
 //!    store to global memory, which also leaves as whole rows of 128 B instead of 8 sectors per request. It costs 32 KiB of
-//!    shared memory, rows of C that are multiples of 16 bytes, and 2-way bank conflicts: of the 8 rows that a warp
+//!    shared memory, rows of C that are multiples of 16 bytes, and 2-way
+//!    [bank conflicts][bank conflict]: of the 8 rows that a warp
 //!    stores at a time, two each have the same swizzle of two chunks. What remains: the traffic from L2.
 //! 8. `wgmma_multicast`. Two blocks of a [cluster] compute 256 x 256 results. Each copies its own rows of A and one half
 //!    of the columns of B, which a multicast writes into both shared memories. The executor counts 32 KiB of copies for each
@@ -356,38 +357,51 @@ pub const STORED_ROWS: u32 = persistent::STORED_ROWS;
 /// Blocks of a cluster of `wgmma_multicast`.
 pub const CLUSTER: u32 = 2;
 
-/// Declares a kernel of blocks that stay.
-macro_rules! persistent {
-    ($(#[$documentation:meta])* $name:ident $cluster:tt $($attribute:tt)*) => {
-        $(#[$documentation])*
-        #[kernel(launch_bounds(WGMMA_THREADS, 1), $($attribute)* min_compute_capability = 90a)]
-        pub unsafe fn $name(a: TensorMap, b: TensorMap, c: TensorMap, m: u32, n: u32, k: u32) {
-            let _ = (a, b, c);
-            let maps = [
-                tensor_copy::parameter!($name, 0),
-                tensor_copy::parameter!($name, 1),
-                tensor_copy::parameter!($name, 2),
-            ];
-            // SAFETY: the maps, the block and its shared memory are those of `product` (launch contract for the rest).
-            unsafe { persistent::product::<$cluster>(maps, (m, n, k)) };
-        }
-    };
+/// # Safety
+/// Launch contract:
+/// - grid: 1-D, any number of blocks
+/// - block: `WGMMA_THREADS` threads; `PERSISTENT_BYTES` of dynamic shared memory
+/// - lengths: `a` and `b` as for [`matmul_tensor_wgmma`]; `c` a map of `m` rows of `n` f32, in boxes of `STORED_COLUMNS` x
+///   `STORED_ROWS` elements with a swizzle of 128 bytes
+/// - alignment: 8 divides `k`, 4 divides `n`
+/// - aliasing: `c` overlaps neither
+#[kernel(launch_bounds(WGMMA_THREADS, 1), min_compute_capability = 90a)]
+pub unsafe fn matmul_tensor_wgmma_persistent(
+    a: TensorMap,
+    b: TensorMap,
+    c: TensorMap,
+    m: u32,
+    n: u32,
+    k: u32,
+) {
+    let _ = (a, b, c);
+    let maps = [
+        tensor_copy::parameter!(matmul_tensor_wgmma_persistent, 0),
+        tensor_copy::parameter!(matmul_tensor_wgmma_persistent, 1),
+        tensor_copy::parameter!(matmul_tensor_wgmma_persistent, 2),
+    ];
+    // SAFETY: the maps, the block and its shared memory are those of `product` (launch contract for the rest).
+    unsafe { persistent::product::<1>(maps, (m, n, k)) };
 }
 
-persistent! {
-    /// # Safety
-    /// Launch contract:
-    /// - grid: 1-D, any number of blocks
-    /// - block: `WGMMA_THREADS` threads; `PERSISTENT_BYTES` of dynamic shared memory
-    /// - lengths: `a` and `b` as for [`matmul_tensor_wgmma`]; `c` a map of `m` rows of `n` f32, in boxes of `STORED_COLUMNS` x
-    ///   `STORED_ROWS` elements with a swizzle of 128 bytes
-    /// - alignment: 8 divides `k`, 4 divides `n`
-    /// - aliasing: `c` overlaps neither
-    matmul_tensor_wgmma_persistent 1
-}
-persistent! {
-    /// # Safety
-    /// Launch contract: as for [`matmul_tensor_wgmma_persistent`], with whole clusters of blocks, and boxes of B of `STEPS` x
-    /// `COLUMNS / CLUSTER` elements.
-    matmul_tensor_wgmma_multicast 2 cluster(CLUSTER),
+/// # Safety
+/// Launch contract: as for [`matmul_tensor_wgmma_persistent`], with whole clusters of blocks, and boxes of B of `STEPS` x
+/// `COLUMNS / CLUSTER` elements.
+#[kernel(launch_bounds(WGMMA_THREADS, 1), cluster(CLUSTER), min_compute_capability = 90a)]
+pub unsafe fn matmul_tensor_wgmma_multicast(
+    a: TensorMap,
+    b: TensorMap,
+    c: TensorMap,
+    m: u32,
+    n: u32,
+    k: u32,
+) {
+    let _ = (a, b, c);
+    let maps = [
+        tensor_copy::parameter!(matmul_tensor_wgmma_multicast, 0),
+        tensor_copy::parameter!(matmul_tensor_wgmma_multicast, 1),
+        tensor_copy::parameter!(matmul_tensor_wgmma_multicast, 2),
+    ];
+    // SAFETY: as in `matmul_tensor_wgmma_persistent`; the cluster has `CLUSTER` blocks.
+    unsafe { persistent::product::<CLUSTER>(maps, (m, n, k)) };
 }
