@@ -258,15 +258,131 @@ __global__ void __launch_bounds__(384, 1) tensor_wgmma_kernel(const __grid_const
 #endif
 }
 
-bool tensor_encode(CUtensorMap *map, const void *matrix, uint32_t rows, uint32_t k, uint32_t box_rows) {
+__device__ void tensor_multicast(uint32_t target, const CUtensorMap *map, uint32_t step, uint32_t row, uint32_t barrier, uint16_t ranks) {
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster "
+                 "[%0], [%1, {%2, %3}], [%4], %5;" : : "r"(target), "l"(map), "r"(step), "r"(row), "r"(barrier), "h"(ranks) : "memory");
+}
+
+__device__ void tensor_arrive_at(uint32_t barrier, uint32_t rank) {
+    asm volatile("{ .reg .b32 a; mapa.shared::cluster.u32 a, %0, %1; mbarrier.arrive.shared::cluster.b64 _, [a]; }"
+                 : : "r"(barrier), "r"(rank) : "memory");
+}
+
+__device__ void tensor_cluster_sync() {
+    asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" : : : "memory");
+}
+
+// Bytes in which warps stage C: two places of 16 rows of 128 bytes for each of 8.
+const uint32_t TENSOR_STORED_BYTES = 2048, TENSOR_STORES_BYTES = 8 * 2 * TENSOR_STORED_BYTES;
+
+// Blocks stay; those of a cluster of 2 share the tiles of B.
+template <uint32_t CLUSTER>
+__global__ void __launch_bounds__(384, 1) tensor_persistent_kernel(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
+                                                            const __grid_constant__ CUtensorMap c, uint32_t m, uint32_t n, uint32_t k) {
+#ifdef HAS_WGMMA
+    extern __shared__ uint4 dynamic_tiles[];
+    const uint32_t HEIGHT = TENSOR_ROWS * CLUSTER, HIGH = TENSOR_GROUP / CLUSTER;
+    uint32_t ring = (shared_address(dynamic_tiles) + 1023) / 1024 * 1024, stores = ring + TENSOR_STAGES * TENSOR_STAGE_BYTES;
+    uint32_t full = stores + TENSOR_STORES_BYTES, empty = full + TENSOR_STAGES * 8, rank = 0;
+    if (CLUSTER > 1) asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    uint32_t steps = (k + TENSOR_STEPS - 1) / TENSOR_STEPS, group = threadIdx.x / 128;
+    uint32_t rows = (m + HEIGHT - 1) / HEIGHT, columns = (n + TENSOR_COLUMNS - 1) / TENSOR_COLUMNS;
+    auto first_of = [&](uint32_t tile, uint32_t &row, uint32_t &column) {
+        uint32_t of = tile / (HIGH * columns), within = tile % (HIGH * columns), height = min(rows - of * HIGH, HIGH);
+        row = (of * HIGH + within % height) * HEIGHT + rank * TENSOR_ROWS;
+        column = within / height * TENSOR_COLUMNS;
+    };
+    if (threadIdx.x == 0) {
+        for (uint32_t stage = 0; stage < TENSOR_STAGES; stage++) {
+            asm volatile("mbarrier.init.shared.b64 [%0], 1;" : : "r"(full + stage * 8) : "memory");
+            asm volatile("mbarrier.init.shared.b64 [%0], %1;" : : "r"(empty + stage * 8), "r"(8 * CLUSTER) : "memory");
+        }
+        asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");
+    }
+    if (CLUSTER > 1) tensor_cluster_sync();
+    else __syncthreads();
+    if (group == 0) {
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
+        if (threadIdx.x == 0) {
+            uint32_t staged = 0, row, column;
+            for (uint32_t tile = blockIdx.x / CLUSTER; tile < rows * columns; tile += gridDim.x / CLUSTER) {
+                first_of(tile, row, column);
+                for (uint32_t step = 0; step < steps; step++, staged++) {
+                    uint32_t stage = staged % TENSOR_STAGES, memory = ring + stage * TENSOR_STAGE_BYTES, part = rank * (TENSOR_COLUMNS / CLUSTER);
+                    tensor_wait(empty + stage * 8, staged / TENSOR_STAGES % 2 ^ 1);
+                    asm volatile("{ .reg .b64 s; mbarrier.arrive.expect_tx.shared.b64 s, [%0], %1; }"
+                                 : : "r"(full + stage * 8), "r"(TENSOR_STAGE_BYTES) : "memory");
+                    tensor_load(memory, &a, step * TENSOR_STEPS, row, full + stage * 8);
+                    uint32_t right = memory + (TENSOR_ROWS + part) * TENSOR_PITCH;
+                    if (CLUSTER > 1) tensor_multicast(right, &b, step * TENSOR_STEPS, column + part, full + stage * 8, 3);
+                    else tensor_load(right, &b, step * TENSOR_STEPS, column, full + stage * 8);
+                }
+            }
+        }
+        __syncwarp();
+    } else {
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+        const uint64_t FORM = (uint64_t)1 << 62 | (uint64_t)(1024 >> 4) << 32 | (uint64_t)1 << 16;
+        uint32_t staged = 0, row, column, lane = threadIdx.x % 32, warp = threadIdx.x / 32 - 4, last = 0;
+        uint32_t mine = stores + warp * 2 * TENSOR_STORED_BYTES;
+        auto leave = [&](uint32_t stage) {
+            if (CLUSTER == 1 && lane == 0) tensor_arrive(empty + stage * 8);
+            if (CLUSTER > 1 && lane < CLUSTER) tensor_arrive_at(empty + stage * 8, lane);
+        };
+        for (uint32_t tile = blockIdx.x / CLUSTER; tile < rows * columns; tile += gridDim.x / CLUSTER) {
+            first_of(tile, row, column);
+            float d[128] = {};
+            for (uint32_t step = 0; step < steps; step++, staged++) {
+                uint32_t stage = staged % TENSOR_STAGES, memory = ring + stage * TENSOR_STAGE_BYTES;
+                tensor_wait(full + stage * 8, staged / TENSOR_STAGES % 2);
+                uint64_t left = FORM | (memory + (group - 1) * 64 * TENSOR_PITCH) >> 4, right = FORM | (memory + TENSOR_ROWS * TENSOR_PITCH) >> 4;
+                asm volatile("wgmma.fence.sync.aligned;" : : : "memory");
+#pragma unroll
+                for (uint32_t part = 0; part < 4; part++) tensor_wgmma(d, left + 2 * part, right + 2 * part);
+                asm volatile("wgmma.commit_group.sync.aligned;" : : : "memory");
+                asm volatile("wgmma.wait_group.sync.aligned 1;" : : : "memory");
+                if (step > 0) leave(last);
+                last = stage;
+            }
+            asm volatile("wgmma.wait_group.sync.aligned 0;" : : : "memory");
+            leave(last);
+#pragma unroll
+            for (uint32_t i = 0; i < 8; i++) {
+                uint32_t stored = mine + i % 2 * TENSOR_STORED_BYTES;
+                if (lane == 0) asm volatile("cp.async.bulk.wait_group.read 1;" : : : "memory");
+                __syncwarp();
+#pragma unroll
+                for (uint32_t j = 0; j < 4; j++) {
+                    const float *sums = &d[16 * i + 4 * j];
+                    uint32_t at = stored + lane / 4 * 128 + ((2 * j + lane % 4 / 2) ^ lane / 4) * 16 + lane % 2 * 8;
+                    asm volatile("st.shared.v2.f32 [%0], {%1, %2};" : : "r"(at), "f"(sums[0]), "f"(sums[1]) : "memory");
+                    asm volatile("st.shared.v2.f32 [%0], {%1, %2};" : : "r"(at + 1024), "f"(sums[2]), "f"(sums[3]) : "memory");
+                }
+                asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
+                __syncwarp();
+                if (lane == 0) {
+                    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];"
+                                 : : "l"(&c), "r"(column + 32 * i), "r"(row + warp * 16), "r"(stored) : "memory");
+                    asm volatile("cp.async.bulk.commit_group;" : : : "memory");
+                }
+            }
+        }
+        if (lane == 0) asm volatile("cp.async.bulk.wait_group 0;" : : : "memory");
+        __syncwarp();
+    }
+    if (CLUSTER > 1) tensor_cluster_sync();
+#endif
+}
+
+bool tensor_encode(CUtensorMap *map, const void *matrix, uint32_t rows, uint32_t k, uint32_t box_rows, bool is_c = false) {
     static void *entry = nullptr;
     cudaDriverEntryPointQueryResult result;
     if (entry == nullptr && cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000, cudaEnableDefault, &result) != cudaSuccess)
         return false;
-    cuuint64_t sizes[2] = {k, rows}, strides[1] = {2 * (cuuint64_t)k};
-    cuuint32_t box[2] = {TENSOR_STEPS, box_rows}, steps[2] = {1, 1};
+    cuuint64_t sizes[2] = {k, rows}, strides[1] = {(is_c ? 4 : 2) * (cuuint64_t)k};
+    cuuint32_t box[2] = {is_c ? 32 : TENSOR_STEPS, box_rows}, steps[2] = {1, 1};
     return ((decltype(&cuTensorMapEncodeTiled))entry)(
-               map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, (void *)matrix, sizes, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+               map, is_c ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, (void *)matrix, sizes, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
                CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
 }
 
@@ -280,6 +396,30 @@ const char *matmul_tensor_wgmma(cudaStream_t stream, void *const *in, void *cons
     tensor_wgmma_kernel<<<(m + TENSOR_ROWS - 1) / TENSOR_ROWS * ((n + TENSOR_COLUMNS - 1) / TENSOR_COLUMNS), 384, bytes, stream>>>(
         a, b, (float *)out[0], m, n, k);
     return cudaPeekAtLastError() == cudaSuccess ? nullptr : cudaGetErrorString(cudaGetLastError());
+}
+
+template <uint32_t CLUSTER> const char *matmul_tensor_persistent(cudaStream_t stream, void *const *in, void *const *out, const size_t *size) {
+    uint32_t m = size[0], n = size[1], k = size[2], bytes = TENSOR_STAGES * (TENSOR_STAGE_BYTES + 16) + TENSOR_STORES_BYTES + 1024;
+    CUtensorMap a, b, c;
+    if (k % 8 != 0 || n % 4 != 0 || !tensor_encode(&a, in[0], m, k, TENSOR_ROWS) ||
+        !tensor_encode(&b, in[1], n, k, TENSOR_COLUMNS / CLUSTER) || !tensor_encode(&c, out[0], m, n, 16, true))
+        return "no tensor map for this size";
+    auto kernel = tensor_persistent_kernel<CLUSTER>;
+    if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) != cudaSuccess)
+        return "the device does not have enough shared memory";
+    uint32_t height = TENSOR_ROWS * CLUSTER, tiles = (m + height - 1) / height * ((n + TENSOR_COLUMNS - 1) / TENSOR_COLUMNS);
+    cudaLaunchConfig_t config = {};
+    config.gridDim = min((tiles + 1) / 2, whole_device(1) / CLUSTER) * CLUSTER;
+    config.blockDim = 384;
+    config.dynamicSmemBytes = bytes;
+    config.stream = stream;
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim = {CLUSTER, 1, 1};
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    cudaError_t error = cudaLaunchKernelEx(&config, kernel, a, b, c, m, n, k);
+    return error == cudaSuccess ? nullptr : cudaGetErrorString(error);
 }
 
 // A handle of its own: that of the other peers keeps tensor cores out of f32 products.

@@ -160,6 +160,8 @@ const Peer PEERS[] = {
     {"matmul_tensor", "nvcc mma_pipelined", 0, matmul_tensor_mma_pipelined},
 #ifdef COALESCE_SM_90A
     {"matmul_tensor", "nvcc wgmma", 0, matmul_tensor_wgmma},
+    {"matmul_tensor", "nvcc wgmma_persistent", 0, matmul_tensor_persistent<1>},
+    {"matmul_tensor", "nvcc wgmma_multicast", 0, matmul_tensor_persistent<2>},
 #endif
     {"matmul_tensor", "cuBLAS bf16", 0, matmul_tensor_cublas},
     {"reduction", "nvcc vectorized", 0, reduction_vectorized},

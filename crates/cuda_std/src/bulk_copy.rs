@@ -88,6 +88,69 @@ pub unsafe fn shared_to_global<T>(target: *mut T, source: *const T, bytes: u32) 
     }
 }
 
+/// Starts a copy of `bytes` bytes from the block's shared memory into that of the block of rank `rank` of the cluster, where it
+/// counts on a barrier; target and barrier are at the offsets of `target` and `barrier` there.
+/// PTX: `mapa.shared::cluster.u32`, `cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes`.
+///
+/// What threads wrote to the source must be made visible to the copy by [`fence_shared`] in the
+/// writing threads and then a barrier of the block.
+///
+/// # Safety
+/// - Grid: `rank` is below [`cluster::size`](crate::cluster::size), and that block runs: after a
+///   [`cluster::sync`](crate::cluster::sync), and before the last one.
+/// - Lengths: `target` and `source` are in the block's shared memory, valid for `bytes` bytes, which the barrier at `barrier` of
+///   that block expects in its current phase.
+/// - Alignment: both are aligned to 16, and `bytes` is a multiple of 16.
+/// - Aliasing: until that phase is complete, nobody accesses the target or writes the source.
+#[gpu_only]
+#[inline(always)]
+pub unsafe fn shared_to_rank<T>(
+    target: *mut T,
+    source: *const T,
+    bytes: u32,
+    barrier: *mut Barrier,
+    rank: u32,
+) {
+    require::<90>();
+    // SAFETY: the caller's contract.
+    unsafe {
+        asm!(
+            "{{ .reg .b32 place, count; mapa.shared::cluster.u32 place, {target}, {rank}; \
+             mapa.shared::cluster.u32 count, {barrier}, {rank}; \
+             cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [place], [{source}], {bytes}, [count]; }}",
+            target = in(reg32) shared_address(target),
+            source = in(reg32) shared_address(source),
+            bytes = in(reg32) bytes,
+            barrier = in(reg32) shared_address(barrier),
+            rank = in(reg32) rank,
+            options(nostack, preserves_flags)
+        );
+    }
+}
+
+/// Starts an addition of each of `bytes / 4` numbers in the block's shared memory to one in global memory: one instruction for
+/// a whole range. PTX: `cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32`.
+///
+/// # Safety
+/// - Lengths, alignment: as for [`shared_to_global`].
+/// - Aliasing: until the copy's group has been waited for, nobody writes the source, and others access the target by atomics
+///   alone.
+#[gpu_only]
+#[inline(always)]
+pub unsafe fn add_to_global(target: *mut u32, source: *const u32, bytes: u32) {
+    require::<90>();
+    // SAFETY: the caller's contract.
+    unsafe {
+        asm!(
+            "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [{target}], [{source}], {bytes};",
+            target = in(reg64) target,
+            source = in(reg32) shared_address(source),
+            bytes = in(reg32) bytes,
+            options(nostack, preserves_flags)
+        );
+    }
+}
+
 /// Asks for a range of global memory in L2. PTX: `cp.async.bulk.prefetch.L2.global`.
 ///
 /// # Safety

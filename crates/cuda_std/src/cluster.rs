@@ -144,3 +144,56 @@ pub unsafe fn add_u32(pointer: *mut u32, rank: u32, value: u32) {
         );
     }
 }
+
+/// Declares stores and additions that count their bytes at a barrier of the block where they land.
+macro_rules! asynchronous {
+    ($($(#[$documentation:meta])* $name:ident $instruction:literal;)*) => {
+        $(
+            $(#[$documentation])*
+            ///
+            /// Target and barrier are at the offsets of `pointer` and `barrier` in the block of rank `rank`. Nobody waits for the
+            /// way: the other block waits for the bytes at its barrier.
+            ///
+            /// # Safety
+            /// - Grid: `rank` is below [`size`], and that block runs: after a [`sync`], and before the last one.
+            /// - Lengths: `pointer` and `barrier` point into this block's shared memory; the barrier there expects the 4 bytes in
+            ///   its current phase.
+            /// - Alignment: `pointer` is aligned to 4.
+            /// - Aliasing: until that phase is complete, others access the number by such instructions alone.
+            #[gpu_only]
+            #[inline(always)]
+            pub unsafe fn $name(
+                pointer: *mut u32,
+                rank: u32,
+                value: u32,
+                barrier: *mut crate::mbarrier::Barrier,
+            ) {
+                require::<90>();
+                // SAFETY: the caller's contract.
+                unsafe {
+                    core::arch::asm!(
+                        "{{ .reg .b32 place, count;",
+                        "mapa.shared::cluster.u32 place, {pointer}, {rank};",
+                        "mapa.shared::cluster.u32 count, {barrier}, {rank};",
+                        $instruction,
+                        pointer = in(reg32) crate::ptr::shared_address(pointer),
+                        rank = in(reg32) rank,
+                        value = in(reg32) value,
+                        barrier = in(reg32) crate::ptr::shared_address(barrier),
+                        options(nostack, preserves_flags)
+                    );
+                }
+            }
+        )*
+    };
+}
+
+asynchronous! {
+    /// Starts a store into the shared memory of a block of the cluster. PTX: `mapa.shared::cluster.u32`, `st.async`.
+    store_async_u32
+        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [place], {value}, [count]; }}";
+    /// Starts an addition in the shared memory of a block of the cluster, atomic for the cluster.
+    /// PTX: `mapa.shared::cluster.u32`, `red.async`.
+    add_async_u32
+        "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [place], {value}, [count]; }}";
+}

@@ -95,6 +95,33 @@ barrier_instructions! {
     invalidate() "mbarrier.inval.shared.b64 [{barrier}];";
 }
 
+/// Arrives at the barrier of a block of the cluster, at the offset of `barrier` in this block's shared memory.
+/// PTX: `mapa.shared::cluster.u32`, `mbarrier.arrive.shared::cluster`.
+///
+/// It orders memory for this block alone. For others, `.release.cluster` would make ptxas wait for all stores of the thread; use
+/// [`cluster::sync`](crate::cluster::sync) or a fence where ordinary stores are handed on.
+///
+/// # Safety
+/// - Grid: `rank` is below [`cluster::size`](crate::cluster::size), and that block runs: after a
+///   [`cluster::sync`](crate::cluster::sync), and before the last one.
+/// - Lengths: `barrier` points to a place of the block's shared memory where that block has a barrier, which expects more
+///   arrivals in this phase.
+#[gpu_only]
+#[inline(always)]
+pub unsafe fn arrive_at(barrier: *mut Barrier, rank: u32) {
+    require::<90>();
+    // SAFETY: the caller's contract.
+    unsafe {
+        asm!(
+            "{{ .reg .b32 place; mapa.shared::cluster.u32 place, {barrier}, {rank}; \
+             mbarrier.arrive.shared::cluster.b64 _, [place]; }}",
+            barrier = in(reg32) shared_address(barrier),
+            rank = in(reg32) rank,
+            options(nostack, preserves_flags)
+        );
+    }
+}
+
 /// Makes [`init`] visible to asynchronous copies and to the other blocks of the cluster.
 /// PTX: `fence.mbarrier_init.release.cluster`.
 #[gpu_only]

@@ -77,7 +77,7 @@ pub use tensor_map_parameter as parameter;
 
 /// Declares the copies of one rank.
 macro_rules! copies {
-    ($($load:ident $store:ident $rank:literal: $dimension:literal $list:literal $($coordinate:literal)*;)*) => { $(
+    ($($load:ident $multicast:ident $store:ident $rank:literal: $dimension:literal $list:literal $($coordinate:literal)*;)*) => { $(
         #[doc = concat!("Starts a copy of the box at `coordinates` of a tensor of rank ", stringify!($rank))]
         /// into the block's shared memory; when it is complete it counts as all bytes of the box on the barrier.
         #[doc = concat!("PTX: `cp.async.bulk.tensor.", $dimension, ".shared::cluster.global.mbarrier::complete_tx::bytes`.")]
@@ -108,6 +108,43 @@ macro_rules! copies {
                     target = in(reg32) shared_address(target),
                     map = in(reg64) map,
                     barrier = in(reg32) shared_address(barrier),
+                    options(nostack, preserves_flags)
+                );
+            }
+        }
+
+        #[doc = concat!("Starts a copy of the box at `coordinates` of a tensor of rank ", stringify!($rank))]
+        /// into the shared memory of each block of the cluster whose bit of `ranks` is set. It is read once; in every such block
+        /// it arrives at the offset of `target`, and counts on the barrier at the offset of `barrier`.
+        #[doc = concat!("PTX: `cp.async.bulk.tensor.", $dimension, ".shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster`.")]
+        ///
+        /// # Safety
+        #[doc = concat!("- Grid: bit `r` of `ranks` stands for the block of rank `r`; at least one is set, all are below")]
+        ///   [`cluster::size`](crate::cluster::size). Those blocks run: after a [`cluster::sync`](crate::cluster::sync), and before
+        ///   the last one.
+        #[doc = concat!("- Lengths, alignment, aliasing: as for [`", stringify!($load), "`], in each of those blocks.")]
+        #[gpu_only]
+        #[inline(always)]
+        pub unsafe fn $multicast<T>(
+            target: *mut T,
+            map: *const TensorMap,
+            coordinates: [i32; $rank],
+            barrier: *mut Barrier,
+            ranks: u16,
+        ) {
+            require::<90>();
+            // SAFETY: the caller's contract.
+            unsafe {
+                asm!(
+                    concat!(
+                        "cp.async.bulk.tensor.", $dimension, ".shared::cluster.global.tile.mbarrier::complete_tx::bytes\
+                         .multicast::cluster [{target}], [{map}, {{", $list, "}}], [{barrier}], {ranks};"
+                    ),
+                    $(in(reg32) coordinates[$coordinate],)*
+                    target = in(reg32) shared_address(target),
+                    map = in(reg64) map,
+                    barrier = in(reg32) shared_address(barrier),
+                    ranks = in(reg16) ranks,
                     options(nostack, preserves_flags)
                 );
             }
@@ -150,9 +187,9 @@ macro_rules! copies {
 }
 
 copies! {
-    load_1d store_1d 1: "1d" "{0}" 0;
-    load_2d store_2d 2: "2d" "{0}, {1}" 0 1;
-    load_3d store_3d 3: "3d" "{0}, {1}, {2}" 0 1 2;
-    load_4d store_4d 4: "4d" "{0}, {1}, {2}, {3}" 0 1 2 3;
-    load_5d store_5d 5: "5d" "{0}, {1}, {2}, {3}, {4}" 0 1 2 3 4;
+    load_1d multicast_1d store_1d 1: "1d" "{0}" 0;
+    load_2d multicast_2d store_2d 2: "2d" "{0}, {1}" 0 1;
+    load_3d multicast_3d store_3d 3: "3d" "{0}, {1}, {2}" 0 1 2;
+    load_4d multicast_4d store_4d 4: "4d" "{0}, {1}, {2}, {3}" 0 1 2 3;
+    load_5d multicast_5d store_5d 5: "5d" "{0}, {1}, {2}, {3}, {4}" 0 1 2 3 4;
 }

@@ -386,6 +386,11 @@ fn clusters() {
         cluster_exchange: barrier.cluster.arrive.aligned; | barrier.cluster.wait.aligned; | mapa.u64
         cluster_exchange: %cluster_ctarank
         cluster_add: mapa.shared::cluster.u32 | red.relaxed.cluster.shared::cluster.add.u32
+        cluster_asynchronous: st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32
+        cluster_asynchronous: red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32
+        cluster_asynchronous: cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes
+        cluster_asynchronous: mbarrier.arrive.shared::cluster.b64
+        cluster_asynchronous: cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32
         cluster_registers: barrier.cluster.arrive.relaxed.aligned;
         cluster_registers: %cluster_{ctarank nctarank ctaid.x nctaid.y}
         cluster_registers: %{clusterid.z nclusterid.x}

@@ -251,10 +251,9 @@ impl SharedShadow {
         (pc, lane): (usize, usize),
         (address, bytes): (u64, u32),
         writes: bool,
-        copies: (u8, u32),
+        by: Epoch,
     ) -> Vec<Race> {
         self.has_copies = true;
-        let by = Epoch { block: order.block, warp: copies.0, time: copies.1 };
         let number = self.number_of(by);
         order.shared_epoch = 0;
         let mine = self.number_of(order.epoch());

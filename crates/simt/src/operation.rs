@@ -242,6 +242,8 @@ pub(crate) struct BulkCopy {
     pub bytes: u32,
     pub mbarrier: Option<(Base, i64)>,
     pub reduce: Option<(AtomicOperation, Type)>,
+    /// The row of the mask of the blocks of the cluster where it lands; without one, where its target is.
+    pub multicast: Option<u32>,
 }
 
 impl BulkCopy {
@@ -262,6 +264,19 @@ pub(crate) struct TensorCopy {
     /// The row of each coordinate.
     pub coordinates: Vec<u32>,
     pub mbarrier: Option<(Base, i64)>,
+    /// As in [`BulkCopy`].
+    pub multicast: Option<u32>,
+}
+
+/// `st.async` and `red.async`: a store into shared memory of the cluster that counts its bytes at an mbarrier there.
+#[derive(Clone, Debug)]
+pub(crate) struct AsyncStore {
+    pub target: (Base, i64),
+    pub values: Vec<Register>,
+    /// Bytes of each value.
+    pub bytes: u32,
+    pub mbarrier: (Base, i64),
+    pub reduce: Option<(AtomicOperation, Type)>,
 }
 
 #[derive(Clone, Debug)]
@@ -506,6 +521,7 @@ pub(crate) enum Operation {
     Wmma(Box<Mma>),
     WmmaMove(Box<WmmaMove>),
     TensorCopy(Box<TensorCopy>),
+    AsyncStore(Box<AsyncStore>),
     /// Hints without an effect on results.
     Nothing,
     /// Arrival at the barrier of a cluster, or waiting there.

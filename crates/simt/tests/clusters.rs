@@ -1,4 +1,4 @@
-use simt::{Checks, Error, Launch, Memory, Module, Options, Schedule, run};
+use simt::{Checks, Error, Hazard, Launch, Memory, Module, Options, Report, Schedule, run};
 
 /// A kernel with parameters `target` (in `%rd1`) and `n` (in `%r1`), the thread's index in the grid in `%r2`, the
 /// place of its result in `%rd2`, and the cluster's rank and size in `%r3` and `%r4`.
@@ -13,7 +13,8 @@ fn module(directives: &str, body: &str) -> Module {
     .reg .pred %p<9>;
     .reg .b32 %r<40>;
     .reg .b64 %rd<20>;
-    .shared .align 8 .b32 tile[256];
+    .reg .b16 %h<2>;
+    .shared .align 16 .b32 tile[256];
     ld.param.u64 %rd1, [target];
     ld.param.u32 %r1, [n];
     mov.u32 %r5, %ctaid.y;
@@ -332,4 +333,194 @@ fn misuse_is_an_error_that_says_why() {
     );
     assert!(matches!(deadlock, Error::Deadlock { .. }), "{deadlock}");
     assert!(deadlock.to_string().contains("the cluster's barrier"), "{deadlock}");
+}
+
+/// Returns the words behind the sixteen inputs, which count from 100, and the report.
+fn copied(body: &str, launch: &Launch, options: &Options) -> Result<(Vec<u32>, Report), Error> {
+    let words = 16 + (launch.blocks() * launch.threads()) as usize;
+    let mut memory = Memory::default();
+    let target = memory.allocate(4 * words as u64).unwrap();
+    memory.fill(target, 0xff, 4 * words).unwrap();
+    memory.write(target, &(100..116u32).flat_map(u32::to_le_bytes).collect::<Vec<_>>()).unwrap();
+    let launch = launch.clone().address(target).u32(0);
+    let report = run(&module("", body), &mut memory, &launch, options)?;
+    let mut bytes = vec![0; 4 * words];
+    memory.read(target, &mut bytes).unwrap();
+    let words = bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word));
+    Ok((words.skip(16).collect(), report))
+}
+
+/// Thread 0 of the block of rank 1 copies the inputs to the blocks of a mask, which wait for them as `wait` says.
+fn multicast(mask: u32, wait: &str) -> String {
+    format!(
+        "mov.u32 %r10, tile; add.u32 %r11, %r10, 64; setp.ne.u32 %p1, %r9, 0; @%p1 bra ready;
+         mbarrier.init.shared.b64 [%r10], 1; fence.mbarrier_init.release.cluster;
+     ready:
+         barrier.cluster.arrive; barrier.cluster.wait;
+         mov.u32 %r12, {mask}; cvt.u16.u32 %h1, %r12; shr.u32 %r12, %r12, %r3; and.b32 %r12, %r12, 1;
+         setp.eq.u32 %p3, %r12, 0; @%p1 bra started;
+         @!%p3 mbarrier.arrive.expect_tx.shared.b64 %rd5, [%r10], 64;
+         setp.ne.u32 %p2, %r3, 1; @%p2 bra started;
+         cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster
+             [%r11], [%rd1], 64, [%r10], %h1;
+     started:
+         @%p3 bra ended;
+     wait:
+         {wait}
+         and.b32 %r13, %r9, 15; mad.lo.u32 %r13, %r13, 4, %r11; ld.shared.u32 %r14, [%r13];
+         st.global.u32 [%rd2+64], %r14;
+     ended:
+         barrier.cluster.arrive; barrier.cluster.wait;"
+    )
+}
+
+const WAIT: &str = "mbarrier.try_wait.parity.shared.b64 %p4, [%r10], 0; @!%p4 bra wait;";
+
+#[test]
+fn a_multicast_copy_lands_in_each_block_of_its_mask() {
+    for (blocks, mask) in [(2, 0b11), (2, 0b01), (4, 0b1101), (16, 0xfff0), (3, 0b010)] {
+        let launch = Launch::new("test", [2 * blocks, 1, 1], [33, 1, 1]).clusters([blocks, 1, 1]);
+        for options in every_way() {
+            let (words, report) = copied(&multicast(mask, WAIT), &launch, &options).unwrap();
+            assert_eq!(report.findings, [], "{mask:#b}");
+            let expected = (0..2 * blocks).flat_map(|block| {
+                let gets = mask >> (block % blocks) & 1 != 0;
+                (0..33).map(move |thread| if gets { 100 + thread % 16 } else { u32::MAX })
+            });
+            assert_eq!(words, expected.collect::<Vec<_>>(), "{mask:#b} with {options:?}");
+            // Two copies of 64 bytes, however many blocks get them.
+            assert_eq!(report.counters.bulk_copy.sectors, 4);
+        }
+    }
+}
+
+#[test]
+fn a_multicast_copy_is_awaited_in_every_block() {
+    let launch = Launch::new("test", [2, 1, 1], [32, 1, 1]).clusters([2, 1, 1]);
+    let options = Options { checks: Checks::all(), ..Options::default() };
+    let (_, report) = copied(&multicast(0b11, ""), &launch, &options).unwrap();
+    let hazards: Vec<_> = report.findings.iter().map(|finding| finding.hazard).collect();
+    assert!(hazards.contains(&Hazard::AsyncCopyNotAwaited), "{hazards:?}");
+    // The second copy overwrites what the other block may still read.
+    let again = "mbarrier.try_wait.parity.shared.b64 %p4, [%r10], 0; @!%p4 bra wait;
+         @%p1 bra read; mbarrier.arrive.expect_tx.shared.b64 %rd5, [%r10], 64; @%p2 bra read;
+         cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster
+             [%r11], [%rd1], 64, [%r10], %h1;
+     read:";
+    let (_, report) = copied(&multicast(0b11, again), &launch, &options).unwrap();
+    let hazards: Vec<_> = report.findings.iter().map(|finding| finding.hazard).collect();
+    assert!(hazards.contains(&Hazard::SharedRace), "{hazards:?}");
+}
+
+#[test]
+fn a_copy_to_a_block_that_is_not_there_is_refused() {
+    let launch = Launch::new("test", [2, 1, 1], [32, 1, 1]).clusters([2, 1, 1]);
+    let error = |body: &str| {
+        copied(body, &launch, &Options::default()).expect_err("it is refused").to_string()
+    };
+    let outside = error(&multicast(0b111, WAIT));
+    assert!(outside.contains("the block of rank 2, but the cluster has 2 block(s)"), "{outside}");
+    let nobody = error(&multicast(0, WAIT));
+    assert!(nobody.contains("a multicast copy to no block"), "{nobody}");
+    let apart = error(
+        "mov.u32 %r10, tile; mapa.shared::cluster.u32 %r11, %r10, 0; mapa.shared::cluster.u32 %r12, %r10, 1;
+         st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r11+16], %r9, [%r12];",
+    );
+    assert!(apart.contains("of rank 0, but the mbarrier in that of rank 1"), "{apart}");
+}
+
+#[test]
+fn an_older_target_has_no_such_copies() {
+    for instruction in [
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r1], [%rd1], 64, [%r1], %h1;",
+        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r1], %r1, [%r1];",
+        "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r1], %r1, [%r1];",
+    ] {
+        let text = format!(
+            ".version 8.1\n.target sm_80\n.address_size 64\n.visible .entry k() {{ .reg .b16 %h<2>; .reg .b32 %r<2>; \
+             .reg .b64 %rd<2>; {instruction} ret; }}"
+        );
+        let error = Module::parse(&text).and_then(|module| {
+            run(
+                &module,
+                &mut Memory::default(),
+                &Launch::new("k", [1; 3], [1; 3]),
+                &Options::default(),
+            )
+        });
+        let error = error.expect_err(instruction).to_string();
+        assert!(
+            error.contains("needs compute capability 9.0, but the module is for sm_80"),
+            "{error}"
+        );
+    }
+}
+
+/// Every block has an mbarrier at `tile`, which expects so many bytes; `%r11` and `%r12` are 64 bytes behind it, and the
+/// place of a thread's word there, `%r14` and `%r15` the same of the next block, and `%r13` its mbarrier.
+fn exchange(bytes: &str, copy: &str) -> String {
+    format!(
+        "mov.u32 %r10, tile; add.u32 %r11, %r10, 64; mad.lo.u32 %r12, %r9, 4, %r11;
+         st.shared.u32 [%r12], 7; st.shared.u32 [%r12+256], %r2; fence.proxy.async.shared::cta;
+         setp.ne.u32 %p1, %r9, 0; @%p1 bra ready;
+         mbarrier.init.shared.b64 [%r10], 1; fence.mbarrier_init.release.cluster;
+         mul.lo.u32 %r16, %r8, 4; mov.u32 %r17, {bytes};
+         mbarrier.arrive.expect_tx.shared.b64 %rd5, [%r10], %r17;
+     ready:
+         barrier.cluster.arrive; barrier.cluster.wait;
+         add.u32 %r18, %r3, 1; rem.u32 %r18, %r18, %r4; mapa.shared::cluster.u32 %r13, %r10, %r18;
+         mapa.shared::cluster.u32 %r14, %r11, %r18; mapa.shared::cluster.u32 %r15, %r12, %r18;
+         {copy}
+     wait:
+         {WAIT}
+         ld.shared.u32 %r19, [%r12]; st.global.u32 [%rd2+64], %r19;
+         barrier.cluster.arrive; barrier.cluster.wait;"
+    )
+}
+
+#[test]
+fn asynchronous_stores_and_copies_reach_the_next_block() {
+    let sends = [
+        ("%r16", "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r15], %r2, [%r13];", 0),
+        (
+            "%r16",
+            "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r15], %r2, [%r13];",
+            7,
+        ),
+        (
+            "%r16",
+            "add.u32 %r20, %r11, 256; @!%p1 cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes
+                 [%r14], [%r20], %r16, [%r13];",
+            0,
+        ),
+    ];
+    for (bytes, copy, plus) in sends {
+        for blocks in [1, 2, 5] {
+            let launch = Launch::new("test", [2 * blocks, 1, 1], [32, 1, 1]);
+            let launch = launch.clusters([blocks, 1, 1]);
+            for options in every_way() {
+                let (words, report) = copied(&exchange(bytes, copy), &launch, &options).unwrap();
+                assert_eq!(report.findings, [], "{copy}");
+                let expected = (0..2 * blocks).flat_map(|block| {
+                    let rank = (block + blocks - 1) % blocks;
+                    let from = block / blocks * blocks + rank;
+                    (0..32).map(move |thread| 32 * from + thread + plus)
+                });
+                assert_eq!(words, expected.collect::<Vec<_>>(), "{copy} with {options:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_asynchronous_store_is_awaited() {
+    let store =
+        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r15], %r2, [%r13];";
+    let body = exchange("%r16", store).replace(WAIT, "");
+    let launch = Launch::new("test", [2, 1, 1], [32, 1, 1]).clusters([2, 1, 1]);
+    let options = Options { checks: Checks::all(), ..Options::default() };
+    let (words, report) = copied(&body, &launch, &options).unwrap();
+    assert_eq!(words, [7; 64]);
+    let hazards: Vec<_> = report.findings.iter().map(|finding| finding.hazard).collect();
+    assert!(hazards.contains(&Hazard::AsyncCopyNotAwaited), "{hazards:?}");
 }

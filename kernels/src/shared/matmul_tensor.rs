@@ -47,8 +47,21 @@
 //!    it has to deliver 384 x 2 B / 32768 = 0.0234 B, and 2048 x 132 of them per cycle would need
 //!    6.3 KB. It delivers 9.1 TB/s (8192^3 x 0.0234 B / `wgmma`), which is 96 % of its [measured
 //!    peak] (8192^3 x 0.0234 B / `wgmma` / peak of L2); that peak is one of ordinary loads. The
-//!    tensor cores reach 81 % of theirs (`wgmma`). A cluster of two blocks that share what they
-//!    load, by multicast, would need half of these bytes.
+//!    tensor cores reach 81 % of theirs (`wgmma`). And a block that stores its results multiplies nothing, until the
+//!    next block on its multiprocessor has started and filled its stages.
+//! 7. `wgmma_persistent`. As many blocks as there are multiprocessors take one tile of C after the other. While the warps
+//!    store the sums of a tile, the copying thread fills the stages for the next. The sums go to shared
+//!    memory, swizzled, and from there to C by copies of boxes of 16 x 32: no lane waits for a
+//!    store to global memory, which also leaves as whole rows of 128 B instead of 8 sectors per request. It costs 32 KiB of
+//!    shared memory, rows of C that are multiples of 16 bytes, and 2-way
+//!    [bank conflicts][bank conflict]: of the 8 rows that a warp
+//!    stores at a time, two each have the same swizzle of two chunks. What remains: the traffic from L2.
+//! 8. `wgmma_multicast`. Two blocks of a [cluster] compute 256 x 256 results. Each copies its own rows of A and one half
+//!    of the columns of B, which a multicast writes into both shared memories. The executor counts 32 KiB of copies for each
+//!    stage where there were 48, since (128 + 256) / (128 + 128) = 1.5. It costs that each stage waits for the slower
+//!    block: the warps arrive at the barriers of both blocks before either may fill it again. What remains: the tensor
+//!    cores, and the power limit of the board. Nsight Compute counts no fewer sectors in L2: an H200 already joins equal
+//!    requests of neighbouring multiprocessors, if they come at about the same time. A multicast makes sure of that.
 //!
 //! | variant | change from the previous one | sectors per load | sectors per store | shared wavefronts per read | limited by |
 //! |---|---|---|---|---|---|
@@ -57,14 +70,16 @@
 //! | `mma_tiled` | the block stages tiles in shared memory; 64 x 64 results per warp (sm_80) | 16 | 8 | 32 | bank conflicts |
 //! | `mma_swizzled` | the chunks of a row are swizzled: `ldmatrix` has no bank conflicts (sm_80) | 16 | 8 | 4 | waiting for tiles |
 //! | `mma_pipelined` | four tiles in shared memory: while the warps multiply one, the next are copied (sm_80) | 16 | 8 | 4 | shared memory and tensor cores |
-//! | `wgmma` | four warps multiply together and read both factors from shared memory; one thread copies (sm_90) | none | 8 | none | L2, and tensor cores |
+//! | `wgmma` | four warps multiply together and read both factors from shared memory; one thread copies (sm_90) | none | 8 | none | stores between tiles, and tensor cores |
+//! | `wgmma_persistent` | blocks stay, and results leave by copies from shared memory (sm_90) | none | none | none | tensor cores, and power |
+//! | `wgmma_multicast` | a cluster of two blocks reads the columns of B once for both (sm_90) | none | none | none | tensor cores, and power |
 //!
 //! Expected: 2 x 8192^3 operations are 1100 GFLOP. 132 multiprocessors x 2048 x 2 x 1.83 GHz = 989
 //! TFLOP/s is what NVIDIA states for bf16; under this load the clock sinks, and cuBLAS, the peer,
 //! reaches 82 % of it (2 x 8192^3 / `cuBLAS bf16` / (132 x 2048 x 2 x 1.83 GHz)). The instruction
 //! `mma.sync` cannot keep Hopper's tensor cores busy: `mma_pipelined` takes 1.54 times
-//! (`mma_pipelined` / `cuBLAS bf16`) as long as cuBLAS, and `wgmma`, which does what cuBLAS does
-//! without its clusters, 1.04 times (`wgmma` / `cuBLAS bf16`).
+//! (`mma_pipelined` / `cuBLAS bf16`) as long as cuBLAS, and `wgmma` 1.04 times (`wgmma` / `cuBLAS bf16`). The last two
+//! rungs are as fast as cuBLAS on the boards where they ran.
 //!
 //! The key part of `mma_pipelined` in CUDA C++:
 //!
@@ -104,7 +119,13 @@
 //! own; here all elements are whole 128ths, so that every order of summation gives the same bits, and results are compared
 //! exactly.
 //!
+//! Common misconception: "an arrival at another block's barrier needs `.release.cluster`". Here it hands on no store: the
+//! tensor cores have read the stage when `wgmma.wait_group` returns. With `.release.cluster` the assembler inserts a fence of the
+//! whole device, `MEMBAR.ALL.GPU`, for each stage and warp, and the kernel is slower than `wgmma`.
+//!
 //! Questions:
+//! - Why a cluster of two and not four? The multiprocessors of a cluster are in one part of the chip, and those parts have 16
+//!   or 18 of them: clusters of 4 would leave some without work.
 //! - Why does `naive` pad its tiles, and `mma_tiled` not? `ldmatrix` needs rows at multiples of 16
 //!   bytes. A row padded by 16 bytes has no conflicts, either, but wastes 16 / 144 of the stage;
 //!   the swizzle wastes nothing.
@@ -127,13 +148,15 @@
 //! <!-- /measured -->
 //!
 //! Preconditions: any M and N from 1 on. K is a multiple of 8, so that rows begin at multiples of 16 bytes; `naive` takes
-//! any K. `mma_*` need compute capability 8.0, `wgmma` 9.0 exactly.
+//! any K. `mma_*` need compute capability 8.0, `wgmma*` 9.0
+//! exactly; the last two also that N is a multiple of 4.
 //!
 //! Source: PTX ISA, "Matrix multiply-accumulate operation using mma instruction" and "Asynchronous warpgroup level matrix
 //! instructions"; CUTLASS documentation, "Efficient GEMM in
 //! CUDA".
 #![doc = include_str!("../../../crates/report/src/links.md")]
 
+pub(super) mod persistent;
 pub(super) mod tiles;
 pub(super) mod warpgroups;
 
@@ -323,4 +346,62 @@ pub unsafe fn matmul_tensor_wgmma(a: TensorMap, b: TensorMap, c: *mut f32, m: u3
     );
     // SAFETY: the maps, the block and its shared memory are those of `product` (launch contract for the rest).
     unsafe { warpgroups::product(maps, c, (m, n, k)) };
+}
+
+/// Dynamic shared memory of `wgmma_persistent` and `wgmma_multicast`, bytes.
+pub const PERSISTENT_BYTES: u32 = persistent::SHARED_BYTES;
+/// Columns of the box of C that those store.
+pub const STORED_COLUMNS: u32 = persistent::STORED_COLUMNS;
+/// Rows of that box.
+pub const STORED_ROWS: u32 = persistent::STORED_ROWS;
+/// Blocks of a cluster of `wgmma_multicast`.
+pub const CLUSTER: u32 = 2;
+
+/// # Safety
+/// Launch contract:
+/// - grid: 1-D, any number of blocks
+/// - block: `WGMMA_THREADS` threads; `PERSISTENT_BYTES` of dynamic shared memory
+/// - lengths: `a` and `b` as for [`matmul_tensor_wgmma`]; `c` a map of `m` rows of `n` f32, in boxes of `STORED_COLUMNS` x
+///   `STORED_ROWS` elements with a swizzle of 128 bytes
+/// - alignment: 8 divides `k`, 4 divides `n`
+/// - aliasing: `c` overlaps neither
+#[kernel(launch_bounds(WGMMA_THREADS, 1), min_compute_capability = 90a)]
+pub unsafe fn matmul_tensor_wgmma_persistent(
+    a: TensorMap,
+    b: TensorMap,
+    c: TensorMap,
+    m: u32,
+    n: u32,
+    k: u32,
+) {
+    let _ = (a, b, c);
+    let maps = [
+        tensor_copy::parameter!(matmul_tensor_wgmma_persistent, 0),
+        tensor_copy::parameter!(matmul_tensor_wgmma_persistent, 1),
+        tensor_copy::parameter!(matmul_tensor_wgmma_persistent, 2),
+    ];
+    // SAFETY: the maps, the block and its shared memory are those of `product` (launch contract for the rest).
+    unsafe { persistent::product::<1>(maps, (m, n, k)) };
+}
+
+/// # Safety
+/// Launch contract: as for [`matmul_tensor_wgmma_persistent`], with whole clusters of blocks, and boxes of B of `STEPS` x
+/// `COLUMNS / CLUSTER` elements.
+#[kernel(launch_bounds(WGMMA_THREADS, 1), cluster(CLUSTER), min_compute_capability = 90a)]
+pub unsafe fn matmul_tensor_wgmma_multicast(
+    a: TensorMap,
+    b: TensorMap,
+    c: TensorMap,
+    m: u32,
+    n: u32,
+    k: u32,
+) {
+    let _ = (a, b, c);
+    let maps = [
+        tensor_copy::parameter!(matmul_tensor_wgmma_multicast, 0),
+        tensor_copy::parameter!(matmul_tensor_wgmma_multicast, 1),
+        tensor_copy::parameter!(matmul_tensor_wgmma_multicast, 2),
+    ];
+    // SAFETY: as in `matmul_tensor_wgmma_persistent`; the cluster has `CLUSTER` blocks.
+    unsafe { persistent::product::<CLUSTER>(maps, (m, n, k)) };
 }

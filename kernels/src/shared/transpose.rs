@@ -57,6 +57,12 @@
 //! 8. `async_copy` copies the tile from global to shared memory without passing through registers;
 //!    the 4 x 4 transpose happens on the way out. It gains nothing here: the block still waits for
 //!    the whole tile before it writes any of it.
+//! 9. `tensor_copy`. One thread has the Tensor Memory Accelerator copy the whole tile in, and later out: nobody computes
+//!    an address in global memory, compares it with the size or swizzles it. The hardware leaves out what is beyond the
+//!    matrix, and permutes the chunks of 16 bytes of each row of 128 bytes. Threads only transpose sub-tiles between two tiles in
+//!    shared memory. It costs a second tile, 16 KiB, and a 2-way bank conflict of the stores: 8 lanes store in 4
+//!    rows of the target, of which two each have the same swizzle. It gains nothing here, either: what remains is that a
+//!    block first waits for its tile and then for its copies out, and 33 KiB for each block leave room for only six.
 //!
 //! | variant | change from the previous one | sectors per load | sectors per store | shared wavefronts, load / store | limited by |
 //! |---|---|---|---|---|---|
@@ -68,6 +74,7 @@
 //! | `vectorized` | 16 bytes per lane; each thread transposes a 4 x 4 sub-tile in registers | 16 | 16 | 4 / 4 | device memory |
 //! | `block_order` | concurrent blocks write adjacent parts of the same target rows | 16 | 16 | 4 / 4 | device memory |
 //! | `async_copy` | `cp.async` fills the tile, bypassing registers; the 4 x 4 transpose comes after it (sm_80) | 16 | 16 | 4 / 4 | device memory |
+//! | `tensor_copy` | boxes are copied in and out by the Tensor Memory Accelerator, which also swizzles (sm_90) | none | none | 4 / 8 | device memory |
 //!
 //! Expected: `column_write` (4.415 ms) is by far the slowest. `column_read` (1.123 ms) beats
 //! `tiled` (1.218 ms). `padded` (0.610 ms) and `swizzled` (0.611 ms) are equal.
@@ -130,7 +137,11 @@
 //! developer blog, "An Efficient Matrix Transpose in CUDA C/C++".
 #![doc = include_str!("../../../crates/report/src/links.md")]
 
+use cuda_std::bulk_copy;
+use cuda_std::mbarrier::{self, Barrier};
 use cuda_std::prelude::*;
+use cuda_std::ptr::shared_address;
+use cuda_std::tensor_copy::{self, TensorMap};
 use cuda_std::vector::F32x4;
 
 /// Rows and columns of a tile of the scalar variants, and threads per block in x.
@@ -443,6 +454,80 @@ pub unsafe fn transpose_async_copy(source: *const f32, target: *mut f32, rows: u
                     .add(flat_index(sub_tile_column + line as u32, sub_tile_row, rows))
                     .cast::<F32x4>() = *vector;
             }
+        }
+    }
+}
+
+/// Threads of a block of `tensor_copy`, each with one 4 x 4 sub-tile.
+pub const TENSOR_THREADS: u32 = 256;
+/// Columns of a box: rows of 128 bytes, in which the hardware swizzles.
+pub const BOX_COLUMNS: u32 = 32;
+/// Bytes of a box of `BOX_COLUMNS` x `VECTORIZED_TILE`; two of them are a tile.
+const BOX_BYTES: u32 = BOX_COLUMNS * VECTORIZED_TILE * 4;
+/// Alignment of boxes, so that the swizzle begins with a row of its own.
+const BOX_ALIGNMENT: u32 = 1024;
+/// Dynamic shared memory of a block of `tensor_copy`: a tile in, a tile out, the barrier, and what aligns them.
+pub const TENSOR_BYTES: u32 = 4 * BOX_BYTES + 8 + BOX_ALIGNMENT;
+
+/// The place of the vector `chunk` of a row of a tile of two boxes, as the hardware swizzles it.
+#[inline(always)]
+fn swizzled(row: u32, chunk: u32) -> usize {
+    (chunk / 8 * BOX_BYTES + row * 128 + ((chunk ^ row) % 8) * 16) as usize
+}
+
+/// # Safety
+/// Launch contract:
+/// - grid: 2-D, one tile of `VECTORIZED_TILE` x `VECTORIZED_TILE` per block, covering the rows of the source in x and its columns in y
+/// - block: `TENSOR_THREADS` threads; `TENSOR_BYTES` of dynamic shared memory
+/// - lengths: `source` and `target` are maps of f32 in boxes of `BOX_COLUMNS` x `VECTORIZED_TILE` elements with a swizzle of
+///   128 bytes; the rows of one are the columns of the other
+/// - aliasing: they do not overlap
+#[kernel(launch_bounds(TENSOR_THREADS), min_compute_capability = 90)]
+pub unsafe fn transpose_tensor_copy(source: TensorMap, target: TensorMap) {
+    let _ = (source, target);
+    let maps = (
+        tensor_copy::parameter!(transpose_tensor_copy, 0),
+        tensor_copy::parameter!(transpose_tensor_copy, 1),
+    );
+    let first = (thread::block_idx_x() * VECTORIZED_TILE).cast_signed();
+    let column = (thread::block_idx_y() * VECTORIZED_TILE).cast_signed();
+    let (warp, lane) = (thread::thread_idx_x() / 32, thread::thread_idx_x() % 32);
+    // Eight lanes in turn read 4 chunks of two rows that are 4 apart: their swizzles have no chunk in common.
+    let x = lane % 4 + warp % 4 * 4;
+    let y = lane / 4 % 2 + lane / 8 * 2 + warp / 4 * 8;
+    let memory = shared::dynamic_shared_mem::<u8>();
+    // SAFETY: shared memory holds two tiles from a multiple of the alignment on, and the barrier behind them. All threads wait
+    // for the copies in, and have written before the copies out begin; the block ends when those have read.
+    unsafe {
+        let beyond = shared_address(memory) % BOX_ALIGNMENT;
+        let tile = memory.wrapping_add(((BOX_ALIGNMENT - beyond) % BOX_ALIGNMENT) as usize);
+        let transposed = tile.wrapping_add(2 * BOX_BYTES as usize);
+        let barrier = transposed.wrapping_add(2 * BOX_BYTES as usize).cast::<Barrier>();
+        if thread::thread_idx_x() == 0 {
+            mbarrier::init(barrier, 1);
+            mbarrier::fence_init();
+            mbarrier::arrive_expect(barrier, 2 * BOX_BYTES);
+            let right = column + BOX_COLUMNS.cast_signed();
+            tensor_copy::load_2d(tile, maps.0, [column, first], barrier);
+            tensor_copy::load_2d(tile.add(BOX_BYTES as usize), maps.0, [right, first], barrier);
+        }
+        thread::sync_threads();
+        mbarrier::wait(barrier, 0);
+        let mut sub_tile = [F32x4::splat(0.0); 4];
+        for (line, vector) in sub_tile.iter_mut().enumerate() {
+            *vector = *tile.add(swizzled(y * 4 + line as u32, x)).cast::<F32x4>();
+        }
+        for (line, vector) in transposed_4x4(sub_tile).iter().enumerate() {
+            *transposed.add(swizzled(x * 4 + line as u32, y)).cast::<F32x4>() = *vector;
+        }
+        bulk_copy::fence_shared();
+        thread::sync_threads();
+        if thread::thread_idx_x() == 0 {
+            let right = first + BOX_COLUMNS.cast_signed();
+            tensor_copy::store_2d(maps.1, [first, column], transposed);
+            tensor_copy::store_2d(maps.1, [right, column], transposed.add(BOX_BYTES as usize));
+            bulk_copy::commit_group();
+            bulk_copy::wait_group_read::<0>();
         }
     }
 }

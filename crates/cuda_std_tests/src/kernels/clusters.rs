@@ -1,7 +1,9 @@
 //! Kernels for `cuda_std::cluster`. Launched with clusters of 2 blocks of [`THREADS`] threads.
 
 use core::mem::MaybeUninit;
-use cuda_std::{address_space, cluster, kernel, thread};
+use cuda_std::mbarrier::{self, Barrier};
+use cuda_std::vector::U32x4;
+use cuda_std::{address_space, bulk_copy, cluster, kernel, thread};
 
 use super::THREADS;
 
@@ -57,5 +59,53 @@ pub unsafe fn cluster_add(source: *const u32, target: *mut u32) {
         if is_first {
             *target.add(thread::block_idx_x() as usize) = *sum;
         }
+    }
+}
+
+/// Every thread stores its element in the other block, doubles it there, has it copied back, and adds it to the target.
+#[kernel(cluster(2), launch_bounds(THREADS))]
+pub unsafe fn cluster_asynchronous(source: *const u32, target: *mut u32) {
+    #[address_space(shared)]
+    static mut TILES: MaybeUninit<[U32x4; THREADS as usize / 2]> = MaybeUninit::uninit();
+    #[address_space(shared)]
+    static mut BARRIERS: MaybeUninit<[Barrier; 2]> = MaybeUninit::uninit();
+    let (first, barrier) = ((&raw mut TILES).cast::<u32>(), (&raw mut BARRIERS).cast::<Barrier>());
+    let (tid, other) = (thread::thread_idx_x(), cluster::rank() ^ 1);
+    let bytes = 4 * THREADS;
+    // SAFETY: the launch contract of the module; barriers expect the bytes of their phase before the block's first copies,
+    // and no block ends while the other copies from or to it.
+    unsafe {
+        let (second, returned) = (first.add(THREADS as usize), barrier.add(1));
+        if tid == 0 {
+            mbarrier::init(barrier, 1 + THREADS);
+            mbarrier::init(returned, 1);
+            mbarrier::fence_init();
+            mbarrier::arrive_expect(barrier, bytes);
+            mbarrier::arrive_expect(returned, bytes);
+        }
+        *first.add(tid as usize) = 0;
+        bulk_copy::fence_shared();
+        cluster::sync();
+        let element = *source.add(thread::index_1d() as usize);
+        if tid % 2 == 0 {
+            cluster::store_async_u32(first.add(tid as usize), other, element, barrier);
+        } else {
+            cluster::add_async_u32(first.add(tid as usize), other, element, barrier);
+        }
+        mbarrier::arrive_at(barrier, other);
+        mbarrier::wait(barrier, 0);
+        bulk_copy::fence_shared();
+        thread::sync_threads();
+        if tid == 0 {
+            bulk_copy::shared_to_rank(second, first, bytes, returned, other);
+        }
+        mbarrier::wait(returned, 0);
+        if tid == 0 {
+            let all = target.add((thread::block_idx_x() * THREADS) as usize);
+            bulk_copy::add_to_global(all, second, bytes);
+            bulk_copy::commit_group();
+            bulk_copy::wait_group::<0>();
+        }
+        cluster::sync();
     }
 }

@@ -159,6 +159,13 @@ pub(super) fn cluster_add() -> Launch {
     Launch::of(clusters::cluster_add).grid([4, 1, 1], [THREADS, 1, 1]).reads(&source).writes(&sums)
 }
 
+/// Four blocks, to whose targets their elements are added.
+pub(super) fn cluster_asynchronous() -> Launch {
+    let source: Vec<u32> = (0..4 * THREADS).map(|index| index * 11 + 5).collect();
+    let launch = Launch::of(clusters::cluster_asynchronous).grid([4, 1, 1], [THREADS, 1, 1]);
+    launch.reads(&source).changes(&vec![0_u32; source.len()], &source)
+}
+
 fn cluster_registers() -> Launch {
     let expected: Vec<u32> = (0..4 * THREADS)
         .map(|index| {

@@ -1,11 +1,11 @@
 //! Decoding of asynchronous copies and the mbarrier objects that say when they have landed.
 
-use super::access::{is_hint, take_operation, take_scope, take_space};
+use super::access::{is_hint, take_elements, take_operation, take_scope, take_space};
 use super::decoder::Decoder;
 use crate::error::Error;
 use crate::operation::{
-    AsyncCopy, AtomicOperation, Base, BulkCopy, BulkDirection, MbarrierOperation, Operation,
-    Register, Scope, Semantics, Space,
+    AsyncCopy, AsyncStore, AtomicOperation, Base, BulkCopy, BulkDirection, MbarrierOperation,
+    Operation, Register, Scope, Semantics, Space,
 };
 use ptx::Modifiers;
 use ptx::Type;
@@ -130,9 +130,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         // `take_space` answers in the order of its list, not of the text; global comes first.
         let bulk_group = modifiers.take("bulk_group");
         let by_mbarrier = modifiers.take("mbarrier::complete_tx::bytes");
-        if modifiers.has("multicast::cluster") {
-            return Ok(false);
-        }
+        let is_multicast = modifiers.take("multicast::cluster");
         modifiers.take_where(is_hint);
         let direction = match (to, from, bulk_group) {
             (Space::Global, Space::Shared, true) => BulkDirection::SharedToGlobal,
@@ -166,8 +164,63 @@ impl<'a> Decoder<'_, '_, 'a> {
             Some(address) => Some(self.address(address)?),
             None => None,
         };
-        let copy = BulkCopy { direction, target, source, bytes, mbarrier, reduce };
+        let multicast = self.multicast(is_multicast, operands.get(4))?;
+        let copy = BulkCopy { direction, target, source, bytes, mbarrier, reduce, multicast };
         self.emit(Operation::BulkCopy(Box::new(copy)));
+        Ok(true)
+    }
+
+    /// Decodes the mask of a copy to several blocks of the cluster.
+    pub fn multicast(
+        &mut self,
+        is_multicast: bool,
+        mask: Option<&Operand<'a>>,
+    ) -> Result<Option<u32>, Error> {
+        match (is_multicast, mask) {
+            (false, _) => Ok(None),
+            (true, Some(mask)) => Ok(Some(self.source(mask, Type::U16)?.index())),
+            (true, None) => self.invalid("a copy with .multicast::cluster has a mask of blocks"),
+        }
+    }
+
+    /// `st.async` and `red.async`, behind which comes the mbarrier that counts their bytes.
+    pub fn asynchronous_store(
+        &mut self,
+        operands: &[Operand<'a>],
+        modifiers: &mut Modifiers<'a>,
+        reduces: bool,
+    ) -> Result<bool, Error> {
+        modifiers.take("async");
+        modifiers.take_where(|m| matches!(m, "weak" | "relaxed" | "cluster"));
+        let is_there =
+            modifiers.take("shared::cluster") && modifiers.take("mbarrier::complete_tx::bytes");
+        let operation = if reduces { take_operation(modifiers) } else { None };
+        let elements = take_elements(modifiers);
+        let (Some(t), [target, value, mbarrier]) = (modifiers.only_type(), operands) else {
+            return Ok(false);
+        };
+        let swaps =
+            matches!(operation, Some(AtomicOperation::Exchange | AtomicOperation::CompareSwap));
+        if !is_there || reduces != operation.is_some() || swaps || !matches!(t.bytes(), 4 | 8) {
+            return Ok(false);
+        }
+        let parts: Vec<&Operand<'a>> = match value {
+            Operand::Vector(parts) => parts.iter().collect(),
+            single => vec![single],
+        };
+        if parts.len() != elements {
+            return self.invalid(format!("expected {elements} values"));
+        }
+        let values = parts.into_iter().map(|part| self.source(part, t));
+        let store = AsyncStore {
+            values: values.collect::<Result<_, Error>>()?,
+            target: self.address(target)?,
+            bytes: t.bytes(),
+            mbarrier: self.address(mbarrier)?,
+            reduce: operation.map(|operation| (operation, t)),
+        };
+        self.program.order_dependent |= reduces && t.is_float();
+        self.emit(Operation::AsyncStore(Box::new(store)));
         Ok(true)
     }
 

@@ -21,9 +21,16 @@ impl<'a> Decoder<'_, '_, 'a> {
         let operands = &instruction.operands[..];
         match instruction.opcode {
             "ld" | "ldu" => self.load(operands, modifiers),
+            "st" if modifiers.has("async") => {
+                self.check_target(&instruction.text(), 90)?;
+                self.asynchronous_store(operands, modifiers, false)
+            }
             "st" => self.store(operands, modifiers),
             "atom" => self.atomic(operands, modifiers, false),
-            "red" if modifiers.has("async") => Ok(false),
+            "red" if modifiers.has("async") => {
+                self.check_target(&instruction.text(), 90)?;
+                self.asynchronous_store(operands, modifiers, true)
+            }
             "red" => self.atomic(operands, modifiers, true),
             "membar" | "fence" => {
                 let mut proxy = modifiers.take("proxy");
@@ -75,7 +82,12 @@ impl<'a> Decoder<'_, '_, 'a> {
                 self.emit(Operation::Nothing);
                 Ok(true)
             }
-            "cp" => self.asynchronous(operands, modifiers),
+            "cp" => {
+                if modifiers.has("bulk") {
+                    self.check_target(&instruction.text(), 90)?;
+                }
+                self.asynchronous(operands, modifiers)
+            }
             "tensormap" => self.tensor_map(instruction, modifiers),
             "mbarrier" => self.mbarrier(operands, modifiers),
             "createpolicy" => {

@@ -9,7 +9,7 @@ use ptx::Type;
 use ptx::tree::Operand;
 
 impl<'a> Decoder<'_, '_, 'a> {
-    /// Returns what follows `cp.async.bulk.tensor`; false for what is not supported: `im2col`, multicast, reductions.
+    /// Returns what follows `cp.async.bulk.tensor`; false for what is not supported: `im2col`, reductions.
     pub fn tensor_copy(
         &mut self,
         operands: &[Operand<'a>],
@@ -31,6 +31,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         if !modifiers.take("shared::cluster") && !modifiers.take("shared::cta") {
             return Ok(false);
         }
+        let is_multicast = modifiers.take("multicast::cluster");
         let (direction, shared, tensor, mbarrier) = match operands {
             [shared, tensor, mbarrier, ..] if modifiers.take("mbarrier::complete_tx::bytes") => {
                 (BulkDirection::GlobalToShared, shared, tensor, Some(mbarrier))
@@ -54,7 +55,8 @@ impl<'a> Decoder<'_, '_, 'a> {
         let coordinates = coordinates.iter().map(|part| Ok(self.source(part, Type::B32)?.index()));
         let coordinates = coordinates.collect::<Result<_, Error>>()?;
         let mbarrier = mbarrier.map(|address| self.address(address)).transpose()?;
-        let copy = TensorCopy { direction, shared, map, coordinates, mbarrier };
+        let multicast = self.multicast(is_multicast, operands.get(3))?;
+        let copy = TensorCopy { direction, shared, map, coordinates, mbarrier, multicast };
         self.emit(Operation::TensorCopy(Box::new(copy)));
         Ok(true)
     }

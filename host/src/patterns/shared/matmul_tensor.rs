@@ -4,8 +4,9 @@ use cuda_std::bf16;
 use cuda_std::tensor_copy::TensorMap;
 use cust_ext::tensor_map::{Element, Swizzle, Tiled};
 use kernels::shared::matmul_tensor::{
-    self as device, COLUMNS, GLOBAL_COLUMNS, GLOBAL_ROWS, RING_BYTES, ROWS, STAGE_BYTES, STEPS,
-    THREADS, TILE, WGMMA_BYTES, WGMMA_THREADS,
+    self as device, CLUSTER, COLUMNS, GLOBAL_COLUMNS, GLOBAL_ROWS, PERSISTENT_BYTES, RING_BYTES,
+    ROWS, STAGE_BYTES, STEPS, STORED_COLUMNS, STORED_ROWS, THREADS, TILE, WGMMA_BYTES,
+    WGMMA_THREADS,
 };
 use rayon::prelude::*;
 
@@ -82,8 +83,38 @@ pub const PATTERN: Pattern = Pattern {
                 rows of 32 bytes",
                 ..Expectation::default()
             }),
+        variant!(device::matmul_tensor_wgmma_persistent => |launcher, arrays, size| {
+            launch_persistent(launcher, arrays, size, device::matmul_tensor_wgmma_persistent, 1)
+        })
+        .only_when(rows_of_all_are_aligned)
+        .expecting(|_| stored_by_copies()),
+        variant!(device::matmul_tensor_wgmma_multicast => |launcher, arrays, size| {
+            launch_persistent(launcher, arrays, size, device::matmul_tensor_wgmma_multicast, CLUSTER)
+        })
+        .only_when(rows_of_all_are_aligned)
+        .expecting(|_| stored_by_copies()),
     ],
 };
+
+/// Returns the promises of variants whose loads and stores are copies of boxes.
+fn stored_by_copies() -> Expectation {
+    Expectation {
+        shared_store_wavefronts: Some(4.0),
+        arithmetic: "A, B and C go by bulk copies; 32 lanes store 8 bytes each in shared memory, 256 bytes in 2 \
+                     wavefronts, and the swizzle puts two rows of 32 bytes into the same banks",
+        ..Expectation::default()
+    }
+}
+
+/// Returns whether rows of A, B and C begin at multiples of 16 bytes, as tensor maps need.
+fn rows_of_all_are_aligned(size: &Size) -> std::result::Result<(), &'static str> {
+    let [_, n, _] = size.get();
+    rows_are_aligned(size)?;
+    if !n.is_multiple_of(4) {
+        return Err("rows of C must be multiples of 16 bytes: n must be a multiple of 4");
+    }
+    Ok(())
+}
 
 /// Returns the promises of staged tiles; variants differ in the wavefronts of an `ldmatrix` of four matrices.
 fn tiles(wavefronts_of_ldmatrix: f64) -> Expectation {
@@ -154,16 +185,48 @@ fn launch_tiles(
     launch(launcher, arrays, size, kernel, grid, (THREADS, 1), shared_bytes)
 }
 
+/// A kernel of maps of A, B and C, and the sizes.
+type Persistent = Kernel<fn(TensorMap, TensorMap, TensorMap, u32, u32, u32)>;
+
+/// Encodes a map of A or B, in boxes of so many rows.
+fn factor(
+    arrays: &Arrays,
+    input: usize,
+    (rows, k): (u32, u32),
+    box_rows: u32,
+) -> Result<TensorMap, GpuError> {
+    let matrix = arrays.input::<bf16>(input).address();
+    let (sizes, extents) = ([u64::from(k), u64::from(rows)], [STEPS, box_rows]);
+    let map = Tiled::new(Element::Bf16, matrix, &sizes, &extents);
+    Ok(TensorMap(map.swizzle(Swizzle::Bytes128).encode()?))
+}
+
+/// Launches as many clusters as the device runs at a time, or half as many as there are tiles.
+fn launch_persistent(
+    launcher: &Launcher<'_>,
+    arrays: &Arrays,
+    size: &Size,
+    kernel: Persistent,
+    cluster: u32,
+) -> Result<(), GpuError> {
+    let [m, n, k] = size.get().map(|value: usize| value as u32);
+    let (a, b) = (factor(arrays, 0, (m, k), ROWS)?, factor(arrays, 1, (n, k), COLUMNS / cluster)?);
+    let (sizes, extents) = ([u64::from(n), u64::from(m)], [STORED_COLUMNS, STORED_ROWS]);
+    let c = Tiled::new(Element::F32, arrays.output::<f32>(0).address(), &sizes, &extents);
+    let c = TensorMap(c.swizzle(Swizzle::Bytes128).encode()?);
+    let tiles = m.div_ceil(ROWS * cluster) * n.div_ceil(COLUMNS);
+    let resident = launcher.gpu().multiprocessors()? / cluster;
+    let grid = (tiles.div_ceil(2).min(resident.max(1)) * cluster, 1);
+    // SAFETY: whole clusters; the maps are those of A, B and C, in boxes of the tiles that the kernel copies.
+    unsafe {
+        launcher.launch(kernel, grid, (WGMMA_THREADS, 1), PERSISTENT_BYTES, (a, b, c, m, n, k))
+    }
+}
+
 /// Launches `wgmma`, whose factors are tensor maps.
 fn launch_wgmma(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(), GpuError> {
     let [m, n, k] = size.get().map(|value: usize| value as u32);
-    let map = |input: usize, rows: u32, box_rows: u32| -> Result<TensorMap, GpuError> {
-        let matrix = arrays.input::<bf16>(input).address();
-        let (sizes, extents) = ([u64::from(k), u64::from(rows)], [STEPS, box_rows]);
-        let map = Tiled::new(Element::Bf16, matrix, &sizes, &extents);
-        Ok(TensorMap(map.swizzle(Swizzle::Bytes128).encode()?))
-    };
-    let (a, b) = (map(0, m, ROWS)?, map(1, n, COLUMNS)?);
+    let (a, b) = (factor(arrays, 0, (m, k), ROWS)?, factor(arrays, 1, (n, k), COLUMNS)?);
     let grid = (m.div_ceil(ROWS) * n.div_ceil(COLUMNS), 1);
     let arguments = (a, b, arrays.output(0), m, n, k);
     let (kernel, block) = (device::matmul_tensor_wgmma, (WGMMA_THREADS, 1));

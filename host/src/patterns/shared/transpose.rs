@@ -1,6 +1,9 @@
 use crate::prelude::*;
+use cuda_std::tensor_copy::TensorMap;
+use cust_ext::tensor_map::{Element, Swizzle, Tiled};
 use kernels::shared::transpose::{
-    self as device, BLOCK_ROWS, TILE, VECTORIZED_THREADS, VECTORIZED_TILE,
+    self as device, BLOCK_ROWS, BOX_COLUMNS, TENSOR_BYTES, TENSOR_THREADS, TILE,
+    VECTORIZED_THREADS, VECTORIZED_TILE,
 };
 use rayon::prelude::*;
 
@@ -93,8 +96,34 @@ pub const PATTERN: Pattern = Pattern {
         variant!(device::transpose_async_copy, launch, VECTORIZED_DOWN)
             .only_when(|size| multiple_of_four(size).and(VECTORIZED_DOWN.fit(size)))
             .expecting(|_| wide_tile()),
+        variant!(device::transpose_tensor_copy => tensor_copy)
+            .only_when(|size| multiple_of_four(size).and(VECTORIZED_DOWN.fit(size)))
+            .expecting(|_| Expectation {
+                shared_load_wavefronts: Some(4.0),
+                shared_store_wavefronts: Some(8.0),
+                arithmetic: "tiles come and go by bulk copies; shared: 512 B / 128 B = 4 wavefronts, \
+                stores twice as many, because 8 lanes store in 4 rows with two different swizzles",
+                ..Expectation::default()
+            }),
     ],
 };
+
+/// Launches `tensor_copy`, whose matrices are tensor maps.
+fn tensor_copy(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(), GpuError> {
+    let [rows, columns] = size.get().map(|value: usize| value as u32);
+    let map = |matrix: u64, rows: u32, columns: u32| -> Result<TensorMap, GpuError> {
+        let (sizes, extents) =
+            ([u64::from(columns), u64::from(rows)], [BOX_COLUMNS, VECTORIZED_TILE]);
+        let map = Tiled::new(Element::F32, matrix, &sizes, &extents);
+        Ok(TensorMap(map.swizzle(Swizzle::Bytes128).encode()?))
+    };
+    let source = map(arrays.input::<f32>(0).address(), rows, columns)?;
+    let target = map(arrays.output::<f32>(0).address(), columns, rows)?;
+    let grid = (rows.div_ceil(VECTORIZED_TILE), columns.div_ceil(VECTORIZED_TILE));
+    let kernel = device::transpose_tensor_copy;
+    // SAFETY: one tile per block covers the matrix; the maps are those of both matrices, in boxes of half a tile.
+    unsafe { launcher.launch(kernel, grid, TENSOR_THREADS, TENSOR_BYTES, (source, target)) }
+}
 
 fn multiple_of_four(size: &Size) -> std::result::Result<(), &'static str> {
     let [rows, columns] = size.get();

@@ -38,12 +38,19 @@ pub fn at(row: u32, columns: u32, column: u32) -> usize {
 /// The first row and column of the tile of C that a block of a 1-D grid computes. Blocks go down `GROUP` tiles, then one
 /// tile to the right, and so on; then come the next `GROUP` rows of tiles.
 #[inline(always)]
-pub fn first_of_block(block: u32, (m, n): (u32, u32)) -> (u32, u32) {
-    let (rows, columns) = (m.div_ceil(ROWS), n.div_ceil(COLUMNS));
-    let group = block / (GROUP * columns);
-    let within = block - group * (GROUP * columns);
-    let height = (rows - group * GROUP).min(GROUP);
-    ((group * GROUP + within % height) * ROWS, within / height * COLUMNS)
+pub fn first_of_block(block: u32, size: (u32, u32)) -> (u32, u32) {
+    first_of_tile::<ROWS>(block, size)
+}
+
+/// The first row and column of a tile of `HEIGHT` x `COLUMNS`, in the same order.
+#[inline(always)]
+pub fn first_of_tile<const HEIGHT: u32>(tile: u32, (m, n): (u32, u32)) -> (u32, u32) {
+    let high = GROUP * ROWS / HEIGHT;
+    let (rows, columns) = (m.div_ceil(HEIGHT), n.div_ceil(COLUMNS));
+    let group = tile / (high * columns);
+    let within = tile - group * (high * columns);
+    let height = (rows - group * high).min(high);
+    ((group * high + within % height) * HEIGHT, within / height * COLUMNS)
 }
 
 /// Work of a block.

@@ -9,37 +9,47 @@ use cuda_std::tensor_copy::{self, TensorMap};
 use cuda_std::wgmma::{self, Descriptor};
 
 /// Tiles in shared memory at once.
-const STAGES: u32 = 4;
-const GROUP: u32 = 128;
+pub const STAGES: u32 = 4;
+/// Threads of a warpgroup.
+pub const GROUP: u32 = 128;
 /// Threads of a block: a warpgroup that copies, and two that multiply.
 pub const THREADS: u32 = 3 * GROUP;
 /// Warps that multiply.
-const MULTIPLYING_WARPS: u32 = 8;
+pub const MULTIPLYING_WARPS: u32 = 8;
 /// Alignment of stages, so that the swizzle begins with a row of its own.
 const ALIGNMENT: u32 = 1024;
 /// Bytes of a row of a tile.
-const PITCH: u32 = STEPS * 2;
+pub const PITCH: u32 = STEPS * 2;
 /// Dynamic shared memory of a block: the stages, two barriers for each, and what aligns them.
 pub const SHARED_BYTES: u32 = STAGES * (STAGE_BYTES + 16) + ALIGNMENT;
 
 /// A ring of stages: tile `t` goes through stage `t % STAGES`.
 #[derive(Clone, Copy)]
-struct Ring {
-    stages: *mut u8,
+pub struct Ring {
+    pub stages: *mut u8,
     /// Barriers of full stages, one each, and behind them those of empty stages.
-    barriers: *mut Barrier,
+    pub barriers: *mut Barrier,
 }
 
 impl Ring {
     /// Memory and barriers of the stage of a tile, and the parity of the stage's phase.
     #[inline(always)]
-    fn of(self, tile: u32) -> (*mut u8, *mut Barrier, *mut Barrier, u32) {
+    pub fn of(self, tile: u32) -> (*mut u8, *mut Barrier, *mut Barrier, u32) {
         let stage = tile % STAGES;
         let full = self.barriers.wrapping_add(stage as usize);
         let empty = self.barriers.wrapping_add((STAGES + stage) as usize);
         let memory = self.stages.wrapping_add((stage * STAGE_BYTES) as usize);
         (memory, full, empty, tile / STAGES % 2)
     }
+}
+
+/// The block's dynamic shared memory, from a multiple of `ALIGNMENT` on.
+#[inline(always)]
+pub fn aligned_memory() -> *mut u8 {
+    let memory = shared::dynamic_shared_mem::<u8>();
+    // SAFETY: it is shared memory.
+    let beyond = unsafe { shared_address(memory) } % ALIGNMENT;
+    memory.wrapping_add(((ALIGNMENT - beyond) % ALIGNMENT) as usize)
 }
 
 /// The whole product of a block.
@@ -54,10 +64,7 @@ pub unsafe fn product(
 ) {
     let first = first_of_block(thread::block_idx_x(), (m, n));
     let thread = thread::thread_idx_x();
-    let memory = shared::dynamic_shared_mem::<u8>();
-    // SAFETY: it is shared memory.
-    let beyond = unsafe { shared_address(memory) } % ALIGNMENT;
-    let stages = memory.wrapping_add(((ALIGNMENT - beyond) % ALIGNMENT) as usize);
+    let stages = aligned_memory();
     let barriers = stages.wrapping_add((STAGES * STAGE_BYTES) as usize).cast::<Barrier>();
     let ring = Ring { stages, barriers };
     let tiles = k.div_ceil(STEPS);

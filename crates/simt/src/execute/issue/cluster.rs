@@ -159,30 +159,49 @@ impl Worker<'_> {
                 access(self, block, warp, request)?;
                 continue;
             };
-            let Some(mut other) = self.cluster.get_mut(rank as usize).and_then(Option::take) else {
-                return Err(Error::IllegalAddress {
-                    place: Box::new(self.run.place(block.index, warp.index, mask, request.pc)),
-                    address: all[mask.trailing_zeros() as usize],
-                    bytes: request.bytes,
-                    message: format!(
-                        "shared memory of the block of rank {rank}, which the cluster does not have or which has \
-                         ended; blocks whose memory others reach have to wait for them at the cluster's barrier"
-                    ),
-                });
-            };
-            self.note_visit(&mut other, warp, (request.pc, mask));
-            std::mem::swap(&mut block.shared, &mut other.shared);
-            std::mem::swap(&mut block.shadow, &mut other.shadow);
-            // Epochs have another number there.
-            warp.order.shared_epoch = 0;
-            let done = access(self, block, warp, request);
-            warp.order.shared_epoch = 0;
-            std::mem::swap(&mut block.shadow, &mut other.shadow);
-            std::mem::swap(&mut block.shared, &mut other.shared);
-            self.cluster[rank as usize] = Some(other);
-            done?;
+            self.in_rank(block, warp, request, rank, |worker, block, warp, _| {
+                access(worker, block, warp, request)
+            })?;
         }
         Ok(())
+    }
+
+    /// Runs an access with the shared memory of another block of the cluster in the place of the own, and with what is
+    /// remembered of it and under way to it; the access learns the number of that block, too.
+    pub fn in_rank(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        request: Request<'_>,
+        rank: u64,
+        access: impl FnOnce(&mut Self, &mut Block, &mut Warp, u64) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let Some(mut other) = self.cluster.get_mut(rank as usize).and_then(Option::take) else {
+            return Err(Error::IllegalAddress {
+                place: Box::new(self.run.place(block.index, warp.index, request.mask, request.pc)),
+                address: request.all[request.mask.trailing_zeros() as usize],
+                bytes: request.bytes,
+                message: format!(
+                    "shared memory of the block of rank {rank}, which the cluster does not have or which has \
+                     ended; blocks whose memory others reach have to wait for them at the cluster's barrier"
+                ),
+            });
+        };
+        self.note_visit(&mut other, warp, (request.pc, request.mask));
+        let swap = |block: &mut Block, other: &mut Block| {
+            std::mem::swap(&mut block.shared, &mut other.shared);
+            std::mem::swap(&mut block.shadow, &mut other.shadow);
+            std::mem::swap(&mut block.bulk, &mut other.bulk);
+            std::mem::swap(&mut block.completed, &mut other.completed);
+        };
+        swap(block, &mut other);
+        // Epochs have another number there.
+        warp.order.shared_epoch = 0;
+        let done = access(self, block, warp, other.linear);
+        warp.order.shared_epoch = 0;
+        swap(block, &mut other);
+        self.cluster[rank as usize] = Some(other);
+        done
     }
 
     /// Returns whether lanes of an access to shared memory name a block.

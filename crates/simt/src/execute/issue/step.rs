@@ -368,6 +368,7 @@ impl Worker<'_> {
             Operation::Wmma(mma) => self.multiply_fragments(issue, mma)?,
             Operation::WmmaMove(fragment) => self.move_fragment(issue, fragment)?,
             Operation::TensorCopy(copy) => self.tensor_copy(issue, copy)?,
+            Operation::AsyncStore(store) => self.async_store(issue, store)?,
             Operation::ClusterBarrier { arrives: true, relaxed } => {
                 self.arrive_at_cluster(issue, *relaxed)?;
             }

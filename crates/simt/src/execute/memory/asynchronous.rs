@@ -7,21 +7,29 @@
 use super::atomic;
 use crate::error::Error;
 use crate::execute::issue::block::Block;
-use crate::execute::issue::warp::Warp;
+use crate::execute::issue::warp::{Warp, read_row};
 use crate::execute::issue::worker::{Issue, Worker};
 use crate::execute::memory::bytes::{read_bytes, write_bytes};
 use crate::execute::memory::mbarrier::Mbarrier;
-use crate::execute::memory::pending::{Awaited, PendingBulk, PendingCopy};
+use crate::execute::memory::pending::{Awaited, Landing, PendingBulk, PendingCopy};
 use crate::execute::memory::request::{addresses, shared_offset};
 use crate::execute::observe::record::Side;
 use crate::observer::AccessKind;
-use crate::operation::{AsyncCopy, BulkCopy, BulkDirection};
+use crate::operation::{AsyncCopy, AsyncStore, BulkCopy, BulkDirection};
 use crate::registers::LANES;
 use crate::tensor_map::Piece;
+use crate::windows::CLUSTER_SHIFT;
 use counters::RequestCounts;
 use counters::{copy_wavefronts, copy_words};
 use races::Request;
 use races::lanes;
+
+/// Returns where a lane's copy lands: in the own block, or in those of a mask.
+pub(crate) fn landing(warp: &Warp, multicast: Option<u32>, lane: usize) -> Landing {
+    multicast.map_or(Landing::Own, |row| {
+        Landing::Ranks(warp.registers.words[row as usize][lane] & 0xffff)
+    })
+}
 
 impl Worker<'_> {
     pub fn async_copy(&mut self, issue: Issue<'_>, copy: &AsyncCopy) -> Result<(), Error> {
@@ -184,8 +192,15 @@ impl Worker<'_> {
         for lane in lanes(mask) {
             let bytes = warp.registers.words[copy.bytes as usize][lane];
             let (mut target, mut source) = (targets[lane], sources[lane]);
+            let mut mbarrier = mbarriers.map(|m| shared_offset(m[lane]));
+            let mut landing = landing(warp, copy.multicast, lane);
             if copy.direction != BulkDirection::SharedToGlobal {
                 target = shared_offset(target);
+            }
+            if copy.direction == BulkDirection::SharedToShared {
+                let ends = (target, mbarrier.unwrap_or(target));
+                let ends = self.in_one_block((block, warp, pc, lane), ends)?;
+                (target, mbarrier, landing) = (ends.0, mbarrier.map(|_| ends.1), ends.2);
             }
             if copy.direction != BulkDirection::GlobalToShared {
                 source = shared_offset(source);
@@ -260,17 +275,155 @@ impl Worker<'_> {
                 source,
                 bytes,
                 step: copy.step(),
-                mbarrier: mbarriers.map(|m| shared_offset(m[lane]) as u32),
+                mbarrier: mbarrier.map(|address| address as u32),
                 reduce: copy.reduce,
                 pieces: (copy.direction == BulkDirection::GlobalToShared).then(|| (vec![piece], 0)),
                 read: None,
                 before: Vec::new(),
             };
             if self.observers.checking {
-                self.check_bulk_issue(block, warp, (pc, lane), &pending);
                 self.check_bulk_global(block, warp, (pc, lane), global, bytes, copy.direction);
             }
-            self.start_bulk(block, pending);
+            let reads = copy.direction != BulkDirection::GlobalToShared;
+            self.start_in_cluster(block, warp, pending, (landing, reads))?;
+        }
+        Ok(())
+    }
+
+    /// Returns the offsets of a target and its mbarrier, which are in shared memory of one block of the cluster, and that
+    /// block.
+    fn in_one_block(
+        &self,
+        (block, warp, pc, lane): (&Block, &Warp, usize, usize),
+        (target, mbarrier): (u64, u64),
+    ) -> Result<(u64, u64, Landing), Error> {
+        let rank = |address: u64| {
+            let part = address >> CLUSTER_SHIFT;
+            part.checked_sub(1).unwrap_or(u64::from(block.rank))
+        };
+        let of_target = rank(target);
+        if of_target != rank(mbarrier) {
+            return Err(Error::IllegalInstruction {
+                place: Box::new(self.run.place(block.index, warp.index, 1 << lane, pc)),
+                message: format!(
+                    "the target is in shared memory of the block of rank {of_target}, but the mbarrier in that of rank \
+                     {}: take both from one block by mapa",
+                    rank(mbarrier)
+                ),
+            });
+        }
+        let offset = (1 << CLUSTER_SHIFT) - 1;
+        let is_own = of_target == u64::from(block.rank);
+        let landing = if is_own { Landing::Own } else { Landing::Rank(of_target) };
+        Ok((target & offset, mbarrier & offset, landing))
+    }
+
+    pub fn async_store(&mut self, issue: Issue<'_>, store: &AsyncStore) -> Result<(), Error> {
+        let Issue { block, warp, pc, mask } = issue;
+        let targets = addresses(warp, store.target.0, store.target.1).map(shared_offset);
+        let mbarriers = addresses(warp, store.mbarrier.0, store.mbarrier.1).map(shared_offset);
+        let bytes = store.bytes * store.values.len() as u32;
+        for lane in lanes(mask) {
+            let ends = (targets[lane], mbarriers[lane]);
+            let (target, mbarrier, landing) = self.in_one_block((block, warp, pc, lane), ends)?;
+            let place = || Box::new(self.run.place(block.index, warp.index, 1 << lane, pc));
+            if !target.is_multiple_of(u64::from(bytes)) {
+                return Err(Error::MisalignedAddress { place: place(), address: target, bytes });
+            }
+            if target + u64::from(bytes) > u64::from(self.run.shared_bytes) {
+                return Err(Error::IllegalAddress {
+                    place: place(),
+                    address: target,
+                    bytes,
+                    message: "an asynchronous store behind the end of shared memory".into(),
+                });
+            }
+            let mut read = Vec::new();
+            for row in &store.values {
+                let value = read_row(warp, *row, lane).to_le_bytes();
+                read.extend_from_slice(&value[..store.bytes as usize]);
+            }
+            let pending = PendingBulk {
+                pc,
+                warp: warp.index,
+                lane,
+                group: warp.bulk_group,
+                direction: BulkDirection::SharedToShared,
+                target,
+                source: target,
+                bytes,
+                step: store.bytes,
+                mbarrier: Some(mbarrier as u32),
+                reduce: store.reduce,
+                pieces: None,
+                read: Some(read),
+                before: Vec::new(),
+            };
+            self.start_in_cluster(block, warp, pending, (landing, false))?;
+        }
+        Ok(())
+    }
+
+    /// Puts a copy under way in each block of the cluster where it lands; it may read the block's shared memory.
+    pub fn start_in_cluster(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        mut copy: PendingBulk,
+        (landing, reads): (Landing, bool),
+    ) -> Result<(), Error> {
+        let own = block.rank;
+        let ranks = match landing {
+            Landing::Own => 1 << own,
+            Landing::Rank(rank) => {
+                if copy.read.is_none() {
+                    // It may read its source at once; only the block where it lands knows of it later.
+                    let from = copy.source as usize;
+                    copy.read = Some(block.shared[from..from + copy.bytes as usize].to_vec());
+                }
+                1 << rank.min(31)
+            }
+            Landing::Ranks(ranks) => ranks,
+        };
+        let place = || Box::new(self.run.place(block.index, warp.index, 1 << copy.lane, copy.pc));
+        let blocks = self.cluster.len().max(1) as u32;
+        if ranks == 0 || ranks >> blocks != 0 {
+            let message = if ranks == 0 {
+                "a multicast copy to no block: its mask has a bit for each block that gets it"
+                    .into()
+            } else {
+                format!(
+                    "a copy to the block of rank {}, but the cluster has {blocks} block(s): a kernel or launch asks for \
+                     larger clusters",
+                    ranks.ilog2()
+                )
+            };
+            return Err(Error::IllegalInstruction { place: place(), message });
+        }
+        let all = [copy.target; LANES];
+        let request = Request::new(copy.pc, 1 << copy.lane, &all, copy.bytes);
+        let mut by = None;
+        for rank in lanes(ranks) {
+            if rank == own as usize {
+                let home = block.linear;
+                by = self.check_bulk_target(block, warp, &copy, home);
+                if copy.direction != BulkDirection::SharedToGlobal {
+                    block.unfenced.forget(copy.target, copy.bytes);
+                }
+                self.start_bulk(block, copy.clone());
+                continue;
+            }
+            self.in_rank(block, warp, request, rank as u64, |worker, block, warp, home| {
+                by = worker.check_bulk_target(block, warp, &copy, home);
+                worker.start_bulk(block, copy.clone());
+                Ok(())
+            })?;
+            if let Some(other) = &mut self.cluster[rank] {
+                other.unfenced.forget(copy.target, copy.bytes);
+            }
+        }
+        if let (true, Some(by)) = (reads, by) {
+            self.check_bulk_source(block, warp, &copy, by);
         }
         Ok(())
     }
@@ -378,6 +531,10 @@ impl Worker<'_> {
     fn put(&mut self, block: &mut Block, copy: &PendingBulk, at: u64, step: u32, value: u64) {
         let address = copy.target + at;
         if copy.direction != BulkDirection::SharedToGlobal {
+            let old = read_bytes(&block.shared, address as usize, step);
+            let value = copy
+                .reduce
+                .map_or(value, |(operation, t)| atomic::apply(operation, t, false, old, value, 0));
             write_bytes(&mut block.shared, address as usize, step, value);
             return;
         }

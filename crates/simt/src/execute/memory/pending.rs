@@ -52,6 +52,15 @@ pub(crate) struct PendingBulk {
     pub before: Vec<u8>,
 }
 
+/// The blocks of the cluster into whose shared memory a copy goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Landing {
+    Own,
+    Rank(u64),
+    /// A mask of ranks.
+    Ranks(u32),
+}
+
 impl PendingBulk {
     /// Cuts off all but the first bytes of a copy to shared memory, and returns them.
     pub fn split_off(&mut self, bytes: u32) -> PendingBulk {

@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::execute::issue::block::Block;
 use crate::execute::issue::warp::Warp;
 use crate::execute::issue::worker::{Issue, Worker};
+use crate::execute::memory::asynchronous::landing;
 use crate::execute::memory::pending::PendingBulk;
 use crate::execute::memory::request::{addresses, shared_offset, space_of};
 use crate::execute::observe::record::Side;
@@ -137,10 +138,8 @@ impl Worker<'_> {
                 read: None,
                 before: Vec::new(),
             };
-            if self.observers.checking {
-                self.check_bulk_issue(block, warp, (pc, lane), &pending);
-            }
-            self.start_bulk(block, pending);
+            let landing = landing(warp, copy.multicast, lane);
+            self.start_in_cluster(block, warp, pending, (landing, stores))?;
         }
         Ok(())
     }

@@ -61,6 +61,15 @@ fn kind(operation: &Operation) -> AccessKind {
             bytes: copy.step() as u8,
             ..AccessKind::default()
         },
+        Operation::AsyncStore(store) => AccessKind {
+            semantics: Semantics {
+                strong: store.reduce.map(|_| Scope::Cluster),
+                ..Semantics::default()
+            },
+            updates: store.reduce.is_some(),
+            bytes: store.bytes as u8,
+            ..AccessKind::default()
+        },
         _ => AccessKind { bytes: 4, ..AccessKind::default() },
     }
 }
@@ -135,6 +144,7 @@ fn orders_some(program: &Program) -> bool {
         | Operation::Mbarrier { .. }
         | Operation::BulkCopy(_)
         | Operation::TensorCopy(_)
+        | Operation::AsyncStore(_)
         | Operation::ClusterBarrier { .. } => true,
         _ => false,
     })

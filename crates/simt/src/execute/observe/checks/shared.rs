@@ -10,8 +10,7 @@ use crate::findings::{Finding, Hazard, Remedy};
 use crate::operation::{Access, BulkDirection, Operation, Scope, Semantics};
 use crate::registers::LANES;
 use races::{
-    Arrival, BarrierName, BarrierWarp, Queue, Race, Request, SharedShadow, Shown, ThreadClocks,
-    lanes,
+    Arrival, BarrierName, BarrierWarp, Epoch, Queue, Race, Request, Shown, ThreadClocks, lanes,
 };
 
 /// Place of a finding: block, warp, instruction, lane, address.
@@ -434,54 +433,57 @@ impl Worker<'_> {
         shadow.access(&self.run.model, &mut warp.order, warp.live, request, true, parts);
     }
 
-    /// The shared side of a bulk copy that a lane asks for.
-    pub fn check_bulk_issue(
+    /// Names a bulk copy that a lane asks for, and checks where it writes shared memory of the block with this number.
+    pub fn check_bulk_target(
         &mut self,
         block: &mut Block,
         warp: &mut Warp,
-        (pc, lane): (usize, usize),
         copy: &PendingBulk,
-    ) {
-        let PendingBulk { direction, target, source, bytes, mbarrier, .. } = *copy;
-        let place = Site { block: block.index, warp: warp.index, pc, lane, address: source };
-        let Some(shadow) = &mut block.shadow else { return };
-        let checks = self.run.options.checks;
-        let copies = match mbarrier {
+        home: u64,
+    ) -> Option<Epoch> {
+        let PendingBulk { pc, lane, direction, target, bytes, mbarrier, .. } = *copy;
+        let shadow = block.shadow.as_mut().filter(|_| self.observers.checking)?;
+        let (copies, time) = match mbarrier {
             Some(mbarrier) => shadow.copy_to(u64::from(mbarrier)),
             None => shadow.next_of(Queue::Reads, warp.index as u8),
         };
+        let by = Epoch { block: home as u32, warp: copies, time };
+        if direction == BulkDirection::SharedToGlobal {
+            return Some(by);
+        }
         let mut races = Vec::new();
-        let mut access = |shadow: &mut SharedShadow, address, writes| {
-            if checks.shared_races {
-                let at = ((pc, lane), (address, bytes), writes, copies);
-                races.append(&mut shadow.bulk(
-                    &self.run.model,
-                    &mut warp.order,
-                    at.0,
-                    at.1,
-                    at.2,
-                    at.3,
-                ));
-            }
-        };
-        let (mut unwritten, mut unfenced) = (false, None);
-        if direction != BulkDirection::GlobalToShared {
-            access(shadow, source, false);
-            unwritten = !shadow.is_written(source, bytes);
-            unfenced = block.unfenced.first(source, bytes);
+        if self.run.options.checks.shared_races {
+            let (order, range) = (&mut warp.order, (target, bytes));
+            races = shadow.bulk(&self.run.model, order, (pc, lane), range, true, by);
         }
-        if direction != BulkDirection::SharedToGlobal {
-            access(shadow, target, true);
-            shadow.mark_pending(target, bytes, true);
-            block.unfenced.forget(target, bytes);
+        shadow.mark_pending(target, bytes, true);
+        self.check_bulk_array(block, warp, (pc, lane), (target, bytes));
+        for race in races {
+            self.report_race(block, warp, pc, race, false, true);
         }
-        let ends = [
-            (direction != BulkDirection::GlobalToShared).then_some(source),
-            (direction != BulkDirection::SharedToGlobal).then_some(target),
-        ];
-        for start in ends.into_iter().flatten() {
-            self.check_bulk_array(block, warp, (pc, lane), (start, bytes));
+        Some(by)
+    }
+
+    /// Checks where a bulk copy reads the block's shared memory.
+    pub fn check_bulk_source(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        copy: &PendingBulk,
+        by: Epoch,
+    ) {
+        let PendingBulk { pc, lane, source, bytes, .. } = *copy;
+        let place = Site { block: block.index, warp: warp.index, pc, lane, address: source };
+        let Some(shadow) = &mut block.shadow else { return };
+        let checks = self.run.options.checks;
+        let mut races = Vec::new();
+        if checks.shared_races {
+            let (order, range) = (&mut warp.order, (source, bytes));
+            races = shadow.bulk(&self.run.model, order, (pc, lane), range, false, by);
         }
+        let unwritten = !shadow.is_written(source, bytes);
+        let unfenced = block.unfenced.first(source, bytes);
+        self.check_bulk_array(block, warp, (pc, lane), (source, bytes));
         for race in races {
             self.report_race(block, warp, pc, race, false, true);
         }
@@ -503,7 +505,8 @@ impl Worker<'_> {
     ) {
         let checks = self.run.options.checks;
         let Some(shadow) = &mut block.shadow else { return };
-        let by = shadow.next_of(Queue::Products, warp.index as u8);
+        let (products, time) = shadow.next_of(Queue::Products, warp.index as u8);
+        let by = Epoch { block: warp.order.block, warp: products, time };
         chunks.sort_unstable();
         chunks.dedup();
         let (mut found, mut races) = (Vec::new(), Vec::new());
