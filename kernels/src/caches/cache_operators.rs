@@ -156,14 +156,14 @@ pub const AHEAD: u32 = 132 * 2048;
 /// A way to load: one operator.
 trait Load {
     /// # Safety
-    /// As for [`memory::load_ca`].
+    /// - As for [`memory::load_ca`].
     unsafe fn load<T: Word>(&self, source: *const T) -> T;
 }
 
 /// A way to store: one operator.
 trait Store {
     /// # Safety
-    /// As for [`memory::store_wb`].
+    /// - As for [`memory::store_wb`].
     unsafe fn store<T: Word>(&self, target: *mut T, value: T);
 }
 
@@ -249,7 +249,7 @@ struct Task {
 /// Looks up the keys of this thread: keys by one operator, words of the table by another, results by a third.
 ///
 /// # Safety
-/// As for [`cache_operators_plain`].
+/// - As for [`cache_operators_plain`].
 #[inline(always)]
 unsafe fn look_up(task: Task, stream: &impl Load, of_table: &impl Load, results: &impl Store) {
     let Task { keys, table, target, words, n } = task;
@@ -275,7 +275,6 @@ unsafe fn look_up(task: Task, stream: &impl Load, of_table: &impl Load, results:
 }
 
 /// # Safety
-/// Launch contract:
 /// - grid: 1-D, covering `ceil(n / KEYS_PER_THREAD)` threads
 /// - block: `THREADS_PER_BLOCK` threads
 /// - lengths: `keys` and `target` valid for `n` u32, `table` for `words`, a power of two
@@ -294,7 +293,7 @@ pub unsafe fn cache_operators_plain(
 }
 
 /// # Safety
-/// Launch contract: as for [`cache_operators_plain`].
+/// - As for [`cache_operators_plain`].
 #[kernel]
 pub unsafe fn cache_operators_stream_ca(
     keys: *const u32,
@@ -308,7 +307,7 @@ pub unsafe fn cache_operators_stream_ca(
 }
 
 /// # Safety
-/// Launch contract: as for [`cache_operators_plain`].
+/// - As for [`cache_operators_plain`].
 #[kernel]
 pub unsafe fn cache_operators_stream_cg(
     keys: *const u32,
@@ -322,7 +321,7 @@ pub unsafe fn cache_operators_stream_cg(
 }
 
 /// # Safety
-/// Launch contract: as for [`cache_operators_plain`].
+/// - As for [`cache_operators_plain`].
 #[kernel]
 pub unsafe fn cache_operators_stream_cs(
     keys: *const u32,
@@ -336,7 +335,7 @@ pub unsafe fn cache_operators_stream_cs(
 }
 
 /// # Safety
-/// Launch contract: as for [`cache_operators_plain`].
+/// - As for [`cache_operators_plain`].
 #[kernel]
 pub unsafe fn cache_operators_stream_nc(
     keys: *const u32,
@@ -350,7 +349,7 @@ pub unsafe fn cache_operators_stream_nc(
 }
 
 /// # Safety
-/// Launch contract: as for [`cache_operators_plain`].
+/// - As for [`cache_operators_plain`].
 #[kernel]
 pub unsafe fn cache_operators_stream_no_allocate(
     keys: *const u32,
@@ -364,7 +363,7 @@ pub unsafe fn cache_operators_stream_no_allocate(
 }
 
 /// # Safety
-/// Launch contract: as for [`cache_operators_plain`].
+/// - As for [`cache_operators_plain`].
 #[kernel(min_compute_capability = 80)]
 pub unsafe fn cache_operators_stream_evict_first(
     keys: *const u32,
@@ -385,7 +384,7 @@ pub unsafe fn cache_operators_stream_evict_first(
 }
 
 /// # Safety
-/// Launch contract: as for [`cache_operators_plain`].
+/// - As for [`cache_operators_plain`].
 #[kernel]
 pub unsafe fn cache_operators_stream_prefetch_l2(
     keys: *const u32,
@@ -404,7 +403,7 @@ pub unsafe fn cache_operators_stream_prefetch_l2(
 }
 
 /// # Safety
-/// Launch contract: as for [`cache_operators_plain`].
+/// - As for [`cache_operators_plain`].
 #[kernel]
 pub unsafe fn cache_operators_table_cg(
     keys: *const u32,
@@ -418,7 +417,7 @@ pub unsafe fn cache_operators_table_cg(
 }
 
 /// # Safety
-/// Launch contract: as for [`cache_operators_plain`].
+/// - As for [`cache_operators_plain`].
 #[kernel]
 pub unsafe fn cache_operators_table_nc(
     keys: *const u32,
@@ -432,7 +431,7 @@ pub unsafe fn cache_operators_table_nc(
 }
 
 /// # Safety
-/// Launch contract: as for [`cache_operators_plain`].
+/// - As for [`cache_operators_plain`].
 #[kernel(min_compute_capability = 80)]
 pub unsafe fn cache_operators_table_evict_last(
     keys: *const u32,
@@ -453,7 +452,7 @@ pub unsafe fn cache_operators_table_evict_last(
 }
 
 /// # Safety
-/// Launch contract: as for [`cache_operators_plain`].
+/// - As for [`cache_operators_plain`].
 #[kernel]
 pub unsafe fn cache_operators_store_wb(
     keys: *const u32,
@@ -467,7 +466,7 @@ pub unsafe fn cache_operators_store_wb(
 }
 
 /// # Safety
-/// Launch contract: as for [`cache_operators_plain`].
+/// - As for [`cache_operators_plain`].
 #[kernel]
 pub unsafe fn cache_operators_store_cg(
     keys: *const u32,
@@ -481,7 +480,7 @@ pub unsafe fn cache_operators_store_cg(
 }
 
 /// # Safety
-/// Launch contract: as for [`cache_operators_plain`].
+/// - As for [`cache_operators_plain`].
 #[kernel]
 pub unsafe fn cache_operators_store_cs(
     keys: *const u32,
@@ -495,7 +494,7 @@ pub unsafe fn cache_operators_store_cs(
 }
 
 /// # Safety
-/// Launch contract: as for [`cache_operators_plain`].
+/// - As for [`cache_operators_plain`].
 #[kernel]
 pub unsafe fn cache_operators_store_wt(
     keys: *const u32,
@@ -509,7 +508,7 @@ pub unsafe fn cache_operators_store_wt(
 }
 
 /// # Safety
-/// Launch contract: as for [`cache_operators_plain`].
+/// - As for [`cache_operators_plain`].
 #[kernel]
 pub unsafe fn cache_operators_both_cs(
     keys: *const u32,

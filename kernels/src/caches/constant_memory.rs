@@ -160,7 +160,8 @@ pub unsafe fn constant_memory_global(table: *const u32, target: *mut u32, distin
 }
 
 /// # Safety
-/// Launch contract: as for [`constant_memory_global`]; nobody writes the table.
+/// - As for [`constant_memory_global`].
+/// - Nobody writes the table.
 #[kernel]
 pub unsafe fn constant_memory_read_only(
     table: *const u32,
@@ -178,7 +179,7 @@ pub unsafe fn constant_memory_read_only(
 }
 
 /// # Safety
-/// Launch contract: as for [`constant_memory_global`].
+/// - As for [`constant_memory_global`].
 #[kernel]
 pub unsafe fn constant_memory_shared(table: *const u32, target: *mut u32, distinct: u32, n: u32) {
     let words = shared_array!(WORDS: [u32; TABLE]);
@@ -204,7 +205,8 @@ pub unsafe fn constant_memory_shared(table: *const u32, target: *mut u32, distin
 /// that is computed at run time makes LLVM copy that value to local memory, 4 KiB per thread.
 ///
 /// # Safety
-/// Called by `constant_memory_parameter` only, with its parameter; `at < TABLE`.
+/// - Called by `constant_memory_parameter` only, with its parameter.
+/// - `at < TABLE`.
 #[inline(always)]
 unsafe fn parameter_word(table: &[u32; TABLE as usize], index: usize) -> u32 {
     #[cfg(target_arch = "nvptx64")]
@@ -248,8 +250,7 @@ pub unsafe fn constant_memory_parameter(
 }
 
 /// # Safety
-/// Launch contract: as for [`constant_memory_parameter`], for the words of
-/// `CONSTANT_MEMORY_TABLE`.
+/// - As for [`constant_memory_parameter`], for the words of `CONSTANT_MEMORY_TABLE`.
 #[kernel]
 pub unsafe fn constant_memory_constant(target: *mut u32, distinct: u32, n: u32) {
     let table = (&raw const CONSTANT_MEMORY_TABLE).cast::<u32>();
@@ -289,7 +290,8 @@ pub unsafe fn constant_memory_register(table: *const u32, target: *mut u32, n: u
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `target` valid for `n` u32.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads.
+/// - `target` valid for `n` u32.
 #[kernel]
 pub unsafe fn constant_memory_operand(target: *mut u32, n: u32) {
     let table = (&raw const CONSTANT_MEMORY_TABLE).cast::<u32>();

@@ -11,7 +11,6 @@ pub const ELEMENTS: u32 = 4;
 /// Adds a table to a stream, again and again from its beginning: `target[i] = source[i] + table[i % table_len]`.
 ///
 /// # Safety
-/// Launch contract:
 /// - grid: 1-D, covering `ceil(n / ELEMENTS)` threads
 /// - block: `THREADS_PER_BLOCK` threads
 /// - lengths: `source` and `target` valid for `n` f32, `table` for `table_len`
@@ -33,7 +32,7 @@ pub unsafe fn l2_persistence_add(
 /// The same, but loads from `source` and stores to `target` are marked to be evicted from L2 first.
 ///
 /// # Safety
-/// Launch contract: as for [`l2_persistence_add`].
+/// - As for [`l2_persistence_add`].
 #[kernel]
 pub unsafe fn l2_persistence_add_evict_first(
     source: *const f32,
@@ -58,8 +57,9 @@ pub const fn doubled(word: u32) -> u32 {
 /// the same, so that there is no race, and the traffic is that of plain accesses without L1.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n`; `streaming` valid for `n` u32 and `persistent` for
-/// `table_len`, not overlapping; `n` and `table_len` from 1 to 2^31.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `n`.
+/// - `streaming` valid for `n` u32 and `persistent` for `table_len`, not overlapping.
+/// - `n` and `table_len` from 1 to 2^31.
 #[kernel]
 pub unsafe fn l2_persistence_double(
     streaming: *mut u32,
@@ -84,7 +84,7 @@ pub unsafe fn l2_persistence_double(
 /// the table starts over within a vector.
 ///
 /// # Safety
-/// As for [`l2_persistence_add`].
+/// - As for [`l2_persistence_add`].
 #[inline(always)]
 unsafe fn add<const EVICT_FIRST: bool>(
     source: *const f32,

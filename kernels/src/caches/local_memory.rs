@@ -122,7 +122,7 @@ pub const WORDS: u32 = 32;
 /// Word `index` of thread `i`'s input: the words of a warp follow each other.
 ///
 /// # Safety
-/// `source` valid for `WORDS * n` u32, `i < n`, `index < WORDS`.
+/// - `source` valid for `WORDS * n` u32, `i < n`, `index < WORDS`.
 #[inline(always)]
 unsafe fn word(source: *const u32, n: u32, i: u32, index: u32) -> u32 {
     // SAFETY: the caller's promise. The product may need more than 32 bits.
@@ -162,7 +162,7 @@ pub unsafe fn local_memory_indexed(source: *const u32, target: *mut u32, n: u32)
 /// Counts a thread's words in registers.
 ///
 /// # Safety
-/// As for [`local_memory_indexed`], with any number of threads per block.
+/// - As for [`local_memory_indexed`], with any number of threads per block.
 #[inline(always)]
 unsafe fn count_in_registers(source: *const u32, target: *mut u32, n: u32) {
     let i = thread::index_1d();
@@ -182,7 +182,7 @@ unsafe fn count_in_registers(source: *const u32, target: *mut u32, n: u32) {
 }
 
 /// # Safety
-/// Launch contract: as for [`local_memory_indexed`].
+/// - As for [`local_memory_indexed`].
 #[kernel]
 pub unsafe fn local_memory_unrolled(source: *const u32, target: *mut u32, n: u32) {
     // SAFETY: as the launch contract says.
@@ -190,7 +190,7 @@ pub unsafe fn local_memory_unrolled(source: *const u32, target: *mut u32, n: u32
 }
 
 /// # Safety
-/// Launch contract: as for [`local_memory_indexed`], with blocks of `SPILLED_BLOCK` threads.
+/// - As for [`local_memory_indexed`], with blocks of `SPILLED_BLOCK` threads.
 #[kernel(launch_bounds(SPILLED_BLOCK, SPILLED_BLOCKS_PER_MULTIPROCESSOR))]
 pub unsafe fn local_memory_spilled(source: *const u32, target: *mut u32, n: u32) {
     // SAFETY: as the launch contract says.
@@ -198,7 +198,7 @@ pub unsafe fn local_memory_spilled(source: *const u32, target: *mut u32, n: u32)
 }
 
 /// # Safety
-/// Launch contract: as for [`local_memory_indexed`].
+/// - As for [`local_memory_indexed`].
 #[kernel]
 pub unsafe fn local_memory_shared(source: *const u32, target: *mut u32, n: u32) {
     let i = thread::index_1d();

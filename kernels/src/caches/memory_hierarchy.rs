@@ -179,7 +179,7 @@ fn follow(accesses: u32, next: impl Fn(usize) -> u32) -> u32 {
 /// Asks for all lines of the data in L2, by all blocks but the first.
 ///
 /// # Safety
-/// `data` valid for `words` u32.
+/// - `data` valid for `words` u32.
 #[inline(always)]
 unsafe fn bring_into_l2(data: *const u32, words: u32) {
     let step = (thread::grid_dim_x() - 1) * THREADS_PER_BLOCK * LINE_WORDS;
@@ -286,7 +286,8 @@ pub unsafe fn memory_hierarchy_chase_constant(end: *mut u32, accesses: u32) {
 }
 
 /// # Safety
-/// Launch contract: `end` valid for one u32; the words of the texture that the chain visits are inside it.
+/// - `end` valid for one u32.
+/// - The words of the texture that the chain visits are inside it.
 #[kernel]
 pub unsafe fn memory_hierarchy_chase_texture(
     chain: Texture<Buffer, u32>,
@@ -321,8 +322,9 @@ fn read_round(first: u32, vectors: u32, accesses: u32, load: impl Fn(usize) -> U
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of blocks of `THREADS_PER_BLOCK` threads, fewer than 2^32 threads in all; `data` 16-byte
-/// aligned and valid for `vectors` times 16 bytes, `vectors` at least 1; `sums` valid for one u32 per thread.
+/// - 1-D grid of blocks of `THREADS_PER_BLOCK` threads, fewer than 2^32 threads in all.
+/// - `data` 16-byte aligned and valid for `vectors` times 16 bytes, `vectors` at least 1.
+/// - `sums` valid for one u32 per thread.
 #[kernel]
 pub unsafe fn memory_hierarchy_read_global(
     data: *const u32,
@@ -341,7 +343,7 @@ pub unsafe fn memory_hierarchy_read_global(
 }
 
 /// # Safety
-/// Launch contract: as for [`memory_hierarchy_read_global`], with at most `SHARED_WORDS / 4` vectors.
+/// - As for [`memory_hierarchy_read_global`], with at most `SHARED_WORDS / 4` vectors.
 #[kernel]
 pub unsafe fn memory_hierarchy_read_shared(
     data: *const u32,

@@ -217,7 +217,8 @@ fn part(number: u32, extent: u32) -> f32 {
 /// warp has 32 pixels of a row, or 8 x 4 if it is `TILED`.
 ///
 /// # Safety
-/// The grid is that of a launch contract below; `target` is valid for all pixels, and nobody else accesses it.
+/// - The grid is that of a launch contract below.
+/// - `target` is valid for all pixels, and nobody else accesses it.
 #[inline(always)]
 unsafe fn resample<const TILED: bool>(
     walk: &Walk,
@@ -272,7 +273,6 @@ fn mean(above: [f32; 2], below: [f32; 2], x: f32, y: f32) -> f32 {
 }
 
 /// # Safety
-/// Launch contract:
 /// - grid: 2-D, a block for each `TILE` x `TILE` pixels
 /// - block: `THREADS_PER_BLOCK` threads
 /// - lengths: the walk has from 1 to 32768 columns and rows; `source` and `target` valid for that many f32
@@ -289,7 +289,7 @@ pub unsafe fn texture_plain(source: *const f32, target: *mut f32, walk: Walk) {
 }
 
 /// # Safety
-/// Launch contract: as for [`texture_plain`], with a texture of at most 2^27 pixels.
+/// - As for [`texture_plain`], with a texture of at most 2^27 pixels.
 #[kernel]
 pub unsafe fn texture_linear(source: Texture<Buffer, f32>, target: *mut f32, walk: Walk) {
     // SAFETY: the grid and the target are those of the launch contract.
@@ -302,7 +302,7 @@ pub unsafe fn texture_linear(source: Texture<Buffer, f32>, target: *mut f32, wal
 }
 
 /// # Safety
-/// Launch contract: as for [`texture_plain`], with a texture that gives the nearest texel.
+/// - As for [`texture_plain`], with a texture that gives the nearest texel.
 #[kernel]
 pub unsafe fn texture_array(source: Texture<Plane, f32>, target: *mut f32, walk: Walk) {
     // SAFETY: the grid and the target are those of the launch contract.
@@ -310,7 +310,7 @@ pub unsafe fn texture_array(source: Texture<Plane, f32>, target: *mut f32, walk:
 }
 
 /// # Safety
-/// Launch contract: as for [`texture_array`].
+/// - As for [`texture_array`].
 #[kernel]
 pub unsafe fn texture_array_tile(source: Texture<Plane, f32>, target: *mut f32, walk: Walk) {
     // SAFETY: the grid and the target are those of the launch contract.
@@ -318,7 +318,7 @@ pub unsafe fn texture_array_tile(source: Texture<Plane, f32>, target: *mut f32, 
 }
 
 /// # Safety
-/// Launch contract: as for [`texture_plain`].
+/// - As for [`texture_plain`].
 #[kernel]
 pub unsafe fn texture_plain_tile(source: *const f32, target: *mut f32, walk: Walk) {
     // SAFETY: as for `plain`.
@@ -331,7 +331,7 @@ pub unsafe fn texture_plain_tile(source: *const f32, target: *mut f32, walk: Wal
 }
 
 /// # Safety
-/// Launch contract: as for [`texture_plain`].
+/// - As for [`texture_plain`].
 #[kernel]
 pub unsafe fn texture_bilinear_plain(source: *const f32, target: *mut f32, walk: Walk) {
     // SAFETY: a clamped place lies in the image; the rest is the launch contract.
@@ -349,7 +349,7 @@ pub unsafe fn texture_bilinear_plain(source: *const f32, target: *mut f32, walk:
 }
 
 /// # Safety
-/// Launch contract: as for [`texture_array`], with an array that was made for it.
+/// - As for [`texture_array`], with an array that was made for it.
 #[kernel]
 pub unsafe fn texture_bilinear_gather(source: Texture<Plane, f32>, target: *mut f32, walk: Walk) {
     // SAFETY: the grid and the target are those of the launch contract.
@@ -362,7 +362,7 @@ pub unsafe fn texture_bilinear_gather(source: Texture<Plane, f32>, target: *mut 
 }
 
 /// # Safety
-/// Launch contract: as for [`texture_array`], with a texture that filters.
+/// - As for [`texture_array`], with a texture that filters.
 #[kernel]
 pub unsafe fn texture_bilinear_array(source: Texture<Plane, f32>, target: *mut f32, walk: Walk) {
     // SAFETY: the grid and the target are those of the launch contract.
@@ -370,7 +370,7 @@ pub unsafe fn texture_bilinear_array(source: Texture<Plane, f32>, target: *mut f
 }
 
 /// # Safety
-/// Launch contract: as for [`texture_plain`].
+/// - As for [`texture_plain`].
 #[kernel]
 pub unsafe fn texture_wrap_plain(source: *const f32, target: *mut f32, walk: Walk) {
     // SAFETY: a wrapped place lies in the image; the rest is the launch contract.

@@ -182,7 +182,8 @@ static mut ATOMICS_TICKETS: u32 = 0;
 /// The value of element `i`, and the number of its counter.
 ///
 /// # Safety
-/// `source` is valid for more than `i` u32; `addresses` is a power of two.
+/// - `source` is valid for more than `i` u32.
+/// - `addresses` is a power of two.
 #[inline(always)]
 unsafe fn update_of(source: *const u32, i: u32, addresses: u32) -> (u32, usize) {
     // SAFETY: the caller's contract.
@@ -206,7 +207,7 @@ pub unsafe fn atomics_global(source: *const u32, target: *mut u32, addresses: u3
 }
 
 /// # Safety
-/// Launch contract: as for [`atomics_global`].
+/// - As for [`atomics_global`].
 #[kernel]
 pub unsafe fn atomics_system_scope(source: *const u32, target: *mut u32, addresses: u32, n: u32) {
     let i = thread::index_1d();
@@ -220,7 +221,7 @@ pub unsafe fn atomics_system_scope(source: *const u32, target: *mut u32, address
 }
 
 /// # Safety
-/// Launch contract: as for [`atomics_global`].
+/// - As for [`atomics_global`].
 #[kernel]
 pub unsafe fn atomics_compare_and_swap(
     source: *const u32,
@@ -245,7 +246,7 @@ pub unsafe fn atomics_compare_and_swap(
 }
 
 /// # Safety
-/// Launch contract: as for [`atomics_global`].
+/// - As for [`atomics_global`].
 #[kernel(min_compute_capability = 80)]
 pub unsafe fn atomics_warp_aggregated(
     source: *const u32,
@@ -268,8 +269,9 @@ pub unsafe fn atomics_warp_aggregated(
 }
 
 /// # Safety
-/// Launch contract: any 1-D grid of `SHARED_THREADS_PER_BLOCK` threads with 4 bytes of dynamic shared memory for each of
-/// the `addresses`; the arrays as for [`atomics_global`].
+/// - Any 1-D grid of `SHARED_THREADS_PER_BLOCK` threads with 4 bytes of dynamic shared memory for each of the
+///   `addresses`.
+/// - The arrays as for [`atomics_global`].
 #[kernel]
 pub unsafe fn atomics_shared(source: *const u32, target: *mut u32, addresses: u32, n: u32) {
     let counters = shared::dynamic_shared_mem::<u32>();
@@ -301,7 +303,7 @@ pub unsafe fn atomics_shared(source: *const u32, target: *mut u32, addresses: u3
 }
 
 /// # Safety
-/// Launch contract: as for [`atomics_global`].
+/// - As for [`atomics_global`].
 #[kernel]
 pub unsafe fn atomics_u64(source: *const u32, target: *mut u64, addresses: u32, n: u32) {
     let i = thread::index_1d();
@@ -315,7 +317,7 @@ pub unsafe fn atomics_u64(source: *const u32, target: *mut u64, addresses: u32, 
 }
 
 /// # Safety
-/// Launch contract: as for [`atomics_global`].
+/// - As for [`atomics_global`].
 #[kernel]
 pub unsafe fn atomics_f32(source: *const u32, target: *mut f32, addresses: u32, n: u32) {
     let i = thread::index_1d();
@@ -329,7 +331,7 @@ pub unsafe fn atomics_f32(source: *const u32, target: *mut f32, addresses: u32, 
 }
 
 /// # Safety
-/// Launch contract: as for [`atomics_global`].
+/// - As for [`atomics_global`].
 #[kernel]
 pub unsafe fn atomics_f64(source: *const u32, target: *mut f64, addresses: u32, n: u32) {
     let i = thread::index_1d();
@@ -345,7 +347,8 @@ pub unsafe fn atomics_f64(source: *const u32, target: *mut f64, addresses: u32, 
 /// The sum of the block's values, in its first thread.
 ///
 /// # Safety
-/// `words` is shared memory for `WARPS` u32; all threads of the block call, once or with a barrier between.
+/// - `words` is shared memory for `WARPS` u32.
+/// - All threads of the block call, once or with a barrier between.
 #[inline(always)]
 unsafe fn block_sum(value: u32, words: *mut u32) -> u32 {
     // SAFETY: all lanes take part in the shuffles; a warp writes its own word, and all are read after the barrier.
@@ -370,7 +373,8 @@ unsafe fn block_sum(value: u32, words: *mut u32) -> u32 {
 /// The sum of every `gridDim`-th block of elements: what this thread has to add.
 ///
 /// # Safety
-/// 1-D grid of `THREADS_PER_BLOCK` threads; `source` is valid for `n` u32.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads.
+/// - `source` is valid for `n` u32.
 #[inline(always)]
 unsafe fn sum_of_thread(source: *const u32, n: u32) -> u32 {
     let threads = thread::grid_dim_x() * THREADS_PER_BLOCK;
@@ -386,7 +390,8 @@ unsafe fn sum_of_thread(source: *const u32, n: u32) -> u32 {
 /// The sum of the partial sums of so many blocks: what this thread has to add.
 ///
 /// # Safety
-/// Blocks of `THREADS_PER_BLOCK` threads; so many blocks have written their sums, and this thread knows it.
+/// - Blocks of `THREADS_PER_BLOCK` threads.
+/// - So many blocks have written their sums, and this thread knows it.
 #[inline(always)]
 unsafe fn sum_of_partials(blocks: u32) -> u32 {
     let partials = (&raw const ATOMICS_PARTIAL_SUMS).cast::<u32>();

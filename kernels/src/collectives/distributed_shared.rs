@@ -111,7 +111,7 @@ const KEYS: u32 = 4;
 /// Adds 1 to a counter.
 ///
 /// # Safety
-/// `counter` is a place in global or shared memory, accessed by atomics only until the next barrier.
+/// - `counter` is a place in global or shared memory, accessed by atomics only until the next barrier.
 #[inline(always)]
 unsafe fn count(counter: *mut u32, by: u32) {
     // SAFETY: the caller's contract.
@@ -121,7 +121,8 @@ unsafe fn count(counter: *mut u32, by: u32) {
 /// Calls `each` with the bins of the keys that belong to this thread, of `threads` threads that share the keys.
 ///
 /// # Safety
-/// `keys` is 16-byte aligned and valid for `n` u32; `bins` is a power of two.
+/// - `keys` is 16-byte aligned and valid for `n` u32.
+/// - `bins` is a power of two.
 #[inline(always)]
 unsafe fn for_each_bin(
     keys: *const u32,
@@ -152,7 +153,8 @@ unsafe fn for_each_bin(
 /// Zeros the counters of this block.
 ///
 /// # Safety
-/// `own` is shared memory for `len` u32; all threads of the block call, and wait for each other before they count.
+/// - `own` is shared memory for `len` u32.
+/// - All threads of the block call, and wait for each other before they count.
 #[inline(always)]
 unsafe fn clear(own: *mut u32, len: u32) {
     let mut at = thread::thread_idx_x();
@@ -166,7 +168,8 @@ unsafe fn clear(own: *mut u32, len: u32) {
 /// Adds the counters of this block to device memory.
 ///
 /// # Safety
-/// As for [`clear`], after a barrier; `target` is valid for `len` u32.
+/// - As for [`clear`], after a barrier.
+/// - `target` is valid for `len` u32.
 #[inline(always)]
 unsafe fn merge(own: *const u32, target: *mut u32, len: u32) {
     let mut at = thread::thread_idx_x();
@@ -188,8 +191,10 @@ pub unsafe fn distributed_shared_global(keys: *const u32, target: *mut u32, bins
 }
 
 /// # Safety
-/// Launch contract: 2-D grid of `THREADS_PER_BLOCK` threads, `bins / part` blocks in y, with `4 * part` bytes of dynamic
-/// shared memory; `part` divides `bins`; the arrays as for [`distributed_shared_global`].
+/// - 2-D grid of `THREADS_PER_BLOCK` threads, `bins / part` blocks in y, with `4 * part` bytes of dynamic shared
+///   memory.
+/// - `part` divides `bins`.
+/// - The arrays as for [`distributed_shared_global`].
 #[kernel]
 pub unsafe fn distributed_shared_parts(
     keys: *const u32,
@@ -217,8 +222,10 @@ pub unsafe fn distributed_shared_parts(
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of whole clusters of `THREADS_PER_BLOCK` threads per block, with `4 * part` bytes of dynamic
-/// shared memory; `part` is `bins / CLUSTER`, a power of two; the arrays as for [`distributed_shared_global`].
+/// - 1-D grid of whole clusters of `THREADS_PER_BLOCK` threads per block, with `4 * part` bytes of dynamic shared
+///   memory.
+/// - `part` is `bins / CLUSTER`, a power of two.
+/// - The arrays as for [`distributed_shared_global`].
 #[kernel(cluster(CLUSTER))]
 pub unsafe fn distributed_shared_cluster(
     keys: *const u32,

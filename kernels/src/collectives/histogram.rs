@@ -152,7 +152,7 @@ pub unsafe fn histogram_global_atomic(source: *const u8, target: *mut u32, n: u3
 /// Adds to a count in device memory.
 ///
 /// # Safety
-/// `counts` has a word `at`, accessed by atomics only.
+/// - `counts` has a word `at`, accessed by atomics only.
 #[inline(always)]
 unsafe fn add_global(counts: *mut u32, index: u32, by: u32) {
     // SAFETY: the caller's contract.
@@ -162,7 +162,7 @@ unsafe fn add_global(counts: *mut u32, index: u32, by: u32) {
 /// Adds to a count in shared memory.
 ///
 /// # Safety
-/// `words` is shared memory with a word `at`, accessed by atomics only until the next barrier.
+/// - `words` is shared memory with a word `at`, accessed by atomics only until the next barrier.
 #[inline(always)]
 unsafe fn add_shared(words: *mut u32, index: u32, by: u32) {
     // SAFETY: the caller's contract.
@@ -172,7 +172,8 @@ unsafe fn add_shared(words: *mut u32, index: u32, by: u32) {
 /// Zeros the block's counters.
 ///
 /// # Safety
-/// `words` is shared memory for `len` words; all `threads` threads of the block call.
+/// - `words` is shared memory for `len` words.
+/// - All `threads` threads of the block call.
 #[inline(always)]
 unsafe fn clear(words: *mut u32, len: u32, threads: u32) {
     let mut word = thread::thread_idx_x();
@@ -188,8 +189,9 @@ unsafe fn clear(words: *mut u32, len: u32, threads: u32) {
 /// of a counter.
 ///
 /// # Safety
-/// `words` is shared memory in which `place` stays; `target` as for the kernels; all threads of the
-/// block call.
+/// - `words` is shared memory in which `place` stays.
+/// - `target` as for the kernels.
+/// - All threads of the block call.
 #[inline(always)]
 unsafe fn merge(words: *mut u32, target: *mut u32, copies: u32, place: impl Fn(u32, u32) -> u32) {
     thread::sync_threads();
@@ -209,8 +211,9 @@ unsafe fn merge(words: *mut u32, target: *mut u32, copies: u32, place: impl Fn(u
 /// index of a counter.
 ///
 /// # Safety
-/// 1-D grid of `THREADS_PER_BLOCK` threads; `source` valid for `n` bytes; `words` shared memory in which `place`
-/// stays, cleared.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads.
+/// - `source` valid for `n` bytes.
+/// - `words` shared memory in which `place` stays, cleared.
 #[inline(always)]
 unsafe fn count_bytes(source: *const u8, n: u32, words: *mut u32, place: impl Fn(u32) -> u32) {
     let threads = thread::grid_dim_x() * THREADS_PER_BLOCK;
@@ -248,7 +251,7 @@ pub unsafe fn histogram_block_private(source: *const u8, target: *mut u32, n: u3
 }
 
 /// # Safety
-/// Launch contract: as for [`histogram_block_private`].
+/// - As for [`histogram_block_private`].
 #[kernel]
 pub unsafe fn histogram_warp_private(source: *const u8, target: *mut u32, n: u32) {
     let words = shared_array!(WORDS: [u32; WARPS * BINS]);
@@ -265,7 +268,7 @@ pub unsafe fn histogram_warp_private(source: *const u8, target: *mut u32, n: u32
 /// copies are in different banks.
 ///
 /// # Safety
-/// Launch contract: as for [`histogram_block_private`].
+/// - As for [`histogram_block_private`].
 #[kernel]
 pub unsafe fn histogram_padded(source: *const u8, target: *mut u32, n: u32) {
     let words = shared_array!(WORDS: [u32; WARP_SIZE * PADDED]);
@@ -288,7 +291,8 @@ fn own_bank(bin: u32, lane: u32) -> u32 {
 /// Adds up the copies of `own_bank`. Thread t begins with copy t, so that a warp reads 32 different banks.
 ///
 /// # Safety
-/// As for [`merge`]; `words` has `BINS * WARP_SIZE` words.
+/// - As for [`merge`].
+/// - `words` has `BINS * WARP_SIZE` words.
 #[inline(always)]
 unsafe fn merge_lanes(words: *mut u32, target: *mut u32) {
     // SAFETY: bin < BINS, and the rotated copy is below WARP_SIZE.
@@ -296,7 +300,7 @@ unsafe fn merge_lanes(words: *mut u32, target: *mut u32) {
 }
 
 /// # Safety
-/// Launch contract: as for [`histogram_block_private`].
+/// - As for [`histogram_block_private`].
 #[kernel]
 pub unsafe fn histogram_lane_private(source: *const u8, target: *mut u32, n: u32) {
     let words = shared_array!(WORDS: [u32; BINS * WARP_SIZE]);
@@ -313,7 +317,8 @@ pub unsafe fn histogram_lane_private(source: *const u8, target: *mut u32, n: u32
 /// vectors, and each thread starts `LOADS_IN_FLIGHT` loads at a time.
 ///
 /// # Safety
-/// `source` 16-byte aligned and valid for `packs`; `first` is this thread's number among `threads`.
+/// - `source` 16-byte aligned and valid for `packs`.
+/// - `first` is this thread's number among `threads`.
 #[inline(always)]
 unsafe fn for_packs(
     source: *const U32x4,
@@ -345,7 +350,8 @@ unsafe fn for_packs(
 /// four bytes of a word.
 ///
 /// # Safety
-/// As for [`histogram_block_private`]; `words` is shared memory for `BINS * WARP_SIZE` words.
+/// - As for [`histogram_block_private`].
+/// - `words` is shared memory for `BINS * WARP_SIZE` words.
 #[inline(always)]
 unsafe fn count_packs(
     source: *const u8,
@@ -375,7 +381,7 @@ unsafe fn count_packs(
 }
 
 /// # Safety
-/// Launch contract: as for [`histogram_block_private`].
+/// - As for [`histogram_block_private`].
 #[kernel(launch_bounds(THREADS_PER_BLOCK, 4))]
 pub unsafe fn histogram_coarsened(source: *const u8, target: *mut u32, n: u32) {
     // SAFETY: the launch contract; a byte is below BINS.
@@ -395,7 +401,7 @@ pub unsafe fn histogram_coarsened(source: *const u8, target: *mut u32, n: u32) {
 }
 
 /// # Safety
-/// Launch contract: as for [`histogram_block_private`].
+/// - As for [`histogram_block_private`].
 #[kernel(launch_bounds(THREADS_PER_BLOCK, 4))]
 pub unsafe fn histogram_aggregated(source: *const u8, target: *mut u32, n: u32) {
     // SAFETY: the launch contract; a byte is below BINS.

@@ -154,7 +154,9 @@ pub unsafe fn reduction_global_atomic(source: *const f32, target: *mut f32, n: u
 /// Fills the block's words, one element per thread and zeros beyond the last.
 ///
 /// # Safety
-/// `source` valid for `n` f32; `words` shared memory for `THREADS_PER_BLOCK`; all threads of the block call.
+/// - `source` valid for `n` f32.
+/// - `words` shared memory for `THREADS_PER_BLOCK`.
+/// - All threads of the block call.
 #[inline(always)]
 unsafe fn fill(source: *const f32, words: *mut f32, n: u32) {
     let i = thread::index_1d();
@@ -170,7 +172,7 @@ unsafe fn fill(source: *const f32, words: *mut f32, n: u32) {
 /// Every 2nd, 4th, 8th ... thread works, so warps run with idle lanes.
 ///
 /// # Safety
-/// Launch contract: as for [`reduction_global_atomic`].
+/// - As for [`reduction_global_atomic`].
 #[kernel]
 pub unsafe fn reduction_interleaved(source: *const f32, target: *mut f32, n: u32) {
     let words = shared_array!(WORDS: [f32; THREADS_PER_BLOCK]);
@@ -197,7 +199,7 @@ pub unsafe fn reduction_interleaved(source: *const f32, target: *mut f32, n: u32
 /// access words that are `2 step` words apart, which are in the same few banks.
 ///
 /// # Safety
-/// Launch contract: as for [`reduction_global_atomic`].
+/// - As for [`reduction_global_atomic`].
 #[kernel]
 pub unsafe fn reduction_strided(source: *const f32, target: *mut f32, n: u32) {
     let words = shared_array!(WORDS: [f32; THREADS_PER_BLOCK]);
@@ -222,7 +224,7 @@ pub unsafe fn reduction_strided(source: *const f32, target: *mut f32, n: u32) {
 }
 
 /// # Safety
-/// Launch contract: as for [`reduction_global_atomic`].
+/// - As for [`reduction_global_atomic`].
 #[kernel]
 pub unsafe fn reduction_sequential(source: *const f32, target: *mut f32, n: u32) {
     let words = shared_array!(WORDS: [f32; THREADS_PER_BLOCK]);
@@ -258,7 +260,7 @@ trait Summand: WarpShuffleValue {
     /// Adds this to a sum in device memory.
     ///
     /// # Safety
-    /// `sum` is valid, aligned and accessed by atomics only.
+    /// - `sum` is valid, aligned and accessed by atomics only.
     unsafe fn add_to(self, sum: *mut Self);
 }
 
@@ -298,7 +300,7 @@ summands! {
 /// Adds the values of a warp's lanes. Lane 0 gets the sum.
 ///
 /// # Safety
-/// All lanes of the warp call.
+/// - All lanes of the warp call.
 #[inline(always)]
 unsafe fn warp_sum<T: Summand>(value: T) -> T {
     let mut sum = value;
@@ -313,8 +315,9 @@ unsafe fn warp_sum<T: Summand>(value: T) -> T {
 /// memory per warp, shuffles in the first warp, one atomic addition.
 ///
 /// # Safety
-/// `words` is shared memory for `WARPS` numbers; `target` as for [`Summand::add_to`]; all threads of
-/// the block call, once.
+/// - `words` is shared memory for `WARPS` numbers.
+/// - `target` as for [`Summand::add_to`].
+/// - All threads of the block call, once.
 #[inline(always)]
 unsafe fn add_block<T: Summand>(value: T, words: *mut T, target: *mut T) {
     let tid = thread::thread_idx_x();
@@ -340,7 +343,7 @@ unsafe fn add_block<T: Summand>(value: T, words: *mut T, target: *mut T) {
 /// barriers one is left.
 ///
 /// # Safety
-/// Launch contract: as for [`reduction_global_atomic`].
+/// - As for [`reduction_global_atomic`].
 #[kernel]
 pub unsafe fn reduction_shuffle(source: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();
@@ -356,7 +359,8 @@ pub unsafe fn reduction_shuffle(source: *const f32, target: *mut f32, n: u32) {
 /// the last whole vector.
 ///
 /// # Safety
-/// 1-D grid of `THREADS_PER_BLOCK` threads; `source` 16-byte aligned and valid for `n` numbers.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads.
+/// - `source` 16-byte aligned and valid for `n` numbers.
 #[inline(always)]
 unsafe fn share<T: Summand>(source: *const T, n: u32) -> T {
     const TILE: u32 = THREADS_PER_BLOCK * LOADS_IN_FLIGHT;
@@ -401,7 +405,7 @@ pub unsafe fn reduction_vectorized(source: *const f32, target: *mut f32, n: u32)
 }
 
 /// # Safety
-/// Launch contract: as for [`reduction_vectorized`], for i32.
+/// - As for [`reduction_vectorized`], for i32.
 #[kernel(launch_bounds(THREADS_PER_BLOCK, 4))]
 pub unsafe fn reduction_vectorized_i32(source: *const i32, target: *mut i32, n: u32) {
     // SAFETY: the launch contract; WORDS has a word per warp.
@@ -409,7 +413,7 @@ pub unsafe fn reduction_vectorized_i32(source: *const i32, target: *mut i32, n: 
 }
 
 /// # Safety
-/// Launch contract: as for [`reduction_vectorized`], for f64.
+/// - As for [`reduction_vectorized`], for f64.
 #[kernel(launch_bounds(THREADS_PER_BLOCK, 4))]
 pub unsafe fn reduction_vectorized_f64(source: *const f64, target: *mut f64, n: u32) {
     // SAFETY: the launch contract; WORDS has a word per warp.

@@ -185,7 +185,7 @@ const LOADS_IN_FLIGHT: u32 = 16;
 /// The exclusive prefix of this block's tile: the inclusive prefix of the tile before it.
 ///
 /// # Safety
-/// `before` valid for a number per block, except the last.
+/// - `before` valid for a number per block, except the last.
 #[inline(always)]
 unsafe fn before_tile(before: *const f32) -> f32 {
     let block = thread::block_idx_x();
@@ -196,8 +196,9 @@ unsafe fn before_tile(before: *const f32) -> f32 {
 /// Each word adds the word 1, 2, 4 ... 256 before it. Levels write alternately to two halves of shared memory.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `TILE` threads covering `n` threads; `source` and `target` valid for `n` f32, the
-/// same array or not overlapping; `before` valid for the scanned sum of each tile of `source` but the last.
+/// - 1-D grid of `TILE` threads covering `n` threads.
+/// - `source` and `target` valid for `n` f32, the same array or not overlapping.
+/// - `before` valid for the scanned sum of each tile of `source` but the last.
 #[kernel]
 pub unsafe fn scan_hillis_steele(source: *const f32, before: *const f32, target: *mut f32, n: u32) {
     let words = shared_array!(WORDS: [f32; 2 * TILE]);
@@ -225,7 +226,8 @@ pub unsafe fn scan_hillis_steele(source: *const f32, before: *const f32, target:
 /// Scans a block's tile with a tree, up and down; word `i` of the tile is stored at `place(i)`.
 ///
 /// # Safety
-/// As for [`scan_blelloch`]; `words` is shared memory for every place of 0 .. `TILE`, which are distinct.
+/// - As for [`scan_blelloch`].
+/// - `words` is shared memory for the places of all numbers below `TILE`, which are distinct.
 #[inline(always)]
 unsafe fn tree(
     source: *const f32,
@@ -289,7 +291,7 @@ unsafe fn tree(
 /// with a pair work; their words are `2 step` apart, which are in the same few banks.
 ///
 /// # Safety
-/// Launch contract: as for [`scan_hillis_steele`], but `TREE_BLOCK` threads per tile of `TILE`.
+/// - As for [`scan_hillis_steele`], but `TREE_BLOCK` threads per tile of `TILE`.
 #[kernel]
 pub unsafe fn scan_blelloch(source: *const f32, before: *const f32, target: *mut f32, n: u32) {
     // SAFETY: the launch contract; there are TILE words.
@@ -297,7 +299,7 @@ pub unsafe fn scan_blelloch(source: *const f32, before: *const f32, target: *mut
 }
 
 /// # Safety
-/// Launch contract: as for [`scan_blelloch`].
+/// - As for [`scan_blelloch`].
 #[kernel]
 pub unsafe fn scan_blelloch_padded(
     source: *const f32,
@@ -316,7 +318,7 @@ pub unsafe fn scan_blelloch_padded(
 /// are left.
 ///
 /// # Safety
-/// Launch contract: as for [`scan_hillis_steele`].
+/// - As for [`scan_hillis_steele`].
 #[kernel]
 pub unsafe fn scan_shuffle(source: *const f32, before: *const f32, target: *mut f32, n: u32) {
     let words = shared_array!(WORDS: [f32; WARPS]);
@@ -348,7 +350,8 @@ pub unsafe fn scan_shuffle(source: *const f32, before: *const f32, target: *mut 
 /// Takes the sum of each warp. Returns the sum of the warps before this one, and the sum of the block.
 ///
 /// # Safety
-/// `words` is shared memory for `VECTORIZED_WARPS` f32, used once; all threads of the block call.
+/// - `words` is shared memory for `VECTORIZED_WARPS` f32, used once.
+/// - All threads of the block call.
 #[inline(always)]
 unsafe fn scan_warps(words: *mut f32, sum: f32) -> (f32, f32) {
     let tid = thread::thread_idx_x();
@@ -399,7 +402,9 @@ struct Shared {
 /// Returns the number of this block's tile, and the number of this launch.
 ///
 /// # Safety
-/// `shared` is shared memory; `state` as for [`scan_look_back`]; all threads of the block call, once.
+/// - `shared` is shared memory.
+/// - `state` as for [`scan_look_back`].
+/// - All threads of the block call, once.
 #[inline(always)]
 unsafe fn next_tile(shared: *mut Shared, state: *mut u64) -> (u32, u32) {
     // SAFETY: one thread writes the ticket, and all read it after a barrier.
@@ -416,7 +421,8 @@ unsafe fn next_tile(shared: *mut Shared, state: *mut u64) -> (u32, u32) {
 /// sum of the tile and, after looking back, its prefix.
 ///
 /// # Safety
-/// As for [`next_tile`], which gave `tile` and `launch`; all threads of the block call, once.
+/// - As for [`next_tile`], which gave `tile` and `launch`.
+/// - All threads of the block call, once.
 #[inline(always)]
 unsafe fn before_warp(
     shared: *mut Shared,
@@ -449,10 +455,10 @@ unsafe fn before_warp(
 /// One pass over the array. A block learns the sum before its tile from the blocks of the tiles before.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of a block of `VECTORIZED_THREADS` threads per `VECTORIZED_TILE` elements; `source` and `target` 16-byte
-/// aligned and valid for `n` f32, `n` at most 2^31, not overlapping; `state` valid for a word and one more per tile,
-/// which are zero before the first launch and only touched by launches of this kernel and of `look_back_async`, one at a
-/// time.
+/// - 1-D grid of a block of `VECTORIZED_THREADS` threads per `VECTORIZED_TILE` elements.
+/// - `source` and `target` 16-byte aligned and valid for `n` f32, `n` at most 2^31, not overlapping.
+/// - `state` valid for a word and one more per tile, which are zero before the first launch and only touched by
+///   launches of this kernel and of `look_back_async`, one at a time.
 #[kernel(launch_bounds(VECTORIZED_THREADS, 4))]
 pub unsafe fn scan_look_back(source: *const f32, target: *mut f32, state: *mut u64, n: u32) {
     #[address_space(shared)]
@@ -472,7 +478,8 @@ pub unsafe fn scan_look_back(source: *const f32, target: *mut f32, state: *mut u
 /// fewer registers, so 6 blocks instead of 4 are resident per multiprocessor.
 ///
 /// # Safety
-/// Launch contract: as for [`scan_look_back`]; `source` readable up to a multiple of 16 bytes.
+/// - As for [`scan_look_back`].
+/// - `source` readable up to a multiple of 16 bytes.
 #[kernel(launch_bounds(VECTORIZED_THREADS, 6), min_compute_capability = 80)]
 pub unsafe fn scan_look_back_async(source: *const f32, target: *mut f32, state: *mut u64, n: u32) {
     #[address_space(shared)]
@@ -533,9 +540,11 @@ pub unsafe fn scan_look_back_async(source: *const f32, target: *mut f32, state: 
 /// while the one before it in the block is still looking back, at sums only.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of blocks of [`specialized_warps::THREADS`] threads; `stages` from 1 to [`specialized_warps::MAX_STAGES`],
-/// and as many tiles of `VECTORIZED_TILE` f32 of dynamic shared memory; `source`, `target`, `n` as for
-/// [`scan_look_back`]; `state` too, but only touched by launches of this kernel with as many blocks.
+/// - 1-D grid of blocks of [`specialized_warps::THREADS`] threads.
+/// - `stages` from 1 to [`specialized_warps::MAX_STAGES`], and as many tiles of `VECTORIZED_TILE` f32 of dynamic
+///   shared memory.
+/// - `source`, `target`, `n` as for [`scan_look_back`].
+/// - `state` too, but only touched by launches of this kernel with as many blocks.
 #[kernel(launch_bounds(specialized_warps::THREADS, 1), min_compute_capability = 90)]
 pub unsafe fn scan_specialized_warps(
     source: *const f32,

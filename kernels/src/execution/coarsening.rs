@@ -130,7 +130,8 @@ pub const FACTOR: f32 = 4.0;
 /// before the first store.
 ///
 /// # Safety
-/// `source` and `target` valid for `n` f32, not overlapping; no other thread has an element of this one.
+/// - `source` and `target` valid for `n` f32, not overlapping.
+/// - No other thread has an element of this one.
 #[inline(always)]
 unsafe fn work<const ITEMS: usize>(
     source: *const f32,
@@ -164,7 +165,7 @@ unsafe fn work<const ITEMS: usize>(
 /// A thread's elements follow each other.
 ///
 /// # Safety
-/// The launch contract of [`coarsening_one`], for `ITEMS` elements.
+/// - As for [`coarsening_one`], for `ITEMS` elements.
 #[inline(always)]
 unsafe fn consecutive<const ITEMS: usize>(source: *const f32, target: *mut f32, n: u32) {
     let first = thread::index_1d() * ITEMS as u32;
@@ -175,7 +176,7 @@ unsafe fn consecutive<const ITEMS: usize>(source: *const f32, target: *mut f32, 
 /// A thread's elements are a block apart.
 ///
 /// # Safety
-/// The launch contract of [`coarsening_one`], for `ITEMS` elements.
+/// - As for [`coarsening_one`], for `ITEMS` elements.
 #[inline(always)]
 unsafe fn strided<const ITEMS: usize>(source: *const f32, target: *mut f32, n: u32) {
     let piece = thread::block_idx_x() * THREADS_PER_BLOCK * ITEMS as u32;
@@ -187,7 +188,8 @@ unsafe fn strided<const ITEMS: usize>(source: *const f32, target: *mut f32, n: u
 /// A thread's elements are `VECTORS` groups of four, a block apart.
 ///
 /// # Safety
-/// The launch contract of [`coarsening_one`], for `4 * VECTORS` elements; both arrays 16-byte aligned.
+/// - As for [`coarsening_one`], for `4 * VECTORS` elements.
+/// - Both arrays 16-byte aligned.
 #[inline(always)]
 unsafe fn vectorized<const VECTORS: usize>(source: *const f32, target: *mut f32, n: u32) {
     let piece = thread::block_idx_x() * THREADS_PER_BLOCK * VECTORS as u32;
@@ -227,7 +229,7 @@ pub unsafe fn coarsening_one(source: *const f32, target: *mut f32, n: u32) {
 }
 
 /// # Safety
-/// Launch contract: as for [`coarsening_one`].
+/// - As for [`coarsening_one`].
 #[kernel]
 pub unsafe fn coarsening_consecutive_2(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as this kernel's launch contract says.
@@ -235,7 +237,7 @@ pub unsafe fn coarsening_consecutive_2(source: *const f32, target: *mut f32, n: 
 }
 
 /// # Safety
-/// Launch contract: as for [`coarsening_one`].
+/// - As for [`coarsening_one`].
 #[kernel]
 pub unsafe fn coarsening_consecutive_4(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as this kernel's launch contract says.
@@ -243,7 +245,7 @@ pub unsafe fn coarsening_consecutive_4(source: *const f32, target: *mut f32, n: 
 }
 
 /// # Safety
-/// Launch contract: as for [`coarsening_one`].
+/// - As for [`coarsening_one`].
 #[kernel]
 pub unsafe fn coarsening_consecutive_8(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as this kernel's launch contract says.
@@ -251,7 +253,7 @@ pub unsafe fn coarsening_consecutive_8(source: *const f32, target: *mut f32, n: 
 }
 
 /// # Safety
-/// Launch contract: as for [`coarsening_one`].
+/// - As for [`coarsening_one`].
 #[kernel]
 pub unsafe fn coarsening_consecutive_16(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as this kernel's launch contract says.
@@ -259,7 +261,7 @@ pub unsafe fn coarsening_consecutive_16(source: *const f32, target: *mut f32, n:
 }
 
 /// # Safety
-/// Launch contract: as for [`coarsening_one`].
+/// - As for [`coarsening_one`].
 #[kernel]
 pub unsafe fn coarsening_strided_2(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as this kernel's launch contract says.
@@ -267,7 +269,7 @@ pub unsafe fn coarsening_strided_2(source: *const f32, target: *mut f32, n: u32)
 }
 
 /// # Safety
-/// Launch contract: as for [`coarsening_one`].
+/// - As for [`coarsening_one`].
 #[kernel]
 pub unsafe fn coarsening_strided_4(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as this kernel's launch contract says.
@@ -275,7 +277,7 @@ pub unsafe fn coarsening_strided_4(source: *const f32, target: *mut f32, n: u32)
 }
 
 /// # Safety
-/// Launch contract: as for [`coarsening_one`].
+/// - As for [`coarsening_one`].
 #[kernel]
 pub unsafe fn coarsening_strided_8(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as this kernel's launch contract says.
@@ -283,7 +285,7 @@ pub unsafe fn coarsening_strided_8(source: *const f32, target: *mut f32, n: u32)
 }
 
 /// # Safety
-/// Launch contract: as for [`coarsening_one`].
+/// - As for [`coarsening_one`].
 #[kernel]
 pub unsafe fn coarsening_strided_16(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as this kernel's launch contract says.
@@ -291,7 +293,7 @@ pub unsafe fn coarsening_strided_16(source: *const f32, target: *mut f32, n: u32
 }
 
 /// # Safety
-/// Launch contract: as for [`coarsening_one`], and both arrays 16-byte aligned.
+/// - As for [`coarsening_one`], and both arrays 16-byte aligned.
 #[kernel]
 pub unsafe fn coarsening_vectorized_4(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as this kernel's launch contract says.
@@ -299,7 +301,7 @@ pub unsafe fn coarsening_vectorized_4(source: *const f32, target: *mut f32, n: u
 }
 
 /// # Safety
-/// Launch contract: as for [`coarsening_one`], and both arrays 16-byte aligned.
+/// - As for [`coarsening_one`], and both arrays 16-byte aligned.
 #[kernel]
 pub unsafe fn coarsening_vectorized_16(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as this kernel's launch contract says.

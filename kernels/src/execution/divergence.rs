@@ -159,8 +159,9 @@ fn switch(value: u32, kind: u32, paths: u32) -> u32 {
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `values` and `kinds` valid for `n`
-/// u32, each kind below `paths`; `target` valid for `n` u32 and overlapping neither.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads.
+/// - `values` and `kinds` valid for `n` u32, each kind below `paths`.
+/// - `target` valid for `n` u32 and overlapping neither.
 #[kernel]
 pub unsafe fn divergence_branched(
     values: *const u32,
@@ -178,7 +179,7 @@ pub unsafe fn divergence_branched(
 }
 
 /// # Safety
-/// Launch contract: as for [`divergence_branched`].
+/// - As for [`divergence_branched`].
 #[kernel]
 pub unsafe fn divergence_predicated(
     values: *const u32,
@@ -204,8 +205,7 @@ pub unsafe fn divergence_predicated(
 }
 
 /// # Safety
-/// Launch contract: as for [`divergence_branched`], with blocks of `REGROUPED_BLOCK` threads and `paths` of at most
-/// `MAX_PATHS`.
+/// - As for [`divergence_branched`], with blocks of `REGROUPED_BLOCK` threads and `paths` of at most `MAX_PATHS`.
 #[kernel]
 pub unsafe fn divergence_regrouped(
     values: *const u32,
@@ -266,7 +266,7 @@ pub unsafe fn divergence_regrouped(
 }
 
 /// # Safety
-/// Launch contract: as for [`divergence_branched`].
+/// - As for [`divergence_branched`].
 #[kernel]
 pub unsafe fn divergence_rearranged(
     values: *const u32,
@@ -284,7 +284,7 @@ pub unsafe fn divergence_rearranged(
 }
 
 /// # Safety
-/// Launch contract: as for [`divergence_branched`].
+/// - As for [`divergence_branched`].
 #[kernel]
 pub unsafe fn divergence_branchless(
     values: *const u32,

@@ -124,7 +124,7 @@ pub const MAX_THREADS: u32 = 2048;
 /// loads before it stores.
 ///
 /// # Safety
-/// `source` and `target` valid for `len` elements and aligned for them, not overlapping.
+/// - `source` and `target` valid for `len` elements and aligned for them, not overlapping.
 #[inline(always)]
 unsafe fn copy<T: Copy, const ITEMS: usize>(source: *const T, target: *mut T, len: u32) {
     let (threads, thread) = (thread::block_dim_x(), thread::thread_idx_x());
@@ -156,7 +156,7 @@ unsafe fn copy<T: Copy, const ITEMS: usize>(source: *const T, target: *mut T, le
 /// Copies `n` words in groups of four, and the last few one by one.
 ///
 /// # Safety
-/// The launch contract of [`occupancy_vectorized_16`].
+/// - As for [`occupancy_vectorized_16`].
 #[inline(always)]
 unsafe fn copy_vectors<const ITEMS: usize>(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: n / 4 whole groups are in the arrays, which are aligned to 16 bytes; i < n.
@@ -179,7 +179,7 @@ pub unsafe fn occupancy_words_1(source: *const f32, target: *mut f32, n: u32) {
 }
 
 /// # Safety
-/// Launch contract: as for [`occupancy_words_1`].
+/// - As for [`occupancy_words_1`].
 #[kernel]
 pub unsafe fn occupancy_words_2(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as the launch contract says.
@@ -187,7 +187,7 @@ pub unsafe fn occupancy_words_2(source: *const f32, target: *mut f32, n: u32) {
 }
 
 /// # Safety
-/// Launch contract: as for [`occupancy_words_1`].
+/// - As for [`occupancy_words_1`].
 #[kernel]
 pub unsafe fn occupancy_words_4(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as the launch contract says.
@@ -195,7 +195,7 @@ pub unsafe fn occupancy_words_4(source: *const f32, target: *mut f32, n: u32) {
 }
 
 /// # Safety
-/// Launch contract: as for [`occupancy_words_1`], and both arrays 16-byte aligned.
+/// - As for [`occupancy_words_1`], and both arrays 16-byte aligned.
 #[kernel]
 pub unsafe fn occupancy_vectorized_16(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as the launch contract says.
@@ -203,7 +203,7 @@ pub unsafe fn occupancy_vectorized_16(source: *const f32, target: *mut f32, n: u
 }
 
 /// # Safety
-/// Launch contract: as for [`occupancy_vectorized_16`].
+/// - As for [`occupancy_vectorized_16`].
 #[kernel]
 pub unsafe fn occupancy_vectorized_32(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as the launch contract says.
@@ -211,7 +211,7 @@ pub unsafe fn occupancy_vectorized_32(source: *const f32, target: *mut f32, n: u
 }
 
 /// # Safety
-/// Launch contract: as for [`occupancy_vectorized_16`].
+/// - As for [`occupancy_vectorized_16`].
 #[kernel]
 pub unsafe fn occupancy_vectorized_64(source: *const f32, target: *mut f32, n: u32) {
     // SAFETY: as the launch contract says.

@@ -130,7 +130,7 @@ pub unsafe fn aos_soa_one_field_aos(points: *const f32, target: *mut f32, n: u32
 }
 
 /// # Safety
-/// Launch contract: as for [`aos_soa_one_field_aos`].
+/// - As for [`aos_soa_one_field_aos`].
 #[kernel]
 pub unsafe fn aos_soa_one_field_soa(fields: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();
@@ -142,7 +142,7 @@ pub unsafe fn aos_soa_one_field_soa(fields: *const f32, target: *mut f32, n: u32
 }
 
 /// # Safety
-/// Launch contract: as for [`aos_soa_one_field_aos`].
+/// - As for [`aos_soa_one_field_aos`].
 #[kernel]
 pub unsafe fn aos_soa_both_aos(points: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();
@@ -154,7 +154,7 @@ pub unsafe fn aos_soa_both_aos(points: *const f32, target: *mut f32, n: u32) {
 }
 
 /// # Safety
-/// Launch contract: as for [`aos_soa_one_field_aos`], and `points` 8-byte aligned.
+/// - As for [`aos_soa_one_field_aos`], and `points` 8-byte aligned.
 #[kernel]
 pub unsafe fn aos_soa_both_vectorized(points: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();
@@ -169,7 +169,7 @@ pub unsafe fn aos_soa_both_vectorized(points: *const f32, target: *mut f32, n: u
 }
 
 /// # Safety
-/// Launch contract: as for [`aos_soa_one_field_aos`].
+/// - As for [`aos_soa_one_field_aos`].
 #[kernel]
 pub unsafe fn aos_soa_both_soa(fields: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();
@@ -198,7 +198,7 @@ pub unsafe fn aos_soa_particle_aos(particles: *const f32, target: *mut f32, n: u
 }
 
 /// # Safety
-/// Launch contract: as for [`aos_soa_particle_aos`].
+/// - As for [`aos_soa_particle_aos`].
 #[kernel]
 pub unsafe fn aos_soa_particle_soa(fields: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();

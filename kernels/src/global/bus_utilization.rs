@@ -132,7 +132,7 @@ pub unsafe fn bus_utilization_random_ca(source: *const f32, target: *mut f32, n:
 }
 
 /// # Safety
-/// Launch contract: as for [`bus_utilization_random_ca`].
+/// - As for [`bus_utilization_random_ca`].
 #[kernel]
 pub unsafe fn bus_utilization_random_cg(source: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();
@@ -143,7 +143,7 @@ pub unsafe fn bus_utilization_random_cg(source: *const f32, target: *mut f32, n:
 }
 
 /// # Safety
-/// Launch contract: as for [`bus_utilization_random_ca`].
+/// - As for [`bus_utilization_random_ca`].
 #[kernel]
 pub unsafe fn bus_utilization_misaligned_ca(source: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();
@@ -154,7 +154,7 @@ pub unsafe fn bus_utilization_misaligned_ca(source: *const f32, target: *mut f32
 }
 
 /// # Safety
-/// Launch contract: as for [`bus_utilization_random_ca`].
+/// - As for [`bus_utilization_random_ca`].
 #[kernel]
 pub unsafe fn bus_utilization_misaligned_cg(source: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();
@@ -165,7 +165,7 @@ pub unsafe fn bus_utilization_misaligned_cg(source: *const f32, target: *mut f32
 }
 
 /// # Safety
-/// Launch contract: as for [`bus_utilization_random_ca`].
+/// - As for [`bus_utilization_random_ca`].
 #[kernel]
 pub unsafe fn bus_utilization_one_address_ca(source: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();
@@ -176,7 +176,7 @@ pub unsafe fn bus_utilization_one_address_ca(source: *const f32, target: *mut f3
 }
 
 /// # Safety
-/// Launch contract: as for [`bus_utilization_random_ca`].
+/// - As for [`bus_utilization_random_ca`].
 #[kernel]
 pub unsafe fn bus_utilization_one_address_cg(source: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();
@@ -196,7 +196,7 @@ fn permuted_word(i: u32, n: u32) -> u32 {
 }
 
 /// # Safety
-/// Launch contract: as for [`bus_utilization_random_ca`].
+/// - As for [`bus_utilization_random_ca`].
 #[kernel]
 pub unsafe fn bus_utilization_permuted_ca(source: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();
@@ -207,7 +207,7 @@ pub unsafe fn bus_utilization_permuted_ca(source: *const f32, target: *mut f32, 
 }
 
 /// # Safety
-/// Launch contract: as for [`bus_utilization_random_ca`].
+/// - As for [`bus_utilization_random_ca`].
 #[kernel]
 pub unsafe fn bus_utilization_permuted_cg(source: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();
@@ -218,7 +218,7 @@ pub unsafe fn bus_utilization_permuted_cg(source: *const f32, target: *mut f32, 
 }
 
 /// # Safety
-/// Launch contract: as for [`bus_utilization_random_ca`].
+/// - As for [`bus_utilization_random_ca`].
 #[kernel]
 pub unsafe fn bus_utilization_aligned_ca(source: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();
@@ -229,7 +229,7 @@ pub unsafe fn bus_utilization_aligned_ca(source: *const f32, target: *mut f32, n
 }
 
 /// # Safety
-/// Launch contract: as for [`bus_utilization_random_ca`].
+/// - As for [`bus_utilization_random_ca`].
 #[kernel]
 pub unsafe fn bus_utilization_aligned_cg(source: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();

@@ -164,7 +164,7 @@ pub unsafe fn coalescing_every_other_lane(source: *const f32, target: *mut f32, 
 }
 
 /// # Safety
-/// Launch contract: as for [`coalescing_every_other_lane`].
+/// - As for [`coalescing_every_other_lane`].
 #[kernel]
 pub unsafe fn coalescing_half_warp(source: *const f32, target: *mut f32, n: u32) {
     let thread = thread::index_1d();
@@ -177,7 +177,7 @@ pub unsafe fn coalescing_half_warp(source: *const f32, target: *mut f32, n: u32)
 }
 
 /// # Safety
-/// Launch contract: as for [`coalescing_strided`].
+/// - As for [`coalescing_strided`].
 #[kernel]
 pub unsafe fn coalescing_permuted(source: *const f32, target: *mut f32, n: u32) {
     let thread = thread::index_1d();
@@ -191,7 +191,7 @@ pub unsafe fn coalescing_permuted(source: *const f32, target: *mut f32, n: u32) 
 }
 
 /// # Safety
-/// Launch contract: as for [`coalescing_strided`].
+/// - As for [`coalescing_strided`].
 #[kernel]
 pub unsafe fn coalescing_scalar(source: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();
@@ -228,7 +228,7 @@ pub unsafe fn coalescing_vectorized_16(source: *const f32, target: *mut f32, n: 
 }
 
 /// # Safety
-/// Launch contract: as for [`coalescing_vectorized_16`], but any 1-D grid of `THREADS_PER_BLOCK` threads.
+/// - As for [`coalescing_vectorized_16`], but any 1-D grid of `THREADS_PER_BLOCK` threads.
 #[kernel]
 pub unsafe fn coalescing_in_flight(source: *const f32, target: *mut f32, n: u32) {
     const TILE: u32 = THREADS_PER_BLOCK * LOADS_IN_FLIGHT;
@@ -265,7 +265,8 @@ pub unsafe fn coalescing_in_flight(source: *const f32, target: *mut f32, n: u32)
 /// Copies words `i..min(i + 4, n)`, all four with one access when they exist.
 ///
 /// # Safety
-/// `source` and `target` 16-byte aligned and valid for `n` f32; 4 divides `i`.
+/// - `source` and `target` 16-byte aligned and valid for `n` f32.
+/// - 4 divides `i`.
 #[inline(always)]
 unsafe fn copy_quad(source: *const f32, target: *mut f32, i: u32, n: u32) {
     // SAFETY: every index is below n; 4 divides i, so the 16-byte accesses are aligned.

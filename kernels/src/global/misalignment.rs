@@ -119,7 +119,7 @@ pub unsafe fn misalignment_shifted(source: *const f32, target: *mut f32, offset:
 }
 
 /// # Safety
-/// Launch contract: as for [`misalignment_shifted`].
+/// - As for [`misalignment_shifted`].
 #[kernel]
 pub unsafe fn misalignment_shifted_cg(source: *const f32, target: *mut f32, offset: u32, n: u32) {
     let i = thread::index_1d();
@@ -131,7 +131,8 @@ pub unsafe fn misalignment_shifted_cg(source: *const f32, target: *mut f32, offs
 }
 
 /// # Safety
-/// Launch contract: as for [`misalignment_shifted`]; nobody writes `source`.
+/// - As for [`misalignment_shifted`].
+/// - Nobody writes `source`.
 #[kernel]
 pub unsafe fn misalignment_shifted_nc(source: *const f32, target: *mut f32, offset: u32, n: u32) {
     let i = thread::index_1d();
@@ -146,7 +147,7 @@ pub unsafe fn misalignment_shifted_nc(source: *const f32, target: *mut f32, offs
 /// multiple of `LINE`. The kernel is the same; the data moved.
 ///
 /// # Safety
-/// Launch contract: as for [`misalignment_shifted`], with `padding` more words in front.
+/// - As for [`misalignment_shifted`], with `padding` more words in front.
 #[kernel]
 pub unsafe fn misalignment_padded(
     source: *const f32,
@@ -167,7 +168,7 @@ pub unsafe fn misalignment_padded(
 /// `offset`; the threads of words before `offset` do nothing.
 ///
 /// # Safety
-/// Launch contract: as for [`misalignment_shifted`], with `offset % LINE` more threads.
+/// - As for [`misalignment_shifted`], with `offset % LINE` more threads.
 #[kernel]
 pub unsafe fn misalignment_peeled(source: *const f32, target: *mut f32, offset: u32, n: u32) {
     let index = offset - offset % LINE + thread::index_1d();
@@ -178,9 +179,8 @@ pub unsafe fn misalignment_peeled(source: *const f32, target: *mut f32, offset: 
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads, `TILE` words per block, covering
-/// `offset % LINE + n` words; `source` and `target` 16-byte aligned and valid for `offset + n` f32,
-/// not overlapping.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads, `TILE` words per block, covering `offset % LINE + n` words.
+/// - `source` and `target` 16-byte aligned and valid for `offset + n` f32, not overlapping.
 #[kernel]
 pub unsafe fn misalignment_staged(source: *const f32, target: *mut f32, offset: u32, n: u32) {
     let tile = shared_array!(TILE_WORDS: [F32x4; THREADS_PER_BLOCK]).cast::<f32>();

@@ -168,7 +168,7 @@ fn plane(n: u32) -> usize {
 /// The gray value of pixel `i` of an image of 3-byte pixels.
 ///
 /// # Safety
-/// `image` is valid for more than `i` pixels of 3 bytes.
+/// - `image` is valid for more than `i` pixels of 3 bytes.
 #[inline(always)]
 unsafe fn gray_of(image: *const u8, i: usize) -> u8 {
     // SAFETY: the caller's contract.
@@ -191,7 +191,7 @@ pub unsafe fn rgb_to_gray_aos(image: *const u8, gray: *mut u8, n: u32) {
 }
 
 /// # Safety
-/// Launch contract: as for [`rgb_to_gray_aos`], but `image` is three planes, each padded to a multiple of 16 bytes.
+/// - As for [`rgb_to_gray_aos`], but `image` is three planes, each padded to a multiple of 16 bytes.
 #[kernel]
 pub unsafe fn rgb_to_gray_soa(image: *const u8, gray: *mut u8, n: u32) {
     let i = thread::index_1d();
@@ -207,7 +207,7 @@ pub unsafe fn rgb_to_gray_soa(image: *const u8, gray: *mut u8, n: u32) {
 }
 
 /// # Safety
-/// Launch contract: as for [`rgb_to_gray_aos`], but `image` is 4-byte aligned and valid for `4 * n` bytes.
+/// - As for [`rgb_to_gray_aos`], but `image` is 4-byte aligned and valid for `4 * n` bytes.
 #[kernel]
 pub unsafe fn rgb_to_gray_four_bytes(image: *const u8, gray: *mut u8, n: u32) {
     let i = thread::index_1d();
@@ -242,7 +242,7 @@ pub unsafe fn rgb_to_gray_aos_vectorized(image: *const u8, gray: *mut u8, n: u32
 }
 
 /// # Safety
-/// Launch contract: as for [`rgb_to_gray_aos_vectorized`].
+/// - As for [`rgb_to_gray_aos_vectorized`].
 #[kernel]
 pub unsafe fn rgb_to_gray_aos_staged(image: *const u8, gray: *mut u8, n: u32) {
     const PIXELS_PER_BLOCK: u32 = THREADS_PER_BLOCK * PIXELS_PER_THREAD;
@@ -274,8 +274,7 @@ pub unsafe fn rgb_to_gray_aos_staged(image: *const u8, gray: *mut u8, n: u32) {
 }
 
 /// # Safety
-/// Launch contract: as for [`rgb_to_gray_aos_vectorized`], but `image` is three planes, each padded to a multiple of 16
-/// bytes.
+/// - As for [`rgb_to_gray_aos_vectorized`], but `image` is three planes, each padded to a multiple of 16 bytes.
 #[kernel]
 pub unsafe fn rgb_to_gray_soa_vectorized(image: *const u8, gray: *mut u8, n: u32) {
     let (first, plane) = (thread::index_1d() * PIXELS_PER_THREAD, plane(n));
@@ -309,7 +308,7 @@ fn red_of_pixels(a: u32, b: u32, c: u32) -> u32 {
 }
 
 /// # Safety
-/// Launch contract: as for [`rgb_to_gray_aos_vectorized`].
+/// - As for [`rgb_to_gray_aos_vectorized`].
 #[kernel]
 pub unsafe fn rgb_to_gray_red_aos(image: *const u8, red: *mut u8, n: u32) {
     let first = thread::index_1d() * PIXELS_PER_THREAD;
@@ -333,7 +332,7 @@ pub unsafe fn rgb_to_gray_red_aos(image: *const u8, red: *mut u8, n: u32) {
 }
 
 /// # Safety
-/// Launch contract: as for [`rgb_to_gray_soa_vectorized`].
+/// - As for [`rgb_to_gray_soa_vectorized`].
 #[kernel]
 pub unsafe fn rgb_to_gray_red_soa(image: *const u8, red: *mut u8, n: u32) {
     let first = thread::index_1d() * PIXELS_PER_THREAD;

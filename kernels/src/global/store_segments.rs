@@ -156,7 +156,7 @@ pub unsafe fn store_segments_half_range(target: *mut u32, n: u32) {
 }
 
 /// # Safety
-/// Launch contract: as for [`store_segments_half_range`].
+/// - As for [`store_segments_half_range`].
 #[kernel]
 pub unsafe fn store_segments_two_halves(target: *mut u32, n: u32) {
     let i = thread::index_1d();
@@ -171,7 +171,8 @@ pub unsafe fn store_segments_two_halves(target: *mut u32, n: u32) {
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `target` valid for `n` u32.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads.
+/// - `target` valid for `n` u32.
 #[kernel]
 pub unsafe fn store_segments_four_stores(target: *mut u32, n: u32) {
     let i = thread::index_1d();
@@ -188,7 +189,8 @@ pub unsafe fn store_segments_four_stores(target: *mut u32, n: u32) {
 }
 
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads; `target` valid for `n` u32.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `n` threads.
+/// - `target` valid for `n` u32.
 #[kernel]
 pub unsafe fn store_segments_consecutive(target: *mut u32, n: u32) {
     let i = thread::index_1d();

@@ -108,7 +108,7 @@ pub unsafe fn stride_copy(source: *const f32, target: *mut f32, stride: u32, n: 
 }
 
 /// # Safety
-/// Launch contract: as for [`stride_copy`], but `target` valid for `n` f32.
+/// - As for [`stride_copy`], but `target` valid for `n` f32.
 #[kernel]
 pub unsafe fn stride_gather(source: *const f32, target: *mut f32, stride: u32, n: u32) {
     let i = thread::index_1d();

@@ -30,8 +30,8 @@ pub const fn result(word: u32, i: u32) -> u32 {
 /// Makes the result of the first `n` words of a table.
 ///
 /// # Safety
-/// 1-D grid of `THREADS_PER_BLOCK` threads covering `n`, at most `WORDS`; both arrays have `WORDS` words, and nobody else
-/// accesses `target` meanwhile.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `n`, at most `WORDS`.
+/// - Both arrays have `WORDS` words, and nobody else accesses `target` meanwhile.
 #[inline(always)]
 unsafe fn apply(table: *const u32, target: *mut u32, n: u32) {
     let i = thread::index_1d();
@@ -57,7 +57,7 @@ pub unsafe fn symbols_apply(n: u32) {
 /// From the table in constant memory.
 ///
 /// # Safety
-/// Launch contract: as for [`symbols_apply`].
+/// - As for [`symbols_apply`].
 #[kernel]
 pub unsafe fn symbols_apply_constant(n: u32) {
     // SAFETY: the grid is that of the launch contract; each symbol has `WORDS` words.
@@ -69,7 +69,8 @@ pub unsafe fn symbols_apply_constant(n: u32) {
 /// From the table in managed memory to the result there.
 ///
 /// # Safety
-/// Launch contract: as for [`symbols_apply`]; the host does not use these symbols meanwhile.
+/// - As for [`symbols_apply`].
+/// - The host does not use these symbols meanwhile.
 #[kernel]
 pub unsafe fn symbols_apply_managed(n: u32) {
     let (table, target) = (&raw const SYMBOLS_MANAGED_TABLE, &raw mut SYMBOLS_MANAGED_RESULT);

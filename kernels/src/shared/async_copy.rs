@@ -160,7 +160,8 @@ impl BlockTiles {
     /// Computes and stores the sums of the tile of this number, which is in `tile`.
     ///
     /// # Safety
-    /// `tile` holds it, with zeros beyond n; all 16-byte aligned.
+    /// - `tile` holds it, with zeros beyond n.
+    /// - All 16-byte aligned.
     #[inline(always)]
     unsafe fn finish(&self, number: u32, tile: *const f32) {
         let is_whole = self.is_whole(number);
@@ -188,7 +189,7 @@ impl BlockTiles {
     /// Writes element i, unless i is beyond the end of the array.
     ///
     /// # Safety
-    /// The target is valid for n elements.
+    /// - The target is valid for n elements.
     #[inline(always)]
     unsafe fn write(&self, i: u32, value: f32) {
         if i < self.n {
@@ -200,7 +201,8 @@ impl BlockTiles {
     /// Fills `tile` with the tile of this number that is not whole, and with zeros beyond n.
     ///
     /// # Safety
-    /// `tile` is valid for a tile; `number` is below `end`.
+    /// - `tile` is valid for a tile.
+    /// - `number` is below `end`.
     #[inline(always)]
     unsafe fn fill_rest(&self, number: u32, tile: *mut f32) {
         let mut word = self.tid;
@@ -219,7 +221,9 @@ impl BlockTiles {
     /// before the first is stored.
     ///
     /// # Safety
-    /// As for [`BlockTiles::fill_rest`]; `COUNT` values of all threads are a tile; arrays aligned to `T`.
+    /// - As for [`BlockTiles::fill_rest`].
+    /// - `COUNT` values of all threads are a tile.
+    /// - Arrays aligned to `T`.
     #[inline(always)]
     unsafe fn fill_through_registers<T: Copy, const COUNT: usize>(
         &self,
@@ -245,8 +249,8 @@ impl BlockTiles {
     /// value; `part` copies its first bytes and writes zeros after them.
     ///
     /// # Safety
-    /// As for [`BlockTiles::fill_through_registers`]; nobody accesses the tile until the copies have been
-    /// waited for.
+    /// - As for [`BlockTiles::fill_through_registers`].
+    /// - Nobody accesses the tile until the copies have been waited for.
     #[cfg_attr(
         all(target_arch = "nvptx64", not(target_feature = "compute_80")),
         allow(dead_code, reason = "older processors have no asynchronous copies")
@@ -287,7 +291,7 @@ impl BlockTiles {
     /// [`BlockTiles::start`] with 16 bytes per copy, bypassing L1.
     ///
     /// # Safety
-    /// As for [`BlockTiles::start`].
+    /// - As for [`BlockTiles::start`].
     #[cfg_attr(
         all(target_arch = "nvptx64", not(target_feature = "compute_80")),
         allow(dead_code, reason = "older processors have no asynchronous copies")
@@ -310,8 +314,9 @@ impl BlockTiles {
     /// Computes all tiles of this block, one after the other, in one tile of shared memory.
     ///
     /// # Safety
-    /// `tile` is shared memory for a tile; all threads of the block call; when `fill` returns, the values
-    /// that this thread copies have arrived.
+    /// - `tile` is shared memory for a tile.
+    /// - All threads of the block call.
+    /// - When `fill` returns, the values that this thread copies have arrived.
     #[inline(always)]
     unsafe fn one_by_one(&self, tile: *mut f32, fill: impl Fn(u32)) {
         for number in self.first..self.end {
@@ -339,7 +344,7 @@ pub unsafe fn async_copy_registers_4(source: *const f32, target: *mut f32, n: u3
 }
 
 /// # Safety
-/// Launch contract: as for [`async_copy_registers_4`].
+/// - As for [`async_copy_registers_4`].
 #[kernel(launch_bounds(THREADS_PER_BLOCK))]
 pub unsafe fn async_copy_registers_8(source: *const f32, target: *mut f32, n: u32) {
     let tile = shared_array!(TILE_WORDS: [F32x4; VECTORS]).cast::<f32>();
@@ -351,7 +356,7 @@ pub unsafe fn async_copy_registers_8(source: *const f32, target: *mut f32, n: u3
 }
 
 /// # Safety
-/// Launch contract: as for [`async_copy_registers_4`].
+/// - As for [`async_copy_registers_4`].
 #[kernel(launch_bounds(THREADS_PER_BLOCK))]
 pub unsafe fn async_copy_registers_16(source: *const f32, target: *mut f32, n: u32) {
     let tile = shared_array!(TILE_WORDS: [F32x4; VECTORS]).cast::<f32>();
@@ -363,7 +368,7 @@ pub unsafe fn async_copy_registers_16(source: *const f32, target: *mut f32, n: u
 }
 
 /// # Safety
-/// Launch contract: as for [`async_copy_registers_4`].
+/// - As for [`async_copy_registers_4`].
 #[kernel(launch_bounds(THREADS_PER_BLOCK), min_compute_capability = 80)]
 pub unsafe fn async_copy_async_4(source: *const f32, target: *mut f32, n: u32) {
     let tile = shared_array!(TILE_WORDS: [F32x4; VECTORS]).cast::<f32>();
@@ -383,7 +388,7 @@ pub unsafe fn async_copy_async_4(source: *const f32, target: *mut f32, n: u32) {
 }
 
 /// # Safety
-/// Launch contract: as for [`async_copy_registers_4`].
+/// - As for [`async_copy_registers_4`].
 #[kernel(launch_bounds(THREADS_PER_BLOCK), min_compute_capability = 80)]
 pub unsafe fn async_copy_async_8(source: *const f32, target: *mut f32, n: u32) {
     let tile = shared_array!(TILE_WORDS: [F32x4; VECTORS]).cast::<f32>();
@@ -403,7 +408,7 @@ pub unsafe fn async_copy_async_8(source: *const f32, target: *mut f32, n: u32) {
 }
 
 /// # Safety
-/// Launch contract: as for [`async_copy_registers_4`].
+/// - As for [`async_copy_registers_4`].
 #[kernel(launch_bounds(THREADS_PER_BLOCK), min_compute_capability = 80)]
 pub unsafe fn async_copy_async_16(source: *const f32, target: *mut f32, n: u32) {
     let tile = shared_array!(TILE_WORDS: [F32x4; VECTORS]).cast::<f32>();
@@ -421,7 +426,7 @@ pub unsafe fn async_copy_async_16(source: *const f32, target: *mut f32, n: u32) 
 /// 1` are in flight, one group of copies per tile.
 ///
 /// # Safety
-/// Launch contract: as for [`async_copy_registers_4`].
+/// - As for [`async_copy_registers_4`].
 #[kernel(launch_bounds(THREADS_PER_BLOCK), min_compute_capability = 80)]
 pub unsafe fn async_copy_pipelined(source: *const f32, target: *mut f32, n: u32) {
     let ring = shared_array!(RING: [F32x4; STAGES * VECTORS]).cast::<f32>();
@@ -451,7 +456,7 @@ pub unsafe fn async_copy_pipelined(source: *const f32, target: *mut f32, n: u32)
 }
 
 /// # Safety
-/// Launch contract: as for [`async_copy_registers_4`].
+/// - As for [`async_copy_registers_4`].
 #[kernel(launch_bounds(THREADS_PER_BLOCK), min_compute_capability = 90)]
 pub unsafe fn async_copy_bulk(source: *const f32, target: *mut f32, n: u32) {
     let ring = shared_array!(RING: [F32x4; STAGES * VECTORS]).cast::<f32>();

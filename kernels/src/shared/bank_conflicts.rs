@@ -150,7 +150,9 @@ const TILE: u32 = WARP_SIZE * WARP_SIZE;
 /// Copies the table into shared memory, one word per lane: one wavefront per request.
 ///
 /// # Safety
-/// `next` valid for `TABLE` u32; `table` shared memory for as many; all threads of the block call.
+/// - `next` valid for `TABLE` u32.
+/// - `table` shared memory for as many.
+/// - All threads of the block call.
 #[inline(always)]
 unsafe fn fill(next: *const u32, table: *mut u32) {
     // A known number of steps: all loads have started before the first store waits for its value.
@@ -165,7 +167,8 @@ unsafe fn fill(next: *const u32, table: *mut u32) {
 /// The index of the word that is reached after `STEPS` steps from `start`.
 ///
 /// # Safety
-/// `table` is filled; `start` and every entry are indices into it.
+/// - `table` is filled.
+/// - `start` and every entry are indices into it.
 #[inline(always)]
 unsafe fn walk(table: *const u32, start: u32) -> u32 {
     let mut index = start;
@@ -216,7 +219,7 @@ pub unsafe fn bank_conflicts_strided_write(target: *mut u32, stride: u32, n: u32
 }
 
 /// # Safety
-/// Launch contract: as for [`bank_conflicts_strided_read`], without a stride.
+/// - As for [`bank_conflicts_strided_read`], without a stride.
 #[kernel]
 pub unsafe fn bank_conflicts_broadcast(next: *const u32, target: *mut u32, n: u32) {
     let table = shared_array!(WORDS: [u32; TABLE]);
@@ -231,7 +234,7 @@ pub unsafe fn bank_conflicts_broadcast(next: *const u32, target: *mut u32, n: u3
 }
 
 /// # Safety
-/// Launch contract: as for [`bank_conflicts_broadcast`].
+/// - As for [`bank_conflicts_broadcast`].
 #[kernel]
 pub unsafe fn bank_conflicts_two_lanes_per_word(next: *const u32, target: *mut u32, n: u32) {
     let table = shared_array!(WORDS: [u32; TABLE]);
@@ -246,7 +249,7 @@ pub unsafe fn bank_conflicts_two_lanes_per_word(next: *const u32, target: *mut u
 }
 
 /// # Safety
-/// Launch contract: as for [`bank_conflicts_broadcast`].
+/// - As for [`bank_conflicts_broadcast`].
 #[kernel]
 pub unsafe fn bank_conflicts_multicast(next: *const u32, target: *mut u32, n: u32) {
     let table = shared_array!(WORDS: [u32; TABLE]);
@@ -263,7 +266,8 @@ pub unsafe fn bank_conflicts_multicast(next: *const u32, target: *mut u32, n: u3
 }
 
 /// # Safety
-/// Launch contract: as for [`bank_conflicts_broadcast`]; `banks` valid for `n` u32.
+/// - As for [`bank_conflicts_broadcast`].
+/// - `banks` valid for `n` u32.
 #[kernel]
 pub unsafe fn bank_conflicts_random(next: *const u32, banks: *const u32, target: *mut u32, n: u32) {
     let table = shared_array!(WORDS: [u32; TABLE]);
@@ -279,7 +283,7 @@ pub unsafe fn bank_conflicts_random(next: *const u32, banks: *const u32, target:
 }
 
 /// # Safety
-/// Launch contract: as for [`bank_conflicts_broadcast`].
+/// - As for [`bank_conflicts_broadcast`].
 #[kernel]
 pub unsafe fn bank_conflicts_eight_bytes(next: *const u32, target: *mut u32, n: u32) {
     let table = shared_array!(PAIRS: [U32x2; TABLE / 2]).cast::<u32>();
@@ -301,7 +305,7 @@ pub unsafe fn bank_conflicts_eight_bytes(next: *const u32, target: *mut u32, n: 
 }
 
 /// # Safety
-/// Launch contract: as for [`bank_conflicts_broadcast`].
+/// - As for [`bank_conflicts_broadcast`].
 #[kernel]
 pub unsafe fn bank_conflicts_sixteen_bytes(next: *const u32, target: *mut u32, n: u32) {
     let table = shared_array!(VECTORS: [U32x4; TABLE / 4]).cast::<u32>();
@@ -326,8 +330,9 @@ pub unsafe fn bank_conflicts_sixteen_bytes(next: *const u32, target: *mut u32, n
 /// next; `place(row, column)` is the index of an element in the tile.
 ///
 /// # Safety
-/// `next` valid for `TILE` u32, `target` for `n`; `place` maps the tile into `tile`, one to one; all
-/// threads of the block call.
+/// - `next` valid for `TILE` u32, `target` for `n`.
+/// - `place` maps the tile into `tile`, one to one.
+/// - All threads of the block call.
 #[inline(always)]
 unsafe fn through_columns(
     next: *const u32,
@@ -360,7 +365,7 @@ unsafe fn through_columns(
 /// bank conflict.
 ///
 /// # Safety
-/// Launch contract: as for [`bank_conflicts_broadcast`].
+/// - As for [`bank_conflicts_broadcast`].
 #[kernel]
 pub unsafe fn bank_conflicts_column(next: *const u32, target: *mut u32, n: u32) {
     let tile = shared_array!(WORDS: [u32; TILE]);
@@ -369,7 +374,7 @@ pub unsafe fn bank_conflicts_column(next: *const u32, target: *mut u32, n: u32) 
 }
 
 /// # Safety
-/// Launch contract: as for [`bank_conflicts_broadcast`].
+/// - As for [`bank_conflicts_broadcast`].
 #[kernel]
 pub unsafe fn bank_conflicts_padded(next: *const u32, target: *mut u32, n: u32) {
     let tile = shared_array!(WORDS: [u32; WARP_SIZE * (WARP_SIZE + 1)]);
@@ -378,7 +383,7 @@ pub unsafe fn bank_conflicts_padded(next: *const u32, target: *mut u32, n: u32) 
 }
 
 /// # Safety
-/// Launch contract: as for [`bank_conflicts_broadcast`].
+/// - As for [`bank_conflicts_broadcast`].
 #[kernel]
 pub unsafe fn bank_conflicts_swizzled(next: *const u32, target: *mut u32, n: u32) {
     let tile = shared_array!(WORDS: [u32; TILE]);

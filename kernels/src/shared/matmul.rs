@@ -177,7 +177,6 @@ const WARPS_STAGES: u32 = 4;
 pub const WARPS_SHARED_BYTES: u32 = WARPS_STAGES * Warps::STAGE_WORDS * 4;
 
 /// # Safety
-/// Launch contract:
 /// - grid: 2-D, covering `m` in x and `n` in y
 /// - block: `TILE` x `TILE` threads
 /// - lengths: `m`, `n` and `k` at least 1; `a` valid for `m * k` f32, `b` for `k * n`, `c` for `m * n`
@@ -192,7 +191,7 @@ pub unsafe fn matmul_naive(a: *const f32, b: *const f32, c: *mut f32, m: u32, n:
 }
 
 /// # Safety
-/// Launch contract: as for [`matmul_naive`], but covering `n` in x and `m` in y.
+/// - As for [`matmul_naive`], but covering `n` in x and `m` in y.
 #[kernel]
 pub unsafe fn matmul_coalesced(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32, k: u32) {
     let (column, row) = (thread::index_2d().x, thread::index_2d().y);
@@ -205,7 +204,7 @@ pub unsafe fn matmul_coalesced(a: *const f32, b: *const f32, c: *mut f32, m: u32
 /// An element of the product.
 ///
 /// # Safety
-/// `a` has more than `row` rows of `k`, `b` has `k` rows of `n`, and `column` is below `n`.
+/// - `a` has more than `row` rows of `k`, `b` has `k` rows of `n`, and `column` is below `n`.
 #[inline(always)]
 unsafe fn element(a: *const f32, b: *const f32, (row, column): (u32, u32), n: u32, k: u32) -> f32 {
     let mut sum = 0.0_f32;
@@ -248,7 +247,7 @@ pub unsafe fn matmul_strip(a: *const f32, b: *const f32, c: *mut f32, m: u32, n:
 }
 
 /// # Safety
-/// Launch contract: as for [`matmul_coalesced`].
+/// - As for [`matmul_coalesced`].
 #[kernel]
 pub unsafe fn matmul_tiled(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32, k: u32) {
     let tiles = (shared_array!(LEFT: [f32; TILE * TILE]), shared_array!(RIGHT: [f32; TILE * TILE]));
@@ -257,7 +256,7 @@ pub unsafe fn matmul_tiled(a: *const f32, b: *const f32, c: *mut f32, m: u32, n:
 }
 
 /// # Safety
-/// Launch contract: as for [`matmul_coalesced`], with i32.
+/// - As for [`matmul_coalesced`], with i32.
 #[kernel]
 pub unsafe fn matmul_tiled_i32(a: *const i32, b: *const i32, c: *mut i32, m: u32, n: u32, k: u32) {
     let tiles = (shared_array!(LEFT: [i32; TILE * TILE]), shared_array!(RIGHT: [i32; TILE * TILE]));
@@ -271,7 +270,8 @@ pub unsafe fn matmul_tiled_i32(a: *const i32, b: *const i32, c: *mut i32, m: u32
 /// that are not there count as zero. Guarding the store alone, as is often seen, reads out of bounds.
 ///
 /// # Safety
-/// As for [`matmul_tiled`]; the tiles are shared memory for `TILE * TILE` values each.
+/// - As for [`matmul_tiled`].
+/// - The tiles are shared memory for `TILE * TILE` values each.
 #[inline(always)]
 unsafe fn tiled<T: Copy>(
     (a, b, c): (*const T, *const T, *mut T),
@@ -309,8 +309,9 @@ unsafe fn tiled<T: Copy>(
 }
 
 /// # Safety
-/// Launch contract: 1-D blocks of `COLUMN_THREADS` threads in a 2-D grid, one `COLUMN_TILE` x `COLUMN_TILE` tile of C per
-/// block, covering `n` in x and `m` in y; the rest as for [`matmul_naive`].
+/// - 1-D blocks of `COLUMN_THREADS` threads in a 2-D grid, one `COLUMN_TILE` x `COLUMN_TILE` tile of C per block,
+///   covering `n` in x and `m` in y.
+/// - The rest as for [`matmul_naive`].
 #[kernel(launch_bounds(COLUMN_THREADS))]
 pub unsafe fn matmul_register_1d(
     a: *const f32,
@@ -368,8 +369,10 @@ pub unsafe fn matmul_register_1d(
 type Stage = MaybeUninit<[F32x4; (Square::STAGE_WORDS / 4) as usize]>;
 
 /// # Safety
-/// Launch contract: 1-D blocks of `SQUARE_THREADS` threads in a 2-D grid, one `SQUARE` x `SQUARE` tile of C per block,
-/// covering `n` in x and `m` in y; `a`, `b` and `c` 16-byte aligned; the rest as for [`matmul_naive`].
+/// - 1-D blocks of `SQUARE_THREADS` threads in a 2-D grid, one `SQUARE` x `SQUARE` tile of C per block, covering `n`
+///   in x and `m` in y.
+/// - `a`, `b` and `c` 16-byte aligned.
+/// - The rest as for [`matmul_naive`].
 #[kernel(launch_bounds(SQUARE_THREADS, 2))]
 pub unsafe fn matmul_register_2d(
     a: *const f32,
@@ -390,7 +393,7 @@ pub unsafe fn matmul_register_2d(
 }
 
 /// # Safety
-/// Launch contract: as for [`matmul_register_2d`].
+/// - As for [`matmul_register_2d`].
 #[kernel(launch_bounds(SQUARE_THREADS, 2))]
 pub unsafe fn matmul_vectorized(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32, k: u32) {
     #[address_space(shared)]
@@ -402,7 +405,7 @@ pub unsafe fn matmul_vectorized(a: *const f32, b: *const f32, c: *mut f32, m: u3
 }
 
 /// # Safety
-/// Launch contract: as for [`matmul_register_2d`].
+/// - As for [`matmul_register_2d`].
 #[kernel(launch_bounds(SQUARE_THREADS, 2), min_compute_capability = 80)]
 pub unsafe fn matmul_double_buffered(
     a: *const f32,
@@ -436,9 +439,10 @@ pub unsafe fn matmul_double_buffered(
 }
 
 /// # Safety
-/// Launch contract: 1-D blocks of `WARPS_THREADS` threads in a 2-D grid, one `WARPS_ROWS` x `WARPS_COLUMNS` tile of C per
-/// block, covering `n` in x and `m` in y; `WARPS_SHARED_BYTES` of dynamic shared memory; the rest as for
-/// [`matmul_register_2d`].
+/// - 1-D blocks of `WARPS_THREADS` threads in a 2-D grid, one `WARPS_ROWS` x `WARPS_COLUMNS` tile of C per block,
+///   covering `n` in x and `m` in y.
+/// - `WARPS_SHARED_BYTES` of dynamic shared memory.
+/// - The rest as for [`matmul_register_2d`].
 #[kernel(launch_bounds(WARPS_THREADS, 1), min_compute_capability = 80)]
 pub unsafe fn matmul_warp_tiled(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32, k: u32) {
     let work = Work::new::<Warps>(a, b, (m, n, k));
@@ -453,7 +457,8 @@ pub unsafe fn matmul_warp_tiled(a: *const f32, b: *const f32, c: *mut f32, m: u3
 /// The product by tiles that are loaded into one stage, one after the other.
 ///
 /// # Safety
-/// The launch contract of [`matmul_register_2d`]; `load` fills the stage with the tile of a number.
+/// - As for [`matmul_register_2d`].
+/// - `load` fills the stage with the tile of a number.
 #[inline(always)]
 unsafe fn one_by_one<T: Tile>(work: &Work, c: *mut f32, stage: *mut f32, load: impl Fn(u32)) {
     let mut sums = NO_SUMS;
@@ -472,7 +477,7 @@ unsafe fn one_by_one<T: Tile>(work: &Work, c: *mut f32, stage: *mut f32, load: i
 /// Adds the products of a tile to the sums of this thread.
 ///
 /// # Safety
-/// `stage` is a stage that has been filled.
+/// - `stage` is a stage that has been filled.
 #[inline(always)]
 unsafe fn multiply_tile<T: Tile>(stage: *const f32, sums: &mut Sums) {
     let place = T::place(thread::thread_idx_x());

@@ -145,7 +145,7 @@ pub unsafe fn matmul_aat_naive(a: *const f32, c: *mut f32, m: u32) {
 }
 
 /// # Safety
-/// Launch contract: as for [`matmul_aat_naive`].
+/// - As for [`matmul_aat_naive`].
 #[kernel]
 pub unsafe fn matmul_aat_tiled(a: *const f32, c: *mut f32, m: u32) {
     let tiles =
@@ -155,7 +155,7 @@ pub unsafe fn matmul_aat_tiled(a: *const f32, c: *mut f32, m: u32) {
 }
 
 /// # Safety
-/// Launch contract: as for [`matmul_aat_naive`].
+/// - As for [`matmul_aat_naive`].
 #[kernel]
 pub unsafe fn matmul_aat_padded(a: *const f32, c: *mut f32, m: u32) {
     let tiles = (
@@ -169,7 +169,8 @@ pub unsafe fn matmul_aat_padded(a: *const f32, c: *mut f32, m: u32) {
 /// The product with both tiles in shared memory; rows of the transposed tile are `PITCH` words apart.
 ///
 /// # Safety
-/// As for [`matmul_aat_tiled`]; the tiles have `TILE * INNER` and `INNER * PITCH` words.
+/// - As for [`matmul_aat_tiled`].
+/// - The tiles have `TILE * INNER` and `INNER * PITCH` words.
 #[inline(always)]
 unsafe fn tiled<const PITCH: u32>(
     a: *const f32,
@@ -200,8 +201,10 @@ unsafe fn tiled<const PITCH: u32>(
 type Stage = MaybeUninit<[F32x4; (Square::STAGE_WORDS / 4) as usize]>;
 
 /// # Safety
-/// Launch contract: 1-D blocks of `SQUARE_THREADS` threads in a 2-D grid, one `SQUARE` x `SQUARE` tile of C per block,
-/// covering `m` in x and y; `a` and `c` 16-byte aligned; the rest as for [`matmul_aat_naive`].
+/// - 1-D blocks of `SQUARE_THREADS` threads in a 2-D grid, one `SQUARE` x `SQUARE` tile of C per block, covering `m`
+///   in x and y.
+/// - `a` and `c` 16-byte aligned.
+/// - The rest as for [`matmul_aat_naive`].
 #[kernel(launch_bounds(SQUARE_THREADS, 2))]
 pub unsafe fn matmul_aat_register_tiled(a: *const f32, c: *mut f32, m: u32) {
     #[address_space(shared)]
@@ -215,7 +218,7 @@ pub unsafe fn matmul_aat_register_tiled(a: *const f32, c: *mut f32, m: u32) {
 }
 
 /// # Safety
-/// Launch contract: as for [`matmul_aat_register_tiled`].
+/// - As for [`matmul_aat_register_tiled`].
 #[kernel(launch_bounds(SQUARE_THREADS, 2))]
 pub unsafe fn matmul_aat_symmetric(a: *const f32, c: *mut f32, m: u32) {
     #[address_space(shared)]
@@ -239,7 +242,8 @@ pub unsafe fn matmul_aat_symmetric(a: *const f32, c: *mut f32, m: u32) {
 /// The sums of this thread.
 ///
 /// # Safety
-/// The launch contract of [`matmul_aat_register_tiled`]; `stage` has `Square::STAGE_WORDS` words of shared memory.
+/// - As for [`matmul_aat_register_tiled`].
+/// - `stage` has `Square::STAGE_WORDS` words of shared memory.
 #[inline(always)]
 unsafe fn product(a: *const f32, work: &Work, m: u32, stage: *mut f32) -> Sums {
     let tid = thread::thread_idx_x();
@@ -262,7 +266,8 @@ unsafe fn product(a: *const f32, work: &Work, m: u32, stage: *mut f32) -> Sums {
 /// take neighbouring rows, so that their words go to neighbouring banks.
 ///
 /// # Safety
-/// `a` is 16-byte aligned and has `m` rows; `tile` has `INNER * PITCH` words of shared memory.
+/// - `a` is 16-byte aligned and has `m` rows.
+/// - `tile` has `INNER * PITCH` words of shared memory.
 #[inline(always)]
 unsafe fn stage_rows<const PITCH: u32>(
     a: *const f32,

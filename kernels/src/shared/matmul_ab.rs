@@ -162,7 +162,7 @@ pub unsafe fn matmul_ab_naive(a: *const f32, b: *const f32, c: *mut f32, m: u32,
 /// reads it, so a barrier for the warp is enough.
 ///
 /// # Safety
-/// Launch contract: as for [`matmul_ab_naive`].
+/// - As for [`matmul_ab_naive`].
 #[kernel]
 pub unsafe fn matmul_ab_shared_a(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32) {
     let rows = shared_array!(ROWS: [f32; TILE * INNER]);
@@ -186,7 +186,7 @@ pub unsafe fn matmul_ab_shared_a(a: *const f32, b: *const f32, c: *mut f32, m: u
 }
 
 /// # Safety
-/// Launch contract: as for [`matmul_ab_naive`].
+/// - As for [`matmul_ab_naive`].
 #[kernel]
 pub unsafe fn matmul_ab_shared_ab(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32) {
     let (left, right) =
@@ -216,9 +216,9 @@ pub unsafe fn matmul_ab_shared_ab(a: *const f32, b: *const f32, c: *mut f32, m: 
 /// different banks.
 ///
 /// # Safety
-/// Launch contract: 1-D blocks of `REGISTERS_BLOCK` threads in a 2-D grid, one
-/// `BLOCK_TILE_ROWS` x `BLOCK_TILE_COLUMNS` tile of C per block, covering `n` in x and `m` in y, both at least 1; `a`, `b` and
-/// `c` 16-byte aligned and valid as for [`matmul_ab_naive`].
+/// - 1-D blocks of `REGISTERS_BLOCK` threads in a 2-D grid, one `BLOCK_TILE_ROWS` x `BLOCK_TILE_COLUMNS` tile of C
+///   per block, covering `n` in x and `m` in y, both at least 1.
+/// - `a`, `b` and `c` 16-byte aligned and valid as for [`matmul_ab_naive`].
 #[kernel(launch_bounds(REGISTERS_BLOCK, REGISTERS_BLOCKS_PER_MULTIPROCESSOR))]
 pub unsafe fn matmul_ab_register_tiled(a: *const f32, b: *const f32, c: *mut f32, m: u32, n: u32) {
     let (left, right) = (
@@ -276,7 +276,8 @@ pub unsafe fn matmul_ab_register_tiled(a: *const f32, b: *const f32, c: *mut f32
 /// Loads the block's rows of A and stores them transposed: `left[step * BLOCK_TILE_ROWS + row]`.
 ///
 /// # Safety
-/// As for [`matmul_ab_register_tiled`]; `left` holds `INNER * BLOCK_TILE_ROWS` words of shared memory.
+/// - As for [`matmul_ab_register_tiled`].
+/// - `left` holds `INNER * BLOCK_TILE_ROWS` words of shared memory.
 #[inline(always)]
 unsafe fn load_left(a: *const f32, left: *mut f32, first_row: u32, m: u32, thread: u32) {
     // One row of A is 8 vectors of 16 bytes. Neighbouring lanes take neighbouring rows, so that the
@@ -298,7 +299,8 @@ unsafe fn load_left(a: *const f32, left: *mut f32, first_row: u32, m: u32, threa
 /// Loads the block's columns of B: `right[step * BLOCK_TILE_COLUMNS + column]`.
 ///
 /// # Safety
-/// As for [`matmul_ab_register_tiled`]; `right` holds `INNER * BLOCK_TILE_COLUMNS` words of shared memory.
+/// - As for [`matmul_ab_register_tiled`].
+/// - `right` holds `INNER * BLOCK_TILE_COLUMNS` words of shared memory.
 #[inline(always)]
 unsafe fn load_right(b: *const f32, right: *mut f32, first_column: u32, n: u32, thread: u32) {
     let column = thread % (BLOCK_TILE_COLUMNS / 4) * 4;
@@ -326,8 +328,8 @@ unsafe fn load_right(b: *const f32, right: *mut f32, first_column: u32, n: u32, 
 /// Stores four results of a row of C, with one 16-byte store where that is possible.
 ///
 /// # Safety
-/// `target` is the start of a row of `n` f32 in a 16-byte aligned matrix of `n` columns; 4 divides
-/// `column`.
+/// - `target` is the start of a row of `n` f32 in a 16-byte aligned matrix of `n` columns.
+/// - 4 divides `column`.
 #[inline(always)]
 unsafe fn store_quad(target: *mut f32, column: u32, n: u32, values: F32x4) {
     // SAFETY: words are stored only below n; the 16-byte store is used only where all four exist and

@@ -60,8 +60,8 @@
 //!    of the columns of B, which a multicast writes into both shared memories. The executor counts 32 KiB of copies for each
 //!    stage where there were 48, since (128 + 256) / (128 + 128) = 1.5. It costs that each stage waits for the slower
 //!    block: the warps arrive at the barriers of both blocks before either may fill it again. What remains: the tensor
-//!    cores, and the power limit of the board. Nsight Compute counts no fewer sectors in L2: an H200 already joins equal
-//!    requests of neighbouring multiprocessors, if they come at about the same time. A multicast makes sure of that.
+//!    cores, and probably the power limit of the board. Nsight Compute counts no fewer sectors in L2: an H200 probably joins
+//!    equal requests that come at about the same time by itself.
 //!
 //! | variant | change from the previous one | sectors per load | sectors per store | shared wavefronts per read | limited by |
 //! |---|---|---|---|---|---|
@@ -190,7 +190,6 @@ pub const STEPS: u32 = tiles::STEPS;
 pub const RING_BYTES: u32 = STAGES * STAGE_BYTES;
 
 /// # Safety
-/// Launch contract:
 /// - grid: 2-D, covering `n` in x and `m` in y
 /// - block: `TILE` x `TILE` threads
 /// - lengths: `m`, `n` and `k` at least 1; `a` valid for `m * k` bf16, `b` for `n * k`, `c` for `m * n` f32
@@ -239,8 +238,11 @@ pub unsafe fn matmul_tensor_naive(
 /// Tensor cores. Each warp computes 16 x 8 results, and its lanes load their fragments from global memory.
 ///
 /// # Safety
-/// Launch contract: 1-D blocks of `THREADS` threads in a 2-D grid, one `GLOBAL_ROWS` x `GLOBAL_COLUMNS` tile of C per block,
-/// covering `n` in x and `m` in y; 8 divides `k`; `a`, `b` and `c` 16-byte aligned; the rest as for [`matmul_tensor_naive`].
+/// - 1-D blocks of `THREADS` threads in a 2-D grid, one `GLOBAL_ROWS` x `GLOBAL_COLUMNS` tile of C per block,
+///   covering `n` in x and `m` in y.
+/// - 8 divides `k`.
+/// - `a`, `b` and `c` 16-byte aligned.
+/// - The rest as for [`matmul_tensor_naive`].
 #[kernel(launch_bounds(THREADS), min_compute_capability = 80)]
 pub unsafe fn matmul_tensor_mma_global(
     a: *const bf16,
@@ -295,7 +297,7 @@ pub unsafe fn matmul_tensor_mma_tiled(
 }
 
 /// # Safety
-/// Launch contract: as for [`matmul_tensor_mma_tiled`].
+/// - As for [`matmul_tensor_mma_tiled`].
 #[kernel(launch_bounds(THREADS, 1), min_compute_capability = 80)]
 pub unsafe fn matmul_tensor_mma_swizzled(
     a: *const bf16,
@@ -310,7 +312,7 @@ pub unsafe fn matmul_tensor_mma_swizzled(
 }
 
 /// # Safety
-/// Launch contract: as for [`matmul_tensor_mma_tiled`], with `RING_BYTES` of dynamic shared memory.
+/// - As for [`matmul_tensor_mma_tiled`], with `RING_BYTES` of dynamic shared memory.
 #[kernel(launch_bounds(THREADS, 1), min_compute_capability = 80)]
 pub unsafe fn matmul_tensor_mma_pipelined(
     a: *const bf16,
@@ -330,7 +332,6 @@ pub const WGMMA_THREADS: u32 = warpgroups::THREADS;
 pub const WGMMA_BYTES: u32 = warpgroups::SHARED_BYTES;
 
 /// # Safety
-/// Launch contract:
 /// - grid: 1-D, one block per `ROWS` x `COLUMNS` tile of C
 /// - block: `WGMMA_THREADS` threads; `WGMMA_BYTES` of dynamic shared memory
 /// - lengths: `a` and `b` maps of matrices of `k` columns of bf16, `m` and `n` rows, in boxes of `STEPS` x `ROWS` and
@@ -358,7 +359,6 @@ pub const STORED_ROWS: u32 = persistent::STORED_ROWS;
 pub const CLUSTER: u32 = 2;
 
 /// # Safety
-/// Launch contract:
 /// - grid: 1-D, any number of blocks
 /// - block: `WGMMA_THREADS` threads; `PERSISTENT_BYTES` of dynamic shared memory
 /// - lengths: `a` and `b` as for [`matmul_tensor_wgmma`]; `c` a map of `m` rows of `n` f32, in boxes of `STORED_COLUMNS` x
@@ -385,8 +385,8 @@ pub unsafe fn matmul_tensor_wgmma_persistent(
 }
 
 /// # Safety
-/// Launch contract: as for [`matmul_tensor_wgmma_persistent`], with whole clusters of blocks, and boxes of B of `STEPS` x
-/// `COLUMNS / CLUSTER` elements.
+/// - As for [`matmul_tensor_wgmma_persistent`], with whole clusters of blocks, and boxes of B of `STEPS` x `COLUMNS /
+///   CLUSTER` elements.
 #[kernel(launch_bounds(WGMMA_THREADS, 1), cluster(CLUSTER), min_compute_capability = 90a)]
 pub unsafe fn matmul_tensor_wgmma_multicast(
     a: TensorMap,

@@ -199,7 +199,7 @@ fn add_axis<const R: usize>(
 /// The word at `at`, or zero outside the first `n`.
 ///
 /// # Safety
-/// `source` is valid for `n` f32.
+/// - `source` is valid for `n` f32.
 #[inline(always)]
 unsafe fn word_or_zero(source: *const f32, at: u32, n: u32) -> f32 {
     // SAFETY: at < n.
@@ -235,7 +235,7 @@ pub unsafe fn stencil_line_global(
 /// The weighted sum around word `i`.
 ///
 /// # Safety
-/// `source` is valid for `n` f32.
+/// - `source` is valid for `n` f32.
 #[inline(always)]
 unsafe fn line(source: *const f32, coefficients: &[f32; COEFFICIENTS], i: u32, n: u32) -> f32 {
     // SAFETY: the caller's contract.
@@ -244,7 +244,7 @@ unsafe fn line(source: *const f32, coefficients: &[f32; COEFFICIENTS], i: u32, n
 }
 
 /// # Safety
-/// Launch contract: as for [`stencil_line_global`], without coefficients: they are in `STENCIL_COEFFICIENTS`.
+/// - As for [`stencil_line_global`], without coefficients: they are in `STENCIL_COEFFICIENTS`.
 #[kernel]
 pub unsafe fn stencil_line_constant(source: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d();
@@ -255,7 +255,7 @@ pub unsafe fn stencil_line_constant(source: *const f32, target: *mut f32, n: u32
 }
 
 /// # Safety
-/// Launch contract: as for [`stencil_line_constant`].
+/// - As for [`stencil_line_constant`].
 #[kernel]
 pub unsafe fn stencil_line_shared(source: *const f32, target: *mut f32, n: u32) {
     const WORDS: u32 = THREADS_PER_BLOCK + 2 * HALO;
@@ -303,7 +303,8 @@ fn along_row<const R: usize>(
 /// Words `at..at + 4`, and zeros outside the first `n`: one load where all four exist.
 ///
 /// # Safety
-/// `source` is 16-byte aligned and valid for `n` f32; 4 divides `at`.
+/// - `source` is 16-byte aligned and valid for `n` f32.
+/// - 4 divides `at`.
 #[inline(always)]
 unsafe fn vector_or_zeros(source: *const f32, at: u32, n: u32) -> F32x4 {
     // SAFETY: words are read below n only; 4 divides `at`, so the 16-byte load is aligned.
@@ -317,7 +318,7 @@ unsafe fn vector_or_zeros(source: *const f32, at: u32, n: u32) -> F32x4 {
 }
 
 /// # Safety
-/// Launch contract: as for [`stencil_line_constant`], but `ceil(n / 4)` threads and 16-byte aligned arrays.
+/// - As for [`stencil_line_constant`], but `ceil(n / 4)` threads and 16-byte aligned arrays.
 #[kernel]
 pub unsafe fn stencil_line_vectorized(source: *const f32, target: *mut f32, n: u32) {
     let i = thread::index_1d() * 4;
@@ -349,7 +350,7 @@ pub unsafe fn stencil_line_vectorized(source: *const f32, target: *mut f32, n: u
 /// The weighted sum around an element of a plane, all from global memory.
 ///
 /// # Safety
-/// `source` is valid for `rows * columns` f32.
+/// - `source` is valid for `rows * columns` f32.
 #[inline(always)]
 unsafe fn plane<const R: usize>(
     source: *const f32,
@@ -371,7 +372,6 @@ unsafe fn plane<const R: usize>(
 }
 
 /// # Safety
-/// Launch contract:
 /// - grid: 2-D, covering `columns` in x and `rows` in y
 /// - block: `BLOCK` threads
 /// - lengths: `source` and `target` valid for `rows * columns` f32; the coefficients are in `STENCIL_COEFFICIENTS`
@@ -403,7 +403,8 @@ fn moved_on<const RING: usize>(ring: [F32x4; RING], next: F32x4) -> [F32x4; RING
 /// counts. With more than those that count, more would be on their way, but fewer warps would fit.
 ///
 /// # Safety
-/// As for [`stencil_plane_rolling`]; `RING` is at least `2 * R + 1`.
+/// - As for [`stencil_plane_rolling`].
+/// - `RING` is at least `2 * R + 1`.
 #[inline(always)]
 unsafe fn roll_down<const R: usize, const RING: usize>(
     source: *const f32,
@@ -473,7 +474,7 @@ fn add_vectors(sums: F32x4, coefficient: f32, a: F32x4, b: F32x4) -> F32x4 {
 }
 
 /// # Safety
-/// Launch contract: as for [`stencil_plane_rolling`].
+/// - As for [`stencil_plane_rolling`].
 #[kernel]
 pub unsafe fn stencil_plane_r1_rolling(
     source: *const f32,
@@ -486,7 +487,7 @@ pub unsafe fn stencil_plane_r1_rolling(
 }
 
 /// # Safety
-/// Launch contract: as for [`stencil_plane_r1_global`].
+/// - As for [`stencil_plane_r1_global`].
 #[kernel]
 pub unsafe fn stencil_plane_global(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
     let (column, row) = (thread::index_2d().x, thread::index_2d().y);
@@ -545,10 +546,11 @@ pub unsafe fn stencil_plane_shared(source: *const f32, target: *mut f32, rows: u
 }
 
 /// # Safety
-/// Launch contract: 1-D blocks of `STRIP_THREADS` threads in a 2-D grid, `COLUMNS_PER_THREAD` columns per thread and
-/// `ROWS_PER_BLOCK` rows per block, covering `columns` in x and `rows` in y; 4 divides `columns`; `source` and `target`
-/// 16-byte aligned and valid for `rows * columns` f32, not overlapping; the coefficients are in
-/// `STENCIL_COEFFICIENTS`.
+/// - 1-D blocks of `STRIP_THREADS` threads in a 2-D grid, `COLUMNS_PER_THREAD` columns per thread and
+///   `ROWS_PER_BLOCK` rows per block, covering `columns` in x and `rows` in y.
+/// - 4 divides `columns`.
+/// - `source` and `target` 16-byte aligned and valid for `rows * columns` f32, not overlapping.
+/// - The coefficients are in `STENCIL_COEFFICIENTS`.
 #[kernel]
 pub unsafe fn stencil_plane_rolling(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
     // SAFETY: the launch contract; nine rows count, and the next one is on its way.
@@ -558,7 +560,7 @@ pub unsafe fn stencil_plane_rolling(source: *const f32, target: *mut f32, rows: 
 /// The weighted sum around an element of a volume, all from global memory.
 ///
 /// # Safety
-/// `source` is valid for `planes * rows * columns` f32.
+/// - `source` is valid for `planes * rows * columns` f32.
 #[inline(always)]
 unsafe fn volume<const R: usize>(
     source: *const f32,
@@ -588,7 +590,7 @@ unsafe fn volume<const R: usize>(
 /// Computes the element of this thread.
 ///
 /// # Safety
-/// As for [`stencil_volume_r1_global`].
+/// - As for [`stencil_volume_r1_global`].
 #[inline(always)]
 unsafe fn volume_of_thread<const R: usize>(
     source: *const f32,
@@ -608,7 +610,6 @@ unsafe fn volume_of_thread<const R: usize>(
 }
 
 /// # Safety
-/// Launch contract:
 /// - grid: 3-D, covering `columns` in x and `rows` in y, a plane per block in z
 /// - block: `BLOCK` threads
 /// - lengths: `source` and `target` valid for `planes * rows * columns` f32; the coefficients are in
@@ -627,9 +628,11 @@ pub unsafe fn stencil_volume_r1_global(
 }
 
 /// # Safety
-/// Launch contract: 3-D grid of `BLOCK` threads, `COLUMNS_PER_THREAD` columns per thread in x, a row in y and
-/// `PLANES_PER_BLOCK` planes per block in z, covering the volume; 4 divides `columns`; arrays 16-byte aligned; the rest
-/// as for [`stencil_volume_r1_global`].
+/// - 3-D grid of `BLOCK` threads, `COLUMNS_PER_THREAD` columns per thread in x, a row in y and `PLANES_PER_BLOCK`
+///   planes per block in z, covering the volume.
+/// - 4 divides `columns`.
+/// - Arrays 16-byte aligned.
+/// - The rest as for [`stencil_volume_r1_global`].
 #[kernel]
 pub unsafe fn stencil_volume_r1_rolling(
     source: *const f32,
@@ -680,7 +683,7 @@ pub unsafe fn stencil_volume_r1_rolling(
 }
 
 /// # Safety
-/// Launch contract: as for [`stencil_volume_r1_global`].
+/// - As for [`stencil_volume_r1_global`].
 #[kernel]
 pub unsafe fn stencil_volume_global(
     source: *const f32,
@@ -697,7 +700,7 @@ pub unsafe fn stencil_volume_global(
 /// that shifts the rows, so that the vectors of a column are in different banks.
 ///
 /// # Safety
-/// Launch contract: as for [`stencil_volume_r1_rolling`], but blocks of 32 x `VOLUME_ROWS` threads.
+/// - As for [`stencil_volume_r1_rolling`], but blocks of 32 x `VOLUME_ROWS` threads.
 #[kernel(launch_bounds(512, 1))]
 pub unsafe fn stencil_volume_rolling(
     source: *const f32,

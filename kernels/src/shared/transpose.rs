@@ -193,9 +193,9 @@ fn flat_index(row: u32, column: u32, width: u32) -> usize {
 }
 
 /// # Safety
-/// Launch contract: 2-D grid of `TILE` x `BLOCK_ROWS` threads, one `TILE` x `TILE` tile per block,
-/// covering `columns` in x and `rows` in y; `source` and `target` valid for `rows * columns` f32,
-/// not overlapping.
+/// - 2-D grid of `TILE` x `BLOCK_ROWS` threads, one `TILE` x `TILE` tile per block, covering `columns` in x and
+///   `rows` in y.
+/// - `source` and `target` valid for `rows * columns` f32, not overlapping.
 #[kernel]
 pub unsafe fn transpose_column_write(
     source: *const f32,
@@ -218,7 +218,7 @@ pub unsafe fn transpose_column_write(
 }
 
 /// # Safety
-/// Launch contract: as for [`transpose_column_write`], but covering `rows` in x and `columns` in y.
+/// - As for [`transpose_column_write`], but covering `rows` in x and `columns` in y.
 #[kernel]
 pub unsafe fn transpose_column_read(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
     let TilePosition { column, row, x, y } = TilePosition::down_first(TILE);
@@ -238,8 +238,8 @@ pub unsafe fn transpose_column_read(source: *const f32, target: *mut f32, rows: 
 /// Transposes a tile through shared memory; `word(row, column)` is the index of an element in the tile.
 ///
 /// # Safety
-/// As for [`transpose_column_write`]; `tile` is shared memory in which `word` is in bounds and
-/// injective for rows and columns below `TILE`.
+/// - As for [`transpose_column_write`].
+/// - `tile` is shared memory in which `word` is in bounds and injective for rows and columns below `TILE`.
 #[inline(always)]
 unsafe fn through_tile(
     source: *const f32,
@@ -275,7 +275,7 @@ unsafe fn through_tile(
 /// coalesced. All 32 lanes that read a column of the tile hit the same bank: a 32-way bank conflict.
 ///
 /// # Safety
-/// Launch contract: as for [`transpose_column_write`].
+/// - As for [`transpose_column_write`].
 #[kernel]
 pub unsafe fn transpose_tiled(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
     // SAFETY: row * TILE + column < TILE * TILE (launch contract for the rest).
@@ -292,7 +292,7 @@ pub unsafe fn transpose_tiled(source: *const f32, target: *mut f32, rows: u32, c
 }
 
 /// # Safety
-/// Launch contract: as for [`transpose_column_write`].
+/// - As for [`transpose_column_write`].
 #[kernel]
 pub unsafe fn transpose_padded(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
     // SAFETY: row * (TILE + 1) + column < TILE * (TILE + 1) (launch contract for the rest).
@@ -309,7 +309,7 @@ pub unsafe fn transpose_padded(source: *const f32, target: *mut f32, rows: u32, 
 }
 
 /// # Safety
-/// Launch contract: as for [`transpose_column_write`].
+/// - As for [`transpose_column_write`].
 #[kernel]
 pub unsafe fn transpose_swizzled(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
     // SAFETY: row ^ column < TILE, a permutation of the row's columns (launch contract for the rest).
@@ -339,7 +339,9 @@ fn transposed_4x4([a, b, c, d]: [F32x4; 4]) -> [F32x4; 4] {
 /// Transposes a tile of 4 x 4 sub-tiles through shared memory, with 16-byte accesses throughout.
 ///
 /// # Safety
-/// As for [`transpose_vectorized`]; `tile` is shared memory for a tile; `place` is the thread's own.
+/// - As for [`transpose_vectorized`].
+/// - `tile` is shared memory for a tile.
+/// - `place` is the thread's own.
 #[inline(always)]
 unsafe fn through_sub_tiles(
     source: *const f32,
@@ -382,9 +384,10 @@ unsafe fn through_sub_tiles(
 /// time. The swizzle permutes vectors of 16 bytes instead of words.
 ///
 /// # Safety
-/// Launch contract: 2-D grid of `VECTORIZED_THREADS` x `VECTORIZED_THREADS` threads, one `VECTORIZED_TILE` x `VECTORIZED_TILE`
-/// tile per block, covering `columns` in x and `rows` in y; 4 divides both; `source` and `target`
-/// 16-byte aligned and valid for `rows * columns` f32, not overlapping.
+/// - 2-D grid of `VECTORIZED_THREADS` x `VECTORIZED_THREADS` threads, one `VECTORIZED_TILE` x `VECTORIZED_TILE` tile
+///   per block, covering `columns` in x and `rows` in y.
+/// - 4 divides both.
+/// - `source` and `target` 16-byte aligned and valid for `rows * columns` f32, not overlapping.
 #[kernel(launch_bounds(VECTORIZED_THREADS * VECTORIZED_THREADS))]
 pub unsafe fn transpose_vectorized(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
     let place = TilePosition::new(VECTORIZED_TILE);
@@ -402,7 +405,7 @@ pub unsafe fn transpose_vectorized(source: *const f32, target: *mut f32, rows: u
 }
 
 /// # Safety
-/// Launch contract: as for [`transpose_vectorized`], but covering `rows` in x and `columns` in y.
+/// - As for [`transpose_vectorized`], but covering `rows` in x and `columns` in y.
 #[kernel(launch_bounds(VECTORIZED_THREADS * VECTORIZED_THREADS))]
 pub unsafe fn transpose_block_order(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
     let place = TilePosition::down_first(VECTORIZED_TILE);
@@ -420,7 +423,7 @@ pub unsafe fn transpose_block_order(source: *const f32, target: *mut f32, rows: 
 }
 
 /// # Safety
-/// Launch contract: as for [`transpose_block_order`].
+/// - As for [`transpose_block_order`].
 #[kernel(launch_bounds(VECTORIZED_THREADS * VECTORIZED_THREADS), min_compute_capability = 80)]
 pub unsafe fn transpose_async_copy(source: *const f32, target: *mut f32, rows: u32, columns: u32) {
     let tile = shared_array!(VECTORS: [F32x4; VECTORIZED_TILE * VECTORIZED_THREADS]);
@@ -476,7 +479,6 @@ fn swizzled(row: u32, chunk: u32) -> usize {
 }
 
 /// # Safety
-/// Launch contract:
 /// - grid: 2-D, one tile of `VECTORIZED_TILE` x `VECTORIZED_TILE` per block, covering the rows of the source in x and its columns in y
 /// - block: `TENSOR_THREADS` threads; `TENSOR_BYTES` of dynamic shared memory
 /// - lengths: `source` and `target` are maps of f32 in boxes of `BOX_COLUMNS` x `VECTORIZED_TILE` elements with a swizzle of

@@ -13,7 +13,6 @@ pub const LESS: f32 = 1.9;
 /// decides the kernel's duration, and copies do not change it.
 ///
 /// # Safety
-/// Launch contract:
 /// - grid: 1-D, covering `n` threads
 /// - block: `THREADS_PER_BLOCK` threads
 /// - lengths: `source` and `target` valid for `n` f32

@@ -13,8 +13,9 @@ pub const COUNTERS: u32 = 32;
 /// Copies a word per thread, from or to the memory of another device.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `n`; `source` and `target` valid for `n` u32, not
-/// overlapping, in memory that this device may access, and `target` used by nobody else.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `n`.
+/// - `source` and `target` valid for `n` u32, not overlapping, in memory that this device may access, and `target`
+///   used by nobody else.
 #[kernel]
 pub unsafe fn peer_to_peer_copy_words(source: *const u32, target: *mut u32, n: u32) {
     let i = thread::index_1d();
@@ -46,7 +47,7 @@ pub unsafe fn peer_to_peer_copy_vectorized(source: *const u32, target: *mut u32,
 /// Adds one array to another, four words per thread.
 ///
 /// # Safety
-/// Launch contract: as for [`peer_to_peer_copy_vectorized`].
+/// - As for [`peer_to_peer_copy_vectorized`].
 #[kernel]
 pub unsafe fn peer_to_peer_add(source: *const u32, target: *mut u32, n: u32) {
     let i = thread::index_1d() * 4;
@@ -80,9 +81,11 @@ fn add(one: U32x4, other: U32x4) -> U32x4 {
 /// address which comes from memory is one of global memory; the functions of `memory` say so.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `ceil((end - first) / 4)`; `arrays` valid for
-/// `2 * devices` addresses of arrays that this device may access, each 16-byte aligned and valid for `end` u32; 4 divides
-/// `first`; nobody else writes the sources, and nobody else uses words `first` to `end` of the targets.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `ceil((end - first) / 4)`.
+/// - `arrays` valid for `2 * devices` addresses of arrays that this device may access, each 16-byte aligned and valid
+///   for `end` u32.
+/// - 4 divides `first`.
+/// - Nobody else writes the sources, and nobody else uses words `first` to `end` of the targets.
 #[kernel]
 pub unsafe fn peer_to_peer_all_reduce(arrays: *const u64, devices: u32, first: u32, end: u32) {
     let i = first + thread::index_1d() * 4;
@@ -140,8 +143,9 @@ pub unsafe fn peer_to_peer_chase(links: *const u32, result: *mut u32, hops: u32)
 /// Each thread adds one to a counter that all devices may update at the same time.
 ///
 /// # Safety
-/// Launch contract: 1-D grid of `THREADS_PER_BLOCK` threads covering `additions`; `counters` valid for `COUNTERS` u32,
-/// which this device may access, with native atomics, and which are accessed by atomics of the system's scope only.
+/// - 1-D grid of `THREADS_PER_BLOCK` threads covering `additions`.
+/// - `counters` valid for `COUNTERS` u32, which this device may access, with native atomics, and which are accessed
+///   by atomics of the system's scope only.
 #[kernel]
 pub unsafe fn peer_to_peer_atomics(counters: *mut u32, additions: u32) {
     let i = thread::index_1d();

@@ -23,7 +23,7 @@ pub unsafe fn zero_copy_scale(source: *const u32, target: *mut u32, n: u32, fact
 /// Multiplies each word, the lanes of a warp `n / 32` words apart.
 ///
 /// # Safety
-/// Launch contract: as for [`zero_copy_scale`], but covering `32 * ceil(n / 32)` threads.
+/// - As for [`zero_copy_scale`], but covering `32 * ceil(n / 32)` threads.
 #[kernel]
 pub unsafe fn zero_copy_strided(source: *const u32, target: *mut u32, n: u32, factor: u32) {
     let thread = thread::index_1d();
@@ -39,7 +39,8 @@ pub unsafe fn zero_copy_strided(source: *const u32, target: *mut u32, n: u32, fa
 /// Reads each word `passes` times, always in another block: `target[i]` is the sum of words that are `SHIFT` words apart.
 ///
 /// # Safety
-/// Launch contract: as for [`zero_copy_scale`]; `n + SHIFT` fits 32 bits.
+/// - As for [`zero_copy_scale`].
+/// - `n + SHIFT` fits 32 bits.
 #[kernel]
 pub unsafe fn zero_copy_reread(source: *const u32, target: *mut u32, n: u32, passes: u32) {
     let i = thread::index_1d();
@@ -59,7 +60,7 @@ pub unsafe fn zero_copy_reread(source: *const u32, target: *mut u32, n: u32, pas
 /// Writes each word `passes` times; the last time three times its source.
 ///
 /// # Safety
-/// Launch contract: as for [`zero_copy_scale`].
+/// - As for [`zero_copy_scale`].
 #[kernel]
 pub unsafe fn zero_copy_rewrite(source: *const u32, target: *mut u32, n: u32, passes: u32) {
     let i = thread::index_1d();

@@ -15,7 +15,7 @@ pub const PREFIX: u32 = 2;
 /// this launch.
 ///
 /// # Safety
-/// `tickets` is accessed by this function only, which is called `count` times in each launch.
+/// - `tickets` is accessed by this function only, which is called `count` times in each launch.
 #[inline(always)]
 pub unsafe fn take_ticket(tickets: *mut u64, count: u32) -> u64 {
     // SAFETY: the caller's contract.
@@ -37,8 +37,9 @@ pub fn word(launch: u32, state: u32, value: f32) -> u64 {
 /// Looks back: returns, in each lane, the sum of all tiles before `tile`.
 ///
 /// # Safety
-/// `tiles` valid for a word per tile up to this one, accessed by atomics only; blocks that run or have ended publish
-/// those before; all lanes of a warp call.
+/// - `tiles` valid for a word per tile up to this one, accessed by atomics only.
+/// - Blocks that run or have ended publish those before.
+/// - All lanes of a warp call.
 #[inline(always)]
 pub unsafe fn look_back(tiles: *mut u64, tile: u32, launch: u32) -> f32 {
     let lane = thread::thread_idx_x() % WARP_SIZE;

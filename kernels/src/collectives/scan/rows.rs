@@ -28,7 +28,7 @@ pub fn first_element() -> u32 {
 /// Loads this thread's elements of such a tile, and zeros beyond the last element.
 ///
 /// # Safety
-/// `source` 16-byte aligned and valid for `n` f32.
+/// - `source` 16-byte aligned and valid for `n` f32.
 #[inline(always)]
 pub unsafe fn load_rows(source: *const f32, tile: u32, n: u32) -> TileRows {
     let mut rows = [[0.0; 4]; ROWS as usize];
@@ -59,7 +59,7 @@ pub unsafe fn load_rows(source: *const f32, tile: u32, n: u32) -> TileRows {
 /// Stores this thread's elements of such a tile, the first at `own`, each plus `before`.
 ///
 /// # Safety
-/// `target` 16-byte aligned and valid for `n` f32.
+/// - `target` 16-byte aligned and valid for `n` f32.
 #[inline(always)]
 pub unsafe fn store_rows(
     target: *mut f32,
@@ -93,7 +93,7 @@ pub unsafe fn store_rows(
 /// Scans the elements of a warp in registers, and returns their sum.
 ///
 /// # Safety
-/// All lanes of the warp call.
+/// - All lanes of the warp call.
 #[inline(always)]
 pub unsafe fn scan_rows(rows: &mut TileRows) -> f32 {
     // Several short loops: the compiler unrolls each of them, and only so are the rows in registers.
@@ -118,7 +118,7 @@ pub unsafe fn scan_rows(rows: &mut TileRows) -> f32 {
 /// the warp before this lane's, and the sum of the whole warp.
 ///
 /// # Safety
-/// All lanes of the warp call.
+/// - All lanes of the warp call.
 #[inline(always)]
 pub unsafe fn scan_sums_of_rows(sums: [f32; ROWS as usize]) -> ([f32; ROWS as usize], f32) {
     // SAFETY: all lanes call.

@@ -81,7 +81,7 @@ impl Block {
     /// Makes the barriers; one thread calls, before any other comes to them.
     ///
     /// # Safety
-    /// `stages` is shared memory that nothing else uses.
+    /// - `stages` is shared memory that nothing else uses.
     #[inline(always)]
     pub unsafe fn initialize(self) {
         // SAFETY: the caller's contract; stage_count is at most MAX_STAGES.
@@ -131,7 +131,7 @@ impl Block {
     /// The loader's task, for one thread. The first ticket beyond the last tile ends the block.
     ///
     /// # Safety
-    /// The launch contract of `scan_specialized_warps`, after [`Block::initialize`].
+    /// - The launch contract of `scan_specialized_warps`, after [`Block::initialize`].
     #[inline(always)]
     pub unsafe fn load(self) {
         let mut turn = self.first_turn();
@@ -167,7 +167,8 @@ impl Block {
     /// An adder's task.
     ///
     /// # Safety
-    /// As for [`Block::load`]; all lanes of the warp call.
+    /// - As for [`Block::load`].
+    /// - All lanes of the warp call.
     #[inline(always)]
     pub unsafe fn add(self, chunk: u32) {
         let lane = thread::thread_idx_x() % WARP_SIZE;
@@ -202,7 +203,7 @@ impl Block {
     /// for the tiles before.
     ///
     /// # Safety
-    /// As for [`Block::add`].
+    /// - As for [`Block::add`].
     #[inline(always)]
     pub unsafe fn publish(self) {
         let lane = thread::thread_idx_x() % WARP_SIZE;
@@ -231,7 +232,7 @@ impl Block {
     /// The looker's task: it keeps the sum of everything up to the end of the block's last tile, and adds the tiles since.
     ///
     /// # Safety
-    /// As for [`Block::add`].
+    /// - As for [`Block::add`].
     #[inline(always)]
     pub unsafe fn look_back(self) {
         let lane = thread::thread_idx_x() % WARP_SIZE;
@@ -265,7 +266,7 @@ impl Block {
     /// A writer's task.
     ///
     /// # Safety
-    /// As for [`Block::add`].
+    /// - As for [`Block::add`].
     #[inline(always)]
     pub unsafe fn write(self, chunk: u32) {
         let lane = thread::thread_idx_x() % WARP_SIZE;
@@ -294,7 +295,7 @@ impl Block {
     /// This lane's elements of a chunk in shared memory, and zeros beyond the last element.
     ///
     /// # Safety
-    /// The tile of the turn has arrived.
+    /// - The tile of the turn has arrived.
     #[inline(always)]
     unsafe fn chunk(self, turn: &Turn, tile: u32, chunk: u32) -> TileRows {
         let own = chunk * CHUNK + thread::thread_idx_x() % WARP_SIZE * 4;
@@ -325,7 +326,8 @@ impl Block {
 /// One arrival, after all lanes of the warp have done what they did before.
 ///
 /// # Safety
-/// As for [`mbarrier::arrive`]; all lanes of the warp call.
+/// - As for [`mbarrier::arrive`].
+/// - All lanes of the warp call.
 #[inline(always)]
 unsafe fn arrive(barrier: *mut Barrier) {
     // SAFETY: the caller's contract.
@@ -346,7 +348,8 @@ fn sum_of_chunk(stage: *mut Stage, chunk: u32) -> *mut f32 {
 /// The sum of a tile's first `chunks` chunks, in each lane.
 ///
 /// # Safety
-/// The sums of the chunks have arrived; all lanes of the warp call.
+/// - The sums of the chunks have arrived.
+/// - All lanes of the warp call.
 #[inline(always)]
 unsafe fn sum_of_chunks(stage: *mut Stage, chunks: u32) -> f32 {
     let lane = thread::thread_idx_x() % WARP_SIZE;
@@ -357,8 +360,9 @@ unsafe fn sum_of_chunks(stage: *mut Stage, chunks: u32) -> f32 {
 /// The sum of the tiles from `first` up to `end`, in each lane, as soon as all have been published.
 ///
 /// # Safety
-/// `tiles` valid for a word per tile up to `end`, accessed by atomics only; somebody publishes each; all lanes of the warp
-/// call.
+/// - `tiles` valid for a word per tile up to `end`, accessed by atomics only.
+/// - Somebody publishes each.
+/// - All lanes of the warp call.
 #[inline(always)]
 unsafe fn sum_of_tiles(tiles: *mut u64, mut first: u32, end: u32, launch: u32) -> f32 {
     let lane = thread::thread_idx_x() % WARP_SIZE;

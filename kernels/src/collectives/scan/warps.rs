@@ -5,7 +5,7 @@ use cuda_std::warp::{FULL_MASK, WARP_SIZE, warp_shuffle_idx, warp_shuffle_up, wa
 /// N independent inclusive scans over a warp at once, so that none waits for another.
 ///
 /// # Safety
-/// All lanes of the warp call.
+/// - All lanes of the warp call.
 #[inline(always)]
 pub unsafe fn warp_scans<const N: usize>(values: [f32; N]) -> [f32; N] {
     let mut sums = values;
@@ -24,7 +24,7 @@ pub unsafe fn warp_scans<const N: usize>(values: [f32; N]) -> [f32; N] {
 /// An inclusive scan over the lanes of a warp.
 ///
 /// # Safety
-/// All lanes of the warp call.
+/// - All lanes of the warp call.
 #[inline(always)]
 pub unsafe fn warp_scan(value: f32) -> f32 {
     // SAFETY: all lanes call.
@@ -35,7 +35,7 @@ pub unsafe fn warp_scan(value: f32) -> f32 {
 /// The sum over the lanes of a warp, in each.
 ///
 /// # Safety
-/// All lanes of the warp call.
+/// - All lanes of the warp call.
 #[inline(always)]
 pub unsafe fn warp_sum(mut sum: f32) -> f32 {
     for lanes in [16, 8, 4, 2, 1] {
@@ -48,7 +48,7 @@ pub unsafe fn warp_sum(mut sum: f32) -> f32 {
 /// The value of another lane.
 ///
 /// # Safety
-/// All lanes of the warp call.
+/// - All lanes of the warp call.
 #[inline(always)]
 pub unsafe fn of_lane<T: cuda_std::warp::WarpShuffleValue>(value: T, lane: u32) -> T {
     // SAFETY: all lanes call.

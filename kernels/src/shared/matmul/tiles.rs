@@ -143,7 +143,7 @@ impl Work {
     /// Loads tile `number` into a stage word by word, with zeros beyond the matrices.
     ///
     /// # Safety
-    /// As for [`Work::load`].
+    /// - As for [`Work::load`].
     #[inline(always)]
     pub unsafe fn load_words<T: Tile>(&self, number: u32, stage: *mut f32) {
         let first_step = number * T::STEPS;
@@ -177,8 +177,9 @@ impl Work {
     /// zeros beyond the matrices.
     ///
     /// # Safety
-    /// The matrices are 16-byte aligned and valid; `stage` has `T::STAGE_WORDS` words of shared memory, which no other
-    /// thread uses; the block has `T::THREADS` threads.
+    /// - The matrices are 16-byte aligned and valid.
+    /// - `stage` has `T::STAGE_WORDS` words of shared memory, which no other thread uses.
+    /// - The block has `T::THREADS` threads.
     #[inline(always)]
     pub unsafe fn load<T: Tile>(&self, number: u32, stage: *mut f32) {
         const { assert!(T::ROWS * T::STEPS == 4 * T::THREADS) };
@@ -213,7 +214,8 @@ impl Work {
     /// columns, anything.
     ///
     /// # Safety
-    /// As for [`Work::load`]; nobody uses the stage until the copies have been waited for.
+    /// - As for [`Work::load`].
+    /// - Nobody uses the stage until the copies have been waited for.
     #[inline(always)]
     pub unsafe fn start<T: Tile>(&self, number: u32, stage: *mut f32) {
         let first_step = number * T::STEPS;
@@ -268,7 +270,7 @@ impl Work {
     /// Stores the sums of this thread, with 16-byte stores where rows of C are aligned.
     ///
     /// # Safety
-    /// `c` is 16-byte aligned and valid for `m * n` f32, which no other block writes.
+    /// - `c` is 16-byte aligned and valid for `m * n` f32, which no other block writes.
     #[inline(always)]
     pub unsafe fn store<T: Tile>(&self, c: *mut f32, sums: &Sums) {
         let (row, column) = T::place(self.thread);
@@ -316,7 +318,8 @@ impl Work {
     /// Stores the sums of this thread transposed: where [`Work::store`] writes a row, this writes a column.
     ///
     /// # Safety
-    /// As for [`Work::store`]; C is square.
+    /// - As for [`Work::store`].
+    /// - C is square.
     #[inline(always)]
     pub unsafe fn store_transposed<T: Tile>(&self, c: *mut f32, sums: &Sums) {
         let (row, column) = T::place(self.thread);
@@ -387,7 +390,7 @@ pub type Fragments = ([f32; ROWS], [f32; MOST_COLUMNS]);
 /// Reads the words of a step from a stage, 16 bytes at a time.
 ///
 /// # Safety
-/// `stage` is a stage that has been filled, `step` is below `T::STEPS`, `place` is `T::place` of a thread.
+/// - `stage` is a stage that has been filled, `step` is below `T::STEPS`, `place` is `T::place` of a thread.
 #[inline(always)]
 pub unsafe fn fragments<T: Tile>(stage: *const f32, step: u32, place: (u32, u32)) -> Fragments {
     let left = stage.wrapping_add((step * T::PITCH + place.0) as usize);
@@ -413,7 +416,8 @@ pub unsafe fn fragments<T: Tile>(stage: *const f32, step: u32, place: (u32, u32)
 /// step before, across tiles too.
 ///
 /// # Safety
-/// As for [`Work::load`], with `STAGES * T::STAGE_WORDS` words of dynamic shared memory; `c` as for [`Work::store`].
+/// - As for [`Work::load`], with `STAGES * T::STAGE_WORDS` words of dynamic shared memory.
+/// - `c` as for [`Work::store`].
 #[inline(always)]
 pub unsafe fn pipelined<T: Tile, const STAGES: u32, const OTHERS: u32, const PENDING: u32>(
     work: &Work,

@@ -53,7 +53,7 @@ impl<const CLUSTER: u32> Tiles<CLUSTER> {
 /// All tiles of a block, or of a cluster of two that share the tiles of B.
 ///
 /// # Safety
-/// Launch contract of `matmul_tensor_wgmma_persistent` or `matmul_tensor_wgmma_multicast`.
+/// - As for `matmul_tensor_wgmma_persistent` or `matmul_tensor_wgmma_multicast`.
 #[inline(always)]
 pub unsafe fn product<const CLUSTER: u32>(maps: Maps, (m, n, k): (u32, u32, u32)) {
     let thread = thread::thread_idx_x();
@@ -98,7 +98,8 @@ pub unsafe fn product<const CLUSTER: u32>(maps: Maps, (m, n, k): (u32, u32, u32)
 /// Fills the stages for all tiles, one after the other.
 ///
 /// # Safety
-/// As for [`product`]; one thread calls this.
+/// - As for [`product`].
+/// - One thread calls this.
 #[inline(always)]
 unsafe fn copy<const CLUSTER: u32>([a, b, _]: Maps, ring: Ring, tiles: Tiles<CLUSTER>) {
     let (mut tile, last, apart) = tiles.range();
@@ -132,7 +133,8 @@ unsafe fn copy<const CLUSTER: u32>([a, b, _]: Maps, ring: Ring, tiles: Tiles<CLU
 /// Multiplies all tiles, 64 rows per warpgroup; the sums of one are stored while the next is copied and multiplied.
 ///
 /// # Safety
-/// As for [`product`]; both warpgroups that multiply call this together.
+/// - As for [`product`].
+/// - Both warpgroups that multiply call this together.
 #[inline(always)]
 unsafe fn multiply<const CLUSTER: u32>(
     c: *const TensorMap,

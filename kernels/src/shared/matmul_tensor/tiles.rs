@@ -99,8 +99,8 @@ impl Work {
     /// matrix becomes zero, where tiles are not all `WHOLE`.
     ///
     /// # Safety
-    /// `source` is 16-byte aligned and valid for `rows` x `k` elements, 8 divides `k`; nobody uses the rows of `target`,
-    /// shared memory, until the copies have been waited for.
+    /// - `source` is 16-byte aligned and valid for `rows` x `k` elements, 8 divides `k`.
+    /// - Nobody uses the rows of `target`, shared memory, until the copies have been waited for.
     #[inline(always)]
     unsafe fn start_rows<const SWIZZLED: bool, const WHOLE: bool>(
         &self,
@@ -133,8 +133,9 @@ impl Work {
     /// Starts a third of the copies of tile `tile` into a stage.
     ///
     /// # Safety
-    /// The matrices are valid, 16-byte aligned, and 8 divides `k`; nobody uses the stage until the copies have been waited
-    /// for; the block has `THREADS` threads.
+    /// - The matrices are valid, 16-byte aligned, and 8 divides `k`.
+    /// - Nobody uses the stage until the copies have been waited for.
+    /// - The block has `THREADS` threads.
     #[inline(always)]
     unsafe fn start_third<const SWIZZLED: bool, const WHOLE: bool>(
         &self,
@@ -164,7 +165,7 @@ impl Work {
     /// Starts all copies of tile `tile` into a stage.
     ///
     /// # Safety
-    /// As for [`Work::start_third`].
+    /// - As for [`Work::start_third`].
     #[inline(always)]
     unsafe fn start<const SWIZZLED: bool, const WHOLE: bool>(&self, tile: u32, stage: *mut u8) {
         // SAFETY: the caller's contract.
@@ -185,7 +186,9 @@ impl Work {
     /// Reads the fragments of `step`, which counts 16 elements of the inner dimension, from a stage.
     ///
     /// # Safety
-    /// The stage has been filled; `step` is below 4; all lanes of the warp call this together.
+    /// - The stage has been filled.
+    /// - `step` is below 4.
+    /// - All lanes of the warp call this together.
     #[inline(always)]
     unsafe fn fragments<const SWIZZLED: bool>(&self, stage: *const u8, step: u32) -> Fragments {
         let lane = self.thread % 32;
@@ -214,7 +217,8 @@ impl Work {
     /// The whole product of a block, by tiles that are loaded into one stage, one after the other.
     ///
     /// # Safety
-    /// As for [`Work::start_third`], with `STAGE_BYTES` of dynamic shared memory; `c` as for [`Work::store`].
+    /// - As for [`Work::start_third`], with `STAGE_BYTES` of dynamic shared memory.
+    /// - `c` as for [`Work::store`].
     #[inline(always)]
     pub unsafe fn one_by_one<const SWIZZLED: bool>(&self, c: *mut f32) {
         // SAFETY: the caller's contract.
@@ -230,7 +234,7 @@ impl Work {
     /// [`Work::one_by_one`] with tiles that are whole, or may not be.
     ///
     /// # Safety
-    /// As for [`Work::one_by_one`].
+    /// - As for [`Work::one_by_one`].
     #[inline(always)]
     unsafe fn each_tile<const SWIZZLED: bool, const WHOLE: bool>(&self, c: *mut f32) {
         let stage = shared::dynamic_shared_mem::<u8>();
@@ -256,7 +260,7 @@ impl Work {
     /// next ones are in flight, and a warp reads the fragments of a step while it multiplies those of the step before.
     ///
     /// # Safety
-    /// As for [`Work::one_by_one`], with `STAGES` times as much shared memory.
+    /// - As for [`Work::one_by_one`], with `STAGES` times as much shared memory.
     #[inline(always)]
     pub unsafe fn pipelined<const STAGES: u32, const PENDING: u32>(&self, c: *mut f32) {
         // SAFETY: the caller's contract.
@@ -272,7 +276,7 @@ impl Work {
     /// [`Work::pipelined`] with tiles that are whole, or may not be.
     ///
     /// # Safety
-    /// As for [`Work::pipelined`].
+    /// - As for [`Work::pipelined`].
     #[inline(always)]
     unsafe fn ring<const STAGES: u32, const PENDING: u32, const WHOLE: bool>(&self, c: *mut f32) {
         const { assert!(PENDING == STAGES - 2) };
@@ -326,7 +330,7 @@ impl Work {
     /// Stores the sums of this thread. The four lanes of a row write a whole sector.
     ///
     /// # Safety
-    /// `c` is 8-byte aligned and valid for `m * n` f32, of which no other block writes this block's.
+    /// - `c` is 8-byte aligned and valid for `m * n` f32, of which no other block writes this block's.
     #[inline(always)]
     unsafe fn store(&self, c: *mut f32, sums: &Sums) {
         let (first_row, first_column) = self.warp();
@@ -356,7 +360,7 @@ impl Work {
 /// Adds the products of a step to the sums of a warp.
 ///
 /// # Safety
-/// All lanes of the warp call this together.
+/// - All lanes of the warp call this together.
 #[inline(always)]
 unsafe fn multiply(fragments: &Fragments, sums: &mut Sums) {
     // Written out: LLVM does not unroll loops around calls that it may not copy.
@@ -379,7 +383,8 @@ unsafe fn multiply(fragments: &Fragments, sums: &mut Sums) {
 /// rows below.
 ///
 /// # Safety
-/// `c` is 8-byte aligned and valid for `m * n` f32; nobody else writes these results.
+/// - `c` is 8-byte aligned and valid for `m * n` f32.
+/// - Nobody else writes these results.
 #[inline(always)]
 pub unsafe fn store_16x8(
     c: *mut f32,

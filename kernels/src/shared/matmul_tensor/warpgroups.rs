@@ -55,7 +55,7 @@ pub fn aligned_memory() -> *mut u8 {
 /// The whole product of a block.
 ///
 /// # Safety
-/// Launch contract of `matmul_tensor_wgmma`.
+/// - As for `matmul_tensor_wgmma`.
 #[inline(always)]
 pub unsafe fn product(
     (a, b): (*const TensorMap, *const TensorMap),
@@ -94,7 +94,8 @@ pub unsafe fn product(
 /// Fills the stages, each as soon as all warps that multiply have left it.
 ///
 /// # Safety
-/// As for [`product`]; one thread calls this.
+/// - As for [`product`].
+/// - One thread calls this.
 #[inline(always)]
 unsafe fn copy(
     (a, b): (*const TensorMap, *const TensorMap),
@@ -120,7 +121,8 @@ unsafe fn copy(
 /// Multiplies the tiles, 64 rows per warpgroup, and stores the sums.
 ///
 /// # Safety
-/// As for [`product`]; both warpgroups that multiply call this together.
+/// - As for [`product`].
+/// - Both warpgroups that multiply call this together.
 #[inline(always)]
 unsafe fn multiply(
     ring: Ring,
