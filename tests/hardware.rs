@@ -56,6 +56,8 @@ const DIFFERENT: &[(&str, &str, f64, &str)] = &[
     ("matmul_tensor_mma_pipelined", "sectors_global", 1.8, EMPTY_COPIES),
     ("matmul_tensor_mma_pipelined", "op_ldgsts", f64::INFINITY, EMPTY_COPIES),
     ("matmul_tensor_mma_pipelined", "memory_l1_wavefronts_shared", 2.9, EMPTY_COPIES),
+    ("matmul_tensor_wgmma_multicast", "mem_shared_op_st", 1.04, ARRIVALS),
+    ("matmul_tensor_wgmma_persistent", "mem_shared_op_st", 1.04, ARRIVALS),
     ("matmul_tensor_wgmma", "memory_l1_wavefronts_shared", f64::INFINITY, PRODUCTS),
     ("memory_hierarchy_chase_l2", "", 2.0, "the profile has the launch by work of the host, too"),
     ("scan_look_back", "global_ld", f64::INFINITY, LOOKS),
@@ -113,15 +115,15 @@ fn read<T: serde::de::DeserializeOwned>(file: &str) -> T {
 /// graphs and repetitions ask, and the profile adds up other launches than a test makes.
 const NOT_COMPARED: &str = "
     batching_rows device_residency_chain device_residency_mix graphs_step l2_persistence_add
-    l2_persistence_add_evict_first l2_persistence_double managed_memory_mix overlap_iterate peer_to_peer_add
-    peer_to_peer_all_reduce peer_to_peer_atomics peer_to_peer_chase peer_to_peer_copy_vectorized
-    peer_to_peer_copy_words stream_semantics_work symbols_apply symbols_apply_constant symbols_apply_managed
-    unified_addressing_increment zero_copy_reread zero_copy_rewrite zero_copy_scale zero_copy_strided
+    l2_persistence_add_evict_first l2_persistence_double managed_memory_mix overlap_iterate peer_to_peer_add peer_to_peer_all_reduce peer_to_peer_atomics
+    peer_to_peer_chase peer_to_peer_copy_vectorized peer_to_peer_copy_words stream_semantics_work symbols_apply
+    symbols_apply_constant symbols_apply_managed unified_addressing_increment zero_copy_reread zero_copy_rewrite zero_copy_scale zero_copy_strided
 ";
 /// Those of them that are not in the profile either.
 const NOT_PROFILED: &str = "
-    device_residency_chain device_residency_mix peer_to_peer_add peer_to_peer_all_reduce peer_to_peer_atomics
-    peer_to_peer_chase peer_to_peer_copy_vectorized peer_to_peer_copy_words
+    device_residency_chain device_residency_mix
+    peer_to_peer_add peer_to_peer_all_reduce peer_to_peer_atomics peer_to_peer_chase peer_to_peer_copy_vectorized
+    peer_to_peer_copy_words
 ";
 /// Kernels, and parts of metrics, for which the profile has no value though the executor counted something: a variant
 /// launches these kernels more than once, and ratios cannot be added.

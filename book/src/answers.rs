@@ -1,7 +1,7 @@
 //! Answers to the questions of the course: kernels as the learner gets them, compiled as one crate and executed.
 
 use anyhow::{Context, Result};
-use course::compile::{Places, write_crate};
+use course::compile::{Language, Places, write_crate};
 use course::format;
 use course::grade::{Subject, Submission};
 use course::question::Runs;
@@ -48,8 +48,12 @@ impl Answers {
 
 /// The kernels as one PTX text.
 fn compile(root: &Path, target: &Path, tasks: &[&'static Task]) -> Result<String> {
-    let places =
-        Places { root: root.to_owned(), learn: root.join("learn"), target: target.to_owned() };
+    let places = Places {
+        root: root.to_owned(),
+        learn: root.join("learn"),
+        target: target.to_owned(),
+        language: Language::Rust,
+    };
     let folder = target.join("learn/book");
     let src = folder.join("src");
     std::fs::create_dir_all(&src).with_context(|| format!("cannot create {}", src.display()))?;

@@ -49,7 +49,7 @@ const MAY_NAME: &[(&str, &str)] = &[
     ("course_host", "cuda_host cust_ext virtual_gpu"),
     (
         "course",
-        "coalesce course_host course_kernels cuda_builder cuda_host cuda_std cust_ext ptx results \
+        "coalesce course_host course_kernels cuda_builder cuda_host cuda_std cust_ext profiling ptx report results \
          simt virtual_gpu",
     ),
     ("book", "counters course cuda_builder report results simt simt_page virtual_gpu"),

@@ -177,7 +177,7 @@ fn word(task: &CheckedTask) -> String {
     format!("{stage}{line}{message}")
 }
 
-/// What Gradescope reads from `results.json`.
+/// The `results.json` of Gradescope.
 #[derive(Debug, Serialize)]
 struct Gradescope {
     tests: Vec<GradescopeTest>,

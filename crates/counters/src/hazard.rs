@@ -46,7 +46,7 @@ pub enum Hazard {
     AsyncCopyNotAwaited,
     /// `ld.global.nc` of bytes that this launch writes.
     ReadOnlyWritten,
-    /// The launch fails when its warps and blocks run in another order.
+    /// The launch relies on the order in which its warps and blocks run.
     OtherOrder,
     /// A register of a `wgmma` was used before that was waited for, or is used by one without `wgmma.fence` before.
     UnorderedProduct,

@@ -54,6 +54,7 @@
 //! - Plain stores of equal values by several threads are no race to the executor, which compares them ([`Race::both_store`]).
 //! - The plain load with which a compare-and-swap loop starts counts as strong, because the executor says so in its
 //!   [`AccessKind`].
+//! - Who sees a bulk copy of another block complete also comes after what the thread that asked for it came after.
 //! - A volatile load of what came before a `membar` or `fence.sc`, whose thread's ticket was read, is
 //!   no race although the reader does not fence: NVIDIA's guide has its last block read so.
 //!

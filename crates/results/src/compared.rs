@@ -18,7 +18,7 @@ pub struct Comparison {
     pub schema: u32,
     /// True when the first file holds predictions and the second measurements.
     pub is_prediction: bool,
-    /// What differs between the machines and settings of the runs, as sentences.
+    /// Differences between the machines and settings of the runs, as sentences.
     pub differences: Vec<String>,
     /// The rows that both files have.
     pub rows: Vec<ComparedRow>,

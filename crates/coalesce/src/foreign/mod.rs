@@ -1,7 +1,7 @@
 //! Kernels of others: a PTX file by any compiler, launched on the virtual device with arguments from the command line.
 //!
 //! ```no_run
-//! let text = coalesce::foreign::read("kernel.ptx".as_ref())?;
+//! let (text, _module) = coalesce::foreign::read("kernel.ptx".as_ref())?;
 //! println!("{} bytes of PTX", text.len());
 //! # anyhow::Ok(())
 //! ```

@@ -410,7 +410,7 @@ fn strongest(success: Ordering, failure: Ordering) -> Ordering {
 /// The numbers that can be atomic.
 ///
 /// # Safety
-/// For every function of this trait and of those below:
+/// - Scope: this holds for every function of this trait and of those below.
 /// - Lengths: `pointer` leads to a number of this type in global or shared memory, allocated until the call returns.
 /// - Alignment: it is aligned to the size of the number.
 /// - Aliasing: accesses of other threads at the same time are atomic as well, of the same size, and their scope and this

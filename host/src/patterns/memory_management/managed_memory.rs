@@ -301,7 +301,8 @@ fn pointer_of(values: &UnifiedBuffer<u32>) -> DevicePointer<u32> {
 /// All of a managed array as the device's, for copies and fills.
 ///
 /// # Safety
-/// The view is used no longer than the array lives, and the host leaves the array alone meanwhile.
+/// - The view is used no longer than the array lives.
+/// - The host leaves the array alone meanwhile.
 unsafe fn view_of(values: &UnifiedBuffer<u32>) -> DeviceSlice<u32> {
     // SAFETY: the array's own address and length, valid on the device, too; the rest is the caller's.
     unsafe { DeviceSlice::from_raw_parts(pointer_of(values), values.len()) }

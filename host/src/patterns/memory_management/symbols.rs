@@ -227,7 +227,8 @@ impl Symbols {
     /// The first words of a symbol.
     ///
     /// # Safety
-    /// `first` is the address of a symbol of at least so many words, whose module is loaded.
+    /// - `first` is the address of a symbol of at least so many words.
+    /// - The symbol's module is loaded.
     unsafe fn words(first: DevicePointer<u32>, words: usize) -> DeviceSlice<u32> {
         // SAFETY: the caller's contract.
         unsafe { DeviceSlice::from_raw_parts(first, words) }

@@ -448,6 +448,10 @@ impl Worker<'_> {
             None => shadow.next_of(Queue::Reads, warp.index as u8),
         };
         let by = Epoch { block: home as u32, warp: copies, time };
+        // Who sees a copy of another block complete comes after what its thread came after when it asked for it.
+        if let Some(mbarrier) = mbarrier.filter(|_| home != block.linear) {
+            shadow.arrived_at(mbarrier.into(), Some(&warp.order.released_by(lane)), false);
+        }
         if direction == BulkDirection::SharedToGlobal {
             return Some(by);
         }
