@@ -6,8 +6,8 @@ use cuda_builder::toolchain::Toolchain;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The largest module that a page carries.
-const MAX_BYTES: u64 = 1 << 20;
+/// The largest module that a page carries, bytes.
+const MAX_BYTES: u64 = 1088 << 10;
 /// The size of the page's stack: expressions and control flow of PTX are followed by recursion.
 const STACK: &str = "link-arg=-zstack-size=4194304";
 
