@@ -19,6 +19,8 @@ fn is_moved(class: InstructionClass) -> bool {
 #[derive(Clone, Debug, Default)]
 pub struct Clocks {
     pub now: u32,
+    /// The number of its block, among those that run at the same time.
+    pub block: usize,
     /// By the number of the register.
     registers: Vec<u32>,
     /// Cycle at which the asynchronous copies so far have landed.

@@ -23,6 +23,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
+/// Blocks that run in turns: those of the largest cluster.
+const BLOCKS: usize = 16;
 /// The size in which managed memory moves, as a power of two: 64 KiB.
 const PAGE64K_SHIFT: u32 = 16;
 
@@ -77,8 +79,8 @@ struct Device {
     missed: Vec<u64>,
     /// Cycle of the last warp at each barrier of the running block. No warp goes on before all have come.
     barriers: Vec<u32>,
-    /// Cycle at which the bulk copies of the running block have landed.
-    bulk: u32,
+    /// Cycle at which the bulk copies of each running block have landed.
+    bulk: [u32; BLOCKS],
     /// Lanes of atomics on shared memory of other blocks.
     cluster_atomics: u64,
     /// Groups of lanes beyond the first that sums of a warp were done in.
@@ -126,7 +128,7 @@ impl Estimator {
             arrival: 0,
             missed: Vec::new(),
             barriers: Vec::new(),
-            bulk: 0,
+            bulk: [0; BLOCKS],
             cluster_atomics: 0,
             further_groups: 0,
             wavefronts: 0,
@@ -218,6 +220,11 @@ impl Device {
         if let Some(link) = self.link(start) {
             self.links[link].lines_read += bytes.div_ceil(128);
         }
+    }
+
+    /// The number of the block that started last, among those that run at the same time.
+    fn block(&self) -> usize {
+        self.blocks as usize % BLOCKS
     }
 
     /// The wave of blocks that runs: those that fit on the device at once.
@@ -399,17 +406,28 @@ impl Device {
             }
             InstructionClass::BulkCopy => {
                 clocks.has_loaded = true;
-                // One that stores waits for L2 as long as one that loads.
                 let landed = start + if left { distance } else { latencies.global };
-                self.bulk = self.bulk.max(landed);
+                let bulk = &mut self.bulk[clocks.block];
+                *bulk = landed.max(*bulk);
                 1
+            }
+            InstructionClass::BulkStore => {
+                clocks.has_loaded = true;
+                // It waits for L2 as long as one that loads; nobody but its warp waits for it.
+                clocks.copies = start + latencies.global;
+                1
+            }
+            InstructionClass::BulkStoreWait { reads: true } => latencies.shared,
+            InstructionClass::BulkStoreWait { reads: false } => {
+                start = start.max(clocks.copies);
+                latencies.shared
             }
             InstructionClass::AsyncWait => {
                 start = start.max(clocks.copies);
                 1
             }
             InstructionClass::BulkWait => {
-                start = start.max(self.bulk);
+                start = start.max(self.bulk[clocks.block]);
                 latencies.shared
             }
             InstructionClass::Barrier => {
@@ -524,8 +542,8 @@ impl Device {
 impl Observer for Estimator {
     fn start_block(&mut self) {
         self.device.barriers.clear();
-        self.device.bulk = 0;
         self.device.blocks += 1;
+        self.device.bulk[self.device.block()] = 0;
         self.device.l1.start_block();
     }
 
@@ -535,6 +553,7 @@ impl Observer for Estimator {
             self.warps.len() - 1
         });
         self.warps[warp].reset(self.registers);
+        self.warps[warp].block = self.device.block();
         warp
     }
 

@@ -2,7 +2,7 @@
 //!
 //! An observed launch runs on one thread, its blocks in one order, so that an observer sees the same on every machine.
 
-use crate::operation::{Operation, Register, Space};
+use crate::operation::{BulkDirection, MbarrierOperation, Operation, Register, Space};
 use crate::pipes::{Pipes, pipes};
 use crate::program::{BlockPlace, Detail, Program};
 use crate::registers::{ALWAYS, LANES};
@@ -101,12 +101,19 @@ pub enum InstructionClass {
     Image,
     /// An asynchronous copy of a few bytes per lane.
     AsyncCopy,
-    /// A bulk or tensor copy.
+    /// A bulk or tensor copy that completes at an mbarrier.
     BulkCopy,
+    /// A bulk or tensor copy in a group of its thread, which leaves shared memory.
+    BulkStore,
     /// A wait for asynchronous copies.
     AsyncWait,
-    /// An mbarrier, or a wait for bulk copies.
+    /// A test of an mbarrier's phase, which a copy completes.
     BulkWait,
+    /// A wait for a thread's groups of bulk copies.
+    BulkStoreWait {
+        /// Only for the reads of their sources.
+        reads: bool,
+    },
     /// A barrier of the block.
     Barrier,
     /// A branch that is one in the machine, too.
@@ -216,9 +223,21 @@ fn class(operation: &Operation) -> InstructionClass {
         | Operation::Wmma(_) => InstructionClass::Exchange { is_moved: false },
         Operation::Image(_) => InstructionClass::Image,
         Operation::AsyncCopy(_) => InstructionClass::AsyncCopy,
+        Operation::BulkCopy(copy) if copy.direction == BulkDirection::SharedToGlobal => {
+            InstructionClass::BulkStore
+        }
+        Operation::TensorCopy(copy) if copy.direction == BulkDirection::SharedToGlobal => {
+            InstructionClass::BulkStore
+        }
         Operation::BulkCopy(_) | Operation::TensorCopy(_) => InstructionClass::BulkCopy,
         Operation::AsyncWait { .. } => InstructionClass::AsyncWait,
-        Operation::Mbarrier { .. } | Operation::BulkWait { .. } => InstructionClass::BulkWait,
+        Operation::Mbarrier { operation, .. }
+            if matches!(**operation, MbarrierOperation::Test { .. }) =>
+        {
+            InstructionClass::BulkWait
+        }
+        Operation::Mbarrier { .. } => InstructionClass::Exchange { is_moved: false },
+        Operation::BulkWait { reads, .. } => InstructionClass::BulkStoreWait { reads: *reads },
         Operation::Barrier { .. } => InstructionClass::Barrier,
         Operation::Branch { .. } | Operation::BranchTable { .. } => InstructionClass::Branch,
         Operation::Compute { .. }
