@@ -184,13 +184,20 @@ pub(crate) fn remedy(submission: &Submission, finding: &Finding) -> String {
     if other.is_some() && other == line(&finding.place) {
         return "many do this at once: make reading, changing and writing one atomic operation, or let each have a word of its own".to_owned();
     }
+    let [block, warp] = if submission.file.ends_with(".cu") {
+        ["__syncthreads()", "__syncwarp()"]
+    } else {
+        ["thread::sync_threads()", "sync_warp(FULL_MASK)"]
+    };
     match finding.fix {
         Some(Remedy::BlockBarrier) if finding.hazard == Hazard::SharedRace => {
-            "a barrier of the block between the two, where every thread comes by: `thread::sync_threads()`".to_owned()
+            format!(
+                "a barrier of the block between the two, where every thread comes by: `{block}`"
+            )
         }
-        Some(Remedy::WarpBarrier) => {
-            "a barrier of the warp between the two, `sync_warp(FULL_MASK)`, or one of the block if other warps use these words, too".to_owned()
-        }
+        Some(Remedy::WarpBarrier) => format!(
+            "a barrier of the warp between the two, `{warp}`, or one of the block if other warps use these words, too"
+        ),
         _ => finding.remedy(),
     }
 }
