@@ -7,13 +7,20 @@ use crate::refuse::refuse_host;
 use crate::task::{Kind, Task};
 use anyhow::{Context, Result, bail};
 use std::io::{IsTerminal, stderr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 pub enum Work {
     Kernel(Submission),
     /// A program of the host, and the text of its file.
     Host(Program, String),
+}
+
+/// The file of this program. Linux says so when a build has put another in its place, which does as well.
+fn this_program() -> Result<PathBuf> {
+    let program = std::env::current_exe().context("cannot find this program")?;
+    let name = program.to_string_lossy();
+    Ok(name.strip_suffix(" (deleted)").map_or_else(|| program.clone(), PathBuf::from))
 }
 
 impl Work {
@@ -28,7 +35,7 @@ impl Work {
             });
         }
         if !matches!(task.kind, Kind::Host { .. }) {
-            let program = std::env::current_exe().context("cannot find this program")?;
+            let program = this_program()?;
             let mut command = Command::new(program);
             command.args(["compile", folder]).arg(path);
             if stderr().is_terminal() {
