@@ -5,7 +5,7 @@ use crate::os::Limits;
 use crate::refuse::refuse;
 use crate::submission::Submission;
 use crate::task::Task;
-use crate::{cuda, format};
+use crate::{format, twins};
 use anyhow::{Context, Result, bail};
 use cuda_builder::{CudaBuilder, CudaBuilderError, NvvmArch, PanicStrategy};
 use std::fs::File;
@@ -52,7 +52,7 @@ impl Places {
     pub fn solved(&self, task: &Task) -> Result<String> {
         match self.language {
             Language::Rust => Ok(task.solved().to_owned()),
-            Language::Cuda => cuda::solved(task),
+            Language::Cuda => twins::solved(task),
         }
     }
 

@@ -26,5 +26,6 @@ pub mod refuse;
 pub mod submission;
 pub mod task;
 pub mod tasks;
+mod twins;
 pub mod verdict;
 mod words;

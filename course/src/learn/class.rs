@@ -1,16 +1,15 @@
 //! A class: submissions graded without a change to them, for a page or an autograder.
 #![allow(clippy::print_stdout, reason = "a command-line program prints its results")]
 
-use super::commands::{add_progress, checked};
 use super::session::{Outcome, Session};
-use crate::compile::{Places, read};
+use super::verdicts::{add_progress, checked, word};
+use crate::compile::Places;
 use crate::refuse::essence;
 use crate::tasks::TASKS;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use maud::{Markup, html};
 use report::page::{self, page_with};
 use results::{CheckedTask, plain};
-use serde::Serialize;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -166,52 +165,5 @@ fn sign(task: &CheckedTask) -> &'static str {
         Some(Outcome::ABSENT) => "?",
         Some(Outcome::AS_GIVEN) => ".",
         _ => "x",
-    }
-}
-
-/// A verdict in a sentence.
-fn word(task: &CheckedTask) -> String {
-    let stage = task.stage.as_deref().unwrap_or("passes");
-    let line = task.line.map_or_else(String::new, |line| format!(", line {line}"));
-    let message = task.message.as_deref().map_or_else(String::new, |text| format!(": {text}"));
-    format!("{stage}{line}{message}")
-}
-
-/// The `results.json` of Gradescope.
-#[derive(Debug, Serialize)]
-struct Gradescope {
-    tests: Vec<GradescopeTest>,
-}
-
-#[derive(Debug, Serialize)]
-struct GradescopeTest {
-    name: String,
-    score: u8,
-    max_score: u8,
-    status: &'static str,
-    output: String,
-}
-
-/// Verdicts as the autograder of Gradescope reads them: a point per task.
-pub fn gradescope(verdicts: &[CheckedTask]) -> Result<String> {
-    let test = |task: &CheckedTask| GradescopeTest {
-        name: format!("{}: {}", task.id, task.title),
-        score: task.passed.into(),
-        max_score: 1,
-        status: if task.passed { "passed" } else { "failed" },
-        output: word(task),
-    };
-    let all = Gradescope { tests: verdicts.iter().map(test).collect() };
-    Ok(serde_json::to_string_pretty(&all)?)
-}
-
-/// The text of a task's file in a submission, if it is there: a plain file, and no link to another's.
-pub fn text_of(file: &Path) -> Result<Option<String>> {
-    match std::fs::symlink_metadata(file) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Ok(kind) if kind.is_symlink() => {
-            bail!("{} is a link: a submission holds its files itself", file.display())
-        }
-        _ => read(file).map(Some),
     }
 }

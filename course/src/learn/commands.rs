@@ -1,9 +1,9 @@
 #![allow(clippy::print_stdout, reason = "a command-line program prints its results")]
 
-use super::progress::Entry;
 use super::session::{Outcome, Session};
+use super::verdicts::{checked, failure, gradescope};
 use super::work::Work;
-use super::{class, folder, screen, words};
+use super::{folder, screen, words};
 use crate::bounds::line_in;
 use crate::compile::{self, Compiled, Places};
 use crate::count::{Count, number};
@@ -15,11 +15,11 @@ use crate::task::Task;
 use crate::tasks::TASKS;
 use anyhow::{Context, Result, bail};
 use coalesce::pattern::Size;
-use results::{CHECKED_SCHEMA, CheckedCount, CheckedTask, CheckedTasks, Sarif, SarifLevel};
+use results::{CHECKED_SCHEMA, CheckedTasks, Sarif, SarifLevel};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// The largest product of a size's numbers that `try` executes.
 const MAX_ELEMENTS: usize = 1 << 22;
@@ -102,7 +102,7 @@ pub fn check(
         findings.save(path)?;
     }
     if output.form == Form::Gradescope {
-        println!("{}", class::gradescope(&verdicts)?);
+        println!("{}", gradescope(&verdicts)?);
         // The points are in the file: an autograder that ends otherwise has failed itself.
         return Ok(ExitCode::SUCCESS);
     }
@@ -141,73 +141,6 @@ pub fn next(task: &Task) -> &'static Task {
 pub fn next_line(task: &Task) -> String {
     let next = next(task);
     screen::wrapped(&format!("next: {} ({} of {})", next.id(), place(next), TASKS.len()))
-}
-
-/// The stage at which a file does not pass, why, and the line.
-fn failure(outcome: &Result<Outcome, String>) -> Option<(String, String, Option<u32>)> {
-    match outcome {
-        Ok(Outcome::Graded(verdict)) => verdict.failure.as_ref().map(|failure| {
-            let line = failure.line.as_ref().map(|(line, _)| *line);
-            (failure.stage.to_owned(), failure.message.clone(), line)
-        }),
-        Ok(Outcome::Refused) => {
-            Some(("compiles".to_owned(), "the compiler refuses the file".to_owned(), None))
-        }
-        Ok(Outcome::Absent) => {
-            Some((Outcome::ABSENT.to_owned(), "there is no such file".to_owned(), None))
-        }
-        Ok(Outcome::AsGiven) => {
-            Some((Outcome::AS_GIVEN.to_owned(), "the file is as it was given".to_owned(), None))
-        }
-        Err(error) => Some(("file".to_owned(), error.clone(), None)),
-    }
-}
-
-/// A verdict as a file has it.
-pub fn checked(
-    session: &Session,
-    task: &Task,
-    outcome: &Result<Outcome, String>,
-    took: Duration,
-) -> CheckedTask {
-    let (stage, message, line) = match failure(outcome) {
-        Some((stage, message, line)) => (Some(stage), Some(message), line),
-        None => (None, None, None),
-    };
-    let counts = match outcome {
-        Ok(Outcome::Graded(verdict)) => verdict.counts.iter(),
-        _ => [].iter(),
-    };
-    let counts = counts.map(|one| CheckedCount {
-        name: one.bound.count.name().to_owned(),
-        value: one.value,
-        at_least: one.limits.at_least,
-        at_most: Some(one.limits.at_most).filter(|most| most.is_finite()),
-    });
-    let verdict = CheckedTask {
-        id: task.id().to_owned(),
-        title: task.title().to_owned(),
-        kind: task.kind.name().to_owned(),
-        present: !matches!(outcome, Ok(Outcome::Absent)),
-        attempts: 0,
-        hints: 0,
-        solution_seen: false,
-        passed: outcome.as_ref().is_ok_and(Outcome::is_pass),
-        stage,
-        // The compiler has said it.
-        message: message.filter(|_| !matches!(outcome, Ok(Outcome::Refused))),
-        line,
-        counts: counts.collect(),
-        seconds: took.as_secs_f64(),
-    };
-    add_progress(session, verdict)
-}
-
-/// A verdict with what the folder has noted of the way to it.
-pub fn add_progress(session: &Session, verdict: CheckedTask) -> CheckedTask {
-    let done = session.progress.tasks.get(&verdict.id).cloned().unwrap_or_default();
-    let Entry { attempts, hints, solution_seen, .. } = done;
-    CheckedTask { attempts, hints, solution_seen, ..verdict }
 }
 
 /// The place of a task in the course, from 1.

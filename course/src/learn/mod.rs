@@ -7,6 +7,7 @@ mod progress;
 mod screen;
 mod session;
 mod template;
+mod verdicts;
 mod watch;
 mod words;
 mod work;

@@ -1,6 +1,5 @@
 //! A learner's folder in use: its places, its progress, and what a check does.
 
-use super::class::text_of;
 use super::work::Work;
 use super::{Progress, folder};
 use crate::compile::{Places, read};
@@ -191,4 +190,15 @@ fn source_of(text: &str, path: &Path) -> Option<(String, String)> {
 /// A seed that nobody knows before; a verdict names it. The keys of a hasher are random.
 fn fresh_seed() -> u64 {
     RandomState::new().build_hasher().finish() % 1_000_000 + 2
+}
+
+/// The text of a task's file in a submission, if it is there: a plain file, and no link to another's.
+pub fn text_of(file: &Path) -> Result<Option<String>> {
+    match std::fs::symlink_metadata(file) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Ok(kind) if kind.is_symlink() => {
+            bail!("{} is a link: a submission holds its files itself", file.display())
+        }
+        _ => read(file).map(Some),
+    }
 }

@@ -65,8 +65,8 @@ pub unsafe fn global_to_shared<T>(
 /// Starts a copy of `bytes` bytes from the block's shared into global memory.
 /// PTX: `cp.async.bulk.global.shared::cta.bulk_group`.
 ///
-/// What threads wrote to the source must be made visible to the copy by [`fence_shared`] in the
-/// writing threads and then a barrier of the block.
+/// Threads that wrote the source call [`fence_shared`], then all meet at a barrier of the block, and then
+/// one calls this.
 ///
 /// # Safety
 /// - Lengths: `target` is in global and `source` in the block's shared memory, both valid for `bytes` bytes.
@@ -92,8 +92,8 @@ pub unsafe fn shared_to_global<T>(target: *mut T, source: *const T, bytes: u32) 
 /// counts on a barrier; target and barrier are at the offsets of `target` and `barrier` there.
 /// PTX: `mapa.shared::cluster.u32`, `cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes`.
 ///
-/// What threads wrote to the source must be made visible to the copy by [`fence_shared`] in the
-/// writing threads and then a barrier of the block.
+/// Threads that wrote the source call [`fence_shared`], then all meet at a barrier of the block, and then
+/// one calls this.
 ///
 /// # Safety
 /// - Grid: `rank` is below [`cluster::size`](crate::cluster::size), and that block runs: after a

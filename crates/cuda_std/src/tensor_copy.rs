@@ -153,8 +153,8 @@ macro_rules! copies {
         #[doc = concat!("Starts a copy from the block's shared memory to the box at `coordinates` of a tensor of rank ", stringify!($rank), ".")]
         #[doc = concat!("PTX: `cp.async.bulk.tensor.", $dimension, ".global.shared::cta.bulk_group`.")]
         ///
-        /// What threads wrote to the source must be made visible to the copy by
-        /// [`fence_shared`](crate::bulk_copy::fence_shared) in the writing threads and then a barrier of the block.
+        /// Threads that wrote the source call [`fence_shared`](crate::bulk_copy::fence_shared), then all meet at a barrier of
+        /// the block, and then one calls this.
         ///
         /// # Safety
         #[doc = concat!("- Lengths: `map` is as for [`", stringify!($load), "`], `source` in the block's shared memory and valid for the")]

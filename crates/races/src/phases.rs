@@ -7,8 +7,8 @@
 //! A. Aiken, "Verification of Producer-Consumer Synchronization in GPU Programs", PLDI 2015.)
 
 use crate::event::{Epoch, Event};
-use crate::shared::SharedShadow;
 use crate::thread_clocks::ThreadClocks;
+use std::collections::HashMap;
 
 /// A barrier: one of the block, by its number, or an mbarrier, by its address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,20 +47,24 @@ impl Arriver {
 
 /// The arrivals of the phase before, and of the one under way.
 #[derive(Debug, Default)]
-pub(crate) struct PhaseArrivals {
+struct PhaseArrivals {
     before: Vec<Arriver>,
     now: Vec<Arriver>,
 }
 
-impl SharedShadow {
+/// The arrivals at every barrier of a block.
+#[derive(Debug, Default)]
+pub(crate) struct BarrierPhases(HashMap<BarrierName, PhaseArrivals>);
+
+impl BarrierPhases {
     /// Remembers an arrival; returns one of the phase before that need not have come before it.
-    pub fn arrive_in_phase(
+    pub fn arrive(
         &mut self,
         barrier: BarrierName,
         clocks: &ThreadClocks,
         (pc, lane): (usize, usize),
     ) -> Option<Arriver> {
-        let arrivals = self.arrivals.entry(barrier).or_default();
+        let arrivals = self.0.entry(barrier).or_default();
         let is_before =
             |one: &Arriver| clocks.is_after(one.epoch, Event::point(1, 0, one.lane), lane);
         let overtaken = arrivals.before.iter().find(|one| !is_before(one)).copied();
@@ -68,16 +72,16 @@ impl SharedShadow {
         overtaken
     }
 
-    /// A phase is complete.
-    pub fn end_phase(&mut self, barrier: BarrierName) {
-        if let Some(arrivals) = self.arrivals.get_mut(&barrier) {
+    /// Ends a phase.
+    pub fn end(&mut self, barrier: BarrierName) {
+        if let Some(arrivals) = self.0.get_mut(&barrier) {
             arrivals.before.clear();
             std::mem::swap(&mut arrivals.before, &mut arrivals.now);
         }
     }
 
-    /// An object is initialized, and with that its phases.
-    pub fn begin_phases(&mut self, address: u64) {
-        self.arrivals.remove(&BarrierName::Address(address));
+    /// Forgets the phases of an object that is initialized.
+    pub fn begin(&mut self, address: u64) {
+        self.0.remove(&BarrierName::Address(address));
     }
 }

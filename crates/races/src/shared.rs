@@ -4,7 +4,7 @@ use crate::check::{Check, Found, Race};
 use crate::event::Epoch;
 use crate::lines::{Cells, FULL, LINE, ShadowLine};
 use crate::model::LaunchModel;
-use crate::phases::{BarrierName, PhaseArrivals};
+use crate::phases::{Arriver, BarrierName, BarrierPhases};
 use crate::readers::Readers;
 use crate::request::{Request, lanes};
 use crate::shadow_footprint::ShadowFootprint;
@@ -65,7 +65,7 @@ pub struct SharedShadow {
     /// The clock that the last barrier of the cluster released.
     pub(crate) cluster: Arrival,
     mbarriers: HashMap<u64, Phases>,
-    pub(crate) arrivals: HashMap<BarrierName, PhaseArrivals>,
+    arrivals: BarrierPhases,
     groups: HashMap<u8, Groups>,
     has_copies: bool,
 }
@@ -94,7 +94,7 @@ impl SharedShadow {
             barriers: HashMap::new(),
             cluster: Arrival::default(),
             mbarriers: HashMap::new(),
-            arrivals: HashMap::new(),
+            arrivals: BarrierPhases::default(),
             groups: HashMap::new(),
             has_copies: false,
         }
@@ -110,7 +110,7 @@ impl SharedShadow {
         self.barriers.clear();
         self.cluster = Arrival::default();
         self.mbarriers.clear();
-        self.arrivals.clear();
+        self.arrivals = BarrierPhases::default();
         self.groups.clear();
         self.has_copies = false;
         self
@@ -336,6 +336,26 @@ impl SharedShadow {
         if completes {
             phases.complete();
         }
+    }
+
+    /// Remembers an arrival; returns one of the phase before that need not have come before it.
+    pub fn arrive_in_phase(
+        &mut self,
+        barrier: BarrierName,
+        clocks: &ThreadClocks,
+        place: (usize, usize),
+    ) -> Option<Arriver> {
+        self.arrivals.arrive(barrier, clocks, place)
+    }
+
+    /// Ends a barrier's phase.
+    pub fn end_phase(&mut self, barrier: BarrierName) {
+        self.arrivals.end(barrier);
+    }
+
+    /// Begins the phases of an mbarrier that is initialized.
+    pub fn begin_phases(&mut self, address: u64) {
+        self.arrivals.begin(address);
     }
 
     /// Returns what the completed phases of an mbarrier hand on.
