@@ -55,8 +55,11 @@ pub fn compile(places: &Places, task: &Task, folder: &str, file: &Path) -> Resul
 }
 
 fn nvcc() -> Result<PathBuf> {
-    if let Some(path) = env::var_os(NVCC) {
-        return Ok(path.into());
+    if let Some(path) = env::var_os(NVCC).map(PathBuf::from) {
+        if !path.is_file() {
+            bail!("{NVCC} names {}, which is no file: name nvcc itself", path.display());
+        }
+        return Ok(path);
     }
     let paths = env::var_os("PATH").unwrap_or_default();
     let mut found = env::split_paths(&paths).map(|folder| folder.join("nvcc"));
