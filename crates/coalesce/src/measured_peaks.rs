@@ -17,6 +17,9 @@ use results::Resource;
 const VECTOR: usize = 16;
 /// Blocks per multiprocessor of the reading kernels: together they hold all the threads that fit.
 const BLOCKS: u32 = 8;
+/// So many passes over what is on the chip that the start of a kernel is no part of its time.
+const SHARED_PASSES: u32 = 1024;
+const FP32_PASSES: u32 = 256;
 
 /// Blocks per multiprocessor of the tensor cores' kernel.
 const TENSOR_BLOCKS: u32 = 2;
@@ -53,6 +56,8 @@ struct Sizes {
     read: usize,
     cached: usize,
     passes: u32,
+    shared_passes: u32,
+    fp32_passes: u32,
     over_the_bus: usize,
     launches: usize,
     larger: WorkScale,
@@ -84,6 +89,8 @@ impl<'a> Saturation<'a> {
                 read: share.min(1 << 26),
                 cached: 1 << 22,
                 passes: 4,
+                shared_passes: SHARED_PASSES / 64,
+                fp32_passes: FP32_PASSES / 16,
                 over_the_bus: share.min(1 << 26),
                 launches: 64,
                 larger: WorkScale { blocks: 1.0, ..WorkScale::all(16.0) },
@@ -93,6 +100,8 @@ impl<'a> Saturation<'a> {
                 read: share.min(1 << 30),
                 cached: (l2 / 4).next_power_of_two() / 2,
                 passes: 64,
+                shared_passes: SHARED_PASSES,
+                fp32_passes: FP32_PASSES,
                 over_the_bus: share.min(1 << 28),
                 launches: 256,
                 larger: WorkScale::default(),
@@ -107,13 +116,13 @@ impl<'a> Saturation<'a> {
             Resource::Write => (sizes.copied, Probe::Write(bytes(sizes.copied)?)),
             Resource::L2 => Probe::read(gpu, sizes.cached, sizes.passes)?,
             Resource::Shared => {
-                let passes = sizes.passes * 16;
+                let passes = sizes.shared_passes;
                 let threads = (gpu.multiprocessors()? * BLOCKS * THREADS_PER_BLOCK) as usize;
                 let amount = threads * (passes * SHARED_AT_ONCE) as usize * VECTOR;
                 (amount, Probe::Shared { target: DeviceBuffer::zeroed(1)?, passes })
             }
             Resource::Fp32 => {
-                let passes = sizes.passes * 4;
+                let passes = sizes.fp32_passes;
                 let threads = (gpu.multiprocessors()? * BLOCKS * THREADS_PER_BLOCK) as usize;
                 let amount = threads * (passes * FLOPS_PER_PASS) as usize;
                 (amount, Probe::Fp32 { target: DeviceBuffer::zeroed(1)?, passes })
@@ -147,10 +156,14 @@ impl<'a> Saturation<'a> {
             }
             Resource::Launch => (sizes.launches, Probe::Launch(sizes.launches)),
         };
-        // Passes on the chip are executed as they are, and launches are counted.
-        let is_fixed =
-            matches!(means, Probe::Shared { .. } | Probe::Fp32 { .. } | Probe::Launch(_));
-        let larger = if is_fixed { WorkScale::default() } else { sizes.larger };
+        let more = |work: u32| WorkScale { work: work.into(), ..WorkScale::default() };
+        let larger = match means {
+            Probe::Shared { passes, .. } => more(SHARED_PASSES / passes),
+            Probe::Fp32 { passes, .. } => more(FP32_PASSES / passes),
+            // Launches are counted.
+            Probe::Launch(_) => WorkScale::default(),
+            _ => sizes.larger,
+        };
         let amount = amount * larger.work as usize;
         Ok(Saturation { _waiter: Waiter(gpu), instruments, amount, larger, means })
     }
