@@ -1,4 +1,8 @@
 //! Lesson zero, as documentation: docs of kernels link a term as `[sector]: cuda_std::glossary#sector`.
+//!
+//! ```
+//! assert!(cuda_std::glossary::TEXT.contains("\n## sector\n"));
+//! ```
 #![doc = include_str!("glossary.md")]
 
 /// The glossary, Markdown: a `## ` heading per term.
