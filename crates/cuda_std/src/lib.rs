@@ -33,6 +33,7 @@ mod panic;
 
 pub mod async_copy;
 pub mod atomic;
+pub mod block;
 pub mod bulk_copy;
 pub mod cluster;
 pub mod float;
@@ -48,6 +49,7 @@ pub mod mem;
 pub mod memory;
 pub mod misc;
 pub mod mma;
+pub mod operator;
 pub mod ptr;
 pub mod safe;
 pub mod shared;
