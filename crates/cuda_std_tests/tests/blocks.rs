@@ -399,3 +399,16 @@ fn no_items_are_in_local_memory() {
         assert!(!text.contains("\nld.b") && !text.contains("\nst.b"), "{name}: generic accesses");
     }
 }
+
+/// Writes the PTX that `peers/blocks.cu` measures to the file that `COALESCE_BLOCKS_PTX` names.
+#[test]
+#[ignore = "writes a file for a GPU"]
+fn kernels_beside_cub() {
+    let path = std::env::var_os("COALESCE_BLOCKS_PTX").expect("COALESCE_BLOCKS_PTX names a file");
+    let builder = cuda_builder::CudaBuilder::new(env!("CARGO_MANIFEST_DIR"))
+        .only_kernels("peer_")
+        .arch(cuda_builder::NvvmArch::Compute90)
+        .target_dir(crate::codegen::target_dir());
+    let ptx = builder.build().expect("the kernels compile");
+    std::fs::copy(ptx, path).expect("the file can be written");
+}

@@ -6,6 +6,7 @@
 pub mod accuracy;
 pub mod async_copies;
 pub mod atomics;
+pub mod block_peers;
 pub mod blocks;
 pub mod clusters;
 pub mod floats;
