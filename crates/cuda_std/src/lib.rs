@@ -50,7 +50,9 @@ pub mod memory;
 pub mod misc;
 pub mod mma;
 pub mod operator;
+pub mod pipeline;
 pub mod ptr;
+pub mod random;
 pub mod safe;
 pub mod shared;
 pub mod tensor_copy;
@@ -59,6 +61,7 @@ pub mod thread;
 pub mod vector;
 pub mod warp;
 pub mod wgmma;
+pub mod wide;
 
 pub use core::{assert, assert_eq, assert_ne};
 

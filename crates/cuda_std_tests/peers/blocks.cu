@@ -43,7 +43,8 @@ template <class T, int ITEMS> static __device__ void store(const T (&items)[ITEM
         T value = source[first<1>()];                                                                                  \
         for (uint32_t i = 0; i < repeats; i++) {                                                                       \
             __syncthreads();                                                                                           \
-            value += Reduce(shared).Sum(value);                                                                        \
+            T sum = Reduce(shared).Sum(value);                                                                         \
+            if (threadIdx.x == 0) value = sum;                                                                         \
         }                                                                                                              \
         if (threadIdx.x == 0) target[first<1>()] = value;                                                              \
     }
@@ -179,11 +180,11 @@ struct Kernel {
 };
 
 #define ROW(name, type, items, shared) {#name, (const void *)name, type, items, shared, #name}
-const size_t PARTIALS = 32 * 8, COUNTS = 9 * N * 4 + 128;
+const size_t PARTIALS = 32 * 8, SCAN = N * 10 + 16, COUNTS = 9 * N * 4 + 128;
 const Kernel KERNELS[] = {
     ROW(peer_reduce_u32, 'w', 1, PARTIALS), ROW(peer_reduce_f32, 'f', 1, PARTIALS), ROW(peer_reduce_f64, 'd', 1, PARTIALS),
-    ROW(peer_scan_u32, 'w', 1, PARTIALS), ROW(peer_scan_f32, 'f', 1, PARTIALS), ROW(peer_scan_f64, 'd', 1, PARTIALS),
-    ROW(peer_scan_items_u32, 'w', 4, PARTIALS), ROW(peer_scan_items_f32, 'f', 4, PARTIALS),
+    ROW(peer_scan_u32, 'w', 1, SCAN), ROW(peer_scan_f32, 'f', 1, SCAN), ROW(peer_scan_f64, 'd', 1, SCAN),
+    ROW(peer_scan_items_u32, 'w', 4, SCAN), ROW(peer_scan_items_f32, 'f', 4, SCAN),
     ROW(peer_exchange_u32_4, 'w', 4, N * 4 * 4), ROW(peer_exchange_u32_7, 'w', 7, N * 7 * 4),
     ROW(peer_exchange_u32_8, 'w', 8, N * 8 * 4), ROW(peer_exchange_f64_4, 'd', 4, N * 4 * 8),
     ROW(peer_exchange_f64_7, 'd', 7, N * 7 * 8), ROW(peer_exchange_f64_8, 'd', 8, N * 8 * 8),

@@ -7,6 +7,8 @@ mod codegen;
 mod groups;
 mod launches;
 mod macros;
+mod pipelines;
+mod random;
 mod safe;
 mod textures;
 // A list, a line for each item.

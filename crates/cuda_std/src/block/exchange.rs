@@ -1,10 +1,27 @@
 use super::Block;
-use core::mem::MaybeUninit;
+use crate::vector::U32x4;
+use core::mem::{MaybeUninit, transmute_copy};
+
+/// The place of an item where threads have `items` neighbours each: the same place, permuted within the 32 banks.
+///
+/// Threads a bank apart by their items being even would share banks. An exclusive or with the number of the row of banks
+/// keeps them apart, by as many bits as the items are even times.
+#[inline(always)]
+pub(super) const fn place<T>(item: usize, items: usize) -> usize {
+    let row = match size_of::<T>() {
+        1 | 2 | 4 => 32,
+        8 => 16,
+        16 => 8,
+        _ => return item,
+    };
+    let even = 1 << items.trailing_zeros();
+    let (period, mask) = if even < row { (row, even - 1) } else { (even, row - 1) };
+    item ^ ((item / period) & mask)
+}
 
 /// Shared memory for all items of a block, in which neither order has bank conflicts.
 ///
-/// Threads that write `ITEMS` neighbours each would hit few banks if `ITEMS` is even. So the items of each row of the 32
-/// banks are permuted, by an exclusive or with the row's number: that takes no memory, as padding does.
+/// Items are permuted within the banks, which takes no memory, as padding does.
 #[derive(Debug)]
 #[repr(C, align(16))]
 pub struct Exchange<T, const THREADS: usize, const ITEMS: usize>(
@@ -12,26 +29,46 @@ pub struct Exchange<T, const THREADS: usize, const ITEMS: usize>(
 );
 
 impl<T: Copy, const THREADS: usize, const ITEMS: usize> Exchange<T, THREADS, ITEMS> {
-    /// Items that all banks hold once.
-    const ROW: usize = match size_of::<T>() {
-        8 => 16,
-        16 => 8,
-        _ => 32,
-    };
-    /// The power of two in the items of a thread.
-    const EVEN: usize = 1 << ITEMS.trailing_zeros();
-    /// The number that permutes is the item's over this, of which as many bits as threads would share a bank.
-    const PERIOD: usize = if Self::EVEN > Self::ROW { Self::EVEN } else { Self::ROW };
-    const MASK: usize = match size_of::<T>() {
-        1 | 2 | 4 | 8 | 16 if Self::EVEN < Self::ROW => Self::EVEN - 1,
-        1 | 2 | 4 | 8 | 16 => Self::ROW - 1,
-        _ => 0,
-    };
+    /// The items of a thread are 16 bytes, which one instruction accesses.
+    const IS_VECTOR: bool = size_of::<[T; ITEMS]>() == size_of::<U32x4>();
 
-    /// The place of an item.
     #[inline(always)]
     const fn place(item: usize) -> usize {
-        item ^ ((item / Self::PERIOD) & Self::MASK)
+        if Self::IS_VECTOR { item } else { place::<T>(item, ITEMS) }
+    }
+
+    /// [`Self::put`] in blocked order.
+    ///
+    /// # Safety
+    /// - As there; index width: `thread` is below `THREADS`.
+    #[inline(always)]
+    pub(crate) unsafe fn put_blocked(this: *mut Self, items: &[T; ITEMS], thread: usize) {
+        // SAFETY: the caller's contract; any bytes are a value of a vector.
+        unsafe {
+            if Self::IS_VECTOR {
+                let vector = transmute_copy::<[T; ITEMS], U32x4>(items);
+                this.cast::<U32x4>().add(thread).write(vector);
+            } else {
+                Self::put(this, items, |nth| thread * ITEMS + nth);
+            }
+        }
+    }
+
+    /// [`Self::get`] in blocked order.
+    ///
+    /// # Safety
+    /// - As there; index width: `thread` is below `THREADS`.
+    #[inline(always)]
+    pub(crate) unsafe fn get_blocked(this: *mut Self, items: &mut [T; ITEMS], thread: usize) {
+        // SAFETY: the caller's contract; the bytes are those of items.
+        unsafe {
+            if Self::IS_VECTOR {
+                let vector = this.cast::<U32x4>().add(thread).read();
+                *items = transmute_copy::<U32x4, [T; ITEMS]>(&vector);
+            } else {
+                Self::get(this, items, |nth| thread * ITEMS + nth);
+            }
+        }
     }
 
     /// Writes each of the thread's items at the place of `item_of` its number.
@@ -83,7 +120,7 @@ impl<const THREADS: usize> Block<THREADS> {
         let rank = self.rank();
         // SAFETY: the caller's contract; each item has one thread.
         unsafe {
-            Exchange::put(shared, items, |nth| rank * ITEMS + nth);
+            Exchange::put_blocked(shared, items, rank);
             self.sync();
             Exchange::get(shared, items, |nth| nth * THREADS + rank);
         }
@@ -104,7 +141,7 @@ impl<const THREADS: usize> Block<THREADS> {
         unsafe {
             Exchange::put(shared, items, |nth| nth * THREADS + rank);
             self.sync();
-            Exchange::get(shared, items, |nth| rank * ITEMS + nth);
+            Exchange::get_blocked(shared, items, rank);
         }
     }
 
@@ -125,7 +162,7 @@ impl<const THREADS: usize> Block<THREADS> {
         unsafe {
             Exchange::put(shared, items, |nth| ranks[nth] as usize);
             self.sync();
-            Exchange::get(shared, items, |nth| rank * ITEMS + nth);
+            Exchange::get_blocked(shared, items, rank);
         }
     }
 }

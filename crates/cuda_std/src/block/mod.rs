@@ -18,8 +18,7 @@
 //!     // SAFETY: each thread of the 256 comes here, once; `x` has 256 elements for each block, `sums` one.
 //!     unsafe {
 //!         let value = *x.add(thread::index_1d() as usize);
-//!         let sum = block.reduce((&raw mut PARTIALS).cast(), value, Add);
-//!         if thread::thread_idx_x() == 0 {
+//!         if let Some(sum) = block.reduce((&raw mut PARTIALS).cast(), value, Add) {
 //!             *sums.add(thread::block_idx_x() as usize) = sum;
 //!         }
 //!     }
@@ -28,8 +27,8 @@
 //!
 //! | CUB | here | shared memory |
 //! |---|---|---|
-//! | `BlockReduce` | [`Block::reduce`], [`Block::reduce_first`] | [`Partials`] |
-//! | `BlockScan` | [`Block::inclusive_scan`], [`Block::exclusive_scan`], and both of items | [`Partials`] |
+//! | `BlockReduce` | [`Block::reduce`], [`Block::all_reduce`], [`Block::reduce_first`] | [`Partials`] |
+//! | `BlockScan` | [`Block::inclusive_scan`], [`Block::exclusive_scan`], and both of items | [`Scan`] |
 //! | `BlockExchange` | [`Block::blocked_to_striped`], [`Block::striped_to_blocked`], [`Block::scatter`] | [`Exchange`] |
 //! | `BlockRadixSort` | [`Block::sort`], [`Block::sort_pairs`] | [`Sort`] |
 //! | `BlockHistogram` | [`Block::clear_bins`], [`Block::count`] | `[u32; BINS]` |
@@ -39,12 +38,14 @@
 //! at `t`, `t + THREADS`, and so on, so that a warp loads and stores coalesced.
 //!
 //! Sources: CUB's documentation; Merrill and Grimshaw, "High Performance and Scalable Radix Sorting" (ranks of digits);
-//! Sengupta, Harris and Garland, "Efficient Parallel Scan Algorithms for GPUs".
+//! Merrill and Grimshaw, "Parallel Scan for Stream Architectures" (one warp scans for the block).
 
 mod exchange;
+mod scan;
 mod sort;
 
 pub use exchange::Exchange;
+pub use scan::Scan;
 pub use sort::{Key, Sort};
 
 use crate::atomic::BlockAtomicU32;
@@ -70,6 +71,9 @@ pub struct Block<const THREADS: usize>(());
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(16))]
 pub struct Partials<T: Copy>([MaybeUninit<T>; LANES]);
+
+/// Warps up to which each thread reads all their values, which costs less than shuffles.
+const FEW: usize = 8;
 
 /// Combines the items of a thread in their order.
 #[inline(always)]
@@ -127,7 +131,7 @@ impl<const THREADS: usize> Block<THREADS> {
         thread::sync_threads();
     }
 
-    /// Combines a value of each thread in the order of the threads: the result is in every thread.
+    /// Combines a value of each thread in the order of the threads, for the first thread.
     ///
     /// # Safety
     /// - As for [`Self::sync`].
@@ -139,19 +143,37 @@ impl<const THREADS: usize> Block<THREADS> {
         shared: *mut Partials<T>,
         value: T,
         op: impl Operator<T>,
-    ) -> T {
-        // SAFETY: the caller's contract.
+    ) -> Option<T> {
+        // SAFETY: the caller's contract; the first warp is whole in its branch.
         unsafe {
-            let of_warp = Tile::<WARP_SIZE>::new().reduce_in_order(value, op);
-            if lane_id() == 0 {
-                put(shared, self.warp(), of_warp);
+            self.put_partials(shared, value, op);
+            if self.warp() > 0 {
+                return None;
             }
-            self.sync();
-            self.across_warps(shared, Self::WARPS, op).1
+            let all = self.combine_partials(shared, Self::WARPS, op);
+            (self.rank() == 0).then_some(all)
         }
     }
 
-    /// [`Self::reduce`] of the first `valid` threads, such as those of a partial tile: nothing of none.
+    /// [`Self::reduce`] for every thread.
+    ///
+    /// # Safety
+    /// - As for [`Self::reduce`].
+    #[inline(always)]
+    pub unsafe fn all_reduce<T: WarpShuffleValue>(
+        self,
+        shared: *mut Partials<T>,
+        value: T,
+        op: impl Operator<T>,
+    ) -> T {
+        // SAFETY: the caller's contract.
+        unsafe {
+            self.put_partials(shared, value, op);
+            self.combine_partials(shared, Self::WARPS, op)
+        }
+    }
+
+    /// [`Self::all_reduce`] of the first `valid` threads, such as those of a partial tile: nothing of none.
     ///
     /// # Safety
     /// - As for [`Self::reduce`].
@@ -174,96 +196,8 @@ impl<const THREADS: usize> Block<THREADS> {
                 put(shared, self.warp(), of_warp);
             }
             self.sync();
-            (valid > 0).then(|| self.across_warps(shared, valid.div_ceil(LANES), op).1)
+            (valid > 0).then(|| self.combine_partials(shared, valid.div_ceil(LANES), op))
         }
-    }
-
-    /// Combines the values of this thread and of those before it; also returns the result of the whole block.
-    ///
-    /// # Safety
-    /// - As for [`Self::reduce`].
-    #[inline(always)]
-    pub unsafe fn inclusive_scan<T: WarpShuffleValue>(
-        self,
-        shared: *mut Partials<T>,
-        value: T,
-        op: impl Operator<T>,
-    ) -> (T, T) {
-        // SAFETY: the caller's contract.
-        let (of_warp, before, total) = unsafe { self.scan(shared, value, op) };
-        (before.map_or(of_warp, |before| op.combine(before, of_warp)), total)
-    }
-
-    /// Combines `first` and the values of the threads before this one; also returns the result of the whole block,
-    /// without `first`.
-    ///
-    /// # Safety
-    /// - As for [`Self::reduce`].
-    #[inline(always)]
-    pub unsafe fn exclusive_scan<T: WarpShuffleValue>(
-        self,
-        shared: *mut Partials<T>,
-        value: T,
-        first: T,
-        op: impl Operator<T>,
-    ) -> (T, T) {
-        // SAFETY: the caller's contract.
-        let (of_warp, before, total) = unsafe { self.scan(shared, value, op) };
-        // SAFETY: the lanes of the warp come to this call together.
-        let below = unsafe { Tile::<WARP_SIZE>::new().shuffle_up(of_warp, 1) };
-        let first = before.map_or(first, |before| op.combine(first, before));
-        (below.map_or(first, |below| op.combine(first, below)), total)
-    }
-
-    /// [`Self::inclusive_scan`] of the items of all threads in blocked order, in place; returns the result of the block.
-    ///
-    /// # Safety
-    /// - As for [`Self::reduce`].
-    #[inline(always)]
-    pub unsafe fn inclusive_scan_items<T: WarpShuffleValue, const ITEMS: usize>(
-        self,
-        shared: *mut Partials<T>,
-        items: &mut [T; ITEMS],
-        op: impl Operator<T>,
-    ) -> T {
-        // SAFETY: the caller's contract.
-        let (of_warp, before, total) = unsafe { self.scan(shared, fold(items, op), op) };
-        // SAFETY: the lanes of the warp come to this call together.
-        let below = unsafe { Tile::<WARP_SIZE>::new().shuffle_up(of_warp, 1) };
-        let before = match (before, below) {
-            (Some(before), Some(below)) => Some(op.combine(before, below)),
-            (before, below) => before.or(below),
-        };
-        items[0] = before.map_or(items[0], |before| op.combine(before, items[0]));
-        let mut all = items[0];
-        for item in &mut items[1..] {
-            all = op.combine(all, *item);
-            *item = all;
-        }
-        total
-    }
-
-    /// [`Self::exclusive_scan`] of the items of all threads in blocked order, in place; returns the result of the block,
-    /// without `first`.
-    ///
-    /// # Safety
-    /// - As for [`Self::reduce`].
-    #[inline(always)]
-    pub unsafe fn exclusive_scan_items<T: WarpShuffleValue, const ITEMS: usize>(
-        self,
-        shared: *mut Partials<T>,
-        items: &mut [T; ITEMS],
-        first: T,
-        op: impl Operator<T>,
-    ) -> T {
-        // SAFETY: the caller's contract.
-        let (mut all, total) = unsafe { self.exclusive_scan(shared, fold(items, op), first, op) };
-        for item in items {
-            let next = op.combine(all, *item);
-            *item = all;
-            all = next;
-        }
-        total
     }
 
     /// The value of the thread `from`, in every thread.
@@ -320,65 +254,53 @@ impl<const THREADS: usize> Block<THREADS> {
         unsafe { self.sync() };
     }
 
-    /// The scan of the thread's warp, the result of the warps before, and that of the block.
+    /// Puts what each warp combines, and waits for the block.
     ///
     /// # Safety
     /// - As for [`Self::reduce`].
     #[inline(always)]
-    unsafe fn scan<T: WarpShuffleValue>(
+    unsafe fn put_partials<T: WarpShuffleValue>(
         self,
         shared: *mut Partials<T>,
         value: T,
         op: impl Operator<T>,
-    ) -> (T, Option<T>, T) {
+    ) {
         // SAFETY: the caller's contract.
         unsafe {
-            let of_warp = Tile::<WARP_SIZE>::new().inclusive_scan(value, op);
-            if lane_id() == WARP_SIZE - 1 {
+            let of_warp = Tile::<WARP_SIZE>::new().reduce_in_order(value, op);
+            if lane_id() == 0 {
                 put(shared, self.warp(), of_warp);
             }
             self.sync();
-            let (before, total) = self.across_warps(shared, Self::WARPS, op);
-            (of_warp, before, total)
         }
     }
 
-    /// Combines the values of the first `warps` warps: of those before this one, and of all.
+    /// Combines what the first `warps` warps have put, at least one.
     ///
     /// # Safety
-    /// - As for [`Self::sync`], after a barrier behind which these warps have put their values.
+    /// - The warp's lanes are together, behind a barrier after the warps have put their values.
     #[inline(always)]
-    unsafe fn across_warps<T: WarpShuffleValue>(
+    unsafe fn combine_partials<T: WarpShuffleValue>(
         self,
         shared: *mut Partials<T>,
         warps: usize,
         op: impl Operator<T>,
-    ) -> (Option<T>, T) {
-        /// Warps up to which each thread reads all values, which costs less than shuffles.
-        const FEW: usize = 8;
-        let warp = self.warp();
+    ) -> T {
         // SAFETY: the caller's contract; only values that were put are read.
         unsafe {
             if Self::WARPS <= FEW {
                 let mut all = get(shared, 0);
-                let mut before = all;
-                for earlier in 1..Self::WARPS {
-                    if earlier == warp {
-                        before = all;
-                    }
-                    if earlier < warps {
-                        all = op.combine(all, get(shared, earlier));
+                for warp in 1..Self::WARPS {
+                    if warp < warps {
+                        all = op.combine(all, get(shared, warp));
                     }
                 }
-                return ((warp > 0).then_some(before), all);
+                return all;
             }
             let lane = lane_id() as usize;
             let tile = Tile::<WARP_SIZE>::new();
             let own = get(shared, if lane < warps { lane } else { 0 });
-            let scanned = tile.inclusive_scan(own, op);
-            let before = tile.shuffle(scanned, warp.saturating_sub(1) as u32);
-            let total = tile.shuffle(scanned, warps as u32 - 1);
-            ((warp > 0).then_some(before), total)
+            tile.shuffle(tile.reduce_first(own, warps as u32, op), 0)
         }
     }
 }

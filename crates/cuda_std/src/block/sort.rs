@@ -1,5 +1,4 @@
 use super::{Block, Partials};
-use crate::operator::Add;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
@@ -165,7 +164,7 @@ impl<const THREADS: usize> Block<THREADS> {
                 sum += *word;
             }
             let partials = &raw mut (*shared).partials;
-            let (before, total) = self.exclusive_scan(partials, sum, 0, Add);
+            let (before, total) = self.scan_by_warps(partials, sum);
             // The counts of the low halves come before those of the high ones.
             let mut before = before + (total << 16);
             for (nth, word) in words.iter().enumerate() {

@@ -139,7 +139,7 @@ impl Tile<32> {
         let lane = lane_id() as usize;
         // SAFETY: the caller's contract.
         unsafe {
-            Exchange::put(shared, items, |nth| lane * ITEMS + nth);
+            Exchange::put_blocked(shared, items, lane);
             sync_warp(self.mask());
             Exchange::get(shared, items, |nth| nth * 32 + lane);
         }
@@ -160,7 +160,7 @@ impl Tile<32> {
         unsafe {
             Exchange::put(shared, items, |nth| nth * 32 + lane);
             sync_warp(self.mask());
-            Exchange::get(shared, items, |nth| lane * ITEMS + nth);
+            Exchange::get_blocked(shared, items, lane);
         }
     }
 }

@@ -4,7 +4,7 @@
 
 use super::blocks::ITEMS;
 use core::array::from_fn;
-use cuda_std::block::{Block, Exchange, Key, Partials, Sort};
+use cuda_std::block::{Block, Exchange, Key, Scan, Sort};
 use cuda_std::operator::{Add, Operator};
 use cuda_std::shared::dynamic_shared_mem;
 use cuda_std::warp::{Tile, WarpShuffleValue};
@@ -30,9 +30,10 @@ where
         let mut value = *source.add(at);
         for _ in 0..repeats {
             block.sync();
-            value = Add.combine(value, block.reduce(dynamic_shared_mem(), value, Add));
+            if let Some(sum) = block.reduce(dynamic_shared_mem(), value, Add) {
+                value = sum;
+            }
         }
-        // CUB has the result in the first thread alone.
         if block.rank() == 0 {
             *target.add(at) = value;
         }
@@ -51,7 +52,7 @@ where
         let mut value = *source.add(at);
         for _ in 0..repeats {
             block.sync();
-            value = block.inclusive_scan(dynamic_shared_mem::<Partials<T>>(), value, Add).0;
+            value = block.inclusive_scan(dynamic_shared_mem::<Scan<T, N>>(), value, Add).0;
         }
         *target.add(at) = value;
     }
@@ -70,7 +71,7 @@ where
         let mut items: [T; ITEMS] = from_fn(|nth| *source.add(at + nth * N));
         for _ in 0..repeats {
             block.sync();
-            let shared = dynamic_shared_mem::<Partials<T>>();
+            let shared = dynamic_shared_mem::<Scan<T, N>>();
             block.exclusive_scan_items(shared, &mut items, T::default(), Add);
         }
         for (nth, item) in items.iter().enumerate() {

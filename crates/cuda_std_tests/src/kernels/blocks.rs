@@ -1,6 +1,6 @@
 use core::mem::MaybeUninit;
 use core::ops::Range;
-use cuda_std::block::{Block, Exchange, Key, Partials, Sort};
+use cuda_std::block::{Block, Exchange, Key, Partials, Scan, Sort};
 use cuda_std::operator::{Add, Max, Min, Operator, Segmented};
 use cuda_std::shared::dynamic_shared_mem;
 use cuda_std::warp::{Tile, WarpShuffleValue};
@@ -9,7 +9,7 @@ use cuda_std::{address_space, kernel, thread};
 /// Items of a thread where it has several.
 pub const ITEMS: usize = 4;
 /// Values that [`collectives`] stores for each thread.
-pub const STORED: usize = 8 + 4 * ITEMS;
+pub const STORED: usize = 9 + 4 * ITEMS;
 /// The thread whose value is broadcast.
 pub const FROM: usize = 21;
 
@@ -28,6 +28,7 @@ where
 {
     let block = Block::<N>::new();
     let shared = dynamic_shared_mem::<Partials<T>>();
+    let scan = dynamic_shared_mem::<Scan<T, N>>();
     let exchange = dynamic_shared_mem::<Exchange<T, N, ITEMS>>();
     let grid = thread::block_idx_x() as usize;
     // SAFETY: the launch contract; a barrier stands between two uses of the shared memory.
@@ -41,28 +42,30 @@ where
             *target.add(row * N) = value;
             row += 1;
         };
-        store(block.reduce(shared, value, Add));
+        store(block.all_reduce(shared, value, Add));
         block.sync();
-        store(block.reduce(shared, value, Min));
+        store(block.all_reduce(shared, value, Min));
+        block.sync();
+        store(block.reduce(shared, value, Max).unwrap_or_default());
         block.sync();
         store(block.reduce_first(shared, value, valid, Max).unwrap_or_default());
         block.sync();
-        let (prefix, total) = block.inclusive_scan(shared, value, Add);
+        let (prefix, total) = block.inclusive_scan(scan, value, Add);
         store(prefix);
         store(total);
         block.sync();
-        let (prefix, total) = block.exclusive_scan(shared, value, T::default(), Max);
+        let (prefix, total) = block.exclusive_scan(scan, value, T::default(), Max);
         store(prefix);
         store(total);
         block.sync();
         store(block.broadcast(shared, value, FROM));
         block.sync();
         let mut scanned = items;
-        block.inclusive_scan_items(shared, &mut scanned, Add);
+        block.inclusive_scan_items(scan, &mut scanned, Add);
         scanned.into_iter().for_each(&mut store);
         block.sync();
         let mut scanned = items;
-        block.exclusive_scan_items(shared, &mut scanned, items[ITEMS - 1], Add);
+        block.exclusive_scan_items(scan, &mut scanned, *source, Add);
         scanned.into_iter().for_each(&mut store);
         block.sync();
         let mut striped = items;
@@ -105,16 +108,17 @@ fn compose(first: (u32, u32), then: (u32, u32)) -> (u32, u32) {
 pub unsafe fn block_order<const N: usize>(source: *const u32, target: *mut u32) {
     let block = Block::<N>::new();
     let shared = dynamic_shared_mem::<Partials<(u32, u32)>>();
+    let scan = dynamic_shared_mem::<Scan<(u32, u32), N>>();
     let rank = block.rank();
     // SAFETY: the launch contract; a barrier stands between two uses of the shared memory.
     unsafe {
         let value = (*source.add(2 * rank), *source.add(2 * rank + 1));
-        let all = block.reduce(shared, value, compose);
+        let all = block.all_reduce(shared, value, compose);
         block.sync();
-        let (prefix, _) = block.inclusive_scan(shared, value, compose);
+        let (prefix, _) = block.inclusive_scan(scan, value, compose);
         block.sync();
         let flagged = (value.0.is_multiple_of(5), value.1);
-        let (segment, _) = block.inclusive_scan(shared.cast(), flagged, Segmented(Add));
+        let (segment, _) = block.inclusive_scan(scan.cast(), flagged, Segmented(Add));
         for (row, word) in [all.0, all.1, prefix.0, prefix.1, segment.1].into_iter().enumerate() {
             *target.add(row * N + rank) = word;
         }
