@@ -411,3 +411,34 @@ fn kernels_beside_cub() {
     let ptx = builder.build().expect("the kernels compile");
     std::fs::copy(ptx, path).expect("the file can be written");
 }
+
+/// The guide's table is of `results/nvidia-h100/blocks.csv`; `COALESCE_BLESS=1` writes it anew.
+#[test]
+fn the_guide_shows_what_was_measured() {
+    const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let measured = std::fs::read_to_string(format!("{ROOT}/results/nvidia-h100/blocks.csv"));
+    let measured = measured.expect("the measurement is committed");
+    let mut table =
+        String::from("| function, type, items | CUB's time / ours | registers, CUB's |\n|---|--:|--:|\n");
+    for row in measured.lines().skip(1) {
+        let cells: Vec<&str> = row.split(',').collect();
+        let &[name, repeats, _, _, ratio, ours, cub, stored] = &cells[..] else {
+            panic!("`{row}` has eight cells");
+        };
+        assert!(stored != "DIFFERENT" && ratio.parse::<f64>().expect("a ratio") >= 0.95, "{row}");
+        if repeats == "32" {
+            table += &format!("| `{name}` | {ratio} | {ours}, {cub} |\n");
+        }
+    }
+    let path = format!("{ROOT}/docs/guide/from_cuda_cpp.md");
+    let page = std::fs::read_to_string(&path).expect("the page is there");
+    let [begin, end] = ["<!-- blocks -->\n", "<!-- /blocks -->"];
+    let (before, rest) = page.split_once(begin).expect("the table begins");
+    let (_, after) = rest.split_once(end).expect("the table ends");
+    let expected = format!("{before}{begin}{table}{end}{after}");
+    if std::env::var_os("COALESCE_BLESS").is_some() {
+        std::fs::write(&path, &expected).expect("the page can be written");
+    }
+    let committed = std::fs::read_to_string(&path).expect("the page is there");
+    assert!(committed == expected, "{path} shows another table: COALESCE_BLESS=1 writes it anew");
+}

@@ -13,6 +13,7 @@ mod control;
 mod copies;
 mod decoder;
 mod extent;
+mod launch_control;
 mod layout;
 mod memory;
 mod mentions;

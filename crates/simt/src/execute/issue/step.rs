@@ -247,7 +247,7 @@ impl Worker<'_> {
                 if let (Some(caller), Some(own)) = (self.run.caller(&split.frames), &place.source) {
                     place.source = Some(format!("{caller}, which calls {own}"));
                 }
-                return Err(Error::Trap { place, message: String::new() });
+                return Err(Error::Trap { place, message: self.panic_message(block) });
             }
             Operation::LostCall { address } => {
                 let called =
