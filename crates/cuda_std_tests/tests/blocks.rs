@@ -418,8 +418,9 @@ fn the_guide_shows_what_was_measured() {
     const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
     let measured = std::fs::read_to_string(format!("{ROOT}/results/nvidia-h100/blocks.csv"));
     let measured = measured.expect("the measurement is committed");
-    let mut table =
-        String::from("| function, type, items | CUB's time / ours | registers, CUB's |\n|---|--:|--:|\n");
+    let mut table = String::from(
+        "| function, type, items | CUB's time / ours | registers, CUB's |\n|---|--:|--:|\n",
+    );
     for row in measured.lines().skip(1) {
         let cells: Vec<&str> = row.split(',').collect();
         let &[name, repeats, _, _, ratio, ours, cub, stored] = &cells[..] else {

@@ -3,6 +3,7 @@
 
 mod accuracy;
 mod blocks;
+mod code;
 mod codegen;
 mod groups;
 mod launches;

@@ -77,7 +77,7 @@ where
     }
 }
 
-/// [`collectives`] of each type.
+/// Runs [`collectives`] with each type.
 #[kernel(T = [i32, u64, f32, f64], N = [96])]
 pub unsafe fn block_types<T, const N: usize>(source: *const T, target: *mut T, valid: usize)
 where
@@ -90,7 +90,7 @@ where
     unsafe { collectives::<T, N>(source, target, valid) };
 }
 
-/// [`collectives`] of each size.
+/// Runs [`collectives`] in blocks of each size.
 #[kernel(N = [32, 64, 128, 256, 288, 512, 992, 1024])]
 pub unsafe fn block_sizes<const N: usize>(source: *const u32, target: *mut u32, valid: usize) {
     // SAFETY: the launch contract.
@@ -125,7 +125,7 @@ pub unsafe fn block_order<const N: usize>(source: *const u32, target: *mut u32) 
     }
 }
 
-/// Exchanges items both ways, and counts how often the round trip fails.
+/// Exchanges items from striped to blocked order and back, stores them, and exchanges them once more.
 #[kernel(T = [u32, f64], K = [1, 2, 3, 6, 7, 8, 16, 32])]
 pub unsafe fn block_exchange<T, const K: usize>(source: *const T, target: *mut T)
 where
@@ -138,7 +138,6 @@ where
     unsafe {
         let mut items: [T; K] = core::array::from_fn(|nth| *source.add(nth * N + block.rank()));
         block.striped_to_blocked(shared, &mut items);
-        // Each thread has its own neighbours now: they are moved on by one thread.
         block.sync();
         block.blocked_to_striped(shared, &mut items);
         for (nth, item) in items.iter().enumerate() {
