@@ -6,6 +6,7 @@
 //! them aside (`recursion`).
 
 mod access;
+mod block_scaled;
 mod call_graph;
 pub(crate) mod context;
 pub(crate) mod contraction;

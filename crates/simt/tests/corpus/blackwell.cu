@@ -42,3 +42,18 @@ extern "C" __global__ void wide64(const unsigned long long *in, unsigned long lo
   asm volatile("ld.global.v4.b64 {%0,%1,%2,%3}, [%4];" : "=l"(v[0]), "=l"(v[1]), "=l"(v[2]), "=l"(v[3]) : "l"((const char*)in + i));
   asm volatile("st.global.v4.b64 [%4], {%0,%1,%2,%3};" :: "l"(v[0]), "l"(v[1]), "l"(v[2]), "l"(v[3]), "l"((char*)out + i) : "memory");
 }
+// Products with a scale for 32 elements, and for 16.
+extern "C" __global__ void mx_e4m3(const uint32_t *a, const uint32_t *b, const float *c, const uint32_t *sa, const uint32_t *sb, float *d) {
+  unsigned l = threadIdx.x;
+  float r[4];
+  asm volatile("mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e4m3.e4m3.f32.ue8m0 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%11,%12,%13}, {%14}, {1, 0}, {%15}, {2, 3};"
+   : "=f"(r[0]), "=f"(r[1]), "=f"(r[2]), "=f"(r[3]) : "r"(a[4*l]), "r"(a[4*l+1]), "r"(a[4*l+2]), "r"(a[4*l+3]), "r"(b[2*l]), "r"(b[2*l+1]), "f"(c[4*l]), "f"(c[4*l+1]), "f"(c[4*l+2]), "f"(c[4*l+3]), "r"(sa[l]), "r"(sb[l]));
+  for (int i=0;i<4;i++) d[4*l+i]=r[i];
+}
+extern "C" __global__ void mx_e2m1(const uint32_t *a, const uint32_t *b, const float *c, const uint32_t *sa, const uint32_t *sb, float *d) {
+  unsigned l = threadIdx.x;
+  float r[4];
+  asm volatile("mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%11,%12,%13}, {%14}, {0, 1}, {%15}, {0, 2};"
+   : "=f"(r[0]), "=f"(r[1]), "=f"(r[2]), "=f"(r[3]) : "r"(a[4*l]), "r"(a[4*l+1]), "r"(a[4*l+2]), "r"(a[4*l+3]), "r"(b[2*l]), "r"(b[2*l+1]), "f"(c[4*l]), "f"(c[4*l+1]), "f"(c[4*l+2]), "f"(c[4*l+3]), "r"(sa[l]), "r"(sb[l]));
+  for (int i=0;i<4;i++) d[4*l+i]=r[i];
+}
