@@ -99,9 +99,11 @@ macro_rules! operators_of_words {
 
                 #[inline(always)]
                 unsafe fn combine_lanes(&self, mask: u32, value: $kind) -> Option<$kind> {
+                    if !cfg!(target_feature = "compute_80") {
+                        return None;
+                    }
                     // SAFETY: the caller's contract.
-                    cfg!(target_feature = "compute_80")
-                        .then(|| unsafe { nvvm::$reduce(value as u32, mask) } as $kind)
+                    Some(unsafe { nvvm::$reduce(value as u32, mask) } as $kind)
                 }
             }
         )*)*

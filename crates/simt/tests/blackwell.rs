@@ -132,7 +132,7 @@ fn check(product: &Product) {
             magnitudes
                 .iter()
                 .zip(signs)
-                .map(|(code, is_negative)| code | is_negative * sign)
+                .map(|(code, is_negative)| code | (is_negative * sign))
                 .collect()
         };
         magnitudes.iter().zip(&signs).map(with_sign).collect::<Vec<Vec<u32>>>()

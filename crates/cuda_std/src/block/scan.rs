@@ -197,7 +197,7 @@ impl<const THREADS: usize> Block<THREADS> {
                     if earlier == warp {
                         before = all;
                     }
-                    all = all + get(shared, earlier);
+                    all += get(shared, earlier);
                 }
                 return (before + below, all);
             }
