@@ -10,7 +10,7 @@
 //!
 //! /// Adds up tiles of 1024 elements, by 256 threads.
 //! #[kernel(min_compute_capability = 80, launch_bounds(256))]
-//! pub unsafe fn sums(x: *const f32, tiles: usize, sums: *mut f32) {
+//! pub unsafe fn sums(x: *const f32, tiles: usize, target: *mut f32) {
 //!     #[address_space(shared)]
 //!     static mut STAGES: MaybeUninit<[[f32; 1024]; 3]> = MaybeUninit::uninit();
 //!     let own = thread::thread_idx_x() as usize;
@@ -22,7 +22,7 @@
 //!             |filling, tile| filling.copy::<16>(4 * own, x.add(1024 * tile + 4 * own)),
 //!             |elements, _| sum += elements[own] + elements[1023 - own],
 //!         );
-//!         *sums.add(own) = sum;
+//!         *target.add(own) = sum;
 //!     }
 //! }
 //! ```

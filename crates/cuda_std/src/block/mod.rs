@@ -11,15 +11,15 @@
 //!
 //! /// Adds up 256 elements for each block.
 //! #[kernel(launch_bounds(256))]
-//! pub unsafe fn sums(x: *const f32, sums: *mut f32) {
+//! pub unsafe fn sums(x: *const f32, target: *mut f32) {
 //!     #[address_space(shared)]
 //!     static mut PARTIALS: MaybeUninit<Partials<f32>> = MaybeUninit::uninit();
 //!     let block = Block::<256>::new();
-//!     // SAFETY: each thread of the 256 comes here, once; `x` has 256 elements for each block, `sums` one.
+//!     // SAFETY: each thread of the 256 comes here, once; `x` has 256 elements for each block, `target` one.
 //!     unsafe {
 //!         let value = *x.add(thread::index_1d() as usize);
 //!         if let Some(sum) = block.reduce((&raw mut PARTIALS).cast(), value, Add) {
-//!             *sums.add(thread::block_idx_x() as usize) = sum;
+//!             *target.add(thread::block_idx_x() as usize) = sum;
 //!         }
 //!     }
 //! }
