@@ -26,6 +26,10 @@ pub(crate) fn require<const NEEDED: u32>() {
                     cfg!(target_feature = "compute_90"),
                     "this instruction needs compute capability 9.0: add `min_compute_capability = 90` to the kernel"
                 ),
+                100 => assert!(
+                    cfg!(target_feature = "compute_100"),
+                    "this instruction needs compute capability 10.0: add `min_compute_capability = 100` to the kernel"
+                ),
                 ONLY_90 => assert!(
                     cfg!(target_feature = "compute_90a"),
                     "this instruction exists on compute capability 9.0 alone: add `min_compute_capability = 90a` to the kernel"

@@ -33,6 +33,7 @@ mod panic;
 
 pub mod async_copy;
 pub mod atomic;
+pub mod block;
 pub mod bulk_copy;
 pub mod cluster;
 pub mod float;
@@ -48,7 +49,10 @@ pub mod mem;
 pub mod memory;
 pub mod misc;
 pub mod mma;
+pub mod operator;
+pub mod pipeline;
 pub mod ptr;
+pub mod random;
 pub mod safe;
 pub mod shared;
 pub mod tensor_copy;
@@ -57,6 +61,7 @@ pub mod thread;
 pub mod vector;
 pub mod warp;
 pub mod wgmma;
+pub mod wide;
 
 pub use core::{assert, assert_eq, assert_ne};
 

@@ -1,7 +1,6 @@
-//! Communication within a warp: shuffles, votes, matches and reductions.
+//! Communication within a warp: shuffles, votes, matches and reductions. [`Tile`] has scans and reductions by operators.
 //!
-//! `mask` is the set of lanes that take part, bit `n` for lane `n`. Every function with a mask waits
-//! for those lanes, and each of them must call the same function with the same mask.
+//! `mask` is the set of lanes that take part, bit `n` for lane `n`. Each of them must call the same function, which waits.
 //!
 //! Sources: PTX ISA, "Parallel Synchronization and Communication Instructions" and "shfl.sync".
 //!
@@ -16,6 +15,7 @@
 //! # }
 //! ```
 
+mod collective;
 mod tile;
 
 use crate::nvvm::{self, special_registers};

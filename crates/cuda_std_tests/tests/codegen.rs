@@ -579,6 +579,30 @@ fn printing() {
     lack(&SM_80, &["panic_bounds"], &[".callprototype"]);
 }
 
+/// Of compute capability 10.0; what they count is the executor's test (`blackwell`).
+#[test]
+fn accesses_of_32_bytes_are_one_instruction() {
+    let builder = CudaBuilder::new(env!("CARGO_MANIFEST_DIR"))
+        .only_kernels("wide_")
+        .arch(NvvmArch::Compute100)
+        .target_dir(target_dir());
+    let path = builder.build().unwrap_or_else(|error| panic!("{error}"));
+    let text = std::fs::read_to_string(path).expect("the builder has just written it");
+    contain(&entries(&text), "wide_{f32 u64}: ld.global.v8.b32 | st.global.v8.b32");
+    lack(&entries(&text), &["wide_f32", "wide_u64"], &[".local"]);
+    let module = simt::Module::parse(&text).expect("it is PTX");
+    let mut memory = simt::Memory::default();
+    let input: Vec<u8> = (0..=255).cycle().take(64 * 32).collect();
+    let [source, target] = [(); 2].map(|()| memory.allocate(64 * 32).expect("there is memory"));
+    memory.write(source, &input).expect("it is allocated");
+    let launch = simt::Launch::new("wide_u64", [1, 1, 1], [64, 1, 1]);
+    let launch = launch.address(source).address(target);
+    simt::run(&module, &mut memory, &launch, &simt::Options::default()).expect("it runs");
+    let mut output = vec![0; input.len()];
+    memory.read(target, &mut output).expect("it is allocated");
+    assert_eq!(output, input);
+}
+
 /// A kernel exists from the compute capability on that it asks for, and not before.
 #[test]
 fn kernels_exist_since_their_capability() {

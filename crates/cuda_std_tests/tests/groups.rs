@@ -65,6 +65,19 @@ fn a_panic_names_the_line_of_its_author() {
     assert!(error.contains("kernels/printing.rs:"), "{error}");
 }
 
+/// The message of an `assert!` is in the error that the host gets.
+#[test]
+fn a_panic_hands_its_message_to_the_host() {
+    let module = simt::Module::parse(&ptx(90)).expect("it is PTX");
+    let launch = simt::Launch::new("panic_message", [1, 1, 1], [33, 1, 1]).u32(32);
+    let mut memory = simt::Memory::default();
+    let error = simt::run(&module, &mut memory, &launch, &simt::Options::default());
+    let error = error.expect_err("the last thread is one too many");
+    assert!(!error.is_failed_assertion(), "it is a trap to a driver");
+    let (text, message) = (error.to_string(), "a block has too many threads");
+    assert!(text.ends_with(message) && text.contains("printing.rs:"), "{text}");
+}
+
 #[test]
 fn floats_are_printed_as_on_the_host() {
     let module = simt::Module::parse(&ptx(90)).expect("it is PTX");

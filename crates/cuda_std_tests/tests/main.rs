@@ -2,10 +2,14 @@
 #![allow(clippy::print_stdout, reason = "tests report what they ran")]
 
 mod accuracy;
+mod blocks;
+mod code;
 mod codegen;
 mod groups;
 mod launches;
 mod macros;
+mod pipelines;
+mod random;
 mod safe;
 mod textures;
 // A list, a line for each item.

@@ -231,6 +231,9 @@ pub const PROFILES: &[(&str, &str)] = &[
     ("v100", include_str!("../profiles/v100.json")),
     ("rtx4090", include_str!("../profiles/rtx4090.json")),
     ("t4", include_str!("../profiles/t4.json")),
+    ("b200", include_str!("../profiles/b200.json")),
+    ("rtx5090", include_str!("../profiles/rtx5090.json")),
+    ("gb10", include_str!("../profiles/gb10.json")),
     ("one_copy_engine", include_str!("../profiles/one_copy_engine.json")),
 ];
 
@@ -559,7 +562,7 @@ mod tests {
         let error = Profile::named("h2000").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "there is no virtual device \"h2000\", choose one of: h200, h100, a100, v100, rtx4090, t4, one_copy_engine"
+            "there is no virtual device \"h2000\", choose one of: h200, h100, a100, v100, rtx4090, t4, b200, rtx5090, gb10, one_copy_engine"
         );
     }
 

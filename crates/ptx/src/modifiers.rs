@@ -39,6 +39,11 @@ impl<'a> Modifiers<'a> {
         names.iter().find(|name| self.take(name)).copied()
     }
 
+    /// The first modifier, in their order, that is one of these.
+    pub fn first_of<'n>(&self, names: &[&'n str]) -> Option<&'n str> {
+        self.rest.iter().find_map(|m| names.iter().find(|name| *name == m).copied())
+    }
+
     /// Takes the modifiers for which `understood` holds.
     pub fn take_where(&mut self, understood: impl Fn(&str) -> bool) {
         self.rest.retain(|m| !understood(m));

@@ -140,7 +140,7 @@ pub enum Error {
     Trap {
         /// Place in the kernel.
         place: Box<Place>,
-        /// The text of a failed assertion, empty for a bare trap.
+        /// The text of a failed assertion or of a panic, empty for a bare trap.
         message: String,
     },
     /// Nothing in the block can continue.
@@ -168,7 +168,20 @@ pub enum Error {
     },
 }
 
+/// The cause and the cure of an instruction on tensor memory.
+const TENSOR_MEMORY: &str = ", which has no tensor memory (compute capability 10.0); to fix it: compile the kernel for \
+                             sm_90a or sm_120, where libraries take `wgmma` or `mma`";
+
+/// How the text of a panic begins.
+pub(crate) const PANICKED: &str = "panicked at ";
+
 impl Error {
+    /// Returns whether CUDA's `assert` ended the kernel. A panic in Rust traps, which a driver reports otherwise.
+    pub fn is_failed_assertion(&self) -> bool {
+        let Error::Trap { message, .. } = self else { return false };
+        !message.is_empty() && !message.starts_with(PANICKED)
+    }
+
     /// The position in the PTX text, for errors found before a launch.
     pub fn position(&self) -> Option<Position> {
         match self {
@@ -200,7 +213,11 @@ impl fmt::Display for Error {
                 write!(f, "{position}: {message}")
             }
             Error::Unsupported { position, what } => {
-                write!(f, "{position}: `{what}` is not supported by the executor")
+                write!(f, "{position}: `{what}` is not supported by the executor")?;
+                if what.starts_with("tcgen05") {
+                    f.write_str(TENSOR_MEMORY)?;
+                }
+                Ok(())
             }
             Error::UnknownKernel { name, available } => {
                 write!(f, "no kernel `{name}` in the module, which has: {}", available.join(", "))
@@ -221,7 +238,10 @@ impl fmt::Display for Error {
                  access"
             ),
             Error::Trap { place, message } if message.is_empty() => write!(f, "trap by {place}"),
-            Error::Trap { place, message } => write!(f, "assertion failed by {place}: {message}"),
+            Error::Trap { place, message } if self.is_failed_assertion() => {
+                write!(f, "assertion failed by {place}: {message}")
+            }
+            Error::Trap { place, message } => write!(f, "trap by {place}: it {message}"),
             Error::Deadlock { place, message } => write!(f, "deadlock: {place}: {message}"),
             Error::OutOfFuel { place, fuel, message } => write!(
                 f,

@@ -216,7 +216,8 @@ fn class(operation: &Operation) -> InstructionClass {
         Operation::Shuffle { .. }
         | Operation::Vote { .. }
         | Operation::LoadMatrix { .. }
-        | Operation::Mma(_) => InstructionClass::Exchange { is_moved: true },
+        | Operation::Mma(_)
+        | Operation::BlockScaled(_) => InstructionClass::Exchange { is_moved: true },
         Operation::Match { .. }
         | Operation::Reduce { .. }
         | Operation::Wgmma(_)

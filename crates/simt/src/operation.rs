@@ -375,6 +375,39 @@ impl Mma {
     }
 }
 
+/// A product of 16 x K by K x 8 whose rows and columns have scales along K.
+#[derive(Clone, Debug)]
+pub(crate) struct BlockScaled {
+    pub k: usize,
+    /// Scales of a row, each for as many elements.
+    pub scales: usize,
+    pub a_format: &'static str,
+    pub b_format: &'static str,
+    /// Scales are `ue4m3`, and not exponents alone.
+    pub has_fractions: bool,
+    /// The registers of each fragment.
+    pub a: Vec<Register>,
+    pub b: Vec<Register>,
+    pub c: Vec<Register>,
+    pub d: Vec<Register>,
+    pub of_a: ScaleSelector,
+    pub of_b: ScaleSelector,
+}
+
+/// The scales of a matrix: the first byte of a register, and the lanes of four that have them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ScaleSelector {
+    pub scales: Register,
+    pub selected: [Register; 2],
+}
+
+impl BlockScaled {
+    /// Elements in a register of A or B.
+    pub fn per_register(&self) -> usize {
+        self.k / 8
+    }
+}
+
 /// Functions that the driver provides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Builtin {
@@ -510,6 +543,7 @@ pub(crate) enum Operation {
         transpose: bool,
     },
     Mma(Box<Mma>),
+    BlockScaled(Box<BlockScaled>),
     Image(Box<ImageOperation>),
     Wgmma(Box<Wgmma>),
     WgmmaFence,

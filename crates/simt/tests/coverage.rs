@@ -1,7 +1,7 @@
 use simt::Module;
 
 /// Kernels of the corpus and the fixtures.
-const KERNELS: usize = 135;
+const KERNELS: usize = 140;
 
 #[test]
 fn corpus_is_supported() {

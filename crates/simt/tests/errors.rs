@@ -62,7 +62,8 @@ fn unsupported_instructions_are_named_with_their_line() {
     let error = outcome("ret;\ntcgen05.wait::ld.sync.aligned;", &launch()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "line 8, column 1: `tcgen05.wait::ld.sync.aligned` is not supported by the executor"
+        "line 8, column 1: `tcgen05.wait::ld.sync.aligned` is not supported by the executor, which has no tensor memory \
+         (compute capability 10.0); to fix it: compile the kernel for sm_90a or sm_120, where libraries take `wgmma` or `mma`"
     );
     let error = outcome("ret;\nwgmma.fence.sync.aligned;", &launch()).unwrap_err().to_string();
     assert!(error.contains("compile it for sm_90a"), "{error}");

@@ -3,6 +3,7 @@
 #[cfg(not(debug_assertions))]
 mod approximate;
 mod asynchronous;
+mod blackwell;
 mod clusters;
 mod contraction;
 mod cooperative;

@@ -281,3 +281,33 @@ fn modules_of_one_text_share_its_code_and_have_variables_of_their_own() {
     let place = |module: &Module| module.symbol(&memory, "count").expect("it is loaded").0;
     assert_ne!(place(&one), place(&other));
 }
+
+/// NVIDIA's assembler takes the window's base from any address: null is no address of local memory, of shared memory it is 0.
+#[test]
+fn null_is_not_the_first_byte_of_local_memory() {
+    let text = "
+        .version 8.0
+        .target sm_90
+        .address_size 64
+        .visible .entry null(.param .u64 target) {
+            .reg .b64 %rd<5>;
+            .reg .pred %p<2>;
+            ld.param.u64 %rd1, [target];
+            mov.u64 %rd2, 0;
+            cvta.to.local.u64 %rd3, %rd2;
+            setp.eq.u64 %p1, %rd3, 0;
+            selp.u64 %rd4, 1, 2, %p1;
+            st.global.u64 [%rd1], %rd4;
+            cvta.to.shared.u64 %rd3, %rd2;
+            st.global.u64 [%rd1+8], %rd3;
+            ret;
+        }";
+    let module = simt::Module::parse(text).expect("it is PTX");
+    let mut memory = simt::Memory::default();
+    let target = memory.allocate(16).expect("there is memory");
+    let launch = simt::Launch::new("null", [1, 1, 1], [1, 1, 1]).address(target);
+    simt::run(&module, &mut memory, &launch, &simt::Options::default()).expect("it runs");
+    let mut found = [0; 16];
+    memory.read(target, &mut found).expect("it is allocated");
+    assert_eq!(found, [2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+}

@@ -53,7 +53,7 @@ pub(crate) fn of_kernel_error(error: &simt::Error) -> ReturnCode {
     ReturnCode(match error {
         simt::Error::IllegalAddress { .. } => 700,
         simt::Error::MisalignedAddress { .. } => 716,
-        simt::Error::Trap { message, .. } if !message.is_empty() => 710,
+        simt::Error::Trap { .. } if error.is_failed_assertion() => 710,
         simt::Error::Trap { .. } => 719,
         simt::Error::Deadlock { .. } | simt::Error::OutOfFuel { .. } => 702,
         simt::Error::IllegalInstruction { .. } => 715,

@@ -506,7 +506,7 @@ fn a_library_that_is_loaded_late_profiles_as_the_variables_say() {
 
 #[test]
 fn a_wrong_choice_is_explained_and_leaves_no_device() {
-    let known = "h200, h100, a100, v100, rtx4090, t4, one_copy_engine";
+    let known = "h200, h100, a100, v100, rtx4090, t4, b200, rtx5090, gb10, one_copy_engine";
     assert_eq!(
         elsewhere("inner_no_device", "virtual:z9"),
         format!(

@@ -6,6 +6,8 @@
 pub mod accuracy;
 pub mod async_copies;
 pub mod atomics;
+pub mod block_peers;
+pub mod blocks;
 pub mod clusters;
 pub mod floats;
 pub mod generic;
@@ -17,14 +19,17 @@ pub mod intrinsics;
 pub mod memory;
 pub mod misc;
 pub mod mma;
+pub mod pipelines;
 pub mod pointers;
 pub mod printing;
+pub mod random;
 pub mod safe;
 pub mod spaces;
 pub mod texture;
 pub mod thread;
 pub mod vectors;
 pub mod warp;
+pub mod wide;
 
 /// The threads of a block: two warps.
 pub const THREADS: u32 = 64;

@@ -1,4 +1,4 @@
-use cuda_std::{assert_eq, assert_ne, kernel, print, printf, println, thread};
+use cuda_std::{assert, assert_eq, assert_ne, kernel, print, printf, println, thread};
 
 /// Prints a line for each of the first `count` threads, as Rust formats it.
 #[kernel]
@@ -61,4 +61,10 @@ pub unsafe fn panic_assertion(source: *const u32, expected: u32) {
     let value = unsafe { *source.add(thread::thread_idx_x() as usize) };
     assert_eq!(value, expected, "the element of thread {}", thread::thread_idx_x());
     assert_ne!(value, 0);
+}
+
+/// Panics with a message in the threads from `count` on.
+#[kernel]
+pub unsafe fn panic_message(count: u32) {
+    assert!(thread::thread_idx_x() < count, "a block has too many threads");
 }

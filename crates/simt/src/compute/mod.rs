@@ -12,7 +12,7 @@ mod exact;
 pub(crate) mod float;
 pub(crate) mod half;
 pub(crate) mod integer;
-mod narrow;
+pub(crate) mod narrow;
 pub(crate) mod rounding;
 pub(crate) mod special;
 pub(crate) mod tensor;

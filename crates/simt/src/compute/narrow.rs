@@ -86,6 +86,12 @@ impl Narrow {
     }
 }
 
+/// Returns the number of a code of `e4m3`, `e5m2`, `e2m3`, `e3m2` or `e2m1`.
+pub(crate) fn number(format: &str, code: u8) -> f64 {
+    let narrow = FORMATS.iter().find(|narrow| narrow.name.strip_suffix("x2") == Some(format));
+    narrow.map_or(f64::NAN, |narrow| f64::from(narrow.value(code)))
+}
+
 /// Joins the two of a pair: bytes of a half-word, or halves of a byte.
 fn joined(flags: u32, low: f32, high: f32) -> u16 {
     let narrow = Narrow::of(flags);

@@ -20,12 +20,18 @@ impl<'a> Decoder<'_, '_, 'a> {
     ) -> Result<bool, Error> {
         let operands = &instruction.operands[..];
         match instruction.opcode {
-            "ld" | "ldu" => self.load(operands, modifiers),
+            "ld" | "ldu" => {
+                self.check_width(instruction, modifiers)?;
+                self.load(operands, modifiers)
+            }
             "st" if modifiers.has("async") => {
                 self.check_target(&instruction.text(), 90)?;
                 self.asynchronous_store(operands, modifiers, false)
             }
-            "st" => self.store(operands, modifiers),
+            "st" => {
+                self.check_width(instruction, modifiers)?;
+                self.store(operands, modifiers)
+            }
             "atom" => self.atomic(operands, modifiers, false),
             "red" if modifiers.has("async") => {
                 self.check_target(&instruction.text(), 90)?;
@@ -62,6 +68,7 @@ impl<'a> Decoder<'_, '_, 'a> {
                                 | "async"
                                 | "alias"
                                 | "async.global"
+                                | "async::generic"
                                 | "global"
                                 | "shared::cta"
                                 | "shared::cluster"
@@ -90,6 +97,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             }
             "tensormap" => self.tensor_map(instruction, modifiers),
             "mbarrier" => self.mbarrier(operands, modifiers),
+            "clusterlaunchcontrol" => self.launch_control(instruction, modifiers),
             "createpolicy" => {
                 modifiers.take_where(|m| is_hint(m) || matches!(m, "fractional" | "range" | "cvt"));
                 take_space(modifiers);
@@ -103,6 +111,17 @@ impl<'a> Decoder<'_, '_, 'a> {
             }
             _ => Ok(false),
         }
+    }
+
+    /// An error for an access of 32 bytes where the target has none (PTX ISA, "ld"; "st").
+    fn check_width(
+        &self,
+        instruction: &Instruction<'a>,
+        modifiers: &Modifiers<'a>,
+    ) -> Result<(), Error> {
+        let is_wide = modifiers.has("v8")
+            || modifiers.has("v4") && modifiers.types.iter().any(|t| t.bytes() == 8);
+        if is_wide { self.check_target(&instruction.text(), 100) } else { Ok(()) }
     }
 
     /// Parameters of the kernel and of device functions share `.param`; the name tells them apart.

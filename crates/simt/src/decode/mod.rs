@@ -6,6 +6,7 @@
 //! them aside (`recursion`).
 
 mod access;
+mod block_scaled;
 mod call_graph;
 pub(crate) mod context;
 pub(crate) mod contraction;
@@ -13,6 +14,7 @@ mod control;
 mod copies;
 mod decoder;
 mod extent;
+mod launch_control;
 mod layout;
 mod memory;
 mod mentions;

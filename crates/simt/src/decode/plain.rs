@@ -271,8 +271,12 @@ impl<'a> Decoder<'_, '_, 'a> {
         let d = self.destination(&operands[0], t)?.index();
         let function = if window == 0 {
             lanes!(|a: u64| -> u64 { a })
-        } else if to {
+        } else if to && window == SHARED_WINDOW {
+            // The assembler keeps the low half, so null stays null.
             lanes!(|a: u64, b: u64| -> u64 { if a == 0 { 0 } else { a.wrapping_sub(b) } })
+        } else if to {
+            // Null does not become the thread's first byte, which compilers compare it with.
+            lanes!(|a: u64, b: u64| -> u64 { a.wrapping_sub(b) })
         } else {
             lanes!(|a: u64, b: u64| -> u64 { a.wrapping_add(b) })
         };

@@ -24,6 +24,9 @@ impl<'a> Decoder<'_, '_, 'a> {
         instruction: &Instruction<'a>,
         modifiers: &mut Modifiers<'a>,
     ) -> Result<bool, Error> {
+        if modifiers.has("block_scale") {
+            return self.block_scaled(instruction, modifiers);
+        }
         const SHAPES: [(&str, (usize, usize, usize)); 5] = [
             ("m16n8k4", (16, 8, 4)),
             ("m16n8k8", (16, 8, 8)),

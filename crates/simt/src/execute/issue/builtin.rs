@@ -1,6 +1,6 @@
 //! Functions that the driver provides to kernels: printf, assertions, the device heap.
 
-use crate::error::Error;
+use crate::error::{Error, PANICKED};
 use crate::execute::issue::block::Block;
 use crate::execute::issue::run::Run;
 use crate::execute::issue::warp::Warp;
@@ -75,6 +75,14 @@ impl Worker<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The text of a panic in Rust, which prints it in a line of its own and traps then; empty for any other trap.
+    pub fn panic_message(&self, block: &Block) -> String {
+        let printed = self.printed.last().filter(|(of, _)| *of == block.linear);
+        let line = printed.and_then(|(_, text)| text.lines().next_back()).unwrap_or_default();
+        let text = line.find(PANICKED).map(|at| line[at..].trim_end().to_owned());
+        text.unwrap_or_default()
     }
 
     /// Gives memory back to the device's heap.

@@ -247,7 +247,7 @@ impl Worker<'_> {
                 if let (Some(caller), Some(own)) = (self.run.caller(&split.frames), &place.source) {
                     place.source = Some(format!("{caller}, which calls {own}"));
                 }
-                return Err(Error::Trap { place, message: String::new() });
+                return Err(Error::Trap { place, message: self.panic_message(block) });
             }
             Operation::LostCall { address } => {
                 let called =
@@ -362,6 +362,7 @@ impl Worker<'_> {
             }
             Operation::Image(image) => self.image(issue, image)?,
             Operation::Mma(mma) => self.multiply_tiles(issue, mma)?,
+            Operation::BlockScaled(mma) => self.multiply_scaled(issue, mma)?,
             Operation::Wgmma(wgmma) => self.multiply_by_warps(issue, wgmma)?,
             Operation::WgmmaCommit => self.products_committed(block, warp),
             Operation::WgmmaWait { pending } => self.products_awaited(block, warp, *pending),

@@ -1,3 +1,4 @@
+pub(crate) mod block_scaled;
 pub(crate) mod matrix;
 pub(crate) mod mma;
 pub(crate) mod tensor_copy;
