@@ -341,7 +341,7 @@ pub fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
     let body = (estimate.chain_cycles - estimate.once_cycles) as f64 / load.warps.max(1) as f64;
     let longest = estimate.longest_chain_cycles as f64 + (per_block - 1.0) * body;
     let longest = if estimate.longest_chain_cycles > 0 { longest } else { 0.0 };
-    let l1_ns = ns(of(&l1), cycles) + stored_ns;
+    let l1_ns = ns(of(&l1), cycles) + ns(work(estimate.retry_cycles), cycles) + stored_ns;
     let constant_ns =
         ns(of(&|c| c.constant_load.wavefronts) * profile.constant_pass_cycles, cycles);
     let issue_ns = ns(instructions.max(busiest), slots);
