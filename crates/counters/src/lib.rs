@@ -19,8 +19,9 @@ mod source;
 pub use counters::{COUNTERS, Counters, RequestCounts, Trust};
 pub use hazard::{Hazard, MisuseKind};
 pub use laws::{
-    atomic_words, constant_words, copy_wavefronts, copy_words, counting_wavefronts,
-    same_word_wavefronts, sectors_and_lines, shared_wavefronts, shared_words, updates_by,
+    atomic_words, constant_words, copy_sectors, copy_wavefronts, copy_words, counting_wavefronts,
+    same_word_wavefronts, sectors_and_lines, shared_store_wavefronts, shared_store_words,
+    shared_wavefronts, shared_words, updates_by,
 };
 pub use metrics::{METRICS, Metric, constant_cache_requests};
 pub use operation::{Engine, OperationKind};

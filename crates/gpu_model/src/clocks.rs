@@ -92,9 +92,9 @@ impl Clocks {
         there.max(order)
     }
 
-    /// An instruction has run.
-    pub fn has_run(&mut self, class: InstructionClass, start: u32) {
-        self.now += 1;
+    /// An instruction has run, which a warp issues in so many cycles.
+    pub fn has_run(&mut self, class: InstructionClass, start: u32, cycles: u32) {
+        self.now += cycles;
         self.latest = self.latest.max(start + 1);
         if let InstructionClass::Store { memory } = class {
             let [shared, other] = &mut self.stored;

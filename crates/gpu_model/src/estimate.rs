@@ -140,6 +140,8 @@ pub struct Estimate {
     pub further_groups: u64,
     /// Cycles in which L1 finds the lines of loads of global memory.
     pub tag_cycles: u64,
+    /// Cycles of L1 for sums of floats in shared memory, which are tried again for each lane of a number.
+    pub retry_cycles: u64,
     /// Part of the 64-byte atoms of device memory that had to open a page of 4 KiB: others of the page were not
     /// requested shortly before.
     pub row_miss_ratio: f64,

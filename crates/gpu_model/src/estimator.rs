@@ -34,6 +34,9 @@ const CONSTANT_LINES: usize = 32;
 /// instructions takes 110 cycles for that and three branches, of which the instructions take 58 (`probe_branches` in
 /// `results/nvidia-h100/probes.csv`).
 const BRANCH_CYCLES: u32 = 16;
+/// Cycles of a lone warp for each lane that adds a float to the same number in shared memory (`probe_shared_sums` and
+/// `probe_shared_double_sums`: 92 and 107).
+const RETRY_CYCLES: u32 = 100;
 /// Links to the host's memory: to large pages, and to small ones.
 const HOST_LINKS: usize = 2;
 
@@ -391,6 +394,9 @@ impl Device {
                     latencies.shared.saturating_sub(2 * latencies.arithmetic) + conflicts
                 }
             },
+            InstructionClass::Atomic { is_shared: true } if facts.pipes.retry > 0 => {
+                RETRY_CYCLES * (conflicts + 1)
+            }
             InstructionClass::Atomic { is_shared: true } => 2 * latencies.shared,
             InstructionClass::Atomic { is_shared: false } => distance.max(latencies.global),
             InstructionClass::Exchange { .. } => latencies.shared,
@@ -440,10 +446,14 @@ impl Device {
                 (clocks.at_barrier, clocks.barriers) = (true, clocks.barriers + 1);
                 1
             }
+            _ if facts.pipes.latency > 0 => facts.pipes.latency,
             _ if facts.is_approximate => latencies.shared,
             _ => latencies.arithmetic,
         };
-        clocks.has_run(facts.class, start);
+        clocks.has_run(facts.class, start, facts.pipes.own_cycles());
+        if facts.pipes.has_slow_way {
+            clocks.branch(start + latency);
+        }
         // Turns that became one have one branch.
         if facts.class == InstructionClass::Branch && facts.unrolled == 0 {
             clocks.branch(start + BRANCH_CYCLES);
@@ -459,10 +469,16 @@ impl Device {
         // A loop that waits for other blocks waits for the executor's turns.
         let waits = report.blocks > 1 && program.iter().any(|facts| facts.depends_on_timing);
         let (mut once, mut issue_cycles, mut busy) = (Counters::default(), 0, [0; 5]);
+        let mut retry_cycles = 0;
         for ran in &report.instructions {
             let number = ran.number as usize;
-            let Pipes { issue, logic, products, sums, doubles, special } = program[number].pipes;
+            let Pipes { issue, logic, products, sums, doubles, special, retry, .. } =
+                program[number].pipes;
             let times = ran.counters.warp_instructions;
+            // The lanes of a request that have a number each are done together.
+            let shared = ran.counters.shared_atomic;
+            retry_cycles += u64::from(retry)
+                * (shared.wavefronts.saturating_sub(shared.requests) + shared.requests / 5);
             issue_cycles += times * u64::from(issue);
             // Sums go to the one of two pipes that has room.
             let both = logic + products + sums;
@@ -488,6 +504,7 @@ impl Device {
             issue_cycles,
             pipe_cycles: busy.into_iter().max().unwrap_or(0) / 2,
             tag_cycles: self.tag_cycles,
+            retry_cycles,
             cluster_atomics: self.cluster_atomics,
             row_miss_ratio: self.l2.row_miss_ratio(),
             further_groups: self.further_groups,

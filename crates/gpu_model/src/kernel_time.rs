@@ -327,6 +327,9 @@ pub fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
     let warps_per_block = load.warps as f64 / load.blocks.max(1) as f64;
     let room = f64::from(load.resident.max(1)) * multiprocessors;
     let resident_warps = blocks.min(room) * warps_per_block;
+    // Where all blocks run at once, the multiprocessor with one block more than others is the last.
+    let each = blocks / blocks.clamp(1.0, multiprocessors);
+    let uneven = if blocks <= room { each.ceil() / each.max(1.0) } else { 1.0 };
     // The last wave of blocks takes as long as a full one.
     let waves = (blocks / room).ceil().max(1.0) / (blocks / room).max(1.0);
     let waiting = grown(estimate.chain_cycles as f64, estimate.once_cycles as f64)
@@ -341,10 +344,11 @@ pub fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
     let body = (estimate.chain_cycles - estimate.once_cycles) as f64 / load.warps.max(1) as f64;
     let longest = estimate.longest_chain_cycles as f64 + (per_block - 1.0) * body;
     let longest = if estimate.longest_chain_cycles > 0 { longest } else { 0.0 };
-    let l1_ns = ns(of(&l1), cycles) + stored_ns;
-    let constant_ns =
-        ns(of(&|c| c.constant_load.wavefronts) * profile.constant_pass_cycles, cycles);
-    let issue_ns = ns(instructions.max(busiest), slots);
+    let l1_ns = ns(of(&l1), cycles) + ns(work(estimate.retry_cycles), cycles) + stored_ns;
+    let l1_ns = uneven * l1_ns;
+    let constant = of(&|c| c.constant_load.wavefronts) * profile.constant_pass_cycles;
+    let constant_ns = uneven * ns(constant, cycles);
+    let issue_ns = uneven * ns(instructions.max(busiest), slots);
     let mut waiting_ns = waves * ns(waiting, resident_warps * profile.clock_hz)
         + start_ns / f64::from(load.resident.max(1));
     if counters.barriers > load.warps {

@@ -6,7 +6,7 @@
 use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::Relaxed;
 use cuda_std::GpuFloat;
-use cuda_std::atomic::{AtomicU32, AtomicU64};
+use cuda_std::atomic::{AtomicF32, AtomicF64, AtomicU32, AtomicU64};
 use cuda_std::prelude::*;
 use cuda_std::vector::{U32x2, U32x4};
 
@@ -117,6 +117,43 @@ unsafe fn chains<T: Copy>(
     unsafe { keep(target, to(values[0]) ^ to(values[1]) ^ to(values[2]) ^ to(values[3])) };
 }
 
+/// Runs eight steps of one chain, `n` times.
+#[inline(always)]
+unsafe fn chain<T: Copy>(
+    target: *mut u32,
+    n: u32,
+    of: fn(u32) -> T,
+    step: fn(T) -> T,
+    to: fn(T) -> u32,
+) {
+    let mut value = of(thread::index_1d() + 1);
+    for _ in 0..n {
+        for _ in 0..8 {
+            value = step(value);
+        }
+    }
+    // SAFETY: as the caller promises.
+    unsafe { keep(target, to(value)) };
+}
+
+/// Adds one to one of `n` numbers of a block in shared memory, a power of two, eight times: lanes side by side take numbers side
+/// by side.
+macro_rules! shared_sums {
+    ($target:ident, $n:ident, $atomic:ident, $number:ty, $one:expr) => {{
+        #[address_space(shared)]
+        static mut NUMBERS: MaybeUninit<[$number; 1024]> = MaybeUninit::uninit();
+        let numbers = (&raw mut NUMBERS).cast::<$number>();
+        let own = thread::thread_idx_x();
+        *numbers.add(own as usize) = $one;
+        thread::sync_threads();
+        for _ in 0..8 {
+            $atomic::from_ptr(numbers.add((own & ($n - 1)) as usize)).fetch_add($one, Relaxed);
+        }
+        thread::sync_threads();
+        keep($target, *numbers.add(own as usize) as u32);
+    }};
+}
+
 /// Loads four vectors of a small table at an address that all lanes share, `n` times.
 macro_rules! uniform {
     ($source:ident, $target:ident, $n:ident, $vector:ty, $sum:expr) => {{
@@ -195,6 +232,69 @@ probes! {
     /// Multiplies and adds floats of 64 bits.
     probe_doubles(_source, target, n) {
         chains(target, n, f64::from, |x: f64| GpuFloat::mul_add(x, 0.5, 1.0), |x| x as u32);
+    }
+    /// Multiplies and adds floats of 32 bits, each result needed by the next.
+    probe_float_chain(_source, target, n) {
+        chain(target, n, |x| x as f32, |x: f32| GpuFloat::mul_add(x, 0.5, 1.0), |x| x as u32);
+    }
+    /// Multiplies and adds floats of 64 bits, each result needed by the next.
+    probe_double_chain(_source, target, n) {
+        chain(target, n, f64::from, |x: f64| GpuFloat::mul_add(x, 0.5, 1.0), |x| x as u32);
+    }
+    /// Divides floats of 32 bits, each result needed by the next.
+    probe_quotients(_source, target, n) {
+        chain(target, n, |x| x as f32, |x: f32| 3.0 / x + 1.0, |x| x as u32);
+    }
+    /// Divides floats of 64 bits, each result needed by the next.
+    probe_double_quotients(_source, target, n) {
+        chain(target, n, f64::from, |x: f64| 3.0 / x + 1.0, |x| x as u32);
+    }
+    /// Divides numbers of 32 bits, each result needed by the next.
+    probe_integer_quotients(_source, target, n) {
+        chain(target, n, |x| x, |x: u32| 0x9e37_79b9 / (x | 1) + 3, |x| x);
+    }
+    /// Divides numbers of 64 bits, each result needed by the next.
+    probe_long_quotients(_source, target, n) {
+        chain(target, n, u64::from, |x: u64| 0x9e37_79b9_7f4a_7c15 / (x | 1) + 3, |x| (x >> 32) as u32 ^ x as u32);
+    }
+    /// Takes square roots of floats of 32 bits, each result needed by the next.
+    probe_roots(_source, target, n) {
+        chain(target, n, |x| x as f32, |x: f32| GpuFloat::sqrt(x) + 1.0, |x| x as u32);
+    }
+    /// Takes square roots of floats of 64 bits, each result needed by the next.
+    probe_double_roots(_source, target, n) {
+        chain(target, n, f64::from, |x: f64| GpuFloat::sqrt(x) + 1.0, |x| x as u32);
+    }
+    /// Converts floats of 64 bits to 32 and back, each result needed by the next.
+    probe_conversions(_source, target, n) {
+        chain(target, n, f64::from, |x: f64| f64::from(x as f32) + 1.0, |x| x as u32);
+    }
+    /// Adds up numbers of 32 bits in shared memory.
+    probe_shared_counts(_source, target, n) {
+        shared_sums!(target, n, AtomicU32, u32, 1);
+    }
+    /// Adds up floats of 32 bits in shared memory.
+    probe_shared_sums(_source, target, n) {
+        shared_sums!(target, n, AtomicF32, f32, 1.0);
+    }
+    /// Adds up floats of 64 bits in shared memory.
+    probe_shared_double_sums(_source, target, n) {
+        shared_sums!(target, n, AtomicF64, f64, 1.0);
+    }
+    /// Adds one to a counter of its lane, every warp to one of `n` lines of counters, a power of two.
+    probe_count_lanes(_source, target, n) {
+        let i = thread::index_1d();
+        AtomicU32::from_ptr(target.add((i & (32 * n - 1)) as usize)).fetch_add(1, Relaxed);
+    }
+    /// Reads `TABLE_LOADS` / 32 words of constant memory, of a table of `n`, a power of two, every lane its own.
+    probe_scattered_table(_source, target, n) {
+        let (mut sum, mut at) = (0, spread(thread::index_1d()));
+        let table = (&raw const PROBE_TABLE).cast::<u32>();
+        for _ in 0..TABLE_LOADS / 32 {
+            sum ^= *table.add((at >> 8 & (n - 1)) as usize);
+            at = at.wrapping_mul(0x915f_77f5).wrapping_add(1);
+        }
+        keep(target, sum);
     }
     /// Adds one to one counter, every lane.
     probe_count(_source, target, n) {

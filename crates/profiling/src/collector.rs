@@ -52,7 +52,7 @@ impl Collector {
         let kernel = &mut self.profile.kernels[place];
         kernel.launches += 1;
         kernel.warps += record.report.warps;
-        kernel.predicted_us += record.model_ns / 1e3;
+        kernel.predicted_us += record.profiled_ns / 1e3;
         kernel.counters += record.report.counters;
         for (name, busy_ns) in record.parts.named() {
             match kernel.busy_us.iter_mut().find(|(known, _)| known == name) {

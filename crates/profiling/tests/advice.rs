@@ -57,6 +57,7 @@ fn launched(body: &str) -> LaunchRecord {
         parts,
         moves: PageMoves::default(),
         model_ns: parts.together_ns(),
+        profiled_ns: parts.together_ns(),
         fault: None,
         fault_place: None,
     }

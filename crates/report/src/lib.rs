@@ -16,6 +16,7 @@ mod cost;
 mod environment;
 pub mod first_screen;
 pub mod fleet;
+pub mod foreign;
 pub mod glossary;
 mod ladder;
 pub mod lesson;

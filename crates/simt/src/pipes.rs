@@ -3,7 +3,8 @@
 //! A scheduler issues an instruction for a warp in each cycle. Of its pipes one adds floats and takes half of the integer
 //! products, one does the logic, shifts, comparisons and choices of integers: 16 lanes each, two cycles for a warp. Sums of
 //! integers go where there is room. Numbers of 64 bits take several instructions; one that only adds a product to an address
-//! is part of that.
+//! is part of that. Quotients and roots are sequences: `probe_quotients`, `probe_roots` and their like have their cycles, for
+//! warps that share a scheduler and for one that is alone.
 //!
 //! Source: CUDA C++ Programming Guide, throughput of native arithmetic instructions, compute capability 9.0, and the probes of
 //! `crates/measurement_kernels` on an H100 (`results/nvidia-h100/probes.csv`).
@@ -23,6 +24,20 @@ pub struct Pipes {
     pub doubles: u32,
     /// Special functions.
     pub special: u32,
+    /// Cycles until its result is there, where it takes longer than other arithmetic.
+    pub latency: u32,
+    /// It has a slow way for rare operands, which the assembler jumps to: nothing moves past it.
+    pub has_slow_way: bool,
+    /// Cycles for which each lane of a sum in shared memory keeps L1 busy: it is a loop of compare-and-swaps.
+    pub retry: u32,
+}
+
+impl Pipes {
+    /// Returns the cycles after which a warp that has its scheduler to itself can issue the next instruction.
+    pub fn own_cycles(&self) -> u32 {
+        let pipes = [self.issue, self.logic, self.products, self.doubles, self.special];
+        pipes.into_iter().max().unwrap_or(0)
+    }
 }
 
 /// Returns the pipes of an instruction with this text; `of_address` where it adds a product to an address.
@@ -30,6 +45,14 @@ pub(crate) fn pipes(text: &str, of_address: bool) -> Pipes {
     let one = Pipes { issue: 1, ..Pipes::default() };
     let logic = |instructions| Pipes { issue: instructions, logic: 2 * instructions, ..one };
     let products = |issue, products| Pipes { issue, products, ..one };
+    let sequence = |issue, doubles, special, latency| Pipes {
+        issue,
+        doubles,
+        special,
+        latency,
+        has_slow_way: true,
+        ..one
+    };
     let mut words = text.split_whitespace().filter(|word| !word.starts_with('@'));
     let opcode = words.next().unwrap_or_default().trim_end_matches(';');
     let mut parts = opcode.split('.');
@@ -41,16 +64,22 @@ pub(crate) fn pipes(text: &str, of_address: bool) -> Pipes {
     match name {
         "mov" | "cvta" | "ld" | "st" | "bra" | "ret" => one,
         "div" | "rem" if matches!(kind.as_bytes().first(), Some(b'u' | b's')) => {
-            let times = if is_wide { 3 } else { 1 };
-            Pipes { issue: 20 * times, logic: 20 * times, products: 12 * times, special: 8, ..one }
+            let (issue, latency) = if is_wide { (114, 300) } else { (27, 127) };
+            Pipes { issue, special: 24, latency, has_slow_way: is_wide, ..one }
         }
+        "atom" | "red" if has("shared") && has("add") && has("f32") => Pipes { retry: 15, ..one },
+        "atom" | "red" if has("shared") && has("add") && has("f64") => Pipes { retry: 21, ..one },
+        "atom" | "red" => one,
         _ if has("f64") && name != "cvt" => match name {
-            "div" | "sqrt" | "rcp" | "rsqrt" => Pipes { issue: 14, doubles: 20, special: 8, ..one },
-            _ => Pipes { doubles: 2, ..one },
+            "div" | "rcp" => sequence(14, 26, 8, 124),
+            "sqrt" | "rsqrt" => sequence(14, 26, 8, 92),
+            _ => Pipes { doubles: 2, latency: 8, ..one },
         },
+        // A check whether the short way is right, which special functions make, comes before it.
+        "div" if has("rn") => sequence(10, 0, 16, 57),
+        "sqrt" | "rcp" if has("rn") => sequence(11, 0, 8, 57),
         "rcp" | "rsqrt" | "sqrt" | "sin" | "cos" | "ex2" | "lg2" | "tanh" | "div" => {
-            let issue = if has("rn") { 9 } else { 1 };
-            Pipes { issue, special: 8, ..one }
+            Pipes { special: 8, ..one }
         }
         "mul" | "mad" if has("wide") => products(1, 4),
         "mul" | "mad" if has("lo") => {
@@ -88,7 +117,8 @@ mod tests {
             (2, 8)
         );
         assert_eq!(pipes("add.s64", true).logic, 0, "a part of the product");
-        assert_eq!(pipes("fma.rn.f64", false), Pipes { issue: 1, doubles: 2, ..Pipes::default() });
+        let of_doubles = Pipes { issue: 1, doubles: 2, latency: 8, ..Pipes::default() };
+        assert_eq!(pipes("fma.rn.f64", false), of_doubles);
         assert_eq!(pipes("fma.rn.f32", false), Pipes { issue: 1, ..Pipes::default() });
     }
 }

@@ -10,7 +10,7 @@
 //! Fitted to what `ptxas` said of programs that are not this project's (`results/virtual/registers.csv`).
 
 use crate::operation::{AtomicOperation, Operation, Register, Space};
-use crate::program::{Program, Special};
+use crate::program::Program;
 use crate::registers::ALWAYS;
 use crate::uninitialized::{number, successors};
 
@@ -59,13 +59,6 @@ fn constants(program: &Program) -> Vec<bool> {
 fn shared_by_threads(program: &Program, computed: bool) -> Vec<bool> {
     let mut others = vec![false; number(program, Register::Predicate(program.predicates))];
     let mut shared = others.clone();
-    for (row, special) in &program.specials {
-        let of_block = matches!(
-            special,
-            Special::BlockIndex(_) | Special::BlockSize(_) | Special::GridSize(_)
-        );
-        others[number(program, *row)] = !(computed && of_block);
-    }
     loop {
         let mut changed = false;
         for (instruction, detail) in program.instructions.iter().zip(&program.details) {
@@ -77,7 +70,8 @@ fn shared_by_threads(program: &Program, computed: bool) -> Vec<bool> {
                 _ => false,
             };
             let is_other = |row: &Register| others[number(program, *row)];
-            if !hands_on || instruction.guard != ALWAYS || detail.reads.iter().any(is_other) {
+            let is_own = instruction.guard != ALWAYS || computed && detail.reads_own_place;
+            if !hands_on || is_own || detail.reads.iter().any(is_other) {
                 for row in &detail.writes {
                     changed |= !std::mem::replace(&mut others[number(program, *row)], true);
                 }
@@ -213,6 +207,41 @@ mod tests {
             words(10)
         );
         assert_eq!(estimate("", &around), (3 * 14 + 12 + 40) / 5);
+    }
+
+    #[test]
+    fn sums_of_one_word_by_all_lanes_are_one_and_those_of_each_lanes_own_are_not() {
+        let aggregated = |address: &str| {
+            let text = format!(
+                ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 array, .param .u32 n)\n{{
+    .reg .pred %p<9>; .reg .b32 %r<99>; .reg .b64 %rd<99>;
+    ld.param.u64 %rd1, [array]; ld.param.u32 %r1, [n];
+    mov.u32 %r2, %ntid.x; mov.u32 %r3, %ctaid.x; mov.u32 %r4, %tid.x; mad.lo.s32 %r5, %r3, %r2, %r4;
+    mul.wide.s32 %rd2, %r1, 4;
+    L: {address}
+    add.s64 %rd5, %rd1, %rd3;
+    atom.global.add.u32 %r11, [%rd5], 1;
+    add.s32 %r5, %r5, %r2;
+    setp.lt.u32 %p2, %r5, %r1;
+    @%p2 bra L;
+    ret;\n}}"
+            );
+            let module = Module::parse(&text).expect("it is PTX");
+            module
+                .kernel("k")
+                .expect("it is there")
+                .program
+                .as_ref()
+                .expect("it is decoded")
+                .aggregated
+                .len()
+        };
+        assert_eq!(aggregated("mov.u64 %rd3, %rd2;"), 1, "a parameter says where");
+        assert_eq!(
+            aggregated("shl.b32 %r10, %r5, 2; cvt.u64.u32 %rd3, %r10; and.b64 %rd3, %rd3, 124;"),
+            0,
+            "the place of the thread says where"
+        );
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub(crate) struct Detail {
     /// Rows read and written, for the check of uninitialized registers.
     pub reads: Vec<Register>,
     pub writes: Vec<Register>,
+    /// It reads a special register in which the threads of a block differ.
+    pub reads_own_place: bool,
 }
 
 /// An instruction's place among basic blocks and unrolled loops.

@@ -31,6 +31,7 @@ struct Predicted {
     parts: Parts,
     moves: PageMoves,
     model_ns: f64,
+    profiled_ns: f64,
 }
 
 /// An operation while it is executed.
@@ -373,7 +374,8 @@ impl Driver {
         }
         if !self.options.times {
             let least_ns = self.device().profile.kernel_minimum_ns;
-            let predicted = Predicted { model_ns: least_ns, ..Predicted::default() };
+            let predicted =
+                Predicted { model_ns: least_ns, profiled_ns: least_ns, ..Predicted::default() };
             self.remember(kernel, report, predicted, None);
             return Some((least_ns, Vec::new()));
         }
@@ -408,8 +410,10 @@ impl Driver {
         // A kernel that waits for pages does little else meanwhile.
         let moves = self.memory.kernel_touches(&estimate.touched_pages, self.clock.now);
         let busy = kernel_time::links_busy(&load, kernel.device, &peers);
-        let model_ns = minimum_ns + parts.together_ns() + self.moves_ns(&moves);
-        let predicted = Predicted { estimate: Some(estimate), parts, moves, model_ns };
+        let busy_ns = parts.together_ns() + self.moves_ns(&moves);
+        let model_ns = minimum_ns + busy_ns;
+        let profiled_ns = self.device().profile.profiled_kernel_ns + busy_ns;
+        let predicted = Predicted { estimate: Some(estimate), parts, moves, model_ns, profiled_ns };
         self.remember(kernel, report, predicted, None);
         Some((model_ns, busy))
     }
@@ -475,7 +479,7 @@ impl Driver {
         predicted: Predicted,
         fault: Option<&simt::Error>,
     ) -> LaunchRecord {
-        let Predicted { estimate, parts, moves, model_ns } = predicted;
+        let Predicted { estimate, parts, moves, model_ns, profiled_ns } = predicted;
         let most = self.device().profile.threads_per_multiprocessor / 32;
         let warps = kernel.launch.threads().div_ceil(32) * u64::from(kernel.resident);
         LaunchRecord {
@@ -490,6 +494,7 @@ impl Driver {
             parts,
             moves,
             model_ns,
+            profiled_ns,
             fault: fault.map(ToString::to_string),
             fault_place: fault.and_then(simt::Error::place).cloned(),
         }

@@ -47,6 +47,8 @@ pub struct LaunchRecord {
     pub moves: PageMoves,
     /// Model: how long the kernel took, in nanoseconds.
     pub model_ns: f64,
+    /// Model: how long a profiler would show that it took, alone on the device.
+    pub profiled_ns: f64,
     /// The sentence of what ended it before its end; then the report is of what it did until then.
     pub fault: Option<String>,
     /// The instruction at which that showed, where one did.

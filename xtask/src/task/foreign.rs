@@ -23,7 +23,9 @@ const ABOUT: &str = "# Kernels of others: predicted and measured\n\n\
     Programs of [HeCBench](https://github.com/zjin-lcf/HeCBench), as [programs](../programs/README.md) lists them with their\n\
     arguments. A time is that of all launches of a kernel in one run of its program: predicted by `coalesce run --json` before\n\
     the measurement, and measured by `ncu` (`gpu__time_duration.sum`, clocks and caches left alone). Kernels whose launches\n\
-    differ in number are left out. Neighbours are kernels of one program, one after the other by time per launch, which a\n\
+    differ in number are left out. The second judgement has programs that were not measured before, the first of all others\n\
+    by the FNV-1a hash of `coalesce-2:PROGRAM`; where they have arguments, these are their own divided by four if the virtual\n\
+    GPU ran that within 12 s. Neighbours are kernels of one program, one after the other by time per launch, which a\n\
     tenth separates. An even FNV-1a hash of `coalesce:PROGRAM` puts a program into the half for work, an odd one\n\
     into the half that judges. `cargo xtask foreign` writes this page of the files beside it.\n";
 
@@ -63,62 +65,106 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The kernels that were predicted and measured, in halves.
+/// The kernels that were predicted and measured: in halves, and those that judged later.
 struct Corpus {
-    predictions: Rows,
-    measured: Rows,
+    /// What the heads of the files say.
+    facts: Vec<(&'static str, String)>,
     work: Vec<Kernel>,
     judged: Vec<Kernel>,
+    /// The half for work, as the present model has it.
+    again: Vec<Kernel>,
+    second: Vec<Kernel>,
 }
+
+/// The kernels of a kind that its own figures need; others have those of all.
+const KIND_MIN: usize = 8;
 
 impl Corpus {
     fn read() -> Result<Corpus> {
         let folder = workspace::root().join("results/foreign");
-        let predictions = rows(&folder.join("predicted-h100.csv"))?;
-        let measured = rows(&folder.join("measured-h100.csv"))?;
+        let read = |name: &str| rows(&folder.join(name));
+        let predictions = read("predicted-h100.csv")?;
+        let measured = read("measured-h100.csv")?;
+        let again = read("work-h100.csv")?;
+        let second = [read("second-predicted-h100.csv")?, read("second-measured-h100.csv")?];
+        let files = [
+            ("Predictions", &predictions),
+            ("Measurement", &measured),
+            ("The half for work, predicted again", &again),
+            ("Second predictions", &second[0]),
+            ("Second measurement", &second[1]),
+        ];
+        let facts =
+            files.iter().flat_map(|(what, rows)| rows.facts.iter().map(|it| (*what, it.clone())));
         let (work, judged) = halves(joined(&predictions, &measured)?);
-        Ok(Corpus { predictions, measured, work, judged })
+        Ok(Corpus {
+            facts: facts.collect(),
+            work,
+            judged,
+            again: joined(&again, &measured)?,
+            second: joined(&second[0], &second[1])?,
+        })
     }
 
     /// Returns the files that are made of the rows, by their places in the checkout.
     fn outputs(&self) -> [(&'static str, String); 3] {
         [
             ("results/foreign/README.md", self.page()),
-            ("results/foreign/correlation.svg", plot(&self.work, &self.judged)),
+            ("results/foreign/correlation.svg", plot(&self.again, &self.second)),
             ("crates/report/src/profile/accuracy.txt", self.accuracy()),
         ]
     }
 
     fn page(&self) -> String {
         let mut text = ABOUT.to_owned();
-        let facts = [("Predictions", &self.predictions), ("Measurement", &self.measured)];
-        for (what, fact) in
-            facts.iter().flat_map(|(what, it)| it.facts.iter().map(move |one| (what, one)))
-        {
+        for (what, fact) in &self.facts {
             let _ = write!(text, "\n{what}: {fact}.\n");
         }
-        let _ = write!(text, "\n| half {COLUMNS}");
-        for (name, half) in [("for work", &self.work), ("judges", &self.judged)] {
-            text += &summary(name, half);
+        let _ = write!(text, "\n| kernels that .. {COLUMNS}");
+        for (name, kernels) in [
+            ("were for work, when they were measured", &self.work),
+            ("judged then", &self.judged),
+            ("were for work, by the present model", &self.again),
+            ("judged the present model", &self.second),
+        ] {
+            text += &summary(name, kernels);
         }
-        let _ =
-            write!(text, "\n## By what bounds the prediction, both halves\n\n| bound {COLUMNS}");
-        let mut kinds: BTreeMap<&str, Vec<&Kernel>> = BTreeMap::new();
-        for kernel in self.work.iter().chain(&self.judged) {
-            kinds.entry(&kernel.bound).or_default().push(kernel);
-        }
-        for (kind, kernels) in &kinds {
-            text += &summary(kind, kernels);
+        let _ = write!(
+            text,
+            "\n## By what bounds the prediction, second judgement\n\n| bound {COLUMNS}"
+        );
+        for (kind, kernels) in self.kinds() {
+            text += &summary(kind, &kernels);
         }
         text + "\n![Predicted over measured](correlation.svg)\n"
     }
 
-    /// Returns what a profile says of its predictions: kernels that judge, and the percentages within which half and nine of
-    /// ten of them are.
+    /// Returns the kernels that judged the present model, by what bounds their prediction.
+    fn kinds(&self) -> BTreeMap<&str, Vec<&Kernel>> {
+        let mut kinds: BTreeMap<&str, Vec<&Kernel>> = BTreeMap::new();
+        for kernel in &self.second {
+            kinds.entry(&kernel.bound).or_default().push(kernel);
+        }
+        kinds
+    }
+
+    /// Returns what a profile says of its predictions: of all kernels that judge the present model and of each kind their
+    /// number, the percentages within which half and nine of ten of them are, and between which parts of the prediction eight of
+    /// ten were measured.
     fn accuracy(&self) -> String {
-        let errors = sorted(self.judged.iter().map(Kernel::error));
-        let percent = |part| 100.0 * at(&errors, part);
-        format!("{} {:.0} {:.0}\n", errors.len(), percent(0.5), percent(0.9))
+        let mut text = String::new();
+        let all = self.second.iter().collect();
+        let kinds = self.kinds().into_iter().filter(|(_, kernels)| kernels.len() >= KIND_MIN);
+        for (kind, kernels) in [("", all)].into_iter().chain(kinds) {
+            let errors = sorted(kernels.iter().map(|kernel| kernel.error()));
+            let ratios = sorted(kernels.iter().map(|kernel| kernel.measured / kernel.predicted));
+            let percent = |part| 100.0 * at(&errors, part);
+            let (half, most) = (percent(0.5), percent(0.9));
+            let (low, high) = (at(&ratios, 0.1), at(&ratios, 0.9));
+            let _ =
+                writeln!(text, "{},{half:.0},{most:.0},{low:.2},{high:.2},{kind}", errors.len());
+        }
+        text
     }
 }
 
@@ -270,7 +316,7 @@ fn plot(work: &[Kernel], judged: &[Kernel]) -> String {
         svg,
         "<text x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"middle\">measured, µs per launch</text>\n\
          <text transform=\"translate(-46 {:.0}) rotate(-90)\" text-anchor=\"middle\">predicted, µs per launch</text>\n\
-         <text x=\"10\" y=\"14\" fill=\"#6b87a3\">half for work</text><text x=\"10\" y=\"30\" fill=\"#c2410c\">half that judges</text>\n</g></svg>",
+         <text x=\"10\" y=\"14\" fill=\"#6b87a3\">for work</text><text x=\"10\" y=\"30\" fill=\"#c2410c\">judged</text>\n</g></svg>",
         side / 2.0,
         side + 36.0,
         side / 2.0,

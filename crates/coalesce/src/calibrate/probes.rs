@@ -61,6 +61,15 @@ fn all(multiprocessors: u32) -> Vec<Probe> {
         probe_long_integers.name(),
         probe_long_products.name(),
         probe_doubles.name(),
+        probe_float_chain.name(),
+        probe_double_chain.name(),
+        probe_quotients.name(),
+        probe_double_quotients.name(),
+        probe_integer_quotients.name(),
+        probe_long_quotients.name(),
+        probe_roots.name(),
+        probe_double_roots.name(),
+        probe_conversions.name(),
         probe_barriers.name(),
     ] {
         add(name, multiprocessors, 32, 32);
@@ -74,6 +83,25 @@ fn all(multiprocessors: u32) -> Vec<Probe> {
         for counters in [1, 64, 1 << 12, 1 << 20, 1 << 22] {
             add(name, full, 256, counters);
         }
+    }
+    for name in
+        [probe_shared_counts.name(), probe_shared_sums.name(), probe_shared_double_sums.name()]
+    {
+        for (blocks, block, numbers) in [
+            (multiprocessors, 32, 1),
+            (multiprocessors, 32, 32),
+            (full, 256, 1),
+            (full, 256, 32),
+            (full, 256, 256),
+        ] {
+            add(name, blocks, block, numbers);
+        }
+    }
+    for lines in [1, 8, 1024] {
+        add(probe_count_lanes.name(), full, 256, lines);
+    }
+    for words in [32, 256] {
+        add(probe_scattered_table.name(), full, 256, words);
     }
     for blocks in [multiprocessors / 16, multiprocessors, full] {
         add(probe_lone_stores.name(), blocks.max(1), 256, 16);

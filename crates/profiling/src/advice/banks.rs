@@ -3,7 +3,7 @@
 
 use super::piece::{SHARED, gain_us, number, on_instruction, promise, ratio};
 use super::requests::{lanes, two_lanes};
-use counters::{copy_wavefronts, shared_wavefronts};
+use counters::{copy_wavefronts, shared_store_wavefronts, shared_wavefronts};
 use results::{
     Advice, AdviceKind, ProfiledInstruction, ProfiledKernel, RequestCounts, RequestKind,
     RequestRecord,
@@ -202,6 +202,9 @@ impl Request<'_> {
         let (mask, target) = masked(self.record, moved);
         match self.source.map(|source| masked(source, |address| address)) {
             Some((_, source)) => copy_wavefronts(mask, &target, &source, self.record.bytes),
+            None if self.record.kind == RequestKind::SharedStore => {
+                shared_store_wavefronts(mask, &target, self.record.bytes)
+            }
             None => shared_wavefronts(mask, &target, self.record.bytes),
         }
     }

@@ -1,4 +1,5 @@
 use super::words::{COLUMNS, Taught, cells, facts, kinds, lines, mistakes, sentences, time};
+use crate::foreign;
 use crate::screen::{Column, Screen};
 use results::{Engine, ProfiledKernel, ProgramProfile};
 use std::fmt::Write as _;
@@ -137,16 +138,7 @@ fn timeline(profile: &ProgramProfile, screen: &Screen) -> String {
     let length = time(timeline.length_us);
     let busy = busy.join("; ");
     let told = format!("Predicted timeline of {length}: {busy}; in brackets how many.");
-    format!("\n{}\n{}\n", screen.wrap(&told), screen.wrap(&accuracy()))
-}
-
-/// Returns how near predictions come to kernels of others, by the figures that `cargo xtask foreign` wrote.
-fn accuracy() -> String {
-    let mut figures = include_str!("accuracy.txt").split_whitespace();
-    let [kernels, half, most] = [(); 3].map(|()| figures.next().unwrap_or("?"));
-    format!(
-        "Times are predictions: of {kernels} kernels of public programs on an H100, half came within {half} % of the measured time, and nine of ten within {most} %."
-    )
+    format!("\n{}\n{}\n", screen.wrap(&told), screen.wrap(&foreign::accuracy()))
 }
 
 #[cfg(test)]

@@ -162,7 +162,14 @@ pub fn facts(kernel: &ProfiledKernel) -> Vec<String> {
         let busiest: Vec<String> = busiest.collect();
         let parts =
             if busiest.is_empty() { String::new() } else { format!(" ({})", busiest.join(", ")) };
-        facts.push(format!("predicted time {}{parts}", time(kernel.predicted_us)));
+        let bound = kernel.busy_us.first().map(|(part, _)| part.as_str());
+        let near = crate::foreign::interval(kernel.predicted_us, bound).map_or_else(
+            String::new,
+            |[low, high]| {
+                format!("; eight of ten such kernels took {} to {}", time(low), time(high))
+            },
+        );
+        facts.push(format!("predicted time {}{parts}{near}", time(kernel.predicted_us)));
     }
     if let Some(percent) = kernel.counters.efficiency_percent() {
         let lanes = kernel.counters.lanes_per_instruction().unwrap_or_default();

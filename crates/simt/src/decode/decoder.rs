@@ -62,6 +62,8 @@ pub(crate) struct Decoder<'c, 't, 'a> {
     /// Rows of the current statement.
     pub reads: Vec<Register>,
     pub writes: Vec<Register>,
+    /// The current statement reads a special register in which the threads of a block differ.
+    pub reads_own_place: bool,
     /// Instructions to emit after the current one.
     pub after: Vec<Operation>,
     pub in_entry: bool,
@@ -121,6 +123,7 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
             },
             reads: Vec::new(),
             writes: Vec::new(),
+            reads_own_place: false,
             after: Vec::new(),
             in_entry: true,
             caller: None,
@@ -250,6 +253,7 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
             approximate: self.current.approximate,
             reads,
             writes,
+            reads_own_place: self.reads_own_place && !synthetic,
         });
         self.program.approximate |= self.current.approximate;
     }

@@ -269,6 +269,7 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
         self.current.approximate = false;
         self.reads.clear();
         self.writes.clear();
+        self.reads_own_place = false;
         if let Some((name, negated)) = instruction.guard {
             let Some(Register::Predicate(row)) = self.register(name).map(|(row, _)| row) else {
                 return self.invalid(format!("guard `{name}` is not a predicate"));

@@ -197,6 +197,10 @@ impl<'a> Decoder<'_, '_, 'a> {
         if matches!(special, Special::Multiprocessor | Special::Warp | Special::GridId) {
             self.program.irreproducible = true;
         }
+        self.reads_own_place |= !matches!(
+            special,
+            Special::BlockIndex(_) | Special::BlockSize(_) | Special::GridSize(_)
+        );
         let row = Register::Word(self.special(special));
         if special != Special::IsExplicitCluster {
             return Ok(row);

@@ -194,7 +194,7 @@ impl Worker<'_> {
                 }
                 self.shared_bounds(block, warp, request)?;
                 if self.observers.counting {
-                    self.observers.count_shared(request);
+                    self.observers.count_shared(request, STORES);
                 }
                 if !STORES {
                     self.polls(warp, request, access.bytes, true);

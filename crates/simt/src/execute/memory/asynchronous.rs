@@ -57,7 +57,11 @@ impl Worker<'_> {
         }
         if self.observers.counting {
             if reads != 0 {
-                self.observers.count_global(from, false);
+                if copy.bypasses_l1 {
+                    self.observers.count_copy(from, &target);
+                } else {
+                    self.observers.count_global(from, false);
+                }
                 self.observers.tell(AccessKind::AsyncCopy, from);
             }
             let each = copy.wavefronts_each();

@@ -3,7 +3,10 @@ use crate::execute::observe::observers::Observers;
 use crate::execute::observe::record::Side;
 use crate::registers::LANES;
 use counters::RequestCounts;
-use counters::{constant_words, sectors_and_lines, shared_wavefronts, shared_words, updates_by};
+use counters::{
+    constant_words, copy_sectors, sectors_and_lines, shared_store_wavefronts, shared_store_words,
+    shared_wavefronts, shared_words, updates_by,
+};
 use races::Request;
 use races::lanes;
 
@@ -63,14 +66,24 @@ impl Observers<'_> {
         }
     }
 
+    /// Counts the global side of an asynchronous copy of 16 bytes past L1.
+    pub fn count_copy(&mut self, request: Request<'_>, target: &[u64; LANES]) {
+        let Request { pc, mask, all, .. } = request;
+        let before = self.tallies[pc].global.sectors;
+        self.count_global(request, false);
+        let traffic = &mut self.tallies[pc].global;
+        traffic.sectors = before + u64::from(copy_sectors(mask, target, all));
+    }
+
     /// Counts wavefronts of a shared access.
     #[inline(always)]
-    pub fn count_shared(&mut self, request: Request<'_>) {
+    pub fn count_shared(&mut self, request: Request<'_>, stores: bool) {
         let Request { pc, mask, all, bytes, .. } = request;
         // Words further on lie in other banks, but as many of them in each.
         let phase = request.first() as u32 & 3 | WORDS;
         let (count, ideal, _) = self.pattern(request).counts(phase, || {
-            let (count, ideal) = shared_wavefronts(mask, all, bytes);
+            let of = if stores { shared_store_wavefronts } else { shared_wavefronts };
+            let (count, ideal) = of(mask, all, bytes);
             (count, ideal, 0)
         });
         let traffic = &mut self.tallies[pc].shared;
@@ -82,7 +95,8 @@ impl Observers<'_> {
         }
         if self.watching {
             let counts = RequestCounts::of_wavefronts(count, ideal);
-            self.record(Side::Shared, request, counts, || shared_words(mask, all, bytes));
+            let words = if stores { shared_store_words } else { shared_words };
+            self.record(Side::Shared, request, counts, || words(mask, all, bytes));
         }
     }
 
