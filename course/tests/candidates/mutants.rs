@@ -97,7 +97,7 @@ fn survivors(name: &str, chosen: Vec<(&'static Task, Mutant)>) -> (Vec<String>, 
     let candidates: Vec<Candidate> = chosen.iter().enumerate().map(candidate).collect();
     let submissions = compile(name, &candidates);
     let graded: Vec<_> = chosen.iter().zip(&submissions).collect();
-    let passes = crate::side_by_side(&graded, |((task, _), submission)| {
+    let passes = super::side_by_side(&graded, |((task, _), submission)| {
         grade(task, submission, 77).expect("the virtual device starts").is_pass()
     });
     let mut survivors = Vec::new();

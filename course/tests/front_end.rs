@@ -1,0 +1,94 @@
+//! The page's compiler against rustc: every kernel of every task, given, solved, wrong and otherwise right, has the same
+//! verdict, the same findings and the same counts of all that its bounds name.
+
+#![allow(clippy::print_stdout, reason = "what was compared is shown on request")]
+
+mod candidates;
+
+use candidates::build::{Candidate, compile};
+use candidates::{Kernels, kernels_of_tasks, side_by_side};
+use course::grade::{Subject, Submission, grade, run_at};
+use course::question::Execute;
+use course::verdict::Verdict;
+
+/// Files that are not compiled, or not compared, with the reason.
+const REFUSED: &[(&str, &str)] = &[];
+
+/// All that a learner is told, without what only names places of the PTX.
+fn told(verdict: &Verdict) -> String {
+    let mut told = String::new();
+    for (stage, why) in &verdict.passed {
+        told += &format!("{stage}: {why}\n");
+    }
+    if let Some(failure) = &verdict.failure {
+        let message = failure.message.split(". The executor:").next().unwrap_or_default();
+        told += &format!("{}: {:?}: {message}\n", failure.stage, failure.because);
+        told += &format!("{:?}\n{}\n{}\n", failure.line, failure.strip.join("\n"), failure.next);
+    }
+    for one in &verdict.counts {
+        told += &format!("{}: {}\n", one.bound.count.name(), one.value);
+    }
+    told + &verdict.remarks.join("\n")
+}
+
+/// All that is compared of a kernel.
+fn shown(candidate: &Candidate, kernel: &Submission) -> String {
+    let task = candidate.task;
+    let verdict = grade(task, kernel, 77).expect("the virtual device starts");
+    let mut shown = told(&verdict);
+    match (Subject { task, kernel }).findings() {
+        Ok(found) => {
+            for one in found {
+                shown += &format!("\n{:?} in {:?}", one.because, one.lines);
+            }
+        }
+        Err(error) => shown += &format!("\n{error:#}"),
+    }
+    // What a bound counts, whether the verdict came so far or not.
+    if let Ok(run) = run_at(task, kernel, &task.count_size()) {
+        for bound in task.bounds {
+            shown += &format!("\n{} = {}", bound.count.name(), bound.count.of(&run));
+        }
+    }
+    shown
+}
+
+#[test]
+fn every_kernel_is_what_rustc_makes_of_it() {
+    let Kernels { candidates, .. } = kernels_of_tasks();
+    let only = std::env::var("ONLY").unwrap_or_default();
+    let candidates: Vec<Candidate> = candidates;
+    let submissions = compile("proofs", &candidates);
+    let pairs: Vec<(&Candidate, &Submission)> =
+        candidates.iter().zip(&submissions).filter(|(one, _)| one.name.contains(&only)).collect();
+    let compared = side_by_side(&pairs, |(candidate, rustc)| {
+        let file = rustc.file.clone();
+        let ptx = match rust_to_ptx::compile(&candidate.source, &file) {
+            Ok(ptx) => ptx,
+            Err(refusal) => return Err(format!("refused: {refusal}")),
+        };
+        let ours = Submission { ptx, source: candidate.source.clone(), file };
+        let (ours, rustc) = (shown(candidate, &ours), shown(candidate, rustc));
+        if ours == rustc {
+            return Ok(());
+        }
+        let differ = |a: &str, b: &str| {
+            let b: Vec<&str> = b.lines().collect();
+            a.lines().filter(|line| !b.contains(line)).collect::<Vec<_>>().join("\n      ")
+        };
+        Err(format!("rustc\n      {}\n    ours\n      {}", differ(&rustc, &ours), differ(&ours, &rustc)))
+    });
+    let mut wrong = Vec::new();
+    let mut equal = 0;
+    for ((candidate, _), compared) in pairs.iter().zip(compared) {
+        let listed = REFUSED.iter().any(|(name, _)| *name == candidate.name);
+        match compared {
+            Ok(()) if listed => wrong.push(format!("{}: is listed and equal", candidate.name)),
+            Ok(()) => equal += 1,
+            Err(why) if listed => println!("{}: {why}", candidate.name),
+            Err(why) => wrong.push(format!("{}: {why}", candidate.name)),
+        }
+    }
+    println!("{equal} of {} files are equal", pairs.len());
+    assert!(wrong.is_empty(), "{} differ:\n  {}", wrong.len(), wrong.join("\n  "));
+}
