@@ -842,7 +842,15 @@ impl Lower<'_> {
             ("sub", Some(value)) => Some(self.ints(Op::Sub, *int, Operand::Const(0), value)?),
             (_, value) => value,
         };
-        let shown = value.map_or_else(String::new, |value| self.show(class, value));
+        // A number is in a register, as in `cuda_std`: a constant would be combined by the lanes of a warp.
+        let shown = match value {
+            Some(value @ Operand::Const(_)) => {
+                let constant = self.show(class, value);
+                reg(class, self.op(class, mov(class), &[constant])?)
+            }
+            Some(value) => self.show(class, value),
+            None => String::new(),
+        };
         match name {
             "store" => self.act(format!("st.relaxed.{scope}{space}.b{bits} {place}, {shown};"))?,
             "load" => {
