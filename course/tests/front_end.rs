@@ -5,16 +5,26 @@
 
 mod candidates;
 
-use candidates::build::{Candidate, compile};
-use candidates::{Kernels, kernels_of_tasks, side_by_side};
+use candidates::build::{Candidate, compile, solution};
+use candidates::{Kernels, is_host, kernels_of_tasks, side_by_side};
+use course::format;
 use course::grade::{Subject, Submission, grade, run_at};
-use course::question::Execute;
+use course::learn::verdict_text;
+use course::question::{Execute, Runs};
+use course::task::Task;
+use course::tasks::TASKS;
 use course::verdict::Verdict;
 
 /// Files that are refused or differ, with the reason. A file that is none of both must not be here.
 const DIFFERENT: &[(&str, &str)] = &[
-    ("pad_the_tile__matrices", "refused: a load of matrices, and a value that is hidden from the compiler"),
-    ("wide_loads__wasteful", "rustc's line table has the load of four elements in the line of its `map`, one below"),
+    (
+        "pad_the_tile__matrices",
+        "refused: a load of matrices, and a value that is hidden from the compiler",
+    ),
+    (
+        "wide_loads__wasteful",
+        "rustc's line table has the load of four elements in the line of its `map`, one below",
+    ),
     (
         "grid_stride__stores_again",
         "LLVM unrolls the loop by two, so lanes with odd and even numbers of turns part: another mean of sectors",
@@ -84,8 +94,7 @@ fn shown(candidate: &Candidate, kernel: &Submission) -> String {
 fn every_kernel_is_what_rustc_makes_of_it() {
     let Kernels { candidates, .. } = kernels_of_tasks();
     let submissions = compile("proofs", &candidates);
-    let pairs: Vec<(&Candidate, &Submission)> =
-        candidates.iter().zip(&submissions).collect();
+    let pairs: Vec<(&Candidate, &Submission)> = candidates.iter().zip(&submissions).collect();
     let compared = side_by_side(&pairs, |(candidate, rustc)| {
         let file = rustc.file.clone();
         let ptx = match rust_to_ptx::compile(&candidate.source, &file) {
@@ -101,7 +110,11 @@ fn every_kernel_is_what_rustc_makes_of_it() {
             let b: Vec<&str> = b.lines().collect();
             a.lines().filter(|line| !b.contains(line)).collect::<Vec<_>>().join("\n      ")
         };
-        Err(format!("rustc\n      {}\n    ours\n      {}", differ(&rustc, &ours), differ(&ours, &rustc)))
+        Err(format!(
+            "rustc\n      {}\n    ours\n      {}",
+            differ(&rustc, &ours),
+            differ(&ours, &rustc)
+        ))
     });
     let mut wrong = Vec::new();
     let mut equal = 0;
@@ -119,4 +132,50 @@ fn every_kernel_is_what_rustc_makes_of_it() {
     }
     println!("{equal} of {} files are equal", pairs.len());
     assert!(wrong.is_empty(), "{} differ:\n  {}", wrong.len(), wrong.join("\n  "));
+}
+
+/// The page's grader is made of this one's files over another device: each file, given and solved, gets the same words, and
+/// each question the same answer.
+#[test]
+fn the_page_grades_as_learn_does() {
+    let tasks: Vec<&'static Task> = TASKS.iter().copied().filter(|task| !is_host(task)).collect();
+    let wrong = side_by_side(&tasks, |task| {
+        let mut wrong = Vec::new();
+        let given = format::shipped(task.solved()).expect("well-formed");
+        let pages = course_page::tasks::named(task.id()).expect("the page has every task");
+        for (name, source) in [("given", given), ("solved", solution(task))] {
+            let file = format!("{}.rs", task.id());
+            let ptx = rust_to_ptx::compile(&source, &file).expect("it is compiled");
+            let kernel =
+                Submission { ptx: ptx.clone(), source: source.clone(), file: file.clone() };
+            let verdict = grade(task, &kernel, 77).expect("the virtual device starts");
+            let learn = verdict_text(task, &verdict);
+            let answer =
+                course_page::request::answer(&format!("check\n{}\n77\ntext\n{source}", task.id()));
+            let page: serde_json::Value = serde_json::from_str(&answer).expect("it is JSON");
+            let is_pass = page["passed"] == verdict.is_pass();
+            if page["text"] != learn.as_str() || !is_pass {
+                wrong.push(format!("{} {name}: learn\n{learn}page\n{answer}", task.id()));
+            }
+            let (questions, others) = if name == "given" {
+                (task.questions_before(), pages.questions_before())
+            } else {
+                (task.after.iter().collect(), pages.after.iter().collect())
+            };
+            let other = course_page::grade::Submission { ptx, source, file };
+            for (one, other_one) in questions.into_iter().zip(others) {
+                let asked = Subject { task, kernel: &kernel };
+                let learn = (one.answer)(&Runs(&asked)).expect("it has an answer");
+                let asked = course_page::grade::Subject { task: pages, kernel: &other };
+                let page = (other_one.answer)(&course_page::question::Runs(&asked));
+                if page.ok() != Some(learn) {
+                    wrong.push(format!("{}: {} is {learn}", task.id(), one.text));
+                }
+            }
+        }
+        wrong
+    });
+    let wrong: Vec<String> = wrong.into_iter().flatten().collect();
+    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+    println!("{} tasks, given and solved", tasks.len());
 }

@@ -6,7 +6,9 @@
 mod candidates;
 
 use candidates::build::{Candidate, compile, edited, places, solution, write};
-use candidates::{Kernels, LOOSE, REMARKS, cheats, hosts, is_host, kernels_of_tasks, side_by_side, told};
+use candidates::{
+    Kernels, LOOSE, REMARKS, cheats, hosts, is_host, kernels_of_tasks, side_by_side, told,
+};
 use course::format;
 use course::grade::{Subject, Verdict, grade};
 use course::host::{self, HostSubmission, Source};

@@ -108,7 +108,12 @@ impl Misuse {
             IllegalAddress { place, address, .. } | MisalignedAddress { place, address, .. } => {
                 let stores = ["st.", "atom.", "red."];
                 let writes = stores.iter().any(|opcode| place.instruction.starts_with(opcode));
-                Some(MisusedMemory { address: *address, location: None, lanes: place.lanes, writes })
+                Some(MisusedMemory {
+                    address: *address,
+                    location: None,
+                    lanes: place.lanes,
+                    writes,
+                })
             }
             _ => None,
         };
@@ -333,7 +338,13 @@ impl Launcher<'_> {
                 }
             }
         }
-        launches.push(LaunchRecord { kernel: kernel.to_owned(), grid, block, report, model_ns: 0.0 });
+        launches.push(LaunchRecord {
+            kernel: kernel.to_owned(),
+            grid,
+            block,
+            report,
+            model_ns: 0.0,
+        });
         failure.map_or(Ok(()), |error| Err(error.into()))
     }
 }
@@ -465,8 +476,9 @@ pub mod pattern {
         /// A size written as `n=1048576, offset=3`.
         pub fn show_size(&self, size: &Size) -> String {
             let parts = self.dimensions.iter().zip(size.values());
-            let parts = parts
-                .map(|(dimension, value)| format!("{}={}", dimension.name, dimension.number(*value)));
+            let parts = parts.map(|(dimension, value)| {
+                format!("{}={}", dimension.name, dimension.number(*value))
+            });
             parts.collect::<Vec<_>>().join(", ")
         }
     }
@@ -502,7 +514,8 @@ pub mod verify {
             let mut all = vec![0; 2 * GUARD + bytes];
             state.memory.read(start - GUARD as u64, &mut all)?;
             let is_inside = |at: usize| (GUARD..GUARD + bytes).contains(&at);
-            let broken = all.iter().enumerate().position(|(at, byte)| !is_inside(at) && *byte != POISON);
+            let broken =
+                all.iter().enumerate().position(|(at, byte)| !is_inside(at) && *byte != POISON);
             if let Some(at) = broken {
                 let byte = at as isize - GUARD as isize;
                 return Ok(VerifyOutcome::Wrong(Fault::OutOfBounds { output: index, byte }));

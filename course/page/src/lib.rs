@@ -72,14 +72,13 @@ pub mod verdict;
 mod words;
 
 #[path = "../../../crates/simt_page/src/json.rs"]
-mod json;
+pub mod json;
 
 // Names of the other crates.
 pub use counters::{Counters, MisuseKind, RequestKind, RequestRecord, SourceLocation};
 pub use gpu::{
-    Gpu, GpuError, Image, InstructionCounts, KernelFault, Launcher,
-    Misuse, MisusedMemory, VirtualDevice, VirtualOptions, arrays, demangled, function, instruction,
-    pattern, verify,
+    Gpu, GpuError, Image, InstructionCounts, KernelFault, Launcher, Misuse, MisusedMemory,
+    VirtualDevice, VirtualOptions, arrays, demangled, function, instruction, pattern, verify,
 };
 pub use simt::{Checks, Schedule};
 

@@ -19,8 +19,7 @@ use anyhow::{Context, Result, bail};
 
 /// The answer to a request: with `error`, a sentence, when there is no other.
 pub fn answer(request: &str) -> String {
-    answered(request)
-        .unwrap_or_else(|error| object(&[("error", string(&format!("{error:#}")))]))
+    answered(request).unwrap_or_else(|error| object(&[("error", string(&format!("{error:#}")))]))
 }
 
 fn answered(request: &str) -> Result<String> {
@@ -28,7 +27,9 @@ fn answered(request: &str) -> Result<String> {
     let lines: Vec<&str> = head.lines().collect();
     match lines[..] {
         ["tasks"] => tasks(),
-        ["check", id, seed] => check(known(id)?, source, seed.parse().context("a seed is a number")?),
+        ["check", id, seed] => {
+            check(known(id)?, source, seed.parse().context("a seed is a number")?)
+        }
         ["bet", id, which, given] => bet(known(id)?, which, given, source),
         _ => bail!("this is no request: ask for `tasks`, `check` or `bet`"),
     }

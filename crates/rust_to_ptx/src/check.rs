@@ -172,8 +172,7 @@ impl Check {
                 return true;
             }
             (Some((index, Variable::Int)), other) => {
-                let fits =
-                    matches!(b, Type::Int(_)) || matches!(other, Some((_, Variable::Int)));
+                let fits = matches!(b, Type::Int(_)) || matches!(other, Some((_, Variable::Int)));
                 self.types[index] = if fits { Variable::Is(b) } else { Variable::Int };
                 return fits;
             }
@@ -249,7 +248,10 @@ impl Check {
                 }
                 syn::Item::Static(one) => statics.push(one),
                 other => {
-                    return refuse(place(other.span()), "this kind of item is not read here: a task's file has functions, constants and statics");
+                    return refuse(
+                        place(other.span()),
+                        "this kind of item is not read here: a task's file has functions, constants and statics",
+                    );
                 }
             }
         }
@@ -413,9 +415,8 @@ impl Check {
         let mut space = StaticSpace::Global;
         for attribute in &one.attrs {
             if attribute.path().is_ident("address_space") {
-                let name: syn::Ident = attribute
-                    .parse_args()
-                    .map_err(|error| crate::parse_error(&error))?;
+                let name: syn::Ident =
+                    attribute.parse_args().map_err(|error| crate::parse_error(&error))?;
                 space = match name.to_string().as_str() {
                     "shared" => StaticSpace::Shared,
                     "constant" => StaticSpace::Constant,
@@ -509,7 +510,12 @@ impl Check {
     /// A length that is known when the file is compiled.
     fn length(&mut self, expr: &syn::Expr) -> Result<usize> {
         let at = place(expr.span());
-        let unknown = || refuse(at, "the length of an array is a number, or constants of type `usize` with + - * / here");
+        let unknown = || {
+            refuse(
+                at,
+                "the length of an array is a number, or constants of type `usize` with + - * / here",
+            )
+        };
         match expr {
             syn::Expr::Paren(one) => self.length(&one.expr),
             syn::Expr::Group(one) => self.length(&one.expr),
@@ -749,7 +755,9 @@ impl Check {
                             self.needs_unsafe("reading or writing through a pointer", at)?;
                             made(Kind::Deref(Box::new(value)), *to)
                         }
-                        other => refuse(at, format!("`{}` is no pointer", self.known(&other).show())),
+                        other => {
+                            refuse(at, format!("`{}` is no pointer", self.known(&other).show()))
+                        }
                     },
                     syn::UnOp::Neg(_) => {
                         let is_number = match self.known(&of) {
@@ -777,7 +785,10 @@ impl Check {
                 // `_ = value` drops a value.
                 if matches!(*one.left, syn::Expr::Infer(_)) {
                     let value = self.expr(&one.right, None)?;
-                    return made(Kind::Block(vec![Statement::Let(Pattern::Wild, Some(value))], None), Type::Unit);
+                    return made(
+                        Kind::Block(vec![Statement::Let(Pattern::Wild, Some(value))], None),
+                        Type::Unit,
+                    );
                 }
                 let target = self.expr(&one.left, None)?;
                 self.writable(&target)?;
@@ -968,7 +979,9 @@ impl Check {
                     ("", _) => self.fresh(Variable::Int),
                     (suffix, _) => match Int::named(suffix) {
                         Some(int) => Type::Int(int),
-                        None => return refuse(at, format!("numbers of `{suffix}` are not read here")),
+                        None => {
+                            return refuse(at, format!("numbers of `{suffix}` are not read here"));
+                        }
                     },
                 };
                 Ok(Expr { kind: Kind::Int(value), of, at })
@@ -979,7 +992,9 @@ impl Check {
                     "f32" => Type::F32,
                     "f64" => Type::F64,
                     "" => self.fresh(Variable::Float),
-                    suffix => return refuse(at, format!("numbers of `{suffix}` are not read here")),
+                    suffix => {
+                        return refuse(at, format!("numbers of `{suffix}` are not read here"));
+                    }
                 };
                 // A float of 32 bits is rounded once, from its digits.
                 let short: f32 = one.base10_parse().map_err(|error| crate::parse_error(&error))?;
@@ -1107,8 +1122,11 @@ impl Check {
         if is_fine {
             return Ok(());
         }
-        let message =
-            format!("`{}` as `{}` is not read here", self.known(&from).show(), self.known(&to).show());
+        let message = format!(
+            "`{}` as `{}` is not read here",
+            self.known(&from).show(),
+            self.known(&to).show()
+        );
         refuse(at, message)
     }
 
@@ -1126,7 +1144,10 @@ impl Check {
             }
             Kind::Deref(_) => self.needs_unsafe("reading or writing through a pointer", at)?,
             _ => {
-                return refuse(at, "only a static, or what a pointer points to, has an address here");
+                return refuse(
+                    at,
+                    "only a static, or what a pointer points to, has an address here",
+                );
             }
         }
         let of = Type::Pointer(mutable, Box::new(value.of.clone()));
@@ -1192,11 +1213,22 @@ impl Check {
                 let name = one.method.to_string();
                 let (iter, of) = match name.as_str() {
                     "step_by" | "rev" => self.iter(&one.receiver)?,
-                    _ => return refuse(at, "only ranges, `step_by` and `rev` of them, and arrays are gone through here"),
+                    _ => {
+                        return refuse(
+                            at,
+                            "only ranges, `step_by` and `rev` of them, and arrays are gone through here",
+                        );
+                    }
                 };
                 match (iter, name.as_str()) {
                     (
-                        Iter::Range { start, end, is_closed: false, step: None, is_reversed: false },
+                        Iter::Range {
+                            start,
+                            end,
+                            is_closed: false,
+                            step: None,
+                            is_reversed: false,
+                        },
                         "step_by",
                     ) if one.args.len() == 1 => {
                         let step = self.expr(&one.args[0], Some(&Type::USIZE))?;
@@ -1205,7 +1237,13 @@ impl Check {
                         Ok((Iter::Range { start, end, is_closed, step, is_reversed }, of))
                     }
                     (
-                        Iter::Range { start, end, is_closed: false, step: None, is_reversed: false },
+                        Iter::Range {
+                            start,
+                            end,
+                            is_closed: false,
+                            step: None,
+                            is_reversed: false,
+                        },
                         "rev",
                     ) if one.args.is_empty() => {
                         let (step, is_closed, is_reversed) = (None, false, true);
@@ -1245,8 +1283,7 @@ impl Check {
         // Its body is checked when its parameters' types are known: at once, unless a call says them.
         let expr = Expr { kind: Kind::Closure(index), of: Type::Closure(index), at };
         let all_known = self.out.closures[index].types.clone();
-        let all_known =
-            all_known.iter().all(|of| !matches!(self.shallow(of), Type::Unknown(_)));
+        let all_known = all_known.iter().all(|of| !matches!(self.shallow(of), Type::Unknown(_)));
         if all_known {
             self.closure_body(index, one)?;
         } else {

@@ -169,9 +169,7 @@ pub fn call(
                 }
                 (Type::Int(from), Type::Int(to)) => {
                     from == to
-                        || (!from.of_address
-                            && from.bits < to.bits
-                            && (!from.signed || to.signed))
+                        || (!from.of_address && from.bits < to.bits && (!from.signed || to.signed))
                 }
                 (Type::Int(from), Type::F32) => !from.of_address && from.bits <= 16,
                 (Type::Int(from), Type::F64) => !from.of_address && from.bits <= 32,
@@ -240,7 +238,9 @@ fn of_cuda_std(
                 _ => made("vote.any", all, Type::Bool),
             }
         }
-        "warp::warp_shuffle_down" | "warp::warp_shuffle_up" | "warp::warp_shuffle_xor"
+        "warp::warp_shuffle_down"
+        | "warp::warp_shuffle_up"
+        | "warp::warp_shuffle_xor"
         | "warp::warp_shuffle_idx" => {
             is_unsafe(check)?;
             let of = check.fresh(Variable::Any);
@@ -387,11 +387,15 @@ pub fn method(
     };
     let of = check.shallow(&receiver.of);
     let unknown = |check: &Check| {
-        let message = format!("the method `{name}` of `{}` is not known here", check.known(&of).show());
+        let message =
+            format!("the method `{name}` of `{}` is not known here", check.known(&of).show());
         refuse(at, message)
     };
     if let Type::Unknown(_) = of {
-        return refuse(at, format!("the type before `.{name}` is not known yet: say it, such as `0_u32`"));
+        return refuse(
+            at,
+            format!("the type before `.{name}` is not known yet: say it, such as `0_u32`"),
+        );
     }
     let with = |check: &mut Check, types: &[Type]| -> Result<Vec<Expr>> {
         check.arguments(arguments, types, at)
@@ -399,8 +403,10 @@ pub fn method(
     match &of {
         Type::Int(_) | Type::F32 | Type::F64 => {
             let is_int = matches!(of, Type::Int(_));
-            if let (Type::Int(Int { bits: 8, signed: false, .. }), "to_ascii_uppercase" | "to_ascii_lowercase") =
-                (&of, name)
+            if let (
+                Type::Int(Int { bits: 8, signed: false, .. }),
+                "to_ascii_uppercase" | "to_ascii_lowercase",
+            ) = (&of, name)
             {
                 with(check, &[])?;
                 let name = if name.contains("upper") { "upper" } else { "lower" };
@@ -418,9 +424,7 @@ pub fn method(
                 (Answer::Same | Answer::Unsigned, _) => of,
                 (Answer::Bool, _) => Type::Bool,
                 (Answer::U32, _) | (Answer::Bits, Type::F32) => Type::U32,
-                (Answer::Bits, _) => {
-                    Type::Int(Int { bits: 64, signed: false, of_address: false })
-                }
+                (Answer::Bits, _) => Type::Int(Int { bits: 64, signed: false, of_address: false }),
             };
             let name = if *name == "to_bits" { "transmute" } else { name };
             made(name, all, result)

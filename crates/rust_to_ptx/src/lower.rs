@@ -5,9 +5,7 @@ mod number;
 mod statement;
 
 use crate::check::Check;
-use crate::tree::{
-    Expr, Function, Kind, LocalId, Pattern, Place, Refusal, StaticSpace, Type,
-};
+use crate::tree::{Expr, Function, Kind, LocalId, Pattern, Place, Refusal, StaticSpace, Type};
 use crate::walk;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
@@ -124,7 +122,11 @@ struct OpenLoop {
 enum Step {
     Add(Class, u64, Type),
     /// A counter, by a value, and how often still.
-    Times { by: Value, of: Type, left: LocalId },
+    Times {
+        by: Value,
+        of: Type,
+        left: LocalId,
+    },
     Keep,
 }
 
@@ -171,8 +173,7 @@ struct Lower<'a> {
 /// All kernels of a file.
 pub fn ptx(check: &mut Check, name: &str) -> crate::tree::Result<String> {
     let mut text = String::from(".version 8.0\n.target sm_80\n.address_size 64\n");
-    let kernels: Vec<&Function> =
-        check.out.functions.iter().filter(|one| one.is_kernel).collect();
+    let kernels: Vec<&Function> = check.out.functions.iter().filter(|one| one.is_kernel).collect();
     if kernels.is_empty() {
         return crate::tree::refuse(
             Place { line: 1, column: 1 },
@@ -235,9 +236,15 @@ impl<'a> Lower<'a> {
             let value = match &of {
                 Type::Pointer(..) => {
                     let raw = self.op(Class::B64, "ld.param.b64", &[format!("[{name}]")])?;
-                    let base = self.op(Class::B64, "cvta.to.global.u64", &[reg(Class::B64, raw)])?;
+                    let base =
+                        self.op(Class::B64, "cvta.to.global.u64", &[reg(Class::B64, raw)])?;
                     let root = Root::Parameter;
-                    Value::Pointer(Pointer { space: Space::Global, root, base: Some(base), offset: 0 })
+                    Value::Pointer(Pointer {
+                        space: Space::Global,
+                        root,
+                        base: Some(base),
+                        offset: 0,
+                    })
                 }
                 _ => {
                     let class = class(&of);
@@ -248,7 +255,8 @@ impl<'a> Lower<'a> {
                         }
                         _ => format!("b{}", 8 * small),
                     };
-                    let found = self.op(class, &format!("ld.param.{kind}"), &[format!("[{name}]")])?;
+                    let found =
+                        self.op(class, &format!("ld.param.{kind}"), &[format!("[{name}]")])?;
                     Value::One(class, Operand::Reg(found))
                 }
             };
@@ -270,7 +278,11 @@ impl<'a> Lower<'a> {
 
     fn text(&self) -> String {
         let mut text = String::new();
-        for one in self.symbols.iter().filter(|one| !one.is_local && !one.declaration.starts_with(".shared")) {
+        for one in self
+            .symbols
+            .iter()
+            .filter(|one| !one.is_local && !one.declaration.starts_with(".shared"))
+        {
             let _ = writeln!(text, "{}", one.declaration);
         }
         let _ = writeln!(text, ".visible .entry {}(", self.kernel);
@@ -286,10 +298,14 @@ impl<'a> Lower<'a> {
             let _ = writeln!(text, "\t.param {kind} {}_param_{index}{comma}", self.kernel);
         }
         text.push_str(")\n{\n");
-        for one in self.symbols.iter().filter(|one| one.is_local || one.declaration.starts_with(".shared")) {
+        for one in
+            self.symbols.iter().filter(|one| one.is_local || one.declaration.starts_with(".shared"))
+        {
             let _ = writeln!(text, "\t{}", one.declaration);
         }
-        for (name, class) in [("pred \t%p", Class::Pred), ("b32 \t%r", Class::B32), ("b64 \t%rd", Class::B64)] {
+        for (name, class) in
+            [("pred \t%p", Class::Pred), ("b32 \t%r", Class::B32), ("b64 \t%rd", Class::B64)]
+        {
             if self.regs.contains(&class) {
                 let _ = writeln!(text, "\t.reg .{name}<{}>;", self.regs.len());
             }
@@ -480,10 +496,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Lowers something into lines of its own.
-    fn captured(
-        &mut self,
-        what: &mut dyn FnMut(&mut Self) -> R<Flow>,
-    ) -> R<(Vec<Line>, Flow)> {
+    fn captured(&mut self, what: &mut dyn FnMut(&mut Self) -> R<Flow>) -> R<(Vec<Line>, Flow)> {
         let outer = std::mem::take(&mut self.lines);
         self.pending.clear();
         self.memo.push(HashMap::new());
@@ -549,7 +562,10 @@ impl<'a> Lower<'a> {
                 let left = self.op(Class::Pred, "and.pred", &[name, x])?;
                 let right = self.op(Class::Pred, "and.pred", &[reg(Class::Pred, not), y])?;
                 let (left, right) = (reg(Class::Pred, left), reg(Class::Pred, right));
-                Value::One(Class::Pred, Operand::Reg(self.op(Class::Pred, "or.pred", &[left, right])?))
+                Value::One(
+                    Class::Pred,
+                    Operand::Reg(self.op(Class::Pred, "or.pred", &[left, right])?),
+                )
             }
             (Value::One(class, x), Value::One(_, y)) => {
                 let kind = if *class == Class::B32 { "selp.b32" } else { "selp.b64" };
@@ -567,7 +583,11 @@ impl<'a> Lower<'a> {
             (Value::Pointer(x), Value::Pointer(y)) => {
                 let joined = joined_pointer(x, y);
                 let (x, y) = (self.address(x, joined.space)?, self.address(y, joined.space)?);
-                let made = self.op(Class::B64, "selp.b64", &[reg(Class::B64, x), reg(Class::B64, y), name])?;
+                let made = self.op(
+                    Class::B64,
+                    "selp.b64",
+                    &[reg(Class::B64, x), reg(Class::B64, y), name],
+                )?;
                 Value::Pointer(Pointer { base: Some(made), ..joined })
             }
             _ => return refuse(self.at, "these two values cannot be joined here"),
@@ -729,8 +749,10 @@ impl<'a> Lower<'a> {
             None => {
                 let of = self.check.known(&one.of);
                 let (bytes, align) = of.layout();
-                let same = self.symbols.iter().filter(|other| other.name.starts_with(&one.name)).count();
-                let name = if same == 0 { one.name.clone() } else { format!("{}_{same}", one.name) };
+                let same =
+                    self.symbols.iter().filter(|other| other.name.starts_with(&one.name)).count();
+                let name =
+                    if same == 0 { one.name.clone() } else { format!("{}_{same}", one.name) };
                 let mut declaration = format!("{keyword} .align {align} .b8 {name}[{bytes}]");
                 if let Some(value) = &one.value {
                     let value = self.constant(value)?;
@@ -740,7 +762,12 @@ impl<'a> Lower<'a> {
                     let _ = write!(declaration, " = {{{}}}", all.join(", "));
                 }
                 declaration.push(';');
-                self.symbols.push(Symbol { name, declaration, is_local: false, index: Some(index) });
+                self.symbols.push(Symbol {
+                    name,
+                    declaration,
+                    is_local: false,
+                    index: Some(index),
+                });
                 self.symbols.len() - 1
             }
         };

@@ -1,6 +1,8 @@
 //! Places, loads and stores: what memory is known to hold is not loaded again, as LLVM does within a straight line.
 
-use super::{Class, Lower, Operand, Pointer, R, Reg, Root, Space, Stop, Symbol, Value, class, reg, refuse};
+use super::{
+    Class, Lower, Operand, Pointer, R, Reg, Root, Space, Stop, Symbol, Value, class, refuse, reg,
+};
 use crate::tree::{Expr, Int, Kind, LocalId, Place, Type};
 
 /// Something that is read or assigned to.
@@ -181,8 +183,7 @@ impl Lower<'_> {
             }
         };
         let base = self.base(pointer)?;
-        let base =
-            self.op(Class::B64, "add.s64", &[reg(Class::B64, base), reg(Class::B64, by)])?;
+        let base = self.op(Class::B64, "add.s64", &[reg(Class::B64, base), reg(Class::B64, by)])?;
         Ok(Pointer { base: Some(base), offset, ..*pointer })
     }
 
@@ -252,8 +253,10 @@ impl Lower<'_> {
         let (bytes, _) = of.layout();
         // A store that is read is needed.
         let pending = std::mem::take(&mut self.pending);
-        self.pending =
-            pending.into_iter().filter(|(other, size, _)| apart(other, *size, pointer, bytes)).collect();
+        self.pending = pending
+            .into_iter()
+            .filter(|(other, size, _)| apart(other, *size, pointer, bytes))
+            .collect();
         let value = self.loaded(pointer, of, "ld", "", at)?;
         self.known.push((*pointer, of.clone(), value.clone()));
         Ok(value)
@@ -290,9 +293,15 @@ impl Lower<'_> {
                 for byte in 0..vector.lanes {
                     let shifted = match byte {
                         0 => word,
-                        _ => self.op(Class::B32, "shr.u32", &[text.clone(), (8 * byte).to_string()])?,
+                        _ => {
+                            self.op(Class::B32, "shr.u32", &[text.clone(), (8 * byte).to_string()])?
+                        }
                     };
-                    let one = self.op(Class::B32, "and.b32", &[reg(Class::B32, shifted), "255".to_owned()])?;
+                    let one = self.op(
+                        Class::B32,
+                        "and.b32",
+                        &[reg(Class::B32, shifted), "255".to_owned()],
+                    )?;
                     self.most.insert(one, 255);
                     all.push(Value::One(Class::B32, Operand::Reg(one)));
                 }
@@ -301,16 +310,23 @@ impl Lower<'_> {
             Type::Vector(vector) => {
                 let element = Type::of(vector.element);
                 let class = class(&element);
-                let Some(kind) = kind(&element) else { return refuse(at, "this is not loaded here") };
+                let Some(kind) = kind(&element) else {
+                    return refuse(at, "this is not loaded here");
+                };
                 let all: Vec<Reg> = (0..vector.lanes).map(|_| self.fresh(class)).collect();
                 let names: Vec<String> = all.iter().map(|one| reg(class, *one)).collect();
                 let (lanes, names) = (vector.lanes, names.join(", "));
                 self.act(format!("{name}{space}{cache}.v{lanes}.{kind} \t{{{names}}}, {place};"))?;
-                Ok(Value::All(all.into_iter().map(|one| Value::One(class, Operand::Reg(one))).collect()))
+                Ok(Value::All(
+                    all.into_iter().map(|one| Value::One(class, Operand::Reg(one))).collect(),
+                ))
             }
             of => {
                 let Some(kind) = kind(of) else {
-                    return refuse(at, format!("a value of type `{}` is not loaded here", of.show()));
+                    return refuse(
+                        at,
+                        format!("a value of type `{}` is not loaded here", of.show()),
+                    );
                 };
                 let class = if *of == Type::Bool { Class::B32 } else { class(of) };
                 let made = self.fresh(class);
@@ -328,7 +344,13 @@ impl Lower<'_> {
         }
     }
 
-    pub(super) fn store(&mut self, pointer: &Pointer, of: &Type, value: &Value, at: Place) -> R<()> {
+    pub(super) fn store(
+        &mut self,
+        pointer: &Pointer,
+        of: &Type,
+        value: &Value,
+        at: Place,
+    ) -> R<()> {
         match (of, value) {
             (Type::Uninit(of), value) => return self.store(pointer, of, value, at),
             (Type::Array(element, _), Value::All(all)) => {
@@ -445,8 +467,11 @@ pub(super) fn space(space: Space) -> &'static str {
 /// Returns whether two accesses never meet.
 pub(super) fn apart(a: &Pointer, a_bytes: u64, b: &Pointer, b_bytes: u64) -> bool {
     if a.base == b.base && a.root == b.root {
-        let (first, bytes, second) =
-            if a.offset <= b.offset { (a.offset, a_bytes, b.offset) } else { (b.offset, b_bytes, a.offset) };
+        let (first, bytes, second) = if a.offset <= b.offset {
+            (a.offset, a_bytes, b.offset)
+        } else {
+            (b.offset, b_bytes, a.offset)
+        };
         return first.saturating_add(bytes as i64) <= second;
     }
     match (a.root, b.root) {

@@ -1,6 +1,6 @@
 //! Arithmetic as a release build has it: whole numbers wrap, casts cut off or saturate, a division by zero panics.
 
-use super::{Class, Lower, Operand, R, Value, class, reg, refuse};
+use super::{Class, Lower, Operand, R, Value, class, refuse, reg};
 use crate::tree::{Int, Op, Place, Type};
 
 /// The bits of a number of a type as they are in a register.
@@ -34,7 +34,15 @@ impl Lower<'_> {
         Ok(Operand::Reg(self.op(class, name, operands)?))
     }
 
-    pub(super) fn binary(&mut self, op: Op, of: &Type, a: &Value, b: &Value, b_of: &Type, at: Place) -> R<Value> {
+    pub(super) fn binary(
+        &mut self,
+        op: Op,
+        of: &Type,
+        a: &Value,
+        b: &Value,
+        b_of: &Type,
+        at: Place,
+    ) -> R<Value> {
         self.at = at;
         if let (Type::Vector(vector), Value::All(x), Value::All(y)) = (of, a, b) {
             let of = Type::of(vector.element);
@@ -165,7 +173,12 @@ impl Lower<'_> {
                 return self.plus(int, x, value as i64);
             }
             (Op::Div, Some(value)) if !int.signed && value.is_power_of_two() => {
-                return self.ints(Op::Shr, int, x, Operand::Const(u64::from(value.trailing_zeros())));
+                return self.ints(
+                    Op::Shr,
+                    int,
+                    x,
+                    Operand::Const(u64::from(value.trailing_zeros())),
+                );
             }
             (Op::Rem, Some(value)) if !int.signed && value.is_power_of_two() => {
                 return self.ints(Op::And, int, x, Operand::Const(value - 1));
@@ -369,7 +382,11 @@ impl Lower<'_> {
                 }
                 self.narrow(to, Operand::Reg(made))
             }
-            _ if from.bits <= to.bits && (to.bits == 32 || from.signed == to.signed || !from.signed) => Ok(x),
+            _ if from.bits <= to.bits
+                && (to.bits == 32 || from.signed == to.signed || !from.signed) =>
+            {
+                Ok(x)
+            }
             _ => self.narrow(to, x),
         }
     }
@@ -404,7 +421,8 @@ impl Lower<'_> {
                     })
                 }
                 Operand::Reg(_) => {
-                    let kind = format!("{}{}", if from.signed { "s" } else { "u" }, from.bits.max(32));
+                    let kind =
+                        format!("{}{}", if from.signed { "s" } else { "u" }, from.bits.max(32));
                     let name = if *to == Type::F32 { "f32" } else { "f64" };
                     let operand = self.show(class(&Type::Int(*from)), x);
                     self.made(class(to), &format!("cvt.rn.{name}.{kind}"), &[operand])?
@@ -454,8 +472,11 @@ impl Lower<'_> {
         let wide = to.bits.max(32);
         let target = class(&Type::Int(to));
         let operand = self.show(class(from), x);
-        let converted =
-            self.made(target, &format!("cvt.rzi.{sign}{wide}.{name}"), std::slice::from_ref(&operand))?;
+        let converted = self.made(
+            target,
+            &format!("cvt.rzi.{sign}{wide}.{name}"),
+            std::slice::from_ref(&operand),
+        )?;
         let is_number =
             self.op(Class::Pred, &format!("setp.num.{name}"), &[operand.clone(), operand])?;
         let operands = [self.show(target, converted), "0".to_owned(), reg(Class::Pred, is_number)];
@@ -477,7 +498,13 @@ impl Lower<'_> {
     }
 
     /// A method of numbers.
-    pub(super) fn of_numbers(&mut self, name: &str, of: &Type, all: &[Operand], at: Place) -> R<Option<Value>> {
+    pub(super) fn of_numbers(
+        &mut self,
+        name: &str,
+        of: &Type,
+        all: &[Operand],
+        at: Place,
+    ) -> R<Option<Value>> {
         self.at = at;
         let made = match (of, name, all) {
             (Type::Int(int), "wrapping_add", [a, b]) => self.ints(Op::Add, *int, *a, *b)?,
@@ -589,7 +616,12 @@ impl Lower<'_> {
         }
         let class = class(&Type::Int(int));
         let a = if int.bits < 32 && int.signed {
-            self.ints(Op::And, Int { signed: false, ..int }, a, Operand::Const((1 << int.bits) - 1))?
+            self.ints(
+                Op::And,
+                Int { signed: false, ..int },
+                a,
+                Operand::Const((1 << int.bits) - 1),
+            )?
         } else {
             a
         };
@@ -657,7 +689,10 @@ fn compared(op: Op, order: Option<std::cmp::Ordering>) -> bool {
 
 fn folded<T>(op: Op, a: T, b: T) -> T
 where
-    T: std::ops::Add<Output = T> + std::ops::Sub<Output = T> + std::ops::Mul<Output = T> + std::ops::Div<Output = T>,
+    T: std::ops::Add<Output = T>
+        + std::ops::Sub<Output = T>
+        + std::ops::Mul<Output = T>
+        + std::ops::Div<Output = T>,
 {
     match op {
         Op::Add => a + b,

@@ -2,8 +2,7 @@
 
 use super::memory::Spot;
 use super::{
-    Class, Flow, Lower, OpenLoop, Operand, Pointer, R, Space, Step, Stop, Value, class, reg,
-    refuse,
+    Class, Flow, Lower, OpenLoop, Operand, Pointer, R, Space, Step, Stop, Value, class, refuse, reg,
 };
 use crate::tree::{Expr, Int, Iter, Kind, LocalId, Op, Pattern, Place, Statement, Type};
 use crate::walk;
@@ -34,7 +33,9 @@ impl Lower<'_> {
                 Type::Int(int) => {
                     let bits = int.bits - u32::from(int.signed);
                     // The least number of a type is written as one more than the largest, behind a minus.
-                    if bits < 64 && *value > 1 << bits || (bits < 64 && *value == 1 << bits && !int.signed) {
+                    if bits < 64 && *value > 1 << bits
+                        || (bits < 64 && *value == 1 << bits && !int.signed)
+                    {
                         return refuse(at, format!("{value} does not fit into `{}`", int.name()));
                     }
                     Value::One(class(&of), Lower::int(*int, i128::from(*value)))
@@ -70,10 +71,17 @@ impl Lower<'_> {
                 None => {
                     let (base, index) = (value!(self, base), value!(self, index));
                     match (base, self.one(&index, at)?) {
-                        (Value::All(all), Operand::Const(index)) if (index as usize) < all.len() => {
+                        (Value::All(all), Operand::Const(index))
+                            if (index as usize) < all.len() =>
+                        {
                             all[index as usize].clone()
                         }
-                        _ => return refuse(at, "an array without a name has only indexes that are known, here"),
+                        _ => {
+                            return refuse(
+                                at,
+                                "an array without a name has only indexes that are known, here",
+                            );
+                        }
                     }
                 }
             },
@@ -144,14 +152,12 @@ impl Lower<'_> {
                 let condition_value = value!(self, condition);
                 let condition = self.one(&condition_value, at)?;
                 self.at = at;
-                return self.branch(
-                    condition,
-                    &mut |lower| lower.expr(then),
-                    &mut |lower| match other {
+                return self.branch(condition, &mut |lower| lower.expr(then), &mut |lower| {
+                    match other {
                         Some(other) => lower.expr(other),
                         None => Ok(Some(Value::Unit)),
-                    },
-                );
+                    }
+                });
             }
             Kind::Block(statements, tail) => {
                 for one in statements {
@@ -179,7 +185,9 @@ impl Lower<'_> {
                 return self.turns(*id, Some(condition), body, None, None);
             }
             Kind::Loop(id, body) => return self.turns(*id, None, body, None, None),
-            Kind::For(id, pattern, iter, body) => return self.for_loop(*id, pattern, iter, body, at),
+            Kind::For(id, pattern, iter, body) => {
+                return self.for_loop(*id, pattern, iter, body, at);
+            }
             Kind::Break(id) => {
                 self.at = at;
                 self.leave(*id, true)?;
@@ -282,7 +290,10 @@ impl Lower<'_> {
             }
         });
         if !is_plain {
-            return refuse(body.at, "a closure that assigns to a variable or returns is not read here");
+            return refuse(
+                body.at,
+                "a closure that assigns to a variable or returns is not read here",
+            );
         }
         if self.frames.len() > super::MAX_CALLS {
             return refuse(at, "functions that call themselves are not read here");
@@ -337,7 +348,14 @@ impl Lower<'_> {
         Ok(None)
     }
 
-    fn for_loop(&mut self, id: usize, pattern: &Pattern, iter: &Iter, body: &Expr, at: Place) -> R<Flow> {
+    fn for_loop(
+        &mut self,
+        id: usize,
+        pattern: &Pattern,
+        iter: &Iter,
+        body: &Expr,
+        at: Place,
+    ) -> R<Flow> {
         let (start, end, of) = match iter {
             Iter::Array(array) => {
                 let Value::All(all) = value!(self, array) else {
@@ -375,7 +393,15 @@ impl Lower<'_> {
             && matches!(step, None | Some(Operand::Const(_)))
             && !is_left(body, id)
         {
-            let value = |bits: u64| if int.signed && int.bits < 64 { i128::from((bits as u32).cast_signed()) } else if int.signed { i128::from(bits.cast_signed()) } else { i128::from(bits) };
+            let value = |bits: u64| {
+                if int.signed && int.bits < 64 {
+                    i128::from((bits as u32).cast_signed())
+                } else if int.signed {
+                    i128::from(bits.cast_signed())
+                } else {
+                    i128::from(bits)
+                }
+            };
             let by = match step {
                 Some(Operand::Const(by)) => i128::from(by),
                 _ => 1,
@@ -385,7 +411,8 @@ impl Lower<'_> {
             }
             let end = value(last) + i128::from(*is_closed);
             let count = ((end - value(first)).max(0) + by - 1) / by;
-            let is_short = count <= i128::from(MAX_TURNS) && count as usize * size(body) <= MAX_UNROLLED;
+            let is_short =
+                count <= i128::from(MAX_TURNS) && count as usize * size(body) <= MAX_UNROLLED;
             if is_short || self.constant_mode > 0 {
                 for turn in 0..count {
                     let turn = if *is_reversed { count - 1 - turn } else { turn };
@@ -417,12 +444,19 @@ impl Lower<'_> {
                 }
                 // With 64 bits one more than the end exists.
                 let wide = Int { bits: 64, signed: int.signed, of_address: false };
-                let (first, last) = (self.cast_int(int, wide, first)?, self.cast_int(int, wide, last)?);
+                let (first, last) =
+                    (self.cast_int(int, wide, first)?, self.cast_int(int, wide, last)?);
                 let last = self.ints(Op::Add, wide, last, Operand::Const(1))?;
                 self.env.insert(counter, Value::One(Class::B64, first));
                 let step = Step::Add(Class::B64, 1, Type::Int(wide));
                 self.narrow_counter = Some(int);
-                self.turns(id, None, body, Some((counter, step)), Some((pattern, last, wide, false)))
+                self.turns(
+                    id,
+                    None,
+                    body,
+                    Some((counter, step)),
+                    Some((pattern, last, wide, false)),
+                )
             }
             (Some(by), ..) => {
                 let is_zero = self.compare_ints(Op::Eq, Int::USIZE, by, Operand::Const(0))?;
@@ -432,13 +466,15 @@ impl Lower<'_> {
                     return refuse(at, "`step_by` of this type is not read here");
                 }
                 let wide = Int::USIZE;
-                let (start, end) = (self.cast_int(int, wide, first)?, self.cast_int(int, wide, last)?);
+                let (start, end) =
+                    (self.cast_int(int, wide, first)?, self.cast_int(int, wide, last)?);
                 let most = self.extreme("max", &Type::USIZE, start, end)?;
                 let length = self.ints(Op::Sub, wide, most, start)?;
                 let turns = self.ints(Op::Div, wide, length, by)?;
                 let rest = self.ints(Op::Rem, wide, length, by)?;
                 let more = self.compare_ints(Op::Ne, wide, rest, Operand::Const(0))?;
-                let more = self.cast(&Type::Bool, &Type::USIZE, Value::One(Class::Pred, more), at)?;
+                let more =
+                    self.cast(&Type::Bool, &Type::USIZE, Value::One(Class::Pred, more), at)?;
                 let more = self.one(&more, at)?;
                 let turns = self.ints(Op::Add, wide, turns, more)?;
                 let left = counter + 1;
@@ -446,7 +482,13 @@ impl Lower<'_> {
                 self.env.insert(left, Value::One(Class::B64, turns));
                 let by = self.cast_int(Int::USIZE, int, by)?;
                 let step = Step::Times { by: Value::One(class, by), of: of.clone(), left };
-                self.turns(id, None, body, Some((counter, step)), Some((pattern, Operand::Const(0), int, false)))
+                self.turns(
+                    id,
+                    None,
+                    body,
+                    Some((counter, step)),
+                    Some((pattern, Operand::Const(0), int, false)),
+                )
             }
         }
     }
@@ -548,7 +590,15 @@ impl Lower<'_> {
         }
         let joined: Vec<LocalId> = assigned.into_iter().collect();
         let known = self.known.clone();
-        self.loops.push(OpenLoop { id, header: header.clone(), exit: exit.clone(), joined, phis: phis.clone(), counter, is_left: false });
+        self.loops.push(OpenLoop {
+            id,
+            header: header.clone(),
+            exit: exit.clone(),
+            joined,
+            phis: phis.clone(),
+            counter,
+            is_left: false,
+        });
         let flow = self.expr(body)?;
         self.at = at;
         if flow.is_some() {
@@ -643,7 +693,12 @@ impl Lower<'_> {
         self.line(format!("bra.uni \t{label};"))
     }
 
-    fn collect_moves(&mut self, phi: &Value, now: &Value, moves: &mut Vec<(Class, u32, String)>) -> R<()> {
+    fn collect_moves(
+        &mut self,
+        phi: &Value,
+        now: &Value,
+        moves: &mut Vec<(Class, u32, String)>,
+    ) -> R<()> {
         match (phi, now) {
             (Value::One(class, Operand::Reg(target)), Value::One(_, source)) => {
                 moves.push((*class, *target, self.show(*class, *source)));
@@ -654,7 +709,10 @@ impl Lower<'_> {
             }
             (Value::Pointer(phi), Value::Pointer(now)) => {
                 if phi.space != now.space {
-                    return refuse(self.at, "a pointer that changes its kind of memory in a loop is not read here");
+                    return refuse(
+                        self.at,
+                        "a pointer that changes its kind of memory in a loop is not read here",
+                    );
                 }
                 let source = self.address(now, now.space)?;
                 let Some(target) = phi.base else { return Ok(()) };
@@ -711,7 +769,11 @@ impl Lower<'_> {
             }
             "pointer" | "aggregate" => {
                 let mut values = values;
-                return Ok(if name == "aggregate" { Value::All(values) } else { values.swap_remove(0) });
+                return Ok(if name == "aggregate" {
+                    Value::All(values)
+                } else {
+                    values.swap_remove(0)
+                });
             }
             "splat" => {
                 let Type::Vector(vector) = of else { return refuse(at, "a vector is wanted here") };
@@ -810,8 +872,15 @@ impl Lower<'_> {
     fn transmute(&mut self, to: &Type, value: &Value, from: &Expr, at: Place) -> R<Value> {
         let is_number = |of: &Type| matches!(of, Type::Int(_) | Type::F32 | Type::F64);
         let from = self.of(from);
-        if !is_number(&from) || !is_number(to) || from.layout() != to.layout() || from.layout().0 < 4 {
-            return refuse(at, format!("`{}` as the bits of `{}` is not read here", from.show(), to.show()));
+        if !is_number(&from)
+            || !is_number(to)
+            || from.layout() != to.layout()
+            || from.layout().0 < 4
+        {
+            return refuse(
+                at,
+                format!("`{}` as the bits of `{}` is not read here", from.show(), to.show()),
+            );
         }
         Ok(value.clone())
     }
@@ -855,18 +924,26 @@ impl Lower<'_> {
             "store" => self.act(format!("st.relaxed.{scope}{space}.b{bits} {place}, {shown};"))?,
             "load" => {
                 let made = self.fresh(class);
-                self.act(format!("ld.relaxed.{scope}{space}.b{bits} {}, {place};", reg(class, made)))?;
+                self.act(format!(
+                    "ld.relaxed.{scope}{space}.b{bits} {}, {place};",
+                    reg(class, made)
+                ))?;
                 self.barrier();
                 return Ok(Value::One(class, Operand::Reg(made)));
             }
             _ => {
                 let (name, kind) = match name {
                     "add" | "sub" => ("add", format!("u{bits}")),
-                    "min" | "max" => (name, format!("{}{bits}", if int.signed { "s" } else { "u" })),
+                    "min" | "max" => {
+                        (name, format!("{}{bits}", if int.signed { "s" } else { "u" }))
+                    }
                     _ => (name, format!("b{bits}")),
                 };
                 let made = self.fresh(class);
-                let text = format!("atom.relaxed.{scope}{space}.{name}.{kind} {}, {place}, {shown};", reg(class, made));
+                let text = format!(
+                    "atom.relaxed.{scope}{space}.{name}.{kind} {}, {place}, {shown};",
+                    reg(class, made)
+                );
                 self.act(text)?;
                 self.barrier();
                 return Ok(Value::One(class, Operand::Reg(made)));
@@ -908,7 +985,8 @@ impl Lower<'_> {
             let holds = self.predicate(holds)?;
             let class = if kind == "ballot" { Class::B32 } else { Class::Pred };
             let made = self.fresh(class);
-            let kind = if kind == "ballot" { "ballot.b32".to_owned() } else { format!("{kind}.pred") };
+            let kind =
+                if kind == "ballot" { "ballot.b32".to_owned() } else { format!("{kind}.pred") };
             self.act(format!("vote.sync.{kind} \t{}, {holds}, {mask};", reg(class, made)))?;
             return Ok(Value::One(class, Operand::Reg(made)));
         }
@@ -962,9 +1040,18 @@ fn changes_memory(body: &Expr) -> bool {
             }
             Kind::Library(name, _) => {
                 name.ends_with(';')
-                    || ["bar.", "atom.", "cp.", "write", "vector.store", "load_nc", "vote.", "shfl."]
-                        .iter()
-                        .any(|one| name.starts_with(one))
+                    || [
+                        "bar.",
+                        "atom.",
+                        "cp.",
+                        "write",
+                        "vector.store",
+                        "load_nc",
+                        "vote.",
+                        "shfl.",
+                    ]
+                    .iter()
+                    .any(|one| name.starts_with(one))
             }
             Kind::Call(..) => true,
             _ => false,
