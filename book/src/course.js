@@ -125,7 +125,7 @@
   find("stop").addEventListener("click", stop);
   find("hint").addEventListener("click", () => {
     const shown = find("hints").childElementCount;
-    if (shown < task.hints.length) put(find("hints"), "li", task.hints[shown]);
+    if (shown < task.hints.length) prose(put(find("hints"), "li"), task.hints[shown]);
     find("hint").disabled = shown + 1 >= task.hints.length;
   });
   find("reset").addEventListener("click", () => {

@@ -4,6 +4,8 @@
 #![allow(clippy::print_stdout, reason = "what was proved is shown on request")]
 
 mod candidates;
+#[path = "candidates/mutants.rs"]
+mod mutants;
 
 use candidates::build::{Candidate, compile, edited, places, solution, write};
 use candidates::{

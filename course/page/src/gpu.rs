@@ -16,7 +16,7 @@ const CAPACITY: u64 = 1 << 36;
 /// Bytes on either side of an array.
 const GUARD: usize = 1024;
 
-/// What files have of an instruction.
+/// Counts of an instruction.
 #[derive(Clone, Debug)]
 pub struct InstructionCounts {
     pub ptx_line: u32,
@@ -57,7 +57,7 @@ pub struct Image {
 
 impl Image {
     /// # Safety
-    /// None is needed here: the executor checks all that the PTX does.
+    /// - None: the executor checks all that the PTX does.
     pub unsafe fn new(_: u32, text: &'static str, _: &[()], _: &str, _: &str) -> Image {
         Image { text }
     }
@@ -139,7 +139,7 @@ struct State {
     misuse: Vec<Misuse>,
 }
 
-/// What a device can be asked for besides launches.
+/// A device's answers besides those of launches.
 pub struct VirtualDevice {
     state: Rc<RefCell<State>>,
 }
@@ -304,7 +304,7 @@ impl Launcher<'_> {
     /// Executes a kernel.
     ///
     /// # Safety
-    /// None is needed here: the executor checks all that the kernel does.
+    /// - None: the executor checks all that the kernel does.
     pub unsafe fn launch(
         &self,
         kernel: &str,

@@ -3,7 +3,6 @@
 pub mod build;
 pub mod cheats;
 pub mod hosts;
-mod mutants;
 pub mod told;
 pub mod wasteful;
 

@@ -12,6 +12,8 @@ use syn::spanned::Spanned;
 
 /// Nested expressions and types beyond which a file is refused.
 const MAX_DEPTH: usize = 200;
+/// The longest array; shared memory has fewer words.
+const MAX_LENGTH: usize = 1 << 16;
 
 /// A type that is to be found.
 #[derive(Clone, Debug)]
@@ -471,7 +473,7 @@ impl Check {
             }
             syn::Type::Array(one) => {
                 let element = self.type_of(&one.elem)?;
-                let length = self.length(&one.len)?;
+                let length = self.array_length(&one.len, &element)?;
                 Ok(Type::Array(Box::new(element), length))
             }
             syn::Type::Path(one) if one.qself.is_none() => {
@@ -505,6 +507,19 @@ impl Check {
             }
             _ => refuse(at, "this type is not read here"),
         }
+    }
+
+    fn array_length(&mut self, expr: &syn::Expr, element: &Type) -> Result<usize> {
+        let length = self.length(expr)?;
+        let parts = match self.known(element) {
+            Type::Array(..) => element.layout().0 as usize,
+            _ => 1,
+        };
+        if length.saturating_mul(parts) > MAX_LENGTH {
+            let message = format!("an array has at most {MAX_LENGTH} elements here");
+            return refuse(place(expr.span()), message);
+        }
+        Ok(length)
     }
 
     /// A length that is known when the file is compiled.
@@ -837,7 +852,7 @@ impl Check {
                     _ => None,
                 };
                 let value = self.expr(&one.expr, element.as_ref())?;
-                let length = self.length(&one.len)?;
+                let length = self.array_length(&one.len, &value.of.clone())?;
                 let of = Type::Array(Box::new(value.of.clone()), length);
                 made(Kind::Repeat(Box::new(value), length), of)
             }

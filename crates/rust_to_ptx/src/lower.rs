@@ -23,7 +23,7 @@ enum Stop {
     Refused(Refusal),
     /// An array needs memory, because an index of it is not known: all begins anew.
     Restart(LocalId),
-    /// What was tried without a branch needs one.
+    /// An effect in what was tried without a branch.
     Impure,
 }
 
@@ -145,7 +145,7 @@ struct Lower<'a> {
     memo: Vec<HashMap<String, Reg>>,
     env: BTreeMap<LocalId, Value>,
     hidden: LocalId,
-    /// What is known of memory: where, of which type, and its value.
+    /// Known contents of memory: where, of which type, and the value.
     known: Vec<(Pointer, Type, Value)>,
     /// Stores that nothing has read yet, with their line.
     pending: Vec<(Pointer, u64, usize)>,

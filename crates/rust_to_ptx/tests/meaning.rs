@@ -270,6 +270,7 @@ fn what_is_not_read_is_refused_with_its_place() {
         ("let y = z;", 4, "`z` is not known here"),
         ("if n { }", 4, "`bool` is wanted"),
         ("fn f(n: u32) -> u32 { f(n) }\n*x = f(n);", 5, "call themselves"),
+        ("let y = [0; 1_000_000_000];", 4, "at most 65536 elements"),
         ("let y = ", 5, "expected"),
     ] {
         let refusal = rust_to_ptx::compile(&kernel(body), "k.rs").expect_err(body);

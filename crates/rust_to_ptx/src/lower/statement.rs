@@ -413,6 +413,9 @@ impl Lower<'_> {
             let count = ((end - value(first)).max(0) + by - 1) / by;
             let is_short =
                 count <= i128::from(MAX_TURNS) && count as usize * size(body) <= MAX_UNROLLED;
+            if self.constant_mode > 0 && count > i128::from(MAX_CONSTANT_TURNS) {
+                return refuse(at, "a constant takes fewer turns of a loop here");
+            }
             if is_short || self.constant_mode > 0 {
                 for turn in 0..count {
                     let turn = if *is_reversed { count - 1 - turn } else { turn };
