@@ -7,6 +7,7 @@
 //! A page calls [`alloc`], writes a request there, calls [`run`], and reads as many bytes as that says from [`result`].
 #![allow(missing_docs, reason = "this crate is not published")]
 #![allow(dead_code, unused_imports, reason = "a page needs a part of the files that it shares")]
+#![allow(clippy::needless_update, reason = "the device of `course` has more options")]
 
 extern crate self as coalesce;
 extern crate self as course_host;
@@ -75,7 +76,9 @@ mod words;
 pub mod json;
 
 // Names of the other crates.
-pub use counters::{Counters, MisuseKind, RequestKind, RequestRecord, SourceLocation};
+pub use counters::{
+    Counters, MisuseKind, RequestCounts, RequestKind, RequestRecord, SourceLocation,
+};
 pub use gpu::{
     Gpu, GpuError, Image, InstructionCounts, KernelFault, Launcher, Misuse, MisusedMemory,
     VirtualDevice, VirtualOptions, arrays, demangled, function, instruction, pattern, verify,

@@ -55,7 +55,7 @@ fn tasks() -> Result<String> {
             ("after", bets(task.after.iter().collect())),
         ]))
     });
-    Ok(object(&[("tasks", list(all.collect::<Result<Vec<_>>>()?.into_iter()))]))
+    Ok(object(&[("tasks", list(all.collect::<Result<Vec<_>>>()?))]))
 }
 
 fn question(question: &Question) -> String {

@@ -39,6 +39,9 @@ fn refuse<T>(at: Place, message: impl Into<String>) -> R<T> {
     Err(Stop::Refused(Refusal { place: at, message: message.into() }))
 }
 
+/// Values of locals.
+type Env = BTreeMap<LocalId, Value>;
+
 /// A value, or nothing where what follows is never reached.
 type Flow = Option<Value>;
 
@@ -518,7 +521,7 @@ impl<'a> Lower<'a> {
         let (lines, at) = (self.lines.len(), self.at);
         let saved = (self.memo.clone(), self.env.clone(), self.panics);
         self.speculating += 1;
-        let mut both = || -> R<Option<(Value, BTreeMap<LocalId, Value>, Value)>> {
+        let mut both = || -> R<Option<(Value, Env, Value)>> {
             let Some(a) = then(self)? else { return Ok(None) };
             let env_a = std::mem::replace(&mut self.env, saved.1.clone());
             let Some(b) = other(self)? else { return Ok(None) };
@@ -558,7 +561,7 @@ impl<'a> Lower<'a> {
             (Value::One(Class::Pred, x), Value::One(_, y)) => {
                 // There is no `selp` of predicates.
                 let (x, y) = (self.predicate(*x)?, self.predicate(*y)?);
-                let not = self.op(Class::Pred, "not.pred", &[name.clone()])?;
+                let not = self.op(Class::Pred, "not.pred", std::slice::from_ref(&name))?;
                 let left = self.op(Class::Pred, "and.pred", &[name, x])?;
                 let right = self.op(Class::Pred, "and.pred", &[reg(Class::Pred, not), y])?;
                 let (left, right) = (reg(Class::Pred, left), reg(Class::Pred, right));

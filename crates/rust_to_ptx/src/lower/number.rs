@@ -446,14 +446,14 @@ impl Lower<'_> {
                     self.made(Class::B32, "cvt.rn.f32.f64", &[operand])?
                 }
             },
-            (Type::F32 | Type::F64, Type::Int(to)) => self.from_float(from, *to, x)?,
+            (Type::F32 | Type::F64, Type::Int(to)) => self.float_to_int(from, *to, x)?,
             _ => return refuse(at, "this cast is not read here"),
         };
         Ok(Value::One(class(to), made))
     }
 
     /// A float as a whole number: towards zero, the nearest where it is too large, zero for NaN.
-    fn from_float(&mut self, from: &Type, to: Int, x: Operand) -> R<Operand> {
+    fn float_to_int(&mut self, from: &Type, to: Int, x: Operand) -> R<Operand> {
         if let Operand::Const(bits) = x {
             let value = if *from == Type::F32 {
                 f64::from(f32::from_bits(bits as u32))
