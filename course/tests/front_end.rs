@@ -3,6 +3,7 @@
 
 #![allow(clippy::print_stdout, reason = "what was compared is shown on request")]
 
+#[allow(dead_code, unused_imports, reason = "the proofs use the rest of them")]
 mod candidates;
 
 use candidates::build::{Candidate, compile, solution};
