@@ -9,6 +9,7 @@
 pub mod answers;
 pub mod chapter;
 pub mod check;
+mod course_page;
 mod directive;
 pub mod figure;
 pub mod pairs;
@@ -19,6 +20,7 @@ mod table;
 mod task;
 mod widget;
 
+pub use course_page::{check_page as course_check_page, page as course_page};
 pub use directive::Places;
 pub use playground::page as playground;
 pub use section::blocks as render;

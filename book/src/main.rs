@@ -17,10 +17,10 @@ struct Arguments {
     #[arg(long)]
     target: PathBuf,
     /// Counts of the catalogue: a file of `coalesce count`, or of `coalesce bench`.
-    #[arg(long, required_unless_present_any = ["playground_only", "fixtures"])]
+    #[arg(long, required_unless_present_any = ["playground_only", "fixtures", "course"])]
     counts: Option<PathBuf>,
     /// The measurement whose times the book has.
-    #[arg(long, required_unless_present_any = ["playground_only", "fixtures"])]
+    #[arg(long, required_unless_present_any = ["playground_only", "fixtures", "course"])]
     measured: Option<PathBuf>,
     /// The executor for a page, a WebAssembly module.
     #[arg(long)]
@@ -28,6 +28,12 @@ struct Arguments {
     /// Write the page of the executor and nothing else.
     #[arg(long, requires = "wasm")]
     playground_only: bool,
+    /// The course for a page, a WebAssembly module: write its page and nothing else.
+    #[arg(long)]
+    course: Option<PathBuf>,
+    /// Write that page with a script that does ten tasks in it.
+    #[arg(long, requires = "course")]
+    course_check: bool,
     /// Write a page that asks the module what the executor's fixtures ask the program, and nothing else.
     #[arg(long, requires = "wasm")]
     fixtures: Option<PathBuf>,
@@ -45,6 +51,16 @@ fn run(arguments: &Arguments) -> Result<()> {
         let output = &arguments.output;
         return std::fs::write(output, page)
             .with_context(|| format!("cannot write {}", output.display()));
+    }
+    if let Some(module) = &arguments.course {
+        let (module, output) = (read(module)?, &arguments.output);
+        if arguments.course_check {
+            return std::fs::write(output, book::course_check_page(&module)?)
+                .with_context(|| format!("cannot write {}", output.display()));
+        }
+        report::publish::publish(output, &[book::course_page(&module)])?;
+        println!("the course in a page, in {}", output.display());
+        return Ok(());
     }
     let playground = match &arguments.wasm {
         Some(path) => Some(book::playground(&read(path)?, !arguments.playground_only)),

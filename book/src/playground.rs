@@ -6,7 +6,7 @@ use report::page::{Additions, Link, page_with};
 use report::publish::Page;
 
 const STYLE: &str = include_str!("book.css");
-const SCRIPT: &str = include_str!("playground.js");
+const SCRIPT: &str = concat!(include_str!("worker.js"), include_str!("playground.js"));
 const PTX: &str = include_str!("playground.ptx");
 
 /// The page; `in_book` if the book is beside it.

@@ -13,7 +13,11 @@ pub fn strip(request: &RequestRecord) -> Vec<String> {
         | RequestKind::GlobalAtomic
         | RequestKind::AsyncCopySource
         | RequestKind::BulkCopy => sectors(request),
-        RequestKind::ConstantLoad => words(request, "word", |address| address / 4),
+        RequestKind::ConstantLoad => {
+            // The words that lanes want count from the first of them.
+            let first = request.lanes.iter().flatten().min().copied().unwrap_or_default();
+            words(request, "word", |address| (address - first) / 4)
+        }
         _ => words(request, "bank", |address| address / 4 % 32),
     }
 }

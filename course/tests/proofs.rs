@@ -4,20 +4,23 @@
 #![allow(clippy::print_stdout, reason = "what was proved is shown on request")]
 
 mod candidates;
+#[path = "candidates/mutants.rs"]
+mod mutants;
 
 use candidates::build::{Candidate, compile, edited, places, solution, write};
-use candidates::{ACCEPTED, LOOSE, REJECTED, REMARKS, cheats, hosts, told, wasteful};
+use candidates::{
+    Kernels, LOOSE, REMARKS, cheats, hosts, is_host, kernels_of_tasks, side_by_side, told,
+};
 use course::format;
 use course::grade::{Subject, Verdict, grade};
 use course::host::{self, HostSubmission, Source};
 use course::question::{Execute, Question, Runs};
 use course::refuse::{refuse, refuse_host};
-use course::task::{FailureKind, Kind, Task};
+use course::task::{FailureKind, Task};
 use course::tasks::{TASKS, named};
 use course::verdict::Tally;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn because(verdict: &Verdict) -> Option<FailureKind> {
     verdict.failure.as_ref().map(|failure| failure.because)
@@ -25,36 +28,8 @@ fn because(verdict: &Verdict) -> Option<FailureKind> {
 
 #[test]
 fn every_task_fails_as_shipped_passes_solved_and_tells_wrong_from_right() {
-    let mut candidates = Vec::new();
-    let mut expected: Vec<Option<FailureKind>> = Vec::new();
     let kernels = || TASKS.iter().copied().filter(|task| !is_host(task));
-    for task in kernels() {
-        candidates.push(Candidate::new(
-            task,
-            "shipped",
-            format::shipped(task.solved()).expect("well-formed"),
-        ));
-        expected.push(Some(task.fails_as_shipped));
-        candidates.push(Candidate::new(task, "solved", solution(task)));
-        expected.push(None);
-    }
-    for (id, name, from, to, because) in REJECTED {
-        let task = named(id).expect("a task");
-        candidates.push(Candidate::new(task, name, edited(task, from, to)));
-        expected.push(Some(*because));
-    }
-    for (id, name, from, to) in ACCEPTED {
-        let task = named(id).expect("a task");
-        candidates.push(Candidate::new(task, name, edited(task, from, to)));
-        expected.push(None);
-    }
-    for (id, source) in wasteful::kernels() {
-        let task = named(id).expect("a task");
-        candidates.push(Candidate::new(task, "wasteful", source));
-        expected.push(task.bounds.first().map(|bound| FailureKind::Bound(bound.count)));
-    }
-    let honest = candidates.len();
-    candidates.extend(cheats::kernels());
+    let Kernels { candidates, expected, honest } = kernels_of_tasks();
     let submissions = compile("proofs", &candidates);
     let graded: Vec<_> = candidates.iter().zip(&submissions).collect();
     let verdicts = side_by_side(&graded, |(candidate, submission)| {
@@ -229,30 +204,6 @@ fn questioned(task: &Task, questions: &[&Question], asked: &dyn Execute) -> Vec<
     wrong
 }
 
-/// Maps on all processors; each piece of work has a virtual machine of its own.
-fn side_by_side<T: Sync, R: Send>(all: &[T], map: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let _sharer = simt::Sharer::new();
-        let mut done = Vec::new();
-        while let Some((index, one)) = {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            all.get(index).map(|one| (index, one))
-        } {
-            let _machine = cuda_host::testing::exclusive();
-            done.push((index, map(one)));
-        }
-        done
-    };
-    let mut done: Vec<(usize, R)> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().flat_map(|one| one.join().expect("a worker ends")).collect()
-    });
-    done.sort_by_key(|(index, _)| *index);
-    done.into_iter().map(|(_, one)| one).collect()
-}
-
 /// A file that takes the solution's text, however it names it, is refused before it is compiled.
 #[test]
 fn what_reads_the_solution_is_refused_in_every_task() {
@@ -294,10 +245,6 @@ fn no_host_file_reaches_the_record_or_the_answers() {
         let shipped = format::shipped(task.solved()).expect("well-formed");
         refuse_host(&shipped).unwrap_or_else(|error| panic!("{}: {error:#}", task.id()));
     }
-}
-
-fn is_host(task: &Task) -> bool {
-    matches!(task.kind, Kind::Host { .. })
 }
 
 #[test]

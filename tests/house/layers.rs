@@ -52,7 +52,10 @@ const MAY_NAME: &[(&str, &str)] = &[
         "coalesce course_host course_kernels cuda_builder cuda_host cuda_std cust_ext profiling ptx report results \
          simt virtual_gpu",
     ),
-    ("book", "counters course cuda_builder report results simt simt_page virtual_gpu"),
+    // The Rust of a page, and the course's files over the executor.
+    ("rust_to_ptx", ""),
+    ("course_page", "counters ptx rust_to_ptx simt"),
+    ("book", "counters course course_page cuda_builder report results simt simt_page virtual_gpu"),
     ("xtask", "cuda_builder cuda_driver ptx"),
 ];
 

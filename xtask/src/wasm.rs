@@ -6,16 +6,30 @@ use cuda_builder::toolchain::Toolchain;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The largest module that a page carries, bytes.
+/// The largest module of the executor that a page carries, bytes.
 const MAX_BYTES: u64 = 1088 << 10;
+/// The same of the course: the executor, the compiler of kernels, the grader and all tasks.
+const MAX_COURSE_BYTES: u64 = 2112 << 10;
 /// The size of the page's stack: expressions and control flow of PTX are followed by recursion.
 const STACK: &str = "link-arg=-zstack-size=4194304";
 
-/// Builds the module.
+/// Builds the executor's module.
 ///
 /// # Errors
 /// There is no compiler with the sources of its library, no linker, or the module is too large for a page.
 pub fn module() -> Result<PathBuf> {
+    build("simt_page", MAX_BYTES)
+}
+
+/// Builds the module of the course, which a page of its own loads.
+///
+/// # Errors
+/// As [`module`].
+pub fn course_module() -> Result<PathBuf> {
+    build("course_page", MAX_COURSE_BYTES)
+}
+
+fn build(package: &str, most: u64) -> Result<PathBuf> {
     let compiler = Toolchain::find()?;
     let target = workspace::target_dir().join("wasm");
     let mut build = Command::new(&compiler.cargo);
@@ -25,7 +39,7 @@ pub fn module() -> Result<PathBuf> {
         "--quiet",
         "--release",
         "--package",
-        "simt_page",
+        package,
         "--lib",
         "--crate-type",
         "cdylib",
@@ -48,13 +62,13 @@ pub fn module() -> Result<PathBuf> {
         build.env(format!("CARGO_PROFILE_RELEASE_{name}"), value);
     }
     workspace::succeed(&mut build)?;
-    let module = target.join("wasm32-unknown-unknown/release/simt_page.wasm");
+    let module = target.join(format!("wasm32-unknown-unknown/release/{package}.wasm"));
     let bytes = std::fs::metadata(&module)
         .with_context(|| format!("cannot read {}", module.display()))?
         .len();
-    if bytes > MAX_BYTES {
+    if bytes > most {
         bail!(
-            "{} has {bytes} bytes, a page carries at most {MAX_BYTES}: make the executor smaller",
+            "{} has {bytes} bytes, a page carries at most {most}: make it smaller",
             module.display()
         );
     }

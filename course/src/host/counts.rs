@@ -1,32 +1,10 @@
 //! Counts of a host program's calls and copies, from what the virtual GPU recorded.
 
+use super::numbers::HostCounts;
 use super::order::{ENGINES, Ordered, Plan};
 use course_host::HostRun;
 
 const COLUMNS: usize = 56;
-
-/// Counts of one run of a host task.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct HostCounts {
-    pub copies: u64,
-    pub bus_bytes: u64,
-    /// Calls that pin memory of the host.
-    pub pins: u64,
-    /// Calls that allocate device memory, other than from a pool.
-    pub allocations: u64,
-    /// Calls that launch a kernel or a graph, those that are recorded into a graph included.
-    pub launches: u64,
-    pub instantiations: u64,
-    /// Calls in which the host waits for the device.
-    pub waits: u64,
-    pub pageable_copies: u64,
-    /// The most kernels that have to follow each other.
-    pub kernel_chain: u64,
-    /// The share of the steps in which the busiest engine has to wait for another, percent.
-    pub idle_percent: f64,
-    /// The steps in which each engine is at work, drawn.
-    pub timeline: Vec<String>,
-}
 
 impl HostCounts {
     pub fn of(seen: &HostRun) -> HostCounts {

@@ -1,5 +1,5 @@
 use super::build::{Ended, Program};
-use super::counts::HostCounts;
+use super::numbers::HostCounts;
 use crate::bounds;
 use crate::count::CountedRun;
 use crate::mistake::Found;

@@ -4,13 +4,9 @@
 mod build;
 mod counts;
 mod judge;
+mod numbers;
 mod order;
 
 pub use build::{Program, Source, build};
-pub use counts::HostCounts;
 pub use judge::{HostSubmission, grade, run_at};
-
-/// Returns what `course_host::step` makes of a value, for references.
-pub fn stepped(value: u32, factor: u32, add: u32, rounds: u32) -> u32 {
-    (0..rounds).fold(value, |value, _| value.wrapping_mul(factor).wrapping_add(add))
-}
+pub use numbers::{HostCounts, stepped};

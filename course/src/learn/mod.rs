@@ -13,6 +13,7 @@ mod words;
 mod work;
 
 pub use progress::Progress;
+pub use screen::verdict as verdict_text;
 
 use crate::compile::{Language, Places};
 use crate::os;

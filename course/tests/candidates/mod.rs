@@ -3,13 +3,17 @@
 pub mod build;
 pub mod cheats;
 pub mod hosts;
-mod mutants;
 pub mod told;
 pub mod wasteful;
 
+use build::{Candidate, edited, solution};
 use course::count::Count::{self, *};
+use course::format;
 use course::task::FailureKind::{self, *};
+use course::task::Task;
+use course::tasks::{TASKS, named};
 use simt::Hazard as Kind;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The task, a name, what is replaced in its solution, by what, and why it fails.
 pub const REJECTED: &[(&str, &str, &str, &str, FailureKind)] = &[
@@ -162,3 +166,72 @@ pub const LOOSE: &[(&str, Count)] = &[
     ("lost_update", GlobalAtomics),
     ("pinned", Launches),
 ];
+
+/// All kernels: what is given, solved, rejected and accepted, and from `honest` on what is a cheat.
+pub struct Kernels {
+    pub candidates: Vec<Candidate>,
+    /// Why each of the honest ones fails, if it does.
+    pub expected: Vec<Option<FailureKind>>,
+    pub honest: usize,
+}
+
+pub fn kernels_of_tasks() -> Kernels {
+    let mut candidates = Vec::new();
+    let mut expected: Vec<Option<FailureKind>> = Vec::new();
+    for task in TASKS.iter().copied().filter(|task| !is_host(task)) {
+        candidates.push(Candidate::new(
+            task,
+            "shipped",
+            format::shipped(task.solved()).expect("well-formed"),
+        ));
+        expected.push(Some(task.fails_as_shipped));
+        candidates.push(Candidate::new(task, "solved", solution(task)));
+        expected.push(None);
+    }
+    for (id, name, from, to, because) in REJECTED {
+        let task = named(id).expect("a task");
+        candidates.push(Candidate::new(task, name, edited(task, from, to)));
+        expected.push(Some(*because));
+    }
+    for (id, name, from, to) in ACCEPTED {
+        let task = named(id).expect("a task");
+        candidates.push(Candidate::new(task, name, edited(task, from, to)));
+        expected.push(None);
+    }
+    for (id, source) in wasteful::kernels() {
+        let task = named(id).expect("a task");
+        candidates.push(Candidate::new(task, "wasteful", source));
+        expected.push(task.bounds.first().map(|bound| FailureKind::Bound(bound.count)));
+    }
+    let honest = candidates.len();
+    candidates.extend(cheats::kernels());
+    Kernels { candidates, expected, honest }
+}
+
+pub fn is_host(task: &Task) -> bool {
+    matches!(task.kind, course::task::Kind::Host { .. })
+}
+
+/// Maps on all processors; each piece of work has a virtual machine of its own.
+pub fn side_by_side<T: Sync, R: Send>(all: &[T], map: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let _sharer = simt::Sharer::new();
+        let mut done = Vec::new();
+        while let Some((index, one)) = {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            all.get(index).map(|one| (index, one))
+        } {
+            let _machine = cuda_host::testing::exclusive();
+            done.push((index, map(one)));
+        }
+        done
+    };
+    let mut done: Vec<(usize, R)> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().flat_map(|one| one.join().expect("a worker ends")).collect()
+    });
+    done.sort_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, one)| one).collect()
+}

@@ -1,7 +1,7 @@
 //! Wrong solutions, found by changing one thing of a right one: a barrier is left out, a number is one more, a sign is
 //! another. The grader has to reject each; those that are right by chance are listed in `equivalent.txt`.
 
-use super::build::{Candidate, compile, solution};
+use crate::candidates::build::{Candidate, compile, solution};
 use course::grade::grade;
 use course::task::{Kind, Task};
 use course::tasks::TASKS;
@@ -97,7 +97,7 @@ fn survivors(name: &str, chosen: Vec<(&'static Task, Mutant)>) -> (Vec<String>, 
     let candidates: Vec<Candidate> = chosen.iter().enumerate().map(candidate).collect();
     let submissions = compile(name, &candidates);
     let graded: Vec<_> = chosen.iter().zip(&submissions).collect();
-    let passes = crate::side_by_side(&graded, |((task, _), submission)| {
+    let passes = crate::candidates::side_by_side(&graded, |((task, _), submission)| {
         grade(task, submission, 77).expect("the virtual device starts").is_pass()
     });
     let mut survivors = Vec::new();

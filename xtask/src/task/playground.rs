@@ -9,7 +9,10 @@ pub struct Arguments {
     /// The folder of the page; `target/playground` when none is named.
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
-    /// Compare every answer of the module with that of the program, in Chromium.
+    /// Write the course as one page, instead: its kernel tasks with an editor and verdicts, for any browser.
+    #[arg(long)]
+    course: bool,
+    /// Compare every answer of the module with that of the program, in Chromium; of the course, the verdicts of ten tasks.
     #[arg(long)]
     check: bool,
     /// Say so and do nothing if a tool for that is absent; with CI=true it is an error.
@@ -27,6 +30,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         println!("not run: the comparison of the page's executor with the program: {why}");
         return Ok(ExitCode::SUCCESS);
     }
+    if arguments.course {
+        return course(arguments);
+    }
     let module = wasm::module()?;
     let output =
         arguments.output.clone().unwrap_or_else(|| workspace::target_dir().join("playground"));
@@ -36,6 +42,26 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     println!("open {}", output.join("playground.html").display());
     if arguments.check {
         check(&module)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the page of the course.
+fn course(arguments: &Arguments) -> Result<ExitCode> {
+    let module = wasm::course_module()?;
+    let output = arguments.output.clone().unwrap_or_else(|| workspace::target_dir().join("course"));
+    workspace::succeed(book::program()?.arg("--course").arg(&module).arg("--output").arg(&output))?;
+    println!("open {}", output.join("course.html").display());
+    if arguments.check {
+        let page = workspace::target_dir().join("wasm/course_check.html");
+        let mut program = book::program()?;
+        program.arg("--course").arg(&module).arg("--course-check").arg("--output").arg(&page);
+        workspace::succeed(&mut program)?;
+        let told = browser::told(&page)?;
+        if !told.starts_with("20 of 20 verdicts in the page are those of learn, and 10 of ") {
+            bail!("the page's verdicts are not those of learn:\n{told}");
+        }
+        println!("{told}");
     }
     Ok(ExitCode::SUCCESS)
 }
