@@ -36,6 +36,15 @@ const COURSE: &[&str] = &[
     "crates/virtual_gpu",
     "crates/cuda_std",
 ];
+/// The course's page: the compiler without a compiler, and what grades.
+const PAGE: &[&str] = &[
+    "course",
+    "crates/rust_to_ptx",
+    "crates/simt",
+    "crates/ptx",
+    "crates/races",
+    "crates/cuda_std",
+];
 /// Code that reads files and command lines, and its tests.
 const FILES: &[&str] = &[
     "crates/results",
@@ -197,6 +206,15 @@ pub const PROOFS: &[Proof] = &[
         inputs: COURSE,
         figure: " tasks in CUDA C++ fail and pass",
         sample: "that each task has its twin, with its regions and its kernel",
+    },
+    Proof {
+        name: "page",
+        shows: "every kernel task's files, compiled by the page, have rustc's verdicts, findings and counts, and `learn`'s words",
+        command: "test --release --package course --test front_end -- --nocapture --include-ignored",
+        environment: &[],
+        inputs: PAGE,
+        figure: " files are equal to rustc's",
+        sample: "every seventh file and every sixth task",
     },
     Proof {
         name: "loop-times",
