@@ -24,10 +24,9 @@ const DIFFERENT: &[(&[&str], &[&str], &str)] = &[
         &[
             "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
             "memory_l1_wavefronts_shared",
-            "memory_l2_theoretical_sectors_global",
             "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum",
         ],
-        "copies past L1 between different halves of a sector take more passes and sectors, by a rule that is not known",
+        "copies past L1 between different halves of a sector take more passes, and fewer sectors of L1 than of L2, by a rule that is not known",
     ),
     (
         &[
@@ -254,9 +253,12 @@ fn recorded_requests_are_those_that_were_counted() {
                     RequestKind::GlobalLoad
                     | RequestKind::GlobalStore
                     | RequestKind::GlobalAtomic
-                    | RequestKind::AsyncCopySource
                     | RequestKind::BulkCopy => {
                         assert_eq!(request.sectors().len() as u64, traffic.sectors, "{place}");
+                    }
+                    // A sector between two halves of targets is fetched for both.
+                    RequestKind::AsyncCopySource => {
+                        assert!(request.sectors().len() as u64 <= traffic.sectors, "{place}");
                     }
                     _ => {
                         assert_eq!(request.wavefronts.len() as u64, traffic.wavefronts, "{place}");

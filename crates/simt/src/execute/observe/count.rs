@@ -69,10 +69,21 @@ impl Observers<'_> {
     /// Counts the global side of an asynchronous copy of 16 bytes past L1.
     pub fn count_copy(&mut self, request: Request<'_>, target: &[u64; LANES]) {
         let Request { pc, mask, all, .. } = request;
-        let before = self.tallies[pc].global.sectors;
-        self.count_global(request, false);
+        let (_, lines, distinct) = sectors_and_lines(mask, all);
+        let bytes_distinct = u64::from(distinct) * u64::from(request.bytes);
+        let counts = RequestCounts {
+            bytes_distinct,
+            sectors: u64::from(copy_sectors(mask, target, all)),
+            sectors_ideal: bytes_distinct.div_ceil(32),
+            lines: u64::from(lines),
+            ..RequestCounts::default()
+        };
         let traffic = &mut self.tallies[pc].global;
-        traffic.sectors = before + u64::from(copy_sectors(mask, target, all));
+        *traffic += counts;
+        traffic.add_request(request.mask, request.bytes);
+        if self.watching {
+            self.record(Side::Global, request, counts, Vec::new);
+        }
     }
 
     /// Counts wavefronts of a shared access.
