@@ -101,7 +101,7 @@ fn a_kernel_is_what_rustc_makes_of_it() {
 }
 
 #[test]
-#[ignore = "grades each file twice; `cargo xtask prove page` runs it"]
+#[ignore = "grades each file twice; `cargo xtask prove course-page` runs it"]
 fn all_kernels_are_what_rustc_makes_of_them() {
     compare_kernels(1);
 }
@@ -164,7 +164,7 @@ fn the_page_grades_as_learn_does() {
 }
 
 #[test]
-#[ignore = "grades all tasks twice; `cargo xtask prove page` runs it"]
+#[ignore = "grades all tasks twice; `cargo xtask prove course-page` runs it"]
 fn the_page_grades_all_tasks_as_learn_does() {
     grade_in_page(1);
 }

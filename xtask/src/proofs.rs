@@ -37,7 +37,7 @@ const COURSE: &[&str] = &[
     "crates/cuda_std",
 ];
 /// The course's page: the compiler without a compiler, and what grades.
-const PAGE: &[&str] = &[
+const COURSE_PAGE: &[&str] = &[
     "course",
     "crates/rust_to_ptx",
     "crates/simt",
@@ -208,11 +208,11 @@ pub const PROOFS: &[Proof] = &[
         sample: "that each task has its twin, with its regions and its kernel",
     },
     Proof {
-        name: "page",
+        name: "course-page",
         shows: "every kernel task's files, compiled by the page, have rustc's verdicts, findings and counts, and `learn`'s words",
         command: "test --release --package course --test front_end -- --nocapture --include-ignored",
         environment: &[],
-        inputs: PAGE,
+        inputs: COURSE_PAGE,
         figure: " files are equal to rustc's",
         sample: "every seventh file and every sixth task",
     },
