@@ -154,7 +154,9 @@ fn a_compare_and_swap_in_a_loop_is_tried_by_all_that_want_the_same_address() {
     assert!(queue(1, &until_done) >= 256 * queue(1, once));
     // A sum needs no second try, and that of one constant is one update of a warp.
     assert_eq!(queue(1, "red.global.add.u32 [%rd3], %r1;"), queue(1, once));
-    assert_eq!(32 * queue(1, "red.global.add.u32 [%rd3], 1;"), queue(1, once));
+    assert_eq!(32 * queue(1, "red.global.add.u32 [%rd1], 1;"), queue(1, once));
+    // The lane's own number says where: whatever comes of it, the lanes add one by one.
+    assert_eq!(queue(1, "red.global.add.u32 [%rd3], 1;"), queue(1, once));
 }
 
 #[test]
