@@ -1,4 +1,4 @@
-//! What a block and a warp compute together: against loops on the host, in blocks of each size, with every check for
+//! Functions of whole blocks and warps: against loops on the host, in blocks of each size, with every check for
 //! races, and without bank conflicts.
 
 use crate::codegen::{SM_90, ptx};
@@ -38,7 +38,7 @@ pub struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// What the kernel stores over bytes that it never stores, and the counters; no check may find anything.
+    /// Returns what the kernel stores over bytes that it never stores, and the counters; no check may find anything.
     pub fn of<T: Pod, U: Pod>(&self, source: &[T], stored: usize) -> (Vec<U>, Counters) {
         let mut memory = Memory::default();
         memory.track_initialization();

@@ -21,7 +21,7 @@ fn philox_is_as_published() {
     }
 }
 
-/// What cuRAND of CUDA 13.0 makes of a seed, a subsequence and an offset: six words of `curand`, two `curand_uniform`, the
+/// Numbers that cuRAND of CUDA 13.0 makes of a seed, a subsequence and an offset: six words of `curand`, two `curand_uniform`, the
 /// first half of a `curand_uniform2_double` from the start, and a `curand_normal2` from the start. Its PTX was executed.
 const CURAND: [([u64; 3], [u32; 12]); 3] = [
     (

@@ -1,4 +1,4 @@
-//! How near predictions come to kernels of others, by the figures that `cargo xtask foreign` wrote.
+//! The distance of predictions from kernels of others, by the figures that `cargo xtask foreign` wrote.
 
 /// The kernels of a kind, or of all, that were predicted and then measured.
 struct Figures {
@@ -9,7 +9,7 @@ struct Figures {
     /// Parts of the prediction between which eight of ten of them were measured.
     low: f64,
     high: f64,
-    /// What bounds their prediction; nothing for all.
+    /// The part that bounds their prediction; nothing for all.
     kind: &'static str,
 }
 

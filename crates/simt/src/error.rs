@@ -172,7 +172,7 @@ pub enum Error {
 const TENSOR_MEMORY: &str = ", which has no tensor memory (compute capability 10.0); to fix it: compile the kernel for \
                              sm_90a or sm_120, where libraries take `wgmma` or `mma`";
 
-/// How the text of a panic begins.
+/// The beginning of a panic's text.
 pub(crate) const PANICKED: &str = "panicked at ";
 
 impl Error {

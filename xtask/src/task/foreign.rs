@@ -59,7 +59,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    for (file, text) in corpus.outputs() {
+    for (file, text) in corpus.outputs()? {
         write_whole(&workspace::root().join(file), text.as_bytes())?;
     }
     Ok(ExitCode::SUCCESS)
@@ -76,6 +76,9 @@ struct Corpus {
     second: Vec<Kernel>,
 }
 
+/// The marks around the README's sentence.
+const BEGIN: &str = "<!-- BEGIN foreign: cargo xtask foreign -->";
+const END: &str = "<!-- END foreign -->";
 /// The kernels of a kind that its own figures need; others have those of all.
 const KIND_MIN: usize = 8;
 
@@ -107,12 +110,40 @@ impl Corpus {
     }
 
     /// Returns the files that are made of the rows, by their places in the checkout.
-    fn outputs(&self) -> [(&'static str, String); 3] {
-        [
+    ///
+    /// # Errors
+    /// The README cannot be read, or has no place for its sentence.
+    fn outputs(&self) -> Result<[(&'static str, String); 4]> {
+        let file = workspace::root().join("README.md");
+        let readme = std::fs::read_to_string(&file)
+            .with_context(|| format!("cannot read {}", file.display()))?;
+        let [before, after] = [BEGIN, END].map(|mark| readme.split_once(mark));
+        let (Some((before, _)), Some((_, after))) = (before, after) else {
+            bail!(
+                "README.md has no `{BEGIN}` or no `{END}`: put both around its sentence on kernels of others"
+            );
+        };
+        Ok([
+            ("README.md", format!("{before}{BEGIN}{}{END}{after}", self.sentence())),
             ("results/foreign/README.md", self.page()),
             ("results/foreign/correlation.svg", plot(&self.again, &self.second)),
             ("crates/report/src/profile/accuracy.txt", self.accuracy()),
-        ]
+        ])
+    }
+
+    /// Returns the sentence of the README.
+    fn sentence(&self) -> String {
+        let kernels: Vec<&Kernel> = self.second.iter().collect();
+        let errors = sorted(kernels.iter().map(|kernel| kernel.error()));
+        let percent = |part| 100.0 * at(&errors, part);
+        format!(
+            "{} kernels of others are {:.0} % off in the median, {:.0} in the mean, a tenth beyond {:.0}, with {} neighbours in order",
+            kernels.len(),
+            percent(0.5),
+            100.0 * errors.iter().sum::<f64>() / errors.len() as f64,
+            percent(0.9),
+            order(&kernels)
+        )
     }
 
     fn page(&self) -> String {
@@ -330,7 +361,7 @@ mod tests {
 
     #[test]
     fn what_is_made_of_the_rows_is_written() {
-        for (file, text) in Corpus::read().unwrap().outputs() {
+        for (file, text) in Corpus::read().unwrap().outputs().unwrap() {
             let written = std::fs::read_to_string(workspace::root().join(file)).unwrap();
             assert!(written == text, "{file} is stale: run cargo xtask foreign");
         }
