@@ -23,7 +23,7 @@ pub(crate) fn counted(task: &Task, size: &Size, run: &CountedRun) -> Vec<Tally> 
     bounds
         .map(|bound| Tally {
             bound: *bound,
-            limits: (bound.limits)(elements),
+            limits: bound.limits.at(elements),
             value: bound.count.of(run),
         })
         .collect()

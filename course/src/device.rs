@@ -29,7 +29,7 @@ impl Execute for Subject<'_> {
     }
 
     fn findings(&self) -> Result<Vec<Found>> {
-        let images = self.kernel.image(self.task.id());
+        let images = self.kernel.image(self.task.kernel());
         let device = Device::open(images, Checks::all(), Schedule::Forward)?;
         let line = |place: &Place| Some(self.kernel.line_of(place.source.as_deref()?)?.0);
         let found = |finding: &Finding, is_inside: bool| {
@@ -96,7 +96,7 @@ impl Device {
 
     /// The bytes of shared memory that each block of a task's kernel has.
     pub(crate) fn shared_bytes(&self, task: &Task) -> Result<usize> {
-        let kernel = self.gpu.module().get_function(task.id())?;
+        let kernel = self.gpu.module().get_function(task.kernel())?;
         Ok(kernel.get_attribute(FunctionAttribute::SharedMemorySizeBytes)?.try_into()?)
     }
 
@@ -134,7 +134,7 @@ impl KernelRun {
 
 /// Executes a kernel at a size without checks, and records the requests of its first warp.
 pub fn run_at(task: &'static Task, submission: &Submission, size: &Size) -> Result<CountedRun> {
-    run_in(task, submission.image(task.id()), size)
+    run_in(task, submission.image(task.kernel()), size)
 }
 
 fn run_in(task: &'static Task, images: &'static [Image], size: &Size) -> Result<CountedRun> {

@@ -32,7 +32,7 @@ pub fn grade(task: &'static Task, submission: &Submission, seed: u64) -> Result<
                 message: format!("{error:#}"),
                 line: None,
                 strip: Vec::new(),
-                next: format!("declare it as `{}`", ptx::signature(task.solved(), task.id())?),
+                next: format!("declare it as `{}`", ptx::signature(task.solved(), task.kernel())?),
             }));
         }
     };
@@ -41,7 +41,7 @@ pub fn grade(task: &'static Task, submission: &Submission, seed: u64) -> Result<
     {
         return Ok(verdict.failed(failure));
     }
-    let images = submission.image(task.id());
+    let images = submission.image(task.kernel());
     let sizes: Vec<Size> = task.pattern.verify_sizes.iter().map(|size| Size::new(size)).collect();
     if let Some(failure) = correct(task, submission, images, &sizes, seed)? {
         return Ok(verdict.failed(failure));
@@ -139,12 +139,12 @@ fn unanswered(task: &'static Task, submission: &Submission) -> Result<Option<Fai
 
 /// Returns whether the entry has the parameters that the launch gives it.
 fn signature(task: &Task, submission: &Submission) -> Result<()> {
-    let declared = ptx::declared(task.solved(), task.id())?;
-    let found = ptx::parameters(&submission.ptx, task.id())?;
+    let declared = ptx::declared(task.solved(), task.kernel())?;
+    let found = ptx::parameters(&submission.ptx, task.kernel())?;
     if found != declared {
         bail!(
             "the parameters of `{}` have {found:?} bytes and must have {declared:?}: keep the signature",
-            task.id()
+            task.kernel()
         );
     }
     Ok(())

@@ -13,6 +13,8 @@ pub struct Task {
     /// The pattern of the catalogue, or the topic, whose idea it exercises.
     pub lesson: &'static str,
     pub kind: Kind,
+    /// The kernel's name where it is not the task's.
+    pub kernel: &'static str,
     /// Name, solved file, sizes, inputs, reference, and the one launch.
     pub pattern: Pattern,
     /// HostSubmission before the first run.
@@ -57,9 +59,31 @@ impl Kind {
 pub struct Bound {
     pub count: Count,
     /// The least and the most that pass, from the number of elements.
-    pub limits: fn(f64) -> Limits,
+    pub limits: LimitsOf,
     /// The arithmetic behind the numbers.
     pub because: &'static str,
+}
+
+/// Limits from the number of elements.
+#[derive(Clone, Copy, Debug)]
+pub enum LimitsOf {
+    Function(fn(f64) -> Limits),
+    /// The same for any number.
+    Any(Limits),
+    /// Those of one element.
+    Element(Limits),
+}
+
+impl LimitsOf {
+    pub fn at(self, elements: f64) -> Limits {
+        match self {
+            LimitsOf::Function(limits) => limits(elements),
+            LimitsOf::Any(limits) => limits,
+            LimitsOf::Element(Limits { at_least, at_most }) => {
+                between(elements * at_least, elements * at_most)
+            }
+        }
+    }
 }
 
 /// The least and the most of a count.
@@ -92,7 +116,7 @@ impl Limits {
 }
 
 pub const fn bound(count: Count, limits: fn(f64) -> Limits, because: &'static str) -> Bound {
-    Bound { count, limits, because }
+    Bound { count, limits: LimitsOf::Function(limits), because }
 }
 
 /// Limits with work that has to be done.
@@ -149,6 +173,7 @@ impl Task {
         Task {
             lesson: "",
             kind: Kind::Kernel,
+            kernel: "",
             pattern,
             before: &[],
             after: &[],
@@ -158,9 +183,14 @@ impl Task {
         }
     }
 
-    /// Names its files and its kernel, and never changes.
+    /// Names its files, and never changes.
     pub fn id(&self) -> &'static str {
         self.pattern.name
+    }
+
+    /// Returns the name of its kernel.
+    pub fn kernel(&self) -> &'static str {
+        if self.kernel.is_empty() { self.id() } else { self.kernel }
     }
 
     /// The solved file, with its regions.

@@ -25,7 +25,7 @@ pub(crate) struct Named {
 
 /// The arrays of a case. A kernel's constant pointers are the inputs in their order, its mutable ones the outputs.
 pub(crate) fn named(task: &Task, case: &Case, arrays: &Arrays) -> Vec<Named> {
-    let signature = ptx::signature(task.solved(), task.id()).unwrap_or_default();
+    let signature = ptx::signature(task.solved(), task.kernel()).unwrap_or_default();
     let names = |kind: &str| -> Vec<String> {
         let parameters = signature.split(['(', ',', ')']).filter(|one| one.contains(kind));
         parameters.filter_map(|one| Some(one.split_once(':')?.0.trim().to_owned())).collect()

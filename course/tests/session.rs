@@ -634,3 +634,111 @@ fn twins_in_cuda_are_graded_as_in_rust() {
         equal[0], equal[1]
     );
 }
+
+/// The repository of a class is whole, has no solution, and is graded as it is.
+#[test]
+fn a_class_has_a_repository_without_solutions() {
+    let class = tempfile::tempdir().expect("a temporary folder");
+    let elsewhere = tempfile::tempdir().expect("a temporary folder");
+    let folder = class.path().join("class");
+    let dir = folder.display().to_string();
+    let said = learn(elsewhere.path(), &["init", &dir]);
+    assert!(said.status.success() && text(&said).contains("is written"), "{}", text(&said));
+    for name in ["README.md", "class.toml", ".gitignore", ".github/workflows/check.yml"] {
+        assert!(folder.join(name).is_file(), "{name}");
+    }
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).expect("it was written");
+    for task in TASKS {
+        let file = read(&format!("{}.rs", task.id()));
+        assert_eq!(file, format::shipped(task.solved()).unwrap(), "{}", task.id());
+        let solution = format::solution(task.solved()).unwrap();
+        assert!(task.kind == Kind::Question || file != solution, "{}", task.id());
+    }
+    // The name of this machine's folders is in none of them.
+    let all = ["README.md", ".github/workflows/check.yml"].map(read).concat();
+    assert!(!all.contains(env!("CARGO_MANIFEST_DIR")) && !all.contains("{first}"), "{all}");
+    assert!(read("README.md").lines().count() <= 10);
+    assert_fails(elsewhere.path(), &["init", &dir], "is not empty");
+    assert_fails(&folder, &["show", "guard"], "shows no solutions: ask your teacher");
+
+    // What the workflow runs, before and after the first task is done.
+    let due = TASKS[0];
+    assert!(read(".github/workflows/check.yml").contains(&format!("DUE: {}\n", due.id())));
+    let check = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_learn"));
+        command.args(["check", due.id(), "--submission", &dir]);
+        command.output().expect("the program starts")
+    };
+    let given = check();
+    assert_eq!(given.status.code(), Some(1), "{}", text(&given));
+    let solved = format::solution(due.solved()).unwrap();
+    std::fs::write(folder.join(format!("{}.rs", due.id())), solved).expect("a writable folder");
+    let solved = check();
+    assert!(solved.status.success(), "{}", text(&solved));
+    std::fs::write(folder.join("class.toml"), "show = 3").expect("a writable folder");
+    assert_fails(&folder, &["show", "guard"], "class.toml is damaged");
+}
+
+/// Tasks outside of the repository are graded as the course's, and go into a class without their solutions.
+#[test]
+fn tasks_of_a_teacher_are_graded() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/session/tasks");
+    let class = tempfile::tempdir().expect("a temporary folder");
+    let (tasks, folder) = (source.display().to_string(), class.path().join("class"));
+    let dir = folder.display().to_string();
+    let solved = std::fs::read_to_string(source.join("columns_first.rs")).expect("it is there");
+    let init = learn(class.path(), &["--tasks", &tasks, "init", &dir]);
+    assert!(init.status.success(), "{}", text(&init));
+    let given = format::shipped(&solved).unwrap();
+    for name in ["columns_first.rs", "tasks/columns_first.rs"] {
+        let file = std::fs::read_to_string(folder.join(name)).expect("it was written");
+        assert_eq!(file, given, "{name}");
+    }
+    assert!(!folder.join("guard.rs").exists());
+    // The student has the tasks of the class, the teacher those with solutions.
+    let students = folder.join("tasks").display().to_string();
+    let check = ["check", "columns_first", "--tasks"];
+    for tasks in [&students, &tasks] {
+        let arguments = [&check[..], &[tasks.as_str()]].concat();
+        std::fs::write(folder.join("columns_first.rs"), &given).expect("a writable folder");
+        assert_fails(&folder, &arguments, "sectors per load: 32 counted, at most 4 (32 lanes");
+        let solved = format::solution(&solved).unwrap();
+        std::fs::write(folder.join("columns_first.rs"), solved).expect("a writable folder");
+        let passed = learn(&folder, &arguments);
+        assert!(passed.status.success(), "{}", text(&passed));
+    }
+    // The second bound is for each element.
+    let own = tempfile::tempdir().expect("a temporary folder");
+    let settings = std::fs::read_to_string(source.join("columns_first.toml")).expect("it is there");
+    let write = |rust: &str, settings: &str| {
+        std::fs::write(own.path().join("mine.rs"), rust).expect("a writable folder");
+        std::fs::write(own.path().join("mine.toml"), settings).expect("a writable folder");
+    };
+    let tasks = own.path().display().to_string();
+    let edited = class.path().join("edited");
+    write(&solved, &settings.replace("0.125", "0.0625"));
+    assert_fails(&edited, &["--tasks", &tasks, "times"], "mine does not pass: sectors stored");
+    let list = ["--tasks", tasks.as_str(), "list"];
+    for (from, to, part) in [
+        ("rows_to_lanes", "rows", "mine.toml, line 1: there is no kernel task `rows`"),
+        ("\"sectors stored\"", "\"sector\"", "mine.toml, line 15: there is no count `sector`"),
+        ("at_most = 4", "at_most = 0", "mine.toml, line 11: no count lies"),
+        ("at_most = 4", "most = 4", "mine.toml, line 11: unknown field `most`"),
+        ("hints = [", "hints = [[", "mine.toml, line"),
+    ] {
+        write(&solved, &settings.replace(from, to));
+        assert_fails(&edited, &list, part);
+    }
+    for (from, to, part) in [
+        ("//! # ", "//! ", "mine.rs, line 1: begin with the title"),
+        ("    // learn: end\n", "", "mine.rs: line"),
+        ("width: u32, height: u32", "width: u32", "line 13: the task is like `rows_to_lanes`"),
+    ] {
+        write(&solved.replace(from, to), &settings);
+        assert_fails(&edited, &list, part);
+    }
+    std::fs::remove_file(own.path().join("mine.rs")).expect("a writable folder");
+    assert_fails(&edited, &list, "mine.rs is not there");
+    std::fs::remove_file(own.path().join("mine.toml")).expect("a writable folder");
+    assert_fails(&edited, &list, "has no task: a task is NAME.rs and NAME.toml");
+}

@@ -1,11 +1,11 @@
 //! A class: submissions graded without a change to them, for a page or an autograder.
 #![allow(clippy::print_stdout, reason = "a command-line program prints its results")]
 
+use super::outside::tasks;
 use super::session::{Outcome, Session};
 use super::verdicts::{add_progress, checked, word};
 use crate::compile::Places;
 use crate::refuse::essence;
-use crate::tasks::TASKS;
 use anyhow::{Context, Result};
 use maud::{Markup, html};
 use report::page::{self, page_with};
@@ -55,7 +55,9 @@ pub fn report(places: &Places, folders: &[PathBuf], output: &Path) -> Result<Exi
         };
         match &marked.error {
             Some(error) => println!("{}: not graded: {error}", marked.name),
-            None => println!("{}: {} of {} tasks pass", marked.name, marked.passed(), TASKS.len()),
+            None => {
+                println!("{}: {} of {} tasks pass", marked.name, marked.passed(), tasks().len())
+            }
         }
         class.push(marked);
     }
@@ -71,7 +73,7 @@ fn mark(places: &Places, folder: &Path, graded: &mut Graded) -> Result<Vec<Check
     let places = Places { learn: folder.to_owned(), ..places.clone() };
     let mut session = Session::submission(places)?;
     let mut verdicts = Vec::new();
-    for task in TASKS {
+    for task in tasks() {
         let begin = Instant::now();
         let text = match session.text(task) {
             Ok(Some(text)) => essence(&text),
@@ -104,15 +106,16 @@ fn mark(places: &Places, folder: &Path, graded: &mut Graded) -> Result<Vec<Check
 }
 
 fn page(class: &[Marked]) -> String {
-    let heads =
-        TASKS.iter().map(|task| html! { th.task scope="col" title=(task.title()) { (task.id()) } });
+    let heads = tasks()
+        .iter()
+        .map(|task| html! { th.task scope="col" title=(task.title()) { (task.id()) } });
     let row = |marked: &Marked| -> Markup {
         html! {
             tr {
                 th scope="row" { (marked.name) }
                 td.figure data-value=(marked.passed()) { (marked.passed()) }
                 @if let Some(error) = &marked.error {
-                    td colspan=(TASKS.len()) { "not graded: " (error) }
+                    td colspan=(tasks().len()) { "not graded: " (error) }
                 }
                 @for task in &marked.tasks {
                     td.mark title=(word(task)) { (sign(task)) }
@@ -124,7 +127,7 @@ fn page(class: &[Marked]) -> String {
         class.iter().filter(|it| it.tasks.get(index).is_some_and(|task| task.passed)).count()
     };
     let content = html! {
-        h1 { (class.len()) " submissions, " (TASKS.len()) " tasks" }
+        h1 { (class.len()) " submissions, " (tasks().len()) " tasks" }
         p { "+ passes, x does not, . is as it was given, ? is not there. Each verdict is below; times are not graded." }
         div.scroll tabindex="0" {
             table {
@@ -138,7 +141,7 @@ fn page(class: &[Marked]) -> String {
                     tr {
                         th scope="row" { "all" }
                         td.figure {}
-                        @for index in 0..TASKS.len() { td.mark { (passes(index)) } }
+                        @for index in 0..tasks().len() { td.mark { (passes(index)) } }
                     }
                 }
             }

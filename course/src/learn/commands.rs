@@ -1,9 +1,10 @@
 #![allow(clippy::print_stdout, reason = "a command-line program prints its results")]
 
+use super::outside::tasks;
 use super::session::{Outcome, Session};
 use super::verdicts::{checked, failure, gradescope};
 use super::work::Work;
-use super::{folder, screen, words};
+use super::{folder, init, screen, words};
 use crate::bounds::line_in;
 use crate::compile::{self, Compiled, Places};
 use crate::count::{Count, number};
@@ -12,7 +13,6 @@ use crate::hash::hash;
 use crate::picture;
 use crate::question::{Question, Reply, Runs, SEED};
 use crate::task::Task;
-use crate::tasks::TASKS;
 use anyhow::{Context, Result, bail};
 use coalesce::pattern::Size;
 use results::{CHECKED_SCHEMA, CheckedTasks, Sarif, SarifLevel};
@@ -61,7 +61,7 @@ pub fn check(
     output: Output<'_>,
     ptx: Option<&Path>,
 ) -> Result<ExitCode> {
-    let there = TASKS.iter().copied().filter(|task| folder::is_there(&session.places, task));
+    let there = tasks().iter().copied().filter(|task| folder::is_there(&session.places, task));
     let tasks = if all { there.collect() } else { vec![session.task(id)?] };
     let mut verdicts = Vec::new();
     let mut passed = 0;
@@ -116,7 +116,7 @@ pub fn check(
 }
 
 fn show_outcome(task: &'static Task, outcome: &Result<Outcome, String>) {
-    print!("{}", screen::heading(task, place(task), TASKS.len()));
+    print!("{}", screen::heading(task, place(task), tasks().len()));
     match outcome {
         Ok(Outcome::Graded(verdict)) => print!("{}", screen::verdict(task, verdict)),
         Ok(Outcome::Refused) => {
@@ -134,23 +134,23 @@ fn show_outcome(task: &'static Task, outcome: &Result<Outcome, String>) {
 
 /// The task behind one that passes.
 pub fn next(task: &Task) -> &'static Task {
-    TASKS[place(task) % TASKS.len()]
+    tasks()[place(task) % tasks().len()]
 }
 
 /// Returns what to go on with.
 pub fn next_line(task: &Task) -> String {
     let next = next(task);
-    screen::wrapped(&format!("next: {} ({} of {})", next.id(), place(next), TASKS.len()))
+    screen::wrapped(&format!("next: {} ({} of {})", next.id(), place(next), tasks().len()))
 }
 
 /// The place of a task in the course, from 1.
 pub fn place(task: &Task) -> usize {
-    TASKS.iter().position(|one| one.id() == task.id()).map_or(0, |index| index + 1)
+    tasks().iter().position(|one| one.id() == task.id()).map_or(0, |index| index + 1)
 }
 
 pub fn open(session: &Session, id: Option<&str>) -> Result<ExitCode> {
     let task = session.task(id)?;
-    print!("{}", screen::heading(task, place(task), TASKS.len()));
+    print!("{}", screen::heading(task, place(task), tasks().len()));
     println!(
         "\n{}\nYour file: {}",
         screen::prose(&format::doc(task.solved())),
@@ -233,7 +233,7 @@ pub fn show_reply(reply: &Reply) -> String {
 }
 
 pub fn list(session: &Session) -> Result<ExitCode> {
-    for task in TASKS {
+    for task in tasks() {
         let entry = session.progress.tasks.get(task.id()).cloned().unwrap_or_default();
         let state = if entry.done && entry.task != hash(task.solved()) {
             // It was another task when it passed: `check` says whether it still does.
@@ -260,7 +260,7 @@ pub fn list(session: &Session) -> Result<ExitCode> {
         let start = format!("{place:>3}  {state:5} {id:20} {kind:8} ");
         print!("{}", screen::behind(start, &format!("{}{notes}", task.title())));
     }
-    println!("{} of {} tasks done", session.progress.done(), TASKS.len());
+    println!("{} of {} tasks done", session.progress.done(), tasks().len());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -275,6 +275,9 @@ pub fn reset(session: &mut Session, id: &str) -> Result<ExitCode> {
 
 pub fn show(session: &mut Session, id: &str) -> Result<ExitCode> {
     let task = session.task(Some(id))?;
+    if init::hides_solutions(&session.places.learn)? {
+        bail!("this folder is of a class, which shows no solutions: ask your teacher");
+    }
     let entry = session.progress.of(task.id());
     if let Some(why) = entry.refuses_solution() {
         bail!("{why}");
@@ -355,7 +358,7 @@ pub fn times(session: &Session) -> Result<ExitCode> {
         .with_context(|| format!("cannot create {}", folder.display()))?;
     let mut all = Vec::new();
     println!("seconds from save to verdict\n  compile  grade  both  task");
-    for task in TASKS {
+    for task in tasks() {
         let file = folder.join(format!("{}.rs", task.id()));
         let solution = format::solution(task.solved())?;
         // An empty line more is a changed line table, so nothing is taken from the run before.
@@ -372,7 +375,9 @@ pub fn times(session: &Session) -> Result<ExitCode> {
             bail!("the solution of {} does not compile", task.id())
         };
         let compiled = begin.elapsed().as_secs_f64();
-        work.grade(task, 2)?;
+        if let Some(failure) = work.grade(task, 2)?.failure {
+            bail!("the solution of {} does not pass: {}", task.id(), failure.message);
+        }
         let both = begin.elapsed().as_secs_f64();
         println!("  {compiled:7.2} {:6.2} {both:5.2}  {}", both - compiled, task.id());
         all.push(both);

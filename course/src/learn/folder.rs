@@ -1,8 +1,8 @@
 //! The learner's folder: written once, and never over what a learner wrote.
 
+use super::outside::tasks;
 use crate::compile::{Language, Places, dependency};
 use crate::task::{Kind, Task};
-use crate::tasks::TASKS;
 use anyhow::{Context, Result};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -26,14 +26,15 @@ pub fn complete(places: &Places) -> Result<usize> {
     std::fs::create_dir_all(learn)
         .with_context(|| format!("cannot create {}: is the disk full?", learn.display()))?;
     let mut new = 0;
-    for task in TASKS.iter().filter(|task| is_there(places, task)) {
+    for task in tasks().iter().filter(|task| is_there(places, task)) {
         let path = file(places, task);
         if !path.exists() {
             write(&path, places.shipped(task)?.as_bytes())?;
             new += 1;
         }
     }
-    if new > 0 && places.language == Language::Rust {
+    let is_edited = new > 0 || !learn.join("Cargo.toml").exists();
+    if is_edited && places.language == Language::Rust {
         for (path, text) in editor(places)? {
             let path = learn.join(path);
             let folder = path.parent().unwrap_or(learn);
@@ -115,7 +116,7 @@ fn editor(places: &Places) -> Result<Vec<(PathBuf, String)>> {
                 "anyhow = \"1\"\ncust = { version = \"0.3.2\", default-features = false, features = [\"bytemuck\"] }\n",
             );
         }
-        let tasks = TASKS.iter().filter(|task| is_host == matches!(task.kind, Kind::Host { .. }));
+        let tasks = tasks().iter().filter(|task| is_host == matches!(task.kind, Kind::Host { .. }));
         for task in tasks {
             let _ = write!(
                 text,

@@ -3,6 +3,8 @@
 mod class;
 mod commands;
 mod folder;
+mod init;
+mod outside;
 mod progress;
 mod screen;
 mod session;
@@ -17,9 +19,9 @@ pub use screen::verdict as verdict_text;
 
 use crate::compile::{Language, Places};
 use crate::os;
-use crate::tasks::TASKS;
 use clap::{Parser, Subcommand};
 use commands::{Form, Output};
+use outside::tasks;
 use session::Session;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -34,6 +36,9 @@ struct Arguments {
     /// The language of your files: `TASK.rs`, or `TASK.cu`, for which nvcc is needed.
     #[arg(long, value_enum, default_value_t, global = true)]
     lang: Language,
+    /// Tasks of your own instead of the course's: a folder with `NAME.rs` and `NAME.toml` for each.
+    #[arg(long, value_name = "DIR", global = true)]
+    tasks: Option<PathBuf>,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -77,6 +82,11 @@ enum Command {
         /// The page.
         #[arg(long, short, value_name = "FILE", default_value = "class.html")]
         output: PathBuf,
+    },
+    /// Write the repository of a class: the files of the tasks, a workflow that grades them, and no solution.
+    Init {
+        /// The folder, which is new or empty.
+        dir: PathBuf,
     },
     /// Show a task's text.
     Open {
@@ -157,7 +167,7 @@ fn end_when_interrupted(learn: &Path) {
         crate::group::end_all();
         let done = Progress::read(&learn).map_or(0, |progress| progress.done());
         let path = Progress::path(&learn);
-        let (of, path) = (TASKS.len(), path.display());
+        let (of, path) = (tasks().len(), path.display());
         let said = format!(
             "stopped: {done} of {of} done, noted in {path}; go on with `cargo xtask learn`"
         );
@@ -172,6 +182,15 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     let learn = arguments.folder.unwrap_or_else(|| root.join("learn"));
     let places = Places { root, learn, target, language: arguments.lang };
+    if let Some(folder) = &arguments.tasks {
+        if arguments.lang == Language::Cuda {
+            anyhow::bail!("`--tasks` has files of Rust: leave `--lang`");
+        }
+        outside::choose(folder)?;
+    }
+    if let Some(Command::Init { dir }) = &arguments.command {
+        return init::write(&places, dir, arguments.tasks.as_deref());
+    }
     if let Some(Command::New { id }) = &arguments.command {
         return template::write(&places, id);
     }
@@ -208,8 +227,9 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Command::Show { id } => commands::show(&mut session, &id),
         Command::Try { id, set } => commands::try_at(&session, &id, &set),
         Command::Times => commands::times(&session),
-        Command::New { .. } | Command::Compile { .. } | Command::Report { .. } => {
-            Ok(ExitCode::SUCCESS)
-        }
+        Command::New { .. }
+        | Command::Compile { .. }
+        | Command::Report { .. }
+        | Command::Init { .. } => Ok(ExitCode::SUCCESS),
     }
 }

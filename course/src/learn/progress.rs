@@ -1,4 +1,4 @@
-use crate::tasks::TASKS;
+use super::outside::tasks;
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -110,7 +110,7 @@ impl Progress {
 
     /// Returns how many tasks of this course passed.
     pub fn done(&self) -> usize {
-        TASKS.iter().filter(|task| self.is_done(task.id())).count()
+        tasks().iter().filter(|task| self.is_done(task.id())).count()
     }
 
     pub fn is_done(&self, id: &str) -> bool {

@@ -1,5 +1,6 @@
 //! A learner's folder in use: its places, its progress, and what a check does.
 
+use super::outside::tasks;
 use super::work::Work;
 use super::{Progress, folder};
 use crate::compile::{Places, read};
@@ -7,7 +8,6 @@ use crate::grade::{Submission, Verdict, grade};
 use crate::hash::hash;
 use crate::refuse::essence;
 use crate::task::{Kind, Task};
-use crate::tasks::{TASKS, named};
 use anyhow::{Context, Result, bail};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
@@ -76,15 +76,16 @@ impl Session {
     pub fn task(&self, id: Option<&str>) -> Result<&'static Task> {
         match id {
             Some(id) => {
-                named(id.trim_end_matches(".rs").trim_end_matches(".cu")).with_context(|| {
+                let id = id.trim_end_matches(".rs").trim_end_matches(".cu");
+                tasks().iter().copied().find(|task| task.id() == id).with_context(|| {
                     format!("there is no task `{id}`: `cargo xtask learn list` shows them all")
                 })
             }
             None => {
-                let open = TASKS.iter().find(|task| {
+                let open = tasks().iter().find(|task| {
                     !self.progress.is_done(task.id()) && folder::is_there(&self.places, task)
                 });
-                Ok(open.copied().unwrap_or(TASKS[TASKS.len() - 1]))
+                Ok(open.copied().unwrap_or(tasks()[tasks().len() - 1]))
             }
         }
     }

@@ -2,11 +2,11 @@
 #![allow(clippy::print_stdout, reason = "a command-line program prints its results")]
 
 use super::commands::{self, place};
+use super::outside::tasks;
 use super::session::{Outcome, Session};
 use super::{folder, screen};
 use crate::question::Runs;
 use crate::task::{Kind, Task};
-use crate::tasks::TASKS;
 use anyhow::{Context, Result, bail};
 use std::fs::File;
 use std::process::ExitCode;
@@ -43,7 +43,7 @@ pub fn run(session: &mut Session, id: Option<&str>) -> Result<ExitCode> {
         match key.trim() {
             "q" => {
                 let done = session.progress.done();
-                println!("{done} of {} done; go on with `cargo xtask learn`", TASKS.len());
+                println!("{done} of {} done; go on with `cargo xtask learn`", tasks().len());
                 return Ok(ExitCode::SUCCESS);
             }
             "n" => {
@@ -145,7 +145,7 @@ fn answered(session: &mut Session, task: &'static Task, open: usize, text: &str)
 }
 
 fn grade(session: &mut Session, task: &'static Task) {
-    print!("{}{}", screen::clear(), screen::heading(task, place(task), TASKS.len()));
+    print!("{}{}", screen::clear(), screen::heading(task, place(task), tasks().len()));
     match session.check(task) {
         Ok((Outcome::Graded(verdict), took)) => {
             print!("{}", screen::verdict(task, &verdict));

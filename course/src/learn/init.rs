@@ -1,0 +1,73 @@
+//! `init`: a repository of a class.
+#![allow(clippy::print_stdout, reason = "a command-line program prints its results")]
+
+use super::folder;
+use super::outside::{files, tasks};
+use crate::compile::Places;
+use crate::format;
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// The settings of a class, in the folder of its tasks.
+pub const SETTINGS: &str = "class.toml";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settings {
+    /// True where `show` prints solutions.
+    show: bool,
+}
+
+/// Returns whether a folder is one of a class that shows no solutions.
+pub fn hides_solutions(learn: &Path) -> Result<bool> {
+    let path = learn.join(SETTINGS);
+    let text = match std::fs::read_to_string(&path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        text => text.with_context(|| format!("cannot read {}", path.display()))?,
+    };
+    let settings: Result<Settings, _> = toml::from_str(&text);
+    settings.map(|settings| !settings.show).map_err(|_| {
+        anyhow::anyhow!("{} is damaged: its only line is `show = false`", path.display())
+    })
+}
+
+/// Writes the repository: what students edit, a workflow that grades it, and no solution.
+pub fn write(places: &Places, folder: &Path, outside: Option<&Path>) -> Result<ExitCode> {
+    let cannot = || format!("cannot write {}: is it a folder of yours?", folder.display());
+    if folder.exists() && std::fs::read_dir(folder).with_context(cannot)?.next().is_some() {
+        bail!("{} is not empty: name a folder that is new or empty", folder.display());
+    }
+    let save = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::create_dir_all(path.parent().unwrap_or(folder)).with_context(cannot)?;
+        std::fs::write(&path, text).with_context(cannot)
+    };
+    let option = if outside.is_some() { " --tasks ../submission/tasks" } else { "" };
+    let first = tasks()[0].id();
+    let fill = |text: &str| text.replace("{first}", first).replace("{option}", option);
+    save("README.md", &fill(include_str!("init/README.md")))?;
+    save(".github/workflows/check.yml", &fill(include_str!("init/check.yml")))?;
+    save(".gitignore", "/.cargo/\n/Cargo.lock\n/Cargo.toml\n/editor/\n/target/\n*.bak\n")?;
+    save(SETTINGS, "show = false\n")?;
+    let places = Places { learn: folder.to_owned(), ..places.clone() };
+    for task in tasks().iter().filter(|task| folder::is_there(&places, task)) {
+        std::fs::write(folder::file(&places, task), places.shipped(task)?).with_context(cannot)?;
+        if let Some(outside) = outside {
+            // Students get the file that they begin with as the whole task.
+            let [_, settings] = files(outside, task);
+            let settings = std::fs::read_to_string(&settings)
+                .with_context(|| format!("cannot read {}", settings.display()))?;
+            save(&format!("tasks/{}.rs", task.id()), &format::shipped(task.solved())?)?;
+            save(&format!("tasks/{}.toml", task.id()), &settings)?;
+        }
+    }
+    let tasks = if outside.is_some() { " --tasks tasks" } else { "" };
+    println!(
+        "{} is written: make it a repository with `git init`, and see its README\n\
+         the first command in it: learn --folder .{tasks}",
+        folder.display()
+    );
+    Ok(ExitCode::SUCCESS)
+}
