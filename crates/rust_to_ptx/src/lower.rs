@@ -622,6 +622,11 @@ impl<'a> Lower<'a> {
                 moves.push((made, a.clone(), b.clone()));
                 Value::Pointer(Pointer { base: Some(made), ..joined })
             }
+            (Value::InMemory(_) | Value::Closure(_), _) => {
+                // Two arrays or closures: what sets the register refuses it.
+                moves.push((self.fresh(Class::B64), a.clone(), b.clone()));
+                a.clone()
+            }
             _ => a.clone(),
         }
     }
@@ -779,6 +784,9 @@ impl<'a> Lower<'a> {
 
     /// The value of a constant expression.
     fn constant(&mut self, expr: &Expr) -> R<Value> {
+        if self.constant_mode > MAX_CALLS {
+            return refuse(expr.at, "constants that need themselves are not read here");
+        }
         let lines = self.lines.len();
         let env = self.env.clone();
         self.constant_mode += 1;

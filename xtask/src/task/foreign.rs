@@ -67,7 +67,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 
 /// The kernels that were predicted and measured: in halves, and those that judged later.
 struct Corpus {
-    /// What the heads of the files say.
+    /// The facts in the heads of the files.
     facts: Vec<(&'static str, String)>,
     work: Vec<Kernel>,
     judged: Vec<Kernel>,

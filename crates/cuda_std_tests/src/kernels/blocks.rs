@@ -8,7 +8,7 @@ use cuda_std::{address_space, kernel, thread};
 
 /// Items of a thread where it has several.
 pub const ITEMS: usize = 4;
-/// Values that [`collectives`] stores for each thread.
+/// Values that `collectives` stores for each thread.
 pub const STORED: usize = 9 + 4 * ITEMS;
 /// The thread whose value is broadcast.
 pub const FROM: usize = 21;
@@ -77,7 +77,7 @@ where
     }
 }
 
-/// Runs [`collectives`] with each type.
+/// Runs `collectives` with each type.
 #[kernel(T = [i32, u64, f32, f64], N = [96])]
 pub unsafe fn block_types<T, const N: usize>(source: *const T, target: *mut T, valid: usize)
 where
@@ -90,7 +90,7 @@ where
     unsafe { collectives::<T, N>(source, target, valid) };
 }
 
-/// Runs [`collectives`] in blocks of each size.
+/// Runs `collectives` in blocks of each size.
 #[kernel(N = [32, 64, 128, 256, 288, 512, 992, 1024])]
 pub unsafe fn block_sizes<const N: usize>(source: *const u32, target: *mut u32, valid: usize) {
     // SAFETY: the launch contract.
