@@ -1,6 +1,6 @@
 //! Names and types of a file, by Rust's rules for the part of the language that is read.
 
-use crate::library;
+use crate::names;
 use crate::tree::{
     Checked, Closure, Expr, Function, Int, Iter, Kind, LocalId, Op, Pattern, Place, Result,
     Statement, Static, StaticSpace, Type, Vector, refuse,
@@ -305,7 +305,7 @@ impl Check {
                 group.items.iter().try_for_each(|one| self.import(path, one))
             }
             syn::UseTree::Glob(star) => {
-                let names = library::glob(path);
+                let names = names::glob(path);
                 if names.is_empty() {
                     let message = format!("`use {path}::*` is not read here: name what you need");
                     return refuse(place(star.span()), message);
@@ -582,7 +582,7 @@ impl Check {
         let first = self.imports.get(&names[0]).cloned().unwrap_or_else(|| names[0].clone());
         let whole = std::iter::once(first).chain(names.into_iter().skip(1));
         let whole = whole.collect::<Vec<_>>().join("::");
-        library::canonical(&whole)
+        names::canonical(&whole)
     }
 
     pub fn turbofish(&mut self, segment: Option<&syn::PathArguments>) -> Result<Vec<Type>> {
@@ -753,7 +753,7 @@ impl Check {
                     };
                 }
                 let path = self.path(&one.path);
-                library::constant(&path, at).map_or_else(
+                names::constant(&path, at).map_or_else(
                     || refuse(at, format!("`{}` is not known here", crate::show(&one.path))),
                     Ok,
                 )
@@ -966,7 +966,7 @@ impl Check {
                 let arguments: Vec<&syn::Expr> = one.args.iter().collect();
                 // Lines are those of the method's name, as in what rustc inlines.
                 let at = place(one.method.span());
-                library::method(self, receiver, &name, &generics, &arguments, at)
+                self.library_method(receiver, &name, &generics, &arguments, at)
             }
             syn::Expr::Macro(_) => refuse(at, "macros are not read here"),
             syn::Expr::Reference(_) => {
@@ -1366,7 +1366,7 @@ impl Check {
             generics.into_iter().rev().find(|one| !matches!(one, syn::PathArguments::None)),
         )?;
         let shown = crate::show(&function.path);
-        library::call(self, &path, &shown, &generics, &arguments, wanted, at)
+        self.library_function(&path, &shown, &generics, &arguments, wanted, at)
     }
 
     fn call_closure(&mut self, index: usize, arguments: &[&syn::Expr], at: Place) -> Result<Expr> {

@@ -9,6 +9,7 @@
 mod check;
 mod library;
 mod lower;
+mod names;
 mod tree;
 mod walk;
 
