@@ -105,6 +105,9 @@ impl Values for f32 {
             1e-40,
             f32::MAX,
             f32::INFINITY,
+            f32::NEG_INFINITY,
+            f32::NAN,
+            -0.0,
             16_777_217.0,
         ]
     }
@@ -112,7 +115,21 @@ impl Values for f32 {
 
 impl Values for f64 {
     fn values() -> Vec<f64> {
-        vec![1.0, -1.0, 0.1, 3.5, -7.25, 1e10, -1e19, 255.5, 1e-310, f64::MAX, f64::INFINITY]
+        vec![
+            1.0,
+            -1.0,
+            0.1,
+            3.5,
+            -7.25,
+            1e10,
+            -1e19,
+            255.5,
+            1e-310,
+            f64::MAX,
+            f64::INFINITY,
+            f64::NAN,
+            -0.0,
+        ]
     }
 }
 
@@ -164,7 +181,11 @@ fn floats_are_rounded_once_and_casts_of_them_saturate() {
         f32 => i32: |a, b| a as i32;
         f32 => u64: |a, b| a as u64;
         f32 => f64: |a, b| a as f64 * 3.0;
-        f32 => u32: |a, b| u32::from(a < b) + 2 * u32::from(a != b) + a.to_bits();
+        f32 => u32: |a, b| u32::from(a < b) + 2 * u32::from(a != b) + 4 * u32::from(a == a);
+        f32 => u32: |a, b| ((a.abs() as u32) as f32 + 0.5).to_bits();
+        f32 => u32: |a, b| u32::from(a <= b) + 2 * u32::from(!(a >= b)) + 4 * u32::from(a > b || b == a);
+        f32 => i64: |a, b| a as i64;
+        f64 => u8: |a, b| a as u8;
         f64 => f64: |a, b| a * b - a / b;
         f64 => f32: |a, b| a as f32;
         f64 => i64: |a, b| a as i64;
@@ -190,6 +211,31 @@ fn control_flow_does_what_it_does_in_rust() {
             for k in 0..=b % 6 { sum = sum.wrapping_add(k * k); }
             for k in [a % 4, 1, b % 4] { sum ^= k; }
             sum
+        };
+        u32 => u32: |a, b| {
+            let mut sum = a % 7;
+            for k in 250..=255_u8 { sum = sum * 3 + k as u32; }
+            for k in (u32::MAX - 9..u32::MAX).step_by(4) { sum ^= k; }
+            for k in (b % 5..3).rev() { sum = sum.wrapping_mul(5).wrapping_add(k); }
+            for k in (9..b % 4).rev() { sum += k; }
+            for k in -3..=a as i32 % 3 { sum = sum.wrapping_add(k as u32); }
+            sum
+        };
+        u32 => u32: |a, b| {
+            let a = a.wrapping_add(1);
+            let b = { let a = b ^ a; a % 9 };
+            let pair = if a > b { (a, b) } else { (b, a) };
+            let (a, rest) = pair;
+            if rest == 0 { a } else if a / rest > 3 && rest > 1 { a % rest } else { 77 }
+        };
+        i32 => i32: |a, b| {
+            let mut x = a;
+            let mut steps = 0;
+            while x != 0 && steps < 40 {
+                x = if x & 1 == 1 { x - (x >> 31 | 1) } else { x >> 1 };
+                steps += 1;
+            }
+            steps * 1000 + (b % 7) * 3 + i32::from(x == -1)
         };
         u32 => u32: |a, b| {
             let (mut x, mut y) = (a % 50, b % 50 + 1);
