@@ -210,7 +210,7 @@ pub const PROOFS: &[Proof] = &[
     Proof {
         name: "course-page",
         shows: "every kernel task's files, compiled by the page, have rustc's verdicts, findings and counts, and `learn`'s words",
-        command: "test --release --package course --test front_end -- --nocapture --include-ignored",
+        command: "test --release --package course --test front_end -- --nocapture --ignored",
         environment: &[],
         inputs: COURSE_PAGE,
         figure: " files are equal to rustc's",
