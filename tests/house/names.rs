@@ -36,7 +36,7 @@ const RIGHT: [(&str, &str); 9] = [
     // The kind of an object.
     ("crates/virtual_gpu/src/objects.rs", "\"texture\""),
     // A module of `cuda_std`.
-    ("crates/rust_to_ptx/src/library.rs", "\"async_copy\""),
+    ("crates/rust_to_ptx/src/names.rs", "\"async_copy\""),
     ("crates/rust_to_ptx/src/library.rs", "\"async_copy::commit_group\""),
     ("crates/rust_to_ptx/src/library.rs", "\"async_copy::wait_all\""),
     ("crates/rust_to_ptx/src/library.rs", "\"async_copy::copy_4\""),
