@@ -26,7 +26,7 @@
 //!     }
 //! }
 //! ```
-//! What was copied is there while it is used, and not longer:
+//! Copied elements are there while they are used, and not longer:
 //! ```compile_fail,E0521
 //! # use core::mem::MaybeUninit;
 //! # use cuda_std::pipeline::Pipeline;
