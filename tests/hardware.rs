@@ -269,3 +269,50 @@ fn outputs_of_every_variant_equal_those_of_the_gpu() {
     let left: Vec<&String> = theirs.keys().collect();
     assert_eq!(left, ONLY_RUN_BY_THE_GPU, "outputs of the GPU without a launch");
 }
+
+/// Nsight Compute's counters of one warp's stores and copies are the laws' at the same places.
+#[test]
+fn stores_and_copies_of_a_warp_take_what_a_gpu_counted() {
+    /// The kernel reads its two lists of places, too.
+    const OF_PLACES: u32 = 8;
+    let file = std::fs::File::open("../results/nvidia-h100/shared-accesses.csv.gz");
+    let mut text = String::new();
+    std::io::Read::read_to_string(
+        &mut flate2::read::GzDecoder::new(file.expect("it is committed")),
+        &mut text,
+    )
+    .expect("it is text");
+    let (mut stores, mut copies, mut other) = (0, 0, Vec::new());
+    for line in text.lines().skip(2) {
+        let columns: Vec<&str> = line.split(',').collect();
+        let [kernel, mask, places, passes, .., l2_sectors] = columns[..] else {
+            panic!("a row has all columns: {line}")
+        };
+        let mask = u32::from_str_radix(mask, 16).expect("lanes");
+        let places: Vec<u64> = places.split(' ').map(|it| it.parse().expect("a place")).collect();
+        let addresses = |from: usize, bytes: u64| -> [u64; 32] {
+            std::array::from_fn(|lane| places[from + lane] * bytes)
+        };
+        let counted = |figure: &str| figure.parse::<u32>().expect("a count");
+        match kernel {
+            "s_store8" | "s_store16" => {
+                let bytes = if kernel == "s_store8" { 8 } else { 16 };
+                let at = addresses(0, bytes);
+                let (law, _) = counters::shared_store_wavefronts(mask, &at, bytes as u32);
+                assert_eq!(law, counted(passes), "{line}");
+                stores += 1;
+            }
+            "a_cg" => {
+                let (source, target) = (addresses(0, 1), addresses(32, 1));
+                if counters::copy_sectors(mask, &target, &source) + OF_PLACES != counted(l2_sectors)
+                {
+                    other.push(line);
+                }
+                copies += 1;
+            }
+            _ => {}
+        }
+    }
+    assert_eq!((stores, copies), (451, 156));
+    assert!(other.len() <= 3, "{} copies differ, such as {}", other.len(), other[0]);
+}

@@ -38,7 +38,8 @@ pub fn sectors_and_lines(mask: u32, addresses: &[u64; LANES]) -> (u32, u32, u32)
 }
 
 /// Computes the sectors of an asynchronous copy of 16 bytes past L1: one for each pair of a sector of the source and one of
-/// the target, between which it hands bytes. Nsight Compute counts as many on an H100 (153 of 156 copies).
+/// the target, between which it hands bytes. Nsight Compute counts as many on an H100 of all
+/// but three copies (`results/nvidia-h100/shared-accesses.csv.gz`).
 #[inline]
 pub fn copy_sectors(mask: u32, target: &[u64; LANES], source: &[u64; LANES]) -> u32 {
     let mut pairs = [(0u64, 0u64); LANES];
@@ -115,8 +116,8 @@ pub fn shared_wavefronts(mask: u32, addresses: &[u64; LANES], bytes: u32) -> (u3
     wavefronts_of_groups(group_size(mask, addresses, bytes), mask, addresses, bytes)
 }
 
-/// Computes what [`shared_wavefronts`] does of a store, whose half or quarter warps go one by one whatever their addresses are:
-/// 451 of 451 stores of 8 and 16 bytes with inactive lanes, and as many bank conflicts, by Nsight Compute on an H100.
+/// Computes what [`shared_wavefronts`] does of a store, whose half or quarter warps go one by one whatever their addresses are,
+/// as Nsight Compute counts stores of 8 and 16 bytes with inactive lanes (`results/nvidia-h100/shared-accesses.csv.gz`).
 #[inline]
 pub fn shared_store_wavefronts(mask: u32, addresses: &[u64; LANES], bytes: u32) -> (u32, u32) {
     wavefronts_of_groups(own_group(bytes), mask, addresses, bytes)

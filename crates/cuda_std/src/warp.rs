@@ -272,7 +272,7 @@ macro_rules! shuffle_as {
 }
 
 shuffle_as! {
-    u8 as u32: u32::from, |word| word as u8;
+    bool as u32: u32::from, |word| word != 0; u8 as u32: u32::from, |word| word as u8;
     i8 as u32: |value| value as u8 as u32, |word| word as u8 as i8;
     u16 as u32: u32::from, |word| word as u16;
     i16 as u32: |value| value as u16 as u32, |word| word as u16 as i16;

@@ -202,8 +202,8 @@ macro_rules! unsaid {
 unsaid! {
     /// Two events around a kernel that does nothing are 3200 apart on an H100, and 1100 without it.
     lone_kernel_ns: f64 = 2100.0;
-    /// By Nsight Compute on an H100, kernels of one warp that load a word and use shared memory take 2530, of which the load and
-    /// the way of the block are nearly 500; short kernels of others agree (`results/foreign/work-h100.csv`).
+    /// Chosen on short kernels of the half for work (`results/foreign/work-h100.csv`), by Nsight Compute on an H100; no
+    /// kernel of ours has confirmed it.
     profiled_kernel_ns: f64 = 2050.0;
     /// As in the profile of the H200.
     block_start_cycles: f64 = 157.0;

@@ -165,21 +165,6 @@ impl Tile<32> {
     }
 }
 
-impl WarpShuffleValue for bool {
-    #[inline(always)]
-    unsafe fn shuffle(
-        mode: WarpShuffleMode,
-        mask: u32,
-        value: Self,
-        b: u32,
-        width: u32,
-    ) -> (Self, bool) {
-        // SAFETY: the caller's contract.
-        let (word, inside) = unsafe { u32::shuffle(mode, mask, u32::from(value), b, width) };
-        (word != 0, inside)
-    }
-}
-
 /// Pairs travel one part after the other.
 impl<A: WarpShuffleValue, B: WarpShuffleValue> WarpShuffleValue for (A, B) {
     #[inline(always)]
