@@ -137,7 +137,7 @@ impl Worker<'_> {
                 tally.threads += split.mask.count_ones() as u64;
                 tally.predicated_on += mask.count_ones() as u64;
                 if self.observers.doubted.get(pc) == Some(&true) {
-                    self.check_registers(block, warp, pc, split.mask, mask);
+                    self.check_registers(Issue { block, warp, pc, mask }, split.mask);
                 }
                 match &instruction.operation {
                     Operation::Compute { function, operands } => {
@@ -178,16 +178,16 @@ impl Worker<'_> {
                     }
                     // The most frequent of the others, without their detour.
                     Operation::Load(access) => {
-                        let again = self.access_again::<false>(block, warp, (pc, mask), access);
-                        if mask != 0 && !again {
-                            self.access::<false>(Issue { block, warp, pc, mask }, access)?;
+                        let mut issue = Issue { block, warp, pc, mask };
+                        if !self.access_again::<false>(&mut issue, access) && mask != 0 {
+                            self.access::<false>(issue, access)?;
                         }
                         split.pc += 1;
                     }
                     Operation::Store(access) => {
-                        let again = self.access_again::<true>(block, warp, (pc, mask), access);
-                        if mask != 0 && !again {
-                            self.access::<true>(Issue { block, warp, pc, mask }, access)?;
+                        let mut issue = Issue { block, warp, pc, mask };
+                        if !self.access_again::<true>(&mut issue, access) && mask != 0 {
+                            self.access::<true>(issue, access)?;
                         }
                         split.pc += 1;
                     }
@@ -300,7 +300,7 @@ impl Worker<'_> {
                     return Ok(Flow::Left);
                 }
                 if self.run.doubt.instructions.get(pc) == Some(&true) {
-                    self.check_definedness(block, warp, pc, split.mask, mask);
+                    self.check_definedness(Issue { block, warp, pc, mask }, split.mask);
                 }
                 self.exchange(Issue { block, warp, pc, mask }, operation);
             }
@@ -502,8 +502,8 @@ impl Worker<'_> {
             barrier.voted += mask.count_ones();
         }
         if self.observers.checking {
-            let at = (split.pc as usize, mask);
-            self.check_phase(block, warp, at, BarrierName::Number(number));
+            let issue = Issue { block, warp, pc: split.pc as usize, mask };
+            self.check_phase(issue, BarrierName::Number(number));
         }
         if kind == BarrierKind::Arrive {
             self.barrier_arrived(block, warp, mask, number);

@@ -68,11 +68,11 @@ impl Worker<'_> {
     #[inline(always)]
     pub fn access_again<const STORES: bool>(
         &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        (pc, mask): (usize, u32),
+        issue: &mut Issue<'_>,
         access: &Access,
     ) -> bool {
+        let Issue { block, warp, pc, mask } = issue;
+        let (pc, mask) = (*pc, *mask);
         let (Base::Word(base), [Some(Register::Word(value))]) = (access.base, &access.rows[..])
         else {
             return false;

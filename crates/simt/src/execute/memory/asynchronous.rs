@@ -155,7 +155,8 @@ impl Worker<'_> {
             }
         }
         if self.observers.checking {
-            self.async_landed(block, warp, (copy.pc, copy.mask), &copy.target, copy.bytes);
+            let issue = Issue { block, warp, pc: copy.pc, mask: copy.mask };
+            self.async_landed(issue, &copy.target, copy.bytes);
         }
         Ok(())
     }

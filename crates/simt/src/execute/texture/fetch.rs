@@ -48,10 +48,9 @@ impl<'r> Worker<'r> {
         issue: &Issue<'_>,
         object: u32,
     ) -> Result<Vec<(u32, &'r Texture)>, Error> {
-        let Issue { block, warp, pc, mask } = issue;
-        let handles = &warp.registers.longs[object as usize];
+        let handles = &issue.warp.registers.longs[object as usize];
         let mut groups = Vec::new();
-        let mut left = *mask;
+        let mut left = issue.mask;
         while left != 0 {
             let handle = handles[left.trailing_zeros() as usize];
             let group = lanes(left)
@@ -66,7 +65,7 @@ impl<'r> Worker<'r> {
                     "was never made: pass the object that the host created"
                 };
                 let message = format!("the texture or surface object {handle:#x} {what}");
-                return Err(self.refuse(block, warp, *pc, group, message));
+                return Err(self.refuse(issue, group, message));
             };
             groups.push((group, texture));
         }
@@ -74,22 +73,16 @@ impl<'r> Worker<'r> {
     }
 
     #[cold]
-    pub(crate) fn refuse(
-        &self,
-        block: &Block,
-        warp: &Warp,
-        pc: usize,
-        mask: u32,
-        message: String,
-    ) -> Error {
-        let place = Box::new(self.run.place(block.index, warp.index, mask, pc));
+    pub(crate) fn refuse(&self, issue: &Issue<'_>, lanes: u32, message: String) -> Error {
+        let Issue { block, warp, pc, .. } = issue;
+        let place = Box::new(self.run.place(block.index, warp.index, lanes, *pc));
         Error::IllegalInstruction { place, message }
     }
 
     /// An error unless the image has the dimensions that the instruction names.
     pub(crate) fn check_geometry(
         &self,
-        (block, warp, pc, mask): (&Block, &Warp, usize, u32),
+        (issue, lanes): (&Issue<'_>, u32),
         image: &Image,
         geometry: Geometry,
     ) -> Result<(), Error> {
@@ -102,20 +95,19 @@ impl<'r> Worker<'r> {
             geometry.name(),
             is.name()
         );
-        Err(self.refuse(block, warp, pc, mask, message))
+        Err(self.refuse(issue, lanes, message))
     }
 
-    pub fn fetch(&mut self, issue: Issue<'_>, fetch: &Fetch) -> Result<(), Error> {
+    pub fn fetch(&mut self, mut issue: Issue<'_>, fetch: &Fetch) -> Result<(), Error> {
         let objects = self.objects(&issue, fetch.address.object)?;
-        let Issue { block, warp, pc, .. } = issue;
         for (group, texture) in objects {
-            let at = (&*block, &*warp, pc, group);
-            self.check_geometry(at, &texture.image, fetch.address.geometry)?;
+            self.check_geometry((&issue, group), &texture.image, fetch.address.geometry)?;
             if let Some(message) = refusal(texture, fetch) {
-                return Err(self.refuse(block, warp, pc, group, message.into()));
+                return Err(self.refuse(&issue, group, message.into()));
             }
             if let Some(sampler) = &texture.sampler {
-                let issue = Issue { block: &mut *block, warp: &mut *warp, pc, mask: group };
+                let Issue { block, warp, pc, .. } = &mut issue;
+                let issue = Issue { block, warp, pc: *pc, mask: group };
                 self.fetch_from(issue, fetch, (&texture.image, sampler))?;
             }
         }

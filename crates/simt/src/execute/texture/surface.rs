@@ -25,32 +25,32 @@ impl Worker<'_> {
 
     fn surface(
         &mut self,
-        issue: Issue<'_>,
+        mut issue: Issue<'_>,
         access: &SurfaceAccess,
         store: bool,
     ) -> Result<(), Error> {
         let objects = self.objects(&issue, access.address.object)?;
-        let Issue { block, warp, pc, .. } = issue;
         for (group, texture) in objects {
             let image = &texture.image;
-            self.check_geometry((block, warp, pc, group), image, access.address.geometry)?;
+            self.check_geometry((&issue, group), image, access.address.geometry)?;
             if texture.sampler.is_some() {
                 let message = "a surface instruction needs a surface object, and this is a texture: create a surface of \
                                the same array"
                     .into();
-                return Err(self.refuse(block, warp, pc, group, message));
+                return Err(self.refuse(&issue, group, message));
             }
             let total = access.bytes * access.rows.len() as u32;
             let mut all = [0; LANES];
             let mut inside = 0;
             for lane in lanes(group) {
-                let place = self.place_in_surface(block, warp, (pc, lane), access, image)?;
+                let place = self.place_in_surface(&issue, lane, access, image)?;
                 if let Some([byte, y, z]) = place {
                     all[lane] = image.address(0, u64::from(byte), y, z);
                     inside |= 1 << lane;
                 }
             }
-            let request = Request::new(pc, inside, &all, total);
+            let Issue { block, warp, pc, .. } = &mut issue;
+            let request = Request::new(*pc, inside, &all, total);
             if store && inside != 0 {
                 self.store_texels(block, warp, request, access)?;
             } else if !store {
@@ -68,7 +68,7 @@ impl Worker<'_> {
                 }
             }
             let touched = lanes(inside).map(|lane| all[lane]).collect();
-            self.count_texels(pc, group, total, touched);
+            self.count_texels(issue.pc, group, total, touched);
         }
         Ok(())
     }
@@ -76,13 +76,12 @@ impl Worker<'_> {
     /// The byte, row and slice of a lane; none where it is beyond the edge and reads zero.
     fn place_in_surface(
         &self,
-        block: &Block,
-        warp: &Warp,
-        (pc, lane): (usize, usize),
+        issue: &Issue<'_>,
+        lane: usize,
         access: &SurfaceAccess,
         image: &Image,
     ) -> Result<Option<[u32; 3]>, Error> {
-        let word = |row: u32| warp.registers.words[row as usize][lane] as i32;
+        let word = |row: u32| issue.warp.registers.words[row as usize][lane] as i32;
         let coordinate = |k: usize| access.address.at.get(k).map_or(0, |row| word(*row));
         let total = (access.bytes * access.rows.len() as u32) as i32;
         let [_, height, depth] = image.extent(0).map(|n| n as i32);
@@ -99,7 +98,7 @@ impl Worker<'_> {
                  by the texel's size",
                 at[0]
             );
-            return Err(self.refuse(block, warp, pc, 1 << lane, message));
+            return Err(self.refuse(issue, 1 << lane, message));
         }
         match access.beyond {
             _ if is_inside => Ok(Some(at.map(|c| c as u32))),
@@ -119,7 +118,7 @@ impl Worker<'_> {
                      check the coordinates, or use `.clamp` or `.zero`",
                     image.row_bytes(0)
                 );
-                Err(self.refuse(block, warp, pc, 1 << lane, message))
+                Err(self.refuse(issue, 1 << lane, message))
             }
         }
     }

@@ -3,7 +3,7 @@
 use crate::execute::issue::block::Block;
 use crate::execute::issue::run::Run;
 use crate::execute::issue::warp::Warp;
-use crate::execute::issue::worker::Worker;
+use crate::execute::issue::worker::{Issue, Worker};
 use crate::execute::observe::checks::bits::defined_lanes;
 use crate::execute::observe::checks::exchanged::{defined_results, is_place, steering};
 use crate::execute::observe::checks::follower::{LoadSite, byte_key};
@@ -58,36 +58,23 @@ impl Worker<'_> {
     /// Passes definedness from sources to destinations, and reports where it matters: in an
     /// address, a guard, or a value that decides something outside the registers.
     #[cold]
-    pub fn check_registers(
-        &mut self,
-        block: &Block,
-        warp: &mut Warp,
-        pc: usize,
-        active: u32,
-        mask: u32,
-    ) {
+    pub fn check_registers(&mut self, mut issue: Issue<'_>, active: u32) {
         if self.run.products.is_some() {
-            self.check_products(block, warp, pc, mask);
-            if self.run.doubt.instructions.get(pc) != Some(&true) {
+            self.check_products(&mut issue);
+            if self.run.doubt.instructions.get(issue.pc) != Some(&true) {
                 return;
             }
         }
-        let operation = &self.run.program.instructions[pc].operation;
-        if mask == 0 || steering(operation).is_none() {
-            self.check_definedness(block, warp, pc, active, mask);
+        let operation = &self.run.program.instructions[issue.pc].operation;
+        if issue.mask == 0 || steering(operation).is_none() {
+            self.check_definedness(issue, active);
         }
     }
 
     /// The same for an instruction whose lanes exchange values, when all of them have come.
     #[cold]
-    pub fn check_definedness(
-        &mut self,
-        block: &Block,
-        warp: &mut Warp,
-        pc: usize,
-        active: u32,
-        mask: u32,
-    ) {
+    pub fn check_definedness(&mut self, issue: Issue<'_>, active: u32) {
+        let Issue { block, warp, pc, mask } = issue;
         let program = self.run.program;
         let instruction = &program.instructions[pc];
         let detail = &program.details[pc];

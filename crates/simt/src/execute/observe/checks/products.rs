@@ -2,13 +2,15 @@
 
 use crate::execute::issue::block::Block;
 use crate::execute::issue::warp::Warp;
-use crate::execute::issue::worker::Worker;
+use crate::execute::issue::worker::{Issue, Worker};
 use crate::findings::{Finding, Hazard};
 use races::Queue;
 
 impl Worker<'_> {
     /// Passes the state of registers on, and reports a use that nothing orders after or before a product.
-    pub fn check_products(&mut self, block: &Block, warp: &mut Warp, pc: usize, mask: u32) {
+    pub fn check_products(&mut self, issue: &mut Issue<'_>) {
+        let Issue { block, warp, pc, mask } = issue;
+        let (pc, mask) = (*pc, *mask);
         let (Some(registers), true) = (&self.run.products, mask != 0) else { return };
         let found = warp.products.pass(self.run.program, registers, pc);
         let Some((what, other)) = found else { return };

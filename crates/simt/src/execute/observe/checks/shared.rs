@@ -2,7 +2,7 @@
 
 use crate::execute::issue::block::Block;
 use crate::execute::issue::warp::{State, Warp, read_row};
-use crate::execute::issue::worker::Worker;
+use crate::execute::issue::worker::{Issue, Worker};
 use crate::execute::memory::bytes::read_bytes;
 use crate::execute::memory::pending::PendingBulk;
 use crate::execute::observe::checks::private::undefined_bytes;
@@ -252,13 +252,8 @@ impl Worker<'_> {
     }
 
     /// Lanes arrive at a barrier, which has to be in one phase in every order.
-    pub fn check_phase(
-        &mut self,
-        block: &mut Block,
-        warp: &Warp,
-        (pc, mask): (usize, u32),
-        barrier: BarrierName,
-    ) {
+    pub fn check_phase(&mut self, issue: Issue<'_>, barrier: BarrierName) {
+        let Issue { block, warp, pc, mask } = issue;
         let Some(shadow) = &mut block.shadow else { return };
         let lane = mask.trailing_zeros() as usize & 31;
         let Some(before) = shadow.arrive_in_phase(barrier, &warp.order, (pc, lane)) else { return };
@@ -345,7 +340,8 @@ impl Worker<'_> {
             block.unfenced.meet();
         }
         if releases {
-            self.check_phase(block, warp, (pc, 1 << lane), BarrierName::Address(address));
+            let issue = Issue { block, warp, pc, mask: 1 << lane };
+            self.check_phase(issue, BarrierName::Address(address));
         }
         let Some(shadow) = &mut block.shadow else { return };
         if completes {
@@ -413,14 +409,8 @@ impl Worker<'_> {
         });
     }
 
-    pub fn async_landed(
-        &mut self,
-        block: &mut Block,
-        warp: &mut Warp,
-        (pc, mask): (usize, u32),
-        target: &[u32; LANES],
-        bytes: u32,
-    ) {
+    pub fn async_landed(&mut self, issue: Issue<'_>, target: &[u32; LANES], bytes: u32) {
+        let Issue { block, warp, pc, mask } = issue;
         let Some(shadow) = &mut block.shadow else { return };
         for lane in lanes(mask) {
             shadow.mark_pending(target[lane] as u64, bytes, false);
