@@ -30,6 +30,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let compiler = Toolchain::find()?.version;
     let is_other = snapshots != compiler;
     let mut tests = workspace::cargo("test --release --workspace --quiet");
+    // What a proof does whole is sampled here, another part for each commit.
+    tests.env("COALESCE_SAMPLE", workspace::commit(&workspace::root()));
     if is_other && !arguments.strict {
         tests.env("COALESCE_OTHER_COMPILER", "1");
     }
