@@ -7,7 +7,9 @@ use crate::kernels_source::root;
 use host::patterns::ALL as PATTERNS;
 use results::{Results, Row, RowOutcome};
 use scraper::{ElementRef, Html, Selector};
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Index;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -47,9 +49,31 @@ fn text(element: ElementRef<'_>) -> String {
     element.text().collect::<String>().trim().to_owned()
 }
 
+/// Pages of a report by file, which are parsed when a test looks at them.
+struct Pages(BTreeMap<String, (String, OnceCell<Html>)>);
+
+impl Pages {
+    fn of(texts: BTreeMap<String, String>) -> Pages {
+        Pages(texts.into_iter().map(|(name, text)| (name, (text, OnceCell::new()))).collect())
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (&str, &Html)> {
+        self.0.keys().map(|name| (name.as_str(), &self[name.as_str()]))
+    }
+}
+
+impl Index<&str> for Pages {
+    type Output = Html;
+
+    fn index(&self, name: &str) -> &Html {
+        let (text, page) = &self.0[name];
+        page.get_or_init(|| Html::parse_document(text))
+    }
+}
+
 /// The pages of the report of the committed results.
-fn committed_report() -> BTreeMap<String, Html> {
-    parsed(committed_texts())
+fn committed_report() -> Pages {
+    Pages::of(committed_texts().clone())
 }
 
 fn committed_texts() -> &'static BTreeMap<String, String> {
@@ -58,12 +82,8 @@ fn committed_texts() -> &'static BTreeMap<String, String> {
 }
 
 /// The pages of a report, by file.
-fn report(files: &[PathBuf]) -> BTreeMap<String, Html> {
-    parsed(&report_texts(files))
-}
-
-fn parsed(pages: &BTreeMap<String, String>) -> BTreeMap<String, Html> {
-    pages.iter().map(|(name, text)| (name.clone(), Html::parse_document(text))).collect()
+fn report(files: &[PathBuf]) -> Pages {
+    Pages::of(report_texts(files))
 }
 
 fn report_texts(files: &[PathBuf]) -> BTreeMap<String, String> {
@@ -105,7 +125,7 @@ fn every_pattern_and_every_row_is_in_it_with_the_files_figures() {
     let results = results();
     let pages = committed_report();
     for pattern in PATTERNS {
-        assert!(pages.contains_key(&format!("{}.html", pattern.name)), "{}", pattern.name);
+        assert!(pages.0.contains_key(&format!("{}.html", pattern.name)), "{}", pattern.name);
     }
     let summary = &pages["index.html"];
     let table = *select(summary, "table")
@@ -156,10 +176,10 @@ fn every_pattern_and_every_row_is_in_it_with_the_files_figures() {
 }
 
 /// Each row of a sweep has its cell with its time.
-fn sweeps_are_complete(results: &Results, pages: &BTreeMap<String, Html>) {
+fn sweeps_are_complete(results: &Results, pages: &Pages) {
     for row in results.rows.iter().filter(|row| row.sweep.is_some()) {
         let dimension = row.sweep.as_deref().expect("a row of a sweep");
-        let page = &pages[&format!("{}.html", row.pattern)];
+        let page = &pages[format!("{}.html", row.pattern).as_str()];
         let caption = format!("{} over {dimension}", row.pattern);
         let table = *select(page, "table")
             .iter()
@@ -216,8 +236,8 @@ fn pages_are_whole_and_ask_for_nothing() {
         unique
     };
     let known: BTreeMap<&str, BTreeSet<String>> =
-        pages.iter().map(|(name, page)| (name.as_str(), ids(page))).collect();
-    for (name, page) in &pages {
+        pages.iter().map(|(name, page)| (name, ids(page))).collect();
+    for (name, page) in pages.iter() {
         for link in select(page, "a[href]") {
             let target = link.attr("href").unwrap_or_default();
             // A document that is cited: nobody asks for it until a reader follows the link.
@@ -260,7 +280,7 @@ fn every_plot_says_in_words_what_it_shows() {
     let pages = committed_report();
     let results = results();
     let mut plots = 0;
-    for (name, page) in &pages {
+    for (name, page) in pages.iter() {
         for plot in select(page, "svg") {
             // A plot names its title and description; a picture has no ids, as it may be in a page more than once.
             let labels: Option<Vec<_>> =
@@ -309,7 +329,7 @@ fn lines_of_kernels_carry_their_traffic() {
     for pattern in PATTERNS {
         for variant in pattern.variants {
             let place = select(
-                &pages[&format!("{}.html", pattern.name)],
+                &pages[format!("{}.html", pattern.name).as_str()],
                 &format!("#variant-{}", variant.name),
             );
             assert_eq!(place.len(), 1, "{}/{}", pattern.name, variant.name);
@@ -331,7 +351,7 @@ fn files_beside_the_first_are_compared() {
         results.rows.retain(|row| !row.peer);
     });
     let pages = report(&[committed(), predicted]);
-    let aside = |pages: &BTreeMap<String, Html>| -> String {
+    let aside = |pages: &Pages| -> String {
         select(&pages["index.html"], "aside").into_iter().map(text).collect()
     };
     assert!(!aside(&pages).contains("GPU differs"), "{}", aside(&pages));
@@ -362,7 +382,7 @@ fn rows_that_were_not_measured_say_why() {
     for part in ["wrong: element 3 is <NaN>", "not run: n must be even", "Wrong results: 1."] {
         assert!(summary.contains(part), "{part}");
     }
-    assert!(pages.contains_key("of_tomorrow.html"));
+    assert!(pages.0.contains_key("of_tomorrow.html"));
 }
 
 #[test]
