@@ -47,6 +47,10 @@ use counters::Counters;
 /// (`atomics/global` in `results/nvidia-h200/reference.json`), 132 x 1.98 GHz x 0.0446 ms / 2^19 requests = 22.
 const ATOMIC_REQUEST_CYCLES: f64 = 22.0;
 
+/// Time of a compare-and-swap in L2, in that of a sum: four per thread of 1056 blocks, scattered over 4 MiB, take 16.7 us
+/// of an H100 and sums 12.2 us (`probe_swap` and `probe_add` in `results/nvidia-h100/probes.csv`, without a launch).
+const SWAP: f64 = 1.37;
+
 /// The further time of memory for an atom far from the others of its request: 2^26 words at random in 256 MiB, each
 /// alone in 64 bytes, take 1.486 ms on an H200 (`bus_utilization/random_cg` in `results/nvidia-h200/reference.json`), and
 /// 2^32 bytes at the rate of copies take 2^32 / 4.27e12 = 1.006 ms.
@@ -373,7 +377,8 @@ pub fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
         requests_ns: ns(requests * profile.l2_request_cycles, cycles),
         constant_ns,
         atomics_ns: ns(
-            (of(&atomic_lines) - beyond(&|link| link.atomics)).max(0.0),
+            (of(&atomic_lines) - beyond(&|link| link.atomics)).max(0.0)
+                + (SWAP - 1.0) * work(estimate.swapped_lines),
             profile.atomics_per_second,
         )
         .max(ns(of(&atomic_requests) * ATOMIC_REQUEST_CYCLES, cycles))
