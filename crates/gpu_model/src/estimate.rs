@@ -151,6 +151,8 @@ pub struct Estimate {
     pub atomics_queue: u64,
     /// Lines of compare-and-swaps in near memory, summed over requests.
     pub swapped_lines: u64,
+    /// The times that a warp runs the instruction that is run most often, in the mean.
+    pub turns: f64,
     /// Lanes of atomics on the shared memory of other blocks.
     pub cluster_atomics: u64,
     /// Distinct sectors of near memory that atomics changed.

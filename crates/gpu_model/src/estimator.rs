@@ -140,6 +140,7 @@ struct Device {
     first_chain_cycles: u64,
     first_warps: u64,
     queue: WorkQueue,
+    ended_warps: u64,
     /// Lines of compare-and-swaps, summed over requests.
     swapped_lines: u64,
     once_cycles: u64,
@@ -187,6 +188,7 @@ impl Estimator {
             first_chain_cycles: 0,
             first_warps: 0,
             queue: WorkQueue::default(),
+            ended_warps: 0,
             swapped_lines: 0,
             once_cycles: 0,
             body: vec![0; program.len().div_ceil(64)],
@@ -520,6 +522,7 @@ impl Device {
         // A loop that waits for other blocks waits for the executor's turns.
         let waits = report.blocks > 1 && program.iter().any(|facts| facts.depends_on_timing);
         let (mut once, mut issue_cycles, mut busy) = (Counters::default(), 0, [0; 5]);
+        let most = report.instructions.iter().map(|ran| ran.counters.warp_instructions).max();
         let mut retry_cycles = 0;
         for ran in &report.instructions {
             let number = ran.number as usize;
@@ -548,6 +551,7 @@ impl Device {
             first_warps: self.first_warps,
             longest_chain_cycles: if waits { 0 } else { longest },
             swapped_lines: self.swapped_lines,
+            turns: most.unwrap_or(0) as f64 / self.ended_warps.max(1) as f64,
             once_cycles: self.once_cycles,
             once,
             l1_missed_sectors: self.l1_misses,
@@ -631,6 +635,7 @@ impl Observer for Estimator {
         let clocks = &mut self.warps[warp];
         clocks.fence();
         self.device.chain_cycles += u64::from(clocks.now);
+        self.device.ended_warps += 1;
         if self.device.wave() == 0 {
             self.device.first_chain_cycles += u64::from(clocks.now);
             self.device.first_warps += 1;
