@@ -688,3 +688,26 @@ impl Observer for Estimator {
 fn lanes(mask: u32) -> impl Iterator<Item = usize> {
     (0..LANES).filter(move |lane| mask >> lane & 1 != 0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::WorkQueue;
+
+    /// Runs blocks that draw so many numbers each, with so many cycles, and returns the longest of so many at once.
+    fn longest(blocks: &[(u64, u64)], at_once: u64) -> u64 {
+        let mut queue = WorkQueue::default();
+        for (tickets, cycles) in blocks {
+            (queue.tickets, queue.longest) = (*tickets, *cycles);
+            queue.end_block();
+        }
+        queue.longest_chain(at_once)
+    }
+
+    #[test]
+    fn blocks_that_run_at_once_share_a_queue_that_the_first_has_emptied() {
+        assert_eq!(longest(&[(800, 80_000), (1, 50), (1, 50), (1, 50)], 4), 20_100);
+        assert_eq!(longest(&[(800, 80_000), (1, 50), (1, 90_000), (1, 50)], 4), 90_000);
+        assert_eq!(longest(&[(8, 80_000), (8, 79_000), (4, 50)], 3), 80_000, "each has its own");
+        assert_eq!(longest(&[(0, 80_000), (0, 50)], 2), 80_000, "none draws a number");
+    }
+}

@@ -361,6 +361,7 @@ pub fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
     // No launch ends before the warp that takes longest, which takes longer where blocks have more to work on: as much as
     // warps take for their work in the mean, because what makes it the longest may be done once.
     let per_block = (larger.work / larger.blocks).max(1.0);
+    let are_in_step = blocks <= room && estimate.turns * per_block < IN_STEP_TURNS;
     let body = (estimate.chain_cycles - estimate.once_cycles) as f64 / load.warps.max(1) as f64;
     let longest = estimate.longest_chain_cycles as f64 + (per_block - 1.0) * body;
     let longest = if estimate.longest_chain_cycles > 0 { longest } else { 0.0 };
@@ -380,8 +381,9 @@ pub fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
         let in_turn_ns =
             (waiting_ns - own_ns).max(0.0) + inside_ns * multiprocessors / blocks.min(room);
         // What is joined with the computing itself to that time.
-        let rest = (in_turn_ns.powf(QUEUE_NORM) - inside_ns.powf(QUEUE_NORM)).max(0.0);
-        waiting_ns = waiting_ns.max(rest.powf(1.0 / QUEUE_NORM));
+        let norm = if are_in_step { IN_STEP_NORM } else { QUEUE_NORM };
+        let rest = (in_turn_ns.powf(norm) - inside_ns.powf(norm)).max(0.0);
+        waiting_ns = waiting_ns.max(rest.powf(1.0 / norm));
     }
     Parts {
         dram_ns: ns(dram, profile.dram_bytes_per_second),
@@ -413,7 +415,7 @@ pub fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
         ),
         peer_read_ns: ways_ns(load).map(|[read, _]| read).sum(),
         peer_write_ns: ways_ns(load).map(|[_, written]| written).sum(),
-        are_in_step: blocks <= room && estimate.turns * per_block < IN_STEP_TURNS,
+        are_in_step,
     }
 }
 
