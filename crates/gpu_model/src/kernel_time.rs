@@ -124,8 +124,9 @@ const STALL_NORM: f64 = 3.0;
 /// median error it takes from 14 to 12 %.
 const IN_STEP_NORM: f64 = 2.0;
 
-/// Turns of a loop in which warps lose their step.
-const IN_STEP_TURNS: f64 = 64.0;
+/// Turns of a loop, times the warps of a multiprocessor, in which warps lose their step: 64 warps in fewer turns than 8 of
+/// them. `reduction/vectorized` and other loops of the catalogue over much memory have lost it.
+const IN_STEP_TURNS: f64 = 512.0;
 
 /// The parts that a multiprocessor keeps busy by itself, by name.
 const INSIDE: [&str; 3] = ["L1 and shared memory", "constant cache", "issuing instructions"];
@@ -361,7 +362,8 @@ pub fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
     // No launch ends before the warp that takes longest, which takes longer where blocks have more to work on: as much as
     // warps take for their work in the mean, because what makes it the longest may be done once.
     let per_block = (larger.work / larger.blocks).max(1.0);
-    let are_in_step = blocks <= room && estimate.turns * per_block < IN_STEP_TURNS;
+    let warps_of_each = resident_warps / blocks.clamp(1.0, multiprocessors);
+    let are_in_step = blocks <= room && estimate.turns * per_block * warps_of_each < IN_STEP_TURNS;
     let body = (estimate.chain_cycles - estimate.once_cycles) as f64 / load.warps.max(1) as f64;
     let longest = estimate.longest_chain_cycles as f64 + (per_block - 1.0) * body;
     let longest = if estimate.longest_chain_cycles > 0 { longest } else { 0.0 };
