@@ -149,6 +149,10 @@ pub struct Estimate {
     /// meet at one address. A compare-and-swap that is repeated until it succeeds is tried once by each thread that runs at
     /// once and wants the same address: one of them succeeds, and the others try again.
     pub atomics_queue: u64,
+    /// Lines of compare-and-swaps in near memory, summed over requests.
+    pub swapped_lines: u64,
+    /// The times that a warp runs the instruction that is run most often, in the mean.
+    pub turns: f64,
     /// Lanes of atomics on the shared memory of other blocks.
     pub cluster_atomics: u64,
     /// Distinct sectors of near memory that atomics changed.

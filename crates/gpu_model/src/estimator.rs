@@ -16,8 +16,8 @@ use crate::second_cache::{SecondCache, bytes_of_atoms};
 use crate::sums::Sums;
 use counters::{Counters, LANES};
 use simt::{
-    AccessKind, InstructionClass, InstructionFacts, Kernel, MemorySpace, Observer, Pipes, Report,
-    WarpAccess,
+    AccessKind, AtomicKind, InstructionClass, InstructionFacts, Kernel, MemorySpace, Observer,
+    Pipes, Report, WarpAccess,
 };
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -37,12 +37,54 @@ const BRANCH_CYCLES: u32 = 16;
 /// Cycles of a lone warp for each lane that adds a float to the same number in shared memory (`probe_shared_sums` and
 /// `probe_shared_double_sums`: 92 and 107).
 const RETRY_CYCLES: u32 = 100;
+/// A block takes work from a queue that it leaves empty, if it draws so many times as many numbers as any other.
+const EMPTY_QUEUE: u64 = 4;
 /// Links to the host's memory: to large pages, and to small ones.
 const HOST_LINKS: usize = 2;
 
 /// Returns what a link leads to.
 fn beyond(link: usize) -> Reached {
     if link < HOST_LINKS { Reached::Host } else { Reached::Peer }
+}
+
+/// The work that blocks take from a queue, by the numbers that they draw.
+///
+/// Blocks are executed in turn, so the first takes all that there is; on a GPU those that run at once share it.
+#[derive(Debug, Default)]
+struct WorkQueue {
+    /// Numbers that the running block has drawn, and the cycles of its longest warp.
+    tickets: u64,
+    longest: u64,
+    /// The numbers that all blocks have drawn.
+    drawn: u64,
+    /// The most that one block has drawn, with the cycles of its longest warp.
+    most: (u64, u64),
+    /// The same of the others: the most numbers, and the most cycles.
+    others: (u64, u64),
+}
+
+impl WorkQueue {
+    fn end_block(&mut self) {
+        let (tickets, longest) =
+            (std::mem::take(&mut self.tickets), std::mem::take(&mut self.longest));
+        self.drawn += tickets;
+        let other = if tickets > self.most.0 {
+            std::mem::replace(&mut self.most, (tickets, longest))
+        } else {
+            (tickets, longest)
+        };
+        self.others = (self.others.0.max(other.0), self.others.1.max(other.1));
+    }
+
+    /// Returns the cycles of the longest warp, where so many blocks run at once.
+    fn longest_chain(&self, at_once: u64) -> u64 {
+        let (most, cycles) = self.most;
+        if most < EMPTY_QUEUE * self.others.0.max(1) {
+            return self.others.1.max(cycles);
+        }
+        let share = self.drawn.div_ceil(at_once.max(1)).min(most);
+        self.others.1.max(cycles * share / most)
+    }
 }
 
 /// An observer that estimates a launch.
@@ -97,7 +139,10 @@ struct Device {
     chain_cycles: u64,
     first_chain_cycles: u64,
     first_warps: u64,
-    longest_chain_cycles: u64,
+    queue: WorkQueue,
+    ended_warps: u64,
+    /// Lines of compare-and-swaps, summed over requests.
+    swapped_lines: u64,
     once_cycles: u64,
     /// Instructions that ran in the body of a block, a bit each: neither before its first barrier nor after its last,
     /// or with loads of global memory there.
@@ -142,7 +187,9 @@ impl Estimator {
             chain_cycles: 0,
             first_chain_cycles: 0,
             first_warps: 0,
-            longest_chain_cycles: 0,
+            queue: WorkQueue::default(),
+            ended_warps: 0,
+            swapped_lines: 0,
             once_cycles: 0,
             body: vec![0; program.len().div_ceil(64)],
             ranges,
@@ -272,13 +319,8 @@ impl Device {
         }
     }
 
-    fn atomic(
-        &mut self,
-        request: WarpAccess<'_>,
-        is_float: bool,
-        is_retried: bool,
-        is_aggregated: bool,
-    ) {
+    fn atomic(&mut self, request: WarpAccess<'_>, kind: AtomicKind) {
+        let AtomicKind { is_float, is_retried, is_aggregated, is_swap, is_ticket } = kind;
         let mut near: Vec<u64> = Vec::with_capacity(LANES);
         for (lane, address) in request.addresses.iter().enumerate() {
             if request.mask >> lane & 1 == 0 {
@@ -296,6 +338,14 @@ impl Device {
         }
         if is_aggregated {
             near.truncate(1);
+        }
+        self.queue.tickets += u64::from(is_ticket && !near.is_empty());
+        if is_swap {
+            let lines = |addresses: &[u64]| {
+                let lines = addresses.iter().map(|address| address >> 7);
+                lines.collect::<HashSet<u64>>().len() as u64
+            };
+            self.swapped_lines += lines(&near);
         }
         let sums = if is_retried { &mut self.retried } else { &mut self.sums };
         sums.add(near, is_float, request.bytes);
@@ -464,11 +514,15 @@ impl Device {
     }
 
     fn estimate(mut self, program: &[InstructionFacts], report: &Report) -> Estimate {
+        self.queue.end_block();
+        let at_once = report.blocks.min(u64::from(self.latencies.blocks_at_once));
+        let longest = self.queue.longest_chain(at_once);
         let refetched = self.l2.refetched();
         let whole = self.written.values().filter(|bytes| **bytes == u32::MAX).count() as u64;
         // A loop that waits for other blocks waits for the executor's turns.
         let waits = report.blocks > 1 && program.iter().any(|facts| facts.depends_on_timing);
         let (mut once, mut issue_cycles, mut busy) = (Counters::default(), 0, [0; 5]);
+        let most = report.instructions.iter().map(|ran| ran.counters.warp_instructions).max();
         let mut retry_cycles = 0;
         for ran in &report.instructions {
             let number = ran.number as usize;
@@ -495,7 +549,9 @@ impl Device {
             chain_cycles: self.chain_cycles,
             first_chain_cycles: self.first_chain_cycles,
             first_warps: self.first_warps,
-            longest_chain_cycles: if waits { 0 } else { self.longest_chain_cycles },
+            longest_chain_cycles: if waits { 0 } else { longest },
+            swapped_lines: self.swapped_lines,
+            turns: most.unwrap_or(0) as f64 / self.ended_warps.max(1) as f64,
             once_cycles: self.once_cycles,
             once,
             l1_missed_sectors: self.l1_misses,
@@ -559,6 +615,7 @@ impl Device {
 impl Observer for Estimator {
     fn start_block(&mut self) {
         self.device.barriers.clear();
+        self.device.queue.end_block();
         self.device.blocks += 1;
         self.device.bulk[self.device.block()] = 0;
         self.device.l1.start_block();
@@ -578,6 +635,7 @@ impl Observer for Estimator {
         let clocks = &mut self.warps[warp];
         clocks.fence();
         self.device.chain_cycles += u64::from(clocks.now);
+        self.device.ended_warps += 1;
         if self.device.wave() == 0 {
             self.device.first_chain_cycles += u64::from(clocks.now);
             self.device.first_warps += 1;
@@ -585,7 +643,7 @@ impl Observer for Estimator {
         let is_body = clocks.barriers == 0;
         self.device.end_phase(clocks, is_body);
         let end = clocks.end(self.device.latencies.l2);
-        self.device.longest_chain_cycles = self.device.longest_chain_cycles.max(u64::from(end));
+        self.device.queue.longest = self.device.queue.longest.max(u64::from(end));
         self.free.push(warp);
     }
 
@@ -596,9 +654,7 @@ impl Observer for Estimator {
             AccessKind::AsyncCopy => self.device.reach(access, false, false),
             AccessKind::Constant => self.device.read_constant(access),
             AccessKind::Store => self.device.write(access),
-            AccessKind::Atomic { is_float, is_retried, is_aggregated } => {
-                self.device.atomic(access, is_float, is_retried, is_aggregated)
-            }
+            AccessKind::Atomic(kind) => self.device.atomic(access, kind),
         }
     }
 
@@ -631,4 +687,27 @@ impl Observer for Estimator {
 /// The numbers of the lanes in a mask, ascending.
 fn lanes(mask: u32) -> impl Iterator<Item = usize> {
     (0..LANES).filter(move |lane| mask >> lane & 1 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::WorkQueue;
+
+    /// Runs blocks that draw so many numbers each, with so many cycles, and returns the longest of so many at once.
+    fn longest(blocks: &[(u64, u64)], at_once: u64) -> u64 {
+        let mut queue = WorkQueue::default();
+        for (tickets, cycles) in blocks {
+            (queue.tickets, queue.longest) = (*tickets, *cycles);
+            queue.end_block();
+        }
+        queue.longest_chain(at_once)
+    }
+
+    #[test]
+    fn blocks_that_run_at_once_share_a_queue_that_the_first_has_emptied() {
+        assert_eq!(longest(&[(800, 80_000), (1, 50), (1, 50), (1, 50)], 4), 20_100);
+        assert_eq!(longest(&[(800, 80_000), (1, 50), (1, 90_000), (1, 50)], 4), 90_000);
+        assert_eq!(longest(&[(8, 80_000), (8, 79_000), (4, 50)], 3), 80_000, "each has its own");
+        assert_eq!(longest(&[(0, 80_000), (0, 50)], 2), 80_000, "none draws a number");
+    }
 }

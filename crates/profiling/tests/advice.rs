@@ -153,13 +153,17 @@ fn two_rows_at_the_same_banks() {
 
 #[test]
 fn one_address_for_all_lanes() {
-    let add = |index: &str| format!("{index}\n{ELEMENT}red.global.add.u32 [%rd3], %r1;");
+    let add = |index: &str| {
+        format!("{index}\n{ELEMENT}cvt.rn.f32.u32 %f1, %r1;\nred.global.add.f32 [%rd3], %f1;")
+    };
     let advice =
         pair(AdviceKind::ContendedAtomic, &add("mov.u32 %r2, 0;"), &add("mov.u32 %r2, %r1;"));
     assert_eq!(promised(&advice), ("passes per request", 32.0, 1.0));
-    // The assembler adds up what lanes add to one word if it is a constant.
-    let counting = format!("mov.u32 %r2, 0;\n{ELEMENT}red.global.add.u32 [%rd3], 1;");
-    assert_eq!(kinds(&advice_on(launched(&counting))), []);
+    // The assembler combines what lanes do to one word: constants, and integers of 32 bits.
+    for combined in ["add.u32 [%rd3], 1", "add.u32 [%rd3], %r1", "max.s32 [%rd3], %r1"] {
+        let body = format!("mov.u32 %r2, 0;\n{ELEMENT}red.global.{combined};");
+        assert_eq!(kinds(&advice_on(launched(&body))), [], "{combined}");
+    }
     let shared = |mask: u32| {
         format!(
             "mov.u32 %r3, tile;\nand.b32 %r4, %r1, {mask};\nmad.lo.u32 %r5, %r4, 4, %r3;\natom.shared.add.u32 %r6, [%r5], %r1;\nred.global.add.u32 [%rd1+1024], 0;"
@@ -303,9 +307,9 @@ fn kernels_of_one_name_in_different_modules_have_their_own_rows() {
 fn gains_together_are_less_than_the_time_of_the_kernel() {
     let index = "mul.lo.u32 %r2, %r1, 32;";
     let wasteful: String = (0..6)
-        .map(|_| load(index) + &format!("{ELEMENT}red.global.add.u32 [%rd1+64], %r1;\n"))
+        .map(|_| load(index) + &format!("{ELEMENT}red.global.add.f32 [%rd1+64], %f1;\n"))
         .collect();
-    let record = launched(&wasteful);
+    let record = launched(&format!("cvt.rn.f32.u32 %f1, %r1;\n{wasteful}"));
     let time = record.model_ns / 1e3;
     let advice = advice_on(record);
     let sum: f64 = advice.iter().map(|one| one.gain_us).sum();

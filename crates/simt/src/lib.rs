@@ -52,7 +52,7 @@ pub use module::{
     Coverage, Kernel, Module, ModuleVariable, Parameter, ParameterKind, VariableSpace,
 };
 pub use observer::{
-    AccessKind, InstructionClass, InstructionFacts, MemorySpace, Observer, WarpAccess,
+    AccessKind, AtomicKind, InstructionClass, InstructionFacts, MemorySpace, Observer, WarpAccess,
 };
 pub use options::{Options, Schedule};
 pub use pipes::Pipes;

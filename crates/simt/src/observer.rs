@@ -38,14 +38,22 @@ pub enum AccessKind {
     /// A store to global memory or a surface.
     Store,
     /// An atomic on global memory.
-    Atomic {
-        /// It adds floats, or the like.
-        is_float: bool,
-        /// A compare-and-swap that a loop repeats until it succeeds.
-        is_retried: bool,
-        /// The lanes of a warp add a constant to one word, which the assembler makes one addition of.
-        is_aggregated: bool,
-    },
+    Atomic(AtomicKind),
+}
+
+/// Facts of an atomic for a model of time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AtomicKind {
+    /// It adds floats, or the like.
+    pub is_float: bool,
+    /// A compare-and-swap that a loop repeats until it succeeds.
+    pub is_retried: bool,
+    /// The lanes of a warp change one word, which the assembler makes one change of.
+    pub is_aggregated: bool,
+    /// A compare-and-swap, repeated or not.
+    pub is_swap: bool,
+    /// An addition whose result is read, as of a number that says what to work on next.
+    pub is_ticket: bool,
 }
 
 /// A listener to a launch. Warps are named by the number that [`Observer::start_warp`] gave them.

@@ -9,10 +9,11 @@
 //!
 //! Fitted to what `ptxas` said of programs that are not this project's (`results/virtual/registers.csv`).
 
-use crate::operation::{AtomicOperation, Operation, Register, Space};
-use crate::program::Program;
+use crate::operation::{Atomic, AtomicOperation, Operation, Register, Space};
+use crate::program::{Instruction, Program};
 use crate::registers::ALWAYS;
 use crate::uninitialized::{number, successors};
+use std::collections::BTreeMap;
 
 /// Words of the analysis's states above which each virtual register counts.
 const STATE_WORDS_MAX: usize = 1 << 23;
@@ -27,7 +28,7 @@ pub(crate) fn registers(program: &Program, max_threads: Option<u32>) -> u32 {
     let mut known = shared_by_threads(program, false);
     known.iter_mut().zip(&constant).for_each(|(known, constant)| *known |= constant);
     let of_threads = alive(program, &known);
-    let calls = |it: &crate::program::Instruction| matches!(it.operation, Operation::Call { .. });
+    let calls = |it: &Instruction| matches!(it.operation, Operation::Call { .. });
     let least = if program.instructions.iter().any(calls) { CALLING } else { 1 };
     // A block has 65536 of them, in units of 8 per thread.
     let most = max_threads.map_or(REGISTERS_MAX, |threads| {
@@ -54,18 +55,19 @@ fn constants(program: &Program) -> Vec<bool> {
     constant
 }
 
-/// The rows that hold parameters, or addresses in other forms of them; where `computed`, also what is computed from these and
-/// from the place of the block: all threads of a block have the same there.
+/// The rows that hold parameters, or addresses in other forms of them; where `computed`, also what is computed or loaded from
+/// these and from the place of the block: all threads of a block have the same there.
 fn shared_by_threads(program: &Program, computed: bool) -> Vec<bool> {
     let mut others = vec![false; number(program, Register::Predicate(program.predicates))];
     let mut shared = others.clone();
+    let repeated = if computed { written_repeatedly(program) } else { Vec::new() };
     loop {
         let mut changed = false;
         for (instruction, detail) in program.instructions.iter().zip(&program.details) {
             let text = &program.texts[detail.text as usize];
             let copies = || text.starts_with("mov") || text.starts_with("cvta");
             let hands_on = match &instruction.operation {
-                Operation::Load(access) => access.space == Space::Parameter,
+                Operation::Load(access) => computed || access.space == Space::Parameter,
                 Operation::Compute { .. } => computed || copies(),
                 _ => false,
             };
@@ -75,6 +77,12 @@ fn shared_by_threads(program: &Program, computed: bool) -> Vec<bool> {
                 for row in &detail.writes {
                     changed |= !std::mem::replace(&mut others[number(program, *row)], true);
                 }
+            }
+        }
+        for (row, written) in &repeated {
+            let differs = || divergent_branches(program, &others).any(|way| splits(way, *written));
+            if !others[*row] && differs() {
+                (others[*row], changed) = (true, true);
             }
         }
         if !changed {
@@ -88,19 +96,49 @@ fn shared_by_threads(program: &Program, computed: bool) -> Vec<bool> {
     shared
 }
 
-/// Atomics by which the lanes of a warp add the same constant to one word, in ascending order: the assembler lets one lane add
-/// what all would (`VOTE`, `POPC` and one `RED` or `ATOM`), with or without a result.
-pub(crate) fn aggregated(program: &Program) -> Vec<u32> {
-    let is_sum = |operation: &Operation| match operation {
-        Operation::Atomic(atomic) => {
-            atomic.operation == AtomicOperation::Add
-                && !atomic.t.is_float()
-                && matches!(atomic.space, Space::Global | Space::Generic)
-                && atomic.more_sources.is_empty()
+/// Returns the rows that more than one instruction writes, with the first and the last of these.
+fn written_repeatedly(program: &Program) -> Vec<(usize, (usize, usize))> {
+    let mut writers: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
+    for (pc, detail) in program.details.iter().enumerate() {
+        for row in &detail.writes {
+            writers.entry(number(program, *row)).or_insert((pc, pc)).1 = pc;
         }
-        _ => false,
+    }
+    writers.retain(|_, (first, last)| first != last);
+    writers.into_iter().collect()
+}
+
+/// Returns the places and targets of branches that the threads of a block may take differently.
+fn divergent_branches(program: &Program, others: &[bool]) -> impl Iterator<Item = (usize, usize)> {
+    program.instructions.iter().enumerate().filter_map(|(pc, instruction)| {
+        let Operation::Branch { target } = instruction.operation else { return None };
+        let is_divergent = instruction.guard != ALWAYS
+            && others[number(program, Register::Predicate(instruction.guard))];
+        is_divergent.then_some((pc, target as usize))
+    })
+}
+
+/// Returns whether a branch lets some threads pass only a part of the instructions that write a row. One around all of
+/// them does not.
+fn splits((from, to): (usize, usize), (first, last): (usize, usize)) -> bool {
+    let (begin, end) = (from.min(to), from.max(to));
+    let meets = begin <= last && first < end;
+    let is_around = begin < first && last < end;
+    meets && !is_around
+}
+
+/// Atomics of one word by all lanes of a warp that the assembler makes one, in ascending order: it adds constants by `VOTE` and
+/// `POPC`, and combines values of 32 bits whose result nobody reads by `REDUX` (`nvdisasm`).
+pub(crate) fn aggregated(program: &Program) -> Vec<u32> {
+    use AtomicOperation::{Add, And, Maximum, Minimum, Or, Xor};
+    let may_be = |atomic: &Atomic| {
+        !atomic.t.is_float()
+            && matches!(atomic.space, Space::Global | Space::Generic)
+            && atomic.more_sources.is_empty()
     };
-    if !program.instructions.iter().any(|it| is_sum(&it.operation)) {
+    let is_meant =
+        |it: &Instruction| matches!(&it.operation, Operation::Atomic(atomic) if may_be(atomic));
+    if !program.instructions.iter().any(is_meant) {
         return Vec::new();
     }
     let (shared, constant) = (shared_by_threads(program, true), constants(program));
@@ -108,8 +146,12 @@ pub(crate) fn aggregated(program: &Program) -> Vec<u32> {
     let found = instructions.filter(|(_, it)| {
         let Operation::Atomic(atomic) = &it.operation else { return false };
         let base = atomic.base.register().map(|row| number(program, row));
-        is_sum(&it.operation)
-            && constant[number(program, atomic.source)]
+        let adds_constant = atomic.operation == Add && constant[number(program, atomic.source)];
+        let is_combined = atomic.is_reduction
+            && atomic.t.bytes() == 4
+            && matches!(atomic.operation, Add | Minimum | Maximum | And | Or | Xor);
+        may_be(atomic)
+            && (adds_constant || is_combined)
             && base.is_none_or(|row| shared[row] || constant[row])
     });
     found.map(|(pc, _)| pc as u32).collect()
@@ -242,6 +284,39 @@ mod tests {
             0,
             "the place of the thread says where"
         );
+    }
+
+    #[test]
+    fn values_of_one_word_are_combined_where_nobody_reads_the_result() {
+        let combined = |body: &str| {
+            let text = format!(
+                ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 array)\n{{
+    .reg .pred %p<9>; .reg .b32 %r<99>; .reg .b64 %rd<99>;
+    ld.param.u64 %rd1, [array];
+    mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd2, %rd1, %rd2;
+    ld.global.u32 %r2, [%rd2]; ld.global.u32 %r3, [%rd1+64]; mul.wide.u32 %rd3, %r3, 4; add.s64 %rd3, %rd1, %rd3;
+    {body}
+    ret;\n}}"
+            );
+            let module = Module::parse(&text).expect("it is PTX");
+            let kernel = module.kernel("k").expect("it is there");
+            kernel.program.as_ref().expect("it is decoded").aggregated.len()
+        };
+        assert_eq!(combined("red.global.add.u32 [%rd3], %r2;"), 1, "a word that all have loaded");
+        assert_eq!(combined("atom.global.max.u32 %r9, [%rd1], %r2;"), 1, "its result is dropped");
+        assert_eq!(combined("red.global.add.u32 [%rd2], %r2;"), 0, "each has its own");
+        assert_eq!(combined("red.global.add.f32 [%rd1], %r2;"), 0, "floats are not");
+        assert_eq!(combined("red.global.inc.u32 [%rd1], %r2;"), 0, "increments are not");
+        let read = "atom.global.max.u32 %r9, [%rd1], %r2; st.global.u32 [%rd2], %r9;";
+        assert_eq!(combined(read), 0, "its result is read");
+        let counted = |of: &str| {
+            format!(
+                "mov.u64 %rd4, %rd1; L: setp.eq.u32 %p1, {of}, 7; @%p1 bra M; add.s64 %rd4, %rd4, 4; \
+                 setp.lt.u64 %p2, %rd4, 99; @%p2 bra L; M: red.global.add.u32 [%rd4], %r2;"
+            )
+        };
+        assert_eq!(combined(&counted("%r3")), 1, "all leave the loop at once");
+        assert_eq!(combined(&counted("%r2")), 0, "each leaves the loop when it wants");
     }
 
     #[test]

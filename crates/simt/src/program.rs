@@ -158,7 +158,7 @@ pub(crate) struct Program {
     pub polls: bool,
     /// Accesses that decide whether a loop around them goes on until other threads have written.
     pub decisive: Vec<u32>,
-    /// Atomics by which the lanes of a warp add a constant to one word.
+    /// Atomics of one word by all lanes of a warp that the assembler makes one.
     pub aggregated: Vec<u32>,
     /// The place of each instruction among basic blocks.
     pub places: Vec<BlockPlace>,

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Print the kernels of the half for work, the worst first: never those of the half that judges.
+    /// Print the kernels that have judged, as the present model has them, the worst first.
     #[arg(long)]
     worst: bool,
 }
@@ -23,11 +23,13 @@ const ABOUT: &str = "# Kernels of others: predicted and measured\n\n\
     Programs of [HeCBench](https://github.com/zjin-lcf/HeCBench), as [programs](../programs/README.md) lists them with their\n\
     arguments. A time is that of all launches of a kernel in one run of its program: predicted by `coalesce run --json` before\n\
     the measurement, and measured by `ncu` (`gpu__time_duration.sum`, clocks and caches left alone). Kernels whose launches\n\
-    differ in number are left out. The second judgement has programs that were not measured before, the first of all others\n\
-    by the FNV-1a hash of `coalesce-2:PROGRAM`; where they have arguments, these are their own divided by four if the virtual\n\
-    GPU ran that within 12 s. Neighbours are kernels of one program, one after the other by time per launch, which a\n\
-    tenth separates. An even FNV-1a hash of `coalesce:PROGRAM` puts a program into the half for work, an odd one\n\
-    into the half that judges. `cargo xtask foreign` writes this page of the files beside it.\n";
+    differ in number are left out. A later judgement has programs that were not measured before: the first of all others\n\
+    by the FNV-1a hash of `coalesce-2:PROGRAM`, then by that of `coalesce-3:PROGRAM`; where they have arguments, these are\n\
+    their own divided by four if the virtual GPU ran that within 12 s, and within 8 s the third time. Neighbours are kernels\n\
+    of one program, one after the other by time per launch, which a tenth separates. An even FNV-1a hash of\n\
+    `coalesce:PROGRAM` put a program of the first judgement into a half for work. What has judged once is for work from\n\
+    then on: the model was mended by it.\n\
+    `cargo xtask foreign` writes this page of the files beside it.\n";
 
 /// A kernel of a program, with its times in microseconds.
 struct Kernel {
@@ -49,7 +51,7 @@ impl Kernel {
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let corpus = Corpus::read()?;
     if arguments.worst {
-        let mut work = corpus.work;
+        let mut work = corpus.again;
         work.sort_by(|a, b| b.error().total_cmp(&a.error()));
         for Kernel { program, name, launches, bound, predicted, measured } in &work {
             let ratio = predicted / measured;
@@ -71,9 +73,12 @@ struct Corpus {
     facts: Vec<(&'static str, String)>,
     work: Vec<Kernel>,
     judged: Vec<Kernel>,
-    /// The half for work, as the present model has it.
-    again: Vec<Kernel>,
+    /// Those that judged second.
     second: Vec<Kernel>,
+    /// What has judged, as the present model has it.
+    again: Vec<Kernel>,
+    /// Those that judged last.
+    latest: Vec<Kernel>,
 }
 
 /// The marks around the README's sentence.
@@ -90,22 +95,27 @@ impl Corpus {
         let measured = read("measured-h100.csv")?;
         let again = read("work-h100.csv")?;
         let second = [read("second-predicted-h100.csv")?, read("second-measured-h100.csv")?];
+        let third = [read("third-predicted-h100.csv")?, read("third-measured-h100.csv")?];
         let files = [
             ("Predictions", &predictions),
             ("Measurement", &measured),
-            ("The half for work, predicted again", &again),
             ("Second predictions", &second[0]),
             ("Second measurement", &second[1]),
+            ("Third predictions", &third[0]),
+            ("Third measurement", &third[1]),
+            ("What has judged, predicted again", &again),
         ];
         let facts =
             files.iter().flat_map(|(what, rows)| rows.facts.iter().map(|it| (*what, it.clone())));
         let (work, judged) = halves(joined(&predictions, &measured)?);
+        let spent = [joined(&again, &measured)?, joined(&again, &second[1])?];
         Ok(Corpus {
             facts: facts.collect(),
             work,
             judged,
-            again: joined(&again, &measured)?,
             second: joined(&second[0], &second[1])?,
+            again: spent.into_iter().flatten().collect(),
+            latest: joined(&third[0], &third[1])?,
         })
     }
 
@@ -126,14 +136,14 @@ impl Corpus {
         Ok([
             ("README.md", format!("{before}{BEGIN}{}{END}{after}", self.sentence())),
             ("results/foreign/README.md", self.page()),
-            ("results/foreign/correlation.svg", plot(&self.again, &self.second)),
+            ("results/foreign/correlation.svg", plot(&self.again, &self.latest)),
             ("crates/report/src/profile/accuracy.txt", self.accuracy()),
         ])
     }
 
     /// Returns the sentence of the README.
     fn sentence(&self) -> String {
-        let kernels: Vec<&Kernel> = self.second.iter().collect();
+        let kernels: Vec<&Kernel> = self.latest.iter().collect();
         let errors = sorted(kernels.iter().map(|kernel| kernel.error()));
         let percent = |part| 100.0 * at(&errors, part);
         format!(
@@ -155,14 +165,15 @@ impl Corpus {
         for (name, kernels) in [
             ("were for work, when they were measured", &self.work),
             ("judged then", &self.judged),
-            ("were for work, by the present model", &self.again),
-            ("judged the present model", &self.second),
+            ("judged second", &self.second),
+            ("have judged, by the present model", &self.again),
+            ("judged the present model", &self.latest),
         ] {
             text += &summary(name, kernels);
         }
         let _ = write!(
             text,
-            "\n## By what bounds the prediction, second judgement\n\n| bound {COLUMNS}"
+            "\n## By what bounds the prediction, latest judgement\n\n| bound {COLUMNS}"
         );
         for (kind, kernels) in self.kinds() {
             text += &summary(kind, &kernels);
@@ -173,7 +184,7 @@ impl Corpus {
     /// Returns the kernels that judged the present model, by what bounds their prediction.
     fn kinds(&self) -> BTreeMap<&str, Vec<&Kernel>> {
         let mut kinds: BTreeMap<&str, Vec<&Kernel>> = BTreeMap::new();
-        for kernel in &self.second {
+        for kernel in &self.latest {
             kinds.entry(&kernel.bound).or_default().push(kernel);
         }
         kinds
@@ -184,7 +195,7 @@ impl Corpus {
     /// ten were measured.
     fn accuracy(&self) -> String {
         let mut text = String::new();
-        let all = self.second.iter().collect();
+        let all = self.latest.iter().collect();
         let kinds = self.kinds().into_iter().filter(|(_, kernels)| kernels.len() >= KIND_MIN);
         for (kind, kernels) in [("", all)].into_iter().chain(kinds) {
             let errors = sorted(kernels.iter().map(|kernel| kernel.error()));

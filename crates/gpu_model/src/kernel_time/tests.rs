@@ -300,6 +300,22 @@ fn a_block_that_meets_at_barriers_computes_after_it_has_waited() {
 }
 
 #[test]
+fn blocks_that_all_run_at_once_load_and_compute_in_step() {
+    let profile = Profile::named("h200").unwrap();
+    let counters = Counters { warp_instructions: 1 << 20, ..Counters::default() };
+    let of = |blocks: u64, turns: f64| {
+        let estimate = Estimate { turns, dram_read_bytes: 1 << 24, ..Estimate::default() };
+        let parts =
+            parts(&profile, &Load { warps: 8 * blocks, blocks, ..load(&counters, &estimate) });
+        parts.together_ns() / joined(&parts.named(), [QUEUE_NORM, STALL_NORM])
+    };
+    assert!(of(8 * 132, 1.0) > 1.05, "no other block computes while one loads");
+    assert_eq!(of(8 * 132 + 1, 1.0), 1.0, "the last block does");
+    assert_eq!(of(8 * 132, IN_STEP_TURNS / 64.0), 1.0, "a long loop loses the step");
+    assert!(of(132, IN_STEP_TURNS / 64.0) > 1.05, "that of few warps later");
+}
+
+#[test]
 fn blocks_behind_the_first_weigh_as_much_as_in_the_whole_launch() {
     let profile = Profile { block_start_cycles: 0.0, ..Profile::named("h200").unwrap() };
     // 8 x 132 blocks of 8 warps run at once: a quarter of what was executed, and a thousandth of the launch.

@@ -6,7 +6,7 @@ use crate::execute::issue::worker::{Issue, Worker};
 use crate::execute::memory::bytes::{read_bytes, write_bytes};
 use crate::execute::memory::request::{addresses, by_space};
 use crate::execute::observe::record::Side;
-use crate::observer::AccessKind;
+use crate::observer::{AccessKind, AtomicKind};
 use crate::operation::{Atomic, AtomicOperation, Register, Space};
 use crate::registers::LANES;
 use crate::windows::CLUSTER_SHIFT;
@@ -208,14 +208,18 @@ impl Worker<'_> {
                     let aggregated = &self.run.program.aggregated;
                     let is_aggregated = aggregated.binary_search(&(pc as u32)).is_ok();
                     self.observers.count_global_atomic(request, is_aggregated);
-                    let kind = || AccessKind::Atomic {
+                    let kind = || AtomicKind {
                         is_float: atomic.t.is_float(),
                         is_retried: atomic.operation == AtomicOperation::CompareSwap
                             && self.run.program.decisive.binary_search(&(pc as u32)).is_ok(),
                         is_aggregated,
+                        is_swap: atomic.operation == AtomicOperation::CompareSwap,
+                        is_ticket: atomic.operation == AtomicOperation::Add
+                            && !atomic.is_reduction
+                            && !atomic.t.is_float(),
                     };
                     if self.observers.observer.is_some() {
-                        self.observers.tell(kind(), request);
+                        self.observers.tell(AccessKind::Atomic(kind()), request);
                     }
                 }
                 if self.observers.checking {
