@@ -198,6 +198,14 @@ pub unsafe fn local_memory_spilled(source: *const u32, target: *mut u32, n: u32)
 }
 
 /// # Safety
+/// - As for [`local_memory_spilled`].
+#[kernel(launch_bounds(SPILLED_BLOCK, SPILLED_BLOCKS_PER_MULTIPROCESSOR), spills_to_shared)]
+pub unsafe fn local_memory_spilled_shared(source: *const u32, target: *mut u32, n: u32) {
+    // SAFETY: as the launch contract says.
+    unsafe { count_in_registers(source, target, n) };
+}
+
+/// # Safety
 /// - As for [`local_memory_indexed`].
 #[kernel]
 pub unsafe fn local_memory_shared(source: *const u32, target: *mut u32, n: u32) {

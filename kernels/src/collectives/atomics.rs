@@ -154,9 +154,11 @@
 use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::{AcqRel, Relaxed};
 use cuda_std::atomic::{
-    AtomicF32, AtomicF64, AtomicU32, AtomicU64, BlockAtomicU32, SystemAtomicU32,
+    AtomicF32, AtomicF64, AtomicU32, AtomicU64, BlockAtomicU32, SystemAtomicU32, add_f32x2,
+    add_f32x4,
 };
 use cuda_std::prelude::*;
+use cuda_std::vector::{F32x2, F32x4, U32x2, U32x4};
 use cuda_std::warp::{
     self, FULL_MASK, WARP_SIZE, WarpReductionOp, warp_match_any, warp_reduce, warp_shuffle_down,
 };
@@ -327,6 +329,69 @@ pub unsafe fn atomics_f32(source: *const u32, target: *mut f32, addresses: u32, 
             let (value, at) = update_of(source, i, addresses);
             AtomicF32::from_ptr(target.add(at)).fetch_add(value as f32, Relaxed);
         }
+    }
+}
+
+/// Adds each lane's vector of elements to a vector of counters, and what is left of the last vector one by one.
+///
+/// # Safety
+/// - As for [`atomics_f32x4`], for any number of lanes of a vector that divides `addresses`.
+/// - `add` adds a vector whose first counter and element it is given.
+#[inline(always)]
+unsafe fn add_vectors<const LANES: u32>(
+    source: *const u32,
+    target: *mut f32,
+    addresses: u32,
+    n: u32,
+    add: impl Fn(*mut f32, *const u32),
+) {
+    let first = thread::index_1d() * LANES;
+    // SAFETY: all elements are below n; `LANES` divides `first` and `addresses`, so a vector's counters are neighbours.
+    unsafe {
+        if first + LANES <= n {
+            let at = (first & (addresses - 1)) as usize;
+            add(target.add(at), source.add(first as usize));
+        } else {
+            for i in first..n {
+                let (value, at) = update_of(source, i, addresses);
+                AtomicF32::from_ptr(target.add(at)).fetch_add(value as f32, Relaxed);
+            }
+        }
+    }
+}
+
+/// The value of an element as a float.
+#[inline(always)]
+fn value_of(element: u32) -> f32 {
+    (element % (1 << VALUE_BITS)) as f32
+}
+
+/// # Safety
+/// - As for [`atomics_f32x4`], with two elements per thread.
+#[kernel(min_compute_capability = 90)]
+pub unsafe fn atomics_f32x2(source: *const u32, target: *mut f32, addresses: u32, n: u32) {
+    // SAFETY: the launch contract; two elements and two counters from a multiple of two on are aligned.
+    unsafe {
+        add_vectors::<2>(source, target, addresses, n, |target, source| {
+            let elements = *source.cast::<U32x2>();
+            add_f32x2(target.cast(), F32x2::new(value_of(elements.x), value_of(elements.y)));
+        });
+    }
+}
+
+/// # Safety
+/// - Grid: 1-D, of `THREADS_PER_BLOCK` threads that cover `n` elements, four per thread.
+/// - Lengths: `source` valid for `n` u32, `target` for `addresses` f32, a power of two of at least 4.
+/// - Alignment: both to 16 bytes.
+/// - Aliasing: nobody else accesses `target`.
+#[kernel(min_compute_capability = 90)]
+pub unsafe fn atomics_f32x4(source: *const u32, target: *mut f32, addresses: u32, n: u32) {
+    // SAFETY: the launch contract; four elements and four counters from a multiple of four on are aligned.
+    unsafe {
+        add_vectors::<4>(source, target, addresses, n, |target, source| {
+            let [x, y, z, w] = (*source.cast::<U32x4>()).to_array().map(value_of);
+            add_f32x4(target.cast(), F32x4::new(x, y, z, w));
+        });
     }
 }
 

@@ -93,11 +93,15 @@
 //! `mapa` and `barrier.cluster`.
 #![doc = include_str!("../../../crates/report/src/links.md")]
 
+use core::mem::MaybeUninit;
 use core::sync::atomic::AtomicU32;
-use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use cuda_std::bulk_copy;
 use cuda_std::cluster;
+use cuda_std::mbarrier::{self, Barrier};
 use cuda_std::prelude::*;
 use cuda_std::vector::U32x4;
+use cuda_std::warp::{FULL_MASK, WARP_SIZE, WarpReductionOp, lane_id, warp_reduce};
 
 /// Threads per block of all variants.
 pub const THREADS_PER_BLOCK: u32 = 1024;
@@ -105,8 +109,22 @@ pub const THREADS_PER_BLOCK: u32 = 1024;
 pub const CLUSTER: u32 = 8;
 /// The most bins that a block holds: 128 KiB of shared memory.
 pub const MAX_PART: u32 = 1 << 15;
+/// Threads per block of the variants that work on rows.
+pub const ROW_THREADS: u32 = 512;
+/// The most groups of blocks of `rows_l2`.
+pub const MAX_GROUPS: u32 = 128;
 /// Keys of a vector load.
 const KEYS: u32 = 4;
+/// Warps of a block that works on rows.
+const ROW_WARPS: u32 = ROW_THREADS / WARP_SIZE;
+
+/// Sums of the blocks of each group: those of this row and of the next one, which a fast block may begin.
+#[address_space(global)]
+static mut DISTRIBUTED_SHARED_SUMS: [u32; 2 * (MAX_GROUPS * CLUSTER) as usize] =
+    [0; 2 * (MAX_GROUPS * CLUSTER) as usize];
+/// Blocks of each group that have written a sum; it is never reset.
+#[address_space(global)]
+static mut DISTRIBUTED_SHARED_ARRIVALS: [u32; MAX_GROUPS as usize] = [0; MAX_GROUPS as usize];
 
 /// Adds 1 to a counter.
 ///
@@ -249,5 +267,196 @@ pub unsafe fn distributed_shared_cluster(
         });
         cluster::sync();
         merge(own, target.add(first as usize), part);
+    }
+}
+
+/// Returns the sum of this thread's share of a part of a row, whose `part` keys are at `keys`.
+///
+/// # Safety
+/// - Block: `ROW_THREADS` threads.
+/// - Lengths: `keys` valid for `part` u32; 4 divides `part`.
+/// - Alignment: `keys` to 16 bytes.
+#[inline(always)]
+unsafe fn sum_of_thread(keys: *const u32, part: u32) -> u32 {
+    let (mut sum, mut i) = (0_u32, thread::thread_idx_x());
+    while i < part / KEYS {
+        // SAFETY: i < part / KEYS.
+        let keys = unsafe { *keys.cast::<U32x4>().add(i as usize) }.to_array();
+        sum = keys.into_iter().fold(sum, u32::wrapping_add);
+        i += ROW_THREADS;
+    }
+    sum
+}
+
+/// Stores a part of a row with `sum` added to each key.
+///
+/// # Safety
+/// - As for [`sum_of_thread`]; `target` likewise, for writes.
+#[inline(always)]
+unsafe fn store_with(keys: *const u32, target: *mut u32, part: u32, sum: u32) {
+    let mut i = thread::thread_idx_x();
+    while i < part / KEYS {
+        // SAFETY: i < part / KEYS.
+        unsafe {
+            let [x, y, z, w] = (*keys.cast::<U32x4>().add(i as usize)).to_array();
+            let plus = |key: u32| key.wrapping_add(sum);
+            *target.cast::<U32x4>().add(i as usize) = U32x4::new(plus(x), plus(y), plus(z), plus(w));
+        }
+        i += ROW_THREADS;
+    }
+}
+
+/// Adds up each row: `CLUSTER` blocks in turn have a row.
+///
+/// # Safety
+/// - Grid: 1-D, `CLUSTER` blocks per row.
+/// - Block: `ROW_THREADS` threads.
+/// - Lengths: `keys` valid for `part` u32 per block, `sums` for a zero per row; 4 divides `part`.
+/// - Alignment: `keys` to 16 bytes.
+/// - Aliasing: nobody else accesses `sums`.
+#[kernel(min_compute_capability = 80)]
+pub unsafe fn distributed_shared_sums_of_rows(keys: *const u32, sums: *mut u32, part: u32) {
+    let block = thread::block_idx_x();
+    // SAFETY: the launch contract; all lanes take part.
+    unsafe {
+        let sum = sum_of_thread(keys.add(block as usize * part as usize), part);
+        let sum = warp_reduce(FULL_MASK, sum, WarpReductionOp::Add);
+        if lane_id() == 0 {
+            count(sums.add((block / CLUSTER) as usize), sum);
+        }
+    }
+}
+
+/// # Safety
+/// - As for [`distributed_shared_sums_of_rows`], after it; `target` valid for as many u32 as `keys`, aligned to 16 bytes, and
+///   not overlapping.
+#[kernel]
+pub unsafe fn distributed_shared_rows_global(
+    keys: *const u32,
+    target: *mut u32,
+    sums: *const u32,
+    part: u32,
+) {
+    let block = thread::block_idx_x();
+    let first = block as usize * part as usize;
+    // SAFETY: the launch contract.
+    unsafe {
+        let sum = *sums.add((block / CLUSTER) as usize);
+        store_with(keys.add(first), target.add(first), part, sum);
+    }
+}
+
+/// The shared memory of a block that works on rows, beside its part of one.
+#[derive(Clone, Copy)]
+struct RowMemory {
+    /// Its part has arrived.
+    arrived: *mut Barrier,
+    /// All sums have arrived.
+    summed: *mut Barrier,
+    /// The sum of the row.
+    sum: *mut u32,
+}
+
+/// # Safety
+/// - Grid: 1-D, a group of `CLUSTER` blocks for each row in turn, at most `MAX_GROUPS`; the launch is cooperative.
+/// - Block: `ROW_THREADS` threads, with `4 * part` bytes of dynamic shared memory.
+/// - Lengths: `keys` and `target` valid for `CLUSTER * part` u32 per row; 4 divides `part`.
+/// - Alignment: both to 16 bytes.
+/// - Aliasing: they do not overlap; one such launch runs at a time.
+#[kernel(launch_bounds(ROW_THREADS), min_compute_capability = 90)]
+pub unsafe fn distributed_shared_rows_l2(keys: *const u32, target: *mut u32, part: u32, rows: u32) {
+    let own = shared::dynamic_shared_mem::<u32>();
+    let memory = row_memory();
+    let (group, rank) = (thread::block_idx_x() / CLUSTER, thread::block_idx_x() % CLUSTER);
+    let groups = thread::grid_dim_x() / CLUSTER;
+    let is_first = thread::thread_idx_x() == 0;
+    // SAFETY: the launch contract: all blocks of a group run. A block reads the sums of a row when all have been written, and
+    // writes one into the same place two rows later, after all have come to the row between. Barriers of the block separate
+    // the rows in its own memory.
+    unsafe {
+        let arrivals = (&raw mut DISTRIBUTED_SHARED_ARRIVALS).cast::<u32>().add(group as usize);
+        let arrivals = AtomicU32::from_ptr(arrivals);
+        if is_first {
+            mbarrier::init(memory.arrived, 1);
+            mbarrier::fence_init();
+        }
+        let (mut row, mut turn) = (group, 0_u32);
+        while row < rows {
+            let first = (row as usize * CLUSTER as usize + rank as usize) * part as usize;
+            if is_first {
+                *memory.sum = 0;
+                mbarrier::arrive_expect(memory.arrived, 4 * part);
+                bulk_copy::global_to_shared(own, keys.add(first), 4 * part, memory.arrived);
+            }
+            thread::sync_threads();
+            mbarrier::wait(memory.arrived, turn % 2);
+            let sum = warp_reduce(FULL_MASK, sum_of_thread(own, part), WarpReductionOp::Add);
+            if lane_id() == 0 {
+                count(memory.sum, sum);
+            }
+            thread::sync_threads();
+            let sums = (&raw mut DISTRIBUTED_SHARED_SUMS).cast::<u32>();
+            let sums = sums.add((2 * CLUSTER * group + CLUSTER * (turn % 2)) as usize);
+            if is_first {
+                *sums.add(rank as usize) = *memory.sum;
+                let before = arrivals.fetch_add(1, Release);
+                let last = before / CLUSTER * CLUSTER + CLUSTER;
+                while arrivals.load(Acquire).wrapping_sub(last).cast_signed() < 0 {
+                    core::hint::spin_loop();
+                }
+                let all = (0..CLUSTER).fold(0_u32, |sum, rank| {
+                    sum.wrapping_add(*sums.add(rank as usize))
+                });
+                *memory.sum = all;
+            }
+            thread::sync_threads();
+            store_with(own, target.add(first), part, *memory.sum);
+            thread::sync_threads();
+            row += groups;
+            turn += 1;
+        }
+    }
+}
+
+/// Returns where a block that works on rows has its barriers and its sum.
+#[inline(always)]
+fn row_memory() -> RowMemory {
+    #[address_space(shared)]
+    static mut BARRIERS: MaybeUninit<[Barrier; 2]> = MaybeUninit::uninit();
+    #[address_space(shared)]
+    static mut SUM: MaybeUninit<u32> = MaybeUninit::uninit();
+    let barriers = (&raw mut BARRIERS).cast::<Barrier>();
+    RowMemory { arrived: barriers, summed: barriers.wrapping_add(1), sum: (&raw mut SUM).cast() }
+}
+
+/// # Safety
+/// - Grid: 1-D, a cluster for each row.
+/// - Block, lengths, alignment: as for [`distributed_shared_rows_l2`].
+/// - Aliasing: `keys` and `target` do not overlap.
+#[kernel(cluster(CLUSTER), launch_bounds(ROW_THREADS))]
+pub unsafe fn distributed_shared_rows_cluster(keys: *const u32, target: *mut u32, part: u32) {
+    let own = shared::dynamic_shared_mem::<u32>();
+    let RowMemory { arrived, summed, sum } = row_memory();
+    let first = thread::block_idx_x() as usize * part as usize;
+    // SAFETY: the launch contract. Barriers and sums of the cluster are made before any block adds to them. A block ends
+    // when it has what all have sent to it, and nobody waits for an answer to what it sends.
+    unsafe {
+        if thread::thread_idx_x() == 0 {
+            mbarrier::init(arrived, 1);
+            mbarrier::init(summed, 1);
+            mbarrier::fence_init();
+            *sum = 0;
+            mbarrier::arrive_expect(summed, 4 * CLUSTER * ROW_WARPS);
+            mbarrier::arrive_expect(arrived, 4 * part);
+            bulk_copy::global_to_shared(own, keys.add(first), 4 * part, arrived);
+        }
+        cluster::sync();
+        mbarrier::wait(arrived, 0);
+        let of_warp = warp_reduce(FULL_MASK, sum_of_thread(own, part), WarpReductionOp::Add);
+        if lane_id() < CLUSTER {
+            cluster::add_async_u32(sum, lane_id(), of_warp, summed);
+        }
+        mbarrier::wait_for_cluster(summed, 0);
+        store_with(own, target.add(first), part, *sum);
     }
 }

@@ -141,8 +141,11 @@
 //! Processors", chapter "Stencil".
 #![doc = include_str!("../../../crates/report/src/links.md")]
 
+use core::mem::MaybeUninit;
 use cuda_std::GpuFloat;
+use cuda_std::mbarrier::{self, Barrier};
 use cuda_std::prelude::*;
+use cuda_std::tensor_copy::{self, TensorMap};
 use cuda_std::vector::F32x4;
 
 /// Neighbours in each direction that count in the large star; in the small one it is one.
@@ -167,6 +170,17 @@ pub const ROWS_PER_BLOCK: u32 = 64;
 pub const PLANES_PER_BLOCK: u32 = 64;
 /// Rows of threads of a block of `volume_rolling`.
 pub const VOLUME_ROWS: u32 = 16;
+
+/// Columns and rows that a block of `plane_boxes` computes.
+pub const BOX_TILE: (u32, u32) = (128, 64);
+/// Columns and rows that it has in shared memory: the tile and its halo.
+pub const BOX: (u32, u32) = (BOX_TILE.0 + 2 * HALO, BOX_TILE.1 + 2 * HALO);
+/// Threads of such a block: one for four columns and eight rows.
+pub const BOX_THREADS: (u32, u32) = (BOX_TILE.0 / COLUMNS_PER_THREAD, 8);
+
+/// The box of a tile, aligned as copies of boxes need it.
+#[repr(C, align(128))]
+struct HaloBox([f32; (BOX.0 * BOX.1) as usize]);
 
 /// The coefficients in constant memory; the host writes them by this name.
 #[address_space(constant)]
@@ -540,6 +554,62 @@ pub unsafe fn stencil_plane_shared(source: *const f32, target: *mut f32, rows: u
                 let sum = add_axis::<RADIUS>(coefficients[0] * at(0), &coefficients, at);
                 *target.add(flat_index(row, columns, column)) =
                     add_axis::<RADIUS>(sum, &coefficients, below);
+            }
+        }
+    }
+}
+
+/// # Safety
+/// - Grid: 2-D, one tile of `BOX_TILE` per block, covering `columns` in x and `rows` in y.
+/// - Block: `BOX_THREADS` threads.
+/// - Lengths: `source` is the map of an array of `rows` rows of `columns` f32 in boxes of `BOX`, `target` is valid for as
+///   many; 4 divides `columns`. The coefficients are in `STENCIL_COEFFICIENTS`.
+/// - Alignment: `target` to 16 bytes.
+/// - Aliasing: they do not overlap.
+#[kernel(launch_bounds(BOX_THREADS.0 * BOX_THREADS.1), min_compute_capability = 90)]
+pub unsafe fn stencil_plane_boxes(source: TensorMap, target: *mut f32, rows: u32, columns: u32) {
+    #[address_space(shared)]
+    static mut WORDS: MaybeUninit<HaloBox> = MaybeUninit::uninit();
+    #[address_space(shared)]
+    static mut ARRIVED: MaybeUninit<Barrier> = MaybeUninit::uninit();
+    const ROWS: u32 = BOX_TILE.1 / BOX_THREADS.1;
+    let _ = source;
+    let map = tensor_copy::parameter!(stencil_plane_boxes, 0);
+    let (words, arrived) = ((&raw mut WORDS).cast::<f32>(), (&raw mut ARRIVED).cast::<Barrier>());
+    let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
+    let (left, top) = (thread::block_idx_x() * BOX_TILE.0, thread::block_idx_y() * BOX_TILE.1);
+    // SAFETY: the box arrives before it is read; a vector's row and column are in it, and its column divides by 4. Stores
+    // are checked.
+    unsafe {
+        if x + y == 0 {
+            mbarrier::init(arrived, 1);
+            mbarrier::fence_init();
+            mbarrier::arrive_expect(arrived, 4 * BOX.0 * BOX.1);
+            let corner = [left, top].map(|first| first.cast_signed() - HALO.cast_signed());
+            tensor_copy::load_2d(words, map, corner, arrived);
+        }
+        thread::sync_threads();
+        mbarrier::wait(arrived, 0);
+        let own = words.add((y * ROWS * BOX.0 + HALO + 4 * x) as usize);
+        let at = |row: usize| own.add(row * BOX.0 as usize);
+        let load = |row: usize| *at(row).cast::<F32x4>();
+        let coefficients = constants();
+        let mut ring: [F32x4; 2 * RADIUS + 1] = core::array::from_fn(load);
+        for step in 0..ROWS as usize {
+            let (row, column) = (top + y * ROWS + step as u32, left + 4 * x);
+            let middle = at(step + RADIUS);
+            let left = *middle.sub(4).cast::<F32x4>();
+            let right = *middle.add(4).cast::<F32x4>();
+            let mut sums = along_row::<RADIUS>(&coefficients, left, ring[RADIUS], right);
+            for k in 0..RADIUS {
+                let (above, below) = (ring[RADIUS - 1 - k], ring[RADIUS + 1 + k]);
+                sums = add_vectors(sums, coefficients[k + 1], above, below);
+            }
+            if row < rows && column < columns {
+                *target.add(flat_index(row, columns, column)).cast::<F32x4>() = sums;
+            }
+            if step + 1 < ROWS as usize {
+                ring = moved_on(ring, load(step + 2 * RADIUS + 1));
             }
         }
     }

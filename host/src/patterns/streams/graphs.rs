@@ -95,7 +95,8 @@ use cust::function::Function;
 use cust::memory::{CopyDestination, DeviceBuffer};
 use cust::stream::Stream;
 use cust_ext::graph::{CaptureMode, ExecutableGraph, capture};
-use kernels::streams::graphs::{FACTOR, THREADS_PER_BLOCK, graphs_step};
+use cust_ext::launch::Launch;
+use kernels::streams::graphs::{FACTOR, THREADS_PER_BLOCK, graphs_step, graphs_step_early};
 
 pub const PATTERN: Pattern = Pattern {
     name: "graphs",
@@ -118,7 +119,7 @@ pub const PATTERN: Pattern = Pattern {
     ],
     bench_size: &[1 << 14, 256],
     count_size: &[1 << 14, 256],
-    sweeps: &[Sweep { dimension: 1, values: &[1, 2, 4, 16, 64], variants: &[0, 1, 2] }],
+    sweeps: &[Sweep { dimension: 1, values: &[1, 2, 4, 16, 64], variants: &[0, 1, 2, 3, 4] }],
     case,
     bytes,
     minimum_time: |_, size| Some((Resource::Launch, kernels(size))),
@@ -136,6 +137,19 @@ pub const PATTERN: Pattern = Pattern {
             chain.mode = Mode::RecordedOnce(graph);
             Ok(Box::new(chain))
         }),
+        Variant::host("overlapped", |_, case, size| {
+            Ok(Box::new(Chain { overlaps: true, ..Chain::new(case, size, Mode::OneByOne)? }))
+        })
+        .min_compute_capability(90),
+        Variant::host("recorded_overlapped", |gpu, case, size| {
+            let mut chain =
+                Chain { overlaps: true, ..Chain::new(case, size, Mode::RecordedAnew)? };
+            let graph = chain.record(gpu)?;
+            graph.upload(gpu.stream())?;
+            chain.mode = Mode::RecordedOnce(graph);
+            Ok(Box::new(chain))
+        })
+        .min_compute_capability(90),
     ],
 };
 
@@ -168,6 +182,8 @@ struct Chain {
     source: DeviceBuffer<u32>,
     target: DeviceBuffer<u32>,
     kernels: u32,
+    /// Each kernel may start before the one ahead of it has ended.
+    overlaps: bool,
 }
 
 impl Chain {
@@ -178,6 +194,7 @@ impl Chain {
             source: DeviceBuffer::from_slice(bytemuck::cast_slice(case.inputs[0].bytes()))?,
             target: DeviceBuffer::from_slice(&vec![u32::from_ne_bytes([POISON; 4]); n])?,
             kernels: kernels as u32,
+            overlaps: false,
         })
     }
 
@@ -188,18 +205,36 @@ impl Chain {
         let target = self.target.as_device_ptr();
         for kernel in 0..self.kernels {
             let grid = n.div_ceil(THREADS_PER_BLOCK);
-            // SAFETY: the kernel takes two pointers to n elements, n and a number; the grid covers n; source and target
-            // are two arrays, or one; both live until the stream was waited for.
-            unsafe {
-                cust::launch!(step<<<grid, THREADS_PER_BLOCK, 0, stream>>>(source, target, n, kernel))?
-            };
+            if self.overlaps {
+                let launch = Launch { overlap_previous: true, ..Launch::new(grid, THREADS_PER_BLOCK) };
+                let (mut source, mut target, mut n, mut kernel) = (source, target, n, kernel);
+                let arguments = [
+                    (&raw mut source).cast(),
+                    (&raw mut target).cast(),
+                    (&raw mut n).cast(),
+                    (&raw mut kernel).cast(),
+                ];
+                // SAFETY: as below; the kernel waits for the one ahead of it before it accesses memory.
+                unsafe { launch.run(step, stream, &arguments)? };
+            } else {
+                // SAFETY: the kernel takes two pointers to n elements, n and a number; the grid covers n; source and target
+                // are two arrays, or one; both live until the stream was waited for.
+                unsafe {
+                    cust::launch!(step<<<grid, THREADS_PER_BLOCK, 0, stream>>>(source, target, n, kernel))?
+                };
+            }
             source = target;
         }
         Ok(())
     }
 
+    fn step<'a>(&self, gpu: &'a Gpu) -> Result<Function<'a>> {
+        let kernel = if self.overlaps { graphs_step_early } else { graphs_step };
+        Ok(gpu.module().get_function(kernel.name())?)
+    }
+
     fn record(&self, gpu: &Gpu) -> Result<ExecutableGraph> {
-        let step = gpu.module().get_function(graphs_step.name())?;
+        let step = self.step(gpu)?;
         let graph =
             capture(gpu.stream(), CaptureMode::default(), |stream| self.enqueue(&step, stream))?;
         Ok(graph.instantiate()?)
@@ -211,7 +246,7 @@ impl HostWork for Chain {
         let recorded;
         let graph = match &self.mode {
             Mode::OneByOne => {
-                let step = gpu.module().get_function(graphs_step.name())?;
+                let step = self.step(gpu)?;
                 return Ok(self.enqueue(&step, gpu.stream())?);
             }
             Mode::RecordedAnew => {
