@@ -17,11 +17,13 @@ use crate::stream::DefaultStream;
 use bytemuck::{AnyBitPattern, NoUninit};
 use cust::memory::{DeviceBuffer, DeviceCopy, DevicePointer};
 use cust::stream::Stream;
+pub use batch::Batch;
 pub use in_flight::InFlight;
 pub use rows::{Rows, download_rows, upload_rows};
 use std::marker::PhantomData;
 use std::ops::Deref;
 
+mod batch;
 mod in_flight;
 mod rows;
 

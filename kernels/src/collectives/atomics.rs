@@ -44,10 +44,15 @@
 //! 7. `f32` and `f64` are added in L2 too, in an unknown order. So a sum of floats differs from run to
 //!    run unless all partial sums are exact, as they are here. The machine code of the f32 addition says
 //!    `FTZ`: in device memory it flushes subnormal numbers to zero.
-//! 8. `sum_two_launches` is another task, which needs synchronization of the whole [grid]: each block
+//! 8. `f32x2` and `f32x4`. The idea: where a thread adds to neighbours, as when rows are added to the rows of
+//!    a table (a scatter-add), one [request] may carry the additions of two or four of them for each lane:
+//!    `red.global.add.v4.f32`. The counter shows n / 2 and n / 4 atomics with 8 and 16 sectors each: the
+//!    same sectors in all, by a quarter of the requests. It costs alignment, and each number is atomic for
+//!    itself, not the vector. Compute capability 9.0.
+//! 9. `sum_two_launches` is another task, which needs synchronization of the whole [grid]: each block
 //!    writes the sum of its elements, and these must be complete before they are added. The end of a
 //!    [launch] is such a point, so a second launch adds them.
-//! 9. `sum_last_block`. The idea: each block takes a ticket by an atomic when it has written its sum. The
+//! 10. `sum_last_block`. The idea: each block takes a ticket by an atomic when it has written its sum. The
 //!    block with the last ticket knows that all others have written theirs, and adds them up. It saves a
 //!    launch. It costs one atomic per block, which releases the block's sum and acquires those of the
 //!    others. `fetch_inc`, CUDA's `atomicInc`, starts again at 0 by itself after the last ticket, so
@@ -62,6 +67,8 @@
 //! | `shared` | each block has counters in shared memory, and adds them to device memory | 4 | 1 | blocks x addresses | requests |
 //! | `u64` | counters of 64 bits in device memory | 4 | none | n | L2 atomics |
 //! | `f32` | counters are f32 | 4 | none | n | L2 atomics |
+//! | `f32x2` | each lane adds to two neighbouring counters by one request (sm_90) | 8 | none | n / 2 | L2 atomics |
+//! | `f32x4` | to four (sm_90) | 16 | none | n / 4 | L2 atomics |
 //! | `f64` | counters are f64 | 4 | none | n | L2 atomics |
 //! | `sum_two_launches` | another task: the sum of all elements, partial sums of blocks and a second launch | 4 | none | none | device memory, and a launch |
 //! | `sum_last_block` | one launch: the block that takes the last ticket adds the partial sums | 4 | none | blocks | device memory |
@@ -70,7 +77,8 @@
 //! (170.6 us) and `f64` (310.1 us) move twice the sectors of `global` and `f32` (170.4 us). With
 //! this many counters that costs `u64` nothing; what costs `f64` 1.8 times (`f64` / `f32`) the time
 //! is the addition. `compare_and_swap` (53442 us) takes 313 times (`compare_and_swap` / `global`)
-//! as long: 16384 threads compete for each counter, and most attempts fail. `warp_aggregated`
+//! as long: 16384 threads compete for each counter, and most attempts fail. `f32x4` (? us) asks L2 for as many additions as
+//! `f32`, with a quarter of the requests. `warp_aggregated`
 //! (414.8 us) has nothing to aggregate, and finds that out at a high price. `shared` (31.26 us)
 //! comes nearest to the [minimum time], that of reading the elements, and has 47 % of that rate
 //! (`shared`). Along the curve to 1 counter, `global` needs 32 / 4 = 8 times the visits, and
@@ -136,6 +144,8 @@
 //! | `shared` | 31.26 | 2147 | 47 | 5.46 |
 //! | `u64` | 170.6 | 393 | 9 | 1.00 |
 //! | `f32` | 170.4 | 394 | 9 | 1.00 |
+//! | `f32x2` | ? | ? | ? | ? |
+//! | `f32x4` | ? | ? | ? | ? |
 //! | `f64` | 310.1 | 216 | 5 | 0.55 |
 //! | `sum_two_launches` | 34.08 | 1969 | 43 | 5.01 |
 //! | `sum_last_block` | 32.13 | 2089 | 46 | 5.31 |
@@ -144,7 +154,7 @@
 //! <!-- /measured -->
 //!
 //! Preconditions: the number of counters is a power of two; at most 2^15 for `shared`. The sums use
-//! device statics, so one such launch runs at a time.
+//! device statics, so one such launch runs at a time. `f32x2` and `f32x4` need at least 4 counters.
 //!
 //! Source: CUDA C++ Programming Guide, "Atomic Functions" and "Memory Fence Functions"; PTX ISA, `atom`
 //! and `red`; NVIDIA developer blog, "CUDA Pro Tip: Optimized Filtering with Warp-Aggregated Atomics";

@@ -1,13 +1,15 @@
-//! # Distributed shared memory: a histogram with more bins than one block can hold
+//! # Distributed shared memory: the blocks of a cluster hold together what one cannot
 //!
-//! Shows: the blocks of a [cluster] can hold one histogram together in their shared memories, but an
-//! addition in another [block]'s is slower than one in L2, so reading the keys several times wins.
+//! Shows: the shared memories of a [cluster] hold what does not fit into one; a few words between its blocks
+//! are faster than through L2, but an addition in another [block]'s for each key is slower than one in L2.
 //!
 //! The surprise: when the bins do not fit into [shared memory], the usual way is to read the keys once
 //! for each part of the bins, `parts` (0.257 ms), and to ignore those that belong elsewhere. Or to count in
 //! device memory, `global` (0.769 ms). A cluster of 8 blocks needs neither: an [atomic] may address the
 //! shared memory of another block, on another multiprocessor. It reads every key once and is the slowest of
 //! the three, `cluster` (1.085 ms): few bytes are no help where the rate of single additions is the limit.
+//! Where few words cross between blocks, the same network wins: `rows_cluster` (? ms) against
+//! `rows_global` (? ms) and `rows_l2` (? ms).
 //!
 //! 2^17 bins are 512 KiB of counters. A block of an H200 has at most 227 KiB of shared memory; 8 blocks of
 //! a cluster have 1816 KiB. The keys are random 32-bit numbers, and the bin of a key is its lower bits:
@@ -33,12 +35,29 @@
 //!    addition, because all counters must be zero, and one after the last, because no block may merge or
 //!    end while others still count. What remains is the network: 7 of 8 additions leave their
 //!    multiprocessor.
+//! 4. `rows_global` is another task: the keys are rows of as many words as there are bins, and each word becomes
+//!    itself plus the sum of its row, as a softmax or a layer norm needs a number of the whole row before it can
+//!    write the first result. A row of 512 KiB fits into no block's shared memory, so one launch adds up the rows, and
+//!    a second one reads all keys again: 3 x 4 B = 12 B per key through device memory.
+//! 5. `rows_l2`. The idea: 8 blocks hold a row, each a part of it in shared memory, and tell each other their sums
+//!    through [L2][L2 cache]: each writes its own, adds 1 to a counter, and waits until all 8 have come. So the keys
+//!    are read once, 8 B per key. It costs a cooperative launch, because blocks that wait for each other must run at
+//!    once, and for each row a write, an atomic, and polling, each as long as the way to L2 and back.
+//! 6. `rows_cluster`. The idea: the 8 blocks are a cluster, and each [warp] adds its sum to a word in each of the 8
+//!    shared memories (`red.async`, here `cluster::add_async_u32`). An mbarrier there counts the bytes that have arrived,
+//!    so a block waits in its own shared memory, and nobody polls L2. The blocks of a cluster always run at once, so the
+//!    launch is an ordinary one, with a cluster for each row. It costs one [barrier] of the cluster at the start. What
+//!    remains: device memory.
 //!
 //! | variant | change from the previous one | sectors per load | shared atomic wavefronts | global atomics | limited by |
 //! |---|---|---|---|---|---|
 //! | `global` | every key is an atomic addition in device memory | 16 | none | n | L2 atomics |
 //! | `parts` | each block counts a part of the bins in shared memory, and ignores the other keys | 16 | 2.4 | blocks x 2^15 | L2 reads, and keys that are ignored |
 //! | `cluster` | the blocks of a cluster count in each other's shared memory (sm_90) | 16 | 1.2 | clusters x bins | the network between multiprocessors |
+//!
+//! | `rows_global` | another task: rows with their sums added, by a launch for the sums and one that reads the keys again | 12 | none | a warp's sum each | device memory |
+//! | `rows_l2` | 8 blocks hold a row in shared memory and exchange sums through L2 (sm_90) | none | none | 1 per block and row | waiting for L2 |
+//! | `rows_cluster` | the 8 blocks are a cluster, whose warps add to each other's shared memory (sm_90) | none | none | none | device memory |
 //!
 //! A request of `cluster` arrives at up to 8 blocks, and the executor counts it once for each of them: 4
 //! of 32 lanes on average, which seldom meet in a bank.
@@ -49,7 +68,8 @@
 //! the network between multiprocessors, at a rate that NVIDIA does not document: here it is below that of
 //! L2. In the curve, its time hardly depends on the number of bins, and it beats `global` only where few
 //! bins make the atomics in L2 meet. With 2^15 bins or fewer `parts` has one part, reads each key
-//! once and adds in its own shared memory, and nothing can be gained.
+//! once and adds in its own shared memory, and nothing can be gained. `rows_cluster` (? ms) moves 8 B per key and
+//! `rows_global` (? ms) 12 B; `rows_l2` (? ms) moves 8 B, too, and waits longer for each row.
 //!
 //! The heart of `cluster` in CUDA C++:
 //!
@@ -67,6 +87,10 @@
 //! shared memory; another block's is farther away than the own, and for single additions no nearer than L2.
 //!
 //! Questions:
+//! - Why do `rows_cluster` and not `cluster` win by the same network? A row of 2^17 keys sends 8 x 8 x 8 = 512 words
+//!   between blocks, a word for 256 keys; `cluster` sends a word for 7 of 8 keys.
+//! - Why does no barrier end `rows_cluster`? A block ends when all that others send to it has arrived, and what it
+//!   sends comes from registers.
 //! - Why a barrier before the first addition? Another block may count in this block's shared memory as
 //!   soon as it runs. Without the barrier the counters might be cleared after that; the executor reports it
 //!   as a [race].
@@ -81,16 +105,19 @@
 //! | `global` | 0.769 | 350 | 8 | 1.00 |
 //! | `parts` | 0.257 | 1045 | 23 | 2.99 |
 //! | `cluster` | 1.085 | 248 | 5 | 0.71 |
+//! | `rows_global` | ? | ? | ? | ? |
+//! | `rows_l2` | ? | ? | ? | ? |
+//! | `rows_cluster` | ? | ? | ? | ? |
 //! | *nvcc global* | 0.768 | 350 | 8 | 1.00 |
 //! | *nvcc cluster* | 1.085 | 248 | 5 | 0.71 |
 //! | *CUB HistogramEven* | 3.365 | 80 | 2 | 0.23 |
 //! <!-- /measured -->
 //!
 //! Preconditions: keys aligned to 16 bytes; the number of bins is a power of two, from 8 to 2^18 for
-//! `cluster`, which needs compute capability 9.0.
+//! `cluster`, which needs compute capability 9.0. The variants of rows need whole rows of at least 32 keys.
 //!
 //! Source: CUDA C++ Programming Guide, "Thread Block Clusters" and "Distributed Shared Memory"; PTX ISA,
-//! `mapa` and `barrier.cluster`.
+//! `mapa`, `red.async` and `barrier.cluster`.
 #![doc = include_str!("../../../crates/report/src/links.md")]
 
 use core::mem::MaybeUninit;
@@ -110,7 +137,7 @@ pub const CLUSTER: u32 = 8;
 /// The most bins that a block holds: 128 KiB of shared memory.
 pub const MAX_PART: u32 = 1 << 15;
 /// Threads per block of the variants that work on rows.
-pub const ROW_THREADS: u32 = 512;
+pub const ROW_THREADS: u32 = 256;
 /// The most groups of blocks of `rows_l2`.
 pub const MAX_GROUPS: u32 = 128;
 /// Keys of a vector load.

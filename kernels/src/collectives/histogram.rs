@@ -46,6 +46,10 @@
 //! 9. `large_histogram`. The idea: three blocks read the same keys, and each counts a third of the
 //!    bins in shared memory. It costs reading the keys three times from L2, 3 x 4 B = 12 B per key.
 //!    But an atomic in L2 costs more, a sector of 32 B read and written.
+//! 10. `large_histogram_bulk`. The idea: merging is a loop, in which each thread loads a counter and adds it
+//!    to device memory. One instruction does that for the whole part, `cp.reduce.async.bulk`: the Tensor Memory
+//!    Accelerator reads shared memory, and L2 adds. The counter shows no atomics of threads. It costs
+//!    nothing but alignment. Compute capability 9.0.
 //!
 //! | variant | change from the previous one | sectors per load | shared atomic wavefronts | global atomics | limited by |
 //! |---|---|---|---|---|---|
@@ -58,6 +62,7 @@
 //! | `aggregated` | four equal neighbouring bytes are counted by one addition | 16 | 1 | 256 x blocks | device memory |
 //! | `large_histogram_global` | 2^17 bins for 32-bit keys, counted in device memory | 16 | none | n / 4 | L2 atomics |
 //! | `large_histogram` | each block counts a third of the bins in shared memory and ignores the others | 16 | 1.9 | 2^17 x blocks / 3 | L2 reads |
+//! | `large_histogram_bulk` | one bulk copy per block adds its counters to device memory (sm_90) | 16 | 1.9 | none by threads | L2 reads |
 //!
 //! Expected: the [minimum time] is that of reading the input once, n bytes. `global_atomic` (132.1
 //! ms) takes 208 times (`global_atomic` / `block_private`) as long as `block_private` (0.636 ms).
@@ -65,7 +70,8 @@
 //! `lane_private` (0.513 ms) needs one wavefront per request, and `coarsened` (0.238 ms) reaches
 //! the minimum time; `aggregated` (0.245 ms) does not improve on it. From `lane_private` on, all
 //! distributions take the same time. `large_histogram` (0.445 ms) beats `large_histogram_global`
-//! (3.048 ms), and for equal keys by far more, since all of them wait for one address in L2.
+//! (3.048 ms), and for equal keys by far more, since all of them wait for one address in L2;
+//! `large_histogram_bulk` (? ms) merges without instructions of threads.
 //!
 //! The heart of `lane_private` in CUDA C++, and in Rust:
 //!
@@ -100,6 +106,7 @@
 //! | `aggregated` | 0.245 | 4383 | 96 | 539.17 |
 //! | `large_histogram_global` | 3.048 | 352 | 8 | 43.33 |
 //! | `large_histogram` | 0.445 | 2415 | 53 | 297.10 |
+//! | `large_histogram_bulk` | ? | ? | ? | ? |
 //! | *nvcc coarsened* | 0.283 | 3800 | 83 | 467.42 |
 //! | *CUB HistogramEven* | 0.497 | 2161 | 47 | 265.76 |
 //! <!-- /measured -->

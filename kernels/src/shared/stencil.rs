@@ -45,13 +45,20 @@
 //!    result, and the neighbouring blocks' halos from the [L2 cache]. What remains: 17 shared reads
 //!    per result. At the speed of a copy, a multiprocessor would have to finish 32 results every 15
 //!    clock cycles, and 17 wavefronts take 17.
-//! 8. `plane_rolling` holds 9 rows of 4 columns in registers, 36 registers, and one more row is on its
+//! 8. `plane_boxes`. The idea: the Tensor Memory Accelerator copies the whole tile with its halo, a box, into
+//!    shared memory by one instruction of one thread; what is outside the plane arrives as zeros, so no thread
+//!    compares an index when it loads. A thread then takes four columns down sixteen rows: it reads each row of its
+//!    columns once from shared memory by 16-byte loads, and holds 9 of them in registers. The counter shows no
+//!    global loads, and 4 wavefronts per shared load, the minimum for 512 bytes. It costs 38 KiB of shared
+//!    memory per block; what remains is the halo, 136 x 72 / (128 x 64) = 1.2 words per result, from L2. Compute
+//!    capability 9.0.
+//! 9. `plane_rolling` holds 9 rows of 4 columns in registers, 36 registers, and one more row is on its
 //!    way. It needs neither shared memory nor a barrier. It costs [occupancy], and rows that two blocks
 //!    load: (64 + 8) / 64 = 1.125 words per result.
-//! 9. `volume_r1_global` and `volume_r1_rolling` add 7 points of a volume. A thread walks through the
+//! 10. `volume_r1_global` and `volume_r1_rolling` add 7 points of a volume. A thread walks through the
 //!    planes; the rows above and below come from L1.
-//! 10. `volume_global` has 25 points, 25 loads.
-//! 11. `volume_rolling` combines both ideas, as is usual for volumes (2.5-D blocking): the middle plane
+//! 11. `volume_global` has 25 points, 25 loads.
+//! 12. `volume_rolling` combines both ideas, as is usual for volumes (2.5-D blocking): the middle plane
 //!     is in shared memory with its halo, because 8 rows of it are needed; the 4 planes before and the
 //!     4 behind are needed by their own thread only and stay in registers. Two buffers take turns, so
 //!     that one barrier per plane is enough.
@@ -66,6 +73,7 @@
 //! | `plane_r1_rolling` | a thread walks down 4 columns with 16-byte loads, and holds the rows in registers | 16.3 | 16 | none | device memory |
 //! | `plane_global` | 17 points of a plane, a thread per element, from global memory | 4.4 | 4 | none | L1 requests |
 //! | `plane_shared` | the block stages a tile of 32 x 32 elements and its halo in shared memory | 3.4 | 4 | 1 / 1 | shared memory requests |
+//! | `plane_boxes` | the Tensor Memory Accelerator copies a tile of 128 x 64 and its halo, zeros included (sm_90) | none | 16 | 4 / none | device memory |
 //! | `plane_rolling` | a thread walks down 4 columns with 9 rows in registers, without shared memory | 16.3 | 16 | none | device memory |
 //! | `volume_r1_global` | another task: 7 points of a volume, a thread per element, from global memory | 4.3 | 4 | none | L1 requests |
 //! | `volume_r1_rolling` | a thread walks through the planes with 4 columns in registers | 16.2 | 16 | none | device memory |
@@ -75,7 +83,7 @@
 //! Expected: the [minimum time] of each is that of a copy, 8 bytes per element. `line_constant` (239.3 us)
 //! gains over `line_global` (242.3 us) with 9 instead of 14 requests; `line_shared` (266.3 us) does not gain
 //! over that; `line_vectorized` (127.8 us) approaches the copy. `plane_r1_rolling` (143.9 us) beats
-//! `plane_r1_global` (252.1 us), and `plane_rolling` (162.0 us) beats `plane_shared` (320.9 us) by more, the
+//! `plane_r1_global` (252.1 us), and `plane_rolling` (162.0 us) beats `plane_boxes` (? us) and `plane_shared` (320.9 us), the
 //! more points there are. `volume_r1_rolling` (151.7 us) beats `volume_r1_global` (277.1 us), and
 //! `volume_rolling` (215.0 us) beats `volume_global` (708.1 us), but it stays behind the planes: its halo is
 //! 8 of 16 rows, and with 101 registers per thread a multiprocessor holds a quarter of its threads.
@@ -124,6 +132,7 @@
 //! | `plane_r1_rolling` | 0.144 | 3730 | 87 | 1.68 |
 //! | `plane_global` | 0.432 | 1243 | 29 | 0.56 |
 //! | `plane_shared` | 0.321 | 1673 | 39 | 0.76 |
+//! | `plane_boxes` | ? | ? | ? | ? |
 //! | `plane_rolling` | 0.162 | 3314 | 77 | 1.50 |
 //! | `volume_r1_global` | 0.277 | 1937 | 45 | 0.87 |
 //! | `volume_r1_rolling` | 0.152 | 3539 | 83 | 1.60 |
@@ -133,7 +142,7 @@
 //! | *nvcc plane_rolling* | 0.172 | 3117 | 73 | 1.41 |
 //! <!-- /measured -->
 //!
-//! Preconditions: buffers aligned to 16 bytes. In the rolling variants 4 divides the number of columns.
+//! Preconditions: buffers aligned to 16 bytes. In `plane_boxes` and the rolling variants 4 divides the number of columns.
 //! A grid has at most 65535 blocks in y and in z.
 //!
 //! Source: CUDA C++ Best Practices Guide, "Constant Memory" and "Shared Memory"; Micikevicius, "3D
@@ -175,8 +184,10 @@ pub const VOLUME_ROWS: u32 = 16;
 pub const BOX_TILE: (u32, u32) = (128, 64);
 /// Columns and rows that it has in shared memory: the tile and its halo.
 pub const BOX: (u32, u32) = (BOX_TILE.0 + 2 * HALO, BOX_TILE.1 + 2 * HALO);
-/// Threads of such a block: one for four columns and eight rows.
-pub const BOX_THREADS: (u32, u32) = (BOX_TILE.0 / COLUMNS_PER_THREAD, 8);
+/// Threads of such a block: one for four columns and sixteen rows.
+pub const BOX_THREADS: (u32, u32) = (BOX_TILE.0 / COLUMNS_PER_THREAD, 4);
+/// Such blocks for which the boxes fit on a multiprocessor.
+const BOX_BLOCKS: u32 = 5;
 
 /// The box of a tile, aligned as copies of boxes need it.
 #[repr(C, align(128))]
@@ -566,7 +577,7 @@ pub unsafe fn stencil_plane_shared(source: *const f32, target: *mut f32, rows: u
 ///   many; 4 divides `columns`. The coefficients are in `STENCIL_COEFFICIENTS`.
 /// - Alignment: `target` to 16 bytes.
 /// - Aliasing: they do not overlap.
-#[kernel(launch_bounds(BOX_THREADS.0 * BOX_THREADS.1), min_compute_capability = 90)]
+#[kernel(launch_bounds(BOX_THREADS.0 * BOX_THREADS.1, BOX_BLOCKS), min_compute_capability = 90)]
 pub unsafe fn stencil_plane_boxes(source: TensorMap, target: *mut f32, rows: u32, columns: u32) {
     #[address_space(shared)]
     static mut WORDS: MaybeUninit<HaloBox> = MaybeUninit::uninit();

@@ -44,7 +44,7 @@ pub const PATTERN: Pattern = Pattern {
         &[1 << 17, 1 << 16],
     ],
     bench_size: &[1 << 26, 1 << 17],
-    count_size: &[1 << 15, 1 << 16],
+    count_size: &[1 << 16, 1 << 16],
     sweeps: &[Sweep {
         dimension: 1,
         values: &[1 << 10, 1 << 12, 1 << 14, 1 << 15, 1 << 16, 1 << 17, 1 << 18],

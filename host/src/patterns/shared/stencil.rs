@@ -207,7 +207,7 @@ type Tile = ((u32, u32), (u32, u32));
 const EACH: Tile = (BLOCK, BLOCK);
 /// Several rows per thread.
 const TILES: Tile = ((TILE, TILE), BLOCK);
-/// Four columns and eight rows per thread.
+/// Four columns and sixteen rows per thread.
 const BOXES: Tile = (BOX_TILE, BOX_THREADS);
 /// Four columns per thread, which walks down.
 const STRIPS: Tile = ((STRIP_THREADS * COLUMNS_PER_THREAD, ROWS_PER_BLOCK), (STRIP_THREADS, 1));

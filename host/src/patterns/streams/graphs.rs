@@ -32,15 +32,26 @@
 //!    (`cudaGraphUpload`). A run is one call, `cudaGraphLaunch`. It costs flexibility: the graph
 //!    holds the kernels' arguments, so the same memory is used at each launch.
 //!
+//! 4. `overlapped` is `one_by_one` with programmatic dependent launch: a launch attribute lets a kernel
+//!    start while the one ahead of it still runs, and `griddepcontrol.wait` in the kernel
+//!    (`grid::wait_for_previous`) waits until the other's results are there. It hides the start of each
+//!    kernel. The timeline shows no gain, because the host's calls are the limit. Compute capability
+//!    9.0.
+//! 5. `recorded_overlapped` captures the same launches into a graph, where the host is no limit: a kernel
+//!    is started, and has computed its index, when the one ahead of it ends.
+//!
 //! | variant | change from the previous one | calls of the driver |
 //! |---|---|---|
 //! | `one_by_one` | one launch per kernel | one per kernel |
 //! | `recorded_anew` | each run captures the launches, instantiates the graph and launches it | one per kernel, and those that make the graph |
 //! | `recorded_once` | the graph was made before the run, which only launches it | one |
+//! | `overlapped` | one launch per kernel, which may start before the previous one has ended (sm_90) | one per kernel |
+//! | `recorded_overlapped` | a graph of these launches, made before the run (sm_90) | one |
 //!
 //! Expected: for each of 256 kernels of 64 KiB, `one_by_one` (748.8 us) takes 2.9 us (`one_by_one`
 //! / 256) and `recorded_once` (369.5 us) takes 1.4 us (`recorded_once` / 256). `recorded_anew`
-//! (945.9 us) adds the making of the graph. The time is that between two [events][event] around the
+//! (945.9 us) adds the making of the graph. `overlapped` (? us) waits for the host as `one_by_one` does, and
+//! `recorded_overlapped` (? us) hides a part of each kernel's start. The time is that between two [events][event] around the
 //! host's calls on an idle stream. Each kernel works on the result of the one before, so that none
 //! may be left out or change places.
 //!
@@ -81,6 +92,8 @@
 //! | `one_by_one` | 0.749 | 0 | 43 | 1.00 |
 //! | `recorded_anew` | 0.946 | 0 | 34 | 0.79 |
 //! | `recorded_once` | 0.370 | 0 | 87 | 2.03 |
+//! | `overlapped` | ? | ? | ? | ? |
+//! | `recorded_overlapped` | ? | ? | ? | ? |
 //! <!-- /measured -->
 //!
 //! Preconditions: none.
