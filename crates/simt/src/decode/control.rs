@@ -48,6 +48,9 @@ impl<'a> Decoder<'_, '_, 'a> {
                 Operation::Nothing
             }
             "pmevent" | "setmaxnreg" | "griddepcontrol" => {
+                if instruction.opcode == "griddepcontrol" {
+                    self.check_target(&instruction.text(), 90)?;
+                }
                 modifiers.types.clear();
                 modifiers.take_where(|m| {
                     matches!(

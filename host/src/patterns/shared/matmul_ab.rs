@@ -65,6 +65,16 @@ pub const PATTERN: Pattern = Pattern {
                 )
                 .shared(1.0, 1.0)
             }),
+        variant!(device::matmul_ab_shared_ab_vectorized, launch, (TILE, TILE), (TILE, TILE))
+            .only_when(|size| fits(size, TILE))
+            .expecting(|_| {
+                Expectation::sectors(
+                    4.0,
+                    4.0,
+                    "as before, with 8 vectors of A, each read by all lanes, and 32 rows of B",
+                )
+                .shared(1.0, 1.0)
+            }),
         variant!(
             device::matmul_ab_register_tiled,
             launch,
