@@ -131,15 +131,7 @@ impl Pool {
             Err(error) if error.code() == Some(ReturnCode::INVALID_VALUE) => Pool::at(NODE, 0),
             other => other,
         };
-        let pool = pool.map_err(|error| match error.code() {
-            Some(code @ (ReturnCode::INVALID_VALUE | ReturnCode::NOT_SUPPORTED)) => Error::Call {
-                call: "cuMemPoolCreate",
-                code,
-                reason: "this driver has no pools of host memory: install one for CUDA 12.6 or newer, or use HostBuffer"
-                    .to_owned(),
-            },
-            _ => error,
-        })?;
+        let pool = pool.map_err(without_host_pools)?;
         pool.set_access(device, true)?;
         Ok(pool)
     }
@@ -292,6 +284,19 @@ impl Pool {
     }
 }
 
+/// Returns what a refused pool of host memory means.
+fn without_host_pools(error: Error) -> Error {
+    match error.code() {
+        Some(code @ (ReturnCode::INVALID_VALUE | ReturnCode::NOT_SUPPORTED)) => Error::Call {
+            call: "cuMemPoolCreate",
+            code,
+            reason: "this driver has no pools of host memory: install one for CUDA 12.6 or newer, or use HostBuffer"
+                .to_owned(),
+        },
+        _ => error,
+    }
+}
+
 impl Drop for Pool {
     fn drop(&mut self) {
         if self.owned {
@@ -339,6 +344,12 @@ mod tests {
         }
         let statistics = pool.statistics().unwrap();
         assert_eq!((statistics.used_bytes, statistics.used_bytes_max), (0, 4000));
+        let refused = Pool::at(9, 0).map_err(without_host_pools).unwrap_err().to_string();
+        assert_eq!(
+            refused,
+            "cuMemPoolCreate failed, CUDA_ERROR_INVALID_VALUE (1): this driver has no pools of host memory: install one for \
+             CUDA 12.6 or newer, or use HostBuffer"
+        );
         let of_device = Pool::new(&device).unwrap();
         // SAFETY: nothing is read.
         let none = unsafe { of_device.allocate_on_host::<u32>(1, &stream) };

@@ -77,8 +77,9 @@
 //! (170.6 us) and `f64` (310.1 us) move twice the sectors of `global` and `f32` (170.4 us). With
 //! this many counters that costs `u64` nothing; what costs `f64` 1.8 times (`f64` / `f32`) the time
 //! is the addition. `compare_and_swap` (53442 us) takes 313 times (`compare_and_swap` / `global`)
-//! as long: 16384 threads compete for each counter, and most attempts fail. `f32x4` (? us) asks L2 for as many additions as
-//! `f32`, with a quarter of the requests. `warp_aggregated`
+//! as long: 16384 threads compete for each counter, and most attempts fail. `f32x4` (? us) takes as long as
+//! `f32`, though it has a quarter of the requests: L2 is the limit, and it adds the same numbers.
+//! `warp_aggregated`
 //! (414.8 us) has nothing to aggregate, and finds that out at a high price. `shared` (31.26 us)
 //! comes nearest to the [minimum time], that of reading the elements, and has 47 % of that rate
 //! (`shared`). Along the curve to 1 counter, `global` needs 32 / 4 = 8 times the visits, and

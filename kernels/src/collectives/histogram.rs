@@ -48,8 +48,9 @@
 //!    But an atomic in L2 costs more, a sector of 32 B read and written.
 //! 10. `large_histogram_bulk`. The idea: merging is a loop, in which each thread loads a counter and adds it
 //!    to device memory. One instruction does that for the whole part, `cp.reduce.async.bulk`: the Tensor Memory
-//!    Accelerator reads shared memory, and L2 adds. The counter shows no atomics of threads. It costs
-//!    nothing but alignment. Compute capability 9.0.
+//!    Accelerator reads shared memory, and L2 adds. The counter shows no atomics of threads. It saves
+//!    instructions and no additions: L2 has as many as before, so nothing is gained here. Compute capability
+//!    9.0.
 //!
 //! | variant | change from the previous one | sectors per load | shared atomic wavefronts | global atomics | limited by |
 //! |---|---|---|---|---|---|
@@ -71,7 +72,7 @@
 //! the minimum time; `aggregated` (0.245 ms) does not improve on it. From `lane_private` on, all
 //! distributions take the same time. `large_histogram` (0.445 ms) beats `large_histogram_global`
 //! (3.048 ms), and for equal keys by far more, since all of them wait for one address in L2;
-//! `large_histogram_bulk` (? ms) merges without instructions of threads.
+//! `large_histogram_bulk` (? ms) takes as long: merging is a small part, and L2 does it either way.
 //!
 //! The heart of `lane_private` in CUDA C++, and in Rust:
 //!

@@ -34,9 +34,10 @@
 //!    barrier for the whole block. What remains: 2 shared reads for every 32 multiply-adds. Shared
 //!    memory is now as busy as L1 was.
 //! 4. `shared_ab_vectorized`. The idea: all lanes read the same row of A word by word; a 16-byte read
-//!    brings four of these words to all lanes in one [wavefront] as well. The counter shows 42
-//!    wavefronts for 32 results instead of 66: 8 for A, 32 for B, 2 for staging. It costs three registers.
-//!    What remains: each word of B is read for one multiply-add.
+//!    brings four of these words at once. The counter shows 50 wavefronts for 32 results instead of 66: 16 for
+//!    A, 32 for B, 2 for staging. One might expect 42, but a 16-byte request takes 2 [wavefronts][wavefront]
+//!    even where all lanes read one address. It costs two registers. What remains: each word of B is read for one
+//!    multiply-add, which is what takes the time.
 //! 5. `register_tiled`. The idea, called [thread coarsening]: let each thread compute 8 x 8 results
 //!    instead of one. It reads 8 words of A and 8 of B into registers and makes 64 multiply-adds
 //!    from them. A step of a warp takes 12 [wavefronts][wavefront] for 2048 multiply-adds, where
@@ -48,14 +49,14 @@
 //! | `naive` | one thread per element, both operands from global memory | 2.5 | 4 | 32 x (1 + 4) = 160 | 0 | L1 requests |
 //! | `shared_a` | each warp stages its row of A in shared memory | 4 | 4 | 4 + 128 = 132 | 1 + 32 = 33 | L1 requests |
 //! | `shared_ab` | the block stages its tile of B in shared memory too | 4 | 4 | 4 + 4 = 8 | 2 + 64 = 66 | shared memory |
-//! | `shared_ab_vectorized` | four words of A by one 16-byte read | 4 | 4 | 4 + 4 = 8 | 2 + 8 + 32 = 42 | shared memory |
+//! | `shared_ab_vectorized` | four words of A by one 16-byte read | 4 | 4 | 4 + 4 = 8 | 2 + 16 + 32 = 50 | shared memory |
 //! | `register_tiled` | each thread computes 8 x 8 results and reuses the operands from registers | 21.3 | 16 | (4 x 32 + 8 x 16) / 64 = 4 | (32 x 12 + 48) / 64 = 6.75 | multiply-adds |
 //!
 //! In the last row, a warp computes 2048 results, which are 64 times 32. It loads A with 4 requests
 //! of 32 sectors (each lane a different row) and B with 8 requests of 16.
 //!
 //! Expected: `shared_a` (2.991 ms) is slower than `naive` (2.791 ms), and `shared_ab` (2.227 ms)
-//! somewhat faster; `shared_ab_vectorized` (? ms) reads shared memory less often. `register_tiled` (0.507 ms) is 5.5 times (`naive` / `register_tiled`) as fast
+//! somewhat faster; `shared_ab_vectorized` (? ms) gains little by fewer wavefronts for A. `register_tiled` (0.507 ms) is 5.5 times (`naive` / `register_tiled`) as fast
 //! as `naive`. On a V100, the Best Practices Guide measured 144.4 / 119.9 = 1.20 times the speed of
 //! `naive` for `shared_a`, and 195.5 / 119.9 = 1.63 times for `shared_ab`.
 //!

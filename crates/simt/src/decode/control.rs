@@ -45,7 +45,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             "bar" | "barrier" => return self.barrier(operands, modifiers),
             "nanosleep" => {
                 modifiers.types.clear();
-                Operation::Nothing
+                Operation::Sleep
             }
             "pmevent" | "setmaxnreg" | "griddepcontrol" => {
                 if instruction.opcode == "griddepcontrol" {

@@ -71,9 +71,9 @@ pub const PATTERN: Pattern = Pattern {
                 Expectation::sectors(
                     4.0,
                     4.0,
-                    "as before, with 8 vectors of A, each read by all lanes, and 32 rows of B",
+                    "8 vectors of A in 2 wavefronts each, and 32 rows of B: 48 / 40",
                 )
-                .shared(1.0, 1.0)
+                .shared(1.2, 1.0)
             }),
         variant!(
             device::matmul_ab_register_tiled,
