@@ -114,14 +114,14 @@ fn read<T: serde::de::DeserializeOwned>(file: &str) -> T {
 /// Kernels of the catalogue whose counters are not compared: work of the host launches them, as often as its streams,
 /// graphs and repetitions ask, and the profile adds up other launches than a test makes.
 const NOT_COMPARED: &str = "
-    batching_rows device_residency_chain device_residency_mix graphs_step l2_persistence_add
+    batching_rows device_residency_chain device_residency_mix graphs_step graphs_step_early l2_persistence_add
     l2_persistence_add_evict_first l2_persistence_double managed_memory_mix overlap_iterate peer_to_peer_add peer_to_peer_all_reduce peer_to_peer_atomics
     peer_to_peer_chase peer_to_peer_copy_vectorized peer_to_peer_copy_words stream_semantics_work symbols_apply
     symbols_apply_constant symbols_apply_managed unified_addressing_increment zero_copy_reread zero_copy_rewrite zero_copy_scale zero_copy_strided
 ";
 /// Those of them that are not in the profile either.
 const NOT_PROFILED: &str = "
-    device_residency_chain device_residency_mix
+    device_residency_chain device_residency_mix graphs_step_early
     peer_to_peer_add peer_to_peer_all_reduce peer_to_peer_atomics peer_to_peer_chase peer_to_peer_copy_vectorized
     peer_to_peer_copy_words
 ";
