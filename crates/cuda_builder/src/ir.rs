@@ -423,8 +423,7 @@ fn with_kernel_attributes(line: &str, attributes: &HashMap<String, String>) -> S
 fn function_attributes(rest: &str) -> Option<String> {
     let words = constant_words(rest)?;
     // Behind the directives is the signature: whether the kernel is safe, its block, and what `kernels` reads.
-    let [format, threads, blocks, x, y, z, memory, _, bx, by, bz, ..] = *words.as_slice()
-    else {
+    let [format, threads, blocks, x, y, z, memory, _, bx, by, bz, ..] = *words.as_slice() else {
         return None;
     };
     if format != ATTRIBUTES_FORMAT {

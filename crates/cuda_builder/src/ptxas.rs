@@ -75,7 +75,8 @@ pub fn assemble(
     let directed = match ::ptx::shared_spills::directed(&text, NEWEST) {
         Some(text) => {
             let file = temporary()?;
-            std::fs::write(file.path(), text).map_err(CudaBuilderError::io("write", file.path()))?;
+            std::fs::write(file.path(), text)
+                .map_err(CudaBuilderError::io("write", file.path()))?;
             Some(file)
         }
         None => None,

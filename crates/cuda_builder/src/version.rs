@@ -48,7 +48,8 @@ mod tests {
         };
         let read = |text: &str| needed(&ptx::parse(text).expect("it is PTX"));
         let vector = "red.relaxed.gpu.global.add.v4.f32 [%rd1], {%f1, %f1, %f1, %f1};";
-        let store = "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r1], %r2, [%r3];";
+        let store =
+            "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r1], %r2, [%r3];";
         for newer in [vector, store] {
             let mut text = module(newer, "8.0");
             assert_eq!(read(&text), Some((8, 1)), "{newer}");

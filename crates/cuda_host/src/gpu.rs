@@ -197,15 +197,11 @@ impl Gpu {
         let image = match (fresh, images.first()) {
             (Some(fresh), _) => fresh,
             (None, None) => return Err(GpuError::NoImages),
-            (None, Some(oldest)) => Image::for_driver(
-                images,
-                capability,
-                driver.version.ptx(),
-            )
-            .ok_or_else(|| {
-                let name = device.name().unwrap_or_else(|_| "the device".to_owned());
-                GpuError::TooOld { name, capability, oldest: oldest.capability }
-            })?,
+            (None, Some(oldest)) => Image::for_driver(images, capability, driver.version.ptx())
+                .ok_or_else(|| {
+                    let name = device.name().unwrap_or_else(|_| "the device".to_owned());
+                    GpuError::TooOld { name, capability, oldest: oldest.capability }
+                })?,
         };
         let context =
             Context::new(device).map_err(|error| GpuError::driver("creating a context", error))?;

@@ -231,7 +231,8 @@ mod tests {
 
     #[test]
     fn an_older_driver_takes_an_older_image() {
-        let image = |capability, text| Image::of_build_script(capability, Ptx::text(text), &[], "", "");
+        let image =
+            |capability, text| Image::of_build_script(capability, Ptx::text(text), &[], "", "");
         let images = vec![
             image(80, "//\n.version 8.0\n.target sm_80\n"),
             image(90, "//\n.version 8.1\n.target sm_90\n"),

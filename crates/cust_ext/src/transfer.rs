@@ -14,10 +14,10 @@
 use crate::device;
 use crate::error::{Result, argument, call};
 use crate::stream::DefaultStream;
+pub use batch::Batch;
 use bytemuck::{AnyBitPattern, NoUninit};
 use cust::memory::{DeviceBuffer, DeviceCopy, DevicePointer};
 use cust::stream::Stream;
-pub use batch::Batch;
 pub use in_flight::InFlight;
 pub use rows::{Rows, download_rows, upload_rows};
 use std::marker::PhantomData;

@@ -63,7 +63,8 @@ mod tests {
 
     #[test]
     fn only_the_kernels_that_are_noted_have_the_directive() {
-        let entry = |name: &str| format!(".visible .entry {name}(\n\t.param .u64 p\n)\n{{\n\tret;\n}}\n");
+        let entry =
+            |name: &str| format!(".visible .entry {name}(\n\t.param .u64 p\n)\n{{\n\tret;\n}}\n");
         let plain = format!("//\n.version 8.1\n.target sm_90\n{}{}", entry("one"), entry("other"));
         assert!(directed(&plain, (9, 0)).is_none(), "nothing is noted");
         let mut text = plain.clone();

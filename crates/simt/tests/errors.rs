@@ -88,7 +88,10 @@ fn instructions_of_newer_devices_name_what_they_need() {
         assert_eq!(supported(&module(body)), Ok(()));
         let older = module(body).replace(".target sm_90", ".target sm_80");
         let error = supported(&older).unwrap_err();
-        assert!(error.contains(&format!("`{instruction}` needs compute capability 9.0")), "{error}");
+        assert!(
+            error.contains(&format!("`{instruction}` needs compute capability 9.0")),
+            "{error}"
+        );
     }
 }
 

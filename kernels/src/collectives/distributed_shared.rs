@@ -332,7 +332,8 @@ unsafe fn store_with(keys: *const u32, target: *mut u32, part: u32, sum: u32) {
         unsafe {
             let [x, y, z, w] = (*keys.cast::<U32x4>().add(i as usize)).to_array();
             let plus = |key: u32| key.wrapping_add(sum);
-            *target.cast::<U32x4>().add(i as usize) = U32x4::new(plus(x), plus(y), plus(z), plus(w));
+            *target.cast::<U32x4>().add(i as usize) =
+                U32x4::new(plus(x), plus(y), plus(z), plus(w));
         }
         i += ROW_THREADS;
     }
@@ -436,9 +437,8 @@ pub unsafe fn distributed_shared_rows_l2(keys: *const u32, target: *mut u32, par
                 while arrivals.load(Acquire).wrapping_sub(last).cast_signed() < 0 {
                     thread::nanosleep(POLL_NANOSECONDS);
                 }
-                let all = (0..CLUSTER).fold(0_u32, |sum, rank| {
-                    sum.wrapping_add(*sums.add(rank as usize))
-                });
+                let all = (0..CLUSTER)
+                    .fold(0_u32, |sum, rank| sum.wrapping_add(*sums.add(rank as usize)));
                 *memory.sum = all;
             }
             thread::sync_threads();

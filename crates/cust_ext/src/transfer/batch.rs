@@ -142,7 +142,10 @@ mod tests {
 
         let twice = [(&source[..16], &halves[2]), (&source[..16], &halves[1])];
         let error = Batch::new(twice).unwrap_err().to_string();
-        assert!(error.starts_with("copies 0 and 1 of the batch write the same bytes at 0x"), "{error}");
+        assert!(
+            error.starts_with("copies 0 and 1 of the batch write the same bytes at 0x"),
+            "{error}"
+        );
         let uneven = Batch::new([(&source[..3], &halves[1])]).unwrap_err().to_string();
         assert!(uneven.contains("3 values to 16"), "{uneven}");
         assert!(Batch::new::<u32>([]).unwrap().is_empty());

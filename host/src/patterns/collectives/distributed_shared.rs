@@ -311,7 +311,8 @@ fn rows_global(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<
     let (part, grid) = (bins(size) / CLUSTER, blocks_of_rows(size));
     let (source, target) = (arrays.input::<u32>(0), arrays.output::<u32>(ROWS));
     let sums = arrays.output::<u32>(SUMS);
-    let (first, second) = (device::distributed_shared_sums_of_rows, device::distributed_shared_rows_global);
+    let (first, second) =
+        (device::distributed_shared_sums_of_rows, device::distributed_shared_rows_global);
     // SAFETY: the blocks cover whole rows of whole vectors (precondition), whose arrays are 256-byte aligned; the second
     // launch follows the first on the stream.
     unsafe {

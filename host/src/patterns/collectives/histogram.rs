@@ -41,7 +41,11 @@ pub const PATTERN: Pattern = Pattern {
     ],
     bench_size: &[1 << 30, 0],
     count_size: &[1 << 18, 0],
-    sweeps: &[Sweep { dimension: 1, values: &[0, 1, 2], variants: &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9] }],
+    sweeps: &[Sweep {
+        dimension: 1,
+        values: &[0, 1, 2],
+        variants: &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
+    }],
     case,
     bytes,
     minimum_time: |_, size| Some((Resource::Read, bytes(size).total())),

@@ -2,8 +2,8 @@ use crate::prelude::*;
 use cuda_std::tensor_copy::TensorMap;
 use cust_ext::tensor_map::{Element as OfMap, Tiled};
 use kernels::shared::stencil::{
-    self as device, BLOCK, BOX, BOX_THREADS, BOX_TILE, COEFFICIENTS, COLUMNS_PER_THREAD, PLANES_PER_BLOCK, RADIUS,
-    ROWS_PER_BLOCK, STRIP_THREADS, THREADS_PER_BLOCK, TILE, VOLUME_ROWS,
+    self as device, BLOCK, BOX, BOX_THREADS, BOX_TILE, COEFFICIENTS, COLUMNS_PER_THREAD,
+    PLANES_PER_BLOCK, RADIUS, ROWS_PER_BLOCK, STRIP_THREADS, THREADS_PER_BLOCK, TILE, VOLUME_ROWS,
 };
 use rayon::prelude::*;
 

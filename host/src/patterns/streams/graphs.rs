@@ -155,8 +155,7 @@ pub const PATTERN: Pattern = Pattern {
         })
         .min_compute_capability(90),
         Variant::host("recorded_overlapped", |gpu, case, size| {
-            let mut chain =
-                Chain { overlaps: true, ..Chain::new(case, size, Mode::RecordedAnew)? };
+            let mut chain = Chain { overlaps: true, ..Chain::new(case, size, Mode::RecordedAnew)? };
             let graph = chain.record(gpu)?;
             graph.upload(gpu.stream())?;
             chain.mode = Mode::RecordedOnce(graph);
@@ -219,7 +218,8 @@ impl Chain {
         for kernel in 0..self.kernels {
             let grid = n.div_ceil(THREADS_PER_BLOCK);
             if self.overlaps {
-                let launch = Launch { overlap_previous: true, ..Launch::new(grid, THREADS_PER_BLOCK) };
+                let launch =
+                    Launch { overlap_previous: true, ..Launch::new(grid, THREADS_PER_BLOCK) };
                 let (mut source, mut target, mut n, mut kernel) = (source, target, n, kernel);
                 let arguments = [
                     (&raw mut source).cast(),

@@ -197,8 +197,7 @@ fn build(_: &Gpu, case: &Case, size: &Size, way: Way) -> Result<Box<dyn HostWork
         DeviceBuffer::from_slice(&vec![UNTOUCHED; source.len()])?,
         HostBuffer::from_slice(source, HostFlags::MAPPED)?,
     );
-    let places: Vec<_> =
-        (0..copies).map(|row| 2 * width * row).map(|at| at..at + width).collect();
+    let places: Vec<_> = (0..copies).map(|row| 2 * width * row).map(|at| at..at + width).collect();
     let targets: Vec<_> = places.iter().map(|place| target.index(place.clone())).collect();
     let rows = places.iter().zip(&targets).map(|(place, row)| (&source[place.clone()], row));
     let batch = Batch::new(rows)?;
