@@ -27,12 +27,18 @@ const DIFFERENT: &[(&str, &str, f64, &str)] = &[
     ("distributed_shared_cluster", "memory_l1_wavefronts_shared", f64::INFINITY, REMOTE),
     ("distributed_shared_global", "mem_global_op", 1.001, RANDOM_MEETINGS),
     ("distributed_shared_parts", "mem_shared_op", f64::INFINITY, MEETINGS),
+    ("distributed_shared_rows_l2", "global_ld", f64::INFINITY, LOOKS),
+    ("distributed_shared_rows_l2", "global_op_ld", f64::INFINITY, LOOKS),
+    ("distributed_shared_rows_l2", "sectors_global", 1.01, LOOKS),
+    ("distributed_shared_rows_l2", "tag_requests_global", 1.02, LOOKS),
     ("divergence_regrouped", "shared_op_st", f64::INFINITY, PLACES),
     ("divergence_regrouped", "memory_l1_wavefronts_shared", 1.15, PLACES),
     ("histogram_global_atomic", "mem_global_op", 1.06, RANDOM_MEETINGS),
     ("histogram_global_atomic", "sectors_global_ideal", 1.001, RANDOM_MEETINGS),
     ("histogram_large_histogram_global", "mem_global_op", 1.001, RANDOM_MEETINGS),
     ("histogram_large_histogram", "mem_shared_op", f64::INFINITY, MEETINGS),
+    ("histogram_large_histogram_bulk", "lts__t_sectors_op", f64::INFINITY, BULK_ADDITIONS),
+    ("local_memory_spilled_shared", "shared", f64::INFINITY, SPILLS),
     ("matmul_ab_shared", "shared_ld", 4.0, JOINED_LOADS),
     ("matmul_ab_shared", "shared_op_ld", 2.0, JOINED_LOADS),
     ("matmul_ab_shared", "memory_l1_wavefronts_shared", 2.0, JOINED_LOADS),
@@ -77,6 +83,9 @@ const DIFFERENT: &[(&str, &str, f64, &str)] = &[
     ("scan_specialized_warps", "tag_requests_global", 1.02, LOOKS),
     ("scan_specialized_warps", "mem_shared_op_st", f64::INFINITY, ARRIVALS),
 ];
+const BULK_ADDITIONS: &str =
+    "the executor counts a bulk copy that adds as a copy, not as an atomic";
+const SPILLS: &str = "PTX has as many registers as it names, and no spills";
 const RANDOM_MEETINGS: &str = "how lanes with equal addresses are grouped is not documented";
 const MEETINGS: &str = "accesses of several warps meet in shared memory, and some wait a wavefront";
 const EMPTY_COPIES: &str =

@@ -60,7 +60,7 @@
 //! either; its 32 x 32 comparisons and additions per thread take 2 x 1024 / 128 = 16 cycles of a
 //! [multiprocessor], which has 128 lanes for them, against about 7 cycles for its 132 bytes from
 //! device memory. `indexed` (336.2 us) depends on d, and `spilled` (677.4 us) on how many counters the
-//! assembler had to move. `spilled_shared` (? us) has the same spills nearer by.
+//! assembler had to move. `spilled_shared` has the same spills nearer by.
 //!
 //! The three places in CUDA C++:
 //!
@@ -100,7 +100,6 @@
 //! | `indexed` | 336.2 | 412 | 9 | 1.00 |
 //! | `unrolled` | 174.6 | 793 | 17 | 1.93 |
 //! | `spilled` | 677.4 | 204 | 4 | 0.50 |
-//! | `spilled_shared` | ? | ? | ? | ? |
 //! | `shared` | 36.42 | 3801 | 81 | 9.23 |
 //! | *nvcc indexed* | 336.4 | 411 | 9 | 1.00 |
 //! | *nvcc shared* | 36.26 | 3818 | 81 | 9.27 |

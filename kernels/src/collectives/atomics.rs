@@ -77,8 +77,9 @@
 //! (170.6 us) and `f64` (310.1 us) move twice the sectors of `global` and `f32` (170.4 us). With
 //! this many counters that costs `u64` nothing; what costs `f64` 1.8 times (`f64` / `f32`) the time
 //! is the addition. `compare_and_swap` (53442 us) takes 313 times (`compare_and_swap` / `global`)
-//! as long: 16384 threads compete for each counter, and most attempts fail. `f32x4` (? us) takes as long as
-//! `f32`, though it has a quarter of the requests: L2 is the limit, and it adds the same numbers.
+//! as long: 16384 threads compete for each counter, and most attempts fail. `f32x4` takes as long as
+//! `f32`, though it has a quarter of the requests: L2 is the limit, and it adds the same numbers. With 2^20 counters,
+//! which are spread over all of L2, `f32x4` is the faster one.
 //! `warp_aggregated`
 //! (414.8 us) has nothing to aggregate, and finds that out at a high price. `shared` (31.26 us)
 //! comes nearest to the [minimum time], that of reading the elements, and has 47 % of that rate
@@ -145,8 +146,6 @@
 //! | `shared` | 31.26 | 2147 | 47 | 5.46 |
 //! | `u64` | 170.6 | 393 | 9 | 1.00 |
 //! | `f32` | 170.4 | 394 | 9 | 1.00 |
-//! | `f32x2` | ? | ? | ? | ? |
-//! | `f32x4` | ? | ? | ? | ? |
 //! | `f64` | 310.1 | 216 | 5 | 0.55 |
 //! | `sum_two_launches` | 34.08 | 1969 | 43 | 5.01 |
 //! | `sum_last_block` | 32.13 | 2089 | 46 | 5.31 |

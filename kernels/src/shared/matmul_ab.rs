@@ -34,13 +34,14 @@
 //!    barrier for the whole block. What remains: 2 shared reads for every 32 multiply-adds. Shared
 //!    memory is now as busy as L1 was.
 //! 4. `shared_ab_vectorized`. The idea: all lanes read the same row of A word by word; a 16-byte read
-//!    brings four of these words at once. The counter shows 50 wavefronts for 32 results instead of 66: 16 for
-//!    A, 32 for B, 2 for staging. One might expect 42, but a 16-byte request takes 2 [wavefronts][wavefront]
-//!    even where all lanes read one address. It costs two registers. What remains: each word of B is read for one
-//!    multiply-add, which is what takes the time.
+//!    brings four of these words at once. The counter shows 50 [wavefronts][wavefront] for 32 results instead of 66: 16 for
+//!    A, 32 for B, 2 for staging. One might expect 42, but a 16-byte request takes 2 wavefronts
+//!    even where all lanes read one address. It costs two registers and gains next to nothing: NVIDIA's
+//!    assembler joins the four reads of `shared_ab` by itself. What remains: each word of B is read for one
+//!    multiply-add.
 //! 5. `register_tiled`. The idea, called [thread coarsening]: let each thread compute 8 x 8 results
 //!    instead of one. It reads 8 words of A and 8 of B into registers and makes 64 multiply-adds
-//!    from them. A step of a warp takes 12 [wavefronts][wavefront] for 2048 multiply-adds, where
+//!    from them. A step of a warp takes 12 wavefronts for 2048 multiply-adds, where
 //!    `shared_ab` takes 2 for 32, which is 128 for 2048. It costs 64 registers for the sums, and so
 //!    [occupancy]: 31 % instead of 100 %.
 //!
@@ -56,7 +57,7 @@
 //! of 32 sectors (each lane a different row) and B with 8 requests of 16.
 //!
 //! Expected: `shared_a` (2.991 ms) is slower than `naive` (2.791 ms), and `shared_ab` (2.227 ms)
-//! somewhat faster; `shared_ab_vectorized` (? ms) gains little by fewer wavefronts for A. `register_tiled` (0.507 ms) is 5.5 times (`naive` / `register_tiled`) as fast
+//! somewhat faster; `shared_ab_vectorized` takes as long. `register_tiled` (0.507 ms) is 5.5 times (`naive` / `register_tiled`) as fast
 //! as `naive`. On a V100, the Best Practices Guide measured 144.4 / 119.9 = 1.20 times the speed of
 //! `naive` for `shared_a`, and 195.5 / 119.9 = 1.63 times for `shared_ab`.
 //!
@@ -94,7 +95,6 @@
 //! | `naive` | 2.791 | 386 | 8 | 1.00 |
 //! | `shared_a` | 2.991 | 360 | 8 | 0.93 |
 //! | `shared_ab` | 2.227 | 484 | 11 | 1.25 |
-//! | `shared_ab_vectorized` | ? | ? | ? | ? |
 //! | `register_tiled` | 0.507 | 2128 | 46 | 5.51 |
 //! | *nvcc shared_ab* | 2.196 | 491 | 11 | 1.27 |
 //! | *cuBLAS sgemm* | 0.645 | 1671 | 36 | 4.33 |

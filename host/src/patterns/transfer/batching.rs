@@ -85,7 +85,7 @@
 //! - Why not copy everything, with the gaps? That is one call, too, and moves twice the bytes here.
 //!   It is a good choice where gaps are short. It also overwrites the gaps on the device.
 //! - What if the rows are scattered? `two_d` needs one pitch. For places without a rule, use
-//!   `batched` (? us), or `mapped`, where the kernel takes the addresses from a table, or pack.
+//!   `batched`, or `mapped`, where the kernel takes the addresses from a table, or pack.
 //!
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, us | GB/s | % of measured peak | speed-up |
@@ -94,7 +94,6 @@
 //! | `packed` | 136.1 | 8 | 14 | 18.85 |
 //! | `two_d` | 27.74 | 38 | 68 | 92.51 |
 //! | `mapped` | 32.19 | 33 | 59 | 79.73 |
-//! | `batched` | ? | ? | ? | ? |
 //! <!-- /measured -->
 //!
 //! Preconditions: none.

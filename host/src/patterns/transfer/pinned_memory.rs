@@ -142,7 +142,6 @@
 //! | `read_registered` | 5.126 | 26 |  | 0.75 |
 //! | `read_write_combined` | 4.985 | 27 |  | 0.77 |
 //! | `read_portable` | 4.866 | 28 |  | 0.79 |
-//! | `allocate_pooled` | ? | ? |  | ? |
 //! <!-- /measured -->
 //!
 //! Preconditions: none.
