@@ -41,10 +41,11 @@ pub fn directed(text: &str, newest: (u32, u32)) -> Option<String> {
     let mut directed = text.to_owned();
     for kernel in marked(text) {
         let body = directed.find(&format!(".entry {kernel}(")).and_then(|entry| {
-            directed[entry..].find("\n{\n").map(|length| entry + length + "\n{\n".len())
+            directed[entry..].find("\n{\n").map(|length| entry + length + "\n{".len())
         });
         if let Some(body) = body {
-            directed.insert_str(body, "\t.pragma \"enable_smem_spilling\";\n");
+            // On the line of the brace: what is said of lines of the text holds for both.
+            directed.insert_str(body, " .pragma \"enable_smem_spilling\";");
         }
     }
     let directive = "\n.version ";
@@ -71,8 +72,9 @@ mod tests {
         mark(&mut text, &["other"]);
         let found = directed(&text, (9, 1)).expect("it is noted");
         let (before, after) = found.split_once(".pragma").expect("the directive is there");
-        assert!(before.ends_with(")\n{\n\t") && before.contains(".entry other("), "{found}");
+        assert!(before.ends_with(")\n{ ") && before.contains(".entry other("), "{found}");
         assert!(!after.contains(".pragma") && found.contains(".version 9.0\n"), "{found}");
+        assert_eq!(found.lines().count(), text.lines().count(), "lines keep their numbers");
         crate::parse(&found).expect("it is PTX");
     }
 }

@@ -55,7 +55,7 @@
 //! | `parts` | each block counts a part of the bins in shared memory, and ignores the other keys | 16 | 2.4 | blocks x 2^15 | L2 reads, and keys that are ignored |
 //! | `cluster` | the blocks of a cluster count in each other's shared memory (sm_90) | 16 | 1.2 | clusters x bins | the network between multiprocessors |
 //!
-//! | `rows_global` | another task: rows with their sums added, by a launch for the sums and one that reads the keys again | 15.1 | none | a warp's sum each | device memory |
+//! | `rows_global` | another task: rows with their sums added, by a launch for the sums and one that reads the keys again (sm_80) | 15.1 | none | a warp's sum each | device memory |
 //! | `rows_l2` | 8 blocks hold a row in shared memory and exchange sums through L2 (sm_90) | 1 | 1 | 1 per block and row | waiting for L2 |
 //! | `rows_cluster` | the 8 blocks are a cluster, whose warps add to each other's shared memory (sm_90) | none | none | none | device memory |
 //!
@@ -359,7 +359,7 @@ pub unsafe fn distributed_shared_sums_of_rows(keys: *const u32, sums: *mut u32, 
 /// # Safety
 /// - As for [`distributed_shared_sums_of_rows`], after it; `target` valid for as many u32 as `keys`, aligned to 16 bytes, and
 ///   not overlapping.
-#[kernel]
+#[kernel(min_compute_capability = 80)]
 pub unsafe fn distributed_shared_rows_global(
     keys: *const u32,
     target: *mut u32,

@@ -30,19 +30,12 @@ fn take(driver: &mut Driver, bytes: usize) -> CuResult<u64> {
 }
 
 fn allocate_host(driver: &mut Driver, bytes: usize, kind: HostKind, flags: u32) -> CuResult<u64> {
-    let address = place_host(driver, bytes, kind, flags)?;
-    if kind == HostKind::Pinned {
-        driver.allocates_page_locked(bytes, flags);
-    }
-    Ok(address)
+    place_host(driver, bytes, (kind, flags), kind == HostKind::Pinned)
 }
 
 /// Allocates page-locked memory for a pool, which takes the host's time only where the pool lacks it.
 pub(super) fn allocate_pooled(driver: &mut Driver, bytes: usize, lacks: bool) -> CuResult<u64> {
-    if lacks {
-        return allocate_host(driver, bytes, HostKind::Pinned, DEVICE_MAP);
-    }
-    place_host(driver, bytes, HostKind::Pinned, DEVICE_MAP)
+    place_host(driver, bytes, (HostKind::Pinned, DEVICE_MAP), lacks)
 }
 
 /// Gives memory of a pool back; false where the address is no such memory.
@@ -59,7 +52,13 @@ pub(super) fn free_pooled(driver: &mut Driver, address: u64) -> CuResult<bool> {
     Ok(true)
 }
 
-fn place_host(driver: &mut Driver, bytes: usize, kind: HostKind, flags: u32) -> CuResult<u64> {
+/// Allocates host memory; what locks pages takes the host's time.
+fn place_host(
+    driver: &mut Driver,
+    bytes: usize,
+    (kind, flags): (HostKind, u32),
+    locks: bool,
+) -> CuResult<u64> {
     driver.context()?;
     if bytes == 0 {
         return Err(ReturnCode::INVALID_VALUE);
@@ -74,6 +73,9 @@ fn place_host(driver: &mut Driver, bytes: usize, kind: HostKind, flags: u32) -> 
     let pointer = owned[before..].as_mut_ptr();
     let address = pointer.expose_provenance() as u64;
     map(driver, address, bytes)?;
+    if locks {
+        driver.allocates_page_locked(bytes, flags);
+    }
     if kind == HostKind::Managed {
         driver.memory.managed.add(address, bytes as u64);
     }

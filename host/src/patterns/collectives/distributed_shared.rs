@@ -96,7 +96,7 @@ pub const PATTERN: Pattern = Pattern {
             .with_helper_kernels(&["sums_of_rows"])
             .only_when(has_rows)
             .writing(&[ROWS, SUMS])
-            .moving(|size| Bytes { read: 8 * keys(size), written: 4 * keys(size) })
+            .moving(row_bytes)
             .expecting(|size| Expectation {
                 load_sectors: Some(mean_load(size)),
                 store_sectors: Some(16.0),
@@ -108,14 +108,32 @@ pub const PATTERN: Pattern = Pattern {
         variant!(device::distributed_shared_rows_l2 => rows_l2)
             .only_when(has_rows)
             .writing(&[ROWS])
-            .moving(row_bytes),
+            .moving(row_bytes)
+            .expecting(|size| {
+                let (vectors, blocks) = (row_vectors(size), f64::from(blocks_of_rows(size)));
+                Expectation {
+                    load_sectors: Some(1.0),
+                    store_sectors: Some((16.0 * vectors + blocks) / (vectors + blocks)),
+                    shared_load_wavefronts: Some(row_wavefronts(size, 1)),
+                    shared_store_wavefronts: Some(1.0),
+                    shared_atomic_wavefronts: Some(1.0),
+                    global_atomics: Some(blocks),
+                    global_atomic_updates: Some(1.0),
+                    arithmetic: "keys come by bulk copies; 16 sectors per store of a vector, and a word per block; 4 wavefronts \
+                        for each vector, twice, and 1 for each look at the sum",
+                    ..Expectation::default()
+                }
+            }),
         variant!(device::distributed_shared_rows_cluster => rows_cluster)
             .only_when(has_rows)
             .writing(&[ROWS])
             .moving(row_bytes)
-            .expecting(|_| Expectation {
+            .expecting(|size| Expectation {
                 store_sectors: Some(16.0),
-                arithmetic: "keys come by bulk copies; 32 x 16 B / 32 B = 16 sectors per store",
+                shared_load_wavefronts: Some(row_wavefronts(size, 0)),
+                shared_store_wavefronts: Some(1.0),
+                arithmetic: "keys come by bulk copies; 32 x 16 B / 32 B = 16 sectors per store; 4 wavefronts for each vector, \
+                    twice, and 1 for each look at the sum",
                 ..Expectation::default()
             }),
     ],
@@ -137,6 +155,19 @@ fn blocks_of_rows(size: &Size) -> u32 {
 /// Keys in, keys out.
 fn row_bytes(size: &Size) -> Bytes {
     Bytes { read: 4 * keys(size), written: 4 * keys(size) }
+}
+
+/// Requests of a warp for all vectors of keys.
+fn row_vectors(size: &Size) -> f64 {
+    (keys(size) / KEYS).div_ceil(WARP) as f64
+}
+
+/// Wavefronts per shared load: of vectors to add them up and to store them, and of the sum by each warp, and so many more
+/// times by each block.
+fn row_wavefronts(size: &Size, looks: u32) -> f64 {
+    let vectors = 2.0 * row_vectors(size);
+    let sums = f64::from(blocks_of_rows(size) * (ROW_THREADS / WARP as u32 + looks));
+    (4.0 * vectors + sums) / (vectors + sums)
 }
 
 /// Sectors per load of `rows_global`, where all threads of a block load the sum of their row.
