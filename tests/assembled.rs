@@ -182,6 +182,8 @@ fn registers_of_other_programs_are_estimated() {
 
 /// The kernel that shows what spills are.
 const SPILLED: &str = "local_memory_spilled";
+/// The one that spills to shared memory, or on later processors not at all.
+const SPILLED_SHARED: &str = "local_memory_spilled_shared";
 
 /// Assembles every kernel for every processor and compares its needs with the committed file, which programs embed.
 fn resources(path: &str, images: &[Image]) {
@@ -209,9 +211,8 @@ fn resources(path: &str, images: &[Image]) {
         for kernel in &resources {
             let spilled = kernel.spill_store_bytes + kernel.spill_load_bytes;
             let means_it = kernel.kernel == SPILLED;
-            assert_eq!(
-                spilled > 0,
-                means_it,
+            assert!(
+                (spilled > 0) == means_it || kernel.kernel == SPILLED_SHARED,
                 "{} on sm_{processor}: {spilled} B of spills",
                 kernel.kernel
             );

@@ -2,6 +2,11 @@
 
 /// Variants that do not run, why, and at which sizes.
 pub const NOT_RUN: &[(&str, &str, &str)] = &[
+    ("atomics/f32x2", NO_VECTOR, NO_VECTOR_SIZES),
+    ("atomics/f32x4", NO_VECTOR, NO_VECTOR_SIZES),
+    ("distributed_shared/rows_cluster", NO_ROWS, NO_ROWS_SIZES),
+    ("distributed_shared/rows_global", NO_ROWS, NO_ROWS_SIZES),
+    ("distributed_shared/rows_l2", NO_ROWS, NO_ROWS_SIZES),
     ("matmul_tensor/wgmma_multicast", RAGGED_ROWS, RAGGED_ROWS_SIZES),
     ("matmul_tensor/wgmma_persistent", RAGGED_ROWS, RAGGED_ROWS_SIZES),
     (
@@ -11,6 +16,7 @@ pub const NOT_RUN: &[(&str, &str, &str)] = &[
     ),
     ("memory_hierarchy/chase_shared", TOO_LARGE, TOO_LARGE_SIZES),
     ("memory_hierarchy/read_shared", TOO_LARGE, TOO_LARGE_SIZES),
+    ("stencil/plane_boxes", NO_VECTORS, NO_VECTORS_SIZES),
     ("stencil/plane_r1_rolling", NO_VECTORS, NO_VECTORS_SIZES),
     ("stencil/plane_rolling", NO_VECTORS, NO_VECTORS_SIZES),
     ("stencil/volume_r1_rolling", NO_VECTORS, NO_VECTORS_SIZES),
@@ -20,6 +26,10 @@ pub const NOT_RUN: &[(&str, &str, &str)] = &[
     ("transpose/tensor_copy", UNEVEN, UNEVEN_SIZES),
     ("transpose/vectorized", UNEVEN, UNEVEN_SIZES),
 ];
+const NO_VECTOR: &str = "fewer than 4 counters are no vector";
+const NO_VECTOR_SIZES: &str = "n=1, addresses=1; n=31, addresses=2; n=257, addresses=1";
+const NO_ROWS: &str = "the keys must be whole rows of at least 32";
+const NO_ROWS_SIZES: &str = "n=1, bins=8; n=31, bins=32; n=32, bins=64; n=33, bins=8; n=1001, bins=256; n=5003, bins=4096; n=20000, bins=65536";
 const OTHER_CHAINS: &str = "words=1, accesses=1, blocks=1; words=31, accesses=1024, blocks=2; words=32, accesses=1024, blocks=1; words=33, accesses=1024, blocks=3; words=8193, accesses=2048, blocks=2; words=100003, accesses=1024, blocks=2";
 const RAGGED_ROWS: &str = "rows of C must be multiples of 16 bytes: n must be a multiple of 4";
 const RAGGED_ROWS_SIZES: &str =

@@ -44,7 +44,9 @@ const REMAINDERS: [(&str, &str); 2] =
 /// The prefix of the constants that carry kernel attributes.
 pub(crate) const ATTRIBUTES: &str = "__coalesce_attributes_";
 /// The function attribute of a kernel whose local memory is meant. LLVM hands on attributes that it does not know.
-const LOCAL_MEMORY: &str = "\"coalesce-local-memory\"";
+pub(crate) const LOCAL_MEMORY: &str = "\"coalesce-local-memory\"";
+/// The function attribute of a kernel whose registers spill to shared memory.
+pub(crate) const SHARED_SPILLS: &str = "\"coalesce-shared-spills\"";
 /// The first word of such a constant.
 const ATTRIBUTES_FORMAT: u32 = 3;
 
@@ -189,11 +191,11 @@ fn annotate_managed(module: &mut String, names: &[&str]) {
     }
 }
 
-/// The kernels of a rewritten module whose local memory is meant.
-pub(crate) fn with_meant_local_memory(module: &str) -> Vec<&str> {
+/// The kernels of a rewritten module that have a function attribute of ours.
+pub(crate) fn with_attribute<'a>(module: &'a str, attribute: &str) -> Vec<&'a str> {
     let definitions = module.lines().filter(|line| line.starts_with("define "));
-    let meant = definitions.filter(|line| line.contains(LOCAL_MEMORY));
-    meant
+    let having = definitions.filter(|line| line.contains(attribute));
+    having
         .filter_map(|line| {
             let at = line.find('@')?;
             let end = identifier_end(&line[at..])?;
@@ -421,8 +423,7 @@ fn with_kernel_attributes(line: &str, attributes: &HashMap<String, String>) -> S
 fn function_attributes(rest: &str) -> Option<String> {
     let words = constant_words(rest)?;
     // Behind the directives is the signature: whether the kernel is safe, its block, and what `kernels` reads.
-    let [format, threads, blocks, x, y, z, local_memory, _, bx, by, bz, ..] = *words.as_slice()
-    else {
+    let [format, threads, blocks, x, y, z, memory, _, bx, by, bz, ..] = *words.as_slice() else {
         return None;
     };
     if format != ATTRIBUTES_FORMAT {
@@ -441,8 +442,10 @@ fn function_attributes(rest: &str) -> Option<String> {
     if bx > 0 {
         text.push(format!("\"nvvm.reqntid\"=\"{bx},{by},{bz}\""));
     }
-    if local_memory > 0 {
-        text.push(LOCAL_MEMORY.to_owned());
+    for (bit, attribute) in [LOCAL_MEMORY, SHARED_SPILLS].into_iter().enumerate() {
+        if memory >> bit & 1 == 1 {
+            text.push(attribute.to_owned());
+        }
     }
     Some(text.join(" "))
 }
@@ -680,7 +683,7 @@ mod tests {
         let module = "@__coalesce_attributes_f = constant [44 x i8] c\"\\03\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\01\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\\00\", align 4\n\
             define ptx_kernel void @f(ptr %a) unnamed_addr {\n}\ndefine ptx_kernel void @g() {\n}\n";
         let out = rewrite(module).expect("a well-formed module");
-        assert_eq!(with_meant_local_memory(&out), ["f"]);
+        assert_eq!(with_attribute(&out, LOCAL_MEMORY), ["f"]);
     }
 
     #[test]

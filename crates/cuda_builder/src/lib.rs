@@ -49,6 +49,7 @@ mod package_manager;
 pub mod ptxas;
 pub mod toolchain;
 mod unsupported;
+mod version;
 
 pub use arch::NvvmArch;
 pub use builder::CudaBuilder;

@@ -4,7 +4,7 @@ use crate::arch::NvvmArch;
 use crate::error::{CudaBuilderError, MAX_CONSTANT_BYTES};
 use crate::options::LoweringOptions;
 use crate::toolchain::Toolchain;
-use crate::{ir, kernels, load_caching, local_memory, unsupported};
+use crate::{ir, kernels, load_caching, local_memory, unsupported, version};
 use std::path::{Path, PathBuf};
 
 /// Rewrites, optimizes and lowers the `bitcode` of the crate in folder `path`; returns the PTX text, which is going to
@@ -71,10 +71,14 @@ pub(crate) fn ptx(
     check_constants(&tree)?;
     kernels::check_barriers(&tree, &records)?;
     let entries = tree.entries().map(|entry| entry.name.to_owned()).collect();
+    if let Some(needed) = version::needed(&tree) {
+        version::write(&mut ptx, needed);
+    }
     align_tensor_maps(&mut ptx);
     load_caching::mark(&mut ptx, options.load_caching);
     kernels::note(&mut ptx, &entries, &records);
-    local_memory::mark(&mut ptx, &ir::with_meant_local_memory(&rewritten));
+    local_memory::mark(&mut ptx, &ir::with_attribute(&rewritten, ir::LOCAL_MEMORY));
+    ptx::shared_spills::mark(&mut ptx, &ir::with_attribute(&rewritten, ir::SHARED_SPILLS));
     Ok(ptx)
 }
 

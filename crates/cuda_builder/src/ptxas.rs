@@ -14,6 +14,9 @@ use crate::error::CudaBuilderError;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// The newest version of PTX that the assembler knows of those that `xtask setup --sass` installs.
+const NEWEST: (u32, u32) = (9, 0);
+
 /// The resources of one kernel on one processor, as `ptxas` reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resources {
@@ -54,7 +57,7 @@ pub fn find_tool(name: &str, target_dir: &Path) -> Option<PathBuf> {
 }
 
 /// Assembles `ptx` for `processor` (`sm_90`), writes the machine code to `cubin` when asked, and
-/// returns what each kernel needs, in the order of the file.
+/// returns what each kernel needs, in the order of the file. What kernels wish of a newer assembler, this one is told.
 ///
 /// # Errors
 /// [`CudaBuilderError::ToolFailed`] with ptxas's message, which names the line.
@@ -64,11 +67,23 @@ pub fn assemble(
     processor: &str,
     cubin: Option<&Path>,
 ) -> Result<Vec<Resources>, CudaBuilderError> {
-    let scratch = tempfile::NamedTempFile::new()
-        .map_err(CudaBuilderError::io("create", "a temporary file"))?;
+    let temporary = || {
+        tempfile::NamedTempFile::new().map_err(CudaBuilderError::io("create", "a temporary file"))
+    };
+    let scratch = temporary()?;
+    let text = std::fs::read_to_string(ptx).map_err(CudaBuilderError::io("read", ptx))?;
+    let directed = match ::ptx::shared_spills::directed(&text, NEWEST) {
+        Some(text) => {
+            let file = temporary()?;
+            std::fs::write(file.path(), text)
+                .map_err(CudaBuilderError::io("write", file.path()))?;
+            Some(file)
+        }
+        None => None,
+    };
     let done = Command::new(ptxas)
         .args(["-v", "-O3", "-lineinfo", "-arch", processor])
-        .arg(ptx)
+        .arg(directed.as_ref().map_or(ptx, |file| file.path()))
         .arg("-o")
         .arg(cubin.unwrap_or(scratch.path()))
         .output()

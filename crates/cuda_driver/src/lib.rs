@@ -40,5 +40,5 @@ pub use error::{DriverError, DriverInfo};
 pub use library::MINIMUM_VERSION;
 pub use names::LIBRARY_VARIABLE;
 pub use operations::{OperationKind, OperationRecord, record_operations, recorded_operations};
-pub use ptx::Target;
+pub use ptx::{Target, shared_spills};
 pub use version::CudaVersion;

@@ -197,10 +197,11 @@ impl Gpu {
         let image = match (fresh, images.first()) {
             (Some(fresh), _) => fresh,
             (None, None) => return Err(GpuError::NoImages),
-            (None, Some(oldest)) => Image::for_capability(images, capability).ok_or_else(|| {
-                let name = device.name().unwrap_or_else(|_| "the device".to_owned());
-                GpuError::TooOld { name, capability, oldest: oldest.capability }
-            })?,
+            (None, Some(oldest)) => Image::for_driver(images, capability, driver.version.ptx())
+                .ok_or_else(|| {
+                    let name = device.name().unwrap_or_else(|_| "the device".to_owned());
+                    GpuError::TooOld { name, capability, oldest: oldest.capability }
+                })?,
         };
         let context =
             Context::new(device).map_err(|error| GpuError::driver("creating a context", error))?;
@@ -331,7 +332,8 @@ impl Gpu {
     /// [`GpuError::TooOld`], or the driver's own.
     pub fn load(&self, images: &'static [Image]) -> Result<Kernels, GpuError> {
         let oldest = images.first().ok_or(GpuError::NoImages)?.capability;
-        let image = Image::for_capability(images, self.capability).ok_or_else(|| {
+        let newest = cuda_driver::status().map_err(NoDriver::from)?.version.ptx();
+        let image = Image::for_driver(images, self.capability, newest).ok_or_else(|| {
             let name = self.device.name().unwrap_or_else(|_| "the device".to_owned());
             GpuError::TooOld { name, capability: self.capability, oldest }
         })?;

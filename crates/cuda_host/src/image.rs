@@ -72,14 +72,15 @@ impl Ptx {
         text
     }
 
-    /// The target that its first lines name; they are all that is unpacked for it.
-    fn target(&self) -> Option<Target> {
+    /// The first lines, with version and target; they are all that is unpacked for them.
+    fn head(&self) -> String {
         match self.0 {
-            Form::Text(text) => Target::of_ptx(text),
+            Form::Text(text) => text.chars().take(HEAD as usize).collect(),
             Form::Packed(bytes) => {
                 let mut head = Vec::new();
-                DeflateDecoder::new(bytes).take(HEAD).read_to_end(&mut head).ok()?;
-                Target::of_ptx(&String::from_utf8_lossy(&head))
+                let read = DeflateDecoder::new(bytes).take(HEAD).read_to_end(&mut head);
+                read.expect("the build script compressed a text");
+                String::from_utf8_lossy(&head).into_owned()
             }
         }
     }
@@ -141,7 +142,7 @@ impl Image {
 
     /// The target of its PTX; none where the text has none.
     fn ptx_target(&self) -> Option<Target> {
-        self.ptx.target()
+        Target::of_ptx(&self.ptx.head())
     }
 
     /// Returns whether it runs on devices of its own capability alone: its target is `sm_90a` or the like.
@@ -149,13 +150,35 @@ impl Image {
         self.ptx_target().is_some_and(Target::is_specific)
     }
 
+    /// The version of PTX that it asks the driver for, such as 8.0; none where the text has none.
+    pub(crate) fn version(&self) -> Option<(u32, u32)> {
+        let head = self.ptx.head();
+        let version = head.lines().find_map(|line| line.strip_prefix(".version "))?;
+        let (major, minor) = version.trim().split_once('.')?;
+        Some((major.parse().ok()?, minor.parse().ok()?))
+    }
+
+    /// The newest image that a device of this capability runs, with a driver that assembles PTX up to a version.
+    pub(crate) fn for_driver(
+        images: &'static [Image],
+        capability: u32,
+        newest: (u32, u32),
+    ) -> Option<&'static Image> {
+        let is_known = |image: &Image| image.version().is_none_or(|version| version <= newest);
+        images.iter().rfind(|image| image.runs_on(capability) && is_known(image))
+    }
+
     /// The newest image that a device of this capability runs.
     pub fn for_capability(images: &'static [Image], capability: u32) -> Option<&'static Image> {
-        images.iter().rfind(|image| match image.ptx_target() {
+        images.iter().rfind(|image| image.runs_on(capability))
+    }
+
+    fn runs_on(&self, capability: u32) -> bool {
+        match self.ptx_target() {
             Some(target) => target.runs_on(capability),
             // Nothing but its capability is known.
-            None => image.capability <= capability,
-        })
+            None => self.capability <= capability,
+        }
     }
 
     /// The image in the file that [`PTX_VARIABLE`] names, if it names one: kernels that have just been compiled, for a
@@ -205,6 +228,24 @@ impl Image {
 mod tests {
     use super::*;
     use std::io::Write;
+
+    #[test]
+    fn an_older_driver_takes_an_older_image() {
+        let image =
+            |capability, text| Image::of_build_script(capability, Ptx::text(text), &[], "", "");
+        let images = vec![
+            image(80, "//\n.version 8.0\n.target sm_80\n"),
+            image(90, "//\n.version 8.1\n.target sm_90\n"),
+        ];
+        let images: &'static [Image] = images.leak();
+        let taken = |capability, newest| {
+            Image::for_driver(images, capability, newest).map(|image| image.capability)
+        };
+        assert_eq!(taken(90, (8, 1)), Some(90));
+        assert_eq!(taken(90, (8, 0)), Some(80));
+        assert_eq!(taken(80, (9, 0)), Some(80));
+        assert_eq!(taken(90, (7, 8)), None);
+    }
 
     #[test]
     fn packed_ptx_is_the_text() {

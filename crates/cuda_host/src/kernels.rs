@@ -84,7 +84,11 @@ fn prepared(ptx: &'static str) -> &'static Prepared {
     if let Some(prepared) = known.iter().find(|one| std::ptr::eq(one.ptx, ptx)) {
         return prepared;
     }
-    let text = CString::new(ptx).expect("PTX has no NUL");
+    // A driver that cannot be asked is asked for the text as it is.
+    let newest = cuda_driver::status().map_or((0, 0), |driver| driver.version.ptx());
+    let directed = cuda_driver::shared_spills::directed(ptx, newest);
+    let text = directed.map_or_else(|| CString::new(ptx), CString::new);
+    let text = text.expect("PTX has no NUL");
     let prepared = Box::leak(Box::new(Prepared { ptx, text, records: records(ptx) }));
     known.push(prepared);
     prepared

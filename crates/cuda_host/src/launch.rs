@@ -148,7 +148,14 @@ impl<'a> Launcher<'a> {
         launch.kernel = self.kernels.entry(kernel).map_err(|cause| refuse(&launch, cause))?;
         let refused = |cause: String| refuse(&launch, cause);
         let function = self.kernels.get_function(launch.kernel).map_err(|error| {
-            if kernel.min_compute_capability() > self.gpu.image().capability {
+            let needed = kernel.min_compute_capability();
+            if needed > self.gpu.image().capability && needed <= self.gpu.capability() {
+                refused(
+                    "this driver is too old for the newest kernels, and the older ones that were loaded do not have it: \
+                     install a newer driver"
+                        .to_owned(),
+                )
+            } else if needed > self.gpu.image().capability {
                 refused(format!(
                     "it needs compute capability {}.{}",
                     kernel.min_compute_capability() / 10,

@@ -1,4 +1,5 @@
-//! Barriers of the whole grid: CUDA's `cooperative_groups::this_grid().sync()`.
+//! Barriers of the whole grid, CUDA's `cooperative_groups::this_grid().sync()`, and kernels that start before the one ahead
+//! of them has ended.
 //!
 //! Blocks of an ordinary launch run in any order, and may run one after the other: one that waits for another may wait
 //! forever. A cooperative launch (`Launcher::launch_cooperative` of `cuda_host`, `cuLaunchCooperativeKernel` of the driver)
@@ -7,7 +8,7 @@
 //! Beyond rust-cuda.
 //!
 //! Source: CUDA C++ Programming Guide, "Grid Synchronization"; `cooperative_groups/details/sync.h` of the CUDA toolkit,
-//! whose protocol this is.
+//! whose protocol this is; "Programmatic Dependent Launch and Synchronization"; PTX ISA, `griddepcontrol`.
 //!
 //! ```no_run
 //! # let first_part = || ();
@@ -21,7 +22,36 @@
 use core::arch::asm;
 
 #[cfg(target_arch = "nvptx64")]
+use crate::capability::require;
+use crate::gpu_only;
+#[cfg(target_arch = "nvptx64")]
 use crate::thread;
+
+/// Lets the next kernel of the stream start, if its launch allows that, once each block of this grid has said so or ended.
+/// PTX: `griddepcontrol.launch_dependents`.
+///
+/// It promises nothing of this kernel's results: the next kernel calls [`wait_for_previous`] before it reads them.
+/// Compute capability 9.0; without that launch attribute (`cust_ext::launch::Launch::overlap_previous`) it does nothing.
+#[gpu_only]
+#[inline(always)]
+pub fn launch_dependents() {
+    require::<90>();
+    // SAFETY: the instruction touches no memory.
+    unsafe { asm!("griddepcontrol.launch_dependents;", options(nostack, preserves_flags)) };
+}
+
+/// Waits until the stream's previous kernel has ended and what it wrote is visible, if this kernel was allowed to start
+/// earlier. PTX: `griddepcontrol.wait`.
+///
+/// Until then, this kernel reads nothing that the previous one writes, and writes nothing that it accesses.
+/// Compute capability 9.0; in another launch it does nothing.
+#[gpu_only]
+#[inline(always)]
+pub fn wait_for_previous() {
+    require::<90>();
+    // SAFETY: waiting has no precondition.
+    unsafe { asm!("griddepcontrol.wait;", options(nostack, preserves_flags)) };
+}
 
 /// Waits for all threads of the grid, and orders their memory accesses. PTX: `bar.sync`, `atom.add.release.gpu` and
 /// `ld.acquire.gpu` by one thread of each block, `bar.sync`.

@@ -162,6 +162,35 @@ pub unsafe fn try_wait(barrier: *mut Barrier, parity: u32) -> bool {
     }
 }
 
+/// [`wait`] for what other blocks of the cluster send by [`cluster::store_async_u32`](crate::cluster::store_async_u32) and the
+/// like. PTX: a loop of `mbarrier.try_wait.parity.acquire.cluster`.
+///
+/// # Safety
+/// - As for [`try_wait`].
+#[gpu_only]
+#[inline(always)]
+pub unsafe fn wait_for_cluster(barrier: *mut Barrier, parity: u32) {
+    require::<90>();
+    loop {
+        let complete: u32;
+        // SAFETY: the caller's contract.
+        unsafe {
+            asm!(
+                "{{ .reg .pred complete; \
+                 mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 complete, [{barrier}], {parity}; \
+                 selp.u32 {result}, 1, 0, complete; }}",
+                result = out(reg32) complete,
+                barrier = in(reg32) shared_address(barrier),
+                parity = in(reg32) parity,
+                options(nostack, preserves_flags)
+            );
+        }
+        if complete != 0 {
+            return;
+        }
+    }
+}
+
 /// Waits until the phase of the given parity is complete, and makes what arrived in it visible to
 /// this thread. PTX: a loop of `mbarrier.try_wait.parity`.
 ///

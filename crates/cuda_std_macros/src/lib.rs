@@ -39,6 +39,8 @@ use syn::{Error, ItemFn, ItemStatic, parse_macro_input};
 ///   Implies `min_compute_capability = 90`.
 /// - `min_compute_capability = 80`: the entry exists only in PTX for compute capability 8.0 and newer.
 ///   `90a`: only in PTX for 9.0 alone, which has instructions that no other has; `100f`: only in PTX for 10.0's family.
+/// - `spills_to_shared`: registers that do not suffice spill to shared memory instead of local memory, where the driver's
+///   assembler can (CUDA 13.0). It needs launch bounds, and takes shared memory for each thread of the block.
 /// - `uses_local_memory`: the kernel has an array in local memory on purpose. Without it `cuda_builder` warns of such an
 ///   array, which is slow and rarely meant.
 ///

@@ -48,7 +48,8 @@ pub fn attribute_record(
     item: &ItemFn,
     parameters: &[Parameter],
 ) -> TokenStream {
-    let means_local_memory = u32::from(arguments.local_memory.is_some());
+    let memory = u32::from(arguments.local_memory.is_some())
+        | u32::from(arguments.shared_spills.is_some()) << 1;
     let conditions = item.attrs.iter().filter(|attribute| is_condition(attribute));
     let since = since_condition(arguments);
     let symbol = format!("__coalesce_attributes_{}", path(item));
@@ -67,7 +68,7 @@ pub fn attribute_record(
             pub static ATTRIBUTES: [u32; 7 + SIGNATURE.len()] = {
                 let mut words = [0; 7 + SIGNATURE.len()];
                 let head =
-                    [#ATTRIBUTE_FORMAT, #max_threads, #min_blocks, #x, #y, #z, #means_local_memory];
+                    [#ATTRIBUTE_FORMAT, #max_threads, #min_blocks, #x, #y, #z, #memory];
                 let mut at = 0;
                 while at < words.len() {
                     words[at] = if at < 7 { head[at] } else { SIGNATURE[at - 7] };

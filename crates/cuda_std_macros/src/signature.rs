@@ -16,6 +16,8 @@ pub struct Arguments {
     pub min_compute_capability: Option<LitInt>,
     /// That the kernel uses local memory on purpose, so that the build does not warn.
     pub local_memory: Option<()>,
+    /// That registers which do not suffice spill to shared memory, where the assembler can.
+    pub shared_spills: Option<()>,
     /// The threads of a block in x, y and z, which make a kernel a safe function.
     pub block: Option<Vec<Expr>>,
     /// The parameters whose lengths must agree.
@@ -59,6 +61,7 @@ impl Parse for Arguments {
                     set(&mut arguments.min_compute_capability, capability, &name)?;
                 }
                 "uses_local_memory" => set(&mut arguments.local_memory, (), &name)?,
+                "spills_to_shared" => set(&mut arguments.shared_spills, (), &name)?,
                 "block" => {
                     let values = if input.parse::<Option<Token![=]>>()?.is_some() {
                         vec![input.parse()?]
@@ -96,7 +99,7 @@ impl Parse for Arguments {
                         name.span(),
                         format!(
                             "unknown kernel argument `{other}`: expected `launch_bounds(..)`, \
-                             `cluster(..)`, `min_compute_capability = ..`, `uses_local_memory`, \
+                             `cluster(..)`, `min_compute_capability = ..`, `uses_local_memory`, `spills_to_shared`, \
                              `block = ..`, `same_length(..)` or, of a generic kernel, `T = [f32, f64]`"
                         ),
                     ));

@@ -388,6 +388,9 @@ fn clusters() {
         cluster_add: mapa.shared::cluster.u32 | red.relaxed.cluster.shared::cluster.add.u32
         cluster_asynchronous: st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32
         cluster_asynchronous: red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32
+        cluster_asynchronous: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64
+        add_vectors: griddepcontrol.launch_dependents; | griddepcontrol.wait; | red.relaxed.gpu.global.add.v4.f32 [
+        add_vectors: red.relaxed.gpu.global.add.v2.f32 [
         cluster_asynchronous: cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes
         cluster_asynchronous: mbarrier.arrive.shared::cluster.b64
         cluster_asynchronous: cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32

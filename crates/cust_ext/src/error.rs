@@ -128,6 +128,15 @@ mod tests {
     }
 
     #[test]
+    fn a_cluster_that_does_not_fit_is_told_with_its_cure() {
+        assert_eq!(
+            check("cuLaunchKernelEx", ReturnCode(912)).unwrap_err().to_string(),
+            "cuLaunchKernelEx failed, CUDA_ERROR_INVALID_CLUSTER_SIZE (912): the cluster size is not valid for this kernel or \
+             device; use a smaller cluster"
+        );
+    }
+
+    #[test]
     fn an_error_of_cust_keeps_its_code() {
         assert_eq!(Error::from(CudaError::OutOfMemory).code(), Some(ReturnCode::OUT_OF_MEMORY));
         assert_eq!(Error::from(CudaError::InvalidMemoryAllocation).code(), None);

@@ -10,15 +10,18 @@
 //! # }
 //! ```
 
-use crate::error::{Result, call};
+use crate::error::{Error, Result, argument, call};
 use crate::host_memory::byte_length;
+use bytemuck::Pod;
+use cuda_driver::ReturnCode;
 use cuda_driver::api::cuMemPoolDestroy;
 use cust::device::Device;
 use cust::memory::{DeviceBuffer, DeviceCopy, DevicePointer};
 use cust::stream::Stream;
 use cust::sys::{CUmemAccessDesc, CUmemPoolProps, CUmemoryPool};
-use std::ffi::c_uint;
+use std::ffi::{c_int, c_uint};
 use std::mem::MaybeUninit;
+use std::ops::{Deref, DerefMut};
 
 const RELEASE_THRESHOLD: c_uint = 4;
 const RESERVED_CURRENT: c_uint = 5;
@@ -31,6 +34,39 @@ const USED_HIGH: c_uint = 8;
 pub struct Pool {
     raw: CUmemoryPool,
     owned: bool,
+    is_of_host: bool,
+}
+
+/// Page-locked host memory of a pool, which dropping gives back to it behind the work of a stream.
+#[derive(Debug)]
+pub struct PooledHostBuffer<'pool, T: Pod + DeviceCopy> {
+    pointer: *mut T,
+    length: usize,
+    stream: &'pool Stream,
+}
+
+impl<T: Pod + DeviceCopy> Deref for PooledHostBuffer<'_, T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        // SAFETY: so many values, written by the contract of `allocate_on_host` and owned by `self`; any bytes are a `T: Pod`.
+        unsafe { std::slice::from_raw_parts(self.pointer, self.length) }
+    }
+}
+
+impl<T: Pod + DeviceCopy> DerefMut for PooledHostBuffer<'_, T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        // SAFETY: as for `deref`, and `self` is borrowed exclusively.
+        unsafe { std::slice::from_raw_parts_mut(self.pointer, self.length) }
+    }
+}
+
+impl<T: Pod + DeviceCopy> Drop for PooledHostBuffer<'_, T> {
+    fn drop(&mut self) {
+        let address = self.pointer.expose_provenance() as u64;
+        // SAFETY: the memory came from a pool that is alive, and is freed once. An error cannot be reported from here.
+        let _ = unsafe { call!(cuMemFreeAsync(address, self.stream.as_inner())) };
+    }
 }
 
 // SAFETY: a pool is a handle that the driver lets any thread use.
@@ -60,7 +96,7 @@ impl Pool {
         let mut raw = std::ptr::null_mut();
         // SAFETY: a local to write to.
         unsafe { call!(cuDeviceGetDefaultMemPool(&mut raw, device.as_raw()))? };
-        Ok(Pool { raw, owned: false })
+        Ok(Pool { raw, owned: false, is_of_host: false })
     }
 
     /// The pool that `cuMemAllocAsync` uses at the moment.
@@ -71,7 +107,7 @@ impl Pool {
         let mut raw = std::ptr::null_mut();
         // SAFETY: a local to write to.
         unsafe { call!(cuDeviceGetMemPool(&mut raw, device.as_raw()))? };
-        Ok(Pool { raw, owned: false })
+        Ok(Pool { raw, owned: false, is_of_host: false })
     }
 
     /// A new, empty pool on the device.
@@ -79,18 +115,41 @@ impl Pool {
     /// # Errors
     /// When the device has no pools.
     pub fn new(device: &Device) -> Result<Pool> {
+        Pool::at(1, device.as_raw())
+    }
+
+    /// A new, empty pool of page-locked host memory that `device` may use: the host's page-locked memory is expensive to
+    /// allocate, and a pool allocates it once (CUDA 12.6).
+    ///
+    /// # Errors
+    /// When the driver has no such pools.
+    pub fn of_host(device: &Device) -> Result<Pool> {
+        // On the host, and on its first NUMA node, which the first drivers with such pools ask for.
+        const HOST: c_uint = 2;
+        const NODE: c_uint = 3;
+        let pool = match Pool::at(HOST, 0) {
+            Err(error) if error.code() == Some(ReturnCode::INVALID_VALUE) => Pool::at(NODE, 0),
+            other => other,
+        };
+        let pool = pool.map_err(without_host_pools)?;
+        pool.set_access(device, true)?;
+        Ok(pool)
+    }
+
+    /// A new, empty pool at a location: its kind, as `CU_MEM_LOCATION_TYPE_*`, and its number.
+    fn at(kind: c_uint, id: c_int) -> Result<Pool> {
         let mut properties = MaybeUninit::<CUmemPoolProps>::zeroed();
         let mut raw = std::ptr::null_mut();
-        // SAFETY: all-zero bytes are valid properties apart from the two set here, whose values cust_raw lists: pinned
-        // device memory (1), located on a device (1).
+        // SAFETY: all-zero bytes are valid properties apart from the three set here: pinned memory (1), and the location's kind,
+        // an integer in C, and number.
         unsafe {
             let pointer = properties.as_mut_ptr();
             (&raw mut (*pointer).allocType).cast::<c_uint>().write(1);
-            (&raw mut (*pointer).location.type_).cast::<c_uint>().write(1);
-            (*pointer).location.id = device.as_raw();
+            (&raw mut (*pointer).location.type_).cast::<c_uint>().write(kind);
+            (*pointer).location.id = id;
             call!(cuMemPoolCreate(&mut raw, pointer))?;
         }
-        Ok(Pool { raw, owned: true })
+        Ok(Pool { raw, owned: true, is_of_host: kind != 1 })
     }
 
     /// Lets the pool keep up to `bytes` of freed memory when the device synchronizes; everything above goes back to the
@@ -184,6 +243,34 @@ impl Pool {
         Ok(unsafe { DeviceBuffer::from_raw_parts(DevicePointer::from_raw(pointer), length) })
     }
 
+    /// A buffer of `length` values that nobody wrote yet, out of this pool of host memory. It waits for `stream`, with which the
+    /// pool orders what it gives away and takes back.
+    ///
+    /// # Errors
+    /// A pool of device memory, and the driver's.
+    ///
+    /// # Safety
+    /// - The values are written before they are read.
+    pub unsafe fn allocate_on_host<'pool, T: Pod + DeviceCopy>(
+        &'pool self,
+        length: usize,
+        stream: &'pool Stream,
+    ) -> Result<PooledHostBuffer<'pool, T>> {
+        if !self.is_of_host {
+            return argument("this pool has device memory: take one from Pool::of_host");
+        }
+        let mut pointer = 0;
+        let bytes = byte_length::<T>(length)?;
+        // SAFETY: a local to write to; pool and stream are alive.
+        unsafe {
+            call!(cuMemAllocFromPoolAsync(&mut pointer, bytes, self.raw, stream.as_inner()))?
+        };
+        let pointer = std::ptr::with_exposed_provenance_mut(pointer as usize);
+        let buffer = PooledHostBuffer { pointer, length, stream };
+        stream.synchronize()?;
+        Ok(buffer)
+    }
+
     fn get(&self, attribute: c_uint) -> Result<u64> {
         let mut value: u64 = 0;
         // SAFETY: the attributes used here are 64-bit integers.
@@ -194,6 +281,19 @@ impl Pool {
     fn set(&self, attribute: c_uint, mut value: u64) -> Result<()> {
         // SAFETY: as for `get`.
         unsafe { call!(cuMemPoolSetAttribute(self.raw, attribute, (&raw mut value).cast())) }
+    }
+}
+
+/// Returns what a refused pool of host memory means.
+fn without_host_pools(error: Error) -> Error {
+    match error.code() {
+        Some(code @ (ReturnCode::INVALID_VALUE | ReturnCode::NOT_SUPPORTED)) => Error::Call {
+            call: "cuMemPoolCreate",
+            code,
+            reason: "this driver has no pools of host memory: install one for CUDA 12.6 or newer, or use HostBuffer"
+                .to_owned(),
+        },
+        _ => error,
     }
 }
 
@@ -227,5 +327,33 @@ mod tests {
         assert!(statistics.reserved_bytes >= 1 << 20);
         pool.trim(0).unwrap();
         assert_eq!(pool.statistics().unwrap().reserved_bytes, 0);
+    }
+
+    #[test]
+    fn a_pool_of_host_memory_gives_what_the_device_copies() {
+        let (device, _context) = crate::testing::device();
+        let pool = Pool::of_host(&device).unwrap();
+        pool.set_release_threshold(1 << 30).unwrap();
+        let stream = crate::stream::non_blocking(None).unwrap();
+        for round in 0..2_u32 {
+            // SAFETY: all values are written next.
+            let mut buffer = unsafe { pool.allocate_on_host::<u32>(1000, &stream) }.unwrap();
+            buffer.fill(round + 7);
+            let device = DeviceBuffer::from_slice(&buffer).unwrap();
+            assert_eq!(device.as_host_vec().unwrap(), [round + 7; 1000]);
+        }
+        let statistics = pool.statistics().unwrap();
+        assert_eq!((statistics.used_bytes, statistics.used_bytes_max), (0, 4000));
+        let refused = Pool::at(9, 0).map_err(without_host_pools).unwrap_err().to_string();
+        assert_eq!(
+            refused,
+            "cuMemPoolCreate failed, CUDA_ERROR_INVALID_VALUE (1): this driver has no pools of host memory: install one for \
+             CUDA 12.6 or newer, or use HostBuffer"
+        );
+        let of_device = Pool::new(&device).unwrap();
+        // SAFETY: nothing is read.
+        let none = unsafe { of_device.allocate_on_host::<u32>(1, &stream) };
+        let error = none.unwrap_err().to_string();
+        assert!(error.contains("Pool::of_host"), "{error}");
     }
 }

@@ -14,6 +14,7 @@
 use crate::device;
 use crate::error::{Result, argument, call};
 use crate::stream::DefaultStream;
+pub use batch::Batch;
 use bytemuck::{AnyBitPattern, NoUninit};
 use cust::memory::{DeviceBuffer, DeviceCopy, DevicePointer};
 use cust::stream::Stream;
@@ -22,6 +23,7 @@ pub use rows::{Rows, download_rows, upload_rows};
 use std::marker::PhantomData;
 use std::ops::Deref;
 
+mod batch;
 mod in_flight;
 mod rows;
 

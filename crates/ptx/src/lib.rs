@@ -17,6 +17,7 @@ mod lexer;
 mod listing;
 mod modifiers;
 mod parser;
+pub mod shared_spills;
 mod statements;
 mod target;
 pub mod tree;

@@ -253,7 +253,8 @@ fn class(operation: &Operation) -> InstructionClass {
         | Operation::WgmmaFence
         | Operation::WgmmaCommit
         | Operation::WgmmaWait { .. }
-        | Operation::Nothing => InstructionClass::Plain,
+        | Operation::Nothing
+        | Operation::Sleep => InstructionClass::Plain,
         _ => InstructionClass::Other,
     }
 }

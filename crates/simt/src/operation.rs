@@ -558,6 +558,8 @@ pub(crate) enum Operation {
     AsyncStore(Box<AsyncStore>),
     /// Hints without an effect on results.
     Nothing,
+    /// `nanosleep`: others get a turn where threads wait by polling memory.
+    Sleep,
     /// Arrival at the barrier of a cluster, or waiting there.
     ClusterBarrier {
         arrives: bool,

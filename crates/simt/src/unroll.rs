@@ -111,7 +111,10 @@ fn is_unrolled(program: &Program, chosen: &BTreeSet<usize>, start: usize, end: u
                 exits += u32::from(!is_always);
                 counted &= is_always || is_counted(program, (start, end), instruction.guard);
             }
-            Operation::Compute { .. } | Operation::Store(_) | Operation::Nothing => {}
+            Operation::Compute { .. }
+            | Operation::Store(_)
+            | Operation::Nothing
+            | Operation::Sleep => {}
             Operation::Load(access) => {
                 if access.strong || decides(program, (start, end), pc, &mut { WORK_MAX }) {
                     return false;

@@ -74,6 +74,28 @@ fn unsupported_instructions_are_named_with_their_line() {
 }
 
 #[test]
+fn instructions_of_newer_devices_name_what_they_need() {
+    let vector = "ld.param.u64 %rd1, [p];\nmov.u32 %r1, 0;\n\
+                  red.relaxed.gpu.global.add.v4.f32 [%rd1], {%r1, %r1, %r1, %r1};\nret;";
+    for (body, instruction) in [
+        (vector, "red.relaxed.gpu.global.add.v4.f32"),
+        ("griddepcontrol.wait;\nret;", "griddepcontrol.wait"),
+    ] {
+        let supported = |text: &str| {
+            let module = Module::parse(text).unwrap();
+            module.kernel("k").unwrap().supported().map_err(ToString::to_string)
+        };
+        assert_eq!(supported(&module(body)), Ok(()));
+        let older = module(body).replace(".target sm_90", ".target sm_80");
+        let error = supported(&older).unwrap_err();
+        assert!(
+            error.contains(&format!("`{instruction}` needs compute capability 9.0")),
+            "{error}"
+        );
+    }
+}
+
+#[test]
 fn wrong_names_and_operands() {
     for body in [
         "add.s32 %r1, %r2;",

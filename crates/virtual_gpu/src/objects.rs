@@ -116,6 +116,8 @@ pub(crate) struct LinkState {
 #[derive(Debug, Default)]
 pub(crate) struct PoolState {
     pub(crate) device: usize,
+    /// Its memory is the host's, page-locked.
+    pub(crate) is_host: bool,
     /// The other devices whose kernels may use its memory.
     pub(crate) open_to: BTreeSet<usize>,
     pub(crate) threshold: u64,

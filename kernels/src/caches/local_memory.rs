@@ -35,7 +35,12 @@
 //!    memory, a [spill]. The executor runs PTX, where registers are unlimited, so its counters do
 //!    not show a spill; `kernels/resources.txt` has its bytes, and the machine code its instructions
 //!    (`STL` and `LDL`).
-//! 4. `shared`. The array is in [shared memory], word w of thread t at w x 128 + t. An index is
+//! 4. `spilled_shared`. The same launch bounds, with the wish that spills go to shared memory
+//!    (`#[kernel(spills_to_shared)]`, the assembler's `enable_smem_spilling`): a spill is then a store
+//!    to shared memory, in a bank of the lane's own. It costs shared memory for each thread of the block, 44 KiB
+//!    here, and so [occupancy]. A driver older than CUDA 13.0 ignores the wish. What remains: the
+//!    instructions that store and load.
+//! 5. `shared`. The array is in [shared memory], word w of thread t at w x 128 + t. An index is
 //!    cheap there, and thread t uses [bank] t mod 32 whatever the data are, so there is no
 //!    [bank conflict]. It costs 16 KB of shared memory per block, and so [occupancy].
 //!
@@ -44,6 +49,7 @@
 //! | `indexed` | the counters are an array, indexed by the data | 4 | 4 | 18 | 18 | none | local memory in L1 and L2 |
 //! | `unrolled` | each word is compared with every counter's number, in registers | 4 | 4 | none | none | none | comparisons |
 //! | `spilled` | launch bounds leave fewer registers than the counters need | 4 | 4 | none | none | none | spills |
+//! | `spilled_shared` | the assembler spills to shared memory instead of local memory | 4 | 4 | none | none | none | spills |
 //! | `shared` | the counters are in shared memory, one bank per thread | 4 | 4 | none | none | 1 / 1 | latency of shared memory |
 //!
 //! The table has the counts for d = 8. Of the 64 loads of a thread, 32 count and touch 4 x 8 sectors,
@@ -54,7 +60,7 @@
 //! either; its 32 x 32 comparisons and additions per thread take 2 x 1024 / 128 = 16 cycles of a
 //! [multiprocessor], which has 128 lanes for them, against about 7 cycles for its 132 bytes from
 //! device memory. `indexed` (336.2 us) depends on d, and `spilled` (677.4 us) on how many counters the
-//! assembler had to move.
+//! assembler had to move. `spilled_shared` has the same spills nearer by.
 //!
 //! The three places in CUDA C++:
 //!
@@ -193,6 +199,14 @@ pub unsafe fn local_memory_unrolled(source: *const u32, target: *mut u32, n: u32
 /// - As for [`local_memory_indexed`], with blocks of `SPILLED_BLOCK` threads.
 #[kernel(launch_bounds(SPILLED_BLOCK, SPILLED_BLOCKS_PER_MULTIPROCESSOR))]
 pub unsafe fn local_memory_spilled(source: *const u32, target: *mut u32, n: u32) {
+    // SAFETY: as the launch contract says.
+    unsafe { count_in_registers(source, target, n) };
+}
+
+/// # Safety
+/// - As for [`local_memory_spilled`].
+#[kernel(launch_bounds(SPILLED_BLOCK, SPILLED_BLOCKS_PER_MULTIPROCESSOR), spills_to_shared)]
+pub unsafe fn local_memory_spilled_shared(source: *const u32, target: *mut u32, n: u32) {
     // SAFETY: as the launch contract says.
     unsafe { count_in_registers(source, target, n) };
 }

@@ -44,10 +44,15 @@
 //! 7. `f32` and `f64` are added in L2 too, in an unknown order. So a sum of floats differs from run to
 //!    run unless all partial sums are exact, as they are here. The machine code of the f32 addition says
 //!    `FTZ`: in device memory it flushes subnormal numbers to zero.
-//! 8. `sum_two_launches` is another task, which needs synchronization of the whole [grid]: each block
+//! 8. `f32x2` and `f32x4`. The idea: where a thread adds to neighbours, as when rows are added to the rows of
+//!    a table (a scatter-add), one [request] may carry the additions of two or four of them for each lane:
+//!    `red.global.add.v4.f32`. The counter shows n / 2 and n / 4 atomics with 8 and 16 sectors each: the
+//!    same sectors in all, by a quarter of the requests. It costs alignment, and each number is atomic for
+//!    itself, not the vector. Compute capability 9.0.
+//! 9. `sum_two_launches` is another task, which needs synchronization of the whole [grid]: each block
 //!    writes the sum of its elements, and these must be complete before they are added. The end of a
 //!    [launch] is such a point, so a second launch adds them.
-//! 9. `sum_last_block`. The idea: each block takes a ticket by an atomic when it has written its sum. The
+//! 10. `sum_last_block`. The idea: each block takes a ticket by an atomic when it has written its sum. The
 //!    block with the last ticket knows that all others have written theirs, and adds them up. It saves a
 //!    launch. It costs one atomic per block, which releases the block's sum and acquires those of the
 //!    others. `fetch_inc`, CUDA's `atomicInc`, starts again at 0 by itself after the last ticket, so
@@ -62,6 +67,8 @@
 //! | `shared` | each block has counters in shared memory, and adds them to device memory | 4 | 1 | blocks x addresses | requests |
 //! | `u64` | counters of 64 bits in device memory | 4 | none | n | L2 atomics |
 //! | `f32` | counters are f32 | 4 | none | n | L2 atomics |
+//! | `f32x2` | each lane adds to two neighbouring counters by one request (sm_90) | 8 | none | n / 2 | L2 atomics |
+//! | `f32x4` | to four (sm_90) | 16 | none | n / 4 | L2 atomics |
 //! | `f64` | counters are f64 | 4 | none | n | L2 atomics |
 //! | `sum_two_launches` | another task: the sum of all elements, partial sums of blocks and a second launch | 4 | none | none | device memory, and a launch |
 //! | `sum_last_block` | one launch: the block that takes the last ticket adds the partial sums | 4 | none | blocks | device memory |
@@ -70,7 +77,10 @@
 //! (170.6 us) and `f64` (310.1 us) move twice the sectors of `global` and `f32` (170.4 us). With
 //! this many counters that costs `u64` nothing; what costs `f64` 1.8 times (`f64` / `f32`) the time
 //! is the addition. `compare_and_swap` (53442 us) takes 313 times (`compare_and_swap` / `global`)
-//! as long: 16384 threads compete for each counter, and most attempts fail. `warp_aggregated`
+//! as long: 16384 threads compete for each counter, and most attempts fail. `f32x4` takes as long as
+//! `f32`, though it has a quarter of the requests: L2 is the limit, and it adds the same numbers. With 2^20 counters,
+//! which are spread over all of L2, `f32x4` is the faster one.
+//! `warp_aggregated`
 //! (414.8 us) has nothing to aggregate, and finds that out at a high price. `shared` (31.26 us)
 //! comes nearest to the [minimum time], that of reading the elements, and has 47 % of that rate
 //! (`shared`). Along the curve to 1 counter, `global` needs 32 / 4 = 8 times the visits, and
@@ -144,7 +154,7 @@
 //! <!-- /measured -->
 //!
 //! Preconditions: the number of counters is a power of two; at most 2^15 for `shared`. The sums use
-//! device statics, so one such launch runs at a time.
+//! device statics, so one such launch runs at a time. `f32x2` and `f32x4` need at least 4 counters.
 //!
 //! Source: CUDA C++ Programming Guide, "Atomic Functions" and "Memory Fence Functions"; PTX ISA, `atom`
 //! and `red`; NVIDIA developer blog, "CUDA Pro Tip: Optimized Filtering with Warp-Aggregated Atomics";
@@ -154,9 +164,11 @@
 use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::{AcqRel, Relaxed};
 use cuda_std::atomic::{
-    AtomicF32, AtomicF64, AtomicU32, AtomicU64, BlockAtomicU32, SystemAtomicU32,
+    AtomicF32, AtomicF64, AtomicU32, AtomicU64, BlockAtomicU32, SystemAtomicU32, add_f32x2,
+    add_f32x4,
 };
 use cuda_std::prelude::*;
+use cuda_std::vector::{F32x2, F32x4, U32x2, U32x4};
 use cuda_std::warp::{
     self, FULL_MASK, WARP_SIZE, WarpReductionOp, warp_match_any, warp_reduce, warp_shuffle_down,
 };
@@ -327,6 +339,69 @@ pub unsafe fn atomics_f32(source: *const u32, target: *mut f32, addresses: u32, 
             let (value, at) = update_of(source, i, addresses);
             AtomicF32::from_ptr(target.add(at)).fetch_add(value as f32, Relaxed);
         }
+    }
+}
+
+/// Adds each lane's vector of elements to a vector of counters, and what is left of the last vector one by one.
+///
+/// # Safety
+/// - As for [`atomics_f32x4`], for any number of lanes of a vector that divides `addresses`.
+/// - `add` adds a vector whose first counter and element it is given.
+#[inline(always)]
+unsafe fn add_vectors<const LANES: u32>(
+    source: *const u32,
+    target: *mut f32,
+    addresses: u32,
+    n: u32,
+    add: impl Fn(*mut f32, *const u32),
+) {
+    let first = thread::index_1d() * LANES;
+    // SAFETY: all elements are below n; `LANES` divides `first` and `addresses`, so a vector's counters are neighbours.
+    unsafe {
+        if first + LANES <= n {
+            let at = (first & (addresses - 1)) as usize;
+            add(target.add(at), source.add(first as usize));
+        } else {
+            for i in first..n {
+                let (value, at) = update_of(source, i, addresses);
+                AtomicF32::from_ptr(target.add(at)).fetch_add(value as f32, Relaxed);
+            }
+        }
+    }
+}
+
+/// The value of an element as a float.
+#[inline(always)]
+fn value_of(element: u32) -> f32 {
+    (element % (1 << VALUE_BITS)) as f32
+}
+
+/// # Safety
+/// - As for [`atomics_f32x4`], with two elements per thread.
+#[kernel(min_compute_capability = 90)]
+pub unsafe fn atomics_f32x2(source: *const u32, target: *mut f32, addresses: u32, n: u32) {
+    // SAFETY: the launch contract; two elements and two counters from a multiple of two on are aligned.
+    unsafe {
+        add_vectors::<2>(source, target, addresses, n, |target, source| {
+            let elements = *source.cast::<U32x2>();
+            add_f32x2(target.cast(), F32x2::new(value_of(elements.x), value_of(elements.y)));
+        });
+    }
+}
+
+/// # Safety
+/// - Grid: 1-D, of `THREADS_PER_BLOCK` threads that cover `n` elements, four per thread.
+/// - Lengths: `source` valid for `n` u32, `target` for `addresses` f32, a power of two of at least 4.
+/// - Alignment: both to 16 bytes.
+/// - Aliasing: nobody else accesses `target`.
+#[kernel(min_compute_capability = 90)]
+pub unsafe fn atomics_f32x4(source: *const u32, target: *mut f32, addresses: u32, n: u32) {
+    // SAFETY: the launch contract; four elements and four counters from a multiple of four on are aligned.
+    unsafe {
+        add_vectors::<4>(source, target, addresses, n, |target, source| {
+            let [x, y, z, w] = (*source.cast::<U32x4>()).to_array().map(value_of);
+            add_f32x4(target.cast(), F32x4::new(x, y, z, w));
+        });
     }
 }
 

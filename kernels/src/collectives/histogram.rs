@@ -46,6 +46,11 @@
 //! 9. `large_histogram`. The idea: three blocks read the same keys, and each counts a third of the
 //!    bins in shared memory. It costs reading the keys three times from L2, 3 x 4 B = 12 B per key.
 //!    But an atomic in L2 costs more, a sector of 32 B read and written.
+//! 10. `large_histogram_bulk`. The idea: merging is a loop, in which each thread loads a counter and adds it
+//!    to device memory. One instruction does that for the whole part, `cp.reduce.async.bulk`: the Tensor Memory
+//!    Accelerator reads shared memory, and L2 adds. The counter shows no atomics of threads. It saves
+//!    instructions and no additions: L2 has as many as before, so nothing is gained here. Compute capability
+//!    9.0.
 //!
 //! | variant | change from the previous one | sectors per load | shared atomic wavefronts | global atomics | limited by |
 //! |---|---|---|---|---|---|
@@ -58,6 +63,7 @@
 //! | `aggregated` | four equal neighbouring bytes are counted by one addition | 16 | 1 | 256 x blocks | device memory |
 //! | `large_histogram_global` | 2^17 bins for 32-bit keys, counted in device memory | 16 | none | n / 4 | L2 atomics |
 //! | `large_histogram` | each block counts a third of the bins in shared memory and ignores the others | 16 | 1.9 | 2^17 x blocks / 3 | L2 reads |
+//! | `large_histogram_bulk` | one bulk copy per block adds its counters to device memory (sm_90) | 16 | 1.9 | none by threads | L2 reads |
 //!
 //! Expected: the [minimum time] is that of reading the input once, n bytes. `global_atomic` (132.1
 //! ms) takes 208 times (`global_atomic` / `block_private`) as long as `block_private` (0.636 ms).
@@ -65,7 +71,8 @@
 //! `lane_private` (0.513 ms) needs one wavefront per request, and `coarsened` (0.238 ms) reaches
 //! the minimum time; `aggregated` (0.245 ms) does not improve on it. From `lane_private` on, all
 //! distributions take the same time. `large_histogram` (0.445 ms) beats `large_histogram_global`
-//! (3.048 ms), and for equal keys by far more, since all of them wait for one address in L2.
+//! (3.048 ms), and for equal keys by far more, since all of them wait for one address in L2;
+//! `large_histogram_bulk` takes as long: merging is a small part, and L2 does it either way.
 //!
 //! The heart of `lane_private` in CUDA C++, and in Rust:
 //!
@@ -113,6 +120,7 @@
 
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
+use cuda_std::bulk_copy;
 use cuda_std::prelude::*;
 use cuda_std::vector::U32x4;
 use cuda_std::warp;
@@ -453,18 +461,14 @@ pub unsafe fn histogram_large_histogram_global(keys: *const u32, target: *mut u3
     }
 }
 
-/// A block counts `part` of the bins in shared memory. The blocks with equal x read the same keys, and each of them
-/// counts other bins.
+/// Counts the keys of `part` bins from `lowest` on in shared memory; the blocks with equal x read the same keys, and each of
+/// them counts other bins.
 ///
 /// # Safety
-/// - 2-D grid of `LARGE_THREADS_PER_BLOCK` threads whose y covers `LARGE_BINS` bins, `part` each.
-/// - Dynamic shared memory for `part` words.
-/// - `keys` 16-byte aligned and valid for `n` u32, `n` at most 2^29; `target` valid for `LARGE_BINS` zeros.
-#[kernel(launch_bounds(LARGE_THREADS_PER_BLOCK, 1))]
-pub unsafe fn histogram_large_histogram(keys: *const u32, target: *mut u32, n: u32, part: u32) {
-    let words = shared::dynamic_shared_mem::<u32>();
-    let tid = thread::thread_idx_x();
-    let lowest = thread::block_idx_y() * part;
+/// - As for [`histogram_large_histogram`].
+/// - `words` is shared memory for `part` words.
+#[inline(always)]
+unsafe fn count_part(keys: *const u32, n: u32, words: *mut u32, lowest: u32, part: u32) {
     let count = |key: u32| {
         // Bins below the part wrap around to large numbers.
         let word = bin_of(key).wrapping_sub(lowest);
@@ -473,8 +477,8 @@ pub unsafe fn histogram_large_histogram(keys: *const u32, target: *mut u32, n: u
             unsafe { add_shared(words, word, 1) };
         }
     };
-    let first = thread::block_idx_x() * LARGE_THREADS_PER_BLOCK + tid;
-    // SAFETY: the launch contract; the last part may end beyond the last bin.
+    let first = thread::block_idx_x() * LARGE_THREADS_PER_BLOCK + thread::thread_idx_x();
+    // SAFETY: the launch contract.
     unsafe {
         clear(words, part, LARGE_THREADS_PER_BLOCK);
         for_packs(
@@ -492,11 +496,50 @@ pub unsafe fn histogram_large_histogram(keys: *const u32, target: *mut u32, n: u
         if left < n {
             count(*keys.add(left as usize));
         }
+    }
+}
+
+/// # Safety
+/// - 2-D grid of `LARGE_THREADS_PER_BLOCK` threads whose y covers `LARGE_BINS` bins, `part` each.
+/// - Dynamic shared memory for `part` words.
+/// - `keys` 16-byte aligned and valid for `n` u32, `n` at most 2^29; `target` valid for `LARGE_BINS` zeros.
+#[kernel(launch_bounds(LARGE_THREADS_PER_BLOCK, 1))]
+pub unsafe fn histogram_large_histogram(keys: *const u32, target: *mut u32, n: u32, part: u32) {
+    let words = shared::dynamic_shared_mem::<u32>();
+    let lowest = thread::block_idx_y() * part;
+    // SAFETY: the launch contract; the last part may end beyond the last bin.
+    unsafe {
+        count_part(keys, n, words, lowest, part);
         thread::sync_threads();
-        let mut word = tid;
+        let mut word = thread::thread_idx_x();
         while word < part && lowest + word < LARGE_BINS {
             add_global(target, lowest + word, *words.add(word as usize));
             word += LARGE_THREADS_PER_BLOCK;
+        }
+    }
+}
+
+/// # Safety
+/// - As for [`histogram_large_histogram`], where 4 divides `part`, and `target` is aligned to 16 bytes.
+#[kernel(launch_bounds(LARGE_THREADS_PER_BLOCK, 1), min_compute_capability = 90)]
+pub unsafe fn histogram_large_histogram_bulk(
+    keys: *const u32,
+    target: *mut u32,
+    n: u32,
+    part: u32,
+) {
+    let words = shared::dynamic_shared_mem::<u32>();
+    let lowest = thread::block_idx_y() * part;
+    // SAFETY: the launch contract; all have counted before the copy begins, and the block ends when it has read the counters.
+    unsafe {
+        count_part(keys, n, words, lowest, part);
+        bulk_copy::fence_shared();
+        thread::sync_threads();
+        if thread::thread_idx_x() == 0 && lowest < LARGE_BINS {
+            let bytes = 4 * part.min(LARGE_BINS - lowest);
+            bulk_copy::add_to_global(target.add(lowest as usize), words, bytes);
+            bulk_copy::commit_group();
+            bulk_copy::wait_group_read::<0>();
         }
     }
 }

@@ -33,9 +33,15 @@
 //! 3. `shared_ab`. The block stages its tile of B too, and 132 sectors become 4 + 4 = 8. It costs a
 //!    barrier for the whole block. What remains: 2 shared reads for every 32 multiply-adds. Shared
 //!    memory is now as busy as L1 was.
-//! 4. `register_tiled`. The idea, called [thread coarsening]: let each thread compute 8 x 8 results
+//! 4. `shared_ab_vectorized`. The idea: all lanes read the same row of A word by word; a 16-byte read
+//!    brings four of these words at once. The counter shows 50 [wavefronts][wavefront] for 32 results instead of 66: 16 for
+//!    A, 32 for B, 2 for staging. One might expect 42, but a 16-byte request takes 2 wavefronts
+//!    even where all lanes read one address. It costs two registers and gains next to nothing: NVIDIA's
+//!    assembler joins the four reads of `shared_ab` by itself. What remains: each word of B is read for one
+//!    multiply-add.
+//! 5. `register_tiled`. The idea, called [thread coarsening]: let each thread compute 8 x 8 results
 //!    instead of one. It reads 8 words of A and 8 of B into registers and makes 64 multiply-adds
-//!    from them. A step of a warp takes 12 [wavefronts][wavefront] for 2048 multiply-adds, where
+//!    from them. A step of a warp takes 12 wavefronts for 2048 multiply-adds, where
 //!    `shared_ab` takes 2 for 32, which is 128 for 2048. It costs 64 registers for the sums, and so
 //!    [occupancy]: 31 % instead of 100 %.
 //!
@@ -44,13 +50,14 @@
 //! | `naive` | one thread per element, both operands from global memory | 2.5 | 4 | 32 x (1 + 4) = 160 | 0 | L1 requests |
 //! | `shared_a` | each warp stages its row of A in shared memory | 4 | 4 | 4 + 128 = 132 | 1 + 32 = 33 | L1 requests |
 //! | `shared_ab` | the block stages its tile of B in shared memory too | 4 | 4 | 4 + 4 = 8 | 2 + 64 = 66 | shared memory |
+//! | `shared_ab_vectorized` | four words of A by one 16-byte read | 4 | 4 | 4 + 4 = 8 | 2 + 16 + 32 = 50 | shared memory |
 //! | `register_tiled` | each thread computes 8 x 8 results and reuses the operands from registers | 21.3 | 16 | (4 x 32 + 8 x 16) / 64 = 4 | (32 x 12 + 48) / 64 = 6.75 | multiply-adds |
 //!
 //! In the last row, a warp computes 2048 results, which are 64 times 32. It loads A with 4 requests
 //! of 32 sectors (each lane a different row) and B with 8 requests of 16.
 //!
 //! Expected: `shared_a` (2.991 ms) is slower than `naive` (2.791 ms), and `shared_ab` (2.227 ms)
-//! somewhat faster. `register_tiled` (0.507 ms) is 5.5 times (`naive` / `register_tiled`) as fast
+//! somewhat faster; `shared_ab_vectorized` takes as long. `register_tiled` (0.507 ms) is 5.5 times (`naive` / `register_tiled`) as fast
 //! as `naive`. On a V100, the Best Practices Guide measured 144.4 / 119.9 = 1.20 times the speed of
 //! `naive` for `shared_a`, and 195.5 / 119.9 = 1.63 times for `shared_ab`.
 //!
@@ -69,7 +76,7 @@
 //! in `transpose`.
 //!
 //! Common misconception: "higher occupancy is faster". `register_tiled` has 31 % occupancy, the
-//! lowest of all four, and is the fastest. Its 64 independent sums per thread give each warp work
+//! lowest of all, and is the fastest. Its 64 independent sums per thread give each warp work
 //! to do while it waits: this is [latency hiding] without many warps.
 //!
 //! Questions:
@@ -204,6 +211,42 @@ pub unsafe fn matmul_ab_shared_ab(a: *const f32, b: *const f32, c: *mut f32, m: 
         for step in 0..INNER {
             sum = (*left.add((y * INNER + step) as usize))
                 .mul_add(*right.add((step * TILE + x) as usize), sum);
+        }
+        if row < m && column < n {
+            *c.add(row as usize * n as usize + column as usize) = sum;
+        }
+    }
+}
+
+/// # Safety
+/// - As for [`matmul_ab_naive`].
+#[kernel]
+pub unsafe fn matmul_ab_shared_ab_vectorized(
+    a: *const f32,
+    b: *const f32,
+    c: *mut f32,
+    m: u32,
+    n: u32,
+) {
+    let left = shared_array!(LEFT: [F32x4; TILE * INNER / 4]);
+    let right = shared_array!(RIGHT: [f32; INNER * TILE]);
+    let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
+    let (column, row) = (thread::index_2d().x, thread::index_2d().y);
+    // SAFETY: as in `matmul_ab_shared_ab`; a row of A is 8 vectors.
+    unsafe {
+        *left.cast::<f32>().add((y * INNER + x) as usize) = *a.add(in_a(clamped(row, m), x));
+        *right.add((y * TILE + x) as usize) =
+            *b.add(y as usize * n as usize + clamped(column, n) as usize);
+        thread::sync_threads();
+        let mut sum = 0.0_f32;
+        for vector in 0..INNER / 4 {
+            let words = *left.add((y * INNER / 4 + vector) as usize);
+            let column = right.add((4 * vector * TILE + x) as usize);
+            let of_b = |step: u32| *column.add((step * TILE) as usize);
+            sum = words.x.mul_add(of_b(0), sum);
+            sum = words.y.mul_add(of_b(1), sum);
+            sum = words.z.mul_add(of_b(2), sum);
+            sum = words.w.mul_add(of_b(3), sum);
         }
         if row < m && column < n {
             *c.add(row as usize * n as usize + column as usize) = sum;

@@ -45,13 +45,20 @@
 //!    result, and the neighbouring blocks' halos from the [L2 cache]. What remains: 17 shared reads
 //!    per result. At the speed of a copy, a multiprocessor would have to finish 32 results every 15
 //!    clock cycles, and 17 wavefronts take 17.
-//! 8. `plane_rolling` holds 9 rows of 4 columns in registers, 36 registers, and one more row is on its
+//! 8. `plane_boxes`. The idea: the Tensor Memory Accelerator copies the whole tile with its halo, a box, into
+//!    shared memory by one instruction of one thread; what is outside the plane arrives as zeros, so no thread
+//!    compares an index when it loads. A thread then takes four columns down sixteen rows: it reads each row of its
+//!    columns once from shared memory by 16-byte loads, and holds 9 of them in registers. The counter shows no
+//!    global loads, and 4 wavefronts per shared load, the minimum for 512 bytes. It costs 38 KiB of shared
+//!    memory per block; what remains is the halo, 136 x 72 / (128 x 64) = 1.2 words per result, from L2. Compute
+//!    capability 9.0.
+//! 9. `plane_rolling` holds 9 rows of 4 columns in registers, 36 registers, and one more row is on its
 //!    way. It needs neither shared memory nor a barrier. It costs [occupancy], and rows that two blocks
 //!    load: (64 + 8) / 64 = 1.125 words per result.
-//! 9. `volume_r1_global` and `volume_r1_rolling` add 7 points of a volume. A thread walks through the
+//! 10. `volume_r1_global` and `volume_r1_rolling` add 7 points of a volume. A thread walks through the
 //!    planes; the rows above and below come from L1.
-//! 10. `volume_global` has 25 points, 25 loads.
-//! 11. `volume_rolling` combines both ideas, as is usual for volumes (2.5-D blocking): the middle plane
+//! 11. `volume_global` has 25 points, 25 loads.
+//! 12. `volume_rolling` combines both ideas, as is usual for volumes (2.5-D blocking): the middle plane
 //!     is in shared memory with its halo, because 8 rows of it are needed; the 4 planes before and the
 //!     4 behind are needed by their own thread only and stay in registers. Two buffers take turns, so
 //!     that one barrier per plane is enough.
@@ -66,6 +73,7 @@
 //! | `plane_r1_rolling` | a thread walks down 4 columns with 16-byte loads, and holds the rows in registers | 16.3 | 16 | none | device memory |
 //! | `plane_global` | 17 points of a plane, a thread per element, from global memory | 4.4 | 4 | none | L1 requests |
 //! | `plane_shared` | the block stages a tile of 32 x 32 elements and its halo in shared memory | 3.4 | 4 | 1 / 1 | shared memory requests |
+//! | `plane_boxes` | the Tensor Memory Accelerator copies a tile of 128 x 64 and its halo, zeros included (sm_90) | none | 16 | 4 / none | device memory |
 //! | `plane_rolling` | a thread walks down 4 columns with 9 rows in registers, without shared memory | 16.3 | 16 | none | device memory |
 //! | `volume_r1_global` | another task: 7 points of a volume, a thread per element, from global memory | 4.3 | 4 | none | L1 requests |
 //! | `volume_r1_rolling` | a thread walks through the planes with 4 columns in registers | 16.2 | 16 | none | device memory |
@@ -76,7 +84,8 @@
 //! gains over `line_global` (242.3 us) with 9 instead of 14 requests; `line_shared` (266.3 us) does not gain
 //! over that; `line_vectorized` (127.8 us) approaches the copy. `plane_r1_rolling` (143.9 us) beats
 //! `plane_r1_global` (252.1 us), and `plane_rolling` (162.0 us) beats `plane_shared` (320.9 us) by more, the
-//! more points there are. `volume_r1_rolling` (151.7 us) beats `volume_r1_global` (277.1 us), and
+//! more points there are. `plane_boxes` is the fastest of them: it has the registers of `plane_rolling`, and
+//! 38 KiB of each block on the way at once. `volume_r1_rolling` (151.7 us) beats `volume_r1_global` (277.1 us), and
 //! `volume_rolling` (215.0 us) beats `volume_global` (708.1 us), but it stays behind the planes: its halo is
 //! 8 of 16 rows, and with 101 registers per thread a multiprocessor holds a quarter of its threads.
 //!
@@ -133,7 +142,7 @@
 //! | *nvcc plane_rolling* | 0.172 | 3117 | 73 | 1.41 |
 //! <!-- /measured -->
 //!
-//! Preconditions: buffers aligned to 16 bytes. In the rolling variants 4 divides the number of columns.
+//! Preconditions: buffers aligned to 16 bytes. In `plane_boxes` and the rolling variants 4 divides the number of columns.
 //! A grid has at most 65535 blocks in y and in z.
 //!
 //! Source: CUDA C++ Best Practices Guide, "Constant Memory" and "Shared Memory"; Micikevicius, "3D
@@ -141,8 +150,11 @@
 //! Processors", chapter "Stencil".
 #![doc = include_str!("../../../crates/report/src/links.md")]
 
+use core::mem::MaybeUninit;
 use cuda_std::GpuFloat;
+use cuda_std::mbarrier::{self, Barrier};
 use cuda_std::prelude::*;
+use cuda_std::tensor_copy::{self, TensorMap};
 use cuda_std::vector::F32x4;
 
 /// Neighbours in each direction that count in the large star; in the small one it is one.
@@ -167,6 +179,19 @@ pub const ROWS_PER_BLOCK: u32 = 64;
 pub const PLANES_PER_BLOCK: u32 = 64;
 /// Rows of threads of a block of `volume_rolling`.
 pub const VOLUME_ROWS: u32 = 16;
+
+/// Columns and rows that a block of `plane_boxes` computes.
+pub const BOX_TILE: (u32, u32) = (128, 64);
+/// Columns and rows that it has in shared memory: the tile and its halo.
+pub const BOX: (u32, u32) = (BOX_TILE.0 + 2 * HALO, BOX_TILE.1 + 2 * HALO);
+/// Threads of such a block: one for four columns and sixteen rows.
+pub const BOX_THREADS: (u32, u32) = (BOX_TILE.0 / COLUMNS_PER_THREAD, 4);
+/// Such blocks for which the boxes fit on a multiprocessor.
+const BOX_BLOCKS: u32 = 5;
+
+/// The box of a tile, aligned as copies of boxes need it.
+#[repr(C, align(128))]
+struct HaloBox([f32; (BOX.0 * BOX.1) as usize]);
 
 /// The coefficients in constant memory; the host writes them by this name.
 #[address_space(constant)]
@@ -540,6 +565,62 @@ pub unsafe fn stencil_plane_shared(source: *const f32, target: *mut f32, rows: u
                 let sum = add_axis::<RADIUS>(coefficients[0] * at(0), &coefficients, at);
                 *target.add(flat_index(row, columns, column)) =
                     add_axis::<RADIUS>(sum, &coefficients, below);
+            }
+        }
+    }
+}
+
+/// # Safety
+/// - Grid: 2-D, one tile of `BOX_TILE` per block, covering `columns` in x and `rows` in y.
+/// - Block: `BOX_THREADS` threads.
+/// - Lengths: `source` is the map of an array of `rows` rows of `columns` f32 in boxes of `BOX`, `target` is valid for as
+///   many; 4 divides `columns`. The coefficients are in `STENCIL_COEFFICIENTS`.
+/// - Alignment: `target` to 16 bytes.
+/// - Aliasing: they do not overlap.
+#[kernel(launch_bounds(BOX_THREADS.0 * BOX_THREADS.1, BOX_BLOCKS), min_compute_capability = 90)]
+pub unsafe fn stencil_plane_boxes(source: TensorMap, target: *mut f32, rows: u32, columns: u32) {
+    #[address_space(shared)]
+    static mut WORDS: MaybeUninit<HaloBox> = MaybeUninit::uninit();
+    #[address_space(shared)]
+    static mut ARRIVED: MaybeUninit<Barrier> = MaybeUninit::uninit();
+    const ROWS: u32 = BOX_TILE.1 / BOX_THREADS.1;
+    let _ = source;
+    let map = tensor_copy::parameter!(stencil_plane_boxes, 0);
+    let (words, arrived) = ((&raw mut WORDS).cast::<f32>(), (&raw mut ARRIVED).cast::<Barrier>());
+    let (x, y) = (thread::thread_idx_x(), thread::thread_idx_y());
+    let (left, top) = (thread::block_idx_x() * BOX_TILE.0, thread::block_idx_y() * BOX_TILE.1);
+    // SAFETY: the box arrives before it is read; a vector's row and column are in it, and its column divides by 4. Stores
+    // are checked.
+    unsafe {
+        if x + y == 0 {
+            mbarrier::init(arrived, 1);
+            mbarrier::fence_init();
+            mbarrier::arrive_expect(arrived, 4 * BOX.0 * BOX.1);
+            let corner = [left, top].map(|first| first.cast_signed() - HALO.cast_signed());
+            tensor_copy::load_2d(words, map, corner, arrived);
+        }
+        thread::sync_threads();
+        mbarrier::wait(arrived, 0);
+        let own = words.add((y * ROWS * BOX.0 + HALO + 4 * x) as usize);
+        let at = |row: usize| own.add(row * BOX.0 as usize);
+        let load = |row: usize| *at(row).cast::<F32x4>();
+        let coefficients = constants();
+        let mut ring: [F32x4; 2 * RADIUS + 1] = core::array::from_fn(load);
+        for step in 0..ROWS as usize {
+            let (row, column) = (top + y * ROWS + step as u32, left + 4 * x);
+            let middle = at(step + RADIUS);
+            let left = *middle.sub(4).cast::<F32x4>();
+            let right = *middle.add(4).cast::<F32x4>();
+            let mut sums = along_row::<RADIUS>(&coefficients, left, ring[RADIUS], right);
+            for k in 0..RADIUS {
+                let (above, below) = (ring[RADIUS - 1 - k], ring[RADIUS + 1 + k]);
+                sums = add_vectors(sums, coefficients[k + 1], above, below);
+            }
+            if row < rows && column < columns {
+                *target.add(flat_index(row, columns, column)).cast::<F32x4>() = sums;
+            }
+            if step + 1 < ROWS as usize {
+                ring = moved_on(ring, load(step + 2 * RADIUS + 1));
             }
         }
     }

@@ -1,3 +1,4 @@
+use cuda_std::grid;
 use cuda_std::prelude::*;
 
 pub const THREADS_PER_BLOCK: u32 = 256;
@@ -15,6 +16,24 @@ pub unsafe fn graphs_step(source: *const u32, target: *mut u32, n: u32, addend: 
     let i = thread::index_1d();
     if i < n {
         // SAFETY: i < n, and both arrays hold n elements (launch contract).
+        unsafe {
+            let value = *source.add(i as usize);
+            *target.add(i as usize) = value.wrapping_mul(FACTOR).wrapping_add(addend);
+        }
+    }
+}
+
+/// [`graphs_step`] that may start before the kernel ahead of it has ended, and lets the next one do so.
+///
+/// # Safety
+/// - As for [`graphs_step`].
+#[kernel(min_compute_capability = 90)]
+pub unsafe fn graphs_step_early(source: *const u32, target: *mut u32, n: u32, addend: u32) {
+    grid::launch_dependents();
+    let i = thread::index_1d();
+    grid::wait_for_previous();
+    if i < n {
+        // SAFETY: i < n, and both arrays hold n elements (launch contract); the previous kernel has ended.
         unsafe {
             let value = *source.add(i as usize);
             *target.add(i as usize) = value.wrapping_mul(FACTOR).wrapping_add(addend);

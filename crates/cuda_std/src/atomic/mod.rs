@@ -36,6 +36,7 @@
 mod instruction;
 pub mod intrinsics;
 pub mod mid;
+mod vector;
 
 use core::cell::UnsafeCell;
 use core::fmt;
@@ -44,6 +45,7 @@ use core::sync::atomic::Ordering;
 use crate::float::half::{bf16, f16};
 use crate::float::{Bf16x2, F16x2};
 use instruction::{Block, Counter, Device, Integer, System, Value, Word};
+pub use vector::{add_f32x2, add_f32x4};
 
 macro_rules! atomic {
     ($(

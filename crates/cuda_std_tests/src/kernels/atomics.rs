@@ -7,7 +7,8 @@ use cuda_std::atomic::{
     SystemAtomicF32, SystemAtomicF64, SystemAtomicI32, SystemAtomicI64, SystemAtomicU32,
     SystemAtomicU64, mid,
 };
-use cuda_std::{address_space, kernel, thread};
+use cuda_std::vector::{F32x2, F32x4};
+use cuda_std::{address_space, atomic, grid, kernel, thread};
 
 /// Declares kernels in which all threads apply an operation to one number.
 macro_rules! updates {
@@ -293,5 +294,19 @@ pub unsafe fn core_atomics(number: *mut u32, target: *mut u32) {
         CoreAtomicU32::from_ptr(number).fetch_add(1, Relaxed);
         CoreAtomicU32::from_ptr(target).store(5, Release);
         CoreAtomicU32::from_ptr(target.add(1)).load(Acquire);
+    }
+}
+
+/// Adds each thread's vector to one of four vectors, and its ends to one of eight pairs, when the kernel ahead has ended.
+#[kernel(min_compute_capability = 90)]
+pub unsafe fn add_vectors(source: *const F32x4, fours: *mut F32x4, pairs: *mut F32x2) {
+    grid::launch_dependents();
+    let tid = thread::thread_idx_x() as usize;
+    grid::wait_for_previous();
+    // SAFETY: the launch contract of the module; the targets have four vectors and eight pairs in global memory.
+    unsafe {
+        let vector = *source.add(tid);
+        atomic::add_f32x4(fours.add(tid % 4), vector);
+        atomic::add_f32x2(pairs.add(tid % 8), F32x2::new(vector.x, vector.w));
     }
 }

@@ -93,7 +93,7 @@ pub unsafe fn cluster_asynchronous(source: *const u32, target: *mut u32) {
             cluster::add_async_u32(first.add(tid as usize), other, element, barrier);
         }
         mbarrier::arrive_at(barrier, other);
-        mbarrier::wait(barrier, 0);
+        mbarrier::wait_for_cluster(barrier, 0);
         bulk_copy::fence_shared();
         thread::sync_threads();
         if tid == 0 {

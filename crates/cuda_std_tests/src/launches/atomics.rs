@@ -223,3 +223,19 @@ pub(super) fn table() -> Launch {
         .changes(&f32s.0, &f32s.1)
         .changes(&f64s.0, &f64s.1)
 }
+
+/// A block whose vectors are added to four vectors and to eight pairs.
+pub(super) fn add_vectors() -> Launch {
+    let element = |tid: u32| [tid, 2 * tid, 7, tid % 3].map(|value| value as f32);
+    let source = per_thread(element);
+    let sum = |tids: &dyn Fn(u32) -> bool, part: usize| -> f32 {
+        (0..THREADS).filter(|tid| tids(*tid)).map(|tid| element(tid)[part]).sum()
+    };
+    let fours = (0..4).flat_map(|at| [0, 1, 2, 3].map(|part| sum(&|tid| tid % 4 == at, part)));
+    let pairs = (0..8).flat_map(|at| [0, 3].map(|part| sum(&|tid| tid % 8 == at, part)));
+    let (fours, pairs) = (fours.collect::<Vec<_>>(), pairs.collect::<Vec<_>>());
+    Launch::of(atomics::add_vectors)
+        .reads(&source)
+        .changes(&[0.0_f32; 16], &fours)
+        .changes(&[0.0_f32; 16], &pairs)
+}

@@ -39,5 +39,5 @@ pub fn all() -> Vec<Launch> {
 /// Launches that no GPU has computed yet. A person with one moves them to the end of [`all`].
 #[must_use]
 pub fn unmeasured() -> Vec<Launch> {
-    vec![copies::cluster_asynchronous()]
+    vec![copies::cluster_asynchronous(), atomics::add_vectors()]
 }

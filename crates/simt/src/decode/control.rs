@@ -45,9 +45,12 @@ impl<'a> Decoder<'_, '_, 'a> {
             "bar" | "barrier" => return self.barrier(operands, modifiers),
             "nanosleep" => {
                 modifiers.types.clear();
-                Operation::Nothing
+                Operation::Sleep
             }
             "pmevent" | "setmaxnreg" | "griddepcontrol" => {
+                if instruction.opcode == "griddepcontrol" {
+                    self.check_target(&instruction.text(), 90)?;
+                }
                 modifiers.types.clear();
                 modifiers.take_where(|m| {
                     matches!(

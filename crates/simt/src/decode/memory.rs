@@ -32,11 +32,15 @@ impl<'a> Decoder<'_, '_, 'a> {
                 self.check_width(instruction, modifiers)?;
                 self.store(operands, modifiers)
             }
-            "atom" => self.atomic(operands, modifiers, false),
             "red" if modifiers.has("async") => {
                 self.check_target(&instruction.text(), 90)?;
                 self.asynchronous_store(operands, modifiers, true)
             }
+            "atom" | "red" if ["v2", "v4", "v8"].iter().any(|it| modifiers.has(it)) => {
+                self.check_target(&instruction.text(), 90)?;
+                self.atomic(operands, modifiers, instruction.opcode == "red")
+            }
+            "atom" => self.atomic(operands, modifiers, false),
             "red" => self.atomic(operands, modifiers, true),
             "membar" | "fence" => {
                 let mut proxy = modifiers.take("proxy");

@@ -30,6 +30,35 @@ fn take(driver: &mut Driver, bytes: usize) -> CuResult<u64> {
 }
 
 fn allocate_host(driver: &mut Driver, bytes: usize, kind: HostKind, flags: u32) -> CuResult<u64> {
+    place_host(driver, bytes, (kind, flags), kind == HostKind::Pinned)
+}
+
+/// Allocates page-locked memory for a pool, which takes the host's time only where the pool lacks it.
+pub(super) fn allocate_pooled(driver: &mut Driver, bytes: usize, lacks: bool) -> CuResult<u64> {
+    place_host(driver, bytes, (HostKind::Pinned, DEVICE_MAP), lacks)
+}
+
+/// Gives memory of a pool back; false where the address is no such memory.
+pub(super) fn free_pooled(driver: &mut Driver, address: u64) -> CuResult<bool> {
+    let Some(bytes) = driver.memory.host.get(&address).map(|region| region.bytes as u64) else {
+        return Ok(false);
+    };
+    if !driver.objects.pool_of.contains_key(&address) {
+        return Ok(false);
+    }
+    driver.run_all();
+    forget_host(driver, address, &[HostKind::Pinned])?;
+    driver.objects.give_back(address, bytes)?;
+    Ok(true)
+}
+
+/// Allocates host memory; what locks pages takes the host's time.
+fn place_host(
+    driver: &mut Driver,
+    bytes: usize,
+    (kind, flags): (HostKind, u32),
+    locks: bool,
+) -> CuResult<u64> {
     driver.context()?;
     if bytes == 0 {
         return Err(ReturnCode::INVALID_VALUE);
@@ -44,7 +73,7 @@ fn allocate_host(driver: &mut Driver, bytes: usize, kind: HostKind, flags: u32) 
     let pointer = owned[before..].as_mut_ptr();
     let address = pointer.expose_provenance() as u64;
     map(driver, address, bytes)?;
-    if kind == HostKind::Pinned {
+    if locks {
         driver.allocates_page_locked(bytes, flags);
     }
     if kind == HostKind::Managed {
@@ -118,6 +147,9 @@ fn free(driver: &mut Driver, address: u64) -> CuResult {
         return Ok(());
     }
     driver.run_all();
+    if free_pooled(driver, address)? {
+        return Ok(());
+    }
     if driver.memory.host.contains_key(&address) {
         return forget_host(driver, address, &[HostKind::Managed]);
     }

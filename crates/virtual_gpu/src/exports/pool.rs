@@ -1,6 +1,7 @@
 use super::arguments::{In, InMut, Out, handle};
 use super::context::check_device;
 use super::define::exports;
+use super::memory::{allocate_pooled, free_pooled};
 use crate::code::{CuResult, INVALID_DEVICE};
 use crate::driver::Driver;
 use crate::misuse::MisuseKind;
@@ -19,10 +20,16 @@ use std::ffi::{c_int, c_uint, c_void};
 /// the pool lacks is taken from the device, which holds up the host.
 fn take(driver: &mut Driver, pool: usize, bytes: usize, stream: usize) -> CuResult<u64> {
     driver.objects.stream(stream)?;
-    let device = driver.objects.pools.get(pool)?.device;
+    let state = driver.objects.pools.get(pool)?;
+    let (device, is_host) = (state.device, state.is_host);
+    let (used, reserved) = (state.used, state.reserved);
     let selected = driver.select(device);
     // Programs take 0 bytes from a pool and give the address back, as they do on a GPU.
-    let allocated = driver.allocate(bytes.max(1));
+    let allocated = if is_host {
+        allocate_pooled(driver, bytes.max(1), used + bytes as u64 > reserved)
+    } else {
+        driver.allocate(bytes.max(1))
+    };
     driver.select(selected);
     let address = allocated?;
     driver.objects.pool_of.insert(address, pool);
@@ -32,10 +39,10 @@ fn take(driver: &mut Driver, pool: usize, bytes: usize, stream: usize) -> CuResu
     pool.reserved = pool.reserved.max(pool.used);
     pool.used_max = pool.used_max.max(pool.used);
     pool.reserved_max = pool.reserved_max.max(pool.reserved);
-    if lacks {
+    if lacks && !is_host {
         driver.clock.advance(driver.device().profile.pool_memory_ns());
     }
-    if driver.objects.stream(stream)?.capture.is_none() {
+    if !is_host && driver.objects.stream(stream)?.capture.is_none() {
         driver.submit(stream, QueuedWork::Allocation(address))?;
     }
     Ok(address)
@@ -45,6 +52,8 @@ fn take(driver: &mut Driver, pool: usize, bytes: usize, stream: usize) -> CuResu
 const NO_ACCESS: c_uint = 0;
 const READ_AND_WRITE: c_uint = 3;
 const ON_DEVICE: c_uint = 1;
+/// The kinds of `CUmemLocation` that are the host, and one of its NUMA nodes.
+const ON_HOST: [c_uint; 2] = [2, 3];
 
 /// The device that a location names.
 pub(super) fn device_at(driver: &mut Driver, location: MemoryLocation) -> CuResult<usize> {
@@ -73,6 +82,10 @@ exports! {
     #[cost(Pool)]
     fn cuMemFreeAsync(driver, pointer: CUdeviceptr, stream: CUstream) {
         driver.context()?;
+        driver.objects.stream(stream.addr())?;
+        if free_pooled(driver, pointer)? {
+            return Ok(());
+        }
         let pending = driver.scheduler.pending()
             .any(|operation| matches!(operation.work, QueuedWork::Release(address) if address == pointer));
         if pending || driver.memory.device.allocation(pointer).is_none_or(|found| found.address != pointer) {
@@ -106,8 +119,9 @@ exports! {
         let properties = properties.pointer()?;
         // SAFETY: valid by the type; the kind of the location is read as the integer that it is in C.
         let location = unsafe { (&raw const (*properties).location).cast::<MemoryLocation>().read() };
-        let device = device_at(driver, location)?;
-        let created = driver.objects.pools.add(PoolState { device, ..PoolState::default() });
+        let is_host = ON_HOST.contains(&location.kind);
+        let device = if is_host { driver.current() } else { device_at(driver, location)? };
+        let created = driver.objects.pools.add(PoolState { device, is_host, ..PoolState::default() });
         pool.write(handle(created))
     }
     fn cuMemPoolDestroy(driver, pool: CUmemoryPool) {

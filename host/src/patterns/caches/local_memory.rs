@@ -18,7 +18,7 @@ pub const PATTERN: Pattern = Pattern {
     verify_sizes: &[&[1, 1], &[31, 2], &[32, 32], &[33, 3], &[127, 8], &[129, 5], &[1001, 16]],
     bench_size: &[1 << 20, 8],
     count_size: &[1 << 11, 8],
-    sweeps: &[Sweep { dimension: 1, values: DISTINCT, variants: &[0, 1, 2, 3] }],
+    sweeps: &[Sweep { dimension: 1, values: DISTINCT, variants: &[0, 1, 2, 3, 4] }],
     case,
     bytes,
     minimum_time: |_, size| Some((Resource::Read, bytes(size).read)),
@@ -37,6 +37,9 @@ pub const PATTERN: Pattern = Pattern {
             .only_when(distinct_fits)
             .expecting(|_| traffic("32 lanes x 4 B / 32 B = 4 sectors; registers cost nothing")),
         variant!(device::local_memory_spilled, launch, SPILLED_BLOCK)
+            .only_when(distinct_fits)
+            .expecting(|_| traffic("as in PTX, which has no spills: 4 sectors")),
+        variant!(device::local_memory_spilled_shared, launch, SPILLED_BLOCK)
             .only_when(distinct_fits)
             .expecting(|_| traffic("as in PTX, which has no spills: 4 sectors")),
         variant!(device::local_memory_shared, launch, THREADS_PER_BLOCK)

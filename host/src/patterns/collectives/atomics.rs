@@ -26,6 +26,8 @@ const ADDRESSES: &[usize] = &[
     1 << 18,
     1 << 20,
 ];
+/// Those that vectors of four counters have.
+const VECTOR_ADDRESSES: &[usize] = &[4, 8, 16, 32, 1 << 10, 1 << 15, 1 << 20];
 /// The outputs.
 const U32: usize = 0;
 const U64: usize = 1;
@@ -54,7 +56,8 @@ pub const PATTERN: Pattern = Pattern {
     bench_size: &[1 << 24, 1 << 10],
     count_size: &[1 << 13, 1 << 10],
     sweeps: &[
-        Sweep { dimension: 1, values: ADDRESSES, variants: &[0, 1, 3, 4, 5, 6, 7] },
+        Sweep { dimension: 1, values: ADDRESSES, variants: &[0, 1, 3, 4, 5, 6, 9] },
+        Sweep { dimension: 1, values: VECTOR_ADDRESSES, variants: &[7, 8] },
         // With fewer counters, nearly every compare-and-swap fails and is made again, for minutes.
         Sweep {
             dimension: 1,
@@ -118,6 +121,14 @@ pub const PATTERN: Pattern = Pattern {
             .only_when(is_exact)
             .writing(&[F32])
             .expecting(|size| updates(size, 4, "n atomics of 4 bytes")),
+        variant!(device::atomics_f32x2, launch_vectors, 2)
+            .only_when(|size| is_exact(size).and(has_vectors(size)))
+            .writing(&[F32])
+            .expecting(|size| vectors(size, 2)),
+        variant!(device::atomics_f32x4, launch_vectors, 4)
+            .only_when(|size| is_exact(size).and(has_vectors(size)))
+            .writing(&[F32])
+            .expecting(|size| vectors(size, 4)),
         variant!(device::atomics_f64, launch, F64)
             .only_when(is_power)
             .writing(&[F64])
@@ -162,6 +173,10 @@ fn is_exact(size: &Size) -> std::result::Result<(), &'static str> {
     if fits { Ok(()) } else { Err("an f32 counts exactly to 2^24 only: fewer updates per counter") }
 }
 
+fn has_vectors(size: &Size) -> std::result::Result<(), &'static str> {
+    if addresses(size) >= 4 { Ok(()) } else { Err("fewer than 4 counters are no vector") }
+}
+
 /// Blocks of `shared`, which walk over the elements.
 fn shared_blocks(size: &Size) -> u32 {
     updates_of(size).div_ceil(SHARED_THREADS_PER_BLOCK as usize).min(MAX_SHARED_BLOCKS) as u32
@@ -182,6 +197,20 @@ fn updates(size: &Size, bytes: usize, arithmetic: &'static str) -> Expectation {
         // Each sector as often as its counters have lanes.
         global_atomic_updates: Some((sectors * WARP / per_warp) as f64),
         arithmetic,
+        ..Expectation::default()
+    }
+}
+
+/// The traffic of a vector of additions per lane.
+fn vectors(size: &Size, lanes: usize) -> Expectation {
+    let per_warp = addresses(size).min(WARP * lanes);
+    let of_sector = (32 / 4).min(addresses(size));
+    let sectors = per_warp.div_ceil(of_sector);
+    Expectation {
+        load_sectors: Some((4 * lanes) as f64),
+        global_atomics: Some((updates_of(size) / lanes) as f64),
+        global_atomic_updates: Some((sectors * WARP * lanes / per_warp) as f64),
+        arithmetic: "a request has the additions of two or four: n / 2 or n / 4 atomics, as many sectors in all as before",
         ..Expectation::default()
     }
 }
@@ -252,6 +281,22 @@ fn shared(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(), G
     let (grid, block) = (shared_blocks(size), SHARED_THREADS_PER_BLOCK);
     // SAFETY: any grid; the shared memory and the output have a number for each address.
     unsafe { launcher.launch(device::atomics_shared, grid, block, 4 * addresses, arguments) }
+}
+
+/// Launches a kernel with a thread for each vector of so many updates.
+fn launch_vectors(
+    launcher: &Launcher<'_>,
+    arrays: &Arrays,
+    size: &Size,
+    kernel: Kernel<fn(*const u32, *mut f32, u32, u32)>,
+    lanes: u32,
+) -> Result<(), GpuError> {
+    let (n, addresses) = (updates_of(size) as u32, addresses(size) as u32);
+    let arguments = (arrays.input(0), arrays.output(F32), addresses, n);
+    let grid = n.div_ceil(lanes).div_ceil(THREADS_PER_BLOCK);
+    // SAFETY: the grid covers n updates; the output has a number for each address, a power of two from 4 on
+    // (precondition); arrays are 256-byte aligned.
+    unsafe { launcher.launch(kernel, grid, THREADS_PER_BLOCK, 0, arguments) }
 }
 
 fn two_launches(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(), GpuError> {

@@ -41,7 +41,11 @@ pub const PATTERN: Pattern = Pattern {
     ],
     bench_size: &[1 << 30, 0],
     count_size: &[1 << 18, 0],
-    sweeps: &[Sweep { dimension: 1, values: &[0, 1, 2], variants: &[0, 1, 2, 3, 4, 5, 6, 7, 8] }],
+    sweeps: &[Sweep {
+        dimension: 1,
+        values: &[0, 1, 2],
+        variants: &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
+    }],
     case,
     bytes,
     minimum_time: |_, size| Some((Resource::Read, bytes(size).total())),
@@ -120,22 +124,33 @@ pub const PATTERN: Pattern = Pattern {
                     about 32 different sectors for 32 lanes",
                 ..Expectation::default()
             }),
-        variant!(device::histogram_large_histogram => many_bins).writing(&[1]).expecting(|size| {
+        variant!(device::histogram_large_histogram, many_bins).writing(&[1]).expecting(|size| {
             let blocks = many_blocks(size, H200_MULTIPROCESSORS, H200_PARTS);
             Expectation {
-                load_sectors: Some(16.0),
                 shared_load_wavefronts: Some(1.0),
-                shared_store_wavefronts: Some(1.0),
-                shared_atomic_wavefronts: Some(average(&part_requests(size), word_wavefronts)),
                 global_atomics: Some(f64::from(blocks * LARGE_BINS)),
                 global_atomic_updates: Some(4.0),
                 arithmetic: "16 sectors; a third of the lanes in random banks: about 1.9 \
                 wavefronts; blocks / 3 x 2^17 atomics",
-                ..Expectation::default()
+                ..in_parts(size)
             }
         }),
+        variant!(device::histogram_large_histogram_bulk, many_bins)
+            .writing(&[1])
+            .expecting(in_parts),
     ],
 };
+
+/// The traffic of counting a part of the bins in shared memory.
+fn in_parts(size: &Size) -> Expectation {
+    Expectation {
+        load_sectors: Some(16.0),
+        shared_store_wavefronts: Some(1.0),
+        shared_atomic_wavefronts: Some(average(&part_requests(size), word_wavefronts)),
+        arithmetic: "as before, and one bulk copy per block adds all of its counters",
+        ..Expectation::default()
+    }
+}
 
 fn length(size: &Size) -> usize {
     let [n, _] = size.get();
@@ -322,13 +337,17 @@ fn launch<T: Element>(
     unsafe { launcher.launch(kernel, blocks(size), THREADS_PER_BLOCK, 0, arguments) }
 }
 
-fn many_bins(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(), GpuError> {
+fn many_bins(
+    launcher: &Launcher<'_>,
+    arrays: &Arrays,
+    size: &Size,
+    kernel: Kernel<fn(*const u32, *mut u32, u32, u32)>,
+) -> Result<(), GpuError> {
     let gpu = launcher.gpu();
     let parts = LARGE_BINS.div_ceil(gpu.shared_bytes_per_block()? / LINE * LINE / 4);
     let part = part(parts);
     let grid = (many_blocks(size, gpu.multiprocessors()?, parts), parts);
     let arguments = (arrays.input(1), arrays.output(1), keys(size) as u32, part);
-    let kernel = device::histogram_large_histogram;
     // SAFETY: the parts cover the bins, and the shared memory holds a part; the input has that many keys
     // and is 256-byte aligned; the output is a zero for each bin.
     unsafe { launcher.launch(kernel, grid, LARGE_THREADS_PER_BLOCK, 4 * part, arguments) }

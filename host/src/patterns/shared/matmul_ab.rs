@@ -65,6 +65,16 @@ pub const PATTERN: Pattern = Pattern {
                 )
                 .shared(1.0, 1.0)
             }),
+        variant!(device::matmul_ab_shared_ab_vectorized, launch, (TILE, TILE), (TILE, TILE))
+            .only_when(|size| fits(size, TILE))
+            .expecting(|_| {
+                Expectation::sectors(
+                    4.0,
+                    4.0,
+                    "8 vectors of A in 2 wavefronts each, and 32 rows of B: 48 / 40",
+                )
+                .shared(1.2, 1.0)
+            }),
         variant!(
             device::matmul_ab_register_tiled,
             launch,

@@ -1,7 +1,9 @@
 use crate::prelude::*;
+use cuda_std::tensor_copy::TensorMap;
+use cust_ext::tensor_map::{Element as OfMap, Tiled};
 use kernels::shared::stencil::{
-    self as device, BLOCK, COEFFICIENTS, COLUMNS_PER_THREAD, PLANES_PER_BLOCK, RADIUS,
-    ROWS_PER_BLOCK, STRIP_THREADS, THREADS_PER_BLOCK, TILE, VOLUME_ROWS,
+    self as device, BLOCK, BOX, BOX_THREADS, BOX_TILE, COEFFICIENTS, COLUMNS_PER_THREAD,
+    PLANES_PER_BLOCK, RADIUS, ROWS_PER_BLOCK, STRIP_THREADS, THREADS_PER_BLOCK, TILE, VOLUME_ROWS,
 };
 use rayon::prelude::*;
 
@@ -131,6 +133,16 @@ pub const PATTERN: Pattern = Pattern {
                     of 8, 2 sectors; 17 shared loads of neighbouring words";
                 with_shared(with_constants(loads(sum(of_row), 4.0, arithmetic)), 1.0)
             }),
+        constant(variant!(device::stencil_plane_boxes => plane_boxes))
+            .only_when(|size| fits_plane(size, BOXES))
+            .writing(&[PLANE])
+            .expecting(|_| Expectation {
+                store_sectors: Some(16.0),
+                shared_load_wavefronts: Some(4.0),
+                constant_wavefronts: Some(1.0),
+                arithmetic: "a bulk copy of the box with its halo; shared: 32 x 16 B / 128 B = 4 wavefronts",
+                ..Expectation::default()
+            }),
         constant(variant!(device::stencil_plane_rolling, plane, STRIPS, PLANE))
             .only_when(|size| fits_plane(size, STRIPS))
             .writing(&[PLANE])
@@ -195,6 +207,8 @@ type Tile = ((u32, u32), (u32, u32));
 const EACH: Tile = (BLOCK, BLOCK);
 /// Several rows per thread.
 const TILES: Tile = ((TILE, TILE), BLOCK);
+/// Four columns and sixteen rows per thread.
+const BOXES: Tile = (BOX_TILE, BOX_THREADS);
 /// Four columns per thread, which walks down.
 const STRIPS: Tile = ((STRIP_THREADS * COLUMNS_PER_THREAD, ROWS_PER_BLOCK), (STRIP_THREADS, 1));
 /// The part that a block computes of a volume: columns, rows and planes; its threads follow.
@@ -411,6 +425,19 @@ fn plane(
 type OnVolume = Kernel<fn(*const f32, *mut f32, u32, u32, u32)>;
 
 /// Launches a kernel on the volume.
+/// Launches `plane_boxes`, whose source is a tensor map.
+fn plane_boxes(launcher: &Launcher<'_>, arrays: &Arrays, size: &Size) -> Result<(), GpuError> {
+    let [_, rows, columns] = plane_of(size).map(|extent| extent as u32);
+    let extents = [u64::from(columns), u64::from(rows)];
+    let source = arrays.input::<f32>(0).address();
+    let map = TensorMap(Tiled::new(OfMap::F32, source, &extents, &[BOX.0, BOX.1]).encode()?);
+    let grid = (columns.div_ceil(BOX_TILE.0), rows.div_ceil(BOX_TILE.1));
+    let arguments = (map, arrays.output::<f32>(PLANE), rows, columns);
+    // SAFETY: the tiles of the grid cover the plane, whose map has boxes of a tile and its halo; 4 divides the columns
+    // (precondition); input and output hold the plane, are 256-byte aligned and do not overlap.
+    unsafe { launcher.launch(device::stencil_plane_boxes, grid, BOX_THREADS, 0, arguments) }
+}
+
 fn volume(
     launcher: &Launcher<'_>,
     arrays: &Arrays,

@@ -32,15 +32,26 @@
 //!    (`cudaGraphUpload`). A run is one call, `cudaGraphLaunch`. It costs flexibility: the graph
 //!    holds the kernels' arguments, so the same memory is used at each launch.
 //!
+//! 4. `overlapped` is `one_by_one` with programmatic dependent launch: a launch attribute lets a kernel
+//!    start while the one ahead of it still runs, and `griddepcontrol.wait` in the kernel
+//!    (`grid::wait_for_previous`) waits until the other's results are there. It hides the start of each
+//!    kernel. The timeline shows no gain, because the host's calls are the limit. Compute capability
+//!    9.0.
+//! 5. `recorded_overlapped` captures the same launches into a graph, where the host is no limit: a kernel
+//!    is started, and has computed its index, when the one ahead of it ends.
+//!
 //! | variant | change from the previous one | calls of the driver |
 //! |---|---|---|
 //! | `one_by_one` | one launch per kernel | one per kernel |
 //! | `recorded_anew` | each run captures the launches, instantiates the graph and launches it | one per kernel, and those that make the graph |
 //! | `recorded_once` | the graph was made before the run, which only launches it | one |
+//! | `overlapped` | one launch per kernel, which may start before the previous one has ended (sm_90) | one per kernel |
+//! | `recorded_overlapped` | a graph of these launches, made before the run (sm_90) | one |
 //!
 //! Expected: for each of 256 kernels of 64 KiB, `one_by_one` (748.8 us) takes 2.9 us (`one_by_one`
 //! / 256) and `recorded_once` (369.5 us) takes 1.4 us (`recorded_once` / 256). `recorded_anew`
-//! (945.9 us) adds the making of the graph. The time is that between two [events][event] around the
+//! (945.9 us) adds the making of the graph. `overlapped` waits for the host as `one_by_one` does, and
+//! `recorded_overlapped` hides a part of each kernel's start. The time is that between two [events][event] around the
 //! host's calls on an idle stream. Each kernel works on the result of the one before, so that none
 //! may be left out or change places.
 //!
@@ -95,7 +106,8 @@ use cust::function::Function;
 use cust::memory::{CopyDestination, DeviceBuffer};
 use cust::stream::Stream;
 use cust_ext::graph::{CaptureMode, ExecutableGraph, capture};
-use kernels::streams::graphs::{FACTOR, THREADS_PER_BLOCK, graphs_step};
+use cust_ext::launch::Launch;
+use kernels::streams::graphs::{FACTOR, THREADS_PER_BLOCK, graphs_step, graphs_step_early};
 
 pub const PATTERN: Pattern = Pattern {
     name: "graphs",
@@ -118,7 +130,7 @@ pub const PATTERN: Pattern = Pattern {
     ],
     bench_size: &[1 << 14, 256],
     count_size: &[1 << 14, 256],
-    sweeps: &[Sweep { dimension: 1, values: &[1, 2, 4, 16, 64], variants: &[0, 1, 2] }],
+    sweeps: &[Sweep { dimension: 1, values: &[1, 2, 4, 16, 64], variants: &[0, 1, 2, 3, 4] }],
     case,
     bytes,
     minimum_time: |_, size| Some((Resource::Launch, kernels(size))),
@@ -136,6 +148,18 @@ pub const PATTERN: Pattern = Pattern {
             chain.mode = Mode::RecordedOnce(graph);
             Ok(Box::new(chain))
         }),
+        Variant::host("overlapped", |_, case, size| {
+            Ok(Box::new(Chain { overlaps: true, ..Chain::new(case, size, Mode::OneByOne)? }))
+        })
+        .min_compute_capability(90),
+        Variant::host("recorded_overlapped", |gpu, case, size| {
+            let mut chain = Chain { overlaps: true, ..Chain::new(case, size, Mode::RecordedAnew)? };
+            let graph = chain.record(gpu)?;
+            graph.upload(gpu.stream())?;
+            chain.mode = Mode::RecordedOnce(graph);
+            Ok(Box::new(chain))
+        })
+        .min_compute_capability(90),
     ],
 };
 
@@ -168,6 +192,8 @@ struct Chain {
     source: DeviceBuffer<u32>,
     target: DeviceBuffer<u32>,
     kernels: u32,
+    /// Each kernel may start before the one ahead of it has ended.
+    overlaps: bool,
 }
 
 impl Chain {
@@ -178,6 +204,7 @@ impl Chain {
             source: DeviceBuffer::from_slice(bytemuck::cast_slice(case.inputs[0].bytes()))?,
             target: DeviceBuffer::from_slice(&vec![u32::from_ne_bytes([POISON; 4]); n])?,
             kernels: kernels as u32,
+            overlaps: false,
         })
     }
 
@@ -188,18 +215,37 @@ impl Chain {
         let target = self.target.as_device_ptr();
         for kernel in 0..self.kernels {
             let grid = n.div_ceil(THREADS_PER_BLOCK);
-            // SAFETY: the kernel takes two pointers to n elements, n and a number; the grid covers n; source and target
-            // are two arrays, or one; both live until the stream was waited for.
-            unsafe {
-                cust::launch!(step<<<grid, THREADS_PER_BLOCK, 0, stream>>>(source, target, n, kernel))?
-            };
+            if self.overlaps {
+                let launch =
+                    Launch { overlap_previous: true, ..Launch::new(grid, THREADS_PER_BLOCK) };
+                let (mut source, mut target, mut n, mut kernel) = (source, target, n, kernel);
+                let arguments = [
+                    (&raw mut source).cast(),
+                    (&raw mut target).cast(),
+                    (&raw mut n).cast(),
+                    (&raw mut kernel).cast(),
+                ];
+                // SAFETY: as below; the kernel waits for the one ahead of it before it accesses memory.
+                unsafe { launch.run(step, stream, &arguments)? };
+            } else {
+                // SAFETY: the kernel takes two pointers to n elements, n and a number; the grid covers n; source and target
+                // are two arrays, or one; both live until the stream was waited for.
+                unsafe {
+                    cust::launch!(step<<<grid, THREADS_PER_BLOCK, 0, stream>>>(source, target, n, kernel))?
+                };
+            }
             source = target;
         }
         Ok(())
     }
 
+    fn step<'a>(&self, gpu: &'a Gpu) -> Result<Function<'a>> {
+        let kernel = if self.overlaps { graphs_step_early } else { graphs_step };
+        Ok(gpu.module().get_function(kernel.name())?)
+    }
+
     fn record(&self, gpu: &Gpu) -> Result<ExecutableGraph> {
-        let step = gpu.module().get_function(graphs_step.name())?;
+        let step = self.step(gpu)?;
         let graph =
             capture(gpu.stream(), CaptureMode::default(), |stream| self.enqueue(&step, stream))?;
         Ok(graph.instantiate()?)
@@ -211,7 +257,7 @@ impl HostWork for Chain {
         let recorded;
         let graph = match &self.mode {
             Mode::OneByOne => {
-                let step = gpu.module().get_function(graphs_step.name())?;
+                let step = self.step(gpu)?;
                 return Ok(self.enqueue(&step, gpu.stream())?);
             }
             Mode::RecordedAnew => {

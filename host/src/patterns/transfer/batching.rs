@@ -40,12 +40,19 @@
 //!    pitch; a kernel can compute any address. It costs a launch, and each read crosses PCIe in
 //!    small requests.
 //!
+//! 5. `batched` keeps one copy per row, and hands the list of all of them to the driver by one call
+//!    (`cuMemcpyBatchAsync`, here `Batch::enqueue`). It needs no pitch and no kernel, and the list of
+//!    addresses can be enqueued again. It costs the fixed time of the engine for each copy, without
+//!    that of a call. The copies have no order among each other, so no two may write one byte. It needs a
+//!    driver for CUDA 12.8.
+//!
 //! | variant | change from the previous one | calls | limited by |
 //! |---|---|---|---|
 //! | `one_by_one` | one copy per row | one copy per row | the fixed time of each copy |
 //! | `packed` | the CPU packs the rows, one copy moves them, a kernel unpacks them | a copy, a launch | the CPU's packing |
 //! | `two_d` | one copy that skips the gaps, without packing | a copy | PCIe |
 //! | `mapped` | no copy: the kernel reads the rows from mapped memory | a launch | PCIe |
+//! | `batched` | one call with the addresses of all rows | one for all copies | the engine's time for each copy |
 //!
 //! Expected: a copy has two fixed times. A copy alone takes a = 8.1 us (`one_by_one` at copies=1),
 //! from the call to the end; one more copy in the queue takes q = 2.5 us (`one_by_one` / 1024),
@@ -78,7 +85,7 @@
 //! - Why not copy everything, with the gaps? That is one call, too, and moves twice the bytes here.
 //!   It is a good choice where gaps are short. It also overwrites the gaps on the device.
 //! - What if the rows are scattered? `two_d` needs one pitch. For places without a rule, use
-//!   `mapped`, where the kernel takes the addresses from a table, or pack.
+//!   `batched`, or `mapped`, where the kernel takes the addresses from a table, or pack.
 //!
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, us | GB/s | % of measured peak | speed-up |
@@ -97,7 +104,7 @@
 use crate::prelude::*;
 use cust::memory::{AsyncCopyDestination, DeviceBuffer, DevicePointer};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
-use cust_ext::transfer::{Rows, upload_rows};
+use cust_ext::transfer::{Batch, Rows, upload_rows};
 use kernels::transfer::batching::{THREADS_PER_BLOCK, batching_rows};
 
 pub const PATTERN: Pattern = Pattern {
@@ -122,8 +129,8 @@ pub const PATTERN: Pattern = Pattern {
     bench_size: &[1024, 256],
     count_size: &[1024, 256],
     sweeps: &[
-        Sweep { dimension: 0, values: &[1, 4, 16, 64, 256, 1024], variants: &[0, 1, 2, 3] },
-        Sweep { dimension: 1, values: &[1, 16, 256, 1024, 4096], variants: &[0, 1, 2, 3] },
+        Sweep { dimension: 0, values: &[1, 4, 16, 64, 256, 1024], variants: &[0, 1, 2, 3, 4] },
+        Sweep { dimension: 1, values: &[1, 16, 256, 1024, 4096], variants: &[0, 1, 2, 3, 4] },
     ],
     case,
     bytes,
@@ -133,6 +140,7 @@ pub const PATTERN: Pattern = Pattern {
         variant!("packed", build, Way::Packed),
         variant!("two_d", build, Way::TwoD),
         variant!("mapped", build, Way::Mapped),
+        variant!("batched", build, Way::Batched),
     ],
 };
 
@@ -163,10 +171,13 @@ enum Way {
     Packed,
     TwoD,
     Mapped,
+    Batched,
 }
 
 /// Rows on their way. The device's buffers are dropped first, which waits for whoever uses the host's.
-struct Batch {
+struct Transfer {
+    /// The addresses of all rows.
+    batch: Batch,
     target: DeviceBuffer<u32>,
     /// The rows without gaps, on the device and on the host.
     dense_target: DeviceBuffer<u32>,
@@ -181,18 +192,28 @@ fn build(_: &Gpu, case: &Case, size: &Size, way: Way) -> Result<Box<dyn HostWork
     let [copies, width] = size.get();
     let source = u32::view(&case.inputs[0]).expect("the case holds u32");
     let dense = vec![UNTOUCHED; copies * width];
-    Ok(Box::new(Batch {
-        target: DeviceBuffer::from_slice(&vec![UNTOUCHED; source.len()])?,
+    let (target, source) = (
+        DeviceBuffer::from_slice(&vec![UNTOUCHED; source.len()])?,
+        HostBuffer::from_slice(source, HostFlags::MAPPED)?,
+    );
+    let places: Vec<_> = (0..copies).map(|row| 2 * width * row).map(|at| at..at + width).collect();
+    let targets: Vec<_> = places.iter().map(|place| target.index(place.clone())).collect();
+    let rows = places.iter().zip(&targets).map(|(place, row)| (&source[place.clone()], row));
+    let batch = Batch::new(rows)?;
+    drop(targets);
+    Ok(Box::new(Transfer {
+        batch,
+        target,
         dense_target: DeviceBuffer::from_slice(&dense)?,
         dense: HostBuffer::from_slice(&dense, HostFlags::PINNED)?,
-        source: HostBuffer::from_slice(source, HostFlags::MAPPED)?,
+        source,
         copies,
         width,
         way,
     }))
 }
 
-impl Batch {
+impl Transfer {
     fn pitch(&self) -> usize {
         2 * self.width
     }
@@ -242,12 +263,14 @@ impl Batch {
     }
 }
 
-impl HostWork for Batch {
+impl HostWork for Transfer {
     fn run(&mut self, gpu: &Gpu) -> Result<()> {
         match self.way {
             Way::OneByOne => self.one_by_one(gpu),
             Way::Packed => self.packed(gpu),
             Way::TwoD => self.two_d(gpu),
+            // SAFETY: as for `one_by_one`.
+            Way::Batched => Ok(unsafe { self.batch.enqueue(gpu.stream()) }?),
             Way::Mapped => self.spread(gpu, self.source.device_pointer()?, self.pitch()),
         }
     }

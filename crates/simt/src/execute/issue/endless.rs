@@ -60,7 +60,8 @@ impl Endless {
             | Operation::Fence { .. }
             | Operation::ReadClock { .. }
             | Operation::IsSpace { .. }
-            | Operation::Nothing => false,
+            | Operation::Nothing
+            | Operation::Sleep => false,
             Operation::Mbarrier { operation, .. } => {
                 !matches!(**operation, MbarrierOperation::Test { .. })
             }

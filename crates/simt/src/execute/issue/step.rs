@@ -192,7 +192,13 @@ impl Worker<'_> {
                         split.pc += 1;
                     }
                     operation => match self.other(block, warp, &mut split, mask, operation)? {
-                        Flow::Next => split.pc += 1,
+                        Flow::Sleeps if program.polls => {
+                            split.pc += 1;
+                            self.issued(warp, pc);
+                            warp.splits.push(split);
+                            return Ok(Stop::Turn);
+                        }
+                        Flow::Next | Flow::Sleeps => split.pc += 1,
                         Flow::Jumped => {
                             self.issued(warp, pc);
                             warp.splits.push(split);
@@ -241,6 +247,7 @@ impl Worker<'_> {
             Operation::Call { target } => return self.call(warp, split, mask, *target),
             Operation::Return => return Ok(leave(warp, split, mask, true)),
             Operation::Exit => return Ok(leave(warp, split, mask, false)),
+            Operation::Sleep => return Ok(Flow::Sleeps),
             Operation::Trap => {
                 let mut place = Box::new(self.run.place(block.index, warp.index, mask, pc));
                 // The trap of a panic is the library's; its author looks for the line that panicked.

@@ -27,6 +27,8 @@ pub(crate) enum Flow {
     Jumped,
     /// No lane is left in this group, or it was put aside.
     Left,
+    /// On to the next instruction, when others had a turn.
+    Sleeps,
 }
 
 /// Lanes that share a position.
