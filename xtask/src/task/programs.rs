@@ -6,6 +6,7 @@
 
 mod arguments;
 mod build;
+mod inputs;
 mod rows;
 mod sizes;
 mod suite;
@@ -39,9 +40,9 @@ pub struct Arguments {
     /// A folder of headers that nvcc does not find.
     #[arg(long, short = 'I', value_name = "FOLDER")]
     include: Vec<PathBuf>,
-    /// Only programs whose name contains this.
-    #[arg(long, value_name = "TEXT")]
-    only: Option<String>,
+    /// Only the program of this name, or those whose name contains it; several are separated by commas.
+    #[arg(long, value_name = "TEXT", value_delimiter = ',')]
+    only: Vec<String>,
     /// Leave out programs that have a row.
     #[arg(long)]
     resume: bool,
@@ -83,8 +84,13 @@ fn try_all(suite: &Suite, checkout: &Path, arguments: &Arguments) -> Result<()> 
     let toolkit = Toolkit::new(&arguments.nvcc, &arguments.include, &scratch.join("toolkit"))?;
     let mirror = Mirror::new(checkout, &scratch.join(suite.name))?;
     let mut programs = (suite.programs)(&mirror)?;
-    if let Some(only) = &arguments.only {
-        programs.retain(|program| program.name.contains(only));
+    if !arguments.only.is_empty() {
+        let names: Vec<String> = programs.iter().map(|program| program.name.clone()).collect();
+        let is_wanted = |name: &String| {
+            let mut texts = arguments.only.iter();
+            texts.any(|text| if names.contains(text) { name == text } else { name.contains(text) })
+        };
+        programs.retain(|program| is_wanted(&program.name));
     }
     let known = rows::read(suite.name)?;
     if arguments.resume {
@@ -159,12 +165,13 @@ impl Bench {
     /// Builds a program and runs it, made smaller where nobody said how; its row, and how it was made smaller.
     fn tried(&self, program: &Program, given: Option<Given>) -> Result<(Row, Option<Given>)> {
         if let Some(given) = given {
+            inputs::write(program, &given.inputs)?;
             let attempts = [given.arguments.clone()];
             return Ok((self.sized(program, &given.sizes, Some(&attempts))?.0, None));
         }
         let (row, small, own) = self.sized(program, &program.sizes, None)?;
         if !row.is_too_large() {
-            let given = Given { arguments: small.clone(), sizes: Sizes::new() };
+            let given = Given { arguments: small.clone(), ..Given::default() };
             return Ok((row, (small != own).then_some(given)));
         }
         // Then its sizes are constants, if they can be made smaller at all.
@@ -175,7 +182,7 @@ impl Bench {
             }
             let (other, ..) = self.sized(program, &sizes, Some(std::slice::from_ref(&small)))?;
             if other.is_right() {
-                return Ok((other, Some(Given { arguments: small, sizes })));
+                return Ok((other, Some(Given { arguments: small, sizes, ..Given::default() })));
             }
             program.resize(&self.mirror, &Sizes::new())?;
         }
