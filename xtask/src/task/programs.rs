@@ -7,6 +7,7 @@
 mod arguments;
 mod build;
 mod inputs;
+mod memory;
 mod rows;
 mod sizes;
 mod suite;
@@ -213,14 +214,15 @@ impl Bench {
             }
         };
         let ran = |index: usize, limit: Duration| {
-            let trial = Trial::run(program, &start.file, &attempts[index], limit)?;
-            let mut row = trial.row(program, &attempts[index], sizes, limit);
+            let trial = Trial::run(program, &start, &attempts[index], limit)?;
+            let mut row = trial.row(program, &start, &attempts[index], sizes, limit);
             // What has no input fails in the same way everywhere.
             if self.has_gpu && (row.ran == "yes" || row.kernels != "0") && !trial.is_too_large() {
                 let runtime = self.toolkit.runtime();
-                let truth = Truth::run(program, &start.file, &attempts[index], &runtime, limit)?;
+                let truth = Truth::run(program, &start, &attempts[index], &runtime, limit)?;
                 if let Some(truth) = truth {
-                    row.compared(truth.of_virtual_device(&trial), truth.of_our_runtime());
+                    let (gpu, runtime) = (truth.of_virtual_device(&trial), truth.of_our_runtime());
+                    row.compared(gpu, runtime, truth.of_memory());
                 }
             }
             anyhow::Ok((row, trial.is_too_large()))

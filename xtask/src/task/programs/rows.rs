@@ -25,9 +25,12 @@ pub struct Row {
     pub gpu: String,
     /// The likeness, on that GPU, of what it prints by our runtime to what it prints by NVIDIA's.
     pub runtime: String,
+    /// The likeness of the device's memory, when it is freed, to that of the GPU.
+    pub memory: String,
 }
 
-const HEAD: &str = "program,built,ran,verified,kernels,hazards,lacks,seconds,arguments,gpu,runtime";
+const HEAD: &str =
+    "program,built,ran,verified,kernels,hazards,lacks,seconds,arguments,gpu,runtime,memory";
 /// The begins of the reasons for which a program is made smaller.
 pub const TOO_LONG: &str = "runs longer than";
 pub const TOO_LARGE: &str = "needs more than";
@@ -57,16 +60,20 @@ impl Row {
     pub fn line(&self) -> String {
         let Row { program, built, ran, verified, kernels, hazards, lacks, .. } = self;
         let fields = [program, built, ran, verified, kernels, hazards, lacks];
-        let rest = [&self.seconds, &self.arguments, &self.gpu, &self.runtime];
+        let rest = [&self.seconds, &self.arguments, &self.gpu, &self.runtime, &self.memory];
         let fields: Vec<&String> = fields.into_iter().chain(rest).collect();
         let fields = fields.into_iter().map(|field| field.replace(',', ";"));
         fields.collect::<Vec<_>>().join(",")
     }
 
     /// Takes what was found on a GPU: it verifies a program without a check of its own, and one whose check fails there, too.
-    pub fn compared(&mut self, gpu: &str, runtime: &str) {
+    pub fn compared(&mut self, gpu: &str, runtime: &str, memory: &str) {
         (self.gpu, self.runtime) = (gpu.to_owned(), runtime.to_owned());
-        if self.verified != "yes" && ["equal", "close"].contains(&gpu) {
+        self.memory = memory.to_owned();
+        let is_like = |word: &str| ["equal", "close"].contains(&word);
+        // Memory speaks for a program that prints nothing, or each time something else.
+        let is_silent = self.verified == NO_CHECK && gpu != "differs";
+        if self.verified != "yes" && (is_like(gpu) || is_silent && is_like(memory)) {
             (self.ran, self.verified) = ("yes".to_owned(), BY_GPU.to_owned());
             self.lacks.clear();
         }
@@ -87,6 +94,7 @@ impl Row {
             arguments: next()?,
             gpu: next().unwrap_or_default(),
             runtime: next().unwrap_or_default(),
+            memory: next().unwrap_or_default(),
         })
     }
 }

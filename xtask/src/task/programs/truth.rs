@@ -1,7 +1,9 @@
 //! Output of a program on this machine's GPU, by NVIDIA's runtime and by ours, compared.
 
+use super::build::Start;
+use super::memory;
 use super::suite::Program;
-use super::trial::{Trial, output_of};
+use super::trial::{Trial, output_of, words};
 use crate::workspace;
 use anyhow::{Context, Result};
 use std::path::Path;
@@ -35,11 +37,11 @@ const TIMES: [&str; 21] = [
 /// Words of such lines.
 const UNITS: [&str; 5] = ["s", "ms", "us", "ns", "efficiency"];
 /// The relative difference of numbers that are close: sums in another order.
-const CLOSE: f64 = 1e-4;
+pub const CLOSE: f64 = 1e-4;
 
 /// The likeness of two outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Likeness {
+pub enum Likeness {
     Equal,
     /// Only numbers differ, and not by much.
     Close,
@@ -60,30 +62,37 @@ impl Likeness {
 pub struct Truth {
     nvidia: [String; 2],
     ours: String,
+    memory: Option<Likeness>,
 }
 
 impl Truth {
     /// Runs a program on the GPU: by the runtime in the folder, twice, and by ours. Nothing: it takes too long there.
     pub fn run(
         program: &Program,
-        file: &str,
+        start: &Start,
         arguments: &str,
         runtime: &Path,
         limit: Duration,
     ) -> Result<Option<Truth>> {
-        let words: Vec<&str> = arguments.split_whitespace().collect();
+        let words = words(arguments);
         let nvidia = |name: &str| {
-            let mut command = Command::new(file);
+            let mut command = Command::new(&start.file);
             command.args(&words).env("LD_LIBRARY_PATH", runtime);
-            output_of(&mut command, program, name, limit)
+            output_of(&mut command, program, start, name, limit)
         };
         let (Some(first), Some(second)) = (nvidia("gpu")?, nvidia("gpu-again")?) else {
             return Ok(None);
         };
         let mut command = Command::new(workspace::coalesce());
-        command.args(["run", "--device", "gpu", "--", file]).args(&words);
-        let ours = output_of(&mut command, program, "ours", limit)?.unwrap_or_default();
-        Ok(Some(Truth { nvidia: [first, second], ours }))
+        command.args(["run", "--device", "gpu", "--", &start.file]).args(&words);
+        let ours = output_of(&mut command, program, start, "ours", limit)?.unwrap_or_default();
+        let memory = memory::compared(program, start, &words, limit)?;
+        Ok(Some(Truth { nvidia: [first, second], ours, memory }))
+    }
+
+    /// The word for the virtual device's memory at the end beside the GPU's, where these can be compared.
+    pub fn of_memory(&self) -> &'static str {
+        self.memory.map_or("", Likeness::word)
     }
 
     /// The word for our runtime's output beside NVIDIA's.
@@ -178,7 +187,7 @@ mod tests {
         }
         let truth = |ours: &str| {
             let nvidia = ["0\na 1".to_owned(), "0\na 2".to_owned()];
-            Truth { nvidia, ours: ours.to_owned() }.of_our_runtime()
+            Truth { nvidia, ours: ours.to_owned(), memory: None }.of_our_runtime()
         };
         assert_eq!([truth("0\na 3"), truth("0\na 2")], ["random", "equal"]);
     }
