@@ -12,7 +12,7 @@ use std::io::Write;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Bytes of an allocation that are written at most.
-const KEPT: usize = 16 << 20;
+const KEPT: usize = 256 << 10;
 
 struct Record {
     file: File,

@@ -8,6 +8,7 @@ mod arguments;
 mod build;
 mod inputs;
 mod memory;
+mod pack;
 mod rows;
 mod sizes;
 mod suite;
@@ -20,6 +21,7 @@ use crate::workspace;
 use anyhow::{Context, Result, bail};
 use arguments::{Given, Table};
 use build::Toolkit;
+use pack::Pack;
 use rows::Row;
 use sizes::Sizes;
 use std::collections::BTreeMap;
@@ -56,6 +58,13 @@ pub struct Arguments {
     /// Compare what a program prints with what it prints on this machine's GPU, by NVIDIA's runtime and by ours.
     #[arg(long)]
     gpu: bool,
+    /// Compare with what a GPU printed, in the folder that the script of `--pack` wrote there.
+    #[arg(long, value_name = "FOLDER", conflicts_with = "gpu")]
+    recorded: Option<PathBuf>,
+    /// Build the programs and run none: the folder gets them with their inputs, and a script that records their outputs on a
+    /// machine with a GPU.
+    #[arg(long, value_name = "FOLDER")]
+    pack: Option<PathBuf>,
     /// The seconds that a program may run.
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     limit: u64,
@@ -93,7 +102,13 @@ fn try_all(suite: &Suite, checkout: &Path, arguments: &Arguments) -> Result<()> 
         };
         programs.retain(|program| is_wanted(&program.name));
     }
-    let known = rows::read(suite.name)?;
+    let mut known = rows::read(suite.name)?;
+    let with_bugs = rows::with_bugs(suite)?;
+    for program in (suite.programs)(&mirror)? {
+        if let Some(row) = known.get_mut(&program.name) {
+            row.beyond = beyond(row, &program, &with_bugs).to_owned();
+        }
+    }
     if arguments.resume {
         programs.retain(|program| !known.contains_key(&program.name));
     }
@@ -107,17 +122,33 @@ fn try_all(suite: &Suite, checkout: &Path, arguments: &Arguments) -> Result<()> 
     if arguments.gpu {
         facts.push(("gpu", truth::gpu()?));
     }
+    if let Some(folder) = &arguments.recorded {
+        facts.push(("gpu", truth::recorded_gpu(folder)?));
+    }
     let (rows, table) = (Mutex::new(known), Mutex::new(Table::read(suite.name)?));
     let count = programs.len();
     let work = Mutex::new(programs.into_iter().enumerate());
     let limit = Duration::from_secs(arguments.limit);
-    let bench = Bench { mirror, toolkit, limit, has_gpu: arguments.gpu };
+    let bench = Bench {
+        mirror,
+        toolkit,
+        limit,
+        has_gpu: arguments.gpu,
+        recorded: arguments.recorded.clone(),
+        pack: arguments.pack.as_deref().map(Pack::new).transpose()?,
+    };
     let worker = &|| -> Result<()> {
         // Taken by a call, so that the lock is not held while the program runs.
         let next = || work.lock().expect("no panic").next();
         while let Some((index, program)) = next() {
             let given = table.lock().expect("no panic").given(&program.name);
-            let (row, derived) = bench.tried(&program, given)?;
+            if let Some(pack) = &bench.pack {
+                let word = bench.packed(pack, &program, given)?;
+                println!("{}/{count} {}: {word}", index + 1, program.name);
+                continue;
+            }
+            let (mut row, derived) = bench.tried(&program, given)?;
+            row.beyond = beyond(&row, &program, &with_bugs).to_owned();
             println!("{}/{count} {}", index + 1, row.line());
             let mut rows = rows.lock().expect("no panic");
             rows.insert(program.name.clone(), row);
@@ -142,6 +173,37 @@ fn try_all(suite: &Suite, checkout: &Path, arguments: &Arguments) -> Result<()> 
     })
 }
 
+/// Headers of closed libraries, and functions that only they have.
+const LIBRARIES: [&str; 10] = [
+    "cublas", "cusparse", "cusolver", "cufft", "curand.h", "nvrtc", "nvjpeg", "npp.h", "nvml.h",
+    "cudnn",
+];
+
+/// Returns a word for why a program that is not verified cannot be asked of us, or none.
+fn beyond(row: &Row, program: &Program, with_bugs: &[String]) -> &'static str {
+    if row.built != "yes" || row.is_verified() {
+        return "";
+    }
+    let sources = program.sources();
+    let mut included = sources.lines().filter(|line| line.trim_start().starts_with("#include"));
+    if included.any(|line| LIBRARIES.iter().any(|name| line.contains(name))) {
+        "library"
+    } else if row.lacks.starts_with("its input is not in the checkout") {
+        "input"
+    } else if row.lacks.contains("PyTorch") {
+        "PyTorch"
+    } else if row.lacks.starts_with(WAIVED) {
+        "devices"
+    } else if with_bugs.contains(&program.name) {
+        "bug"
+    } else {
+        ""
+    }
+}
+
+/// The reason of a program of cuda-samples that says that it needs another machine (`EXIT_WAIVED`).
+const WAIVED: &str = "exit code 2";
+
 /// Gives this thread and what it starts its share of the processors: each program would use all of them.
 fn share_processors(job: usize, jobs: usize) {
     let all = std::thread::available_parallelism().map_or(1, usize::from);
@@ -160,9 +222,23 @@ struct Bench {
     toolkit: Toolkit,
     limit: Duration,
     has_gpu: bool,
+    /// Outputs of a GPU elsewhere.
+    recorded: Option<PathBuf>,
+    pack: Option<Pack>,
 }
 
 impl Bench {
+    /// Builds a program and puts it into the folder for a machine with a GPU; how that went.
+    fn packed(&self, pack: &Pack, program: &Program, given: Option<Given>) -> Result<String> {
+        let given = given.unwrap_or_default();
+        inputs::write(program, &given.inputs)?;
+        program.resize(&self.mirror, &given.sizes)?;
+        match program.build(&self.toolkit)? {
+            Ok(start) => pack.add(&self.mirror.folder, program, &start, &given.arguments),
+            Err(why) => Ok(why),
+        }
+    }
+
     /// Builds a program and runs it, made smaller where nobody said how; its row, and how it was made smaller.
     fn tried(&self, program: &Program, given: Option<Given>) -> Result<(Row, Option<Given>)> {
         if let Some(given) = given {
@@ -217,7 +293,16 @@ impl Bench {
             let trial = Trial::run(program, &start, &attempts[index], limit)?;
             let mut row = trial.row(program, &start, &attempts[index], sizes, limit);
             // What has no input fails in the same way everywhere.
-            if self.has_gpu && (row.ran == "yes" || row.kernels != "0") && !trial.is_too_large() {
+            if let Some(folder) = &self.recorded {
+                if let Some(truth) = Truth::read(program, &start, &attempts[index], folder, limit)?
+                {
+                    let (gpu, runtime) = (truth.of_virtual_device(&trial), truth.of_our_runtime());
+                    row.compared(gpu, runtime, truth.of_memory());
+                }
+            } else if self.has_gpu
+                && (row.ran == "yes" || row.kernels != "0")
+                && !trial.is_too_large()
+            {
                 let runtime = self.toolkit.runtime();
                 let truth = Truth::run(program, &start, &attempts[index], &runtime, limit)?;
                 if let Some(truth) = truth {

@@ -118,7 +118,15 @@ impl Program {
                 let plan = plan.context("cannot start make")?;
                 Ok(Ok(start(&String::from_utf8_lossy(&plan.stdout))))
             }
-            How::Nvcc(arguments) => {
+            How::Nvcc { arguments, kernels } => {
+                for kernel in kernels {
+                    let mut nvcc = toolkit.command("nvcc", &self.folder)?;
+                    nvcc.args(["-I../../../Common", kernel.flag, "-o", &kernel.name]);
+                    let built = nvcc.arg(&kernel.source).output().context("cannot start nvcc")?;
+                    if !built.status.success() {
+                        return Ok(Err(first_error(&built)));
+                    }
+                }
                 let file = format!("./{}", workspace_name(&self.name));
                 if !self.folder.join(&file).exists() {
                     let mut nvcc = toolkit.command("nvcc", &self.folder)?;

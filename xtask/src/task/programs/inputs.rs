@@ -49,7 +49,6 @@ fn rendered(name: &str, template: &str) -> Result<Vec<u8>> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_keep_trailing_newline(true);
-    environment.set_trim_blocks(true);
     let draw = below.clone();
     environment.add_function("int", move |least: i64, most: i64| {
         least.saturating_add_unsigned(draw(most.saturating_sub(least).max(0).unsigned_abs() + 1))
@@ -57,7 +56,7 @@ fn rendered(name: &str, template: &str) -> Result<Vec<u8>> {
     let draw = below.clone();
     environment.add_function("real", move |least: f64, most: f64| {
         let part = draw(1_000_001) as f64 / 1e6;
-        format!("{:.6}", least + (most - least) * part)
+        ((least + (most - least) * part) * 1e6).round() / 1e6
     });
     environment.add_function("pick", move |letters: &str, count: u64| {
         let letters: Vec<char> = letters.chars().collect();

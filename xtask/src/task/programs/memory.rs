@@ -7,6 +7,7 @@ use super::truth::{CLOSE, Likeness};
 use crate::workspace;
 use anyhow::Result;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -21,28 +22,55 @@ pub fn compared(
     arguments: &[String],
     limit: Duration,
 ) -> Result<Option<Likeness>> {
-    let recorded = |options: &[&str], name: &str| -> Result<Option<Record>> {
-        let place = program.folder.join(name).with_extension("record");
-        let mut command = Command::new(workspace::coalesce());
-        command
-            .arg("run")
-            .args(options)
-            .args(["--fail-on", "none", "--", &start.file])
-            .args(arguments);
-        command.env("COALESCE_RECORD", &place);
-        let ended = output_of(&mut command, program, start, name, limit)?;
-        let bytes = std::fs::read(&place).unwrap_or_default();
-        let _ = std::fs::remove_file(&place);
-        Ok(ended.map(|_| read(&bytes)).filter(is_telling))
+    let gpu = || run(program, start, arguments, &["--device", "gpu"], limit);
+    likenesses(gpu()?, gpu()?, || run(program, start, arguments, &[], limit))
+}
+
+/// Compares with what was recorded on a GPU elsewhere.
+pub fn recorded(
+    program: &Program,
+    start: &Start,
+    arguments: &[String],
+    folder: &Path,
+    limit: Duration,
+) -> Result<Option<Likeness>> {
+    let read = |kind: &str| {
+        let file = folder.join(&program.name).with_added_extension(kind);
+        std::fs::read(file).ok().map(|bytes| self::read(&bytes)).filter(is_telling)
     };
-    let gpu = ["--device", "gpu"];
-    let Some(first) = recorded(&gpu, "gpu-memory")? else { return Ok(None) };
-    let Some(again) = recorded(&gpu, "gpu-memory")? else { return Ok(None) };
+    likenesses(read("record"), read("record-again"), || run(program, start, arguments, &[], limit))
+}
+
+/// Compares what the GPU recorded twice with what the virtual device does.
+fn likenesses(
+    first: Option<Record>,
+    again: Option<Record>,
+    ours: impl FnOnce() -> Result<Option<Record>>,
+) -> Result<Option<Likeness>> {
+    let (Some(first), Some(again)) = (first, again) else { return Ok(None) };
     if likeness(&first, &again) == Likeness::Differs {
         return Ok(None);
     }
-    let ours = recorded(&[], "memory")?;
+    let ours = ours()?;
     Ok(ours.map(|ours| likeness(&ours, &first).min(likeness(&ours, &again))))
+}
+
+/// Runs a program with our runtime on a device, and reads what it recorded, if that tells anything.
+fn run(
+    program: &Program,
+    start: &Start,
+    arguments: &[String],
+    options: &[&str],
+    limit: Duration,
+) -> Result<Option<Record>> {
+    let place = program.folder.join("memory.record");
+    let mut command = Command::new(workspace::coalesce());
+    command.arg("run").args(options).args(["--fail-on", "none", "--", &start.file]).args(arguments);
+    command.env("COALESCE_RECORD", &place);
+    let ended = output_of(&mut command, program, start, "memory", limit)?;
+    let bytes = std::fs::read(&place).unwrap_or_default();
+    let _ = std::fs::remove_file(&place);
+    Ok(ended.map(|_| read(&bytes)).filter(is_telling))
 }
 
 /// Returns whether anything but zeros was recorded.

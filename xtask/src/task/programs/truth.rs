@@ -90,6 +90,25 @@ impl Truth {
         Ok(Some(Truth { nvidia: [first, second], ours, memory }))
     }
 
+    /// Reads what the script of `--pack` recorded of a program. Nothing: it recorded nothing.
+    pub fn read(
+        program: &Program,
+        start: &Start,
+        arguments: &str,
+        folder: &Path,
+        limit: Duration,
+    ) -> Result<Option<Truth>> {
+        let read = |kind: &str| {
+            let file = folder.join(&program.name).with_added_extension(kind);
+            std::fs::read(file).ok().map(|it| String::from_utf8_lossy(&it).into_owned())
+        };
+        let (Some(first), Some(second)) = (read("gpu"), read("gpu-again")) else {
+            return Ok(None);
+        };
+        let memory = memory::recorded(program, start, &words(arguments), folder, limit)?;
+        Ok(Some(Truth { nvidia: [first, second], ours: read("ours").unwrap_or_default(), memory }))
+    }
+
     /// The word for the virtual device's memory at the end beside the GPU's, where these can be compared.
     pub fn of_memory(&self) -> &'static str {
         self.memory.map_or("", Likeness::word)
@@ -124,6 +143,14 @@ pub fn gpu() -> Result<String> {
     let answer = answer.context("cannot start nvidia-smi: `--gpu` needs a GPU of NVIDIA's")?;
     let names = String::from_utf8_lossy(&answer.stdout).into_owned();
     names.lines().next().map(str::to_owned).context("nvidia-smi names no GPU: `--gpu` needs one")
+}
+
+/// Returns the name of the GPU on which outputs were recorded.
+pub fn recorded_gpu(folder: &Path) -> Result<String> {
+    let file = folder.join("device");
+    let name = std::fs::read_to_string(&file);
+    let name = name.with_context(|| format!("cannot read {}", file.display()))?;
+    Ok(name.trim().to_owned())
 }
 
 /// The lines that do not say how long something took, and that are not empty.
