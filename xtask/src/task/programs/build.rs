@@ -152,7 +152,10 @@ fn start(commands: &str) -> Start {
     let commands = commands.replace("\\\n", " ");
     let words = commands.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
     let found = words.into_iter().find_map(|words| {
-        let is_program = |word: &&str| word.starts_with("./") || word.starts_with("../");
+        // What ends so is the reference beside a program.
+        let is_program = |word: &&str| {
+            (word.starts_with("./") || word.starts_with("../")) && !word.ends_with("-cpu")
+        };
         let place = words.iter().position(|word| is_program(&word))?;
         let folder = match words[..place] {
             ["cd", folder, "&&", ..] => folder,
@@ -204,6 +207,7 @@ mod tests {
         assert_eq!((&*found.file, &*found.arguments), ("./main", "-n 100 ../data/in.txt 2"));
         assert_eq!(start("./main -a \\\n -b\n").arguments, "-a -b");
         assert_eq!(start("").file, "./main");
+        assert_eq!(start("./main-cpu in.txt\n./main in.txt\n").file, "./main");
         let found = start("cd data && ../main in.txt && cd ..\n");
         assert_eq!([found.folder, found.file, found.arguments], ["data", "../main", "in.txt"]);
     }
