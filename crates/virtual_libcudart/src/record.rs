@@ -3,6 +3,7 @@
 //! `COALESCE_RECORD` names the file. New memory is then zero, and each allocation is written when it is freed, or when
 //! the process ends: its number, its bytes, how many of them follow, and these.
 
+use crate::context;
 use crate::error::check;
 use cuda_driver::raw::CUdeviceptr;
 use cuda_driver::{ReturnCode, api};
@@ -85,12 +86,11 @@ impl Record {
     fn write(&mut self, pointer: CUdeviceptr, number: u64, bytes: usize) {
         let mut content = vec![0u8; bytes.min(KEPT)];
         // SAFETY: the vector takes so many bytes, and the allocation has them.
-        let read = unsafe {
-            check(api::cuCtxSynchronize()).and_then(|()| {
-                let target = content.as_mut_ptr().cast();
-                check(api::cuMemcpyDtoH_v2(target, pointer, content.len()))
-            })
-        };
+        let read = context::enter().and_then(|_| unsafe {
+            check(api::cuCtxSynchronize())?;
+            let target = content.as_mut_ptr().cast();
+            check(api::cuMemcpyDtoH_v2(target, pointer, content.len()))
+        });
         if read.is_err() {
             content.clear();
         }

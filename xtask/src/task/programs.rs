@@ -140,8 +140,9 @@ fn try_all(suite: &Suite, checkout: &Path, arguments: &Arguments) -> Result<()> 
     let worker = &|| -> Result<()> {
         // Taken by a call, so that the lock is not held while the program runs.
         let next = || work.lock().expect("no panic").next();
-        while let Some((index, program)) = next() {
+        while let Some((index, mut program)) = next() {
             let given = table.lock().expect("no panic").given(&program.name);
+            program.device = given.as_ref().map_or_else(String::new, |it| it.device.clone());
             if let Some(pack) = &bench.pack {
                 let word = bench.packed(pack, &program, given)?;
                 println!("{}/{count} {}: {word}", index + 1, program.name);

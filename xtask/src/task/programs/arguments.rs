@@ -13,6 +13,9 @@ use std::path::PathBuf;
 #[serde(default, deny_unknown_fields)]
 pub struct Given {
     pub arguments: String,
+    /// The virtual device that it needs, where that of `coalesce run` is not enough.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub device: String,
     /// New values of constants in its sources.
     pub sizes: Sizes,
     /// Its inputs that the suite keeps elsewhere.

@@ -2,7 +2,7 @@
 
 use super::build::Start;
 use super::suite::Program;
-use super::trial::output_of;
+use super::trial::{device, output_of};
 use super::truth::{CLOSE, Likeness};
 use crate::workspace;
 use anyhow::Result;
@@ -23,7 +23,7 @@ pub fn compared(
     limit: Duration,
 ) -> Result<Option<Likeness>> {
     let gpu = || run(program, start, arguments, &["--device", "gpu"], limit);
-    likenesses(gpu()?, gpu()?, || run(program, start, arguments, &[], limit))
+    likenesses(gpu()?, gpu()?, || run(program, start, arguments, &device(program), limit))
 }
 
 /// Compares with what was recorded on a GPU elsewhere.
@@ -38,7 +38,9 @@ pub fn recorded(
         let file = folder.join(&program.name).with_added_extension(kind);
         std::fs::read(file).ok().map(|bytes| self::read(&bytes)).filter(is_telling)
     };
-    likenesses(read("record"), read("record-again"), || run(program, start, arguments, &[], limit))
+    likenesses(read("record"), read("record-again"), || {
+        run(program, start, arguments, &device(program), limit)
+    })
 }
 
 /// Compares what the GPU recorded twice with what the virtual device does.

@@ -44,6 +44,8 @@ pub struct Program {
     pub how: How,
     /// Values that its constants always get.
     pub sizes: Sizes,
+    /// The virtual device on which it runs; none for that of `coalesce run`.
+    pub device: String,
 }
 
 pub enum How {
@@ -134,7 +136,7 @@ fn hecbench(mirror: &Mirror) -> Result<Vec<Program>> {
         let name = name_of(&folder).strip_suffix("-cuda")?.to_owned();
         let has_makefile = folder.join("Makefile").exists();
         let how = if has_makefile { How::Make } else { How::NoMakefile };
-        Some(Program { name, folder, how, sizes: Sizes::new() })
+        Some(Program { name, folder, how, sizes: Sizes::new(), device: String::new() })
     });
     Ok(programs.collect())
 }
@@ -158,12 +160,9 @@ fn polybench(mirror: &Mirror) -> Result<Vec<Program>> {
         let mini =
             header.split("ifdef MINI_DATASET").nth(1).and_then(|it| it.split("endif").next());
         let sizes = sizes::divided(mini.unwrap_or_default(), SMALLER_THAN_MINI);
-        programs.push(Program {
-            name: name_of(&folder),
-            folder,
-            how: How::Nvcc { arguments, kernels: Vec::new() },
-            sizes,
-        });
+        let name = name_of(&folder);
+        let how = How::Nvcc { arguments, kernels: Vec::new() };
+        programs.push(Program { name, folder, how, sizes, device: String::new() });
     }
     Ok(programs)
 }
@@ -177,7 +176,13 @@ fn samples(mirror: &Mirror) -> Result<Vec<Program>> {
             let Some(arguments) = cmake_arguments(&text) else { continue };
             let (name, kernels) = (name_of(&folder), cmake_kernels(&text));
             let how = How::Nvcc { arguments, kernels };
-            programs.push(Program { name, folder, how, sizes: Sizes::new() });
+            programs.push(Program {
+                name,
+                folder,
+                how,
+                sizes: Sizes::new(),
+                device: String::new(),
+            });
         }
     }
     Ok(programs)

@@ -39,7 +39,8 @@ impl Trial {
         let profile = program.folder.join("ran.json");
         let _ = std::fs::remove_file(&profile);
         let mut command = Command::new(workspace::coalesce());
-        command.args(["run", "--check", "--fail-on", "none", "--json"]).arg(&profile).arg("--");
+        command.args(["run", "--check", "--fail-on", "none", "--json"]).arg(&profile);
+        command.args(device(program)).arg("--");
         command.arg(&start.file).args(words(arguments));
         let begin = Instant::now();
         let status = waited(&mut command, program, start, "ran", Some(MEMORY), limit)?;
@@ -196,6 +197,11 @@ impl Trial {
         let counts = counts.iter().map(|(kind, count)| format!("{kind} {count}"));
         counts.collect::<Vec<_>>().join("; ")
     }
+}
+
+/// The arguments of `coalesce run` that name a program's device.
+pub fn device(program: &Program) -> Vec<&str> {
+    if program.device.is_empty() { Vec::new() } else { vec!["--device", &program.device] }
 }
 
 /// Splits a command line as a shell does.
