@@ -101,7 +101,10 @@ fn likeness(one: &Record, other: &Record) -> Likeness {
         return Likeness::Differs;
     }
     let pairs = one.values().zip(other.values()).map(|((bytes, one), (others, other))| {
-        if bytes != others || one.len() != other.len() {
+        // A record has the begin of what is large.
+        let kept = one.len().min(other.len());
+        let (one, other) = (&one[..kept], &other[..kept]);
+        if bytes != others {
             Likeness::Differs
         } else if one == other {
             Likeness::Equal

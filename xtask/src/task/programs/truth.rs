@@ -11,7 +11,7 @@ use std::process::Command;
 use std::time::Duration;
 
 /// Parts of lines that say how long something took or where it ran.
-const TIMES: [&str; 21] = [
+const TIMES: [&str; 22] = [
     "time",
     "sec",
     "µs",
@@ -33,11 +33,14 @@ const TIMES: [&str; 21] = [
     "multiprocessor",
     "version",
     "0x",
+    "global memory",
 ];
 /// Words of such lines.
 const UNITS: [&str; 5] = ["s", "ms", "us", "ns", "efficiency"];
 /// The relative difference of numbers that are close: sums in another order.
 pub const CLOSE: f64 = 1e-4;
+/// Numbers below this are errors of rounding, of which none is like another.
+const ROUNDING: f64 = 1e-12;
 
 /// The likeness of two outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -193,6 +196,7 @@ fn of_words(one: &str, other: &str) -> Likeness {
         (Ok(one), Ok(other)) if (one - other).abs() <= CLOSE * one.abs().max(other.abs()) => {
             Likeness::Close
         }
+        (Ok(one), Ok(other)) if one.abs().max(other.abs()) < ROUNDING => Likeness::Close,
         _ => Likeness::Differs,
     }
 }
@@ -209,6 +213,8 @@ mod tests {
             ("sum = 10\n", "sum = 11\n", Likeness::Differs),
             ("PASS\n", "PASS\nPASS\n", Likeness::Differs),
             ("x nan\n", "x 1.0\n", Likeness::Differs),
+            ("error 1.5e-18\n", "error 3e-19\n", Likeness::Close),
+            ("error 1.5e-8\n", "error 3e-9\n", Likeness::Differs),
         ] {
             assert_eq!(likeness(one, other), expected, "{one} {other}");
         }
