@@ -186,12 +186,22 @@ fn beyond(row: &Row, program: &Program, with_bugs: &[String]) -> &'static str {
         return "";
     }
     let sources = program.sources();
-    let mut included = sources.lines().filter(|line| line.trim_start().starts_with("#include"));
-    if included.any(|line| LIBRARIES.iter().any(|name| line.contains(name))) {
+    let includes = |names: &[&str]| {
+        let mut lines = sources.lines().filter(|line| line.trim_start().starts_with("#include"));
+        lines.any(|line| names.iter().any(|name| line.contains(name)))
+    };
+    // DVC keeps files elsewhere, and leaves their names.
+    let has_kept_files = || {
+        let entries = std::fs::read_dir(&program.folder).into_iter().flatten().flatten();
+        entries.into_iter().any(|entry| entry.path().extension().is_some_and(|it| it == "dvc"))
+    };
+    if includes(&LIBRARIES) || row.lacks.contains("cuGetExportTable") {
         "library"
-    } else if row.lacks.starts_with("its input is not in the checkout") {
+    } else if row.lacks.starts_with("its input is not in the checkout")
+        || (row.ran == "no" && row.kernels == "0" && has_kept_files())
+    {
         "input"
-    } else if row.lacks.contains("PyTorch") {
+    } else if includes(&["torch/"]) {
         "PyTorch"
     } else if row.lacks.starts_with(WAIVED) {
         "devices"

@@ -163,6 +163,10 @@ fn start(commands: &str) -> Start {
         };
         Some((folder.to_owned(), words[place..].to_vec()))
     });
+    // Or a program in a folder of its own.
+    let is_inner = |words: &Vec<&str>| words.first().is_some_and(|word| word.contains("/bin/"));
+    let mut lines = commands.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let found = found.or_else(|| Some((String::new(), lines.find(is_inner)?)));
     let (folder, words) = found.unwrap_or_else(|| (String::new(), vec!["./main"]));
     let arguments = words[1..].iter().take_while(|word| {
         !word.starts_with(['>', '|', '&', ';', '2']) || word.parse::<f64>().is_ok()
@@ -208,6 +212,7 @@ mod tests {
         assert_eq!(start("./main -a \\\n -b\n").arguments, "-a -b");
         assert_eq!(start("").file, "./main");
         assert_eq!(start("./main-cpu in.txt\n./main in.txt\n").file, "./main");
+        assert_eq!(start("build/bin/kernel in.txt\n").file, "build/bin/kernel");
         let found = start("cd data && ../main in.txt && cd ..\n");
         assert_eq!([found.folder, found.file, found.arguments], ["data", "../main", "in.txt"]);
     }

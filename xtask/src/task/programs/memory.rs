@@ -167,6 +167,7 @@ mod tests {
             (floats([1.0, 2.0, 3.0]), floats([1.0, 2.1, 3.0]), Likeness::Differs),
             (doubles([1.0, 2.0]), doubles([1.0, 2.000_000_1]), Likeness::Close),
             (integers([1, 1_000_000]), integers([1, 1_000_001]), Likeness::Differs),
+            (integers([1, 20_000_000]), integers([1, 20_000_001]), Likeness::Differs),
             (integers([1, 2]), record(&[]), Likeness::Differs),
             (integers([1, 2]), record(&[(1, vec![0; 8])]), Likeness::Differs),
         ] {
