@@ -203,7 +203,7 @@ fn beyond(row: &Row, program: &Program, with_bugs: &[String]) -> &'static str {
         "input"
     } else if includes(&["torch/"]) {
         "PyTorch"
-    } else if row.lacks.starts_with(WAIVED) {
+    } else if is_waived(&row.lacks) {
         "devices"
     } else if with_bugs.contains(&program.name) {
         "bug"
@@ -212,8 +212,13 @@ fn beyond(row: &Row, program: &Program, with_bugs: &[String]) -> &'static str {
     }
 }
 
-/// The reason of a program of cuda-samples that says that it needs another machine (`EXIT_WAIVED`).
-const WAIVED: &str = "exit code 2";
+/// Returns whether the reason is that of a program of cuda-samples that says that it needs another machine (`EXIT_WAIVED`).
+fn is_waived(lacks: &str) -> bool {
+    lacks.split_once("exit code 2").is_some_and(|(before, rest)| {
+        (before.is_empty() || before.ends_with(", "))
+            && !rest.starts_with(|it: char| it.is_numeric())
+    })
+}
 
 /// Gives this thread and what it starts its share of the processors: each program would use all of them.
 fn share_processors(job: usize, jobs: usize) {
@@ -370,3 +375,14 @@ impl Mirror {
 
 /// Rows by the names of their programs.
 type Rows = BTreeMap<String, Row>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_exit_code_is_no_waiver() {
+        assert!(is_waived("exit code 2") && is_waived("exit code 2: error: one device"));
+        assert!(!is_waived("exit code 255") && !is_waived("exit code 1: exit code 2"));
+    }
+}
