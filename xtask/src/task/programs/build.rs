@@ -156,7 +156,7 @@ fn start(commands: &str) -> Start {
         let is_program = |word: &&str| {
             (word.starts_with("./") || word.starts_with("../")) && !word.ends_with("-cpu")
         };
-        let place = words.iter().position(|word| is_program(word))?;
+        let place = words.iter().position(is_program)?;
         let folder = match words[..place] {
             ["cd", folder, "&&", ..] => folder,
             _ => "",
