@@ -152,6 +152,7 @@ unsafe fn memory_wanted(properties: *const c_void) -> usize {
 fn reset() -> Result {
     let device = context::device();
     context::start()?;
+    crate::record::all_freed();
     registration::unload(device);
     // SAFETY: the call takes a number; a program asks for its handles to die.
     check(unsafe { api::cuDevicePrimaryCtxReset_v2(device) })?;

@@ -24,6 +24,7 @@ mod kernel;
 mod library;
 mod memory;
 mod pool;
+mod record;
 mod registration;
 mod stream;
 mod version;

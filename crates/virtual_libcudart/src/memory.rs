@@ -2,6 +2,7 @@ use crate::context;
 use crate::define::{Result, exports, in_order, is_own, on, out, per_thread};
 use crate::error::{Error, check};
 use crate::kernel::attribute_of;
+use crate::record;
 use cuda_driver::raw::{CUdeviceptr, CUstream};
 use cuda_driver::types::MemoryLocation;
 use cuda_driver::{ReturnCode, api};
@@ -66,6 +67,7 @@ unsafe fn allocate(
     if bytes > 0 {
         let mut taken = 0;
         check(take(&mut taken))?;
+        record::given(taken, bytes);
         *pointer = taken as *mut c_void;
     }
     Ok(())
@@ -90,7 +92,11 @@ unsafe fn allocate_rows(
 /// Frees memory by the function of the driver that the program names.
 unsafe fn free(pointer: *mut c_void, give: impl FnOnce(CUdeviceptr) -> ReturnCode) -> Result {
     context::enter()?;
-    if pointer.is_null() { Ok(()) } else { check(give(address(pointer))) }
+    if pointer.is_null() {
+        return Ok(());
+    }
+    record::freed(address(pointer));
+    check(give(address(pointer)))
 }
 
 /// Fills rows, in the order of a stream or before the call returns.

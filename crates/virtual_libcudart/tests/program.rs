@@ -1305,3 +1305,25 @@ fn inner_questions() {
     done!(cudaFree(out => *mut c_void));
     assert_eq!(last_error(), 0);
 }
+
+#[test]
+fn a_record_has_what_memory_held_at_the_end() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("record");
+    well("inner_record", &[("COALESCE_RECORD", file.to_str().expect("a path in UTF-8"))]);
+    let words = |bytes: Vec<u8>| -> Vec<u64> {
+        bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect()
+    };
+    // Number, bytes, kept bytes and content: the freed one first, then that of the end, which nobody wrote.
+    let expected = [1, 16, 16, 37 << 32 | 36, 0, 0, 16, 16, 0, 0];
+    assert_eq!(words(fs::read(file).expect("the program wrote it")), expected);
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn inner_record() {
+    let program = program();
+    let (_left, out) = (allocate(16), allocate(16));
+    assert_eq!(fill(&program, out, 18, 2, null_mut()), 0);
+    done!(cudaFree(out => *mut c_void));
+}

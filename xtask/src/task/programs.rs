@@ -6,6 +6,9 @@
 
 mod arguments;
 mod build;
+mod inputs;
+mod memory;
+mod pack;
 mod rows;
 mod sizes;
 mod suite;
@@ -18,6 +21,7 @@ use crate::workspace;
 use anyhow::{Context, Result, bail};
 use arguments::{Given, Table};
 use build::Toolkit;
+use pack::Pack;
 use rows::Row;
 use sizes::Sizes;
 use std::collections::BTreeMap;
@@ -39,9 +43,9 @@ pub struct Arguments {
     /// A folder of headers that nvcc does not find.
     #[arg(long, short = 'I', value_name = "FOLDER")]
     include: Vec<PathBuf>,
-    /// Only programs whose name contains this.
-    #[arg(long, value_name = "TEXT")]
-    only: Option<String>,
+    /// Only the program of this name, or those whose name contains it; several are separated by commas.
+    #[arg(long, value_name = "TEXT", value_delimiter = ',')]
+    only: Vec<String>,
     /// Leave out programs that have a row.
     #[arg(long)]
     resume: bool,
@@ -54,6 +58,13 @@ pub struct Arguments {
     /// Compare what a program prints with what it prints on this machine's GPU, by NVIDIA's runtime and by ours.
     #[arg(long)]
     gpu: bool,
+    /// Compare with what a GPU printed, in the folder that the script of `--pack` wrote there.
+    #[arg(long, value_name = "FOLDER", conflicts_with = "gpu")]
+    recorded: Option<PathBuf>,
+    /// Build the programs and run none: the folder gets them with their inputs, and a script that records their outputs on a
+    /// machine with a GPU.
+    #[arg(long, value_name = "FOLDER")]
+    pack: Option<PathBuf>,
     /// The seconds that a program may run.
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     limit: u64,
@@ -83,10 +94,21 @@ fn try_all(suite: &Suite, checkout: &Path, arguments: &Arguments) -> Result<()> 
     let toolkit = Toolkit::new(&arguments.nvcc, &arguments.include, &scratch.join("toolkit"))?;
     let mirror = Mirror::new(checkout, &scratch.join(suite.name))?;
     let mut programs = (suite.programs)(&mirror)?;
-    if let Some(only) = &arguments.only {
-        programs.retain(|program| program.name.contains(only));
+    if !arguments.only.is_empty() {
+        let names: Vec<String> = programs.iter().map(|program| program.name.clone()).collect();
+        let is_wanted = |name: &String| {
+            let mut texts = arguments.only.iter();
+            texts.any(|text| if names.contains(text) { name == text } else { name.contains(text) })
+        };
+        programs.retain(|program| is_wanted(&program.name));
     }
-    let known = rows::read(suite.name)?;
+    let mut known = rows::read(suite.name)?;
+    let with_bugs = rows::with_bugs(suite)?;
+    for program in (suite.programs)(&mirror)? {
+        if let Some(row) = known.get_mut(&program.name) {
+            row.beyond = beyond(row, &program, &with_bugs).to_owned();
+        }
+    }
     if arguments.resume {
         programs.retain(|program| !known.contains_key(&program.name));
     }
@@ -100,17 +122,34 @@ fn try_all(suite: &Suite, checkout: &Path, arguments: &Arguments) -> Result<()> 
     if arguments.gpu {
         facts.push(("gpu", truth::gpu()?));
     }
+    if let Some(folder) = &arguments.recorded {
+        facts.push(("gpu", truth::recorded_gpu(folder)?));
+    }
     let (rows, table) = (Mutex::new(known), Mutex::new(Table::read(suite.name)?));
     let count = programs.len();
     let work = Mutex::new(programs.into_iter().enumerate());
     let limit = Duration::from_secs(arguments.limit);
-    let bench = Bench { mirror, toolkit, limit, has_gpu: arguments.gpu };
+    let bench = Bench {
+        mirror,
+        toolkit,
+        limit,
+        has_gpu: arguments.gpu,
+        recorded: arguments.recorded.clone(),
+        pack: arguments.pack.as_deref().map(Pack::new).transpose()?,
+    };
     let worker = &|| -> Result<()> {
         // Taken by a call, so that the lock is not held while the program runs.
         let next = || work.lock().expect("no panic").next();
-        while let Some((index, program)) = next() {
+        while let Some((index, mut program)) = next() {
             let given = table.lock().expect("no panic").given(&program.name);
-            let (row, derived) = bench.tried(&program, given)?;
+            program.device = given.as_ref().map_or_else(String::new, |it| it.device.clone());
+            if let Some(pack) = &bench.pack {
+                let word = bench.packed(pack, &program, given)?;
+                println!("{}/{count} {}: {word}", index + 1, program.name);
+                continue;
+            }
+            let (mut row, derived) = bench.tried(&program, given)?;
+            row.beyond = beyond(&row, &program, &with_bugs).to_owned();
             println!("{}/{count} {}", index + 1, row.line());
             let mut rows = rows.lock().expect("no panic");
             rows.insert(program.name.clone(), row);
@@ -135,6 +174,52 @@ fn try_all(suite: &Suite, checkout: &Path, arguments: &Arguments) -> Result<()> 
     })
 }
 
+/// Headers of closed libraries, and functions that only they have.
+const LIBRARIES: [&str; 10] = [
+    "cublas", "cusparse", "cusolver", "cufft", "curand.h", "nvrtc", "nvjpeg", "npp.h", "nvml.h",
+    "cudnn",
+];
+
+/// Returns a word for why a program that is not verified cannot be asked of us, or none.
+fn beyond(row: &Row, program: &Program, with_bugs: &[String]) -> &'static str {
+    if row.built != "yes" || row.is_verified() {
+        return "";
+    }
+    let sources = program.sources();
+    let includes = |names: &[&str]| {
+        let mut lines = sources.lines().filter(|line| line.trim_start().starts_with("#include"));
+        lines.any(|line| names.iter().any(|name| line.contains(name)))
+    };
+    // DVC keeps files elsewhere, and leaves their names.
+    let has_kept_files = || {
+        let entries = std::fs::read_dir(&program.folder).into_iter().flatten().flatten();
+        entries.into_iter().any(|entry| entry.path().extension().is_some_and(|it| it == "dvc"))
+    };
+    if includes(&LIBRARIES) || row.lacks.contains("cuGetExportTable") {
+        "library"
+    } else if row.lacks.starts_with("its input is not in the checkout")
+        || (row.ran == "no" && row.kernels == "0" && has_kept_files())
+    {
+        "input"
+    } else if includes(&["torch/"]) {
+        "PyTorch"
+    } else if is_waived(&row.lacks) {
+        "devices"
+    } else if with_bugs.contains(&program.name) {
+        "bug"
+    } else {
+        ""
+    }
+}
+
+/// Returns whether the reason is that of a program of cuda-samples that says that it needs another machine (`EXIT_WAIVED`).
+fn is_waived(lacks: &str) -> bool {
+    lacks.split_once("exit code 2").is_some_and(|(before, rest)| {
+        (before.is_empty() || before.ends_with(", "))
+            && !rest.starts_with(|it: char| it.is_numeric())
+    })
+}
+
 /// Gives this thread and what it starts its share of the processors: each program would use all of them.
 fn share_processors(job: usize, jobs: usize) {
     let all = std::thread::available_parallelism().map_or(1, usize::from);
@@ -153,18 +238,33 @@ struct Bench {
     toolkit: Toolkit,
     limit: Duration,
     has_gpu: bool,
+    /// Outputs of a GPU elsewhere.
+    recorded: Option<PathBuf>,
+    pack: Option<Pack>,
 }
 
 impl Bench {
+    /// Builds a program and puts it into the folder for a machine with a GPU; how that went.
+    fn packed(&self, pack: &Pack, program: &Program, given: Option<Given>) -> Result<String> {
+        let given = given.unwrap_or_default();
+        inputs::write(program, &given.inputs)?;
+        program.resize(&self.mirror, &given.sizes)?;
+        match program.build(&self.toolkit)? {
+            Ok(start) => pack.add(&self.mirror.folder, program, &start, &given.arguments),
+            Err(why) => Ok(why),
+        }
+    }
+
     /// Builds a program and runs it, made smaller where nobody said how; its row, and how it was made smaller.
     fn tried(&self, program: &Program, given: Option<Given>) -> Result<(Row, Option<Given>)> {
         if let Some(given) = given {
+            inputs::write(program, &given.inputs)?;
             let attempts = [given.arguments.clone()];
             return Ok((self.sized(program, &given.sizes, Some(&attempts))?.0, None));
         }
         let (row, small, own) = self.sized(program, &program.sizes, None)?;
         if !row.is_too_large() {
-            let given = Given { arguments: small.clone(), sizes: Sizes::new() };
+            let given = Given { arguments: small.clone(), ..Given::default() };
             return Ok((row, (small != own).then_some(given)));
         }
         // Then its sizes are constants, if they can be made smaller at all.
@@ -175,7 +275,7 @@ impl Bench {
             }
             let (other, ..) = self.sized(program, &sizes, Some(std::slice::from_ref(&small)))?;
             if other.is_right() {
-                return Ok((other, Some(Given { arguments: small, sizes })));
+                return Ok((other, Some(Given { arguments: small, sizes, ..Given::default() })));
             }
             program.resize(&self.mirror, &Sizes::new())?;
         }
@@ -206,14 +306,24 @@ impl Bench {
             }
         };
         let ran = |index: usize, limit: Duration| {
-            let trial = Trial::run(program, &start.file, &attempts[index], limit)?;
-            let mut row = trial.row(program, &attempts[index], sizes, limit);
+            let trial = Trial::run(program, &start, &attempts[index], limit)?;
+            let mut row = trial.row(program, &start, &attempts[index], sizes, limit);
             // What has no input fails in the same way everywhere.
-            if self.has_gpu && (row.ran == "yes" || row.kernels != "0") && !trial.is_too_large() {
+            if let Some(folder) = &self.recorded {
+                if let Some(truth) = Truth::read(program, &start, &attempts[index], folder, limit)?
+                {
+                    let (gpu, runtime) = (truth.of_virtual_device(&trial), truth.of_our_runtime());
+                    row.compared(gpu, runtime, truth.of_memory());
+                }
+            } else if self.has_gpu
+                && (row.ran == "yes" || row.kernels != "0")
+                && !trial.is_too_large()
+            {
                 let runtime = self.toolkit.runtime();
-                let truth = Truth::run(program, &start.file, &attempts[index], &runtime, limit)?;
+                let truth = Truth::run(program, &start, &attempts[index], &runtime, limit)?;
                 if let Some(truth) = truth {
-                    row.compared(truth.of_virtual_device(&trial), truth.of_our_runtime());
+                    let (gpu, runtime) = (truth.of_virtual_device(&trial), truth.of_our_runtime());
+                    row.compared(gpu, runtime, truth.of_memory());
                 }
             }
             anyhow::Ok((row, trial.is_too_large()))
@@ -265,3 +375,14 @@ impl Mirror {
 
 /// Rows by the names of their programs.
 type Rows = BTreeMap<String, Row>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_exit_code_is_no_waiver() {
+        assert!(is_waived("exit code 2") && is_waived("exit code 2: error: one device"));
+        assert!(!is_waived("exit code 255") && !is_waived("exit code 1: exit code 2"));
+    }
+}

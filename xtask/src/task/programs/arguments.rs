@@ -1,5 +1,6 @@
 //! The arguments with which programs are small: a table, and the rule by which it grows.
 
+use super::inputs::Inputs;
 use super::sizes::{Sizes, is_repetition_name};
 use crate::workspace;
 use anyhow::{Context, Result};
@@ -12,8 +13,14 @@ use std::path::PathBuf;
 #[serde(default, deny_unknown_fields)]
 pub struct Given {
     pub arguments: String,
+    /// The virtual device that it needs, where that of `coalesce run` is not enough.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub device: String,
     /// New values of constants in its sources.
     pub sizes: Sizes,
+    /// Its inputs that the suite keeps elsewhere.
+    #[serde(skip_serializing_if = "Inputs::is_empty")]
+    pub inputs: Inputs,
 }
 
 /// The programs of a suite that are too large with their own arguments, and what makes each small.
@@ -48,7 +55,7 @@ impl Table {
     /// Adds what the rule found.
     pub fn add(&mut self, program: &str, given: Given) -> Result<()> {
         self.given.insert(program.to_owned(), given);
-        let text = toml::to_string(&self.given).context("a table of texts and numbers")?;
+        let text = toml::to_string_pretty(&self.given).context("a table of texts and numbers")?;
         let text = format!(
             "# Arguments, and new values of constants, for programs that are too large with their own.\n\
              # `cargo xtask programs` adds those that it derives.\n{text}"

@@ -95,7 +95,9 @@ fn link(file: &Path, place: &Path) -> Result<()> {
 
 /// The way to start a built program.
 pub struct Start {
-    /// The program, relative to its folder.
+    /// The folder where it runs, relative to the program's.
+    pub folder: String,
+    /// The program, relative to that folder.
     pub file: String,
     /// Its own arguments.
     pub arguments: String,
@@ -116,7 +118,15 @@ impl Program {
                 let plan = plan.context("cannot start make")?;
                 Ok(Ok(start(&String::from_utf8_lossy(&plan.stdout))))
             }
-            How::Nvcc(arguments) => {
+            How::Nvcc { arguments, kernels } => {
+                for kernel in kernels {
+                    let mut nvcc = toolkit.command("nvcc", &self.folder)?;
+                    nvcc.args(["-I../../../Common", kernel.flag, "-o", &kernel.name]);
+                    let built = nvcc.arg(&kernel.source).output().context("cannot start nvcc")?;
+                    if !built.status.success() {
+                        return Ok(Err(first_error(&built)));
+                    }
+                }
                 let file = format!("./{}", workspace_name(&self.name));
                 if !self.folder.join(&file).exists() {
                     let mut nvcc = toolkit.command("nvcc", &self.folder)?;
@@ -126,7 +136,7 @@ impl Program {
                         return Ok(Err(first_error(&built)));
                     }
                 }
-                Ok(Ok(Start { file, arguments: String::new() }))
+                Ok(Ok(Start { folder: String::new(), file, arguments: String::new() }))
             }
         }
     }
@@ -137,20 +147,32 @@ fn workspace_name(name: &str) -> String {
     format!("{}.built", name.rsplit('/').next().unwrap_or(name))
 }
 
-/// The program and its arguments in the commands of a Makefile's target `run`.
+/// The program and its arguments in the commands of a Makefile's target `run`, and the folder that they change to.
 fn start(commands: &str) -> Start {
     let commands = commands.replace("\\\n", " ");
     let words = commands.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
     let found = words.into_iter().find_map(|words| {
-        let place = words.iter().position(|word| word.starts_with("./"))?;
-        Some(words[place..].to_vec())
+        // What ends so is the reference beside a program.
+        let is_program = |word: &&str| {
+            (word.starts_with("./") || word.starts_with("../")) && !word.ends_with("-cpu")
+        };
+        let place = words.iter().position(is_program)?;
+        let folder = match words[..place] {
+            ["cd", folder, "&&", ..] => folder,
+            _ => "",
+        };
+        Some((folder.to_owned(), words[place..].to_vec()))
     });
-    let words = found.unwrap_or_else(|| vec!["./main"]);
+    // Or a program in a folder of its own.
+    let is_inner = |words: &Vec<&str>| words.first().is_some_and(|word| word.contains("/bin/"));
+    let mut lines = commands.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let found = found.or_else(|| Some((String::new(), lines.find(is_inner)?)));
+    let (folder, words) = found.unwrap_or_else(|| (String::new(), vec!["./main"]));
     let arguments = words[1..].iter().take_while(|word| {
         !word.starts_with(['>', '|', '&', ';', '2']) || word.parse::<f64>().is_ok()
     });
     let arguments: Vec<&str> = arguments.copied().collect();
-    Start { file: words[0].to_owned(), arguments: arguments.join(" ") }
+    Start { folder, file: words[0].to_owned(), arguments: arguments.join(" ") }
 }
 
 /// The first error of a compiler or linker, without its place.
@@ -189,5 +211,9 @@ mod tests {
         assert_eq!((&*found.file, &*found.arguments), ("./main", "-n 100 ../data/in.txt 2"));
         assert_eq!(start("./main -a \\\n -b\n").arguments, "-a -b");
         assert_eq!(start("").file, "./main");
+        assert_eq!(start("./main-cpu in.txt\n./main in.txt\n").file, "./main");
+        assert_eq!(start("build/bin/kernel in.txt\n").file, "build/bin/kernel");
+        let found = start("cd data && ../main in.txt && cd ..\n");
+        assert_eq!([found.folder, found.file, found.arguments], ["data", "../main", "in.txt"]);
     }
 }

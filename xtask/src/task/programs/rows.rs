@@ -25,9 +25,14 @@ pub struct Row {
     pub gpu: String,
     /// The likeness, on that GPU, of what it prints by our runtime to what it prints by NVIDIA's.
     pub runtime: String,
+    /// The likeness of the device's memory, when it is freed, to that of the GPU.
+    pub memory: String,
+    /// A word for why nobody can ask it of us, if that is so.
+    pub beyond: String,
 }
 
-const HEAD: &str = "program,built,ran,verified,kernels,hazards,lacks,seconds,arguments,gpu,runtime";
+const HEAD: &str =
+    "program,built,ran,verified,kernels,hazards,lacks,seconds,arguments,gpu,runtime,memory,beyond";
 /// The begins of the reasons for which a program is made smaller.
 pub const TOO_LONG: &str = "runs longer than";
 pub const TOO_LARGE: &str = "needs more than";
@@ -54,19 +59,29 @@ impl Row {
         self.lacks.starts_with(TOO_LONG) || self.lacks.starts_with(TOO_LARGE)
     }
 
+    /// It found its results right, or a GPU's are the same.
+    pub fn is_verified(&self) -> bool {
+        self.ran == "yes" && ["yes", BY_GPU].contains(&self.verified.as_str())
+    }
+
     pub fn line(&self) -> String {
         let Row { program, built, ran, verified, kernels, hazards, lacks, .. } = self;
         let fields = [program, built, ran, verified, kernels, hazards, lacks];
         let rest = [&self.seconds, &self.arguments, &self.gpu, &self.runtime];
+        let rest = rest.into_iter().chain([&self.memory, &self.beyond]);
         let fields: Vec<&String> = fields.into_iter().chain(rest).collect();
         let fields = fields.into_iter().map(|field| field.replace(',', ";"));
         fields.collect::<Vec<_>>().join(",")
     }
 
     /// Takes what was found on a GPU: it verifies a program without a check of its own, and one whose check fails there, too.
-    pub fn compared(&mut self, gpu: &str, runtime: &str) {
+    pub fn compared(&mut self, gpu: &str, runtime: &str, memory: &str) {
         (self.gpu, self.runtime) = (gpu.to_owned(), runtime.to_owned());
-        if self.verified != "yes" && ["equal", "close"].contains(&gpu) {
+        self.memory = memory.to_owned();
+        let is_like = |word: &str| ["equal", "close"].contains(&word);
+        // Memory speaks for a program that prints nothing, or each time something else.
+        let is_silent = self.verified == NO_CHECK && gpu != "differs";
+        if self.verified != "yes" && (is_like(gpu) || is_silent && is_like(memory)) {
             (self.ran, self.verified) = ("yes".to_owned(), BY_GPU.to_owned());
             self.lacks.clear();
         }
@@ -87,6 +102,8 @@ impl Row {
             arguments: next()?,
             gpu: next().unwrap_or_default(),
             runtime: next().unwrap_or_default(),
+            memory: next().unwrap_or_default(),
+            beyond: next().unwrap_or_default(),
         })
     }
 }
@@ -138,6 +155,7 @@ pub fn write_page() -> Result<()> {
         |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n"
         .to_owned();
     let (mut reasons, mut facts): (BTreeMap<String, Vec<String>>, String) = Default::default();
+    let mut shares = String::new();
     for suite in SUITES {
         let rows = read(suite.name)?;
         if rows.is_empty() {
@@ -161,6 +179,7 @@ pub fn write_page() -> Result<()> {
             count(&|row| ["equal", "close"].contains(&row.runtime.as_str())),
             count(&|row| ["equal", "close", "differs"].contains(&row.runtime.as_str())),
         );
+        write_shares(&mut shares, suite, &rows);
         let text = text(suite.name)?;
         let own = text.lines().filter_map(|line| line.strip_prefix("# "));
         let _ = writeln!(facts, "- {}: {}", suite.title, own.collect::<Vec<_>>().join(", "));
@@ -170,6 +189,8 @@ pub fn write_page() -> Result<()> {
             reasons.entry(reason).or_default().push(row.program.clone());
         }
     }
+    page.push_str(SHARES);
+    page.push_str(&shares);
     let mut reasons: Vec<(String, Vec<String>)> = reasons.into_iter().collect();
     reasons.sort_by_key(|(reason, programs)| (usize::MAX - programs.len(), reason.clone()));
     page.push_str("\nThe commonest reasons:\n\n| reason | programs | such as |\n|---|--:|---|\n");
@@ -181,6 +202,43 @@ pub fn write_page() -> Result<()> {
     }
     let _ = write!(page, "\nOf these runs:\n\n{facts}");
     Ok(write_whole(&folder().join("README.md"), page.as_bytes())?)
+}
+
+/// The head of the table of shares.
+const SHARES: &str = "\nVerified are those with \"own check\" or \"by a GPU\". A program that is not may be beyond what can be asked of\n\
+    a virtual GPU: its inputs are kept elsewhere (input), it calls a closed library such as cuBLAS (library), it\n\
+    asks for hardware that one GPU is not (devices), it needs PyTorch, or the checks stop at a bug of its own (bug).\n\n\
+    | suite | built | verified | of the built | beyond | of the rest |\n|---|--:|--:|--:|---|--:|\n";
+
+/// Writes how many of a suite's built programs are verified, of all and of those that can be asked of us.
+fn write_shares(text: &mut String, suite: &super::suite::Suite, rows: &Rows) {
+    let built: Vec<&Row> = rows.values().filter(|row| row.built == "yes").collect();
+    let verified = built.iter().filter(|row| row.is_verified()).count();
+    let mut words: BTreeMap<&str, usize> = BTreeMap::new();
+    for row in built.iter().filter(|row| !row.is_verified() && !row.beyond.is_empty()) {
+        *words.entry(&row.beyond).or_default() += 1;
+    }
+    let share = |of: usize| format!("{} %", (100 * verified).checked_div(of).unwrap_or(0));
+    let rest = share(built.len() - words.values().sum::<usize>());
+    let words: Vec<String> = words.iter().map(|(word, count)| format!("{word} {count}")).collect();
+    let _ = writeln!(
+        text,
+        "| {} | {} | {verified} | {} | {} | {rest} |",
+        suite.title,
+        built.len(),
+        share(built.len()),
+        words.join(", "),
+    );
+}
+
+/// Returns the names of a suite's programs that the list of bugs has.
+pub fn with_bugs(suite: &super::suite::Suite) -> Result<Vec<String>> {
+    let file = folder().join("bugs.md");
+    let text = std::fs::read_to_string(&file);
+    let text = text.with_context(|| format!("cannot read {}", file.display()))?;
+    let begin = format!("| {} `", suite.title);
+    let rows = text.lines().filter_map(|line| line.strip_prefix(&begin)?.split('`').next());
+    Ok(rows.map(str::to_owned).collect())
 }
 
 /// A reason without what differs from program to program.

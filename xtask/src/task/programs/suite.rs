@@ -44,12 +44,26 @@ pub struct Program {
     pub how: How,
     /// Values that its constants always get.
     pub sizes: Sizes,
+    /// The virtual device on which it runs; none for that of `coalesce run`.
+    pub device: String,
 }
 
 pub enum How {
     Make,
     NoMakefile,
-    Nvcc(Vec<String>),
+    Nvcc {
+        arguments: Vec<String>,
+        /// Kernels that it loads from files.
+        kernels: Vec<KernelFile>,
+    },
+}
+
+/// A file of kernels beside a program.
+pub struct KernelFile {
+    pub name: String,
+    /// What nvcc writes: `-ptx` or `-fatbin`.
+    pub flag: &'static str,
+    pub source: String,
 }
 
 impl Program {
@@ -122,7 +136,7 @@ fn hecbench(mirror: &Mirror) -> Result<Vec<Program>> {
         let name = name_of(&folder).strip_suffix("-cuda")?.to_owned();
         let has_makefile = folder.join("Makefile").exists();
         let how = if has_makefile { How::Make } else { How::NoMakefile };
-        Some(Program { name, folder, how, sizes: Sizes::new() })
+        Some(Program { name, folder, how, sizes: Sizes::new(), device: String::new() })
     });
     Ok(programs.collect())
 }
@@ -146,7 +160,9 @@ fn polybench(mirror: &Mirror) -> Result<Vec<Program>> {
         let mini =
             header.split("ifdef MINI_DATASET").nth(1).and_then(|it| it.split("endif").next());
         let sizes = sizes::divided(mini.unwrap_or_default(), SMALLER_THAN_MINI);
-        programs.push(Program { name: name_of(&folder), folder, how: How::Nvcc(arguments), sizes });
+        let name = name_of(&folder);
+        let how = How::Nvcc { arguments, kernels: Vec::new() };
+        programs.push(Program { name, folder, how, sizes, device: String::new() });
     }
     Ok(programs)
 }
@@ -158,8 +174,15 @@ fn samples(mirror: &Mirror) -> Result<Vec<Program>> {
         for folder in files(&group)? {
             let Ok(text) = std::fs::read_to_string(folder.join("CMakeLists.txt")) else { continue };
             let Some(arguments) = cmake_arguments(&text) else { continue };
-            let (name, how) = (name_of(&folder), How::Nvcc(arguments));
-            programs.push(Program { name, folder, how, sizes: Sizes::new() });
+            let (name, kernels) = (name_of(&folder), cmake_kernels(&text));
+            let how = How::Nvcc { arguments, kernels };
+            programs.push(Program {
+                name,
+                folder,
+                how,
+                sizes: Sizes::new(),
+                device: String::new(),
+            });
         }
     }
     Ok(programs)
@@ -175,6 +198,9 @@ fn cmake_arguments(text: &str) -> Option<Vec<String>> {
     if text.contains("CUDA::cuda_driver") {
         arguments.push("-lcuda".to_owned());
     }
+    if text.contains("OpenMP::") {
+        arguments.extend(["-Xcompiler", "-fopenmp"].map(str::to_owned));
+    }
     for library in ["cublas", "cufft", "curand", "cusparse", "cusolver", "nvrtc", "nvjpeg"] {
         if text.contains(&format!("CUDA::{library}")) {
             arguments.push(format!("-l{library}"));
@@ -183,9 +209,34 @@ fn cmake_arguments(text: &str) -> Option<Vec<String>> {
     Some(arguments)
 }
 
+/// The files of kernels that a `CMakeLists.txt` makes.
+fn cmake_kernels(text: &str) -> Vec<KernelFile> {
+    let value = |variable: &str| {
+        let (_, rest) = text.split_once(&format!("set({variable} \""))?;
+        Some(rest.split('"').next()?.rsplit('/').next()?.to_owned())
+    };
+    let Some(source) = value("CUDA_KERNEL_SOURCE") else { return Vec::new() };
+    let kinds = [("CUDA_FATBIN_FILE", "-fatbin"), ("CUDA_PTX_FILE", "-ptx")];
+    let files = kinds.into_iter().filter_map(|(variable, flag)| {
+        Some(KernelFile { name: value(variable)?, flag, source: source.clone() })
+    });
+    files.collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sample_names_its_file_of_kernels() {
+        let text = "set(CUDA_PTX_FILE \"${DIR}/a_kernel64.ptx\")\nset(CUDA_KERNEL_SOURCE \"${DIR}/a.cu\")\n";
+        let [kernels] = &cmake_kernels(text)[..] else { panic!("one file") };
+        assert_eq!(
+            [&*kernels.name, kernels.flag, &*kernels.source],
+            ["a_kernel64.ptx", "-ptx", "a.cu"]
+        );
+        assert!(cmake_kernels("add_executable(a a.cu)").is_empty());
+    }
 
     #[test]
     fn a_sample_is_compiled_of_the_sources_that_it_names() {

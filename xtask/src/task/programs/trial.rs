@@ -1,3 +1,4 @@
+use super::build::Start;
 use super::rows::{NO_CHECK, Row, TOO_LARGE, TOO_LONG, shortened};
 use super::sizes::Sizes;
 use super::suite::Program;
@@ -8,6 +9,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -28,14 +30,20 @@ pub struct Trial {
 }
 
 impl Trial {
-    pub fn run(program: &Program, file: &str, arguments: &str, limit: Duration) -> Result<Trial> {
+    pub fn run(
+        program: &Program,
+        start: &Start,
+        arguments: &str,
+        limit: Duration,
+    ) -> Result<Trial> {
         let profile = program.folder.join("ran.json");
         let _ = std::fs::remove_file(&profile);
         let mut command = Command::new(workspace::coalesce());
-        command.args(["run", "--check", "--fail-on", "none", "--json"]).arg(&profile).arg("--");
-        command.arg(file).args(arguments.split_whitespace());
+        command.args(["run", "--check", "--fail-on", "none", "--json"]).arg(&profile);
+        command.args(device(program)).arg("--");
+        command.arg(&start.file).args(words(arguments));
         let begin = Instant::now();
-        let status = waited(&mut command, program, "ran", Some(MEMORY), limit)?;
+        let status = waited(&mut command, program, start, "ran", Some(MEMORY), limit)?;
         let seconds = begin.elapsed().as_secs_f64();
         let read = |kind: &str| printed(program, "ran", kind);
         let profile = std::fs::read_to_string(&profile).unwrap_or_default();
@@ -52,13 +60,22 @@ impl Trial {
         self.status.is_none()
     }
 
-    pub fn row(&self, program: &Program, arguments: &str, sizes: &Sizes, limit: Duration) -> Row {
+    pub fn row(
+        &self,
+        program: &Program,
+        start: &Start,
+        arguments: &str,
+        sizes: &Sizes,
+        limit: Duration,
+    ) -> Row {
         let sizes = sizes.iter().map(|(name, size)| format!("{name}={size}"));
         let code = self.status.and_then(|status| status.code());
         let kernels = self.profile["kernels"].as_array().map_or(0, Vec::len);
         let own =
             verdict::own_check(&self.output).or_else(|| verdict::own_check(self.own_errors()));
-        let missing = missing_input(program, arguments);
+        let folder = program.folder.join(&start.folder);
+        // What is not there may be what it writes.
+        let missing = missing_input(&folder, arguments).filter(|_| kernels == 0);
         let (ran, lacks) = match (self.status, code) {
             (Some(_), _) if code != Some(0) && missing.is_some() => {
                 ("no", format!("its input is not in the checkout: {}", missing.unwrap_or_default()))
@@ -182,14 +199,25 @@ impl Trial {
     }
 }
 
+/// The arguments of `coalesce run` that name a program's device.
+pub fn device(program: &Program) -> Vec<&str> {
+    if program.device.is_empty() { Vec::new() } else { vec!["--device", &program.device] }
+}
+
+/// Splits a command line as a shell does.
+pub fn words(arguments: &str) -> Vec<String> {
+    let plain = || arguments.split_whitespace().map(str::to_owned).collect();
+    shlex::split(arguments).unwrap_or_else(plain)
+}
+
 /// An argument that is the path of a file which is not there.
-fn missing_input<'a>(program: &Program, arguments: &'a str) -> Option<&'a str> {
-    arguments.split_whitespace().find(|word| {
+fn missing_input(folder: &Path, arguments: &str) -> Option<String> {
+    words(arguments).into_iter().flat_map(|it| words(&it.replace(';', " "))).find(|word| {
         let word = word.rsplit('=').next().unwrap_or(word);
         let has_letters = word.chars().any(char::is_alphabetic);
         let is_path = word.contains('/') || (word.contains('.') && !word.starts_with('-'));
         let is_number = word.parse::<f64>().is_ok();
-        has_letters && is_path && !is_number && !program.folder.join(word).exists()
+        has_letters && is_path && !is_number && !folder.join(word).exists()
     })
 }
 
@@ -198,10 +226,11 @@ fn missing_input<'a>(program: &Program, arguments: &'a str) -> Option<&'a str> {
 pub fn output_of(
     command: &mut Command,
     program: &Program,
+    start: &Start,
     name: &str,
     limit: Duration,
 ) -> Result<Option<String>> {
-    let status = waited(command, program, name, None, limit)?;
+    let status = waited(command, program, start, name, None, limit)?;
     Ok(status.map(|_| coded(status, &printed(program, name, "out"))))
 }
 
@@ -223,6 +252,7 @@ fn printed(program: &Program, name: &str, kind: &str) -> String {
 fn waited(
     command: &mut Command,
     program: &Program,
+    start: &Start,
     name: &str,
     memory: Option<u64>,
     limit: Duration,
@@ -231,7 +261,7 @@ fn waited(
         let path = program.folder.join(name).with_extension(kind);
         File::create(&path).with_context(|| format!("cannot create {}", path.display()))
     };
-    command.current_dir(&program.folder).process_group(0);
+    command.current_dir(program.folder.join(&start.folder)).process_group(0);
     command.stdin(Stdio::null()).stdout(create("out")?).stderr(create("err")?);
     if let Some(bytes) = memory {
         // SAFETY: between fork and exec the child makes one call of the system.

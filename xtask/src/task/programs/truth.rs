@@ -1,7 +1,9 @@
 //! Output of a program on this machine's GPU, by NVIDIA's runtime and by ours, compared.
 
+use super::build::Start;
+use super::memory;
 use super::suite::Program;
-use super::trial::{Trial, output_of};
+use super::trial::{Trial, output_of, words};
 use crate::workspace;
 use anyhow::{Context, Result};
 use std::path::Path;
@@ -9,7 +11,7 @@ use std::process::Command;
 use std::time::Duration;
 
 /// Parts of lines that say how long something took or where it ran.
-const TIMES: [&str; 21] = [
+const TIMES: [&str; 22] = [
     "time",
     "sec",
     "µs",
@@ -31,15 +33,18 @@ const TIMES: [&str; 21] = [
     "multiprocessor",
     "version",
     "0x",
+    "global memory",
 ];
 /// Words of such lines.
 const UNITS: [&str; 5] = ["s", "ms", "us", "ns", "efficiency"];
 /// The relative difference of numbers that are close: sums in another order.
-const CLOSE: f64 = 1e-4;
+pub const CLOSE: f64 = 1e-4;
+/// Numbers below this are errors of rounding, of which none is like another.
+const ROUNDING: f64 = 1e-12;
 
 /// The likeness of two outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Likeness {
+pub enum Likeness {
     Equal,
     /// Only numbers differ, and not by much.
     Close,
@@ -60,30 +65,56 @@ impl Likeness {
 pub struct Truth {
     nvidia: [String; 2],
     ours: String,
+    memory: Option<Likeness>,
 }
 
 impl Truth {
     /// Runs a program on the GPU: by the runtime in the folder, twice, and by ours. Nothing: it takes too long there.
     pub fn run(
         program: &Program,
-        file: &str,
+        start: &Start,
         arguments: &str,
         runtime: &Path,
         limit: Duration,
     ) -> Result<Option<Truth>> {
-        let words: Vec<&str> = arguments.split_whitespace().collect();
+        let words = words(arguments);
         let nvidia = |name: &str| {
-            let mut command = Command::new(file);
+            let mut command = Command::new(&start.file);
             command.args(&words).env("LD_LIBRARY_PATH", runtime);
-            output_of(&mut command, program, name, limit)
+            output_of(&mut command, program, start, name, limit)
         };
         let (Some(first), Some(second)) = (nvidia("gpu")?, nvidia("gpu-again")?) else {
             return Ok(None);
         };
         let mut command = Command::new(workspace::coalesce());
-        command.args(["run", "--device", "gpu", "--", file]).args(&words);
-        let ours = output_of(&mut command, program, "ours", limit)?.unwrap_or_default();
-        Ok(Some(Truth { nvidia: [first, second], ours }))
+        command.args(["run", "--device", "gpu", "--", &start.file]).args(&words);
+        let ours = output_of(&mut command, program, start, "ours", limit)?.unwrap_or_default();
+        let memory = memory::compared(program, start, &words, limit)?;
+        Ok(Some(Truth { nvidia: [first, second], ours, memory }))
+    }
+
+    /// Reads what the script of `--pack` recorded of a program. Nothing: it recorded nothing.
+    pub fn read(
+        program: &Program,
+        start: &Start,
+        arguments: &str,
+        folder: &Path,
+        limit: Duration,
+    ) -> Result<Option<Truth>> {
+        let read = |kind: &str| {
+            let file = folder.join(&program.name).with_added_extension(kind);
+            std::fs::read(file).ok().map(|it| String::from_utf8_lossy(&it).into_owned())
+        };
+        let (Some(first), Some(second)) = (read("gpu"), read("gpu-again")) else {
+            return Ok(None);
+        };
+        let memory = memory::recorded(program, start, &words(arguments), folder, limit)?;
+        Ok(Some(Truth { nvidia: [first, second], ours: read("ours").unwrap_or_default(), memory }))
+    }
+
+    /// The word for the virtual device's memory at the end beside the GPU's, where these can be compared.
+    pub fn of_memory(&self) -> &'static str {
+        self.memory.map_or("", Likeness::word)
     }
 
     /// The word for our runtime's output beside NVIDIA's.
@@ -115,6 +146,14 @@ pub fn gpu() -> Result<String> {
     let answer = answer.context("cannot start nvidia-smi: `--gpu` needs a GPU of NVIDIA's")?;
     let names = String::from_utf8_lossy(&answer.stdout).into_owned();
     names.lines().next().map(str::to_owned).context("nvidia-smi names no GPU: `--gpu` needs one")
+}
+
+/// Returns the name of the GPU on which outputs were recorded.
+pub fn recorded_gpu(folder: &Path) -> Result<String> {
+    let file = folder.join("device");
+    let name = std::fs::read_to_string(&file);
+    let name = name.with_context(|| format!("cannot read {}", file.display()))?;
+    Ok(name.trim().to_owned())
 }
 
 /// The lines that do not say how long something took, and that are not empty.
@@ -157,6 +196,7 @@ fn of_words(one: &str, other: &str) -> Likeness {
         (Ok(one), Ok(other)) if (one - other).abs() <= CLOSE * one.abs().max(other.abs()) => {
             Likeness::Close
         }
+        (Ok(one), Ok(other)) if one.abs().max(other.abs()) < ROUNDING => Likeness::Close,
         _ => Likeness::Differs,
     }
 }
@@ -173,12 +213,14 @@ mod tests {
             ("sum = 10\n", "sum = 11\n", Likeness::Differs),
             ("PASS\n", "PASS\nPASS\n", Likeness::Differs),
             ("x nan\n", "x 1.0\n", Likeness::Differs),
+            ("error 1.5e-18\n", "error 3e-19\n", Likeness::Close),
+            ("error 1.5e-8\n", "error 3e-9\n", Likeness::Differs),
         ] {
             assert_eq!(likeness(one, other), expected, "{one} {other}");
         }
         let truth = |ours: &str| {
             let nvidia = ["0\na 1".to_owned(), "0\na 2".to_owned()];
-            Truth { nvidia, ours: ours.to_owned() }.of_our_runtime()
+            Truth { nvidia, ours: ours.to_owned(), memory: None }.of_our_runtime()
         };
         assert_eq!([truth("0\na 3"), truth("0\na 2")], ["random", "equal"]);
     }
