@@ -249,10 +249,10 @@ fn what_changed_is_compiled_and_nothing_else() {
 
 /// The only kernel of the catalogue with an array in local memory says that it is meant, and its PTX passes that on.
 #[test]
-fn local_memory_that_is_meant_is_marked_in_the_ptx() {
+fn local_memory_and_spills_that_are_meant_are_marked_in_the_ptx() {
     let ptx = read(kernels().only_kernels("local_memory_").build().expect("it compiles"));
-    let mark = "\n// local memory is meant: local_memory_indexed\n";
-    assert!(ptx.ends_with(mark), "{}", &ptx[ptx.len() - 100..]);
+    let marks = "\n// local memory is meant: local_memory_indexed\n// spills to shared memory: local_memory_spilled_shared\n";
+    assert!(ptx.ends_with(marks), "{}", &ptx[ptx.len() - 100..]);
 }
 
 /// The builder brings what every crate of kernels needs; a crate that says it all the same is not told twice.
