@@ -183,7 +183,7 @@ pub fn kernel_tasks() -> Vec<&'static Task> {
         let Some(word) = &sample else { return true };
         let mut hasher = DefaultHasher::new();
         (word, task.id()).hash(&mut hasher);
-        hasher.finish() % 3 == 0
+        hasher.finish().is_multiple_of(3)
     };
     TASKS.iter().copied().filter(|task| !is_host(task) && is_chosen(task)).collect()
 }
