@@ -75,7 +75,7 @@ struct Corpus {
     judged: Vec<Kernel>,
     /// Those that judged second.
     second: Vec<Kernel>,
-    /// What has judged, as the present model has it.
+    /// Kernels that have judged, as the present model has them.
     again: Vec<Kernel>,
     /// Those that judged last.
     latest: Vec<Kernel>,

@@ -61,7 +61,7 @@ pub enum How {
 /// A file of kernels beside a program.
 pub struct KernelFile {
     pub name: String,
-    /// What nvcc writes: `-ptx` or `-fatbin`.
+    /// Files that nvcc writes: `-ptx` or `-fatbin`.
     pub flag: &'static str,
     pub source: String,
 }
