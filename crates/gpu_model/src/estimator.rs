@@ -116,6 +116,8 @@ struct Device {
     sums: Sums,
     /// The changes by compare-and-swaps that a loop repeats until they succeed.
     retried: Sums,
+    /// Those of them that changed a number.
+    retried_changes: u64,
     /// The farthest memory that the last load or atomic reached.
     reached: Reached,
     /// Cycle of the latest arrival among sectors that it needs and others have requested.
@@ -172,6 +174,7 @@ impl Estimator {
             written: ByAddress::default(),
             sums: Sums::default(),
             retried: Sums::default(),
+            retried_changes: 0,
             reached: Reached::L1,
             arrival: 0,
             missed: Vec::new(),
@@ -320,7 +323,7 @@ impl Device {
     }
 
     fn atomic(&mut self, request: WarpAccess<'_>, kind: AtomicKind) {
-        let AtomicKind { is_float, is_retried, is_aggregated, is_swap, is_ticket } = kind;
+        let AtomicKind { is_float, is_retried, is_aggregated, is_swap, is_ticket, changed } = kind;
         let mut near: Vec<u64> = Vec::with_capacity(LANES);
         for (lane, address) in request.addresses.iter().enumerate() {
             if request.mask >> lane & 1 == 0 {
@@ -347,6 +350,7 @@ impl Device {
             };
             self.swapped_lines += lines(&near);
         }
+        self.retried_changes += if is_retried { changed } else { 0 };
         let sums = if is_retried { &mut self.retried } else { &mut self.sums };
         sums.add(near, is_float, request.bytes);
     }
@@ -579,12 +583,13 @@ impl Device {
         }
     }
 
-    /// Returns what the busiest part of L2 spends on compare-and-swaps that are repeated: as often as threads that run at once want
-    /// the same address, where they spread evenly.
+    /// Returns what the busiest part of L2 spends on compare-and-swaps that are repeated. Each that changes a number makes
+    /// all others fail that want it then: the threads that run at once, where they spread evenly over the addresses.
     fn retries(&self) -> u64 {
         let threads = self.retried.lanes().min(LANES as u64 * self.first_warps);
         let rivals = threads as f64 / self.retried.addresses_changed().max(1) as f64;
-        (self.retried.busiest() as f64 * rivals.max(1.0)) as u64
+        let changed = self.retried_changes as f64 / self.retried.lanes().max(1) as f64;
+        (self.retried.busiest() as f64 * (1.0 + changed.min(1.0) * (rivals - 1.0).max(0.0))) as u64
     }
 
     /// Returns where stores and atomics changed memory: the first address of each sector, or of atomics' 256 bytes.
