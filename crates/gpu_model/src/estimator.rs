@@ -39,6 +39,8 @@ const BRANCH_CYCLES: u32 = 16;
 const RETRY_CYCLES: u32 = 100;
 /// A block takes work from a queue that it leaves empty, if it draws so many times as many numbers as any other.
 const EMPTY_QUEUE: u64 = 4;
+/// Repeated compare-and-swaps of which more than this part change a number all have to: the others are tried again.
+const NEARLY_ALL: f64 = 0.9;
 /// Links to the host's memory: to large pages, and to small ones.
 const HOST_LINKS: usize = 2;
 
@@ -589,7 +591,8 @@ impl Device {
         let threads = self.retried.lanes().min(LANES as u64 * self.first_warps);
         let rivals = threads as f64 / self.retried.addresses_changed().max(1) as f64;
         let changed = self.retried_changes as f64 / self.retried.lanes().max(1) as f64;
-        (self.retried.busiest() as f64 * (1.0 + changed.min(1.0) * (rivals - 1.0).max(0.0))) as u64
+        let share = if changed > NEARLY_ALL { 1.0 } else { changed };
+        (self.retried.busiest() as f64 * (1.0 + share * (rivals - 1.0).max(0.0))) as u64
     }
 
     /// Returns where stores and atomics changed memory: the first address of each sector, or of atomics' 256 bytes.
