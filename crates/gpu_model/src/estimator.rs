@@ -39,6 +39,8 @@ const BRANCH_CYCLES: u32 = 16;
 const RETRY_CYCLES: u32 = 100;
 /// A block takes work from a queue that it leaves empty, if it draws so many times as many numbers as any other.
 const EMPTY_QUEUE: u64 = 4;
+/// Repeated compare-and-swaps of which more than this part change a number all have to: the others are tried again.
+const NEARLY_ALL: f64 = 0.9;
 /// Links to the host's memory: to large pages, and to small ones.
 const HOST_LINKS: usize = 2;
 
@@ -116,6 +118,8 @@ struct Device {
     sums: Sums,
     /// The changes by compare-and-swaps that a loop repeats until they succeed.
     retried: Sums,
+    /// Those of them that changed a number.
+    retried_changes: u64,
     /// The farthest memory that the last load or atomic reached.
     reached: Reached,
     /// Cycle of the latest arrival among sectors that it needs and others have requested.
@@ -172,6 +176,7 @@ impl Estimator {
             written: ByAddress::default(),
             sums: Sums::default(),
             retried: Sums::default(),
+            retried_changes: 0,
             reached: Reached::L1,
             arrival: 0,
             missed: Vec::new(),
@@ -320,7 +325,7 @@ impl Device {
     }
 
     fn atomic(&mut self, request: WarpAccess<'_>, kind: AtomicKind) {
-        let AtomicKind { is_float, is_retried, is_aggregated, is_swap, is_ticket } = kind;
+        let AtomicKind { is_float, is_retried, is_aggregated, is_swap, is_ticket, changed } = kind;
         let mut near: Vec<u64> = Vec::with_capacity(LANES);
         for (lane, address) in request.addresses.iter().enumerate() {
             if request.mask >> lane & 1 == 0 {
@@ -347,6 +352,7 @@ impl Device {
             };
             self.swapped_lines += lines(&near);
         }
+        self.retried_changes += if is_retried { changed } else { 0 };
         let sums = if is_retried { &mut self.retried } else { &mut self.sums };
         sums.add(near, is_float, request.bytes);
     }
@@ -579,12 +585,14 @@ impl Device {
         }
     }
 
-    /// Returns what the busiest part of L2 spends on compare-and-swaps that are repeated: as often as threads that run at once want
-    /// the same address, where they spread evenly.
+    /// Returns what the busiest part of L2 spends on compare-and-swaps that are repeated. Each that changes a number makes
+    /// all others fail that want it then: the threads that run at once, where they spread evenly over the addresses.
     fn retries(&self) -> u64 {
         let threads = self.retried.lanes().min(LANES as u64 * self.first_warps);
         let rivals = threads as f64 / self.retried.addresses_changed().max(1) as f64;
-        (self.retried.busiest() as f64 * rivals.max(1.0)) as u64
+        let changed = self.retried_changes as f64 / self.retried.lanes().max(1) as f64;
+        let share = if changed > NEARLY_ALL { 1.0 } else { changed };
+        (self.retried.busiest() as f64 * (1.0 + share * (rivals - 1.0).max(0.0))) as u64
     }
 
     /// Returns where stores and atomics changed memory: the first address of each sector, or of atomics' 256 bytes.

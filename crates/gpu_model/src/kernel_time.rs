@@ -124,9 +124,9 @@ const STALL_NORM: f64 = 3.0;
 /// median error it takes from 14 to 12 %.
 const IN_STEP_NORM: f64 = 2.0;
 
-/// Turns of a loop, times the warps of a multiprocessor, in which warps lose their step: 64 warps in fewer turns than 8 of
-/// them. `reduction/vectorized` and other loops of the catalogue over much memory have lost it.
-const IN_STEP_TURNS: f64 = 512.0;
+/// Turns of a loop, times the warps of a multiprocessor, in which warps lose their step: 64 warps in 4 turns, 8 in 32.
+/// Loops of the catalogue over much memory, as `reduction/vectorized`, have lost it.
+const IN_STEP_TURNS: f64 = 256.0;
 
 /// The parts that a multiprocessor keeps busy by itself, by name.
 const INSIDE: [&str; 3] = ["L1 and shared memory", "constant cache", "issuing instructions"];

@@ -54,6 +54,8 @@ pub struct AtomicKind {
     pub is_swap: bool,
     /// An addition whose result is read, as of a number that says what to work on next.
     pub is_ticket: bool,
+    /// Numbers that it changed: a compare-and-swap may fail, or store what is there.
+    pub changed: u64,
 }
 
 /// A listener to a launch. Warps are named by the number that [`Observer::start_warp`] gave them.

@@ -302,7 +302,7 @@ fn a_block_that_meets_at_barriers_computes_after_it_has_waited() {
 #[test]
 fn blocks_that_all_run_at_once_load_and_compute_in_step() {
     let profile = Profile::named("h200").unwrap();
-    let counters = Counters { warp_instructions: 1 << 20, ..Counters::default() };
+    let counters = Counters { warp_instructions: 1 << 21, ..Counters::default() };
     let of = |blocks: u64, turns: f64| {
         let estimate = Estimate { turns, dram_read_bytes: 1 << 24, ..Estimate::default() };
         let parts =

@@ -208,19 +208,6 @@ impl Worker<'_> {
                     let aggregated = &self.run.program.aggregated;
                     let is_aggregated = aggregated.binary_search(&(pc as u32)).is_ok();
                     self.observers.count_global_atomic(request, is_aggregated);
-                    let kind = || AtomicKind {
-                        is_float: atomic.t.is_float(),
-                        is_retried: atomic.operation == AtomicOperation::CompareSwap
-                            && self.run.program.decisive.binary_search(&(pc as u32)).is_ok(),
-                        is_aggregated,
-                        is_swap: atomic.operation == AtomicOperation::CompareSwap,
-                        is_ticket: atomic.operation == AtomicOperation::Add
-                            && !atomic.is_reduction
-                            && !atomic.t.is_float(),
-                    };
-                    if self.observers.observer.is_some() {
-                        self.observers.tell(AccessKind::Atomic(kind()), request);
-                    }
                 }
                 if self.observers.checking {
                     self.check_global_atomic(block, warp, request);
@@ -245,6 +232,21 @@ impl Worker<'_> {
                             n => more_olds[n - 1][lane] = old,
                         }
                     }
+                }
+                if self.observers.counting && self.observers.observer.is_some() {
+                    let (program, number) = (&self.run.program, pc as u32);
+                    let kind = AtomicKind {
+                        is_float: atomic.t.is_float(),
+                        is_retried: atomic.operation == AtomicOperation::CompareSwap
+                            && program.decisive.binary_search(&number).is_ok(),
+                        is_aggregated: program.aggregated.binary_search(&number).is_ok(),
+                        is_swap: atomic.operation == AtomicOperation::CompareSwap,
+                        is_ticket: atomic.operation == AtomicOperation::Add
+                            && !atomic.is_reduction
+                            && !atomic.t.is_float(),
+                        changed: changes.get(),
+                    };
+                    self.observers.tell(AccessKind::Atomic(kind), request);
                 }
             }
             _ => {
