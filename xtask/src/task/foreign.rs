@@ -23,8 +23,8 @@ const ABOUT: &str = "# Kernels of others: predicted and measured\n\n\
     Programs of [HeCBench](https://github.com/zjin-lcf/HeCBench), as [programs](../programs/README.md) lists them with their\n\
     arguments. A time is that of all launches of a kernel in one run of its program: predicted by `coalesce run --json` before\n\
     the measurement, and measured by `ncu` (`gpu__time_duration.sum`, clocks and caches left alone). Kernels whose launches\n\
-    differ in number are left out. A later judgement has programs that were not measured before: the first of all others\n\
-    by the FNV-1a hash of `coalesce-2:PROGRAM`, then by that of `coalesce-3:PROGRAM`; where they have arguments, these are\n\
+    differ in number are left out. A later judgement has programs that were not measured before: the first of others, of\n\
+    those that had compiled and ran in time, by the FNV-1a hash of `coalesce-2:PROGRAM`, then by that of `coalesce-3:PROGRAM`; where they have arguments, these are\n\
     their own divided by four if the virtual GPU ran that within 12 s, and within 8 s the third time. Neighbours are kernels\n\
     of one program, one after the other by time per launch, which a tenth separates. An even FNV-1a hash of\n\
     `coalesce:PROGRAM` put a program of the first judgement into a half for work. What has judged once is for work from\n\
