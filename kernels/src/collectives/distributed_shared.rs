@@ -1,7 +1,7 @@
 //! # Distributed shared memory: the blocks of a cluster hold together what one cannot
 //!
 //! Shows: the shared memories of a [cluster] hold what does not fit into one; a few words between its blocks
-//! are faster than through L2, but an addition in another [block]'s for each key is slower than one in L2.
+//! cost no more than through L2, but an addition in another [block]'s for each key is slower than one in L2.
 //!
 //! The surprise: when the bins do not fit into [shared memory], the usual way is to read the keys once
 //! for each part of the bins, `parts` (0.257 ms), and to ignore those that belong elsewhere. Or to count in

@@ -7,6 +7,7 @@
 mod arguments;
 mod build;
 mod inputs;
+mod likeness;
 mod memory;
 mod pack;
 mod rows;

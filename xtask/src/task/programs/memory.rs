@@ -1,9 +1,9 @@
 //! The last contents of a program's memory on the virtual device and on this machine's GPU, compared.
 
 use super::build::Start;
+use super::likeness::{CLOSE, Likeness};
 use super::suite::Program;
 use super::trial::{device, output_of};
-use super::truth::{CLOSE, Likeness};
 use crate::workspace;
 use anyhow::Result;
 use std::collections::BTreeMap;

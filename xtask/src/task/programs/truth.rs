@@ -1,6 +1,7 @@
 //! Output of a program on this machine's GPU, by NVIDIA's runtime and by ours, compared.
 
 use super::build::Start;
+use super::likeness::{CLOSE, Likeness};
 use super::memory;
 use super::suite::Program;
 use super::trial::{Trial, output_of, words};
@@ -37,29 +38,8 @@ const TIMES: [&str; 22] = [
 ];
 /// Words of such lines.
 const UNITS: [&str; 5] = ["s", "ms", "us", "ns", "efficiency"];
-/// The relative difference of numbers that are close: sums in another order.
-pub const CLOSE: f64 = 1e-4;
 /// Numbers below this are errors of rounding, of which none is like another.
 const ROUNDING: f64 = 1e-12;
-
-/// The likeness of two outputs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Likeness {
-    Equal,
-    /// Only numbers differ, and not by much.
-    Close,
-    Differs,
-}
-
-impl Likeness {
-    fn word(self) -> &'static str {
-        match self {
-            Likeness::Equal => "equal",
-            Likeness::Close => "close",
-            Likeness::Differs => "differs",
-        }
-    }
-}
 
 /// A program's outputs on the GPU, each with its exit code in front.
 pub struct Truth {
