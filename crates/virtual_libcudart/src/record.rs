@@ -20,22 +20,27 @@ struct Record {
     /// Number and bytes of each allocation, by its address.
     alive: BTreeMap<CUdeviceptr, (u64, usize)>,
     count: u64,
+    /// The file could not be written, and is empty: a part of a record would be taken for a whole one.
+    is_lost: bool,
 }
 
 /// Returns the record, if one is wanted.
 fn record() -> Option<&'static Mutex<Record>> {
     static RECORD: OnceLock<Option<Mutex<Record>>> = OnceLock::new();
     let create = || {
-        let name = std::env::var_os("COALESCE_RECORD")?;
+        let name = std::env::var_os("COALESCE_RECORD").filter(|name| !name.is_empty())?;
         match File::create(&name) {
             Ok(file) => {
                 // SAFETY: the function takes nothing, and returns.
                 unsafe { libc::atexit(at_exit) };
-                Some(Mutex::new(Record { file, alive: BTreeMap::new(), count: 0 }))
+                Some(Mutex::new(Record { file, alive: BTreeMap::new(), count: 0, is_lost: false }))
             }
             Err(error) => {
-                eprintln!("libcudart: cannot create {}: {error}", name.display());
-                None
+                eprintln!(
+                    "libcudart: cannot create {}: {error}: let COALESCE_RECORD name a file that can be written, or unset it",
+                    name.display()
+                );
+                std::process::exit(1);
             }
         }
     };
@@ -95,9 +100,18 @@ impl Record {
             content.clear();
         }
         let head = [number, bytes as u64, content.len() as u64].map(u64::to_le_bytes).concat();
+        if self.is_lost {
+            return;
+        }
         if let Err(error) = self.file.write_all(&head).and_then(|()| self.file.write_all(&content))
         {
-            eprintln!("libcudart: cannot write COALESCE_RECORD's file: {error}");
+            self.is_lost = true;
+            eprintln!(
+                "libcudart: cannot write COALESCE_RECORD's file, so it is left empty: {error}"
+            );
+            if let Err(error) = self.file.set_len(0) {
+                eprintln!("libcudart: what is in COALESCE_RECORD's file is not whole: {error}");
+            }
         }
     }
 }

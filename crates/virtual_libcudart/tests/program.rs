@@ -1317,6 +1317,20 @@ fn a_record_has_what_memory_held_at_the_end() {
     // Number, bytes, kept bytes and content: the freed one first, then that of the end, which nobody wrote.
     let expected = [1, 16, 16, 37 << 32 | 36, 0, 0, 16, 16, 0, 0];
     assert_eq!(words(fs::read(file).expect("the program wrote it")), expected);
+    well("inner_record", &[("COALESCE_RECORD", "")]);
+    let nowhere = folder.path().join("nowhere/record");
+    let output =
+        elsewhere("inner_record", &[("COALESCE_RECORD", nowhere.to_str().expect("UTF-8"))]);
+    let errors = String::from_utf8(output.stderr).expect("messages are UTF-8");
+    assert!(
+        output.status.code() == Some(1) && errors.contains("a file that can be written"),
+        "{errors}"
+    );
+    #[cfg(target_os = "linux")]
+    {
+        let errors = well("inner_record", &[("COALESCE_RECORD", "/dev/full")]);
+        assert_eq!(errors.matches("cannot write COALESCE_RECORD's file").count(), 1, "{errors}");
+    }
 }
 
 #[test]

@@ -57,14 +57,14 @@ pub struct Arguments {
     #[arg(long)]
     built: bool,
     /// Compare what a program prints with what it prints on this machine's GPU, by NVIDIA's runtime and by ours.
-    #[arg(long)]
+    #[arg(long, requires = "checkout")]
     gpu: bool,
     /// Compare with what a GPU printed, in the folder that the script of `--pack` wrote there.
-    #[arg(long, value_name = "FOLDER", conflicts_with = "gpu")]
+    #[arg(long, value_name = "FOLDER", conflicts_with = "gpu", requires = "checkout")]
     recorded: Option<PathBuf>,
     /// Build the programs and run none: the folder gets them with their inputs, and a script that records their outputs on a
     /// machine with a GPU.
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", requires = "checkout")]
     pack: Option<PathBuf>,
     /// The seconds that a program may run.
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
@@ -88,11 +88,21 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 
 /// Builds and runs the programs of a suite, and writes a row of each.
 fn try_all(suite: &Suite, checkout: &Path, arguments: &Arguments) -> Result<()> {
+    let scratch = workspace::target_dir().join("programs");
+    let toolkit = Toolkit::new(&arguments.nvcc, &arguments.include, &scratch.join("toolkit"))?;
+    let compiler = toolkit.version()?;
+    let gpu = match &arguments.recorded {
+        Some(folder) => Some(truth::recorded_gpu(folder)?),
+        None => arguments.gpu.then(truth::gpu).transpose()?,
+    };
+    if let Some(folder) = &arguments.pack {
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("cannot create {}", folder.display()))?;
+    }
     if !arguments.built {
         super::build::coalesce()?;
     }
-    let scratch = workspace::target_dir().join("programs");
-    let toolkit = Toolkit::new(&arguments.nvcc, &arguments.include, &scratch.join("toolkit"))?;
+    let pack = arguments.pack.as_deref().map(Pack::new).transpose()?;
     let mirror = Mirror::new(checkout, &scratch.join(suite.name))?;
     let mut programs = (suite.programs)(&mirror)?;
     if !arguments.only.is_empty() {
@@ -117,15 +127,10 @@ fn try_all(suite: &Suite, checkout: &Path, arguments: &Arguments) -> Result<()> 
         ("suite", workspace::commit(checkout)),
         ("coalesce", workspace::commit(&workspace::root())),
         ("date", today()?),
-        ("nvcc", toolkit.version()?),
+        ("nvcc", compiler),
         ("limit", format!("{} s", arguments.limit)),
     ];
-    if arguments.gpu {
-        facts.push(("gpu", truth::gpu()?));
-    }
-    if let Some(folder) = &arguments.recorded {
-        facts.push(("gpu", truth::recorded_gpu(folder)?));
-    }
+    facts.extend(gpu.map(|gpu| ("gpu", gpu)));
     let (rows, table) = (Mutex::new(known), Mutex::new(Table::read(suite.name)?));
     let count = programs.len();
     let work = Mutex::new(programs.into_iter().enumerate());
@@ -136,7 +141,7 @@ fn try_all(suite: &Suite, checkout: &Path, arguments: &Arguments) -> Result<()> 
         limit,
         has_gpu: arguments.gpu,
         recorded: arguments.recorded.clone(),
-        pack: arguments.pack.as_deref().map(Pack::new).transpose()?,
+        pack,
     };
     let worker = &|| -> Result<()> {
         // Taken by a call, so that the lock is not held while the program runs.
