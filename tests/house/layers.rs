@@ -26,7 +26,7 @@ const MAY_NAME: &[(&str, &str)] = &[
     ("cuda_builder", "ptx"),
     // The executor, what watches it, and the driver.
     ("simt", "counters ptx races"),
-    ("simt_unit_tests", "counters ptx races"),
+    ("unit_tests", "counters cuda_driver gpu_model ptx races results rust_to_ptx simt"),
     ("simt_page", "simt"),
     ("gpu_model", "counters simt"),
     ("cuda_driver", "counters ptx"),

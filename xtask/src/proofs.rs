@@ -168,8 +168,8 @@ pub const PROOFS: &[Proof] = &[
         shows: "the executor's unsafe code passes its tests under AddressSanitizer",
         // The runtime comes with the compiler; the standard library is the compiler's own, so what it does with memory
         // inside is not seen. Miri sees more (`cargo +nightly miri test -p coalesce-simt`, where somebody has it): not run here.
-        command: "test --release --package coalesce-simt --target x86_64-unknown-linux-gnu \
-            --target-dir target/sanitizers --test it --test fuzz -- --nocapture --test-threads 1 sanitized:: corpus:: \
+        command: "test --release --package coalesce-simt --package unit_tests --target x86_64-unknown-linux-gnu \
+            --target-dir target/sanitizers --test simt_it --test fuzz -- --nocapture --test-threads 1 sanitized:: corpus:: \
             hazards:: threads:: clusters:: smoke:: errors:: seeds mutations coverage_guides random_bytes",
         environment: &[
             ("RUSTC_BOOTSTRAP", "1"),

@@ -5,7 +5,7 @@
 //! for chart in report::chart::draw(&results, 80) {
 //!     println!("{chart}");
 //! }
-//! # results::Result::Ok(())
+//! # Ok::<(), results::Error>(())
 //! ```
 
 use results::{Results, Row};

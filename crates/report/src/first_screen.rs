@@ -4,7 +4,7 @@
 //! let results = results::Results::load("measured.json".as_ref(), &[])?;
 //! let screen = report::screen::Screen { width: 80, is_ascii: false };
 //! println!("{}", report::first_screen::bench(&results, &|_| String::new(), &screen));
-//! # results::Result::Ok(())
+//! # Ok::<(), results::Error>(())
 //! ```
 
 use super::screen::{Column, Screen};

@@ -3,7 +3,7 @@
 //! ```no_run
 //! let results = results::Results::load("measured.json".as_ref(), &[])?;
 //! print!("{}", report::tabulate::markdown(&results));
-//! # results::Result::Ok(())
+//! # Ok::<(), results::Error>(())
 //! ```
 
 use anyhow::{Context, Result};

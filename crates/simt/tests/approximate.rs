@@ -14,7 +14,7 @@ fn fnv1a(bytes: &[u8]) -> u64 {
 
 #[test]
 fn sweeps_equal_the_gpu() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../simt/fixtures");
     let module = std::fs::read_to_string(format!("{folder}/ptx/mufu.ptx")).unwrap();
     let module = Module::parse(&module).unwrap();
     let index = std::fs::read_to_string(format!("{folder}/mufu.json")).unwrap();

@@ -299,7 +299,7 @@ fn other_signatures() {
 /// The kernels of rustc, which take a length of 8 bytes.
 #[test]
 fn kernels_of_rustc() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../simt/tests/corpus");
     let text = std::fs::read_to_string(format!("{folder}/rustc.ptx")).unwrap();
     let module = Module::parse(&text).unwrap();
     let outcome = |name: &str, input: &[u8], output: &[u8], middle: &[u8]| {
@@ -340,7 +340,7 @@ fn kernels_of_rustc() {
 #[test]
 fn every_kernel_is_run() {
     let tests = concat!(include_str!("corpus.rs"), include_str!("corpus/parallel.rs"));
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../simt/tests/corpus");
     let mut not_run = Vec::new();
     for file in ["arithmetic", "control", "parallel", "rustc"] {
         let text = std::fs::read_to_string(format!("{folder}/{file}.ptx")).unwrap();

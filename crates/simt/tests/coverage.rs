@@ -6,7 +6,7 @@ const KERNELS: usize = 140;
 #[test]
 fn corpus_is_supported() {
     let mut folders = ["tests/corpus", "fixtures/ptx"]
-        .map(|f| format!("{}/{f}", env!("CARGO_MANIFEST_DIR")))
+        .map(|f| format!("{}/../simt/{f}", env!("CARGO_MANIFEST_DIR")))
         .to_vec();
     // More PTX to look at, for work on the decoder.
     let more = std::env::var("SIMT_MORE_PTX").ok();

@@ -220,7 +220,7 @@ fn sums_equal_the_gpu() {
 
 #[test]
 fn sums_of_bytes_equal_the_gpu() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/wgmma_bytes.txt");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../simt/fixtures/wgmma_bytes.txt");
     let measured = std::fs::read_to_string(path).unwrap();
     assert_eq!(differing(&measured, WIDE..SUMS.len()), [""; 0], "other bits than on the GPU");
 }

@@ -96,8 +96,14 @@ const SYSTEMS: [System; 3] = [
 ];
 
 /// Libraries whose tests run on each system.
-const TESTED: [&str; 5] =
-    ["coalesce-counters", "coalesce-ptx", "coalesce-races", "coalesce-simt", "coalesce-results"];
+const TESTED: [&str; 6] = [
+    "coalesce-counters",
+    "coalesce-ptx",
+    "coalesce-races",
+    "coalesce-results",
+    "coalesce-simt",
+    "unit_tests",
+];
 const FILE: &str = "results/platforms.md";
 const HEADER: &str = "# Platforms\n\nWritten by `cargo xtask platforms`, which builds the program for each system with its kernels and runs it here by Wine 8 or QEMU: tests of the executor's libraries and of result files, `coalesce verify` without and with `--check` (under QEMU of every sixth pattern), and `coalesce explain` of a PTX file, whose counts have to be those of this system.\n\n| platform | built | tests that ran | verified | explain | missing | date |\n|---|---|---|---|---|---|---|\n";
 /// This system, whose tests are those of CI.

@@ -10,7 +10,7 @@
 //! for advice in profiling::advice::advice(&profile) {
 //!     println!("{:.1} us: {}", advice.gain_us, advice.seen);
 //! }
-//! # results::Result::Ok(())
+//! # Ok::<(), results::Error>(())
 //! ```
 
 mod banks;

@@ -1,6 +1,6 @@
 use simt::{Checks, Error, Launch, Memory, Module, Options, Report, run};
 
-pub const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
+pub const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../simt/fixtures");
 
 pub struct Case {
     pub name: String,

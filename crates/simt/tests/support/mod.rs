@@ -108,7 +108,7 @@ impl Kernel {
         input: &[I],
         outputs: usize,
     ) -> (Vec<O>, Report) {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus");
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../simt/tests/corpus");
         let text = std::fs::read_to_string(format!("{folder}/{}.ptx", self.file)).unwrap();
         let module = Module::parse(&text).unwrap();
         let mut first: Option<(Vec<u8>, Report)> = None;

@@ -174,7 +174,7 @@ fn wide_products(shape: &str, rest: &str) -> String {
 }
 
 fn corpus(file: &str) -> String {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../simt/tests/corpus");
     std::fs::read_to_string(format!("{folder}/{file}.ptx")).unwrap()
 }
 
