@@ -6,11 +6,12 @@ use crate::misuse::{Misuse, MisuseKind};
 use crate::virtual_memory::VirtualMemory;
 use crate::work::{Copy, CopySide, QueuedWork};
 use cuda_driver::ReturnCode;
+use foldhash::fast::FixedState;
 use gpu_model::copy_time::Direction;
 use gpu_model::{PageMoves, Side};
 use simt::{Location, Memory};
 use std::collections::{BTreeMap, HashMap};
-use std::hash::Hasher;
+use std::hash::{BuildHasher, Hasher};
 use std::ops::Range;
 
 /// `CU_MEMHOSTALLOC_WRITECOMBINED`.
@@ -225,7 +226,7 @@ impl Memories {
     /// A hash of the page-locked host memory that a copy uses.
     pub(crate) fn fingerprint(&self, work: &QueuedWork) -> Option<u64> {
         let QueuedWork::Copy(copy) = work else { return None };
-        let mut hasher = std::hash::DefaultHasher::new();
+        let mut hasher = FixedState::default().build_hasher();
         let mut any = false;
         for side in [copy.source, copy.target] {
             if self.place(side.address) != MemoryKind::Pinned {
@@ -269,7 +270,7 @@ impl Memories {
         let (head, rest) = all.split_at(first);
         let lines = std::iter::once(head).filter(|head| !head.is_empty()).chain(rest.chunks(64));
         let hash = |line: &[u8]| {
-            let mut hasher = std::hash::DefaultHasher::new();
+            let mut hasher = FixedState::default().build_hasher();
             hasher.write(line);
             hasher.finish()
         };
