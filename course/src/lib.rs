@@ -23,6 +23,7 @@ pub mod picture;
 pub mod ptx;
 pub mod question;
 pub mod refuse;
+pub mod student;
 pub mod submission;
 pub mod task;
 pub mod tasks;

@@ -26,6 +26,20 @@ pub struct Task {
     pub bounds: &'static [Bound],
     /// Three hints: a place to look at, the idea, nearly the line.
     pub hints: [&'static str; 3],
+    /// Further forms, with the same bounds: which of all a student gets, the name decides.
+    pub choices: &'static [Choice],
+    /// Parts of the texts and of the solved file, and what stands there in this form.
+    pub replaced: Replaced,
+}
+
+/// Parts of a text, and what stands in their places.
+pub type Replaced = &'static [(&'static str, &'static str)];
+
+/// Another form of a task, whose file fails in the first form.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice {
+    pub replaced: Replaced,
+    pub case: fn(&Size, &mut Random) -> Case,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,7 +194,14 @@ impl Task {
             fails_as_shipped: FailureKind::Unanswered,
             bounds: &[],
             hints: [""; 3],
+            choices: &[],
+            replaced: &[],
         }
+    }
+
+    /// Writes a text of the first form as this form has it.
+    pub fn replace(&self, text: &str) -> String {
+        self.replaced.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
     }
 
     /// Names its files, and never changes.

@@ -33,7 +33,7 @@ pub fn solved(task: &Task) -> Result<String> {
     let text = format::doc(task.solved());
     let text: String =
         text.lines().map(|line| format!("// {line}\n").replace("// \n", "//\n")).collect();
-    Ok(format!("{text}\n{code}"))
+    Ok(format!("{text}\n{}", task.replace(code)))
 }
 
 #[cfg(test)]

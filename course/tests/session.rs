@@ -3,7 +3,7 @@
 use course::compile::{Language, Places};
 use course::format;
 use course::learn::Progress;
-use course::task::Kind;
+use course::task::{Kind, Task};
 use course::tasks::TASKS;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -677,6 +677,57 @@ fn a_class_has_a_repository_without_solutions() {
     assert!(solved.status.success(), "{}", text(&solved));
     std::fs::write(folder.join("class.toml"), "show = 3").expect("a writable folder");
     assert_fails(&folder, &["show", "guard"], "class.toml is damaged");
+}
+
+/// Each student has forms of the tasks that the name chooses; another's file does not pass.
+#[test]
+fn students_have_tasks_of_their_own() {
+    let class = tempfile::tempdir().expect("a temporary folder");
+    let id = "every_third";
+    let read = |name: &str| {
+        let file = class.path().join(name).join(format!("{id}.rs"));
+        std::fs::read_to_string(file).expect("it was written")
+    };
+    let init = |name: &str| {
+        let dir = class.path().join(name).display().to_string();
+        let said = learn(class.path(), &["init", &dir, "--student", name]);
+        assert!(said.status.success(), "{}", text(&said));
+        read(name)
+    };
+    let first = init("ada");
+    // The name decides, on every machine.
+    assert_eq!(first, format::shipped(of_student("ada", id).solved()).unwrap());
+    let other = ["bob", "cleo", "dan", "eve"].into_iter().find(|name| init(name) != first);
+    let other = other.expect("there are three forms");
+
+    let solved = |name: &str| format::solution(of_student(name, id).solved()).unwrap();
+    let hand_in = |name: &str, text: &str| {
+        let file = class.path().join(name).join(format!("{id}.rs"));
+        std::fs::write(file, text).expect("a writable folder");
+    };
+    hand_in("ada", &solved("ada"));
+    hand_in(other, &solved("ada"));
+    let ada = learn(&class.path().join("ada"), &["check", id]);
+    assert!(ada.status.success(), "{}", text(&ada));
+    assert_fails(&class.path().join(other), &["check", id], "expected");
+    // What graded Ada's file does not grade the copy.
+    let page = class.path().join("class.html").display().to_string();
+    let folder = |name: &str| class.path().join(name).display().to_string();
+    let report =
+        learn(class.path(), &["report", &folder("ada"), &folder(other), "--output", &page]);
+    let said = text(&report);
+    assert!(said.contains("ada: 1 of ") && said.contains(&format!("{other}: 0 of ")), "{said}");
+    // Nobody becomes somebody else by a word in a file of their own.
+    let settings = class.path().join(other).join("class.toml");
+    std::fs::write(settings, "show = false\nstudent = \"ada\"\n").expect("a writable folder");
+    let report = learn(class.path(), &["report", &folder(other), "--output", &page]);
+    assert!(text(&report).contains("has the tasks of `ada`: name the folder so"));
+    assert_fails(class.path(), &["--student", "ada", "--tasks", "x", "list"], "cannot be used");
+}
+
+fn of_student(name: &str, id: &str) -> &'static Task {
+    let mut tasks = course::student::tasks_of(name).into_iter();
+    tasks.find(|task| task.id() == id).expect("a task")
 }
 
 /// Tasks outside of the repository are graded as the course's, and go into a class without their solutions.

@@ -183,7 +183,7 @@ fn an_unwritable_file_is_refused_before_measuring() {
 #[cfg(target_os = "linux")]
 fn a_device_is_written_to_and_not_replaced() {
     use std::os::unix::fs::FileTypeExt;
-    let bench = ["bench", "graphs", "--quick", "--device", "virtual", "--json", "/dev/full"];
+    let bench = ["bench", "batching", "--quick", "--device", "virtual", "--json", "/dev/full"];
     let output = coalesce(&bench);
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     let errors: Vec<_> = message.lines().filter(|line| line.starts_with("error")).collect();
@@ -204,7 +204,7 @@ fn a_reader_that_ends_early_ends_the_program_without_a_word() {
     let committed = concat!(env!("CARGO_MANIFEST_DIR"), "/../results/nvidia-h200/reference.json");
     let commands: [&[&str]; 7] = [
         &["explain", "transpose"],
-        &["bench", "graphs", "--quick", "--device", "virtual"],
+        &["bench", "batching", "--quick", "--device", "virtual"],
         &["verify", "transpose/padded", "--device", "virtual", "--size", "rows=33,columns=65"],
         &["compare", committed, committed],
         &["list"],
@@ -314,7 +314,7 @@ fn a_full_disk_is_one_sentence_and_the_old_file_stays() {
     std::fs::write(&json, "old").expect("a writable folder");
     let output = Command::new("sh")
         .args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\""])
-        .args([env!("CARGO_BIN_EXE_coalesce"), "bench", "graphs", "--device", "virtual"])
+        .args([env!("CARGO_BIN_EXE_coalesce"), "bench", "batching", "--device", "virtual"])
         .args(["--quick", "--no-sweeps", "--json"])
         .arg(&json)
         .output()

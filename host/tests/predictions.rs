@@ -9,7 +9,7 @@ fn predictions_are_replaced_by_those_of_the_same_device() {
     let (measured, predicted, other) = (path("m.json"), path("p.json"), path("other.json"));
     let bench = |device: &str, file: &str| {
         let arguments =
-            ["bench", "graphs", "--quick", "--no-sweeps", "--device", device, "--json", file];
+            ["bench", "batching", "--quick", "--no-sweeps", "--device", device, "--json", file];
         assert!(program(&arguments).status().expect("the program starts").success());
     };
     bench("virtual:h200", &predicted);

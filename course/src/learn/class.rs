@@ -1,12 +1,13 @@
 //! A class: submissions graded without a change to them, for a page or an autograder.
 #![allow(clippy::print_stdout, reason = "a command-line program prints its results")]
 
-use super::outside::tasks;
+use super::init;
+use super::outside::{choose_student, set, tasks};
 use super::session::{Outcome, Session};
 use super::verdicts::{add_progress, checked, word};
 use crate::compile::Places;
 use crate::refuse::essence;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use maud::{Markup, html};
 use report::page::{self, page_with};
 use results::{CheckedTask, plain};
@@ -20,7 +21,7 @@ const STYLE: &str = "\
 td.mark { text-align: center; padding: 0.1rem 0.25rem; }\n\
 thead th.task { writing-mode: vertical-rl; font-weight: normal; padding: 0.2rem 0.1rem; min-width: 0; width: 1.4rem; }\n";
 
-/// Verdicts on texts that were graded before, by task and by the text without comments and spaces.
+/// Verdicts on texts that were graded before, by the solved file and by the text without comments and spaces.
 type Graded = HashMap<(&'static str, String), CheckedTask>;
 
 /// A submission and its verdicts, in the order of the tasks.
@@ -43,7 +44,9 @@ pub fn report(places: &Places, folders: &[PathBuf], output: &Path) -> Result<Exi
     results::check_writable(output)?;
     let mut graded = Graded::new();
     let mut class = Vec::new();
+    let of_all = tasks();
     for folder in folders {
+        set(of_all);
         let name = plain(&folder.display().to_string()).into_owned();
         let marked = match mark(places, folder, &mut graded) {
             Ok(tasks) => Marked { name, tasks, error: None },
@@ -61,6 +64,7 @@ pub fn report(places: &Places, folders: &[PathBuf], output: &Path) -> Result<Exi
         }
         class.push(marked);
     }
+    set(of_all);
     results::write(output, page(&class).as_bytes())
         .with_context(|| format!("cannot write {}", output.display()))?;
     println!("written to {}", output.display());
@@ -70,6 +74,14 @@ pub fn report(places: &Places, folders: &[PathBuf], output: &Path) -> Result<Exi
 
 /// Grades all tasks of a submission. A file that is as it was given is not run: it cannot pass.
 fn mark(places: &Places, folder: &Path, graded: &mut Graded) -> Result<Vec<CheckedTask>> {
+    if let Some(student) = init::student(folder)? {
+        // The folder's name is the teacher's, the file in it the student's.
+        let name = folder.file_name().unwrap_or_default();
+        if name != student.as_str() {
+            bail!("{} has the tasks of `{student}`: name the folder so", folder.display());
+        }
+        choose_student(&student);
+    }
     let places = Places { learn: folder.to_owned(), ..places.clone() };
     let mut session = Session::submission(places)?;
     let mut verdicts = Vec::new();
@@ -91,7 +103,7 @@ fn mark(places: &Places, folder: &Path, graded: &mut Graded) -> Result<Vec<Check
             verdicts.push(checked(&session, task, &Ok(Outcome::AsGiven), begin.elapsed()));
             continue;
         }
-        let key = (task.id(), text);
+        let key = (task.solved(), text);
         if let Some(verdict) = graded.get(&key) {
             verdicts.push(add_progress(&session, verdict.clone()));
             continue;

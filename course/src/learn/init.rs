@@ -18,23 +18,44 @@ pub const SETTINGS: &str = "class.toml";
 struct Settings {
     /// True where `show` prints solutions.
     show: bool,
+    /// The student whose forms of the tasks the folder has.
+    student: Option<String>,
+}
+
+/// Returns the settings of a folder, if it is one of a class.
+fn settings(learn: &Path) -> Result<Option<Settings>> {
+    let path = learn.join(SETTINGS);
+    let text = match std::fs::read_to_string(&path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        // No folder, which others say in their own words.
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => return Ok(None),
+        text => text.with_context(|| format!("cannot read {}", path.display()))?,
+    };
+    toml::from_str(&text).map(Some).map_err(|_| {
+        anyhow::anyhow!(
+            "{} is damaged: it has the line `show = false`, and `student = \"NAME\"` where each student has tasks of their own",
+            path.display()
+        )
+    })
 }
 
 /// Returns whether a folder is one of a class that shows no solutions.
 pub fn hides_solutions(learn: &Path) -> Result<bool> {
-    let path = learn.join(SETTINGS);
-    let text = match std::fs::read_to_string(&path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
-        text => text.with_context(|| format!("cannot read {}", path.display()))?,
-    };
-    let settings: Result<Settings, _> = toml::from_str(&text);
-    settings.map(|settings| !settings.show).map_err(|_| {
-        anyhow::anyhow!("{} is damaged: its only line is `show = false`", path.display())
-    })
+    Ok(settings(learn)?.is_some_and(|settings| !settings.show))
+}
+
+/// Returns the student of a folder.
+pub fn student(learn: &Path) -> Result<Option<String>> {
+    Ok(settings(learn)?.and_then(|settings| settings.student))
 }
 
 /// Writes the repository: what students edit, a workflow that grades it, and no solution.
-pub fn write(places: &Places, folder: &Path, outside: Option<&Path>) -> Result<ExitCode> {
+pub fn write(
+    places: &Places,
+    folder: &Path,
+    outside: Option<&Path>,
+    student: Option<&str>,
+) -> Result<ExitCode> {
     let cannot = || format!("cannot write {}: is it a folder of yours?", folder.display());
     if folder.exists() && std::fs::read_dir(folder).with_context(cannot)?.next().is_some() {
         bail!("{} is not empty: name a folder that is new or empty", folder.display());
@@ -50,7 +71,8 @@ pub fn write(places: &Places, folder: &Path, outside: Option<&Path>) -> Result<E
     save("README.md", &fill(include_str!("init/README.md")))?;
     save(".github/workflows/check.yml", &fill(include_str!("init/check.yml")))?;
     save(".gitignore", "/.cargo/\n/Cargo.lock\n/Cargo.toml\n/editor/\n/target/\n*.bak\n")?;
-    save(SETTINGS, "show = false\n")?;
+    let student = student.map(|name| format!("student = {}\n", toml::Value::from(name)));
+    save(SETTINGS, &format!("show = false\n{}", student.unwrap_or_default()))?;
     let places = Places { learn: folder.to_owned(), ..places.clone() };
     for task in tasks().iter().filter(|task| folder::is_there(&places, task)) {
         std::fs::write(folder::file(&places, task), places.shipped(task)?).with_context(cannot)?;

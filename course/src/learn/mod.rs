@@ -39,6 +39,9 @@ struct Arguments {
     /// Tasks of your own instead of the course's: a folder with `NAME.rs` and `NAME.toml` for each.
     #[arg(long, value_name = "DIR", global = true)]
     tasks: Option<PathBuf>,
+    /// The student whose forms of the tasks these are; without it, the one that the folder's `class.toml` names.
+    #[arg(long, value_name = "NAME", global = true, conflicts_with = "tasks")]
+    student: Option<String>,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -188,8 +191,20 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         }
         outside::choose(folder)?;
     }
+    let graded = match &arguments.command {
+        Some(Command::Check { submission: Some(folder), .. }) => folder,
+        _ => &places.learn,
+    };
+    let student = match &arguments.student {
+        Some(name) => Some(name.clone()),
+        None if arguments.tasks.is_some() => None,
+        None => init::student(graded)?,
+    };
+    if let Some(name) = &student {
+        outside::choose_student(name);
+    }
     if let Some(Command::Init { dir }) = &arguments.command {
-        return init::write(&places, dir, arguments.tasks.as_deref());
+        return init::write(&places, dir, arguments.tasks.as_deref(), arguments.student.as_deref());
     }
     if let Some(Command::New { id }) = &arguments.command {
         return template::write(&places, id);

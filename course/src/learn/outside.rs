@@ -7,27 +7,35 @@ use crate::compile::read;
 use crate::count::Count;
 use crate::task::{Bound, Kind, Limits, LimitsOf, Task};
 use crate::tasks::{TASKS, named};
-use crate::{format, ptx};
+use crate::{format, ptx, student};
 use anyhow::{Context, Result, bail};
 use coalesce::pattern::Pattern;
 use serde::Deserialize;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{PoisonError, RwLock};
 use toml::Spanned;
 
-static CHOSEN: OnceLock<&[&Task]> = OnceLock::new();
+static CHOSEN: RwLock<&[&Task]> = RwLock::new(TASKS);
 
 /// Returns the tasks of this run, in teaching order: the course's, unless others were chosen.
 pub fn tasks() -> &'static [&'static Task] {
-    CHOSEN.get().copied().unwrap_or(TASKS)
+    *CHOSEN.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Makes these the tasks, until others are chosen.
+pub fn set(tasks: &'static [&'static Task]) {
+    *CHOSEN.write().unwrap_or_else(PoisonError::into_inner) = tasks;
+}
+
+/// Makes a student's forms of the course's tasks those of this run.
+pub fn choose_student(name: &str) {
+    set(student::tasks_of(name).leak());
 }
 
 /// Makes the tasks of a folder, by their names, those of this run.
 pub fn choose(folder: &Path) -> Result<()> {
-    let tasks = read_all(folder)?;
-    // The program chooses once, at its start.
-    let _ = CHOSEN.set(Box::leak(tasks.into_boxed_slice()));
+    set(read_all(folder)?.leak());
     Ok(())
 }
 

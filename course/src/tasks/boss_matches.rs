@@ -14,11 +14,15 @@ pub const TASK: Task = Task {
         "There is a barrier that counts the threads whose condition holds.",
         "`thread::sync_threads_count` takes the condition as a number and gives every thread the count.",
     ],
-    ..task!(boss_matches(f32) -> u32, LINE, case)
+    choices: &[Choice {
+        replaced: &[("above 0", "below 0"), ("> 0.0", "< 0.0")],
+        case: |size, random| matches(|one| one < 0.0, size, random),
+    }],
+    ..task!(boss_matches(f32) -> u32, LINE, |size, random| matches(|one| one > 0.0, size, random))
 };
 
-fn case(size: &Size, random: &mut Random) -> Case {
+fn matches(is_match: fn(f32) -> bool, size: &Size, random: &mut Random) -> Case {
     chunked(some_zeros(size, random), 256, |block| {
-        block.iter().filter(|one| **one > 0.0).count() as u32
+        block.iter().filter(|one| is_match(**one)).count() as u32
     })
 }

@@ -37,10 +37,32 @@ pub const TASK: Task = Task {
         "In step `part`, thread t of the block loads word `part * 256 + t` of the block's 768 into the same word of the tile.",
         "After a barrier, the green word of thread t is word 3 t + 1 of the tile.",
     ],
-    ..task!(every_third(f32) -> f32, LINE, case)
+    choices: &[
+        Choice {
+            replaced: &[
+                ("green", "red"),
+                ("3 * thread + 1", "3 * thread"),
+                ("3 * i + 1", "3 * i"),
+                ("3 t + 1", "3 t"),
+                ("wants word 1, lane 1 wants word 4", "wants word 0, lane 1 wants word 3"),
+            ],
+            case: |size, random| channel(0, size, random),
+        },
+        Choice {
+            replaced: &[
+                ("green", "blue"),
+                ("3 * thread + 1", "3 * thread + 2"),
+                ("3 * i + 1", "3 * i + 2"),
+                ("3 t + 1", "3 t + 2"),
+                ("wants word 1, lane 1 wants word 4", "wants word 2, lane 1 wants word 5"),
+            ],
+            case: |size, random| channel(2, size, random),
+        },
+    ],
+    ..task!(every_third(f32) -> f32, LINE, |size, random| channel(1, size, random))
 };
 
-fn case(size: &Size, random: &mut Random) -> Case {
+fn channel(number: usize, size: &Size, random: &mut Random) -> Case {
     let [n] = size.get();
-    chunked(random.f32s(3 * n), 3, |rgb| rgb[1])
+    chunked(random.f32s(3 * n), 3, |rgb| rgb[number])
 }

@@ -28,13 +28,68 @@ pub const TASK: Task = Task {
         "In `apart`, all fourth fields lie side by side.",
         "The fourth field has the number 3: three whole fields of n words lie before it.",
     ],
-    ..task!(one_field(f32, f32) -> f32, LINE, case)
+    choices: &[
+        Choice {
+            replaced: &[
+                ("fourth", "second"),
+                ("3 * n", "1 * n"),
+                ("7 * i + 3", "7 * i + 1"),
+                ("field 3 of `apart` begins at 3 n", "field 1 of `apart` begins at 1 n"),
+                (
+                    "number 3: three whole fields of n words lie",
+                    "number 1: one whole field of n words lies",
+                ),
+            ],
+            case: |size, random| field(1, size, random),
+        },
+        Choice {
+            replaced: &[
+                ("fourth", "third"),
+                ("3 * n", "2 * n"),
+                ("7 * i + 3", "7 * i + 2"),
+                ("field 3 of `apart` begins at 3 n", "field 2 of `apart` begins at 2 n"),
+                (
+                    "number 3: three whole fields of n words lie",
+                    "number 2: two whole fields of n words lie",
+                ),
+            ],
+            case: |size, random| field(2, size, random),
+        },
+        Choice {
+            replaced: &[
+                ("fourth", "fifth"),
+                ("3 * n", "4 * n"),
+                ("7 * i + 3", "7 * i + 4"),
+                ("field 3 of `apart` begins at 3 n", "field 4 of `apart` begins at 4 n"),
+                (
+                    "number 3: three whole fields of n words lie",
+                    "number 4: four whole fields of n words lie",
+                ),
+            ],
+            case: |size, random| field(4, size, random),
+        },
+        Choice {
+            replaced: &[
+                ("fourth", "sixth"),
+                ("3 * n", "5 * n"),
+                ("7 * i + 3", "7 * i + 5"),
+                ("field 3 of `apart` begins at 3 n", "field 5 of `apart` begins at 5 n"),
+                (
+                    "number 3: three whole fields of n words lie",
+                    "number 5: five whole fields of n words lie",
+                ),
+            ],
+            case: |size, random| field(5, size, random),
+        },
+    ],
+    ..task!(one_field(f32, f32) -> f32, LINE, |size, random| field(3, size, random))
 };
 
-fn case(size: &Size, random: &mut Random) -> Case {
+fn field(number: usize, size: &Size, random: &mut Random) -> Case {
     let [n] = size.get();
     let apart = random.f32s(7 * n);
     let together = (0..7 * n).map(|word| apart[word % 7 * n + word / 7]).collect();
-    let target = apart[3 * n..4 * n].iter().map(|value| value * value).collect();
+    let wanted = &apart[number * n..][..n];
+    let target = wanted.iter().map(|value| value * value).collect();
     of_two(together, apart, target)
 }

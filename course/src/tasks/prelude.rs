@@ -4,7 +4,7 @@ pub use crate::count::Count::{self, *};
 pub use crate::host::stepped;
 pub use crate::question::{about, choice, number};
 pub use crate::task::{
-    Bound, FailureKind, Kind, Sizes, Task, between, bound, exactly, pattern, up_to,
+    Bound, Choice, FailureKind, Kind, Sizes, Task, between, bound, exactly, pattern, up_to,
 };
 pub use coalesce::data::{Data, Element, Random, Tolerance};
 pub use coalesce::pattern::{Before, Case, Dimension, Output, Size, Variant};

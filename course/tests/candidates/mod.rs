@@ -9,6 +9,7 @@ pub mod wasteful;
 use build::{Candidate, edited, solution};
 use course::count::Count::{self, *};
 use course::format;
+use course::student::form;
 use course::task::FailureKind::{self, *};
 use course::task::Task;
 use course::tasks::{TASKS, named};
@@ -203,6 +204,19 @@ pub fn kernels_of_tasks() -> Kernels {
         expected.push(Some(task.fails_as_shipped));
         candidates.push(Candidate::new(task, "solved", solution(task)));
         expected.push(None);
+        for (nth, choice) in task.choices.iter().enumerate() {
+            let form = form(task, choice);
+            let given = format::shipped(form.solved()).expect("well-formed");
+            candidates.push(Candidate::new(form, &format!("given_form_{nth}"), given));
+            expected.push(Some(task.fails_as_shipped));
+            let solved = solution(form);
+            candidates.push(Candidate::new(form, &format!("solved_form_{nth}"), solved));
+            expected.push(None);
+            // Another student's file.
+            let copied = solution(task);
+            candidates.push(Candidate::new(form, &format!("copied_form_{nth}"), copied));
+            expected.push(Some(Wrong));
+        }
     }
     for (id, name, from, to, because) in REJECTED {
         let Some(task) = chosen(id) else { continue };
