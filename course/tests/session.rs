@@ -709,7 +709,7 @@ fn students_have_tasks_of_their_own() {
     hand_in(other, &solved("ada"));
     let ada = learn(&class.path().join("ada"), &["check", id]);
     assert!(ada.status.success(), "{}", text(&ada));
-    assert_fails(&class.path().join(other), &["check", id], "expected");
+    assert_fails(&class.path().join(other), &["check", id], "must be");
     // What graded Ada's file does not grade the copy.
     let page = class.path().join("class.html").display().to_string();
     let folder = |name: &str| class.path().join(name).display().to_string();
