@@ -770,7 +770,7 @@ mod tests {
     fn blocks_that_run_at_once_share_a_queue_that_the_first_has_emptied() {
         assert_eq!(longest(&[(800, 80_000), (1, 50), (1, 50), (1, 50)], 4), 20_100);
         assert_eq!(longest(&[(800, 80_000), (1, 50), (1, 90_000), (1, 50)], 4), 90_000);
-        assert_eq!(longest(&[(800, 80_000), (150, 30_000), (1, 50)], 4), 47_732, "of 951");
+        assert_eq!(longest(&[(800, 80_000), (200, 40_000)], 8), 25_000, "of the second");
         assert_eq!(longest(&[(8, 80_000), (8, 79_000), (4, 50)], 3), 80_000, "each has its own");
         assert_eq!(longest(&[(0, 80_000), (0, 50)], 2), 80_000, "none draws a number");
     }
