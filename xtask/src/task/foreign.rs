@@ -20,8 +20,8 @@ pub struct Arguments {
 }
 
 const ABOUT: &str = "# Kernels of others: predicted and measured\n\n\
-    Programs of [HeCBench](https://github.com/zjin-lcf/HeCBench), and in the fourth judgement of\n\
-    [PolyBench-GPU](https://github.com/sgrauerg/polybenchGpu), as [programs](../programs/README.md) lists them with their\n\
+    Programs of [HeCBench](https://github.com/zjin-lcf/HeCBench), and in the fourth judgement all of\n\
+    [PolyBench-GPU](https://github.com/sgrauerg/polybenchGpu) that ran, as [programs](../programs/README.md) lists them with their\n\
     arguments. A time is that of all launches of a kernel in one run of its program: predicted by `coalesce run --json` before\n\
     the measurement, and measured by `ncu` (`gpu__time_duration.sum`, clocks and caches left alone). Kernels whose launches\n\
     differ in number are left out. A later judgement has programs that were not measured before: the first of others, of\n\
