@@ -162,8 +162,7 @@ pub struct InstructionFacts {
     pub pipes: Pipes,
     /// It reads what other threads write, and that decides whether a loop around it goes on.
     pub depends_on_timing: bool,
-    /// It is a compare-and-swap in a loop that begins at this instruction, and that a thread may leave without success, as a
-    /// maximum does that another has exceeded.
+    /// The first instruction of the loop around it, if it is a compare-and-swap that a thread may give up: a maximum.
     pub abandoned_loop: Option<u32>,
     /// It is the first of a basic block, or of a loop that ptxas unrolls.
     pub is_first: bool,

@@ -44,8 +44,9 @@ impl Pipes {
     }
 }
 
-/// Returns the pipes of an instruction with this text; `of_address` where it adds a product to an address, and `fold` where ptxas
-/// makes one instruction of several.
+/// Returns the pipes of an instruction with this text.
+///
+/// `of_address`: it adds a product to an address. `fold`: ptxas makes one instruction of it and others.
 pub(crate) fn pipes(text: &str, of_address: bool, fold: Fold) -> Pipes {
     let one = Pipes { issue: 1, ..Pipes::default() };
     let part = Pipes { is_part: true, ..Pipes::default() };

@@ -37,8 +37,9 @@ pub(crate) fn decisive(program: &Program) -> Vec<u32> {
     found.into_iter().map(|pc| pc as u32).collect()
 }
 
-/// Returns the compare-and-swaps among these instructions whose loop a thread can leave by another way than by the success of the
-/// swap, with the first instruction of the loop: a maximum gives up once the number is larger than its own.
+/// Returns the compare-and-swaps among these that a thread may give up, with the first instruction of their loop.
+///
+/// Such a loop has a second way out: a maximum needs no other try once the number is larger.
 pub(crate) fn abandoned(program: &Program, decisive: &[u32]) -> BTreeMap<u32, u32> {
     let is_swap = |pc: &u32| {
         matches!(&program.instructions[*pc as usize].operation,
