@@ -45,6 +45,8 @@ pub struct Clocks {
     sent: Option<u32>,
     /// Cycle of the latest instruction since `begin`.
     latest: u32,
+    /// Lanes whose last compare-and-swap of a loop failed.
+    pub failed: u32,
 }
 
 impl Clocks {
@@ -56,7 +58,7 @@ impl Clocks {
         (self.barriers, self.has_loaded, self.since) = (0, false, 0);
         self.ran.clear();
         (self.unrolled, self.begin, self.stored, self.latest) = ((0, 0), 0, [0; 2], 0);
-        self.sent = None;
+        (self.sent, self.failed) = (None, 0);
     }
 
     /// Comes to an instruction.

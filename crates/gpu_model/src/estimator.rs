@@ -41,6 +41,33 @@ const RETRY_CYCLES: u32 = 100;
 const EMPTY_QUEUE: u64 = 4;
 /// Repeated compare-and-swaps of which more than this part change a number all have to: the others are tried again.
 const NEARLY_ALL: f64 = 0.9;
+
+/// The compare-and-swaps of a launch that a loop repeats until they succeed.
+#[derive(Debug, Default)]
+struct Retries {
+    /// Those that changed a number.
+    changes: u64,
+    /// Those that are a lane's first.
+    first_tries: u64,
+    /// Some go on until they succeed: their threads cannot give up.
+    are_endless: bool,
+    /// The threads that came to the loop of one that they may give up.
+    came: u64,
+    /// The lanes of the one that is being issued, and how many of them changed a number.
+    latest: Option<(u32, u32)>,
+}
+
+impl Retries {
+    /// Takes up the one that a warp has just issued of which so many lanes had failed before. Returns how many have failed now.
+    fn issued(&mut self, failed: u32, facts: &InstructionFacts) -> u32 {
+        let Some((lanes, changes)) = self.latest.take() else { return failed };
+        self.are_endless |= facts.abandoned_loop.is_none();
+        self.changes += u64::from(changes);
+        self.first_tries += u64::from(lanes.saturating_sub(failed));
+        lanes.saturating_sub(changes)
+    }
+}
+
 /// Links to the host's memory: to large pages, and to small ones.
 const HOST_LINKS: usize = 2;
 
@@ -54,38 +81,36 @@ fn beyond(link: usize) -> Reached {
 /// Blocks are executed in turn, so the first takes all that there is; on a GPU those that run at once share it.
 #[derive(Debug, Default)]
 struct WorkQueue {
-    /// Numbers that the running block has drawn, and the cycles of its longest warp.
-    tickets: u64,
-    longest: u64,
-    /// The numbers that all blocks have drawn.
-    drawn: u64,
-    /// The most that one block has drawn, with the cycles of its longest warp.
-    most: (u64, u64),
-    /// The same of the others: the most numbers, and the most cycles.
-    others: (u64, u64),
+    /// Numbers that each running block has drawn, and the cycles of its longest warp.
+    running: [(u64, u64); BLOCKS],
+    /// The atomic that is being issued draws one.
+    draws: bool,
+    /// The numbers that each block has drawn that drew some, and the cycles of its longest warp.
+    drawn: Vec<(u64, u64)>,
+    /// The most cycles of the others.
+    longest_other: u64,
 }
 
 impl WorkQueue {
-    fn end_block(&mut self) {
-        let (tickets, longest) =
-            (std::mem::take(&mut self.tickets), std::mem::take(&mut self.longest));
-        self.drawn += tickets;
-        let other = if tickets > self.most.0 {
-            std::mem::replace(&mut self.most, (tickets, longest))
+    /// Ends the block of this number, among those that run at the same time.
+    fn end_block(&mut self, block: usize) {
+        let (tickets, longest) = std::mem::take(&mut self.running[block]);
+        if tickets > 0 {
+            self.drawn.push((tickets, longest));
         } else {
-            (tickets, longest)
-        };
-        self.others = (self.others.0.max(other.0), self.others.1.max(other.1));
+            self.longest_other = self.longest_other.max(longest);
+        }
     }
 
     /// Returns the cycles of the longest warp, where so many blocks run at once.
-    fn longest_chain(&self, at_once: u64) -> u64 {
-        let (most, cycles) = self.most;
-        if most < EMPTY_QUEUE * self.others.0.max(1) {
-            return self.others.1.max(cycles);
-        }
-        let share = self.drawn.div_ceil(at_once.max(1)).min(most);
-        self.others.1.max(cycles * share / most)
+    fn longest_chain(&mut self, at_once: u64) -> u64 {
+        self.drawn.sort_unstable_by_key(|(tickets, _)| std::cmp::Reverse(*tickets));
+        let most = |place: usize| self.drawn.get(place).map_or(0, |(tickets, _)| *tickets);
+        let all: u64 = self.drawn.iter().map(|(tickets, _)| tickets).sum();
+        let is_shared = most(0) >= EMPTY_QUEUE * most(1).max(1);
+        let share = if is_shared { all.div_ceil(at_once.max(1)) } else { u64::MAX };
+        let of_share = |(tickets, cycles): &(u64, u64)| cycles * share.min(*tickets) / tickets;
+        self.drawn.iter().map(of_share).max().unwrap_or(0).max(self.longest_other)
     }
 }
 
@@ -118,8 +143,7 @@ struct Device {
     sums: Sums,
     /// The changes by compare-and-swaps that a loop repeats until they succeed.
     retried: Sums,
-    /// Those of them that changed a number.
-    retried_changes: u64,
+    retries: Retries,
     /// The farthest memory that the last load or atomic reached.
     reached: Reached,
     /// Cycle of the latest arrival among sectors that it needs and others have requested.
@@ -176,7 +200,7 @@ impl Estimator {
             written: ByAddress::default(),
             sums: Sums::default(),
             retried: Sums::default(),
-            retried_changes: 0,
+            retries: Retries::default(),
             reached: Reached::L1,
             arrival: 0,
             missed: Vec::new(),
@@ -344,7 +368,7 @@ impl Device {
         if is_aggregated {
             near.truncate(1);
         }
-        self.queue.tickets += u64::from(is_ticket && !near.is_empty());
+        self.queue.draws = is_ticket && !near.is_empty();
         if is_swap {
             let lines = |addresses: &[u64]| {
                 let lines = addresses.iter().map(|address| address >> 7);
@@ -352,7 +376,9 @@ impl Device {
             };
             self.swapped_lines += lines(&near);
         }
-        self.retried_changes += if is_retried { changed } else { 0 };
+        if is_retried {
+            self.retries.latest = Some((request.mask.count_ones(), changed as u32));
+        }
         let sums = if is_retried { &mut self.retried } else { &mut self.sums };
         sums.add(near, is_float, request.bytes);
     }
@@ -434,6 +460,8 @@ impl Device {
         for sector in self.missed.drain(..) {
             self.l2.arrives(sector, wave, start.saturating_add(latencies.global));
         }
+        self.queue.running[clocks.block].0 += u64::from(std::mem::take(&mut self.queue.draws));
+        clocks.failed = self.retries.issued(clocks.failed, facts);
         let conflicts = std::mem::take(&mut self.wavefronts).saturating_sub(1);
         let latency = match facts.class {
             InstructionClass::Load { memory, .. } => match memory {
@@ -502,6 +530,7 @@ impl Device {
                 (clocks.at_barrier, clocks.barriers) = (true, clocks.barriers + 1);
                 1
             }
+            _ if facts.pipes.is_part => 0,
             _ if facts.pipes.latency > 0 => facts.pipes.latency,
             _ if facts.is_approximate => latencies.shared,
             _ => latencies.arithmetic,
@@ -520,7 +549,7 @@ impl Device {
     }
 
     fn estimate(mut self, program: &[InstructionFacts], report: &Report) -> Estimate {
-        self.queue.end_block();
+        (0..BLOCKS).for_each(|block| self.queue.end_block(block));
         let at_once = report.blocks.min(u64::from(self.latencies.blocks_at_once));
         let longest = self.queue.longest_chain(at_once);
         let refetched = self.l2.refetched();
@@ -529,6 +558,7 @@ impl Device {
         let waits = report.blocks > 1 && program.iter().any(|facts| facts.depends_on_timing);
         let (mut once, mut issue_cycles, mut busy) = (Counters::default(), 0, [0; 5]);
         let most = report.instructions.iter().map(|ran| ran.counters.warp_instructions).max();
+        self.retries.came = self.came(program, report);
         let mut retry_cycles = 0;
         for ran in &report.instructions {
             let number = ran.number as usize;
@@ -570,7 +600,7 @@ impl Device {
             cluster_atomics: self.cluster_atomics,
             row_miss_ratio: self.l2.row_miss_ratio(),
             further_groups: self.further_groups,
-            atomics_queue: self.sums.busiest() + self.retries(),
+            atomics_queue: self.sums.busiest() + self.retried_time(),
             atomic_sectors: self.sums.sectors() + self.retried.sectors(),
             dram_read_bytes: bytes_of_atoms(self.l2.first() + refetched),
             refetched_bytes: bytes_of_atoms(refetched),
@@ -587,12 +617,35 @@ impl Device {
 
     /// Returns what the busiest part of L2 spends on compare-and-swaps that are repeated. Each that changes a number makes
     /// all others fail that want it then: the threads that run at once, where they spread evenly over the addresses.
-    fn retries(&self) -> u64 {
-        let threads = self.retried.lanes().min(LANES as u64 * self.first_warps);
-        let rivals = threads as f64 / self.retried.addresses_changed().max(1) as f64;
-        let changed = self.retried_changes as f64 / self.retried.lanes().max(1) as f64;
-        let share = if changed > NEARLY_ALL { 1.0 } else { changed };
-        (self.retried.busiest() as f64 * (1.0 + share * (rivals - 1.0).max(0.0))) as u64
+    ///
+    /// A maximum, which threads may give up, is tried by all that run at once, which know no other's number yet; here blocks come
+    /// one after the other. One succeeds, whose number half of the others exceed, and those try again: nearly twice in the mean.
+    fn retried_time(&self) -> u64 {
+        let Retries { changes, first_tries, are_endless, came, .. } = self.retries;
+        let lanes = self.retried.lanes().max(1) as f64;
+        let addresses = self.retried.addresses_changed().max(1) as f64;
+        let at_once = (LANES as u64 * self.first_warps) as f64;
+        let tries = if are_endless {
+            let rivals = lanes.min(at_once) / addresses;
+            let changed = changes as f64 / lanes;
+            let changed = if changed > NEARLY_ALL { 1.0 } else { changed };
+            lanes * (1.0 + changed * (rivals - 1.0).max(0.0))
+        } else {
+            let came = (came as f64).max(first_tries as f64);
+            let together = came.min(at_once);
+            let later = 1.0 - together / came.max(1.0);
+            together * (2.0 - (addresses / together.max(1.0)).min(1.0)) + later * lanes
+        };
+        (self.retried.busiest() as f64 * tries / lanes) as u64
+    }
+
+    /// Returns how many threads came to loops around compare-and-swaps that they may give up. Those that fail begin anew.
+    fn came(&self, program: &[InstructionFacts], report: &Report) -> u64 {
+        let starts: HashSet<u32> =
+            program.iter().filter_map(|facts| facts.abandoned_loop).collect();
+        let ran = report.instructions.iter().filter(|ran| starts.contains(&ran.number));
+        let turns: u64 = ran.map(|ran| ran.counters.thread_instructions).sum();
+        turns.saturating_sub(self.retried.lanes().saturating_sub(self.retries.changes))
     }
 
     /// Returns where stores and atomics changed memory: the first address of each sector, or of atomics' 256 bytes.
@@ -623,9 +676,10 @@ impl Device {
 impl Observer for Estimator {
     fn start_block(&mut self) {
         self.device.barriers.clear();
-        self.device.queue.end_block();
         self.device.blocks += 1;
-        self.device.bulk[self.device.block()] = 0;
+        let block = self.device.block();
+        self.device.queue.end_block(block);
+        self.device.bulk[block] = 0;
         self.device.l1.start_block();
     }
 
@@ -651,7 +705,8 @@ impl Observer for Estimator {
         let is_body = clocks.barriers == 0;
         self.device.end_phase(clocks, is_body);
         let end = clocks.end(self.device.latencies.l2);
-        self.device.queue.longest = self.device.queue.longest.max(u64::from(end));
+        let longest = &mut self.device.queue.running[clocks.block].1;
+        *longest = u64::from(end).max(*longest);
         self.free.push(warp);
     }
 
@@ -705,8 +760,8 @@ mod tests {
     fn longest(blocks: &[(u64, u64)], at_once: u64) -> u64 {
         let mut queue = WorkQueue::default();
         for (tickets, cycles) in blocks {
-            (queue.tickets, queue.longest) = (*tickets, *cycles);
-            queue.end_block();
+            queue.running[0] = (*tickets, *cycles);
+            queue.end_block(0);
         }
         queue.longest_chain(at_once)
     }
@@ -715,6 +770,7 @@ mod tests {
     fn blocks_that_run_at_once_share_a_queue_that_the_first_has_emptied() {
         assert_eq!(longest(&[(800, 80_000), (1, 50), (1, 50), (1, 50)], 4), 20_100);
         assert_eq!(longest(&[(800, 80_000), (1, 50), (1, 90_000), (1, 50)], 4), 90_000);
+        assert_eq!(longest(&[(800, 80_000), (200, 40_000)], 8), 25_000, "of the second");
         assert_eq!(longest(&[(8, 80_000), (8, 79_000), (4, 50)], 3), 80_000, "each has its own");
         assert_eq!(longest(&[(0, 80_000), (0, 50)], 2), 80_000, "none draws a number");
     }

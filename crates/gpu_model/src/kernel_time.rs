@@ -371,7 +371,7 @@ pub fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
     let l1_ns = uneven * l1_ns;
     let constant = of(&|c| c.constant_load.wavefronts) * profile.constant_pass_cycles;
     let constant_ns = uneven * ns(constant, cycles);
-    let issue_ns = uneven * ns(instructions.max(busiest), slots);
+    let issue_ns = uneven * ns(busiest, slots);
     let mut waiting_ns = waves * ns(waiting, resident_warps * profile.clock_hz)
         + start_ns / f64::from(load.resident.max(1));
     if counters.barriers > load.warps {

@@ -160,6 +160,42 @@ fn a_compare_and_swap_in_a_loop_is_tried_by_all_that_want_the_same_address() {
 }
 
 #[test]
+fn a_maximum_is_tried_twice_at_most_by_those_that_want_it_at_once() {
+    // Each thread's number exceeds all before, as blocks and lanes come one after the other here.
+    let own = "mov.u32 %r2, %ctaid.x; mov.u32 %r6, %ntid.x; mad.lo.s32 %r5, %r2, %r6, %r1; add.u32 %r5, %r5, 1;";
+    let maximum = format!(
+        "{own} ld.global.u32 %r4, [%rd1];
+         again: setp.ge.u32 %p1, %r4, %r5; @%p1 bra done;
+         atom.global.cas.b32 %r3, [%rd1], %r4, %r5;
+         setp.ne.s32 %p2, %r3, %r4; mov.u32 %r4, %r3; @%p2 bra again; done:"
+    );
+    let queue = |blocks: u32| {
+        let launch = Launch::new("k", [blocks, 1, 1], [128, 1, 1]);
+        estimate(&kernel(&maximum), &launch, false).atomics_queue
+    };
+    assert_eq!(queue(4), (100 * (2 * 4 * 128 - 1)) as u64);
+    // Those of later blocks find the number already, or exceed it here.
+    assert!(queue(8) == 2 * queue(4) + 100, "{} {}", queue(8), queue(4));
+}
+
+#[test]
+fn logic_of_three_numbers_is_one_instruction() {
+    let cycles = |body: &str| estimate(&kernel(body), &one_thread(), false).pipe_cycles;
+    let (alone, store) = ("xor.b32 %r3, %r1, %r2;", "st.global.u32 [%rd1], %r5;");
+    let one = cycles(&format!("{alone} mov.u32 %r5, %r3; {store}"));
+    let three = format!("{alone} and.b32 %r5, %r3, %r4; {store}");
+    assert_eq!(cycles(&three), one, "a chain");
+    let read_again = format!("{alone} and.b32 %r5, %r3, %r4; st.global.u32 [%rd1+4], %r3; {store}");
+    assert_eq!(cycles(&read_again), one + 2, "somebody else reads the first");
+    let of_five = format!(
+        "{alone} or.b32 %r6, %r3, %r4; and.b32 %r7, %r6, %r8; xor.b32 %r5, %r7, %r9; {store}"
+    );
+    assert_eq!(cycles(&of_five), one + 2, "of five numbers");
+    let shifted = format!("shl.b32 %r3, %r1, 4; add.s32 %r5, %r3, %r4; {store}");
+    assert_eq!(cycles(&shifted), one, "a shift and a sum");
+}
+
+#[test]
 fn atomics_that_reach_another_block_are_counted_by_lanes() {
     // All lanes of both blocks add to the memory of the block of rank 0.
     let body = "mov.u32 %r2, tile; mov.u32 %r5, 0; st.shared.u32 [%r2], %r5;

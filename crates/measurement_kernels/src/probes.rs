@@ -265,10 +265,6 @@ probes! {
     probe_double_roots(_source, target, n) {
         chain(target, n, f64::from, |x: f64| GpuFloat::sqrt(x) + 1.0, |x| x as u32);
     }
-    /// Converts floats of 64 bits to 32 and back, each result needed by the next.
-    probe_conversions(_source, target, n) {
-        chain(target, n, f64::from, |x: f64| f64::from(x as f32) + 1.0, |x| x as u32);
-    }
     /// Adds up numbers of 32 bits in shared memory.
     probe_shared_counts(_source, target, n) {
         shared_sums!(target, n, AtomicU32, u32, 1);

@@ -7,6 +7,7 @@
 //! # Ok::<(), results::Error>(())
 //! ```
 
+use super::foreign;
 use super::screen::{Column, Screen};
 use super::tabulate::{above_peak, is_above_peak};
 use results::{Fidelity, Pair, Results, Row, RowOutcome, Spread, agreement, unranked};
@@ -50,7 +51,8 @@ pub fn bench(results: &Results, claim: &dyn Fn(&str) -> String, screen: &Screen)
     );
     let mut out =
         screen.wrap(&head) + "\n\n" + &screen.columns(&header(is_prediction), &rows) + "\n";
-    let notes = [legend(results), believable(results), order(results, &unranked)];
+    let others = is_prediction.then(foreign::kinds);
+    let notes = [legend(results), believable(results), others, order(results, &unranked)];
     for note in notes.into_iter().flatten().chain(wrong(results)) {
         out += &screen.wrap(&note);
         out.push('\n');

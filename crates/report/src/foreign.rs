@@ -44,6 +44,20 @@ pub fn interval(time: f64, bound: Option<&str>) -> Option<[f64; 2]> {
     Some([low * time, high * time])
 }
 
+/// Returns a sentence about predictions of each kind that has enough kernels: between which parts of the prediction eight of ten
+/// were measured.
+pub fn kinds() -> String {
+    let kind = |Figures { low, high, kind, .. }: Figures| {
+        let kind = if kind.is_empty() { "in all" } else { kind };
+        format!("{low:.2} to {high:.2} ({kind})")
+    };
+    let kinds: Vec<String> = figures().map(kind).collect();
+    format!(
+        "Eight of ten kernels of public programs on an H100 took, in parts of the predicted time and by what bounds it: {}.",
+        kinds.join(", ")
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,6 +70,8 @@ mod tests {
         for Figures { low, high, kind, kernels, .. } in figures().skip(1) {
             assert!(kernels >= 8 && !kind.is_empty());
             assert_eq!(interval(100.0, Some(kind)), Some([100.0 * low, 100.0 * high]));
+            let told = format!("{low:.2} to {high:.2} ({kind})");
+            assert!(kinds().contains(&told), "{told}: {}", kinds());
         }
     }
 }

@@ -7,6 +7,7 @@ mod decode;
 mod error;
 mod execute;
 mod findings;
+mod folds;
 mod fragment;
 #[cfg(all(windows, target_env = "gnu"))]
 mod fused;

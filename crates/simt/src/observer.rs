@@ -2,6 +2,7 @@
 //!
 //! An observed launch runs on one thread, its blocks in one order, so that an observer sees the same on every machine.
 
+use crate::folds::folds;
 use crate::operation::{BulkDirection, MbarrierOperation, Operation, Register, Space};
 use crate::pipes::{Pipes, pipes};
 use crate::program::{BlockPlace, Detail, Program};
@@ -161,6 +162,8 @@ pub struct InstructionFacts {
     pub pipes: Pipes,
     /// It reads what other threads write, and that decides whether a loop around it goes on.
     pub depends_on_timing: bool,
+    /// The first instruction of the loop around it, if it is a compare-and-swap that a thread may give up: a maximum.
+    pub abandoned_loop: Option<u32>,
     /// It is the first of a basic block, or of a loop that ptxas unrolls.
     pub is_first: bool,
     /// The number of the unrolled loop that it is in, from 1; 0 outside of such loops.
@@ -174,6 +177,7 @@ pub(crate) fn facts(program: &Program) -> Vec<InstructionFacts> {
     };
     let chosen = chosen_by_predicates(program);
     let products = products(program);
+    let folds = folds(program);
     let instructions = program.instructions.iter().zip(&program.details).zip(&program.places);
     instructions
         .enumerate()
@@ -192,8 +196,9 @@ pub(crate) fn facts(program: &Program) -> Vec<InstructionFacts> {
                 reads,
                 writes: numbers(&detail.writes),
                 is_approximate: detail.approximate,
-                pipes: pipes(text, adds_product(program, &products, detail)),
+                pipes: pipes(text, adds_product(program, &products, detail), folds[pc]),
                 depends_on_timing: program.decisive.binary_search(&(pc as u32)).is_ok(),
+                abandoned_loop: program.abandoned.get(&(pc as u32)).copied(),
                 is_first,
                 unrolled,
             }

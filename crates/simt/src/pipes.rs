@@ -9,6 +9,8 @@
 //! Source: CUDA C++ Programming Guide, throughput of native arithmetic instructions, compute capability 9.0, and the probes of
 //! `crates/measurement_kernels` on an H100 (`results/nvidia-h100/probes.csv`).
 
+use crate::folds::Fold;
+
 /// The cycles in which an instruction keeps each pipe of a scheduler busy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pipes {
@@ -28,6 +30,8 @@ pub struct Pipes {
     pub latency: u32,
     /// It has a slow way for rare operands, which the assembler jumps to: nothing moves past it.
     pub has_slow_way: bool,
+    /// It is a part of another instruction of the machine.
+    pub is_part: bool,
     /// Cycles for which each lane of a sum in shared memory keeps L1 busy: it is a loop of compare-and-swaps.
     pub retry: u32,
 }
@@ -40,9 +44,12 @@ impl Pipes {
     }
 }
 
-/// Returns the pipes of an instruction with this text; `of_address` where it adds a product to an address.
-pub(crate) fn pipes(text: &str, of_address: bool) -> Pipes {
+/// Returns the pipes of an instruction with this text.
+///
+/// `of_address`: it adds a product to an address. `fold`: ptxas makes one instruction of it and others.
+pub(crate) fn pipes(text: &str, of_address: bool, fold: Fold) -> Pipes {
     let one = Pipes { issue: 1, ..Pipes::default() };
+    let part = Pipes { is_part: true, ..Pipes::default() };
     let logic = |instructions| Pipes { issue: instructions, logic: 2 * instructions, ..one };
     let products = |issue, products| Pipes { issue, products, ..one };
     let sequence = |issue, doubles, special, latency| Pipes {
@@ -62,6 +69,11 @@ pub(crate) fn pipes(text: &str, of_address: bool) -> Pipes {
     let is_wide = kind.ends_with("64");
     let halves = if is_wide { 2 } else { 1 };
     match name {
+        _ if fold == Fold::Folded => part,
+        _ if fold == Fold::AddsShifted => logic(1),
+        // The upper half of the one is zero, that of the other nobody reads.
+        "cvt" if matches!(opcode, "cvt.u64.u32" | "cvt.u32.u64") => part,
+        "cvt" if opcode == "cvt.s64.s32" => logic(1),
         "mov" | "cvta" | "ld" | "st" | "bra" | "ret" => one,
         "div" | "rem" if matches!(kind.as_bytes().first(), Some(b'u' | b's')) => {
             let (issue, latency) = if is_wide { (114, 300) } else { (27, 127) };
@@ -95,6 +107,8 @@ pub(crate) fn pipes(text: &str, of_address: bool) -> Pipes {
         "and" | "or" | "xor" | "not" | "shl" | "shr" | "setp" | "set" | "selp" | "slct" => {
             logic(halves)
         }
+        "neg" if matches!(kind, "s64") => Pipes { issue: 2, sums: 4, ..one },
+        "neg" if kind == "s32" => Pipes { sums: 2, ..one },
         "min" | "max" | "abs" | "neg" if !has("f32") => logic(if is_wide { 4 } else { 1 }),
         "min" | "max" | "shf" | "bfe" | "bfi" | "prmt" | "lop3" => logic(1),
         "popc" | "clz" | "brev" | "bfind" => Pipes { special: 8, ..one },
@@ -108,17 +122,20 @@ mod tests {
 
     #[test]
     fn numbers_of_64_bits_take_several_instructions() {
-        let logic = |text| pipes(text, false).logic;
+        let logic = |text| pipes(text, false, Fold::Alone).logic;
         assert_eq!((logic("xor.b32"), logic("xor.b64")), (2, 4));
         assert_eq!((logic("@%p1 setp.lt.s32"), logic("setp.lt.s64")), (2, 4));
         assert_eq!((logic("add.s32"), logic("add.s64")), (0, 4));
         assert_eq!(
-            (pipes("mul.lo.s32", false).products, pipes("mul.lo.s64", false).products),
+            (
+                pipes("mul.lo.s32", false, Fold::Alone).products,
+                pipes("mul.lo.s64", false, Fold::Alone).products
+            ),
             (2, 8)
         );
-        assert_eq!(pipes("add.s64", true).logic, 0, "a part of the product");
+        assert_eq!(pipes("add.s64", true, Fold::Alone).logic, 0, "a part of the product");
         let of_doubles = Pipes { issue: 1, doubles: 2, latency: 8, ..Pipes::default() };
-        assert_eq!(pipes("fma.rn.f64", false), of_doubles);
-        assert_eq!(pipes("fma.rn.f32", false), Pipes { issue: 1, ..Pipes::default() });
+        assert_eq!(pipes("fma.rn.f64", false, Fold::Alone), of_doubles);
+        assert_eq!(pipes("fma.rn.f32", false, Fold::Alone), Pipes { issue: 1, ..Pipes::default() });
     }
 }

@@ -3,8 +3,8 @@
 //! Retries of a compare-and-swap, polls of a flag, look-back: the executor runs blocks in turn, so that it counts few
 //! turns of such a loop, and a GPU makes as many as its timing asks for.
 
-use crate::operation::{MbarrierOperation, Operation, Register};
-use crate::program::Program;
+use crate::operation::{AtomicOperation, MbarrierOperation, Operation, Register};
+use crate::program::{Instruction, Program};
 use crate::registers::ALWAYS;
 use crate::uninitialized::number;
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,6 +35,39 @@ pub(crate) fn decisive(program: &Program) -> Vec<u32> {
         }
     }
     found.into_iter().map(|pc| pc as u32).collect()
+}
+
+/// Returns the compare-and-swaps among these that a thread may give up, with the first instruction of their loop.
+///
+/// Such a loop has a second way out: a maximum needs no other try once the number is larger.
+pub(crate) fn abandoned(program: &Program, decisive: &[u32]) -> BTreeMap<u32, u32> {
+    let is_swap = |pc: &u32| {
+        matches!(&program.instructions[*pc as usize].operation,
+            Operation::Atomic(atomic) if atomic.operation == AtomicOperation::CompareSwap)
+    };
+    let loops = if decisive.iter().any(is_swap) { loops(program) } else { Vec::new() };
+    let left_loop = |pc: u32| {
+        let around = loops.iter().find(|(start, end)| (*start..=*end).contains(&(pc as usize)));
+        let (start, end) = *around?;
+        (exits(program, start, end) > 1).then_some((pc, start as u32))
+    };
+    decisive.iter().copied().filter(is_swap).filter_map(left_loop).collect()
+}
+
+/// Returns by how many branches and ends of threads a loop is left.
+fn exits(program: &Program, start: usize, end: usize) -> usize {
+    let leaves = |(pc, instruction): (usize, &Instruction)| {
+        let is_guarded = instruction.guard != ALWAYS;
+        match &instruction.operation {
+            Operation::Branch { target } => {
+                let target = *target as usize;
+                !(start..=end).contains(&target) || start + pc == end && is_guarded
+            }
+            Operation::Return | Operation::Exit => true,
+            _ => false,
+        }
+    };
+    program.instructions[start..=end].iter().enumerate().filter(|it| leaves(*it)).count()
 }
 
 fn reads_of_others(operation: &Operation) -> bool {

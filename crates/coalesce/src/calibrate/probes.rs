@@ -69,7 +69,6 @@ fn all(multiprocessors: u32) -> Vec<Probe> {
         probe_long_quotients.name(),
         probe_roots.name(),
         probe_double_roots.name(),
-        probe_conversions.name(),
         probe_barriers.name(),
     ] {
         add(name, multiprocessors, 32, 32);

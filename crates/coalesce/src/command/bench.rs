@@ -8,7 +8,7 @@ use crate::os;
 use crate::pattern::Pattern;
 use crate::peers;
 use ::report::screen::Screen;
-use ::report::{chart, first_screen, tabulate};
+use ::report::{chart, first_screen, foreign, tabulate};
 use ::results::{Results, Row, RowOutcome, check, is_file, unranked, write, write_somewhere};
 use anyhow::Result;
 use comfy_table::{Cell, Color};
@@ -403,6 +403,9 @@ fn print(results: &Results, draws: bool) {
     let swept = results.rows.iter().filter(|row| row.sweep.is_some()).count();
     if draws {
         chart::draw(results, width()).iter().for_each(|chart| println!("\n{chart}"));
+    }
+    if results.environment.is_prediction {
+        tell(&foreign::kinds());
     }
     if swept > 0 {
         tell(&format_args!(
