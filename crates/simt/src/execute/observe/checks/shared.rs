@@ -44,8 +44,10 @@ impl BarrierWarp for Warp {
 
 impl Worker<'_> {
     /// Reads of shared memory.
+    #[inline(always)]
     pub fn check_shared_read(&mut self, block: &mut Block, warp: &mut Warp, request: Request<'_>) {
-        self.shared_event(block, warp, request, false, None);
+        self.check_array(block, warp, request);
+        self.shared_event(block, warp, &request, false, None);
     }
 
     /// Writes of shared memory.
@@ -56,36 +58,35 @@ impl Worker<'_> {
         request: Request<'_>,
         store: Option<&Access>,
     ) {
-        self.shared_event(block, warp, request, true, store);
+        self.check_array(block, warp, request);
+        self.shared_event(block, warp, &request, true, store);
     }
 
-    fn shared_event(
+    /// An access that stays in its array.
+    pub fn shared_event(
         &mut self,
         block: &mut Block,
         warp: &mut Warp,
-        request: Request<'_>,
+        request: &Request<'_>,
         writes: bool,
         store: Option<&Access>,
     ) {
-        if !self.run.arrays.is_empty() {
-            self.check_array(block, warp, request);
-        }
         if self.follows(request.pc) {
-            self.follow_shared(block, warp, request);
+            self.follow_shared(block, warp, *request);
         }
         let Some(shadow) = &mut block.shadow else { return };
         let live = warp.live;
         if writes {
-            block.unfenced.write(warp.index, request);
+            block.unfenced.write(warp.index, *request);
         }
         let parts = &mut self.observers.parts[request.pc];
         let shown = shadow.access(&self.run.model, &mut warp.order, live, request, writes, parts);
         if !shown.races.is_empty() || shown.unwritten.is_some() || shown.pending.is_some() {
-            self.report_shared(block, warp, request, shown, store);
+            self.report_shared(block, warp, *request, shown, store);
         }
         if let (Some(access), Some(_)) = (store, &self.observers.follower) {
             let hazard = Hazard::UninitializedShared;
-            let left = self.undefined_stores(block, warp, request, access, hazard);
+            let left = self.undefined_stores(block, warp, *request, access, hazard);
             let Some(shadow) = &mut block.shadow else { return };
             left.into_iter().for_each(|(_, at)| shadow.forget_written(at));
         }
@@ -371,7 +372,8 @@ impl Worker<'_> {
 
     /// The target of an asynchronous copy must not be touched until it has landed.
     pub fn check_async_issue(&mut self, block: &mut Block, warp: &mut Warp, request: Request<'_>) {
-        self.shared_event(block, warp, request, true, None);
+        self.check_array(block, warp, request);
+        self.shared_event(block, warp, &request, true, None);
         let Some(shadow) = &mut block.shadow else { return };
         for lane in lanes(request.mask) {
             shadow.mark_pending(request.all[lane], request.bytes, true);
@@ -420,7 +422,7 @@ impl Worker<'_> {
         let all = target.map(u64::from);
         let request = Request::new(pc, mask, &all, bytes);
         let parts = &mut self.observers.parts[pc];
-        shadow.access(&self.run.model, &mut warp.order, warp.live, request, true, parts);
+        shadow.access(&self.run.model, &mut warp.order, warp.live, &request, true, parts);
     }
 
     /// Names a bulk copy that a lane asks for, and checks where it writes shared memory of the block with this number.
