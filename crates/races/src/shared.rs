@@ -4,7 +4,7 @@ use crate::check::{Check, Found, Race};
 use crate::event::{Epoch, Event};
 use crate::lines::{Cell, Cells, FULL, LINE, ShadowLine};
 use crate::model::LaunchModel;
-use crate::phases::{Arriver, BarrierName, BarrierPhases};
+use crate::phases::{Arriver, BarrierName, BarrierPhases, Waiter};
 use crate::readers::Readers;
 use crate::request::{Request, lanes};
 use crate::shadow_footprint::{LineAccess, ShadowFootprint};
@@ -424,9 +424,19 @@ impl SharedShadow {
         self.arrivals.arrive(barrier, clocks, place)
     }
 
-    /// Ends a barrier's phase.
-    pub fn end_phase(&mut self, barrier: BarrierName) {
-        self.arrivals.end(barrier);
+    /// Ends a barrier's phase; returns a wait for the phase before that need not have come before this end.
+    pub fn end_phase(&mut self, barrier: BarrierName) -> Option<Waiter> {
+        self.arrivals.end(barrier)
+    }
+
+    /// Remembers that lanes have seen the phase before of an mbarrier complete.
+    pub fn wait_for_phase(&mut self, mbarrier: u64, clocks: &ThreadClocks, at: (usize, u32)) {
+        self.arrivals.wait(mbarrier, clocks, at);
+    }
+
+    /// Remembers that the phase under way of an mbarrier cannot end before what a lane does now.
+    pub fn hold_phase(&mut self, mbarrier: u64, clocks: &ThreadClocks, lane: usize) {
+        self.arrivals.hold(mbarrier, clocks, lane);
     }
 
     /// Begins the phases of an mbarrier that is initialized.
