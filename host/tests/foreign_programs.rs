@@ -87,6 +87,20 @@ fn a_program_that_forks_is_written_once_and_one_that_is_killed_up_to_there() {
     assert!(said(&killed).contains("Signal 6 ended the program"), "{}", said(&killed));
 }
 
+/// What such a program launched last may not be written down, which is said instead of "No kernel ran." alone.
+#[test]
+fn a_program_that_leaves_its_exit_handlers_out_is_shown_up_to_there() {
+    let cut_off = |output: &Output| said(output).contains("a tenth of a second before is shown");
+    let vanished = run(&[], "vanishes");
+    assert_eq!(code(&vanished), 3);
+    assert!(said(&vanished).contains("without its exit handlers"), "{}", said(&vanished));
+    assert!(cut_off(&vanished) && cut_off(&run(&[], "killed")), "{}", said(&vanished));
+    for mode in ["clean", "fork", "leak"] {
+        let output = run(&[], mode);
+        assert!(!cut_off(&output), "{mode}: {}", said(&output));
+    }
+}
+
 /// Starts `coalesce run` on a program that sleeps once it has launched a kernel, and waits until that is written down.
 pub fn sleeping(folder: &Path) -> (Child, PathBuf) {
     let mut run = program(&["run", "--"]);

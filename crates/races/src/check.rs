@@ -128,8 +128,8 @@ impl Check<'_> {
             if line.mask == mask && self.whole(line, now, address) {
                 return;
             }
-        } else if !self.writes && many == 0 && mask.is_power_of_two() {
-            // One lane reads what nobody has reached since the last barrier.
+        } else if !self.writes && mask.is_power_of_two() {
+            // What nobody has reached since the last barrier is read.
             let granule = mask.trailing_zeros() as usize;
             let cell = &mut cells.of(line)[granule];
             if cell.is_none() {

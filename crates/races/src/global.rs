@@ -133,7 +133,7 @@ impl GlobalShadow {
         region: Region,
         parts: &mut ShadowFootprint,
     ) {
-        let GlobalAccess { request, writes, read_only, by, rest, .. } = *access;
+        let GlobalAccess { ref request, writes, read_only, by, rest, .. } = *access;
         let copy = by.map(|(warp, time)| self.number_of(Epoch { block: order.block, warp, time }));
         if order.global_epoch == 0 {
             order.global_epoch = self.number_of(order.epoch());
@@ -174,7 +174,7 @@ impl GlobalShadow {
             && first + bytes <= end
             && at.is_multiple_of(LINE)
         {
-            check.rows(request, &mut chunk.lines, cells, chunk_start);
+            check.rows(request, &mut chunk.lines, cells, chunk_start, 0);
             access.rest = 0;
         } else {
             let mut here = 0;
@@ -199,7 +199,8 @@ impl GlobalShadow {
                     }
                 }
                 None => {
-                    check.scattered(request.part(here), &mut chunk.lines, cells, chunk_start, parts)
+                    let part = request.part(here);
+                    check.scattered(&part, &mut chunk.lines, cells, chunk_start, (parts, 0))
                 }
             }
         }
@@ -233,7 +234,7 @@ impl GlobalShadow {
         request: Request<'_>,
         writes: bool,
     ) {
-        strong(model, order, &mut self.words, live, request, writes);
+        strong(model, order, &mut self.words, live, &request, writes);
     }
 
     /// Adds what was accessed to lines of a footprint; `base` gives the first address of a region by its number.

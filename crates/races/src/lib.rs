@@ -140,7 +140,7 @@ pub use footprint::{Footprint, Synchronization};
 pub use global::{CHUNK, GlobalAccess, GlobalShadow, Region, disturb_each_other, footprint};
 pub use missing::MissingOrder;
 pub use model::{AccessKind, Grid, LaunchModel, Scope, Semantics};
-pub use phases::{Arriver, BarrierName};
+pub use phases::{Arriver, BarrierName, Waiter};
 pub use request::{Lanes, Layout, Request, Shape, is_ascending, lanes};
 pub use shadow_footprint::ShadowFootprint;
 pub use shared::{Queue, SharedShadow, Shown};

@@ -8,33 +8,34 @@ use crate::shadow_footprint::ShadowFootprint;
 use counters::LANES;
 
 impl Check<'_> {
-    /// A row that all lanes of the warp access side by side, from the beginning of a line on.
+    /// A row that all lanes of the warp access side by side, from the beginning of a line on, without its first lines.
     #[inline]
     pub fn rows(
         &mut self,
-        request: Request<'_>,
+        request: &Request<'_>,
         lines: &mut [ShadowLine],
         cells: &mut Cells,
         start: u64,
+        from: usize,
     ) {
         let shape = (request.bytes >> self.shift).trailing_zeros();
         let first = ((request.all[0] - start) >> self.shift) as usize / LINE;
         let count = LANES * (request.bytes >> self.shift) as usize / LINE;
-        for (index, line) in lines[first..first + count].iter_mut().enumerate() {
+        for (index, line) in lines[first..first + count].iter_mut().enumerate().skip(from) {
             let lane = (index * LINE) >> shape;
             let now = Event::row(self.epoch, self.pc, lane, shape);
             self.line(line, cells, (FULL, now, 0), request.all[lane]);
         }
     }
 
-    /// An access of lanes anywhere in lines that stand for memory from `start` on.
+    /// An access of lanes anywhere in lines that stand for memory from `start` on, without as many of its parts as `from` says.
     pub fn scattered(
         &mut self,
-        request: Request<'_>,
+        request: &Request<'_>,
         lines: &mut [ShadowLine],
         cells: &mut Cells,
         start: u64,
-        parts: &mut ShadowFootprint,
+        (parts, from): (&mut ShadowFootprint, usize),
     ) {
         let line = (LINE as u32) << self.shift;
         if request.bytes > line {
@@ -43,7 +44,7 @@ impl Check<'_> {
                 let all = request.all.map(|address| address.wrapping_add(u64::from(at)));
                 let bytes = line.min(request.bytes - at);
                 let slice = Request::new(request.pc, request.mask, &all, bytes);
-                self.scattered(slice, lines, cells, start, parts);
+                self.scattered(&slice, lines, cells, start, (parts, from));
             }
             return;
         }
@@ -56,7 +57,7 @@ impl Check<'_> {
         }
         let first = (request.first().wrapping_sub(start) >> self.shift) as usize / LINE;
         let place = (start, self.shift);
-        for part in parts.of(request, place, (!self.writes, self.is_shared)) {
+        for part in &parts.of(request, place, (!self.writes, self.is_shared))[from..] {
             let number = first.wrapping_add_signed(part.line as isize);
             let Some(line) = lines.get_mut(number) else { continue };
             let now = Event::formed(self.epoch, self.pc, part.form);
@@ -68,7 +69,7 @@ impl Check<'_> {
     /// Atomics of a granule each, which mostly come after others of the same instruction.
     fn updates(
         &mut self,
-        request: Request<'_>,
+        request: &Request<'_>,
         lines: &mut [ShadowLine],
         cells: &mut Cells,
         start: u64,
@@ -96,7 +97,7 @@ impl Check<'_> {
     /// A store of lanes that may reach the same place: all are compared before any is remembered.
     fn overlapping(
         &mut self,
-        request: Request<'_>,
+        request: &Request<'_>,
         lines: &mut [ShadowLine],
         cells: &mut Cells,
         start: u64,

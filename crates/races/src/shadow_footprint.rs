@@ -37,7 +37,7 @@ impl ShadowFootprint {
     #[inline(always)]
     pub fn of(
         &mut self,
-        request: Request<'_>,
+        request: &Request<'_>,
         (start, shift): (u64, u32),
         (reads, is_shared): (bool, bool),
     ) -> &[LineAccess] {
@@ -55,7 +55,7 @@ impl ShadowFootprint {
 }
 
 impl Cached {
-    fn find(&mut self, request: Request<'_>, (start, shift): (u64, u32), reads: bool) {
+    fn find(&mut self, request: &Request<'_>, (start, shift): (u64, u32), reads: bool) {
         let granules = (request.bytes >> shift).max(1);
         let element = FULL >> (LINE as u32 - granules);
         let place = |lane: usize| ((request.all[lane].wrapping_sub(start)) >> shift) as usize;

@@ -1,13 +1,13 @@
 //! The shadow of a block's shared memory, and the clocks that its warps and copies release there.
 
 use crate::check::{Check, Found, Race};
-use crate::event::Epoch;
-use crate::lines::{Cells, FULL, LINE, ShadowLine};
+use crate::event::{Epoch, Event};
+use crate::lines::{Cell, Cells, FULL, LINE, ShadowLine};
 use crate::model::LaunchModel;
-use crate::phases::{Arriver, BarrierName, BarrierPhases};
+use crate::phases::{Arriver, BarrierName, BarrierPhases, Waiter};
 use crate::readers::Readers;
 use crate::request::{Request, lanes};
-use crate::shadow_footprint::ShadowFootprint;
+use crate::shadow_footprint::{LineAccess, ShadowFootprint};
 use crate::thread_clocks::{Arrival, ThreadClocks};
 use crate::vector_clock::{BlockTimes, VectorClock, WARPS};
 use crate::words::{Words, strong};
@@ -190,18 +190,40 @@ impl SharedShadow {
         model: &LaunchModel,
         order: &mut ThreadClocks,
         live: u32,
-        request: Request<'_>,
+        request: &Request<'_>,
         writes: bool,
         parts: &mut ShadowFootprint,
     ) -> Shown {
         if order.shared_epoch == 0 {
             order.shared_epoch = self.number_of(order.epoch());
         }
-        let kind = model.kinds[request.pc];
-        let (shift, epoch) = (self.shift, order.shared_epoch);
         // Barriers do not settle what copies do, nor what other blocks do here.
         let is_alone = model.grid.blocks_per_cluster() == 1 && !self.has_copies;
         let oldest_live_epoch = if is_alone { order.oldest_live_epoch } else { 0 };
+        let is_plain = !writes && !model.orders_some && !model.kinds[request.pc].is_strong();
+        let mut read = 0;
+        if is_plain && request.bytes <= (LINE as u32) << self.shift {
+            let all = parts.of(request, (0, self.shift), (true, true));
+            read = self.read(order, oldest_live_epoch, request, all);
+            if read == all.len() {
+                return Shown { races: Vec::new(), unwritten: None, pending: None };
+            }
+        }
+        let ages = (oldest_live_epoch, is_alone);
+        self.compare(model, (order, live), (request, writes), ages, (parts, read))
+    }
+
+    /// Compares and remembers an access of a warp, but for so many of its parts.
+    fn compare(
+        &mut self,
+        model: &LaunchModel,
+        (order, live): (&mut ThreadClocks, u32),
+        (request, writes): (&Request<'_>, bool),
+        (oldest_live_epoch, is_alone): (u32, bool),
+        (parts, from): (&mut ShadowFootprint, usize),
+    ) -> Shown {
+        let kind = model.kinds[request.pc];
+        let (shift, epoch) = (self.shift, order.shared_epoch);
         let row =
             request.row_bytes().filter(|_| (request.all[0] >> shift).is_multiple_of(LINE as u64));
         let mut check = Check {
@@ -222,9 +244,9 @@ impl SharedShadow {
             found: Found::default(),
         };
         if row.is_some() {
-            check.rows(request, &mut self.lines, &mut self.cells, 0);
+            check.rows(request, &mut self.lines, &mut self.cells, 0, from);
         } else {
-            check.scattered(request, &mut self.lines, &mut self.cells, 0, parts);
+            check.scattered(request, &mut self.lines, &mut self.cells, 0, (parts, from));
         }
         let Found { races, breaks, unwritten, pending, .. } = check.found;
         // What was found is moved only where there is something: it is large, and has just been written piece by piece.
@@ -240,6 +262,60 @@ impl SharedShadow {
             strong(model, order, &mut self.words, live, request, writes);
         }
         shown
+    }
+
+    /// Remembers a plain read of lines of which nobody has written anything since the last barrier, and what there is to
+    /// compare is known from line to line. Returns how many of its parts were such ones before another came.
+    fn read(
+        &mut self,
+        order: &ThreadClocks,
+        oldest_live_epoch: u32,
+        request: &Request<'_>,
+        parts: &[LineAccess],
+    ) -> usize {
+        let epoch = order.shared_epoch;
+        let start = (request.first() >> self.shift) as usize / LINE;
+        // The epoch that was compared last, which has not ended for this warp.
+        let mut unsettled = epoch;
+        for (index, part) in parts.iter().enumerate() {
+            let number = start.wrapping_add_signed(part.line as isize);
+            let Some(line) = self.lines.get_mut(number) else { continue };
+            let missing = (line.pending | !line.written) & part.granules;
+            if line.latest < oldest_live_epoch || missing != 0 {
+                return index;
+            }
+            let now = Event::formed(epoch, request.pc, part.form);
+            if line.is_split {
+                let granule = part.granules.trailing_zeros() as usize;
+                let cell = &mut self.cells.of(line)[granule];
+                if !part.granules.is_power_of_two() || !cell.is_none() {
+                    return index;
+                }
+                cell.reads[0] = now.at(granule);
+            } else {
+                let Cell { write, reads: [first, last], .. } = line.whole();
+                if line.mask != part.granules || !write.is_none() {
+                    return index;
+                }
+                if first.is_none() && last.is_none() {
+                    line.set_whole(write, [now, last]);
+                } else if first != now && last != now {
+                    let is_over = first.is_none() || first.epoch() < oldest_live_epoch;
+                    if is_over || first.is_same_lanes(now) {
+                        return index;
+                    }
+                    if first.epoch() != unsettled {
+                        if order.is_after_all(self.epochs[first.epoch() as usize - 1]) {
+                            return index;
+                        }
+                        unsettled = first.epoch();
+                    }
+                    line.set_whole(write, [first, now]);
+                }
+            }
+            line.latest = epoch;
+        }
+        parts.len()
     }
 
     /// Compares the whole of a bulk copy's part of shared memory with accesses before, as if the lane that asks for it
@@ -348,9 +424,19 @@ impl SharedShadow {
         self.arrivals.arrive(barrier, clocks, place)
     }
 
-    /// Ends a barrier's phase.
-    pub fn end_phase(&mut self, barrier: BarrierName) {
-        self.arrivals.end(barrier);
+    /// Ends a barrier's phase; returns a wait for the phase before that need not have come before this end.
+    pub fn end_phase(&mut self, barrier: BarrierName) -> Option<Waiter> {
+        self.arrivals.end(barrier)
+    }
+
+    /// Remembers that lanes have seen the phase before of an mbarrier complete.
+    pub fn wait_for_phase(&mut self, mbarrier: u64, clocks: &ThreadClocks, at: (usize, u32)) {
+        self.arrivals.wait(mbarrier, clocks, at);
+    }
+
+    /// Remembers that the phase under way of an mbarrier cannot end before what a lane does now.
+    pub fn hold_phase(&mut self, mbarrier: u64, clocks: &ThreadClocks, lane: usize) {
+        self.arrivals.hold(mbarrier, clocks, lane);
     }
 
     /// Begins the phases of an mbarrier that is initialized.

@@ -330,6 +330,15 @@ impl ThreadClocks {
             })
     }
 
+    /// Returns what a relaxed arrival of a lane hands on to who may be as far as a scope: what fences before it did.
+    pub fn released_by_fences(&self, lane: usize, to: Scope) -> Option<VectorClock> {
+        let fences = self.fenced_by(lane).filter(|(scope, _)| *scope >= to);
+        fences.map(|(_, known)| known).reduce(|mut all, known| {
+            all.join(&known);
+            all
+        })
+    }
+
     /// Returns whether strong writes of the warp hand anything on without being releases.
     pub(crate) fn has_fenced(&self) -> bool {
         !self.fence_release.is_empty() || !self.sc_fence.is_empty() || self.sc_fence_times.is_some()

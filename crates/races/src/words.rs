@@ -198,7 +198,7 @@ pub(crate) fn strong(
     order: &mut ThreadClocks,
     words: &mut Words,
     live: u32,
-    request: Request<'_>,
+    request: &Request<'_>,
     writes: bool,
 ) {
     let kind = model.kinds[request.pc];

@@ -104,6 +104,8 @@ pub enum Remedy {
     EarlierStore,
     /// Arrive after the end of the phase before.
     PhaseEnd,
+    /// Arrive in the next phase after the wait.
+    WaitedFor,
     /// Pass as many arguments as the format asks for.
     PrintArguments,
     /// Initialize the mbarrier.
@@ -175,6 +177,9 @@ impl fmt::Display for Remedy {
             Remedy::PhaseEnd => {
                 "let whoever arrives again wait first for the end of the phase before, or for one who has, and give other groups of \
                  threads a barrier of their own"
+            }
+            Remedy::WaitedFor => {
+                "let those who have waited arrive at a second mbarrier, and whoever arrives in the next phase wait there first"
             }
             Remedy::PrintArguments => "pass printf an argument for each conversion of its format",
             Remedy::InitBarrier => {

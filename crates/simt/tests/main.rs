@@ -25,6 +25,8 @@ mod registers;
 mod rounding;
 mod sanitized;
 mod smoke;
+#[path = "support/spent.rs"]
+mod spent;
 mod support;
 mod tensor_copy;
 mod texture;

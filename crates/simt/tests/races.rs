@@ -312,6 +312,18 @@ fn an_access_past_one_shared_array_into_the_next() {
     let generic = "setp.ne.u32 %p1, %r1, 0; @%p1 bra END; st.u32 [%rd5+1028], 1;";
     assert!(message(generic, WARPS).contains("SharedOverrun"));
     assert_eq!(message(&generic.replace("1028", "1020"), WARPS), "");
+    // Loads whose lanes lie as they did the last time, until the last of them leaves its array.
+    let turns = |count: u32| {
+        format!(
+            "mov.u32 %r10, %r5; mov.u32 %r11, 0; F: st.shared.u32 [%r10], 1; add.u32 %r10, %r10, 128; add.u32 %r11, %r11, 1;\n\
+             setp.lt.u32 %p2, %r11, 8; @%p2 bra F; mov.u32 %r12, word; mad.lo.u32 %r12, %r1, 4, %r12; setp.lt.u32 %p3, %r1, 16;\n\
+             @%p3 st.shared.u32 [%r12], 1; bar.sync 0; add.u32 %r10, %r5, 64; mov.u32 %r11, 0;\n\
+             L: ld.shared.u32 %r8, [%r10]; add.u32 %r10, %r10, 128; add.u32 %r11, %r11, 1; setp.lt.u32 %p2, %r11, {count};\n\
+             @%p2 bra L;"
+        )
+    };
+    assert_eq!(message(&turns(7), WARP), "");
+    assert!(message(&turns(8), WARP).contains("SharedOverrun"));
 }
 
 #[test]

@@ -11,6 +11,7 @@ use report::screen::Screen;
 use results::{ProgramProfile, write, write_json};
 use simt::Watched;
 use std::io::{IsTerminal, Write, stderr};
+use std::path::PathBuf;
 use std::process::id;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -24,6 +25,8 @@ const FOUND: i32 = 4;
 const PAUSE: Duration = Duration::from_millis(100);
 /// Seconds after which a launch is written although it has not ended, and after which a terminal shows how far it is.
 const LONG: u64 = 2;
+/// The ending of a file in the folder of `coalesce run` that is there from a process's first launch to its orderly end.
+const RUNS: &str = "runs";
 /// The file in the folder of `coalesce run` to which that adds a byte at each interrupt.
 const INTERRUPTS: &str = "interrupts";
 /// Goes to the begin of a line of a terminal and clears it.
@@ -99,7 +102,9 @@ pub extern "C" fn end() {
     profiler.collector().leaks(leaks, is_python());
     let profile = profiler.profile();
     profiler.write(&profile);
-    if profiler.settings.collect.is_some() {
+    if let Some(file) = profiler.mark() {
+        // It is not there where nothing was launched.
+        let _ = std::fs::remove_file(file);
         return;
     }
     profiler.show(&profile);
@@ -118,6 +123,12 @@ impl Profiler {
         self.owner.load(Ordering::Acquire) == id()
     }
 
+    /// The file that says that this process has launched something and has not ended.
+    fn mark(&self) -> Option<PathBuf> {
+        let folder = self.settings.collect.as_ref()?;
+        Some(folder.join(format!("{}.{RUNS}", id())))
+    }
+
     fn collector(&self) -> std::sync::MutexGuard<'_, Collector> {
         self.collector.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -131,6 +142,9 @@ impl Profiler {
         if !self.has_launched.swap(true, Ordering::AcqRel) {
             self.owner.store(id(), Ordering::Release);
             self.has_interrupts();
+            if let Some(file) = self.mark() {
+                say(write(&file, &[]).map_err(|error| error.sentence()));
+            }
             *self.writer.lock().unwrap_or_else(PoisonError::into_inner) =
                 std::thread::Builder::new()
                     .name("coalesce-profile".to_owned())

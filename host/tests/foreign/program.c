@@ -61,6 +61,7 @@ int main(int count, char **arguments) {
         sleep(1);
         abort();
     }
+    if (!strcmp(mode, "vanishes")) _exit(3);
     if (strcmp(mode, "leak")) cuMemFree_v2(array);
     int failed = !strcmp(mode, "outside") && (launch("outside", array), cuCtxSynchronize());
     cuCtxDestroy_v2(context);

@@ -160,6 +160,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         eprintln!(
             "`{name}` never loaded libcuda.so.1 or libcudart.so, so there is nothing to profile: it has to use the driver API or the runtime API, linked or opened by name"
         );
+        tell_end(status, folder.path());
         return Ok(if status.success() { ExitCode::from(NO_KERNEL) } else { code_of(status) });
     };
     // What the program writes to standard output stays its own.
@@ -174,6 +175,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
             eprint!("\n{}", profile::text(&profile, &taught, &shown));
         }
     }
+    tell_end(status, folder.path());
     if let Some(path) = &arguments.json {
         let text = serde_json::to_string_pretty(&profile).context("a profile is plain data")?;
         write_somewhere(path, (text + "\n").as_bytes())?;
@@ -201,8 +203,6 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         eprintln!("\nFailed: {found} finding{}.", if found == 1 { "" } else { "s" });
     }
     if is_interrupted && (found > 0 || !status.success()) {
-        // It says which signal ended the program, if one did.
-        let _ = code_of(status);
         return Ok(ExitCode::from(INTERRUPTED));
     }
     if found > 0 {
@@ -248,7 +248,9 @@ fn on_gpu(arguments: &Arguments, program: &CudaProgram, index: u32) -> Result<Ex
     eprintln!(
         "`{shown}` runs on the GPU by our runtime, for comparison: nothing is counted or checked there."
     );
-    Ok(code_of(finished(command, name, folder.path())?))
+    let status = finished(command, name, folder.path())?;
+    tell_end(status, folder.path());
+    Ok(code_of(status))
 }
 
 /// Makes a temporary folder for the libraries and the profile.
@@ -368,13 +370,34 @@ fn finished(mut command: Command, program: &OsStr, folder: &Path) -> Result<Exit
     ended.with_context(|| format!("cannot start `{}`", program.to_string_lossy()))
 }
 
+/// The ending of a file that a process leaves in the folder when it ends before it could write the last of its profile.
+const RUNS: &str = "runs";
+
+/// Says that the program did not end by itself, and what of it is shown.
+fn tell_end(status: ExitStatus, folder: &Path) {
+    let files = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    let mut paths = files.map(|entry| entry.path());
+    let is_cut_off = paths.any(|path| path.extension().is_some_and(|ending| ending == RUNS));
+    let who = match os::signal(status) {
+        Some(signal) => format!("Signal {signal} ended the program"),
+        None if is_cut_off => {
+            "The program, or one that it started, ended without its exit handlers, as by `_exit`"
+                .to_owned()
+        }
+        None => return,
+    };
+    let shown = if is_cut_off {
+        "what it did until a tenth of a second before is shown, and no later launch"
+    } else {
+        "what it did until then is shown"
+    };
+    eprintln!("\n{who}; {shown}.");
+}
+
 /// The program's exit code, or that of the signal that ended it.
 fn code_of(status: ExitStatus) -> ExitCode {
-    if let Some(signal) = os::signal(status) {
-        eprintln!("Signal {signal} ended the program; what it did until then is shown.");
-        return ExitCode::from(128u8.wrapping_add(signal as u8));
-    }
-    ExitCode::from(status.code().unwrap_or(1) as u8)
+    let code = os::signal(status).map(|signal| 128u8.wrapping_add(signal as u8));
+    ExitCode::from(code.unwrap_or_else(|| status.code().unwrap_or(1) as u8))
 }
 
 /// Returns what the processes of the program left, joined; nothing where none loaded the library.

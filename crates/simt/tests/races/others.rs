@@ -230,6 +230,20 @@ pub const ROWS: &[Row] = &[
         SHARED,
     ),
     (
+        "mbarrier arrival that is relaxed, and a fence before it",
+        WARPS,
+        "mov.u32 %r20, word; setp.ne.u32 %p1, %r1, 0; @!%p1 mbarrier.init.shared.b64 [%r20], 64; bar.sync 0;\nst.shared.u32 [%r5], %r1; ? mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [%r20];\nT: mbarrier.try_wait.parity.shared.b64 %p3, [%r20], 0; @!%p3 bra T; xor.b32 %r10, %r5, 128; ld.shared.u32 %r8, [%r10];",
+        ["", "fence.acq_rel.cta;"],
+        SHARED,
+    ),
+    (
+        "wait at an mbarrier that is relaxed, and a fence after it",
+        WARPS,
+        "mov.u32 %r20, word; setp.ne.u32 %p1, %r1, 0; @!%p1 mbarrier.init.shared.b64 [%r20], 64; bar.sync 0;\nst.shared.u32 [%r5], %r1; mbarrier.arrive.shared.b64 _, [%r20];\nT: mbarrier.try_wait.parity.relaxed.cta.shared::cta.b64 %p3, [%r20], 0; @!%p3 bra T; ? xor.b32 %r10, %r5, 128; ld.shared.u32 %r8, [%r10];",
+        ["", "fence.acq_rel.cta;"],
+        SHARED,
+    ),
+    (
         "an mbarrier that is used before its initialization is known",
         WARPS,
         "mov.u32 %r20, word; setp.ne.u32 %p1, %r1, 0; @!%p1 mbarrier.init.shared.b64 [%r20], 64; ? mbarrier.test_wait.parity.shared.b64 %p3, [%r20], 1;",

@@ -44,20 +44,60 @@ const CASES: &[Case] = &[
     ),
 ];
 
+/// A wait that is told a parity, which a phase later is that of another phase.
+const OVERTAKEN: &[Case] = &[
+    (
+        "a producer that ends two phases, though nobody says that the first was waited for",
+        WARPS,
+        "ONE PRODUCER mbarrier.arrive.shared.b64 _, [%r20]; mbarrier.arrive.shared.b64 _, [%r20]; bra END;\n\
+         C: T: mbarrier.try_wait.parity.shared.b64 %p3, [%r20], 0; @!%p3 bra T;",
+        "ONE PRODUCER mbarrier.arrive.shared.b64 _, [%r20];\n\
+         E: mbarrier.try_wait.parity.shared.b64 %p3, [%r21], 0; @!%p3 bra E; mbarrier.arrive.shared.b64 _, [%r20]; bra END;\n\
+         C: T: mbarrier.try_wait.parity.shared.b64 %p3, [%r20], 0; @!%p3 bra T; bar.warp.sync -1;\n\
+         setp.ne.u32 %p2, %r1, 32; @!%p2 mbarrier.arrive.shared.b64 _, [%r21];",
+    ),
+    (
+        "one of two warps that wait says so for both",
+        Grid(1, 96, 1),
+        "ONE PRODUCER mbarrier.arrive.shared.b64 _, [%r20];\n\
+         E: mbarrier.try_wait.parity.shared.b64 %p3, [%r21], 0; @!%p3 bra E; mbarrier.arrive.shared.b64 _, [%r20]; bra END;\n\
+         C: T: mbarrier.try_wait.parity.shared.b64 %p3, [%r20], 0; @!%p3 bra T; setp.ne.u32 %p2, %r1, 32;\n\
+         @!%p2 mbarrier.arrive.shared.b64 _, [%r21];",
+        "ONE PRODUCER mbarrier.arrive.shared.b64 _, [%r20];\n\
+         E: mbarrier.try_wait.parity.shared.b64 %p3, [%r21], 0; @!%p3 bra E; mbarrier.arrive.shared.b64 _, [%r20]; bra END;\n\
+         C: T: mbarrier.try_wait.parity.shared.b64 %p3, [%r20], 0; @!%p3 bra T; bar.sync 1, 64; setp.ne.u32 %p2, %r1, 32;\n\
+         @!%p2 mbarrier.arrive.shared.b64 _, [%r21];",
+    ),
+];
+
 fn whole(body: &str) -> String {
     let init = "mov.u32 %r20, word; setp.ne.u32 %p1, %r1, 0; @!%p1 mbarrier.init.shared.b64 [%r20], 64; bar.sync 0;";
+    // Two of one arrival each: `%r20` says that it is full, `%r21` that it is empty. Of the first warp one lane is left.
+    let one = "mov.u32 %r20, word; add.u32 %r21, %r20, 8; setp.ne.u32 %p1, %r1, 0;\n\
+         @!%p1 mbarrier.init.shared.b64 [%r20], 1; @!%p1 mbarrier.init.shared.b64 [%r21], 1; bar.sync 0;\n\
+         setp.ne.u32 %p2, %r4, 0; @%p2 bra D; @%p1 bra END; D:";
+    let body = body.replace("ONE", one);
     body.replace("PRODUCER", PRODUCER).replace("INIT", init)
 }
 
 #[test]
 fn arrivals_that_may_fall_into_another_phase_are_found_in_every_order() {
-    for (name, grid, broken, repaired) in CASES {
+    found_in_every_order(CASES, "may count in the phase before", true);
+}
+
+#[test]
+fn waits_that_two_phases_may_overtake_are_found_in_every_order() {
+    found_in_every_order(OVERTAKEN, "may come too late: nothing puts it before", false);
+}
+
+fn found_in_every_order(cases: &[Case], message: &str, names_other: bool) {
+    for (name, grid, broken, repaired) in cases {
         for way in ways() {
             let told = match outcome(&whole(broken), *grid, way) {
                 Ok(report) => report.findings.iter().any(|found| {
                     found.hazard == Hazard::OtherOrder
-                        && found.message.contains("may count in the phase before")
-                        && found.other.is_some()
+                        && found.message.contains(message)
+                        && found.other.is_some() == names_other
                 }),
                 // This is such an order.
                 Err(Error::Deadlock { .. } | Error::IllegalInstruction { .. }) => true,

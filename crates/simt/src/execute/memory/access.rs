@@ -63,8 +63,9 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// Moves a word of shared memory for each of all lanes where they lie as they did the last time, without checks: then neither
-    /// addresses nor counts are formed. Returns whether it did.
+    /// Moves a word of shared memory for each of all lanes where they lie as they did the last time: then counts are known, and
+    /// addresses only matter to the checks. Returns whether it did; a store that is checked, or a value that is followed, has
+    /// more to do.
     #[inline(always)]
     pub fn access_again<const STORES: bool>(
         &mut self,
@@ -83,15 +84,17 @@ impl Worker<'_> {
             || mask != u32::MAX
             || access.space != Space::Shared
             || access.bytes != 4
-            || observers.checking
+            || observers.checking && (STORES || observers.follower.is_some())
             || observers.watching
         {
             return false;
         }
         let row = &warp.registers.words[base as usize];
         let pattern = &observers.patterns[pc];
-        let limit = self.run.shared_bytes;
-        let again = pattern.again(row, access.offset as u32, limit, observers.counting);
+        // Of a static array's bytes, where the address is formed from one.
+        let array = self.run.arrays.get(pc).copied().flatten();
+        let bounds = array.unwrap_or((0, self.run.shared_bytes));
+        let again = pattern.again(row, access.offset as u32, bounds, observers.counting);
         let Some((first, (wavefronts, ideal, _))) = again else { return false };
         if observers.counting {
             let traffic = &mut observers.tallies[pc].shared;
@@ -102,6 +105,13 @@ impl Worker<'_> {
                 observer.shared(wavefronts);
             }
         }
+        if !STORES && observers.checking {
+            let all = pattern.distances().map(|it| u64::from(first.wrapping_add_signed(it)));
+            let layout = Some(pattern.layout());
+            let request = Request { pc, mask, all: &all, bytes: 4, layout };
+            self.shared_event(block, warp, &request, false, None);
+        }
+        let pattern = &self.observers.patterns[pc];
         let (shared, distances) = (&mut block.shared[..], pattern.distances());
         let quarters = &pattern.quarters;
         let at = |lane: usize| u64::from(first.wrapping_add_signed(distances[lane]));

@@ -205,6 +205,9 @@ impl Worker<'_> {
             if completes {
                 block.completed.push(at as u32);
             }
+            if let Some(shadow) = &mut block.shadow {
+                shadow.hold_phase(at as u64, &warp.order, lane);
+            }
             if self.observers.checking && (arrive.is_some() || completes) {
                 let releases = releases && arrive.is_some();
                 let at = (pc, at as u64, lane);
@@ -223,7 +226,7 @@ impl Worker<'_> {
                 let same = lanes(passed).filter(|lane| all[*lane] == at);
                 let same = same.fold(0u32, |mask, lane| mask | 1 << lane);
                 passed &= !same;
-                self.mbarrier_passed(block, warp, same, at, *semantics);
+                self.mbarrier_passed(block, warp, (pc, same, at), *semantics);
             }
         }
         Ok(())

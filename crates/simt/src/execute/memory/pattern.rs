@@ -104,13 +104,13 @@ impl Pattern {
     }
 
     /// Returns the address of the first lane and the counts, if `row` plus an offset is this pattern further on. All lanes take
-    /// part, with words in the first `limit` bytes; where nobody counts, counts may be unknown.
+    /// part, with words between two addresses; where nobody counts, counts may be unknown.
     #[inline(always)]
     pub fn again(
         &self,
         row: &[u32; LANES],
         offset: u32,
-        limit: u32,
+        (start, end): (u32, u32),
         counting: bool,
     ) -> Option<(u32, Counts)> {
         let mut differs = 0;
@@ -120,10 +120,15 @@ impl Pattern {
         let first = row[0].wrapping_add(offset);
         let Layout { low, high, bits, .. } = self.layout;
         let from = i64::from(first);
-        let is_inside = from + low >= 0 && from + high + 4 <= i64::from(limit);
+        let is_inside = from + low >= i64::from(start) && from + high + 4 <= i64::from(end);
         let is_aligned = (u64::from(first) | bits) & 3 == 0;
         let is_known = self.mask == u32::MAX && (self.phase == WORDS || !counting);
         (differs == 0 && is_inside && is_aligned && is_known).then_some((first, self.counts))
+    }
+
+    /// Returns what follows from it.
+    pub fn layout(&self) -> Layout {
+        self.layout
     }
 
     /// Returns how far each lane is from the first.
@@ -324,24 +329,27 @@ mod tests {
         };
         let mut pattern = Pattern::default();
         let all = row(128).map(u64::from);
-        assert_eq!(pattern.again(&row(128), 0, 4096, false), None);
+        assert_eq!(pattern.again(&row(128), 0, (0, 4096), false), None);
         pattern.observe_words(u32::MAX, &row(128), &all, 4);
-        assert_eq!(pattern.again(&row(128), 0, 4096, true), None, "its counts are not known");
-        assert_eq!(pattern.again(&row(128), 0, 4096, false), Some((252, (0, 0, 0))));
+        assert_eq!(pattern.again(&row(128), 0, (0, 4096), true), None, "its counts are not known");
+        assert_eq!(pattern.again(&row(128), 0, (0, 4096), false), Some((252, (0, 0, 0))));
         pattern.counts(WORDS, || (1, 2, 3));
-        let again =
-            |start, offset| pattern.again(&row(start), offset, 4096, true).map(|(first, _)| first);
+        let again = |start, offset| {
+            pattern.again(&row(start), offset, (0, 4096), true).map(|(first, _)| first)
+        };
         assert_eq!(again(128, 0), Some(252));
         assert_eq!(again(0, 4096 - 128), Some(4092));
         assert_eq!(again(0, 4096 - 124), None, "past the end");
         assert_eq!(again((-4_i32) as u32, 0), None, "before the beginning");
         assert_eq!(again((-4_i32) as u32, 4), Some(124));
         assert_eq!(again(2, 0), None, "not aligned");
+        let within = |bounds| pattern.again(&row(128), 0, bounds, true).is_some();
+        assert!(within((128, 256)) && !within((132, 256)) && !within((128, 252)), "an array");
         let mut other = row(128);
         other[31] += 4;
-        assert_eq!(pattern.again(&other, 0, 4096, true), None);
+        assert_eq!(pattern.again(&other, 0, (0, 4096), true), None);
         pattern.observe_words(!1, &row(128), &all, 4);
-        assert_eq!(pattern.again(&row(128), 0, 4096, false), None, "of some lanes");
+        assert_eq!(pattern.again(&row(128), 0, (0, 4096), false), None, "of some lanes");
     }
 
     /// Words are the same pattern further on, until a lane wraps around.

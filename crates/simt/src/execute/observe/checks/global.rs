@@ -15,7 +15,7 @@ use crate::registers::LANES;
 use races::{GlobalAccess, Queue, Region, Request, lanes};
 
 /// Bytes from the lowest to the highest of an access that are looked at together.
-const MAX_SPAN: u64 = 1024;
+const MAX_SPAN: u64 = 4096;
 
 impl Worker<'_> {
     pub fn check_global_read(

@@ -10,7 +10,8 @@ use crate::findings::{Finding, Hazard, Remedy};
 use crate::operation::{Access, BulkDirection, Operation, Scope, Semantics};
 use crate::registers::LANES;
 use races::{
-    Arrival, BarrierName, BarrierWarp, Epoch, Queue, Race, Request, Shown, ThreadClocks, lanes,
+    Arrival, BarrierName, BarrierWarp, Epoch, Queue, Race, Request, Shown, ThreadClocks, Waiter,
+    lanes,
 };
 
 /// Place of a finding: block, warp, instruction, lane, address.
@@ -44,8 +45,10 @@ impl BarrierWarp for Warp {
 
 impl Worker<'_> {
     /// Reads of shared memory.
+    #[inline(always)]
     pub fn check_shared_read(&mut self, block: &mut Block, warp: &mut Warp, request: Request<'_>) {
-        self.shared_event(block, warp, request, false, None);
+        self.check_array(block, warp, request);
+        self.shared_event(block, warp, &request, false, None);
     }
 
     /// Writes of shared memory.
@@ -56,36 +59,35 @@ impl Worker<'_> {
         request: Request<'_>,
         store: Option<&Access>,
     ) {
-        self.shared_event(block, warp, request, true, store);
+        self.check_array(block, warp, request);
+        self.shared_event(block, warp, &request, true, store);
     }
 
-    fn shared_event(
+    /// An access that stays in its array.
+    pub fn shared_event(
         &mut self,
         block: &mut Block,
         warp: &mut Warp,
-        request: Request<'_>,
+        request: &Request<'_>,
         writes: bool,
         store: Option<&Access>,
     ) {
-        if !self.run.arrays.is_empty() {
-            self.check_array(block, warp, request);
-        }
         if self.follows(request.pc) {
-            self.follow_shared(block, warp, request);
+            self.follow_shared(block, warp, *request);
         }
         let Some(shadow) = &mut block.shadow else { return };
         let live = warp.live;
         if writes {
-            block.unfenced.write(warp.index, request);
+            block.unfenced.write(warp.index, *request);
         }
         let parts = &mut self.observers.parts[request.pc];
         let shown = shadow.access(&self.run.model, &mut warp.order, live, request, writes, parts);
         if !shown.races.is_empty() || shown.unwritten.is_some() || shown.pending.is_some() {
-            self.report_shared(block, warp, request, shown, store);
+            self.report_shared(block, warp, *request, shown, store);
         }
         if let (Some(access), Some(_)) = (store, &self.observers.follower) {
             let hazard = Hazard::UninitializedShared;
-            let left = self.undefined_stores(block, warp, request, access, hazard);
+            let left = self.undefined_stores(block, warp, *request, access, hazard);
             let Some(shadow) = &mut block.shadow else { return };
             left.into_iter().for_each(|(_, at)| shadow.forget_written(at));
         }
@@ -309,7 +311,8 @@ impl Worker<'_> {
     pub fn join_clocks(&mut self, block: &mut Block, id: u32) {
         block.unfenced.meet();
         if let Some(shadow) = &mut block.shadow {
-            shadow.end_phase(BarrierName::Number(id));
+            // Who waits at a barrier of the block is in its phase.
+            let _ = shadow.end_phase(BarrierName::Number(id));
             shadow.join_block(id, &mut block.warps);
         }
     }
@@ -344,11 +347,43 @@ impl Worker<'_> {
             self.check_phase(issue, BarrierName::Address(address));
         }
         let Some(shadow) = &mut block.shadow else { return };
-        if completes {
-            shadow.end_phase(BarrierName::Address(address));
-        }
-        let known = releases.then(|| warp.order.released_by(lane));
+        let overtaken =
+            if completes { shadow.end_phase(BarrierName::Address(address)) } else { None };
+        let known = if releases {
+            Some(warp.order.released_by(lane))
+        } else {
+            let is_own = u64::from(warp.order.block) == block.linear;
+            let to = if is_own { Scope::Block } else { Scope::Cluster };
+            warp.order.released_by_fences(lane, to)
+        };
         shadow.arrived_at(address, known.as_ref(), completes);
+        if let Some(waiter) = overtaken {
+            self.report_overtaken(block, address, waiter);
+        }
+    }
+
+    /// Reports a wait for a phase of an mbarrier that nothing puts before the end of the next one.
+    #[cold]
+    fn report_overtaken(&mut self, block: &Block, address: u64, waiter: Waiter) {
+        if !self.run.options.checks.barriers {
+            return;
+        }
+        let index = block.index;
+        self.observers.find(Hazard::OtherOrder, waiter.pc, |run| {
+            let location = run.locate_shared(address);
+            let message = format!(
+                "this wait at the mbarrier at shared address {address:#x} may come too late: nothing puts it before the end of \
+                 the next phase, after which the parity is again that of a phase under way, so that in another order it waits \
+                 for one phase more, perhaps forever; {location}"
+            );
+            let place = run.place(index, waiter.warp().into(), waiter.lanes, waiter.pc);
+            Finding {
+                address: Some(address),
+                location: Some(location),
+                fix: Some(Remedy::WaitedFor),
+                ..Finding::new(Hazard::OtherOrder, place, message)
+            }
+        });
     }
 
     /// Lanes have seen a phase of an mbarrier complete.
@@ -356,11 +391,11 @@ impl Worker<'_> {
         &mut self,
         block: &mut Block,
         warp: &mut Warp,
-        mask: u32,
-        address: u64,
+        (pc, mask, address): (usize, u32, u64),
         semantics: Semantics,
     ) {
-        let Some(shadow) = &block.shadow else { return };
+        let Some(shadow) = &mut block.shadow else { return };
+        shadow.wait_for_phase(address, &warp.order, (pc, mask));
         let known = shadow.completed_at(address);
         if semantics.acquire {
             warp.order.learn(mask, warp.live, &known);
@@ -371,7 +406,8 @@ impl Worker<'_> {
 
     /// The target of an asynchronous copy must not be touched until it has landed.
     pub fn check_async_issue(&mut self, block: &mut Block, warp: &mut Warp, request: Request<'_>) {
-        self.shared_event(block, warp, request, true, None);
+        self.check_array(block, warp, request);
+        self.shared_event(block, warp, &request, true, None);
         let Some(shadow) = &mut block.shadow else { return };
         for lane in lanes(request.mask) {
             shadow.mark_pending(request.all[lane], request.bytes, true);
@@ -420,7 +456,7 @@ impl Worker<'_> {
         let all = target.map(u64::from);
         let request = Request::new(pc, mask, &all, bytes);
         let parts = &mut self.observers.parts[pc];
-        shadow.access(&self.run.model, &mut warp.order, warp.live, request, true, parts);
+        shadow.access(&self.run.model, &mut warp.order, warp.live, &request, true, parts);
     }
 
     /// Names a bulk copy that a lane asks for, and checks where it writes shared memory of the block with this number.
@@ -438,6 +474,9 @@ impl Worker<'_> {
             None => shadow.next_of(Queue::Reads, warp.index as u8),
         };
         let by = Epoch { block: home as u32, warp: copies, time };
+        if let Some(mbarrier) = mbarrier {
+            shadow.hold_phase(mbarrier.into(), &warp.order, lane);
+        }
         // Who sees a copy of another block complete comes after what its thread came after when it asked for it.
         if let Some(mbarrier) = mbarrier.filter(|_| home != block.linear) {
             shadow.arrived_at(mbarrier.into(), Some(&warp.order.released_by(lane)), false);
@@ -543,10 +582,12 @@ impl Worker<'_> {
             shadow.mark_pending(target, bytes, false);
         }
         if let Some(mbarrier) = mbarrier {
-            if completes {
-                shadow.end_phase(BarrierName::Address(mbarrier));
-            }
+            let overtaken =
+                if completes { shadow.end_phase(BarrierName::Address(mbarrier)) } else { None };
             shadow.landed_at(number, mbarrier, completes);
+            if let Some(waiter) = overtaken {
+                self.report_overtaken(block, mbarrier, waiter);
+            }
         }
     }
 
