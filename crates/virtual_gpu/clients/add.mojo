@@ -18,6 +18,6 @@ def main() raises:
         context.enqueue_function[add_one](numbers, Int32(1000), grid_dim=4, block_dim=256)
         with numbers.map_to_host() as host:
             for i in range(1024):
-                if host[i] != (3 if i < 1000 else 2):
+                if host[i] != Float32(3 if i < 1000 else 2):
                     wrong += 1
     print("0 passed, 1 failed, 0 skipped" if wrong else "1 passed, 0 failed, 0 skipped")

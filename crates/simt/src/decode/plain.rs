@@ -534,12 +534,13 @@ fn with(mut meaning: Meaning, function: compute::ComputeFunction) -> Meaning {
 
 /// Tries the families of computing instructions, each on its own copy of the modifiers.
 fn families(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
-    let all: [fn(&str, &mut Modifiers<'_>) -> Option<Meaning>; 5] = [
+    let all: [fn(&str, &mut Modifiers<'_>) -> Option<Meaning>; 6] = [
         compute::integer::meaning,
         compute::bits::meaning,
         compute::float::meaning,
         compute::half::meaning,
         compute::convert::meaning,
+        video::whole,
     ];
     for family in all {
         let mut attempt = modifiers.clone();
