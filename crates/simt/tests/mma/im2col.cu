@@ -1,7 +1,9 @@
 // Copies columns of im2col on a GPU and compares them with a plain enumeration of the pixels; then what the driver answers
-// to maps that are wrong. `nvcc -arch=sm_90a im2col.cu -lcuda -o im2col && ./im2col` prints a line for each.
+// to maps that are wrong. A copy that the device refuses ends the context, so each process does one, or none:
+//     nvcc -arch=sm_90a im2col.cu -lcuda -o im2col && for i in $(seq -1 10); do ./im2col $i; done
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <cuda.h>
 #include <vector>
@@ -54,10 +56,11 @@ __global__ void load(const __grid_constant__ CUtensorMap map, uint8_t *out, int 
 struct Case {
     int rank, at[5], offsets[3];
     uint32_t steps[5];
-    bool stores;
+    bool stores, whole;
 };
 
-int main() {
+int main(int count, char **arguments) {
+    int only = count > 1 ? atoi(arguments[1]) : -1;
     cuInit(0);
     CUcontext context;
     CUdevice device;
@@ -78,7 +81,6 @@ int main() {
                                        (CUtensorMapSwizzle)swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE,
                                        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     };
-    const int lower[3] = {-1, -1, -2}, upper[3] = {-1, 0, -1};
     const Case cases[] = {
         {3, {0, -1, 0}, {2}, {1, 1, 1, 1, 1}},
         {3, {16, 3, 1}, {0}, {1, 2, 1, 1, 1}},
@@ -87,8 +89,15 @@ int main() {
         {5, {8, 0, 1, -2, 0}, {0, 1, 2}, {1, 1, 1, 1, 1}},
         {5, {0, 5, 4, 2, 2}, {2, 2, 0}, {1, 3, 1, 2, 1}},
         {4, {0, 2, 1, 0}, {0, 0}, {1, 1, 1, 1, 1}, true},
+        {4, {0, 2, 1, 0}, {0, 0}, {1, 1, 1, 1, 1}, true, true},
+        {4, {0, 0, 0, 0}, {0, 0}, {1, 1, 1, 1, 1}, true, true},
+        {4, {16, 0, 0, 1}, {0, 0}, {1, 1, 1, 1, 1}, true, true},
+        {4, {0, 0, 0, 0}, {0, 0}, {1, 1, 1, 1, 1}, false, true},
     };
     for (const Case &one : cases) {
+        if (&one != cases + only) continue;
+        const int lower[3] = {one.whole ? 0 : -1, one.whole ? 0 : -1, one.whole ? 0 : -2};
+        const int upper[3] = {one.whole ? 0 : -1, 0, one.whole ? 0 : -1};
         for (int swizzle : {0, 1, 3}) {
             CUtensorMap map;
             int rank = one.rank, code = encode(&map, rank, one.steps, swizzle, lower, upper, kChannels, kRows);
@@ -152,6 +161,7 @@ int main() {
         {4, {0, 0}, {0, 0}, 16, 8, 8},
     };
     for (auto &one : wrong) {
+        if (only >= 0) break;
         CUtensorMap map;
         uint32_t steps[5] = {1, one.step, 1, 1, 1};
         int code = encode(&map, one.rank, steps, 0, one.lower, one.upper, one.channels, one.rows);
