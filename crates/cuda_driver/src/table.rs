@@ -434,6 +434,7 @@ macro_rules! table {
         #[since(11, 7)] fn cuOccupancyMaxPotentialClusterSize(cluster_size: *mut c_int, function: CUfunction, config: *const LaunchConfig);
         #[since(12, 0)] fn cuGetProcAddress_v2(symbol: *const c_char, pfn: *mut *mut c_void, cuda_version: c_int, flags: cuuint64_t, symbol_status: *mut c_uint);
         #[since(12, 0)] fn cuTensorMapEncodeTiled(tensor_map: *mut TensorMap, data_type: c_uint, rank: cuuint32_t, global_address: *mut c_void, global_dim: *const cuuint64_t, global_strides: *const cuuint64_t, box_dim: *const cuuint32_t, element_strides: *const cuuint32_t, interleave: c_uint, swizzle: c_uint, l2_promotion: c_uint, oob_fill: c_uint);
+        #[since(12, 0)] fn cuTensorMapEncodeIm2col(tensor_map: *mut TensorMap, data_type: c_uint, rank: cuuint32_t, global_address: *mut c_void, global_dim: *const cuuint64_t, global_strides: *const cuuint64_t, pixel_box_lower_corner: *const c_int, pixel_box_upper_corner: *const c_int, channels_per_pixel: cuuint32_t, pixels_per_column: cuuint32_t, element_strides: *const cuuint32_t, interleave: c_uint, swizzle: c_uint, l2_promotion: c_uint, oob_fill: c_uint);
         #[since(12, 0)] fn cuTensorMapReplaceAddress(tensor_map: *mut TensorMap, global_address: *mut c_void);
         #[since(12, 0)] fn cuStreamGetId(stream: CUstream, id: *mut c_ulonglong);
         #[since(12, 0)] fn cuCtxGetId(context: CUcontext, id: *mut c_ulonglong);

@@ -2,6 +2,7 @@
 
 use super::lexer::{Lexer, Located, Token};
 use crate::error::{Error, Position};
+use std::collections::HashMap;
 
 /// Scopes nested deeper than this are refused, so that no text can exhaust the stack.
 pub(crate) const DEPTH_MAX: u32 = 100;
@@ -24,6 +25,10 @@ pub(crate) struct Parser<'a> {
     /// Why there is no further token: found at [`Token::End`].
     failed: Option<Error>,
     pub depth: u32,
+    /// The count of each variable that is declared as `name<count>`, at the position of its name.
+    pub counts: HashMap<Position, u64>,
+    /// A vector register was declared.
+    pub has_vectors: bool,
 }
 
 impl<'a> Parser<'a> {
@@ -38,7 +43,17 @@ impl<'a> Parser<'a> {
         }
         let none = Located { token: Token::End, position, offset: 0 };
         let (lexer, ahead) = (Lexer::new(text), [none; 2]);
-        let mut parser = Parser { text, lexer, before: 0, ahead, count: 0, failed: None, depth: 0 };
+        let mut parser = Parser {
+            text,
+            lexer,
+            before: 0,
+            ahead,
+            count: 0,
+            failed: None,
+            depth: 0,
+            counts: HashMap::new(),
+            has_vectors: false,
+        };
         parser.advance();
         parser.advance();
         Ok(parser)

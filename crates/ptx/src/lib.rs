@@ -12,6 +12,7 @@
 
 mod cursor;
 mod error;
+mod expand;
 mod expression;
 mod lexer;
 mod listing;

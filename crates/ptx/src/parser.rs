@@ -1,6 +1,7 @@
 //! Tokens to the syntax tree, by recursive descent: directives and functions.
 
 use super::cursor::Parser;
+use super::expand::expand;
 use super::lexer::Token;
 use super::tree::{Function, Tree};
 use crate::error::Error;
@@ -44,6 +45,9 @@ impl<'a> Parser<'a> {
                 Token::End => {
                     self.check_end()?;
                     tree.tokens = self.count;
+                    if self.has_vectors || !self.counts.is_empty() {
+                        expand(&mut tree, &self.counts);
+                    }
                     return Ok(tree);
                 }
                 Token::Mark(b';') => {

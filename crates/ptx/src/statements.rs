@@ -113,17 +113,20 @@ impl<'a> Parser<'a> {
         if element == "v2" || element == "v4" {
             vector = if element == "v2" { 2 } else { 4 };
             element = self.dot("a register type")?;
+            let bytes = crate::Type::parse(element).map_or(0, crate::Type::bytes);
+            if element == "pred" || bytes * vector > 16 {
+                let message = "a vector register has numbers of 128 bits in all at most".into();
+                return Err(Error { position, message });
+            }
+            self.has_vectors = true;
         }
         let mut names = Vec::new();
         loop {
             let name = self.word("a register name")?;
-            let count = if self.accept(b'<') {
-                let count = self.integer()?;
-                self.expect(b'>')?;
-                Some(count)
-            } else {
-                None
-            };
+            let count = self.name_count()?;
+            if vector > 1 && count.is_some() {
+                return self.error("vector registers with a name each");
+            }
             names.push((name, count));
             if !self.accept(b',') {
                 break;
@@ -131,6 +134,16 @@ impl<'a> Parser<'a> {
         }
         self.expect(b';')?;
         Ok(Statement::Registers { element, vector, names, position })
+    }
+
+    /// The count of `name<count>`.
+    pub fn name_count(&mut self) -> Result<Option<u64>, Error> {
+        if !self.accept(b'<') {
+            return Ok(None);
+        }
+        let count = self.integer()?;
+        self.expect(b'>')?;
+        Ok(Some(count))
     }
 
     /// `.loc file line column[, function_name .., inlined_at file line column]`, and LLVM's

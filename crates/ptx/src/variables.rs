@@ -2,7 +2,16 @@ use super::cursor::Parser;
 use super::expression::Constant;
 use super::lexer::Token;
 use super::tree::{Initial, Variable};
+use crate::Type;
 use crate::error::Error;
+
+/// Elements that an initializer may have before a row in braces, so that a short text makes no long list.
+const FILLED_MAX: u64 = 1 << 20;
+
+/// The elements of an array of these dimensions for each step of the first.
+fn row_of(extents: &[u64]) -> u64 {
+    extents.iter().skip(1).fold(1u64, |all, n| all.saturating_mul(*n)).max(1)
+}
 
 impl<'a> Parser<'a> {
     /// `.attribute(.managed)` and friends; whether `.managed` is among them.
@@ -10,10 +19,13 @@ impl<'a> Parser<'a> {
         self.next();
         self.expect(b'(')?;
         let mut is_managed = false;
-        while !self.accept(b')') {
+        let mut depth = 1;
+        while depth > 0 {
             match self.next() {
                 Token::End => return self.error("`)`"),
                 Token::Dot("managed") => is_managed = true,
+                Token::Mark(b'(') => depth += 1,
+                Token::Mark(b')') => depth -= 1,
                 _ => {}
             }
         }
@@ -83,6 +95,10 @@ impl<'a> Parser<'a> {
             }
             self.next();
         }
+        // The elements of a vector are aligned together (PTX ISA, "Variable and Array Alignment").
+        if vector > 1 && alignment == 0 {
+            alignment = vector * u64::from(Type::parse(element).map_or(1, Type::bytes));
+        }
         let mut all = Vec::new();
         loop {
             let position = self.position();
@@ -100,7 +116,13 @@ impl<'a> Parser<'a> {
                 initial: Vec::new(),
                 position,
             };
-            all.push(self.variable_rest(variable)?);
+            let count = if single { None } else { self.name_count()? };
+            if let Some(count) = count {
+                self.counts.insert(position, count);
+                all.push(variable);
+            } else {
+                all.push(self.variable_rest(variable)?);
+            }
             if single || !self.accept(b',') {
                 return Ok(all);
             }
@@ -108,15 +130,27 @@ impl<'a> Parser<'a> {
     }
 
     pub fn variable_rest(&mut self, mut variable: Variable<'a>) -> Result<Variable<'a>, Error> {
-        // `name<count>` is a row of scalars, as the toolchain never writes outside `.reg`.
+        // The elements below each dimension, a vector's own among them.
+        let mut extents: Vec<u64> = variable.elements.filter(|n| *n > 1).into_iter().collect();
+        let dimensions = extents.len();
         while self.accept(b'[') {
             variable.is_array = true;
             if self.accept(b']') {
                 variable.elements = None;
+                extents.insert(extents.len() - dimensions, 0);
                 continue;
             }
-            let count = self.integer()?;
+            let position = self.position();
+            let count = match self.constant()? {
+                Constant::Integer(value) => u64::try_from(value).ok(),
+                Constant::Single(_) | Constant::Double(_) => None,
+            };
+            let Some(count) = count else {
+                let message = "a dimension is an integer, and not negative".into();
+                return Err(Error { position, message });
+            };
             self.expect(b']')?;
+            extents.insert(extents.len() - dimensions, count);
             let position = variable.position;
             variable.elements = match variable.elements {
                 None => None,
@@ -130,29 +164,60 @@ impl<'a> Parser<'a> {
             };
         }
         if self.accept(b'=') {
-            self.initializer(&mut variable.initial)?;
+            self.initializer(&mut variable.initial, &extents)?;
             if variable.elements.is_none() {
-                variable.elements = Some(variable.initial.len() as u64);
+                let row = row_of(&extents);
+                let count = variable.initial.len() as u64;
+                variable.elements = Some(count.next_multiple_of(row));
             }
         }
         Ok(variable)
     }
 
-    pub fn initializer(&mut self, values: &mut Vec<Initial<'a>>) -> Result<(), Error> {
+    /// A value, or the values of an array of these dimensions; in braces of its own a row may have fewer than it has
+    /// elements (PTX ISA, "Initializers").
+    fn initializer(&mut self, values: &mut Vec<Initial<'a>>, extents: &[u64]) -> Result<(), Error> {
         if self.accept(b'{') {
             self.enter("fewer nested braces")?;
+            let start = values.len() as u64;
+            let (row, position) = (row_of(extents), self.position());
             while !self.accept(b'}') {
-                self.initializer(values)?;
+                if let (Token::Word(_), Token::Mark(b'=')) = (self.peek(), self.peek_second()) {
+                    // A property of a sampler, `filter_mode = linear`.
+                    self.next();
+                    self.next();
+                    self.next();
+                } else {
+                    if self.peek() == Token::Mark(b'{') {
+                        let count = values.len() as u64 - start;
+                        self.fill(values, count.next_multiple_of(row) - count)?;
+                    }
+                    self.initializer(values, extents.get(1..).unwrap_or_default())?;
+                }
                 if !self.accept(b',') {
                     self.expect(b'}')?;
                     break;
                 }
             }
             self.depth -= 1;
+            let most = extents.first().map_or(u64::MAX, |n| n.saturating_mul(row));
+            if most > 0 && values.len() as u64 - start > most {
+                let message = format!("more than the {most} values that have room");
+                return Err(Error { position, message });
+            }
             return Ok(());
         }
         let value = self.initial_value()?;
         values.push(value);
+        Ok(())
+    }
+
+    /// Appends the zeros of a row that is not written to its end.
+    fn fill(&self, values: &mut Vec<Initial<'a>>, count: u64) -> Result<(), Error> {
+        if count > FILLED_MAX.saturating_sub(values.len() as u64) {
+            return self.error("fewer elements before it");
+        }
+        values.extend((0..count).map(|_| Initial::Integer(0)));
         Ok(())
     }
 

@@ -10,7 +10,7 @@
 use crate::error::Error;
 use crate::heap::Heap;
 use crate::location::Location;
-use crate::region::{ALIGNMENT, Allocation, Region, Zeroed};
+use crate::region::{ALIGNMENT, Allocation, PAGE, Region, Zeroed};
 use crate::texture::Texture;
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -149,7 +149,7 @@ impl Memory {
         self.banks[self.selected].capacity
     }
 
-    /// Allocates; the address is a multiple of 512, the content is zero.
+    /// Allocates; the address is a multiple of 512, of 2 MiB for as many bytes and more, the content is zero.
     ///
     /// # Errors
     /// When the device has not so much memory.
@@ -170,7 +170,8 @@ impl Memory {
         }
         let Some(owner) = Zeroed::new(bytes) else { return Err(out_of_memory) };
         let initialized = if self.track { Zeroed::new(bytes.div_ceil(64) * 8) } else { None };
-        let address = bank.next;
+        let alignment = if bytes < PAGE { ALIGNMENT } else { PAGE };
+        let address = bank.next.next_multiple_of(alignment);
         bank.next = (address + bytes + ALIGNMENT).next_multiple_of(ALIGNMENT);
         bank.used += bytes;
         // Addresses only ever grow, but mapped ranges may lie anywhere.

@@ -16,6 +16,16 @@ fn devices_have_addresses_and_room_of_their_own() {
 }
 
 #[test]
+fn an_allocation_that_fills_a_large_page_is_aligned_to_one() {
+    let mut memory = Memory::new(1 << 30);
+    for (bytes, alignment) in [(1, 512), (PAGE, PAGE), (PAGE - 1, 512), (5 * PAGE + 8, PAGE)] {
+        let address = memory.allocate(bytes).expect("there is room");
+        assert!(address.is_multiple_of(alignment), "{address:#x} for {bytes} bytes");
+    }
+    assert_eq!(memory.used_bytes(), 1 + PAGE + PAGE - 1 + 5 * PAGE + 8);
+}
+
+#[test]
 fn freeing_in_any_order_takes_as_long_as_there_are_allocations() {
     let seconds = |count: usize| {
         let mut memory = Memory::new(1 << 30);

@@ -263,6 +263,8 @@ pub(crate) struct TensorCopy {
     pub map: u32,
     /// The row of each coordinate.
     pub coordinates: Vec<u32>,
+    /// In im2col mode, the row of each offset of pixels.
+    pub offsets: Option<Vec<u32>>,
     pub mbarrier: Option<(Base, i64)>,
     /// As in [`BulkCopy`].
     pub multicast: Option<u32>,

@@ -16,6 +16,9 @@ pub struct Allocation {
 
 /// Alignment of every allocation: `cuMemAlloc` promises 256, and textures of linear memory need 512.
 pub(crate) const ALIGNMENT: u64 = 512;
+/// Alignment of an allocation that fills a page of so many bytes, as the driver of a GPU aligns it: programs that divide such
+/// memory into pieces, as Taichi does, count on it.
+pub(crate) const PAGE: u64 = 2 << 20;
 /// Zeroed bytes that the operating system only commits when they are touched.
 pub(crate) struct Zeroed {
     start: *mut u8,

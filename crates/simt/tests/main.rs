@@ -9,6 +9,7 @@ mod contraction;
 mod cooperative;
 mod corpus;
 mod coverage;
+mod declarations;
 mod endless;
 mod errors;
 mod fixtures;

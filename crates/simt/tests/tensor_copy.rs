@@ -1,6 +1,6 @@
 //! `cp.async.bulk.tensor`: copies equal a GPU's, through maps of the host and of a kernel, and what it refuses.
 
-use simt::{Error, Launch, MAX_RANK, Memory, Module, Options, TensorMap, run};
+use simt::{Error, Launch, MAX_RANK, Memory, Module, Options, PixelBox, Report, TensorMap, run};
 
 /// The output of `mma/tensor_map.cu`.
 const MEASURED: &str = include_str!("../fixtures/tensor_map.txt");
@@ -101,7 +101,17 @@ fn ptx(rank: usize, loads: bool, made: &str) -> String {
 
 /// Loads or stores a box of a megabyte of memory; what shared memory and that megabyte hold afterwards.
 fn copy(map: &TensorMap, at: &[i32], loads: bool, made: &str) -> Result<(Vec<u8>, Vec<u8>), Error> {
-    let module = Module::parse(&ptx(map.rank, loads, made))?;
+    let (_, shared, global) = execute(map, at, loads, &ptx(map.rank, loads, made))?;
+    Ok((shared, global))
+}
+
+fn execute(
+    map: &TensorMap,
+    at: &[i32],
+    loads: bool,
+    text: &str,
+) -> Result<(Report, Vec<u8>, Vec<u8>), Error> {
+    let module = Module::parse(text)?;
     let mut memory = Memory::default();
     let tensor = memory.allocate(GLOBAL as u64)?;
     let global: Vec<u8> = (0..GLOBAL as u64).map(|i| mix(i) as u8).collect();
@@ -120,12 +130,12 @@ fn copy(map: &TensorMap, at: &[i32], loads: bool, made: &str) -> Result<(Vec<u8>
     let scratch = memory.allocate(128)?;
     memory.write(scratch, &map.to_bytes())?;
     launch = launch.address(map.address).address(scratch);
-    let options = Options { counters: false, ..Options::default() };
-    run(&module, &mut memory, &launch, &options)?;
+    let options = Options { counters: map.pixel_box.is_some(), ..Options::default() };
+    let report = run(&module, &mut memory, &launch, &options)?;
     let (mut shared, mut global) = (vec![0; SHARED], vec![0; GLOBAL]);
     memory.read(out, &mut shared)?;
     memory.read(tensor, &mut global)?;
-    Ok((shared, global))
+    Ok((report, shared, global))
 }
 
 /// A line of the fixture: the map, the coordinates, and what comes behind them.
@@ -320,4 +330,146 @@ fn an_unknown_field_or_number_is_refused_by_name_and_only_its_kernel() {
     assert!(said.contains("a dimension below 4, not 4"), "{said}");
     let said = module("sm_90", "tensormap.replace.tile.rank.global.b1024.b32 [%map], 1");
     assert!(said.contains("compile it for sm_90a"), "{said}");
+}
+
+/// The kernel of [`ptx`] in im2col mode.
+fn pixel_ptx(rank: usize, loads: bool, offsets: &[u32]) -> String {
+    let list: Vec<String> = offsets.iter().map(u32::to_string).collect();
+    let text = ptx(rank, loads, "");
+    if loads {
+        let text = text.replace(".tile.", ".im2col.");
+        text.replace("[barrier];\nwait:", &format!("[barrier], {{{}}};\nwait:", list.join(", ")))
+    } else {
+        text.replace(".tile.", ".im2col_no_offs.")
+    }
+}
+
+/// Images of 5 channels of 16 bytes, or fewer, with a box of pixels that one convolution of 3 in each direction needs.
+fn images(rank: usize, steps: [u32; MAX_RANK]) -> TensorMap {
+    let sizes = [40, 7, 5, 4, 3];
+    let mut map = TensorMap {
+        rank,
+        width: 2,
+        strides: std::array::from_fn(|d| 96 * [7, 5, 4, 3][..d].iter().product::<u64>()),
+        extents: [16, 37, 0, 0, 0],
+        steps,
+        pixel_box: Some(PixelBox { lower: [-1, -1, -2], upper: [-1, 0, -1] }),
+        ..TensorMap::default()
+    };
+    map.sizes[..rank].copy_from_slice(&sizes[..rank]);
+    map.sizes[rank - 1] = 3;
+    map
+}
+
+/// The pixels from which a column is read, one after the other: all of the box in order, from that at `at` on.
+fn column(map: &TensorMap, at: &[i32], offsets: &[u32]) -> Vec<Vec<i64>> {
+    let pixels = map.pixel_box.as_ref().unwrap();
+    let mut all = vec![Vec::new()];
+    // The last dimension is the slowest.
+    for d in (1..map.rank).rev() {
+        let (first, end) = match d {
+            d if d == map.rank - 1 => (0, 100),
+            d => (
+                i64::from(pixels.lower[d - 1]),
+                map.sizes[d] as i64 + i64::from(pixels.upper[d - 1]),
+            ),
+        };
+        let along = |rest: Vec<i64>| {
+            (first..end)
+                .step_by(map.steps[d] as usize)
+                .map(move |at| [vec![at], rest.clone()].concat())
+        };
+        all = all.into_iter().flat_map(along).collect();
+    }
+    let start: Vec<i64> = at[1..].iter().map(|at| i64::from(*at)).collect();
+    let start = all.iter().position(|one| *one == start).unwrap();
+    let moved = |one: &Vec<i64>| {
+        let further = offsets.iter().copied().chain([0]);
+        one.iter().zip(further).map(|(at, offset)| at + i64::from(offset)).collect()
+    };
+    all[start..][..map.extents[1] as usize].iter().map(moved).collect()
+}
+
+#[test]
+fn columns_of_im2col_are_the_pixels_of_the_box_in_order() {
+    let global: Vec<u8> = (0..GLOBAL as u64).map(|i| mix(i) as u8).collect();
+    for (rank, at, offsets, steps) in [
+        (3, vec![0, -1, 0], vec![2], [1; 5]),
+        (3, vec![16, 3, 1], vec![0], [1, 2, 1, 1, 1]),
+        (4, vec![0, -1, -1, 0], vec![1, 2], [1; 5]),
+        (4, vec![32, 1, 3, 1], vec![2, 0], [1, 2, 2, 1, 1]),
+        (5, vec![8, 0, 1, -2, 0], vec![0, 1, 2], [1; 5]),
+        (5, vec![0, 5, 4, 2, 2], vec![2, 2, 0], [1, 3, 1, 2, 1]),
+    ] {
+        for swizzle in [0, 1, 3] {
+            let map = TensorMap { swizzle, ..images(rank, steps) };
+            let (report, shared, _) =
+                execute(&map, &at, true, &pixel_ptx(rank, true, &offsets)).unwrap();
+            let row_bytes = 16 << swizzle.max(1);
+            let (mut expected, mut present) = (vec![0xEE; SHARED], 0);
+            for (row, pixel) in column(&map, &at, &offsets).iter().enumerate() {
+                for channel in 0..16_i64 {
+                    let c = i64::from(at[0]) + channel;
+                    let element = [vec![c], pixel.clone()].concat();
+                    let inside =
+                        element.iter().zip(&map.sizes).all(|(at, n)| (0..*n as i64).contains(at));
+                    let strides = [2].into_iter().chain(map.strides.map(|stride| stride as i64));
+                    let from: i64 =
+                        element.iter().zip(strides).map(|(at, stride)| at * stride).sum();
+                    let to = row * row_bytes + 2 * channel as usize;
+                    let to = to ^ (to >> 7 & ((1 << swizzle) - 1)) << 4;
+                    for byte in 0..2 {
+                        let source = (4096 + from) as usize + byte;
+                        expected[to + byte] = if inside { global[source] } else { 0 };
+                        present += u64::from(inside);
+                    }
+                }
+            }
+            assert!(shared == expected, "{map:?} at {at:?} with {offsets:?}");
+            let copy = report.instructions.iter().find(|one| one.text.contains("im2col")).unwrap();
+            let counts = copy.counters.bulk_copy;
+            assert_eq!((counts.requests, counts.bytes), (1, present));
+        }
+    }
+}
+
+#[test]
+fn columns_without_offsets_are_stored() {
+    let map = images(4, [1; 5]);
+    let at = [0, 2, 1, 0];
+    let (_, _, global) = execute(&map, &at, false, &pixel_ptx(4, false, &[])).unwrap();
+    let mut expected: Vec<u8> = (0..GLOBAL as u64).map(|i| mix(i) as u8).collect();
+    for (row, pixel) in column(&map, &at, &[0, 0]).iter().enumerate() {
+        let inside = pixel.iter().zip(&map.sizes[1..]).all(|(at, n)| (0..*n as i64).contains(at));
+        let to: i64 = pixel.iter().zip(map.strides).map(|(at, stride)| at * stride as i64).sum();
+        for byte in (0..32).filter(|_| inside) {
+            expected[(4096 + to) as usize + byte] = mix((32 * row + byte) as u64 + 77) as u8;
+        }
+    }
+    let wrong = (0..GLOBAL).find(|at| global[*at] != expected[*at]);
+    assert_eq!(wrong, None, "the first byte that differs");
+}
+
+#[test]
+fn a_map_of_the_other_mode_is_refused_with_its_function() {
+    let images = images(4, [1; 5]);
+    let tiles = TensorMap { pixel_box: None, extents: [16, 4, 1, 1, 0], ..images.clone() };
+    for (map, text, function) in [
+        (&tiles, pixel_ptx(4, true, &[0, 0]), "is of cuTensorMapEncodeTiled"),
+        (&images, ptx(4, true, ""), "is of cuTensorMapEncodeIm2col"),
+    ] {
+        let Err(Error::IllegalInstruction { message, .. }) = execute(map, &[0; 4], true, &text)
+        else {
+            panic!("{function}: the copy ran")
+        };
+        assert!(message.ends_with(function), "{message}");
+    }
+    let refused = |text: &str| {
+        let module = Module::parse(text).unwrap();
+        module.kernel("k").unwrap().supported().unwrap_err().to_string()
+    };
+    let few = refused(&pixel_ptx(4, true, &[1]));
+    assert!(few.contains("2 offsets are needed, not 1"), "{few}");
+    let flat = refused(&pixel_ptx(2, true, &[1]));
+    assert!(flat.contains("im2col copies tensors of 3 to 5 dimensions"), "{flat}");
 }

@@ -1,4 +1,4 @@
-//! SIMD video instructions, against the words of the PTX ISA.
+//! Video instructions, against the words of the PTX ISA.
 
 use simt::{Launch, Memory, Module, Options, run};
 
@@ -139,5 +139,29 @@ fn pairs_of_16_bits_are_computed_apart_and_relu_cuts_at_0() {
                 assert_eq!(signed(found, index), expected, "{name}.s16x2{relu} of {a} and {b}");
             }
         }
+    }
+}
+
+#[test]
+fn whole_words_have_a_second_operation() {
+    let rows = rows();
+    for (instruction, reference) in [
+        (
+            "vsub.u32.u32.u32.add d, a, b, c",
+            (|[a, b, c]| a.wrapping_sub(b).wrapping_add(c)) as fn([u32; 3]) -> u32,
+        ),
+        ("vadd.u32.u32.u32 d, a, b", |[a, b, _]| a.wrapping_add(b)),
+        ("vadd.s32.s32.s32.sat d, a, b", |[a, b, _]| (a as i32).saturating_add(b as i32) as u32),
+        ("vsub.u32.u32.u32.sat d, a, b", |[a, b, _]| a.saturating_sub(b)),
+        ("vabsdiff.u32.s32.s32 d, a, b", |[a, b, _]| (a as i32).abs_diff(b as i32)),
+        ("vmin.s32.s32.s32.max d, a, b, c", |[a, b, c]| {
+            (a as i32).min(b as i32).max(c as i32) as u32
+        }),
+        ("vmax.u32.u32.u32.min d, a, b, c", |[a, b, c]| a.max(b).min(c)),
+        // The sign of a source counts, not that of the result: -1 is the smaller one.
+        ("vmin.u32.s32.u32 d, a, b", |[a, b, _]| i64::from(a as i32).min(b.into()) as u32),
+    ] {
+        let expected: Vec<u32> = rows.iter().map(|row| reference(*row)).collect();
+        assert_eq!(execute(instruction, &rows), expected, "{instruction}");
     }
 }

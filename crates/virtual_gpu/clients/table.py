@@ -3,7 +3,7 @@
     python3 -m venv clients && clients/bin/pip install numba-cuda cuda-python cuda-core filecheck cffi pytest \
         nvidia-cuda-nvcc==13.0.* nvidia-cuda-nvrtc==13.0.* nvidia-nvvm==13.0.* nvidia-nvjitlink==13.0.* \
         nvidia-cuda-runtime==13.0.* nvidia-cuda-crt==13.0.* nvidia-cuda-cccl==13.0.* nvidia-cuda-profiler-api==13.0.*
-    cargo build --release -p virtual_libcuda
+    cargo build --release -p coalesce-virtual-libcuda
     clients/bin/python crates/virtual_gpu/clients/table.py target/release/libvirtual_libcuda.so
 
 Needs no GPU, and fetches nothing. `--only TEXT` runs the rows whose client or name has the text; other rows of the table
@@ -13,6 +13,12 @@ stay. More clients run where a folder of their sources is named:
 - `--cudarc FOLDER`: the crate cudarc, unpacked, such as a copy of cargo's own.
 - `--liger FOLDER`: a checkout of https://github.com/linkedin/Liger-Kernel; needs torch, transformers, triton and
   liger-kernel, and by `--coalesce FILE` the program `coalesce`.
+- `--environments FOLDER`: it has a virtual environment for each client that is to be run, by its name, made as
+  `python3 -m venv FOLDER/NAME && FOLDER/NAME/bin/pip install ...`: `triton` (torch, triton), `taichi`, `quadrants`, `drjit`
+  (each with numpy), `mojo` (mojo, max).
+- `--tinygrad FOLDER`: a checkout of https://github.com/tinygrad/tinygrad, for the environment `tinygrad` (tinygrad, torch,
+  pytest, hypothesis, nvidia-cuda-nvrtc); needs clang.
+- `--offload COMPILER`: a GCC that has `-foffload=nvptx-none`, such as that of Debian's gcc-offload-nvptx.
 - `--samples FOLDER`: a checkout of https://github.com/NVIDIA/cuda-samples; needs a C++ compiler.
 """
 
@@ -60,6 +66,14 @@ LIGER = [
     "test_dyt.py",
     "test_relu_squared.py",
 ]
+DEVICES = ["h200", "a100", "t4"]
+# Clients with an environment of their own, what to run, and the package that has the version.
+PYTHON = [
+    ("taichi", ["taichi_kernels.py", "taichi"], "taichi"),
+    ("quadrants", ["taichi_kernels.py", "quadrants"], "quadrants"),
+    ("drjit", ["drjit_arrays.py"], "drjit"),
+]
+TINYGRAD = ["test/test_tiny.py", "test/backend/test_ops.py"]
 PYCUDA = ["test_driver.py"]
 CUDARC_FEATURES = "std,driver,nvrtc,fallback-dynamic-loading,cuda-13000"
 # Examples of cudarc that need no library beside the driver and the run-time compiler.
@@ -237,6 +251,77 @@ def liger(table, checkout, program):
         print("\n".join(re.findall(r"^FAILED .*|^ERROR .*", output, re.M)), file=sys.stderr)
 
 
+def version_in(python, package):
+    """The version of a package in another environment."""
+    text = f"import importlib.metadata as m; print(m.version('{package}'))"
+    return needed([python, "-c", text], os.environ).strip()
+
+
+def ours(output):
+    """The counts that a program of ours prints; behind them stands the profile."""
+    found = re.findall(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", output, re.M)
+    return tuple(map(int, found[-1])) if found else None
+
+
+def others(table, environments, program):
+    run_of = lambda device: [program, "run", "--device", f"virtual:{device}"]
+    python = environments / "triton/bin/python"
+    if python.exists():
+        client = f"Triton {version_in(python, 'triton')}, PyTorch {version_in(python, 'torch')}"
+        for device in DEVICES:
+            what = f"`clients/triton_features.py` on {device}"
+            if table.wants(client, what):
+                command = [*run_of(device), "--torch", "--", python, HERE / "triton_features.py"]
+                output, _ = run(command, os.environ)
+                table.add(client, what, ours(output))
+                print("\n".join(re.findall(r"^failed: .*", output, re.M)), file=sys.stderr)
+    for name, (file, *arguments), package in PYTHON:
+        python = environments / name / "bin/python"
+        if python.exists() and table.wants(name, file):
+            output, _ = run([*run_of("h200"), "--", python, HERE / file, *arguments], os.environ)
+            table.add(f"{name} {version_in(python, package)}", f"`clients/{file}`", ours(output))
+            print("\n".join(re.findall(r"^failed: .*", output, re.M)), file=sys.stderr)
+    mojo = environments / "mojo/bin/mojo"
+    if mojo.exists() and table.wants("mojo", "add.mojo"):
+        command = [*run_of("h200"), "--", mojo, "run", "--target-accelerator=sm_90a", HERE / "add.mojo"]
+        output, _ = run(command, os.environ)
+        version = version_in(environments / "mojo/bin/python", "mojo")
+        table.add(f"mojo {version}", "`clients/add.mojo`", ours(output))
+
+
+def tinygrad(table, checkout, environments, program):
+    python = environments / "tinygrad/bin/python"
+    toolkit = next(iter((environments / "tinygrad").resolve().glob("lib/python*/site-packages/nvidia/cu*")), "")
+    environment = dict(os.environ, DEV="CUDA", CUDA_PATH=str(toolkit), LD_LIBRARY_PATH=f"{toolkit}/lib")
+    for file in TINYGRAD:
+        if not table.wants("tinygrad", file):
+            continue
+        pytest = [program, "run", "--", python, "-m", "pytest", "-q", "--tb=line", "-p", "no:cacheprovider"]
+        output, _ = run([*pytest, file], environment, checkout)
+        counted = re.findall(r"^(?=.*\b(?:passed|failed)\b).* in [\d.]+s.*$", output, re.M)
+        result = pytest_counts(counted[-1]) if counted else None
+        # A kernel that fails ends its process's context, so what failed behind it is run again, each alone.
+        failed = sorted(set(re.findall(r"^FAILED (\S+)", output, re.M)))
+        if result and failed:
+            right = sum(run([*pytest, test], environment, checkout)[1] == 0 for test in failed)
+            result = (result[0] + right, result[1] - right, result[2])
+        table.add(f"tinygrad {version_in(python, 'tinygrad')}", f"`{pathlib.Path(file).name}`", result)
+        print("\n".join(re.findall(r"^FAILED .*|^ERROR .*", output, re.M)), file=sys.stderr)
+
+
+def offload(table, compiler, program):
+    if not table.wants("GCC", "offload.c"):
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        options = ["-O2", "-fopenmp", "-foffload=nvptx-none", "-o", f"{folder}/offload", HERE / "offload.c"]
+        needed([compiler, *options], os.environ)
+        output, code = run([program, "run", "--", f"{folder}/offload"], os.environ)
+    version = needed([compiler, "-dumpfullversion"], os.environ).strip()
+    table.add(f"GCC {version}", "OpenMP's target regions, `clients/offload.c`", (int(code == 0), int(code != 0), 0))
+    if code != 0:
+        print(output[:1500], file=sys.stderr)
+
+
 def each_alone(program, tests, environment, options=()):
     """The counts of a Rust test program's tests, each in a process of its own."""
     def passes(test):
@@ -322,12 +407,15 @@ def main():
     parser.add_argument("--pycuda", type=pathlib.Path, metavar="FOLDER")
     parser.add_argument("--cudarc", type=pathlib.Path, metavar="FOLDER")
     parser.add_argument("--liger", type=pathlib.Path, metavar="FOLDER")
+    parser.add_argument("--environments", type=pathlib.Path, metavar="FOLDER")
+    parser.add_argument("--tinygrad", type=pathlib.Path, metavar="FOLDER")
+    parser.add_argument("--offload", metavar="COMPILER")
     parser.add_argument("--coalesce", type=pathlib.Path, metavar="FILE", default="target/release/coalesce")
     parser.add_argument("--samples", type=pathlib.Path, metavar="FOLDER")
     parser.add_argument("--print", action="store_true", help="print the rows and leave the table as it is")
     arguments = parser.parse_args()
     if not arguments.library.exists():
-        sys.exit(f"error: there is no {arguments.library}: build it by `cargo build --release -p virtual_libcuda`")
+        sys.exit(f"error: there is no {arguments.library}: build it by `cargo build --release -p coalesce-virtual-libcuda`")
     toolkit = next(iter(pathlib.Path(sys.prefix).glob("lib/python*/site-packages/nvidia/cu*")), None)
     table = Table(arguments.only)
     with tempfile.TemporaryDirectory() as folder:
@@ -341,10 +429,17 @@ def main():
             environment["CUDA_HOME"] = environment["CUDA_ROOT"] = str(toolkit)
             environment["LD_LIBRARY_PATH"] = os.pathsep.join([folder, str(toolkit / "lib")])
             environment["PATH"] = os.pathsep.join([str(toolkit / "bin"), os.environ.get("PATH", "")])
-        programs(table, environment)
-        numba(table, environment)
+        if toolkit:
+            programs(table, environment)
+            numba(table, environment)
         if arguments.liger:
             liger(table, arguments.liger, arguments.coalesce.resolve())
+        if arguments.environments:
+            others(table, arguments.environments.resolve(), arguments.coalesce.resolve())
+        if arguments.environments and arguments.tinygrad:
+            tinygrad(table, arguments.tinygrad, arguments.environments.resolve(), arguments.coalesce.resolve())
+        if arguments.offload:
+            offload(table, arguments.offload, arguments.coalesce.resolve())
         if arguments.pycuda:
             pycuda(table, environment, arguments.pycuda)
         if arguments.cudarc:

@@ -9,6 +9,7 @@
 
 mod exported;
 mod first_versions;
+mod management;
 mod profile;
 mod settings;
 

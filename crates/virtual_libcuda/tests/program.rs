@@ -168,6 +168,27 @@ fn functions_are_found_by_name_and_version() {
 }
 
 #[test]
+fn a_client_of_a_newer_driver_is_answered() {
+    let library = &open();
+    start(library);
+    // CUDA 99 gets the newest that there is, and nothing of its own.
+    assert_eq!(address(library, c"cuMemAdvise", 99_000), address(library, c"cuMemAdvise", 13_050));
+    assert_eq!(address(library, c"cuMemAdvise_v9", 99_000), (null_mut(), 1));
+    let mut value = 0;
+    for unknown in [0, 100_000, -1] {
+        let code = call!(library, cuDeviceGetAttribute(&mut value => *mut c_int, unknown => c_int, 0 => c_int));
+        assert_eq!(code, 1, "attribute {unknown}");
+    }
+    // A cubin: an ELF file for the machine 190, which is CUDA's.
+    let mut cubin = [0u8; 4096];
+    cubin[..7].copy_from_slice(b"\x7fELF\x02\x01\x01");
+    (cubin[18], cubin[52]) = (190, 64);
+    let mut module: *mut c_void = null_mut();
+    let code = call!(library, cuModuleLoadData(&mut module => *mut *mut c_void, cubin.as_ptr() => *const u8));
+    assert_eq!((code, module.is_null()), (209, true));
+}
+
+#[test]
 fn sizes_that_no_number_holds_are_refused() {
     let library = &open();
     start(library);
@@ -629,4 +650,38 @@ fn a_kernel_that_never_ends_keeps_no_results_back() {
     // Whatever ended first, the file is whole.
     let _ = std::fs::remove_file(&file);
     assert!(is_whole(&profile), "{profile}");
+}
+
+#[test]
+fn the_management_library_names_the_same_device() {
+    let library = open();
+    assert_eq!(call!(library, nvmlInit_v2()), 0);
+    let (mut devices, mut device) = (0, null_mut());
+    assert_eq!(call!(library, nvmlDeviceGetCount_v2(&mut devices => *mut c_uint)), 0);
+    assert_eq!(devices, 1);
+    let handle = |index: c_uint, device: &mut *mut c_void| call!(library, nvmlDeviceGetHandleByIndex_v2(index => c_uint, device => *mut *mut c_void));
+    // 2 is `NVML_ERROR_INVALID_ARGUMENT`, 7 `NVML_ERROR_INSUFFICIENT_SIZE`.
+    assert_eq!((handle(1, &mut device), handle(0, &mut device)), (2, 0));
+    let mut name: [c_char; 96] = [0; 96];
+    let mut named = |length: c_uint| call!(library, nvmlDeviceGetName(device => *mut c_void, name.as_mut_ptr() => *mut c_char, length => c_uint));
+    assert_eq!((named(4), named(96)), (7, 0));
+    // SAFETY: the function ends its texts with a zero.
+    let name = unsafe { CStr::from_ptr(name.as_ptr()) };
+    assert_eq!(name.to_str(), Ok("NVIDIA H200 (virtual)"));
+    let (mut major, mut minor) = (0, 0);
+    assert_eq!(
+        call!(library, nvmlDeviceGetCudaComputeCapability(device => *mut c_void, &mut major => *mut c_int, &mut minor => *mut c_int)),
+        0
+    );
+    assert_eq!((major, minor), (9, 0));
+    let mut memory = [0_u64; 3];
+    assert_eq!(
+        call!(library, nvmlDeviceGetMemoryInfo(device => *mut c_void, memory.as_mut_ptr() => *mut u64)),
+        0
+    );
+    assert_eq!((memory[0], memory[2]), (memory[1], 0));
+    assert_eq!(
+        call!(library, nvmlDeviceGetMemoryInfo(null_mut() => *mut c_void, memory.as_mut_ptr() => *mut u64)),
+        2
+    );
 }

@@ -46,7 +46,7 @@ macro_rules! bundled {
 const DRIVER: Library = Library {
     file: "libvirtual_libcuda.so",
     package: "coalesce-virtual-libcuda",
-    names: &["libcuda.so.1", "libcuda.so"],
+    names: &["libcuda.so.1", "libcuda.so", "libnvidia-ml.so.1"],
     variable: "COALESCE_VIRTUAL_LIBCUDA",
     bundled: bundled!("COALESCE_BUILT_LIBCUDA"),
 };

@@ -137,6 +137,17 @@ MOVES = {torch.Tensor.to, torch.Tensor.cuda, torch.Tensor.cpu}
 # Change nothing of a tensor but what they are called for.
 PLAIN = {torch.Tensor.requires_grad.__get__, torch.Tensor.shape.__get__, torch.Tensor.dtype.__get__, torch.Tensor.stride,
          torch.Tensor.size, torch.Tensor.dim, torch.Tensor.numel, torch.Tensor.is_contiguous, GET_STORAGE}
+# Operators whose sums of 16-bit floats a GPU forms in 32 bits, and the CPU does not in their gradients.
+SUMMING = {torch.nn.functional.layer_norm, torch.nn.functional.rms_norm, torch.nn.functional.group_norm}
+NARROW = {torch.float16, torch.bfloat16}
+
+
+def widened(function, args, kwargs):
+    """Calls an operator with 32-bit floats for those of 16 bits, as which the result comes."""
+    dtype = next(tensors(args)).dtype
+    wide = lambda value: value.float() if isinstance(value, torch.Tensor) and value.dtype in NARROW else value
+    result = function(*map(wide, args), **{name: wide(value) for name, value in kwargs.items()})
+    return result.to(dtype) if dtype in NARROW else result
 
 
 class DeviceMode(TorchFunctionMode):
@@ -171,7 +182,8 @@ class DeviceMode(TorchFunctionMode):
             kwargs["pin_memory"] = False
         if function is torch.Tensor.pin_memory:
             return args[0]
-        result = function(*args, **kwargs)
+        is_summing = function in SUMMING and any(map(is_on_device, tensors(args)))
+        result = widened(function, args, kwargs) if is_summing else function(*args, **kwargs)
         if named[0] is not None:
             return marked(result, is_cuda(named[0]))
         given = list(tensors(args)) + list(tensors(kwargs.values()))

@@ -1,4 +1,5 @@
-//! SIMD video instructions: two halves or four bytes of a word at once (PTX ISA, "SIMD Video Instructions").
+//! Video instructions: of whole words, and of two halves or four bytes of a word at once (PTX ISA, "Video Instructions" and
+//! "SIMD Video Instructions").
 
 use super::{ComputeFunction, Meaning, lanes};
 use ptx::Modifiers;
@@ -16,6 +17,8 @@ const SIGNED_B: u32 = 1 << 6;
 const HALVES: u32 = 1 << 7;
 const SATURATE: u32 = 1 << 8;
 const ACCUMULATE: u32 = 1 << 9;
+const SMALLER: u32 = 1 << 10;
+const LARGER: u32 = 1 << 11;
 /// One bit for each lane whose result counts.
 const MASK_SHIFT: u32 = 12;
 
@@ -56,6 +59,56 @@ pub(crate) fn meaning(opcode: &str, mask: u32, modifiers: &mut Modifiers<'_>) ->
     flags |= if lanes == 2 { HALVES } else { 0 } | mask << MASK_SHIFT;
     let function = lanes!(flags; |a: u32, b: u32, c: u32| -> u32 { all(a, b, c, flags) });
     Some(Meaning::new(function, Type::B32, &[Type::B32; 3]).with(flags))
+}
+
+/// Decodes an instruction of whole words, without selectors of their parts: `vsub.u32.u32.u32.add d, a, b, c`.
+pub(crate) fn whole(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
+    let operation = OPERATIONS.iter().position(|name| *name == opcode)? as u32;
+    let [d, a, b] = modifiers.types[..] else { return None };
+    if matches!(opcode, "vavrg" | "vset") {
+        return None;
+    }
+    let mut flags = operation;
+    for (t, flag) in [(d, SIGNED_D), (a, SIGNED_A), (b, SIGNED_B)] {
+        flags |= match t {
+            Type::S32 => flag,
+            Type::U32 => 0,
+            _ => return None,
+        };
+    }
+    flags |= if modifiers.take("sat") { SATURATE } else { 0 };
+    let second = modifiers.take_any(&["add", "min", "max"]);
+    flags |= match second {
+        Some("add") => ACCUMULATE,
+        Some("min") => SMALLER,
+        Some(_) => LARGER,
+        None => 0,
+    };
+    let function = lanes!(flags; |a: u32, b: u32, c: u32| -> u32 { word(a, b, c, flags) });
+    let sources = if second.is_some() { 3 } else { 2 };
+    Some(Meaning::new(function, Type::B32, &[Type::B32; 3][..sources]).with(flags))
+}
+
+fn word(a: u32, b: u32, c: u32, flags: u32) -> u32 {
+    let value = |word: u32, is_signed: bool| {
+        if is_signed { i64::from(word.cast_signed()) } else { i64::from(word) }
+    };
+    let is_signed = flags & SIGNED_D != 0;
+    let mut result = one(value(a, flags & SIGNED_A != 0), value(b, flags & SIGNED_B != 0), flags);
+    if flags & SATURATE != 0 {
+        result = match is_signed {
+            true => result.clamp(i32::MIN.into(), i32::MAX.into()),
+            false => result.clamp(0, u32::MAX.into()),
+        };
+    }
+    let (first, second) = (value(result as u32, is_signed), value(c, is_signed));
+    let result = match flags & (ACCUMULATE | SMALLER | LARGER) {
+        ACCUMULATE => first.wrapping_add(second),
+        SMALLER => first.min(second),
+        LARGER => first.max(second),
+        _ => first,
+    };
+    result as u32
 }
 
 fn all(a: u32, b: u32, c: u32, flags: u32) -> u32 {

@@ -186,7 +186,7 @@ impl<'a> Decoder<'_, '_, 'a> {
         }
     }
 
-    fn copy_row(&mut self, from: Register, to: Register, later: bool) -> Result<(), Error> {
+    pub fn copy_row(&mut self, from: Register, to: Register, later: bool) -> Result<(), Error> {
         let function = match (from, to) {
             (Register::Word(_), Register::Word(_)) => lanes!(|a: u32| -> u32 { a }),
             (Register::Long(_), Register::Long(_)) => lanes!(|a: u64| -> u64 { a }),

@@ -180,7 +180,7 @@ impl<'a> Decoder<'_, '_, 'a> {
     }
 
     /// The operands of a vector access, or the single one.
-    fn elements<'o>(
+    pub fn elements<'o>(
         &self,
         operand: &'o Operand<'a>,
         count: usize,
@@ -212,10 +212,10 @@ impl<'a> Decoder<'_, '_, 'a> {
                 }
                 continue;
             }
-            let Operand::Name { name, .. } = part else {
+            let Operand::Name { name, component, .. } = part else {
                 return self.invalid("a load writes registers");
             };
-            let Some((row, _)) = self.register(name) else {
+            let Some((row, _)) = self.component(name, *component) else {
                 return self.invalid(format!("`{name}` is not a register"));
             };
             if matches!(row, Register::Predicate(_)) {
@@ -249,13 +249,15 @@ impl<'a> Decoder<'_, '_, 'a> {
         for part in self.elements(value, count)? {
             // A store takes the low bytes of a wider register.
             let row = match part {
-                Operand::Name { name, component: None, offset: 0 } => match self.register(name) {
-                    Some((row @ (Register::Word(_) | Register::Long(_)), _)) => {
-                        self.reads.push(row);
-                        row
+                Operand::Name { name, component, offset: 0 } => {
+                    match self.component(name, *component) {
+                        Some((row @ (Register::Word(_) | Register::Long(_)), _)) => {
+                            self.reads.push(row);
+                            row
+                        }
+                        _ => self.source(part, t)?,
                     }
-                    _ => self.source(part, t)?,
-                },
+                }
                 part => self.source(part, t)?,
             };
             access.rows.push(Some(row));

@@ -7,7 +7,8 @@ use std::collections::HashMap;
 pub(crate) fn find_ones<'a>(statements: &[Statement<'a>], written: &mut HashMap<&'a str, bool>) {
     fn target<'a>(operand: &Operand<'a>, one: bool, written: &mut HashMap<&'a str, bool>) {
         match operand {
-            Operand::Name { name, .. } => {
+            Operand::Name { name, component, .. } => {
+                let one = one && component.is_none();
                 written.entry(name).and_modify(|first| *first = false).or_insert(one);
             }
             Operand::Vector(parts) | Operand::List(parts) => {

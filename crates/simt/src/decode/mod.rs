@@ -187,11 +187,11 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
                 let Some(t) = Type::parse(element) else {
                     return self.unsupported(format!(".reg .{element}"));
                 };
-                if *vector != 1 {
-                    return self.unsupported(format!(".reg .v{vector} .{element}"));
-                }
                 for (name, count) in names {
-                    self.declare_register(name, t, *count);
+                    match *vector {
+                        1 => self.declare_register(name, t, *count),
+                        vector => self.declare_vector(name, t, vector as usize),
+                    }
                 }
             }
             Statement::Variable(variable) => self.declare_variable(variable)?,

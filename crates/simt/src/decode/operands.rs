@@ -88,6 +88,13 @@ impl<'a> Decoder<'_, '_, 'a> {
                     self.reads.push(row);
                     self.fit_source(row, declared, t)
                 }
+                Symbol::Vector { .. } => {
+                    let Some((row, declared)) = self.component(name, component) else {
+                        return self.invalid(format!("`{name}` is a vector register"));
+                    };
+                    self.reads.push(row);
+                    self.fit_source(row, declared, t)
+                }
                 Symbol::EntryParameter { offset: base } => {
                     let value = (base as i64).wrapping_add(offset) as u64;
                     Ok(self.constant(is_long(t), Constant::Value(value)))
@@ -304,8 +311,8 @@ impl<'a> Decoder<'_, '_, 'a> {
     pub fn destination(&mut self, operand: &Operand<'a>, t: Type) -> Result<Register, Error> {
         match operand {
             Operand::Sink => Ok(self.new_row(t)),
-            Operand::Name { name, component: None, offset: 0 } => {
-                let Some((row, _)) = self.register(name) else {
+            Operand::Name { name, component, offset: 0 } => {
+                let Some((row, _)) = self.component(name, *component) else {
                     return self.invalid(format!("`{name}` is not a register"));
                 };
                 let fits = match row {
@@ -351,13 +358,13 @@ impl<'a> Decoder<'_, '_, 'a> {
         }
         let bits = t.bytes() * 8 / count;
         for (index, part) in parts.iter().enumerate() {
-            let Operand::Name { name, component: None, offset: 0 } = part else {
+            let Operand::Name { name, component, offset: 0 } = part else {
                 if *part == Operand::Sink {
                     continue;
                 }
                 return self.invalid("a vector destination has registers only");
             };
-            let row = match self.register(name) {
+            let row = match self.component(name, *component) {
                 Some((row @ Register::Word(_), _)) => row,
                 _ => return self.invalid(format!("`{name}` is not a register of that width")),
             };
@@ -406,6 +413,9 @@ impl<'a> Decoder<'_, '_, 'a> {
                     Some(Symbol::Stack { row }) => Ok((Base::Long(row), *offset)),
                     Some(Symbol::Shared { offset: base }) => {
                         Ok((Base::Absolute, offset.wrapping_add(base)))
+                    }
+                    Some(Symbol::Vector { .. }) => {
+                        self.invalid("a vector register is not an address")
                     }
                     None => {
                         let row = self.module_symbol(name, *offset, true)?;

@@ -1,3 +1,4 @@
+use super::access::take_elements;
 use super::decoder::Decoder;
 use crate::compute::{self, Meaning, Operands, compare, lanes, video};
 use crate::error::Error;
@@ -318,6 +319,10 @@ impl<'a> Decoder<'_, '_, 'a> {
     ) -> Result<Option<bool>, Error> {
         let Some(t) = modifiers.only_type() else { return Ok(None) };
         let [target, source] = operands else { return Ok(None) };
+        let count = take_elements(modifiers);
+        if count > 1 {
+            return self.move_vector(target, source, count, t).map(Some);
+        }
         if t == Type::B128 {
             return self.move_wide(target, source).map(Some);
         }
@@ -341,6 +346,38 @@ impl<'a> Decoder<'_, '_, 'a> {
         self.after.insert(0, Operation::Compute { function, operands });
         self.emit(Operation::ReadClock { clock, destination: long });
         Ok(Some(true))
+    }
+
+    /// Moves all components at once: a source may be the destination of another (PTX ISA, "Vectors as Operands").
+    fn move_vector(
+        &mut self,
+        target: &Operand<'a>,
+        source: &Operand<'a>,
+        count: usize,
+        t: Type,
+    ) -> Result<bool, Error> {
+        let mut sources = Vec::new();
+        for part in self.elements(source, count)? {
+            sources.push(self.source(part, t)?);
+        }
+        let mut moves = Vec::new();
+        for (at, part) in self.elements(target, count)?.into_iter().enumerate() {
+            let to = self.destination(part, t)?;
+            for from in sources.iter_mut().skip(at + 1).filter(|from| **from == to) {
+                let copy = self.new_row(t);
+                self.copy_row(*from, copy, false)?;
+                *from = copy;
+            }
+            moves.push((sources[at], to));
+        }
+        let conversions = std::mem::take(&mut self.after);
+        for (from, to) in moves {
+            self.copy_row(from, to, true)?;
+        }
+        self.after.extend(conversions);
+        let first = self.after.remove(0);
+        self.emit(first);
+        Ok(true)
     }
 
     fn move_wide(&mut self, target: &Operand<'a>, source: &Operand<'a>) -> Result<bool, Error> {
@@ -497,12 +534,13 @@ fn with(mut meaning: Meaning, function: compute::ComputeFunction) -> Meaning {
 
 /// Tries the families of computing instructions, each on its own copy of the modifiers.
 fn families(opcode: &str, modifiers: &mut Modifiers<'_>) -> Option<Meaning> {
-    let all: [fn(&str, &mut Modifiers<'_>) -> Option<Meaning>; 5] = [
+    let all: [fn(&str, &mut Modifiers<'_>) -> Option<Meaning>; 6] = [
         compute::integer::meaning,
         compute::bits::meaning,
         compute::float::meaning,
         compute::half::meaning,
         compute::convert::meaning,
+        video::whole,
     ];
     for family in all {
         let mut attempt = modifiers.clone();

@@ -10,6 +10,12 @@ pub(crate) enum Symbol {
         row: Register,
         t: Type,
     },
+    /// A vector register; each of its components is a register.
+    Vector {
+        rows: [Register; 4],
+        count: usize,
+        t: Type,
+    },
     EntryParameter {
         offset: u32,
     },

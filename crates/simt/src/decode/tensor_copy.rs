@@ -9,7 +9,7 @@ use ptx::Type;
 use ptx::tree::Operand;
 
 impl<'a> Decoder<'_, '_, 'a> {
-    /// Returns what follows `cp.async.bulk.tensor`; false for what is not supported: `im2col`, reductions.
+    /// Returns what follows `cp.async.bulk.tensor`; false for what is not supported: `im2col::w`, reductions.
     pub fn tensor_copy(
         &mut self,
         operands: &[Operand<'a>],
@@ -19,6 +19,11 @@ impl<'a> Decoder<'_, '_, 'a> {
         let Some(name) = modifiers.take_any(&DIMENSIONS) else { return Ok(false) };
         let rank = 1 + DIMENSIONS.iter().position(|d| *d == name).unwrap_or(0);
         modifiers.take("tile");
+        let has_offsets = modifiers.take("im2col");
+        let is_im2col = has_offsets || modifiers.take("im2col_no_offs");
+        if is_im2col && rank < 3 {
+            return self.invalid("im2col copies tensors of 3 to 5 dimensions");
+        }
         modifiers.take_where(is_hint);
         if !modifiers.take("global") {
             return Ok(false);
@@ -55,8 +60,22 @@ impl<'a> Decoder<'_, '_, 'a> {
         let coordinates = coordinates.iter().map(|part| Ok(self.source(part, Type::B32)?.index()));
         let coordinates = coordinates.collect::<Result<_, Error>>()?;
         let mbarrier = mbarrier.map(|address| self.address(address)).transpose()?;
-        let multicast = self.multicast(is_multicast, operands.get(3))?;
-        let copy = TensorCopy { direction, shared, map, coordinates, mbarrier, multicast };
+        let mut rest = operands.get(3..).unwrap_or_default().iter();
+        let offsets = if has_offsets {
+            let Some(Operand::Vector(parts)) = rest.next().filter(|_| mbarrier.is_some()) else {
+                return self.invalid("im2col has a vector of offsets behind the mbarrier");
+            };
+            if parts.len() != rank - 2 {
+                let count = parts.len();
+                return self.invalid(format!("{} offsets are needed, not {count}", rank - 2));
+            }
+            let rows = parts.iter().map(|part| Ok(self.source(part, Type::U16)?.index()));
+            Some(rows.collect::<Result<_, Error>>()?)
+        } else {
+            is_im2col.then(Vec::new)
+        };
+        let multicast = self.multicast(is_multicast, rest.next())?;
+        let copy = TensorCopy { direction, shared, map, coordinates, offsets, mbarrier, multicast };
         self.emit(Operation::TensorCopy(Box::new(copy)));
         Ok(true)
     }

@@ -55,7 +55,7 @@ macro_rules! plain {
 }
 
 plain!(AllocationProperties);
-plain!(u32, u64, usize, *mut T where T, ContextParameters, LaunchConfig, KernelNodeParameters);
+plain!(i32, u32, u64, usize, *mut T where T, ContextParameters, LaunchConfig, KernelNodeParameters);
 plain!(
     KernelNodeParametersV2,
     MemsetNodeParameters,

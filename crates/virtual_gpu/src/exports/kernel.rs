@@ -73,7 +73,8 @@ pub(super) fn kernel_of(
 /// Registers per thread. Only `ptxas` knows: what it said, when the program passed that on, or else an estimate.
 fn registers(driver: &Driver, kernel: &Kernel) -> u32 {
     let known = driver.registers.get(&kernel.name).copied();
-    known.unwrap_or_else(|| kernel.registers())
+    // A kernel that is refused has no estimate, and programs divide by the number, as GCC's OpenMP does.
+    known.unwrap_or_else(|| kernel.registers().max(1))
 }
 
 fn kernel_in<'module>(module: &'module Module, name: &str) -> CuResult<&'module Kernel> {

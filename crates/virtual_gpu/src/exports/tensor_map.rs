@@ -6,8 +6,8 @@ use crate::misuse::MisuseKind;
 use cuda_driver::ReturnCode;
 use cuda_driver::raw::{cuuint32_t, cuuint64_t};
 use cuda_driver::types::TensorMap as Opaque;
-use simt::{MAX_RANK, TensorMap};
-use std::ffi::{c_uint, c_void};
+use simt::{MAX_RANK, PixelBox, TensorMap};
+use std::ffi::{c_int, c_uint, c_void};
 
 /// Bytes of an element by the numbers of `CUtensorMapDataType`, and whether it is a float.
 const TYPES: [(u32, bool); 13] = [
@@ -28,14 +28,14 @@ const TYPES: [(u32, bool); 13] = [
 
 fn encode(
     driver: &mut Driver,
+    name: &str,
     map: TensorMap,
     (kind, interleave): (c_uint, c_uint),
 ) -> CuResult<[u8; 128]> {
     let (width, is_float) = *TYPES.get(kind as usize).ok_or(ReturnCode::INVALID_VALUE)?;
     let map = TensorMap { width, ..map };
     if interleave != 0 {
-        let message =
-            "cuTensorMapEncodeTiled: the virtual device has no interleaved tensors".to_owned();
+        let message = format!("{name}: the virtual device has no interleaved tensors");
         driver.report(MisuseKind::Unsupported, message);
         return Err(ReturnCode::NOT_SUPPORTED);
     }
@@ -45,7 +45,7 @@ fn encode(
     match map.problem(is_float) {
         None => Ok(map.to_bytes()),
         Some(problem) => {
-            driver.report(MisuseKind::KernelFault, format!("cuTensorMapEncodeTiled: {problem}"));
+            driver.report(MisuseKind::KernelFault, format!("{name}: {problem}"));
             Err(ReturnCode::INVALID_VALUE)
         }
     }
@@ -92,7 +92,59 @@ exports! {
         map.strides[..rank - 1].copy_from_slice(&strides);
         map.extents[..rank].copy_from_slice(&extents);
         map.steps[..rank].copy_from_slice(&steps);
-        let bytes = encode(driver, map, (data_type, interleave))?;
+        let bytes = encode(driver, "cuTensorMapEncodeTiled", map, (data_type, interleave))?;
+        target.write(bytes)
+    }
+
+    fn cuTensorMapEncodeIm2col(
+        driver,
+        tensor_map: Out<Opaque>,
+        data_type: c_uint,
+        rank: cuuint32_t,
+        global_address: *mut c_void,
+        global_dim: In<cuuint64_t>,
+        global_strides: In<cuuint64_t>,
+        pixel_box_lower_corner: In<c_int>,
+        pixel_box_upper_corner: In<c_int>,
+        channels_per_pixel: cuuint32_t,
+        pixels_per_column: cuuint32_t,
+        element_strides: In<cuuint32_t>,
+        interleave: c_uint,
+        swizzle: c_uint,
+        _l2_promotion: c_uint,
+        oob_fill: c_uint,
+    ) {
+        let rank = rank as usize;
+        if !(3..=MAX_RANK).contains(&rank) {
+            return Err(ReturnCode::INVALID_VALUE);
+        }
+        // SAFETY: 64 bytes of alignment are enough for the driver, so the place is one of bytes.
+        let target = unsafe { tensor_map.cast::<[u8; 128]>() };
+        target.pointer()?;
+        // SAFETY: by the function's contract there are `rank` numbers in each array, one fewer strides, two fewer of a corner.
+        let (sizes, strides, lower, upper, steps) = unsafe {(
+            global_dim.read_all(rank)?,
+            global_strides.read_all(rank - 1)?,
+            pixel_box_lower_corner.read_all(rank - 2)?,
+            pixel_box_upper_corner.read_all(rank - 2)?,
+            element_strides.read_all(rank)?,
+        )};
+        let mut pixels = PixelBox::default();
+        pixels.lower[..rank - 2].copy_from_slice(&lower);
+        pixels.upper[..rank - 2].copy_from_slice(&upper);
+        let mut map = TensorMap {
+            address: global_address.addr() as u64,
+            rank,
+            extents: [channels_per_pixel, pixels_per_column, 0, 0, 0],
+            swizzle,
+            fills_nan: oob_fill == 1,
+            pixel_box: Some(pixels),
+            ..TensorMap::default()
+        };
+        map.sizes[..rank].copy_from_slice(&sizes);
+        map.strides[..rank - 1].copy_from_slice(&strides);
+        map.steps[..rank].copy_from_slice(&steps);
+        let bytes = encode(driver, "cuTensorMapEncodeIm2col", map, (data_type, interleave))?;
         target.write(bytes)
     }
 }
@@ -142,8 +194,19 @@ mod tests {
             steps: [1, 1, 0, 0, 0],
             swizzle: 3,
             fills_nan: false,
+            pixel_box: None,
         };
         assert_eq!(good.problem(true), None);
+        let pixels = |rank, lower, upper, column| TensorMap {
+            rank,
+            sizes: [100, 7, 7, 7, 7],
+            strides: [208, 2080, 20_800, 208_000],
+            extents: [64, column, 0, 0, 0],
+            steps: [1; 5],
+            pixel_box: Some(PixelBox { lower, upper }),
+            ..good.clone()
+        };
+        assert_eq!(pixels(4, [-1, -1, 0], [1, -1, 0], 1024).problem(true), None);
         let wrong = [
             (TensorMap { address: 8, ..good.clone() }, "address"),
             (TensorMap { sizes: [100, 0, 0, 0, 0], ..good.clone() }, "size"),
@@ -152,7 +215,18 @@ mod tests {
             (TensorMap { steps: [1, 9, 0, 0, 0], ..good.clone() }, "element stride"),
             (TensorMap { extents: [65, 4, 0, 0, 0], ..good.clone() }, "multiple of 16"),
             (TensorMap { extents: [128, 4, 0, 0, 0], ..good.clone() }, "swizzle of 128 bytes"),
-            (TensorMap { fills_nan: true, ..good }, "NaN"),
+            (TensorMap { fills_nan: true, ..good.clone() }, "NaN"),
+            (pixels(2, [0; 3], [0; 3], 1), "im2col needs 3 to 5"),
+            (pixels(3, [-32769, 0, 0], [0; 3], 1), "a corner at -32769"),
+            (pixels(4, [0, -129, 0], [0; 3], 1), "from -128 to 127"),
+            (pixels(5, [0; 3], [0, 0, 16], 1), "from -16 to 15"),
+            (pixels(4, [0; 3], [0, -7, 0], 1), "no pixel between"),
+            (pixels(3, [0; 3], [0; 3], 1025), "1025 pixels"),
+            (
+                TensorMap { steps: [1, 0, 1, 0, 0], ..pixels(3, [0; 3], [0; 3], 1) },
+                "element stride",
+            ),
+            (TensorMap { swizzle: 1, ..pixels(3, [0; 3], [0; 3], 1) }, "swizzle of 32 bytes"),
         ];
         for (map, word) in wrong {
             let problem = map.problem(false).unwrap_or_default();

@@ -56,6 +56,15 @@ impl Worker<'_> {
                     "the tensor map at {address:#x} is none that works: {problem}"
                 )));
             }
+            if map.pixel_box.is_some() != copy.offsets.is_some() {
+                let (copies, makes) = match copy.offsets {
+                    Some(_) => ("in im2col mode", "cuTensorMapEncodeTiled"),
+                    None => ("tiles", "cuTensorMapEncodeIm2col"),
+                };
+                return Err(wrong(format!(
+                    "the instruction copies {copies}, but the tensor map at {address:#x} is of {makes}"
+                )));
+            }
             if map.rank != copy.coordinates.len() {
                 return Err(wrong(format!(
                     "{} coordinates, but the tensor map has {} dimensions",
@@ -86,7 +95,9 @@ impl Worker<'_> {
                     "a box that is stored begins within the tensor, not at coordinate {negative}"
                 )));
             }
-            let mut pieces = map.pieces(start as u32, &coordinates);
+            let offset = |row: &u32| warp.registers.words[*row as usize][lane] & 0xffff;
+            let offsets: Vec<u32> = copy.offsets.iter().flatten().map(offset).collect();
+            let mut pieces = map.pieces(start as u32, &coordinates, &offsets);
             if stores {
                 whole_chunks(&mut pieces);
             }
