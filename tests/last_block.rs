@@ -63,9 +63,12 @@ impl Sparse {
         let mut next = None;
         for piece in &widened {
             if let (Some(first), Some(next)) = (address, next) {
-                let gap: u64 = first + 4 * piece.start as u64 - next;
-                if gap > 0 {
-                    spacers.push(allocate(gap as usize - 512));
+                let mut gap: u64 = first + 4 * piece.start as u64 - next;
+                // From 2 MiB on, an allocation begins at a multiple of 2 MiB.
+                while gap > 0 {
+                    let part = gap.min(1 << 20);
+                    spacers.push(allocate(part as usize - 512));
+                    gap -= part;
                 }
             }
             let base = allocate(4 * piece.len());

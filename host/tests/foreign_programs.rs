@@ -87,7 +87,7 @@ fn a_program_that_forks_is_written_once_and_one_that_is_killed_up_to_there() {
     assert!(said(&killed).contains("Signal 6 ended the program"), "{}", said(&killed));
 }
 
-/// What such a program launched last may not be written down, which is said instead of "No kernel ran." alone.
+/// Expects a sentence on what may not be written down, instead of "No kernel ran." alone.
 #[test]
 fn a_program_that_leaves_its_exit_handlers_out_is_shown_up_to_there() {
     let cut_off = |output: &Output| said(output).contains("a tenth of a second before is shown");
@@ -105,10 +105,11 @@ fn a_program_that_leaves_its_exit_handlers_out_is_shown_up_to_there() {
 pub fn sleeping(folder: &Path) -> (Child, PathBuf) {
     let mut run = program(&["run", "--"]);
     run.arg(&compiled().1).args([PTX, "sleeps"]).env("TMPDIR", folder);
-    // SAFETY: between fork and exec the child only says that an interrupt ends it, which a shell's background job ignores.
+    // SAFETY: between fork and exec the child only says that signals end it, which background jobs and `nohup` ignore.
     unsafe {
         run.pre_exec(|| {
             libc::signal(libc::SIGINT, libc::SIG_DFL);
+            libc::signal(libc::SIGHUP, libc::SIG_DFL);
             Ok(())
         });
     }

@@ -435,9 +435,15 @@ fn columns_of_im2col_are_the_pixels_of_the_box_in_order() {
 
 #[test]
 fn columns_without_offsets_are_stored() {
-    let map = images(4, [1; 5]);
+    let mut map = images(4, [1; 5]);
     let at = [0, 2, 1, 0];
-    let (_, _, global) = execute(&map, &at, false, &pixel_ptx(4, false, &[])).unwrap();
+    let ptx = pixel_ptx(4, false, &[]);
+    let Err(Error::IllegalInstruction { message, .. }) = execute(&map, &at, false, &ptx) else {
+        panic!("a box with a negative corner was stored");
+    };
+    assert!(message.contains("no negative corner"), "{message}");
+    map.pixel_box = Some(PixelBox::default());
+    let (_, _, global) = execute(&map, &at, false, &ptx).unwrap();
     let mut expected: Vec<u8> = (0..GLOBAL as u64).map(|i| mix(i) as u8).collect();
     for (row, pixel) in column(&map, &at, &[0, 0]).iter().enumerate() {
         let inside = pixel.iter().zip(&map.sizes[1..]).all(|(at, n)| (0..*n as i64).contains(at));

@@ -9,7 +9,7 @@ use crate::execute::memory::pending::PendingBulk;
 use crate::execute::memory::request::{addresses, shared_offset, space_of};
 use crate::execute::observe::record::Side;
 use crate::operation::{BulkDirection, Space, TensorCopy};
-use crate::tensor_map::{Piece, TensorMap};
+use crate::tensor_map::{Piece, PixelBox, TensorMap};
 use counters::RequestCounts;
 use races::Request;
 use races::lanes;
@@ -94,6 +94,15 @@ impl Worker<'_> {
                 return Err(wrong(format!(
                     "a box that is stored begins within the tensor, not at coordinate {negative}"
                 )));
+            }
+            // An H100 answers so to (-1, -1) with (-1, 0), and stores with all corners 0 (`tests/mma/im2col.cu`).
+            let begins_before =
+                |pixels: &PixelBox| pixels.lower[..map.rank - 2].iter().any(|lower| *lower < 0);
+            if stores && map.pixel_box.as_ref().is_some_and(begins_before) {
+                return Err(wrong(
+                    "a map in im2col mode that is stored has no negative corner: pad by loads"
+                        .into(),
+                ));
             }
             let offset = |row: &u32| warp.registers.words[*row as usize][lane] & 0xffff;
             let offsets: Vec<u32> = copy.offsets.iter().flatten().map(offset).collect();
