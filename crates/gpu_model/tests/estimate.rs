@@ -219,6 +219,59 @@ fn a_warp_that_waits_for_others_says_nothing_of_the_longest() {
     assert_eq!(longest(2), 0);
 }
 
+#[test]
+fn a_warp_that_gets_on_by_itself_counts_among_the_longest() {
+    let longest = |body: &str| {
+        let launch = Launch::new("k", [2, 1, 1], [1, 1, 1]);
+        estimate(&kernel(body), &launch, false).longest_chain_cycles
+    };
+    for (name, body) in [
+        (
+            "a compare-and-swap of what was read",
+            "ld.global.u32 %r2, [%rd1]; AGAIN: add.u32 %r3, %r2, 1;
+             atom.global.cas.b32 %r4, [%rd1], %r2, %r3; setp.ne.u32 %p1, %r4, %r2;
+             mov.u32 %r2, %r4; @%p1 bra AGAIN;",
+        ),
+        (
+            "numbers from a counter",
+            "AGAIN: atom.global.add.u32 %r4, [%rd1], 1; setp.lt.u32 %p1, %r4, 9; @%p1 bra AGAIN;",
+        ),
+        (
+            "a list that others change",
+            "mov.u64 %rd2, %rd1; AGAIN: ld.volatile.global.u32 %r2, [%rd2];
+             cvt.u64.u32 %rd3, %r2; add.u64 %rd2, %rd1, %rd3;
+             setp.ne.u32 %p1, %r2, 0; @%p1 bra AGAIN;",
+        ),
+    ] {
+        assert!(longest(body) >= u64::from(LATENCIES.l2), "{name}");
+    }
+    for (name, body) in [
+        (
+            "a lock by a swap",
+            "LOCK: atom.global.cas.b32 %r4, [%rd1], 0, 1; setp.ne.u32 %p1, %r4, 0;
+             @%p1 bra LOCK; st.global.u32 [%rd1], 0;",
+        ),
+        (
+            "a lock by an exchange",
+            "LOCK: atom.global.exch.b32 %r4, [%rd1], 1; setp.ne.u32 %p1, %r4, 0;
+             @%p1 bra LOCK; st.global.u32 [%rd1], 0;",
+        ),
+        (
+            "flags one after the other",
+            "mov.u64 %rd2, %rd1; mov.u32 %r2, 0; AGAIN: ld.volatile.global.u32 %r4, [%rd2];
+             setp.ne.u32 %p1, %r4, 0; @%p1 bra AGAIN; add.u64 %rd2, %rd2, 4;
+             add.u32 %r2, %r2, 1; setp.lt.u32 %p2, %r2, 4; @%p2 bra AGAIN;",
+        ),
+        (
+            "a flag that a sum of zero reads, at an address that each turn computes",
+            "AGAIN: add.u64 %rd2, %rd1, 4; atom.global.add.u32 %r4, [%rd2], 0;
+             setp.ne.u32 %p1, %r4, 0; @%p1 bra AGAIN;",
+        ),
+    ] {
+        assert_eq!(longest(body), 0, "{name}");
+    }
+}
+
 /// The cycles of a warp whose lanes load words of shared memory, so many words from one lane to the next.
 fn shared(words: u32) -> u64 {
     let body = format!(
