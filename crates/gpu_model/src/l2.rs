@@ -218,6 +218,27 @@ mod tests {
     }
 
     #[test]
+    fn what_is_copied_in_stays_where_l2_is_still_empty() {
+        let mut contents = L2Contents::default();
+        // Room for 2300 bytes of copies: 23 of each 50.
+        let l2 = size(5000, 0);
+        let held = |contents: &L2Contents| {
+            let L2 { left, left_bytes, copied, .. } = contents.found_by(None, l2, 1.0);
+            assert_eq!(dram_atom_bytes(&left), left_bytes);
+            (left_bytes, dram_atom_bytes(&copied))
+        };
+        contents.copy_in(4096..5120, l2, 1.0);
+        assert_eq!(held(&contents), (1024, 1024));
+        contents.copy_in(8192..12_288, l2, 1.0);
+        assert_eq!(held(&contents), (2240, 2240), "as much as fits");
+        contents.leave(Some([(1, 0b111)].into_iter().collect()), l2, 1.0);
+        assert_eq!(held(&contents), (2240, 2048), "a kernel has used three pieces");
+        contents.pass(20_480..24_576, l2, 1.0);
+        contents.copy_in(4096..5120, l2, 1.0);
+        assert_eq!(held(&contents), (0, 0), "it has been full");
+    }
+
+    #[test]
     fn work_that_leaves_little_costs_as_little_however_much_is_there() {
         let seconds = |count: u64| {
             let mut contents = L2Contents::default();
