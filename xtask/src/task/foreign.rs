@@ -28,9 +28,10 @@ const ABOUT: &str = "# Kernels of others: predicted and measured\n\n\
     differ in number are left out. A later judgement has programs that were not measured before: the first of others, of\n\
     those that had compiled and ran in time, by the FNV-1a hash of `coalesce-2:PROGRAM`, then of `coalesce-3:PROGRAM`,\n\
     `coalesce-4:PROGRAM` and `coalesce-5:PROGRAM`; where those of HeCBench have arguments, these are their own divided by four\n\
-    if the virtual GPU ran that within 12 s, and within 8, 10 and 8 s the third, fourth and fifth time. Neighbours are kernels of one program, one after the other by\n\
-    time per launch, which a tenth separates. An even FNV-1a hash of `coalesce:PROGRAM` put a program of the first\n\
-    judgement into a half for work. What has judged once is for work from then on: the model was mended by it.\n\
+    if the virtual GPU ran that within 12 s, and within 8, 10 and 8 s the third, fourth and fifth time. Neighbours are\n\
+    kernels of one program, one after the other by time per launch, which a tenth separates. An even FNV-1a hash of\n\
+    `coalesce:PROGRAM` put a program of the first judgement into a half for work. What has judged once is for work from then\n\
+    on: the model was mended by it.\n\
     `cargo xtask foreign` writes this page of the files beside it.\n";
 
 /// A kernel of a program, with its times in microseconds.
