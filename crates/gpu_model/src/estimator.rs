@@ -37,8 +37,8 @@ const BRANCH_CYCLES: u32 = 16;
 /// Cycles of a lone warp for each lane that adds a float to the same number in shared memory (`probe_shared_sums` and
 /// `probe_shared_double_sums`: 92 and 107).
 const RETRY_CYCLES: u32 = 100;
-/// From one half of L2 to the other, for the half of all requests that cross: loops over columns that were just copied to an
-/// H100 take so much longer for each turn than over what the same multiprocessor has read before (`l2-left.csv`).
+/// From one half of L2 to the other, for the half of all requests that cross, in the mean of loops over columns that were just
+/// copied to an H100: first kernels of PolyBench-GPU (`results/foreign/fourth-measured-h100.csv`).
 const ACROSS_CYCLES: u32 = 110;
 /// A block takes work from a queue that it leaves empty, if it draws so many times as many numbers as any other.
 const EMPTY_QUEUE: u64 = 4;
