@@ -46,6 +46,8 @@ pub enum Reached {
     #[default]
     L1,
     L2,
+    /// L2 with what a copy over the bus left, which half of the multiprocessors reach across the other half of L2.
+    FarL2,
     Memory,
     /// Memory of the host.
     Host,

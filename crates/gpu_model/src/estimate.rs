@@ -46,6 +46,8 @@ pub struct L2 {
     pub left: Arc<DramAtoms>,
     /// The bytes of these.
     pub left_bytes: u64,
+    /// Those of them that a copy over the bus left and no kernel has used since.
+    pub copied: Arc<DramAtoms>,
     /// The bytes of different memory that stay there from one launch to the next.
     pub room_bytes: u64,
 }
@@ -53,8 +55,9 @@ pub struct L2 {
 impl Default for L2 {
     /// A cache that loses nothing during a launch.
     fn default() -> L2 {
-        let (there, left) = Default::default();
-        L2 { bytes: u64::MAX, window: None, there, left, left_bytes: 0, room_bytes: u64::MAX }
+        let (there, left, copied) = Default::default();
+        let (bytes, room_bytes) = (u64::MAX, u64::MAX);
+        L2 { bytes, window: None, there, left, left_bytes: 0, copied, room_bytes }
     }
 }
 

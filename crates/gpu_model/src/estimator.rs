@@ -37,6 +37,9 @@ const BRANCH_CYCLES: u32 = 16;
 /// Cycles of a lone warp for each lane that adds a float to the same number in shared memory (`probe_shared_sums` and
 /// `probe_shared_double_sums`: 92 and 107).
 const RETRY_CYCLES: u32 = 100;
+/// From one half of L2 to the other, for the half of all requests that cross, in the mean of loops over columns that were just
+/// copied to an H100: first kernels of PolyBench-GPU (`results/foreign/fourth-measured-h100.csv`).
+const ACROSS_CYCLES: u32 = 110;
 /// A block takes work from a queue that it leaves empty, if it draws so many times as many numbers as any other.
 const EMPTY_QUEUE: u64 = 4;
 /// Repeated compare-and-swaps of which more than this part change a number all have to: the others are tried again.
@@ -149,7 +152,7 @@ struct Device {
     /// Cycle of the latest arrival among sectors that it needs and others have requested.
     arrival: u32,
     /// Sectors that it asked memory for.
-    missed: Vec<u64>,
+    missed: Vec<(u64, Reached)>,
     /// Cycle of the last warp at each barrier of the running block. No warp goes on before all have come.
     barriers: Vec<u32>,
     /// Cycle at which the bulk copies of each running block have landed.
@@ -326,8 +329,8 @@ impl Device {
             None => {
                 self.l1_misses += 1;
                 let asked = self.l2.ask(sector, self.blocks);
-                if asked.reached == Reached::Memory {
-                    self.missed.push(sector);
+                if asked.reached >= Reached::FarL2 {
+                    self.missed.push((sector, asked.reached));
                 } else {
                     self.arrival = self.arrival.max(self.l2.arrival(sector, self.wave()));
                 }
@@ -448,6 +451,7 @@ impl Device {
         let distance = match reached {
             Reached::L1 => latencies.shared,
             Reached::L2 => latencies.l2,
+            Reached::FarL2 => latencies.l2 + ACROSS_CYCLES,
             Reached::Memory => latencies.global,
             Reached::Host => latencies.host,
             Reached::Peer => latencies.peer,
@@ -457,8 +461,12 @@ impl Device {
         let arrival = std::mem::take(&mut self.arrival).min(start.saturating_add(latencies.global));
         let distance = distance.max(arrival.saturating_sub(start));
         let wave = self.wave();
-        for sector in self.missed.drain(..) {
-            self.l2.arrives(sector, wave, start.saturating_add(latencies.global));
+        for (sector, reached) in self.missed.drain(..) {
+            let cycles = match reached {
+                Reached::FarL2 => latencies.l2 + ACROSS_CYCLES,
+                _ => latencies.global,
+            };
+            self.l2.arrives(sector, wave, start.saturating_add(cycles));
         }
         self.queue.running[clocks.block].0 += u64::from(std::mem::take(&mut self.queue.draws));
         clocks.failed = self.retries.issued(clocks.failed, facts);
@@ -555,7 +563,7 @@ impl Device {
         let refetched = self.l2.refetched();
         let whole = self.written.values().filter(|bytes| **bytes == u32::MAX).count() as u64;
         // A loop that waits for other blocks waits for the executor's turns.
-        let waits = report.blocks > 1 && program.iter().any(|facts| facts.depends_on_timing);
+        let waits = report.blocks > 1 && program.iter().any(|facts| facts.polls);
         let (mut once, mut issue_cycles, mut busy) = (Counters::default(), 0, [0; 5]);
         let most = report.instructions.iter().map(|ran| ran.counters.warp_instructions).max();
         self.retries.came = self.came(program, report);

@@ -4,9 +4,10 @@
 //! it fits; when more is asked of it than it holds, nothing is left, for the pieces evict each other in turn.
 //!
 //! The rest holds what the last kernels, fills and copies within the device have read and written, by the same rule: when
-//! all of that no longer fits, only the last one's is left, and nothing if that alone does not fit. Copies over the bus
-//! neither leave anything there nor displace anything. An H100 does so (`results/nvidia-h100/l2-left.csv`). Addresses are
-//! never given out twice, so what was freed needs no care.
+//! all of that no longer fits, only the last one's is left, and nothing if that alone does not fit. Copies to the device
+//! over the bus displace nothing: they stay where L2 is still empty, as in a program that has just begun. Other copies over
+//! the bus leave nothing. An H100 does so (`results/nvidia-h100/l2-left.csv`). Addresses are never given out twice, so what
+//! was freed needs no care.
 //!
 //! Accesses outside of windows, and those that a window calls normal or streaming, share the rest of L2 alike.
 //!
@@ -25,6 +26,9 @@ use std::sync::Arc;
 /// The part of L2 that holds different memory: of an H100's 50 MiB, 28 that were read are all found again, of 30 two are
 /// not, and of 48 none (`results/nvidia-h100/l2-left.csv`). Its two halves each keep what their multiprocessors ask for.
 const ROOM: f64 = 28.0 / 50.0;
+
+/// The part of L2 that copies over the bus fill: of an H100's 50 MiB, 23 of two uploads of 16 (`l2-left.csv`).
+const COPIED: f64 = 23.0 / 50.0;
 
 /// An access policy window.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -64,6 +68,10 @@ pub struct L2Contents {
     left: Arc<DramAtoms>,
     /// The bytes of these.
     left_bytes: u64,
+    /// Those of them that a copy over the bus left and no kernel has used since.
+    copied: Arc<DramAtoms>,
+    /// It has been full once, so that no copy over the bus finds room.
+    is_full: bool,
 }
 
 impl L2Contents {
@@ -82,6 +90,7 @@ impl L2Contents {
             }),
             left: if has_room { Arc::clone(&self.left) } else { Arc::default() },
             left_bytes: if has_room { self.left_bytes } else { 0 },
+            copied: if has_room { Arc::clone(&self.copied) } else { Arc::default() },
             room_bytes,
             there: Arc::clone(&self.there),
         }
@@ -109,32 +118,62 @@ impl L2Contents {
         let Some((bytes, last)) = last.filter(|(bytes, _)| *bytes <= room_bytes) else {
             return self.empty();
         };
+        self.add(&last);
+        if !self.copied.is_empty() {
+            let copied = Arc::make_mut(&mut self.copied);
+            copied.retain(|page, pieces| {
+                *pieces &= !last.get(page).copied().unwrap_or(0);
+                *pieces != 0
+            });
+        }
+        if self.left_bytes > room_bytes {
+            self.empty();
+            (self.left, self.left_bytes) = (Arc::new(last), bytes);
+        }
+    }
+
+    fn add(&mut self, pieces: &DramAtoms) {
         let all = Arc::make_mut(&mut self.left);
-        for (page, pieces) in &last {
+        for (page, pieces) in pieces {
             let held = all.entry(*page).or_default();
             self.left_bytes += 64 * u64::from((pieces & !*held).count_ones());
             *held |= pieces;
         }
-        if self.left_bytes > room_bytes {
-            (self.left, self.left_bytes) = (Arc::new(last), bytes);
-        }
+    }
+
+    /// A copy over the bus writes these addresses: they stay as far as L2 has never been filled.
+    pub fn copy_in(&mut self, range: Range<u64>, size: L2Size, larger: f64) {
+        let room_bytes = (size.rest_bytes() as f64 * COPIED / larger) as u64;
+        let free_bytes = if self.is_full { 0 } else { room_bytes.saturating_sub(self.left_bytes) };
+        let pieces = pieces(range.start..range.end.min(range.start + (free_bytes & !63)));
+        self.add(&pieces);
+        let copied = Arc::make_mut(&mut self.copied);
+        pieces.into_iter().for_each(|(page, pieces)| *copied.entry(page).or_default() |= pieces);
     }
 
     /// As [`L2Contents::leave`], for a copy or fill that uses these addresses.
     pub fn pass(&mut self, range: Range<u64>, size: L2Size, larger: f64) {
         let fits = range.end - range.start <= size.room_bytes(larger);
-        let page = |page: u64| {
-            let (from, to) = ((page << 12).max(range.start), ((page + 1) << 12).min(range.end));
-            (page, (from >> 6..to.div_ceil(64)).fold(0, |bits, piece| bits | 1 << (piece & 63)))
-        };
-        let pages = range.start >> 12..range.end.div_ceil(1 << 12);
-        self.leave(fits.then(|| pages.map(page).collect()), size, larger);
+        self.leave(fits.then(|| pieces(range)), size, larger);
     }
 
-    /// Nothing is left in the rest.
+    /// Other memory fills the rest.
     pub fn empty(&mut self) {
-        (self.left, self.left_bytes) = Default::default();
+        (self.left, self.left_bytes, self.copied) = Default::default();
+        self.is_full = true;
     }
+}
+
+/// Returns the pieces that have these addresses.
+fn pieces(range: Range<u64>) -> DramAtoms {
+    if range.is_empty() {
+        return DramAtoms::new();
+    }
+    let page = |page: u64| {
+        let (from, to) = ((page << 12).max(range.start), ((page + 1) << 12).min(range.end));
+        (page, (from >> 6..to.div_ceil(64)).fold(0, |bits, piece| bits | 1 << (piece & 63)))
+    };
+    (range.start >> 12..range.end.div_ceil(1 << 12)).map(page).collect()
 }
 
 #[cfg(test)]
@@ -176,6 +215,27 @@ mod tests {
         assert_eq!(left(&contents, 1.0), 320, "together they do not fit");
         contents.leave(None, l2, 1.0);
         assert_eq!(left(&contents, 1.0), 0);
+    }
+
+    #[test]
+    fn what_is_copied_in_stays_where_l2_is_still_empty() {
+        let mut contents = L2Contents::default();
+        // Room for 2300 bytes of copies: 23 of each 50.
+        let l2 = size(5000, 0);
+        let held = |contents: &L2Contents| {
+            let L2 { left, left_bytes, copied, .. } = contents.found_by(None, l2, 1.0);
+            assert_eq!(dram_atom_bytes(&left), left_bytes);
+            (left_bytes, dram_atom_bytes(&copied))
+        };
+        contents.copy_in(4096..5120, l2, 1.0);
+        assert_eq!(held(&contents), (1024, 1024));
+        contents.copy_in(8192..12_288, l2, 1.0);
+        assert_eq!(held(&contents), (2240, 2240), "as much as fits");
+        contents.leave(Some([(1, 0b111)].into_iter().collect()), l2, 1.0);
+        assert_eq!(held(&contents), (2240, 2048), "a kernel has used three pieces");
+        contents.pass(20_480..24_576, l2, 1.0);
+        contents.copy_in(4096..5120, l2, 1.0);
+        assert_eq!(held(&contents), (0, 0), "it has been full");
     }
 
     #[test]

@@ -144,17 +144,19 @@ impl SecondCache {
         if was_read && is_there && class == 0 {
             self.found[since.checked_ilog2().unwrap_or(0) as usize] += 1;
         }
-        L2Answer { reached: if is_there { Reached::L2 } else { Reached::Memory }, by_many }
+        let reached = match is_there {
+            false => Reached::Memory,
+            true if !was_read && has(&self.l2.copied, atom) => Reached::FarL2,
+            true => Reached::L2,
+        };
+        L2Answer { reached, by_many }
     }
 
     /// Returns whether L2 has had an atom since an earlier launch.
     fn was_left(&self, atom: u64) -> bool {
-        let has = |atoms: &DramAtoms| {
-            atoms.get(&(atom >> 6)).is_some_and(|bits| bits >> (atom & 63) & 1 != 0)
-        };
         // Hits evict nothing; misses evict data of earlier launches once both no longer fit.
         let has_room = bytes_of_atoms(self.fetched) + self.l2.left_bytes <= self.l2.room_bytes;
-        has(&self.l2.there) || has_room && has(&self.l2.left)
+        has(&self.l2.there, atom) || has_room && has(&self.l2.left, atom)
     }
 
     /// Returns the arrival of a sector that some block of this wave has requested of memory; 0 if none has.
@@ -249,6 +251,11 @@ impl SecondCache {
     pub fn pages(&self) -> impl Iterator<Item = u64> {
         self.read.keys().map(|page| page << 12)
     }
+}
+
+/// Returns whether an atom is one of these.
+fn has(atoms: &DramAtoms, atom: u64) -> bool {
+    atoms.get(&(atom >> 6)).is_some_and(|bits| bits >> (atom & 63) & 1 != 0)
 }
 
 /// Bytes of so many atoms.

@@ -3,6 +3,7 @@
 use gpu_model::{Estimate, Estimator, L2, Latencies, LinkTraffic, Ranges};
 use simt::{Launch, Memory, Module, Options, Report, run_observed};
 use std::ops::Range;
+use std::sync::Arc;
 
 const LATENCIES: Latencies = Latencies {
     global: 100_000,
@@ -20,6 +21,16 @@ const LATENCIES: Latencies = Latencies {
 
 /// The estimate of a kernel whose first parameter is 64 KiB of memory, which `ranges` may say is not the device's own.
 fn estimated(text: &str, launch: &Launch, ranges: impl Fn(Range<u64>) -> Ranges) -> Estimate {
+    estimated_with(text, launch, ranges, |_| L2::default())
+}
+
+/// As [`estimated`], where L2 is found as `l2` says of the memory.
+fn estimated_with(
+    text: &str,
+    launch: &Launch,
+    ranges: impl Fn(Range<u64>) -> Ranges,
+    l2: impl Fn(Range<u64>) -> L2,
+) -> Estimate {
     let module = Module::parse(&format!(".version 8.0\n.target sm_90\n.address_size 64\n{text}"));
     let module = module.expect("PTX");
     let mut memory = Memory::default();
@@ -27,8 +38,9 @@ fn estimated(text: &str, launch: &Launch, ranges: impl Fn(Range<u64>) -> Ranges)
     memory.fill(start, 0, 1 << 16).expect("allocated");
     let launch = launch.clone().address(start);
     let kernel = module.kernel(&launch.kernel).expect("it is there");
-    let ranges = ranges(start..start + (1 << 16));
-    let mut observer = Estimator::new(kernel, LATENCIES, ranges, L2::default(), 1.0);
+    let memory_range = start..start + (1 << 16);
+    let (ranges, l2) = (ranges(memory_range.clone()), l2(memory_range));
+    let mut observer = Estimator::new(kernel, LATENCIES, ranges, l2, 1.0);
     let (options, mut before) = (Options::default(), Report::default());
     let (watch, memory) = (Some(&mut observer as _), &mut memory);
     let report = run_observed(&module, memory, &launch, &options, &mut before, watch);
@@ -217,6 +229,82 @@ fn a_warp_that_waits_for_others_says_nothing_of_the_longest() {
     };
     assert!(longest(1) >= u64::from(LATENCIES.global));
     assert_eq!(longest(2), 0);
+}
+
+#[test]
+fn what_was_copied_to_the_device_is_reached_across_l2_once() {
+    let cycles = |is_left: bool, is_copied: bool, body: &str| {
+        let found = |memory: Range<u64>| {
+            let all = || Arc::new([(memory.start >> 12, !0)].into_iter().collect());
+            let of = |is: bool| if is { all() } else { Arc::default() };
+            L2 { left: of(is_left), copied: of(is_copied), ..L2::default() }
+        };
+        let none = |_| Ranges::default();
+        estimated_with(&kernel(body), &one_thread(), none, found).longest_chain_cycles
+    };
+    let once = "ld.global.cg.u32 %r2, [%rd1]; add.u32 %r3, %r2, 1;";
+    let left = cycles(true, false, once);
+    assert_eq!(cycles(false, false, once) - left, u64::from(LATENCIES.global - LATENCIES.l2));
+    let across = cycles(true, true, once) - left;
+    assert!((1..u64::from(LATENCIES.l2)).contains(&across), "{across}");
+    let twice = format!(
+        "{once} cvt.u64.u32 %rd2, %r2; add.u64 %rd3, %rd1, %rd2;
+        ld.global.cg.u32 %r3, [%rd3]; add.u32 %r4, %r3, 1;"
+    );
+    assert_eq!(cycles(true, true, &twice) - cycles(true, false, &twice), across);
+}
+
+#[test]
+fn a_warp_that_gets_on_by_itself_counts_among_the_longest() {
+    let longest = |body: &str| {
+        let launch = Launch::new("k", [2, 1, 1], [1, 1, 1]);
+        estimate(&kernel(body), &launch, false).longest_chain_cycles
+    };
+    for (name, body) in [
+        (
+            "a compare-and-swap of what was read",
+            "ld.global.u32 %r2, [%rd1]; AGAIN: add.u32 %r3, %r2, 1;
+             atom.global.cas.b32 %r4, [%rd1], %r2, %r3; setp.ne.u32 %p1, %r4, %r2;
+             mov.u32 %r2, %r4; @%p1 bra AGAIN;",
+        ),
+        (
+            "numbers from a counter",
+            "AGAIN: atom.global.add.u32 %r4, [%rd1], 1; setp.lt.u32 %p1, %r4, 9; @%p1 bra AGAIN;",
+        ),
+        (
+            "a list that others change",
+            "mov.u64 %rd2, %rd1; AGAIN: ld.volatile.global.u32 %r2, [%rd2];
+             cvt.u64.u32 %rd3, %r2; add.u64 %rd2, %rd1, %rd3;
+             setp.ne.u32 %p1, %r2, 0; @%p1 bra AGAIN;",
+        ),
+    ] {
+        assert!(longest(body) >= u64::from(LATENCIES.l2), "{name}");
+    }
+    for (name, body) in [
+        (
+            "a lock by a swap",
+            "LOCK: atom.global.cas.b32 %r4, [%rd1], 0, 1; setp.ne.u32 %p1, %r4, 0;
+             @%p1 bra LOCK; st.global.u32 [%rd1], 0;",
+        ),
+        (
+            "a lock by an exchange",
+            "LOCK: atom.global.exch.b32 %r4, [%rd1], 1; setp.ne.u32 %p1, %r4, 0;
+             @%p1 bra LOCK; st.global.u32 [%rd1], 0;",
+        ),
+        (
+            "flags one after the other",
+            "mov.u64 %rd2, %rd1; mov.u32 %r2, 0; AGAIN: ld.volatile.global.u32 %r4, [%rd2];
+             setp.ne.u32 %p1, %r4, 0; @%p1 bra AGAIN; add.u64 %rd2, %rd2, 4;
+             add.u32 %r2, %r2, 1; setp.lt.u32 %p2, %r2, 4; @%p2 bra AGAIN;",
+        ),
+        (
+            "a flag that a sum of zero reads, at an address that each turn computes",
+            "AGAIN: add.u64 %rd2, %rd1, 4; atom.global.add.u32 %r4, [%rd2], 0;
+             setp.ne.u32 %p1, %r4, 0; @%p1 bra AGAIN;",
+        ),
+    ] {
+        assert_eq!(longest(body), 0, "{name}");
+    }
 }
 
 /// The cycles of a warp whose lanes load words of shared memory, so many words from one lane to the next.

@@ -160,8 +160,8 @@ pub struct InstructionFacts {
     pub is_approximate: bool,
     /// The pipes of a scheduler that it keeps busy.
     pub pipes: Pipes,
-    /// It reads what other threads write, and that decides whether a loop around it goes on.
-    pub depends_on_timing: bool,
+    /// A loop around it goes on until another thread has written what it reads.
+    pub polls: bool,
     /// The first instruction of the loop around it, if it is a compare-and-swap that a thread may give up: a maximum.
     pub abandoned_loop: Option<u32>,
     /// It is the first of a basic block, or of a loop that ptxas unrolls.
@@ -197,7 +197,7 @@ pub(crate) fn facts(program: &Program) -> Vec<InstructionFacts> {
                 writes: numbers(&detail.writes),
                 is_approximate: detail.approximate,
                 pipes: pipes(text, adds_product(program, &products, detail), folds[pc]),
-                depends_on_timing: program.decisive.binary_search(&(pc as u32)).is_ok(),
+                polls: program.polling.binary_search(&(pc as u32)).is_ok(),
                 abandoned_loop: program.abandoned.get(&(pc as u32)).copied(),
                 is_first,
                 unrolled,

@@ -159,6 +159,8 @@ pub(crate) struct Program {
     pub polls: bool,
     /// Accesses that decide whether a loop around them goes on until other threads have written.
     pub decisive: Vec<u32>,
+    /// Those of them that wait until another thread writes.
+    pub polling: Vec<u32>,
     /// Those of them that are compare-and-swaps which a thread may give up, with the first instruction of their loop.
     pub abandoned: BTreeMap<u32, u32>,
     /// Atomics of one word by all lanes of a warp that the assembler makes one.

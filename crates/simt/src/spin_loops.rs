@@ -4,7 +4,7 @@
 //! turns of such a loop, and a GPU makes as many as its timing asks for.
 
 use crate::operation::{AtomicOperation, MbarrierOperation, Operation, Register};
-use crate::program::{Instruction, Program};
+use crate::program::{Constant, Instruction, Program};
 use crate::registers::ALWAYS;
 use crate::uninitialized::number;
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,6 +52,94 @@ pub(crate) fn abandoned(program: &Program, decisive: &[u32]) -> BTreeMap<u32, u3
         (exits(program, start, end) > 1).then_some((pc, start as u32))
     };
     decisive.iter().copied().filter(is_swap).filter_map(left_loop).collect()
+}
+
+/// Returns the accesses among these that wait until another thread writes: polls and spin locks.
+///
+/// Who swaps what it has just read, tries the next word, draws numbers or follows a list gets on by itself.
+pub(crate) fn polling(program: &Program, decisive: &[u32]) -> Vec<u32> {
+    let loops = if decisive.is_empty() { Vec::new() } else { loops(program) };
+    let mut work = WORK_MAX;
+    let mut polls = |pc: &u32| {
+        let pc = *pc as usize;
+        let around = loops.iter().filter(|(start, end)| (*start..=*end).contains(&pc));
+        around.copied().any(|turn| {
+            asks_again(program, turn, pc, &mut work) && decides(program, turn, pc, &mut work)
+        })
+    };
+    decisive.iter().copied().filter(|pc| polls(pc)).collect()
+}
+
+/// Returns whether an access may ask the same in each turn of a loop until others have answered.
+fn asks_again(program: &Program, turn: (usize, usize), pc: usize, work: &mut usize) -> bool {
+    let mut is_fixed = |register| is_fixed(program, turn, register, &mut Vec::new(), work);
+    match &program.instructions[pc].operation {
+        Operation::Load(access) => {
+            access.base.register().is_none_or(|base| !leads_to(program, turn, pc, base))
+        }
+        Operation::Atomic(atomic) => {
+            let asks_the_same = match atomic.operation {
+                AtomicOperation::Exchange => true,
+                AtomicOperation::CompareSwap => is_fixed(atomic.source),
+                _ => program.constants.contains(&(atomic.source, Constant::Value(0))),
+            };
+            asks_the_same && atomic.base.register().is_none_or(is_fixed)
+        }
+        _ => true,
+    }
+}
+
+/// Returns whether a register is computed, in a loop, of what an instruction there writes.
+fn leads_to(
+    program: &Program,
+    (start, end): (usize, usize),
+    source: usize,
+    register: Register,
+) -> bool {
+    let numbers = |registers: &[Register]| -> Vec<usize> {
+        registers.iter().map(|it| number(program, *it)).collect()
+    };
+    let mut known: BTreeSet<usize> = numbers(&program.details[source].writes).into_iter().collect();
+    loop {
+        let before = known.len();
+        for detail in &program.details[start..=end] {
+            if numbers(&detail.reads).iter().any(|it| known.contains(it)) {
+                known.extend(numbers(&detail.writes));
+            }
+        }
+        if known.len() == before {
+            return known.contains(&number(program, register));
+        }
+    }
+}
+
+/// Returns whether a register has the same value in each turn of a loop.
+fn is_fixed(
+    program: &Program,
+    (start, end): (usize, usize),
+    register: Register,
+    path: &mut Vec<usize>,
+    work: &mut usize,
+) -> bool {
+    let register = number(program, register);
+    if path.contains(&register) {
+        return false;
+    }
+    path.push(register);
+    let is_fixed = (start..=end).all(|pc| {
+        let Some(left) = work.checked_sub(1) else { return true };
+        *work = left;
+        let detail = &program.details[pc];
+        if !detail.writes.iter().any(|it| number(program, *it) == register) {
+            return true;
+        }
+        let reads_memory =
+            matches!(program.instructions[pc].operation, Operation::Load(_) | Operation::Atomic(_));
+        !reads_memory
+            && detail.reads.iter().all(|it| is_fixed(program, (start, end), *it, path, work))
+    });
+    path.pop();
+    is_fixed
 }
 
 /// Returns by how many branches and ends of threads a loop is left.

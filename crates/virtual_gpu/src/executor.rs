@@ -517,9 +517,14 @@ impl Driver {
         for side in [copy.source, copy.target] {
             let end = side.address + ((copy.height - 1) * side.pitch + copy.width) as u64;
             pages_ns += self.bring_pages(side.address..end);
-            // Copies over the bus neither leave anything in L2 nor displace anything.
             if direction == Direction::Device {
                 self.pass_l2(side.address..end);
+            } else if matches!(direction, Direction::HostToDevice(_)) {
+                let larger = self.larger.bytes;
+                if let Some(device) = self.memory.device.device_of(side.address) {
+                    let device = &mut self.devices[device];
+                    device.l2.copy_in(side.address..end, device.l2_size(), larger);
+                }
             }
         }
         if let Direction::Peer { from, to } = direction {

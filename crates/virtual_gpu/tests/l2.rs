@@ -3,7 +3,7 @@
 mod support;
 
 use cust::launch;
-use cust::memory::DeviceBuffer;
+use cust::memory::{CopyDestination, DeviceBuffer};
 use cust::module::Module;
 use cust::stream::Stream;
 use cust_ext::l2::{
@@ -120,6 +120,20 @@ fn a_window_is_kept_while_it_fits_what_is_set_aside() {
         ..Profile::named("h200").unwrap()
     };
     let _context = support::open(profile, Options::default());
+    // What the host copies stays as long as L2 has not been filled.
+    let copied = vec![0; 4 * 32 * BLOCK as usize];
+    let mut early = Slide {
+        module: Module::from_ptx(PTX, &[]).unwrap(),
+        hot: DeviceBuffer::from_slice(&[0]).unwrap(),
+        streamed: DeviceBuffer::from_slice(&copied).unwrap(),
+    };
+    let stream = cust_ext::stream::non_blocking(None).unwrap();
+    assert_eq!(bytes_of_blocks(&early, &stream, 1, 32), 0, "what was copied to an empty L2");
+    virtual_gpu::empty_l2();
+    early.streamed.copy_from(&copied).unwrap();
+    let asked = bytes_of_blocks(&early, &stream, 1, 32);
+    assert_eq!(asked, 64 + u64::from(16 * BLOCK * 32), "what was copied to a full one");
+
     let slide = Slide {
         module: Module::from_ptx(PTX, &[]).unwrap(),
         hot: DeviceBuffer::zeroed(1 << 18).unwrap(),

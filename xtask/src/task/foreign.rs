@@ -20,16 +20,18 @@ pub struct Arguments {
 }
 
 const ABOUT: &str = "# Kernels of others: predicted and measured\n\n\
-    Programs of [HeCBench](https://github.com/zjin-lcf/HeCBench), and in the fourth judgement all of\n\
-    [PolyBench-GPU](https://github.com/sgrauerg/polybenchGpu) that ran, as [programs](../programs/README.md) lists them with their\n\
+    Programs of [HeCBench](https://github.com/zjin-lcf/HeCBench), in the fourth judgement also all of\n\
+    [PolyBench-GPU](https://github.com/sgrauerg/polybenchGpu) that ran, and in the fifth those of\n\
+    [cuda-samples](https://github.com/NVIDIA/cuda-samples), as [programs](../programs/README.md) lists them with their\n\
     arguments. A time is that of all launches of a kernel in one run of its program: predicted by `coalesce run --json` before\n\
     the measurement, and measured by `ncu` (`gpu__time_duration.sum`, clocks and caches left alone). Kernels whose launches\n\
     differ in number are left out. A later judgement has programs that were not measured before: the first of others, of\n\
-    those that had compiled and ran in time, by the FNV-1a hash of `coalesce-2:PROGRAM`, then of `coalesce-3:PROGRAM` and\n\
-    `coalesce-4:PROGRAM`; where they have arguments, these are their own divided by four if the virtual GPU ran that within\n\
-    12 s, and within 8 and 10 s the third and fourth time. Neighbours are kernels of one program, one after the other by\n\
-    time per launch, which a tenth separates. An even FNV-1a hash of `coalesce:PROGRAM` put a program of the first\n\
-    judgement into a half for work. What has judged once is for work from then on: the model was mended by it.\n\
+    those that had compiled and ran in time, by the FNV-1a hash of `coalesce-2:PROGRAM`, then of `coalesce-3:PROGRAM`,\n\
+    `coalesce-4:PROGRAM` and `coalesce-5:PROGRAM`; where those of HeCBench have arguments, these are their own divided by four\n\
+    if the virtual GPU ran that within 12 s, and within 8, 10 and 8 s the third, fourth and fifth time. Neighbours are\n\
+    kernels of one program, one after the other by time per launch, which a tenth separates. An even FNV-1a hash of\n\
+    `coalesce:PROGRAM` put a program of the first judgement into a half for work. What has judged once is for work from then\n\
+    on: the model was mended by it.\n\
     `cargo xtask foreign` writes this page of the files beside it.\n";
 
 /// A kernel of a program, with its times in microseconds.
@@ -78,6 +80,8 @@ struct Corpus {
     second: Vec<Kernel>,
     /// Those that judged third.
     third: Vec<Kernel>,
+    /// Those that judged fourth.
+    fourth: Vec<Kernel>,
     /// Kernels that have judged, as the present model has them.
     again: Vec<Kernel>,
     /// Those that judged last.
@@ -100,6 +104,7 @@ impl Corpus {
         let second = [read("second-predicted-h100.csv")?, read("second-measured-h100.csv")?];
         let third = [read("third-predicted-h100.csv")?, read("third-measured-h100.csv")?];
         let fourth = [read("fourth-predicted-h100.csv")?, read("fourth-measured-h100.csv")?];
+        let fifth = [read("fifth-predicted-h100.csv")?, read("fifth-measured-h100.csv")?];
         let files = [
             ("Predictions", &predictions),
             ("Measurement", &measured),
@@ -109,12 +114,14 @@ impl Corpus {
             ("Third measurement", &third[1]),
             ("Fourth predictions", &fourth[0]),
             ("Fourth measurement", &fourth[1]),
+            ("Fifth predictions", &fifth[0]),
+            ("Fifth measurement", &fifth[1]),
             ("What has judged, predicted again", &again),
         ];
         let facts =
             files.iter().flat_map(|(what, rows)| rows.facts.iter().map(|it| (*what, it.clone())));
         let (work, judged) = halves(joined(&predictions, &measured)?);
-        let spent = [&measured, &second[1], &third[1]];
+        let spent = [&measured, &second[1], &third[1], &fourth[1]];
         let spent = spent.map(|measured| joined(&again, measured)).into_iter();
         Ok(Corpus {
             facts: facts.collect(),
@@ -122,8 +129,9 @@ impl Corpus {
             judged,
             second: joined(&second[0], &second[1])?,
             third: joined(&third[0], &third[1])?,
+            fourth: joined(&fourth[0], &fourth[1])?,
             again: spent.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect(),
-            latest: joined(&fourth[0], &fourth[1])?,
+            latest: joined(&fifth[0], &fifth[1])?,
         })
     }
 
@@ -175,6 +183,7 @@ impl Corpus {
             ("judged then", &self.judged),
             ("judged second", &self.second),
             ("judged third", &self.third),
+            ("judged fourth", &self.fourth),
             ("have judged, by the present model", &self.again),
             ("judged the present model", &self.latest),
         ] {

@@ -37,7 +37,7 @@ use crate::operation::{Operation, Register, Space};
 use crate::pressure::aggregated;
 use crate::program::{Constant, Program, ProgramLocation};
 use crate::registers::ALWAYS;
-use crate::spin_loops::{abandoned, decisive};
+use crate::spin_loops::{abandoned, decisive, polling};
 use crate::unroll::places;
 use context::Context;
 use decoder::{Decoder, Formal};
@@ -326,6 +326,7 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
         }
         layout::arrange(&mut self.program);
         self.program.decisive = decisive(&self.program);
+        self.program.polling = polling(&self.program, &self.program.decisive);
         self.program.abandoned = abandoned(&self.program, &self.program.decisive);
         self.program.aggregated = aggregated(&self.program);
         self.program.places = places(&self.program);
