@@ -89,7 +89,7 @@ pub(crate) fn folds(program: &Program) -> Vec<Fold> {
                 continue;
             };
             let is_shift = part.kind == Kind::Shift && kind == Kind::Sum;
-            if part.kind != kind && !is_shift || part.kind == Kind::Shift && !is_shift {
+            if !is_shift && (part.kind != kind || kind == Kind::Shift) {
                 continue;
             }
             let mut all: Vec<usize> =

@@ -277,12 +277,12 @@ impl TensorMap {
             }
             column.push(place);
             let last = at.len() - 1;
-            for d in 0..=last {
-                at[d] += i64::from(self.steps[d + 1].max(1));
-                if d == last || at[d] < self.sizes[d + 1] as i64 + i64::from(pixels.upper[d]) {
+            for (d, at) in at.iter_mut().enumerate() {
+                *at += i64::from(self.steps[d + 1].max(1));
+                if d == last || *at < self.sizes[d + 1] as i64 + i64::from(pixels.upper[d]) {
                     break;
                 }
-                at[d] = pixels.lower[d].into();
+                *at = pixels.lower[d].into();
             }
         }
         column
