@@ -27,11 +27,7 @@ pub fn form(task: &'static Task, choice: &Choice) -> &'static Task {
         choices: &[],
         ..*task
     };
-    of.hints = task.hints.map(|hint| leak(of.replace(hint)));
-    of.pattern.doc_source = leak(of.replace(task.solved()));
+    of.hints = task.hints.map(|hint| &*of.replace(hint).leak());
+    of.pattern.doc_source = of.replace(task.solved()).leak();
     Box::leak(Box::new(of))
-}
-
-fn leak(text: String) -> &'static str {
-    Box::leak(text.into_boxed_str())
 }

@@ -17,9 +17,9 @@ pub struct Task {
     pub kernel: &'static str,
     /// Name, solved file, sizes, inputs, reference, and the one launch.
     pub pattern: Pattern,
-    /// HostSubmission before the first run.
+    /// Questions before the first run.
     pub before: &'static [Question],
-    /// HostSubmission about the learner's own kernel, once it passes.
+    /// Questions about the learner's own kernel, once it passes.
     pub after: &'static [Question],
     /// Why what the learner is given fails.
     pub fails_as_shipped: FailureKind,

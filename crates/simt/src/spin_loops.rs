@@ -56,7 +56,7 @@ pub(crate) fn abandoned(program: &Program, decisive: &[u32]) -> BTreeMap<u32, u3
 
 /// Returns the accesses among these that wait until another thread writes: polls and spin locks.
 ///
-/// Who swaps what it has just read, tries the next word, draws numbers or follows a list gets on by itself.
+/// A thread that swaps what it has just read, tries the next word, draws numbers or follows a list gets on by itself.
 pub(crate) fn polling(program: &Program, decisive: &[u32]) -> Vec<u32> {
     let loops = if decisive.is_empty() { Vec::new() } else { loops(program) };
     let mut work = WORK_MAX;

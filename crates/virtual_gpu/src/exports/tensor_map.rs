@@ -51,6 +51,24 @@ fn encode(
     }
 }
 
+/// Returns the map of a tensor whose box is still to be said; there is one stride fewer than sizes.
+fn tensor(
+    (address, swizzle, oob_fill): (*mut c_void, c_uint, c_uint),
+    (sizes, strides, steps): (&[u64], &[u64], &[u32]),
+) -> TensorMap {
+    let mut map = TensorMap {
+        address: address.addr() as u64,
+        rank: sizes.len(),
+        swizzle,
+        fills_nan: oob_fill == 1,
+        ..TensorMap::default()
+    };
+    map.sizes[..sizes.len()].copy_from_slice(sizes);
+    map.strides[..strides.len()].copy_from_slice(strides);
+    map.steps[..steps.len()].copy_from_slice(steps);
+    map
+}
+
 exports! {
     fn cuTensorMapEncodeTiled(
         driver,
@@ -81,17 +99,9 @@ exports! {
             box_dim.read_all(rank)?,
             element_strides.read_all(rank)?,
         )};
-        let mut map = TensorMap {
-            address: global_address.addr() as u64,
-            rank,
-            swizzle,
-            fills_nan: oob_fill == 1,
-            ..TensorMap::default()
-        };
-        map.sizes[..rank].copy_from_slice(&sizes);
-        map.strides[..rank - 1].copy_from_slice(&strides);
+        let words = (global_address, swizzle, oob_fill);
+        let mut map = tensor(words, (&sizes, &strides, &steps));
         map.extents[..rank].copy_from_slice(&extents);
-        map.steps[..rank].copy_from_slice(&steps);
         let bytes = encode(driver, "cuTensorMapEncodeTiled", map, (data_type, interleave))?;
         target.write(bytes)
     }
@@ -132,18 +142,12 @@ exports! {
         let mut pixels = PixelBox::default();
         pixels.lower[..rank - 2].copy_from_slice(&lower);
         pixels.upper[..rank - 2].copy_from_slice(&upper);
-        let mut map = TensorMap {
-            address: global_address.addr() as u64,
-            rank,
+        let words = (global_address, swizzle, oob_fill);
+        let map = TensorMap {
             extents: [channels_per_pixel, pixels_per_column, 0, 0, 0],
-            swizzle,
-            fills_nan: oob_fill == 1,
             pixel_box: Some(pixels),
-            ..TensorMap::default()
+            ..tensor(words, (&sizes, &strides, &steps))
         };
-        map.sizes[..rank].copy_from_slice(&sizes);
-        map.strides[..rank - 1].copy_from_slice(&strides);
-        map.steps[..rank].copy_from_slice(&steps);
         let bytes = encode(driver, "cuTensorMapEncodeIm2col", map, (data_type, interleave))?;
         target.write(bytes)
     }
