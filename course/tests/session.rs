@@ -723,6 +723,14 @@ fn students_have_tasks_of_their_own() {
     let report = learn(class.path(), &["report", &folder(other), "--output", &page]);
     assert!(text(&report).contains("has the tasks of `ada`: name the folder so"));
     assert_fails(class.path(), &["--student", "ada", "--tasks", "x", "list"], "cannot be used");
+    for name in ["", "a/b", "a\nb"] {
+        assert_fails(class.path(), &["--student", name, "list"], "is no name of a student");
+    }
+    // A folder is named by where it is, however it is written.
+    let mut here = Command::new(env!("CARGO_BIN_EXE_learn"));
+    here.current_dir(folder("ada")).args(["report", ".", "--output", &page]);
+    let said = text(&here.output().expect("the program starts"));
+    assert!(said.contains(".: 1 of "), "{said}");
 }
 
 fn of_student(name: &str, id: &str) -> &'static Task {

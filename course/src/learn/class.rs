@@ -76,11 +76,11 @@ pub fn report(places: &Places, folders: &[PathBuf], output: &Path) -> Result<Exi
 fn mark(places: &Places, folder: &Path, graded: &mut Graded) -> Result<Vec<CheckedTask>> {
     if let Some(student) = init::student(folder)? {
         // The folder's name is the teacher's, the file in it the student's.
-        let name = folder.file_name().unwrap_or_default();
-        if name != student.as_str() {
+        let whole = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        if whole.file_name().unwrap_or_default() != student.as_str() {
             bail!("{} has the tasks of `{student}`: name the folder so", folder.display());
         }
-        choose_student(&student);
+        choose_student(&student)?;
     }
     let places = Places { learn: folder.to_owned(), ..places.clone() };
     let mut session = Session::submission(places)?;

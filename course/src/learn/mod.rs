@@ -201,7 +201,7 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         None => init::student(graded)?,
     };
     if let Some(name) = &student {
-        outside::choose_student(name);
+        outside::choose_student(name)?;
     }
     if let Some(Command::Init { dir }) = &arguments.command {
         return init::write(&places, dir, arguments.tasks.as_deref(), arguments.student.as_deref());

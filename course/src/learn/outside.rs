@@ -29,8 +29,16 @@ pub fn set(tasks: &'static [&'static Task]) {
 }
 
 /// Makes a student's forms of the course's tasks those of this run.
-pub fn choose_student(name: &str) {
+pub fn choose_student(name: &str) -> Result<()> {
+    let is_part = |one: char| one.is_alphanumeric() || "-_.@".contains(one);
+    if name.is_empty() || name.len() > 64 || !name.chars().all(is_part) {
+        bail!(
+            "`{}` is no name of a student: it is that of a folder, of at most 64 letters, digits and - _ . @",
+            name.escape_debug()
+        );
+    }
     set(student::tasks_of(name).leak());
+    Ok(())
 }
 
 /// Makes the tasks of a folder, by their names, those of this run.

@@ -186,6 +186,37 @@ mod tests {
         assert!(refused >= 10, "{refused} maps are refused");
     }
 
+    /// Maps for im2col that were given to the driver of an H100, and its answers: the output of `crates/simt/tests/mma/im2col.cu`.
+    const PIXELS_MEASURED: &str = include_str!("../../../simt/fixtures/im2col.txt");
+
+    #[test]
+    fn the_driver_refuses_the_same_boxes_of_pixels() {
+        let mut refused = 0;
+        for line in PIXELS_MEASURED.lines().filter(|line| line.starts_with("rank ")) {
+            let numbers: Vec<i32> =
+                line.split([' ', ':']).filter_map(|word| word.parse().ok()).collect();
+            let [rank, l0, l1, l2, u0, u1, u2, channels, column, step, code] = numbers[..] else {
+                panic!("{line}")
+            };
+            let mut map = TensorMap {
+                address: 4096,
+                rank: rank as usize,
+                width: 2,
+                sizes: [40, 7, 5, 4, 3],
+                strides: [96, 96 * 7, 96 * 7 * 5, 96 * 7 * 5 * 4],
+                extents: [channels as u32, column as u32, 0, 0, 0],
+                steps: [1, step as u32, 1, 1, 1],
+                pixel_box: Some(PixelBox { lower: [l0, l1, l2], upper: [u0, u1, u2] }),
+                ..TensorMap::default()
+            };
+            map.sizes[rank as usize - 1] = 3;
+            let problem = map.problem(true);
+            assert_eq!(problem.is_some(), code != 0, "{line}: {problem:?}");
+            refused += u32::from(code != 0);
+        }
+        assert!(refused >= 10, "{refused} maps are refused");
+    }
+
     #[test]
     fn what_the_driver_refuses_is_a_sentence() {
         let good = TensorMap {
