@@ -458,6 +458,9 @@ macro_rules! table {
         #[since(12, 0)] fn cuGraphInstantiateWithParams(ph_graph_exec: *mut CUgraphExec, h_graph: CUgraph, instantiate_params: *mut InstantiateParameters);
         #[since(12, 1)] fn cuCtxSetFlags(flags: c_uint);
         #[since(12, 2)] fn cuMemPrefetchAsync_v2(dev_ptr: CUdeviceptr, count: usize, location: MemoryLocation, flags: c_uint, stream: CUstream);
+        #[since(13, 0)] fn cuMemPrefetchBatchAsync(dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, locations: *mut MemoryLocation, location_idxs: *mut usize, num_locations: usize, flags: c_ulonglong, stream: CUstream);
+        #[since(13, 0)] fn cuMemDiscardBatchAsync(dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, flags: c_ulonglong, stream: CUstream);
+        #[since(13, 0)] fn cuMemDiscardAndPrefetchBatchAsync(dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, locations: *mut MemoryLocation, location_idxs: *mut usize, num_locations: usize, flags: c_ulonglong, stream: CUstream);
         #[since(12, 2)] fn cuMemAdvise_v2(dev_ptr: CUdeviceptr, count: usize, advice: c_uint, location: MemoryLocation);
         #[since(12, 3)] fn cuFuncGetName(name: *mut *const c_char, function: CUfunction);
         #[since(12, 3)] fn cuKernelGetName(name: *mut *const c_char, kernel: CUkernel);

@@ -94,6 +94,109 @@ pub fn prefetch<T: DeviceCopy>(
     unsafe { call!(cuMemPrefetchAsync(address, bytes, place.id(), stream.as_inner())) }
 }
 
+/// A list of ranges of managed memory, each with a side, which one call of the driver moves (CUDA 13.0).
+///
+/// The ranges of a list have no order among each other. It holds addresses and borrows nothing: the one who enqueues it
+/// promises that the buffers are there.
+///
+/// ```no_run
+/// use cust_ext::managed::{MemoryLocation, RangeBatch};
+/// # fn f(device: &cust::device::Device, stream: &cust::stream::Stream) -> cust_ext::Result<()> {
+/// let mut values = cust::memory::UnifiedBuffer::new(&0_f32, 1 << 20)?;
+/// let device = MemoryLocation::Device(device);
+/// let mut result = RangeBatch::new([(&values, 0..values.len(), device)])?;
+/// // SAFETY: a kernel writes all of the buffer before anybody reads it, and nobody uses it meanwhile.
+/// unsafe { result.discard_and_prefetch(stream)? };
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct RangeBatch {
+    addresses: Vec<u64>,
+    bytes: Vec<usize>,
+    places: Vec<cuda_driver::types::MemoryLocation>,
+    firsts: Vec<usize>,
+}
+
+impl RangeBatch {
+    /// A list of ranges, in elements; empty ones are left out.
+    ///
+    /// # Errors
+    /// A range that ends behind its buffer.
+    pub fn new<'a, T: DeviceCopy + 'a>(
+        ranges: impl IntoIterator<Item = (&'a UnifiedBuffer<T>, Range<usize>, MemoryLocation<'a>)>,
+    ) -> Result<RangeBatch> {
+        let mut batch = RangeBatch {
+            addresses: Vec::new(),
+            bytes: Vec::new(),
+            places: Vec::new(),
+            firsts: Vec::new(),
+        };
+        for (buffer, range, place) in ranges.into_iter().filter(|(_, range, _)| !range.is_empty()) {
+            let (address, bytes) = bytes_of(buffer, range)?;
+            batch.firsts.push(batch.addresses.len());
+            batch.addresses.push(address);
+            batch.bytes.push(bytes);
+            batch.places.push(match place {
+                MemoryLocation::Host => cuda_driver::types::MemoryLocation::host(),
+                MemoryLocation::Device(device) => {
+                    cuda_driver::types::MemoryLocation::device(device.as_raw())
+                }
+            });
+        }
+        Ok(batch)
+    }
+
+    /// Moves each range to its side in the stream's order, as [`prefetch`] does.
+    ///
+    /// # Errors
+    /// A driver without batches (before CUDA 13.0), the default stream, and the driver's.
+    ///
+    /// # Safety
+    /// - Lengths: the buffers of [`RangeBatch::new`] live until the stream has reached the end of the batch.
+    pub unsafe fn prefetch(&mut self, stream: &Stream) -> Result<()> {
+        let count = self.addresses.len();
+        if count == 0 {
+            return Ok(());
+        }
+        let (places, firsts) = (self.places.as_mut_ptr(), self.firsts.as_mut_ptr());
+        let (addresses, bytes) = (self.addresses.as_mut_ptr(), self.bytes.as_mut_ptr());
+        let stream = stream.as_inner();
+        // SAFETY: four lists of one length; that the ranges are alive is the caller's.
+        unsafe {
+            call!(cuMemPrefetchBatchAsync(
+                addresses, bytes, count, places, firsts, count, 0, stream
+            ))
+        }
+    }
+
+    /// Tells the driver that nobody needs what the ranges hold, and moves them in the stream's order: their old contents
+    /// do not cross the bus.
+    ///
+    /// # Errors
+    /// A driver without batches (before CUDA 13.0), the default stream, and the driver's.
+    ///
+    /// # Safety
+    /// - Lengths: the buffers of [`RangeBatch::new`] live until the stream has reached the end of the batch.
+    /// - Aliasing: until then nobody else uses the ranges.
+    /// - Contents: afterwards each byte is written before it is read.
+    pub unsafe fn discard_and_prefetch(&mut self, stream: &Stream) -> Result<()> {
+        let count = self.addresses.len();
+        if count == 0 {
+            return Ok(());
+        }
+        let (places, firsts) = (self.places.as_mut_ptr(), self.firsts.as_mut_ptr());
+        let (addresses, bytes) = (self.addresses.as_mut_ptr(), self.bytes.as_mut_ptr());
+        let stream = stream.as_inner();
+        // SAFETY: four lists of one length; the rest is the caller's.
+        unsafe {
+            call!(cuMemDiscardAndPrefetchBatchAsync(
+                addresses, bytes, count, places, firsts, count, 0, stream
+            ))
+        }
+    }
+}
+
 /// A place that the driver names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KnownLocation {

@@ -66,7 +66,7 @@ impl Driver {
                 self.device().profile.copy_latency_ns
             }
             QueuedWork::Host(_) => HOST_FUNCTION_NS,
-            QueuedWork::Allocation(_) | QueuedWork::Release(_) => 0.0,
+            QueuedWork::Allocation(_) | QueuedWork::Release(_) | QueuedWork::Discard(_) => 0.0,
         };
         let engine = self.engine(&operation.work, operation.device);
         let (mut ready, mut before) = (operation.enqueued + latency, None);
@@ -131,7 +131,8 @@ impl Driver {
             | QueuedWork::Join
             | QueuedWork::Host(_)
             | QueuedWork::Allocation(_)
-            | QueuedWork::Release(_) => None,
+            | QueuedWork::Release(_)
+            | QueuedWork::Discard(_) => None,
         };
         engine.map(|engine| (device, engine))
     }
@@ -155,6 +156,10 @@ impl Driver {
             }
             QueuedWork::Release(address) => {
                 self.release(*address);
+                return at_once(None);
+            }
+            QueuedWork::Discard(range) => {
+                self.memory.discard(range.clone());
                 return at_once(None);
             }
             QueuedWork::Copy(copy) => {

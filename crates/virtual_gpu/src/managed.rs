@@ -39,6 +39,8 @@ pub(crate) fn alignment(bytes: usize) -> usize {
 /// `uvm_perf_thrashing_threshold` of NVIDIA's open kernel modules.
 const SOON_NS: f64 = 500_000.0;
 const BOUNCES: u8 = 1;
+/// The byte that discarded memory holds, so that a program that reads it computes something else.
+pub(crate) const DISCARDED: u8 = 0xd5;
 
 /// The advice of `cuMemAdvise`, by its numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +59,8 @@ struct Granule {
     accessed_by_host: bool,
     accessed_by_device: bool,
     prefetched: Option<Side>,
+    /// Its contents were discarded once: on neither side it holds [`DISCARDED`], else zeros.
+    is_discarded: bool,
     /// Time at which the host took it from the device, and the number of requests by kernels soon after.
     taken_ns: Option<f64>,
     bounces: u8,
@@ -134,7 +138,7 @@ impl Managed {
     /// Returns what kernels reach over the link, in pieces that begin and end with granules.
     pub(crate) fn mapped_ranges(
         &mut self,
-        is_zero: impl Fn(Range<u64>) -> bool,
+        is_all: impl Fn(Range<u64>, u8) -> bool,
     ) -> Vec<Range<u64>> {
         let advised: Vec<u64> = self
             .regions
@@ -144,7 +148,7 @@ impl Managed {
             .map(|(at, _)| at)
             .collect();
         for at in advised {
-            self.find_host_writes(at, &is_zero);
+            self.find_host_writes(at, &is_all);
         }
         let mut ranges: Vec<Range<u64>> = Vec::new();
         for (start, region) in &self.regions {
@@ -181,17 +185,17 @@ impl Managed {
     }
 
     /// A kernel touched granules, by address / 64 KiB with whether it wrote them, at `now_ns`; `room` bytes of the device are free for
-    /// managed memory, and `is_zero` tells whether a granule that nobody touched still has its first contents.
+    /// managed memory, and `is_all` tells whether a range holds one byte.
     pub(crate) fn kernel_touches(
         &mut self,
         touched: &BTreeMap<u64, bool>,
         (now_ns, room): (f64, u64),
-        is_zero: impl Fn(Range<u64>) -> bool,
+        is_all: impl Fn(Range<u64>, u8) -> bool,
     ) -> PageMoves {
         let mut moves = PageMoves::default();
         for (number, writes) in touched {
             let at = number * GRANULE;
-            self.find_host_writes(at, &is_zero);
+            self.find_host_writes(at, &is_all);
             let Some(granule) = self.look(at).copied() else { continue };
             if granule.is_mapped() {
                 // Its first touch puts it where it prefers to be.
@@ -208,7 +212,7 @@ impl Managed {
                 }
                 moves.faults += 1;
                 self.bring(at, room, &mut moves);
-                self.bring_neighbours(at, room, &is_zero, &mut moves);
+                self.bring_neighbours(at, room, &is_all, &mut moves);
             }
             self.use_block(at);
             if *writes && let Some(granule) = self.granule(at) {
@@ -218,14 +222,15 @@ impl Managed {
         moves
     }
 
-    /// A granule that nobody touched, and that is not zero, was written by the host.
-    fn find_host_writes(&mut self, at: u64, is_zero: &impl Fn(Range<u64>) -> bool) {
+    /// A granule that is on neither side, and has other contents than it got there, was written by the host.
+    fn find_host_writes(&mut self, at: u64, is_all: &impl Fn(Range<u64>, u8) -> bool) {
         let Some((start, region)) = self.regions.range_mut(..=at).next_back() else { return };
         let end = start + region.bytes;
         if let Some(granule) = region.granules.get_mut(((at - start) / GRANULE) as usize)
             && granule.is_nowhere()
         {
-            granule.on_host = !is_zero(at..end.min(at + GRANULE));
+            let byte = if granule.is_discarded { DISCARDED } else { 0 };
+            granule.on_host = !is_all(at..end.min(at + GRANULE), byte);
         }
     }
 
@@ -234,7 +239,7 @@ impl Managed {
         &mut self,
         at: u64,
         room: u64,
-        is_zero: &impl Fn(Range<u64>) -> bool,
+        is_all: &impl Fn(Range<u64>, u8) -> bool,
         moves: &mut PageMoves,
     ) {
         let mut group = 2 * GRANULE;
@@ -245,7 +250,7 @@ impl Managed {
             let there = all.iter().filter(is_there).count();
             if 2 * there > all.len() {
                 for at in all {
-                    self.find_host_writes(at, is_zero);
+                    self.find_host_writes(at, is_all);
                     if self
                         .look(at)
                         .is_some_and(|granule| !granule.on_device && !granule.is_mapped())
@@ -319,11 +324,11 @@ impl Managed {
         side: Side,
         range: Range<u64>,
         room: u64,
-        is_zero: impl Fn(Range<u64>) -> bool,
+        is_all: impl Fn(Range<u64>, u8) -> bool,
     ) -> PageMoves {
         let mut moves = PageMoves::default();
         for at in Managed::granules_of(range) {
-            self.find_host_writes(at, &is_zero);
+            self.find_host_writes(at, &is_all);
             let Some(granule) = self.granule(at) else { continue };
             match side {
                 Side::Device if !granule.on_device => self.bring(at, room, &mut moves),
@@ -343,6 +348,20 @@ impl Managed {
             }
         }
         moves
+    }
+
+    /// The contents of a range are no longer needed: granules that lie in it are on neither side.
+    pub(crate) fn discard(&mut self, range: Range<u64>) {
+        let Some((start, region)) = self.regions.range(..=range.start).next_back() else { return };
+        let ends_with_it = range.end == start + region.bytes;
+        let first = range.start.next_multiple_of(GRANULE);
+        let end = if ends_with_it { range.end } else { range.end / GRANULE * GRANULE };
+        for at in Managed::granules_of(first..end.max(first)) {
+            self.send(at, &mut PageMoves::default());
+            if let Some(granule) = self.granule(at) {
+                (granule.on_host, granule.is_discarded) = (false, true);
+            }
+        }
     }
 
     /// A prefetch was asked for: what `cuMemRangeGetAttribute` tells of it.

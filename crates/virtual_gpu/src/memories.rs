@@ -298,7 +298,7 @@ impl Memories {
     /// what the program allocated and managed memory that does not move.
     pub(crate) fn mapped_ranges(&mut self) -> [Vec<Range<u64>>; 2] {
         let device = &self.device;
-        let managed = self.managed.mapped_ranges(|range| is_zero(device, range));
+        let managed = self.managed.mapped_ranges(|range, byte| is_all(device, range, byte));
         let of = |kind: HostKind| {
             let regions = self.host.iter().filter(move |(_, region)| region.kind == kind);
             regions.map(|(start, region)| *start..start + region.bytes as u64)
@@ -320,14 +320,26 @@ impl Memories {
     ) -> PageMoves {
         let room = self.room_for_managed();
         let device = &self.device;
-        self.managed.kernel_touches(touched, (now_ns, room), |range| is_zero(device, range))
+        self.managed.kernel_touches(touched, (now_ns, room), |range, byte| {
+            is_all(device, range, byte)
+        })
     }
 
     /// Returns what of a range is managed memory moves to a side.
     pub(crate) fn move_to(&mut self, side: Side, range: Range<u64>) -> PageMoves {
         let room = self.room_for_managed();
         let device = &self.device;
-        self.managed.move_to(side, range, room, |range| is_zero(device, range))
+        self.managed.move_to(side, range, room, |range, byte| is_all(device, range, byte))
+    }
+
+    /// The contents of a range of managed memory are no longer needed: it is on neither side then, and what is read
+    /// there before somebody writes it is no value of the program's.
+    pub(crate) fn discard(&mut self, range: Range<u64>) {
+        // The range was valid when it was enqueued; memory that was freed since has no contents to lose.
+        let bytes = (range.end - range.start) as usize;
+        if self.device.fill(range.start, crate::managed::DISCARDED, bytes).is_ok() {
+            self.managed.discard(range);
+        }
     }
 
     /// Returns whether an address that no allocation holds was once one's.
@@ -398,6 +410,7 @@ impl Memories {
             | QueuedWork::Join
             | QueuedWork::Allocation(_)
             | QueuedWork::Release(_)
+            | QueuedWork::Discard(_)
             | QueuedWork::Prefetch { .. } => return,
         };
         for address in addresses {
@@ -417,12 +430,12 @@ impl Memories {
     }
 }
 
-/// Returns whether host memory that the device knows holds zeros only.
-fn is_zero(device: &Memory, range: Range<u64>) -> bool {
+/// Returns whether all of a range of host memory that the device knows holds one byte.
+fn is_all(device: &Memory, range: Range<u64>, expected: u8) -> bool {
     let bytes = (range.end - range.start) as usize;
     device.host_pointer(range.start, bytes).is_ok_and(|pointer| {
         // SAFETY: the memory table gave the pointer for so many bytes, which live as long as it knows them; no kernel runs.
-        unsafe { std::slice::from_raw_parts(pointer, bytes) }.iter().all(|byte| *byte == 0)
+        unsafe { std::slice::from_raw_parts(pointer, bytes) }.iter().all(|byte| *byte == expected)
     })
 }
 

@@ -96,6 +96,9 @@ pub(crate) fn accesses(memory: &Memories, work: &QueuedWork) -> Vec<Access> {
             let found = found.map(|one| Access::linear(one.address, one.bytes, How::Writes));
             found.into_iter().collect()
         }
+        QueuedWork::Discard(range) => {
+            vec![Access::linear(range.start, range.end - range.start, How::Writes)]
+        }
         QueuedWork::Kernel(_)
         | QueuedWork::Event
         | QueuedWork::Wait

@@ -92,6 +92,8 @@ pub(crate) enum QueuedWork {
         range: Range<u64>,
         to: Side,
     },
+    /// The contents of managed memory are no longer needed. It takes no time, since no page moves.
+    Discard(Range<u64>),
 }
 
 /// Work with its place in the order.

@@ -7,7 +7,7 @@ use cust::memory::{CopyDestination, DeviceBuffer, UnifiedBuffer};
 use cust::module::Module;
 use cust::prelude::{Event, EventFlags, Stream};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
-use cust_ext::managed::{Advice, MemoryLocation, advise, prefetch};
+use cust_ext::managed::{Advice, MemoryLocation, RangeBatch, advise, prefetch};
 use cust_ext::stream::non_blocking;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use virtual_gpu::{LaunchRecord, Options, PageMoves, Profile, VirtualGpu, WorkScale};
@@ -257,6 +257,31 @@ fn more_than_device_memory_works_and_thrashes() {
 }
 
 #[test]
+fn a_batch_moves_ranges_and_does_not_move_what_is_discarded() {
+    let here = here();
+    let (mut used, discarded) = (here.written(1), here.written(2));
+    {
+        let to_device = here.to_device();
+        let mut both = RangeBatch::new([
+            (&used, 0..used.len(), to_device),
+            (&discarded, 0..discarded.len(), MemoryLocation::Host),
+        ])
+        .unwrap();
+        // SAFETY: both buffers live until the stream was waited for.
+        unsafe { both.prefetch(&here.stream) }.unwrap();
+        let mut all = RangeBatch::new([(&discarded, 0..discarded.len(), to_device)]).unwrap();
+        // SAFETY: as above; what is read afterwards is only shown to be no value of the program's.
+        unsafe { all.discard_and_prefetch(&here.stream) }.unwrap();
+        here.stream.synchronize().unwrap();
+        let past = RangeBatch::new([(&used, 1..used.len() + 1, to_device)]);
+        assert!(past.unwrap_err().to_string().contains("has to lie inside"), "a range past the end");
+    }
+    assert_eq!(here.launch("increment", &mut used).moves, PageMoves::default(), "it was there");
+    assert_eq!(used[0], 2);
+    assert_eq!(discarded[0], u32::from_ne_bytes([0xd5; 4]), "nobody keeps what is discarded");
+}
+
+#[test]
 fn zero_copy_works_on_more_than_device_memory() {
     let here = here();
     let words = (BLOCKS + 4) * BLOCK / 4;
@@ -296,6 +321,27 @@ fn what_is_no_managed_memory_and_no_place_is_refused() {
             code(cuMemPrefetchAsync(address, 256, 4, stream)),
             Some("CUDA_ERROR_INVALID_DEVICE")
         );
+        let batch = |addresses: [u64; 2], firsts: [usize; 2], flags, stream| {
+            let mut places = [cuda_driver::types::MemoryLocation::host(); 2];
+            let (mut addresses, mut bytes, mut firsts) = (addresses, [256, 256], firsts);
+            code(cuda_driver::api::cuMemPrefetchBatchAsync(
+                addresses.as_mut_ptr(),
+                bytes.as_mut_ptr(),
+                2,
+                places.as_mut_ptr(),
+                firsts.as_mut_ptr(),
+                2,
+                flags,
+                stream,
+            ))
+        };
+        let two = [address, address + 256];
+        assert_eq!(batch(two, [0, 1], 0, stream), Some("CUDA_SUCCESS"));
+        assert_eq!(batch([address, plain], [0, 1], 0, stream), invalid, "one is no managed memory");
+        assert_eq!(batch(two, [1, 0], 0, stream), invalid, "the first range has no location");
+        assert_eq!(batch(two, [0, 2], 0, stream), invalid, "a location behind the last range");
+        assert_eq!(batch(two, [0, 1], 1, stream), invalid, "flags that nobody knows");
+        assert_eq!(batch(two, [0, 1], 0, std::ptr::null_mut()), invalid, "the legacy stream");
         let mut value = 0i64;
         let mut ask = |size, attribute| {
             code(cuMemRangeGetAttribute((&raw mut value).cast(), size, attribute, address, 256))

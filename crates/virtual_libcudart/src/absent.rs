@@ -125,8 +125,6 @@ absent! {
     cudaLogsDumpToMemory
     cudaLogsRegisterCallback
     cudaLogsUnregisterCallback
-    cudaMemDiscardAndPrefetchBatchAsync
-    cudaMemDiscardAndPrefetchBatchAsync_ptsz
     cudaMemGetLocationInfo
     cudaMemcpyArrayToArray
     cudaMemcpyArrayToArray_ptds

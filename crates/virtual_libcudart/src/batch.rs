@@ -1,11 +1,10 @@
 //! Batches: several copies or moves by one call.
 
-use crate::absent::refused;
 use crate::context;
 use crate::copy::{Box3, Position, bytes, cuboid};
 use crate::define::{Result, exports, given, on};
 use crate::error::{Error, check};
-use crate::memory::{Extent, Pitched, prefetch};
+use crate::memory::{Extent, Pitched};
 use crate::version::is_12;
 use cuda_driver::api;
 use cuda_driver::raw::{CUarray, CUdeviceptr, CUstream};
@@ -146,26 +145,25 @@ exports! {
         bytes(to, from, count, ANY_DIRECTION, Some(stream))
     }
     fn cudaMemPrefetchBatchAsync(
-        pointers: *mut *mut c_void, sizes: *mut usize, count: usize, locations: *const MemoryLocation, firsts: *const usize,
+        pointers: *mut *mut c_void, sizes: *mut usize, count: usize, locations: *mut MemoryLocation, firsts: *mut usize,
         number: usize, flags: c_ulonglong, stream: CUstream
     ) own cudaMemPrefetchBatchAsync_ptsz {
         context::enter()?;
-        if flags != 0 || count == 0 || number == 0 { return Err(Error::INVALID_VALUE); }
-        let mut place = 0;
-        for index in 0..count {
-            // A location holds from its first pointer to that of the next one.
-            while place + 1 < number && *given(firsts.wrapping_add(place + 1))? <= index {
-                place += 1;
-            }
-            let pointer = *given(pointers.wrapping_add(index))?;
-            let size = *given(sizes.wrapping_add(index))?;
-            prefetch(pointer, size, *given(locations.wrapping_add(place))?, stream)?;
-        }
-        Ok(())
+        check(api::cuMemPrefetchBatchAsync(pointers.cast(), sizes, count, locations, firsts, number, flags, on(stream)))
     }
     fn cudaMemDiscardBatchAsync(
-        _pointers: *mut *mut c_void, _sizes: *mut usize, _count: usize, _flags: c_ulonglong, _stream: CUstream
+        pointers: *mut *mut c_void, sizes: *mut usize, count: usize, flags: c_ulonglong, stream: CUstream
     ) own cudaMemDiscardBatchAsync_ptsz {
-        Err(refused(c"cudaMemDiscardBatchAsync"))
+        context::enter()?;
+        check(api::cuMemDiscardBatchAsync(pointers.cast(), sizes, count, flags, on(stream)))
+    }
+    fn cudaMemDiscardAndPrefetchBatchAsync(
+        pointers: *mut *mut c_void, sizes: *mut usize, count: usize, locations: *mut MemoryLocation, firsts: *mut usize,
+        number: usize, flags: c_ulonglong, stream: CUstream
+    ) own cudaMemDiscardAndPrefetchBatchAsync_ptsz {
+        context::enter()?;
+        check(api::cuMemDiscardAndPrefetchBatchAsync(
+            pointers.cast(), sizes, count, locations, firsts, number, flags, on(stream)
+        ))
     }
 }

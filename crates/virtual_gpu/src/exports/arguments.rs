@@ -54,7 +54,7 @@ macro_rules! plain {
     )*};
 }
 
-plain!(AllocationProperties);
+plain!(AllocationProperties, cuda_driver::types::MemoryLocation);
 plain!(i32, u32, u64, usize, *mut T where T, ContextParameters, LaunchConfig, KernelNodeParameters);
 plain!(
     KernelNodeParametersV2,

@@ -203,7 +203,7 @@ fn kind(work: &QueuedWork) -> c_uint {
         QueuedWork::Copy(_) => 1,
         QueuedWork::Fill(_) => 2,
         QueuedWork::Host(_) => 3,
-        QueuedWork::Join | QueuedWork::Prefetch { .. } => 5,
+        QueuedWork::Join | QueuedWork::Prefetch { .. } | QueuedWork::Discard(_) => 5,
         QueuedWork::Wait => 6,
         QueuedWork::Event => 7,
         QueuedWork::Allocation(_) => 10,

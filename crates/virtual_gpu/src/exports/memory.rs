@@ -12,7 +12,7 @@ use cuda_driver::types::MemoryLocation;
 use gpu_model::Side;
 use simt::Module;
 use std::collections::HashMap;
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 use std::ops::Range;
 
 const NOT_REGISTERED: ReturnCode = ReturnCode(713);
@@ -261,6 +261,61 @@ fn prefetch(
     driver.submit(stream.addr(), QueuedWork::Prefetch { range, to }).map(|_| ())
 }
 
+/// Enqueues what a batch tells of ranges of managed memory: their contents are no longer needed, they move to a side, or
+/// both.
+///
+/// # Safety
+/// - The first two arrays are null or valid for reads of `count` elements, the others of `several`.
+unsafe fn ranges(
+    driver: &mut Driver,
+    (addresses, sizes, count): (InMut<CUdeviceptr>, InMut<usize>, usize),
+    discards: bool,
+    places: Option<(InMut<MemoryLocation>, InMut<usize>, usize)>,
+    (flags, stream): (c_ulonglong, CUstream),
+) -> CuResult {
+    driver.context()?;
+    // SAFETY: by the contract.
+    let (addresses, sizes) = unsafe { (addresses.read_all(count)?, sizes.read_all(count)?) };
+    let places = match places {
+        // SAFETY: by the contract.
+        Some((places, firsts, several)) => unsafe {
+            Some((places.read_all(several)?, firsts.read_all(several)?))
+        },
+        None => None,
+    };
+    let is_legacy = driver.objects.key(stream.addr()) == driver.objects.legacy();
+    let has_order = places.as_ref().is_none_or(|(_, firsts)| {
+        let is_ordered = firsts.is_sorted_by(|one, next| one < next);
+        is_ordered && firsts.first() == Some(&0) && firsts.last().is_some_and(|last| *last < count)
+    });
+    if flags != 0 || count == 0 || is_legacy || !has_order {
+        return Err(ReturnCode::INVALID_VALUE);
+    }
+    // A batch with one wrong range does nothing.
+    let mut work = Vec::new();
+    for (at, (address, bytes)) in addresses.into_iter().zip(sizes).enumerate() {
+        let range = managed(driver, address, bytes)?;
+        let to = match &places {
+            Some((places, firsts)) => {
+                let place = firsts.partition_point(|first| *first <= at) - 1;
+                Some(side_of(places[place])?)
+            }
+            None => None,
+        };
+        work.push((range, to));
+    }
+    for (range, to) in work {
+        if discards {
+            driver.submit(stream.addr(), QueuedWork::Discard(range.clone()))?;
+        }
+        if let Some(to) = to {
+            driver.memory.managed.note_prefetch(to, range.clone());
+            driver.submit(stream.addr(), QueuedWork::Prefetch { range, to })?;
+        }
+    }
+    Ok(())
+}
+
 /// Writes what a range of managed memory was told.
 ///
 /// # Safety
@@ -414,6 +469,26 @@ exports! {
             return Err(ReturnCode::INVALID_VALUE);
         }
         prefetch(driver, (pointer, bytes), side_of(location), stream)
+    }
+    fn cuMemPrefetchBatchAsync(
+        driver, pointers: InMut<CUdeviceptr>, sizes: InMut<usize>, count: usize, places: InMut<MemoryLocation>,
+        firsts: InMut<usize>, several: usize, flags: c_ulonglong, stream: CUstream
+    ) {
+        // SAFETY: by the function's contract.
+        unsafe { ranges(driver, (pointers, sizes, count), false, Some((places, firsts, several)), (flags, stream)) }
+    }
+    fn cuMemDiscardBatchAsync(
+        driver, pointers: InMut<CUdeviceptr>, sizes: InMut<usize>, count: usize, flags: c_ulonglong, stream: CUstream
+    ) {
+        // SAFETY: by the function's contract.
+        unsafe { ranges(driver, (pointers, sizes, count), true, None, (flags, stream)) }
+    }
+    fn cuMemDiscardAndPrefetchBatchAsync(
+        driver, pointers: InMut<CUdeviceptr>, sizes: InMut<usize>, count: usize, places: InMut<MemoryLocation>,
+        firsts: InMut<usize>, several: usize, flags: c_ulonglong, stream: CUstream
+    ) {
+        // SAFETY: by the function's contract.
+        unsafe { ranges(driver, (pointers, sizes, count), true, Some((places, firsts, several)), (flags, stream)) }
     }
     fn cuMemPrefetchAsync(driver, pointer: CUdeviceptr, bytes: usize, device: CUdevice, stream: CUstream) {
         prefetch(driver, (pointer, bytes), side_of_device(device), stream)

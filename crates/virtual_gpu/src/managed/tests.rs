@@ -14,7 +14,7 @@ fn written_by_host(blocks: u64) -> Managed {
 
 fn kernel(managed: &mut Managed, range: Range<u64>, writes: bool, room: u64) -> PageMoves {
     let touched = Managed::granules_of(range).map(|at| (at / GRANULE, writes)).collect();
-    managed.kernel_touches(&touched, (LATER_NS, room), |_| true)
+    managed.kernel_touches(&touched, (LATER_NS, room), |_, _| true)
 }
 
 #[test]
@@ -37,10 +37,10 @@ fn the_first_touch_by_the_device_moves_nothing_unless_the_host_had_written() {
     let mut managed = Managed::default();
     managed.add(START, BLOCK);
     let touched: BTreeMap<u64, bool> = [(START / GRANULE, true)].into();
-    let moves = managed.kernel_touches(&touched, (LATER_NS, ROOM), |_| true);
+    let moves = managed.kernel_touches(&touched, (LATER_NS, ROOM), |_, _| true);
     assert_eq!((moves.faults, moves.to_device_bytes), (1, 0));
     let next: BTreeMap<u64, bool> = [(START / GRANULE + 4, false)].into();
-    let moves = managed.kernel_touches(&next, (LATER_NS, ROOM), |_| false);
+    let moves = managed.kernel_touches(&next, (LATER_NS, ROOM), |_, _| false);
     assert_eq!((moves.faults, moves.to_device_bytes), (1, GRANULE));
 }
 
@@ -48,10 +48,10 @@ fn the_first_touch_by_the_device_moves_nothing_unless_the_host_had_written() {
 fn what_was_prefetched_does_not_fault() {
     let mut managed = written_by_host(1);
     let all = START..START + BLOCK;
-    let moves = managed.move_to(Side::Device, all.clone(), ROOM, |_| true);
+    let moves = managed.move_to(Side::Device, all.clone(), ROOM, |_, _| true);
     assert_eq!((moves.faults, moves.to_device_bytes), (0, BLOCK));
     assert_eq!(kernel(&mut managed, all.clone(), true, ROOM), PageMoves::default());
-    let moves = managed.move_to(Side::Host, all.clone(), ROOM, |_| true);
+    let moves = managed.move_to(Side::Host, all.clone(), ROOM, |_, _| true);
     assert_eq!(moves.to_host_bytes, BLOCK);
     assert_eq!(managed.host_touches(all, true, 0.0), PageMoves::default());
 }
@@ -83,13 +83,13 @@ fn advice_maps_what_lies_on_the_host() {
     for advice in [Advice::Preferred(Some(Side::Host)), Advice::AccessedBy(Side::Device, true)] {
         let mut managed = written_by_host(1);
         managed.advise(all.clone(), advice);
-        assert!(managed.mapped_ranges(|_| true).iter().eq([&all]));
+        assert!(managed.mapped_ranges(|_, _| true).iter().eq([&all]));
         assert_eq!(kernel(&mut managed, all.clone(), true, ROOM), PageMoves::default());
     }
     let mut managed = written_by_host(1);
     managed.advise(all.clone(), Advice::AccessedBy(Side::Device, true));
-    managed.move_to(Side::Device, all.clone(), ROOM, |_| true);
-    assert_eq!(managed.mapped_ranges(|_| true), [], "advice does not hold back a prefetch");
+    managed.move_to(Side::Device, all.clone(), ROOM, |_, _| true);
+    assert_eq!(managed.mapped_ranges(|_, _| true), [], "advice does not hold back a prefetch");
     assert!(managed.is_accessed_by(all.clone(), Side::Device));
     managed.advise(all.clone(), Advice::AccessedBy(Side::Device, false));
     assert!(!managed.is_accessed_by(all, Side::Device));
@@ -130,7 +130,7 @@ fn a_granule_that_goes_to_and_fro_stays_with_the_host() {
         let mut managed = written_by_host(1);
         let turns = (1..=6).map(|turn| {
             let now_ns = f64::from(turn) * every_ns;
-            let moves = managed.kernel_touches(&touched, (now_ns, ROOM), |_| false);
+            let moves = managed.kernel_touches(&touched, (now_ns, ROOM), |_, _| false);
             managed.host_touches(START..START + 4, true, now_ns + 1e3);
             moves.faults
         });
@@ -138,4 +138,21 @@ fn a_granule_that_goes_to_and_fro_stays_with_the_host() {
     };
     assert_eq!(bounce(1e5), [1, 1, 0, 0, 0, 0]);
     assert_eq!(bounce(1e6), [1; 6], "a millisecond apart is not thrashing");
+}
+
+#[test]
+fn what_was_discarded_moves_to_nobody_until_the_host_writes_it() {
+    let mut managed = written_by_host(2);
+    let (all, first) = (START..START + 2 * BLOCK, START..START + BLOCK);
+    managed.move_to(Side::Device, all.clone(), ROOM, |_, _| true);
+    // Less than a granule at the end stays.
+    managed.discard(START..START + BLOCK + GRANULE - 1);
+    assert_eq!(managed.device_bytes(), BLOCK);
+    let holds_what_was_left = |_: Range<u64>, byte| byte == DISCARDED;
+    let moves = managed.move_to(Side::Device, all.clone(), ROOM, holds_what_was_left);
+    assert_eq!((moves.to_device_bytes, managed.device_bytes()), (0, 2 * BLOCK));
+    managed.discard(first.clone());
+    // The host has written since.
+    let moves = managed.move_to(Side::Device, first, ROOM, |_, _| false);
+    assert_eq!(moves.to_device_bytes, BLOCK);
 }

@@ -39,20 +39,28 @@
 //!    array. What remains: nobody prefetches the source back to the host, so the next change of it
 //!    faults on each of its pages. On the virtual device these faults take longer than the three
 //!    prefetches together.
-//! 4. `preferred_host` advises that both arrays prefer the host. Pages stay there and the kernel
+//! 4. `prefetched_back` brings the source back, too. One call names both arrays
+//!    (`cudaMemPrefetchBatchAsync`, CUDA 13), before the kernel and after it. Nobody faults any more. It
+//!    costs a list of ranges, made once. What remains: 8 n bytes cross the bus, and the old words of the
+//!    target are overwritten as soon as they have arrived.
+//! 5. `discarded` tells the driver that nobody needs what the target holds
+//!    (`cudaMemDiscardAndPrefetchBatchAsync`). Its pages are new ones on the device, and 4 n bytes less
+//!    cross the bus. It costs care: what is read of a discarded range before somebody writes it is no
+//!    value of the program's.
+//! 6. `preferred_host` advises that both arrays prefer the host. Pages stay there and the kernel
 //!    reaches them over [PCIe], as in `zero_copy`. Nothing moves. It costs each access of the kernel
 //!    the rate of PCIe, which is right for data that is used once.
-//! 5. `accessed_by` advises that the device will access both arrays, so that the driver keeps them
+//! 7. `accessed_by` advises that the device will access both arrays, so that the driver keeps them
 //!    mapped there, and a kernel that reaches for a page of the host does not fault.
-//! 6. `bounced_reads` and `read_mostly`. Nobody writes the source any more: in each run host and kernel
+//! 8. `bounced_reads` and `read_mostly`. Nobody writes the source any more: in each run host and kernel
 //!    both read it. Without advice its pages go back and forth. `read_mostly` advises the driver so,
 //!    and both sides get a copy. It costs the memory of two copies, and the next write is expensive,
 //!    because it makes the other copy invalid.
-//! 7. `device_first` and `host_first` allocate a managed array in each run. Pages are nowhere until
+//! 9. `device_first` and `host_first` allocate a managed array in each run. Pages are nowhere until
 //!    they are touched. In `device_first` the kernel writes them first, so they begin on the device and
 //!    nothing moves. In `host_first` the host writes them first, and they move. Its kernel writes to
 //!    device memory: a kernel may use both kinds at once, since a pointer is a pointer.
-//! 8. `copied_and_filled` uses `cudaMemcpyAsync` into the managed source, and `cudaMemsetAsync` on the
+//! 10. `copied_and_filled` uses `cudaMemcpyAsync` into the managed source, and `cudaMemsetAsync` on the
 //!    managed target. Copies and fills take managed memory like any other. The driver decides on which
 //!    side it writes it.
 //!
@@ -61,6 +69,8 @@
 //! | `copied` | device arrays and explicit copies | a copy | a copy | 2 copies |
 //! | `fault_driven` | managed arrays, and no copy | faults of the kernel | faults of the host | 0 |
 //! | `prefetched` | the driver is told where each array will be used next | 2 prefetches | a prefetch, and faults of the host | 3 prefetches |
+//! | `prefetched_back` | the source is brought back, too, and one call names both arrays | 2 prefetches | 2 prefetches | 2 batches |
+//! | `discarded` | the driver is told that the target's old words are not needed | a prefetch | 2 prefetches | 3 batches |
 //! | `preferred_host` | both arrays prefer the host: the kernel uses them over PCIe | loads | stores | 2, once |
 //! | `accessed_by` | no preference, but the device keeps both arrays mapped | loads | stores | 2, once |
 //! | `bounced_reads` | host and kernel both read the source; the result stays on the device | faults of the kernel | faults of the host | 0 |
@@ -84,6 +94,7 @@
 //! cudaMemPrefetchAsync(x, bytes, device, stream);    // the function prefetch, of a range
 //! mix<<<grid, 256, 0, stream>>>(x, y, n);            // the same pointer
 //! cudaMemPrefetchAsync(y, bytes, cudaCpuDeviceId, stream);
+//!                                                    // many ranges by one call: RangeBatch
 //! cudaStreamSynchronize(stream);                     // before the host touches it again
 //! ```
 //!
@@ -135,13 +146,14 @@
 
 use crate::cases::copy::{self, bytes};
 use crate::prelude::*;
-use anyhow::ensure;
+use anyhow::{bail, ensure};
+use coalesce::pattern::Unavailable;
 use cust::memory::{
     AsyncCopyDestination, CopyDestination, DeviceBuffer, DevicePointer, DeviceSlice, UnifiedBuffer,
 };
 use cust_ext::device::{DeviceAttribute, attribute};
 use cust_ext::host_memory::{HostBuffer, HostFlags};
-use cust_ext::managed::{Advice, MemoryLocation, advise, prefetch as bring};
+use cust_ext::managed::{Advice, MemoryLocation, RangeBatch, advise, prefetch as bring};
 use cust_ext::pointer::{self, MemoryKind};
 use kernels::memory_management::managed_memory::{THREADS_PER_BLOCK, managed_memory_mix, mix};
 
@@ -165,6 +177,8 @@ pub const PATTERN: Pattern = Pattern {
         variant!("copied", Copied::new),
         variant!("fault_driven", Managed::new, Way::FaultDriven),
         variant!("prefetched", Managed::new, Way::Prefetched),
+        variant!("prefetched_back", Managed::new, Way::PrefetchedBack),
+        variant!("discarded", Managed::new, Way::Discarded),
         variant!("preferred_host", Managed::new, Way::PreferredHost),
         variant!("accessed_by", Managed::new, Way::AccessedBy),
         variant!("bounced_reads", Managed::new, Way::BouncedReads).moving(copy::read),
@@ -190,7 +204,8 @@ fn reference(source: &[u32]) -> Vec<u32> {
 
 fn minimum_time(variant: &Variant, size: &Size) -> Option<(Resource, usize)> {
     match variant.name {
-        "copied" | "fault_driven" | "prefetched" | "preferred_host" | "accessed_by" => {
+        "copied" | "fault_driven" | "prefetched" | "prefetched_back" | "discarded"
+        | "preferred_host" | "accessed_by" => {
             Some((Resource::Bidirectional, bytes(size).total()))
         }
         _ => None,
@@ -276,6 +291,8 @@ impl HostWork for Copied {
 enum Way {
     FaultDriven,
     Prefetched,
+    PrefetchedBack,
+    Discarded,
     PreferredHost,
     AccessedBy,
     BouncedReads,
@@ -292,6 +309,30 @@ struct Managed {
     way: Way,
     /// Hints are allowed.
     is_concurrent: bool,
+    batches: Batches,
+}
+
+/// The ranges that [`Way::PrefetchedBack`] and [`Way::Discarded`] name in one call each.
+struct Batches {
+    both_to_device: RangeBatch,
+    source_to_device: RangeBatch,
+    target_to_device: RangeBatch,
+    both_to_host: RangeBatch,
+}
+
+impl Batches {
+    fn new(gpu: &Gpu, source: &UnifiedBuffer<u32>, target: &UnifiedBuffer<u32>) -> Result<Batches> {
+        let of = |arrays: &[&UnifiedBuffer<u32>], place| {
+            RangeBatch::new(arrays.iter().map(|array| (*array, 0..array.len(), place)))
+        };
+        let device = MemoryLocation::Device(gpu.device());
+        Ok(Batches {
+            both_to_device: of(&[source, target], device)?,
+            source_to_device: of(&[source], device)?,
+            target_to_device: of(&[target], device)?,
+            both_to_host: of(&[source, target], MemoryLocation::Host)?,
+        })
+    }
 }
 
 fn pointer_of(values: &UnifiedBuffer<u32>) -> DevicePointer<u32> {
@@ -350,14 +391,54 @@ impl Managed {
             }
             gpu.synchronize()?;
         }
+        let mut batches = Batches::new(gpu, &source, &target)?;
+        if is_concurrent && matches!(way, Way::PrefetchedBack | Way::Discarded) {
+            // SAFETY: both arrays live as long as the work, which waits here.
+            match unsafe { batches.both_to_host.prefetch(gpu.stream()) } {
+                Err(error) if error.code().is_some() => bail!(Unavailable(error.to_string())),
+                other => other?,
+            }
+            gpu.synchronize()?;
+        }
         let like = HostBuffer::from_slice(like, HostFlags::PINNED)?;
-        Ok(Box::new(Managed { source, target, like, way, is_concurrent }))
+        Ok(Box::new(Managed { source, target, like, way, is_concurrent, batches }))
     }
 
     /// Asks for an array to be somewhere, where that can be asked.
     fn ask_for(&self, gpu: &Gpu, array: &UnifiedBuffer<u32>, to: MemoryLocation) -> Result<()> {
         if self.way == Way::Prefetched && self.is_concurrent {
             bring(array, 0..array.len(), to, gpu.stream())?;
+        }
+        Ok(())
+    }
+
+    /// Asks for both arrays to be on the device.
+    fn bring_both(&mut self, gpu: &Gpu) -> Result<()> {
+        for array in [&self.source, &self.target] {
+            self.ask_for(gpu, array, MemoryLocation::Device(gpu.device()))?;
+        }
+        let (stream, batches) = (gpu.stream(), &mut self.batches);
+        match self.way {
+            // SAFETY: both arrays live until `self` is dropped, and each run waits for the stream.
+            Way::PrefetchedBack if self.is_concurrent => unsafe {
+                batches.both_to_device.prefetch(stream)?;
+            },
+            // SAFETY: as above; the host leaves the target alone, and the kernel that follows writes all of it.
+            Way::Discarded if self.is_concurrent => unsafe {
+                batches.target_to_device.discard_and_prefetch(stream)?;
+                batches.source_to_device.prefetch(stream)?;
+            },
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Asks for what the host will use to be there.
+    fn bring_back(&mut self, gpu: &Gpu) -> Result<()> {
+        self.ask_for(gpu, &self.target, MemoryLocation::Host)?;
+        if self.is_concurrent && matches!(self.way, Way::PrefetchedBack | Way::Discarded) {
+            // SAFETY: both arrays live until `self` is dropped, and each run waits for the stream.
+            unsafe { self.batches.both_to_host.prefetch(gpu.stream()) }?;
         }
         Ok(())
     }
@@ -391,11 +472,9 @@ impl Managed {
 impl HostWork for Managed {
     fn run(&mut self, gpu: &Gpu) -> Result<()> {
         self.provide(gpu)?;
-        for array in [&self.source, &self.target] {
-            self.ask_for(gpu, array, MemoryLocation::Device(gpu.device()))?;
-        }
+        self.bring_both(gpu)?;
         launch(gpu, pointer_of(&self.source), pointer_of(&self.target), self.like.len())?;
-        self.ask_for(gpu, &self.target, MemoryLocation::Host)?;
+        self.bring_back(gpu)?;
         gpu.synchronize()?;
         if !matches!(self.way, Way::BouncedReads | Way::ReadMostly) {
             look_at_pages(self.target.as_slice());
