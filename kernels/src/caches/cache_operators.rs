@@ -6,7 +6,7 @@
 //! The surprise is in the machine code. NVIDIA documents `.ca` as what a plain load does, and it is
 //! another instruction: a plain load is `LDG`, `.ca` is `LDG.STRONG.SM`, and `.cg` is `LDG.STRONG.GPU`, a
 //! load that the whole device must agree on. Whoever writes `.ca` "to be sure" asks for more than a
-//! plain load, even if it takes the same time here: `stream_ca` (143.7 us), `plain` (143.7 us).
+//! plain load, even if it takes the same time here: `stream_ca` (144.0 us), `plain` (144.0 us).
 //!
 //! A kernel looks up keys in a table: `results[i] = table[keys[i] % words]`. The keys and the results
 //! are streams, each byte is used once. The table is used again and again, at random words. All of it goes
@@ -73,16 +73,16 @@
 //! rates and in the time only.
 //!
 //! Expected: with a table of 128 KiB, those that keep the streams out of L1 or have them evicted
-//! first, `stream_cs` (140.4 us) and `stream_no_allocate` (143.5 us), gain little over `plain`
-//! (143.7 us), and `stream_cg` (146.9 us) nothing, because the table stays in L1 beside the
-//! streams. The fastest is `stream_prefetch_l2` (130.7 us), 1.10 times (`plain` /
-//! `stream_prefetch_l2`) as fast as `plain`. `table_cg` (727.7 us) takes 5.1 times (`table_cg` /
+//! first, `stream_cs` (140.4 us) and `stream_no_allocate` (143.7 us), gain little over `plain`
+//! (144.0 us), and `stream_cg` (146.8 us) nothing, because the table stays in L1 beside the
+//! streams. The fastest is `stream_prefetch_l2` (130.9 us), 1.10 times (`plain` /
+//! `stream_prefetch_l2`) as fast as `plain`. `table_cg` (727.6 us) takes 5.1 times (`table_cg` /
 //! `plain`) as long, because it moves 4 KiB + 1 KiB instead of 1 KiB between L2 and L1 for 128
-//! keys. `table_nc` (143.7 us) equals `plain` (143.7 us). With a table of 32 MiB, `plain` takes 631
+//! keys. `table_nc` (144.0 us) equals `plain` (144.0 us). With a table of 32 MiB, `plain` takes 630
 //! us (`plain` at words=8388608). A stream that is evicted first leaves more of the table in L2:
-//! 605 us by a policy (`stream_evict_first` at words=8388608) and 594 us (`both_cs` at
+//! 604 us by a policy (`stream_evict_first` at words=8388608) and 593 us (`both_cs` at
 //! words=8388608) by `.cs` for keys and results. Giving the table a policy gains next to nothing,
-//! 628 us (`table_evict_last` at words=8388608), and prefetches of the stream lose, 667 us
+//! 627 us (`table_evict_last` at words=8388608), and prefetches of the stream lose, 666 us
 //! (`stream_prefetch_l2` at words=8388608). The curve over the size of the table shows where each
 //! helps.
 //!
@@ -115,24 +115,24 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `plain` | 0.144 | 3737 | 87 | 1.00 |
-//! | `stream_ca` | 0.144 | 3736 | 87 | 1.00 |
-//! | `stream_cg` | 0.147 | 3656 | 85 | 0.98 |
-//! | `stream_cs` | 0.140 | 3823 | 89 | 1.02 |
-//! | `stream_nc` | 0.144 | 3736 | 87 | 1.00 |
-//! | `stream_no_allocate` | 0.144 | 3742 | 87 | 1.00 |
-//! | `stream_evict_first` | 0.142 | 3769 | 88 | 1.01 |
-//! | `stream_prefetch_l2` | 0.131 | 4109 | 96 | 1.10 |
+//! | `plain` | 0.144 | 3730 | 87 | 1.00 |
+//! | `stream_ca` | 0.144 | 3730 | 87 | 1.00 |
+//! | `stream_cg` | 0.147 | 3658 | 85 | 0.98 |
+//! | `stream_cs` | 0.140 | 3823 | 89 | 1.03 |
+//! | `stream_nc` | 0.144 | 3729 | 87 | 1.00 |
+//! | `stream_no_allocate` | 0.144 | 3737 | 87 | 1.00 |
+//! | `stream_evict_first` | 0.143 | 3762 | 88 | 1.01 |
+//! | `stream_prefetch_l2` | 0.131 | 4104 | 96 | 1.10 |
 //! | `table_cg` | 0.728 | 738 | 17 | 0.20 |
-//! | `table_nc` | 0.144 | 3736 | 87 | 1.00 |
-//! | `table_evict_last` | 0.144 | 3722 | 87 | 1.00 |
-//! | `store_wb` | 0.144 | 3735 | 87 | 1.00 |
-//! | `store_cg` | 0.144 | 3737 | 87 | 1.00 |
-//! | `store_cs` | 0.139 | 3856 | 90 | 1.03 |
-//! | `store_wt` | 0.144 | 3737 | 87 | 1.00 |
-//! | `both_cs` | 0.138 | 3888 | 91 | 1.04 |
+//! | `table_nc` | 0.144 | 3729 | 87 | 1.00 |
+//! | `table_evict_last` | 0.144 | 3717 | 87 | 1.00 |
+//! | `store_wb` | 0.144 | 3730 | 87 | 1.00 |
+//! | `store_cg` | 0.144 | 3729 | 87 | 1.00 |
+//! | `store_cs` | 0.140 | 3845 | 90 | 1.03 |
+//! | `store_wt` | 0.144 | 3728 | 87 | 1.00 |
+//! | `both_cs` | 0.139 | 3864 | 90 | 1.04 |
 //! | *nvcc plain* | 0.146 | 3683 | 86 | 0.99 |
-//! | *nvcc stream_cs* | 0.142 | 3769 | 88 | 1.01 |
+//! | *nvcc stream_cs* | 0.142 | 3771 | 88 | 1.01 |
 //! | *nvcc table_nc* | 0.146 | 3682 | 86 | 0.99 |
 //! <!-- /measured -->
 //!

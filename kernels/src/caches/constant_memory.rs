@@ -4,9 +4,9 @@
 //! read alike, best where the compiler knows the place of the word.
 //!
 //! The surprise: constant memory is said to be fast, but with a computed index it is the slowest
-//! memory here, even if all lanes read the same word: `constant` (268.8 us), `global` (173.2 us),
-//! `shared` (141.2 us). It is as fast as a [register] only when no lane has to load from it:
-//! `operand` (73.31 us).
+//! memory here, even if all lanes read the same word: `constant` (269.1 us), `global` (173.4 us),
+//! `shared` (141.4 us). It is as fast as a [register] only when no lane has to load from it:
+//! `operand` (73.70 us).
 //!
 //! Constant memory is a part of global memory, at most 64 KiB per module, that kernels can only
 //! read. It has a cache of its own in each multiprocessor. That cache serves one address at a time
@@ -53,14 +53,14 @@
 //! | `register` | another task: all lanes use the same 8 words, `STEPS` times, from registers | 1 | 4 | none | multiply-adds |
 //! | `operand` | the 8 words are operands in constant memory | none | 4 | 1 | multiply-adds |
 //!
-//! Expected: the time of `constant` (268.8 us) and `parameter` (267.8 us) is a straight line over
-//! `distinct`, as the sweep shows; that of `global` (173.2 us), `read_only` (173.0 us) and
-//! `shared` (141.2 us) is flat. `register` (74.11 us) and `operand` (73.31 us) are equal: reading
+//! Expected: the time of `constant` (269.1 us) and `parameter` (268.9 us) is a straight line over
+//! `distinct`, as the sweep shows; that of `global` (173.4 us), `read_only` (173.3 us) and
+//! `shared` (141.4 us) is flat. `register` (74.40 us) and `operand` (73.70 us) are equal: reading
 //! an operand costs nothing.
 //!
 //! Where the time of `constant` goes: 2^22 threads / 32 lanes x 256 steps / 132 multiprocessors =
-//! 254 thousand requests for each multiprocessor. `constant` (268.8 us) takes 2.1 cycles
-//! (`constant` x clock of `constant` x 132 x 32 / 2^22 / 256) for each of them, and `shared` (141.2
+//! 254 thousand requests for each multiprocessor. `constant` (269.1 us) takes 2.1 cycles
+//! (`constant` x clock of `constant` x 132 x 32 / 2^22 / 256) for each of them, and `shared` (141.4
 //! us) takes 1.1 cycles (`shared` x clock of `shared` x 132 x 32 / 2^22 / 256).
 //!
 //! A constant static in CUDA C++, and the two ways to read it:
@@ -90,15 +90,15 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, us | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `global` | 173.2 | 97 |  | 1.00 |
-//! | `read_only` | 173.0 | 97 |  | 1.00 |
-//! | `shared` | 141.2 | 119 |  | 1.23 |
-//! | `parameter` | 267.8 | 63 |  | 0.65 |
-//! | `constant` | 268.8 | 62 |  | 0.64 |
-//! | `register` | 74.11 | 226 |  | 2.34 |
-//! | `operand` | 73.31 | 229 |  | 2.36 |
-//! | *nvcc constant* | 267.8 | 63 |  | 0.65 |
-//! | *nvcc shared* | 145.1 | 116 |  | 1.19 |
+//! | `global` | 173.4 | 97 |  | 1.00 |
+//! | `read_only` | 173.3 | 97 |  | 1.00 |
+//! | `shared` | 141.4 | 119 |  | 1.23 |
+//! | `parameter` | 268.9 | 62 |  | 0.64 |
+//! | `constant` | 269.1 | 62 |  | 0.64 |
+//! | `register` | 74.40 | 226 |  | 2.33 |
+//! | `operand` | 73.70 | 228 |  | 2.35 |
+//! | *nvcc constant* | 268.0 | 63 |  | 0.65 |
+//! | *nvcc shared* | 145.5 | 115 |  | 1.19 |
 //! <!-- /measured -->
 //!
 //! Preconditions: `distinct` from 1 to 32. All constant statics of a module share 64 KiB; the build

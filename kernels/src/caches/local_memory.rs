@@ -56,10 +56,10 @@
 //! and 32 read the counters in the end, all lanes the same one: (32 x 32 + 32 x 4) / 64 = 18. The
 //! stores are the same in number: 32 clear the counters and 32 count.
 //!
-//! Expected: `shared` (36.42 us) is the fastest, and does not depend on d. `unrolled` (174.6 us) does not
+//! Expected: `shared` (37.63 us) is the fastest, and does not depend on d. `unrolled` (173.9 us) does not
 //! either; its 32 x 32 comparisons and additions per thread take 2 x 1024 / 128 = 16 cycles of a
 //! [multiprocessor], which has 128 lanes for them, against about 7 cycles for its 132 bytes from
-//! device memory. `indexed` (336.2 us) depends on d, and `spilled` (677.4 us) on how many counters the
+//! device memory. `indexed` (335.8 us) depends on d, and `spilled` (677.9 us) on how many counters the
 //! assembler had to move. `spilled_shared` has the same spills nearer by.
 //!
 //! The three places in CUDA C++:
@@ -97,12 +97,13 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, us | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `indexed` | 336.2 | 412 | 9 | 1.00 |
-//! | `unrolled` | 174.6 | 793 | 17 | 1.93 |
-//! | `spilled` | 677.4 | 204 | 4 | 0.50 |
-//! | `shared` | 36.42 | 3801 | 81 | 9.23 |
-//! | *nvcc indexed* | 336.4 | 411 | 9 | 1.00 |
-//! | *nvcc shared* | 36.26 | 3818 | 81 | 9.27 |
+//! | `indexed` | 335.8 | 412 | 9 | 1.00 |
+//! | `unrolled` | 173.9 | 796 | 17 | 1.93 |
+//! | `spilled` | 677.9 | 204 | 4 | 0.50 |
+//! | `spilled_shared` | 363.5 | 381 | 8 | 0.92 |
+//! | `shared` | 37.63 | 3678 | 79 | 8.92 |
+//! | *nvcc indexed* | 336.2 | 412 | 9 | 1.00 |
+//! | *nvcc shared* | 37.47 | 3694 | 80 | 8.96 |
 //! <!-- /measured -->
 //!
 //! Preconditions: d, the number of different words per warp, is from 1 to 32.

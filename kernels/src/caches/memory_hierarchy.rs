@@ -55,17 +55,17 @@
 //! | `read_shared` | each block reads a copy in shared memory | 16 | 4 | 4 / 4 | none |
 //!
 //! Expected: others measured, on the same kind of device, L1 at 32 cycles, shared memory 29, L2
-//! about 280 near and 490 to 530 far, DRAM 615 to 690. So `chase_global` (1.305 ms), which hits L1,
-//! is 7.1 times (`chase_l2` / `chase_global`) as fast as `chase_l2` (9.234 ms), and `chase_shared`
-//! (0.950 ms) 9.7 times (`chase_l2` / `chase_shared`). A step of `chase_shared` takes 28.7 cycles
+//! about 280 near and 490 to 530 far, DRAM 615 to 690. So `chase_global` (1.306 ms), which hits L1,
+//! is 7.0 times (`chase_l2` / `chase_global`) as fast as `chase_l2` (9.200 ms), and `chase_shared`
+//! (0.951 ms) 9.7 times (`chase_l2` / `chase_shared`). A step of `chase_shared` takes 28.7 cycles
 //! (`chase_shared` / 65536 x clock of `chase_shared`), and one of `chase_global` 39.4 cycles
 //! (`chase_global` / 65536 x clock of `chase_global`). The latter is more than the 32 that others
 //! found for L1. A part of it is the address: the chain holds indices, so machine code has a wide
 //! multiply-add before each load (`IMAD.WIDE`), which a chain of addresses would not need. What the
-//! rest is was not found. `chase_constant` (3.289 ms) and `chase_texture` (2.935 ms) are between
-//! them. `chase_host` (77.19 ms) waits for PCIe, 3.4 times as long as for DRAM (`chase_host` /
-//! `chase_global` at words=268435456). `read_global` (0.038 ms) moves 264 x 1024 x 256 x 16 B = 1.1
-//! GB out of L1, and `read_shared` (0.038 ms) out of shared memory: at most 128 bytes per cycle and
+//! rest is was not found. `chase_constant` (3.461 ms) and `chase_texture` (2.941 ms) are between
+//! them. `chase_host` (75.23 ms) waits for PCIe, 3.5 times as long as for DRAM (`chase_host` /
+//! `chase_global` at words=268435456). `read_global` (0.039 ms) moves 264 x 1024 x 256 x 16 B = 1.1
+//! GB out of L1, and `read_shared` (0.039 ms) out of shared memory: at most 128 bytes per cycle and
 //! [multiprocessor] both.
 //!
 //! All spaces in one table, with the figures of the reference measurement. The latency is the time of
@@ -77,14 +77,14 @@
 //! | space | where it is | cached in | access | who sees it | lives as long as | latency, ns | bandwidth, GB/s |
 //! |---|---|---|---|---|---|--:|--:|
 //! | register | multiprocessor | nothing | read, write | one thread | the thread | - | - |
-//! | shared memory | multiprocessor | nothing | read, write, atomics | the block, or its cluster | the block | 14.5 | 28764 |
+//! | shared memory | multiprocessor | nothing | read, write, atomics | the block, or its cluster | the block | 14.5 | 28621 |
 //! | local memory | device memory | L1, L2 | read, write | one thread | the thread | - | - |
-//! | global memory, found in L1 | multiprocessor | L1 | read | the block, and others there | the kernel, at most | 19.9 | 28860 |
-//! | global memory, found in L2 | device | L2 | read, write, atomics | all threads | until displaced | 141 | 8884 |
-//! | global memory | device memory | L1, L2 | read, write, atomics | all threads, and the host by copies | until it is freed | 342 | 4490 |
-//! | constant memory | device memory | constant caches, L2 | read; the host writes | all threads | the program | 50.2 | - |
-//! | texture memory | device memory | L1, L2 | read, with filtering | all threads | until it is freed | 44.8 | - |
-//! | host memory, mapped | memory of the host | L1 while a kernel runs | read, write | all threads, and the host | until it is freed | 1178 | 55.5 |
+//! | global memory, found in L1 | multiprocessor | L1 | read | the block, and others there | the kernel, at most | 19.9 | 28621 |
+//! | global memory, found in L2 | device | L2 | read, write, atomics | all threads | until displaced | 140 | 8917 |
+//! | global memory | device memory | L1, L2 | read, write, atomics | all threads, and the host by copies | until it is freed | 332 | 4357 |
+//! | constant memory | device memory | constant caches, L2 | read; the host writes | all threads | the program | 52.8 | - |
+//! | texture memory | device memory | L1, L2 | read, with filtering | all threads | until it is freed | 44.9 | - |
+//! | host memory, mapped | memory of the host | L1 while a kernel runs | read, write | all threads, and the host | until it is freed | 1148 | 55.4 |
 //! <!-- /hierarchy -->
 //!
 //! `coalesce list --hierarchy FILE` shows this table with the figures of another result file.
@@ -127,16 +127,16 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, us | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `chase_global` | 1305 | 0 |  | 1.00 |
-//! | `chase_l2` | 9234 | 0 |  | 0.14 |
-//! | `chase_shared` | 949.6 | 0 |  | 1.37 |
-//! | `chase_constant` | 3289 | 0 |  | 0.40 |
-//! | `chase_texture` | 2935 | 0 |  | 0.44 |
-//! | `chase_host` | 77192 | 0 |  | 0.02 |
-//! | `read_global` | 38.37 | 0 |  | 34.02 |
-//! | `read_shared` | 38.50 | 0 |  | 33.90 |
-//! | *nvcc chase_shared* | 949.6 | 0 |  | 1.37 |
-//! | *nvcc read_global* | 38.53 | 0 |  | 33.88 |
+//! | `chase_global` | 1306 | 0 |  | 1.00 |
+//! | `chase_l2` | 9200 | 0 |  | 0.14 |
+//! | `chase_shared` | 950.9 | 0 |  | 1.37 |
+//! | `chase_constant` | 3461 | 0 |  | 0.38 |
+//! | `chase_texture` | 2941 | 0 |  | 0.44 |
+//! | `chase_host` | 75226 | 0 |  | 0.02 |
+//! | `read_global` | 38.69 | 0 |  | 33.77 |
+//! | `read_shared` | 38.69 | 0 |  | 33.77 |
+//! | *nvcc chase_shared* | 950.8 | 0 |  | 1.37 |
+//! | *nvcc read_global* | 38.91 | 0 |  | 33.58 |
 //! <!-- /measured -->
 //!
 //! Preconditions: `chase_texture` takes at most 2^27 words, `chase_shared` and `read_shared` take at most 8192 words, and `chase_constant`

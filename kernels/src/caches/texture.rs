@@ -3,9 +3,9 @@
 //! Shows: a texture fetch takes the same time in every direction of an image, but a plain load takes less as soon as
 //! each [warp] reads a compact tile; textures win where they filter.
 //!
-//! The surprise: the special hardware for images loses to plain loads at reading pixels. `array` (0.161 ms) takes nearly
+//! The surprise: the special hardware for images loses to plain loads at reading pixels. `array` (0.159 ms) takes nearly
 //! the same time along rows, columns and diagonals. But so does `plain_tile` (0.148 ms), whose warps read 8 x 4 pixels of
-//! ordinary row-major memory, and it is faster. A texture wins by its arithmetic: `bilinear_array` (0.177 ms) against
+//! ordinary row-major memory, and it is faster. A texture wins by its arithmetic: `bilinear_array` (0.174 ms) against
 //! `bilinear_plain` (0.279 ms).
 //!
 //! A kernel makes an image from another of the same size. `walk` says where a pixel comes from: from its own place
@@ -70,12 +70,12 @@
 //!
 //! Expected: a texture unit takes 4 lanes at a time, wherever they lie: Nsight Compute counts 8 requests for a fetch of
 //! a warp, each with its own sectors. A load is one request, and L1 looks up each of its cache lines. So the time of
-//! `array` (0.161 ms) hardly depends on the walk, and that of `plain` (0.158 ms) grows with the rows that a warp crosses: for
+//! `array` (0.159 ms) hardly depends on the walk, and that of `plain` (0.158 ms) grows with the rows that a warp crosses: for
 //! `column` it is much longer, for `row` it is the shortest of all. `plain_tile` (0.148 ms) crosses 4 to 9 rows, and is the
-//! fastest for all walks but `row`. `linear` (0.280 ms) takes 8 lanes at a time, and repeats the cache lines that they
+//! fastest for all walks but `row`. `linear` (0.276 ms) takes 8 lanes at a time, and repeats the cache lines that they
 //! share. For `random` each lane brings a sector of its own, and all of them take the same time.
-//! `bilinear_plain` (0.279 ms) looks up four times the cache lines of `plain_tile`; `bilinear_gather` (0.175 ms) and
-//! `bilinear_array` (0.177 ms) make one fetch of it, which costs little more than that of the nearest pixel. Filtering in
+//! `bilinear_plain` (0.279 ms) looks up four times the cache lines of `plain_tile`; `bilinear_gather` (0.173 ms) and
+//! `bilinear_array` (0.174 ms) make one fetch of it, which costs little more than that of the nearest pixel. Filtering in
 //! the texture unit saves arithmetic that waits for nothing here, so the two are level.
 //!
 //! 2^26 pixels / 32 lanes x 8 cycles / 132 multiprocessors = 127 thousand clock cycles is what the texture units need
@@ -116,22 +116,22 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `plain` | 0.158 | 3104 | 73 | 1.00 |
-//! | `linear` | 0.280 | 1754 | 41 | 0.56 |
-//! | `array` | 0.161 | 3043 | 71 | 0.98 |
-//! | `array_tile` | 0.164 | 2992 | 70 | 0.96 |
-//! | `plain_tile` | 0.148 | 3308 | 78 | 1.07 |
-//! | `bilinear_plain` | 0.279 | 1761 | 41 | 0.57 |
-//! | `bilinear_gather` | 0.175 | 2812 | 66 | 0.91 |
-//! | `bilinear_array` | 0.177 | 2779 | 65 | 0.90 |
-//! | `wrap_plain` | 0.175 | 2810 | 66 | 0.91 |
-//! | `wrap_array` | 0.172 | 2860 | 67 | 0.92 |
-//! | *nvcc plain* | 0.161 | 3050 | 71 | 0.98 |
-//! | *nvcc array* | 0.161 | 3043 | 71 | 0.98 |
-//! | *nvcc array_tile* | 0.164 | 2994 | 70 | 0.96 |
-//! | *nvcc plain_tile* | 0.147 | 3342 | 78 | 1.08 |
+//! | `plain` | 0.158 | 3107 | 72 | 1.00 |
+//! | `linear` | 0.276 | 1779 | 41 | 0.57 |
+//! | `array` | 0.159 | 3079 | 72 | 0.99 |
+//! | `array_tile` | 0.162 | 3027 | 71 | 0.97 |
+//! | `plain_tile` | 0.148 | 3310 | 77 | 1.07 |
+//! | `bilinear_plain` | 0.279 | 1762 | 41 | 0.57 |
+//! | `bilinear_gather` | 0.173 | 2842 | 66 | 0.91 |
+//! | `bilinear_array` | 0.174 | 2818 | 66 | 0.91 |
+//! | `wrap_plain` | 0.174 | 2813 | 66 | 0.91 |
+//! | `wrap_array` | 0.170 | 2891 | 67 | 0.93 |
+//! | *nvcc plain* | 0.160 | 3072 | 72 | 0.99 |
+//! | *nvcc array* | 0.159 | 3078 | 72 | 0.99 |
+//! | *nvcc array_tile* | 0.162 | 3030 | 71 | 0.98 |
+//! | *nvcc plain_tile* | 0.146 | 3355 | 78 | 1.08 |
 //! | *nvcc bilinear_plain* | 0.277 | 1771 | 41 | 0.57 |
-//! | *nvcc bilinear_array* | 0.175 | 2809 | 66 | 0.90 |
+//! | *nvcc bilinear_array* | 0.172 | 2845 | 66 | 0.92 |
 //! <!-- /measured -->
 //!
 //! Preconditions: images of at most 32768 x 32768; `linear` of at most 2^27 pixels; `wrap_array` of edges that are powers of two

@@ -3,10 +3,10 @@
 //! Shows: an [atomic] on an address of its own costs little more than a store; what costs is
 //! contention, which a curve over the number of addresses shows, in device memory and in shared memory.
 //!
-//! The surprise: the scope in the name of an atomic costs nothing here. `system_scope` (170.4 us), which
-//! is atomic for the host and for other devices as well, and `global` (170.6 us) are executed by the same
+//! The surprise: the scope in the name of an atomic costs nothing here. `system_scope` (168.0 us), which
+//! is atomic for the host and for other devices as well, and `global` (168.1 us) are executed by the same
 //! unit of the [L2 cache]. And the operation that looks harmless, compare-and-swap, is the expensive one:
-//! `compare_and_swap` (53442 us) must first load what it compares with, and tries again whenever another
+//! `compare_and_swap` (46668 us) must first load what it compares with, and tries again whenever another
 //! [thread] was faster.
 //!
 //! n updates go to 1 .. 2^20 counters: update i adds to counter i mod addresses. The fewer counters, the
@@ -73,25 +73,25 @@
 //! | `sum_two_launches` | another task: the sum of all elements, partial sums of blocks and a second launch | 4 | none | none | device memory, and a launch |
 //! | `sum_last_block` | one launch: the block that takes the last ticket adds the partial sums | 4 | none | blocks | device memory |
 //!
-//! Expected: with 1024 counters, `global` (170.6 us) and `system_scope` (170.4 us) are equal. `u64`
-//! (170.6 us) and `f64` (310.1 us) move twice the sectors of `global` and `f32` (170.4 us). With
+//! Expected: with 1024 counters, `global` (168.1 us) and `system_scope` (168.0 us) are equal. `u64`
+//! (204.0 us) and `f64` (310.2 us) move twice the sectors of `global` and `f32` (171.5 us). With
 //! this many counters that costs `u64` nothing; what costs `f64` 1.8 times (`f64` / `f32`) the time
-//! is the addition. `compare_and_swap` (53442 us) takes 313 times (`compare_and_swap` / `global`)
+//! is the addition. `compare_and_swap` (46668 us) takes 278 times (`compare_and_swap` / `global`)
 //! as long: 16384 threads compete for each counter, and most attempts fail. `f32x4` takes as long as
 //! `f32`, though it has a quarter of the requests: L2 is the limit, and it adds the same numbers. With 2^20 counters,
 //! which are spread over all of L2, `f32x4` is the faster one.
 //! `warp_aggregated`
-//! (414.8 us) has nothing to aggregate, and finds that out at a high price. `shared` (31.26 us)
-//! comes nearest to the [minimum time], that of reading the elements, and has 47 % of that rate
+//! (415.1 us) has nothing to aggregate, and finds that out at a high price. `shared` (30.85 us)
+//! comes nearest to the [minimum time], that of reading the elements, and has 48 % of that rate
 //! (`shared`). Along the curve to 1 counter, `global` needs 32 / 4 = 8 times the visits, and
 //! `warp_aggregated` a quarter of them.
 //!
-//! From 32 counters on the visits per request stay the same, and yet the time falls from 1236 us
+//! From 32 counters on the visits per request stay the same, and yet the time falls from 1237 us
 //! (`global` at addresses=32) to 45 us (`global` at addresses=32768), 28 times (`global` at
 //! addresses=32 / `global` at addresses=32768). L2 consists of many slices, and each address
 //! belongs to one of them. 32 counters are 4 sectors, so few slices do all the additions, while the
-//! others wait; 32768 counters are spread over all slices. `sum_last_block` (32.13 us) saves about
-//! one [launch overhead] of `sum_two_launches` (34.08 us).
+//! others wait; 32768 counters are spread over all slices. `sum_last_block` (31.87 us) saves about
+//! one [launch overhead] of `sum_two_launches` (34.24 us).
 //!
 //! The table of operations, in CUDA C++ and here; all of them are checked for each type and scope by
 //! `crates/cuda_std_tests`:
@@ -139,18 +139,20 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, us | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `global` | 170.6 | 393 | 9 | 1.00 |
-//! | `system_scope` | 170.4 | 394 | 9 | 1.00 |
-//! | `compare_and_swap` | 53442 | 1 | 0 | 0.00 |
-//! | `warp_aggregated` | 414.8 | 162 | 4 | 0.41 |
-//! | `shared` | 31.26 | 2147 | 47 | 5.46 |
-//! | `u64` | 170.6 | 393 | 9 | 1.00 |
-//! | `f32` | 170.4 | 394 | 9 | 1.00 |
-//! | `f64` | 310.1 | 216 | 5 | 0.55 |
-//! | `sum_two_launches` | 34.08 | 1969 | 43 | 5.01 |
-//! | `sum_last_block` | 32.13 | 2089 | 46 | 5.31 |
-//! | *nvcc global* | 170.6 | 393 | 9 | 1.00 |
-//! | *nvcc sum_last_block* | 32.48 | 2066 | 45 | 5.25 |
+//! | `global` | 168.1 | 399 | 9 | 1.00 |
+//! | `system_scope` | 168.0 | 400 | 9 | 1.00 |
+//! | `compare_and_swap` | 46668 | 1 | 0 | 0.00 |
+//! | `warp_aggregated` | 415.1 | 162 | 4 | 0.40 |
+//! | `shared` | 30.85 | 2175 | 48 | 5.45 |
+//! | `u64` | 204.0 | 329 | 7 | 0.82 |
+//! | `f32` | 171.5 | 391 | 9 | 0.98 |
+//! | `f32x2` | 171.9 | 390 | 9 | 0.98 |
+//! | `f32x4` | 172.8 | 388 | 9 | 0.97 |
+//! | `f64` | 310.2 | 216 | 5 | 0.54 |
+//! | `sum_two_launches` | 34.24 | 1960 | 44 | 4.91 |
+//! | `sum_last_block` | 31.87 | 2106 | 47 | 5.27 |
+//! | *nvcc global* | 167.9 | 400 | 9 | 1.00 |
+//! | *nvcc sum_last_block* | 32.26 | 2081 | 46 | 5.21 |
 //! <!-- /measured -->
 //!
 //! Preconditions: the number of counters is a power of two; at most 2^15 for `shared`. The sums use

@@ -4,10 +4,10 @@
 //! cost no more than through L2, but an addition in another [block]'s for each key is slower than one in L2.
 //!
 //! The surprise: when the bins do not fit into [shared memory], the usual way is to read the keys once
-//! for each part of the bins, `parts` (0.257 ms), and to ignore those that belong elsewhere. Or to count in
-//! device memory, `global` (0.769 ms). A cluster of 8 blocks needs neither: an [atomic] may address the
+//! for each part of the bins, `parts` (0.254 ms), and to ignore those that belong elsewhere. Or to count in
+//! device memory, `global` (0.729 ms). A cluster of 8 blocks needs neither: an [atomic] may address the
 //! shared memory of another block, on another multiprocessor. It reads every key once and is the slowest of
-//! the three, `cluster` (1.085 ms): few bytes are no help where the rate of single additions is the limit.
+//! the three, `cluster` (1.087 ms): few bytes are no help where the rate of single additions is the limit.
 //! Where few words cross between blocks, the same network wins: `rows_cluster` against
 //! `rows_global`.
 //!
@@ -62,9 +62,9 @@
 //! A request of `cluster` arrives at up to 8 blocks, and the executor counts it once for each of them: 4
 //! of 32 lanes on average, which seldom meet in a bank.
 //!
-//! Expected: the [minimum time] is that of reading the keys, 4 bytes each. `global` (0.769 ms) moves a
-//! sector of 32 B for each of them in L2. `parts` (0.257 ms) reads 4 x 4 B = 16 B per key from L2 and spends
-//! 3 of 4 looks at a key in vain. `cluster` (1.085 ms) reads 4 B per key, but 7 of 8 additions go through
+//! Expected: the [minimum time] is that of reading the keys, 4 bytes each. `global` (0.729 ms) moves a
+//! sector of 32 B for each of them in L2. `parts` (0.254 ms) reads 4 x 4 B = 16 B per key from L2 and spends
+//! 3 of 4 looks at a key in vain. `cluster` (1.087 ms) reads 4 B per key, but 7 of 8 additions go through
 //! the network between multiprocessors, at a rate that NVIDIA does not document: here it is below that of
 //! L2. In the curve, its time hardly depends on the number of bins, and it beats `global` only where few
 //! bins make the atomics in L2 meet. With 2^15 bins or fewer `parts` has one part, reads each key
@@ -104,12 +104,15 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `global` | 0.769 | 350 | 8 | 1.00 |
-//! | `parts` | 0.257 | 1045 | 23 | 2.99 |
-//! | `cluster` | 1.085 | 248 | 5 | 0.71 |
-//! | *nvcc global* | 0.768 | 350 | 8 | 1.00 |
-//! | *nvcc cluster* | 1.085 | 248 | 5 | 0.71 |
-//! | *CUB HistogramEven* | 3.365 | 80 | 2 | 0.23 |
+//! | `global` | 0.729 | 369 | 8 | 1.00 |
+//! | `parts` | 0.254 | 1060 | 24 | 2.87 |
+//! | `cluster` | 1.087 | 247 | 6 | 0.67 |
+//! | `rows_global` | 0.200 | 2683 | 30 | 3.64 |
+//! | `rows_l2` | 0.149 | 3610 | 40 | 4.90 |
+//! | `rows_cluster` | 0.151 | 3554 | 40 | 4.83 |
+//! | *nvcc global* | 0.730 | 369 | 8 | 1.00 |
+//! | *nvcc cluster* | 1.085 | 248 | 6 | 0.67 |
+//! | *CUB HistogramEven* | 3.402 | 79 | 2 | 0.21 |
 //! <!-- /measured -->
 //!
 //! Preconditions: keys aligned to 16 bytes; the number of bins is a power of two, from 8 to 2^18 for

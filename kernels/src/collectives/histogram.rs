@@ -5,8 +5,8 @@
 //!
 //! The surprise is twofold. An input whose bytes are all equal is the worst case for counters in
 //! device memory, but not for counters in [shared memory]: there the hardware adds up lanes that
-//! add 1 to the same word. And a copy of the counters for each [warp], `warp_private` (0.634 ms),
-//! gains nothing over one for the whole [block], `block_private` (0.636 ms).
+//! add 1 to the same word. And a copy of the counters for each [warp], `warp_private` (0.633 ms),
+//! gains nothing over one for the whole [block], `block_private` (0.634 ms).
 //!
 //! Each byte of the input adds 1 to one of 256 counters, by an atomic addition, which no other
 //! thread can interrupt. Additions to one address happen one after the other. In shared memory,
@@ -66,12 +66,12 @@
 //! | `large_histogram_bulk` | one bulk copy per block adds its counters to device memory (sm_90) | 16 | 1.9 | none by threads | L2 reads |
 //!
 //! Expected: the [minimum time] is that of reading the input once, n bytes. `global_atomic` (132.1
-//! ms) takes 208 times (`global_atomic` / `block_private`) as long as `block_private` (0.636 ms).
-//! `warp_private` (0.634 ms) equals it, and `padded` (0.670 ms) is even slower for random bytes.
-//! `lane_private` (0.513 ms) needs one wavefront per request, and `coarsened` (0.238 ms) reaches
-//! the minimum time; `aggregated` (0.245 ms) does not improve on it. From `lane_private` on, all
-//! distributions take the same time. `large_histogram` (0.445 ms) beats `large_histogram_global`
-//! (3.048 ms), and for equal keys by far more, since all of them wait for one address in L2;
+//! ms) takes 208 times (`global_atomic` / `block_private`) as long as `block_private` (0.634 ms).
+//! `warp_private` (0.633 ms) equals it, and `padded` (0.669 ms) is even slower for random bytes.
+//! `lane_private` (0.514 ms) needs one wavefront per request, and `coarsened` (0.244 ms) reaches
+//! the minimum time; `aggregated` (0.250 ms) does not improve on it. From `lane_private` on, all
+//! distributions take the same time. `large_histogram` (0.446 ms) beats `large_histogram_global`
+//! (2.897 ms), and for equal keys by far more, since all of them wait for one address in L2;
 //! `large_histogram_bulk` takes as long: merging is a small part, and L2 does it either way.
 //!
 //! The heart of `lane_private` in CUDA C++, and in Rust:
@@ -99,16 +99,17 @@
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
 //! | `global_atomic` | 132.1 | 8 | 0 | 1.00 |
-//! | `block_private` | 0.636 | 1688 | 37 | 207.59 |
-//! | `warp_private` | 0.634 | 1693 | 37 | 208.21 |
-//! | `padded` | 0.670 | 1603 | 35 | 197.21 |
-//! | `lane_private` | 0.513 | 2093 | 46 | 257.43 |
-//! | `coarsened` | 0.238 | 4506 | 98 | 554.30 |
-//! | `aggregated` | 0.245 | 4383 | 96 | 539.17 |
-//! | `large_histogram_global` | 3.048 | 352 | 8 | 43.33 |
-//! | `large_histogram` | 0.445 | 2415 | 53 | 297.10 |
-//! | *nvcc coarsened* | 0.283 | 3800 | 83 | 467.42 |
-//! | *CUB HistogramEven* | 0.497 | 2161 | 47 | 265.76 |
+//! | `block_private` | 0.634 | 1693 | 38 | 208.32 |
+//! | `warp_private` | 0.633 | 1697 | 38 | 208.70 |
+//! | `padded` | 0.669 | 1605 | 36 | 197.48 |
+//! | `lane_private` | 0.514 | 2090 | 46 | 257.07 |
+//! | `coarsened` | 0.244 | 4409 | 98 | 542.35 |
+//! | `aggregated` | 0.250 | 4297 | 96 | 528.67 |
+//! | `large_histogram_global` | 2.897 | 371 | 8 | 45.60 |
+//! | `large_histogram` | 0.446 | 2409 | 54 | 296.37 |
+//! | `large_histogram_bulk` | 0.452 | 2376 | 53 | 292.25 |
+//! | *nvcc coarsened* | 0.287 | 3744 | 83 | 460.62 |
+//! | *CUB HistogramEven* | 0.496 | 2165 | 48 | 266.37 |
 //! <!-- /measured -->
 //!
 //! Preconditions: input aligned to 16 bytes; `distribution` is 0 (uniform), 1 (skewed: x^4 of a

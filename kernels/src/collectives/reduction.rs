@@ -3,10 +3,10 @@
 //! Shows: add in registers first, then within [warps][warp] by [shuffles][shuffle], then once per
 //! [block] in [shared memory], and only once per block in device memory.
 //!
-//! The surprise: the textbook's first repair of the tree makes it slower. `strided` (1.627 ms)
-//! keeps the threads that work together in few warps, which `interleaved` (1.309 ms) does not, and
+//! The surprise: the textbook's first repair of the tree makes it slower. `strided` (1.621 ms)
+//! keeps the threads that work together in few warps, which `interleaved` (1.302 ms) does not, and
 //! yet it takes longer. And the largest gain of all comes from reading more per thread,
-//! `vectorized` (0.233 ms), not from any better tree.
+//! `vectorized` (0.238 ms), not from any better tree.
 //!
 //! A sum of n elements needs n - 1 additions, however they are arranged. What differs is where two
 //! partial sums meet:
@@ -71,10 +71,10 @@
 //! (20 + 16) = 3.08.
 //!
 //! Expected: the [minimum time] is that of reading the array once, 4 n bytes at the [measured peak]
-//! of reading. `global_atomic` (471.0 ms) takes 2025 times (`global_atomic` / `vectorized`) as long
-//! as the fastest. `interleaved` (1.309 ms), `strided` (1.627 ms) and `sequential` (1.288 ms)
-//! differ by their trees, `shuffle` (0.970 ms) has almost none. `vectorized` (0.233 ms) reaches the
-//! minimum time, and so do `vectorized_i32` (0.233 ms) and `vectorized_f64` (0.233 ms).
+//! of reading. `global_atomic` (471.1 ms) takes 1983 times (`global_atomic` / `vectorized`) as long
+//! as the fastest. `interleaved` (1.302 ms), `strided` (1.621 ms) and `sequential` (1.279 ms)
+//! differ by their trees, `shuffle` (0.977 ms) has almost none. `vectorized` (0.238 ms) reaches the
+//! minimum time, and so do `vectorized_i32` (0.238 ms) and `vectorized_f64` (0.238 ms).
 //!
 //! The sum over a warp in CUDA C++, and in Rust:
 //!
@@ -106,16 +106,16 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `global_atomic` | 471.0 | 2 | 0 | 1.00 |
-//! | `interleaved` | 1.309 | 820 | 18 | 359.80 |
-//! | `strided` | 1.627 | 660 | 14 | 289.52 |
-//! | `sequential` | 1.288 | 834 | 18 | 365.66 |
-//! | `shuffle` | 0.970 | 1107 | 24 | 485.66 |
-//! | `vectorized` | 0.233 | 4617 | 101 | 2025.38 |
-//! | `vectorized_i32` | 0.233 | 4613 | 101 | 2023.71 |
-//! | `vectorized_f64` | 0.233 | 4612 | 101 | 2023.29 |
-//! | *nvcc vectorized* | 0.233 | 4612 | 101 | 2023.29 |
-//! | *CUB DeviceReduce::Sum* | 0.237 | 4529 | 99 | 1986.56 |
+//! | `global_atomic` | 471.1 | 2 | 0 | 1.00 |
+//! | `interleaved` | 1.302 | 825 | 18 | 361.87 |
+//! | `strided` | 1.621 | 662 | 15 | 290.63 |
+//! | `sequential` | 1.279 | 840 | 19 | 368.30 |
+//! | `shuffle` | 0.977 | 1099 | 24 | 482.26 |
+//! | `vectorized` | 0.238 | 4520 | 100 | 1982.97 |
+//! | `vectorized_i32` | 0.238 | 4519 | 100 | 1982.57 |
+//! | `vectorized_f64` | 0.238 | 4505 | 100 | 1976.45 |
+//! | *nvcc vectorized* | 0.238 | 4518 | 100 | 1981.90 |
+//! | *CUB DeviceReduce::Sum* | 0.242 | 4440 | 99 | 1947.94 |
 //! <!-- /measured -->
 //!
 //! Preconditions: `source` aligned to 16 bytes.

@@ -4,9 +4,9 @@
 //! then across [blocks][block] in a single pass in which each block looks back at the blocks before
 //! it.
 //!
-//! The surprise: the scan with the fewest additions is the slowest. `blelloch` (2.750 ms) makes
-//! 1533 additions per tile and `hillis_steele` (1.780 ms) makes 4097.
-//! [Bank conflicts][bank conflict] decide: without them, `blelloch_padded` (1.424 ms) is faster
+//! The surprise: the scan with the fewest additions is the slowest. `blelloch` (2.755 ms) makes
+//! 1533 additions per tile and `hillis_steele` (1.742 ms) makes 4097.
+//! [Bank conflicts][bank conflict] decide: without them, `blelloch_padded` (1.411 ms) is faster
 //! than both.
 //!
 //! An inclusive scan computes `target[i] = source[0] + ... + source[i]`. Each element needs the sum
@@ -108,10 +108,10 @@
 //!
 //! Expected: the [minimum time] is that of a copy, 8 n bytes. Reading the array twice moves 12 n
 //! bytes, so the first five variants cannot exceed 8 / 12 = 2/3 of the speed of a copy.
-//! `hillis_steele` (1.780 ms), `blelloch` (2.750 ms), `blelloch_padded` (1.424 ms) and
-//! `shuffle` (1.654 ms) stay far below that. `vectorized` (0.769 ms) comes near.
-//! `look_back` (0.717 ms) and `look_back_async` (0.654 ms) move only what any scan must move, but
-//! wait for each other. `specialized_warps` (0.522 ms) takes about the time of a copy.
+//! `hillis_steele` (1.742 ms), `blelloch` (2.755 ms), `blelloch_padded` (1.411 ms) and
+//! `shuffle` (1.616 ms) stay far below that. `vectorized` (0.773 ms) comes near.
+//! `look_back` (0.707 ms) and `look_back_async` (0.647 ms) move only what any scan must move, but
+//! wait for each other. `specialized_warps` (0.518 ms) takes about the time of a copy.
 //!
 //! Common misconception: "the scan with the fewest additions is the fastest". Additions are cheap.
 //! Count wavefronts and barriers in shared memory, and bytes in device memory.
@@ -128,18 +128,18 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `hillis_steele` | 1.780 | 1206 | 28 | 1.00 |
-//! | `blelloch` | 2.750 | 781 | 18 | 0.65 |
-//! | `blelloch_padded` | 1.424 | 1508 | 35 | 1.25 |
-//! | `shuffle` | 1.654 | 1298 | 30 | 1.08 |
-//! | `vectorized` | 0.769 | 2794 | 65 | 2.32 |
-//! | `look_back` | 0.717 | 2993 | 70 | 2.48 |
-//! | `look_back_async` | 0.654 | 3283 | 77 | 2.72 |
-//! | `specialized_warps` | 0.522 | 4115 | 96 | 3.41 |
-//! | *nvcc look_back* | 0.715 | 3005 | 70 | 2.49 |
-//! | *nvcc look_back_async* | 0.662 | 3245 | 76 | 2.69 |
-//! | *nvcc specialized_warps* | 0.523 | 4108 | 96 | 3.40 |
-//! | *CUB InclusiveSum* | 0.688 | 3120 | 73 | 2.59 |
+//! | `hillis_steele` | 1.742 | 1233 | 29 | 1.00 |
+//! | `blelloch` | 2.755 | 779 | 18 | 0.63 |
+//! | `blelloch_padded` | 1.411 | 1522 | 36 | 1.23 |
+//! | `shuffle` | 1.616 | 1329 | 31 | 1.08 |
+//! | `vectorized` | 0.773 | 2778 | 65 | 2.25 |
+//! | `look_back` | 0.707 | 3038 | 71 | 2.46 |
+//! | `look_back_async` | 0.647 | 3320 | 77 | 2.69 |
+//! | `specialized_warps` | 0.518 | 4144 | 97 | 3.36 |
+//! | *nvcc look_back* | 0.702 | 3058 | 71 | 2.48 |
+//! | *nvcc look_back_async* | 0.652 | 3294 | 77 | 2.67 |
+//! | *nvcc specialized_warps* | 0.519 | 4135 | 96 | 3.35 |
+//! | *CUB InclusiveSum* | 0.677 | 3172 | 74 | 2.57 |
 //! <!-- /measured -->
 //!
 //! Preconditions: arrays aligned to 16 bytes; the words of the tiles zero before their first launch.

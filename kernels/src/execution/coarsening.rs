@@ -56,12 +56,12 @@
 //!
 //! Expected: with Little's law, a [multiprocessor] of an H200 needs about 30 KB in flight. `one`
 //! has at most 2048 threads x 4 B = 8 KB, `strided_4` 32 KB and `strided_16` 128 KB. So `one`
-//! (0.400 ms) should be far from the [measured peak], `strided_4` (0.252 ms) near it, and
+//! (0.392 ms) should be far from the [measured peak], `strided_4` (0.250 ms) near it, and
 //! `strided_8` (0.258 ms) should not be faster. Up to 16 bytes per thread, L1 holds a warp's
-//! sectors together between the accesses of a thread, so `consecutive_2` (0.281 ms) and even
-//! `consecutive_4` (0.255 ms) gain as much as the strided ones, the latter 98 % of the measured
-//! peak (`consecutive_4`). `consecutive_8` (0.901 ms) and `consecutive_16` (1.492 ms) write each
-//! sector several times. `vectorized_16` (0.263 ms) does the same work as `strided_16` (0.262 ms)
+//! sectors together between the accesses of a thread, so `consecutive_2` (0.277 ms) and even
+//! `consecutive_4` (0.254 ms) gain as much as the strided ones, the latter 99 % of the measured
+//! peak (`consecutive_4`). `consecutive_8` (0.891 ms) and `consecutive_16` (1.491 ms) write each
+//! sector several times. `vectorized_16` (0.261 ms) does the same work as `strided_16` (0.262 ms)
 //! with a quarter of the instructions.
 //!
 //! The right and the wrong way in CUDA C++:
@@ -97,20 +97,20 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `one` | 0.400 | 2685 | 63 | 1.00 |
-//! | `consecutive_2` | 0.281 | 3820 | 89 | 1.42 |
-//! | `consecutive_4` | 0.255 | 4212 | 98 | 1.57 |
-//! | `consecutive_8` | 0.901 | 1191 | 28 | 0.44 |
-//! | `consecutive_16` | 1.492 | 720 | 17 | 0.27 |
-//! | `strided_2` | 0.284 | 3777 | 88 | 1.41 |
-//! | `strided_4` | 0.252 | 4257 | 99 | 1.59 |
-//! | `strided_8` | 0.258 | 4164 | 97 | 1.55 |
-//! | `strided_16` | 0.262 | 4105 | 96 | 1.53 |
-//! | `vectorized_4` | 0.251 | 4271 | 100 | 1.59 |
-//! | `vectorized_16` | 0.263 | 4087 | 95 | 1.52 |
-//! | *nvcc consecutive_8* | 0.911 | 1178 | 28 | 0.44 |
-//! | *nvcc strided_8* | 0.259 | 4151 | 97 | 1.55 |
-//! | *nvcc vectorized_16* | 0.263 | 4080 | 95 | 1.52 |
+//! | `one` | 0.392 | 2736 | 64 | 1.00 |
+//! | `consecutive_2` | 0.277 | 3881 | 91 | 1.42 |
+//! | `consecutive_4` | 0.254 | 4231 | 99 | 1.55 |
+//! | `consecutive_8` | 0.891 | 1205 | 28 | 0.44 |
+//! | `consecutive_16` | 1.491 | 720 | 17 | 0.26 |
+//! | `strided_2` | 0.280 | 3835 | 89 | 1.40 |
+//! | `strided_4` | 0.250 | 4289 | 100 | 1.57 |
+//! | `strided_8` | 0.258 | 4160 | 97 | 1.52 |
+//! | `strided_16` | 0.262 | 4106 | 96 | 1.50 |
+//! | `vectorized_4` | 0.250 | 4286 | 100 | 1.57 |
+//! | `vectorized_16` | 0.261 | 4106 | 96 | 1.50 |
+//! | *nvcc consecutive_8* | 0.909 | 1181 | 28 | 0.43 |
+//! | *nvcc strided_8* | 0.257 | 4170 | 97 | 1.52 |
+//! | *nvcc vectorized_16* | 0.261 | 4108 | 96 | 1.50 |
 //! <!-- /measured -->
 //!
 //! Preconditions: buffers aligned to 16 bytes for the vectorized variants.

@@ -54,8 +54,8 @@
 //! moves at most 2400 bytes per cycle, and so 2^24 x 12 bytes in 83900 cycles. So `rearranged` and
 //! `branchless` are limited by arithmetic and memory about equally, and do not depend on p.
 //! `regrouped` adds a fixed cost, which is worth while from a few kinds on.
-//! Measured with 8 kinds: `branched` (553.6 us), `predicated` (538.3 us), `regrouped` (172.9 us), `rearranged`
-//! (139.9 us), `branchless` (101.6 us).
+//! Measured with 8 kinds: `branched` (554.0 us), `predicated` (539.1 us), `regrouped` (171.5 us), `rearranged`
+//! (138.5 us), `branchless` (101.9 us).
 //!
 //! The key kernel in CUDA C++:
 //!
@@ -88,13 +88,13 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `branched` | 0.554 | 364 | 8 | 1.00 |
-//! | `predicated` | 0.538 | 374 | 9 | 1.03 |
-//! | `regrouped` | 0.173 | 1165 | 27 | 3.20 |
-//! | `rearranged` | 0.140 | 1439 | 34 | 3.96 |
-//! | `branchless` | 0.102 | 1982 | 46 | 5.45 |
-//! | *nvcc branched* | 0.554 | 364 | 8 | 1.00 |
-//! | *nvcc rearranged* | 0.140 | 1442 | 34 | 3.97 |
+//! | `branched` | 0.554 | 363 | 8 | 1.00 |
+//! | `predicated` | 0.539 | 373 | 9 | 1.03 |
+//! | `regrouped` | 0.171 | 1174 | 27 | 3.23 |
+//! | `rearranged` | 0.138 | 1454 | 34 | 4.00 |
+//! | `branchless` | 0.102 | 1975 | 46 | 5.44 |
+//! | *nvcc branched* | 0.554 | 363 | 8 | 1.00 |
+//! | *nvcc rearranged* | 0.138 | 1455 | 34 | 4.00 |
 //! <!-- /measured -->
 //!
 //! Preconditions: from 1 to 32 kinds.

@@ -46,8 +46,8 @@
 //! | `vectorized_64` | four 16-byte accesses per round | 16 | 16 | 64 | about enough: 32 KB |
 //!
 //! Expected: at 25 % occupancy (4 blocks of 128 threads), the time halves with each doubling of the
-//! bytes as long as they are far too few: `words_1` (0.894 ms), `words_2` (0.531 ms), `words_4` (0.388 ms).
-//! `vectorized_16` (0.350 ms) equals `words_4`. `vectorized_32` (0.294 ms) and `vectorized_64` (0.276 ms) approach the
+//! bytes as long as they are far too few: `words_1` (0.858 ms), `words_2` (0.519 ms), `words_4` (0.382 ms).
+//! `vectorized_16` (0.345 ms) equals `words_4`. `vectorized_32` (0.291 ms) and `vectorized_64` (0.275 ms) approach the
 //! [measured peak] of a copy. In the curve over blocks, each variant reaches it at an occupancy that
 //! is the smaller, the more bytes a thread has in flight: with 64 bytes at 25 to 50 %, with 4 bytes
 //! never. In the curve over threads per block, equal products of blocks and threads give equal times.
@@ -97,14 +97,14 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `words_1` | 0.894 | 1201 | 28 | 1.00 |
-//! | `words_2` | 0.531 | 2020 | 47 | 1.68 |
-//! | `words_4` | 0.388 | 2766 | 65 | 2.30 |
-//! | `vectorized_16` | 0.350 | 3067 | 72 | 2.55 |
-//! | `vectorized_32` | 0.294 | 3649 | 85 | 3.04 |
-//! | `vectorized_64` | 0.276 | 3884 | 91 | 3.23 |
-//! | *nvcc vectorized_16* | 0.351 | 3057 | 71 | 2.55 |
-//! | *nvcc vectorized_64* | 0.276 | 3885 | 91 | 3.24 |
+//! | `words_1` | 0.858 | 1252 | 29 | 1.00 |
+//! | `words_2` | 0.519 | 2070 | 48 | 1.65 |
+//! | `words_4` | 0.382 | 2808 | 65 | 2.24 |
+//! | `vectorized_16` | 0.345 | 3117 | 73 | 2.49 |
+//! | `vectorized_32` | 0.291 | 3692 | 86 | 2.95 |
+//! | `vectorized_64` | 0.275 | 3899 | 91 | 3.12 |
+//! | *nvcc vectorized_16* | 0.345 | 3113 | 73 | 2.49 |
+//! | *nvcc vectorized_64* | 0.275 | 3901 | 91 | 3.12 |
 //! <!-- /measured -->
 //!
 //! Preconditions: blocks x threads is at most 2048, and a block has whole warps, 1024 threads at

@@ -4,9 +4,9 @@
 //! both layouts move the same bytes.
 //!
 //! The surprise: the rule "a structure of arrays is always faster" fails in two cases here. When
-//! both fields of a point are used, `both_aos` (58.53 us) is not slower than `both_soa` (61.47 us).
+//! both fields of a point are used, `both_aos` (57.57 us) is not slower than `both_soa` (60.35 us).
 //! And for a particle of seven fields, where the counter shows seven times the [sectors][sector],
-//! `particle_aos` (121.6 us) and `particle_soa` (121.5 us) take the same time.
+//! `particle_aos` (122.6 us) and `particle_soa` (122.7 us) take the same time.
 //!
 //! An array of structures (AoS) stores the fields of one element next to each other. A structure of
 //! arrays (SoA) stores all values of one field next to each other. The 32 [lanes][lane] of a [warp]
@@ -52,11 +52,11 @@
 //! | `particle_aos` | seven fields are used, from an array of structures | 28 | 4 | device memory |
 //! | `particle_soa` | each field is in an array of its own | 4 | 4 | device memory |
 //!
-//! Expected: `one_field_soa` (51.23 us) gains over `one_field_aos` (58.40 us), but less than 8 of
-//! 12 bytes suggest, because it waits for its few bytes in flight. `both_aos` (58.53 us),
-//! `both_vectorized` (58.43 us) and `both_soa` (61.47 us) are close together. The second has half
+//! Expected: `one_field_soa` (50.59 us) gains over `one_field_aos` (57.41 us), but less than 8 of
+//! 12 bytes suggest, because it waits for its few bytes in flight. `both_aos` (57.57 us),
+//! `both_vectorized` (57.47 us) and `both_soa` (60.35 us) are close together. The second has half
 //! the requests of the first and the same time, so requests are not the limit. `particle_aos`
-//! (121.6 us) equals `particle_soa` (121.5 us).
+//! (122.6 us) equals `particle_soa` (122.7 us).
 //!
 //! The layouts in CUDA C++:
 //!
@@ -82,15 +82,15 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, us | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `one_field_aos` | 58.40 | 2298 | 54 | 1.00 |
-//! | `one_field_soa` | 51.23 | 2620 | 61 | 1.14 |
-//! | `both_aos` | 58.53 | 3440 | 80 | 1.00 |
-//! | `both_vectorized` | 58.43 | 3445 | 80 | 1.00 |
-//! | `both_soa` | 61.47 | 3275 | 76 | 0.95 |
-//! | `particle_aos` | 121.6 | 4416 | 103 | 0.48 |
-//! | `particle_soa` | 121.5 | 4419 | 103 | 0.48 |
-//! | *nvcc particle_aos* | 121.4 | 4423 | 103 | 0.48 |
-//! | *nvcc particle_soa* | 121.3 | 4427 | 103 | 0.48 |
+//! | `one_field_aos` | 57.41 | 2338 | 55 | 1.00 |
+//! | `one_field_soa` | 50.59 | 2653 | 62 | 1.13 |
+//! | `both_aos` | 57.57 | 3497 | 82 | 1.00 |
+//! | `both_vectorized` | 57.47 | 3503 | 82 | 1.00 |
+//! | `both_soa` | 60.35 | 3336 | 78 | 0.95 |
+//! | `particle_aos` | 122.6 | 4378 | 102 | 0.47 |
+//! | `particle_soa` | 122.7 | 4376 | 102 | 0.47 |
+//! | *nvcc particle_aos* | 122.7 | 4376 | 102 | 0.47 |
+//! | *nvcc particle_soa* | 122.5 | 4383 | 102 | 0.47 |
 //! <!-- /measured -->
 //!
 //! Preconditions: buffers aligned to 8 bytes.

@@ -4,7 +4,7 @@
 //!
 //! The surprise: a widespread rule says that loads through the L1 cache move 128 bytes and other
 //! loads move 32 bytes, so that random access should leave L1 out. Since compute capability 6.0
-//! both move sectors of 32 bytes: `random_ca` (1.486 ms), through L1, and `random_cg` (1.486 ms),
+//! both move sectors of 32 bytes: `random_ca` (1.641 ms), through L1, and `random_cg` (1.641 ms),
 //! without it, move the same bytes in the same time.
 //!
 //! Global memory moves in sectors of 32 bytes. Four sectors form a [cache line] of 128 bytes. A
@@ -48,9 +48,9 @@
 //! | `aligned_ca` | lane i loads word i of the cache line | 4 | 4 | bytes in flight |
 //! | `aligned_cg` | the same without L1 | 4 | 4 | bytes in flight |
 //!
-//! Expected: each `ca` variant is about as fast as its `cg` twin. `aligned_ca` (0.203 ms),
-//! `permuted_ca` (0.207 ms) and `misaligned_ca` (0.209 ms) are nearly equal;
-//! `one_address_ca` (0.195 ms) is a little faster. Only `random_ca` (1.486 ms) is slow: it moves
+//! Expected: each `ca` variant is about as fast as its `cg` twin. `aligned_ca` (0.199 ms),
+//! `permuted_ca` (0.203 ms) and `misaligned_ca` (0.206 ms) are nearly equal;
+//! `one_address_ca` (0.191 ms) is a little faster. Only `random_ca` (1.641 ms) is slow: it moves
 //! 32 / 4 = 8 times the sectors of `aligned_ca`. The bandwidth of every row is computed from the
 //! bytes that `aligned` needs, so that rows can be compared.
 //!
@@ -81,18 +81,18 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `random_ca` | 1.486 | 361 | 8 | 1.00 |
-//! | `random_cg` | 1.486 | 361 | 8 | 1.00 |
-//! | `misaligned_ca` | 0.209 | 2566 | 60 | 7.10 |
-//! | `misaligned_cg` | 0.209 | 2569 | 60 | 7.11 |
-//! | `one_address_ca` | 0.195 | 2760 | 64 | 7.64 |
-//! | `one_address_cg` | 0.194 | 2762 | 64 | 7.64 |
-//! | `permuted_ca` | 0.207 | 2597 | 61 | 7.19 |
-//! | `permuted_cg` | 0.207 | 2597 | 61 | 7.19 |
-//! | `aligned_ca` | 0.203 | 2645 | 62 | 7.32 |
-//! | `aligned_cg` | 0.203 | 2645 | 62 | 7.32 |
-//! | *nvcc random_ca* | 1.486 | 361 | 8 | 1.00 |
-//! | *nvcc random_cg* | 1.486 | 361 | 8 | 1.00 |
+//! | `random_ca` | 1.641 | 327 | 8 | 1.00 |
+//! | `random_cg` | 1.641 | 327 | 8 | 1.00 |
+//! | `misaligned_ca` | 0.206 | 2612 | 61 | 7.99 |
+//! | `misaligned_cg` | 0.205 | 2619 | 61 | 8.00 |
+//! | `one_address_ca` | 0.191 | 2817 | 66 | 8.61 |
+//! | `one_address_cg` | 0.191 | 2817 | 66 | 8.61 |
+//! | `permuted_ca` | 0.203 | 2648 | 62 | 8.09 |
+//! | `permuted_cg` | 0.203 | 2648 | 62 | 8.09 |
+//! | `aligned_ca` | 0.199 | 2695 | 63 | 8.24 |
+//! | `aligned_cg` | 0.199 | 2694 | 63 | 8.24 |
+//! | *nvcc random_ca* | 1.641 | 327 | 8 | 1.00 |
+//! | *nvcc random_cg* | 1.641 | 327 | 8 | 1.00 |
 //! <!-- /measured -->
 //!
 //! Preconditions: none.

@@ -4,7 +4,7 @@
 //! [lanes][lane] fill whole sectors, in any order.
 //!
 //! The surprise is twofold. Cutting an array into one part per lane, as one would cut it for CPU
-//! [threads][thread], takes 7.8 times (`strided` / `scalar`) as long as giving neighbouring words
+//! [threads][thread], takes 8.0 times (`strided` / `scalar`) as long as giving neighbouring words
 //! to neighbouring lanes. And even then the [kernel] is not fast: `scalar` wastes no byte, and
 //! `vectorized_16` beats it.
 //!
@@ -70,14 +70,14 @@
 //! | `vectorized_16` | each lane copies 16 bytes with one load and one store | 16 | 16 | device memory |
 //! | `in_flight` | every thread starts four 16-byte loads before its first store | 16 | 16 | device memory |
 //!
-//! Expected: `strided` (6.354 ms) takes about 32 / 4 = 8 times as long as `scalar` (0.810 ms),
-//! because it moves 8 times the sectors. `every_other_lane` (1.455 ms) and `half_warp` (1.465 ms)
+//! Expected: `strided` (6.361 ms) takes about 32 / 4 = 8 times as long as `scalar` (0.794 ms),
+//! because it moves 8 times the sectors. `every_other_lane` (1.407 ms) and `half_warp` (1.417 ms)
 //! start 2^29 threads, twice those of `scalar`. At the rate that `store_segments` shows, starting
 //! them takes 1.27 ms (2^29 / 2^27 x `store_segments/consecutive`). The former also moves twice the
-//! sectors between L1 and L2, which the time does not show. `permuted` (0.815 ms) is as fast as
-//! `scalar`. `vectorized_8` (0.559 ms) and `vectorized_16` (0.500 ms) move the same sectors as
+//! sectors between L1 and L2, which the time does not show. `permuted` (0.799 ms) is as fast as
+//! `scalar`. `vectorized_8` (0.549 ms) and `vectorized_16` (0.499 ms) move the same sectors as
 //! `scalar` in half and in a quarter of the requests, by half and a quarter of the warps.
-//! `in_flight` (0.524 ms) gains nothing more: 32 KiB in flight were enough.
+//! `in_flight` (0.522 ms) gains nothing more: 32 KiB in flight were enough.
 //!
 //! The key kernel in CUDA C++, and in Rust:
 //!
@@ -107,17 +107,17 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `strided` | 6.354 | 338 | 8 | 1.00 |
-//! | `every_other_lane` | 1.455 | 1476 | 34 | 4.37 |
-//! | `half_warp` | 1.465 | 1465 | 34 | 4.34 |
-//! | `permuted` | 0.815 | 2634 | 62 | 7.79 |
-//! | `scalar` | 0.810 | 2652 | 62 | 7.85 |
-//! | `vectorized_8` | 0.559 | 3845 | 90 | 11.38 |
-//! | `vectorized_16` | 0.500 | 4291 | 100 | 12.70 |
-//! | `in_flight` | 0.524 | 4097 | 96 | 12.12 |
-//! | *nvcc scalar* | 0.810 | 2652 | 62 | 7.85 |
-//! | *nvcc vectorized_16* | 0.501 | 4288 | 100 | 12.69 |
-//! | *driver copy* | 0.504 | 4260 | 99 | 12.60 |
+//! | `strided` | 6.361 | 338 | 8 | 1.00 |
+//! | `every_other_lane` | 1.407 | 1526 | 36 | 4.52 |
+//! | `half_warp` | 1.417 | 1515 | 35 | 4.49 |
+//! | `permuted` | 0.799 | 2688 | 63 | 7.96 |
+//! | `scalar` | 0.794 | 2706 | 63 | 8.01 |
+//! | `vectorized_8` | 0.549 | 3915 | 91 | 11.60 |
+//! | `vectorized_16` | 0.499 | 4306 | 100 | 12.76 |
+//! | `in_flight` | 0.522 | 4117 | 96 | 12.19 |
+//! | *nvcc scalar* | 0.794 | 2705 | 63 | 8.01 |
+//! | *nvcc vectorized_16* | 0.499 | 4303 | 100 | 12.75 |
+//! | *driver copy* | 0.502 | 4274 | 100 | 12.66 |
 //! <!-- /measured -->
 //!
 //! Preconditions: buffers aligned to 16 bytes.

@@ -3,8 +3,8 @@
 //! Shows: a shifted [warp] touches one [sector] more, and over a whole array that is almost
 //! nothing.
 //!
-//! The surprise: the counter shows 5 sectors instead of 4, a quarter more, but `shifted` (0.211 ms)
-//! and the aligned `padded` (0.209 ms) take nearly the same time.
+//! The surprise: the counter shows 5 sectors instead of 4, a quarter more, but `shifted` (0.207 ms)
+//! and the aligned `padded` (0.205 ms) take nearly the same time.
 //!
 //! Every variant computes `target[i + offset] = source[i + offset]`. Global memory moves in
 //! sectors, aligned blocks of 32 bytes. A warp loads 32 x 4 B = 128 B in one [request]. If these
@@ -54,10 +54,10 @@
 //! | `peeled` | no padding: warps start at cache lines, and the first few threads have nothing to do | 4 | 4 | bytes in flight |
 //! | `staged` | aligned 16-byte loads into shared memory, aligned stores from there | 16 | 4 | device memory |
 //!
-//! Expected: `shifted` (0.211 ms), `padded` (0.209 ms) and `peeled` (0.204 ms) are nearly equal:
+//! Expected: `shifted` (0.207 ms), `padded` (0.205 ms) and `peeled` (0.200 ms) are nearly equal:
 //! `shifted` takes 1.01 times (`shifted` / `padded`) as long as `padded`, so the fifth sector is
-//! not what limits it. `staged` (0.131 ms) is much faster, because its loads are four times as
-//! wide. `shifted_cg` (0.209 ms) and `shifted_nc` (0.209 ms) repair nothing, because the request is
+//! not what limits it. `staged` (0.130 ms) is much faster, because its loads are four times as
+//! wide. `shifted_cg` (0.205 ms) and `shifted_nc` (0.205 ms) repair nothing, because the request is
 //! as misaligned as before. The Best Practices Guide measured 9 / 10 = 0.9 of the aligned bandwidth
 //! for a shifted copy on an older GPU.
 //!
@@ -81,13 +81,13 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `shifted` | 0.211 | 2545 | 59 | 1.00 |
-//! | `shifted_cg` | 0.209 | 2572 | 60 | 1.01 |
-//! | `shifted_nc` | 0.209 | 2574 | 60 | 1.01 |
-//! | `padded` | 0.209 | 2573 | 60 | 1.01 |
-//! | `peeled` | 0.204 | 2632 | 61 | 1.03 |
-//! | `staged` | 0.131 | 4103 | 96 | 1.61 |
-//! | *nvcc shifted* | 0.211 | 2543 | 59 | 1.00 |
+//! | `shifted` | 0.207 | 2593 | 60 | 1.00 |
+//! | `shifted_cg` | 0.205 | 2617 | 61 | 1.01 |
+//! | `shifted_nc` | 0.205 | 2619 | 61 | 1.01 |
+//! | `padded` | 0.205 | 2619 | 61 | 1.01 |
+//! | `peeled` | 0.200 | 2684 | 63 | 1.03 |
+//! | `staged` | 0.130 | 4131 | 96 | 1.59 |
+//! | *nvcc shifted* | 0.207 | 2591 | 60 | 1.00 |
 //! <!-- /measured -->
 //!
 //! Preconditions: buffers aligned to 128 bytes.

@@ -3,7 +3,7 @@
 //! Shows: an image of 3-byte pixels costs three times the [sectors][sector] per load of three
 //! planes, but the same bytes of device memory, because all three channels are used.
 //!
-//! The surprise: the counter shows 3 sectors per load for `aos` (185.4 us) and 1 for `soa` (192.8
+//! The surprise: the counter shows 3 sectors per load for `aos` (180.2 us) and 1 for `soa` (187.8
 //! us), and it is often concluded that planes are "three times as fast". They are not. Both layouts
 //! read the same 3 bytes per pixel from device memory, each of them once, and both kernels are slow
 //! for another reason: a [lane] that loads single bytes has too few [bytes in flight]. What helps
@@ -55,11 +55,11 @@
 //! | `red_aos` | only the red channel is used, of 3-byte pixels | 32 | 16 | 3 + 1 | device memory, two thirds of what it reads unused |
 //! | `red_soa` | only the red channel is used, of its own plane | 16 | 16 | 1 + 1 | device memory |
 //!
-//! Expected: `aos` (185.4 us) and `soa` (192.8 us) are far less than 3 times apart, because the bytes of
-//! device memory are equal: (3 + 1) / (3 + 1) = 1. `four_bytes` (188.2 us) moves (4 + 1) / (3 + 1) =
-//! 1.25 times the bytes. `aos_vectorized` (62.02 us), `aos_staged` (62.21 us) and `soa_vectorized` (61.92 us)
+//! Expected: `aos` (180.2 us) and `soa` (187.8 us) are far less than 3 times apart, because the bytes of
+//! device memory are equal: (3 + 1) / (3 + 1) = 1. `four_bytes` (183.4 us) moves (4 + 1) / (3 + 1) =
+//! 1.25 times the bytes. `aos_vectorized` (62.24 us), `aos_staged` (62.37 us) and `soa_vectorized` (62.11 us)
 //! have 16 times the bytes in flight and approach the [minimum time] of 4 bytes per pixel.
-//! `red_aos` (62.08 us) takes up to (3 + 1) / (1 + 1) = 2 times as long as `red_soa` (32.35 us).
+//! `red_aos` (62.18 us) takes up to (3 + 1) / (1 + 1) = 2 times as long as `red_soa` (32.45 us).
 //!
 //! The layouts in CUDA C++:
 //!
@@ -88,18 +88,18 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, us | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `aos` | 185.4 | 1448 | 34 | 1.00 |
-//! | `soa` | 192.8 | 1392 | 33 | 0.96 |
-//! | `four_bytes` | 188.2 | 1783 | 42 | 0.99 |
-//! | `aos_vectorized` | 62.02 | 4328 | 101 | 2.99 |
-//! | `aos_staged` | 62.21 | 4315 | 101 | 2.98 |
-//! | `soa_vectorized` | 61.92 | 4335 | 101 | 2.99 |
-//! | `red_aos` | 62.08 | 2162 | 50 | 2.99 |
-//! | `red_soa` | 32.35 | 4149 | 97 | 5.73 |
-//! | *nvcc aos* | 181.2 | 1481 | 35 | 1.02 |
-//! | *nvcc soa* | 188.9 | 1421 | 33 | 0.98 |
-//! | *nvcc aos_staged* | 62.46 | 4297 | 100 | 2.97 |
-//! | *NPP ColorToGray* | 105.3 | 2548 | 60 | 1.76 |
+//! | `aos` | 180.2 | 1490 | 35 | 1.00 |
+//! | `soa` | 187.8 | 1429 | 33 | 0.96 |
+//! | `four_bytes` | 183.4 | 1829 | 43 | 0.98 |
+//! | `aos_vectorized` | 62.24 | 4313 | 101 | 2.90 |
+//! | `aos_staged` | 62.37 | 4304 | 100 | 2.89 |
+//! | `soa_vectorized` | 62.11 | 4322 | 101 | 2.90 |
+//! | `red_aos` | 62.18 | 2159 | 50 | 2.90 |
+//! | `red_soa` | 32.45 | 4136 | 96 | 5.55 |
+//! | *nvcc aos* | 175.9 | 1526 | 36 | 1.02 |
+//! | *nvcc soa* | 183.9 | 1460 | 34 | 0.98 |
+//! | *nvcc aos_staged* | 62.62 | 4286 | 100 | 2.88 |
+//! | *NPP ColorToGray* | 105.6 | 2542 | 59 | 1.71 |
 //! <!-- /measured -->
 //!
 //! Preconditions: buffers aligned to 16 bytes; the planes follow each other, each padded to a

@@ -5,7 +5,7 @@
 //!
 //! The surprise: scattered stores are as fast as consecutive ones. `scattered` (0.318 ms) and
 //! `consecutive` (0.318 ms) take the same time. What costs time is a sector that is written only in
-//! part, `partial` (0.499 ms), and a [warp] that stores too little, `half_range` (0.633 ms).
+//! part, `partial` (0.500 ms), and a [warp] that stores too little, `half_range` (0.633 ms).
 //!
 //! A warp has 32 [lanes][lane]; one store instruction of a warp is one [request]. It touches
 //! sectors, aligned blocks of 32 bytes. (The CUDA guides also call them segments.) Every variant
@@ -50,7 +50,7 @@
 //! | `consecutive` | 32 lanes write one aligned cache line | none | 4 | starts of warps: one word per lane |
 //!
 //! Expected: `scattered` (0.318 ms) equals `consecutive` (0.318 ms), though it never fills a whole
-//! cache line. `partial` (0.499 ms) is slower: it touches twice the sectors, and each has to be
+//! cache line. `partial` (0.500 ms) is slower: it touches twice the sectors, and each has to be
 //! completed. `half_range` (0.633 ms) and `two_halves` (0.633 ms) are slower still, and
 //! `four_stores` (0.318 ms) has four times the requests of `consecutive` and the same time. What is
 //! the same in all of them but `partial` is how many threads start: 422 x 10^9 threads per second
@@ -82,14 +82,14 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `partial` | 0.499 | 1076 | 23 | 1.00 |
-//! | `scattered` | 0.318 | 1688 | 37 | 1.57 |
+//! | `partial` | 0.500 | 1073 | 23 | 1.00 |
+//! | `scattered` | 0.318 | 1686 | 37 | 1.57 |
 //! | `half_range` | 0.633 | 848 | 19 | 0.79 |
 //! | `two_halves` | 0.633 | 848 | 19 | 0.79 |
-//! | `four_stores` | 0.318 | 1688 | 37 | 1.57 |
-//! | `consecutive` | 0.318 | 1688 | 37 | 1.57 |
-//! | *nvcc partial* | 0.500 | 1074 | 23 | 1.00 |
-//! | *nvcc consecutive* | 0.318 | 1688 | 37 | 1.57 |
+//! | `four_stores` | 0.318 | 1686 | 37 | 1.57 |
+//! | `consecutive` | 0.318 | 1686 | 37 | 1.57 |
+//! | *nvcc partial* | 0.499 | 1075 | 23 | 1.00 |
+//! | *nvcc consecutive* | 0.318 | 1687 | 37 | 1.57 |
 //! <!-- /measured -->
 //!
 //! Preconditions: buffers aligned to 128 bytes.

@@ -42,13 +42,13 @@
 //! | `gather` | the results are stored next to each other: only the loads are strided | min(4s, 32) | 4 | sectors read |
 //! | `staged` | the block loads whole sectors into shared memory and picks the words there | 16 | 4 | device memory |
 //!
-//! Expected: up to s = 8 the time grows with s, because the sectors do. `copy` (181.2 us) is the
-//! slowest by far, `gather` (70.05 us) saves the strided stores, and `staged` (78.59 us) is slower
+//! Expected: up to s = 8 the time grows with s, because the sectors do. `copy` (182.2 us) is the
+//! slowest by far, `gather` (70.56 us) saves the strided stores, and `staged` (78.59 us) is slower
 //! than `gather`, because it moves the same sectors and has a barrier besides. The sweep over s
 //! goes on: the time of `gather` keeps growing as steeply up to s = 16 and more slowly from there,
-//! 2.5 times in all (`gather` at stride=64 / `gather`). That fits a memory that delivers two
-//! neighbouring sectors, 64 bytes, at a time. `copy` goes on growing, to 577 us (`copy` at
-//! stride=64), 3.2 times in all (`copy` at stride=64 / `copy`): each sector that it writes in part
+//! 2.8 times in all (`gather` at stride=64 / `gather`). That fits a memory that delivers two
+//! neighbouring sectors, 64 bytes, at a time. `copy` goes on growing, to 617 us (`copy` at
+//! stride=64), 3.4 times in all (`copy` at stride=64 / `copy`): each sector that it writes in part
 //! lies in a line of its own, and is read before it is written.
 //!
 //! The key kernel in CUDA C++, and in Rust:
@@ -74,10 +74,10 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, us | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `copy` | 181.2 | 370 | 9 | 1.00 |
-//! | `gather` | 70.05 | 958 | 22 | 2.59 |
-//! | `staged` | 78.59 | 854 | 20 | 2.31 |
-//! | *nvcc gather* | 70.14 | 957 | 22 | 2.58 |
+//! | `copy` | 182.2 | 368 | 9 | 1.00 |
+//! | `gather` | 70.56 | 951 | 22 | 2.58 |
+//! | `staged` | 78.59 | 854 | 20 | 2.32 |
+//! | *nvcc gather* | 70.53 | 952 | 22 | 2.58 |
 //! <!-- /measured -->
 //!
 //! Preconditions: buffers aligned to 16 bytes; `staged` takes strides up to 64.

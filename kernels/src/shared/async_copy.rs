@@ -4,9 +4,9 @@
 //! works on something else meanwhile.
 //!
 //! The surprise: replacing an ordinary copy into [shared memory] by an asynchronous one gains
-//! nothing by itself, `async_16` (0.545 ms) against `registers_16` (0.546 ms). It pays once several
-//! tiles are on their way while the block works on another, `pipelined` (0.536 ms) and
-//! `bulk` (0.533 ms).
+//! nothing by itself, `async_16` (0.543 ms) against `registers_16` (0.545 ms). It pays once several
+//! tiles are on their way while the block works on another, `pipelined` (0.534 ms) and
+//! `bulk` (0.532 ms).
 //!
 //! The task is `target[i] = source[i] + source[i ^ 128]`, where elements after the end count as 0.
 //! Each sum needs a word that another [warp] loaded, so each block stages tile after tile of 2048
@@ -59,10 +59,10 @@
 //! | `bulk` | one thread starts the copy of each whole tile (sm_90) | none | 16 | 4 / none | device memory |
 //!
 //! Expected: the [minimum time] is that of a plain copy: every word is read once and written once,
-//! 8 B x n. `registers_4` (0.548 ms), `registers_8` (0.544 ms), `registers_16` (0.546 ms),
-//! `async_4` (0.551 ms), `async_8` (0.543 ms) and `async_16` (0.545 ms) are nearly equal: 8 blocks
-//! per multiprocessor work at different times and cover each other's waiting. `pipelined` (0.536
-//! ms) and `bulk` (0.533 ms) come close to a plain copy. The sweep over n shows the same without
+//! 8 B x n. `registers_4` (0.547 ms), `registers_8` (0.543 ms), `registers_16` (0.545 ms),
+//! `async_4` (0.549 ms), `async_8` (0.541 ms) and `async_16` (0.543 ms) are nearly equal: 8 blocks
+//! per multiprocessor work at different times and cover each other's waiting. `pipelined` (0.534
+//! ms) and `bulk` (0.532 ms) come close to a plain copy. The sweep over n shows the same without
 //! that help: with few blocks each must hide its own waiting, and the last two variants take 53 %
 //! (`bulk` at n=262144 / `registers_16` at n=262144) of the time of the others.
 //!
@@ -94,16 +94,16 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `registers_4` | 0.548 | 3917 | 91 | 1.00 |
-//! | `registers_8` | 0.544 | 3949 | 92 | 1.01 |
-//! | `registers_16` | 0.546 | 3930 | 92 | 1.00 |
-//! | `async_4` | 0.551 | 3899 | 91 | 1.00 |
-//! | `async_8` | 0.543 | 3954 | 92 | 1.01 |
-//! | `async_16` | 0.545 | 3939 | 92 | 1.01 |
-//! | `pipelined` | 0.536 | 4006 | 94 | 1.02 |
-//! | `bulk` | 0.533 | 4026 | 94 | 1.03 |
-//! | *nvcc pipelined* | 0.538 | 3991 | 93 | 1.02 |
-//! | *nvcc bulk* | 0.533 | 4026 | 94 | 1.03 |
+//! | `registers_4` | 0.547 | 3927 | 92 | 1.00 |
+//! | `registers_8` | 0.543 | 3955 | 92 | 1.01 |
+//! | `registers_16` | 0.545 | 3939 | 92 | 1.00 |
+//! | `async_4` | 0.549 | 3908 | 91 | 1.00 |
+//! | `async_8` | 0.541 | 3967 | 93 | 1.01 |
+//! | `async_16` | 0.543 | 3958 | 92 | 1.01 |
+//! | `pipelined` | 0.534 | 4021 | 94 | 1.02 |
+//! | `bulk` | 0.532 | 4034 | 94 | 1.03 |
+//! | *nvcc pipelined* | 0.536 | 4009 | 94 | 1.02 |
+//! | *nvcc bulk* | 0.533 | 4032 | 94 | 1.03 |
 //! <!-- /measured -->
 //!
 //! Preconditions: arrays aligned to 16 bytes; any n. A last tile that is not whole is filled with

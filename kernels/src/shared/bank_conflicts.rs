@@ -79,9 +79,9 @@
 //! Expected: the time follows the wavefronts, but not from the first on: with 1 wavefront per step,
 //! part of the latency of a step shows too. `strided_read` (1049 us), `strided_write` (1055 us) and
 //! `column` (1045 us) have 32 wavefronts per step and take 22 times (`strided_read` / `broadcast`)
-//! as long as `broadcast` (47.44 us), `two_lanes_per_word` (47.46 us), `padded` (48.61 us) and
-//! `swizzled` (45.94 us), which have 1, as has `multicast` (47.49 us). `random` (131.1 us) has
-//! 3.53. `eight_bytes` (78.34 us) and `sixteen_bytes` (143.2 us) take longer than `broadcast`, but
+//! as long as `broadcast` (47.62 us), `two_lanes_per_word` (47.62 us), `padded` (48.75 us) and
+//! `swizzled` (46.24 us), which have 1, as has `multicast` (47.65 us). `random` (130.5 us) has
+//! 3.53. `eight_bytes` (78.56 us) and `sixteen_bytes` (143.4 us) take longer than `broadcast`, but
 //! deliver 2 and 4 times the bytes.
 //!
 //! Padding and swizzle side by side, in CUDA C++; in Rust the formulas are the same:
@@ -114,17 +114,17 @@
 //! |---|--:|--:|--:|--:|
 //! | `strided_read` | 1049 | 16 | 3 | 1.00 |
 //! | `strided_write` | 1055 | 16 | 3 | 0.99 |
-//! | `broadcast` | 47.44 | 354 | 69 | 22.11 |
-//! | `two_lanes_per_word` | 47.46 | 354 | 69 | 22.10 |
-//! | `multicast` | 47.49 | 353 | 69 | 22.08 |
-//! | `random` | 131.1 | 128 | 25 | 8.00 |
-//! | `eight_bytes` | 78.34 | 214 | 84 | 13.39 |
-//! | `sixteen_bytes` | 143.2 | 117 | 92 | 7.32 |
+//! | `broadcast` | 47.62 | 353 | 69 | 22.03 |
+//! | `two_lanes_per_word` | 47.62 | 353 | 69 | 22.03 |
+//! | `multicast` | 47.65 | 352 | 69 | 22.01 |
+//! | `random` | 130.5 | 129 | 25 | 8.04 |
+//! | `eight_bytes` | 78.56 | 214 | 83 | 13.35 |
+//! | `sixteen_bytes` | 143.4 | 117 | 91 | 7.31 |
 //! | `column` | 1045 | 16 | 3 | 1.00 |
-//! | `padded` | 48.61 | 345 | 68 | 21.57 |
-//! | `swizzled` | 45.94 | 365 | 71 | 22.83 |
-//! | *nvcc padded* | 48.64 | 345 | 67 | 21.56 |
-//! | *nvcc swizzled* | 45.55 | 368 | 72 | 23.02 |
+//! | `padded` | 48.75 | 344 | 67 | 21.51 |
+//! | `swizzled` | 46.24 | 363 | 71 | 22.68 |
+//! | *nvcc padded* | 48.93 | 343 | 67 | 21.44 |
+//! | *nvcc swizzled* | 45.79 | 367 | 72 | 22.90 |
 //! <!-- /measured -->
 //!
 //! Preconditions: strides from 1 to 48, so that the words of a block fit in 48 KiB.

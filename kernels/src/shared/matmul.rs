@@ -4,9 +4,9 @@
 //! tile that is used again divides the traffic, until the multiply-adds are the limit.
 //!
 //! The surprise: the step that everybody teaches, square tiles in [shared memory], gains little:
-//! `tiled` (16.32 ms) against `coalesced` (21.91 ms). Nearly all of the speed comes from
-//! the steps after it, which save reads of shared memory: `register_2d` (4.032 ms) and
-//! `warp_tiled` (2.628 ms).
+//! `tiled` (16.23 ms) against `coalesced` (21.45 ms). Nearly all of the speed comes from
+//! the steps after it, which save reads of shared memory: `register_2d` (4.023 ms) and
+//! `warp_tiled` (2.630 ms).
 //!
 //! A is M x K, B is K x N. Each element of C is a sum of K products, so there are 2 x M x N x K
 //! operations on M x K + K x N elements: each operand is used N or M times. A kernel that fetches it
@@ -32,7 +32,7 @@
 //! 3. `strip`. The block stages its whole rows of A in shared memory. It saves the loads of A, but
 //!    two rows of up to 6144 words fill the 48 KiB of a block, so a longer inner dimension does
 //!    not run at all, and B is still fetched for each multiply-add. With 48 KiB per block only four blocks
-//!    are resident on a multiprocessor, and half of its threads: it is slower than `coalesced`, `strip` (59.43 ms).
+//!    are resident on a multiprocessor, and half of its threads: it is slower than `coalesced`, `strip` (57.22 ms).
 //! 4. `tiled`. Squares of A and B, 32 x 32, one pair after the other along the inner dimension, so
 //!    that its length does not matter. Each fetched word is used by 32 threads. It costs two
 //!    [barriers][barrier] per tile. What remains: two reads of shared memory for each multiply-add.
@@ -43,7 +43,7 @@
 //!    thread's columns are neighbours, so that the lanes that read B together are 32 bytes apart and
 //!    half of the [banks][bank] have nothing to do: 8 [wavefronts][wavefront] per read of B.
 //! 7. `vectorized`. A thread's columns are two groups of four, half a tile apart: 4 wavefronts per
-//!    read of B. Global loads have 16 bytes per lane. Neither makes it faster, `vectorized` (4.288 ms):
+//!    read of B. Global loads have 16 bytes per lane. Neither makes it faster, `vectorized` (4.274 ms):
 //!    shared memory was not the limit any more, and a load of A now touches 32 rows at once. What
 //!    remains: the block waits for each tile.
 //! 8. `double_buffered`. [`cp.async`][asynchronous copy] brings the next tile into a second stage
@@ -115,18 +115,18 @@
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
 //! | `naive` | 276.0 | 1 | 1 | 1.00 |
-//! | `coalesced` | 21.91 | 9 | 10 | 12.60 |
-//! | `strip` | 59.43 | 3 | 4 | 4.64 |
-//! | `tiled` | 16.32 | 12 | 14 | 16.91 |
-//! | `tiled_i32` | 16.29 | 12 |  | 16.94 |
-//! | `register_1d` | 8.669 | 23 | 26 | 31.83 |
-//! | `register_2d` | 4.032 | 50 | 55 | 68.44 |
-//! | `vectorized` | 4.288 | 47 | 52 | 64.36 |
-//! | `double_buffered` | 3.282 | 61 | 68 | 84.08 |
-//! | `warp_tiled` | 2.628 | 77 | 84 | 104.99 |
-//! | *nvcc tiled* | 16.71 | 12 | 13 | 16.52 |
-//! | *nvcc warp_tiled* | 3.132 | 64 | 71 | 88.12 |
-//! | *cuBLAS sgemm* | 2.691 | 75 | 82 | 102.54 |
+//! | `coalesced` | 21.45 | 9 | 10 | 12.87 |
+//! | `strip` | 57.22 | 4 | 4 | 4.82 |
+//! | `tiled` | 16.23 | 12 | 14 | 17.01 |
+//! | `tiled_i32` | 16.14 | 12 |  | 17.10 |
+//! | `register_1d` | 8.645 | 23 | 26 | 31.93 |
+//! | `register_2d` | 4.023 | 50 | 55 | 68.61 |
+//! | `vectorized` | 4.274 | 47 | 52 | 64.58 |
+//! | `double_buffered` | 3.288 | 61 | 67 | 83.94 |
+//! | `warp_tiled` | 2.630 | 77 | 84 | 104.93 |
+//! | *nvcc tiled* | 16.64 | 12 | 13 | 16.59 |
+//! | *nvcc warp_tiled* | 3.134 | 64 | 71 | 88.08 |
+//! | *cuBLAS sgemm* | 2.684 | 75 | 83 | 102.83 |
 //! <!-- /measured -->
 //!
 //! Preconditions: any M, N and K from 1 on. 16-byte copies and stores are used where N (and K, in

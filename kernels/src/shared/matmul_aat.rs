@@ -5,9 +5,9 @@
 //! the symmetry of C.
 //!
 //! The surprise: without a tile the same kernel as in `matmul_ab` makes 1056 [sectors][sector] of the loads of
-//! each [warp] instead of 160, `naive` (34.51 ms). One read of a column where a row was meant, and nothing else,
+//! each [warp] instead of 160, `naive` (34.53 ms). One read of a column where a row was meant, and nothing else,
 //! is the difference. With a tile the strided reads are gone, but a 32-way [bank conflict] takes their
-//! place: `tiled` (3.018 ms) against `padded` (2.198 ms).
+//! place: `tiled` (3.023 ms) against `padded` (2.201 ms).
 //!
 //! A is M x 32, and C = A Aᵀ is M x M: each element of C is the product of two rows of A. A [warp]
 //! computes 32 neighbouring elements of a row of C. It needs one row of A for all its [lanes][lane], and
@@ -76,14 +76,14 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `naive` | 34.51 | 31 | 1 | 1.00 |
-//! | `tiled` | 3.018 | 356 | 8 | 11.43 |
-//! | `padded` | 2.198 | 489 | 11 | 15.70 |
-//! | `register_tiled` | 0.665 | 1618 | 35 | 51.91 |
-//! | `symmetric` | 0.459 | 2343 | 51 | 75.16 |
-//! | *nvcc padded* | 2.168 | 496 | 11 | 15.92 |
-//! | *cuBLAS sgemm* | 0.635 | 1694 | 37 | 54.33 |
-//! | *cuBLAS ssyrk and mirror* | 1.314 | 819 | 18 | 26.27 |
+//! | `naive` | 34.53 | 31 | 1 | 1.00 |
+//! | `tiled` | 3.023 | 356 | 8 | 11.42 |
+//! | `padded` | 2.201 | 489 | 11 | 15.69 |
+//! | `register_tiled` | 0.668 | 1610 | 35 | 51.66 |
+//! | `symmetric` | 0.461 | 2332 | 51 | 74.83 |
+//! | *nvcc padded* | 2.171 | 496 | 11 | 15.90 |
+//! | *cuBLAS sgemm* | 0.639 | 1684 | 37 | 54.05 |
+//! | *cuBLAS ssyrk and mirror* | 1.308 | 823 | 18 | 26.40 |
 //! <!-- /measured -->
 //!
 //! Preconditions: any M from 1 on, as far as a grid has room: 65535 tiles of rows. `register_tiled` and

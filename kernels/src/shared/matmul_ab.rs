@@ -4,9 +4,9 @@
 //! requests to shared memory, and here that is what pays.
 //!
 //! The surprise: staging A in shared memory, the classic first step, makes the product slower,
-//! `shared_a` (2.991 ms) against `naive` (2.791 ms). Staging both matrices gains little,
-//! `shared_ab` (2.227 ms). What makes the difference is reuse in registers,
-//! `register_tiled` (0.507 ms).
+//! `shared_a` (2.990 ms) against `naive` (2.794 ms). Staging both matrices gains little,
+//! `shared_ab` (2.228 ms). What makes the difference is reuse in registers,
+//! `register_tiled` (0.509 ms).
 //!
 //! A is M x 32, B is 32 x N, so each element of C is a sum of 32 products. Each product needs one
 //! multiply-add and two operands. The arithmetic is cheap; fetching the operands is the cost. A
@@ -56,8 +56,8 @@
 //! In the last row, a warp computes 2048 results, which are 64 times 32. It loads A with 4 requests
 //! of 32 sectors (each lane a different row) and B with 8 requests of 16.
 //!
-//! Expected: `shared_a` (2.991 ms) is slower than `naive` (2.791 ms), and `shared_ab` (2.227 ms)
-//! somewhat faster; `shared_ab_vectorized` takes as long. `register_tiled` (0.507 ms) is 5.5 times (`naive` / `register_tiled`) as fast
+//! Expected: `shared_a` (2.990 ms) is slower than `naive` (2.794 ms), and `shared_ab` (2.228 ms)
+//! somewhat faster; `shared_ab_vectorized` takes as long. `register_tiled` (0.509 ms) is 5.5 times (`naive` / `register_tiled`) as fast
 //! as `naive`. On a V100, the Best Practices Guide measured 144.4 / 119.9 = 1.20 times the speed of
 //! `naive` for `shared_a`, and 195.5 / 119.9 = 1.63 times for `shared_ab`.
 //!
@@ -92,12 +92,13 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `naive` | 2.791 | 386 | 8 | 1.00 |
-//! | `shared_a` | 2.991 | 360 | 8 | 0.93 |
-//! | `shared_ab` | 2.227 | 484 | 11 | 1.25 |
-//! | `register_tiled` | 0.507 | 2128 | 46 | 5.51 |
-//! | *nvcc shared_ab* | 2.196 | 491 | 11 | 1.27 |
-//! | *cuBLAS sgemm* | 0.645 | 1671 | 36 | 4.33 |
+//! | `naive` | 2.794 | 386 | 8 | 1.00 |
+//! | `shared_a` | 2.990 | 360 | 8 | 0.93 |
+//! | `shared_ab` | 2.228 | 484 | 11 | 1.25 |
+//! | `shared_ab_vectorized` | 2.200 | 490 | 11 | 1.27 |
+//! | `register_tiled` | 0.509 | 2118 | 46 | 5.49 |
+//! | *nvcc shared_ab* | 2.197 | 491 | 11 | 1.27 |
+//! | *cuBLAS sgemm* | 0.648 | 1664 | 36 | 4.31 |
 //! <!-- /measured -->
 //!
 //! Preconditions: N is arbitrary. A grid has at most 65535 blocks in y, so M is at most 65535 tiles

@@ -3,8 +3,8 @@
 //! Shows: tensor cores make sixteen times the multiply-adds of the other units; only swizzled tiles
 //! in shared memory and copies in flight feed them.
 //!
-//! The surprise: tensor cores alone gain little. `mma_global` (54.50 ms) uses them and keeps them waiting for global
-//! memory; `mma_pipelined` (2.084 ms) executes the same multiply-adds with the same instruction, and `wgmma` (1.406 ms) does
+//! The surprise: tensor cores alone gain little. `mma_global` (54.10 ms) uses them and keeps them waiting for global
+//! memory; `mma_pipelined` (2.094 ms) executes the same multiply-adds with the same instruction, and `wgmma` (1.423 ms) does
 //! without registers for its operands. The difference is how operands reach the tensor cores.
 //!
 //! A is M x K, and B has N rows of K: each row is a column of the product's right factor, as tensor cores want
@@ -45,9 +45,9 @@
 //!    and multiply. The copying warps give their registers to the others (`setmaxnreg`). It costs
 //!    portability: the instruction exists on Hopper alone. What remains: L2. For each multiply-add
 //!    it has to deliver 384 x 2 B / 32768 = 0.0234 B, and 2048 x 132 of them per cycle would need
-//!    6.3 KB. It delivers 9.1 TB/s (8192^3 x 0.0234 B / `wgmma`), which is 96 % of its [measured
+//!    6.3 KB. It delivers 9.0 TB/s (8192^3 x 0.0234 B / `wgmma`), which is 98 % of its [measured
 //!    peak] (8192^3 x 0.0234 B / `wgmma` / peak of L2); that peak is one of ordinary loads. The
-//!    tensor cores reach 81 % of theirs (`wgmma`). And a block that stores its results multiplies nothing, until the
+//!    tensor cores reach 80 % of theirs (`wgmma`). And a block that stores its results multiplies nothing, until the
 //!    next block on its multiprocessor has started and filled its stages.
 //! 7. `wgmma_persistent`. As many blocks as there are multiprocessors take one tile of C after the other. While the warps
 //!    store the sums of a tile, the copying thread fills the stages for the next. The sums go to shared
@@ -76,7 +76,7 @@
 //!
 //! Expected: 2 x 8192^3 operations are 1100 GFLOP. 132 multiprocessors x 2048 x 2 x 1.83 GHz = 989
 //! TFLOP/s is what NVIDIA states for bf16; under this load the clock sinks, and cuBLAS, the peer,
-//! reaches 82 % of it (2 x 8192^3 / `cuBLAS bf16` / (132 x 2048 x 2 x 1.83 GHz)). The instruction
+//! reaches 81 % of it (2 x 8192^3 / `cuBLAS bf16` / (132 x 2048 x 2 x 1.83 GHz)). The instruction
 //! `mma.sync` cannot keep Hopper's tensor cores busy: `mma_pipelined` takes 1.54 times
 //! (`mma_pipelined` / `cuBLAS bf16`) as long as cuBLAS, and `wgmma` 1.04 times (`wgmma` / `cuBLAS bf16`). The last two
 //! rungs are as fast as cuBLAS on the boards where they ran.
@@ -136,15 +136,16 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `naive` | 167.5 | 3 |  | 1.00 |
-//! | `mma_global` | 54.50 | 10 | 2 | 3.07 |
-//! | `mma_tiled` | 11.39 | 47 | 10 | 14.70 |
-//! | `mma_swizzled` | 3.907 | 137 | 29 | 42.87 |
-//! | `mma_pipelined` | 2.084 | 258 | 55 | 80.39 |
-//! | `wgmma` | 1.406 | 382 | 81 | 119.10 |
-//! | *nvcc mma_pipelined* | 2.142 | 251 | 53 | 78.19 |
-//! | *nvcc wgmma* | 1.385 | 388 | 82 | 120.97 |
-//! | *cuBLAS bf16* | 1.349 | 398 | 84 | 124.17 |
+//! | `naive` | 165.4 | 3 |  | 1.00 |
+//! | `mma_global` | 54.10 | 10 | 2 | 3.06 |
+//! | `mma_tiled` | 11.31 | 47 | 10 | 14.62 |
+//! | `mma_swizzled` | 3.861 | 139 | 30 | 42.85 |
+//! | `mma_pipelined` | 2.094 | 256 | 54 | 79.01 |
+//! | `wgmma` | 1.423 | 377 | 80 | 116.24 |
+//! | `wgmma_persistent` | 1.367 | 393 | 83 | 121.06 |
+//! | `wgmma_multicast` | 1.351 | 397 | 84 | 122.48 |
+//! | *nvcc mma_pipelined* | 2.137 | 251 | 53 | 77.40 |
+//! | *cuBLAS bf16* | 1.364 | 394 | 84 | 121.31 |
 //! <!-- /measured -->
 //!
 //! Preconditions: any M and N from 1 on. K is a multiple of 8, so that rows begin at multiples of 16 bytes; `naive` takes

@@ -3,11 +3,11 @@
 //! Shows: a stencil that holds its neighbours in registers moves two words per element, however many
 //! neighbours it adds; what limits the others is requests, not device memory.
 //!
-//! The surprise: `plane_global` (431.9 us) loads each element 17 times, and device memory hardly notices,
+//! The surprise: `plane_global` (432.2 us) loads each element 17 times, and device memory hardly notices,
 //! because the [L1 cache] serves the repetitions. It is slow all the same: 17 requests for 32 results
-//! keep L1 busy. Staging the tile in [shared memory], `plane_shared` (320.9 us), replaces 17 requests to L1
+//! keep L1 busy. Staging the tile in [shared memory], `plane_shared` (317.4 us), replaces 17 requests to L1
 //! by 17 requests to shared memory, and shared memory is the same unit. What pays is asking less often:
-//! `plane_rolling` (162.0 us) uses no shared memory at all.
+//! `plane_rolling` (160.5 us) uses no shared memory at all.
 //!
 //! A stencil computes each element from its neighbours. Here the neighbours are a star: along each
 //! axis, those up to a distance of 1 or 4, the radius. Neighbours outside the array count as zero, and
@@ -80,13 +80,13 @@
 //! | `volume_global` | 25 points of a volume, a thread per element, from global memory | 4.4 | 4 | none | L1 requests |
 //! | `volume_rolling` | the block walks through the planes, the middle one in shared memory, 8 in registers | 16 | 16 | 4 / 4 | bytes in flight |
 //!
-//! Expected: the [minimum time] of each is that of a copy, 8 bytes per element. `line_constant` (239.3 us)
-//! gains over `line_global` (242.3 us) with 9 instead of 14 requests; `line_shared` (266.3 us) does not gain
-//! over that; `line_vectorized` (127.8 us) approaches the copy. `plane_r1_rolling` (143.9 us) beats
-//! `plane_r1_global` (252.1 us), and `plane_rolling` (162.0 us) beats `plane_shared` (320.9 us) by more, the
+//! Expected: the [minimum time] of each is that of a copy, 8 bytes per element. `line_constant` (235.9 us)
+//! gains over `line_global` (238.6 us) with 9 instead of 14 requests; `line_shared` (261.6 us) does not gain
+//! over that; `line_vectorized` (127.3 us) approaches the copy. `plane_r1_rolling` (143.8 us) beats
+//! `plane_r1_global` (247.6 us), and `plane_rolling` (160.5 us) beats `plane_shared` (317.4 us) by more, the
 //! more points there are. `plane_boxes` is the fastest of them: it has the registers of `plane_rolling`, and
-//! 38 KiB of each block on the way at once. `volume_r1_rolling` (151.7 us) beats `volume_r1_global` (277.1 us), and
-//! `volume_rolling` (215.0 us) beats `volume_global` (708.1 us), but it stays behind the planes: its halo is
+//! 38 KiB of each block on the way at once. `volume_r1_rolling` (151.2 us) beats `volume_r1_global` (276.0 us), and
+//! `volume_rolling` (211.3 us) beats `volume_global` (710.4 us), but it stays behind the planes: its halo is
 //! 8 of 16 rows, and with 101 registers per thread a multiprocessor holds a quarter of its threads.
 //!
 //! The heart of `plane_rolling` in CUDA C++; all indices are constants, so `ring` stays in registers:
@@ -125,21 +125,22 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `line_global` | 0.242 | 2216 | 52 | 1.00 |
-//! | `line_constant` | 0.239 | 2244 | 52 | 1.01 |
-//! | `line_shared` | 0.266 | 2016 | 47 | 0.91 |
-//! | `line_vectorized` | 0.128 | 4202 | 98 | 1.90 |
-//! | `plane_r1_global` | 0.252 | 2129 | 50 | 0.96 |
-//! | `plane_r1_rolling` | 0.144 | 3730 | 87 | 1.68 |
-//! | `plane_global` | 0.432 | 1243 | 29 | 0.56 |
-//! | `plane_shared` | 0.321 | 1673 | 39 | 0.76 |
-//! | `plane_rolling` | 0.162 | 3314 | 77 | 1.50 |
-//! | `volume_r1_global` | 0.277 | 1937 | 45 | 0.87 |
-//! | `volume_r1_rolling` | 0.152 | 3539 | 83 | 1.60 |
-//! | `volume_global` | 0.708 | 758 | 18 | 0.34 |
-//! | `volume_rolling` | 0.215 | 2497 | 58 | 1.13 |
-//! | *nvcc plane_global* | 0.475 | 1129 | 26 | 0.51 |
-//! | *nvcc plane_rolling* | 0.172 | 3117 | 73 | 1.41 |
+//! | `line_global` | 0.239 | 2250 | 52 | 1.00 |
+//! | `line_constant` | 0.236 | 2276 | 53 | 1.01 |
+//! | `line_shared` | 0.262 | 2052 | 48 | 0.91 |
+//! | `line_vectorized` | 0.127 | 4219 | 98 | 1.87 |
+//! | `plane_r1_global` | 0.248 | 2168 | 51 | 0.96 |
+//! | `plane_r1_rolling` | 0.144 | 3734 | 87 | 1.66 |
+//! | `plane_global` | 0.432 | 1242 | 29 | 0.55 |
+//! | `plane_shared` | 0.317 | 1691 | 39 | 0.75 |
+//! | `plane_boxes` | 0.143 | 3745 | 87 | 1.66 |
+//! | `plane_rolling` | 0.161 | 3344 | 78 | 1.49 |
+//! | `volume_r1_global` | 0.276 | 1946 | 45 | 0.86 |
+//! | `volume_r1_rolling` | 0.151 | 3551 | 83 | 1.58 |
+//! | `volume_global` | 0.710 | 756 | 18 | 0.34 |
+//! | `volume_rolling` | 0.211 | 2541 | 59 | 1.13 |
+//! | *nvcc plane_global* | 0.475 | 1131 | 26 | 0.50 |
+//! | *nvcc plane_rolling* | 0.170 | 3166 | 74 | 1.41 |
 //! <!-- /measured -->
 //!
 //! Preconditions: buffers aligned to 16 bytes. In `plane_boxes` and the rolling variants 4 divides the number of columns.

@@ -3,8 +3,8 @@
 //! Shows: a tile in [shared memory] makes both global reads and writes [coalesced]; it only pays
 //! once the [bank conflicts][bank conflict] that it brings are gone.
 //!
-//! The surprise: the textbook solution, `tiled` (1.218 ms), is slower than simply reading columns,
-//! `column_read` (1.123 ms), until its bank conflicts are gone, `padded` (0.610 ms).
+//! The surprise: the textbook solution, `tiled` (1.214 ms), is slower than simply reading columns,
+//! `column_read` (1.122 ms), until its bank conflicts are gone, `padded` (0.605 ms).
 //!
 //! The task is `target[column * rows + row] = source[row * columns + column]`. Words that are
 //! neighbours in a source row are `rows` words apart in the target. A [warp] of 32 [lanes][lane]
@@ -76,10 +76,10 @@
 //! | `async_copy` | `cp.async` fills the tile, bypassing registers; the 4 x 4 transpose comes after it (sm_80) | 16 | 16 | 4 / 4 | device memory |
 //! | `tensor_copy` | boxes are copied in and out by the Tensor Memory Accelerator, which also swizzles (sm_90) | none | none | 4 / 8 | device memory |
 //!
-//! Expected: `column_write` (4.415 ms) is by far the slowest. `column_read` (1.123 ms) beats
-//! `tiled` (1.218 ms). `padded` (0.610 ms) and `swizzled` (0.611 ms) are equal.
-//! `vectorized` (0.533 ms) has four times the bytes per request, and `block_order` (0.516 ms) and
-//! `async_copy` (0.517 ms) come close to a plain copy.
+//! Expected: `column_write` (4.225 ms) is by far the slowest. `column_read` (1.122 ms) beats
+//! `tiled` (1.214 ms). `padded` (0.605 ms) and `swizzled` (0.607 ms) are equal.
+//! `vectorized` (0.529 ms) has four times the bytes per request, and `block_order` (0.515 ms) and
+//! `async_copy` (0.516 ms) come close to a plain copy.
 //!
 //! The key kernel in CUDA C++; only the 33 separates it from `tiled`:
 //!
@@ -101,8 +101,8 @@
 //! - Why is `tiled` slower than `column_read`? Both read columns, one in shared memory and one
 //!   through L1, and in current multiprocessors these share one memory. 32 wavefronts for 32 words
 //!   are one word per clock cycle. 2^28 words / 132 multiprocessors = 2.03 million cycles, and
-//!   `tiled` (1.218 ms) lasts 2.41 million cycles (`tiled` x clock of `tiled`): the conflicts fill
-//!   84 % of it (2^28 / 132 / `tiled` / clock of `tiled`). `column_read` does not pay for filling
+//!   `tiled` (1.214 ms) lasts 2.40 million cycles (`tiled` x clock of `tiled`): the conflicts fill
+//!   85 % of it (2^28 / 132 / `tiled` / clock of `tiled`). `column_read` does not pay for filling
 //!   a tile and for waiting at a barrier; `tiled` pays for both and keeps the problem.
 //! - Why 32? A warp has 32 lanes, and shared memory has 32 banks, so one word for each lane fits in
 //!   one wavefront. The tile has 32 rows and columns, so that a warp covers one of them.
@@ -116,16 +116,17 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `column_write` | 4.415 | 486 | 11 | 1.00 |
-//! | `column_read` | 1.123 | 1912 | 45 | 3.93 |
-//! | `tiled` | 1.218 | 1763 | 41 | 3.62 |
-//! | `padded` | 0.610 | 3523 | 82 | 7.24 |
-//! | `swizzled` | 0.611 | 3513 | 82 | 7.22 |
-//! | `vectorized` | 0.533 | 4029 | 94 | 8.28 |
-//! | `block_order` | 0.516 | 4163 | 97 | 8.56 |
-//! | `async_copy` | 0.517 | 4154 | 97 | 8.54 |
-//! | *nvcc padded* | 0.605 | 3548 | 83 | 7.29 |
-//! | *cuBLAS geam* | 0.538 | 3991 | 93 | 8.20 |
+//! | `column_write` | 4.225 | 508 | 12 | 1.00 |
+//! | `column_read` | 1.122 | 1914 | 45 | 3.77 |
+//! | `tiled` | 1.214 | 1769 | 41 | 3.48 |
+//! | `padded` | 0.605 | 3549 | 83 | 6.98 |
+//! | `swizzled` | 0.607 | 3540 | 83 | 6.97 |
+//! | `vectorized` | 0.529 | 4057 | 95 | 7.98 |
+//! | `block_order` | 0.515 | 4173 | 97 | 8.21 |
+//! | `async_copy` | 0.516 | 4165 | 97 | 8.19 |
+//! | `tensor_copy` | 0.525 | 4092 | 95 | 8.05 |
+//! | *nvcc padded* | 0.601 | 3574 | 83 | 7.03 |
+//! | *cuBLAS geam* | 0.536 | 4003 | 93 | 7.88 |
 //! <!-- /measured -->
 //!
 //! Preconditions: `vectorized`, `block_order` and `async_copy` need rows and columns that are

@@ -4,8 +4,8 @@
 //! accesses it selects fit there.
 //!
 //! The surprise: setting aside as much of L2 as the device allows makes the kernel much slower,
-//! `all_set_aside` (0.325 ms) against `plain` (0.194 ms), although the whole table fits there. And
-//! a window over a table that is a little too large gains nothing, `window` (0.196 ms), until it is
+//! `all_set_aside` (0.318 ms) against `plain` (0.196 ms), although the whole table fits there. And
+//! a window over a table that is a little too large gains nothing, `window` (0.195 ms), until it is
 //! told to select only a part, `tuned` (0.178 ms).
 //!
 //! The [L2 cache] is shared by all multiprocessors of the device. It keeps what was used last. Data
@@ -71,16 +71,16 @@
 //!                    k = 1 gives 1.5;  k = 0.8 (tuned, T = 5/4 S) gives 12 / 8.8 = 1.36;  k = 0 gives 1
 //! ```
 //!
-//! Expected: `window` (0.196 ms) is no faster than `plain` (0.194 ms). `tuned` (0.178 ms) and
-//! `launch_window` (0.181 ms) are faster, on an H200 by less than this bound. `evict_first` (0.194
-//! ms) equals `plain`, and `all_set_aside` (0.325 ms) is the slowest. The sweeps show the rest:
+//! Expected: `window` (0.195 ms) is no faster than `plain` (0.196 ms). `tuned` (0.178 ms) and
+//! `launch_window` (0.178 ms) are faster, on an H200 by less than this bound. `evict_first` (0.195
+//! ms) equals `plain`, and `all_set_aside` (0.318 ms) is the slowest. The sweeps show the rest:
 //! `window` is best with hit ratio 0.8; `tuned` is best with 0.8 as `set_aside`, 0.177 ms (`tuned`
-//! at set_aside=0.8), and slow with 1, which is all that is allowed, 0.325 ms (`tuned` at
-//! set_aside=1); and for a small table of 8 MiB, `plain` is best, 0.150 ms (`plain` at
-//! table=2097152) against 0.159 ms (`tuned` at table=2097152).
+//! at set_aside=0.8), and slow with 1, which is all that is allowed, 0.320 ms (`tuned` at
+//! set_aside=1); and for a small table of 8 MiB, `plain` is best, 0.151 ms (`plain` at
+//! table=2097152) against 0.160 ms (`tuned` at table=2097152).
 //!
-//! The Guide's own kernel loses here: `in_place` (0.380 ms), `in_place_window` (0.418 ms) and
-//! `in_place_tuned` (0.605 ms). A full set-aside costs this device more than it retains, as in
+//! The Guide's own kernel loses here: `in_place` (0.373 ms), `in_place_window` (0.411 ms) and
+//! `in_place_tuned` (0.590 ms). A full set-aside costs this device more than it retains, as in
 //! `all_set_aside`. So these three refute the full set-aside; the Guide's idea with a smaller one
 //! was not measured.
 //!
@@ -117,15 +117,15 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `plain` | 0.194 | 2918 | 65 | 1.00 |
-//! | `all_set_aside` | 0.325 | 1742 | 39 | 0.60 |
-//! | `window` | 0.196 | 2892 | 64 | 0.99 |
-//! | `tuned` | 0.178 | 3176 | 71 | 1.09 |
-//! | `launch_window` | 0.181 | 3128 | 69 | 1.07 |
-//! | `evict_first` | 0.194 | 2919 | 65 | 1.00 |
-//! | `in_place` | 0.380 | 1566 | 33 | 0.51 |
-//! | `in_place_window` | 0.418 | 1426 | 30 | 0.46 |
-//! | `in_place_tuned` | 0.605 | 984 | 21 | 0.32 |
+//! | `plain` | 0.196 | 2893 | 64 | 1.00 |
+//! | `all_set_aside` | 0.318 | 1778 | 39 | 0.61 |
+//! | `window` | 0.195 | 2899 | 64 | 1.00 |
+//! | `tuned` | 0.178 | 3186 | 70 | 1.10 |
+//! | `launch_window` | 0.178 | 3173 | 70 | 1.10 |
+//! | `evict_first` | 0.195 | 2907 | 64 | 1.00 |
+//! | `in_place` | 0.373 | 1595 | 34 | 0.52 |
+//! | `in_place_window` | 0.411 | 1449 | 30 | 0.48 |
+//! | `in_place_tuned` | 0.590 | 1009 | 21 | 0.33 |
 //! <!-- /measured -->
 //!
 //! Preconditions: table and n at most 2^31, table bytes at most the device's largest window, and a

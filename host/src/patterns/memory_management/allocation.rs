@@ -4,9 +4,9 @@
 //! the driver in each step, above all large memory; a pool with default settings does not retain
 //! it.
 //!
-//! The surprise: replacing `cudaMalloc` and `cudaFree`, `each_step` (16.83 ms), by the
-//! stream-ordered pool that is recommended instead, `pool_released` (22.94 ms), makes 256 steps
-//! slower. One setting of the same pool, `pool_retained` (0.522 ms), makes it 32 times (`each_step`
+//! The surprise: replacing `cudaMalloc` and `cudaFree`, `each_step` (19.73 ms), by the
+//! stream-ordered pool that is recommended instead, `pool_released` (25.44 ms), makes 256 steps
+//! slower. One setting of the same pool, `pool_retained` (0.698 ms), makes it 28 times (`each_step`
 //! / `pool_retained`) as fast.
 //!
 //! A program that works in steps needs memory in each of them. `cudaMalloc` (`cuMemAlloc`) takes it
@@ -24,7 +24,7 @@
 //! arena           | from the start | from the start | ..              one block, allocated earlier
 //! ```
 //!
-//! 1. `each_step`. A step takes 2.6 us (`each_step` at n=256 / 256) for 1 KiB and 66 us
+//! 1. `each_step`. A step takes 3.4 us (`each_step` at n=256 / 256) for 1 KiB and 77 us
 //!    (`each_step` / 256) for 4 MiB, because large memory gets pages of its own, which have to be
 //!    mapped.
 //! 2. `pool_released` allocates with `cudaMallocAsync` and frees with `cudaFreeAsync`. These calls
@@ -51,12 +51,12 @@
 //! | `sub_allocated` | one block is allocated per run, and each step has its own part | nothing |
 //! | `arena` | the block was allocated earlier, and each step begins at its start again | nothing |
 //!
-//! Expected: `pool_in_order` (0.168 ms) is 100 times (`each_step` / `pool_in_order`) as fast as
-//! `each_step` (16.83 ms): 0.7 us per step (`pool_in_order` / 256). `pool_released` (22.94 ms) is
-//! the slowest. `pool_retained` (0.522 ms) pays for the waits, `sub_allocated` (0.437 ms) for one
+//! Expected: `pool_in_order` (0.213 ms) is 93 times (`each_step` / `pool_in_order`) as fast as
+//! `each_step` (19.73 ms): 0.8 us per step (`pool_in_order` / 256). `pool_released` (25.44 ms) is
+//! the slowest. `pool_retained` (0.698 ms) pays for the waits, `sub_allocated` (0.643 ms) for one
 //! large allocation, and `arena` (0.018 ms) for the copies of the last step only. Small memory
-//! gains less: with 1 KiB per step `pool_in_order` is 3.0 times (`each_step` at n=256 /
-//! `pool_in_order` at n=256) as fast as `each_step`, and a pool with waits gains nothing, 1.0 times
+//! gains less: with 1 KiB per step `pool_in_order` is 3.9 times (`each_step` at n=256 /
+//! `pool_in_order` at n=256) as fast as `each_step`, and a pool with waits gains nothing, 1.2 times
 //! (`each_step` at n=256 / `pool_retained` at n=256).
 //!
 //! The time is that between two [events][event] around the host's calls on an idle stream; divide
@@ -93,12 +93,12 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, us | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `each_step` | 16832 | 0 |  | 1.00 |
-//! | `pool_released` | 22944 | 0 |  | 0.73 |
-//! | `pool_retained` | 522.1 | 16 |  | 32.24 |
-//! | `pool_in_order` | 168.2 | 50 |  | 100.09 |
-//! | `sub_allocated` | 437.4 | 19 |  | 38.48 |
-//! | `arena` | 17.92 | 468 |  | 939.28 |
+//! | `each_step` | 19728 | 0 |  | 1.00 |
+//! | `pool_released` | 25439 | 0 |  | 0.78 |
+//! | `pool_retained` | 698.0 | 12 |  | 28.26 |
+//! | `pool_in_order` | 212.6 | 39 |  | 92.78 |
+//! | `sub_allocated` | 642.9 | 13 |  | 30.68 |
+//! | `arena` | 18.43 | 455 |  | 1070.31 |
 //! <!-- /measured -->
 //!
 //! Preconditions: `sub_allocated` needs the memory of all steps at once.

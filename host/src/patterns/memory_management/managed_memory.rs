@@ -3,10 +3,10 @@
 //! Shows: managed memory needs no copies in the program, but its pages are copied all the same; say
 //! where they will be used, because finding it out by page faults is slow.
 //!
-//! The surprise: the program without a single copy call, `fault_driven` (18.60 ms), is the slowest
-//! way to move the data. Prefetches, `prefetched` (11.94 ms), repair 39 % of it
-//! ((`fault_driven` - `prefetched`) / (`fault_driven` - `copied`)): copies by hand, `copied` (1.448
-//! ms), are much faster still. And fastest of all is to move nothing: `preferred_host` (1.030 ms)
+//! The surprise: the program without a single copy call, `fault_driven` (26.95 ms), is the slowest
+//! way to move the data. Prefetches, `prefetched` (15.01 ms), repair 47 % of it
+//! ((`fault_driven` - `prefetched`) / (`fault_driven` - `copied`)): copies by hand, `copied` (1.532
+//! ms), are much faster still. And fastest of all is to move nothing: `preferred_host` (1.089 ms)
 //! leaves the pages on the host.
 //!
 //! [Managed memory] (`cudaMallocManaged`, also called unified memory) has one address that [host] and
@@ -125,18 +125,20 @@
 //!   page in whatever state the kernel has left it.
 //!
 //! <!-- measured -->
-//! | measured on NVIDIA H200 | time, us | GB/s | % of measured peak | speed-up |
+//! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `copied` | 1448 | 46 | 46 | 1.00 |
-//! | `fault_driven` | 18603 | 4 | 4 | 0.08 |
-//! | `prefetched` | 11936 | 6 | 6 | 0.12 |
-//! | `preferred_host` | 1030 | 65 | 64 | 1.41 |
-//! | `accessed_by` | 1030 | 65 | 64 | 1.41 |
-//! | `bounced_reads` | 8483 | 4 |  | 0.17 |
-//! | `read_mostly` | 88.99 | 377 |  | 16.28 |
-//! | `device_first` | 2516 | 13 |  | 0.58 |
-//! | `host_first` | 17033 | 2 |  | 0.09 |
-//! | `copied_and_filled` | 8179 | 8 |  | 0.18 |
+//! | `copied` | 1.532 | 44 | 46 | 1.00 |
+//! | `fault_driven` | 26.95 | 2 | 3 | 0.06 |
+//! | `prefetched` | 15.01 | 4 | 5 | 0.10 |
+//! | `prefetched_back` | 13.90 | 5 | 5 | 0.11 |
+//! | `discarded` | 10.46 | 6 | 7 | 0.15 |
+//! | `preferred_host` | 1.089 | 62 | 64 | 1.41 |
+//! | `accessed_by` | 1.088 | 62 | 64 | 1.41 |
+//! | `bounced_reads` | 10.78 | 3 |  | 0.14 |
+//! | `read_mostly` | 0.104 | 324 |  | 14.79 |
+//! | `device_first` | 3.992 | 8 |  | 0.38 |
+//! | `host_first` | 21.69 | 2 |  | 0.07 |
+//! | `copied_and_filled` | 11.32 | 6 |  | 0.14 |
 //! <!-- /measured -->
 //!
 //! Preconditions: n at most 2^31. At the size of the benchmark there are 64 MiB of managed memory.

@@ -3,9 +3,9 @@
 //! Shows: a symbol is memory whose address has a name, so writing it by name costs what any copy
 //! costs; the host writes constant memory in the same way.
 //!
-//! The surprise is how little a name costs. `by_name` (34.21 us) asks the driver for both symbols
-//! in each run and copies in calls that block the [host]. That takes 25 % longer
-//! ((`by_name` - `address_kept`) / `address_kept`) than `address_kept` (27.26 us), which does
+//! The surprise is how little a name costs. `by_name` (52.06 us) asks the driver for both symbols
+//! in each run and copies in calls that block the [host]. That takes 110 % longer
+//! ((`by_name` - `address_kept`) / `address_kept`) than `address_kept` (24.74 us), which does
 //! neither. Nearly all of what remains is the fixed time of two copies and a [launch].
 //!
 //! A `static` of a [kernel] crate is a symbol of the compiled module: an array in [global memory] or in
@@ -55,11 +55,11 @@
 //!
 //! Expected: the words take 4 n / 55 x 10^9 seconds in each direction, which is nothing for 4096
 //! words. What counts are the fixed times: of a lookup, of a blocking copy that the host waits for, of
-//! a copy on a stream, of a launch. So `part` (26.59 us) and `constant` (27.36 us) take about as long as
-//! `address_kept`. A page fault takes tens of microseconds, and `managed` (20.19 us) would have one for
+//! a copy on a stream, of a launch. So `part` (23.74 us) and `constant` (24.64 us) take about as long as
+//! `address_kept`. A page fault takes tens of microseconds, and `managed` (23.49 us) would have one for
 //! the table and one for the result on each side. But the pages stay on the host, as above. So it
 //! takes a launch, a wait and 32 KiB over PCIe, and has no fixed time of copies. So does
-//! `managed_part` (18.27 us). On the virtual device pages that go to and fro stay on the host, too.
+//! `managed_part` (22.62 us). On the virtual device pages that go to and fro stay on the host, too.
 //!
 //! Common misconception: "constant memory cannot be written". Kernels cannot write it. The host can,
 //! between two launches, by name.
@@ -83,12 +83,12 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, us | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `by_name` | 34.21 | 1 |  | 1.00 |
-//! | `address_kept` | 27.26 | 1 |  | 1.25 |
-//! | `part` | 26.59 | 1 |  | 1.29 |
-//! | `constant` | 27.36 | 1 |  | 1.25 |
-//! | `managed` | 20.19 | 2 |  | 1.69 |
-//! | `managed_part` | 18.27 | 2 |  | 1.87 |
+//! | `by_name` | 52.06 | 1 |  | 1.00 |
+//! | `address_kept` | 24.74 | 1 |  | 2.10 |
+//! | `part` | 23.74 | 1 |  | 2.19 |
+//! | `constant` | 24.64 | 1 |  | 2.11 |
+//! | `managed` | 23.49 | 1 |  | 2.22 |
+//! | `managed_part` | 22.62 | 1 |  | 2.30 |
 //! <!-- /measured -->
 //!
 //! Preconditions: at most 4096 words, the size of the symbols.

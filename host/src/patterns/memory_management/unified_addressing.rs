@@ -4,8 +4,8 @@
 //! the same address on [host] and [device]; where the memory is still decides the time.
 //!
 //! The surprise: the same [kernel] gets the same kind of pointer and computes the same numbers, but
-//! takes 20 times (`pinned` / `device`) as long: `device` (20.74 us), `pinned` (419.6 us). A
-//! pointer that works everywhere does not tell its price. And `registered` (575.9 us) is slower
+//! takes 20 times (`pinned` / `device`) as long: `device` (21.50 us), `pinned` (421.4 us). A
+//! pointer that works everywhere does not tell its price. And `registered` (578.4 us) is slower
 //! still, because its array does not begin at a [sector].
 //!
 //! Under unified addressing, which every 64-bit CUDA program has, the driver gives out addresses so
@@ -53,9 +53,9 @@
 //! | `plain` | an ordinary vector; no kernel | kind 0: the driver does not know it |
 //!
 //! Expected: the facts above, which are outputs with a reference and are checked. The times follow
-//! the place of the memory: `device` (20.74 us) and `managed` (21.44 us) at the rate of device
-//! memory and its [L2 cache], `pinned` (419.6 us) and `mapped` (420.0 us) at that of PCIe,
-//! `registered` (575.9 us) below it. `plain` (5.856 us) is the question alone, a call of the
+//! the place of the memory: `device` (21.50 us) and `managed` (21.44 us) at the rate of device
+//! memory and its [L2 cache], `pinned` (421.4 us) and `mapped` (421.4 us) at that of PCIe,
+//! `registered` (578.4 us) below it. `plain` (6.240 us) is the question alone, a call of the
 //! driver.
 //!
 //! In CUDA C++, and in Rust:
@@ -87,12 +87,12 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, us | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `device` | 20.74 | 1618 | 38 | 1.00 |
-//! | `pinned` | 419.6 | 80 | 79 | 0.05 |
-//! | `mapped` | 420.0 | 80 | 79 | 0.05 |
-//! | `registered` | 575.9 | 58 | 57 | 0.04 |
-//! | `managed` | 21.44 | 1565 | 37 | 0.97 |
-//! | `plain` | 5.856 | 0 |  | 3.54 |
+//! | `device` | 21.50 | 1560 | 36 | 1.00 |
+//! | `pinned` | 421.4 | 80 | 83 | 0.05 |
+//! | `mapped` | 421.4 | 80 | 83 | 0.05 |
+//! | `registered` | 578.4 | 58 | 61 | 0.04 |
+//! | `managed` | 21.44 | 1565 | 37 | 1.00 |
+//! | `plain` | 6.240 | 0 |  | 3.45 |
 //! <!-- /measured -->
 //!
 //! Preconditions: none.

@@ -3,9 +3,9 @@
 //! Shows: launching a small [kernel] takes the [host] longer than the kernel runs; a [graph] starts
 //! all of them with one call, which pays once the graph is launched more than once.
 //!
-//! The surprise: making a graph costs more than it saves. `recorded_anew` (0.946 ms), which makes
-//! its graph in each run, is slower than `one_by_one` (0.749 ms), which has none. Only a graph that
-//! was made earlier is fast: `recorded_once` (0.370 ms).
+//! The surprise: making a graph costs more than it saves. `recorded_anew` (1.377 ms), which makes
+//! its graph in each run, is slower than `one_by_one` (1.184 ms), which has none. Only a graph that
+//! was made earlier is fast: `recorded_once` (0.369 ms).
 //!
 //! Each [launch] is a call of the driver: it checks the arguments, writes a command and tells the
 //! [device]. This [launch overhead] is some microseconds. A kernel that works on 64 KiB needs less
@@ -48,9 +48,9 @@
 //! | `overlapped` | one launch per kernel, which may start before the previous one has ended (sm_90) | one per kernel |
 //! | `recorded_overlapped` | a graph of these launches, made before the run (sm_90) | one |
 //!
-//! Expected: for each of 256 kernels of 64 KiB, `one_by_one` (748.8 us) takes 2.9 us (`one_by_one`
-//! / 256) and `recorded_once` (369.5 us) takes 1.4 us (`recorded_once` / 256). `recorded_anew`
-//! (945.9 us) adds the making of the graph. `overlapped` waits for the host as `one_by_one` does, and
+//! Expected: for each of 256 kernels of 64 KiB, `one_by_one` (1184 us) takes 4.6 us (`one_by_one`
+//! / 256) and `recorded_once` (368.8 us) takes 1.4 us (`recorded_once` / 256). `recorded_anew`
+//! (1377 us) adds the making of the graph. `overlapped` waits for the host as `one_by_one` does, and
 //! `recorded_overlapped` hides a part of each kernel's start. The time is that between two [events][event] around the
 //! host's calls on an idle stream. Each kernel works on the result of the one before, so that none
 //! may be left out or change places.
@@ -76,9 +76,9 @@
 //! nothing, because the host enqueues them faster than the device works them off.
 //!
 //! Questions:
-//! - How often must a graph be launched to pay? Making it costs 576 us
-//!   (`recorded_anew` - `recorded_once`), and each launch saves 379 us
-//!   (`one_by_one` - `recorded_once`). So it pays after 1.5 launches
+//! - How often must a graph be launched to pay? Making it costs 1008 us
+//!   (`recorded_anew` - `recorded_once`), and each launch saves 815 us
+//!   (`one_by_one` - `recorded_once`). So it pays after 1.2 launches
 //!   ((`recorded_anew` - `recorded_once`) / (`one_by_one` - `recorded_once`)): a graph that is
 //!   launched once does not pay, and one that is launched again does.
 //! - What if the arguments change? `cudaGraphExecKernelNodeSetParams` changes those of a kernel
@@ -89,9 +89,11 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `one_by_one` | 0.749 | 0 | 43 | 1.00 |
-//! | `recorded_anew` | 0.946 | 0 | 34 | 0.79 |
-//! | `recorded_once` | 0.370 | 0 | 87 | 2.03 |
+//! | `one_by_one` | 1.184 | 0 | 35 | 1.00 |
+//! | `recorded_anew` | 1.377 | 0 | 30 | 0.86 |
+//! | `recorded_once` | 0.369 | 0 | 113 | 3.21 |
+//! | `overlapped` | 1.016 | 0 | 41 | 1.17 |
+//! | `recorded_overlapped` | 0.186 | 1 | 225 | 6.36 |
 //! <!-- /measured -->
 //!
 //! Preconditions: none.

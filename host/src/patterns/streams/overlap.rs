@@ -4,9 +4,9 @@
 //! at the same time; asynchronous calls on one stream overlap nothing.
 //!
 //! The surprise: cutting the work into 8 pieces and making every call asynchronous, `one_stream`
-//! (4.323 ms), is slower than the plain program that waits after each step, `serial` (4.166 ms).
-//! Only a stream per piece helps, `depth_first` (2.049 ms). And the same calls on [pageable
-//! memory], `pageable` (16.95 ms), are the slowest of all, without any error.
+//! (4.369 ms), is slower than the plain program that waits after each step, `serial` (4.272 ms).
+//! Only a stream per piece helps, `depth_first` (2.053 ms). And the same calls on [pageable
+//! memory], `pageable` (22.78 ms), are the slowest of all, without any error.
 //!
 //! A [device] has three parts that can work at once: a [copy engine] for copies from the [host] to
 //! the device ([H2D]), one for copies back ([D2H]), and the [multiprocessors][multiprocessor] that
@@ -68,10 +68,10 @@
 //! ```
 //!
 //! The longest part runs without a gap; of the two others only one piece each sticks out, at the
-//! start and at the end. Here n = 8: `kernel` (1.713 ms), `h2d` (1.222 ms) and `d2h` (1.223 ms)
-//! give 2.02 ms (`kernel` + (`h2d` + `d2h`) / 8), and `depth_first` (2.049 ms) is near it.
-//! `host_beside` (2.052 ms) hides the host's work, `host_after` (2.630 ms) adds it. With few steps
-//! per word the copies are the longest part; then `bidirectional` (1.353 ms) takes the place of the
+//! start and at the end. Here n = 8: `kernel` (1.725 ms), `h2d` (1.234 ms) and `d2h` (1.230 ms)
+//! give 2.03 ms (`kernel` + (`h2d` + `d2h`) / 8), and `depth_first` (2.053 ms) is near it.
+//! `host_beside` (2.058 ms) hides the host's work, `host_after` (3.182 ms) adds it. With few steps
+//! per word the copies are the longest part; then `bidirectional` (1.504 ms) takes the place of the
 //! largest of the three, because both directions share a part of PCIe.
 //!
 //! In CUDA C++, and the same in Rust:
@@ -104,19 +104,19 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `serial` | 4.166 | 32 | 32 | 1.00 |
-//! | `one_stream` | 4.323 | 31 | 31 | 0.96 |
-//! | `two_engines` | 1.890 | 36 | 64 | 2.20 |
-//! | `depth_first` | 2.049 | 66 | 65 | 2.03 |
-//! | `breadth_first` | 2.043 | 66 | 65 | 2.04 |
-//! | `host_after` | 2.630 | 51 | 50 | 1.58 |
-//! | `host_beside` | 2.052 | 65 | 64 | 2.03 |
-//! | `pageable` | 16.95 | 8 | 8 | 0.25 |
-//! | `default_stream` | 4.170 | 32 | 32 | 1.00 |
-//! | `h2d` | 1.222 | 55 | 99 | 3.41 |
-//! | `kernel` | 1.713 | 78 |  | 2.43 |
-//! | `d2h` | 1.223 | 55 | 99 | 3.41 |
-//! | `bidirectional` | 1.353 | 99 | 98 | 3.08 |
+//! | `serial` | 4.272 | 31 | 33 | 1.00 |
+//! | `one_stream` | 4.369 | 31 | 32 | 0.98 |
+//! | `two_engines` | 1.898 | 35 | 64 | 2.25 |
+//! | `depth_first` | 2.053 | 65 | 68 | 2.08 |
+//! | `breadth_first` | 2.058 | 65 | 68 | 2.08 |
+//! | `host_after` | 3.182 | 42 | 44 | 1.34 |
+//! | `host_beside` | 2.058 | 65 | 68 | 2.08 |
+//! | `pageable` | 22.78 | 6 | 6 | 0.19 |
+//! | `default_stream` | 4.237 | 32 | 33 | 1.01 |
+//! | `h2d` | 1.234 | 54 | 98 | 3.46 |
+//! | `kernel` | 1.725 | 78 |  | 2.48 |
+//! | `d2h` | 1.230 | 55 | 99 | 3.47 |
+//! | `bidirectional` | 1.504 | 89 | 93 | 2.84 |
 //! <!-- /measured -->
 //!
 //! Preconditions: n at most 2^31.

@@ -3,9 +3,9 @@
 //! Shows: work on different [streams][stream] has no order, unless the [legacy default stream], an
 //! [event] or the [host] gives it one; a single call without a stream can undo all overlap.
 //!
-//! The surprise: four [kernels][kernel] on four streams of their own, `blocking` (0.141 ms), take
+//! The surprise: four [kernels][kernel] on four streams of their own, `blocking` (0.144 ms), take
 //! little more time than one of them. Put every second one on the stream that is used when none is
-//! named, and `legacy_default` (0.469 ms) takes as long as `one_stream` (0.457 ms): all overlap is
+//! named, and `legacy_default` (0.467 ms) takes as long as `one_stream` (0.459 ms): all overlap is
 //! gone, although the program still has several streams.
 //!
 //! A stream is a queue of work for the [device]: its works run in the order in which they were
@@ -59,8 +59,8 @@
 //! | `device_synchronize` | the host waits for the device | promised by the host |
 //!
 //! Expected: where the order is open, all works take as long as one of them and the launches:
-//! `blocking` (0.141 ms), `non_blocking` (0.138 ms). Where it is promised, they take as long as
-//! their sum: `event_wait` (0.467 ms). The host's waits come on top: `stream_synchronize` (0.486
+//! `blocking` (0.144 ms), `non_blocking` (0.144 ms). Where it is promised, they take as long as
+//! their sum: `event_wait` (0.469 ms). The host's waits come on top: `stream_synchronize` (0.492
 //! ms).
 //!
 //! The works are checked, not only timed. Where CUDA promises an order, each work uses the result
@@ -102,15 +102,15 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `one_stream` | 0.457 | 0 |  | 1.00 |
-//! | `legacy_default` | 0.469 | 0 |  | 0.97 |
+//! | `one_stream` | 0.459 | 0 |  | 1.00 |
+//! | `legacy_default` | 0.467 | 0 |  | 0.98 |
 //! | `per_thread_default` | 0.467 | 0 |  | 0.98 |
-//! | `blocking` | 0.141 | 0 |  | 3.24 |
-//! | `non_blocking` | 0.138 | 0 |  | 3.32 |
-//! | `event_wait` | 0.467 | 0 |  | 0.98 |
-//! | `stream_synchronize` | 0.486 | 0 |  | 0.94 |
-//! | `event_synchronize` | 0.489 | 0 |  | 0.93 |
-//! | `device_synchronize` | 0.487 | 0 |  | 0.94 |
+//! | `blocking` | 0.144 | 0 |  | 3.19 |
+//! | `non_blocking` | 0.144 | 0 |  | 3.18 |
+//! | `event_wait` | 0.469 | 0 |  | 0.98 |
+//! | `stream_synchronize` | 0.492 | 0 |  | 0.93 |
+//! | `event_synchronize` | 0.492 | 0 |  | 0.93 |
+//! | `device_synchronize` | 0.491 | 0 |  | 0.93 |
 //! <!-- /measured -->
 //!
 //! Preconditions: none. With more works than hardware queues, streams may wait for each other

@@ -3,9 +3,9 @@
 //! Shows: a copy costs a fixed time before its first byte, so many small copies should become one;
 //! a copy that knows width and pitch needs no packing.
 //!
-//! The surprise comes twice. Copying 1 MiB row by row, `one_by_one` (2567 us), takes 93 times
-//! (`one_by_one` / `two_d`) as long as copying it with one call, `two_d` (27.74 us). And packing
-//! the rows first, as one is often told to do, gets only part of the way: `packed` (136.1 us)
+//! The surprise comes twice. Copying 1 MiB row by row, `one_by_one` (2689 us), takes 90 times
+//! (`one_by_one` / `two_d`) as long as copying it with one call, `two_d` (29.92 us). And packing
+//! the rows first, as one is often told to do, gets only part of the way: `packed` (197.1 us)
 //! spends most of its time on the CPU.
 //!
 //! The wanted words are in rows, and between two rows is a gap of the same length, on the [host]
@@ -54,15 +54,15 @@
 //! | `mapped` | no copy: the kernel reads the rows from mapped memory | a launch | PCIe |
 //! | `batched` | one call with the addresses of all rows | one for all copies | the engine's time for each copy |
 //!
-//! Expected: a copy has two fixed times. A copy alone takes a = 8.1 us (`one_by_one` at copies=1),
-//! from the call to the end; one more copy in the queue takes q = 2.5 us (`one_by_one` / 1024),
+//! Expected: a copy has two fixed times. A copy alone takes a = 9.0 us (`one_by_one` at copies=1),
+//! from the call to the end; one more copy in the queue takes q = 2.6 us (`one_by_one` / 1024),
 //! because the calls and the engine's work overlap. So n rows of V bytes in all take a + n q + V/b
 //! one by one, and a + V/b + pack when packed; b is the rate of PCIe, and pack the time to pack and
 //! unpack. The gain is near n q / a for short rows, not near n, and near 1 for rows that are long
-//! against q b bytes. With n = 1024 rows of one word, `two_d` gains 191 times (`one_by_one` at
-//! width=1 / `two_d` at width=1), and `packed` 121 times (`one_by_one` at width=1 / `packed` at
-//! width=1). With rows of 1 KiB `packed` (136.1 us) gains much, `two_d` (27.74 us) more, and
-//! `mapped` (32.19 us) nearly as much.
+//! against q b bytes. With n = 1024 rows of one word, `two_d` gains 176 times (`one_by_one` at
+//! width=1 / `two_d` at width=1), and `packed` 112 times (`one_by_one` at width=1 / `packed` at
+//! width=1). With rows of 1 KiB `packed` (197.1 us) gains much, `two_d` (29.92 us) more, and
+//! `mapped` (34.72 us) nearly as much.
 //!
 //! In CUDA C++, and in Rust:
 //!
@@ -79,8 +79,8 @@
 //! while the last one runs, but each costs host and engine a fixed time, and 1024 of them add up.
 //!
 //! Questions:
-//! - How long must a row be until it does not matter? One copy of `one_by_one` (2567 us) takes 2.5
-//!   us (`one_by_one` / 1024). In that time PCIe carries 136 KiB (`one_by_one` / 1024 x peak of
+//! - How long must a row be until it does not matter? One copy of `one_by_one` (2689 us) takes 2.6
+//!   us (`one_by_one` / 1024). In that time PCIe carries 142 KiB (`one_by_one` / 1024 x peak of
 //!   H2D), so a row of that length spends as long in the queue as on PCIe.
 //! - Why not copy everything, with the gaps? That is one call, too, and moves twice the bytes here.
 //!   It is a good choice where gaps are short. It also overwrites the gaps on the device.
@@ -90,10 +90,11 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, us | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `one_by_one` | 2567 | 0 | 1 | 1.00 |
-//! | `packed` | 136.1 | 8 | 14 | 18.85 |
-//! | `two_d` | 27.74 | 38 | 68 | 92.51 |
-//! | `mapped` | 32.19 | 33 | 59 | 79.73 |
+//! | `one_by_one` | 2689 | 0 | 1 | 1.00 |
+//! | `packed` | 197.1 | 5 | 10 | 13.65 |
+//! | `two_d` | 29.92 | 35 | 63 | 89.88 |
+//! | `mapped` | 34.72 | 30 | 54 | 77.46 |
+//! | `batched` | 1374 | 1 | 1 | 1.96 |
 //! <!-- /measured -->
 //!
 //! Preconditions: none.

@@ -3,8 +3,8 @@
 //! Shows: a step that the device does slower than the CPU can still belong on the device, because it
 //! saves the trip to the host and back.
 //!
-//! The surprise: `kept` (32.00 us) runs its middle step on the device with 4 threads of tens of thousands
-//! that fit, and is still faster than `through_host` (40.30 us), whose CPU does the same step in a
+//! The surprise: `kept` (36.77 us) runs its middle step on the device with 4 threads of tens of thousands
+//! that fit, and is still faster than `through_host` (40.00 us), whose CPU does the same step in a
 //! fraction of that step's time.
 //!
 //! A program has three steps. The first and the last treat each value by itself, as a GPU likes
@@ -46,7 +46,7 @@
 //! wins where l g < c l p + t: always from c = g / p chains on, and with fewer if chains are short.
 //! The sweep over the length, with these 4 chains, shows where the device begins to lose. The sweep
 //! over the number of chains shows how the CPU falls behind.
-//! `copied_each_step` (64.58 us) pays the fixed time of six copies.
+//! `copied_each_step` (64.77 us) pays the fixed time of six copies.
 //!
 //! Common misconception: "code that is not parallel belongs on the CPU". It belongs where its data
 //! are. Count the trip before you count the cycles.
@@ -64,9 +64,9 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, us | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `copied_each_step` | 64.58 | 0 |  | 1.00 |
-//! | `through_host` | 40.30 | 0 |  | 1.60 |
-//! | `kept` | 32.00 | 0 |  | 2.02 |
+//! | `copied_each_step` | 64.77 | 0 |  | 1.00 |
+//! | `through_host` | 40.00 | 0 |  | 1.62 |
+//! | `kept` | 36.77 | 0 |  | 1.76 |
 //! <!-- /measured -->
 //!
 //! Preconditions: none.

@@ -3,9 +3,9 @@
 //! Shows: copies from [pinned memory] have the full rate of PCIe, in both directions at once;
 //! allocating it costs more than several pageable copies, so allocate once and reuse.
 //!
-//! The surprise: the same 64 MiB take 3.2 times (`h2d_pageable` / `h2d_pinned`) as long from an
-//! ordinary vector, `h2d_pageable` (3.858 ms), as from pinned memory, `h2d_pinned` (1.218 ms). But
-//! allocating pinned memory, `allocate_pinned` (25.15 ms), takes as long as 6.5 of the slow copies
+//! The surprise: the same 64 MiB take 7.4 times (`h2d_pageable` / `h2d_pinned`) as long from an
+//! ordinary vector, `h2d_pageable` (9.110 ms), as from pinned memory, `h2d_pinned` (1.224 ms). But
+//! allocating pinned memory, `allocate_pinned` (32.43 ms), takes as long as 3.6 of the slow copies
 //! (`allocate_pinned` / `h2d_pageable`).
 //!
 //! Memory from `malloc`, `new` or `Vec` is [pageable memory]: the operating system may move its
@@ -28,7 +28,7 @@
 //!
 //! The copies from the [host] to the [device] are called [H2D], those back [D2H]:
 //!
-//! 1. `h2d_pageable` calls `copy_from` (`cudaMemcpy`). It reaches 31 % of the [measured peak]
+//! 1. `h2d_pageable` calls `copy_from` (`cudaMemcpy`). It reaches 13 % of the [measured peak]
 //!    (`h2d_pageable`): PCIe is idle while the host fills the staging buffer.
 //! 2. `h2d_pinned` allocates the array with `HostBuffer` (`cudaHostAlloc`, `cuMemHostAlloc`) and
 //!    calls `async_copy_from` (`cudaMemcpyAsync`). There is one copy instead of two, at the
@@ -36,7 +36,7 @@
 //!    `h2d_locked` is the same with cust's own `LockedBuffer`, which rust-cuda's programs have; it
 //!    knows no flags.
 //! 3. `h2d_registered` pins memory that exists already, with `cudaHostRegister`. The rate is the
-//!    same. `register` (3.082 ms) is much cheaper than an allocation, because the pages are there.
+//!    same. `register` (3.902 ms) is much cheaper than an allocation, because the pages are there.
 //! 4. `h2d_write_combined` asks for memory that the CPU's caches ignore ([write-combined memory]).
 //!    It was made for slower connections; here nothing is left to gain.
 //! 5. `h2d_portable` pins memory for all contexts of the process, which programs with several GPUs
@@ -49,7 +49,7 @@
 //!
 //! 8. `allocate_pooled` takes the memory from a pool of pinned memory (`cuMemPoolCreate` on the host,
 //!    here `Pool::of_host`), which pins it once and keeps what is given back: what `allocate_pinned`
-//!    (25.15 ms) pays each time, the pool paid before the run. It needs a driver for CUDA 12.6.
+//!    (32.43 ms) pays each time, the pool paid before the run. It needs a driver for CUDA 12.6.
 //!
 //! | variant | change from the previous one | moves | limited by |
 //! |---|---|---|---|
@@ -78,8 +78,8 @@
 //!
 //! Expected: T = a + V/b for V bytes, where a is the fixed time of a copy and b the rate; at V = a
 //! b bytes a copy has exactly half its rate. All pinned kinds have the same b, so `h2d_pinned`
-//! (1.218 ms), `h2d_registered` (1.227 ms) and `h2d_write_combined` (1.217 ms) are equal.
-//! `bidirectional` (1.333 ms) moves twice the bytes in 1.09 times (`bidirectional` / `h2d_pinned`)
+//! (1.224 ms), `h2d_registered` (1.232 ms) and `h2d_write_combined` (1.224 ms) are equal.
+//! `bidirectional` (1.409 ms) moves twice the bytes in 1.15 times (`bidirectional` / `h2d_pinned`)
 //! the time.
 //!
 //! In CUDA C++, and in Rust:
@@ -95,18 +95,18 @@
 //! `host`: the borrow checker cannot know when the copy has ended.
 //!
 //! Common misconception: "pinned memory is faster memory". Only copies by the engine are faster.
-//! `read_pinned` (4.901 ms) is no faster for the CPU than `read_pageable` (4.886 ms), and the
+//! `read_pinned` (12.43 ms) is no faster for the CPU than `read_pageable` (11.56 ms), and the
 //! system has fewer pages left to move.
 //!
 //! Common misconception: "write-combined memory is always slow to read". `read_write_combined`
-//! (4.985 ms) is like the others here, because this host caches it anyway. On hosts that honour the
+//! (12.64 ms) is like the others here, because this host caches it anyway. On hosts that honour the
 //! kind each load misses every cache, so do not rely on either.
 //!
 //! Questions:
-//! - After how many copies does pinning pay? A copy saves 2.641 ms (`h2d_pageable` - `h2d_pinned`).
-//!   `allocate_pinned` (25.15 ms) costs as much as 9.5 copies save
-//!   (`allocate_pinned` / (`h2d_pageable` - `h2d_pinned`)), and `register` (3.082 ms) as much as
-//!   1.2 copies save (`register` / (`h2d_pageable` - `h2d_pinned`)). So neither pays for a single
+//! - After how many copies does pinning pay? A copy saves 7.887 ms (`h2d_pageable` - `h2d_pinned`).
+//!   `allocate_pinned` (32.43 ms) costs as much as 4.1 copies save
+//!   (`allocate_pinned` / (`h2d_pageable` - `h2d_pinned`)), and `register` (3.902 ms) as much as
+//!   0.5 copies save (`register` / (`h2d_pageable` - `h2d_pinned`)). So neither pays for a single
 //!   copy: copy again from memory that is pinned.
 //! - Why not pin everything? Pinned pages cannot be given to other programs, and pinning takes time
 //!   in proportion to the size. Pin the buffers that are copied again and again. A little does no
@@ -120,28 +120,30 @@
 //!   so it takes a little longer than one copy.
 //!
 //! <!-- measured -->
-//! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
+//! | measured on NVIDIA H200 | time, us | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `h2d_pageable` | 3.858 | 17 | 31 | 1.00 |
-//! | `h2d_pinned` | 1.218 | 55 | 99 | 3.17 |
-//! | `h2d_registered` | 1.227 | 55 | 99 | 3.15 |
-//! | `h2d_write_combined` | 1.217 | 55 | 99 | 3.17 |
-//! | `h2d_portable` | 1.219 | 55 | 99 | 3.17 |
-//! | `d2h_pageable` | 3.730 | 18 | 33 | 1.03 |
-//! | `d2h_pinned` | 1.219 | 55 | 99 | 3.16 |
-//! | `d2h_registered` | 1.220 | 55 | 99 | 3.16 |
-//! | `d2h_write_combined` | 1.221 | 55 | 99 | 3.16 |
-//! | `d2h_portable` | 1.217 | 55 | 100 | 3.17 |
-//! | `bidirectional` | 1.333 | 101 | 99 | 2.89 |
-//! | `allocate_pinned` | 25.15 | 3 |  | 0.15 |
-//! | `allocate_write_combined` | 20.87 | 3 |  | 0.18 |
-//! | `allocate_portable` | 25.80 | 3 |  | 0.15 |
-//! | `register` | 3.082 | 22 |  | 1.25 |
-//! | `read_pageable` | 4.886 | 27 |  | 0.79 |
-//! | `read_pinned` | 4.901 | 27 |  | 0.79 |
-//! | `read_registered` | 5.126 | 26 |  | 0.75 |
-//! | `read_write_combined` | 4.985 | 27 |  | 0.77 |
-//! | `read_portable` | 4.866 | 28 |  | 0.79 |
+//! | `h2d_pageable` | 9110 | 7 | 13 | 1.00 |
+//! | `h2d_pinned` | 1224 | 55 | 99 | 7.44 |
+//! | `h2d_registered` | 1232 | 54 | 98 | 7.39 |
+//! | `h2d_write_combined` | 1224 | 55 | 99 | 7.44 |
+//! | `h2d_portable` | 1228 | 55 | 99 | 7.42 |
+//! | `d2h_pageable` | 4667 | 14 | 26 | 1.95 |
+//! | `d2h_pinned` | 1224 | 55 | 99 | 7.44 |
+//! | `d2h_registered` | 1224 | 55 | 99 | 7.44 |
+//! | `d2h_write_combined` | 1224 | 55 | 99 | 7.44 |
+//! | `d2h_portable` | 1223 | 55 | 99 | 7.45 |
+//! | `bidirectional` | 1409 | 95 | 99 | 6.47 |
+//! | `allocate_pinned` | 32434 | 2 |  | 0.28 |
+//! | `allocate_write_combined` | 25924 | 3 |  | 0.35 |
+//! | `allocate_portable` | 32837 | 2 |  | 0.28 |
+//! | `register` | 3902 | 17 |  | 2.33 |
+//! | `read_pageable` | 11557 | 12 |  | 0.79 |
+//! | `read_pinned` | 12429 | 11 |  | 0.73 |
+//! | `read_registered` | 12312 | 11 |  | 0.74 |
+//! | `read_write_combined` | 12639 | 11 |  | 0.72 |
+//! | `read_portable` | 11496 | 12 |  | 0.79 |
+//! | `h2d_locked` | 1232 | 54 | 98 | 7.39 |
+//! | `allocate_pooled` | 9.120 | 7358 |  | 998.95 |
 //! <!-- /measured -->
 //!
 //! Preconditions: none.

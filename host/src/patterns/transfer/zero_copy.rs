@@ -3,10 +3,10 @@
 //! Shows: reading or writing [mapped memory] once needs no copy and uses both directions of PCIe at
 //! the same time; data that is used again belongs in device memory.
 //!
-//! The surprise: the kernel that works directly on the host's memory, `mapped` (0.424 ms), has
-//! finished before the program that copies to fast memory first, `staged` (0.641 ms). But let it
-//! read each word four times, and `mapped_reread` (1.320 ms) takes 3.9 times (`mapped_reread` /
-//! `staged_reread`) as long as `staged_reread` (0.339 ms).
+//! The surprise: the kernel that works directly on the host's memory, `mapped` (0.421 ms), has
+//! finished before the program that copies to fast memory first, `staged` (0.645 ms). But let it
+//! read each word four times, and `mapped_reread` (1.314 ms) takes 3.9 times (`mapped_reread` /
+//! `staged_reread`) as long as `staged_reread` (0.336 ms).
 //!
 //! [Pinned memory][pinned memory] can be mapped: it then has an address that a [kernel] on the
 //! [device] can use. Each [sector] that the kernel loads or stores crosses [PCIe], the connection
@@ -55,9 +55,9 @@
 //!
 //! Expected: V bytes in each direction at b bytes per second take 2 V/b and the kernel in `staged`,
 //! and little more than V/b in `mapped`, because the directions overlap by themselves.
-//! `mapped_read` (0.342 ms) and `mapped_write` (0.332 ms) take V/b each. `strided_write` (5.308 ms)
+//! `mapped_read` (0.340 ms) and `mapped_write` (0.329 ms) take V/b each. `strided_write` (5.278 ms)
 //! sends 32 stores of 4 bytes where `mapped_write` sends whole [cache lines][cache line], and takes
-//! 16 times (`strided_write` / `mapped_write`) as long. `strided_read` (0.762 ms) takes only 2.2
+//! 16 times (`strided_write` / `mapped_write`) as long. `strided_read` (0.780 ms) takes only 2.3
 //! times (`strided_read` / `mapped_read`) as long as `mapped_read`: the 8 warps of a [block] use
 //! all 8 words of a sector, if L1 retains it for so long, but PCIe carries each sector as a request
 //! of its own.
@@ -81,8 +81,8 @@
 //! - When is mapped memory the right choice? When each byte is read or written once, with coalesced
 //!   requests. Also when a kernel needs few words of a large array, which a copy would move
 //!   completely.
-//! - Why does `mapped_rewrite` (0.755 ms) take only 2.3 times (`mapped_rewrite` / `mapped_write`)
-//!   as long as `mapped_write` (0.332 ms), though it writes each word four times? Stores need no
+//! - Why does `mapped_rewrite` (0.748 ms) take only 2.3 times (`mapped_rewrite` / `mapped_write`)
+//!   as long as `mapped_write` (0.329 ms), though it writes each word four times? Stores need no
 //!   answer, so several to the same place can be merged before they cross PCIe. How many are, no
 //!   document says.
 //! - When may the host read what the kernel wrote? After it has waited for the kernel, as for any
@@ -93,17 +93,17 @@
 //! <!-- measured -->
 //! | measured on NVIDIA H200 | time, ms | GB/s | % of measured peak | speed-up |
 //! |---|--:|--:|--:|--:|
-//! | `staged` | 0.641 | 52 | 52 | 1.00 |
-//! | `mapped` | 0.424 | 79 | 78 | 1.51 |
-//! | `mapped_read` | 0.342 | 49 | 89 | 1.88 |
-//! | `mapped_write` | 0.332 | 51 | 91 | 1.93 |
-//! | `strided_read` | 0.762 | 22 | 40 | 0.84 |
-//! | `strided_write` | 5.308 | 3 | 6 | 0.12 |
-//! | `staged_reread` | 0.339 | 49 | 89 | 1.89 |
-//! | `mapped_reread` | 1.320 | 13 | 23 | 0.49 |
-//! | `cached_reread` | 0.362 | 46 | 84 | 1.77 |
-//! | `staged_rewrite` | 0.332 | 50 | 91 | 1.93 |
-//! | `mapped_rewrite` | 0.755 | 22 | 40 | 0.85 |
+//! | `staged` | 0.645 | 52 | 54 | 1.00 |
+//! | `mapped` | 0.421 | 80 | 83 | 1.53 |
+//! | `mapped_read` | 0.340 | 49 | 89 | 1.90 |
+//! | `mapped_write` | 0.329 | 51 | 92 | 1.96 |
+//! | `strided_read` | 0.780 | 22 | 39 | 0.83 |
+//! | `strided_write` | 5.278 | 3 | 6 | 0.12 |
+//! | `staged_reread` | 0.336 | 50 | 90 | 1.92 |
+//! | `mapped_reread` | 1.314 | 13 | 23 | 0.49 |
+//! | `cached_reread` | 0.367 | 46 | 83 | 1.76 |
+//! | `staged_rewrite` | 0.334 | 50 | 91 | 1.93 |
+//! | `mapped_rewrite` | 0.748 | 22 | 41 | 0.86 |
 //! <!-- /measured -->
 //!
 //! Preconditions: n at most 2^31.
