@@ -2,6 +2,8 @@
 
 /// The argument of [`require`] for compute capability 9.0 and no newer one.
 pub(crate) const ONLY_90: u32 = 9000;
+/// The same for compute capability 12.0.
+pub(crate) const ONLY_120: u32 = 12000;
 
 /// Fails the build where the caller is compiled for the device with an older compute capability
 /// than `NEEDED`, such as 80 for 8.0, or 0 for any. Compiles to nothing.
@@ -33,6 +35,10 @@ pub(crate) fn require<const NEEDED: u32>() {
                 ONLY_90 => assert!(
                     cfg!(target_feature = "compute_90a"),
                     "this instruction exists on compute capability 9.0 alone: add `min_compute_capability = 90a` to the kernel"
+                ),
+                ONLY_120 => assert!(
+                    cfg!(target_feature = "compute_120a"),
+                    "this instruction exists on compute capability 12.0 alone: add `min_compute_capability = 120a` to the kernel"
                 ),
                 _ => panic!("a compute capability that this check does not know"),
             }

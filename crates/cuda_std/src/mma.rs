@@ -245,7 +245,7 @@ registers! {
 unsafe extern "C" {
     /// No instruction, but LLVM copies no block of instructions that has it: `cuda_builder` writes it.
     #[link_name = "__coalesce_convergent"]
-    fn convergent();
+    pub(crate) fn convergent();
 }
 
 /// Declares functions that are one `mma.sync` each. The numbers are the registers of A, B and C.

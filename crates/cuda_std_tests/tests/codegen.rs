@@ -38,7 +38,7 @@ pub fn ptx(capability: u32) -> String {
 }
 
 /// Splits PTX into its entries: the head with the directives, and the instructions.
-fn entries(ptx: &str) -> Entries {
+pub fn entries(ptx: &str) -> Entries {
     let mut entries = Entries::new();
     let mut name = None;
     let mut text = String::new();
@@ -69,7 +69,7 @@ fn count(text: &str, pattern: &str) -> usize {
 /// Checks that kernels contain texts, in the order given: a line `kernel: text | text` each. A line with groups, such as
 /// `{x y}`, is a line for each of their words.
 #[track_caller]
-fn contain(entries: &Entries, table: &str) {
+pub fn contain(entries: &Entries, table: &str) {
     for line in table.lines().map(str::trim).filter(|line| !line.is_empty()).flat_map(lines_of) {
         let (kernel, patterns) = line.split_once(": ").expect("a kernel and its texts");
         let text = entries.get(kernel).unwrap_or_else(|| panic!("there is no entry `{kernel}`"));
@@ -97,7 +97,7 @@ fn lines_of(line: &str) -> Vec<String> {
 
 /// Checks that kernels do not contain texts.
 #[track_caller]
-fn lack(entries: &Entries, kernels: &[&str], patterns: &[&str]) {
+pub fn lack(entries: &Entries, kernels: &[&str], patterns: &[&str]) {
     for kernel in kernels {
         let text = entries.get(*kernel).unwrap_or_else(|| panic!("there is no entry `{kernel}`"));
         for pattern in patterns {
@@ -580,30 +580,6 @@ fn printing() {
     contain(&SM_80, "{print_rust print_long panic_bounds panic_assertion}: call");
     // Calls through pointers would cost every kernel with a bounds check 255 registers.
     lack(&SM_80, &["panic_bounds"], &[".callprototype"]);
-}
-
-/// Of compute capability 10.0; what they count is the executor's test (`blackwell`).
-#[test]
-fn accesses_of_32_bytes_are_one_instruction() {
-    let builder = CudaBuilder::new(env!("CARGO_MANIFEST_DIR"))
-        .only_kernels("wide_")
-        .arch(NvvmArch::Compute100)
-        .target_dir(target_dir());
-    let path = builder.build().unwrap_or_else(|error| panic!("{error}"));
-    let text = std::fs::read_to_string(path).expect("the builder has just written it");
-    contain(&entries(&text), "wide_{f32 u64}: ld.global.v8.b32 | st.global.v8.b32");
-    lack(&entries(&text), &["wide_f32", "wide_u64"], &[".local"]);
-    let module = simt::Module::parse(&text).expect("it is PTX");
-    let mut memory = simt::Memory::default();
-    let input: Vec<u8> = (0..=255).cycle().take(64 * 32).collect();
-    let [source, target] = [(); 2].map(|()| memory.allocate(64 * 32).expect("there is memory"));
-    memory.write(source, &input).expect("it is allocated");
-    let launch = simt::Launch::new("wide_u64", [1, 1, 1], [64, 1, 1]);
-    let launch = launch.address(source).address(target);
-    simt::run(&module, &mut memory, &launch, &simt::Options::default()).expect("it runs");
-    let mut output = vec![0; input.len()];
-    memory.read(target, &mut output).expect("it is allocated");
-    assert_eq!(output, input);
 }
 
 /// A kernel exists from the compute capability on that it asks for, and not before.

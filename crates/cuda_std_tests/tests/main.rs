@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, reason = "tests report what they ran")]
 
 mod accuracy;
+mod blackwell;
 mod blocks;
 mod code;
 mod codegen;

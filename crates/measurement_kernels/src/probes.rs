@@ -2,6 +2,12 @@
 //!
 //! All have the parameters of `Probe`. What they compute is nobody's: without the store at their end, the compiler would
 //! remove the rest.
+//!
+//! `coalesce calibrate` launches each of them, with cold and with warm caches, and writes its times as a table:
+//!
+//! ```sh
+//! coalesce calibrate --device gpu --probes probes.csv
+//! ```
 
 use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::Relaxed;

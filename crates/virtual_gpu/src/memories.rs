@@ -320,9 +320,8 @@ impl Memories {
     ) -> PageMoves {
         let room = self.room_for_managed();
         let device = &self.device;
-        self.managed.kernel_touches(touched, (now_ns, room), |range, byte| {
-            is_all(device, range, byte)
-        })
+        self.managed
+            .kernel_touches(touched, (now_ns, room), |range, byte| is_all(device, range, byte))
     }
 
     /// Returns what of a range is managed memory moves to a side.

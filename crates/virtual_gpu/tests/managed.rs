@@ -274,7 +274,10 @@ fn a_batch_moves_ranges_and_does_not_move_what_is_discarded() {
         unsafe { all.discard_and_prefetch(&here.stream) }.unwrap();
         here.stream.synchronize().unwrap();
         let past = RangeBatch::new([(&used, 1..used.len() + 1, to_device)]);
-        assert!(past.unwrap_err().to_string().contains("has to lie inside"), "a range past the end");
+        assert!(
+            past.unwrap_err().to_string().contains("has to lie inside"),
+            "a range past the end"
+        );
     }
     assert_eq!(here.launch("increment", &mut used).moves, PageMoves::default(), "it was there");
     assert_eq!(used[0], 2);

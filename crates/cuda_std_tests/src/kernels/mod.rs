@@ -6,6 +6,7 @@
 pub mod accuracy;
 pub mod async_copies;
 pub mod atomics;
+pub mod blackwell;
 pub mod block_peers;
 pub mod blocks;
 pub mod clusters;
@@ -29,7 +30,6 @@ pub mod texture;
 pub mod thread;
 pub mod vectors;
 pub mod warp;
-pub mod wide;
 
 /// The threads of a block: two warps.
 pub const THREADS: u32 = 64;

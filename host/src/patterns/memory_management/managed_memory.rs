@@ -207,9 +207,7 @@ fn reference(source: &[u32]) -> Vec<u32> {
 fn minimum_time(variant: &Variant, size: &Size) -> Option<(Resource, usize)> {
     match variant.name {
         "copied" | "fault_driven" | "prefetched" | "prefetched_back" | "discarded"
-        | "preferred_host" | "accessed_by" => {
-            Some((Resource::Bidirectional, bytes(size).total()))
-        }
+        | "preferred_host" | "accessed_by" => Some((Resource::Bidirectional, bytes(size).total())),
         _ => None,
     }
 }
