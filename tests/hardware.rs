@@ -14,7 +14,7 @@ use std::path::Path;
 /// Made by `crates/simt/fixtures/collect.py OUTDIR coalesce`.
 const PROFILE: &str = "../crates/simt/fixtures/patterns.json";
 /// Made by `coalesce verify --digests FILE --device gpu`.
-const OUTPUTS: &str = "../results/nvidia-h100/outputs.json";
+const OUTPUTS: &str = "../results/nvidia-h200/outputs.json";
 /// Start of a kernel's name, part of a metric's name, how many times larger the GPU's value may be than
 /// the executor's (or smaller), and why they differ.
 const DIFFERENT: &[(&str, &str, f64, &str)] = &[

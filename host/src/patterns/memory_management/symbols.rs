@@ -3,10 +3,11 @@
 //! Shows: a symbol is memory whose address has a name, so writing it by name costs what any copy
 //! costs; the host writes constant memory in the same way.
 //!
-//! The surprise is how little a name costs. `by_name` (52.06 us) asks the driver for both symbols
-//! in each run and copies in calls that block the [host]. That takes 110 % longer
+//! The surprise is that the price of a name is the host's. `by_name` (52.06 us) asks the driver for
+//! both symbols in each run and copies in calls that block the [host]. Here that takes 110 % longer
 //! ((`by_name` - `address_kept`) / `address_kept`) than `address_kept` (24.74 us), which does
-//! neither. Nearly all of what remains is the fixed time of two copies and a [launch].
+//! neither; on a host with faster calls it took little longer (`docs/findings.md`). All of what remains
+//! is the fixed time of two copies and a [launch].
 //!
 //! A `static` of a [kernel] crate is a symbol of the compiled module: an array in [global memory] or in
 //! [constant memory] that exists as long as the module. A kernel uses it without being given an
