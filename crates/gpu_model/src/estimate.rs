@@ -158,7 +158,8 @@ pub struct Estimate {
     pub swapped_lines: u64,
     /// The times that a warp runs the instruction that is run most often, in the mean.
     pub turns: f64,
-    /// The work of the busiest multiprocessor.
+    /// The work of the busiest multiprocessor; none where the executor's order of blocks decides who does it: blocks take
+    /// numbers from a queue, or wait for others.
     pub busiest: InsideWork,
     /// Lanes of atomics on the shared memory of other blocks.
     pub cluster_atomics: u64,

@@ -324,13 +324,17 @@ impl Device {
             }
         }
         let is_one_piece = sectors[..count].is_sorted_by(|a, b| a + 1 == *b);
-        let before = (self.tag_cycles, self.l1_missed_lines);
+        let before = self.l1_missed_lines;
         if is_load && is_one_piece && count > 0 {
-            self.tag_cycles += 1 + (sectors[count - 1] >> 2) - (sectors[0] >> 2);
+            let lines = 1 + (sectors[count - 1] >> 2) - (sectors[0] >> 2);
+            self.tag_cycles += lines;
+            self.access[0] += lines;
         } else if is_load {
             let mut sorted = sectors;
             sorted[..count].sort_unstable();
-            self.tag_cycles += tag_cycles(&sorted[..count]);
+            let [here, in_a_larger] = tag_cycles(&sorted[..count]);
+            self.tag_cycles += in_a_larger;
+            self.access[0] += here;
         }
         let mut missed_line = None;
         for sector in &sectors[..count] {
@@ -343,8 +347,7 @@ impl Device {
                 missed_line = line;
             }
         }
-        self.access[0] += self.tag_cycles - before.0;
-        self.access[1] += self.l1_missed_lines - before.1;
+        self.access[1] += self.l1_missed_lines - before;
     }
 
     /// A bulk copy reads whole lines past L1. The multiprocessor's copy engine asks for them, so they do not take the
@@ -518,13 +521,13 @@ impl Device {
         let arrival = std::mem::take(&mut self.arrival).min(start.saturating_add(latencies.global));
         let distance = distance.max(arrival.saturating_sub(start));
         let wave = self.wave();
-        // A poll that failed succeeds when the last of others has written what it reads.
+        // A poll of a counter that failed succeeds when the last of others has changed it.
         let is_awaited = clocks.poll.is_some_and(|poll| poll.failed && poll.pc == pc as u32);
         for word in std::mem::take(&mut self.words) {
             let arrival = self.arrivals.entry(word).or_default();
             if is_awaited && arrival.0 == wave {
                 start = start.max(arrival.1);
-            } else if facts.polled_loop.is_none() && writes(facts.class) {
+            } else if facts.polled_loop.is_none() && is_atomic(facts.class) {
                 let latest = if arrival.0 == wave { arrival.1 } else { 0 };
                 *arrival = (wave, start.saturating_add(latencies.l2).max(latest));
             }
@@ -644,6 +647,7 @@ impl Device {
         let refetched = self.l2.refetched();
         let whole = self.written.values().filter(|bytes| **bytes == u32::MAX).count() as u64;
         // A loop that waits for other blocks waits for the executor's turns.
+        let draws = !self.queue.drawn.is_empty();
         let waits = report.blocks > 1 && program.iter().any(|facts| facts.polled_loop.is_some());
         let (mut once, mut issue_cycles, mut busy) = (Counters::default(), 0, [0; 5]);
         let most = report.instructions.iter().map(|ran| ran.counters.warp_instructions).max();
@@ -687,7 +691,7 @@ impl Device {
             tag_cycles: self.tag_cycles,
             retry_cycles,
             cluster_atomics: self.cluster_atomics,
-            busiest: self.work.busiest(),
+            busiest: if waits || draws { InsideWork::default() } else { self.work.busiest() },
             row_miss_ratio: self.l2.row_miss_ratio(),
             further_groups: self.further_groups,
             atomics_queue: self.sums.busiest() + self.retried_time(),
@@ -844,9 +848,10 @@ impl Observer for Estimator {
     }
 }
 
-/// Returns whether others may wait for what such an instruction writes.
-fn writes(class: InstructionClass) -> bool {
-    matches!(class, InstructionClass::Store { .. } | InstructionClass::Atomic { .. })
+/// Returns whether it is an atomic outside of the block. All blocks come to a counter before any goes on; of a stored flag,
+/// as in a look-back, the executor's order of blocks would make a chain that no GPU has.
+fn is_atomic(class: InstructionClass) -> bool {
+    class == InstructionClass::Atomic { is_shared: false }
 }
 
 /// The numbers of the lanes in a mask, ascending.
