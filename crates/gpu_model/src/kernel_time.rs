@@ -130,10 +130,11 @@ const IN_STEP_TURNS: f64 = 256.0;
 
 /// The time by which the first launch of a kernel is longer: in the median of 218 kernels of others that run once, and of
 /// 461 that run several times, what was measured by Nsight Compute on an H100 exceeds the rest of this model by 450 ns and by
-/// nothing, where more than [`FETCHED`] instructions run (`results/foreign`).
-const FIRST_FETCH_NS: f64 = 450.0;
+/// nothing, where more than [`LONG_PROGRAM`] instructions run (`results/foreign`). It is memory's first use more than the
+/// instructions, of which a first launch that loads nothing takes 100 ns (`results/nvidia-h100/first-launches.csv`).
+const FIRST_LAUNCH_NS: f64 = 450.0;
 /// Instructions of PTX, of which fewer take less of that time.
-const FETCHED: f64 = 128.0;
+const LONG_PROGRAM: f64 = 128.0;
 
 /// The parts that a multiprocessor keeps busy by itself, by name.
 const INSIDE: [&str; 3] = ["L1 and shared memory", "constant cache", "issuing instructions"];
@@ -268,10 +269,9 @@ impl Parts {
     }
 }
 
-/// Returns how much longer the first launch of a kernel takes that runs so many instructions, which memory hands out then: it
-/// reads ahead, so that what is behind those of [`FETCHED`] arrives while others run.
-pub fn first_fetch_ns(instructions: usize) -> f64 {
-    FIRST_FETCH_NS * (instructions as f64 / FETCHED).min(1.0)
+/// Returns how much longer the first launch of a kernel takes that runs so many instructions.
+pub fn first_launch_ns(instructions: usize) -> f64 {
+    FIRST_LAUNCH_NS * (instructions as f64 / LONG_PROGRAM).min(1.0)
 }
 
 /// Returns how long each part of the device is busy with a kernel.

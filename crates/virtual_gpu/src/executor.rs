@@ -414,8 +414,8 @@ impl Driver {
         let model_ns = minimum_ns + busy_ns;
         let is_first = self.recorder.launched.insert(kernel.launch.kernel.clone());
         let ran = report.instructions.iter().filter(|it| it.counters.warp_instructions > 0);
-        let fetch_ns = if is_first { kernel_time::first_fetch_ns(ran.count()) } else { 0.0 };
-        let profiled_ns = self.device().profile.profiled_kernel_ns + fetch_ns + busy_ns;
+        let first_ns = if is_first { kernel_time::first_launch_ns(ran.count()) } else { 0.0 };
+        let profiled_ns = self.device().profile.profiled_kernel_ns + first_ns + busy_ns;
         let predicted = Predicted { estimate: Some(estimate), parts, moves, model_ns, profiled_ns };
         self.remember(kernel, report, predicted, None);
         Some((model_ns, busy))
