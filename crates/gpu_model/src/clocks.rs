@@ -37,7 +37,7 @@ pub struct Clocks {
     pub block: usize,
     /// The number of its block in the launch.
     pub number: u32,
-    /// What it has kept its multiprocessor busy with.
+    /// The work that it has kept its multiprocessor busy with.
     pub busy: InsideWork,
     /// The poll that it repeats, and the cycle of its first try.
     pub poll: Option<Poll>,

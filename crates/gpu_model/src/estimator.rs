@@ -215,7 +215,7 @@ struct Device {
     words: Vec<u64>,
     /// The wave and the cycle in which each of them was written.
     arrivals: HashMap<u64, (u32, u32)>,
-    /// What the access that is being issued keeps L1 busy for, and the lines that it asks L2 for.
+    /// The cycles of L1 for the access that is being issued, and the lines that it asks L2 for.
     access: [u64; 2],
     ended_warps: u64,
     /// Lines of compare-and-swaps, summed over requests.
