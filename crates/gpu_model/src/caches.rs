@@ -143,9 +143,9 @@ impl Stores {
 }
 
 /// The cycles in which L1 finds the lines of these sectors, in ascending order: it has four banks of tags, each of which
-/// looks up one line at a time. Lines at equal distances are taken to meet in one bank: in a larger array, whose rows are
-/// longer, they do.
-pub fn tag_cycles(sectors: &[u64]) -> u64 {
+/// looks up one line at a time. First as many as these lines take, then where lines at equal distances are taken to meet in
+/// one bank: in a larger array, whose rows are longer, they do.
+pub fn tag_cycles(sectors: &[u64]) -> [u64; 2] {
     let (mut banks, mut lines) = ([0; 4], 0);
     let (mut last, mut distance, mut is_even) = (None, None, true);
     for line in sectors.chunk_by(|a, b| a >> 2 == b >> 2).map(|line| line[0] >> 2) {
@@ -155,7 +155,8 @@ pub fn tag_cycles(sectors: &[u64]) -> u64 {
         is_even &= distance.is_none() || distance == from_last;
         distance = from_last;
     }
-    if is_even { lines } else { banks.into_iter().max().unwrap_or(0) }
+    let busiest = banks.into_iter().max().unwrap_or(0);
+    [busiest, if is_even { lines } else { busiest }]
 }
 
 #[cfg(test)]
@@ -169,14 +170,11 @@ mod tests {
 
     #[test]
     fn lines_at_equal_distances_meet_and_others_share_the_banks() {
-        assert_eq!(tag_cycles(&[8, 9, 10, 11]), 1, "one line");
-        assert_eq!(
-            tag_cycles(&of_lines((0..32).map(|line| 3 * line))),
-            32,
-            "as if rows were longer"
-        );
-        assert_eq!(tag_cycles(&of_lines([0, 1, 2, 7, 8])), 2, "lines 0 and 8 are in one bank");
-        assert_eq!(tag_cycles(&[]), 0);
+        assert_eq!(tag_cycles(&[8, 9, 10, 11]), [1; 2], "one line");
+        let even = of_lines((0..32).map(|line| 3 * line));
+        assert_eq!(tag_cycles(&even), [8, 32], "as if rows were longer");
+        assert_eq!(tag_cycles(&of_lines([0, 1, 2, 7, 8])), [2; 2], "lines 0 and 8 are in one bank");
+        assert_eq!(tag_cycles(&[]), [0; 2]);
     }
 
     #[test]

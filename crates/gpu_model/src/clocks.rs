@@ -1,3 +1,4 @@
+use crate::estimate::InsideWork;
 use simt::{InstructionClass, InstructionFacts, MemorySpace};
 
 /// Turns of a short loop that ptxas makes one.
@@ -15,12 +16,31 @@ fn is_moved(class: InstructionClass) -> bool {
     )
 }
 
+/// A loop that waits until another thread writes what it reads.
+#[derive(Clone, Copy, Debug)]
+pub struct Poll {
+    /// The instruction that reads.
+    pub pc: u32,
+    /// The first and the last instruction of the loop.
+    pub turn: (u32, u32),
+    /// The cycle of its first try.
+    pub since: u32,
+    /// It was tried again.
+    pub failed: bool,
+}
+
 /// Cycles, since a warp's start, at which the values of its registers are ready.
 #[derive(Clone, Debug, Default)]
 pub struct Clocks {
     pub now: u32,
     /// The number of its block, among those that run at the same time.
     pub block: usize,
+    /// The number of its block in the launch.
+    pub number: u32,
+    /// The work that it has kept its multiprocessor busy with.
+    pub busy: InsideWork,
+    /// The poll that it repeats, and the cycle of its first try.
+    pub poll: Option<Poll>,
     /// By the number of the register.
     registers: Vec<u32>,
     /// Cycle at which the asynchronous copies so far have landed.
@@ -58,7 +78,8 @@ impl Clocks {
         (self.barriers, self.has_loaded, self.since) = (0, false, 0);
         self.ran.clear();
         (self.unrolled, self.begin, self.stored, self.latest) = ((0, 0), 0, [0; 2], 0);
-        (self.sent, self.failed) = (None, 0);
+        (self.sent, self.failed, self.busy) = (None, 0, InsideWork::default());
+        self.poll = None;
     }
 
     /// Comes to an instruction.
@@ -122,6 +143,24 @@ impl Clocks {
     pub fn fence(&mut self) {
         self.now = self.now.max(self.latest);
         (self.begin, self.stored, self.latest) = (self.now, [self.now; 2], self.now);
+    }
+
+    /// Comes to an instruction of this place. What a poll spends until it succeeds is not the warp's own time: each try begins when
+    /// the first did.
+    pub fn enter_poll(&mut self, pc: u32, turn: Option<(u32, u32)>) {
+        match &mut self.poll {
+            Some(poll) if poll.pc == pc => {
+                poll.failed = true;
+                let since = poll.since;
+                (self.now, self.begin, self.stored, self.latest) =
+                    (since, since, [since; 2], since);
+            }
+            Some(poll) if (poll.turn.0..=poll.turn.1).contains(&pc) => {}
+            _ => {
+                let since = self.now.max(self.latest);
+                self.poll = turn.map(|turn| Poll { pc, turn, since, failed: false });
+            }
+        }
     }
 
     /// Returns the cycle at which the warp is done: its last store needs `to_l2` cycles to L2, before a launch ends.

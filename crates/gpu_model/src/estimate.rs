@@ -27,6 +27,8 @@ pub struct Latencies {
     pub peer: u32,
     /// Blocks that run on the device at once.
     pub blocks_at_once: u32,
+    /// Multiprocessors of the device.
+    pub multiprocessors: u32,
     /// Lines of 128 bytes that L1 keeps.
     pub l1_lines: u32,
     /// The share of each resident block.
@@ -156,6 +158,9 @@ pub struct Estimate {
     pub swapped_lines: u64,
     /// The times that a warp runs the instruction that is run most often, in the mean.
     pub turns: f64,
+    /// The work of the busiest multiprocessor; none where the executor's order of blocks decides who does it: blocks take
+    /// numbers from a queue, or wait for others.
+    pub busiest: InsideWork,
     /// Lanes of atomics on the shared memory of other blocks.
     pub cluster_atomics: u64,
     /// Distinct sectors of near memory that atomics changed.
@@ -182,6 +187,37 @@ pub struct Estimate {
     /// Granules of [`Ranges::managed`] that were touched, by their address / 64 KiB, and
     /// whether they were written. What far memory holds is not among them.
     pub touched_pages: BTreeMap<u64, bool>,
+}
+
+/// Work inside of a multiprocessor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InsideWork {
+    /// Cycles in which schedulers issue instructions, summed.
+    pub issue_cycles: u64,
+    /// Cycles of L1 and shared memory.
+    pub l1_cycles: u64,
+    /// Lines that L2 is asked for.
+    pub l2_lines: u64,
+}
+
+impl InsideWork {
+    /// Returns this and the other.
+    pub fn and(self, other: InsideWork) -> InsideWork {
+        self.by(other, |a, b| a + b)
+    }
+
+    /// Returns the larger of each kind of both.
+    pub fn or(self, other: InsideWork) -> InsideWork {
+        self.by(other, u64::max)
+    }
+
+    fn by(self, other: InsideWork, of: impl Fn(u64, u64) -> u64) -> InsideWork {
+        InsideWork {
+            issue_cycles: of(self.issue_cycles, other.issue_cycles),
+            l1_cycles: of(self.l1_cycles, other.l1_cycles),
+            l2_lines: of(self.l2_lines, other.l2_lines),
+        }
+    }
 }
 
 /// The traffic of a launch over a link.

@@ -11,7 +11,7 @@
 
 use crate::caches::{ByAddress, FirstCache, Reached, Stores, tag_cycles};
 use crate::clocks::Clocks;
-use crate::estimate::{Estimate, L2, Latencies, LinkTraffic, Ranges};
+use crate::estimate::{Estimate, InsideWork, L2, Latencies, LinkTraffic, Ranges};
 use crate::second_cache::{SecondCache, bytes_of_atoms};
 use crate::sums::Sums;
 use counters::{Counters, LANES};
@@ -19,7 +19,7 @@ use simt::{
     AccessKind, AtomicKind, InstructionClass, InstructionFacts, Kernel, MemorySpace, Observer,
     Pipes, Report, WarpAccess,
 };
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -117,6 +117,43 @@ impl WorkQueue {
     }
 }
 
+/// The work inside of multiprocessors by block.
+///
+/// Blocks of the first wave go to the multiprocessors in turn. Later ones go to those that are free, so that only a
+/// block that has more to do than a multiprocessor in the mean is one's whole work.
+#[derive(Debug, Default)]
+struct BlockWork {
+    /// That of each multiprocessor in the first wave.
+    first: Vec<InsideWork>,
+    /// The most that a later block has.
+    most: InsideWork,
+    /// A later block, and its work so far.
+    later: (u32, InsideWork),
+}
+
+impl BlockWork {
+    /// Adds what a warp of a block did.
+    fn add(&mut self, block: u32, busy: InsideWork, latencies: &Latencies) {
+        if block <= latencies.blocks_at_once {
+            let multiprocessors = latencies.multiprocessors.max(1) as usize;
+            self.first.resize(multiprocessors, InsideWork::default());
+            let sum = &mut self.first[block as usize % multiprocessors];
+            *sum = sum.and(busy);
+            return;
+        }
+        if self.later.0 != block {
+            self.later = (block, InsideWork::default());
+        }
+        self.later.1 = self.later.1.and(busy);
+        self.most = self.most.or(self.later.1);
+    }
+
+    /// Returns the work of the busiest multiprocessor.
+    fn busiest(&self) -> InsideWork {
+        self.first.iter().copied().fold(self.most, InsideWork::or)
+    }
+}
+
 /// An observer that estimates a launch.
 #[derive(Debug)]
 pub struct Estimator {
@@ -171,6 +208,15 @@ struct Device {
     first_chain_cycles: u64,
     first_warps: u64,
     queue: WorkQueue,
+    work: BlockWork,
+    /// The kernel polls: for what others write.
+    polls: bool,
+    /// The words that the access which is being issued reaches for, in a kernel that polls.
+    words: Vec<u64>,
+    /// The wave and the cycle in which each of them was written.
+    arrivals: HashMap<u64, (u32, u32)>,
+    /// The cycles of L1 for the access that is being issued, and the lines that it asks L2 for.
+    access: [u64; 2],
     ended_warps: u64,
     /// Lines of compare-and-swaps, summed over requests.
     swapped_lines: u64,
@@ -220,6 +266,11 @@ impl Estimator {
             first_chain_cycles: 0,
             first_warps: 0,
             queue: WorkQueue::default(),
+            work: BlockWork::default(),
+            polls: program.iter().any(|facts| facts.polled_loop.is_some()),
+            words: Vec::new(),
+            arrivals: HashMap::new(),
+            access: [0; 2],
             ended_warps: 0,
             swapped_lines: 0,
             once_cycles: 0,
@@ -273,12 +324,17 @@ impl Device {
             }
         }
         let is_one_piece = sectors[..count].is_sorted_by(|a, b| a + 1 == *b);
+        let before = self.l1_missed_lines;
         if is_load && is_one_piece && count > 0 {
-            self.tag_cycles += 1 + (sectors[count - 1] >> 2) - (sectors[0] >> 2);
+            let lines = 1 + (sectors[count - 1] >> 2) - (sectors[0] >> 2);
+            self.tag_cycles += lines;
+            self.access[0] += lines;
         } else if is_load {
             let mut sorted = sectors;
             sorted[..count].sort_unstable();
-            self.tag_cycles += tag_cycles(&sorted[..count]);
+            let [here, in_a_larger] = tag_cycles(&sorted[..count]);
+            self.tag_cycles += in_a_larger;
+            self.access[0] += here;
         }
         let mut missed_line = None;
         for sector in &sectors[..count] {
@@ -291,6 +347,7 @@ impl Device {
                 missed_line = line;
             }
         }
+        self.access[1] += self.l1_missed_lines - before;
     }
 
     /// A bulk copy reads whole lines past L1. The multiprocessor's copy engine asks for them, so they do not take the
@@ -430,6 +487,9 @@ impl Device {
     /// The warp's clock after an instruction that has just run.
     fn advance(&mut self, clocks: &mut Clocks, pc: usize, facts: &InstructionFacts) {
         clocks.enter(facts);
+        if self.polls {
+            clocks.enter_poll(pc as u32, facts.polled_loop);
+        }
         if clocks.ran.is_empty() {
             clocks.ran.resize(self.body.len(), 0);
         }
@@ -461,6 +521,17 @@ impl Device {
         let arrival = std::mem::take(&mut self.arrival).min(start.saturating_add(latencies.global));
         let distance = distance.max(arrival.saturating_sub(start));
         let wave = self.wave();
+        // A poll of a counter that failed succeeds when the last of others has changed it.
+        let is_awaited = clocks.poll.is_some_and(|poll| poll.failed && poll.pc == pc as u32);
+        for word in std::mem::take(&mut self.words) {
+            let arrival = self.arrivals.entry(word).or_default();
+            if is_awaited && arrival.0 == wave {
+                start = start.max(arrival.1);
+            } else if facts.polled_loop.is_none() && is_atomic(facts.class) {
+                let latest = if arrival.0 == wave { arrival.1 } else { 0 };
+                *arrival = (wave, start.saturating_add(latencies.l2).max(latest));
+            }
+        }
         for (sector, reached) in self.missed.drain(..) {
             let cycles = match reached {
                 Reached::FarL2 => latencies.l2 + ACROSS_CYCLES,
@@ -471,6 +542,19 @@ impl Device {
         self.queue.running[clocks.block].0 += u64::from(std::mem::take(&mut self.queue.draws));
         clocks.failed = self.retries.issued(clocks.failed, facts);
         let conflicts = std::mem::take(&mut self.wavefronts).saturating_sub(1);
+        let [l1_cycles, lines] = std::mem::take(&mut self.access);
+        if clocks.poll.is_none_or(|poll| !poll.failed) {
+            let is_local = matches!(
+                facts.class,
+                InstructionClass::Load { memory: MemorySpace::Local, .. }
+                    | InstructionClass::Store { memory: MemorySpace::Local }
+            );
+            clocks.busy = clocks.busy.and(InsideWork {
+                issue_cycles: u64::from(facts.pipes.issue),
+                l1_cycles,
+                l2_lines: lines + u64::from(is_local),
+            });
+        }
         let latency = match facts.class {
             InstructionClass::Load { memory, .. } => match memory {
                 MemorySpace::Global | MemorySpace::Generic | MemorySpace::Local => {
@@ -563,7 +647,8 @@ impl Device {
         let refetched = self.l2.refetched();
         let whole = self.written.values().filter(|bytes| **bytes == u32::MAX).count() as u64;
         // A loop that waits for other blocks waits for the executor's turns.
-        let waits = report.blocks > 1 && program.iter().any(|facts| facts.polls);
+        let draws = !self.queue.drawn.is_empty();
+        let waits = report.blocks > 1 && program.iter().any(|facts| facts.polled_loop.is_some());
         let (mut once, mut issue_cycles, mut busy) = (Counters::default(), 0, [0; 5]);
         let most = report.instructions.iter().map(|ran| ran.counters.warp_instructions).max();
         self.retries.came = self.came(program, report);
@@ -606,6 +691,7 @@ impl Device {
             tag_cycles: self.tag_cycles,
             retry_cycles,
             cluster_atomics: self.cluster_atomics,
+            busiest: if waits || draws { InsideWork::default() } else { self.work.busiest() },
             row_miss_ratio: self.l2.row_miss_ratio(),
             further_groups: self.further_groups,
             atomics_queue: self.sums.busiest() + self.retried_time(),
@@ -698,6 +784,7 @@ impl Observer for Estimator {
         });
         self.warps[warp].reset(self.registers);
         self.warps[warp].block = self.device.block();
+        self.warps[warp].number = self.device.blocks;
         warp
     }
 
@@ -713,12 +800,17 @@ impl Observer for Estimator {
         let is_body = clocks.barriers == 0;
         self.device.end_phase(clocks, is_body);
         let end = clocks.end(self.device.latencies.l2);
+        self.device.work.add(clocks.number, clocks.busy, &self.device.latencies);
         let longest = &mut self.device.queue.running[clocks.block].1;
         *longest = u64::from(end).max(*longest);
         self.free.push(warp);
     }
 
     fn access(&mut self, kind: AccessKind, access: WarpAccess<'_>) {
+        if self.device.polls {
+            let words = lanes(access.mask).map(|lane| access.addresses[lane] >> 2);
+            self.device.words.extend(words);
+        }
         match kind {
             AccessKind::Load { past_l1 } => self.device.reach(access, !past_l1, true),
             AccessKind::Fetch => self.device.reach(access, true, false),
@@ -739,6 +831,7 @@ impl Observer for Estimator {
 
     fn shared(&mut self, wavefronts: u32) {
         self.device.wavefronts = wavefronts;
+        self.device.access[0] += u64::from(wavefronts);
     }
 
     fn cluster_atomics(&mut self, lanes: u64) {
@@ -753,6 +846,12 @@ impl Observer for Estimator {
         let clocks = &mut self.warps[warp];
         self.device.advance(clocks, instruction, &self.program[instruction]);
     }
+}
+
+/// Returns whether it is an atomic outside of the block. All blocks come to a counter before any goes on; of a stored flag,
+/// as in a look-back, the executor's order of blocks would make a chain that no GPU has.
+fn is_atomic(class: InstructionClass) -> bool {
+    class == InstructionClass::Atomic { is_shared: false }
 }
 
 /// The numbers of the lanes in a mask, ascending.

@@ -433,6 +433,7 @@ impl Profile {
             barrier: self.barrier_latency_cycles,
             peer: peer_cycles,
             blocks_at_once: resident * self.multiprocessors,
+            multiprocessors: self.multiprocessors,
             l1_lines,
             l1_share_lines: ((f64::from(l1_lines) / sharing) as u32).max(64),
         }

@@ -15,6 +15,7 @@ const LATENCIES: Latencies = Latencies {
     barrier: 60,
     peer: 0,
     blocks_at_once: 8,
+    multiprocessors: 4,
     l1_lines: 64,
     l1_share_lines: 64,
 };
@@ -229,6 +230,41 @@ fn a_warp_that_waits_for_others_says_nothing_of_the_longest() {
     };
     assert!(longest(1) >= u64::from(LATENCIES.global));
     assert_eq!(longest(2), 0);
+}
+
+#[test]
+fn a_poll_ends_when_what_it_waits_for_is_written() {
+    // The second block comes late, and the executor lets the first try again and again.
+    let body = "mov.u32 %r2, %ctaid.x; setp.eq.u32 %p1, %r2, 0; @%p1 bra COME;
+        ld.global.u32 %r4, [%rd1+512]; add.u32 %r5, %r4, 1; st.global.u32 [%rd1+1024], %r5; membar.gl;
+        COME: red.global.add.u32 [%rd1], 1;
+        WAIT: ld.relaxed.gpu.global.u32 %r3, [%rd1]; setp.ne.u32 %p2, %r3, 2; @%p2 bra WAIT;";
+    let launch = Launch::new("k", [2, 1, 1], [1, 1, 1]);
+    let both = estimate(&kernel(body), &launch, false).chain_cycles;
+    let [global, l2] = [LATENCIES.global, LATENCIES.l2].map(u64::from);
+    // Both wait for what the second loads, for its sum on its way, and for the answer to the poll.
+    let expected = 2 * (global + l2);
+    assert!((expected..expected + 3 * global).contains(&both), "{both}, expected {expected}");
+}
+
+#[test]
+fn the_work_of_the_busiest_multiprocessor_is_that_of_its_blocks() {
+    let loads = "ld.volatile.shared.u32 %r3, [tile];".repeat(16);
+    let busiest = |who: &str| {
+        let body = format!("mov.u32 %r2, %ctaid.x; {who} {loads}");
+        let launch = Launch::new("k", [8, 1, 1], [32, 1, 1]);
+        estimate(&kernel(&body), &launch, false).busiest
+    };
+    let one = busiest("setp.ne.u32 %p1, %r2, 5; @%p1 ret;");
+    let all = busiest("");
+    assert_eq!((one.l1_cycles, all.l1_cycles), (16, 32), "two blocks on each");
+    assert!(one.issue_cycles > 16 && one.issue_cycles < all.issue_cycles);
+    // What comes behind the blocks that run at once goes where there is room.
+    let body = format!(
+        "{loads} mov.u32 %r2, %ctaid.x; setp.ne.u32 %p1, %r2, 11; @%p1 ret; {loads}{loads}"
+    );
+    let launch = Launch::new("k", [12, 1, 1], [32, 1, 1]);
+    assert_eq!(estimate(&kernel(&body), &launch, false).busiest.l1_cycles, 48);
 }
 
 #[test]

@@ -139,6 +139,23 @@ fn one_bank() {
 }
 
 #[test]
+fn a_large_conflict_is_named_where_another_part_hides_it() {
+    let column = |lanes: u32| {
+        let body = format!("mov.u32 %r3, tile;\nand.b32 %r4, %r1, {lanes};\n");
+        let mut record =
+            launched(&(body + "mad.lo.u32 %r5, %r4, 128, %r3;\nld.shared.u32 %r6, [%r5];"));
+        record.parts.dram_ns = 1e6;
+        record.profiled_ns = record.parts.together_ns();
+        advice_on(record)
+    };
+    let found = column(31);
+    assert_eq!(kinds(&found), [AdviceKind::BankConflict], "{found:#?}");
+    let cure = &found[0].cure;
+    assert!(cure.ends_with("before there is less of device memory"), "{cure}");
+    assert_eq!(kinds(&column(3)), [], "a small one is hidden");
+}
+
+#[test]
 fn two_rows_at_the_same_banks() {
     // Lanes 0 to 15 read one row, the others the next.
     let rows = |row: u32| {

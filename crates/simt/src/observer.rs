@@ -7,6 +7,7 @@ use crate::operation::{BulkDirection, MbarrierOperation, Operation, Register, Sp
 use crate::pipes::{Pipes, pipes};
 use crate::program::{BlockPlace, Detail, Program};
 use crate::registers::{ALWAYS, LANES};
+use crate::spin_loops::loops;
 use crate::uninitialized::number;
 use crate::unroll::chosen_by_predicates;
 use std::collections::BTreeSet;
@@ -160,8 +161,8 @@ pub struct InstructionFacts {
     pub is_approximate: bool,
     /// The pipes of a scheduler that it keeps busy.
     pub pipes: Pipes,
-    /// A loop around it goes on until another thread has written what it reads.
-    pub polls: bool,
+    /// The first and the last instruction of the loop around it that goes on until another thread has written what it reads.
+    pub polled_loop: Option<(u32, u32)>,
     /// The first instruction of the loop around it, if it is a compare-and-swap that a thread may give up: a maximum.
     pub abandoned_loop: Option<u32>,
     /// It is the first of a basic block, or of a loop that ptxas unrolls.
@@ -178,6 +179,12 @@ pub(crate) fn facts(program: &Program) -> Vec<InstructionFacts> {
     let chosen = chosen_by_predicates(program);
     let products = products(program);
     let folds = folds(program);
+    let loops = if program.polling.is_empty() { Vec::new() } else { loops(program) };
+    let polled_loop = |pc: usize| {
+        program.polling.binary_search(&(pc as u32)).ok()?;
+        let around = loops.iter().find(|(start, end)| (*start..=*end).contains(&pc));
+        around.map(|(start, end)| (*start as u32, *end as u32))
+    };
     let instructions = program.instructions.iter().zip(&program.details).zip(&program.places);
     instructions
         .enumerate()
@@ -197,7 +204,7 @@ pub(crate) fn facts(program: &Program) -> Vec<InstructionFacts> {
                 writes: numbers(&detail.writes),
                 is_approximate: detail.approximate,
                 pipes: pipes(text, adds_product(program, &products, detail), folds[pc]),
-                polls: program.polling.binary_search(&(pc as u32)).is_ok(),
+                polled_loop: polled_loop(pc),
                 abandoned_loop: program.abandoned.get(&(pc as u32)).copied(),
                 is_first,
                 unrolled,

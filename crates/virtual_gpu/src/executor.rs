@@ -417,7 +417,10 @@ impl Driver {
         let busy = kernel_time::links_busy(&load, kernel.device, &peers);
         let busy_ns = parts.together_ns() + self.moves_ns(&moves);
         let model_ns = minimum_ns + busy_ns;
-        let profiled_ns = self.device().profile.profiled_kernel_ns + busy_ns;
+        let is_first = self.recorder.launched.insert(kernel.launch.kernel.clone());
+        let ran = report.instructions.iter().filter(|it| it.counters.warp_instructions > 0);
+        let first_ns = if is_first { kernel_time::first_launch_ns(ran.count()) } else { 0.0 };
+        let profiled_ns = self.device().profile.profiled_kernel_ns + first_ns + busy_ns;
         let predicted = Predicted { estimate: Some(estimate), parts, moves, model_ns, profiled_ns };
         self.remember(kernel, report, predicted, None);
         Some((model_ns, busy))

@@ -100,6 +100,8 @@ pub(crate) struct Recorder {
     orders: HashMap<(&'static str, String), Noted>,
     /// Kernels whose contraction was reported.
     pub(crate) contracted: HashSet<String>,
+    /// The kernels that have been launched: a first launch takes longer.
+    pub(crate) launched: HashSet<String>,
     /// Allocations whose unwritten bytes were reported.
     pub(crate) unwritten: HashSet<u64>,
     /// A kernel ran.

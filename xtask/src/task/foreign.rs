@@ -23,7 +23,11 @@ const ABOUT: &str = "# Kernels of others: predicted and measured\n\n\
     Programs of [HeCBench](https://github.com/zjin-lcf/HeCBench), in the fourth judgement also all of\n\
     [PolyBench-GPU](https://github.com/sgrauerg/polybenchGpu) that ran, and in the fifth those of\n\
     [cuda-samples](https://github.com/NVIDIA/cuda-samples), as [programs](../programs/README.md) lists them with their\n\
-    arguments. A time is that of all launches of a kernel in one run of its program: predicted by `coalesce run --json` before\n\
+    arguments. The sixth has programs of [Rodinia](https://github.com/yuhc/gpu-rodinia),\n\
+    [SHOC](https://github.com/vetter/shoc), [Altis](https://github.com/utcs-scea/altis),\n\
+    [llm.c](https://github.com/karpathy/llm.c) (`dev/cuda`, a run for each of its kernels) and\n\
+    [gpu-benches](https://github.com/RRZE-HPC/gpu-benches), those that CUDA 13 compiles and that ran in time, with sizes of\n\
+    their own made smaller; HeCBench has ports of some of the first two, which judged before. A time is that of all launches of a kernel in one run of its program: predicted by `coalesce run --json` before\n\
     the measurement, and measured by `ncu` (`gpu__time_duration.sum`, clocks and caches left alone). Kernels whose launches\n\
     differ in number are left out. A later judgement has programs that were not measured before: the first of others, of\n\
     those that had compiled and ran in time, by the FNV-1a hash of `coalesce-2:PROGRAM`, then of `coalesce-3:PROGRAM`,\n\
@@ -82,6 +86,8 @@ struct Corpus {
     third: Vec<Kernel>,
     /// Those that judged fourth.
     fourth: Vec<Kernel>,
+    /// Those that judged fifth.
+    fifth: Vec<Kernel>,
     /// Kernels that have judged, as the present model has them.
     again: Vec<Kernel>,
     /// Those that judged last.
@@ -105,6 +111,7 @@ impl Corpus {
         let third = [read("third-predicted-h100.csv")?, read("third-measured-h100.csv")?];
         let fourth = [read("fourth-predicted-h100.csv")?, read("fourth-measured-h100.csv")?];
         let fifth = [read("fifth-predicted-h100.csv")?, read("fifth-measured-h100.csv")?];
+        let sixth = [read("sixth-predicted-h100.csv")?, read("sixth-measured-h100.csv")?];
         let files = [
             ("Predictions", &predictions),
             ("Measurement", &measured),
@@ -116,12 +123,14 @@ impl Corpus {
             ("Fourth measurement", &fourth[1]),
             ("Fifth predictions", &fifth[0]),
             ("Fifth measurement", &fifth[1]),
+            ("Sixth predictions", &sixth[0]),
+            ("Sixth measurement", &sixth[1]),
             ("What has judged, predicted again", &again),
         ];
         let facts =
             files.iter().flat_map(|(what, rows)| rows.facts.iter().map(|it| (*what, it.clone())));
         let (work, judged) = halves(joined(&predictions, &measured)?);
-        let spent = [&measured, &second[1], &third[1], &fourth[1]];
+        let spent = [&measured, &second[1], &third[1], &fourth[1], &fifth[1]];
         let spent = spent.map(|measured| joined(&again, measured)).into_iter();
         Ok(Corpus {
             facts: facts.collect(),
@@ -130,8 +139,9 @@ impl Corpus {
             second: joined(&second[0], &second[1])?,
             third: joined(&third[0], &third[1])?,
             fourth: joined(&fourth[0], &fourth[1])?,
+            fifth: joined(&fifth[0], &fifth[1])?,
             again: spent.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect(),
-            latest: joined(&fifth[0], &fifth[1])?,
+            latest: joined(&sixth[0], &sixth[1])?,
         })
     }
 
@@ -184,6 +194,7 @@ impl Corpus {
             ("judged second", &self.second),
             ("judged third", &self.third),
             ("judged fourth", &self.fourth),
+            ("judged fifth", &self.fifth),
             ("have judged, by the present model", &self.again),
             ("judged the present model", &self.latest),
         ] {

@@ -156,6 +156,27 @@ fn no_launch_ends_before_its_longest_warp() {
 }
 
 #[test]
+fn no_launch_ends_before_the_busiest_multiprocessor() {
+    let profile = Profile::named("h200").unwrap();
+    let work = InsideWork { issue_cycles: 4_000_000, l1_cycles: 2_000_000, l2_lines: 1_000_000 };
+    let estimate = Estimate { busiest: work, ..Estimate::default() };
+    let counters = Counters::default();
+    let of = |larger| parts(&profile, &Load { larger, ..load(&counters, &estimate) });
+    let ns = |cycles: f64| cycles / profile.clock_hz * 1e9;
+    let all = of(WorkScale::default());
+    assert_eq!(all.l1_ns, ns(2e6));
+    assert_eq!(all.requests_ns, ns(1e6) * profile.l2_request_cycles);
+    let issued = ns(4e6) / f64::from(profile.issue_slots_per_clock) / ISSUED;
+    assert!((all.issue_ns / issued - 1.0).abs() < 1e-9);
+    assert_eq!(of(WorkScale::all(2.0)).l1_ns, 0.0, "too few blocks to say");
+}
+
+#[test]
+fn the_first_launch_takes_longer() {
+    assert_eq!([0, 64, 128, 9999].map(first_launch_ns), [0.0, 225.0, 450.0, 450.0]);
+}
+
+#[test]
 fn what_takes_longer_than_its_count_says() {
     let profile = Profile::named("h200").unwrap();
     let mut counters = Counters::default();

@@ -21,10 +21,12 @@ mod program;
 mod requests;
 pub(crate) mod triton;
 
-use results::{Advice, ProfiledKernel, ProgramProfile, SourceLocation};
+use results::{Advice, AdviceKind, ProfiledKernel, ProgramProfile, Promise, SourceLocation};
 
 /// Gains below this part of the program's predicted time are not worth a reader's time.
 const SMALLEST_GAIN: f64 = 0.01;
+/// A conflict of so many times the wavefronts that would do is named whatever it gains: another part hides it for now.
+const LARGE_CONFLICT: f64 = 8.0;
 /// The part of a kernel's predicted time that all of its gains together are, at the most.
 const LARGEST_GAIN: f64 = 0.95;
 
@@ -45,13 +47,24 @@ pub fn advice(profile: &ProgramProfile) -> Vec<Advice> {
             found.iter_mut().for_each(|advice| advice.gain_us *= most / sum);
         }
         let least = SMALLEST_GAIN * kernel.predicted_us;
-        found.retain(|advice| advice.gain_us >= least);
+        let hidden_by = kernel.busy_us.first().map_or("another part", |(part, _)| part.as_str());
+        for advice in found.iter_mut().filter(|advice| advice.gain_us < least) {
+            advice.cure +=
+                &format!("; this gains next to nothing before there is less of {hidden_by}");
+        }
+        found.retain(|advice| advice.gain_us >= least || is_large_conflict(advice));
         found
     };
     let mut found: Vec<Advice> = profile.kernels.iter().flat_map(of_kernel).collect();
     found.extend(program::advice(profile));
     found.sort_by(|one, other| other.gain_us.total_cmp(&one.gain_us));
     found
+}
+
+/// Returns whether it is about a bank conflict that no kernel should have.
+fn is_large_conflict(advice: &Advice) -> bool {
+    let falls = |promise: &Promise| promise.from >= LARGE_CONFLICT * promise.to;
+    advice.kind == AdviceKind::BankConflict && advice.promise.as_ref().is_some_and(falls)
 }
 
 /// Advice on several instructions of one line, such as those of an unrolled loop, is one piece.
