@@ -45,6 +45,7 @@ mod driver;
 mod executor;
 mod exports;
 mod fat_binary;
+mod graph_memory;
 mod handles;
 mod happens_before;
 mod idle;
