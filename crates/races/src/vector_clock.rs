@@ -4,11 +4,10 @@
 //! inner nodes lead to blocks; a block has one time for all of its warps, and further times only for
 //! warps of which more is known; a warp likewise has one time for all lanes. Trees share what they
 //! have in common, so that a copy costs nothing, and joining two of them visits only the blocks in
-//! which they differ. Of two states of one clock that only grows, the later is the join, without a visit.
+//! which they differ.
 
 use counters::LANES;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Children of an inner node, as a power of two.
 const FAN_BITS: u32 = 4;
@@ -197,9 +196,6 @@ pub struct VectorClock {
     root: Option<Arc<Node>>,
     /// Levels of inner nodes.
     height: u32,
-    /// The growing clock of which this is a state, and which: later ones hold earlier ones. Zero for none.
-    grows: u64,
-    state: u32,
 }
 
 impl VectorClock {
@@ -214,7 +210,7 @@ impl VectorClock {
             node = Arc::new(Node::Inner(children));
             height += 1;
         }
-        VectorClock { root: Some(node), height, ..VectorClock::default() }
+        VectorClock { root: Some(node), height }
     }
 
     /// Returns whether nothing is known.
@@ -257,40 +253,15 @@ impl VectorClock {
             *self = other.clone();
             return;
         };
-        if self.grows != 0 && self.grows == other.grows {
-            if self.state < other.state {
-                *self = other.clone();
-            }
+        if self.height == other.height {
+            self.root = Some(join(mine, theirs));
             return;
         }
         let height = self.height.max(other.height);
-        let root = if self.height == other.height {
-            Some(join(mine, theirs))
-        } else {
-            let (mine, theirs) = (self.raise(height), other.raise(height));
-            mine.zip(theirs).map(|(a, b)| join(&a, &b))
-        };
-        let joined = VectorClock { root, height, ..VectorClock::default() };
-        if joined.is_same(other) {
-            *self = other.clone();
-        } else if !joined.is_same(self) {
-            *self = joined;
+        let (mine, theirs) = (self.raise(height), other.raise(height));
+        if let (Some(a), Some(b)) = (&mine, &theirs) {
+            *self = VectorClock { root: Some(join(a, b)), height };
         }
-    }
-
-    /// Learns what another knows, as a clock that only grows and that nobody else lets grow.
-    pub fn grow(&mut self, other: &VectorClock) {
-        static CLOCKS: AtomicU64 = AtomicU64::new(1);
-        let before = self.clone();
-        self.join(other);
-        if self.is_same(&before) {
-            *self = before;
-            return;
-        }
-        (self.grows, self.state) = match before.state.checked_add(1) {
-            Some(state) if before.grows != 0 => (before.grows, state),
-            _ => (CLOCKS.fetch_add(1, Relaxed), 0),
-        };
     }
 
     /// The root of the same tree with more levels.
@@ -405,38 +376,6 @@ mod tests {
         small.join(&big);
         big.join(&small);
         assert!(small.is_same(&big) || big.is_same(&before));
-    }
-
-    /// A state of a clock that grows is never mistaken for one of another, nor an earlier one for a later one.
-    #[test]
-    fn a_later_state_is_the_join_with_an_earlier_one() {
-        let (mut word, mut other) = (VectorClock::default(), VectorClock::default());
-        word.grow(&lane(1, 0, 0, 5));
-        let earlier = word.clone();
-        word.grow(&lane(300, 0, 0, 5));
-        word.grow(&lane(300, 0, 0, 4));
-        other.grow(&earlier);
-        other.grow(&lane(2, 0, 0, 7));
-        let knows = |clock: &VectorClock| {
-            [(1, 5), (300, 5), (2, 7)]
-                .map(|(block, time)| clock.covers(Thread { block, warp: 0, lane: 0 }, time))
-        };
-        for (mut one, another, expected) in [
-            (earlier.clone(), &word, [true, true, false]),
-            (word.clone(), &earlier, [true, true, false]),
-            (word.clone(), &other, [true, true, true]),
-            (other.clone(), &word, [true, true, true]),
-        ] {
-            one.join(another);
-            assert_eq!(knows(&one), expected);
-            one.join(&other);
-            assert_eq!(knows(&one), [true, expected[1], true], "the join has no state of its own");
-        }
-        let mut copy = earlier.clone();
-        copy.join(&lane(9, 0, 0, 1));
-        copy.join(&word);
-        assert!(copy.covers(Thread { block: 9, warp: 0, lane: 0 }, 1), "what it learned stays");
-        assert_eq!(knows(&copy), [true, true, false]);
     }
 
     /// No barrier awaits them, so a time of the block says nothing of them.

@@ -21,7 +21,6 @@ struct Released {
     blocks: Vec<(u32, VectorClock)>,
     /// The clocks that the blocks of a cluster released at its scope or further.
     clusters: Vec<(u64, VectorClock)>,
-    /// Grows.
     device: VectorClock,
     /// The clock of sequentially consistent fences before the writes.
     sequential: VectorClock,
@@ -180,7 +179,7 @@ impl Words {
                     }
                 }
                 if scope == Scope::Device {
-                    released.device.grow(known);
+                    released.device.join(known);
                 }
             }
         };

@@ -5,11 +5,11 @@ use crate::driver::Driver;
 use crate::objects::GraphState;
 use crate::work::QueuedWork;
 use cuda_driver::ReturnCode;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const INVALID: ReturnCode = ReturnCode::INVALID_VALUE;
-/// Bytes of which a device gives graphs whole multiples.
-const GRANULARITY: u64 = 2 << 20;
+/// Bytes of which a device gives a graph a whole multiple for all that it allocates: an H100's.
+const GRANULARITY: u64 = 32 << 20;
 
 /// Addresses that nodes of graphs allocate.
 #[derive(Debug, Clone, Copy)]
@@ -20,13 +20,13 @@ pub(crate) struct GraphRange {
     is_live: bool,
 }
 
-/// Memory that a device keeps for graphs.
+/// Memory that a device keeps for launches of graphs.
 #[derive(Debug)]
 struct Block {
     device: usize,
     bytes: u64,
     /// The addresses that have it beyond the launch which allocated them.
-    holder: Option<u64>,
+    holders: BTreeSet<u64>,
     /// The stream of its last launch, and that launch's last operation.
     last: (usize, Option<usize>),
 }
@@ -61,8 +61,10 @@ impl GraphMemory {
     pub(crate) fn end(&mut self, address: u64, operation: Option<usize>) {
         let Some(range) = self.ranges.get_mut(&address) else { return };
         range.is_live = false;
-        for block in self.blocks.iter_mut().filter(|block| block.holder == Some(address)) {
-            (block.holder, block.last.1) = (None, operation);
+        for block in &mut self.blocks {
+            if block.holders.remove(&address) {
+                block.last.1 = operation;
+            }
         }
     }
 
@@ -236,47 +238,47 @@ impl Driver {
         }
         let key = self.objects.key(stream);
         let last = (key, self.objects.stream(stream)?.tail);
-        let mut of_launch: BTreeMap<u64, usize> = BTreeMap::new();
+        let mut allocated = BTreeSet::new();
         for node in &graph.nodes {
             match &node.work {
                 QueuedWork::GraphAllocation(range) => {
-                    let address = range.start;
-                    let Some(range) = self.memory.graphs.ranges.get_mut(&address) else { continue };
-                    range.is_live = true;
-                    let range = *range;
-                    if !of_launch.contains_key(&address) {
-                        let block = self.block(range, key, &of_launch);
-                        of_launch.insert(address, block);
+                    if let Some(known) = self.memory.graphs.ranges.get_mut(&range.start) {
+                        known.is_live = true;
+                        allocated.insert(range.start);
                     }
                 }
-                QueuedWork::Release(address) => {
-                    self.memory.graphs.end(*address, last.1);
-                }
+                QueuedWork::Release(address) => self.memory.graphs.end(*address, last.1),
                 _ => {}
             }
         }
-        let graphs = &mut self.memory.graphs;
-        for (address, block) in of_launch {
-            let holder = graphs.is_live(address).then_some(address);
-            (graphs.blocks[block].holder, graphs.blocks[block].last) = (holder, last);
+        let mut needed: BTreeMap<usize, (u64, BTreeSet<u64>)> = BTreeMap::new();
+        for address in allocated {
+            let Some(range) = self.memory.graphs.ranges.get(&address) else { continue };
+            let (bytes, holders) = needed.entry(range.device).or_default();
+            *bytes += range.bytes;
+            if range.is_live {
+                holders.insert(address);
+            }
+        }
+        for (device, (bytes, holders)) in needed {
+            let place = self.block(device, bytes.next_multiple_of(GRANULARITY), key);
+            let block = &mut self.memory.graphs.blocks[place];
+            (block.holders, block.last) = (holders, last);
         }
         Ok(())
     }
 
-    /// Finds memory for an allocation of a launch: what work before it has done with, or more of the device's.
-    fn block(&mut self, range: GraphRange, stream: usize, taken: &BTreeMap<u64, usize>) -> usize {
-        let (device, bytes) = (range.device, range.bytes.next_multiple_of(GRANULARITY));
-        let blocks = self.memory.graphs.blocks.iter().enumerate();
-        let mut free = blocks.filter(|(place, block)| {
-            let is_own = (block.device, block.bytes, block.holder) == (device, bytes, None);
+    /// Finds memory for a launch: what work before it has done with, or more of the device's.
+    fn block(&mut self, device: usize, bytes: u64, stream: usize) -> usize {
+        let is_free = |block: &Block| {
             let is_past = block.last.0 == stream || self.has_ended(block.last.1);
-            is_own && is_past && !taken.values().any(|used| used == place)
-        });
-        if let Some((place, _)) = free.next() {
+            (block.device, block.bytes) == (device, bytes) && block.holders.is_empty() && is_past
+        };
+        if let Some(place) = self.memory.graphs.blocks.iter().position(is_free) {
             return place;
         }
         let graphs = &mut self.memory.graphs;
-        graphs.blocks.push(Block { device, bytes, holder: None, last: (stream, None) });
+        graphs.blocks.push(Block { device, bytes, holders: BTreeSet::new(), last: (stream, None) });
         let kept = graphs.kept(device);
         let high = graphs.high.entry(device).or_default();
         *high = kept.max(*high);
@@ -296,7 +298,7 @@ impl Driver {
     pub(crate) fn trim_graph_memory(&mut self, device: usize) {
         let mut blocks = std::mem::take(&mut self.memory.graphs.blocks);
         blocks.retain(|block| {
-            block.device != device || block.holder.is_some() || !self.has_ended(block.last.1)
+            block.device != device || !block.holders.is_empty() || !self.has_ended(block.last.1)
         });
         self.memory.graphs.blocks = blocks;
     }

@@ -130,6 +130,8 @@ pub(crate) struct PoolState {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct GraphState {
     pub(crate) nodes: Vec<GraphNode>,
+    /// The graph that an executable one was made of.
+    pub(crate) made_of: usize,
     /// A launch frees first what an earlier one left allocated.
     pub(crate) frees_on_launch: bool,
 }

@@ -29,6 +29,8 @@ macro_rules! refused {
 
 /// Bytes of each allocation.
 const BYTES: usize = 2 << 20;
+/// Bytes that a device keeps for a launch of a few of them: on an H100, too.
+const KEPT: u64 = 32 << 20;
 
 fn open() -> (OwnMachine, cust::context::Context) {
     let own = OwnMachine::new();
@@ -116,10 +118,10 @@ fn a_graph_allocates_uses_and_frees_at_every_launch() {
     let (first, address) = allocation(graph, &[]);
     let filled = fill(graph, &[first], address, 7);
     let freed = release(graph, &[filled], address);
-    let (second, again) = allocation(graph, &[freed]);
-    assert_eq!(again, address, "what was freed before it is used again");
     let (third, other) = allocation(graph, &[first]);
     assert_ne!(other, address, "the free does not come before this one");
+    let (second, again) = allocation(graph, &[freed]);
+    assert_eq!(again, address, "what was freed before it is used again");
     let freed = release(graph, &[second], again);
     release(graph, &[third], other);
     let (mut kind, mut found) = (0, asked(0));
@@ -134,7 +136,7 @@ fn a_graph_allocates_uses_and_frees_at_every_launch() {
         done!(cuGraphLaunch(executable, null_mut()));
     }
     done!(cuCtxSynchronize());
-    assert_eq!(kept(), 2 * BYTES as u64, "later launches use the memory of earlier ones");
+    assert_eq!(kept(), KEPT, "later launches use the memory of earlier ones");
     done!(cuDeviceGraphMemTrim(0));
     assert_eq!(kept(), 0);
     assert_eq!(virtual_gpu::misuse(), []);
@@ -157,7 +159,7 @@ fn memory_that_a_graph_leaves_is_used_and_freed_outside() {
     assert_eq!(code, ReturnCode::INVALID_VALUE);
     assert!(message.contains("AUTO_FREE_ON_LAUNCH"), "{message}");
     done!(cuDeviceGraphMemTrim(0));
-    assert_eq!(kept(), BYTES as u64, "it is in use");
+    assert_eq!(kept(), KEPT, "it is in use");
     done!(cuMemFree_v2(address));
     done!(cuGraphLaunch(executable, null_mut()));
     done!(cuMemFreeAsync(address, null_mut()));
@@ -175,6 +177,11 @@ fn memory_that_a_graph_leaves_is_used_and_freed_outside() {
     done!(cuDeviceGraphMemTrim(0));
     assert_eq!(kept(), 0);
 
+    let mut again = null_mut();
+    let (code, message) = refused!(cuGraphInstantiateWithFlags(&mut again, graph, 1));
+    assert_eq!(code, ReturnCode::NOT_SUPPORTED);
+    assert!(message.contains("one executable graph at a time"), "{message}");
+    done!(cuGraphExecDestroy(executable));
     let frees_on_launch = self::executable(graph, 1);
     for _ in 0..2 {
         done!(cuGraphLaunch(frees_on_launch, null_mut()));
@@ -198,14 +205,14 @@ fn launches_that_may_run_together_need_memory_each() {
     let streams = [stream(), stream()];
     done!(cuGraphLaunch(executables[0], streams[0]));
     done!(cuGraphLaunch(executables[1], streams[0]));
-    assert_eq!(kept(), BYTES as u64, "one stream runs one after the other");
+    assert_eq!(kept(), KEPT, "one stream runs one after the other");
     done!(cuGraphLaunch(executables[2], streams[1]));
-    assert_eq!(kept(), 2 * BYTES as u64);
+    assert_eq!(kept(), 2 * KEPT);
     done!(cuCtxSynchronize());
     done!(cuGraphLaunch(executables[0], streams[1]));
     let mut high = 0u64;
     done!(cuDeviceGetGraphMemAttribute(0, 1, (&raw mut high).cast()));
-    assert_eq!(high, 2 * BYTES as u64);
+    assert_eq!(high, 2 * KEPT);
     done!(cuCtxSynchronize());
     done!(cuDeviceGraphMemTrim(0));
     high = 0;
@@ -236,7 +243,7 @@ fn allocations_that_a_stream_captures_become_nodes() {
         done!(cuGraphLaunch(executable, stream));
     }
     done!(cuStreamSynchronize(stream));
-    assert_eq!(kept(), BYTES as u64);
+    assert_eq!(kept(), KEPT);
 }
 
 #[test]

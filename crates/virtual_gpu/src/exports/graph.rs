@@ -88,13 +88,19 @@ fn instantiate_with(driver: &mut Driver, graph: usize, flags: c_ulonglong) -> Cu
         return Err(driver.unsupported("graphs that kernels launch"));
     }
     driver.context()?;
+    let made_of = graph;
     let Some(graph) = driver.objects.graphs.get(graph)?.ordered() else {
         let why = "the graph's nodes follow each other in a circle";
         return Err(driver.refuse(ReturnCode::INVALID_VALUE, why));
     };
     driver.clock.advance(driver.device().profile.api_call_ns * graph.nodes.len() as f64);
+    let is_again = driver.objects.executables.values().any(|other| other.made_of == made_of);
+    if is_again && graph.has_memory_nodes() {
+        let why = "a graph that allocates or frees memory has one executable graph at a time: destroy the other first";
+        return Err(driver.refuse(ReturnCode::NOT_SUPPORTED, why));
+    }
     let frees_on_launch = flags & FREES_ON_LAUNCH != 0;
-    Ok(driver.objects.executables.add(GraphState { frees_on_launch, ..graph }))
+    Ok(driver.objects.executables.add(GraphState { made_of, frees_on_launch, ..graph }))
 }
 
 /// Replaces an executable graph's work by that of a graph; says whether the two have the same shape, without which
