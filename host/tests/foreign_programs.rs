@@ -95,6 +95,11 @@ fn a_program_that_leaves_its_exit_handlers_out_is_shown_up_to_there() {
     assert_eq!(code(&vanished), 3);
     assert!(said(&vanished).contains("without its exit handlers"), "{}", said(&vanished));
     assert!(cut_off(&vanished) && cut_off(&run(&[], "killed")), "{}", said(&vanished));
+    assert!(!said(&vanished).contains("not awaited"), "{}", said(&vanished));
+    let forgot = run(&[], "forgets");
+    assert_eq!(code(&forgot), 3);
+    let sentence = "2 launches, the last of `twice`, were enqueued and not awaited";
+    assert!(said(&forgot).contains(sentence), "{}", said(&forgot));
     for mode in ["clean", "fork", "leak"] {
         let output = run(&[], mode);
         assert!(!cut_off(&output), "{mode}: {}", said(&output));

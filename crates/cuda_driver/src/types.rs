@@ -378,6 +378,28 @@ pub struct AllocationProperties {
     pub flags: [u8; 8],
 }
 
+/// The parameters of a graph's node that allocates memory (`CUDA_MEM_ALLOC_NODE_PARAMS`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct MemoryNodeParameters {
+    /// `CU_MEM_ALLOCATION_TYPE_*`.
+    pub kind: c_uint,
+    /// `CU_MEM_HANDLE_TYPE_*`, which graphs do not have.
+    pub handle_types: c_uint,
+    /// Location of the memory.
+    pub location: MemoryLocation,
+    /// The rest of the pool's properties.
+    pub pool: [u64; 9],
+    /// Descriptions of the devices that may access it.
+    pub access: *const c_void,
+    /// The number of these.
+    pub access_count: usize,
+    /// The bytes that are asked for.
+    pub bytes: usize,
+    /// The address that the node gives.
+    pub address: CUdeviceptr,
+}
+
 /// A tensor-map descriptor for TMA copies (`CUtensorMap`): opaque, and passed to a kernel by value.
 ///
 /// CUDA 12 aligns it to 64 bytes, CUDA 13 to 128; 128 satisfies both.
@@ -403,6 +425,8 @@ mod tests {
         assert_eq!(offset_of!(MemoryOperation, flags), 24);
         assert_eq!(size_of::<CopyAttributes>(), 24);
         assert_eq!(size_of::<AllocationProperties>(), 32);
+        assert_eq!(size_of::<MemoryNodeParameters>(), 120);
+        assert_eq!(offset_of!(MemoryNodeParameters, access), 88);
         assert_eq!(size_of::<KernelNodeParameters>(), 56);
         assert_eq!(offset_of!(KernelNodeParameters, parameters), 40);
         assert_eq!(size_of::<KernelNodeParametersV2>(), 72);

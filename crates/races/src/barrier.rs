@@ -27,9 +27,9 @@ impl SharedShadow {
     pub fn arrive_relaxed(&mut self, barrier: u32, clocks: &ThreadClocks, mask: u32) {
         let arrival = self.barriers.entry(barrier).or_default();
         for lane in lanes(mask) {
-            for (scope, known) in clocks.fenced_by(lane) {
+            for (scope, parts) in clocks.fenced_by(lane) {
                 if scope >= Scope::Cluster {
-                    arrival.add(&known);
+                    parts.iter().for_each(|part| arrival.add(part));
                 }
             }
         }

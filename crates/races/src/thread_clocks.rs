@@ -95,7 +95,16 @@ impl LaneClocks {
 struct FenceRelease {
     lanes: u32,
     scope: Scope,
+    /// The clock, but for what the warp's own times say.
     clock: VectorClock,
+    own: OwnTimes,
+}
+
+/// The times that a warp knows of its own block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct OwnTimes {
+    block_joined_at: u32,
+    warp_joined_at: u32,
     time: u32,
 }
 
@@ -290,6 +299,19 @@ impl ThreadClocks {
         }
     }
 
+    fn own_times(&self) -> OwnTimes {
+        let ThreadClocks { block_joined_at, warp_joined_at, time, .. } = *self;
+        OwnTimes { block_joined_at, warp_joined_at, time }
+    }
+
+    /// All that own times say of what came before a lane, and of the lane.
+    fn of_own(&self, lane: usize, own: OwnTimes) -> VectorClock {
+        let mut times = BlockTimes::of_all(own.block_joined_at);
+        times.add_warp(self.warp, own.warp_joined_at);
+        times.add_lanes(self.warp, 1 << lane, own.time);
+        VectorClock::of_block(self.block, times)
+    }
+
     /// Own accesses of lanes up to a time.
     fn own(&self, lanes: u32, time: u32) -> VectorClock {
         let mut times = BlockTimes::default();
@@ -299,9 +321,14 @@ impl ThreadClocks {
 
     /// All that came before what a lane does now, and that.
     pub fn released_by(&self, lane: usize) -> VectorClock {
-        let mut clock = self.clock_of(lane);
-        clock.join(&self.own(1 << lane, self.time));
+        let [mut clock, own] = self.parts_released_by(lane);
+        clock.join(&own);
         clock
+    }
+
+    /// The same in two parts, of which the first mostly is the clock of a word.
+    pub(crate) fn parts_released_by(&self, lane: usize) -> [VectorClock; 2] {
+        [self.clock.of(lane), self.of_own(lane, self.own_times())]
     }
 
     /// All that came before the arrival of lanes at a barrier; `all` are the lanes that ever were.
@@ -318,22 +345,36 @@ impl ThreadClocks {
         clock
     }
 
-    /// Returns what strong writes of a lane hand on because of fences before them.
-    pub(crate) fn fenced_by(&self, lane: usize) -> impl Iterator<Item = (Scope, VectorClock)> + '_ {
-        self.fence_release
-            .iter()
-            .filter(move |fence_release| fence_release.lanes >> lane & 1 != 0)
-            .map(move |fence_release| {
-                let mut clock = fence_release.clock.clone();
-                clock.join(&self.own(1 << lane, fence_release.time));
-                (fence_release.scope, clock)
-            })
+    fn fences_of(&self, lane: usize) -> impl Iterator<Item = &FenceRelease> {
+        self.fence_release.iter().filter(move |fence| fence.lanes >> lane & 1 != 0)
+    }
+
+    /// Returns what strong writes of a lane hand on because of fences before them, in two parts.
+    pub(crate) fn fenced_by(
+        &self,
+        lane: usize,
+    ) -> impl Iterator<Item = (Scope, [VectorClock; 2])> + '_ {
+        self.fences_of(lane)
+            .map(move |fence| (fence.scope, [fence.clock.clone(), self.of_own(lane, fence.own)]))
+    }
+
+    /// Returns whether what strong writes of a lane hand on is what came before sequentially consistent fences.
+    pub(crate) fn hands_on_sequential_only(&self, lane: usize) -> bool {
+        let mut fences = self.fences_of(lane);
+        let (Some(fence), None, Some(times)) = (fences.next(), fences.next(), &self.sc_fence_times)
+        else {
+            return false;
+        };
+        let own = OwnTimes { block_joined_at: 0, warp_joined_at: 0, time: times[lane] };
+        fence.scope == Scope::Device
+            && fence.own == own
+            && self.sc_fence.of(lane).is_same(&fence.clock)
     }
 
     /// Returns what a relaxed arrival of a lane hands on to who may be as far as a scope: what fences before it did.
     pub fn released_by_fences(&self, lane: usize, to: Scope) -> Option<VectorClock> {
         let fences = self.fenced_by(lane).filter(|(scope, _)| *scope >= to);
-        fences.map(|(_, known)| known).reduce(|mut all, known| {
+        fences.flat_map(|(_, parts)| parts).reduce(|mut all, known| {
             all.join(&known);
             all
         })
@@ -419,13 +460,19 @@ impl ThreadClocks {
                 group &= if members >> lane & 1 != 0 { *members } else { !*members };
             }
             left &= !group;
-            let clock = self.clock_of(lane);
             if sc_fence && scope == Scope::Device {
+                let clock = self.clock_of(lane);
                 self.sc_fence.add(group, live, &clock);
                 let times = self.sc_fence_times.get_or_insert_with(|| Box::new([0; LANES]));
                 lanes(group).for_each(|lane| times[lane] = self.time);
             }
-            self.fence_release.push(FenceRelease { lanes: group, scope, clock, time: self.time });
+            let clock = self.clock.of(lane);
+            self.fence_release.push(FenceRelease {
+                lanes: group,
+                scope,
+                clock,
+                own: self.own_times(),
+            });
         }
         self.tick();
     }

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 /// A plain store begins a new release sequence; an update (`atom`, `red`) goes on with that of what
 /// it read. A reader acquires every release whose scope includes it, if its own scope includes the
 /// writer, so releases are kept by scope.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 struct Released {
     block: u32,
     warp: u8,
@@ -24,6 +24,8 @@ struct Released {
     device: VectorClock,
     /// The clock of sequentially consistent fences before the writes.
     sequential: VectorClock,
+    /// These two are not the same.
+    sequential_differs: bool,
 }
 
 fn add<K: PartialEq>(list: &mut Vec<(K, VectorClock)>, key: K, known: &VectorClock) {
@@ -165,28 +167,42 @@ impl Words {
         released.warp = order.warp;
         released.lane = lane as u8;
         released.scope = scope;
-        let mut hand_on = |scope: Scope, known: &VectorClock| {
-            // A later reader may use a narrower scope than the writer did.
-            if scope < Scope::Device || model.narrow_scopes {
-                add(&mut released.blocks, order.block, known);
-                if scope >= Scope::Cluster {
-                    let cluster = model.grid.cluster_of(u64::from(order.block));
-                    add(&mut released.clusters, cluster, known);
+        let before = [released.device.clone(), released.sequential.clone()];
+        let mut hand_on = |scope: Scope, parts: &[VectorClock]| {
+            for known in parts.iter().filter(|known| !known.is_empty()) {
+                // A later reader may use a narrower scope than the writer did.
+                if scope < Scope::Device || model.narrow_scopes {
+                    add(&mut released.blocks, order.block, known);
+                    if scope >= Scope::Cluster {
+                        let cluster = model.grid.cluster_of(u64::from(order.block));
+                        add(&mut released.clusters, cluster, known);
+                    }
                 }
-            }
-            if scope == Scope::Device {
-                released.device.join(known);
+                if scope == Scope::Device {
+                    released.device.join(known);
+                }
             }
         };
         if access.release {
-            hand_on(scope, &order.released_by(lane));
+            hand_on(scope, &order.parts_released_by(lane));
         } else {
-            for (fence, known) in order.fenced_by(lane) {
-                hand_on(fence.min(scope), &known);
+            for (fence, parts) in order.fenced_by(lane) {
+                hand_on(fence.min(scope), &parts);
             }
         }
-        if scope == Scope::Device {
-            released.sequential.join(&order.sequential_of(lane));
+        let is_sequential = !access.release
+            && scope == Scope::Device
+            && !released.sequential_differs
+            && order.hands_on_sequential_only(lane);
+        if is_sequential {
+            released.sequential = released.device.clone();
+        } else {
+            if scope == Scope::Device {
+                released.sequential.join(&order.sequential_of(lane));
+            }
+            let [device, sequential] = before;
+            released.sequential_differs |=
+                !device.is_same(&released.device) || !sequential.is_same(&released.sequential);
         }
         self.0.insert(access.address, released);
     }

@@ -24,6 +24,11 @@ const MAX_DEVICES: usize = 16;
 /// Freed ranges that are remembered to name a use after free.
 const FREED_MAX: usize = 1024;
 
+/// The first address behind an allocation and its gap.
+fn past(address: u64, bytes: u64) -> u64 {
+    (address + bytes + ALIGNMENT).next_multiple_of(ALIGNMENT)
+}
+
 struct Bank {
     next: u64,
     capacity: u64,
@@ -162,19 +167,60 @@ impl Memory {
     /// # Errors
     /// When the device has not so much memory.
     pub fn allocate_named(&mut self, bytes: u64, label: &str) -> Result<u64, Error> {
-        let bank = &mut self.banks[self.selected];
+        let bank = &self.banks[self.selected];
         let free = bank.capacity - bank.used;
-        let out_of_memory = Error::OutOfMemory { requested: bytes, free };
         if bytes > free {
-            return Err(out_of_memory);
+            return Err(Error::OutOfMemory { requested: bytes, free });
         }
-        let Some(owner) = Zeroed::new(bytes) else { return Err(out_of_memory) };
-        let initialized = if self.track { Zeroed::new(bytes.div_ceil(64) * 8) } else { None };
+        let address = self.next_address(bytes);
+        self.place(address, bytes, label)?;
+        self.banks[self.selected].next = past(address, bytes);
+        Ok(address)
+    }
+
+    /// The address at which the selected device allocates so many bytes next.
+    fn next_address(&self, bytes: u64) -> u64 {
         let alignment = if bytes < PAGE { ALIGNMENT } else { PAGE };
-        let address = bank.next.next_multiple_of(alignment);
-        bank.next = (address + bytes + ALIGNMENT).next_multiple_of(ALIGNMENT);
+        self.banks[self.selected].next.next_multiple_of(alignment)
+    }
+
+    /// Reserves addresses of the selected device for [`Memory::allocate_at`]; no other allocation is given them.
+    ///
+    /// # Errors
+    /// When the device has not so much memory.
+    pub fn reserve(&mut self, bytes: u64) -> Result<u64, Error> {
+        let bank = &self.banks[self.selected];
+        if bytes > bank.capacity {
+            return Err(Error::OutOfMemory { requested: bytes, free: bank.capacity });
+        }
+        let address = self.next_address(bytes);
+        self.banks[self.selected].next = past(address, bytes);
+        Ok(address)
+    }
+
+    /// Allocates at addresses that were reserved; the content is zero.
+    ///
+    /// # Errors
+    /// When the device has not so much memory, or the addresses hold an allocation.
+    pub fn allocate_at(&mut self, address: u64, bytes: u64) -> Result<(), Error> {
+        if let Some(found) = self.allocation(address) {
+            let message = format!("{address:#x} is allocated already, with {} bytes", found.bytes);
+            return Err(Error::Memory { message });
+        }
+        self.place(address, bytes, "")
+    }
+
+    /// Allocates at free addresses of a device.
+    fn place(&mut self, address: u64, bytes: u64, label: &str) -> Result<(), Error> {
+        let bank = &mut self.banks[((address - FIRST_ADDRESS) / DEVICE_ADDRESSES) as usize];
+        let free = bank.capacity - bank.used;
+        let owner = if bytes > free { None } else { Zeroed::new(bytes) };
+        let Some(owner) = owner else {
+            return Err(Error::OutOfMemory { requested: bytes, free });
+        };
+        let initialized = if self.track { Zeroed::new(bytes.div_ceil(64) * 8) } else { None };
         bank.used += bytes;
-        // Addresses only ever grow, but mapped ranges may lie anywhere.
+        // Mapped ranges and reserved ones may lie anywhere.
         self.insert(Region {
             base: address,
             bytes,
@@ -184,7 +230,7 @@ impl Memory {
             is_constant: false,
             initialized,
         });
-        Ok(address)
+        Ok(())
     }
 
     /// Makes the allocation at an address constant memory, which kernels do not write.

@@ -66,7 +66,10 @@ impl Driver {
                 self.device().profile.copy_latency_ns
             }
             QueuedWork::Host(_) => HOST_FUNCTION_NS,
-            QueuedWork::Allocation(_) | QueuedWork::Release(_) | QueuedWork::Discard(_) => 0.0,
+            QueuedWork::Allocation(_)
+            | QueuedWork::GraphAllocation(_)
+            | QueuedWork::Release(_)
+            | QueuedWork::Discard(_) => 0.0,
         };
         let engine = self.engine(&operation.work, operation.device);
         let (mut ready, mut before) = (operation.enqueued + latency, None);
@@ -131,6 +134,7 @@ impl Driver {
             | QueuedWork::Join
             | QueuedWork::Host(_)
             | QueuedWork::Allocation(_)
+            | QueuedWork::GraphAllocation(_)
             | QueuedWork::Release(_)
             | QueuedWork::Discard(_) => None,
         };
@@ -153,6 +157,10 @@ impl Driver {
                     self.report(MisuseKind::Context, message);
                 }
                 return at_once(Some(OperationKind::HostFunction));
+            }
+            QueuedWork::GraphAllocation(range) => {
+                self.begin_graph_allocation(range);
+                return at_once(None);
             }
             QueuedWork::Release(address) => {
                 self.release(*address);
@@ -246,6 +254,14 @@ impl Driver {
     /// Returns whether copies between two devices go over their link: one of them may access the other's memory.
     fn is_direct(&self, from: usize, to: usize) -> bool {
         self.has_access(from, to) || self.has_access(to, from)
+    }
+
+    fn begin_graph_allocation(&mut self, range: &Range<u64>) {
+        let bytes = range.end - range.start;
+        if let Err(error) = self.memory.device.allocate_at(range.start, bytes) {
+            let message = format!("a graph allocates {bytes} bytes: {error}");
+            self.fail(MisuseKind::CallFailed, ReturnCode::OUT_OF_MEMORY, message);
+        }
     }
 
     fn release(&mut self, address: u64) {

@@ -45,6 +45,7 @@ mod driver;
 mod executor;
 mod exports;
 mod fat_binary;
+mod graph_memory;
 mod handles;
 mod happens_before;
 mod idle;
@@ -81,6 +82,6 @@ pub use simt::Location;
 pub use source::{
     also_find, assume_registers, drain_if_idle, empty_l2, extrapolate_to, finish, forget_failure,
     host_reads, host_touches, host_writes, launches, leaks, limit, misuse, observe, observe_begins,
-    operations, order, refuse, skip_kernels, take_registered_for_device, tell_of_runtime, trace,
-    watch, with_own_default,
+    observe_enqueued, operations, order, refuse, skip_kernels, take_registered_for_device,
+    tell_of_runtime, trace, watch, with_own_default,
 };

@@ -1,6 +1,7 @@
 //! The memory that a driver knows, the device's and the host's, and copies between any two places.
 
 use crate::code::CuResult;
+use crate::graph_memory::GraphMemory;
 use crate::managed::Managed;
 use crate::misuse::{Misuse, MisuseKind};
 use crate::virtual_memory::VirtualMemory;
@@ -69,6 +70,8 @@ pub(crate) struct Memories {
     pub(crate) registered_is_device: bool,
     /// Memory at addresses that the program chose.
     pub(crate) virtual_memory: VirtualMemory,
+    /// Memory that graphs allocate.
+    pub(crate) graphs: GraphMemory,
     /// The sentences of device memory that nothing but a reset of its device has freed.
     pub(crate) left: Vec<String>,
     /// Operations executed so far.
@@ -88,6 +91,7 @@ impl Memories {
             managed: Managed::default(),
             registered_is_device: false,
             virtual_memory: VirtualMemory::default(),
+            graphs: GraphMemory::default(),
             left: Vec::new(),
             executed: 0,
             written: HashMap::new(),
@@ -120,6 +124,7 @@ impl Memories {
                     _ => MemoryKind::Pinned,
                 }
             }
+            None if self.graphs.find(address).is_some() => MemoryKind::Device,
             None => MemoryKind::Unknown,
         }
     }
@@ -127,7 +132,8 @@ impl Memories {
     /// The device whose allocation an address lies in.
     pub(crate) fn device_of(&self, address: u64) -> Option<usize> {
         let found = self.device.allocation(address).filter(|found| !found.is_mapped);
-        found.and_then(|found| self.device.device_of(found.address))
+        let found = found.and_then(|found| self.device.device_of(found.address));
+        found.or_else(|| Some(self.graphs.find(address)?.1.device))
     }
 
     pub(crate) fn direction(&self, copy: &Copy) -> Direction {
@@ -408,6 +414,7 @@ impl Memories {
             | QueuedWork::Wait
             | QueuedWork::Join
             | QueuedWork::Allocation(_)
+            | QueuedWork::GraphAllocation(_)
             | QueuedWork::Release(_)
             | QueuedWork::Discard(_)
             | QueuedWork::Prefetch { .. } => return,

@@ -130,6 +130,10 @@ pub(crate) struct PoolState {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct GraphState {
     pub(crate) nodes: Vec<GraphNode>,
+    /// The graph that an executable one was made of.
+    pub(crate) made_of: usize,
+    /// A launch frees first what an earlier one left allocated.
+    pub(crate) frees_on_launch: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -173,7 +177,27 @@ impl GraphState {
                 return None;
             }
         }
-        Some(GraphState { nodes })
+        Some(GraphState { nodes, ..*self })
+    }
+
+    /// Returns the nodes that come before (or are) one of `tails`.
+    pub(crate) fn ancestors(&self, tails: &[usize]) -> Vec<bool> {
+        let mut found = vec![false; self.nodes.len()];
+        let mut open = tails.to_vec();
+        while let Some(node) = open.pop() {
+            if !std::mem::replace(&mut found[node], true) {
+                open.extend(&self.nodes[node].follows);
+            }
+        }
+        found
+    }
+
+    /// Returns whether a node allocates or frees memory.
+    pub(crate) fn has_memory_nodes(&self) -> bool {
+        let is_memory = |work: &QueuedWork| {
+            matches!(work, QueuedWork::GraphAllocation(_) | QueuedWork::Release(_))
+        };
+        self.nodes.iter().any(|node| is_memory(&node.work))
     }
 }
 

@@ -91,6 +91,9 @@ pub(crate) fn accesses(memory: &Memories, work: &QueuedWork) -> Vec<Access> {
             height: fill.height as u64,
             how: How::Writes,
         }],
+        QueuedWork::GraphAllocation(range) => {
+            vec![Access::linear(range.start, range.end - range.start, How::Writes)]
+        }
         QueuedWork::Allocation(address) | QueuedWork::Release(address) => {
             let found = memory.device.allocation(*address);
             let found = found.map(|one| Access::linear(one.address, one.bytes, How::Writes));

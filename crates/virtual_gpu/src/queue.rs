@@ -91,6 +91,9 @@ impl Driver {
             QueuedWork::Kernel(kernel) => kernel.device,
             _ => self.objects.stream(stream).map_or(0, |stream| stream.device),
         };
+        if let QueuedWork::Kernel(kernel) = &work {
+            self.recorder.enqueued(&kernel.launch.kernel);
+        }
         let kind = match &work {
             QueuedWork::Copy(copy) => {
                 Some(operation_kind(self.memory.direction(copy), copy.bytes()))

@@ -80,6 +80,15 @@ impl fmt::Debug for Observer {
     }
 }
 
+/// A listener to the names of kernels that are enqueued.
+pub(crate) struct EnqueuedObserver(pub(crate) Box<dyn FnMut(&str) + Send>);
+
+impl fmt::Debug for EnqueuedObserver {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("EnqueuedObserver")
+    }
+}
+
 /// The records since they were last asked for.
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
@@ -111,6 +120,8 @@ pub(crate) struct Recorder {
     pub(crate) launches: VecDeque<LaunchRecord>,
     /// Is given each launch, which is then not remembered.
     pub(crate) observer: Option<Observer>,
+    /// Is given the kernel of each launch when it is enqueued.
+    pub(crate) observer_of_enqueued: Option<EnqueuedObserver>,
     /// Is given each launch when it begins.
     pub(crate) observer_of_begins: Option<Observer>,
     pub(crate) operations: VecDeque<OperationRecord>,
@@ -130,6 +141,13 @@ impl Recorder {
     pub(crate) fn ordered(&mut self, record: impl FnOnce() -> OrderRecord) {
         if let Some(order) = self.order.as_mut().filter(|order| order.len() < MAX_OPERATIONS) {
             order.push(record());
+        }
+    }
+
+    /// Tells who wants to know that a kernel is enqueued.
+    pub(crate) fn enqueued(&mut self, kernel: &str) {
+        if let Some(EnqueuedObserver(observer)) = &mut self.observer_of_enqueued {
+            observer(kernel);
         }
     }
 

@@ -5,7 +5,7 @@ use crate::driver::Driver;
 use crate::exports::{self, FindExported};
 use crate::misuse::{Misuse, MisuseKind};
 use crate::process::{VirtualGpu, enter, with, with_idle};
-use crate::recorder::{LaunchRecord, Observer, OrderRecord};
+use crate::recorder::{EnqueuedObserver, LaunchRecord, Observer, OrderRecord};
 use crate::thread;
 use cuda_driver::{OperationRecord, ReturnCode, SymbolSource};
 use gpu_model::CallCost;
@@ -176,6 +176,13 @@ pub fn observe(observer: impl FnMut(LaunchRecord) + Send + 'static) {
 /// From here on, this function is given each launch when it begins to run, with an empty report; as for [`observe`].
 pub fn observe_begins(observer: impl FnMut(LaunchRecord) + Send + 'static) {
     with(|driver| driver.recorder.observer_of_begins = Some(Observer(Box::new(observer))));
+}
+
+/// From here on, this function is given the kernel of each launch when it is enqueued; as for [`observe`].
+pub fn observe_enqueued(observer: impl FnMut(&str) + Send + 'static) {
+    with(|driver| {
+        driver.recorder.observer_of_enqueued = Some(EnqueuedObserver(Box::new(observer)))
+    });
 }
 
 /// From here on, the reports of [`launches`] have the requests of this warp of each launch; of none with `None`.

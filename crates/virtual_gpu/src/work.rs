@@ -85,7 +85,9 @@ pub(crate) enum QueuedWork {
     Host(HostFunction),
     /// The begin of a stream-ordered allocation, which has its address already. It takes no time: only the order matters.
     Allocation(u64),
-    /// The end of a stream-ordered allocation.
+    /// The begin of an allocation at addresses that a graph has for it.
+    GraphAllocation(Range<u64>),
+    /// The end of a stream-ordered allocation, or of a graph's.
     Release(u64),
     /// Managed memory moves to a side.
     Prefetch {

@@ -10,6 +10,7 @@
 mod exported;
 mod first_versions;
 mod management;
+mod pending;
 mod profile;
 mod settings;
 

@@ -5,13 +5,13 @@
 //! rest is written when the program ends. A child that the program forked has its parent's memory and must not write it a second time: only the
 //! process that made the first launch writes, or, if none made one, the process that loaded the library.
 
+use crate::pending::Mark;
 use crate::settings::Settings;
 use profiling::Collector;
 use report::screen::Screen;
 use results::{ProgramProfile, write, write_json};
 use simt::Watched;
 use std::io::{IsTerminal, Write, stderr};
-use std::path::PathBuf;
 use std::process::id;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -25,8 +25,6 @@ const FOUND: i32 = 4;
 const PAUSE: Duration = Duration::from_millis(100);
 /// Seconds after which a launch is written although it has not ended, and after which a terminal shows how far it is.
 const LONG: u64 = 2;
-/// The ending of a file in the folder of `coalesce run` that is there from a process's first launch to its orderly end.
-const RUNS: &str = "runs";
 /// The file in the folder of `coalesce run` to which that adds a byte at each interrupt.
 const INTERRUPTS: &str = "interrupts";
 /// Goes to the begin of a line of a terminal and clears it.
@@ -43,6 +41,7 @@ struct Profiler {
     under_way: Mutex<Option<UnderWay>>,
     /// Interrupts that were seen.
     interrupts: AtomicU64,
+    mark: Mutex<Option<Mark>>,
     writer: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -74,9 +73,11 @@ pub fn start(settings: Settings, device: String) {
         ends: AtomicBool::new(false),
         under_way: Mutex::new(None),
         interrupts: AtomicU64::new(0),
+        mark: Mutex::new(None),
         writer: Mutex::new(None),
     });
     virtual_gpu::watch(Some(Watched::default()));
+    virtual_gpu::observe_enqueued(|kernel| profiler.enqueued(kernel));
     virtual_gpu::observe_begins(|record| profiler.begins(record));
     virtual_gpu::observe(|record| profiler.launched(record));
     // That there is a file says that the program loaded the library.
@@ -88,7 +89,10 @@ pub fn start(settings: Settings, device: String) {
 /// The program ends.
 pub extern "C" fn end() {
     virtual_gpu::tell_of_runtime();
-    let Some(profiler) = PROFILER.get().filter(|profiler| profiler.is_owner()) else { return };
+    let Some(profiler) = PROFILER.get() else { return };
+    if !profiler.is_owner() {
+        return profiler.remove_mark();
+    }
     profiler.ends.store(true, Ordering::Release);
     let writer = profiler.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(writer) = writer {
@@ -102,9 +106,8 @@ pub extern "C" fn end() {
     profiler.collector().leaks(leaks, is_python());
     let profile = profiler.profile();
     profiler.write(&profile);
-    if let Some(file) = profiler.mark() {
-        // It is not there where nothing was launched.
-        let _ = std::fs::remove_file(file);
+    profiler.remove_mark();
+    if profiler.settings.collect.is_some() {
         return;
     }
     profiler.show(&profile);
@@ -123,10 +126,29 @@ impl Profiler {
         self.owner.load(Ordering::Acquire) == id()
     }
 
-    /// The file that says that this process has launched something and has not ended.
-    fn mark(&self) -> Option<PathBuf> {
-        let folder = self.settings.collect.as_ref()?;
-        Some(folder.join(format!("{}.{RUNS}", id())))
+    fn mark(&self) -> std::sync::MutexGuard<'_, Option<Mark>> {
+        self.mark.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn remove_mark(&self) {
+        if let Some(mark) = self.mark().take_if(|mark| mark.process == id()) {
+            mark.remove();
+        }
+    }
+
+    /// A kernel was launched, and runs later.
+    fn enqueued(&self, kernel: &str) {
+        let Some(folder) = &self.settings.collect else { return };
+        let mut own = self.mark();
+        if own.as_ref().is_none_or(|mark| mark.process != id()) {
+            match Mark::new(folder) {
+                Ok(made) => *own = Some(made),
+                Err(error) => eprintln!("coalesce: cannot write to {}: {error}", folder.display()),
+            }
+        }
+        if let Some(mark) = own.as_ref().filter(|mark| mark.process == id()) {
+            mark.launched(kernel);
+        }
     }
 
     fn collector(&self) -> std::sync::MutexGuard<'_, Collector> {
@@ -142,14 +164,14 @@ impl Profiler {
         if !self.has_launched.swap(true, Ordering::AcqRel) {
             self.owner.store(id(), Ordering::Release);
             self.has_interrupts();
-            if let Some(file) = self.mark() {
-                say(write(&file, &[]).map_err(|error| error.sentence()));
-            }
             *self.writer.lock().unwrap_or_else(PoisonError::into_inner) =
                 std::thread::Builder::new()
                     .name("coalesce-profile".to_owned())
                     .spawn(|| self.write_news())
                     .ok();
+        }
+        if let Some(mark) = self.mark().as_ref().filter(|mark| mark.process == id()) {
+            mark.begins();
         }
         let begin = Instant::now();
         *self.under_way() = Some(UnderWay { begin, record, seconds: 0, is_shown: false });

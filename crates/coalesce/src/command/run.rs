@@ -376,8 +376,10 @@ const RUNS: &str = "runs";
 /// Says that the program did not end by itself, and what of it is shown.
 fn tell_end(status: ExitStatus, folder: &Path) {
     let files = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
-    let mut paths = files.map(|entry| entry.path());
-    let is_cut_off = paths.any(|path| path.extension().is_some_and(|ending| ending == RUNS));
+    let marks = files.map(|entry| entry.path());
+    let marks = marks.filter(|path| path.extension().is_some_and(|ending| ending == RUNS));
+    let marks: Vec<(u64, String)> = marks.map(|path| unawaited(&path)).collect();
+    let is_cut_off = !marks.is_empty();
     let who = match os::signal(status) {
         Some(signal) => format!("Signal {signal} ended the program"),
         None if is_cut_off => {
@@ -392,6 +394,28 @@ fn tell_end(status: ExitStatus, folder: &Path) {
         "what it did until then is shown"
     };
     eprintln!("\n{who}; {shown}.");
+    for (launches, kernel) in marks {
+        let (were, did) = match launches {
+            0 => continue,
+            1 => (format!("1 launch of `{kernel}` was"), "it did not run: wait for it"),
+            many => (
+                format!("{many} launches, the last of `{kernel}`, were"),
+                "they did not run: wait for them",
+            ),
+        };
+        eprintln!(
+            "{were} enqueued and not awaited, so {did}, for example by cudaDeviceSynchronize, before the program ends."
+        );
+    }
+}
+
+/// Reads of a process's mark how many launches it has not awaited, and the last one's kernel.
+fn unawaited(mark: &Path) -> (u64, String) {
+    let bytes = std::fs::read(mark).unwrap_or_default();
+    let (count, name) = bytes.split_first_chunk().unwrap_or((&[0; 8], &[]));
+    let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
+    let name = String::from_utf8_lossy(name).into_owned();
+    (u64::from_le_bytes(*count), profiling::demangled(&name).unwrap_or(name))
 }
 
 /// The program's exit code, or that of the signal that ended it.

@@ -72,6 +72,7 @@ fn clear(driver: &mut Driver, device: usize) -> CuResult {
             driver.objects.give_back(one.address, one.bytes)?;
         }
     }
+    driver.memory.graphs.forget(device);
     let streams = driver.objects.streams.iter().filter(|(_, stream)| stream.device == device);
     let streams: Vec<usize> = streams.map(|(handle, _)| handle).collect();
     for stream in streams {

@@ -15,6 +15,8 @@ const UNJOINED: ReturnCode = ReturnCode(904);
 const UPDATE_FAILURE: ReturnCode = ReturnCode(910);
 /// `CU_STREAM_CAPTURE_MODE_RELAXED`, the last of the modes.
 const RELAXED: c_uint = 2;
+/// `CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH`.
+const FREES_ON_LAUNCH: c_ulonglong = 1;
 /// `CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED`.
 const SHAPE_CHANGED: c_uint = 2;
 
@@ -65,33 +67,15 @@ fn end(driver: &mut Driver, stream: usize) -> CuResult<usize> {
         return Err(INVALIDATED);
     }
     // What a fork did last has to come before something that the first stream did last.
-    let joined = ancestors(&capture.graph, &own.tails);
+    let joined = capture.graph.ancestors(&own.tails);
     if leaves.into_iter().flatten().any(|leaf| !joined[leaf]) {
         return Err(UNJOINED);
     }
     Ok(driver.objects.graphs.add(capture.graph))
 }
 
-/// Returns the nodes that come before (or are) one of `tails`.
-fn ancestors(graph: &GraphState, tails: &[usize]) -> Vec<bool> {
-    let mut found = vec![false; graph.nodes.len()];
-    let mut open = tails.to_vec();
-    while let Some(node) = open.pop() {
-        if !std::mem::replace(&mut found[node], true) {
-            open.extend(&graph.nodes[node].follows);
-        }
-    }
-    found
-}
-
 fn instantiate(driver: &mut Driver, graph: usize) -> CuResult<usize> {
-    driver.context()?;
-    let Some(graph) = driver.objects.graphs.get(graph)?.ordered() else {
-        let why = "the graph's nodes follow each other in a circle";
-        return Err(driver.refuse(ReturnCode::INVALID_VALUE, why));
-    };
-    driver.clock.advance(driver.device().profile.api_call_ns * graph.nodes.len() as f64);
-    Ok(driver.objects.executables.add(graph))
+    instantiate_with(driver, graph, 0)
 }
 
 /// As `instantiate`, of a call that has flags.
@@ -103,7 +87,20 @@ fn instantiate_with(driver: &mut Driver, graph: usize, flags: c_ulonglong) -> Cu
     if flags & 4 != 0 {
         return Err(driver.unsupported("graphs that kernels launch"));
     }
-    instantiate(driver, graph)
+    driver.context()?;
+    let made_of = graph;
+    let Some(graph) = driver.objects.graphs.get(graph)?.ordered() else {
+        let why = "the graph's nodes follow each other in a circle";
+        return Err(driver.refuse(ReturnCode::INVALID_VALUE, why));
+    };
+    driver.clock.advance(driver.device().profile.api_call_ns * graph.nodes.len() as f64);
+    let is_again = driver.objects.executables.values().any(|other| other.made_of == made_of);
+    if is_again && graph.has_memory_nodes() {
+        let why = "a graph that allocates or frees memory has one executable graph at a time: destroy the other first";
+        return Err(driver.refuse(ReturnCode::NOT_SUPPORTED, why));
+    }
+    let frees_on_launch = flags & FREES_ON_LAUNCH != 0;
+    Ok(driver.objects.executables.add(GraphState { made_of, frees_on_launch, ..graph }))
 }
 
 /// Replaces an executable graph's work by that of a graph; says whether the two have the same shape, without which
@@ -216,7 +213,9 @@ exports! {
     fn cuGraphLaunch(driver, executable: CUgraphExec, stream: CUstream) {
         driver.context()?;
         let graph = driver.objects.executables.get(executable.addr())?.clone();
-        driver.submit_graph(stream.addr(), &graph)
+        driver.begin_graph(stream.addr(), &graph)?;
+        driver.submit_graph(stream.addr(), &graph)?;
+        driver.end_graph(stream.addr(), &graph)
     }
     fn cuGraphDestroy(driver, graph: CUgraph) {
         driver.objects.graphs.remove(graph.addr()).map(|_| ())

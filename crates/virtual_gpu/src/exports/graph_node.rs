@@ -4,6 +4,7 @@ use super::arguments::{In, Out, handle};
 use super::array;
 use super::define::exports;
 use super::kernel::{self, Shape};
+use super::pool::{ON_DEVICE, device_at};
 use super::transfer::{check_copy, check_fill};
 use crate::array_work::BoxSide;
 use crate::code::CuResult;
@@ -12,15 +13,20 @@ use crate::memories::MemoryKind;
 use crate::objects::{GraphNode, GraphState};
 use crate::work::{Copy, CopySide, Fill, HostFunction, KernelLaunch, QueuedWork};
 use cuda_driver::ReturnCode;
-use cuda_driver::raw::{CUDA_MEMCPY3D, CUcontext, CUgraph, CUgraphExec, CUgraphNode, CUmemorytype};
+use cuda_driver::raw::{
+    CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D, CUcontext, CUdeviceptr, CUgraph, CUgraphExec,
+    CUgraphNode, CUmemorytype,
+};
 use cuda_driver::types::{
-    GraphEdge, HostNodeParameters, KernelNodeParameters, KernelNodeParametersV2,
-    MemsetNodeParameters,
+    GraphEdge, HostNodeParameters, KernelNodeParameters, KernelNodeParametersV2, MemoryLocation,
+    MemoryNodeParameters, MemsetNodeParameters,
 };
 use std::ffi::c_uint;
 use std::ptr::null_mut;
 
 const INVALID: ReturnCode = ReturnCode::INVALID_VALUE;
+/// `CU_MEM_ALLOCATION_TYPE_PINNED`.
+const PINNED: c_uint = 1;
 
 /// Adds a node to a graph.
 ///
@@ -34,13 +40,35 @@ unsafe fn add(
     work: QueuedWork,
 ) -> CuResult {
     // SAFETY: by the contract.
-    let follows = unsafe { dependencies.read_all(count) }?;
+    let places = unsafe { places_of(driver, graph, &dependencies, count) }?;
     let made = driver.objects.new_node();
-    let graph = driver.objects.graphs.get_mut(graph.addr())?;
-    let places = follows.into_iter().map(|before| graph.place(before.addr()).ok_or(INVALID));
-    let places = places.collect::<CuResult<Vec<usize>>>()?;
     node.write(handle(made))?;
-    graph.add(made, work, places);
+    driver.objects.graphs.get_mut(graph.addr())?.add(made, work, places);
+    Ok(())
+}
+
+/// The places of a graph's nodes.
+///
+/// # Safety
+/// - There are as many nodes as `count` says.
+unsafe fn places_of(
+    driver: &Driver,
+    graph: CUgraph,
+    nodes: &In<CUgraphNode>,
+    count: usize,
+) -> CuResult<Vec<usize>> {
+    // SAFETY: by the contract.
+    let nodes = unsafe { nodes.read_all(count) }?;
+    let graph = driver.objects.graphs.get(graph.addr())?;
+    nodes.into_iter().map(|node| graph.place(node.addr()).ok_or(INVALID)).collect()
+}
+
+/// Refuses, as CUDA does, to clone a graph whose nodes allocate or free memory, or to take nodes or edges from it.
+fn check_shape_may_change(driver: &mut Driver, graph: &GraphState) -> CuResult {
+    if graph.has_memory_nodes() {
+        let why = "a graph with nodes that allocate or free memory cannot be cloned, nor lose nodes or edges";
+        return Err(driver.refuse(ReturnCode::NOT_SUPPORTED, why));
+    }
     Ok(())
 }
 
@@ -206,7 +234,7 @@ fn kind(work: &QueuedWork) -> c_uint {
         QueuedWork::Join | QueuedWork::Prefetch { .. } | QueuedWork::Discard(_) => 5,
         QueuedWork::Wait => 6,
         QueuedWork::Event => 7,
-        QueuedWork::Allocation(_) => 10,
+        QueuedWork::Allocation(_) | QueuedWork::GraphAllocation(_) => 10,
         QueuedWork::Release(_) => 11,
     }
 }
@@ -293,6 +321,10 @@ unsafe fn connect(
 ) -> CuResult {
     // SAFETY: by the contract.
     let (from, to) = unsafe { (from.read_all(count)?, to.read_all(count)?) };
+    if !adds {
+        let known = driver.objects.graphs.get(graph.addr())?.clone();
+        check_shape_may_change(driver, &known)?;
+    }
     let graph = driver.objects.graphs.get_mut(graph.addr())?;
     let place = |node: &CUgraphNode| graph.place(node.addr()).ok_or(INVALID);
     let ends: Vec<(usize, usize)> = from
@@ -325,6 +357,7 @@ exports! {
     }
     fn cuGraphClone(driver, clone: Out<CUgraph>, graph: CUgraph) {
         let mut cloned = driver.objects.graphs.get(graph.addr())?.clone();
+        check_shape_may_change(driver, &cloned)?;
         clone.pointer()?;
         for node in &mut cloned.nodes {
             (node.original, node.handle) = (Some(node.handle), driver.objects.new_node());
@@ -388,6 +421,59 @@ exports! {
     ) {
         // SAFETY: by the function's contract.
         unsafe { add(driver, node, graph, (dependencies, count), QueuedWork::Join) }
+    }
+    fn cuGraphAddMemAllocNode(
+        driver, node: Out<CUgraphNode>, graph: CUgraph, dependencies: In<CUgraphNode>, count: usize,
+        parameters: Out<CUDA_MEM_ALLOC_NODE_PARAMS>
+    ) {
+        // SAFETY: the two are the same structure.
+        let parameters: Out<MemoryNodeParameters> = unsafe { parameters.cast() };
+        // SAFETY: valid by the type, and any bytes are a value.
+        let asked = unsafe { parameters.pointer()?.read() };
+        if asked.kind != PINNED || asked.handle_types != 0 {
+            return Err(INVALID);
+        }
+        let device = device_at(driver, asked.location)?;
+        if asked.access_count > 0 && driver.devices.len() > 1 {
+            return Err(driver.unsupported("memory of a graph that other devices may access"));
+        }
+        // SAFETY: by the function's contract.
+        let follows = unsafe { places_of(driver, graph, &dependencies, count) }?;
+        let known = driver.objects.graphs.get(graph.addr())?.clone();
+        let work = driver.graph_allocation(&known, &follows, (device, asked.bytes))?;
+        let QueuedWork::GraphAllocation(range) = &work else { return Err(INVALID) };
+        parameters.write(MemoryNodeParameters { address: range.start, ..asked })?;
+        // SAFETY: by the function's contract.
+        unsafe { add(driver, node, graph, (dependencies, count), work) }
+    }
+    fn cuGraphMemAllocNodeGetParams(driver, node: CUgraphNode, target: Out<CUDA_MEM_ALLOC_NODE_PARAMS>) {
+        let QueuedWork::GraphAllocation(range) = work(driver, node)? else { return Err(INVALID) };
+        let device = driver.memory.device_of(range.start).unwrap_or(0);
+        // SAFETY: the two are the same structure.
+        let target: Out<MemoryNodeParameters> = unsafe { target.cast() };
+        target.write(MemoryNodeParameters {
+            kind: PINNED,
+            handle_types: 0,
+            location: MemoryLocation { kind: ON_DEVICE, id: device as i32 },
+            pool: [0; 9],
+            access: null_mut(),
+            access_count: 0,
+            bytes: (range.end - range.start) as usize,
+            address: range.start,
+        })
+    }
+    fn cuGraphAddMemFreeNode(
+        driver, node: Out<CUgraphNode>, graph: CUgraph, dependencies: In<CUgraphNode>, count: usize,
+        address: CUdeviceptr
+    ) {
+        let known = driver.objects.graphs.get(graph.addr())?.clone();
+        let work = driver.graph_release(&known, address)?;
+        // SAFETY: by the function's contract.
+        unsafe { add(driver, node, graph, (dependencies, count), work) }
+    }
+    fn cuGraphMemFreeNodeGetParams(driver, node: CUgraphNode, target: Out<CUdeviceptr>) {
+        let QueuedWork::Release(address) = work(driver, node)? else { return Err(INVALID) };
+        target.write(address)
     }
     fn cuGraphKernelNodeGetParams(driver, node: CUgraphNode, target: Out<KernelNodeParameters>) {
         target.write(parameters(driver, node)?)
@@ -541,6 +627,8 @@ exports! {
         unsafe { connect(driver, graph, (from, to), count, false) }
     }
     fn cuGraphDestroyNode(driver, node: CUgraphNode) {
+        let known = driver.objects.node(node.addr())?.0.clone();
+        check_shape_may_change(driver, &known)?;
         let (graph, place) = driver.objects.node(node.addr())?;
         graph.nodes.remove(place);
         for node in &mut graph.nodes {

@@ -23,6 +23,9 @@ fn take(driver: &mut Driver, pool: usize, bytes: usize, stream: usize) -> CuResu
     let state = driver.objects.pools.get(pool)?;
     let (device, is_host) = (state.device, state.is_host);
     let (used, reserved) = (state.used, state.reserved);
+    if driver.objects.stream(stream)?.capture.is_some() {
+        return driver.capture_allocation(stream, device, bytes);
+    }
     let selected = driver.select(device);
     // Programs take 0 bytes from a pool and give the address back, as they do on a GPU.
     let allocated = if is_host {
@@ -42,7 +45,7 @@ fn take(driver: &mut Driver, pool: usize, bytes: usize, stream: usize) -> CuResu
     if lacks && !is_host {
         driver.clock.advance(driver.device().profile.pool_memory_ns());
     }
-    if !is_host && driver.objects.stream(stream)?.capture.is_none() {
+    if !is_host {
         driver.submit(stream, QueuedWork::Allocation(address))?;
     }
     Ok(address)
@@ -51,7 +54,7 @@ fn take(driver: &mut Driver, pool: usize, bytes: usize, stream: usize) -> CuResu
 /// The values of `CUmemAccess_flags`, and the kind of `CUmemLocation` that is a device.
 const NO_ACCESS: c_uint = 0;
 const READ_AND_WRITE: c_uint = 3;
-const ON_DEVICE: c_uint = 1;
+pub(super) const ON_DEVICE: c_uint = 1;
 /// The kinds of `CUmemLocation` that are the host, and one of its NUMA nodes.
 const ON_HOST: [c_uint; 2] = [2, 3];
 
@@ -82,7 +85,14 @@ exports! {
     #[cost(Pool)]
     fn cuMemFreeAsync(driver, pointer: CUdeviceptr, stream: CUstream) {
         driver.context()?;
-        driver.objects.stream(stream.addr())?;
+        if driver.objects.stream(stream.addr())?.capture.is_some() {
+            return driver.capture_release(stream.addr(), pointer);
+        }
+        if driver.memory.graphs.is_live(pointer) {
+            let freed = driver.submit(stream.addr(), QueuedWork::Release(pointer))?;
+            driver.memory.graphs.end(pointer, freed);
+            return Ok(());
+        }
         if free_pooled(driver, pointer)? {
             return Ok(());
         }
@@ -112,6 +122,32 @@ exports! {
             return Err(INVALID_DEVICE);
         }
         driver.objects.default_pools[device] = pool.addr();
+        Ok(())
+    }
+    fn cuDeviceGraphMemTrim(driver, ordinal: CUdevice) {
+        let device = check_device(driver, ordinal)?;
+        driver.trim_graph_memory(device);
+        Ok(())
+    }
+    fn cuDeviceGetGraphMemAttribute(driver, ordinal: CUdevice, attribute: c_uint, value: Out<c_void>) {
+        let device = check_device(driver, ordinal)?;
+        // What a device keeps for graphs is all that it reserves for them.
+        let number = match attribute {
+            0 | 2 => driver.memory.graphs.kept(device),
+            1 | 3 => driver.memory.graphs.high(device),
+            _ => return Err(ReturnCode::INVALID_VALUE),
+        };
+        // SAFETY: by the function's contract the place is one for 64 bits.
+        unsafe { value.cast::<u64>() }.write(number)
+    }
+    fn cuDeviceSetGraphMemAttribute(driver, ordinal: CUdevice, attribute: c_uint, value: InMut<c_void>) {
+        let device = check_device(driver, ordinal)?;
+        // SAFETY: by the function's contract these attributes have 64 bits.
+        let number = unsafe { value.cast::<u64>() }.read()?;
+        if !matches!(attribute, 1 | 3) || number != 0 {
+            return Err(ReturnCode::INVALID_VALUE);
+        }
+        driver.memory.graphs.reset_high(device);
         Ok(())
     }
     fn cuMemPoolCreate(driver, pool: Out<CUmemoryPool>, properties: In<CUmemPoolProps>) {

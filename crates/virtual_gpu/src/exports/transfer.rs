@@ -37,6 +37,7 @@ fn check(driver: &mut Driver, side: CopySide, width: usize, height: usize, said:
         .device
         .allocation(side.address)
         .is_some_and(|found| bytes as u64 <= found.address + found.bytes - side.address);
+    let inside = inside || driver.memory.graphs.holds(side.address, bytes as u64);
     if inside {
         return Ok(());
     }

@@ -29,6 +29,11 @@ impl Worker<'_> {
         self.observers.follower.is_some() && matches!(operation, Operation::Load(_))
     }
 
+    /// Returns whether loads of an instruction race, so that what they return is followed.
+    pub fn races(&self, pc: usize) -> bool {
+        self.observers.follower.as_ref().is_some_and(|follower| follower.races(pc))
+    }
+
     /// Follows what a load returns to its lanes; `undefined` returns the bytes of a range that nobody wrote, one bit each.
     pub fn follow_load(
         &mut self,

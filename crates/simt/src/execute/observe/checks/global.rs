@@ -26,7 +26,9 @@ impl Worker<'_> {
         read_only: bool,
     ) {
         if self.run.options.checks.uninitialized {
-            if self.follows(request.pc) {
+            if !self.follows(request.pc) {
+                self.check_initialized(block, warp, request);
+            } else if self.races(request.pc) || !self.is_initialized(&request) {
                 let regions = self.run.memory;
                 let hazard = Hazard::UninitializedGlobal;
                 self.follow_load(block, warp, request, hazard, |_, at, bytes| {
@@ -34,8 +36,6 @@ impl Worker<'_> {
                     let region = regions.region(index);
                     undefined_bytes(at, bytes, |at| !region.is_initialized(at - region.base, 1))
                 });
-            } else {
-                self.check_initialized(block, warp, request);
             }
         }
         self.global_event(block, warp, request, (false, read_only), None, None);
@@ -220,19 +220,27 @@ impl Worker<'_> {
         }
     }
 
+    /// Returns whether somebody wrote all that is accessed, where all of it is allocated.
+    fn is_initialized(&self, request: &Request<'_>) -> bool {
+        let memory = self.run.memory;
+        let is_written = |address: u64, bytes: u64| {
+            self.region_of(request.pc, address, bytes).is_some_and(|index| {
+                let region = memory.region(index);
+                region.is_initialized(address - region.base, bytes)
+            })
+        };
+        // All bytes between the lowest and the highest at once, where that is not much more.
+        let span = request.span().filter(|(_, bytes)| *bytes <= MAX_SPAN);
+        span.is_some_and(|(lowest, bytes)| is_written(lowest, bytes))
+            || lanes(request.mask).all(|lane| is_written(request.all[lane], request.bytes.into()))
+    }
+
     /// Returns whether somebody wrote all that is accessed, and records what nobody did.
     fn check_initialized(&mut self, block: &Block, warp: &Warp, request: Request<'_>) -> bool {
-        let memory = self.run.memory;
-        // All bytes between the lowest and the highest at once, where that is not much more.
-        if let Some((lowest, bytes)) = request.span()
-            && bytes <= MAX_SPAN
-            && let Some(index) = self.region_of(request.pc, lowest, bytes)
-        {
-            let region = memory.region(index);
-            if region.is_initialized(lowest - region.base, bytes) {
-                return true;
-            }
+        if self.is_initialized(&request) {
+            return true;
         }
+        let memory = self.run.memory;
         let mut all = true;
         for lane in lanes(request.mask) {
             let address = request.all[lane];
