@@ -1,9 +1,9 @@
 //! A chapter as HTML: its text, and in it what its directives name.
 
 use crate::chapter::{CHAPTERS, Chapter, Section};
-use crate::directive::{Directive, Piece, Places, inline, pieces};
+use crate::directive::{Directive, Piece, Places, directives, inline, pieces};
 use crate::sources::Sources;
-use crate::{check, table, task, widget};
+use crate::{bug, check, table, task, widget};
 use anyhow::{Context, Result, bail};
 use maud::{Markup, PreEscaped, html};
 use report::glossary::{self, anchor};
@@ -18,7 +18,7 @@ pub fn content(sources: &Sources, places: &Places, chapter: &Chapter) -> Result<
     let sections = sections
         .into_iter()
         .map(|Section { title, text }| {
-            let body = blocks(sources, places, text).with_context(|| format!("`{title}`"))?;
+            let body = section(sources, places, text).with_context(|| format!("`{title}`"))?;
             Ok(html! {
                 section {
                     h2 id=(anchor(title)) { (markdown::sentence(title)) }
@@ -28,7 +28,7 @@ pub fn content(sources: &Sources, places: &Places, chapter: &Chapter) -> Result<
         })
         .collect::<Result<Vec<Markup>>>()?;
     Ok(html! {
-        h1 { @if chapter.number != "0" { span.number { (chapter.number) } " " } (chapter.title()) }
+        h1 { @if !["0", ""].contains(&chapter.number) { span.number { (chapter.number) } " " } (chapter.title()) }
         (introduction)
         @for section in &sections { (section) }
         @if is_measured {
@@ -36,6 +36,24 @@ pub fn content(sources: &Sources, places: &Places, chapter: &Chapter) -> Result<
         }
     })
 }
+
+/// A section: where it has a task, the bet comes first, and what answers it is folded by the script until there is one.
+fn section(sources: &Sources, places: &Places, text: &str) -> Result<Markup> {
+    let task = directives(text).find(|one| one.name == "task").map(|one| one.argument);
+    let bet = text.find(BET).and_then(|at| Some(at + text[at..].find("\n\n")?));
+    let (Some(id), Some(bet)) = (task, bet) else { return blocks(sources, places, text) };
+    let (before, after) = text.split_at(bet);
+    let (answer, rest) = after.split_at(after.find("{{task ").unwrap_or(after.len()));
+    Ok(html! {
+        (blocks(sources, places, before)?)
+        (task::bets(sources, id)?)
+        div.after-bet { (blocks(sources, places, answer)?) }
+        (blocks(sources, places, rest)?)
+    })
+}
+
+/// Begins the paragraph that asks.
+const BET: &str = "**Your bet.**";
 
 /// Markdown with what its directives name in their place.
 pub fn blocks(sources: &Sources, places: &Places, text: &str) -> Result<Markup> {
@@ -96,9 +114,11 @@ fn block(sources: &Sources, places: &Places, directive: Directive<'_>) -> Result
             let (pattern, found) = sources.variant(variant)?;
             let kernel =
                 found.kernels.first().with_context(|| format!("`{variant}` has no kernel"))?;
-            let text = source::function(&pattern.source, &kernel.name);
-            let text =
-                text.with_context(|| format!("{} has no `fn {}`", pattern.file, kernel.name))?;
+            // With what it calls: the barrier may be there.
+            let text = source::kernel_source(&pattern.source, &pattern.file, kernel).join("\n");
+            if text.is_empty() {
+                bail!("{} has no `fn {}`", pattern.file, kernel.name);
+            }
             html! { figure.code { pre tabindex="0" { code { (text) } } figcaption { code { (variant) } ", from " code { (pattern.file) } } } }
         }
         ("ladder", [pattern, variants @ ..]) => table::ladder(sources, pattern, variants)?,
@@ -108,7 +128,10 @@ fn block(sources: &Sources, places: &Places, directive: Directive<'_>) -> Result
             let picture = picture.with_context(|| format!("`{variant}` has no picture"))?;
             html! { figure.scroll tabindex="0" { (PreEscaped(picture)) } }
         }
-        ("task", [id]) => task::task(sources, id)?,
+        ("task", [id]) => task::task(id)?,
+        ("bug", [id]) => bug::lanes_of_time(sources, id)?,
+        ("bet", [id, index]) => task::bet(sources, places, id, index)?,
+        ("score", []) => html! { div.score hidden {} },
         ("myth", _) => table::myth(sources, argument)?,
         ("myths", []) => table::myths(sources),
         ("widget", [name]) => widget::widget(sources, name)?,
@@ -132,7 +155,7 @@ fn contents(playground: bool) -> Markup {
             @for chapter in &CHAPTERS[1..] {
                 @let number = chapter.number.parse::<u32>().ok();
                 li value=[number] class=[number.is_none().then_some("appendix")] {
-                    @if number.is_none() { "Appendix " (chapter.number) ": " }
+                    @if number.is_none() && !chapter.number.is_empty() { "Appendix " (chapter.number) ": " }
                     a href=(chapter.file()) { (chapter.title()) }
                 }
             }

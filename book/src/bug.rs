@@ -1,0 +1,49 @@
+//! A race and its like as two lanes of time: who did what, from the executor's first finding in a task's file.
+
+use crate::sources::Sources;
+use anyhow::{Context, Result};
+use course::grade::Access;
+use maud::{Markup, html};
+
+/// The accesses of a task's mistake, a column for each lane, time downwards.
+pub fn lanes_of_time(sources: &Sources, id: &str) -> Result<Markup> {
+    let bug = sources.answers.bug(id);
+    let bug =
+        bug.with_context(|| format!("nobody has executed a file with a mistake of `{id}`"))?;
+    let who = |one: &Access| format!("block {}, warp {}, lane {}", one.block, one.warp, one.lane);
+    let event = |one: &Access, column: u32, row: u32| {
+        html! {
+            div.event style=(format!("grid-column: {column}; grid-row: {row}")) {
+                span { "line " (one.line) } code { (one.text) }
+            }
+        }
+    };
+    let (first, second) = (bug.accesses.first(), bug.accesses.get(1));
+    Ok(html! {
+        figure.bug {
+            div.time-lanes {
+                @for (column, one) in bug.accesses.iter().enumerate() {
+                    div.who style=(format!("grid-column: {}; grid-row: 1", column + 1)) { (who(one)) }
+                }
+                @if let Some(first) = first { (event(first, 1, 2)) }
+                @if let Some(second) = second {
+                    @if bug.is_at_once {
+                        (event(second, 2, 2))
+                    } @else {
+                        div.unordered { "nothing orders the two" }
+                        (event(second, 2, 4))
+                    }
+                }
+            }
+            figcaption {
+                (capitalized(&bug.sentence)) ". Seen by the executor in " code { "learn/" (id) ".rs" } "; time runs downwards."
+                @if second.is_some() && !bug.is_at_once { " On a GPU the two may come in the other order." }
+            }
+        }
+    })
+}
+
+fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
