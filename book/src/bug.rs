@@ -4,6 +4,8 @@ use crate::sources::Sources;
 use anyhow::{Context, Result};
 use course::grade::Access;
 use maud::{Markup, html};
+use report::markdown;
+use simt::Hazard;
 
 /// The accesses of a task's mistake, a column for each lane, time downwards.
 pub fn lanes_of_time(sources: &Sources, id: &str) -> Result<Markup> {
@@ -30,17 +32,26 @@ pub fn lanes_of_time(sources: &Sources, id: &str) -> Result<Markup> {
                     @if bug.is_at_once {
                         (event(second, 2, 2))
                     } @else {
-                        div.unordered { "nothing orders the two" }
+                        div.unordered { (between(bug.hazard)) }
                         (event(second, 2, 4))
                     }
                 }
             }
             figcaption {
-                (capitalized(&bug.sentence)) ". Seen by the executor in " code { "learn/" (id) ".rs" } "; time runs downwards."
+                (markdown::sentence(&capitalized(&bug.sentence))) ". Seen by the executor in " code { "learn/" (id) ".rs" } "; time runs downwards."
                 @if second.is_some() && !bug.is_at_once { " On a GPU the two may come in the other order." }
             }
         }
     })
+}
+
+/// Returns what is missing between the two.
+fn between(hazard: Hazard) -> &'static str {
+    match hazard {
+        Hazard::AsyncCopyNotAwaited => "nobody waits for the copy",
+        Hazard::ReadOnlyWritten => "the read-only load promised that nobody writes",
+        _ => "nothing orders the two",
+    }
 }
 
 fn capitalized(text: &str) -> String {

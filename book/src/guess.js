@@ -121,6 +121,17 @@
       details.hidden = false;
       details.open = true;
     };
+    // A choice is a button.
+    const choices = box.querySelectorAll("ol > li");
+    choices.forEach((choice, place) => {
+      const pick = make("button", { type: "button", textContent: choice.textContent });
+      choice.replaceChildren(pick);
+      pick.addEventListener("click", () => {
+        input.value = String(place + 1);
+        form.requestSubmit();
+      });
+    });
+    form.hidden = choices.length > 0;
     form.append(input, button);
     if (details) details.before(form, said);
     else box.append(form, said);

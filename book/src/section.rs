@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 use maud::{Markup, PreEscaped, html};
 use report::glossary::{self, anchor};
 use report::{markdown, picture, source};
+use std::collections::BTreeSet;
 
 pub fn content(sources: &Sources, places: &Places, chapter: &Chapter) -> Result<Markup> {
     let (introduction, sections) = chapter.parts();
@@ -114,11 +115,9 @@ fn block(sources: &Sources, places: &Places, directive: Directive<'_>) -> Result
             let (pattern, found) = sources.variant(variant)?;
             let kernel =
                 found.kernels.first().with_context(|| format!("`{variant}` has no kernel"))?;
-            // With what it calls: the barrier may be there.
-            let text = source::kernel_source(&pattern.source, &pattern.file, kernel).join("\n");
-            if text.is_empty() {
-                bail!("{} has no `fn {}`", pattern.file, kernel.name);
-            }
+            let text = with_helpers(&pattern.source, &kernel.name);
+            let text =
+                text.with_context(|| format!("{} has no `fn {}`", pattern.file, kernel.name))?;
             html! { figure.code { pre tabindex="0" { code { (text) } } figcaption { code { (variant) } ", from " code { (pattern.file) } } } }
         }
         ("ladder", [pattern, variants @ ..]) => table::ladder(sources, pattern, variants)?,
@@ -147,6 +146,21 @@ fn block(sources: &Sources, places: &Places, directive: Directive<'_>) -> Result
         },
         _ => bail!("there is no directive `{name}` with {} words: see book/README.md", words.len()),
     })
+}
+
+/// A kernel, and the functions of its file that it calls: the barrier may be in one of them.
+fn with_helpers(source: &str, kernel: &str) -> Option<String> {
+    let mut text = source::function(source, kernel)?;
+    let names = text.split(|letter: char| !letter.is_alphanumeric() && !"_(:<".contains(letter));
+    let called = names.filter_map(|word| word.split(['(', ':', '<']).next());
+    let mut called: Vec<String> = called.map(str::to_owned).collect();
+    let mut seen = BTreeSet::from([kernel.to_owned()]);
+    called.retain(|name| seen.insert(name.clone()));
+    for helper in called.iter().filter_map(|name| source::function(source, name)) {
+        text += "\n\n";
+        text += &helper;
+    }
+    Some(text)
 }
 
 fn contents(playground: bool) -> Markup {

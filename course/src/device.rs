@@ -26,11 +26,12 @@ pub struct Subject<'a> {
 /// The first finding of a kernel, as two lanes of time show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bug {
+    pub hazard: Hazard,
     /// The event in the words of the learner's file.
     pub sentence: String,
     /// One or two accesses, the earlier first.
     pub accesses: Vec<Access>,
-    /// True if both are of one instruction.
+    /// True if neither comes before the other.
     pub is_at_once: bool,
 }
 
@@ -62,13 +63,15 @@ impl Subject<'_> {
         let first = |place: &Place| access(place, place.lanes.trailing_zeros());
         let place = &finding.place;
         let second = place.lanes & place.lanes.wrapping_sub(1);
-        let is_at_once = finding.hazard == Hazard::ConflictingStore && second != 0;
+        let is_one_store = finding.hazard == Hazard::ConflictingStore && second != 0;
+        let is_at_once = is_one_store || finding.hazard == Hazard::DivergentBarrier;
         let accesses = match &finding.other {
-            _ if is_at_once => vec![first(place), access(place, second.trailing_zeros())],
+            _ if is_one_store => vec![first(place), access(place, second.trailing_zeros())],
             Some(other) => vec![first(other), first(place)],
             None => vec![first(place)],
         };
         Ok(Bug {
+            hazard: finding.hazard,
             sentence: words::hazard(self.kernel, &ran.named, finding),
             accesses: accesses.into_iter().flatten().collect(),
             is_at_once,
