@@ -12,7 +12,7 @@
   const box = (x, y, w, h, fill, kind) => `<rect x="${x}" y="${y}" width="${w}" height="${h}" class="${kind}" ${fill ? `fill="${fill}"` : ""}/>`;
   const laneBox = (x, y, w, h, lane) =>
     `<rect x="${x}" y="${y}" width="${w}" height="${h}" fill="${colour(lane)}"><title>lane ${lane}</title></rect>` +
-    (w >= 9 ? `<text x="${x + w / 2}" y="${y + h / 2 + 2.5}" text-anchor="middle" class="within">${lane}</text>` : "");
+    (w >= 9 && matchMedia("(min-width: 40rem)").matches ? `<text x="${x + w / 2}" y="${y + h / 2 + 2.5}" text-anchor="middle" class="within">${lane}</text>` : "");
   const text = (x, y, words) => `<text x="${x}" y="${y}">${words}</text>`;
 
   // The sectors that a request of global memory touches, counted from its first cache line if nobody knows where its

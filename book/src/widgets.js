@@ -23,6 +23,8 @@
       done: () => `<svg class="drawn" viewBox="0 0 ${width} ${height}" role="img" aria-label="${name}">${parts.join("")}</svg>`,
     };
   };
+  // Where there is room for a number in each box.
+  const isWide = () => matchMedia("(min-width: 40rem)").matches;
   // Numbers above a row of 32 boxes, each `step` wide.
   const numbers = (picture, left, step, y) => {
     for (const lane of [0, 4, 8, 12, 16, 20, 24, 28, 31]) picture.text(left + step * lane, y, lane, "middle", "small");
@@ -55,7 +57,7 @@
         firsts.forEach((first, lane) => {
           if (Math.floor(first / 32) !== sector) return;
           picture.box(x + 2.5 * (first % 32), y, Math.max(2.5 * width - 0.5, 1.5), 12, colour(lane), "", `lane ${lane}, byte ${first}`);
-          if (width >= 4) picture.text(x + 2.5 * (first % 32) + 1.25 * width, y + 8.5, lane, "middle", "within");
+          if (width >= 4 && isWide()) picture.text(x + 2.5 * (first % 32) + 1.25 * width, y + 8.5, lane, "middle", "within");
         });
         picture.box(x, y, 80, 12, "", "quiet through");
       });
