@@ -46,12 +46,12 @@
       const firsts = lanes.map((lane) => width * (at.offset + at.stride * order(lane)));
       const touched = [...new Set(firsts.map((first) => Math.floor(first / 32)))].sort((a, b) => a - b);
       const rows = Math.ceil(touched.length / 4);
-      const picture = svg(360, 50 + 26 * rows, "sectors that a warp touches");
-      numbers(picture, 42.5, 10, 8);
-      picture.text(2, 19, "lanes");
-      for (const lane of lanes) picture.box(38 + 10 * lane, 11, 9, 9, colour(lane), "", "lane " + lane);
+      const picture = svg(360, 53 + 26 * rows, "sectors that a warp touches");
+      numbers(picture, 42.5, 10, 11);
+      picture.text(2, 22, "lanes");
+      for (const lane of lanes) picture.box(38 + 10 * lane, 14, 9, 9, colour(lane), "", "lane " + lane);
       touched.forEach((sector, place) => {
-        const [x, y] = [2 + 90 * (place % 4), 44 + 26 * Math.floor(place / 4)];
+        const [x, y] = [2 + 90 * (place % 4), 47 + 26 * Math.floor(place / 4)];
         picture.text(x, y - 3, "bytes " + 32 * sector);
         picture.box(x, y, 80, 12, "", "faint");
         firsts.forEach((first, lane) => {
