@@ -97,7 +97,11 @@ fn an_unknown_name_is_refused_in_one_sentence() {
         assert!(error.starts_with(why), "{text}: {error}");
     }
     let page = render("A [sector]: {{count coalescing/strided load_sectors}}.\n\n{{ladder coalescing strided scalar}}").expect("known names");
-    assert!(page.contains("glossary.html#sector\">sector</a>: 32."), "{page}");
+    assert!(
+        page.contains("glossary.html#sector\" title=\"32 bytes of")
+            && page.contains("\">sector</a>: 32."),
+        "{page}"
+    );
     assert!(page.contains("<td class=\"figure\" data-value=\"32\">32</td>"), "{page}");
     let bet = render("{{bet guard 0}}").expect("a question");
     assert!(bet.contains("data-id=\"guard-0\"") && bet.contains("bugs.html#task-guard"), "{bet}");

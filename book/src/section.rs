@@ -80,8 +80,8 @@ fn flush(open: &mut String, out: &mut String) -> Result<()> {
     if !open.trim().is_empty() {
         let terms = glossary::terms(glossary::TEXT);
         let links = terms.iter().map(|term| {
-            let anchor = term.anchor();
-            format!("[{}]: {}{anchor}\n", term.name, glossary::TARGET)
+            let (anchor, definition) = (term.anchor(), definition(term.text));
+            format!("[{}]: {}{anchor} \"{definition}\"\n", term.name, glossary::TARGET)
         });
         let text = format!("{open}\n\n{}", links.collect::<String>());
         out.push_str("<div class=\"prose\">");
@@ -94,6 +94,24 @@ fn flush(open: &mut String, out: &mut String) -> Result<()> {
     }
     open.clear();
     Ok(())
+}
+
+/// The first sentence of a term's text without marks, for who points at a link to it.
+fn definition(text: &str) -> String {
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let sentence = words.split(". ").next().unwrap_or_default().trim_end_matches('.');
+    let (mut plain, mut before, mut is_target) = (String::new(), ' ', false);
+    for letter in sentence.chars() {
+        match letter {
+            '[' => is_target = before == ']',
+            ']' => is_target = false,
+            '`' | '"' | '*' | '\\' => {}
+            _ if is_target => {}
+            _ => plain.push(letter),
+        }
+        before = letter;
+    }
+    plain
 }
 
 fn block(sources: &Sources, places: &Places, directive: Directive<'_>) -> Result<Markup> {
@@ -177,5 +195,16 @@ fn contents(playground: bool) -> Markup {
         @if playground {
             p { a href="playground.html" { "The playground" } ": the executor in this page, for any address and any PTX." }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_definition_is_a_sentence_without_marks() {
+        let text = "32 [threads][thread] of a\n[block], with `x`.\nThe warp is more.";
+        assert_eq!(definition(text), "32 threads of a block, with x");
     }
 }

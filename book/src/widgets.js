@@ -196,6 +196,29 @@
       drawing.innerHTML = picture;
       said.textContent = sentence;
     };
+    // The first slider by itself, from end to end, for who wants to watch.
+    const slider = inputs.find((input) => input.type === "range");
+    if (slider && !matchMedia("(prefers-reduced-motion: reduce)").matches) {
+      const play = Object.assign(document.createElement("button"), { type: "button", className: "play", textContent: "Play" });
+      let timer = 0;
+      const stop = () => {
+        clearInterval(timer);
+        timer = 0;
+        play.textContent = "Play";
+      };
+      play.addEventListener("click", () => {
+        if (timer) return stop();
+        if (slider.value === slider.max) slider.value = slider.min;
+        play.textContent = "Stop";
+        timer = setInterval(() => {
+          slider.stepUp();
+          show();
+          if (slider.value === slider.max) stop();
+        }, 500);
+      });
+      slider.addEventListener("pointerdown", stop);
+      controls.append(play);
+    }
     controls.hidden = false;
     box.classList.add("live");
     for (const input of inputs) input.addEventListener("input", show);

@@ -58,7 +58,7 @@ impl Way {
             Way::Crate => &["coalesce new app --source URL", "cd app && cargo test --quiet"],
             Way::Checkout => &[
                 "git clone --quiet URL coalesce",
-                "cd coalesce && cargo xtask learn check first_warp",
+                "cd coalesce && cargo xtask learn check rows_to_lanes",
             ],
         }
     }
