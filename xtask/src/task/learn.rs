@@ -21,10 +21,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let program = program.with_extension(std::env::consts::EXE_EXTENSION);
     if !program.exists() {
         let cost = ways::cost_of_the_course(&ways::committed());
-        let cost = cost.map(|cost| format!(", which took {cost} when it was measured last"));
+        let cost = cost.unwrap_or_else(|| "minutes".to_owned());
         eprintln!(
-            "The course is built first{}. A verdict then takes about a second.",
-            cost.unwrap_or_default()
+            "The course is built first, which takes {cost}. A verdict then takes about a second."
         );
     }
     let mut build = workspace::cargo("build --release --quiet --bin learn");

@@ -32,7 +32,7 @@ const FILE: &str = "results/ways.md";
 const GUIDE: &str = "docs/guide/learn.md";
 const BEGIN: &str = "<!-- BEGIN ways: cargo xtask ways -->";
 const END: &str = "<!-- END ways -->";
-const HEADER: &str = "# From nothing to a checked kernel\n\nWritten by `cargo xtask ways`, which does it in a fresh folder with what a user types, on this machine: Rust, Python and git are there, and the crates of the registry are downloaded. The archive and the wheel are those of this commit. Processor time tells more than minutes do on a machine that does other work, too.\n\n| way | commands | minutes | processor minutes | MB on disk | processors | date |\n|---|---|--:|--:|--:|--:|---|\n";
+const HEADER: &str = "# From nothing to a checked kernel\n\nWritten by `cargo xtask ways`, which does it in a fresh folder with what a user types, on this machine: Rust, Python and git are there, and the crates of the registry are downloaded. The archive and the wheel are those of this commit. Processor time tells more than time on the clock on a machine that does other work, too.\n\n| way | commands | seconds | processor seconds | MB on disk | processors | date |\n|---|---|--:|--:|--:|--:|---|\n";
 
 impl Way {
     fn title(self) -> &'static str {
@@ -87,7 +87,8 @@ pub fn cost_of_the_course(table: &str) -> Option<String> {
     let row = table.lines().find(|line| line.starts_with("| checkout |"))?;
     let cells: Vec<&str> = row.split('|').map(str::trim).collect();
     let [_, _, _, _, processor, megabytes, ..] = cells[..] else { return None };
-    Some(format!("{processor} minutes of one processor and {megabytes} MB"))
+    let minutes = processor.parse::<f64>().ok()? / 60.0;
+    Some(format!("{minutes:.1} minutes of one processor and {megabytes} MB"))
 }
 
 /// Returns the table that is committed.
@@ -154,13 +155,13 @@ fn tried(way: Way) -> Result<String> {
             bail!("`{typed}` failed in an empty folder:\n{said}");
         }
     }
-    let minutes = begin.elapsed().as_secs_f64() / 60.0;
-    let processor = (processor_seconds()? - before) / 60.0;
+    let seconds = begin.elapsed().as_secs_f64();
+    let processor = processor_seconds()? - before;
     let commands = way.commands().join("`, `");
     let megabytes = size(folder.path())? / 1_000_000;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     Ok(format!(
-        "| {} | `{commands}` | {minutes:.1} | {processor:.1} | {megabytes} | {processors} | {} |\n",
+        "| {} | `{commands}` | {seconds:.0} | {processor:.0} | {megabytes} | {processors} | {} |\n",
         way.title(),
         today()?
     ))
@@ -233,7 +234,7 @@ mod tests {
     #[test]
     fn the_cost_of_the_course_is_that_of_a_checkout() {
         let table =
-            "| crate | x | 1.0 | 2.0 | 3 | 2 | d |\n| checkout | y | 9.0 | 4.5 | 678 | 2 | d |\n";
+            "| crate | x | 1 | 2 | 3 | 2 | d |\n| checkout | y | 500 | 270 | 678 | 2 | d |\n";
         assert_eq!(cost_of_the_course(table).unwrap(), "4.5 minutes of one processor and 678 MB");
         assert_eq!(cost_of_the_course(""), None);
     }
