@@ -84,6 +84,9 @@ fn an_unknown_name_is_refused_in_one_sentence() {
         ("{{picture coalescing}}", "`coalescing` is no pattern/variant"),
         ("{{task fly}}", "there is no task `fly`"),
         ("{{myth The earth is flat}}", "docs/myths.md has no myth `The earth is flat`"),
+        ("{{bug fly}}", "nobody has executed a file with a mistake of `fly`"),
+        ("{{bet fly 0}}", "there is no task `fly`"),
+        ("{{bet guard 7}}", "`guard` has no question 7"),
         ("{{widget wheel}}", "there is no widget `wheel`"),
         ("{{ncu beauty}}", "there is no counter `beauty`"),
         ("{{link task fly}}", "nothing in the book is called `task fly`"),
@@ -94,8 +97,16 @@ fn an_unknown_name_is_refused_in_one_sentence() {
         assert!(error.starts_with(why), "{text}: {error}");
     }
     let page = render("A [sector]: {{count coalescing/strided load_sectors}}.\n\n{{ladder coalescing strided scalar}}").expect("known names");
-    assert!(page.contains("glossary.html#sector\">sector</a>: 32."), "{page}");
+    assert!(
+        page.contains("glossary.html#sector\" title=\"32 bytes of")
+            && page.contains("\">sector</a>: 32."),
+        "{page}"
+    );
     assert!(page.contains("<td class=\"figure\" data-value=\"32\">32</td>"), "{page}");
+    let bet = render("{{bet guard 0}}").expect("a question");
+    assert!(bet.contains("data-id=\"guard-0\"") && bet.contains("bugs.html#task-guard"), "{bet}");
+    let kernel = render("{{kernel transpose/tiled}}").expect("a kernel");
+    assert!(kernel.contains("fn through_tile") && kernel.contains("sync_threads"), "{kernel}");
     for name in ["lanes", "banks", "tile", "reduction", "occupancy"] {
         let html =
             render(&format!("{{{{widget {name}}}}}")).expect("the executor says what is drawn");

@@ -3,46 +3,63 @@
 use anyhow::{Context, Result};
 use course::compile::{Language, Places, write_crate};
 use course::format;
-use course::grade::{Subject, Submission};
+use course::grade::{Bug, Subject, Submission};
 use course::question::Runs;
-use course::task::Task;
+use course::task::{FailureKind, Task};
 use course::tasks::TASKS;
 use cuda_builder::{CudaBuilder, NvvmArch, PanicStrategy};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-/// By task and number of the question.
 #[derive(Debug, Default)]
-pub struct Answers(BTreeMap<(&'static str, usize), f64>);
+pub struct Answers {
+    /// By task and number of the question.
+    numbers: BTreeMap<(&'static str, usize), f64>,
+    /// The first finding of each task whose file has a mistake.
+    bugs: BTreeMap<&'static str, Bug>,
+}
 
 impl Answers {
     /// Executes what the questions before the first run are about.
     pub fn compute(root: &Path, target: &Path) -> Result<Answers> {
-        let asked = || TASKS.iter().copied().filter(|task| !task.before.is_empty());
+        let is_bug = |task: &Task| {
+            matches!(task.fails_as_shipped, FailureKind::Hazard(_) | FailureKind::OutOfBounds)
+        };
+        let asked = TASKS.iter().copied().filter(|task| !task.before.is_empty() || is_bug(task));
         let tasks: Vec<&'static Task> =
-            asked().filter(|task| task.solved().contains("#[kernel]")).collect();
+            asked.filter(|task| task.solved().contains("#[kernel]")).collect();
         let ptx = compile(root, target, &tasks)?;
-        let mut answers = BTreeMap::new();
+        let mut answers = Answers::default();
         for task in tasks {
             let kernel = Submission {
                 ptx: course::ptx::only(&ptx, task.id()),
                 source: format::shipped(task.solved())?,
                 file: format!("{}.rs", task.id()),
             };
+            let subject = Subject { task, kernel: &kernel };
+            if is_bug(task) {
+                let bug = subject.bug().with_context(|| task.id().to_owned())?;
+                answers.bugs.insert(task.id(), bug);
+            }
             for (index, question) in task.before.iter().enumerate() {
-                let subject = Subject { task, kernel: &kernel };
                 let answer = (question.answer)(&Runs(&subject));
                 let answer = answer.with_context(|| format!("{}: {}", task.id(), question.text))?;
-                answers.insert((task.id(), index), answer);
+                answers.numbers.insert((task.id(), index), answer);
             }
         }
-        Ok(Answers(answers))
+        Ok(answers)
     }
 
     /// The answer to a question of a task.
     pub fn of(&self, task: &str, index: usize) -> Option<f64> {
-        self.0.iter().find(|((id, at), _)| *id == task && *at == index).map(|(_, answer)| *answer)
+        let mut numbers = self.numbers.iter();
+        numbers.find(|((id, at), _)| *id == task && *at == index).map(|(_, answer)| *answer)
+    }
+
+    /// The mistake in a task's file, as the executor sees it.
+    pub fn bug(&self, task: &str) -> Option<&Bug> {
+        self.bugs.get(task)
     }
 }
 

@@ -1,7 +1,7 @@
 /// A chapter: a text of Markdown.
 #[derive(Clone, Copy, Debug)]
 pub struct Chapter {
-    /// `7`, or `A` for an appendix.
+    /// `7`, `A` for an appendix, or nothing.
     pub number: &'static str,
     /// Names its text and its page.
     pub stem: &'static str,
@@ -22,6 +22,7 @@ macro_rules! chapters {
 
 chapters! {
     "0" "index",
+    "" "ten_bets",
     "1" "how_to_read_a_count",
     "2" "lanes_and_sectors",
     "3" "stores_and_layouts",

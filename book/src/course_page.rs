@@ -61,7 +61,7 @@ pub fn page(module: &[u8]) -> Page {
         script id="module" type="application/wasm-base64" { (PreEscaped(base64(module))) }
     };
     let policy = " 'wasm-unsafe-eval'; worker-src blob:";
-    let additions = Additions { style: STYLE, script: SCRIPT, policy };
+    let additions = Additions { style: STYLE, script: SCRIPT, policy, ..Additions::default() };
     Page {
         file: "course.html".to_owned(),
         text: page_with("The course in a page", &[], &content, additions),

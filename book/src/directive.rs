@@ -116,7 +116,14 @@ pub fn inline(
         ("ncu", [counter]) => {
             let found = counters::COUNTERS.iter().find(|(name, ..)| name == counter);
             let names = found.with_context(|| format!("there is no counter `{counter}`"))?.1;
-            names.split(", ").map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+            // What Nsight Compute does not count is said in words.
+            let is_metric = |name: &&str| name.contains("__");
+            let (metrics, others): (Vec<&str>, Vec<&str>) = names.split(", ").partition(is_metric);
+            let mut said = others.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>();
+            if !metrics.is_empty() {
+                said.insert(0, format!("`ncu --metrics {} ./program`", metrics.join(",")));
+            }
+            said.join(", ")
         }
         ("link", [kind, name]) => {
             let target = places.target(&format!("{kind} {name}"))?;

@@ -10,6 +10,9 @@
   const drawing = (width, height, name, parts) =>
     `<svg class="drawn" viewBox="0 0 ${width} ${height}" role="img" aria-label="${name}">${parts.join("")}</svg>`;
   const box = (x, y, w, h, fill, kind) => `<rect x="${x}" y="${y}" width="${w}" height="${h}" class="${kind}" ${fill ? `fill="${fill}"` : ""}/>`;
+  const laneBox = (x, y, w, h, lane) =>
+    `<rect x="${x}" y="${y}" width="${w}" height="${h}" fill="${colour(lane)}"><title>lane ${lane}</title></rect>` +
+    (w >= 9 && matchMedia("(min-width: 40rem)").matches ? `<text x="${x + w / 2}" y="${y + h / 2 + 2.5}" text-anchor="middle" class="within">${lane}</text>` : "");
   const text = (x, y, words) => `<text x="${x}" y="${y}">${words}</text>`;
 
   // The sectors that a request of global memory touches, counted from its first cache line if nobody knows where its
@@ -29,8 +32,8 @@
     sorted.forEach(([sector, used], place) => {
       const [x, y] = [2 + 90 * (place % 4), 14 + 26 * Math.floor(place / 4)];
       parts.push(text(x, y - 3, (known ? "byte " : "byte +") + (32 * sector - base)), box(x, y, 80, 12, "", "faint"));
-      for (const [at, bytes, lane] of used) parts.push(box(x + 2.5 * at, y, Math.max(2.5 * bytes - 0.5, 1.5), 12, colour(lane), ""));
-      parts.push(box(x, y, 80, 12, "", "quiet"));
+      for (const [at, bytes, lane] of used) parts.push(laneBox(x + 2.5 * at, y, Math.max(2.5 * bytes - 0.5, 1.5), 12, lane));
+      parts.push(box(x, y, 80, 12, "", "quiet through"));
     });
     return drawing(360, 18 + 26 * Math.ceil(sorted.length / 4), "sectors that the warp touches", parts);
   };
@@ -40,7 +43,7 @@
     one.passes.forEach((words, row) => {
       const y = 14 + 9 * row;
       for (let bank = 0; bank < 32; bank += 1) parts.push(box(4 + 11 * bank, y, 10, 8, "", "faint"));
-      for (const [index, lanes] of words) parts.push(box(4 + 11 * (index % 32), y, 10, 8, colour(31 - Math.clz32(lanes & -lanes)), ""));
+      for (const [index, lanes] of words) parts.push(laneBox(4 + 11 * (index % 32), y, 10, 8, 31 - Math.clz32(lanes & -lanes)));
     });
     return drawing(360, 18 + 9 * one.passes.length, "wavefronts of the banks", parts);
   };
@@ -79,7 +82,49 @@
     }
     said.textContent = sentences.join(" ");
   };
-  for (const name of ["index", "active", "bytes"]) find(name).addEventListener("input", address);
+  // The address is the page's address, too, so that a link shows what somebody typed.
+  const keys = { i: "index", a: "active", b: "bytes" };
+  const permalink = () => {
+    const typed = new URLSearchParams();
+    for (const [key, name] of Object.entries(keys)) if (find(name).value.trim()) typed.set(key, find(name).value);
+    history.replaceState(null, "", "#" + typed);
+    document.title = `${find("index").value}: what a warp's load moves`;
+  };
+  const linked = () => {
+    const typed = new URLSearchParams(location.hash.slice(1));
+    if (!typed.has("i")) return;
+    for (const [key, name] of Object.entries(keys)) {
+      const [input, value] = [find(name), typed.get(key) || (name === "bytes" ? "4" : "")];
+      if (input.tagName !== "SELECT" || [...input.options].some((one) => one.value === value)) input.value = value;
+    }
+    document.title = `${find("index").value}: what a warp's load moves`;
+  };
+  linked();
+  addEventListener("hashchange", () => {
+    linked();
+    address();
+  });
+  const typed = () => {
+    permalink();
+    return address();
+  };
+  for (const name of ["index", "active", "bytes"]) find(name).addEventListener("input", typed);
+  for (const example of document.querySelectorAll(".example")) {
+    example.addEventListener("click", () => {
+      find("index").value = example.dataset.index;
+      find("active").value = example.dataset.active;
+      typed();
+    });
+  }
+  find("link").addEventListener("click", async () => {
+    permalink();
+    try {
+      await navigator.clipboard.writeText(location.href);
+      find("link-said").textContent = "copied";
+    } catch {
+      find("link-said").textContent = "it is in the address bar";
+    }
+  });
 
   // Any PTX.
   const row = (table, cells, tag = "td") => {

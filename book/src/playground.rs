@@ -21,7 +21,14 @@ pub fn page(module: &[u8], in_book: bool) -> Page {
             p { "Lane " code { "lane" } " of a warp loads the element with this index. Operators and their precedence are Rust's; names are " code { "lane" } ", " code { "warp" } " and " code { "thread" } "." }
             label { "index " input id="index" type="text" value="33*(lane%8) + lane/8" spellcheck="false" autocomplete="off" size="32"; }
             label { "bytes per lane " select id="bytes" { @for bytes in [4, 1, 2, 8, 16] { option { (bytes) } } } }
-            label { "lanes that take part " input id="active" type="text" value="1" spellcheck="false" autocomplete="off" size="16"; }
+            label { "only lanes where " input id="active" type="text" value="" placeholder="all lanes" spellcheck="false" autocomplete="off" size="16"; }
+            p {
+                "For example: "
+                @for (index, active) in [("lane", ""), ("2*lane", ""), ("lane*lane", ""), ("33*(lane%8) + lane/8", ""), ("32*lane", "lane < 16")] {
+                    button.example type="button" data-index=(index) data-active=(active) { (index) @if !active.is_empty() { " where " (active) } } " "
+                }
+            }
+            p { button id="link" type="button" { "Copy a link to this" } " " span id="link-said" aria-live="polite" {} }
             div.widget { p.said id="address-said" aria-live="polite" {} div id="address-drawn" {} }
             h2 id="any" { "Any PTX" }
             p { "With all checks for hazards. Memory is limited to 64 MiB, and a kernel to twenty million warp-instructions." }
@@ -43,8 +50,13 @@ pub fn page(module: &[u8], in_book: bool) -> Page {
         Vec::new()
     };
     // The last directive of the policy is that of scripts.
-    let additions =
-        Additions { style: STYLE, script: SCRIPT, policy: " 'wasm-unsafe-eval'; worker-src blob:" };
+    let additions = Additions {
+        style: STYLE,
+        script: SCRIPT,
+        policy: " 'wasm-unsafe-eval'; worker-src blob:",
+        description: "Type which element each lane of a warp loads, and see the sectors and the wavefronts that a GPU needs for it.",
+        ..Additions::default()
+    };
     Page {
         file: "playground.html".to_owned(),
         text: page_with("Playground: the executor in a page", &links, &content, additions),

@@ -1,13 +1,14 @@
 //! A chapter as HTML: its text, and in it what its directives name.
 
 use crate::chapter::{CHAPTERS, Chapter, Section};
-use crate::directive::{Directive, Piece, Places, inline, pieces};
+use crate::directive::{Directive, Piece, Places, directives, inline, pieces};
 use crate::sources::Sources;
-use crate::{check, table, task, widget};
+use crate::{bug, check, table, task, widget};
 use anyhow::{Context, Result, bail};
 use maud::{Markup, PreEscaped, html};
 use report::glossary::{self, anchor};
 use report::{markdown, picture, source};
+use std::collections::BTreeSet;
 
 pub fn content(sources: &Sources, places: &Places, chapter: &Chapter) -> Result<Markup> {
     let (introduction, sections) = chapter.parts();
@@ -18,7 +19,7 @@ pub fn content(sources: &Sources, places: &Places, chapter: &Chapter) -> Result<
     let sections = sections
         .into_iter()
         .map(|Section { title, text }| {
-            let body = blocks(sources, places, text).with_context(|| format!("`{title}`"))?;
+            let body = section(sources, places, text).with_context(|| format!("`{title}`"))?;
             Ok(html! {
                 section {
                     h2 id=(anchor(title)) { (markdown::sentence(title)) }
@@ -28,7 +29,7 @@ pub fn content(sources: &Sources, places: &Places, chapter: &Chapter) -> Result<
         })
         .collect::<Result<Vec<Markup>>>()?;
     Ok(html! {
-        h1 { @if chapter.number != "0" { span.number { (chapter.number) } " " } (chapter.title()) }
+        h1 { @if !["0", ""].contains(&chapter.number) { span.number { (chapter.number) } " " } (chapter.title()) }
         (introduction)
         @for section in &sections { (section) }
         @if is_measured {
@@ -36,6 +37,24 @@ pub fn content(sources: &Sources, places: &Places, chapter: &Chapter) -> Result<
         }
     })
 }
+
+/// A section: where it has a task, the bet comes first, and what answers it is folded by the script until there is one.
+fn section(sources: &Sources, places: &Places, text: &str) -> Result<Markup> {
+    let task = directives(text).find(|one| one.name == "task").map(|one| one.argument);
+    let bet = text.find(BET).and_then(|at| Some(at + text[at..].find("\n\n")?));
+    let (Some(id), Some(bet)) = (task, bet) else { return blocks(sources, places, text) };
+    let (before, after) = text.split_at(bet);
+    let (answer, rest) = after.split_at(after.find("{{task ").unwrap_or(after.len()));
+    Ok(html! {
+        (blocks(sources, places, before)?)
+        (task::bets(sources, id)?)
+        div.after-bet { (blocks(sources, places, answer)?) }
+        (blocks(sources, places, rest)?)
+    })
+}
+
+/// Begins the paragraph that asks.
+const BET: &str = "**Your bet.**";
 
 /// Markdown with what its directives name in their place.
 pub fn blocks(sources: &Sources, places: &Places, text: &str) -> Result<Markup> {
@@ -61,8 +80,8 @@ fn flush(open: &mut String, out: &mut String) -> Result<()> {
     if !open.trim().is_empty() {
         let terms = glossary::terms(glossary::TEXT);
         let links = terms.iter().map(|term| {
-            let anchor = term.anchor();
-            format!("[{}]: {}{anchor}\n", term.name, glossary::TARGET)
+            let (anchor, definition) = (term.anchor(), definition(term.text));
+            format!("[{}]: {}{anchor} \"{definition}\"\n", term.name, glossary::TARGET)
         });
         let text = format!("{open}\n\n{}", links.collect::<String>());
         out.push_str("<div class=\"prose\">");
@@ -75,6 +94,24 @@ fn flush(open: &mut String, out: &mut String) -> Result<()> {
     }
     open.clear();
     Ok(())
+}
+
+/// The first sentence of a term's text without marks, for who points at a link to it.
+fn definition(text: &str) -> String {
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let sentence = words.split(". ").next().unwrap_or_default().trim_end_matches('.');
+    let (mut plain, mut before, mut is_target) = (String::new(), ' ', false);
+    for letter in sentence.chars() {
+        match letter {
+            '[' => is_target = before == ']',
+            ']' => is_target = false,
+            '`' | '"' | '*' | '\\' => {}
+            _ if is_target => {}
+            _ => plain.push(letter),
+        }
+        before = letter;
+    }
+    plain
 }
 
 fn block(sources: &Sources, places: &Places, directive: Directive<'_>) -> Result<Markup> {
@@ -96,7 +133,7 @@ fn block(sources: &Sources, places: &Places, directive: Directive<'_>) -> Result
             let (pattern, found) = sources.variant(variant)?;
             let kernel =
                 found.kernels.first().with_context(|| format!("`{variant}` has no kernel"))?;
-            let text = source::function(&pattern.source, &kernel.name);
+            let text = with_helpers(&pattern.source, &kernel.name);
             let text =
                 text.with_context(|| format!("{} has no `fn {}`", pattern.file, kernel.name))?;
             html! { figure.code { pre tabindex="0" { code { (text) } } figcaption { code { (variant) } ", from " code { (pattern.file) } } } }
@@ -108,7 +145,10 @@ fn block(sources: &Sources, places: &Places, directive: Directive<'_>) -> Result
             let picture = picture.with_context(|| format!("`{variant}` has no picture"))?;
             html! { figure.scroll tabindex="0" { (PreEscaped(picture)) } }
         }
-        ("task", [id]) => task::task(sources, id)?,
+        ("task", [id]) => task::task(id)?,
+        ("bug", [id]) => bug::lanes_of_time(sources, id)?,
+        ("bet", [id, index]) => task::bet(sources, places, id, index)?,
+        ("score", []) => html! { div.score hidden {} },
         ("myth", _) => table::myth(sources, argument)?,
         ("myths", []) => table::myths(sources),
         ("widget", [name]) => widget::widget(sources, name)?,
@@ -126,13 +166,28 @@ fn block(sources: &Sources, places: &Places, directive: Directive<'_>) -> Result
     })
 }
 
+/// A kernel, and the functions of its file that it calls: the barrier may be in one of them.
+fn with_helpers(source: &str, kernel: &str) -> Option<String> {
+    let mut text = source::function(source, kernel)?;
+    let names = text.split(|letter: char| !letter.is_alphanumeric() && !"_(:<".contains(letter));
+    let called = names.filter_map(|word| word.split(['(', ':', '<']).next());
+    let mut called: Vec<String> = called.map(str::to_owned).collect();
+    let mut seen = BTreeSet::from([kernel.to_owned()]);
+    called.retain(|name| seen.insert(name.clone()));
+    for helper in called.iter().filter_map(|name| source::function(source, name)) {
+        text += "\n\n";
+        text += &helper;
+    }
+    Some(text)
+}
+
 fn contents(playground: bool) -> Markup {
     html! {
         ol.chapters {
             @for chapter in &CHAPTERS[1..] {
                 @let number = chapter.number.parse::<u32>().ok();
                 li value=[number] class=[number.is_none().then_some("appendix")] {
-                    @if number.is_none() { "Appendix " (chapter.number) ": " }
+                    @if number.is_none() && !chapter.number.is_empty() { "Appendix " (chapter.number) ": " }
                     a href=(chapter.file()) { (chapter.title()) }
                 }
             }
@@ -140,5 +195,16 @@ fn contents(playground: bool) -> Markup {
         @if playground {
             p { a href="playground.html" { "The playground" } ": the executor in this page, for any address and any PTX." }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_definition_is_a_sentence_without_marks() {
+        let text = "32 [threads][thread] of a\n[block], with `x`.\nThe warp is more.";
+        assert_eq!(definition(text), "32 threads of a block, with x");
     }
 }

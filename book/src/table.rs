@@ -1,10 +1,10 @@
 use crate::figure::{COUNTS, Count, count};
 use crate::sources::Sources;
 use anyhow::{Context, Result};
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 use report::glossary::anchor;
 use report::page::{cell, headers, number, table, time};
-use report::{glossary, markdown};
+use report::{glossary, markdown, picture};
 use results::{Accuracy, CountedVariant};
 
 /// The ladder of a pattern, or some variants of it: what changed, counts, and the measured time. Words with an
@@ -70,6 +70,11 @@ fn sections(text: &str) -> Vec<(&str, &str)> {
     sections.filter_map(|section| section.split_once('\n')).collect()
 }
 
+/// The page of a myth.
+fn file(claim: &str) -> String {
+    format!("myth-{}.html", anchor(claim))
+}
+
 fn body(text: &str) -> Markup {
     markdown::body(&text.replace("(glossary.md)", &format!("({})", glossary::PAGE)))
 }
@@ -81,19 +86,50 @@ pub fn myth(sources: &Sources, claim: &str) -> Result<Markup> {
         details.myth {
             summary { "Myth: " (markdown::sentence(title)) }
             div.prose { (body(text)) }
+            p { a href=(file(title)) { "This myth on a page of its own" } }
         }
     })
 }
 
+/// Links to the pages of all myths.
 pub fn myths(sources: &Sources) -> Markup {
     html! {
-        @for (title, text) in sections(&sources.counts.myths) {
-            section id=(anchor(title)) {
-                h2 { (markdown::sentence(title)) }
-                div.prose { (body(text)) }
+        ol.myths {
+            @for (title, _) in sections(&sources.counts.myths) {
+                li { a href=(file(title)) { (markdown::sentence(title)) } }
             }
         }
     }
+}
+
+/// A myth: its claim, its file, and its page's content.
+pub struct MythPage {
+    pub claim: String,
+    pub file: String,
+    pub content: Markup,
+}
+
+/// A page for each myth: the claim, the picture of the variant that refutes it, and the figures.
+pub fn myth_pages(sources: &Sources) -> Vec<MythPage> {
+    let pages = sections(&sources.counts.myths).into_iter().map(|(claim, text)| {
+        let variants = text.lines().filter(|line| line.starts_with('|'));
+        let variants = variants.flat_map(|line| line.split('`').skip(1).step_by(2));
+        let pictures = variants.filter_map(|name| {
+            let (pattern, variant) = sources.variant(name).ok()?;
+            picture::of(pattern, variant)
+        });
+        let content = html! {
+            p.kind { "A myth about GPU memory" }
+            h1 { "“" (markdown::sentence(claim)) "”" }
+            div.prose { (body(text)) }
+            @if let Some(picture) = pictures.into_iter().next() {
+                figure.scroll tabindex="0" { (PreEscaped(picture)) }
+            }
+            p.origin { "Times were measured on one " (sources.device()) "; counts come from executing the kernels." }
+        };
+        MythPage { claim: claim.to_owned(), file: file(claim), content }
+    });
+    pages.collect()
 }
 
 /// Every counter of the executor beside Nsight Compute's name for it.

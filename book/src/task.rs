@@ -1,5 +1,6 @@
 //! A task of the course: what it says, what a learner is given, and a place for a guess.
 
+use crate::directive::Places;
 use crate::sources::Sources;
 use anyhow::{Context, Result};
 use course::format;
@@ -8,7 +9,7 @@ use course::task::Task;
 use maud::{Markup, html};
 use report::markdown;
 
-pub fn task(sources: &Sources, id: &str) -> Result<Markup> {
+pub fn task(id: &str) -> Result<Markup> {
     let task = course::tasks::named(id).with_context(|| format!("there is no task `{id}`"))?;
     let shipped = format::shipped(task.solved())?;
     let code: String = shipped
@@ -22,14 +23,54 @@ pub fn task(sources: &Sources, id: &str) -> Result<Markup> {
             h3 { "Task: " (text.title) }
             p.kind { (task.kind.name()) " · " code { (id) } }
             div.prose { (text.body) }
-            @for (index, question) in task.before.iter().enumerate() {
-                (guess(sources, task, index, question))
-            }
             details {
                 summary { "What you are given: " code { "learn/" (id) ".rs" } }
                 pre tabindex="0" { code { (code) } }
             }
             p { "Work on it: " code { "cargo xtask learn watch " (id) } }
+        }
+    })
+}
+
+/// The bets of the section that has a task: its questions, or a place for words where it has none.
+pub fn bets(sources: &Sources, id: &str) -> Result<Markup> {
+    let task = course::tasks::named(id).with_context(|| format!("there is no task `{id}`"))?;
+    Ok(html! {
+        @for (index, question) in task.before.iter().enumerate() {
+            (guess(sources, task, index, question))
+        }
+        @if task.before.is_empty() {
+            div.guess data-id=(words(id)) {
+                p id=(format!("guess-{}", words(id))) { strong { "Your bet" } ", in a few words:" }
+            }
+        }
+    })
+}
+
+/// The names under which a browser keeps the bets of a task.
+pub fn names(id: &str) -> Vec<String> {
+    let questions = course::tasks::named(id).map_or(0, |task| task.before.len());
+    match questions {
+        0 => vec![words(id)],
+        _ => (0..questions).map(|index| format!("{id}-{index}")).collect(),
+    }
+}
+
+fn words(id: &str) -> String {
+    format!("{id}-words")
+}
+
+/// One question of a task, for a page that shows nothing else of it.
+pub fn bet(sources: &Sources, places: &Places, id: &str, index: &str) -> Result<Markup> {
+    let task = course::tasks::named(id).with_context(|| format!("there is no task `{id}`"))?;
+    let index: usize = index.parse().with_context(|| format!("`{index}` is no number"))?;
+    let question = task.before.get(index);
+    let question = question.with_context(|| format!("`{id}` has no question {index}"))?;
+    let target = places.target(&format!("task {id}"))?;
+    Ok(html! {
+        div.bet {
+            (guess(sources, task, index, question))
+            p { a href=(target) { "The section about it" } }
         }
     })
 }

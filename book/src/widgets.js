@@ -15,12 +15,19 @@
     const parts = [];
     const at = (x, y, w, h) => `x="${x}" y="${y}" width="${w}" height="${h}"`;
     return {
-      box: (x, y, w, h, fill, kind = "") => parts.push(`<rect ${at(x, y, w, h)} class="${kind}" ${fill ? `fill="${fill}"` : ""}/>`),
-      text: (x, y, text, anchor = "start") => parts.push(`<text x="${x}" y="${y}" text-anchor="${anchor}">${text}</text>`),
+      box: (x, y, w, h, fill, kind = "", title = "") => parts.push(
+        `<rect ${at(x, y, w, h)} class="${kind}" ${fill ? `fill="${fill}"` : ""}${title ? `><title>${title}</title></rect>` : "/>"}`),
+      text: (x, y, text, anchor = "start", kind = "") => parts.push(`<text x="${x}" y="${y}" text-anchor="${anchor}" class="${kind}">${text}</text>`),
       line: (points, stroke) => parts.push(`<polyline points="${points}" fill="none" stroke="${stroke}"/>`),
-      dot: (x, y, r, fill) => parts.push(`<circle cx="${x}" cy="${y}" r="${r}" fill="${fill}"/>`),
+      dot: (x, y, r, fill, title) => parts.push(`<circle cx="${x}" cy="${y}" r="${r}" fill="${fill}"><title>${title}</title></circle>`),
       done: () => `<svg class="drawn" viewBox="0 0 ${width} ${height}" role="img" aria-label="${name}">${parts.join("")}</svg>`,
     };
+  };
+  // Where there is room for a number in each box.
+  const isWide = () => matchMedia("(min-width: 40rem)").matches;
+  // Numbers above a row of 32 boxes, each `step` wide.
+  const numbers = (picture, left, step, y) => {
+    for (const lane of [0, 4, 8, 12, 16, 20, 24, 28, 31]) picture.text(left + step * lane, y, lane, "middle", "small");
   };
   const ordered = {
     ascending: (lane) => lane,
@@ -39,17 +46,20 @@
       const firsts = lanes.map((lane) => width * (at.offset + at.stride * order(lane)));
       const touched = [...new Set(firsts.map((first) => Math.floor(first / 32)))].sort((a, b) => a - b);
       const rows = Math.ceil(touched.length / 4);
-      const picture = svg(360, 40 + 26 * rows, "sectors that a warp touches");
-      picture.text(2, 11, "lanes");
-      for (const lane of lanes) picture.box(38 + 10 * lane, 2, 9, 9, colour(lane));
+      const picture = svg(360, 53 + 26 * rows, "sectors that a warp touches");
+      numbers(picture, 42.5, 10, 11);
+      picture.text(2, 22, "lanes");
+      for (const lane of lanes) picture.box(38 + 10 * lane, 14, 9, 9, colour(lane), "", "lane " + lane);
       touched.forEach((sector, place) => {
-        const [x, y] = [2 + 90 * (place % 4), 34 + 26 * Math.floor(place / 4)];
+        const [x, y] = [2 + 90 * (place % 4), 47 + 26 * Math.floor(place / 4)];
         picture.text(x, y - 3, "bytes " + 32 * sector);
         picture.box(x, y, 80, 12, "", "faint");
         firsts.forEach((first, lane) => {
-          if (Math.floor(first / 32) === sector) picture.box(x + 2.5 * (first % 32), y, Math.max(2.5 * width - 0.5, 1.5), 12, colour(lane));
+          if (Math.floor(first / 32) !== sector) return;
+          picture.box(x + 2.5 * (first % 32), y, Math.max(2.5 * width - 0.5, 1.5), 12, colour(lane), "", `lane ${lane}, byte ${first}`);
+          if (width >= 4 && isWide()) picture.text(x + 2.5 * (first % 32) + 1.25 * width, y + 8.5, lane, "middle", "within");
         });
-        picture.box(x, y, 80, 12, "", "quiet");
+        picture.box(x, y, 80, 12, "", "quiet through");
       });
       const used = Math.round((1000 * distinct) / (32 * sectors)) / 10;
       return [picture.done(), `${of(sectors, "sector")} for ${of(distinct, "byte")}: ${used} % of what moves is used.`];
@@ -71,14 +81,15 @@
       }
       const highest = Math.max(...columns.map((column) => column.size));
       const step = Math.min(9, 200 / highest);
-      const picture = svg(360, 34 + step * highest, "words of each bank");
-      picture.text(2, 11, "banks 0 to 31: the words that the lanes want from each");
+      const picture = svg(360, 36 + step * highest, "words of each bank");
+      picture.text(2, 11, "the words that the lanes want from each bank");
       columns.forEach((column, bank) => {
-        [...column.values()].forEach((lane, place) => {
-          picture.box(4 + 11 * bank, 14 + step * (highest - 1 - place), 10, step - 0.5, colour(lane));
+        [...column].forEach(([word, lane], place) => {
+          picture.box(4 + 11 * bank, 14 + step * (highest - 1 - place), 10, step - 0.5, colour(lane), "", `bank ${bank}, word ${word}, lane ${lane}`);
         });
         picture.box(4 + 11 * bank, 16 + step * highest, 10, 3, "", "quiet");
       });
+      numbers(picture, 9, 11, 30 + step * highest);
       const more = wavefronts - least;
       const said = `${of(wavefronts, "wavefront")}; the bytes need ${least}, so ${more === 0 ? "there is no conflict" : of(more, "more is a conflict").replace("conflicts", "conflict")}.`;
       return [picture.done(), more > 1 ? said.replace("more is a conflict", "more are conflicts") : said];
@@ -142,15 +153,24 @@
       const [slope, level] = data.words.split("|");
       const x = (value) => 20 + 66 * (Math.log10(value) + 1.5);
       const y = (value) => 200 - 45 * (Math.log10(value) - 1.5);
-      const picture = svg(360, 214, "the roofline");
+      const picture = svg(360, 226, "the roofline");
       const ridge = rate / bandwidth;
+      for (const tick of [0.1, 1, 10, 100, 1000]) {
+        picture.line(`${x(tick)},30 ${x(tick)},200`, "var(--faint)");
+        picture.text(x(tick), 210, tick, "middle", "small");
+      }
+      for (const tick of [100, 1000, 10000]) {
+        picture.line(`20,${y(tick)} 350,${y(tick)}`, "var(--faint)");
+        picture.text(20, y(tick) - 2, tick + " GFLOP/s", "start", "small");
+      }
       picture.line(`${x(0.05)},${y(0.05 * bandwidth)} ${x(ridge)},${y(rate)} ${x(3000)},${y(rate)}`, "currentColor");
-      picture.text(x(0.05) + 8, y(0.05 * bandwidth) - 14, slope);
+      picture.text(x(0.4), y(0.4 * bandwidth) + 16, slope);
       picture.text(350, y(rate) - 6, level, "end");
-      picture.text(350, 208, "operations per byte, from left to right", "end");
-      points.forEach(([, intensity, reached], index) => {
+      picture.text(350, 223, "operations per byte", "end");
+      points.forEach(([kernel, intensity, reached], index) => {
         const is = index === at.variant.index;
-        picture.dot(x(intensity), y(reached), is ? 6 : 3, is ? "var(--series-1)" : "var(--series-0)");
+        picture.dot(x(intensity), y(reached), is ? 6 : 3, is ? "var(--series-1)" : "var(--series-0)", kernel);
+        if (is) picture.text(x(intensity) + (x(intensity) > 220 ? -9 : 9), y(reached) + 12, kernel, x(intensity) > 220 ? "end" : "start");
       });
       const [name, intensity, reached] = points[at.variant.index];
       const bound = Math.min(rate, intensity * bandwidth);
@@ -176,6 +196,29 @@
       drawing.innerHTML = picture;
       said.textContent = sentence;
     };
+    // The first slider by itself, from end to end, for who wants to watch.
+    const slider = inputs.find((input) => input.type === "range");
+    if (slider && !matchMedia("(prefers-reduced-motion: reduce)").matches) {
+      const play = Object.assign(document.createElement("button"), { type: "button", className: "play", textContent: "Play" });
+      let timer = 0;
+      const stop = () => {
+        clearInterval(timer);
+        timer = 0;
+        play.textContent = "Play";
+      };
+      play.addEventListener("click", () => {
+        if (timer) return stop();
+        if (slider.value === slider.max) slider.value = slider.min;
+        play.textContent = "Stop";
+        timer = setInterval(() => {
+          slider.stepUp();
+          show();
+          if (slider.value === slider.max) stop();
+        }, 500);
+      });
+      slider.addEventListener("pointerdown", stop);
+      controls.append(play);
+    }
     controls.hidden = false;
     box.classList.add("live");
     for (const input of inputs) input.addEventListener("input", show);

@@ -6,13 +6,13 @@ use crate::question::{Execute, SEED};
 use crate::submission::Submission;
 use crate::task::{FailureKind, Task};
 use crate::words::{self, Named};
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use coalesce::pattern::{Implementation, Size};
 use coalesce::verify::{Fault, VerifyOutcome, case, verify};
 use coalesce::{COUNTING_DEVICE, Counted};
 use cuda_host::{Checks, Gpu, Image, Misuse, Schedule, VirtualDevice, VirtualOptions};
 use cust::function::FunctionAttribute;
-use simt::{Finding, Place};
+use simt::{Finding, Hazard, Place};
 
 /// Warp-instructions after which a learner's kernel is taken to run forever: a hundred times what any solution needs.
 const FUEL: u64 = 30_000_000;
@@ -23,14 +23,79 @@ pub struct Subject<'a> {
     pub kernel: &'a Submission,
 }
 
+/// The first finding of a kernel, as two lanes of time show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bug {
+    pub hazard: Hazard,
+    /// The event in the words of the learner's file.
+    pub sentence: String,
+    /// One or two accesses, the earlier first.
+    pub accesses: Vec<Access>,
+    /// True if neither comes before the other.
+    pub is_at_once: bool,
+}
+
+/// One lane at a line of a learner's file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Access {
+    pub block: u32,
+    pub warp: u32,
+    pub lane: u32,
+    pub line: u32,
+    /// The text of that line.
+    pub text: String,
+}
+
+impl Subject<'_> {
+    /// Returns the first finding at the largest size at which there is one.
+    ///
+    /// # Errors
+    /// No device opens, or the run shows nothing.
+    pub fn bug(&self) -> Result<Bug> {
+        let device = self.checked()?;
+        let ran = self.ran(&device).find(|ran| !ran.counted.findings.is_empty());
+        let ran = ran.context("the run shows no mistake")?;
+        let finding = ran.counted.findings.first().context("the run shows no mistake")?;
+        let access = |place: &Place, lane: u32| {
+            let (line, text) = self.kernel.line_of(place.source.as_deref()?)?;
+            Some(Access { block: place.block[0], warp: place.warp, lane, line, text })
+        };
+        let first = |place: &Place| access(place, place.lanes.trailing_zeros());
+        let place = &finding.place;
+        let second = place.lanes & place.lanes.wrapping_sub(1);
+        let is_one_store = finding.hazard == Hazard::ConflictingStore && second != 0;
+        let is_at_once = is_one_store || finding.hazard == Hazard::DivergentBarrier;
+        let accesses = match &finding.other {
+            _ if is_one_store => vec![first(place), access(place, second.trailing_zeros())],
+            Some(other) => vec![first(other), first(place)],
+            None => vec![first(place)],
+        };
+        Ok(Bug {
+            hazard: finding.hazard,
+            sentence: words::hazard(self.kernel, &ran.named, finding),
+            accesses: accesses.into_iter().flatten().collect(),
+            is_at_once,
+        })
+    }
+
+    fn checked(&self) -> Result<Device> {
+        Device::open(self.kernel.image(self.task.kernel()), Checks::all(), Schedule::Forward)
+    }
+
+    /// Runs at each size at which results are checked, the largest first.
+    fn ran(&self, device: &Device) -> impl Iterator<Item = KernelRun> {
+        let sizes = self.task.pattern.verify_sizes.iter().rev();
+        sizes.map(|size| device.run(self.task, &Size::new(size), SEED))
+    }
+}
+
 impl Execute for Subject<'_> {
     fn run(&self, size: &Size) -> Result<CountedRun> {
         run_at(self.task, self.kernel, size)
     }
 
     fn findings(&self) -> Result<Vec<Found>> {
-        let images = self.kernel.image(self.task.kernel());
-        let device = Device::open(images, Checks::all(), Schedule::Forward)?;
+        let device = self.checked()?;
         let line = |place: &Place| Some(self.kernel.line_of(place.source.as_deref()?)?.0);
         let found = |finding: &Finding, is_inside: bool| {
             let places = [Some(&finding.place), finding.other.as_ref()];
@@ -46,8 +111,7 @@ impl Execute for Subject<'_> {
             Found { because, lines, call: String::new() }
         };
         let mut all = Vec::new();
-        for size in self.task.pattern.verify_sizes.iter().rev() {
-            let ran = device.run(self.task, &Size::new(size), SEED);
+        for ran in self.ran(&device) {
             let is_inside = ran.is_inside();
             let findings = ran.counted.findings.iter();
             all.extend(findings.map(|finding| found(finding, is_inside)));

@@ -2,8 +2,8 @@
 
 use crate::bounds;
 use crate::count::CountedRun;
+pub use crate::device::{Access, Bug, Subject, run_at};
 use crate::device::{Device, KernelRun};
-pub use crate::device::{Subject, run_at};
 use crate::ptx;
 use crate::question::{Reply, Runs, written};
 pub use crate::submission::Submission;

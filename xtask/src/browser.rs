@@ -28,7 +28,15 @@ const AXE: &str = "axe-core/package/axe.min.js";
 /// Runs them and tells the frame around it.
 const AXE_PROBE: &str = include_str!("axe_probe.js");
 /// The pages that are checked by them, with the first that has each of [`AXE_PARTS`]: every kind of page is among them.
-const AXE_PAGES: [&str; 4] = ["index.html", "glossary.html", "before_after.html", "board-0.html"];
+const AXE_PAGES: [&str; 7] = [
+    "index.html",
+    "glossary.html",
+    "before_after.html",
+    "board-0.html",
+    "bugs.html",
+    "ten_bets.html",
+    "playground.html",
+];
 /// Parts of the pages of kernels, and of work of the host.
 const AXE_PARTS: [&str; 2] = ["id=\"steps\"", "id=\"timelines\""];
 

@@ -69,6 +69,8 @@ enum Command {
     Doctor(task::doctor::Arguments),
     /// Make a folder with everything a GPU machine needs: no Rust, no CUDA toolkit.
     Dist(task::dist::Arguments),
+    /// Go from nothing to a checked kernel by each way of installing, in fresh folders, and write what it costs.
+    Ways(task::ways::Arguments),
     /// Build the program for other systems and run tests there by emulators: the table of platforms.
     Platforms(task::platforms::Arguments),
     /// Make a wheel, which pip installs: the program, its libraries and a Python module.
@@ -117,6 +119,7 @@ pub fn main() -> ExitCode {
         Command::Upstream(arguments) => task::upstream::run(&arguments),
         Command::Doctor(arguments) => task::doctor::run(&arguments),
         Command::Dist(arguments) => task::dist::run(&arguments),
+        Command::Ways(arguments) => task::ways::run(&arguments),
         Command::Platforms(arguments) => task::platforms::run(&arguments),
         Command::Wheel(arguments) => task::wheel::run(&arguments),
         Command::Bless => task::bless::run(),

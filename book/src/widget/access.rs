@@ -90,8 +90,8 @@ pub fn lanes() -> Result<Widget> {
         title: "Lanes and sectors",
         about: "One load of one warp. Each colour is a lane, each box is a sector of 32 bytes that has to move.",
         controls: vec![
-            Control::Range("stride", "stride, elements from lane to lane", [0, MAX_STRIDE, 1, 1]),
-            Control::Range("offset", "offset, elements", [0, MAX_OFFSET, 1, 0]),
+            Control::Range("stride", "stride, in elements", [0, MAX_STRIDE, 1, 1]),
+            Control::Range("offset", "offset, in elements", [0, MAX_OFFSET, 1, 0]),
             Control::Choice(
                 "width",
                 "bytes per lane",
@@ -147,7 +147,7 @@ pub fn banks() -> Result<Widget> {
         title: "Banks and wavefronts",
         about: "One load of shared memory by one warp. A column is a bank; words above each other wait for each other.",
         controls: vec![
-            Control::Range("stride", "stride, elements from lane to lane", [0, MAX_STRIDE, 1, 1]),
+            Control::Range("stride", "stride, in elements", [0, MAX_STRIDE, 1, 1]),
             Control::Range("pad", "padding after 32 elements", [0, 2, 1, 0]),
             Control::Choice("swizzle", "swizzle", ["no", "yes"].map(str::to_owned).to_vec()),
             Control::Choice(

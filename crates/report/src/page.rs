@@ -36,6 +36,10 @@ pub struct Additions<'a> {
     pub script: &'a str,
     /// Appended to its policy, whose last directive is that of scripts; never a network.
     pub policy: &'a str,
+    /// A sentence for search engines and for who is sent a link.
+    pub description: &'a str,
+    /// Markup behind the links before the content.
+    pub navigation: &'a str,
 }
 
 /// A whole page. `links` go before and after its content. Its parts, the headings of the second level that have an id,
@@ -70,12 +74,19 @@ pub fn page_with(
                 (PreEscaped(GENERATOR))
                 meta http-equiv="Content-Security-Policy" content={ (POLICY) (additions.policy) };
                 title { (title) }
+                @if !additions.description.is_empty() {
+                    meta name="description" content=(additions.description);
+                    meta property="og:title" content=(title);
+                    meta property="og:description" content=(additions.description);
+                    meta property="og:type" content="article";
+                }
                 style { (PreEscaped(STYLE)) @if has_pictures { (PreEscaped(picture::style())) } (PreEscaped(additions.style)) }
             }
             body {
                 a.skip href="#content" { "Skip to the content" }
                 header {
                     @if !links.is_empty() { nav.links aria-label="pages" { (navigation) } }
+                    (PreEscaped(additions.navigation))
                     @if sections.len() > 1 {
                         nav.sections aria-label="sections of this page" {
                             @for (id, name) in &sections { a href=(format!("#{id}")) { (PreEscaped(name)) } " " }
@@ -127,6 +138,18 @@ pub fn notes(notes: &[String]) -> Markup {
         @if !notes.is_empty() {
             aside aria-label="notes" {
                 @for note in notes { p { (note) } }
+            }
+        }
+    }
+}
+
+/// A remark that is no warning, folded.
+pub fn older_kernels(difference: Option<&str>) -> Markup {
+    html! {
+        @if let Some(difference) = difference {
+            details.remark {
+                summary { "Timed at an older commit; counts and sources are today's." }
+                p { (difference) }
             }
         }
     }

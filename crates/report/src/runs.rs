@@ -221,20 +221,25 @@ impl Runs {
                 ));
             }
         }
-        if let Some(counts) = &self.counts
-            && !counts.images.iter().any(|image| image.hash == environment.ptx_hash)
-        {
-            notes.push(format!(
-                "The kernels have changed since this was timed (PTX {}): times are of the kernels of then, sources, \
-                 counts, arithmetic and registers of those of commit {}.",
-                environment.ptx_hash, counts.commit
-            ));
-        }
         let wrong = self.main.results.rows.iter();
         let wrong = wrong.filter(|row| matches!(row.outcome, RowOutcome::Wrong { .. })).count();
         if wrong > 0 {
             notes.push(format!("Wrong results: {wrong}. The tables say which and why."));
         }
         notes
+    }
+
+    /// Returns what differs between the kernels that were timed and those that were counted, if anything does.
+    pub fn older_kernels(&self) -> Option<String> {
+        let timed = &self.main.results.environment;
+        let counts = self.counts.as_ref()?;
+        let is_same = counts.images.iter().any(|image| image.hash == timed.ptx_hash);
+        (!is_same).then(|| {
+            format!(
+                "Times are of the kernels of commit {} (PTX {}). Sources, counts, arithmetic and registers are of the kernels \
+                 of commit {}. A variant that was changed in between may take another time today.",
+                timed.commit, timed.ptx_hash, counts.commit
+            )
+        })
     }
 }

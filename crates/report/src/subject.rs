@@ -16,6 +16,7 @@ pub fn content(runs: &Runs, subject: Subject<'_>, machine_code: &MachineCode) ->
         h1 { @match &doc { Some(doc) => (doc.title), None => (subject.name) } }
         @if let Some(verdict) = &verdict { p.lead { (markdown::sentence(verdict)) } }
         (page::notes(&runs.notes()))
+        (page::older_kernels(runs.older_kernels().as_deref()))
         h2 id="ladder" { "Ladder" }
         @if let Some(svg) = ladder::plot(runs, subject.name) {
             div.evidence {

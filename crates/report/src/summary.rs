@@ -25,6 +25,7 @@ pub fn content(runs: &Runs, subjects: &[Subject<'_>]) -> Markup {
             @if runs.myths().is_some() { a href=(myths::PAGE) { "Myths" } }
         }
         (page::notes(&runs.notes()))
+        (page::older_kernels(runs.older_kernels().as_deref()))
         (cards(runs, subjects))
         (peers(runs, subjects))
         h2 id="ladders" { "All ladders" }

@@ -24,4 +24,5 @@ pub mod test;
 pub mod upstream;
 pub mod verify;
 pub mod watch;
+pub mod ways;
 pub mod wheel;

@@ -91,7 +91,7 @@ const SYSTEMS: [System; 3] = [
         environment: &[],
         program: "coalesce",
         step: 1,
-        missing: "everything but the build: nothing runs it here; `run` needs Linux",
+        missing: "linked, not run: nothing here runs it; `run` needs Linux",
     },
 ];
 

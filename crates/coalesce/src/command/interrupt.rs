@@ -17,7 +17,7 @@ pub fn listen(what: &'static str, then: impl Fn() + Send + 'static) -> Result<Ar
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
     let mut first: Option<Instant> = None;
-    ctrlc::set_handler(move || match first {
+    on_each(move || match first {
         None => {
             first = Some(Instant::now());
             flag.store(true, Ordering::Relaxed);
@@ -31,6 +31,20 @@ pub fn listen(what: &'static str, then: impl Fn() + Send + 'static) -> Result<Ar
     })
     .context("cannot listen for interrupts")?;
     Ok(stop)
+}
+
+/// Calls `handle` in a thread of its own for every interrupt, and for what ends a program politely.
+#[cfg(unix)]
+fn on_each(mut handle: impl FnMut() + Send + 'static) -> Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+    std::thread::spawn(move || signals.forever().for_each(|_| handle()));
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn on_each(handle: impl FnMut() + Send + 'static) -> Result<()> {
+    Ok(ctrlc::set_handler(handle)?)
 }
 
 /// Ends the kernel that the virtual device executes when the program is interrupted; the flag says that it was.
