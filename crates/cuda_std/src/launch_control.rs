@@ -42,7 +42,7 @@ pub struct Answer([u64; 2]);
 ///
 /// # Safety
 /// - Block: one thread calls it, and none again after an answer without a block.
-/// - Lengths: `answer` and `barrier` point to shared memory of the block, and the barrier is initialised.
+/// - Lengths: `answer` and `barrier` point to shared memory of the block, and the barrier is initialized.
 /// - Aliasing: nobody uses the answer until the barrier's phase is complete.
 #[gpu_only]
 #[inline(always)]

@@ -171,7 +171,7 @@ impl RangeBatch {
     }
 
     /// Tells the driver that nobody needs what the ranges hold, and moves them in the stream's order: their old contents
-    /// do not cross the bus.
+    /// do not cross PCIe.
     ///
     /// # Errors
     /// A driver without batches (before CUDA 13.0), the default stream, and the driver's.

@@ -219,23 +219,32 @@ fn fleet(nodes: &[Node], model: String, members: Vec<usize>) -> Fleet {
     }
     let mut outliers = Vec::new();
     if members.len() >= LEAST_BOARDS {
-        for (node, scores) in members.iter().zip(&scores) {
-            let slow =
-                scores.iter().filter(|(part, score)| part.is_the_boards() && score.is_slow());
-            outliers.extend(slow.map(|(part, score)| {
-                let (part, score) = (*part, *score);
-                Outlier { node: *node, part, resource: None, score }
-            }));
-        }
-        for resource in Resource::ALL {
-            let part = Part::of_resource(resource);
+        let of_resources = Resource::ALL.map(|resource| {
             let of_resource = rows.iter().filter(|row| row.resource == Some(resource));
-            for (place, score) in figures(of_resource, members.len()).into_iter().enumerate() {
-                let part_is_slow = scores[place].get(&part).is_some_and(Score::is_slow);
-                let slow = score.filter(|score| score.is_slow());
-                let slow = slow.filter(|_| part.is_the_boards() && !part_is_slow);
-                let (node, resource) = (members[place], Some(resource));
-                outliers.extend(slow.map(|score| Outlier { node, part, resource, score }));
+            (resource, figures(of_resource, members.len()))
+        });
+        for (place, (node, scores)) in members.iter().zip(&scores).enumerate() {
+            for part in Part::ALL.into_iter().filter(|part| part.is_the_boards()) {
+                let of_part = |resource| Part::of_resource(resource) == part;
+                let known: Vec<(Resource, Score)> = (of_resources.iter())
+                    .filter(|(resource, _)| of_part(*resource))
+                    .filter_map(|(resource, scores)| Some((*resource, scores[place]?)))
+                    .collect();
+                let slow: Vec<_> = known.iter().filter(|(_, score)| score.is_slow()).collect();
+                // A part of which one resource alone is slow is not slow, however many rows are that resource's.
+                let is_one_of_several = slow.len() == 1 && known.len() > 1;
+                let of_part = scores.get(&part).filter(|score| score.is_slow());
+                match of_part.filter(|_| !is_one_of_several) {
+                    Some(score) => {
+                        outliers.push(Outlier { node: *node, part, resource: None, score: *score });
+                    }
+                    None => outliers.extend(slow.iter().map(|(resource, score)| Outlier {
+                        node: *node,
+                        part,
+                        resource: Some(*resource),
+                        score: *score,
+                    })),
+                }
             }
         }
     }

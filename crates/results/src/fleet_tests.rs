@@ -226,6 +226,9 @@ fn what_is_odd_about_a_board_is_said() {
     (board.pcie_lanes, board.throttle_reasons) = (Some(8), vec!["sw_thermal_slowdown".to_owned()]);
     let fleet = &fleets(&nodes)[0];
     let odd = odd_facts(&nodes, fleet, 3);
-    assert_eq!(odd, ["link PCIe 5 x8, most have PCIe 5 x16", "throttled by sw_thermal_slowdown"]);
+    assert_eq!(
+        odd,
+        ["link PCIe 5 x8 of PCIe 5 x16, most have PCIe 5 x16", "throttled by sw_thermal_slowdown"]
+    );
     assert_eq!(odd_facts(&nodes, fleet, 4), [""; 0]);
 }

@@ -355,6 +355,8 @@ macro_rules! names {
         cuMemAllocPitch_v2 3020;
         cuMemBatchDecompressAsync 12060, cuMemBatchDecompressAsync_ptsz;
         cuMemCreate 10020;
+        cuMemDiscardAndPrefetchBatchAsync 13000, cuMemDiscardAndPrefetchBatchAsync_ptsz;
+        cuMemDiscardBatchAsync 13000, cuMemDiscardBatchAsync_ptsz;
         cuMemExportToShareableHandle 10020;
         cuMemFree 2000;
         cuMemFree_v2 3020;
@@ -394,6 +396,7 @@ macro_rules! names {
         cuMemPoolTrimTo 11020;
         cuMemPrefetchAsync 8000, cuMemPrefetchAsync_ptsz;
         cuMemPrefetchAsync_v2 12020, cuMemPrefetchAsync_v2_ptsz;
+        cuMemPrefetchBatchAsync 13000, cuMemPrefetchBatchAsync_ptsz;
         cuMemRangeGetAttribute 8000;
         cuMemRangeGetAttributes 8000;
         cuMemRelease 10020;

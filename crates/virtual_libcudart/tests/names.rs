@@ -69,7 +69,7 @@ const NO_ERRORS: [&str; 5] = [
 /// The functions that have something to do when all that they are given is 0 and null.
 const WITH_NOTHING: &str = "
     cudaCtxResetPersistingL2Cache cudaDestroySurfaceObject cudaDestroyTextureObject
-    cudaDeviceGetStreamPriorityRange cudaDeviceReset cudaDeviceSetCacheConfig cudaDeviceSetLimit
+    cudaDeviceGetStreamPriorityRange cudaDeviceGraphMemTrim cudaDeviceReset cudaDeviceSetCacheConfig cudaDeviceSetLimit
     cudaDeviceSetSharedMemConfig cudaDeviceSynchronize cudaFree cudaFreeArray cudaFreeAsync cudaFreeHost
     cudaFreeMipmappedArray cudaInitDevice cudaMemcpy cudaMemcpy2D cudaMemcpy2DArrayToArray cudaMemcpy2DAsync
     cudaMemcpy2DFromArray cudaMemcpy2DFromArrayAsync cudaMemcpy2DToArray cudaMemcpy2DToArrayAsync

@@ -41,11 +41,11 @@
 //!    prefetches together.
 //! 4. `prefetched_back` brings the source back, too. One call names both arrays
 //!    (`cudaMemPrefetchBatchAsync`, CUDA 13), before the kernel and after it. Nobody faults any more. It
-//!    costs a list of ranges, made once. What remains: 8 n bytes cross the bus, and the old words of the
+//!    costs a list of ranges, made once. What remains: 8 n bytes cross PCIe, and the old words of the
 //!    target are overwritten as soon as they have arrived.
 //! 5. `discarded` tells the driver that nobody needs what the target holds
 //!    (`cudaMemDiscardAndPrefetchBatchAsync`). Its pages are new ones on the device, and 4 n bytes less
-//!    cross the bus. It costs care: what is read of a discarded range before somebody writes it is no
+//!    cross PCIe. It costs care: what is read of a discarded range before somebody writes it is no
 //!    value of the program's.
 //! 6. `preferred_host` advises that both arrays prefer the host. Pages stay there and the kernel
 //!    reaches them over [PCIe], as in `zero_copy`. Nothing moves. It costs each access of the kernel
