@@ -206,10 +206,15 @@ impl Image {
         }))))
     }
 
-    /// The first 16 hexadecimal digits of the text's SHA-256, to say what was run.
+    /// The first 16 hexadecimal digits of a SHA-256 of the code, to say what was run. Comments and line tables do not count:
+    /// they change with every line of a source's docs.
     pub fn hash(&self) -> String {
-        let digest = Sha256::digest(self.text());
-        digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+        let mut digest = Sha256::new();
+        for line in self.text().lines().filter(|line| is_code(line)) {
+            digest.update(line);
+            digest.update("\n");
+        }
+        digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
     }
 
     /// Such as `sm_90`.
@@ -222,6 +227,11 @@ impl Image {
     pub fn facts(&self, kernel: &str) -> Option<&'static KernelFacts> {
         self.kernels.iter().find(|facts| facts.kernel == kernel)
     }
+}
+
+fn is_code(line: &str) -> bool {
+    let line = line.trim_start();
+    !["//", ".loc", ".file"].iter().any(|start| line.starts_with(start))
 }
 
 #[cfg(test)]
@@ -245,6 +255,16 @@ mod tests {
         assert_eq!(taken(90, (8, 0)), Some(80));
         assert_eq!(taken(80, (9, 0)), Some(80));
         assert_eq!(taken(90, (7, 8)), None);
+    }
+
+    #[test]
+    fn the_hash_is_of_the_code() {
+        let hash = |text| Image::of_build_script(80, Ptx::text(text), &[], "", "").hash();
+        let plain = hash(".version 8.0\n.target sm_80\n\tret;\n");
+        let documented =
+            ".version 8.0\n.file 1 \"a.rs\"\n.target sm_80\n\t// Leaves.\n\t.loc 1 7 3\n\tret;\n";
+        assert_eq!(hash(documented), plain);
+        assert_ne!(hash(".version 8.0\n.target sm_80\n\texit;\n"), plain);
     }
 
     #[test]
