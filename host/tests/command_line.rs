@@ -224,6 +224,23 @@ fn a_reader_that_ends_early_ends_the_program_without_a_word() {
 }
 
 #[test]
+fn a_comparison_says_which_limit_is_missed() {
+    let committed = concat!(env!("CARGO_MANIFEST_DIR"), "/../results/nvidia-h200/reference.json");
+    let folder = tempfile::tempdir().expect("a folder");
+    let predicted = folder.path().join("predicted.json");
+    let predicted = predicted.to_str().expect("it is UTF-8");
+    let bench = ["bench", "coalescing", "--no-sweeps", "--device", "virtual", "--json", predicted];
+    let output = program(&bench).output().expect("the program starts");
+    assert!(output.status.success(), "{output:?}");
+    let compare = ["compare", predicted, committed, "--least-order", "1", "--most-error", "0"];
+    let output = program(&compare).output().expect("the program starts");
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(message.starts_with("`--most-error 0` is missed: it is "), "{message}");
+    assert_eq!(message.lines().count(), 1, "{message}");
+}
+
+#[test]
 fn a_bench_without_rows_or_with_a_mistake_is_one_sentence() {
     assert_fails(&["bench", "--filter", "paddle"], 2, "no variant contains `paddle`");
     assert_fails(&["bench", "stride", "--axis", "stride=9..1"], 2, "is not a range");

@@ -155,19 +155,8 @@ impl RangeBatch {
     /// # Safety
     /// - Lengths: the buffers of [`RangeBatch::new`] live until the stream has reached the end of the batch.
     pub unsafe fn prefetch(&mut self, stream: &Stream) -> Result<()> {
-        let count = self.addresses.len();
-        if count == 0 {
-            return Ok(());
-        }
-        let (places, firsts) = (self.places.as_mut_ptr(), self.firsts.as_mut_ptr());
-        let (addresses, bytes) = (self.addresses.as_mut_ptr(), self.bytes.as_mut_ptr());
-        let stream = stream.as_inner();
-        // SAFETY: four lists of one length; that the ranges are alive is the caller's.
-        unsafe {
-            call!(cuMemPrefetchBatchAsync(
-                addresses, bytes, count, places, firsts, count, 0, stream
-            ))
-        }
+        // SAFETY: the caller's contract.
+        unsafe { self.enqueue(false, stream) }
     }
 
     /// Tells the driver that nobody needs what the ranges hold, and moves them in the stream's order: their old contents
@@ -181,18 +170,28 @@ impl RangeBatch {
     /// - Aliasing: until then nobody else uses the ranges.
     /// - Contents: afterwards each byte is written before it is read.
     pub unsafe fn discard_and_prefetch(&mut self, stream: &Stream) -> Result<()> {
+        // SAFETY: the caller's contract.
+        unsafe { self.enqueue(true, stream) }
+    }
+
+    /// # Safety
+    /// - That of [`RangeBatch::prefetch`], or where it discards of [`RangeBatch::discard_and_prefetch`].
+    unsafe fn enqueue(&mut self, discards: bool, stream: &Stream) -> Result<()> {
         let count = self.addresses.len();
-        if count == 0 {
-            return Ok(());
-        }
-        let (places, firsts) = (self.places.as_mut_ptr(), self.firsts.as_mut_ptr());
         let (addresses, bytes) = (self.addresses.as_mut_ptr(), self.bytes.as_mut_ptr());
+        let (places, firsts) = (self.places.as_mut_ptr(), self.firsts.as_mut_ptr());
         let stream = stream.as_inner();
         // SAFETY: four lists of one length; the rest is the caller's.
         unsafe {
-            call!(cuMemDiscardAndPrefetchBatchAsync(
-                addresses, bytes, count, places, firsts, count, 0, stream
-            ))
+            match (count, discards) {
+                (0, _) => Ok(()),
+                (_, false) => call!(cuMemPrefetchBatchAsync(
+                    addresses, bytes, count, places, firsts, count, 0, stream
+                )),
+                (_, true) => call!(cuMemDiscardAndPrefetchBatchAsync(
+                    addresses, bytes, count, places, firsts, count, 0, stream
+                )),
+            }
         }
     }
 }

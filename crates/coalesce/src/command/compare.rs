@@ -5,6 +5,7 @@ use crate::catalogue::Catalogue;
 use ::results::{Agreement, Comparison, Pair, Results, Verdict, agreement, differences, pairs};
 use anyhow::Result;
 use comfy_table::{Cell, Color};
+use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -136,9 +137,21 @@ fn predictions(arguments: &Arguments, found: &[Pair<'_>]) -> bool {
             found.len()
         ));
     }
-    arguments.least_order.is_none_or(|least| order_percent >= least)
-        && arguments.most_error.is_none_or(|most| error_percent <= most)
-        && arguments.most_tenth.is_none_or(|most| worst_tenth_percent <= most)
+    let limits = [
+        ("--least-order", arguments.least_order, order_percent, 1.0),
+        ("--most-error", arguments.most_error, error_percent, -1.0),
+        ("--most-tenth", arguments.most_tenth, worst_tenth_percent, -1.0),
+    ];
+    let mut is_good = true;
+    for (option, limit, found, sign) in limits {
+        let is_missed =
+            |limit: &f64| (sign * found).partial_cmp(&(sign * limit)).is_none_or(Ordering::is_lt);
+        if let Some(limit) = limit.filter(is_missed) {
+            eprintln!("`{option} {limit}` is missed: it is {found:.1} %");
+            is_good = false;
+        }
+    }
+    is_good
 }
 
 /// Returns whether no row has the verdict that makes the comparison fail.
