@@ -147,7 +147,7 @@ fn predictions(arguments: &Arguments, found: &[Pair<'_>]) -> bool {
         let is_missed =
             |limit: &f64| (sign * found).partial_cmp(&(sign * limit)).is_none_or(Ordering::is_lt);
         if let Some(limit) = limit.filter(is_missed) {
-            eprintln!("`{option} {limit}` is missed: it is {found:.1} %");
+            eprintln!("`{option} {limit}` is missed: it is {found:.2} %");
             is_good = false;
         }
     }
