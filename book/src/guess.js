@@ -37,7 +37,14 @@
     return { answer, open, show };
   });
   const linked = () => {
-    const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const named = () => {
+      try {
+        return document.getElementById(decodeURIComponent(location.hash.slice(1)));
+      } catch {
+        return null; // An address that is no text names nothing.
+      }
+    };
+    const target = named();
     if (!target) return;
     for (const fold of folds) if (fold.answer.contains(target)) fold.open();
     target.scrollIntoView();

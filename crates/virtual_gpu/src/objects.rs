@@ -134,6 +134,8 @@ pub(crate) struct GraphState {
     pub(crate) made_of: usize,
     /// A launch frees first what an earlier one left allocated.
     pub(crate) frees_on_launch: bool,
+    /// The end of the last launch of an executable one, which the next follows on whatever stream.
+    pub(crate) last_launch: Option<usize>,
 }
 
 #[derive(Debug, Clone)]

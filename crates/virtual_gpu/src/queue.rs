@@ -46,8 +46,9 @@ impl Driver {
     }
 
     /// Enqueues all work of an executable graph, whose nodes are in order.
-    pub(crate) fn submit_graph(&mut self, stream: usize, graph: &GraphState) -> CuResult {
-        let before = self.objects.dependencies(stream)?;
+    pub(crate) fn submit_graph(&mut self, stream: usize, graph: &GraphState) -> CuResult<usize> {
+        let mut before = self.objects.dependencies(stream)?;
+        before.extend(graph.last_launch);
         let mut ids = Vec::with_capacity(graph.nodes.len());
         for GraphNode { work, follows, .. } in &graph.nodes {
             let dependencies = if follows.is_empty() {
@@ -58,7 +59,7 @@ impl Driver {
             ids.push(self.add(stream, work.clone(), dependencies));
         }
         ids.extend(before);
-        self.enqueue(stream, QueuedWork::Join, ids).map(|_| ())
+        self.enqueue(stream, QueuedWork::Join, ids)
     }
 
     /// Makes later work on the stream follow `operation`.

@@ -290,3 +290,36 @@ fn nodes_that_make_no_sense_are_refused() {
     done!(cuGraphGetNodes(graph, null_mut(), &mut count));
     assert_eq!(count, 2, "what is refused adds and removes nothing");
 }
+
+/// NVIDIA's reference of `cuGraphLaunch`: it follows earlier launches of the same executable graph on any stream.
+#[test]
+fn an_executable_graph_follows_its_own_launches_and_no_others() {
+    let _device = open();
+    let mut target = 0;
+    done!(cuMemAlloc_v2(&mut target, BYTES));
+    let graph = graph();
+    fill(graph, &[], target, 7);
+    let (one, other, streams) = (executable(graph, 0), executable(graph, 0), [stream(), stream()]);
+    let found = |executables: [CUgraphExec; 2]| {
+        for (executable, stream) in executables.into_iter().zip(streams) {
+            done!(cuGraphLaunch(executable, stream));
+        }
+        done!(cuCtxSynchronize());
+        virtual_gpu::misuse().iter().any(|one| one.kind == MisuseKind::MissingOrder)
+    };
+    assert!(!found([one, one]), "the second launch follows the first");
+    assert!(found([one, other]), "nothing orders two executable graphs");
+}
+
+#[test]
+fn counts_that_no_array_has_are_refused() {
+    let _device = open();
+    let graph = graph();
+    let (mut node, many) = (null_mut(), 1 << 60);
+    let after = [node];
+    let (code, _) = refused!(cuGraphAddEmptyNode(&mut node, graph, after.as_ptr(), many));
+    assert_eq!(code, ReturnCode::INVALID_VALUE);
+    let (mut address, mut bytes) = (64, 64);
+    let (code, _) = refused!(cuMemDiscardBatchAsync(&mut address, &mut bytes, many, 0, stream()));
+    assert_eq!(code, ReturnCode::INVALID_VALUE);
+}

@@ -72,6 +72,12 @@ fn present<T>(pointer: *mut T) -> CuResult<*mut T> {
     if is_place { Ok(pointer) } else { Err(ReturnCode::INVALID_VALUE) }
 }
 
+/// Refuses a count that no array has.
+fn possible<T>(count: usize) -> CuResult {
+    let is_array = count <= isize::MAX as usize / size_of::<T>().max(1);
+    if is_array { Ok(()) } else { Err(ReturnCode::INVALID_VALUE) }
+}
+
 /// An input: what a call reads. A text of C ends with NUL.
 pub(super) struct In<'call, T, Raw = *const T>(*const T, PhantomData<(&'call T, Raw)>);
 
@@ -124,6 +130,7 @@ impl<'call, T, Raw> In<'call, T, Raw> {
         if count == 0 {
             return Ok(Vec::new());
         }
+        possible::<T>(count)?;
         let first = self.pointer()?;
         // SAFETY: by the contract, and any bytes are a value.
         Ok(unsafe { std::slice::from_raw_parts(first, count) }.to_vec())
@@ -136,6 +143,7 @@ impl<'call, Raw> In<'call, c_void, Raw> {
     /// # Safety
     /// - The caller gave so many bytes.
     pub(super) unsafe fn bytes(&self, count: usize) -> CuResult<Vec<u8>> {
+        possible::<u8>(count)?;
         let first = self.pointer()?.cast::<u8>();
         // SAFETY: by the contract.
         Ok(unsafe { std::slice::from_raw_parts(first, count) }.to_vec())

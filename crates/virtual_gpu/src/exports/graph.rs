@@ -214,7 +214,8 @@ exports! {
         driver.context()?;
         let graph = driver.objects.executables.get(executable.addr())?.clone();
         driver.begin_graph(stream.addr(), &graph)?;
-        driver.submit_graph(stream.addr(), &graph)?;
+        let end = driver.submit_graph(stream.addr(), &graph)?;
+        driver.objects.executables.get_mut(executable.addr())?.last_launch = Some(end);
         driver.end_graph(stream.addr(), &graph)
     }
     fn cuGraphDestroy(driver, graph: CUgraph) {
