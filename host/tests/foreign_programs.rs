@@ -87,7 +87,7 @@ fn a_program_that_forks_is_written_once_and_one_that_is_killed_up_to_there() {
     assert!(said(&killed).contains("Signal 6 ended the program"), "{}", said(&killed));
 }
 
-/// Expects a sentence on what may not be written down, instead of "No kernel ran." alone.
+/// Expects a sentence on what may not be written down, beside that no kernel was recorded.
 #[test]
 fn a_program_that_leaves_its_exit_handlers_out_is_shown_up_to_there() {
     let cut_off = |output: &Output| said(output).contains("a tenth of a second before is shown");

@@ -52,6 +52,7 @@ mod idle;
 mod limits;
 mod managed;
 mod memories;
+mod memory_nodes;
 mod misuse;
 mod names;
 mod objects;

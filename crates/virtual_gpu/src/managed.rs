@@ -350,7 +350,7 @@ impl Managed {
         moves
     }
 
-    /// The contents of a range are no longer needed: granules that lie in it are on neither side.
+    /// Drops the contents of a range: granules that lie in it are on neither side then.
     pub(crate) fn discard(&mut self, range: Range<u64>) {
         let Some((start, region)) = self.regions.range(..=range.start).next_back() else { return };
         let ends_with_it = range.end == start + region.bytes;

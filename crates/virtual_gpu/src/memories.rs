@@ -337,8 +337,8 @@ impl Memories {
         self.managed.move_to(side, range, room, |range, byte| is_all(device, range, byte))
     }
 
-    /// The contents of a range of managed memory are no longer needed: it is on neither side then, and what is read
-    /// there before somebody writes it is no value of the program's.
+    /// Drops the contents of a range of managed memory: it is on neither side then, and what is read there before
+    /// somebody writes it is no value of the program's.
     pub(crate) fn discard(&mut self, range: Range<u64>) {
         // The range was valid when it was enqueued; memory that was freed since has no contents to lose.
         let bytes = (range.end - range.start) as usize;

@@ -50,7 +50,7 @@ const EXIT_CODES: [(&str, &str); 11] = [
     ("2", "the command line is wrong; `learn`: a task could not be graded"),
     ("3", "there is no usable GPU"),
     ("4", "`explain` or `run` found a hazard or another mistake"),
-    ("5", "`run`: the program succeeded, and no kernel ran"),
+    ("5", "`run`: the program succeeded, and no kernel was recorded"),
     (
         "6",
         "`compare --fleet`: a board has wrong rows, lacks rows that most have, or was interrupted",

@@ -58,7 +58,7 @@ const RUNTIME: Library = Library {
     bundled: bundled!("COALESCE_BUILT_LIBCUDART"),
 };
 
-/// The exit code where a program succeeded and no kernel ran.
+/// The exit code where a program succeeded and no kernel was recorded.
 const NO_KERNEL: u8 = 5;
 
 /// A device of PyTorch whose tensors lie in host memory.
@@ -69,7 +69,7 @@ const TORCH_FILE: &str = "coalesce_torch.py";
 /// conflicts, hazards with their lines, leaks, misuse of the driver, predicted times, and advice.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  PROGRAM run -- ./program args\n  PROGRAM run --check --report pages -- python3 train.py\n  PROGRAM run --check --torch -- python3 train_with_pytorch_and_triton.py\n  PROGRAM run --device virtual:a100 --check --fail-on hazards -- ./program\n\nThe exit code is the program's; 4 when something was found that --fail-on names; 5 when the program succeeded and no kernel ran; 128 and the signal's number when a signal ended the program; 130 when it was interrupted and failed."
+    after_help = "Examples:\n  PROGRAM run -- ./program args\n  PROGRAM run --check --report pages -- python3 train.py\n  PROGRAM run --check --torch -- python3 train_with_pytorch_and_triton.py\n  PROGRAM run --device virtual:a100 --check --fail-on hazards -- ./program\n\nThe exit code is the program's; 4 when something was found that --fail-on names; 5 when the program succeeded and no kernel was recorded; 128 and the signal's number when a signal ended the program; 130 when it was interrupted and failed."
 )]
 pub struct Arguments {
     /// The virtual device: virtual, virtual:PROFILE, virtual:PROFILExN, or virtual:FILE.json. With gpu or gpu:N, a program that is linked to the CUDA runtime runs on the GPU by our runtime, and nothing is counted.

@@ -71,20 +71,20 @@ pub unsafe fn blackwell_scaled(
     let c = C::from_fn(|row, _| row as f32);
     // SAFETY: the launch contract of the module, with one warp; all its lanes come to each product.
     unsafe {
-        let ([one, two, three, four, five, six], scales) = (*elements, *scales.add(lane));
-        let of = |[a, b]: [u32; 2]| ([a; 4], [b; 2]);
-        let ((a, b), s) = (of(one), scales[0]);
-        let one = scaled_mma::m16n8k32_e4m3_e4m3(a, b, c, s);
-        let ((a, b), s) = (of(two), scales[1]);
-        let two = scaled_mma::m16n8k32_e4m3_e5m2(a, b, c, s);
-        let ((a, b), s) = (of(three), scales[2]);
-        let three = scaled_mma::m16n8k32_e5m2_e4m3(a, b, c, s);
-        let ((a, b), s) = (of(four), scales[3]);
-        let four = scaled_mma::m16n8k32_e5m2_e5m2(a, b, c, s);
-        let ((a, b), s) = (of(five), scales[4]);
-        let five = scaled_mma::m16n8k64_e2m1_mx(a, b, c, s);
-        let ((a, b), s) = (of(six), scales[5]);
-        let six = scaled_mma::m16n8k64_e2m1_nv(a, b, c, s);
-        *target.add(lane) = [one, two, three, four, five, six];
+        let (elements, scales) = (*elements, *scales.add(lane));
+        macro_rules! product {
+            ($number:literal, $function:ident) => {{
+                let [a, b] = elements[$number];
+                scaled_mma::$function([a; 4], [b; 2], c, scales[$number])
+            }};
+        }
+        *target.add(lane) = [
+            product!(0, m16n8k32_e4m3_e4m3),
+            product!(1, m16n8k32_e4m3_e5m2),
+            product!(2, m16n8k32_e5m2_e4m3),
+            product!(3, m16n8k32_e5m2_e5m2),
+            product!(4, m16n8k64_e2m1_mx),
+            product!(5, m16n8k64_e2m1_nv),
+        ];
     }
 }

@@ -80,7 +80,7 @@ fn findings(profile: &ProgramProfile, screen: &Screen) -> String {
 
 fn kernels(profile: &ProgramProfile, screen: &Screen) -> String {
     if profile.kernels.is_empty() {
-        return "No kernel ran.\n".to_owned();
+        return "No kernel was recorded.\n".to_owned();
     }
     let mut kernels: Vec<&ProfiledKernel> = profile.kernels.iter().collect();
     kernels.sort_by(|a, b| b.predicted_us.total_cmp(&a.predicted_us));

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 pub fn text(profile: &ProgramProfile, taught: &Taught<'_>, screen: &Screen) -> String {
     let mut text = screen.wrap(&format!("{} on {}", profile.program, profile.device)) + "\n";
     if profile.kernels.is_empty() {
-        text += "\nNo kernel ran.\n";
+        text += "\nNo kernel was recorded.\n";
     }
     for kernel in &profile.kernels {
         of_kernel(&mut text, kernel, screen);
