@@ -53,6 +53,13 @@ pub enum Location {
         /// Its first address.
         base: u64,
     },
+    /// In addresses that are set aside for an allocation to come.
+    Reserved {
+        /// Their bytes.
+        bytes: u64,
+        /// The first of them.
+        base: u64,
+    },
     /// Behind an allocation, in none.
     Past {
         /// The allocation.
@@ -108,6 +115,10 @@ impl fmt::Display for Location {
             Location::Freed { bytes, base } => {
                 write!(f, "it lies in the freed allocation of {bytes} bytes at {base:#x}")
             }
+            Location::Reserved { bytes, base } => write!(
+                f,
+                "it lies in {bytes} bytes at {base:#x} that have no memory until the graph that allocates them is launched"
+            ),
             Location::Past { allocation, distance } => {
                 write!(f, "it is {distance} bytes past the end of the {}", named(allocation))
             }

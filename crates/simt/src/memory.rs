@@ -12,7 +12,7 @@ use crate::heap::Heap;
 use crate::location::Location;
 use crate::region::{ALIGNMENT, Allocation, PAGE, Region, Zeroed};
 use crate::texture::Texture;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
 use std::ops::Range;
 
@@ -46,6 +46,8 @@ pub struct Memory {
     /// The device that allocations are made on.
     selected: usize,
     freed: VecDeque<(u64, u64)>,
+    /// Bytes of addresses set aside, by the first.
+    reserved: BTreeMap<u64, u64>,
     modules: HashMap<u64, HashMap<String, (u64, u64)>>,
     textures: HashMap<u64, Texture>,
     /// By device: what its kernels allocate from, once one did.
@@ -89,6 +91,7 @@ impl Memory {
             banks: capacities.iter().enumerate().map(bank).collect(),
             selected: 0,
             freed: VecDeque::new(),
+            reserved: BTreeMap::new(),
             gaps: 0,
             modules: HashMap::new(),
             textures: HashMap::new(),
@@ -195,6 +198,7 @@ impl Memory {
         }
         let address = self.next_address(bytes);
         self.banks[self.selected].next = past(address, bytes);
+        self.reserved.insert(address, bytes);
         Ok(address)
     }
 
@@ -501,6 +505,11 @@ impl Memory {
         }
         if let Some(allocation) = self.allocation(address) {
             return Location::Allocation { offset: address - allocation.address, allocation };
+        }
+        if let Some((&base, &bytes)) = self.reserved.range(..=address).next_back()
+            && address < base + bytes
+        {
+            return Location::Reserved { bytes, base };
         }
         let after = self.regions.partition_point(|r| r.base <= address);
         let (below, above) = self.regions.split_at(after);

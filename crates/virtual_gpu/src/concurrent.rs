@@ -25,6 +25,7 @@ pub(crate) struct Executed {
     pub(crate) call: &'static str,
     pub(crate) stream: usize,
     pub(crate) device: usize,
+    pub(crate) graph_launch: Option<usize>,
     pub(crate) effect: Effect,
     /// Pending operations that it was compared with already.
     pub(crate) compared: Vec<usize>,
@@ -105,6 +106,7 @@ mod tests {
             call: "cuMemsetD8Async",
             stream: 1,
             device: 0,
+            graph_launch: None,
             effect: Effect::Accesses(vec![Access::linear(64 * id as u64, 64, How::Writes)]),
             compared: Vec::new(),
         };

@@ -45,9 +45,9 @@ struct Turn<'a> {
 
 impl Turn<'_> {
     fn executed(&self, effect: Effect) -> Executed {
-        let QueuedOperation { call, stream, device, .. } = *self.operation;
+        let QueuedOperation { call, stream, device, graph_launch, .. } = *self.operation;
         let (id, stamp, compared) = (self.id, self.stamp.clone(), Vec::new());
-        Executed { id, stamp, call, stream, device, effect, compared }
+        Executed { id, stamp, call, stream, device, graph_launch, effect, compared }
     }
 }
 

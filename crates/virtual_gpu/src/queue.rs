@@ -56,7 +56,9 @@ impl Driver {
             } else {
                 follows.iter().map(|node| ids[*node]).collect()
             };
-            ids.push(self.add(stream, work.clone(), dependencies));
+            let id = self.add(stream, work.clone(), dependencies);
+            ids.push(id);
+            self.scheduler.of_graph(id, ids[0]);
         }
         ids.extend(before);
         self.enqueue(stream, QueuedWork::Join, ids)
@@ -122,6 +124,7 @@ impl Driver {
             enqueued: self.clock.now,
             executed: self.memory.executed,
             call: self.recorder.call,
+            graph_launch: None,
             fingerprint,
             host_lines,
         });

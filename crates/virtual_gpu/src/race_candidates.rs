@@ -54,9 +54,11 @@ impl Driver {
     fn overtaken(&self, executed: &Executed) -> Vec<(Executed, u64)> {
         let conflict = |(id, pending): (usize, &QueuedOperation)| {
             let accesses = order::accesses(&self.memory, &pending.work);
-            let &QueuedOperation { call, stream, device, .. } = pending;
+            let &QueuedOperation { call, stream, device, graph_launch, .. } = pending;
             let (stamp, effect) = (Arc::default(), Effect::Accesses(accesses));
-            let other = Executed { id, stamp, call, stream, device, effect, compared: Vec::new() };
+            let compared = Vec::new();
+            let other =
+                Executed { id, stamp, call, stream, device, graph_launch, effect, compared };
             let address = executed.conflict(&other)?;
             Some((other, address))
         };
@@ -74,25 +76,35 @@ impl Driver {
         let location = Some(self.memory.device.locate(address));
         let memory = MisusedMemory { address, location, lanes: 0, writes: false };
         let is_default = |executed: &Executed| Objects::is_legacy(executed.stream);
-        let cause = if is_default(earlier) != is_default(later) {
-            "because the default stream and a non-blocking stream do not wait for each other"
+        let is_one_graph =
+            later.graph_launch.is_some() && earlier.graph_launch == later.graph_launch;
+        let (what, cause, cure) = if is_one_graph {
+            let cause = "because no edge of the graph orders the two";
+            ("node of the same graph", cause, "add a dependency between them")
         } else {
-            "because nothing orders the two streams"
+            let cause = if is_default(earlier) != is_default(later) {
+                "because the default stream and a non-blocking stream do not wait for each other"
+            } else {
+                "because nothing orders the two streams"
+            };
+            let cure = "put both on one stream, wait for an event, or synchronize between them";
+            (earlier.call, cause, cure)
         };
-        let cure = "put both on one stream, wait for an event, or synchronize between them";
         let message = match (earlier.kernel(), later.kernel()) {
-            (Some(before), Some(kernel)) => format!(
-                "kernel `{kernel}` may run at the same time as kernel `{before}` of another {}, and one of them writes what \
-                 the other uses at {memory}, because nothing orders the two; {cure}",
-                earlier.call
-            ),
+            (Some(before), Some(kernel)) => {
+                let cause = if is_one_graph { cause } else { "because nothing orders the two" };
+                format!(
+                    "kernel `{kernel}` may run at the same time as kernel `{before}` of another {what}, and one of them \
+                     writes what the other uses at {memory}, {cause}; {cure}"
+                )
+            }
             (before, kernel) => {
                 let subject =
                     kernel.map_or("this".to_owned(), |kernel| format!("kernel `{kernel}`"));
-                let of = before.map_or(String::new(), |kernel| format!(" of kernel `{kernel}`"));
+                let of = if is_one_graph { "with" } else { "of" };
+                let of = before.map_or(String::new(), |kernel| format!(" {of} kernel `{kernel}`"));
                 format!(
-                    "{subject} may run before an earlier {}{of} that uses the same memory at {memory}, {cause}; {cure}",
-                    earlier.call
+                    "{subject} may run before an earlier {what}{of} that uses the same memory at {memory}, {cause}; {cure}"
                 )
             }
         };

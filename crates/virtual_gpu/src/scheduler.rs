@@ -69,6 +69,13 @@ impl Scheduler {
         self.pending.get(&id).map(|operation| &**operation)
     }
 
+    /// Notes the launch of a graph that a pending operation is a node of, by the operation of the first node.
+    pub(crate) fn of_graph(&mut self, id: usize, first: usize) {
+        if let Some(operation) = self.pending.get_mut(&id) {
+            operation.graph_launch = Some(first);
+        }
+    }
+
     /// The operations that are pending, in the order in which they were enqueued.
     pub(crate) fn pending(&self) -> impl Iterator<Item = &QueuedOperation> {
         self.pending.values().map(|operation| &**operation)
@@ -163,6 +170,7 @@ mod tests {
             enqueued: 0.0,
             executed: 0,
             call: "",
+            graph_launch: None,
             fingerprint: None,
             host_lines: Vec::new(),
         }

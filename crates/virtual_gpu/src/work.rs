@@ -110,6 +110,8 @@ pub(crate) struct QueuedOperation {
     /// Operations that had been executed when it was enqueued.
     pub(crate) executed: u64,
     pub(crate) call: &'static str,
+    /// The launch of a graph that it is a node of, by the first node's operation.
+    pub(crate) graph_launch: Option<usize>,
     /// A hash of the host memory of a pending copy: a change before the copy runs is a mistake.
     pub(crate) fingerprint: Option<u64>,
     /// A hash of the mapped host memory of a pending kernel for each 64 bytes, by the address / 64.

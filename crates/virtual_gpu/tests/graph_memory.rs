@@ -267,6 +267,8 @@ fn nodes_that_make_no_sense_are_refused() {
     let other = self::graph();
     let (code, _) = refused!(cuGraphAddMemFreeNode(&mut node, other, &freed, 1, address));
     assert_eq!(code, ReturnCode::INVALID_VALUE, "a node of another graph");
+    // A location of `CUmemAccessDesc`, its device, and its flags.
+    let elsewhere = [1, 55, 3];
     let wrong = [
         asked(0),
         MemoryNodeParameters { kind: 0, ..asked(BYTES) },
@@ -274,6 +276,12 @@ fn nodes_that_make_no_sense_are_refused() {
         MemoryNodeParameters { location: MemoryLocation { kind: 2, id: 0 }, ..asked(BYTES) },
         MemoryNodeParameters { location: MemoryLocation { kind: 1, id: 9 }, ..asked(BYTES) },
         asked(1 << 60),
+        MemoryNodeParameters { access_count: 1, ..asked(BYTES) },
+        MemoryNodeParameters {
+            access_count: 1,
+            access: (&raw const elsewhere).cast(),
+            ..asked(BYTES)
+        },
     ];
     for mut wrong in wrong {
         let (code, _) =
@@ -289,6 +297,32 @@ fn nodes_that_make_no_sense_are_refused() {
     assert_eq!(removed.0, ReturnCode::NOT_SUPPORTED);
     done!(cuGraphGetNodes(graph, null_mut(), &mut count));
     assert_eq!(count, 2, "what is refused adds and removes nothing");
+}
+
+#[test]
+fn addresses_without_memory_yet_are_told_as_such() {
+    let _device = open();
+    let (_, address) = allocation(graph(), &[]);
+    let (code, message) = refused!(cuMemFree_v2(address));
+    assert_eq!(code, ReturnCode::INVALID_VALUE);
+    assert!(message.contains("until the graph that allocates them is launched"), "{message}");
+}
+
+#[test]
+fn nodes_that_no_edge_orders_are_told_as_nodes() {
+    let _device = open();
+    let graph = graph();
+    let (allocated, address) = allocation(graph, &[]);
+    fill(graph, &[allocated], address, 1);
+    release(graph, &[allocated], address);
+    done!(cuGraphLaunch(executable(graph, 0), stream()));
+    done!(cuCtxSynchronize());
+    let found = virtual_gpu::misuse();
+    let [found] = &found[..] else { panic!("{found:?}") };
+    assert_eq!(found.kind, MisuseKind::MissingOrder);
+    for part in ["node of the same graph", "no edge of the graph", "add a dependency"] {
+        assert!(found.message.contains(part), "{}", found.message);
+    }
 }
 
 /// NVIDIA's reference of `cuGraphLaunch`: it follows earlier launches of the same executable graph on any stream.

@@ -15,7 +15,7 @@ use crate::work::{Copy, CopySide, Fill, HostFunction, KernelLaunch, QueuedWork};
 use cuda_driver::ReturnCode;
 use cuda_driver::raw::{
     CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D, CUcontext, CUdeviceptr, CUgraph, CUgraphExec,
-    CUgraphNode, CUmemorytype,
+    CUgraphNode, CUmemAccessDesc, CUmemorytype,
 };
 use cuda_driver::types::{
     GraphEdge, HostNodeParameters, KernelNodeParameters, KernelNodeParametersV2, MemoryLocation,
@@ -434,6 +434,17 @@ exports! {
             return Err(INVALID);
         }
         let device = device_at(driver, asked.location)?;
+        if asked.access_count > 0 && asked.access.is_null() {
+            return Err(driver.refuse(INVALID, "the list of devices with access is null"));
+        }
+        for index in 0..asked.access_count {
+            // SAFETY: by the function's contract there are `access_count` of them; enums are read as the integers they are in C.
+            let location = unsafe {
+                let access = asked.access.cast::<CUmemAccessDesc>().add(index);
+                (&raw const (*access).location).cast::<MemoryLocation>().read()
+            };
+            device_at(driver, location)?;
+        }
         if asked.access_count > 0 && driver.devices.len() > 1 {
             return Err(driver.unsupported("memory of a graph that other devices may access"));
         }
