@@ -35,12 +35,14 @@ const TWINS: &[(&str, &str)] = &[
     ("constant_memory_shared", "14walk_in_sharedE"),
     ("distributed_shared_cluster", "15bins_in_clusterE"),
     ("distributed_shared_global", "21bins_in_device_memoryE"),
+    ("divergence_branched", "10take_pathsE"),
     ("histogram_coarsened", "14count_in_banksE"),
     ("local_memory_indexed", "14count_in_localE"),
     ("local_memory_shared", "15count_in_sharedE"),
     ("matmul_aat_padded", "16times_transposedE"),
     ("matmul_ab_shared_ab", "16matmul_in_sharedE"),
     ("matmul_tensor_mma_pipelined", "20tensor_mma_pipelinedE"),
+    ("matmul_tensor_wgmma", "19tensor_wgmma_kernelE"),
     ("matmul_tiled", "12matmul_tilesE"),
     ("matmul_warp_tiled", "12matmul_warpsE"),
     ("memory_hierarchy_chase_shared", "12follow_chainE"),
@@ -60,6 +62,11 @@ const TWINS: &[(&str, &str)] = &[
     ("store_segments_consecutive", "10fill_linesE"),
     ("store_segments_partial", "17fill_half_sectorsE"),
     ("stride_gather", "6gatherE"),
+    ("texture_array", "14resample_arrayILb0E"),
+    ("texture_array_tile", "14resample_arrayILb1E"),
+    ("texture_bilinear_plain", "17resample_bilinearE"),
+    ("texture_plain", "14resample_plainILb0E"),
+    ("texture_plain_tile", "14resample_plainILb1E"),
     ("transpose_padded", "18transpose_in_tilesE"),
 ];
 
@@ -81,6 +88,14 @@ const REASONS: &[(&str, &str)] = &[
     ("occupancy_vectorized_64", "a loop for the last elements, which the twin does not have"),
     ("rgb_to_gray_aos", "the sum of two products of bytes is not found to be a dot product (IDP)"),
     ("rgb_to_gray_soa", "the sum of two products of bytes is not found to be a dot product (IDP)"),
+    (
+        "texture_array",
+        "each of four texels is under its own condition, with its parameters loaded anew",
+    ),
+    (
+        "texture_array_tile",
+        "each of four texels is under its own condition, with its parameters loaded anew",
+    ),
     ("peer_scan_f32", "the total of the block is stored, too"),
     (
         "peer_scan_u32",
@@ -134,7 +149,7 @@ fn target() -> &'static Path {
 }
 
 fn ours(krate: &str, kernels: &str) -> BTreeMap<String, (u32, usize)> {
-    let builder = CudaBuilder::new(Path::new(ROOT).join(krate)).arch(NvvmArch::Compute90);
+    let builder = CudaBuilder::new(Path::new(ROOT).join(krate)).arch(NvvmArch::Compute90a);
     let builder = if kernels.is_empty() { builder } else { builder.only_kernels(kernels) };
     let ptx = builder.panic(PanicStrategy::Trap).target_dir(crate::codegen::target_dir()).build();
     of_ptx(&ptx.expect("the kernels compile"))
@@ -143,7 +158,7 @@ fn ours(krate: &str, kernels: &str) -> BTreeMap<String, (u32, usize)> {
 fn of_ptx(ptx: &Path) -> BTreeMap<String, (u32, usize)> {
     let tool = ptxas::find_tool("ptxas", target()).expect("ptxas: cargo xtask setup --sass");
     let cubin = ptx.with_extension("code.cubin");
-    let resources = ptxas::assemble(&tool, ptx, "sm_90", Some(&cubin)).expect("it is PTX");
+    let resources = ptxas::assemble(&tool, ptx, "sm_90a", Some(&cubin)).expect("it is PTX");
     of_cubin(&cubin, &resources)
 }
 
@@ -156,7 +171,7 @@ fn twins(source: &str) -> BTreeMap<String, (u32, usize)> {
         .join(source.file_name().expect("a file"))
         .with_extension("ptx");
     let done = Command::new(&nvcc)
-        .args(["-O3", "-std=c++17", "-arch=sm_90", "-ptx", "-DKERNELS_ONLY", "-o"])
+        .args(["-O3", "-std=c++17", "-arch=sm_90a", "-ptx", "-DKERNELS_ONLY", "-o"])
         .arg(&ptx)
         .arg(&source)
         .args(flags.split_whitespace())
