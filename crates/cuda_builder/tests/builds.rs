@@ -290,7 +290,7 @@ fn build(source: &str, used: &str) -> Result<PathBuf, CudaBuilderError> {
     write("used/src/lib.rs", used);
     std::fs::copy(root().join("Cargo.lock"), folder.path().join("Cargo.lock"))
         .expect("it is there");
-    CudaBuilder::new(folder.path()).target_dir(target_dir().join("tmp/small")).build()
+    CudaBuilder::new(folder.path()).target_dir(target_dir()).build()
 }
 
 const HEAD: &str = "#![no_std]\nuse cuda_std::prelude::*;\nuse cuda_std::safe::PerThread;\n";

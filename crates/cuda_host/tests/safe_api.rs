@@ -12,14 +12,15 @@ use cust::memory::{CopyDestination, DeviceBuffer, DeviceCopy};
 use safe_kernels::{attacks, uses};
 use std::ffi::OsString;
 use std::ops::Deref;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 /// A builder of the kernels, beside all other device code of the workspace.
 fn builder() -> CudaBuilder {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-    let target = std::env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| format!("{root}/target"));
-    CudaBuilder::new(format!("{root}/crates/safe_kernels"))
+    // The same path as the others give, or Cargo builds the libraries again.
+    let target =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it lies in the target folder");
+    CudaBuilder::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../safe_kernels"))
         .arch(NvvmArch::Compute90)
         .target_dir(target)
         .panic(PanicStrategy::Trap)
