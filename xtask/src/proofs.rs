@@ -114,6 +114,15 @@ pub const PROOFS: &[Proof] = &[
         sample: "all of it",
     },
     Proof {
+        name: "killed-builds",
+        shows: "a build of kernels that is killed at any of its steps is followed by one that gives the PTX of its sources",
+        command: "test --release --package coalesce-cuda-builder --test killed -- --nocapture no_build_after",
+        environment: &[],
+        inputs: &["crates/cuda_builder"],
+        figure: " kinds of killed builds",
+        sample: "a third of the steps, another for each commit",
+    },
+    Proof {
         name: "resume",
         shows: "a run that is killed ten times at random moments and resumed has the result of an unbroken one",
         command: "test --release --package host --test it -- --nocapture killed_ten_times",
