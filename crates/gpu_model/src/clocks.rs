@@ -41,6 +41,12 @@ pub struct Clocks {
     pub busy: InsideWork,
     /// The poll that it repeats, and the cycle of its first try.
     pub poll: Option<Poll>,
+    /// The polls that have succeeded.
+    pub passed: u32,
+    /// The instructions that it has run.
+    pub instructions: u64,
+    /// The cycle at which it last read a clock outside of a loop that waits for one, what it read, and its instructions then.
+    pub read_clock: Option<(u32, u64, u64)>,
     /// By the number of the register.
     registers: Vec<u32>,
     /// Cycle at which the asynchronous copies so far have landed.
@@ -79,7 +85,7 @@ impl Clocks {
         self.ran.clear();
         (self.unrolled, self.begin, self.stored, self.latest) = ((0, 0), 0, [0; 2], 0);
         (self.sent, self.failed, self.busy) = (None, 0, InsideWork::default());
-        self.poll = None;
+        (self.poll, self.passed, self.read_clock, self.instructions) = (None, 0, None, 0);
     }
 
     /// Comes to an instruction.
@@ -118,6 +124,7 @@ impl Clocks {
     /// An instruction has run, which a warp issues in so many cycles.
     pub fn has_run(&mut self, class: InstructionClass, start: u32, cycles: u32) {
         self.now += cycles;
+        self.instructions += 1;
         self.latest = self.latest.max(start + 1);
         if let InstructionClass::Store { memory } = class {
             let [shared, other] = &mut self.stored;
@@ -158,9 +165,16 @@ impl Clocks {
             Some(poll) if (poll.turn.0..=poll.turn.1).contains(&pc) => {}
             _ => {
                 let since = self.now.max(self.latest);
+                self.passed += u32::from(self.poll.is_some());
                 self.poll = turn.map(|turn| Poll { pc, turn, since, failed: false });
             }
         }
+    }
+
+    /// Comes to this cycle, which a clock has said.
+    pub fn set(&mut self, cycle: u32) {
+        (self.now, self.latest) = (cycle, cycle);
+        self.fence();
     }
 
     /// Returns the cycle at which the warp is done: its last store needs `to_l2` cycles to L2, before a launch ends.

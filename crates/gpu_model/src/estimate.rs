@@ -13,6 +13,8 @@ pub struct Latencies {
     pub global: u32,
     /// The same where L2 has the data.
     pub l2: u32,
+    /// Hundredths of cycles from a line that a multiprocessor asks L2 for to the next.
+    pub l2_line: u32,
     /// The same of the host's memory.
     pub host: u32,
     /// From a load of constant memory to its result, where a launch reads more of it than the first of its caches holds.
@@ -27,6 +29,8 @@ pub struct Latencies {
     pub peer: u32,
     /// Blocks that run on the device at once.
     pub blocks_at_once: u32,
+    /// Cycles of a microsecond.
+    pub cycles_per_us: u32,
     /// Multiprocessors of the device.
     pub multiprocessors: u32,
     /// Lines of 128 bytes that L1 keeps.
@@ -122,8 +126,7 @@ pub struct Estimate {
     pub first_chain_cycles: u64,
     /// The number of these warps.
     pub first_warps: u64,
-    /// Those of the warp that takes longest, with the time that its last store needs to L2; 0 where several blocks run and
-    /// a loop waits for others, because it is the executor's turns that it waits for.
+    /// Those of the warp that takes longest, with the time that its last store needs to L2.
     pub longest_chain_cycles: u64,
     /// Those of them before a block's first barrier and after its last, without loads of global memory: what a block
     /// does once, however much it works on.
@@ -154,6 +157,10 @@ pub struct Estimate {
     /// meet at one address. A compare-and-swap that is repeated until it succeeds is tried once by each thread that runs at
     /// once and wants the same address: one of them succeeds, and the others try again.
     pub atomics_queue: u64,
+    /// Nanoseconds that the driver's functions take which threads call, one call after another.
+    pub calls_ns: u64,
+    /// Requests of loads from global memory that polls repeated, or that a wait for a clock did.
+    pub requests_in_vain: u64,
     /// Lines of compare-and-swaps in near memory, summed over requests.
     pub swapped_lines: u64,
     /// The times that a warp runs the instruction that is run most often, in the mean.

@@ -16,8 +16,8 @@ use crate::second_cache::{SecondCache, bytes_of_atoms};
 use crate::sums::Sums;
 use counters::{Counters, LANES};
 use simt::{
-    AccessKind, AtomicKind, InstructionClass, InstructionFacts, Kernel, MemorySpace, Observer,
-    Pipes, Report, WarpAccess,
+    AccessKind, AtomicKind, Builtin, InstructionClass, InstructionFacts, Kernel, MemorySpace,
+    Observer, Pipes, Report, WarpAccess,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
@@ -42,6 +42,17 @@ const RETRY_CYCLES: u32 = 100;
 const ACROSS_CYCLES: u32 = 110;
 /// A block takes work from a queue that it leaves empty, if it draws so many times as many numbers as any other.
 const EMPTY_QUEUE: u64 = 4;
+/// Cycles that the executor's clock counts for an instruction.
+const STEP_CYCLES: u64 = 4;
+/// Cycles of a read of a clock.
+const CLOCK_CYCLES: u32 = 20;
+/// Nanoseconds of a function of the driver: of a lane's call, what each further lane of the warp adds, and what each lane adds to
+/// the calls of all (`malloc`, `free` and `print` in `results/nvidia-h100/first-launches.csv`). A line is printed by a warp
+/// at a time, whatever its lanes.
+const ALLOCATE_NS: [u64; 3] = [7200, 1630, 56];
+const FREE_NS: [u64; 3] = [5900, 450, 113];
+const PRINT_NS: [u64; 3] = [22_000, 0, 0];
+const PRINT_WARP_NS: u64 = 9000;
 /// Repeated compare-and-swaps of which more than this part change a number all have to: the others are tried again.
 const NEARLY_ALL: f64 = 0.9;
 
@@ -154,6 +165,47 @@ impl BlockWork {
     }
 }
 
+/// The changes of a word that a loop may wait for, in cycles since the wave of blocks began that made them.
+#[derive(Debug, Default)]
+struct Arrivals {
+    wave: u32,
+    /// The first store: of a flag that is stored twice, as in a look-back, the first is what others go on with.
+    first_store: Option<u32>,
+    /// The latest change: the release of a lock.
+    latest: u32,
+    /// The latest atomic, by the polls that its warp had passed: of a counter that all blocks come to, as at a barrier of the
+    /// grid, all changes are waited for, but not those of the next barrier.
+    of_passed: Vec<u32>,
+}
+
+impl Arrivals {
+    /// Notes a change that arrives in this cycle, by a warp that has passed so many polls.
+    fn change(&mut self, wave: u32, at: u32, passed: u32, is_store: bool) {
+        if self.wave != wave {
+            *self = Arrivals { wave, ..Arrivals::default() };
+        }
+        self.latest = self.latest.max(at);
+        if is_store {
+            self.first_store.get_or_insert(at);
+            return;
+        }
+        let passed = passed as usize;
+        if self.of_passed.len() <= passed {
+            self.of_passed.resize(passed + 1, 0);
+        }
+        self.of_passed[passed] = self.of_passed[passed].max(at);
+    }
+
+    /// Returns the cycle in which a warp has what it waits for that has passed so many polls; a lock is waited for by atomics.
+    fn awaited(&self, wave: u32, passed: u32, is_lock: bool) -> u32 {
+        if self.wave != wave {
+            return 0;
+        }
+        let counted = self.of_passed.get(passed as usize).copied().unwrap_or(0);
+        if is_lock { self.latest } else { counted.max(self.first_store.unwrap_or(0)) }
+    }
+}
+
 /// An observer that estimates a launch.
 #[derive(Debug)]
 pub struct Estimator {
@@ -190,8 +242,8 @@ struct Device {
     arrival: u32,
     /// Sectors that it asked memory for.
     missed: Vec<(u64, Reached)>,
-    /// Cycle of the last warp at each barrier of the running block. No warp goes on before all have come.
-    barriers: Vec<u32>,
+    /// Cycle of the last warp at each barrier of each running block, by its number. No warp goes on before all have come.
+    barriers: HashMap<u32, Vec<u32>>,
     /// Cycle at which the bulk copies of each running block have landed.
     bulk: [u32; BLOCKS],
     /// Lanes of atomics on shared memory of other blocks.
@@ -213,8 +265,18 @@ struct Device {
     polls: bool,
     /// The words that the access which is being issued reaches for, in a kernel that polls.
     words: Vec<u64>,
-    /// The wave and the cycle in which each of them was written.
-    arrivals: HashMap<u64, (u32, u32)>,
+    /// Their changes.
+    arrivals: HashMap<u64, Arrivals>,
+    /// The times that instructions ran in vain: in a failed try of a poll, or in a loop that waits for a clock.
+    spun: Vec<u64>,
+    /// Loads of global memory among these.
+    requests_in_vain: u64,
+    /// What the instruction that is being issued read from a clock, sleeps or asks the driver for.
+    amount: u64,
+    /// Nanoseconds of the driver's functions, one call after another.
+    calls_ns: u64,
+    /// Sectors and cycles of tags of the access that is being issued.
+    asked: [u64; 2],
     /// The cycles of L1 for the access that is being issued, and the lines that it asks L2 for.
     access: [u64; 2],
     ended_warps: u64,
@@ -253,7 +315,7 @@ impl Estimator {
             reached: Reached::L1,
             arrival: 0,
             missed: Vec::new(),
-            barriers: Vec::new(),
+            barriers: HashMap::new(),
             bulk: [0; BLOCKS],
             cluster_atomics: 0,
             further_groups: 0,
@@ -270,6 +332,11 @@ impl Estimator {
             polls: program.iter().any(|facts| facts.polled_loop.is_some()),
             words: Vec::new(),
             arrivals: HashMap::new(),
+            spun: vec![0; program.len()],
+            requests_in_vain: 0,
+            amount: 0,
+            calls_ns: 0,
+            asked: [0; 2],
             access: [0; 2],
             ended_warps: 0,
             swapped_lines: 0,
@@ -324,7 +391,7 @@ impl Device {
             }
         }
         let is_one_piece = sectors[..count].is_sorted_by(|a, b| a + 1 == *b);
-        let before = self.l1_missed_lines;
+        let before = (self.l1_missed_lines, self.l1_misses, self.tag_cycles);
         if is_load && is_one_piece && count > 0 {
             let lines = 1 + (sectors[count - 1] >> 2) - (sectors[0] >> 2);
             self.tag_cycles += lines;
@@ -347,7 +414,8 @@ impl Device {
                 missed_line = line;
             }
         }
-        self.access[1] += self.l1_missed_lines - before;
+        self.access[1] += self.l1_missed_lines - before.0;
+        self.asked = [self.l1_misses - before.1, self.tag_cycles - before.2];
     }
 
     /// A bulk copy reads whole lines past L1. The multiprocessor's copy engine asks for them, so they do not take the
@@ -364,6 +432,11 @@ impl Device {
     /// The number of the block that started last, among those that run at the same time.
     fn block(&self) -> usize {
         self.blocks as usize % BLOCKS
+    }
+
+    /// Returns the cycles of so many nanoseconds.
+    fn cycles(&self, nanoseconds: u64) -> u64 {
+        nanoseconds.saturating_mul(u64::from(self.latencies.cycles_per_us)) / 1000
     }
 
     /// The wave of blocks that runs: those that fit on the device at once.
@@ -495,8 +568,8 @@ impl Device {
         }
         clocks.ran[pc / 64] |= 1 << (pc % 64);
         if std::mem::take(&mut clocks.at_barrier) {
-            // Blocks of a cluster run in turns, and then know only of the one that started last.
-            let last = self.barriers.get(clocks.barriers - 1).copied().unwrap_or(0);
+            let of_block = self.barriers.get(&clocks.number);
+            let last = of_block.and_then(|of| of.get(clocks.barriers - 1)).copied().unwrap_or(0);
             clocks.now = clocks.now.max(last);
             clocks.since = clocks.now;
             clocks.fence();
@@ -521,15 +594,18 @@ impl Device {
         let arrival = std::mem::take(&mut self.arrival).min(start.saturating_add(latencies.global));
         let distance = distance.max(arrival.saturating_sub(start));
         let wave = self.wave();
-        // A poll of a counter that failed succeeds when the last of others has changed it.
-        let is_awaited = clocks.poll.is_some_and(|poll| poll.failed && poll.pc == pc as u32);
-        for word in std::mem::take(&mut self.words) {
-            let arrival = self.arrivals.entry(word).or_default();
-            if is_awaited && arrival.0 == wave {
-                start = start.max(arrival.1);
-            } else if facts.polled_loop.is_none() && is_atomic(facts.class) {
-                let latest = if arrival.0 == wave { arrival.1 } else { 0 };
-                *arrival = (wave, start.saturating_add(latencies.l2).max(latest));
+        let amount = std::mem::take(&mut self.amount);
+        let polls = facts.polled_loop.is_some();
+        let is_atomic = is_atomic(facts.class);
+        for word in self.words.drain(..) {
+            if polls {
+                let arrivals = self.arrivals.get(&word);
+                let awaited = arrivals.map_or(0, |it| it.awaited(wave, clocks.passed, is_atomic));
+                start = start.max(awaited);
+            } else if is_atomic || is_store(facts.class) {
+                let at = start.saturating_add(latencies.l2);
+                let arrivals = self.arrivals.entry(word).or_default();
+                arrivals.change(wave, at, clocks.passed, !is_atomic);
             }
         }
         for (sector, reached) in self.missed.drain(..) {
@@ -543,7 +619,18 @@ impl Device {
         clocks.failed = self.retries.issued(clocks.failed, facts);
         let conflicts = std::mem::take(&mut self.wavefronts).saturating_sub(1);
         let [l1_cycles, lines] = std::mem::take(&mut self.access);
-        if clocks.poll.is_none_or(|poll| !poll.failed) {
+        let asked = std::mem::take(&mut self.asked);
+        let is_in_vain = clocks.poll.is_some_and(|poll| poll.failed) || facts.is_timed;
+        if is_in_vain {
+            self.spun[pc] += 1;
+            self.requests_in_vain += u64::from(matches!(
+                facts.class,
+                InstructionClass::Load { memory: MemorySpace::Global | MemorySpace::Generic, .. }
+            ));
+            self.l1_missed_lines -= lines;
+            self.l1_misses -= asked[0];
+            self.tag_cycles -= asked[1];
+        } else {
             let is_local = matches!(
                 facts.class,
                 InstructionClass::Load { memory: MemorySpace::Local, .. }
@@ -559,7 +646,9 @@ impl Device {
             InstructionClass::Load { memory, .. } => match memory {
                 MemorySpace::Global | MemorySpace::Generic | MemorySpace::Local => {
                     clocks.has_loaded |= left;
-                    distance
+                    // The result is there after its last line, which L1 looks up and asks L2 for one after the other.
+                    let asked = lines.saturating_sub(1) * u64::from(latencies.l2_line) / 100;
+                    distance + l1_cycles.saturating_sub(1).max(asked) as u32
                 }
                 MemorySpace::Constant if self.constants.len() > CONSTANT_LINES => {
                     latencies.constant
@@ -614,12 +703,45 @@ impl Device {
             }
             InstructionClass::Barrier => {
                 self.end_phase(clocks, clocks.barriers > 0);
-                if self.barriers.len() <= clocks.barriers {
-                    self.barriers.resize(clocks.barriers + 1, 0);
+                let barriers = self.barriers.entry(clocks.number).or_default();
+                if barriers.len() <= clocks.barriers {
+                    barriers.resize(clocks.barriers + 1, 0);
                 }
-                let last = &mut self.barriers[clocks.barriers];
+                let last = &mut barriers[clocks.barriers];
                 *last = start.saturating_add(latencies.barrier).max(*last);
                 (clocks.at_barrier, clocks.barriers) = (true, clocks.barriers + 1);
+                1
+            }
+            InstructionClass::Clock { nanoseconds } => {
+                let read = if nanoseconds { self.cycles(amount) } else { amount };
+                match clocks.read_clock {
+                    Some((cycle, before, instructions)) if facts.is_timed => {
+                        // The executor's clock goes on in leaps, by the turns of all warps.
+                        let own = STEP_CYCLES * (clocks.instructions - instructions);
+                        let passed = read.saturating_sub(before).min(own).min(u64::from(u32::MAX));
+                        clocks.set(cycle.saturating_add(passed as u32));
+                        start = clocks.now;
+                    }
+                    _ => clocks.read_clock = Some((start, read, clocks.instructions)),
+                }
+                CLOCK_CYCLES
+            }
+            InstructionClass::Sleep => {
+                let cycles = self.cycles(amount).min(u64::from(u32::MAX)) as u32;
+                clocks.branch(start.saturating_add(cycles));
+                1
+            }
+            InstructionClass::Driver(function) => {
+                let [one, further, of_all] = match function {
+                    Builtin::Allocate => ALLOCATE_NS,
+                    Builtin::Free => FREE_NS,
+                    Builtin::Print => PRINT_NS,
+                    Builtin::AssertFail => [0; 3],
+                };
+                let is_print = function == Builtin::Print;
+                self.calls_ns += of_all * amount + if is_print { PRINT_WARP_NS } else { 0 };
+                let nanoseconds = one + further * amount.saturating_sub(1);
+                clocks.branch(start.saturating_add(self.cycles(nanoseconds) as u32));
                 1
             }
             _ if facts.pipes.is_part => 0,
@@ -646,7 +768,7 @@ impl Device {
         let longest = self.queue.longest_chain(at_once);
         let refetched = self.l2.refetched();
         let whole = self.written.values().filter(|bytes| **bytes == u32::MAX).count() as u64;
-        // A loop that waits for other blocks waits for the executor's turns.
+        // Where a loop waits for other blocks, the executor's turns decide which of them does the work.
         let draws = !self.queue.drawn.is_empty();
         let waits = report.blocks > 1 && program.iter().any(|facts| facts.polled_loop.is_some());
         let (mut once, mut issue_cycles, mut busy) = (Counters::default(), 0, [0; 5]);
@@ -657,7 +779,7 @@ impl Device {
             let number = ran.number as usize;
             let Pipes { issue, logic, products, sums, doubles, special, retry, .. } =
                 program[number].pipes;
-            let times = ran.counters.warp_instructions;
+            let times = ran.counters.warp_instructions.saturating_sub(self.spun[number]);
             // The lanes of a request that have a number each are done together.
             let shared = ran.counters.shared_atomic;
             retry_cycles += u64::from(retry)
@@ -678,7 +800,9 @@ impl Device {
             chain_cycles: self.chain_cycles,
             first_chain_cycles: self.first_chain_cycles,
             first_warps: self.first_warps,
-            longest_chain_cycles: if waits { 0 } else { longest },
+            longest_chain_cycles: longest,
+            calls_ns: self.calls_ns,
+            requests_in_vain: self.requests_in_vain,
             swapped_lines: self.swapped_lines,
             turns: most.unwrap_or(0) as f64 / self.ended_warps.max(1) as f64,
             once_cycles: self.once_cycles,
@@ -769,8 +893,10 @@ impl Device {
 
 impl Observer for Estimator {
     fn start_block(&mut self) {
-        self.device.barriers.clear();
         self.device.blocks += 1;
+        let running = if self.device.polls { self.device.latencies.blocks_at_once } else { 0 };
+        let ended = self.device.blocks.saturating_sub(running.max(BLOCKS as u32));
+        self.device.barriers.remove(&ended);
         let block = self.device.block();
         self.device.queue.end_block(block);
         self.device.bulk[block] = 0;
@@ -842,14 +968,22 @@ impl Observer for Estimator {
         self.device.further_groups += groups.saturating_sub(1);
     }
 
+    fn amount(&mut self, amount: u64) {
+        self.device.amount = amount;
+    }
+
     fn issue(&mut self, warp: usize, instruction: usize) {
         let clocks = &mut self.warps[warp];
         self.device.advance(clocks, instruction, &self.program[instruction]);
     }
 }
 
-/// Returns whether it is an atomic outside of the block. All blocks come to a counter before any goes on; of a stored flag,
-/// as in a look-back, the executor's order of blocks would make a chain that no GPU has.
+/// Returns whether it is a store that other blocks see.
+fn is_store(class: InstructionClass) -> bool {
+    matches!(class, InstructionClass::Store { memory: MemorySpace::Global | MemorySpace::Generic })
+}
+
+/// Returns whether it is an atomic outside of the block.
 fn is_atomic(class: InstructionClass) -> bool {
     class == InstructionClass::Atomic { is_shared: false }
 }

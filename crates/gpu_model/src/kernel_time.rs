@@ -320,6 +320,9 @@ pub fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
     let blocks = load.blocks as f64 * larger.blocks;
     let cycles = blocks.clamp(1.0, multiprocessors) * profile.clock_hz;
     let per_line = estimate.tag_cycles as f64 / counters.global_load.lines.max(1) as f64;
+    // Polls are repeated as often as the executor's turns have it.
+    let requests = counters.global_load.requests.max(1) as f64;
+    let needed = (1.0 - estimate.requests_in_vain as f64 / requests).max(0.0);
     let l1 = |c: &Counters| {
         let shared = c.shared_load.wavefronts
             + c.shared_store.wavefronts
@@ -331,10 +334,12 @@ pub fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
         // A texture unit takes a quad of lanes per cycle.
         let texture = c.texture_load.lines.max(c.texture_load.lanes.div_ceil(4));
         let loads = per_line * c.global_load.lines as f64;
-        let loads = loads.max(GLOBAL_REQUEST_CYCLES * c.global_load.requests as f64) as u64;
-        let loads = loads.max(c.global_load.bytes / HANDED_BYTES);
+        let needed = |loaded: u64| needed * loaded as f64;
+        let loads = loads.max(GLOBAL_REQUEST_CYCLES * needed(c.global_load.requests)) as u64;
+        let loads = loads.max(needed(c.global_load.bytes) as u64 / HANDED_BYTES);
         let tags = loads + c.global_store.lines;
-        shared + texture + tags.max((c.global_load.sectors + c.global_store.sectors).div_ceil(4))
+        let sectors = needed(c.global_load.sectors) as u64 + c.global_store.sectors;
+        shared + texture + tags.max(sectors.div_ceil(4))
     };
     let stored_lines = of(&|c| c.global_store.lines) - beyond(&|link| link.lines_written);
     let store = &counters.global_store;
@@ -425,7 +430,7 @@ pub fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
         .max(ns(hottest, profile.atomics_per_second_of_one_address)),
         start_ns,
         issue_ns,
-        waiting_ns: waiting_ns.max(ns(longest, profile.clock_hz)),
+        waiting_ns: waiting_ns.max(ns(longest, profile.clock_hz)).max(work(estimate.calls_ns)),
         zero_copy_read_ns: zero_copy(
             &|link| [link.sectors_read, link.lines_read],
             profile.zero_copy_read_bytes_per_second,

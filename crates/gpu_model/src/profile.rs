@@ -426,6 +426,7 @@ impl Profile {
         Latencies {
             global: self.global_latency_cycles,
             l2: self.l2_latency_cycles,
+            l2_line: (100.0 * self.l2_request_cycles) as u32,
             host: self.host_latency_cycles,
             constant: self.constant_latency_cycles,
             shared: self.shared_latency_cycles,
@@ -433,6 +434,7 @@ impl Profile {
             barrier: self.barrier_latency_cycles,
             peer: peer_cycles,
             blocks_at_once: resident * self.multiprocessors,
+            cycles_per_us: (self.clock_hz / 1e6) as u32,
             multiprocessors: self.multiprocessors,
             l1_lines,
             l1_share_lines: ((f64::from(l1_lines) / sharing) as u32).max(64),

@@ -70,6 +70,7 @@ mod tests {
         for Figures { low, high, kind, kernels, .. } in figures().skip(1) {
             assert!(kernels >= 8 && !kind.is_empty());
             assert_eq!(interval(100.0, Some(kind)), Some([100.0 * low, 100.0 * high]));
+            assert!(low <= 1.0 && high >= 1.0, "{kind}: the prediction is outside of its interval");
             let told = format!("{low:.2} to {high:.2} ({kind})");
             assert!(kinds().contains(&told), "{told}: {}", kinds());
         }

@@ -55,6 +55,7 @@ pub use module::{
 pub use observer::{
     AccessKind, AtomicKind, InstructionClass, InstructionFacts, MemorySpace, Observer, WarpAccess,
 };
+pub use operation::Builtin;
 pub use options::{Options, Schedule};
 pub use pipes::Pipes;
 pub use progress::{Progress, under_way};

@@ -3,11 +3,13 @@
 //! An observed launch runs on one thread, its blocks in one order, so that an observer sees the same on every machine.
 
 use crate::folds::folds;
-use crate::operation::{BulkDirection, MbarrierOperation, Operation, Register, Space};
+use crate::operation::{
+    Builtin, BulkDirection, Clock, MbarrierOperation, Operation, Register, Space,
+};
 use crate::pipes::{Pipes, pipes};
 use crate::program::{BlockPlace, Detail, Program};
 use crate::registers::{ALWAYS, LANES};
-use crate::spin_loops::loops;
+use crate::spin_loops::{loops, timed};
 use crate::uninitialized::number;
 use crate::unroll::chosen_by_predicates;
 use std::collections::BTreeSet;
@@ -78,6 +80,9 @@ pub trait Observer: Send {
     fn cluster_atomics(&mut self, lanes: u64);
     /// Lanes are reduced in so many groups, one after the other.
     fn reduction(&mut self, groups: u64);
+    /// The instruction that a warp issues next reads this from a clock, sleeps for so many nanoseconds, or calls a function
+    /// of the driver for so many lanes.
+    fn amount(&mut self, _amount: u64) {}
     /// A warp has executed the instruction of this number.
     fn issue(&mut self, warp: usize, instruction: usize);
 }
@@ -130,6 +135,15 @@ pub enum InstructionClass {
     Barrier,
     /// A branch that is one in the machine, too.
     Branch,
+    /// A read of a clock; of the one in nanoseconds, that all multiprocessors share, or its own one in cycles.
+    Clock {
+        /// In nanoseconds.
+        nanoseconds: bool,
+    },
+    /// A sleep of some time.
+    Sleep,
+    /// A call of a function of the driver.
+    Driver(Builtin),
     /// A computation, a branch that becomes predicates, or nothing.
     Plain,
     /// Any other instruction.
@@ -163,6 +177,8 @@ pub struct InstructionFacts {
     pub pipes: Pipes,
     /// The first and the last instruction of the loop around it that goes on until another thread has written what it reads.
     pub polled_loop: Option<(u32, u32)>,
+    /// It is in a loop that goes on until a clock says so.
+    pub is_timed: bool,
     /// The first instruction of the loop around it, if it is a compare-and-swap that a thread may give up: a maximum.
     pub abandoned_loop: Option<u32>,
     /// It is the first of a basic block, or of a loop that ptxas unrolls.
@@ -179,6 +195,7 @@ pub(crate) fn facts(program: &Program) -> Vec<InstructionFacts> {
     let chosen = chosen_by_predicates(program);
     let products = products(program);
     let folds = folds(program);
+    let timed = timed(program);
     let loops = if program.polling.is_empty() { Vec::new() } else { loops(program) };
     let polled_loop = |pc: usize| {
         program.polling.binary_search(&(pc as u32)).ok()?;
@@ -205,6 +222,7 @@ pub(crate) fn facts(program: &Program) -> Vec<InstructionFacts> {
                 is_approximate: detail.approximate,
                 pipes: pipes(text, adds_product(program, &products, detail), folds[pc]),
                 polled_loop: polled_loop(pc),
+                is_timed: timed.iter().any(|(start, end)| (*start..=*end).contains(&pc)),
                 abandoned_loop: program.abandoned.get(&(pc as u32)).copied(),
                 is_first,
                 unrolled,
@@ -267,8 +285,12 @@ fn class(operation: &Operation) -> InstructionClass {
         | Operation::WgmmaFence
         | Operation::WgmmaCommit
         | Operation::WgmmaWait { .. }
-        | Operation::Nothing
-        | Operation::Sleep => InstructionClass::Plain,
+        | Operation::Nothing => InstructionClass::Plain,
+        Operation::Sleep { .. } => InstructionClass::Sleep,
+        Operation::ReadClock { clock, .. } => {
+            InstructionClass::Clock { nanoseconds: *clock == Clock::GlobalTime }
+        }
+        Operation::Builtin { which, .. } => InstructionClass::Driver(*which),
         _ => InstructionClass::Other,
     }
 }

@@ -412,13 +412,14 @@ impl BlockScaled {
 
 /// Functions that the driver provides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Builtin {
+pub enum Builtin {
     /// `vprintf(format, arguments)`.
     Print,
     /// `__assertfail(message, file, line, function, charsize)`.
     AssertFail,
     /// `malloc(bytes)`, which takes from the device's heap, or returns null where it has no room.
     Allocate,
+    /// `free(pointer)`.
     Free,
 }
 
@@ -561,7 +562,9 @@ pub(crate) enum Operation {
     /// Hints without an effect on results.
     Nothing,
     /// `nanosleep`: others get a turn where threads wait by polling memory.
-    Sleep,
+    Sleep {
+        nanoseconds: Register,
+    },
     /// Arrival at the barrier of a cluster, or waiting there.
     ClusterBarrier {
         arrives: bool,

@@ -105,7 +105,7 @@ impl Relevant {
                 self.is_written_by(program, pc)
             }
             Operation::Branch { .. } => self.branches.contains(&pc),
-            Operation::Nothing | Operation::Sleep | Operation::Fence { .. } => false,
+            Operation::Nothing | Operation::Sleep { .. } | Operation::Fence { .. } => false,
             _ => true,
         }
     }

@@ -70,6 +70,20 @@ pub(crate) fn polling(program: &Program, decisive: &[u32]) -> Vec<u32> {
     decisive.iter().copied().filter(|pc| polls(pc)).collect()
 }
 
+/// Returns the first and the last instruction of each loop that goes on until a clock says so.
+pub(crate) fn timed(program: &Program) -> Vec<(usize, usize)> {
+    let is_clock =
+        |pc: &usize| matches!(program.instructions[*pc].operation, Operation::ReadClock { .. });
+    let clocks: Vec<usize> = (0..program.instructions.len()).filter(is_clock).collect();
+    let loops = if clocks.is_empty() { Vec::new() } else { loops(program) };
+    let mut work = WORK_MAX;
+    let mut is_timed = |turn: (usize, usize)| {
+        let mut inside = clocks.iter().filter(|pc| (turn.0..=turn.1).contains(*pc));
+        inside.any(|pc| decides(program, turn, *pc, &mut work))
+    };
+    loops.into_iter().filter(|turn| is_timed(*turn)).collect()
+}
+
 /// Returns whether an access may ask the same in each turn of a loop until others have answered.
 fn asks_again(program: &Program, turn: (usize, usize), pc: usize, work: &mut usize) -> bool {
     let mut is_fixed = |register| is_fixed(program, turn, register, &mut Vec::new(), work);

@@ -114,7 +114,7 @@ fn is_unrolled(program: &Program, chosen: &BTreeSet<usize>, start: usize, end: u
             Operation::Compute { .. }
             | Operation::Store(_)
             | Operation::Nothing
-            | Operation::Sleep => {}
+            | Operation::Sleep { .. } => {}
             Operation::Load(access) => {
                 if access.strong || decides(program, (start, end), pc, &mut { WORK_MAX }) {
                     return false;

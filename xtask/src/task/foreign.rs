@@ -27,11 +27,22 @@ const ABOUT: &str = "# Kernels of others: predicted and measured\n\n\
     [SHOC](https://github.com/vetter/shoc), [Altis](https://github.com/utcs-scea/altis),\n\
     [llm.c](https://github.com/karpathy/llm.c) (`dev/cuda`, a run for each of its kernels) and\n\
     [gpu-benches](https://github.com/RRZE-HPC/gpu-benches), those that CUDA 13 compiles and that ran in time, with sizes of\n\
-    their own made smaller; HeCBench has ports of some of the first two, which judged before. A time is that of all launches of a kernel in one run of its program: predicted by `coalesce run --json` before\n\
+    their own made smaller; HeCBench has ports of some of the first two, which judged before. The seventh has those of\n\
+    [BabelStream](https://github.com/UoB-HPC/BabelStream), [LeetCUDA](https://github.com/xlite-dev/LeetCUDA),\n\
+    [code samples of NVIDIA's blog](https://github.com/NVIDIA-developer-blog/code-samples),\n\
+    [a training series](https://github.com/olcf/cuda-training-series), programs of Pannotia and ISPASS 2009 in\n\
+    [gpu-app-collection](https://github.com/accel-sim/gpu-app-collection), and repositories that teach, by books or alone\n\
+    ([1](https://github.com/brucefan1983/CUDA-Programming), [2](https://github.com/CoffeeBeforeArch/cuda_programming),\n\
+    [3](https://github.com/PacktPublishing/Learn-CUDA-Programming), [4](https://github.com/Liu-xiandong/How_to_optimize_in_GPU),\n\
+    [5](https://github.com/BBuf/how-to-optim-algorithm-in-cuda),\n\
+    [6](https://github.com/CodedK/CUDA-by-Example-source-code-for-the-book-s-examples-),\n\
+    [7](https://github.com/deeperlearning/professional-cuda-c-programming),\n\
+    [8](https://github.com/R100001/Programming-Massively-Parallel-Processors)) that ran within 10 s without arguments of\n\
+    their own; files of one kernel or two, for the most part. A time is that of all launches of a kernel in one run of its program: predicted by `coalesce run --json` before\n\
     the measurement, and measured by `ncu` (`gpu__time_duration.sum`, clocks and caches left alone). Kernels whose launches\n\
     differ in number are left out. A later judgement has programs that were not measured before: the first of others, of\n\
     those that had compiled and ran in time, by the FNV-1a hash of `coalesce-2:PROGRAM`, then of `coalesce-3:PROGRAM`,\n\
-    `coalesce-4:PROGRAM` and `coalesce-5:PROGRAM`; where those of HeCBench have arguments, these are their own divided by four\n\
+    `coalesce-4:PROGRAM` and `coalesce-5:PROGRAM`, the seventh time of `coalesce-7:PROGRAM`; where those of HeCBench have arguments, these are their own divided by four\n\
     if the virtual GPU ran that within 12 s, and within 8, 10 and 8 s the third, fourth and fifth time. Neighbours are\n\
     kernels of one program, one after the other by time per launch, which a tenth separates. An even FNV-1a hash of\n\
     `coalesce:PROGRAM` put a program of the first judgement into a half for work. What has judged once is for work from then\n\
@@ -88,6 +99,8 @@ struct Corpus {
     fourth: Vec<Kernel>,
     /// Those that judged fifth.
     fifth: Vec<Kernel>,
+    /// Those that judged sixth.
+    sixth: Vec<Kernel>,
     /// Kernels that have judged, as the present model has them.
     again: Vec<Kernel>,
     /// Those that judged last.
@@ -112,6 +125,7 @@ impl Corpus {
         let fourth = [read("fourth-predicted-h100.csv")?, read("fourth-measured-h100.csv")?];
         let fifth = [read("fifth-predicted-h100.csv")?, read("fifth-measured-h100.csv")?];
         let sixth = [read("sixth-predicted-h100.csv")?, read("sixth-measured-h100.csv")?];
+        let seventh = [read("seventh-predicted-h100.csv")?, read("seventh-measured-h100.csv")?];
         let files = [
             ("Predictions", &predictions),
             ("Measurement", &measured),
@@ -125,12 +139,14 @@ impl Corpus {
             ("Fifth measurement", &fifth[1]),
             ("Sixth predictions", &sixth[0]),
             ("Sixth measurement", &sixth[1]),
+            ("Seventh predictions", &seventh[0]),
+            ("Seventh measurement", &seventh[1]),
             ("What has judged, predicted again", &again),
         ];
         let facts =
             files.iter().flat_map(|(what, rows)| rows.facts.iter().map(|it| (*what, it.clone())));
         let (work, judged) = halves(joined(&predictions, &measured)?);
-        let spent = [&measured, &second[1], &third[1], &fourth[1], &fifth[1]];
+        let spent = [&measured, &second[1], &third[1], &fourth[1], &fifth[1], &sixth[1]];
         let spent = spent.map(|measured| joined(&again, measured)).into_iter();
         Ok(Corpus {
             facts: facts.collect(),
@@ -141,7 +157,8 @@ impl Corpus {
             fourth: joined(&fourth[0], &fourth[1])?,
             fifth: joined(&fifth[0], &fifth[1])?,
             again: spent.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect(),
-            latest: joined(&sixth[0], &sixth[1])?,
+            sixth: joined(&sixth[0], &sixth[1])?,
+            latest: joined(&seventh[0], &seventh[1])?,
         })
     }
 
@@ -195,6 +212,7 @@ impl Corpus {
             ("judged third", &self.third),
             ("judged fourth", &self.fourth),
             ("judged fifth", &self.fifth),
+            ("judged sixth", &self.sixth),
             ("have judged, by the present model", &self.again),
             ("judged the present model", &self.latest),
         ] {
@@ -231,7 +249,8 @@ impl Corpus {
             let ratios = sorted(kernels.iter().map(|kernel| kernel.measured / kernel.predicted));
             let percent = |part| 100.0 * at(&errors, part);
             let (half, most) = (percent(0.5), percent(0.9));
-            let (low, high) = (at(&ratios, 0.1), at(&ratios, 0.9));
+            // Where all were measured on one side of the prediction, it is itself the other end.
+            let (low, high) = (at(&ratios, 0.1).min(1.0), at(&ratios, 0.9).max(1.0));
             let _ =
                 writeln!(text, "{},{half:.0},{most:.0},{low:.2},{high:.2},{kind}", errors.len());
         }

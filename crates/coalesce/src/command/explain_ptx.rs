@@ -77,7 +77,8 @@ pub struct CheckArguments {
         hide_possible_values = true,
         num_args = 0..=1,
         default_value = "none",
-        default_missing_value = "all"
+        default_missing_value = "all",
+        value_parser = check_of
     )]
     pub check: Check,
     /// With --check: run small launches in so many orders of their warps and blocks; results are those of the first.
@@ -94,6 +95,18 @@ pub enum Check {
     NoVolatile,
     /// None, which is faster.
     None,
+}
+
+/// Returns the search that a value of --check names.
+///
+/// # Errors
+/// It names none: mostly what comes behind the option was meant for something else.
+fn check_of(value: &str) -> Result<Check, String> {
+    <Check as clap::ValueEnum>::from_str(value, false).map_err(|_| {
+        format!(
+            "this is none of all, no-volatile and none: write what to run before the option, or --check=all {value}"
+        )
+    })
 }
 
 impl Check {
@@ -286,4 +299,16 @@ fn pictures(profile: &ProgramProfile, folder: &Path) -> Result<()> {
         println!("Picture: {}", path.display());
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_behind_check_is_told_where_it_belongs() {
+        assert_eq!(check_of("no-volatile"), Ok(Check::NoVolatile));
+        let error = check_of("my.ptx:k").unwrap_err();
+        assert!(error.contains("--check=all my.ptx:k"), "{error}");
+    }
 }

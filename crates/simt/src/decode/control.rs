@@ -45,7 +45,10 @@ impl<'a> Decoder<'_, '_, 'a> {
             "bar" | "barrier" => return self.barrier(operands, modifiers),
             "nanosleep" => {
                 modifiers.types.clear();
-                Operation::Sleep
+                let [nanoseconds] = operands else {
+                    return self.invalid("nanosleep has a number of nanoseconds");
+                };
+                Operation::Sleep { nanoseconds: self.source(nanoseconds, Type::U32)? }
             }
             "pmevent" | "setmaxnreg" | "griddepcontrol" => {
                 if instruction.opcode == "griddepcontrol" {

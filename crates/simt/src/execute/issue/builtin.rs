@@ -37,6 +37,9 @@ impl Worker<'_> {
         result: Option<u32>,
     ) -> Result<(), Error> {
         let Issue { block, warp, pc, mask } = issue;
+        if let Some(observer) = &mut self.observers.observer {
+            observer.amount(u64::from(mask.count_ones()));
+        }
         for lane in (0..32).filter(|lane| mask >> lane & 1 != 0) {
             let argument = |warp: &Warp, index: usize| warp.read_local(lane, parameters[index], 8);
             let value = match which {

@@ -61,7 +61,7 @@ impl Endless {
             | Operation::ReadClock { .. }
             | Operation::IsSpace { .. }
             | Operation::Nothing
-            | Operation::Sleep => false,
+            | Operation::Sleep { .. } => false,
             Operation::Mbarrier { operation, .. } => {
                 !matches!(**operation, MbarrierOperation::Test { .. })
             }

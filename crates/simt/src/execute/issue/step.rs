@@ -247,7 +247,14 @@ impl Worker<'_> {
             Operation::Call { target } => return self.call(warp, split, mask, *target),
             Operation::Return => return Ok(leave(warp, split, mask, true)),
             Operation::Exit => return Ok(leave(warp, split, mask, false)),
-            Operation::Sleep => return Ok(Flow::Sleeps),
+            Operation::Sleep { nanoseconds } => {
+                if let Some(observer) = &mut self.observers.observer {
+                    let lanes = (0..32_usize).filter(|lane| mask >> lane & 1 != 0);
+                    let longest = lanes.map(|lane| read_row(issue.warp, *nanoseconds, lane)).max();
+                    observer.amount(longest.unwrap_or(0));
+                }
+                return Ok(Flow::Sleeps);
+            }
             Operation::Trap => {
                 let mut place = Box::new(self.run.place(block.index, warp.index, mask, pc));
                 // The trap of a panic is the library's; its author looks for the line that panicked.
@@ -327,6 +334,9 @@ impl Worker<'_> {
                     Clock::GlobalTime => self.steps * 2,
                 };
                 self.steps += 1;
+                if let Some(observer) = &mut self.observers.observer {
+                    observer.amount(value);
+                }
                 write_row(warp, *destination, mask, |_| value);
             }
             Operation::IsSpace { destination, address, space } => {
