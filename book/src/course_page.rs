@@ -1,11 +1,12 @@
-//! The page of the course: every kernel task with its bets, hints, an editor and verdicts, without a compiler or network.
+//! The page of the course: every kernel task with its bets, hints, an editor and verdicts, in Rust and CUDA C++,
+//! without a compiler or network.
 
 use crate::playground::base64;
 use ::course_page::json::{list, object, string};
-use ::course_page::request;
+use ::course_page::request::{self, Language};
+use ::course_page::tasks::named;
 use anyhow::{Context, Result};
 use course::format;
-use course::tasks::named;
 use maud::{PreEscaped, html};
 use report::page::{Additions, page_with};
 use report::publish::Page;
@@ -35,11 +36,12 @@ pub fn page(module: &[u8]) -> Page {
     let content = html! {
         h1 { "The course" }
         p.lead { "Kernels to be repaired, graded in this page by exact counts and hazards. Nothing leaves it, and no network is asked for." }
-        p { "The page compiles the Rust of kernel tasks itself, and refuses what it does not read, with its place. Results, findings and counts are those of rustc's kernels. Tasks of the host need rustc and run on Linux, by " code { "cargo xtask learn" } "." }
+        p { "The page compiles the Rust and the CUDA C++ of kernel tasks itself, and refuses what it does not read, with its place. Results, findings and counts are those of rustc's and nvcc's kernels. Tasks of the host need rustc and run on Linux, by " code { "cargo xtask learn" } "." }
         noscript { p { strong { "The course in a page needs a script and WebAssembly." } } }
         div.course.needs-script hidden {
             p.pick {
                 label { "task " select id="task" {} }
+                " " label { "in " select id="language" { option value="rust" { "Rust" } option value="cuda" { "CUDA C++" } } }
                 " " button id="previous" type="button" { "previous" }
                 " " button id="next" type="button" { "next" }
                 " " span id="done" aria-live="polite" {}
@@ -68,16 +70,19 @@ pub fn page(module: &[u8]) -> Page {
     }
 }
 
-/// The page with a script that does ten tasks in it and tells whether each verdict is that of the program.
+/// The page with a script that does ten tasks in it, in each language, and tells whether each verdict is that of the program.
 pub fn check_page(module: &[u8]) -> Result<String> {
-    let steps = CHECKED.iter().map(|id| -> Result<String> {
+    let languages = [("rust", Language::Rust), ("cuda", Language::Cuda)];
+    let steps = CHECKED.iter().flat_map(|id| languages.map(|language| (id, language)));
+    let steps = steps.map(|(id, (name, language))| -> Result<String> {
         let task = named(id).with_context(|| format!("there is no task `{id}`"))?;
         let verdict =
-            |source: &str| request::answer(&format!("check\n{id}\n{SEED}\ntext\n{source}"));
-        let solved = format::solution(task.solved())?;
+            |source: &str| request::answer(&format!("check\n{id}\n{SEED}\n{name}\ntext\n{source}"));
+        let solved = format::solution(&language.solved(task)?)?;
         Ok(object(&[
             ("id", string(id)),
-            ("given", verdict(&format::shipped(task.solved())?)),
+            ("language", string(name)),
+            ("given", verdict(&language.given(task)?)),
             ("solution", string(&solved)),
             ("solved", verdict(&solved)),
         ]))

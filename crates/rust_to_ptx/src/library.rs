@@ -1,7 +1,7 @@
 //! Functions and methods of `core` and `cuda_std` that kernels of tasks use.
 
 use crate::check::{Check, Variable};
-use crate::tree::{Expr, Int, Kind, Place, Result, Type, Vector, refuse};
+use crate::tree::{Expr, Int, Kind, Place, Result, Scalar, Type, Vector, refuse};
 
 impl Check {
     /// Returns a call of a library's function.
@@ -273,7 +273,7 @@ fn of_cuda_std(
                     is_unsafe(check)?;
                     let types = [pointer(true, &Type::Int(int))];
                     let all = check.arguments(arguments, &types, at)?;
-                    return made("pointer", all, Type::Atomic(is_block, int));
+                    return made("pointer", all, Type::Atomic(is_block, Scalar::Int(int)));
                 }
                 return unknown();
             }
@@ -438,7 +438,7 @@ fn method(
             }
         }
         Type::Atomic(_, int) => {
-            let number = Type::Int(*int);
+            let number = Type::of(*int);
             let (name, count, has_result) = match name {
                 "fetch_add" => ("atom.add", 1, true),
                 "fetch_sub" => ("atom.sub", 1, true),
@@ -482,6 +482,10 @@ fn method(
                 }
                 _ => unknown(check),
             }
+        }
+        Type::Slice(..) if name == "len" => {
+            with(check, &[])?;
+            Ok(Expr { kind: Kind::Field(Box::new(receiver), 1), of: Type::USIZE, at })
         }
         Type::Array(_, length) if name == "len" => {
             with(check, &[])?;
