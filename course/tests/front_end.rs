@@ -259,23 +259,28 @@ fn grade_in_page(step: usize) {
     let tasks: Vec<&'static Task> = tasks.collect();
     let wrong = side_by_side(&tasks, |task| {
         let mut wrong = Vec::new();
-        let given = format::shipped(task.solved()).expect("well-formed");
         let pages = course_page::tasks::named(task.id()).expect("the page has every task");
-        for (name, source) in [("given", given), ("solved", solution(task))] {
-            let file = format!("{}.rs", task.id());
-            let ptx = rust_to_ptx::compile(&source, &file).expect("it is compiled");
+        let files = [("rust", "given"), ("rust", "solved"), ("cuda", "given"), ("cuda", "solved")];
+        for (language, name) in files {
+            let is_cuda = language == "cuda";
+            let whole = if is_cuda { cuda::twin(task) } else { task.solved().to_owned() };
+            let part = if name == "given" { format::shipped } else { format::solution };
+            let source = part(&whole).expect("well-formed");
+            let file = format!("{}.{}", task.id(), if is_cuda { "cu" } else { "rs" });
+            let compile = if is_cuda { rust_to_ptx::compile_cuda } else { rust_to_ptx::compile };
+            let ptx = compile(&source, &file).expect("it is compiled");
             let kernel =
                 Submission { ptx: ptx.clone(), source: source.clone(), file: file.clone() };
             let verdict = grade(task, &kernel, 77).expect("the virtual device starts");
             let learn = verdict_text(task, &verdict);
             let answer = course_page::request::answer(&format!(
-                "check\n{}\n77\nrust\ntext\n{source}",
+                "check\n{}\n77\n{language}\ntext\n{source}",
                 task.id()
             ));
             let page: serde_json::Value = serde_json::from_str(&answer).expect("it is JSON");
             let is_pass = page["passed"] == verdict.is_pass();
             if page["text"] != learn.as_str() || !is_pass {
-                wrong.push(format!("{} {name}: learn\n{learn}page\n{answer}", task.id()));
+                wrong.push(format!("{file} {name}: learn\n{learn}page\n{answer}"));
             }
             let (questions, others) = if name == "given" {
                 (task.questions_before(), pages.questions_before())
@@ -297,5 +302,5 @@ fn grade_in_page(step: usize) {
     });
     let wrong: Vec<String> = wrong.into_iter().flatten().collect();
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
-    println!("{} tasks, given and solved", tasks.len());
+    println!("{} tasks, given and solved, in both languages", tasks.len());
 }

@@ -112,7 +112,7 @@ const EDITED: &[(&str, &str, &str, &str)] = &[
 ];
 
 /// The solved twin, with its regions.
-fn twin(task: &Task) -> String {
+pub fn twin(task: &Task) -> String {
     let places = Places { language: Language::Cuda, ..places() };
     places.solved(task).expect("every kernel task has a twin")
 }

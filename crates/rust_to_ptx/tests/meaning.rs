@@ -29,15 +29,19 @@ fn executed<T: Bytes>(
     pairs: &[(T, T)],
     result_bytes: usize,
 ) -> Vec<Vec<u8>> {
-    let source = format!(
-        "use cuda_std::prelude::*;\n#[kernel]\npub unsafe fn k(first: *const {0}, second: *const {0}, target: *mut {1}, n: u32) {{\n\
-         let i = thread::index_1d() as usize;\nif i < n as usize {{ unsafe {{\nlet (a, b) = (*first.add(i), *second.add(i));\n\
-         *target.add(i) = {2};\n}} }} }}",
-        of[0], of[1], body
-    );
+    let source = rust_kernel(of, body);
     let ptx =
         rust_to_ptx::compile(&source, "k.rs").unwrap_or_else(|error| panic!("{body}: {error}"));
     run(&ptx, body, pairs, result_bytes)
+}
+
+fn rust_kernel(of: [&str; 2], body: &str) -> String {
+    format!(
+        "use cuda_std::prelude::*;\nconst LEAST: i32 = 3;\n#[kernel]\npub unsafe fn k(first: *const {0}, second: *const {0}, target: *mut {1}, n: u32) {{\n\
+         let i = thread::index_1d() as usize;\nif i < n as usize {{ unsafe {{\nlet (a, b) = (*first.add(i), *second.add(i));\n\
+         *target.add(i) = {2};\n}} }} }}",
+        of[0], of[1], body
+    )
 }
 
 /// Executes a kernel `k(first, second, target, n)`.
@@ -299,6 +303,116 @@ fn control_flow_does_what_it_does_in_rust() {
 }
 
 #[test]
+fn choices_structs_and_references_do_what_they_do_in_rust() {
+    same! {
+        u32 => u32: |a, b| match a % 11 {
+            0 => b,
+            1 | 3 => a ^ 5,
+            4..=6 if b % 2 == 0 => a.wrapping_mul(2),
+            4..7 => 40 + b % 7,
+            k @ 7..=8 => k * 3,
+            k if k == b % 11 => 900,
+            _ => match (a % 2, b % 3) {
+                (0, 1) => 10,
+                (1, k) => 20 + k,
+                _ => 30,
+            },
+        };
+        i32 => i32: |a, b| match a % 5 {
+            -4..=-1 => b ^ 3,
+            0 => match b > 3 { true => 1, false => 2 },
+            LEAST => -7,
+            4.. => 9,
+            _ => 10,
+        };
+        u32 => u32: |a, b| {
+            const SIX: u32 = 6;
+            let mut sum = 0_u32;
+            let mut k = a % 13;
+            loop {
+                match k {
+                    SIX => { sum += 100; k += 2; continue; }
+                    12.. => break,
+                    other => sum += other,
+                }
+                k += 1 + b % 2;
+            }
+            sum * 20 + k
+        };
+        u32 => u32: |a, b| {
+            let (mut x, mut y) = (a, b);
+            (x, y) = (y, x);
+            let mut all = [1_u32, 2, 3];
+            ((all[0], _), all[2]) = ((x % 7, 5), y % 9);
+            x.wrapping_mul(3).wrapping_add(y) ^ (all[0] * 100 + all[1] * 10 + all[2])
+        };
+        u32 => u32: |a, b| {
+            #[derive(Clone, Copy)]
+            struct Pair { first: u32, second: u32 }
+            struct Both(Pair, f32);
+            fn turned(pair: Pair) -> Pair {
+                let Pair { first, second } = pair;
+                if first > 1000 { return Pair { second: 3, first }; }
+                Pair { first: second, second: first }
+            }
+            let mut pair = turned(Pair { first: a % 5000, second: b % 50 });
+            let mut k = 0;
+            while k < b % 4 { pair.first += pair.second; pair = turned(pair); k += 1; }
+            let both = Both(pair, 1.5);
+            match both.0 {
+                Pair { first: 0..=9, second } => second,
+                Pair { first, .. } => first.wrapping_mul(7) + both.0.second + both.1 as u32,
+            }
+        };
+        u32 => u32: |a, b| {
+            fn order(x: &mut u32, y: &mut u32) {
+                if *x <= *y { return; }
+                let z = *x;
+                *x = *y;
+                *y = z;
+            }
+            fn sum(all: &[u32], most: usize) -> u32 {
+                let mut sum = 0;
+                for k in 0..all.len().min(most) { sum += all[k]; }
+                sum
+            }
+            fn twice(all: &mut [u32; 3]) {
+                for k in 0..3 { all[k] *= 2; }
+            }
+            let (mut x, mut y) = (a % 100, b % 100);
+            let mut k = 0;
+            while k < b % 3 { order(&mut x, &mut y); y /= 2; k += 1; }
+            let mut all = [x, y, 5];
+            twice(&mut all);
+            let last = &mut all[2];
+            *last += 1;
+            let r = &x;
+            sum(&all, (b % 4) as usize) * 100 + *r + all[(a % 3) as usize]
+        };
+        u32 => u32: |a, b| {
+            assert!(a == a, "a number is itself");
+            debug_assert!(a == a, "which a release build does not look at");
+            assert_eq!(a & b, b & a);
+            let k = if a > b { a - b } else if a == b { 0 } else { b - a };
+            if k > u32::MAX - 0 { panic!("more than there are") }
+            k
+        };
+    }
+}
+
+const LEAST: i32 = 3;
+
+/// A promise that is not kept ends the kernel, as a panic does on a GPU.
+#[test]
+fn an_assertion_that_fails_ends_the_kernel() {
+    for body in ["assert!(a < 3, \"{}\", a); a", "match a { 0 => 1, 1 => 2, _ => unreachable!() }"] {
+        let source = rust_kernel(["u32", "u32"], &format!("{{ {body} }}"));
+        let ptx = rust_to_ptx::compile(&source, "k.rs").unwrap_or_else(|error| panic!("{body}: {error}"));
+        assert!(ptx.contains("trap;"), "{ptx}");
+    }
+}
+
+#[test]
 fn what_is_not_read_is_refused_with_its_place() {
     let kernel = |body: &str| {
         format!(
@@ -306,19 +420,30 @@ fn what_is_not_read_is_refused_with_its_place() {
         )
     };
     for (body, line, why) in [
-        ("match n { _ => {} }", 4, "`match` is not read here"),
-        ("let y = &n;", 4, "references are not read here"),
+        ("match n { 0 => {} }", 4, "end it with `_ => ..`"),
+        ("match n { 0.5 => {} _ => {} }", 4, "`u32` is wanted"),
+        ("let y = &(n + 1);", 4, "give the value a name first"),
+        ("let y = &n;\n*y = 2;", 5, "take `&mut`"),
+        ("let y = &mut n;", 4, "`n` is not mutable"),
+        ("struct S<T> { x: T }", 4, "a struct with generics"),
+        ("struct S { x: u32 }\nlet y = S { z: 1 };", 5, "`S` has no field `z`"),
+        ("struct S { x: u32, z: u32 }\nlet y = S { x: 1 };", 5, "has no value"),
+        ("impl S { }", 4, "this kind of item is not read here"),
+        ("assert!(n);", 4, "`bool` is wanted"),
+        ("let y = vec![n];", 4, "`vec!` is not read here"),
+        ("let mut y = 1_u32;\n(y, _) = (2.0, 3);", 5, "`u32` is wanted"),
+        ("fn f(x: &[u32]) -> u32 { x[2] }\nf(&[1, 2]);", 5, "give the value a name first"),
+        ("let y = [1_u32, 2];\nlet mut r = &y[0];\nfor k in 0..n { r = &y[1]; }", 6, "another variable in each turn"),
         ("let y = 1;\ny = 2;", 5, "`y` is not mutable"),
         ("let y: f32 = 1;", 4, "`f32` is wanted"),
         ("let y = n + 1_u64;", 4, "`u32` is wanted"),
         ("let y = n.rotate_left(3);", 4, "the method `rotate_left` of `u32` is not known"),
         ("thread::dance();", 4, "`thread::dance` is not known"),
-        ("println!();", 4, "macros are not read here"),
+        ("println!();", 4, "other macros are not"),
         ("let y = -n;", 4, "a number with a sign"),
         ("let y: u8 = 256;", 4, "256 does not fit into `u8`"),
         ("let y = [1, 2];\nlet z = y[2];", 5, "outside of its array"),
         ("fn f(x: *const u32) -> u32 { *x }", 4, "put it into an `unsafe` block"),
-        ("struct S;", 4, "this kind of item is not read here"),
         ("let y = z;", 4, "`z` is not known here"),
         ("if n { }", 4, "`bool` is wanted"),
         ("fn f(n: u32) -> u32 { f(n) }\n*x = f(n);", 5, "call themselves"),
@@ -492,7 +617,10 @@ fn statements_in_cuda_do_what_they_do_in_c() {
             x
         }, "unsigned x = a % 13; for (int k = 0; k < 5; ++k) if (x % 2 == 0) x += 3; else if (x > 9) x -= 2; else x = x * 2 + b % 3; return x;";
         f32, "float" => f32, "float": |a, b| (a + 1.0) + (b + 2.0) * 3.0, "float2 pair = make_float2(a, b); pair.x += 1; pair.y = pair.y + 2; return pair.x + pair.y * 3;";
-        f32, "float" => u32, "unsigned": |a, b| a.to_bits() ^ b.to_bits(), "unsigned bits = *(unsigned *)&a; return bits ^ __float_as_uint(b);";
+        u32, "unsigned" => u32, "unsigned": |a, b| {
+            let bytes = a.to_le_bytes();
+            bytes[1] as u32 * 1000 + bytes[(b % 4) as usize] as u32
+        }, "const unsigned char *bytes = (const unsigned char *)&a; return bytes[1] * 1000 + bytes[b % 4];";
         u32, "unsigned" => u32, "unsigned": |a, b| {
             let table = [1_u32, 2, 4, 8];
             table[(a % 4) as usize] + table[(b % 4) as usize]
@@ -534,7 +662,7 @@ fn what_is_not_read_in_cuda_is_refused_with_its_place() {
         ("if (n) {", 4, "`}` is expected here, and the file ends"),
         ("y[0] = n +;", 2, "a value is expected here, and `;` is found"),
         ("goto end;", 2, "write it with `if` and loops"),
-        ("y[n++] += n;\ny[n++]++;", 2, "put its index into a variable first"),
+        ("n = y[n++]++;", 2, "put its index into a variable first"),
         ("__shfl_down(n, 1);", 2, "write `__shfl_down_sync(0xffffffff, ..)`"),
         ("float4 v = y[0];", 2, "is wanted here, and `unsigned int` is found"),
         ("break;", 2, "there is no loop around this `break`"),
