@@ -100,7 +100,7 @@ fn empty(out: Checked) -> Check {
 pub fn check(file: &syn::File) -> Result<Check> {
     let mut check = empty(Checked::default());
     if let Some(attribute) = file.attrs.iter().find(|one| !is_plain(one)) {
-        return refuse(place(attribute.span()), "this attribute is not read here");
+        return refuse(place(attribute.span()), "this attribute is not read here: leave it");
     }
     check.items(&file.items.iter().collect::<Vec<_>>())?;
     Ok(check)
@@ -115,7 +115,7 @@ fn is_plain(attribute: &syn::Attribute) -> bool {
 
 fn plain(attributes: &[syn::Attribute]) -> Result<()> {
     match attributes.iter().find(|one| !is_plain(one)) {
-        Some(other) => refuse(place(other.span()), "this attribute is not read here"),
+        Some(other) => refuse(place(other.span()), "this attribute is not read here: leave it"),
         None => Ok(()),
     }
 }
@@ -366,7 +366,10 @@ impl Check {
         }
         let sig = &one.sig;
         if !sig.generics.params.is_empty() || sig.asyncness.is_some() || sig.abi.is_some() {
-            return refuse(at, "a function with generics, `async` or `extern` is not read here");
+            return refuse(
+                at,
+                "a function with generics, `async` or `extern` is not read here: name its types",
+            );
         }
         let is_unsafe = matches!(sig.safety, syn::Safety::Unsafe(_));
         if is_kernel && !is_unsafe {
@@ -704,7 +707,7 @@ impl Check {
             return refuse(at, "a variable gets its value where it is declared, here");
         };
         if init.diverge.is_some() {
-            return refuse(at, "`let .. else` is not read here");
+            return refuse(at, "`let .. else` is not read here: write `if`");
         }
         let value = self.expr(&init.expr, declared.as_ref())?;
         let of = match declared {
@@ -1004,7 +1007,10 @@ impl Check {
             }
             syn::Expr::Break(one) => {
                 if one.expr.is_some() {
-                    return refuse(at, "`break` with a value is not read here");
+                    return refuse(
+                        at,
+                        "`break` with a value is not read here: assign it to a variable before",
+                    );
                 }
                 let id = self.target(one.label.as_ref(), at)?;
                 made(Kind::Break(id), Type::Never)
@@ -1047,8 +1053,10 @@ impl Check {
             syn::Expr::Reference(one) => self.reference(one, wanted, at),
             syn::Expr::Match(one) => self.match_expr(one, wanted, at),
             syn::Expr::Struct(one) => self.struct_expr(one, at),
-            syn::Expr::Let(_) => refuse(at, "`if let` and `while let` are not read here"),
-            syn::Expr::Range(_) => refuse(at, "a range stands in a `for` here"),
+            syn::Expr::Let(_) => {
+                refuse(at, "`if let` and `while let` are not read here: compare, or write `match`")
+            }
+            syn::Expr::Range(_) => refuse(at, "a range stands in a `for` here, or in a pattern"),
             _ => refuse(at, "this expression is not read here"),
         }
     }
@@ -1366,7 +1374,7 @@ impl Check {
 
     fn closure(&mut self, one: &syn::ExprClosure, at: Place) -> Result<Expr> {
         if one.asyncness.is_some() || one.capture.is_some() {
-            return refuse(at, "a closure with `move` or `async` is not read here");
+            return refuse(at, "a closure with `move` or `async` is not read here: leave the word");
         }
         self.scopes.push(HashMap::new());
         let mut parameters = Vec::new();

@@ -330,6 +330,26 @@ const OF_FLOATS: &[(&str, usize, Answer)] = &[
     ("to_bits", 0, Answer::Bits),
 ];
 
+/// Methods that are not known, and what to write instead.
+const INSTEAD: &[(&[&str], &str)] = &[
+    (
+        &["iter", "iter_mut", "into_iter", "enumerate", "zip", "sum", "fold", "windows", "chunks"],
+        "write a `for` over a range of indexes",
+    ),
+    (&["rotate_left", "rotate_right"], "write two shifts and `|`"),
+    (&["pow", "powi", "powf"], "multiply"),
+    (&["checked_add", "checked_sub", "checked_mul", "overflowing_add"], "compare before"),
+    (
+        &["get", "get_mut", "get_unchecked", "first", "last", "unwrap", "expect"],
+        "write the index in brackets",
+    ),
+    (&["rem_euclid", "div_euclid"], "write `%` and `/`"),
+    (&["compare_exchange", "fetch_update"], "use `fetch_add` and its like"),
+    (&["is_null", "as_ptr", "as_mut_ptr"], "write `&raw const` or `&raw mut`"),
+    (&["copy_from_slice", "fill", "swap"], "write a loop"),
+    (&["clone", "to_owned", "copied", "into"], "leave it: values are copied"),
+];
+
 #[derive(Clone, Copy, PartialEq)]
 enum Answer {
     Same,
@@ -354,9 +374,10 @@ fn method(
     };
     let of = check.shallow(&receiver.of);
     let unknown = |check: &Check| {
-        let message =
-            format!("the method `{name}` of `{}` is not known here", check.known(&of).show());
-        refuse(at, message)
+        let of = check.known(&of).show();
+        let instead = INSTEAD.iter().find(|(names, _)| names.contains(&name));
+        let instead = instead.map_or(String::new(), |(_, instead)| format!(": {instead}"));
+        refuse(at, format!("the method `{name}` of `{of}` is not known here{instead}"))
     };
     if let Type::Unknown(_) = of {
         return refuse(

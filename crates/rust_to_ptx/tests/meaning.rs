@@ -438,6 +438,7 @@ fn what_is_not_read_is_refused_with_its_place() {
         ("let y: f32 = 1;", 4, "`f32` is wanted"),
         ("let y = n + 1_u64;", 4, "`u32` is wanted"),
         ("let y = n.rotate_left(3);", 4, "the method `rotate_left` of `u32` is not known"),
+        ("let y = [1, 2];\nlet z = y.iter();", 5, "write a `for` over a range of indexes"),
         ("thread::dance();", 4, "`thread::dance` is not known"),
         ("println!();", 4, "other macros are not"),
         ("let y = -n;", 4, "a number with a sign"),
@@ -666,6 +667,7 @@ fn what_is_not_read_in_cuda_is_refused_with_its_place() {
         ("__shfl_down(n, 1);", 2, "write `__shfl_down_sync(0xffffffff, ..)`"),
         ("float4 v = y[0];", 2, "is wanted here, and `unsigned int` is found"),
         ("break;", 2, "there is no loop around this `break`"),
+        ("y[0] = ((uint4 *)y)[n].x;", 2, "take the whole vector"),
         ("unsigned z = 5000000000u;", 2, "is wanted"),
     ] {
         let refusal = match rust_to_ptx::compile_cuda(&kernel(body), "k.cu") {

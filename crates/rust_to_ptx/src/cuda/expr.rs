@@ -382,6 +382,15 @@ impl Parser {
                 let Some(index) = index.filter(|index| *index < vector.lanes) else {
                     return refuse(at, format!("this vector has no field `{name}`"));
                 };
+                // nvcc may join accesses of neighbouring fields into one, or not.
+                if walk::root(&value).is_none()
+                    && !matches!(value.kind, Kind::Library(..) | Kind::Call(..))
+                {
+                    return refuse(
+                        at,
+                        "a field of a vector in memory is not read here: take the whole vector, such as `float4 four = ..`",
+                    );
+                }
                 let of = Type::of(vector.element);
                 value = made(Kind::Field(Box::new(value), index), of, at);
             } else if self.is_sign("->") {

@@ -6,6 +6,8 @@ use std::collections::HashMap;
 /// The most tokens of a file with its macros replaced, and macros inside of macros.
 const MAX_TOKENS: usize = 1 << 15;
 const MAX_MACROS: usize = 16;
+/// The longest name, bytes.
+const MAX_NAME: usize = 80;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
@@ -129,7 +131,8 @@ impl Lexer<'_> {
         let at = self.place;
         self.step(1);
         self.spaces(true)?;
-        let name: String = self.rest.chars().take_while(char::is_ascii_alphabetic).collect();
+        let name: String =
+            self.rest.chars().take_while(char::is_ascii_alphabetic).take(MAX_NAME).collect();
         self.step(name.len());
         match name.as_str() {
             "include" | "pragma" => {
@@ -197,6 +200,9 @@ impl Lexer<'_> {
             number(rest, at)?
         } else if is_part(first) {
             let bytes = rest.find(|letter| !is_part(letter)).unwrap_or(rest.len());
+            if bytes > MAX_NAME {
+                return refuse(at, format!("a name has at most {MAX_NAME} letters here"));
+            }
             (Kind::Word(rest[..bytes].to_owned()), bytes)
         } else if first == '\'' {
             letter(rest, at)?
@@ -255,7 +261,8 @@ fn number(rest: &str, at: Place) -> Result<(Kind, usize)> {
         bytes += 1;
     }
     let text = &rest[..bytes];
-    let wrong = || refuse(at, format!("`{text}` is no number that is read here"));
+    let shown: String = text.chars().take(24).collect();
+    let wrong = || refuse(at, format!("`{shown}` is no number that is read here"));
     let is_float = !is_hex && !is_binary && text.contains(['.', 'e', 'E']);
     if is_float {
         let (digits, of) = match text.strip_suffix(['f', 'F']) {
@@ -266,7 +273,7 @@ fn number(rest: &str, at: Place) -> Result<(Kind, usize)> {
             return wrong();
         };
         if if of == Type::F32 { short.is_infinite() } else { long.is_infinite() } {
-            return refuse(at, format!("`{text}` is too large for its type"));
+            return refuse(at, format!("`{shown}` is too large for its type"));
         }
         return Ok((Kind::Float(long, short, of), bytes));
     }
@@ -301,7 +308,7 @@ fn number(rest: &str, at: Place) -> Result<(Kind, usize)> {
         }
         None => refuse(
             at,
-            format!("`{text}` is too large for a number with a sign: write `u` behind it"),
+            format!("`{shown}` is too large for a number with a sign: write `u` behind it"),
         ),
     }
 }

@@ -5,6 +5,9 @@ use super::{
 };
 use crate::tree::{Expr, Int, Kind, LocalId, Place, Type};
 
+/// Places of which the contents are known at most, and stores that may turn out to be in vain.
+const MAX_KNOWN: usize = 512;
+
 /// Something that is read or assigned to.
 pub(super) enum Spot {
     /// A part of a local.
@@ -404,6 +407,12 @@ impl Lower<'_> {
         self.pending.push((*pointer, bytes, line));
         self.known.retain(|(other, kind, _)| apart(other, kind.layout().0, pointer, bytes));
         self.known.push((*pointer, of.clone(), value.clone()));
+        if self.known.len() > MAX_KNOWN {
+            self.known.remove(0);
+        }
+        if self.pending.len() > MAX_KNOWN {
+            self.pending.remove(0);
+        }
         Ok(())
     }
 
