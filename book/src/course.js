@@ -69,7 +69,9 @@
       const said = put(bet, "p");
       said.setAttribute("aria-live", "polite");
       const answer = async () => {
-        const asked = ["bet", task.id, when + " " + index, input.value || "?", language(), "text", find("source").value];
+        // Before the first run it is about the file as it is given.
+        const file = when === "before" ? given() : find("source").value;
+        const asked = ["bet", task.id, when + " " + index, input.value || "?", language(), "text", file];
         const reply = JSON.parse(await ask(asked.join("\n")));
         if (reply.error) said.textContent = reply.error;
         else said.textContent = (reply.right ? "Right. " : "No. ") + reply.text;
@@ -155,6 +157,8 @@
   });
   const begin = async () => {
     tasks = JSON.parse(await ask("tasks")).tasks;
+    const twins = JSON.parse(find("twins").textContent);
+    for (const one of tasks) one.given_cuda = twins[one.id];
     let group = null;
     for (const one of tasks) {
       if (group?.label !== one.lesson) {

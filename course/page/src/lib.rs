@@ -67,8 +67,6 @@ pub mod submission;
 pub mod task;
 #[path = "../../src/tasks/mod.rs"]
 pub mod tasks;
-#[path = "../../src/twins.rs"]
-mod twins;
 #[path = "../../src/verdict.rs"]
 pub mod verdict;
 #[path = "../../src/words.rs"]

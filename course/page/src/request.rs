@@ -15,7 +15,7 @@ use crate::json::{list, object, string};
 use crate::question::{Answers, Question, Reply, Runs};
 use crate::task::{Kind, Task};
 use crate::tasks::{TASKS, named};
-use crate::{format, refuse, screen, twins};
+use crate::{format, refuse, screen};
 use anyhow::{Context, Result, bail};
 
 /// The answer to a request: with `error`, a sentence, when there is no other.
@@ -57,27 +57,6 @@ impl std::str::FromStr for Language {
     }
 }
 
-impl Language {
-    /// The solved file of a task, with its regions.
-    ///
-    /// # Errors
-    /// The task has no file in the language.
-    pub fn solved(self, task: &Task) -> Result<String> {
-        match self {
-            Language::Rust => Ok(task.solved().to_owned()),
-            Language::Cuda => twins::solved(task),
-        }
-    }
-
-    /// What a learner is given.
-    ///
-    /// # Errors
-    /// As [`Language::solved`].
-    pub fn given(self, task: &Task) -> Result<String> {
-        format::shipped(&self.solved(task)?)
-    }
-}
-
 fn known(id: &str) -> Result<&'static Task> {
     named(id).with_context(|| format!("there is no task `{id}`"))
 }
@@ -92,11 +71,7 @@ fn tasks() -> Result<String> {
             ("lesson", string(task.lesson)),
             ("kind", string(task.kind.name())),
             ("doc", string(&format::doc(task.solved()))),
-            ("given", string(&Language::Rust.given(task)?)),
-            (
-                "given_cuda",
-                Language::Cuda.given(task).map_or("null".to_owned(), |text| string(&text)),
-            ),
+            ("given", string(&format::shipped(task.solved())?)),
             ("hints", list(task.hints.iter().map(|hint| string(hint)))),
             ("before", bets(task.questions_before())),
             ("after", bets(task.after.iter().collect())),
@@ -196,8 +171,9 @@ fn bet(
     let question = question.context("there is no such question")?;
     let value = question.parse(given)?;
     let shipped;
-    let source = if when == "before" {
-        shipped = language.given(task)?;
+    // The page has the files that are given in CUDA C++, and hands them on.
+    let source = if when == "before" && language == Language::Rust {
+        shipped = format::shipped(task.solved())?;
         &shipped
     } else {
         source
