@@ -26,6 +26,10 @@
   const seed = () => (window.seed ? window.seed() : 1 + Math.floor(Math.random() * 2 ** 31));
   let tasks = [];
   let task = null;
+  // Each language has files and progress of its own; those of Rust have the names that they had before there were two.
+  const language = () => find("language").value;
+  const own = (name, id) => `${name}.${language() === "cuda" ? "cuda." : ""}${id}`;
+  const given = () => (language() === "cuda" && task.given_cuda) || task.given;
   // Text with `code`, and paragraphs or items on lines of their own.
   const prose = (parent, text) => {
     for (const paragraph of text.trim().split("\n\n")) {
@@ -42,10 +46,10 @@
     }
   };
   const count = () => {
-    const done = tasks.filter((one) => keep.get("done." + one.id)).length;
+    const done = tasks.filter((one) => keep.get(own("done", one.id))).length;
     find("done").textContent = `${done} of ${tasks.length} done`;
     for (const option of find("task").options) {
-      const mark = keep.get("done." + option.value) ? " (done)" : "";
+      const mark = keep.get(own("done", option.value)) ? " (done)" : "";
       option.textContent = option.dataset.name + mark;
     }
   };
@@ -65,7 +69,9 @@
       const said = put(bet, "p");
       said.setAttribute("aria-live", "polite");
       const answer = async () => {
-        const asked = ["bet", task.id, when + " " + index, input.value || "?", "text", find("source").value];
+        // Before the first run it is about the file as it is given.
+        const file = when === "before" ? given() : find("source").value;
+        const asked = ["bet", task.id, when + " " + index, input.value || "?", language(), "text", file];
         const reply = JSON.parse(await ask(asked.join("\n")));
         if (reply.error) said.textContent = reply.error;
         else said.textContent = (reply.right ? "Right. " : "No. ") + reply.text;
@@ -81,7 +87,7 @@
     find("doc").replaceChildren();
     prose(find("doc"), task.doc);
     const isHost = task.kind === "host";
-    find("source").value = keep.get("file." + task.id) ?? task.given;
+    find("source").value = keep.get(own("file", task.id)) ?? given();
     find("source").readOnly = isHost;
     for (const name of ["check", "reset"]) find(name).disabled = isHost;
     find("hints").replaceChildren();
@@ -100,16 +106,16 @@
     source.setSelectionRange(start, start + (lines[line - 1] ?? "").length);
   };
   const check = async () => {
-    const [id, said, source] = [task.id, find("verdict"), find("source").value];
+    const [id, said, source, done] = [task.id, find("verdict"), find("source").value, own("done", task.id)];
     said.textContent = "running";
     [find("check").disabled, find("stop").disabled] = [true, false];
-    const answer = JSON.parse(await ask(["check", id, seed(), "text", source].join("\n")));
-    if (task.id !== id) return;
+    const answer = JSON.parse(await ask(["check", id, seed(), language(), "text", source].join("\n")));
+    if (own("done", task.id) !== done) return;
     [find("check").disabled, find("stop").disabled] = [false, true];
     said.textContent = answer.error ?? answer.text;
     if (answer.line) select(answer.line);
     if (answer.passed) {
-      keep.set("done." + id, "1");
+      keep.set(done, "1");
       bets(find("after"), task.after, "after");
     }
     count();
@@ -119,6 +125,11 @@
     if (place >= 0 && place < tasks.length) show(tasks[place].id);
   };
   find("task").addEventListener("change", () => show(find("task").value));
+  find("language").addEventListener("change", () => {
+    keep.set("language", language());
+    show(task.id);
+    count();
+  });
   find("previous").addEventListener("click", () => step(-1));
   find("next").addEventListener("click", () => step(1));
   find("check").addEventListener("click", check);
@@ -129,23 +140,25 @@
     find("hint").disabled = shown + 1 >= task.hints.length;
   });
   find("reset").addEventListener("click", () => {
-    keep.remove("file." + task.id);
+    keep.remove(own("file", task.id));
     show(task.id);
   });
   const source = find("source");
-  source.addEventListener("input", () => keep.set("file." + task.id, source.value));
+  source.addEventListener("input", () => keep.set(own("file", task.id), source.value));
   let leaves = false;
   source.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && event.ctrlKey) check();
     if (event.key === "Tab" && !event.shiftKey && !leaves) {
       event.preventDefault();
       source.setRangeText("    ", source.selectionStart, source.selectionEnd, "end");
-      keep.set("file." + task.id, source.value);
+      keep.set(own("file", task.id), source.value);
     }
     leaves = event.key === "Escape";
   });
   const begin = async () => {
     tasks = JSON.parse(await ask("tasks")).tasks;
+    const twins = JSON.parse(find("twins").textContent);
+    for (const one of tasks) one.given_cuda = twins[one.id];
     let group = null;
     for (const one of tasks) {
       if (group?.label !== one.lesson) {
@@ -155,6 +168,7 @@
       const option = put(group, "option", one.title);
       [option.value, option.dataset.name] = [one.id, `${one.id}: ${one.title}`];
     }
+    find("language").value = keep.get("language") ?? "rust";
     show(keep.get("task") ?? tasks[0].id);
     count();
     for (const element of document.querySelectorAll("[hidden].needs-script")) element.hidden = false;

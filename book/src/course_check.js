@@ -1,4 +1,4 @@
-// Does tasks in the page as a learner does: given, then solved; and tells whether the verdicts are those of the program.
+// Does tasks in the page as a learner does, in each language: given, then solved; and tells whether the verdicts are those of the program.
 {
   const find = (name) => document.getElementById(name);
   const steps = JSON.parse(find("steps").textContent);
@@ -16,6 +16,8 @@
     find("module").remove();
     let right = 0;
     for (const one of steps) {
+      find("language").value = one.language;
+      find("language").dispatchEvent(new Event("change"));
       find("task").value = one.id;
       find("task").dispatchEvent(new Event("change"));
       find("reset").click();
@@ -28,11 +30,17 @@
         const found = await settled();
         const passes = name === "solved";
         if (found === expected.text && expected.passed === passes && found.includes("NOT YET") !== passes) right += 1;
-        else told.push(`${one.id} ${name} differs: expected ${expected.text} found ${found}`);
+        else told.push(`${one.id} ${one.language} ${name} differs: expected ${expected.text} found ${found}`);
       }
     }
-    const done = find("done").textContent;
-    told.unshift(`${right} of ${2 * steps.length} verdicts in the page are those of learn, and ${done}`);
+    // Progress is kept for each language.
+    const done = [];
+    for (const language of ["rust", "cuda"]) {
+      find("language").value = language;
+      find("language").dispatchEvent(new Event("change"));
+      done.push(`${find("done").textContent} in ${language}`);
+    }
+    told.unshift(`${right} of ${2 * steps.length} verdicts in the page are those of learn, and ${done.join(", ")}`);
     find("told").textContent = told.join("\n");
   };
   run().catch((error) => { find("told").textContent = "stopped: " + error; });

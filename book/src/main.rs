@@ -58,7 +58,7 @@ fn run(arguments: &Arguments) -> Result<()> {
             return std::fs::write(output, book::course_check_page(&module)?)
                 .with_context(|| format!("cannot write {}", output.display()));
         }
-        report::publish::publish(output, &[book::course_page(&module)])?;
+        report::publish::publish(output, &[book::course_page(&module)?])?;
         println!("the course in a page, in {}", output.display());
         return Ok(());
     }

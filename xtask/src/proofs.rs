@@ -219,11 +219,20 @@ pub const PROOFS: &[Proof] = &[
     Proof {
         name: "course-page",
         shows: "every kernel task's files, compiled by the page, have rustc's verdicts, findings and counts, and `learn`'s words",
-        command: "test --release --package course --test front_end -- --nocapture --ignored",
+        command: "test --release --package course --test front_end -- --nocapture --ignored --skip in_cuda",
         environment: &[],
         inputs: COURSE_PAGE,
         figure: " files are equal to rustc's",
         sample: "every seventh file and every sixth task",
+    },
+    Proof {
+        name: "cuda-page",
+        shows: "every kernel task's files in CUDA C++, compiled by the page, have nvcc's verdicts, findings and counts",
+        command: "test --release --package course --test front_end -- --nocapture --ignored all_kernels_in_cuda",
+        environment: &[],
+        inputs: COURSE_PAGE,
+        figure: " files in CUDA C++ are equal to nvcc's",
+        sample: "that each of these files fails and passes as the Rust file does",
     },
     Proof {
         name: "loop-times",

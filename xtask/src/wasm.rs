@@ -12,6 +12,8 @@ const MAX_BYTES: u64 = 1104 << 10;
 const MAX_COURSE_BYTES: u64 = 2112 << 10;
 /// The size of the page's stack: expressions and control flow of PTX are followed by recursion.
 const STACK: &str = "link-arg=-zstack-size=4194304";
+/// Numbers of functions and addresses become as short as they are: the linker pads each to five bytes otherwise.
+const SHORT: &str = "link-arg=--compress-relocations";
 
 /// Builds the executor's module.
 ///
@@ -47,7 +49,7 @@ fn build(package: &str, most: u64) -> Result<PathBuf> {
     build.args(["--target", "wasm32-unknown-unknown", "-Zbuild-std=std,panic_abort"]);
     build.arg("-Zbuild-std-features=optimize_for_size").arg("--target-dir").arg(&target);
     build.args(["--config", &format!("target.wasm32-unknown-unknown.linker={:?}", linker()?)]);
-    build.args(["--", "-C", STACK]);
+    build.args(["--", "-C", STACK, "-C", SHORT]);
     build.env("RUSTC", &compiler.rustc).env("RUSTC_BOOTSTRAP", "1");
     // Nobody reads a place of the executor's source, or a panic's words, in a page.
     build.env("RUSTFLAGS", "-Zlocation-detail=none -Zunstable-options -Cpanic=immediate-abort");

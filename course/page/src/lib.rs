@@ -1,5 +1,5 @@
 //! The course in a page. Tasks, grading and words are the files of `course`, compiled once more over a device that is
-//! the executor and nothing else; learners' files become PTX by `rust_to_ptx`.
+//! the executor and nothing else; learners' files, in Rust or CUDA C++, become PTX by `rust_to_ptx`.
 //!
 //! Those files name the crates that `course` is made of. Here this crate has all these names, with what the files need:
 //! data and cases of `coalesce` from its own files, and a device (`gpu`) without a driver.

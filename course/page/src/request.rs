@@ -4,7 +4,8 @@
 //! tasks                 check            bet
 //!                       guard            guard
 //!                       77               before 2
-//!                       text             31 34
+//!                       rust             31 34
+//!                       text             cuda
 //!                       the file ..      text
 //!                                        the file ..
 //! ```
@@ -27,11 +28,32 @@ fn answered(request: &str) -> Result<String> {
     let lines: Vec<&str> = head.lines().collect();
     match lines[..] {
         ["tasks"] => tasks(),
-        ["check", id, seed] => {
-            check(known(id)?, source, seed.parse().context("a seed is a number")?)
+        ["check", id, seed, language] => {
+            let seed = seed.parse().context("a seed is a number")?;
+            check(known(id)?, source, language.parse()?, seed)
         }
-        ["bet", id, which, given] => bet(known(id)?, which, given, source),
+        ["bet", id, which, given, language] => {
+            bet(known(id)?, which, given, source, language.parse()?)
+        }
         _ => bail!("this is no request: ask for `tasks`, `check` or `bet`"),
+    }
+}
+
+/// The language of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    Rust,
+    Cuda,
+}
+
+impl std::str::FromStr for Language {
+    type Err = anyhow::Error;
+    fn from_str(name: &str) -> Result<Language> {
+        match name {
+            "rust" => Ok(Language::Rust),
+            "cuda" => Ok(Language::Cuda),
+            _ => bail!("there is no language `{name}` here: a file is in `rust` or `cuda`"),
+        }
     }
 }
 
@@ -67,7 +89,11 @@ fn question(question: &Question) -> String {
 }
 
 /// A file as a kernel, or the refusal as a verdict has it.
-fn compiled(task: &Task, source: &str) -> Result<std::result::Result<Submission, String>> {
+fn compiled(
+    task: &Task,
+    source: &str,
+    language: Language,
+) -> Result<std::result::Result<Submission, String>> {
     if let Kind::Host { .. } = task.kind {
         bail!(
             "this task's file is a program of the host, which needs rustc: `cargo xtask learn {}` runs it",
@@ -84,14 +110,25 @@ fn compiled(task: &Task, source: &str) -> Result<std::result::Result<Submission,
             ("column", column.to_string()),
         ])
     };
-    if let Err(error) = refuse::refuse(source) {
+    if language == Language::Rust
+        && let Err(error) = refuse::refuse(source)
+    {
         let message = format!("{error:#}");
         let line = message.strip_prefix("line ").and_then(|rest| rest.split(':').next());
         let line = line.and_then(|line| line.parse().ok()).unwrap_or(1);
         return Ok(Err(refused(line, 1, &message)));
     }
-    let file = format!("{}.rs", task.id());
-    Ok(match rust_to_ptx::compile(source, &file) {
+    let (file, compiled) = match language {
+        Language::Rust => {
+            let file = format!("{}.rs", task.id());
+            (file.clone(), rust_to_ptx::compile(source, &file))
+        }
+        Language::Cuda => {
+            let file = format!("{}.cu", task.id());
+            (file.clone(), rust_to_ptx::compile_cuda(source, &file))
+        }
+    };
+    Ok(match compiled {
         Ok(ptx) => Ok(Submission { ptx, source: source.to_owned(), file }),
         Err(refusal) => {
             let rust_to_ptx::Place { line, column } = refusal.place;
@@ -100,16 +137,8 @@ fn compiled(task: &Task, source: &str) -> Result<std::result::Result<Submission,
     })
 }
 
-/// The verdict of a file, in the words of `learn`.
-pub fn verdict(task: &'static Task, source: &str, seed: u64) -> Result<Verdict> {
-    match compiled(task, source)? {
-        Ok(kernel) => grade(task, &kernel, seed),
-        Err(refused) => bail!("{refused}"),
-    }
-}
-
-fn check(task: &'static Task, source: &str, seed: u64) -> Result<String> {
-    let kernel = match compiled(task, source)? {
+fn check(task: &'static Task, source: &str, language: Language, seed: u64) -> Result<String> {
+    let kernel = match compiled(task, source, language)? {
         Ok(kernel) => kernel,
         Err(refused) => return Ok(refused),
     };
@@ -125,7 +154,13 @@ fn check(task: &'static Task, source: &str, seed: u64) -> Result<String> {
 }
 
 /// The reply to an answer: before the first run about the file as it is given, after it about the learner's own.
-fn bet(task: &'static Task, which: &str, given: &str, source: &str) -> Result<String> {
+fn bet(
+    task: &'static Task,
+    which: &str,
+    given: &str,
+    source: &str,
+    language: Language,
+) -> Result<String> {
     let (when, index) = which.split_once(' ').context("a question has a number")?;
     let index: usize = index.parse().context("a question has a number")?;
     let before = task.questions_before();
@@ -136,13 +171,14 @@ fn bet(task: &'static Task, which: &str, given: &str, source: &str) -> Result<St
     let question = question.context("there is no such question")?;
     let value = question.parse(given)?;
     let shipped;
-    let source = if when == "before" {
+    // The page has the files that are given in CUDA C++, and hands them on.
+    let source = if when == "before" && language == Language::Rust {
         shipped = format::shipped(task.solved())?;
         &shipped
     } else {
         source
     };
-    let kernel = match compiled(task, source)? {
+    let kernel = match compiled(task, source, language)? {
         Ok(kernel) => kernel,
         Err(_) => bail!("the file does not compile"),
     };

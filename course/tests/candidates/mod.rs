@@ -2,6 +2,7 @@
 
 pub mod build;
 pub mod cheats;
+pub mod cuda;
 pub mod hosts;
 pub mod told;
 pub mod wasteful;

@@ -1,5 +1,7 @@
 //! Names and types of a file, by Rust's rules for the part of the language that is read.
 
+mod choice;
+
 use crate::names;
 use crate::tree::{
     Checked, Closure, Expr, Function, Int, Iter, Kind, LocalId, Op, Pattern, Place, Result,
@@ -30,6 +32,7 @@ enum Binding {
     Const(usize),
     Static(usize),
     Function(usize),
+    Struct(usize),
 }
 
 struct Local {
@@ -71,9 +74,15 @@ pub fn place(span: Span) -> Place {
     Place { line: start.line as u32, column: start.column as u32 + 1 }
 }
 
-pub fn check(file: &syn::File) -> Result<Check> {
-    let mut check = Check {
-        out: Checked::default(),
+/// What another language's file was checked to, with the types of its locals.
+pub fn checked(out: Checked, types: Vec<Type>) -> Check {
+    let locals = types.into_iter().map(|of| Local { of, is_mutable: true }).collect();
+    Check { locals, ..empty(out) }
+}
+
+fn empty(out: Checked) -> Check {
+    Check {
+        out,
         types: Vec::new(),
         scopes: vec![HashMap::new()],
         imports: HashMap::new(),
@@ -85,9 +94,13 @@ pub fn check(file: &syn::File) -> Result<Check> {
         result: Type::Unit,
         depth: 0,
         waiting: Vec::new(),
-    };
+    }
+}
+
+pub fn check(file: &syn::File) -> Result<Check> {
+    let mut check = empty(Checked::default());
     if let Some(attribute) = file.attrs.iter().find(|one| !is_plain(one)) {
-        return refuse(place(attribute.span()), "this attribute is not read here");
+        return refuse(place(attribute.span()), "this attribute is not read here: leave it");
     }
     check.items(&file.items.iter().collect::<Vec<_>>())?;
     Ok(check)
@@ -102,7 +115,7 @@ fn is_plain(attribute: &syn::Attribute) -> bool {
 
 fn plain(attributes: &[syn::Attribute]) -> Result<()> {
     match attributes.iter().find(|one| !is_plain(one)) {
-        Some(other) => refuse(place(other.span()), "this attribute is not read here"),
+        Some(other) => refuse(place(other.span()), "this attribute is not read here: leave it"),
         None => Ok(()),
     }
 }
@@ -121,6 +134,8 @@ impl Check {
             Type::Array(element, length) => Type::Array(Box::new(self.known(element)), *length),
             Type::Pointer(mutable, to) => Type::Pointer(*mutable, Box::new(self.known(to))),
             Type::Uninit(of) => Type::Uninit(Box::new(self.known(of))),
+            Type::Reference(mutable, to) => Type::Reference(*mutable, Box::new(self.known(to))),
+            Type::Slice(mutable, of) => Type::Slice(*mutable, Box::new(self.known(of))),
             other => other.clone(),
         }
     }
@@ -193,6 +208,8 @@ impl Check {
             }
             (Type::Array(a, n), Type::Array(b, m)) => n == m && self.unified(a, b),
             (Type::Pointer(m, a), Type::Pointer(n, b)) => m == n && self.unified(a, b),
+            (Type::Reference(m, a), Type::Reference(n, b))
+            | (Type::Slice(m, a), Type::Slice(n, b)) => m == n && self.unified(a, b),
             (Type::Uninit(a), Type::Uninit(b)) => self.unified(a, b),
             _ => false,
         }
@@ -202,9 +219,11 @@ impl Check {
         match self.shallow(of) {
             Type::Unknown(other) => other == index,
             Type::Tuple(all) => all.iter().any(|one| self.contains(one, index)),
-            Type::Array(of, _) | Type::Pointer(_, of) | Type::Uninit(of) => {
-                self.contains(&of, index)
-            }
+            Type::Array(of, _)
+            | Type::Pointer(_, of)
+            | Type::Reference(_, of)
+            | Type::Slice(_, of)
+            | Type::Uninit(of) => self.contains(&of, index),
             _ => false,
         }
     }
@@ -220,8 +239,15 @@ impl Check {
     /// Lets an expression stand where a type is wanted: as Rust does, `*mut T` for `*const T`.
     pub fn coerce(&mut self, found: &Expr, wanted: &Type) -> Result<()> {
         let (from, to) = (self.shallow(&found.of), self.shallow(wanted));
-        if let (Type::Pointer(true, from), Type::Pointer(false, to)) = (&from, &to) {
-            return self.unify(from, to, found.at);
+        // A reference is a pointer wherever one is wanted.
+        match (&from, &to) {
+            (Type::Pointer(true, from), Type::Pointer(false, to))
+            | (Type::Reference(true, from), Type::Reference(false, to) | Type::Pointer(_, to))
+            | (Type::Reference(false, from), Type::Pointer(false, to))
+            | (Type::Slice(true, from), Type::Slice(false, to)) => {
+                return self.unify(from, to, found.at);
+            }
+            _ => {}
         }
         self.unify(&found.of, wanted, found.at)
     }
@@ -229,6 +255,7 @@ impl Check {
     // Items.
 
     fn items(&mut self, items: &[&syn::Item]) -> Result<()> {
+        self.declare_structs(items)?;
         // Names first: they are known before and behind their item.
         let mut functions = Vec::new();
         let mut constants = Vec::new();
@@ -249,10 +276,11 @@ impl Check {
                     constants.push((index, one));
                 }
                 syn::Item::Static(one) => statics.push(one),
+                syn::Item::Struct(_) => {}
                 other => {
                     return refuse(
                         place(other.span()),
-                        "this kind of item is not read here: a task's file has functions, constants and statics",
+                        "this kind of item is not read here: a task's file has functions, constants, statics and structs",
                     );
                 }
             }
@@ -338,7 +366,10 @@ impl Check {
         }
         let sig = &one.sig;
         if !sig.generics.params.is_empty() || sig.asyncness.is_some() || sig.abi.is_some() {
-            return refuse(at, "a function with generics, `async` or `extern` is not read here");
+            return refuse(
+                at,
+                "a function with generics, `async` or `extern` is not read here: name its types",
+            );
         }
         let is_unsafe = matches!(sig.safety, syn::Safety::Unsafe(_));
         if is_kernel && !is_unsafe {
@@ -466,6 +497,13 @@ impl Check {
                 let mutable = matches!(one.mutability, syn::PointerMutability::Mut(_));
                 Ok(Type::Pointer(mutable, Box::new(self.type_of(&one.elem)?)))
             }
+            syn::Type::Reference(one) => {
+                let mutable = one.mutability.is_some();
+                if let syn::Type::Slice(slice) = &*one.elem {
+                    return Ok(Type::Slice(mutable, Box::new(self.type_of(&slice.elem)?)));
+                }
+                Ok(Type::Reference(mutable, Box::new(self.type_of(&one.elem)?)))
+            }
             syn::Type::Tuple(one) if one.elems.is_empty() => Ok(Type::Unit),
             syn::Type::Tuple(one) => {
                 let all = one.elems.iter().map(|one| self.type_of(one));
@@ -497,6 +535,9 @@ impl Check {
                 }
                 if let Some(int) = Int::named(&path) {
                     return Ok(Type::Int(int));
+                }
+                if let Some(Binding::Struct(index)) = self.find(&path) {
+                    return Ok(Type::Struct(index));
                 }
                 if path.starts_with("cuda_std::vector::")
                     && let Some(vector) = Vector::named(last)
@@ -622,7 +663,13 @@ impl Check {
             match statement {
                 syn::Stmt::Item(_) => {}
                 syn::Stmt::Macro(one) => {
-                    return refuse(place(one.mac.span()), "macros are not read here");
+                    let made = self.macro_call(&one.mac, place(one.mac.span()))?;
+                    diverges |= made.of == Type::Never;
+                    if index == last && one.semi_token.is_none() {
+                        tail = Some(Box::new(made));
+                    } else {
+                        statements.push(Statement::Expr(made));
+                    }
                 }
                 syn::Stmt::Local(one) => statements.push(self.let_statement(one)?),
                 syn::Stmt::Expr(one, None) if index == last => {
@@ -660,7 +707,7 @@ impl Check {
             return refuse(at, "a variable gets its value where it is declared, here");
         };
         if init.diverge.is_some() {
-            return refuse(at, "`let .. else` is not read here");
+            return refuse(at, "`let .. else` is not read here: write `if`");
         }
         let value = self.expr(&init.expr, declared.as_ref())?;
         let of = match declared {
@@ -698,7 +745,20 @@ impl Check {
                 self.unify(of, &declared, at)?;
                 self.pattern(&one.pat, &declared)
             }
-            _ => refuse(at, "this pattern is not read here: a name, `_` or a tuple of them is"),
+            syn::Pat::Struct(one) => {
+                let index = self.struct_named(&one.path, at)?;
+                self.unify(of, &Type::Struct(index), at)?;
+                let mut all = vec![Pattern::Wild; self.out.structs[index].fields.len()];
+                for field in &one.fields {
+                    let (number, of) = self.field(index, &field.member, at)?;
+                    all[number] = self.pattern(&field.pat, &of)?;
+                }
+                Ok(Pattern::Tuple(all))
+            }
+            _ => refuse(
+                at,
+                "this pattern is not read here: a name, `_`, a tuple or a struct of them is",
+            ),
         }
     }
 
@@ -750,6 +810,7 @@ impl Check {
                             made(Kind::Static(index), of)
                         }
                         Binding::Function(_) => refuse(at, "a function is called here"),
+                        Binding::Struct(_) => refuse(at, "a struct has values for its fields here"),
                     };
                 }
                 let path = self.path(&one.path);
@@ -770,6 +831,7 @@ impl Check {
                             self.needs_unsafe("reading or writing through a pointer", at)?;
                             made(Kind::Deref(Box::new(value)), *to)
                         }
+                        Type::Reference(_, to) => made(Kind::Deref(Box::new(value)), *to),
                         other => {
                             refuse(at, format!("`{}` is no pointer", self.known(&other).show()))
                         }
@@ -804,6 +866,9 @@ impl Check {
                         Kind::Block(vec![Statement::Let(Pattern::Wild, Some(value))], None),
                         Type::Unit,
                     );
+                }
+                if matches!(*one.left, syn::Expr::Tuple(_)) {
+                    return self.assign_all(&one.left, &one.right, at);
                 }
                 let target = self.expr(&one.left, None)?;
                 self.writable(&target)?;
@@ -858,6 +923,7 @@ impl Check {
             }
             syn::Expr::Field(one) => {
                 let value = self.expr(&one.base, None)?;
+                let value = self.dereferenced(value);
                 let (of, index) = match (self.shallow(&value.of), &one.member) {
                     (Type::Tuple(all), syn::Member::Unnamed(index)) => {
                         let index = index.index as usize;
@@ -865,6 +931,10 @@ impl Check {
                             return refuse(at, format!("the tuple has no field {index}"));
                         };
                         (of, index)
+                    }
+                    (Type::Struct(index), member) => {
+                        let (number, of) = self.field(index, member, at)?;
+                        (of, number)
                     }
                     (Type::Vector(vector), syn::Member::Named(name)) => {
                         let names = ["x", "y", "z", "w"];
@@ -880,13 +950,20 @@ impl Check {
             }
             syn::Expr::Index(one) => {
                 let value = self.expr(&one.expr, None)?;
+                let value = self.dereferenced(value);
                 let index = self.expr(&one.index, Some(&Type::USIZE))?;
                 self.coerce(&index, &Type::USIZE)?;
                 match self.shallow(&value.of) {
                     Type::Array(element, _) => {
                         made(Kind::Index(Box::new(value), Box::new(index)), *element)
                     }
-                    _ => refuse(at, "only an array is indexed here"),
+                    Type::Slice(mutable, element) => {
+                        let of = Type::Pointer(mutable, element.clone());
+                        let kind = Kind::Library("slice.at", vec![value, index]);
+                        let address = Expr { kind, of, at };
+                        made(Kind::Deref(Box::new(address)), *element)
+                    }
+                    _ => refuse(at, "only an array or a slice is indexed here"),
                 }
             }
             syn::Expr::RawAddr(one) => {
@@ -907,7 +984,7 @@ impl Check {
                 let body = self.block(&one.body, Some(&Type::Unit))?;
                 self.coerce(&body, &Type::Unit)?;
                 self.loops.pop();
-                made(Kind::While(id, condition, Box::new(body)), Type::Unit)
+                made(Kind::While(id, condition, Box::new(body), None), Type::Unit)
             }
             syn::Expr::Loop(one) => {
                 let id = self.open(one.label.as_ref());
@@ -930,7 +1007,10 @@ impl Check {
             }
             syn::Expr::Break(one) => {
                 if one.expr.is_some() {
-                    return refuse(at, "`break` with a value is not read here");
+                    return refuse(
+                        at,
+                        "`break` with a value is not read here: assign it to a variable before",
+                    );
                 }
                 let id = self.target(one.label.as_ref(), at)?;
                 made(Kind::Break(id), Type::Never)
@@ -958,6 +1038,7 @@ impl Check {
             syn::Expr::Call(one) => self.call(one, wanted, at),
             syn::Expr::MethodCall(one) => {
                 let receiver = self.expr(&one.receiver, None)?;
+                let receiver = self.dereferenced(receiver);
                 let generics = match &one.turbofish {
                     Some(arguments) => self.generic(arguments)?,
                     None => Vec::new(),
@@ -968,13 +1049,14 @@ impl Check {
                 let at = place(one.method.span());
                 self.library_method(receiver, &name, &generics, &arguments, at)
             }
-            syn::Expr::Macro(_) => refuse(at, "macros are not read here"),
-            syn::Expr::Reference(_) => {
-                refuse(at, "references are not read here: use values, or `&raw const`")
+            syn::Expr::Macro(one) => self.macro_call(&one.mac, at),
+            syn::Expr::Reference(one) => self.reference(one, wanted, at),
+            syn::Expr::Match(one) => self.match_expr(one, wanted, at),
+            syn::Expr::Struct(one) => self.struct_expr(one, at),
+            syn::Expr::Let(_) => {
+                refuse(at, "`if let` and `while let` are not read here: compare, or write `match`")
             }
-            syn::Expr::Match(_) => refuse(at, "`match` is not read here: use `if`"),
-            syn::Expr::Let(_) => refuse(at, "`if let` and `while let` are not read here"),
-            syn::Expr::Range(_) => refuse(at, "a range stands in a `for` here"),
+            syn::Expr::Range(_) => refuse(at, "a range stands in a `for` here, or in a pattern"),
             _ => refuse(at, "this expression is not read here"),
         }
     }
@@ -1106,7 +1188,10 @@ impl Check {
             }
             Kind::Field(base, _) | Kind::Index(base, _) => self.writable(base),
             Kind::Deref(pointer) => match self.shallow(&pointer.of) {
-                Type::Pointer(true, _) => Ok(()),
+                Type::Pointer(true, _) | Type::Reference(true, _) => Ok(()),
+                Type::Reference(..) => {
+                    refuse(target.at, "nothing is written through a `&` reference: take `&mut`")
+                }
                 _ => refuse(target.at, "nothing is written through a `*const` pointer"),
             },
             _ => refuse(target.at, "this cannot be assigned to, here"),
@@ -1119,9 +1204,11 @@ impl Check {
         let is_fine = match (self.known(&from), &to) {
             (Type::Int(_) | Type::F32 | Type::F64, Type::Int(_) | Type::F32 | Type::F64) => true,
             (Type::Bool, Type::Int(_) | Type::Bool) => true,
-            (Type::Pointer(..), Type::Pointer(_, to)) => {
+            (Type::Pointer(..) | Type::Reference(..), Type::Pointer(_, to)) => {
                 // `as *const _` keeps what it points to.
-                if let (Type::Unknown(_), Type::Pointer(_, of)) = (self.shallow(to), &from) {
+                if let (Type::Unknown(_), Type::Pointer(_, of) | Type::Reference(_, of)) =
+                    (self.shallow(to), &from)
+                {
                     self.unify(of, to, at)?;
                 }
                 true
@@ -1158,10 +1245,18 @@ impl Check {
                 }
             }
             Kind::Deref(_) => self.needs_unsafe("reading or writing through a pointer", at)?,
+            Kind::Local(_) | Kind::Index(..) | Kind::Field(..) => {
+                if mutable {
+                    self.writable(&value)?;
+                }
+                if let Some(id) = crate::walk::root(&value) {
+                    self.out.addressed.insert(id);
+                }
+            }
             _ => {
                 return refuse(
                     at,
-                    "only a static, or what a pointer points to, has an address here",
+                    "only a variable, a static, or what a pointer points to, has an address here",
                 );
             }
         }
@@ -1279,7 +1374,7 @@ impl Check {
 
     fn closure(&mut self, one: &syn::ExprClosure, at: Place) -> Result<Expr> {
         if one.asyncness.is_some() || one.capture.is_some() {
-            return refuse(at, "a closure with `move` or `async` is not read here");
+            return refuse(at, "a closure with `move` or `async` is not read here: leave the word");
         }
         self.scopes.push(HashMap::new());
         let mut parameters = Vec::new();
@@ -1356,6 +1451,7 @@ impl Check {
                     };
                     self.call_closure(index, &arguments, at)
                 }
+                Binding::Struct(index) => self.tuple_struct(index, &arguments, at),
                 _ => refuse(at, format!("`{name}` is no function")),
             };
         }

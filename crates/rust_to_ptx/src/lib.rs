@@ -1,12 +1,14 @@
-//! The Rust of the course's kernels to PTX, in pure Rust: it runs where no compiler does, such as in a page.
+//! The Rust and the CUDA C++ of the course's kernels to PTX, in pure Rust: it runs where no compiler does, such as in a
+//! page.
 //!
-//! It reads a part of the language, and gives that part the meaning that rustc gives it in a release build. What it does
-//! not know it refuses with a place and a sentence. It does not know lifetimes, moves and references, so that it may take
-//! a file that rustc refuses; whatever both take has the same results, findings and counts, which
-//! `course/tests/front_end.rs` proves of every kernel of the course.
+//! It reads a part of each language, and gives that part the meaning that rustc gives it in a release build, and nvcc.
+//! What it does not know it refuses with a place and a sentence. It does not know lifetimes, moves and overloads, so that
+//! it may take a file that those refuse; whatever both take has the same results, findings and counts, which
+//! `course/tests/front_end.rs` proves of every kernel of the course. Both languages become one tree, which is lowered.
 #![allow(missing_docs, reason = "this crate is not published")]
 
 mod check;
+mod cuda;
 mod library;
 mod lower;
 mod names;
@@ -27,6 +29,16 @@ pub fn compile(source: &str, name: &str) -> std::result::Result<String, Refusal>
     lower::ptx(&mut check, name)
 }
 
+/// Compiles a file of CUDA C++.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_cuda(source: &str, name: &str) -> std::result::Result<String, Refusal> {
+    refuse_long(source)?;
+    let (checked, types) = cuda::check(source)?;
+    lower::ptx(&mut check::checked(checked, types), name)
+}
+
 /// The longest file.
 const MAX_BYTES: usize = 1 << 16;
 /// The most brackets around something, and the most words of a statement together with those around it: what reads a file
@@ -34,13 +46,18 @@ const MAX_BYTES: usize = 1 << 16;
 const MAX_BRACKETS: usize = 32;
 const MAX_WORDS: usize = 600;
 
+fn refuse_long(source: &str) -> std::result::Result<(), Refusal> {
+    if source.len() <= MAX_BYTES {
+        return Ok(());
+    }
+    let place = Place { line: 1, column: 1 };
+    Err(Refusal { place, message: format!("a file has at most {MAX_BYTES} bytes here") })
+}
+
 /// Refuses a file that would take more stack than there is.
 fn refuse_deep(source: &str) -> std::result::Result<(), Refusal> {
     let refuse = |place, message: String| Err(Refusal { place, message });
-    if source.len() > MAX_BYTES {
-        let place = Place { line: 1, column: 1 };
-        return refuse(place, format!("a file has at most {MAX_BYTES} bytes here"));
-    }
+    refuse_long(source)?;
     let tokens: TokenStream =
         source.parse().map_err(|error: LexError| parse_error(&error.into()))?;
     // Groups under way: their tokens, the words of the present statement, and whether it may have ended.

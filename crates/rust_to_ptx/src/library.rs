@@ -1,7 +1,7 @@
 //! Functions and methods of `core` and `cuda_std` that kernels of tasks use.
 
 use crate::check::{Check, Variable};
-use crate::tree::{Expr, Int, Kind, Place, Result, Type, Vector, refuse};
+use crate::tree::{Expr, Int, Kind, Place, Result, Scalar, Type, Vector, refuse};
 
 impl Check {
     /// Returns a call of a library's function.
@@ -273,7 +273,7 @@ fn of_cuda_std(
                     is_unsafe(check)?;
                     let types = [pointer(true, &Type::Int(int))];
                     let all = check.arguments(arguments, &types, at)?;
-                    return made("pointer", all, Type::Atomic(is_block, int));
+                    return made("pointer", all, Type::Atomic(is_block, Scalar::Int(int)));
                 }
                 return unknown();
             }
@@ -330,6 +330,26 @@ const OF_FLOATS: &[(&str, usize, Answer)] = &[
     ("to_bits", 0, Answer::Bits),
 ];
 
+/// Methods that are not known, and what to write instead.
+const INSTEAD: &[(&[&str], &str)] = &[
+    (
+        &["iter", "iter_mut", "into_iter", "enumerate", "zip", "sum", "fold", "windows", "chunks"],
+        "write a `for` over a range of indexes",
+    ),
+    (&["rotate_left", "rotate_right"], "write two shifts and `|`"),
+    (&["pow", "powi", "powf"], "multiply"),
+    (&["checked_add", "checked_sub", "checked_mul", "overflowing_add"], "compare before"),
+    (
+        &["get", "get_mut", "get_unchecked", "first", "last", "unwrap", "expect"],
+        "write the index in brackets",
+    ),
+    (&["rem_euclid", "div_euclid"], "write `%` and `/`"),
+    (&["compare_exchange", "fetch_update"], "use `fetch_add` and its like"),
+    (&["is_null", "as_ptr", "as_mut_ptr"], "write `&raw const` or `&raw mut`"),
+    (&["copy_from_slice", "fill", "swap"], "write a loop"),
+    (&["clone", "to_owned", "copied", "into"], "leave it: values are copied"),
+];
+
 #[derive(Clone, Copy, PartialEq)]
 enum Answer {
     Same,
@@ -354,9 +374,10 @@ fn method(
     };
     let of = check.shallow(&receiver.of);
     let unknown = |check: &Check| {
-        let message =
-            format!("the method `{name}` of `{}` is not known here", check.known(&of).show());
-        refuse(at, message)
+        let of = check.known(&of).show();
+        let instead = INSTEAD.iter().find(|(names, _)| names.contains(&name));
+        let instead = instead.map_or(String::new(), |(_, instead)| format!(": {instead}"));
+        refuse(at, format!("the method `{name}` of `{of}` is not known here{instead}"))
     };
     if let Type::Unknown(_) = of {
         return refuse(
@@ -438,7 +459,7 @@ fn method(
             }
         }
         Type::Atomic(_, int) => {
-            let number = Type::Int(*int);
+            let number = Type::of(*int);
             let (name, count, has_result) = match name {
                 "fetch_add" => ("atom.add", 1, true),
                 "fetch_sub" => ("atom.sub", 1, true),
@@ -482,6 +503,10 @@ fn method(
                 }
                 _ => unknown(check),
             }
+        }
+        Type::Slice(..) if name == "len" => {
+            with(check, &[])?;
+            Ok(Expr { kind: Kind::Field(Box::new(receiver), 1), of: Type::USIZE, at })
         }
         Type::Array(_, length) if name == "len" => {
             with(check, &[])?;

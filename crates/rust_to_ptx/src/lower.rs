@@ -9,6 +9,7 @@ use crate::tree::{Expr, Function, Kind, LocalId, Pattern, Place, Refusal, Static
 use crate::walk;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
+use std::rc::Rc;
 
 /// Calls inside of calls beyond which a file is refused: it may call itself.
 const MAX_CALLS: usize = 32;
@@ -21,7 +22,7 @@ pub(crate) type Reg = u32;
 #[derive(Debug)]
 enum Stop {
     Refused(Refusal),
-    /// An array needs memory, because an index of it is not known: all begins anew.
+    /// A local needs memory, because an index of it is not known: all begins anew.
     Restart(LocalId),
     /// An effect in what was tried without a branch.
     Impure,
@@ -63,8 +64,10 @@ enum Value {
     One(Class, Operand),
     All(Vec<Value>),
     Pointer(Pointer),
-    /// An array in local memory.
+    /// A local in local memory.
     InMemory(Pointer),
+    /// The address of a local in registers, or of a part of it.
+    Ref(LocalId, Vec<usize>),
     Closure(usize),
     Unit,
 }
@@ -82,6 +85,8 @@ enum Space {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Root {
     Parameter,
+    /// A parameter through which alone its memory is reached, and whether it is only read.
+    Restricted(usize, bool),
     Symbol(usize),
     Unknown,
 }
@@ -114,10 +119,11 @@ struct OpenLoop {
     id: usize,
     header: String,
     exit: String,
-    joined: Vec<LocalId>,
     phis: BTreeMap<LocalId, Value>,
     /// The counter of a `for` and its step.
     counter: Option<(LocalId, Step)>,
+    /// An expression between two turns.
+    step: Option<Rc<Expr>>,
     is_left: bool,
 }
 
@@ -137,6 +143,8 @@ struct Frame {
     /// `None` in a kernel, which just ends.
     exit: Option<String>,
     result: Option<Value>,
+    /// What the function may change of its caller, as the registers that are read behind it.
+    joined: BTreeMap<LocalId, Value>,
 }
 
 struct Lower<'a> {
@@ -180,7 +188,11 @@ pub fn ptx(check: &mut Check, name: &str) -> crate::tree::Result<String> {
     if kernels.is_empty() {
         return crate::tree::refuse(
             Place { line: 1, column: 1 },
-            "the file has no kernel: a function with `#[kernel]`",
+            if check.out.is_c {
+                "the file has no kernel: a function with `extern \"C\" __global__`"
+            } else {
+                "the file has no kernel: a function with `#[kernel]`"
+            },
         );
     }
     for kernel in kernels {
@@ -241,7 +253,12 @@ impl<'a> Lower<'a> {
                     let raw = self.op(Class::B64, "ld.param.b64", &[format!("[{name}]")])?;
                     let base =
                         self.op(Class::B64, "cvta.to.global.u64", &[reg(Class::B64, raw)])?;
-                    let root = Root::Parameter;
+                    let is_read = matches!(of, Type::Pointer(false, _));
+                    let root = if self.check.out.restricted.contains(&id) {
+                        Root::Restricted(index, is_read)
+                    } else {
+                        Root::Parameter
+                    };
                     Value::Pointer(Pointer {
                         space: Space::Global,
                         root,
@@ -265,7 +282,7 @@ impl<'a> Lower<'a> {
             };
             self.env.insert(id, value);
         }
-        self.frames.push(Frame { exit: None, result: None });
+        self.frames.push(Frame { exit: None, result: None, joined: BTreeMap::new() });
         let Some(body) = kernel.body.get() else {
             return refuse(kernel.at, "the kernel has no body");
         };
@@ -622,7 +639,7 @@ impl<'a> Lower<'a> {
                 moves.push((made, a.clone(), b.clone()));
                 Value::Pointer(Pointer { base: Some(made), ..joined })
             }
-            (Value::InMemory(_) | Value::Closure(_), _) => {
+            (Value::InMemory(_) | Value::Closure(_) | Value::Ref(..), _) => {
                 // Two arrays or closures: what sets the register refuses it.
                 moves.push((self.fresh(Class::B64), a.clone(), b.clone()));
                 a.clone()
@@ -666,7 +683,7 @@ impl<'a> Lower<'a> {
         let mut returns = false;
         walk::each(body, &mut |one| returns |= matches!(one.kind, Kind::Return(_)));
         if !returns {
-            self.frames.push(Frame { exit: None, result: None });
+            self.frames.push(Frame { exit: None, result: None, joined: BTreeMap::new() });
             let flow = self.expr(body);
             self.frames.pop();
             return flow;
@@ -674,17 +691,24 @@ impl<'a> Lower<'a> {
         self.impure()?;
         let result = self.blank(&function.result, at)?;
         let exit = self.label();
-        self.frames.push(Frame { exit: Some(exit.clone()), result: Some(result.clone()) });
+        let joined = self.phis(&self.check.out.addressed)?;
+        self.frames.push(Frame {
+            exit: Some(exit.clone()),
+            result: Some(result.clone()),
+            joined: joined.clone(),
+        });
         let loops = std::mem::take(&mut self.loops);
         self.memo.push(HashMap::new());
         let flow = self.expr(body)?;
         if let Some(value) = flow {
             self.give(&result, &value)?;
+            self.join(&joined)?;
         }
         self.memo.pop();
         self.loops = loops;
         self.frames.pop();
         self.line(format!("{exit}:"))?;
+        self.env.extend(joined);
         self.barrier();
         Ok(Some(result))
     }
@@ -698,6 +722,10 @@ impl<'a> Lower<'a> {
             }
             Type::Array(of, length) => {
                 Value::All((0..*length).map(|_| self.blank(of, at)).collect::<R<_>>()?)
+            }
+            Type::Struct(index) => {
+                let fields = &self.check.out.structs[*index].fields;
+                Value::All(fields.iter().map(|(_, of)| self.blank(of, at)).collect::<R<_>>()?)
             }
             Type::Vector(vector) => {
                 let of = Type::of(vector.element);
@@ -723,10 +751,8 @@ impl<'a> Lower<'a> {
     }
 
     fn bind(&mut self, id: LocalId, value: Value) -> R<()> {
-        if self.in_memory.contains(&id)
-            && let Value::All(all) = &value
-        {
-            return self.bind_in_memory(id, all.clone());
+        if self.in_memory.contains(&id) && !matches!(value, Value::InMemory(_)) {
+            return self.bind_in_memory(id, Some(value));
         }
         self.env.insert(id, value);
         Ok(())
@@ -830,6 +856,9 @@ impl<'a> Lower<'a> {
     fn trap_if(&mut self, predicate: Operand) -> R<()> {
         if self.constant_mode > 0 && predicate != Operand::Const(0) {
             return refuse(self.at, "this constant panics");
+        }
+        if self.check.out.is_c && predicate == Operand::Const(1) {
+            return refuse(self.at, "this divides by zero");
         }
         match predicate {
             Operand::Const(0) => Ok(()),

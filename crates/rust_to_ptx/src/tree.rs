@@ -1,6 +1,8 @@
 //! A checked file: every name resolved, every type known.
 
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// A line and a column, both from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -112,8 +114,15 @@ pub enum Type {
     /// True when it may be written through.
     Pointer(bool, Box<Type>),
     Uninit(Box<Type>),
+    /// A reference; true when it may be written through.
+    Reference(bool, Box<Type>),
+    /// The address of the first of some elements, and how many there are.
+    Slice(bool, Box<Type>),
+    Struct(usize),
     /// True when its scope is the block.
-    Atomic(bool, Int),
+    Atomic(bool, Scalar),
+    /// What a pointer of C++ points to, and what is read and written each time.
+    Volatile(Box<Type>),
     Ordering,
     Closure(usize),
     /// Not known yet.
@@ -148,8 +157,14 @@ impl Type {
             Type::Vector(vector) => format!("a vector of {} elements", vector.lanes),
             Type::Pointer(true, to) => format!("*mut {}", to.show()),
             Type::Pointer(false, to) => format!("*const {}", to.show()),
+            Type::Reference(true, to) => format!("&mut {}", to.show()),
+            Type::Reference(false, to) => format!("&{}", to.show()),
+            Type::Slice(true, of) => format!("&mut [{}]", of.show()),
+            Type::Slice(false, of) => format!("&[{}]", of.show()),
+            Type::Struct(_) => "a struct".to_owned(),
             Type::Uninit(of) => format!("MaybeUninit<{}>", of.show()),
             Type::Atomic(..) => "an atomic".to_owned(),
+            Type::Volatile(of) => of.show(),
             Type::Ordering => "Ordering".to_owned(),
             Type::Closure(_) => "a closure".to_owned(),
             Type::Unknown(_) => "a type that is not known yet".to_owned(),
@@ -161,7 +176,7 @@ impl Type {
         match self {
             Type::Int(int) => (u64::from(int.bits / 8), u64::from(int.bits / 8)),
             Type::F32 => (4, 4),
-            Type::F64 | Type::Pointer(..) => (8, 8),
+            Type::F64 | Type::Pointer(..) | Type::Reference(..) => (8, 8),
             Type::Bool => (1, 1),
             Type::Vector(vector) => {
                 let bytes = Type::of(vector.element).layout().0 * vector.lanes as u64;
@@ -171,8 +186,8 @@ impl Type {
                 let (bytes, align) = element.layout();
                 (bytes * *length as u64, align)
             }
-            Type::Uninit(of) => of.layout(),
-            Type::Atomic(_, int) => (u64::from(int.bits / 8), u64::from(int.bits / 8)),
+            Type::Uninit(of) | Type::Volatile(of) => of.layout(),
+            Type::Atomic(_, scalar) => Type::of(*scalar).layout(),
             _ => (0, 1),
         }
     }
@@ -180,7 +195,7 @@ impl Type {
 
 pub type LocalId = usize;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Expr {
     pub kind: Kind,
     pub of: Type,
@@ -213,7 +228,7 @@ impl Op {
     }
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Kind {
     Int(u64),
     /// A float, rounded from its digits to 64 and to 32 bits.
@@ -240,7 +255,8 @@ pub enum Kind {
     Repeat(Box<Expr>, usize),
     If(Box<Expr>, Box<Expr>, Option<Box<Expr>>),
     Block(Vec<Statement>, Option<Box<Expr>>),
-    While(usize, Box<Expr>, Box<Expr>),
+    /// The step stands between two turns: `continue` goes to it.
+    While(usize, Box<Expr>, Box<Expr>, Option<Rc<Expr>>),
     Loop(usize, Box<Expr>),
     For(usize, Pattern, Box<Iter>, Box<Expr>),
     Break(usize),
@@ -253,13 +269,13 @@ pub enum Kind {
     Library(&'static str, Vec<Expr>),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Iter {
     Range { start: Expr, end: Expr, is_closed: bool, step: Option<Expr>, is_reversed: bool },
     Array(Expr),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Statement {
     Let(Pattern, Option<Expr>),
     Expr(Expr),
@@ -308,12 +324,27 @@ pub struct Static {
     pub at: Place,
 }
 
+#[derive(Debug)]
+pub struct Struct {
+    pub name: String,
+    pub fields: Vec<(String, Type)>,
+    /// The numbers that it is made of.
+    pub parts: usize,
+}
+
 #[derive(Debug, Default)]
 pub struct Checked {
+    pub structs: Vec<Struct>,
     pub functions: Vec<Function>,
     pub closures: Vec<Closure>,
     pub statics: Vec<Static>,
     pub constants: Vec<Option<Expr>>,
     /// The names of locals.
     pub locals: Vec<String>,
+    /// Locals that are also written through an address.
+    pub addressed: BTreeSet<LocalId>,
+    /// Parameters of kernels through which alone their memory is reached: `__restrict__`.
+    pub restricted: BTreeSet<LocalId>,
+    /// True where C's rules hold: no check of an index or a division.
+    pub is_c: bool,
 }

@@ -27,10 +27,16 @@ pub fn each(expr: &Expr, visit: &mut impl FnMut(&Expr)) {
         | Kind::AndAlso(a, b)
         | Kind::OrElse(a, b)
         | Kind::Assign(a, b)
-        | Kind::AssignOp(_, a, b)
-        | Kind::While(_, a, b) => {
+        | Kind::AssignOp(_, a, b) => {
             each(a, visit);
             each(b, visit);
+        }
+        Kind::While(_, a, b, step) => {
+            each(a, visit);
+            each(b, visit);
+            if let Some(step) = step {
+                each(step, visit);
+            }
         }
         Kind::Tuple(all)
         | Kind::Array(all)

@@ -5,6 +5,9 @@ use super::{
 };
 use crate::tree::{Expr, Int, Kind, LocalId, Place, Type};
 
+/// Places of which the contents are known at most, and stores that may turn out to be in vain.
+const MAX_KNOWN: usize = 512;
+
 /// Something that is read or assigned to.
 pub(super) enum Spot {
     /// A part of a local.
@@ -23,11 +26,17 @@ impl Lower<'_> {
             }),
             Kind::Static(index) => Some(Spot::Memory(self.symbol(*index)?, of)),
             Kind::Deref(pointer) => {
-                let value = self.expr(pointer)?;
-                let Some(Value::Pointer(pointer)) = value else {
-                    return refuse(expr.at, "a pointer is wanted here");
-                };
-                Some(Spot::Memory(pointer, of))
+                match self.expr(pointer)? {
+                    Some(Value::Pointer(pointer)) => Some(Spot::Memory(pointer, of)),
+                    Some(Value::Ref(id, path)) => Some(match self.env.get(&id) {
+                        // It is in memory by now: the address was taken before.
+                        Some(Value::InMemory(_)) => {
+                            return refuse(expr.at, "this address is not known here");
+                        }
+                        _ => Spot::Local(id, path),
+                    }),
+                    _ => return refuse(expr.at, "a pointer is wanted here"),
+                }
             }
             Kind::Field(base, index) => match self.spot(base)? {
                 Some(Spot::Local(id, mut path)) => {
@@ -60,8 +69,8 @@ impl Lower<'_> {
                         path.push(index as usize);
                         Some(Spot::Local(id, path))
                     }
-                    (Spot::Local(id, path), Operand::Reg(_)) => {
-                        if path.is_empty() {
+                    (Spot::Local(id, _), Operand::Reg(_)) => {
+                        if self.fits_memory(id) {
                             return Err(Stop::Restart(id));
                         }
                         return refuse(
@@ -82,7 +91,7 @@ impl Lower<'_> {
 
     /// Panics where an index is not inside of an array, as far as that is not known.
     fn check_index(&mut self, index: Operand, length: u64) -> R<()> {
-        if self.largest(index).is_some_and(|most| most < length) {
+        if self.check.out.is_c || self.largest(index).is_some_and(|most| most < length) {
             return Ok(());
         }
         let outside = match index {
@@ -137,8 +146,20 @@ impl Lower<'_> {
         }
     }
 
-    /// Puts an array that is indexed by what is not known into local memory.
-    pub(super) fn bind_in_memory(&mut self, id: LocalId, all: Vec<Value>) -> R<()> {
+    /// Returns whether a local may be in memory: all of its parts have a place there.
+    pub(super) fn fits_memory(&self, id: LocalId) -> bool {
+        let mut of = &self.check.local_type(id);
+        while let Type::Array(element, _) = of {
+            of = element;
+        }
+        matches!(of, Type::Int(_) | Type::F32 | Type::F64 | Type::Bool | Type::Vector(_))
+    }
+
+    /// Puts a local into local memory, such as an array that is indexed by what is not known; it may have no value yet.
+    pub(super) fn bind_in_memory(&mut self, id: LocalId, value: Option<Value>) -> R<()> {
+        if !self.fits_memory(id) {
+            return refuse(self.at, "this has no address in memory here");
+        }
         let at = self.at;
         let pointer = match self.env.get(&id) {
             Some(Value::InMemory(pointer)) => *pointer,
@@ -154,7 +175,10 @@ impl Lower<'_> {
         };
         self.env.insert(id, Value::InMemory(pointer));
         let of = self.check.local_type(id);
-        self.store(&pointer, &of, &Value::All(all), at)
+        match value {
+            Some(value) => self.store(&pointer, &of, &value, at),
+            None => Ok(()),
+        }
     }
 
     /// A pointer so many elements further on.
@@ -257,7 +281,11 @@ impl Lower<'_> {
             .into_iter()
             .filter(|(other, size, _)| apart(other, *size, pointer, bytes))
             .collect();
-        let value = self.loaded(pointer, of, "ld", "", at)?;
+        // nvcc loads what nobody writes by the instruction of read-only memory.
+        let is_read_only =
+            matches!(pointer.root, Root::Restricted(_, true)) && pointer.space == Space::Global;
+        let cache = if is_read_only { ".nc" } else { "" };
+        let value = self.loaded(pointer, of, "ld", cache, at)?;
         self.known.push((*pointer, of.clone(), value.clone()));
         Ok(value)
     }
@@ -379,6 +407,12 @@ impl Lower<'_> {
         self.pending.push((*pointer, bytes, line));
         self.known.retain(|(other, kind, _)| apart(other, kind.layout().0, pointer, bytes));
         self.known.push((*pointer, of.clone(), value.clone()));
+        if self.known.len() > MAX_KNOWN {
+            self.known.remove(0);
+        }
+        if self.pending.len() > MAX_KNOWN {
+            self.pending.remove(0);
+        }
         Ok(())
     }
 
@@ -476,7 +510,10 @@ pub(super) fn apart(a: &Pointer, a_bytes: u64, b: &Pointer, b_bytes: u64) -> boo
     }
     match (a.root, b.root) {
         (Root::Symbol(a), Root::Symbol(b)) => a != b,
-        (Root::Symbol(_), Root::Parameter) | (Root::Parameter, Root::Symbol(_)) => true,
-        _ => a.space != b.space && a.space != Space::Generic && b.space != Space::Generic,
+        (Root::Restricted(a, _), Root::Restricted(b, _)) => a != b,
+        (Root::Unknown, _) | (_, Root::Unknown) | (Root::Parameter, Root::Parameter) => {
+            a.space != b.space && a.space != Space::Generic && b.space != Space::Generic
+        }
+        _ => true,
     }
 }

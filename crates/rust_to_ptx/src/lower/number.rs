@@ -1,6 +1,6 @@
 //! Arithmetic as a release build has it: whole numbers wrap, casts cut off or saturate, a division by zero panics.
 
-use super::{Class, Lower, Operand, R, Value, class, refuse, reg};
+use super::{Class, Lower, Operand, R, Stop, Value, class, refuse, reg};
 use crate::tree::{Int, Op, Place, Type};
 
 /// The bits of a number of a type as they are in a register.
@@ -132,6 +132,7 @@ impl Lower<'_> {
         let class = class(&Type::Int(int));
         if let (Operand::Const(a), Operand::Const(b)) = (x, y) {
             let (a, b) = (number(int, a), number(int, b));
+            self.check_shift(op, int, y)?;
             let by = (y_bits(y) & u64::from(bits - 1)) as u32;
             let value = match op {
                 Op::Add => Some(a + b),
@@ -193,7 +194,10 @@ impl Lower<'_> {
             Op::Or => (format!("or.b{wide}"), y),
             Op::Xor => (format!("xor.b{wide}"), y),
             Op::Shl | Op::Shr => {
+                self.check_shift(op, int, y)?;
                 let y = match y {
+                    // C++ says nothing of what is too far, and the instruction shifts all out.
+                    Operand::Reg(_) if self.check.out.is_c => y,
                     Operand::Const(value) => Operand::Const(value & u64::from(bits - 1)),
                     Operand::Reg(number) => {
                         let operands = [reg(Class::B32, number), (bits - 1).to_string()];
@@ -282,8 +286,20 @@ impl Lower<'_> {
         Ok(Operand::Reg(made))
     }
 
+    /// Refuses a shift of C++ by a known number of bits that is too large.
+    fn check_shift(&self, op: Op, int: Int, by: Operand) -> R<()> {
+        let is_too_far = matches!(by, Operand::Const(by) if by >= u64::from(int.bits));
+        if self.check.out.is_c && matches!(op, Op::Shl | Op::Shr) && is_too_far {
+            return refuse(self.at, format!("this shifts by {} bits or more", int.bits));
+        }
+        Ok(())
+    }
+
     /// Panics as Rust does where a divisor is zero, or where the quotient is too large.
     fn check_division(&mut self, int: Int, x: Operand, y: Operand) -> R<()> {
+        if self.check.out.is_c {
+            return if y == Operand::Const(0) { self.trap_if(Operand::Const(1)) } else { Ok(()) };
+        }
         let is_zero = self.compare_ints(Op::Eq, int, y, Operand::Const(0))?;
         self.trap_if(is_zero)?;
         if int.signed {
@@ -395,6 +411,14 @@ impl Lower<'_> {
         self.at = at;
         if let Value::Pointer(_) = value {
             return Ok(value);
+        }
+        if let Value::Ref(id, _) = value {
+            // The bits of a local as another type are those of memory.
+            let pointee = |of: &Type| match of {
+                Type::Pointer(_, to) => Some((**to).clone()),
+                _ => None,
+            };
+            return if pointee(from) == pointee(to) { Ok(value) } else { Err(Stop::Restart(id)) };
         }
         let x = self.one(&value, at)?;
         let made = match (from, to) {
@@ -587,6 +611,10 @@ impl Lower<'_> {
                     }
                 };
                 self.ints(Op::Xor, *int, *a, case)?
+            }
+            (Type::Int(int), "abs", [a]) => {
+                let less = self.ints(Op::Sub, *int, Operand::Const(0), *a)?;
+                self.extreme("max", of, *a, less)?
             }
             (Type::F32 | Type::F64, "abs" | "sqrt", [a]) => {
                 let kind = if *of == Type::F32 { "f32" } else { "f64" };

@@ -4,9 +4,10 @@ use super::memory::Spot;
 use super::{
     Class, Flow, Lower, OpenLoop, Operand, Pointer, R, Space, Step, Stop, Value, class, refuse, reg,
 };
-use crate::tree::{Expr, Int, Iter, Kind, LocalId, Op, Pattern, Place, Statement, Type};
+use crate::tree::{Expr, Int, Iter, Kind, LocalId, Op, Pattern, Place, Scalar, Statement, Type};
 use crate::walk;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 
 /// Turns of a loop that become a straight line at most, and the parts that all of them may have.
 const MAX_TURNS: u64 = 64;
@@ -87,7 +88,8 @@ impl Lower<'_> {
             },
             Kind::AddressOf(place) => match self.spot(place)? {
                 Some(Spot::Memory(pointer, _)) => Value::Pointer(pointer),
-                _ => return refuse(at, "only a static has an address here"),
+                Some(Spot::Local(id, path)) => Value::Ref(id, path),
+                None => return refuse(at, "only a variable has an address here"),
             },
             Kind::Neg(one) => {
                 // The type of a literal is that of the whole.
@@ -167,6 +169,7 @@ impl Lower<'_> {
                             self.at = init.at;
                             self.bind_pattern(pattern, value)?;
                         }
+                        Statement::Let(Pattern::Bind(id), None) => self.declare(*id, at)?,
                         Statement::Let(_, None) => {}
                         Statement::Expr(one) => {
                             value!(self, one);
@@ -178,13 +181,13 @@ impl Lower<'_> {
                     None => Value::Unit,
                 }
             }
-            Kind::While(id, condition, body) => {
-                if let Some(flow) = self.unrolled_while(*id, condition, body)? {
+            Kind::While(id, condition, body, step) => {
+                if let Some(flow) = self.unrolled_while(*id, condition, body, step.as_deref())? {
                     return Ok(flow);
                 }
-                return self.turns(*id, Some(condition), body, None, None);
+                return self.turns(*id, Some(condition), body, None, None, step.clone());
             }
-            Kind::Loop(id, body) => return self.turns(*id, None, body, None, None),
+            Kind::Loop(id, body) => return self.turns(*id, None, body, None, None, None),
             Kind::For(id, pattern, iter, body) => {
                 return self.for_loop(*id, pattern, iter, body, at);
             }
@@ -208,9 +211,11 @@ impl Lower<'_> {
                 let Some(frame) = self.frames.last() else { return Ok(None) };
                 match (frame.exit.clone(), frame.result.clone()) {
                     (Some(exit), result) => {
+                        let joined = frame.joined.clone();
                         if let Some(result) = result {
                             self.give(&result, &value)?;
                         }
+                        self.join(&joined)?;
                         self.line(format!("bra.uni \t{exit};"))?;
                     }
                     (None, _) => self.line("ret;".to_owned())?,
@@ -239,6 +244,10 @@ impl Lower<'_> {
                     values.push(value!(self, one));
                 }
                 self.at = at;
+                if *name == "panic" {
+                    self.trap_if(Operand::Const(1))?;
+                    return Ok(None);
+                }
                 self.library(name, &of, arguments, values, at)?
             }
         }))
@@ -306,12 +315,31 @@ impl Lower<'_> {
 
     // Loops.
 
-    fn unrolled_while(&mut self, id: usize, condition: &Expr, body: &Expr) -> R<Option<Flow>> {
-        if is_left(body, id) || self.speculating > 0 {
+    /// Declares a variable without a value.
+    fn declare(&mut self, id: LocalId, at: Place) -> R<()> {
+        if self.in_memory.contains(&id) {
+            return self.bind_in_memory(id, None);
+        }
+        let value = zero(&self.check.local_type(id));
+        match value {
+            Some(value) => self.bind(id, value),
+            None => refuse(at, "this variable gets its value where it is declared, here"),
+        }
+    }
+
+    fn unrolled_while(
+        &mut self,
+        id: usize,
+        condition: &Expr,
+        body: &Expr,
+        step: Option<&Expr>,
+    ) -> R<Option<Flow>> {
+        let leaves = step.is_some_and(|step| is_left(step, id));
+        if is_left(body, id) || leaves || self.speculating > 0 {
             return Ok(None);
         }
         let most = if self.constant_mode > 0 { MAX_CONSTANT_TURNS } else { MAX_TURNS };
-        let size = size(body);
+        let size = size(body) + step.map_or(0, size);
         let lines = self.lines.len();
         let saved = (
             self.memo.clone(),
@@ -334,6 +362,11 @@ impl Lower<'_> {
                 break;
             }
             if self.expr(body)?.is_none() {
+                return Ok(Some(None));
+            }
+            if let Some(step) = step
+                && self.expr(step)?.is_none()
+            {
                 return Ok(Some(None));
             }
         }
@@ -434,12 +467,26 @@ impl Lower<'_> {
             (None, false, false) => {
                 self.env.insert(counter, Value::One(class, first));
                 let step = Step::Add(class, 1, of.clone());
-                self.turns(id, None, body, Some((counter, step)), Some((pattern, last, int, false)))
+                self.turns(
+                    id,
+                    None,
+                    body,
+                    Some((counter, step)),
+                    Some((pattern, last, int, false)),
+                    None,
+                )
             }
             (None, false, true) => {
                 self.env.insert(counter, Value::One(class, last));
                 let step = Step::Keep;
-                self.turns(id, None, body, Some((counter, step)), Some((pattern, first, int, true)))
+                self.turns(
+                    id,
+                    None,
+                    body,
+                    Some((counter, step)),
+                    Some((pattern, first, int, true)),
+                    None,
+                )
             }
             (None, true, _) => {
                 if int.bits > 32 {
@@ -459,6 +506,7 @@ impl Lower<'_> {
                     body,
                     Some((counter, step)),
                     Some((pattern, last, wide, false)),
+                    None,
                 )
             }
             (Some(by), ..) => {
@@ -491,6 +539,7 @@ impl Lower<'_> {
                     body,
                     Some((counter, step)),
                     Some((pattern, Operand::Const(0), int, false)),
+                    None,
                 )
             }
         }
@@ -504,6 +553,7 @@ impl Lower<'_> {
         body: &Expr,
         counter: Option<(LocalId, Step)>,
         bound: Option<(&Pattern, Operand, Int, bool)>,
+        between: Option<Rc<Expr>>,
     ) -> R<Flow> {
         self.impure()?;
         if self.constant_mode > 0 {
@@ -521,23 +571,24 @@ impl Lower<'_> {
         if let Some(condition) = condition {
             walk::each(condition, &mut collect);
         }
+        if let Some(between) = &between {
+            walk::each(between, &mut collect);
+        }
+        // What is written through an address is not seen in the body.
+        assigned.extend(&self.check.out.addressed);
         if let Some((counter, step)) = &counter {
             assigned.insert(*counter);
             if let Step::Times { left, .. } = step {
                 assigned.insert(*left);
             }
         }
-        assigned.retain(|id| !matches!(self.env.get(id), None | Some(Value::InMemory(_))));
-        let mut phis = BTreeMap::new();
-        for one in &assigned {
-            let before = self.env[one].clone();
-            let phi = self.phi(&before)?;
-            phis.insert(*one, phi.clone());
-            self.env.insert(*one, phi);
-        }
+        let phis = self.phis(&assigned)?;
         let (header, exit) = (self.label(), self.label());
         self.pending.clear();
-        if changes_memory(body) {
+        let changes = changes_memory(body)
+            || condition.is_some_and(changes_memory)
+            || between.as_deref().is_some_and(changes_memory);
+        if changes {
             self.known.clear();
         }
         self.line(format!("{header}:"))?;
@@ -591,15 +642,14 @@ impl Lower<'_> {
             }
             (None, None) => {}
         }
-        let joined: Vec<LocalId> = assigned.into_iter().collect();
         let known = self.known.clone();
         self.loops.push(OpenLoop {
             id,
             header: header.clone(),
             exit: exit.clone(),
-            joined,
             phis: phis.clone(),
             counter,
+            step: between,
             is_left: false,
         });
         let flow = self.expr(body)?;
@@ -614,12 +664,27 @@ impl Lower<'_> {
         for (one, phi) in phis {
             self.env.insert(one, phi);
         }
-        if was_left || changes_memory(body) {
+        if was_left || changes {
             self.known.clear();
         } else {
             self.known = known;
         }
         Ok((ends || was_left).then_some(Value::Unit))
+    }
+
+    /// New registers for locals that are changed, set to what they are before.
+    pub(super) fn phis(&mut self, changed: &BTreeSet<LocalId>) -> R<BTreeMap<LocalId, Value>> {
+        let mut phis = BTreeMap::new();
+        for one in changed {
+            let before = match self.env.get(one) {
+                None | Some(Value::InMemory(_)) => continue,
+                Some(before) => before.clone(),
+            };
+            let phi = self.phi(&before)?;
+            phis.insert(*one, phi.clone());
+            self.env.insert(*one, phi);
+        }
+        Ok(phis)
     }
 
     /// New registers for a value, which a loop changes, set to what it is before.
@@ -666,11 +731,26 @@ impl Lower<'_> {
                 _ => {}
             }
         }
-        let (joined, phis) = (self.loops[index].joined.clone(), self.loops[index].phis.clone());
+        if !is_break && let Some(step) = self.loops[index].step.clone() {
+            // A `break` of it goes to the end.
+            if self.expr(&step)?.is_none() {
+                return Ok(());
+            }
+        }
+        let phis = self.loops[index].phis.clone();
+        self.join(&phis)?;
+        let open = &mut self.loops[index];
+        open.is_left |= is_break;
+        let label = if is_break { open.exit.clone() } else { open.header.clone() };
+        self.line(format!("bra.uni \t{label};"))
+    }
+
+    /// Sets registers that join the values of locals to what these are now.
+    pub(super) fn join(&mut self, phis: &BTreeMap<LocalId, Value>) -> R<()> {
         let mut moves = Vec::new();
-        for one in joined {
-            let (phi, now) = (phis[&one].clone(), self.env[&one].clone());
-            self.collect_moves(&phi, &now, &mut moves)?;
+        for (one, phi) in phis {
+            let now = self.env[one].clone();
+            self.collect_moves(phi, &now, &mut moves)?;
         }
         moves.retain(|(class, target, source)| *source != reg(*class, *target));
         // All at once: what is read is put aside before it is overwritten.
@@ -690,10 +770,7 @@ impl Lower<'_> {
         for (class, target, source) in moves {
             self.line(format!("{} \t{}, {source};", mov(class), reg(class, target)))?;
         }
-        let open = &mut self.loops[index];
-        open.is_left |= is_break;
-        let label = if is_break { open.exit.clone() } else { open.header.clone() };
-        self.line(format!("bra.uni \t{label};"))
+        Ok(())
     }
 
     fn collect_moves(
@@ -722,7 +799,8 @@ impl Lower<'_> {
                 moves.push((Class::B64, target, reg(Class::B64, source)));
                 Ok(())
             }
-            _ => Ok(()),
+            (phi, now) if phi == now => Ok(()),
+            _ => refuse(self.at, "the address of another variable in each turn is not read here"),
         }
     }
 
@@ -808,8 +886,42 @@ impl Lower<'_> {
                 if name == "pointer.sub" {
                     by = self.ints(Op::Sub, Int::USIZE, Operand::Const(0), by)?;
                 }
+                if let Value::Ref(id, path) = &values[0] {
+                    return self.moved_ref(*id, path, by, at);
+                }
                 let pointer = pointer(0)?;
                 return Ok(Value::Pointer(self.moved(&pointer, by, to)?));
+            }
+            "assert" => {
+                let holds = self.one(&values[0], at)?;
+                let fails = self.not(holds)?;
+                self.trap_if(fails)?;
+                return Ok(Value::Unit);
+            }
+            "slice.at" => {
+                let (Value::All(parts), Type::Pointer(_, to)) = (&values[0], of) else {
+                    return refuse(at, "a slice is wanted here");
+                };
+                let (first, length) = (parts[0].clone(), self.one(&parts[1], at)?);
+                let index = self.one(&values[1], at)?;
+                let is_inside = matches!(
+                    (self.largest(index), length),
+                    (Some(most), Operand::Const(length)) if most < length
+                );
+                if !is_inside {
+                    let outside = self.compare_ints(Op::Ge, Int::USIZE, index, length)?;
+                    self.trap_if(outside)?;
+                    if outside == Operand::Const(1) {
+                        return refuse(at, "this index is outside of its slice");
+                    }
+                }
+                return match first {
+                    Value::Ref(id, path) => self.moved_ref(id, &path, index, at),
+                    Value::Pointer(first) => {
+                        Ok(Value::Pointer(self.moved(&first, index, to.layout().0)?))
+                    }
+                    _ => refuse(at, "a slice is wanted here"),
+                };
             }
             "read" => return self.load(&pointer(0)?, of, at),
             "write" => {
@@ -897,25 +1009,38 @@ impl Lower<'_> {
         values: &[Value],
         at: Place,
     ) -> R<Value> {
-        let Type::Atomic(is_block, int) = atomic else {
+        let Type::Atomic(is_block, scalar) = atomic else {
             return refuse(at, "an atomic is wanted here");
+        };
+        let element = Type::of(*scalar);
+        let int = match scalar {
+            Scalar::Int(int) => *int,
+            _ => Int { bits: 8 * element.layout().0 as u32, signed: false, of_address: false },
         };
         let scope = if *is_block { "cta" } else { "gpu" };
         let (space, place) = (super::memory::space(pointer.space), self.bracket(pointer)?);
         if !matches!(pointer.space, Space::Global | Space::Shared | Space::Generic) {
             return refuse(at, "an atomic is in global or in shared memory");
         }
-        let (bits, class) = (int.bits, class(&Type::Int(*int)));
+        let (bits, class) = (int.bits, class(&Type::Int(int)));
         let value = match values.get(1) {
             Some(Value::One(Class::B32 | Class::B64, operand)) if name != "load" => Some(*operand),
             _ => None,
         };
         let value = match (name, value) {
-            ("sub", Some(value)) => Some(self.ints(Op::Sub, *int, Operand::Const(0), value)?),
+            ("sub", Some(value)) => Some(self.ints(Op::Sub, int, Operand::Const(0), value)?),
             (_, value) => value,
         };
         // A number is in a register, as in `cuda_std`: a constant would be combined by the lanes of a warp.
         let shown = match value {
+            // nvcc writes it as it is.
+            Some(value @ Operand::Const(_)) if self.check.out.is_c => {
+                if matches!(scalar, Scalar::Int(_)) {
+                    self.show(class, value)
+                } else {
+                    self.show_float(&element, value)
+                }
+            }
             Some(value @ Operand::Const(_)) => {
                 let constant = self.show(class, value);
                 reg(class, self.op(class, mov(class), &[constant])?)
@@ -936,15 +1061,24 @@ impl Lower<'_> {
             }
             _ => {
                 let (name, kind) = match name {
+                    "add" if !matches!(scalar, Scalar::Int(_)) => ("add", format!("f{bits}")),
                     "add" | "sub" => ("add", format!("u{bits}")),
+                    "inc" | "dec" => (name, "u32".to_owned()),
                     "min" | "max" => {
                         (name, format!("{}{bits}", if int.signed { "s" } else { "u" }))
                     }
                     _ => (name, format!("b{bits}")),
                 };
                 let made = self.fresh(class);
+                // What is stored where the first value was found.
+                let second = match (name, values.get(2)) {
+                    ("cas", Some(Value::One(_, second))) => {
+                        format!(", {}", self.show(class, *second))
+                    }
+                    _ => String::new(),
+                };
                 let text = format!(
-                    "atom.relaxed.{scope}{space}.{name}.{kind} {}, {place}, {shown};",
+                    "atom.relaxed.{scope}{space}.{name}.{kind} {}, {place}, {shown}{second};",
                     reg(class, made)
                 );
                 self.act(text)?;
@@ -955,6 +1089,24 @@ impl Lower<'_> {
         let _ = of;
         self.barrier();
         Ok(Value::Unit)
+    }
+
+    /// The address of a part of a local so many elements further on.
+    fn moved_ref(&mut self, id: LocalId, path: &[usize], by: Operand, at: Place) -> R<Value> {
+        let mut path = path.to_vec();
+        match (path.last_mut(), by) {
+            (_, Operand::Const(0)) => {}
+            (Some(last), Operand::Const(by)) => {
+                let by = by.cast_signed();
+                match usize::try_from(*last as i64 + by) {
+                    Ok(moved) => *last = moved,
+                    Err(_) => return refuse(at, "this address is before its array"),
+                }
+            }
+            _ if self.fits_memory(id) => return Err(Stop::Restart(id)),
+            _ => return refuse(at, "this address is not known here"),
+        }
+        Ok(Value::Ref(id, path))
     }
 
     /// Barriers with a result, votes and shuffles.
@@ -1008,6 +1160,18 @@ impl Lower<'_> {
             Value::One(Class::Pred, Operand::Reg(is_valid)),
         ]))
     }
+}
+
+/// Zeros of a type.
+fn zero(of: &Type) -> Option<Value> {
+    Some(match of {
+        Type::Int(_) | Type::F32 | Type::F64 | Type::Bool => {
+            Value::One(class(of), Operand::Const(0))
+        }
+        Type::Array(element, length) => Value::All(vec![zero(element)?; *length]),
+        Type::Vector(vector) => Value::All(vec![zero(&Type::of(vector.element))?; vector.lanes]),
+        _ => return None,
+    })
 }
 
 fn mov(class: Class) -> &'static str {
