@@ -426,6 +426,8 @@ pub(crate) enum Builtin {
     /// `malloc(bytes)`, which takes from the device's heap, or returns null where it has no room.
     Allocate,
     Free,
+    /// `cudaGraphSetConditional(handle, value)`, whose handle is the address of the condition.
+    SetCondition,
 }
 
 #[derive(Clone, Debug)]
