@@ -198,11 +198,11 @@ fn an_if_runs_one_of_its_graphs_and_what_follows_it_comes_later() {
     done!(cuMemsetD32_v2(value, 5, 1));
     run(executable);
     assert_eq!([yes, no, after].map(read), [1, 2, 2]);
+    assert_eq!(virtual_gpu::misuse().len(), 0, "{:?}", virtual_gpu::misuse());
     // The bodies go with their graph.
     done!(cuGraphDestroy(graph));
     // SAFETY: a handle is a number here.
     assert_ne!(unsafe { cuGraphDestroy(bodies[0]) }, ReturnCode::SUCCESS);
-    assert_eq!(virtual_gpu::misuse().len(), 0, "{:?}", virtual_gpu::misuse());
 }
 
 #[test]
