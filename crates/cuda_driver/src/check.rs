@@ -14,7 +14,8 @@ pub(crate) const CACHE_CONFIG: &[c_uint] = &[0, 1, 2, 3];
 pub(crate) const SHARED_CONFIG: &[c_uint] = &[0, 1, 2];
 pub(crate) const CAPTURE_STATUS: &[c_uint] = &[0, 1, 2];
 pub(crate) const CAPTURE_MODE: &[c_uint] = &[0, 1, 2];
-pub(crate) const GRAPH_NODE: &[c_uint] = &[5, 0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11];
+// Only raw calls make nodes of the kinds 12 and 13, which cust does not know.
+pub(crate) const GRAPH_NODE: &[c_uint] = &[5, 0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13];
 pub(crate) const GRAPH_UPDATE: &[c_uint] = &[1, 0, 2, 3, 4, 5, 6, 7];
 pub(crate) const ADDRESS_MODE: &[c_uint] = &[0, 1, 2, 3];
 pub(crate) const FILTER_MODE: &[c_uint] = &[0, 1];

@@ -462,6 +462,12 @@ macro_rules! table {
         #[since(13, 0)] fn cuMemDiscardBatchAsync(dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, flags: c_ulonglong, stream: CUstream);
         #[since(13, 0)] fn cuMemDiscardAndPrefetchBatchAsync(dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, locations: *mut MemoryLocation, location_idxs: *mut usize, num_locations: usize, flags: c_ulonglong, stream: CUstream);
         #[since(12, 2)] fn cuMemAdvise_v2(dev_ptr: CUdeviceptr, count: usize, advice: c_uint, location: MemoryLocation);
+        #[since(12, 2)] fn cuGraphAddNode(ph_graph_node: *mut CUgraphNode, h_graph: CUgraph, dependencies: *const CUgraphNode, num_dependencies: usize, node_params: *mut NodeParameters);
+        #[since(12, 3)] fn cuGraphAddNode_v2(ph_graph_node: *mut CUgraphNode, h_graph: CUgraph, dependencies: *const CUgraphNode, dependency_data: *const GraphEdge, num_dependencies: usize, node_params: *mut NodeParameters);
+        #[since(12, 3)] fn cuGraphConditionalHandleCreate(p_handle_out: *mut c_ulonglong, h_graph: CUgraph, ctx: CUcontext, default_launch_value: c_uint, flags: c_uint);
+        #[since(12, 3)] fn cuStreamBeginCaptureToGraph(stream: CUstream, h_graph: CUgraph, dependencies: *const CUgraphNode, dependency_data: *const GraphEdge, num_dependencies: usize, mode: c_uint);
+        #[since(12, 3)] fn cuStreamGetCaptureInfo_v3(stream: CUstream, capture_status_out: *mut c_uint, id_out: *mut cuuint64_t, graph_out: *mut CUgraph, dependencies_out: *mut *const CUgraphNode, edge_data_out: *mut *const GraphEdge, num_dependencies_out: *mut usize);
+        #[since(12, 3)] fn cuStreamUpdateCaptureDependencies_v2(stream: CUstream, dependencies: *mut CUgraphNode, dependency_data: *const GraphEdge, num_dependencies: usize, flags: c_uint);
         #[since(12, 3)] fn cuFuncGetName(name: *mut *const c_char, function: CUfunction);
         #[since(12, 3)] fn cuKernelGetName(name: *mut *const c_char, kernel: CUkernel);
         #[since(12, 3)] fn cuGraphGetEdges_v2(h_graph: CUgraph, from: *mut CUgraphNode, to: *mut CUgraphNode, edge_data: *mut GraphEdge, num_edges: *mut usize);

@@ -7,7 +7,7 @@
 //! ```
 
 pub use crate::raw::CUipcMemHandle;
-use crate::raw::{CUcontext, CUdeviceptr, CUfunction, CUgraphNode, CUhostFn, CUstream};
+use crate::raw::{CUcontext, CUdeviceptr, CUfunction, CUgraph, CUgraphNode, CUhostFn, CUstream};
 use std::ffi::{c_int, c_uint, c_void};
 
 /// Device attributes, with NVIDIA's numbers and, up to 91, cust's names.
@@ -376,6 +376,54 @@ pub struct AllocationProperties {
     pub metadata: *mut c_void,
     /// Compression and other hints.
     pub flags: [u8; 8],
+}
+
+/// A node that decides which graphs run (`CUDA_CONDITIONAL_NODE_PARAMS`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ConditionalNodeParameters {
+    /// The condition.
+    pub handle: u64,
+    /// `CU_GRAPH_COND_TYPE_*`.
+    pub kind: c_uint,
+    /// The number of graphs.
+    pub size: c_uint,
+    /// The graphs, which the node gives.
+    pub graphs: *const CUgraph,
+    /// The context of the node.
+    pub context: CUcontext,
+}
+
+/// The parameters of a node of any kind (`CUgraphNodeParams`).
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct NodeParameters {
+    /// `CU_GRAPH_NODE_TYPE_*`.
+    pub kind: c_uint,
+    /// Zeros.
+    pub reserved: [c_uint; 3],
+    /// The parameters of the kind.
+    pub of: NodeParametersOfKind,
+    /// Zero.
+    pub reserved_2: u64,
+}
+
+/// The parameters of a node, as its kind says.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub union NodeParametersOfKind {
+    /// Of a kernel.
+    pub kernel: KernelNodeParametersV2,
+    /// Of a fill.
+    pub fill: MemsetNodeParameters,
+    /// Of a host function.
+    pub host: HostNodeParameters,
+    /// Of a graph.
+    pub graph: CUgraph,
+    /// Of a condition.
+    pub conditional: ConditionalNodeParameters,
+    /// Room for the largest.
+    pub room: [u64; 29],
 }
 
 /// The parameters of a graph's node that allocates memory (`CUDA_MEM_ALLOC_NODE_PARAMS`).

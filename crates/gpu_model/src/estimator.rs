@@ -736,7 +736,8 @@ impl Device {
                     Builtin::Allocate => ALLOCATE_NS,
                     Builtin::Free => FREE_NS,
                     Builtin::Print => PRINT_NS,
-                    Builtin::AssertFail => [0; 3],
+                    // A store of a word.
+                    Builtin::AssertFail | Builtin::SetCondition => [0; 3],
                 };
                 let is_print = function == Builtin::Print;
                 self.calls_ns += of_all * amount + if is_print { PRINT_WARP_NS } else { 0 };

@@ -405,9 +405,11 @@ const LEAST: i32 = 3;
 /// A promise that is not kept ends the kernel, as a panic does on a GPU.
 #[test]
 fn an_assertion_that_fails_ends_the_kernel() {
-    for body in ["assert!(a < 3, \"{}\", a); a", "match a { 0 => 1, 1 => 2, _ => unreachable!() }"] {
+    for body in ["assert!(a < 3, \"{}\", a); a", "match a { 0 => 1, 1 => 2, _ => unreachable!() }"]
+    {
         let source = rust_kernel(["u32", "u32"], &format!("{{ {body} }}"));
-        let ptx = rust_to_ptx::compile(&source, "k.rs").unwrap_or_else(|error| panic!("{body}: {error}"));
+        let ptx =
+            rust_to_ptx::compile(&source, "k.rs").unwrap_or_else(|error| panic!("{body}: {error}"));
         assert!(ptx.contains("trap;"), "{ptx}");
     }
 }
@@ -433,7 +435,11 @@ fn what_is_not_read_is_refused_with_its_place() {
         ("let y = vec![n];", 4, "`vec!` is not read here"),
         ("let mut y = 1_u32;\n(y, _) = (2.0, 3);", 5, "`u32` is wanted"),
         ("fn f(x: &[u32]) -> u32 { x[2] }\nf(&[1, 2]);", 5, "give the value a name first"),
-        ("let y = [1_u32, 2];\nlet mut r = &y[0];\nfor k in 0..n { r = &y[1]; }", 6, "another variable in each turn"),
+        (
+            "let y = [1_u32, 2];\nlet mut r = &y[0];\nfor k in 0..n { r = &y[1]; }",
+            6,
+            "another variable in each turn",
+        ),
         ("let y = 1;\ny = 2;", 5, "`y` is not mutable"),
         ("let y: f32 = 1;", 4, "`f32` is wanted"),
         ("let y = n + 1_u64;", 4, "`u32` is wanted"),
@@ -643,7 +649,9 @@ fn statements_in_cuda_do_what_they_do_in_c() {
 #[test]
 fn what_is_not_read_in_cuda_is_refused_with_its_place() {
     let kernel = |body: &str| {
-        format!("extern \"C\" __global__ void k(const unsigned *x, unsigned *y, unsigned n) {{\n{body}\n}}\n")
+        format!(
+            "extern \"C\" __global__ void k(const unsigned *x, unsigned *y, unsigned n) {{\n{body}\n}}\n"
+        )
     };
     for (body, line, why) in [
         ("switch (n) { case 1: break; }", 2, "write `if` and `else if`"),
@@ -654,7 +662,11 @@ fn what_is_not_read_in_cuda_is_refused_with_its_place() {
         ("y[0] = z;", 2, "`z` is not known here"),
         ("x[0] = n;", 2, "nothing is written through a pointer to `const`"),
         ("const unsigned a = 1;\na = 2;", 3, "this cannot be assigned to"),
-        ("unsigned *z = x;", 2, "`unsigned int *` is wanted here, and `const unsigned int *` is found"),
+        (
+            "unsigned *z = x;",
+            2,
+            "`unsigned int *` is wanted here, and `const unsigned int *` is found",
+        ),
         ("extern __shared__ float tile[];", 2, "declare the array with its length"),
         ("__shared__ float tile[n];", 2, "the length of an array is a number"),
         ("y[0] = n / 0;", 2, "this divides by zero"),

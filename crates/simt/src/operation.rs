@@ -58,6 +58,12 @@ impl Access {
     pub fn total_bytes(&self) -> u32 {
         self.bytes * self.rows.len() as u32
     }
+
+    /// Bytes up to the last element that goes to a register; of an access without one, all.
+    pub fn used_bytes(&self) -> u32 {
+        let last = self.rows.iter().rposition(Option::is_some);
+        last.map_or(self.total_bytes(), |last| self.bytes * (last as u32 + 1))
+    }
 }
 
 /// The read-modify-write of an atomic.
@@ -421,6 +427,8 @@ pub enum Builtin {
     Allocate,
     /// `free(pointer)`.
     Free,
+    /// `cudaGraphSetConditional(handle, value)`, whose handle is the address of the condition.
+    SetCondition,
 }
 
 #[derive(Clone, Debug)]

@@ -175,6 +175,37 @@ fn every_broken_access_is_an_error_and_explained() {
     }
 }
 
+/// nvcc widens the load of an array's last elements and reads nothing of what is past the end, which a GPU has there.
+#[test]
+fn the_unused_end_of_a_vector_may_lie_past_its_allocation() {
+    let load = |at: u64, used: &str| {
+        let text = format!(
+            ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u64 q) {{\n\
+             .reg .b32 %r<6>; .reg .b64 %rd<3>;\nld.param.u64 %rd1, [p]; ld.param.u64 %rd2, [q];\n\
+             ld.global.v4.u32 {{%r1, %r2, %r3, %r4}}, [%rd1+{at}];\nst.global.u32 [%rd2], {used};\nret;\n}}\n"
+        );
+        let module = Module::parse(&text).unwrap();
+        let mut memory = Memory::default();
+        let data = [memory.allocate(44).unwrap(), memory.allocate(4).unwrap()];
+        memory.write(data[0], &(0..44).collect::<Vec<u8>>()).unwrap();
+        let launch = Launch::new("k", [1, 1, 1], [1, 1, 1]).address(data[0]).address(data[1]);
+        let options = Options { checks: Checks::all(), ..Options::default() };
+        let report = run(&module, &mut memory, &launch, &options)?;
+        assert_eq!(report.findings.len(), 0, "{:?}", report.findings);
+        assert_eq!(report.counters.global_load.sectors, 1, "the whole vector is asked for");
+        let mut value = [0; 4];
+        memory.read(data[1], &mut value).unwrap();
+        Ok::<u32, simt::Error>(u32::from_le_bytes(value))
+    };
+    let element =
+        |index: u32| u32::from_le_bytes([0, 1, 2, 3].map(|byte| (4 * index + byte) as u8));
+    assert_eq!(load(32, "%r3").unwrap(), element(10));
+    for (at, used) in [(32, "%r4"), (48, "%r1")] {
+        let error = load(at, used).unwrap_err().to_string();
+        assert!(error.contains("not allocated"), "{error}");
+    }
+}
+
 /// A kernel that names a constant array does not write it; one that got its address from the host may.
 ///
 /// So measured on a device: `results/nvidia-h100/constants.txt`.

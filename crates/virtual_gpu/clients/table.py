@@ -74,6 +74,10 @@ PYTHON = [
     ("drjit", ["drjit_arrays.py"], "drjit"),
 ]
 TINYGRAD = ["test/test_tiny.py", "test/backend/test_ops.py"]
+# Tests of tinygrad in one process.
+PART = 20
+# It executes thousands of millions of warp-instructions; tinygrad leaves it out for its own emulator, too.
+TOO_LONG = {"test_masked_select"}
 PYCUDA = ["test_driver.py"]
 CUDARC_FEATURES = "std,driver,nvrtc,fallback-dynamic-loading,cuda-13000"
 # Examples of cudarc that need no library beside the driver and the run-time compiler.
@@ -293,20 +297,27 @@ def tinygrad(table, checkout, environments, program):
     python = environments / "tinygrad/bin/python"
     toolkit = next(iter((environments / "tinygrad").resolve().glob("lib/python*/site-packages/nvidia/cu*")), "")
     environment = dict(os.environ, DEV="CUDA", CUDA_PATH=str(toolkit), LD_LIBRARY_PATH=f"{toolkit}/lib")
+    pytest = [program, "run", "--", python, "-m", "pytest", "-q", "--tb=line", "-p", "no:cacheprovider"]
     for file in TINYGRAD:
         if not table.wants("tinygrad", file):
             continue
-        pytest = [program, "run", "--", python, "-m", "pytest", "-q", "--tb=line", "-p", "no:cacheprovider"]
-        output, _ = run([*pytest, file], environment, checkout)
-        counted = re.findall(r"^(?=.*\b(?:passed|failed)\b).* in [\d.]+s.*$", output, re.M)
-        result = pytest_counts(counted[-1]) if counted else None
-        # A kernel that fails ends its process's context, so what failed behind it is run again, each alone.
-        failed = sorted(set(re.findall(r"^FAILED (\S+)", output, re.M)))
-        if result and failed:
-            right = sum(run([*pytest, test], environment, checkout)[1] == 0 for test in failed)
-            result = (result[0] + right, result[1] - right, result[2])
-        table.add(f"tinygrad {version_in(python, 'tinygrad')}", f"`{pathlib.Path(file).name}`", result)
-        print("\n".join(re.findall(r"^FAILED .*|^ERROR .*", output, re.M)), file=sys.stderr)
+        collect = [python, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", file]
+        tests = re.findall(r"^\S+::\S+$", needed(collect, environment, checkout), re.M)
+        tests = [test for test in tests if test.split("::")[-1] not in TOO_LONG]
+        sums = (0, 0, 0)
+        for part in (tests[at : at + PART] for at in range(0, len(tests), PART)):
+            output, _ = run([*pytest, *part], environment, checkout)
+            counted = re.findall(r"^(?=.*\b(?:passed|failed)\b).* in [\d.]+s.*$", output, re.M)
+            found = pytest_counts(counted[-1]) if counted else None
+            # A kernel that fails ends its process's context, so what did not pass is run again, each alone.
+            if found is None or found[1]:
+                again = part if found is None else sorted(set(re.findall(r"^FAILED (\S+)", output, re.M)))
+                failed = [test for test in again if run([*pytest, test], environment, checkout)[1] != 0]
+                print("\n".join(f"failed: {test}" for test in failed), file=sys.stderr)
+                passed = (found[0] if found else 0) + len(again) - len(failed)
+                found = (passed, len(failed), found[2] if found else 0)
+            sums = tuple(one + other for one, other in zip(sums, found))
+        table.add(f"tinygrad {version_in(python, 'tinygrad')}", f"`{pathlib.Path(file).name}`", sums if tests else None)
 
 
 def offload(table, compiler, program):

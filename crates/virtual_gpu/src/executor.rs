@@ -54,13 +54,16 @@ impl Turn<'_> {
 impl Driver {
     /// Executes one operation whose dependencies were executed.
     pub(crate) fn execute(&mut self, id: usize) {
-        let Some(operation) = self.scheduler.take(id) else { return };
+        let Some(mut operation) = self.scheduler.take(id) else { return };
         let selected = self.select(operation.device);
+        let ended = self.run_chosen(id, &operation);
+        operation.dependencies.extend(ended);
         let latency = match operation.work {
             QueuedWork::Kernel(_)
             | QueuedWork::Fill(_)
             | QueuedWork::Event
             | QueuedWork::Wait
+            | QueuedWork::Subgraphs(_)
             | QueuedWork::Join => self.device().profile.launch_latency_ns,
             QueuedWork::Copy(_) | QueuedWork::Prefetch { .. } => {
                 self.device().profile.copy_latency_ns
@@ -69,6 +72,7 @@ impl Driver {
             QueuedWork::Allocation(_)
             | QueuedWork::GraphAllocation(_)
             | QueuedWork::Release(_)
+            | QueuedWork::Assign(_)
             | QueuedWork::Discard(_) => 0.0,
         };
         let engine = self.engine(&operation.work, operation.device);
@@ -136,6 +140,8 @@ impl Driver {
             | QueuedWork::Allocation(_)
             | QueuedWork::GraphAllocation(_)
             | QueuedWork::Release(_)
+            | QueuedWork::Subgraphs(_)
+            | QueuedWork::Assign(_)
             | QueuedWork::Discard(_) => None,
         };
         engine.map(|engine| (device, engine))
@@ -147,7 +153,17 @@ impl Driver {
         let at_once = |kind| (kind, ready..ready);
         let (kind, time) = match &operation.work {
             QueuedWork::Event => return at_once(Some(OperationKind::Event)),
-            QueuedWork::Join | QueuedWork::Allocation(_) => return at_once(None),
+            QueuedWork::Join | QueuedWork::Allocation(_) | QueuedWork::Subgraphs(_) => {
+                return at_once(None);
+            }
+            QueuedWork::Assign(values) => {
+                for (word, value) in values {
+                    // The conditions of a graph live as long as the device.
+                    let written = self.memory.device.write(*word, &value.to_le_bytes());
+                    debug_assert!(written.is_ok(), "{written:?}");
+                }
+                return at_once(None);
+            }
             QueuedWork::Wait => return self.wait_for_event(operation, ready),
             QueuedWork::Host(function) => {
                 for call in call_host(*function) {

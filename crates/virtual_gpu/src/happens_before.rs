@@ -93,6 +93,13 @@ impl HappensBefore {
         self.stamps.insert(id, stamp);
     }
 
+    /// Enqueues a part of another operation, whose place in the order it has.
+    pub(crate) fn enqueue_part(&mut self, id: usize, of: usize) {
+        if let Some(stamp) = self.stamps.get(&of).cloned() {
+            self.stamps.insert(id, stamp);
+        }
+    }
+
     /// A chain whose last operation the host has waited for.
     fn past_chain(&mut self) -> Option<usize> {
         let is_past = |chain: &usize| self.chains[*chain].last.number <= self.host.at(*chain);

@@ -413,6 +413,8 @@ impl Memories {
             QueuedWork::Event
             | QueuedWork::Wait
             | QueuedWork::Join
+            | QueuedWork::Subgraphs(_)
+            | QueuedWork::Assign(_)
             | QueuedWork::Allocation(_)
             | QueuedWork::GraphAllocation(_)
             | QueuedWork::Release(_)

@@ -107,7 +107,8 @@ impl Driver {
     /// Returns the graph that a stream is captured into so far, and the nodes that the next one follows.
     fn captured(&mut self, stream: usize) -> CuResult<(GraphState, Vec<usize>)> {
         let capture = self.objects.stream(stream)?.capture.clone().ok_or(INVALID)?;
-        Ok((self.objects.captures.get(capture.capture)?.graph.clone(), capture.tails))
+        let graph = self.objects.captures.get(capture.capture)?.graph;
+        Ok((self.objects.graphs.get(graph)?.clone(), capture.tails))
     }
 
     /// Finds, before a launch, memory that the graph would allocate twice, or free without having it.

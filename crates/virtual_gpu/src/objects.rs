@@ -132,6 +132,8 @@ pub(crate) struct GraphState {
     pub(crate) nodes: Vec<GraphNode>,
     /// The graph that an executable one was made of.
     pub(crate) made_of: usize,
+    /// The conditions that belong to it, each with the value with which a launch begins, if it has one.
+    pub(crate) conditions: Vec<(u64, Option<u32>)>,
     /// A launch frees first what an earlier one left allocated.
     pub(crate) frees_on_launch: bool,
     /// The end of the last launch of an executable one, which the next follows on whatever stream.
@@ -179,7 +181,32 @@ impl GraphState {
                 return None;
             }
         }
-        Some(GraphState { nodes, ..*self })
+        Some(GraphState { nodes, conditions: self.conditions.clone(), ..*self })
+    }
+
+    /// Returns a node of an executable graph, or of a graph in it.
+    pub(crate) fn node_mut(&mut self, handle: usize) -> Option<&mut GraphNode> {
+        self.nodes.iter_mut().find_map(|node| {
+            if node.handle == handle {
+                return Some(node);
+            }
+            let QueuedWork::Subgraphs(inner) = &mut node.work else { return None };
+            inner.ready.iter_mut().find_map(|graph| graph.node_mut(handle))
+        })
+    }
+
+    /// Returns the work that gives its conditions their first values, if one has a value.
+    pub(crate) fn assignment(&self) -> Option<QueuedWork> {
+        let values = self.conditions.iter().filter_map(|(word, first)| Some((*word, (*first)?)));
+        let values: Vec<(u64, u32)> = values.collect();
+        (!values.is_empty()).then_some(QueuedWork::Assign(values))
+    }
+
+    /// Returns whether a node chooses by a condition.
+    pub(crate) fn has_conditions(&self) -> bool {
+        let chooses =
+            |work: &QueuedWork| matches!(work, QueuedWork::Subgraphs(it) if it.condition.is_some());
+        self.nodes.iter().any(|node| chooses(&node.work))
     }
 
     /// Returns the nodes that come before (or are) one of `tails`.
@@ -207,7 +234,12 @@ impl GraphState {
 #[derive(Debug, Default)]
 pub(crate) struct CaptureState {
     pub(crate) origin: usize,
-    pub(crate) graph: GraphState,
+    /// The handle of the graph that it adds to.
+    pub(crate) graph: usize,
+    /// The graph was made for it.
+    pub(crate) is_new: bool,
+    /// The nodes that were last told as those which the next one follows.
+    pub(crate) shown: Vec<usize>,
     pub(crate) invalid: bool,
 }
 
@@ -346,6 +378,49 @@ impl Objects {
         let mut found =
             self.graphs.values_mut().filter_map(|graph| Some((graph.place(handle)?, graph)));
         found.next().map(|(place, graph)| (graph, place)).ok_or(ReturnCode::INVALID_VALUE)
+    }
+
+    /// Takes a graph away, with the graphs in it.
+    pub(crate) fn remove_graph(&mut self, handle: usize) -> CuResult {
+        let removed = self.graphs.remove(handle)?;
+        for node in removed.nodes {
+            self.remove_subgraphs(&node.work)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the graphs of a node away.
+    pub(crate) fn remove_subgraphs(&mut self, work: &QueuedWork) -> CuResult {
+        let QueuedWork::Subgraphs(inner) = work else { return Ok(()) };
+        inner.graphs.iter().try_for_each(|graph| self.remove_graph(*graph))
+    }
+
+    /// Copies a graph, with the graphs in it, whose nodes know which they were copied from.
+    pub(crate) fn clone_graph(&mut self, handle: usize) -> CuResult<usize> {
+        let mut cloned = self.graphs.get(handle)?.clone();
+        for node in &mut cloned.nodes {
+            (node.original, node.handle) = (Some(node.handle), self.new_node());
+            node.shown = Vec::new();
+            if let QueuedWork::Subgraphs(inner) = &mut node.work {
+                for graph in &mut inner.graphs {
+                    *graph = self.clone_graph(*graph)?;
+                }
+            }
+        }
+        Ok(self.graphs.add(cloned))
+    }
+
+    /// Returns a graph with its nodes in order and the graphs within them; nothing where nodes follow each other in a
+    /// circle.
+    pub(crate) fn ready(&self, handle: usize) -> CuResult<Option<GraphState>> {
+        let Some(mut graph) = self.graphs.get(handle)?.ordered() else { return Ok(None) };
+        for node in &mut graph.nodes {
+            let QueuedWork::Subgraphs(inner) = &mut node.work else { continue };
+            let ready = inner.graphs.iter().map(|graph| self.ready(*graph));
+            let Some(ready) = ready.collect::<CuResult<Option<Vec<_>>>>()? else { return Ok(None) };
+            inner.ready = ready;
+        }
+        Ok(Some(graph))
     }
 
     /// Takes a stream away. The legacy default stream still waits for its work.

@@ -106,6 +106,8 @@ pub(crate) fn accesses(memory: &Memories, work: &QueuedWork) -> Vec<Access> {
         | QueuedWork::Event
         | QueuedWork::Wait
         | QueuedWork::Join
+        | QueuedWork::Subgraphs(_)
+        | QueuedWork::Assign(_)
         | QueuedWork::Host(_)
         | QueuedWork::Prefetch { .. } => Vec::new(),
     }

@@ -10,11 +10,14 @@ use crate::objects::{GraphNode, GraphState, StreamCapture};
 use crate::options::Order;
 use crate::recorder::OrderRecord;
 use crate::scheduler::Done;
-use crate::work::{QueuedOperation, QueuedWork};
+use crate::work::{Condition, QueuedOperation, QueuedWork, Subgraphs};
 use cuda_driver::{OperationKind, ReturnCode};
 use gpu_model::copy_time::Direction;
 use gpu_model::timeline::Engine;
 use std::collections::BTreeSet;
+
+/// Turns of a while node after which it is taken to run for ever.
+const MAX_TURNS: u32 = 1 << 20;
 
 impl Driver {
     /// Enqueues work on a stream, or records it when the stream is being captured.
@@ -30,8 +33,8 @@ impl Driver {
             // Nothing is handed to the device.
             self.clock.own_call_ns = Some(self.device().profile.api_call_ns);
             let handle = self.objects.new_node();
-            let capture = self.objects.captures.get_mut(capturing.capture)?;
-            let node = capture.graph.add(handle, work, capturing.tails);
+            let graph = self.objects.captures.get(capturing.capture)?.graph;
+            let node = self.objects.graphs.get_mut(graph)?.add(handle, work, capturing.tails);
             self.objects.stream(stream)?.capture =
                 Some(StreamCapture { capture: capturing.capture, tails: vec![node] });
             return Ok(None);
@@ -49,19 +52,142 @@ impl Driver {
     pub(crate) fn submit_graph(&mut self, stream: usize, graph: &GraphState) -> CuResult<usize> {
         let mut before = self.objects.dependencies(stream)?;
         before.extend(graph.last_launch);
+        let first = self.scheduler.next();
+        if let Some(assign) = graph.assignment() {
+            before = vec![self.add(stream, assign, before)];
+        }
+        let mut ids = self.add_nodes(stream, graph, &before);
+        self.scheduler.of_graph(first);
+        ids.extend(before);
+        self.enqueue(stream, QueuedWork::Join, ids)
+    }
+
+    /// Adds the nodes of a graph, and of the graphs in it that no condition chooses; returns their operations.
+    fn add_nodes(&mut self, stream: usize, graph: &GraphState, before: &[usize]) -> Vec<usize> {
         let mut ids = Vec::with_capacity(graph.nodes.len());
         for GraphNode { work, follows, .. } in &graph.nodes {
             let dependencies = if follows.is_empty() {
-                before.clone()
+                before.to_vec()
             } else {
                 follows.iter().map(|node| ids[*node]).collect()
             };
-            let id = self.add(stream, work.clone(), dependencies);
+            ids.push(match work {
+                QueuedWork::Subgraphs(Subgraphs { ready, condition: None, .. }) => {
+                    let mut ends = dependencies.clone();
+                    for graph in ready {
+                        ends.extend(self.add_nodes(stream, graph, &dependencies));
+                    }
+                    self.add(stream, QueuedWork::Join, ends)
+                }
+                work => self.add(stream, work.clone(), dependencies),
+            });
+        }
+        ids
+    }
+
+    /// Executes the graphs that a condition chooses; returns the operation with which the last of them ended.
+    pub(crate) fn run_chosen(&mut self, of: usize, operation: &QueuedOperation) -> Option<usize> {
+        let QueuedWork::Subgraphs(Subgraphs { ready, condition: Some(condition), .. }) =
+            &operation.work
+        else {
+            return None;
+        };
+        let mut last = None;
+        for turn in 0.. {
+            let mut word = [0; 4];
+            if self.device().fault.is_some()
+                || self.memory.device.read(condition.address(), &mut word).is_err()
+            {
+                return last;
+            }
+            let value = u32::from_le_bytes(word);
+            let chosen = match condition {
+                Condition::If(_) => usize::from(value == 0),
+                Condition::While(_) if value == 0 => return last,
+                Condition::While(_) => 0,
+                Condition::Switch(_) => value as usize,
+            };
+            let graph = ready.get(chosen)?;
+            if turn == MAX_TURNS {
+                let message = format!(
+                    "the body of a while node ran {MAX_TURNS} times, and its condition is {value}: let a kernel of the body \
+                     set it to 0 by cudaGraphSetConditional"
+                );
+                self.report(MisuseKind::CallFailed, message);
+                self.device_mut().fault.get_or_insert(ReturnCode(702));
+                return last;
+            }
+            let before = last.map_or_else(|| operation.dependencies.clone(), |last| vec![last]);
+            last = Some(self.run_part((of, operation), graph, &before));
+            if !matches!(condition, Condition::While(_)) {
+                return last;
+            }
+        }
+        last
+    }
+
+    /// Executes a graph as a part of an operation; returns the operation with which it ended.
+    fn run_part(
+        &mut self,
+        (of, operation): (usize, &QueuedOperation),
+        graph: &GraphState,
+        before: &[usize],
+    ) -> usize {
+        let assigned = graph
+            .assignment()
+            .map(|assign| vec![self.run_one((of, operation), assign, before.to_vec())]);
+        let before = assigned.as_deref().unwrap_or(before);
+        let mut ids: Vec<usize> = Vec::with_capacity(graph.nodes.len());
+        for GraphNode { work, follows, .. } in &graph.nodes {
+            let dependencies = if follows.is_empty() {
+                before.to_vec()
+            } else {
+                follows.iter().map(|node| ids[*node]).collect()
+            };
+            let id = match work {
+                QueuedWork::Subgraphs(Subgraphs { ready, condition: None, .. }) => {
+                    let ends = ready
+                        .iter()
+                        .map(|graph| self.run_part((of, operation), graph, &dependencies))
+                        .collect();
+                    self.run_one((of, operation), QueuedWork::Join, ends)
+                }
+                work => self.run_one((of, operation), work.clone(), dependencies),
+            };
             ids.push(id);
-            self.scheduler.of_graph(id, ids[0]);
         }
         ids.extend(before);
-        self.enqueue(stream, QueuedWork::Join, ids)
+        self.run_one((of, operation), QueuedWork::Join, ids)
+    }
+
+    fn run_one(
+        &mut self,
+        (of, operation): (usize, &QueuedOperation),
+        work: QueuedWork,
+        dependencies: Vec<usize>,
+    ) -> usize {
+        let mut kind = None;
+        if let QueuedWork::Kernel(kernel) = &work {
+            self.recorder.enqueued(&kernel.launch.kernel);
+            kind = Some(OperationKind::Kernel(kernel.launch.kernel.clone()));
+        }
+        let after = dependencies.clone();
+        let id = self.scheduler.add(QueuedOperation {
+            work,
+            dependencies,
+            stream: operation.stream,
+            device: operation.device,
+            enqueued: operation.enqueued,
+            executed: self.memory.executed,
+            call: operation.call,
+            graph_launch: operation.graph_launch,
+            fingerprint: None,
+            host_lines: Vec::new(),
+        });
+        self.order.enqueue_part(id, of);
+        self.recorder.ordered(|| OrderRecord::Enqueued { id, kind, after });
+        self.execute(id);
+        id
     }
 
     /// Makes later work on the stream follow `operation`.

@@ -69,10 +69,15 @@ impl Scheduler {
         self.pending.get(&id).map(|operation| &**operation)
     }
 
-    /// Notes the launch of a graph that a pending operation is a node of, by the operation of the first node.
-    pub(crate) fn of_graph(&mut self, id: usize, first: usize) {
-        if let Some(operation) = self.pending.get_mut(&id) {
-            operation.graph_launch = Some(first);
+    /// The number of the operation that is added next.
+    pub(crate) fn next(&self) -> usize {
+        self.next
+    }
+
+    /// Notes that all that was added from `first` on is of one launch of a graph.
+    pub(crate) fn of_graph(&mut self, first: usize) {
+        for operation in self.pending.range_mut(first..) {
+            operation.1.graph_launch = Some(first);
         }
     }
 

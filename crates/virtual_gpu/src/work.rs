@@ -1,3 +1,4 @@
+use crate::objects::GraphState;
 use gpu_model::Side;
 use gpu_model::l2::AccessWindow;
 use simt::{Launch, Module};
@@ -70,6 +71,35 @@ pub(crate) struct HostFunction {
     pub(crate) data: usize,
 }
 
+/// A choice by a word of device memory, which kernels set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Condition {
+    /// The first graph runs if the word at this address is not 0, and the second, if there is one, if it is.
+    If(u64),
+    /// The graph runs as long as it is not 0.
+    While(u64),
+    /// The graph of this number runs.
+    Switch(u64),
+}
+
+impl Condition {
+    pub(crate) fn address(self) -> u64 {
+        let (Condition::If(address) | Condition::While(address) | Condition::Switch(address)) =
+            self;
+        address
+    }
+}
+
+/// The graphs within a node: a single one, or those of a choice.
+#[derive(Debug, Clone)]
+pub(crate) struct Subgraphs {
+    /// Their handles.
+    pub(crate) graphs: Vec<usize>,
+    /// The graphs themselves, in order, where the graph around them is executable.
+    pub(crate) ready: Vec<GraphState>,
+    pub(crate) condition: Option<Condition>,
+}
+
 /// Work that can be enqueued on a stream.
 #[derive(Debug, Clone)]
 pub(crate) enum QueuedWork {
@@ -94,6 +124,9 @@ pub(crate) enum QueuedWork {
         range: Range<u64>,
         to: Side,
     },
+    Subgraphs(Subgraphs),
+    /// Conditions get the values with which a launch of their graph begins. It takes no time.
+    Assign(Vec<(u64, u32)>),
     /// The contents of managed memory are no longer needed. It takes no time, since no page moves.
     Discard(Range<u64>),
 }

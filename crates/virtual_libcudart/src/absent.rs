@@ -101,8 +101,6 @@ absent! {
     cudaGLUnmapBufferObject
     cudaGLUnmapBufferObjectAsync
     cudaGLUnregisterBufferObject
-    cudaGraphConditionalHandleCreate
-    cudaGraphConditionalHandleCreate_v2
     cudaGraphExecGetId
     cudaGraphGetId
     cudaGraphNodeGetContainingGraph
@@ -130,8 +128,6 @@ absent! {
     cudaMemcpyArrayToArray_ptds
     cudaMipmappedArrayGetMemoryRequirements
     cudaMipmappedArrayGetSparseProperties
-    cudaStreamBeginCaptureToGraph
-    cudaStreamBeginCaptureToGraph_ptsz
     cudaStreamBeginRecaptureToGraph
     cudaStreamBeginRecaptureToGraph_ptsz
     cudaStreamGetDevResource

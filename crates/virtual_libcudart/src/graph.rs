@@ -11,8 +11,8 @@ use cuda_driver::raw::{
     CUhostFn, CUkernelNodeAttrValue, CUstream, CUuserObject,
 };
 use cuda_driver::types::{
-    GraphEdge, GraphUpdate, HostNodeParameters, InstantiateParameters, KernelNodeParameters,
-    MemsetNodeParameters,
+    self, ConditionalNodeParameters, GraphEdge, GraphUpdate, HostNodeParameters,
+    InstantiateParameters, KernelNodeParameters, MemsetNodeParameters, NodeParametersOfKind,
 };
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 use std::mem::size_of;
@@ -116,6 +116,7 @@ union OfKind {
     signal: CUDA_EXT_SEM_SIGNAL_NODE_PARAMS,
     wait: CUDA_EXT_SEM_WAIT_NODE_PARAMS,
     address: CUdeviceptr,
+    conditional: ConditionalNodeParameters,
     room: [u64; 29],
 }
 
@@ -146,6 +147,7 @@ const SIGNAL: c_uint = 8;
 const WAIT: c_uint = 9;
 const ALLOCATION: c_uint = 10;
 const RELEASE: c_uint = 11;
+const CONDITIONAL: c_uint = 13;
 
 impl OfKind {
     fn copy(&self) -> *const Box3 {
@@ -216,6 +218,20 @@ unsafe fn add(
                 check(api::cuGraphAddMemAllocNode(node, graph, before, count, of))
             }
             RELEASE => check(api::cuGraphAddMemFreeNode(node, graph, before, count, of.address)),
+            CONDITIONAL => {
+                let conditional =
+                    ConditionalNodeParameters { context: current()?, ..of.conditional };
+                let mut all = types::NodeParameters {
+                    kind: CONDITIONAL,
+                    reserved: [0; 3],
+                    of: NodeParametersOfKind { room: [0; 29] },
+                    reserved_2: 0,
+                };
+                all.of.conditional = conditional;
+                check(api::cuGraphAddNode(node, graph, before, count, &raw mut all))?;
+                of.conditional.graphs = all.of.conditional.graphs;
+                Ok(())
+            }
             _ => Err(refused(c"cudaGraphAddNode, of this kind")),
         }
     }
@@ -522,6 +538,17 @@ exports! {
         check(api::cuGraphExecMemsetNodeSetParams(executable, node, parameters, context))
     }
 
+    fn cudaGraphConditionalHandleCreate(handle: *mut c_ulonglong, graph: CUgraph, first: c_uint, flags: c_uint) {
+        check(api::cuGraphConditionalHandleCreate(handle, graph, current()?, first, flags))
+    }
+    fn cudaGraphConditionalHandleCreate_v2(
+        handle: *mut c_ulonglong, graph: CUgraph, execution: *mut c_void, first: c_uint, flags: c_uint
+    ) {
+        if !execution.is_null() {
+            return Err(refused(c"cudaGraphConditionalHandleCreate_v2, of an execution context"));
+        }
+        check(api::cuGraphConditionalHandleCreate(handle, graph, current()?, first, flags))
+    }
     fn cudaGraphAddNode(
         node: *mut CUgraphNode, graph: CUgraph, before: Before, edges_or_count: usize, count_or_parameters: usize,
         parameters: *mut NodeParameters

@@ -119,6 +119,12 @@ exports! {
         context::enter()?;
         check(api::cuStreamBeginCapture_v2(on(stream), mode))
     }
+    fn cudaStreamBeginCaptureToGraph(
+        stream: CUstream, graph: CUgraph, nodes: *const CUgraphNode, edges: *const GraphEdge, count: usize, mode: c_uint
+    ) own cudaStreamBeginCaptureToGraph_ptsz {
+        context::enter()?;
+        check(api::cuStreamBeginCaptureToGraph(on(stream), graph, nodes, edges, count, mode))
+    }
     fn cudaStreamEndCapture(stream: CUstream, graph: *mut CUgraph) own cudaStreamEndCapture_ptsz {
         context::enter()?;
         check(api::cuStreamEndCapture(on(stream), graph))

@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import runpy
 import sys
+import warnings
 import weakref
 
 import torch
@@ -219,7 +220,8 @@ class DeviceMode(TorchFunctionMode):
 class Stream:
     """The one stream of the program: the driver's default stream."""
 
-    cuda_stream = 0
+    cuda_stream = stream_id = device_index = priority = 0
+    device_type = 1
     device = CUDA
 
     def __init__(self, *args, **kwargs):
@@ -332,6 +334,8 @@ def nowhere():
 
 def patch():
     """Lets `torch.cuda` answer what scripts ask."""
+    # PyTorch's own CUDA runtime, which nobody needs here, does not start.
+    warnings.filterwarnings("ignore", message="CUDA initialization")
     stream = Stream()
     answers = {
         "is_available": lambda: True,
@@ -359,7 +363,8 @@ def patch():
         "get_rng_state": lambda device=None: torch.get_rng_state(),
         "set_rng_state": lambda state, device=None: torch.set_rng_state(state),
     }
-    for name in ("init", "_lazy_init", "set_device", "empty_cache", "reset_peak_memory_stats", "ipc_collect"):
+    unneeded = ("init", "_lazy_init", "set_device", "set_stream", "empty_cache", "reset_peak_memory_stats", "ipc_collect")
+    for name in unneeded:
         answers[name] = nothing()
     for name in ("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved"):
         answers[name] = lambda device=None, name=name: sum(driver.registered.values())

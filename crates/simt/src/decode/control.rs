@@ -282,6 +282,7 @@ impl<'a> Decoder<'_, '_, 'a> {
                 self.program.allocates = true;
                 Builtin::Free
             }
+            "cudaGraphSetConditional" => Builtin::SetCondition,
             _ => return self.unsupported(format!("call of the external function `{name}`")),
         };
         let mut parameters = Vec::new();
@@ -292,7 +293,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             parameters.push(offset);
         }
         let needed = match which {
-            Builtin::Print => 2,
+            Builtin::Print | Builtin::SetCondition => 2,
             Builtin::AssertFail => 5,
             _ => 1,
         };

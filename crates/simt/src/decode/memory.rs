@@ -222,6 +222,11 @@ impl<'a> Decoder<'_, '_, 'a> {
                 return self.invalid("a load cannot write a predicate");
             }
             self.writes.push(row);
+            // Compilers widen a load past the end of an array, where they know the alignment, and do not read the rest.
+            if count > 1 && component.is_none() && t != Type::B128 && self.unread.contains(name) {
+                access.rows.push(None);
+                continue;
+            }
             access.rows.push(Some(row));
             if t == Type::B128 {
                 access.rows.push(Some(Register::Long(row.index() + 1)));

@@ -6,7 +6,7 @@ use cuda_driver::raw::CUaccessPolicyWindow_st;
 use cuda_driver::types::{
     AllocationProperties, ContextParameters, CopyAttributes, GraphEdge, HostNodeParameters,
     InstantiateParameters, KernelNodeParameters, KernelNodeParametersV2, LaunchConfig,
-    MemoryOperation, MemsetNodeParameters,
+    MemoryOperation, MemsetNodeParameters, NodeParameters,
 };
 use gpu_model::l2::AccessWindow;
 use std::ffi::{CStr, c_char, c_uint, c_void};
@@ -63,7 +63,8 @@ plain!(
     CopyAttributes,
     GraphEdge,
     MemoryOperation,
-    InstantiateParameters
+    InstantiateParameters,
+    NodeParameters
 );
 
 /// Returns the pointer if a value can stand there.

@@ -1,12 +1,14 @@
-use super::arguments::{Out, handle};
+use super::arguments::{In, InMut, Out, handle};
 use super::define::exports;
+use super::graph_node::places_of;
 use crate::code::{CAPTURE_UNSUPPORTED, CuResult};
 use crate::driver::Driver;
-use crate::objects::{CaptureState, GraphState, StreamCapture};
+use crate::objects::{CaptureState, GraphNode, GraphState, StreamCapture};
 use crate::thread;
+use crate::work::QueuedWork;
 use cuda_driver::ReturnCode;
 use cuda_driver::raw::{CUgraph, CUgraphExec, CUgraphNode, CUstream};
-use cuda_driver::types::{GraphUpdate, InstantiateParameters};
+use cuda_driver::types::{GraphEdge, GraphUpdate, InstantiateParameters};
 use std::ffi::{c_char, c_uint, c_ulonglong};
 
 const INVALIDATED: ReturnCode = ReturnCode(901);
@@ -15,12 +17,15 @@ const UNJOINED: ReturnCode = ReturnCode(904);
 const UPDATE_FAILURE: ReturnCode = ReturnCode(910);
 /// `CU_STREAM_CAPTURE_MODE_RELAXED`, the last of the modes.
 const RELAXED: c_uint = 2;
+/// `CU_STREAM_SET_CAPTURE_DEPENDENCIES`.
+const REPLACES: c_uint = 1;
 /// `CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH`.
 const FREES_ON_LAUNCH: c_ulonglong = 1;
 /// `CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED`.
 const SHAPE_CHANGED: c_uint = 2;
 
-fn begin(driver: &mut Driver, stream: usize) -> CuResult {
+/// Begins a capture into a new graph, or into one whose new nodes follow some of it.
+fn begin(driver: &mut Driver, stream: usize, into: Option<(usize, Vec<usize>)>) -> CuResult {
     driver.context()?;
     if stream <= 2 {
         return Err(CAPTURE_UNSUPPORTED);
@@ -28,9 +33,12 @@ fn begin(driver: &mut Driver, stream: usize) -> CuResult {
     if driver.objects.stream(stream)?.capture.is_some() {
         return Err(ReturnCode(401));
     }
-    let capture =
-        driver.objects.captures.add(CaptureState { origin: stream, ..CaptureState::default() });
-    driver.objects.stream(stream)?.capture = Some(StreamCapture { capture, tails: Vec::new() });
+    let is_new = into.is_none();
+    let new = |driver: &mut Driver| (driver.objects.graphs.add(GraphState::default()), Vec::new());
+    let (graph, tails) = into.unwrap_or_else(|| new(driver));
+    let capture = CaptureState { origin: stream, graph, is_new, ..CaptureState::default() };
+    let capture = driver.objects.captures.add(capture);
+    driver.objects.stream(stream)?.capture = Some(StreamCapture { capture, tails });
     Ok(())
 }
 
@@ -63,15 +71,17 @@ fn end(driver: &mut Driver, stream: usize) -> CuResult<usize> {
         );
     }
     let capture = driver.objects.captures.remove(own.capture)?;
-    if capture.invalid {
-        return Err(INVALIDATED);
-    }
     // What a fork did last has to come before something that the first stream did last.
-    let joined = capture.graph.ancestors(&own.tails);
-    if leaves.into_iter().flatten().any(|leaf| !joined[leaf]) {
-        return Err(UNJOINED);
+    let joined = driver.objects.graphs.get(capture.graph)?.ancestors(&own.tails);
+    let is_joined = leaves.into_iter().flatten().all(|leaf| joined[leaf]);
+    if capture.is_new && (capture.invalid || !is_joined) {
+        driver.objects.remove_graph(capture.graph)?;
     }
-    Ok(driver.objects.graphs.add(capture.graph))
+    match (capture.invalid, is_joined) {
+        (true, _) => Err(INVALIDATED),
+        (_, false) => Err(UNJOINED),
+        _ => Ok(capture.graph),
+    }
 }
 
 fn instantiate(driver: &mut Driver, graph: usize) -> CuResult<usize> {
@@ -89,7 +99,7 @@ fn instantiate_with(driver: &mut Driver, graph: usize, flags: c_ulonglong) -> Cu
     }
     driver.context()?;
     let made_of = graph;
-    let Some(graph) = driver.objects.graphs.get(graph)?.ordered() else {
+    let Some(graph) = driver.objects.ready(graph)? else {
         let why = "the graph's nodes follow each other in a circle";
         return Err(driver.refuse(ReturnCode::INVALID_VALUE, why));
     };
@@ -106,19 +116,84 @@ fn instantiate_with(driver: &mut Driver, graph: usize, flags: c_ulonglong) -> Cu
 /// Replaces an executable graph's work by that of a graph; says whether the two have the same shape, without which
 /// nothing is replaced.
 fn update(driver: &mut Driver, executable: usize, graph: usize) -> CuResult<bool> {
-    let shape = |graph: &GraphState| -> Vec<_> {
-        let nodes = graph.nodes.iter();
-        nodes.map(|node| (std::mem::discriminant(&node.work), node.follows.clone())).collect()
-    };
-    let Some(new) = driver.objects.graphs.get(graph)?.ordered() else { return Ok(false) };
+    let Some(new) = driver.objects.ready(graph)? else { return Ok(false) };
     let old = driver.objects.executables.get_mut(executable)?;
-    let is_same = shape(old) == shape(&new);
+    let is_same = is_same_shape(old, &new);
     if is_same {
         for (old, new) in old.nodes.iter_mut().zip(new.nodes) {
             old.work = new.work;
         }
     }
     Ok(is_same)
+}
+
+/// Returns whether two graphs have the same kinds of nodes with the same edges, and so have the graphs in them.
+fn is_same_shape(old: &GraphState, new: &GraphState) -> bool {
+    let mut pairs = old.nodes.iter().zip(&new.nodes);
+    let is_same = |(old, new): (&GraphNode, &GraphNode)| match (&old.work, &new.work) {
+        _ if old.follows != new.follows => false,
+        (QueuedWork::Subgraphs(old), QueuedWork::Subgraphs(new)) => {
+            let mut inner = old.ready.iter().zip(&new.ready);
+            old.condition == new.condition
+                && old.ready.len() == new.ready.len()
+                && inner.all(|(old, new)| is_same_shape(old, new))
+        }
+        (old, new) => std::mem::discriminant(old) == std::mem::discriminant(new),
+    };
+    old.nodes.len() == new.nodes.len() && pairs.all(is_same)
+}
+
+/// Places for what is asked about a capture under way.
+struct CapturePlaces<'call> {
+    status: Out<'call, c_uint>,
+    id: Out<'call, c_ulonglong>,
+    graph: Out<'call, CUgraph>,
+    nodes: Out<'call, *const CUgraphNode>,
+    count: Out<'call, usize>,
+}
+
+/// Tells of a capture under way: the graph, and the nodes that the next one follows.
+fn tell_of_capture(driver: &mut Driver, stream: usize, places: CapturePlaces<'_>) -> CuResult {
+    let (is, capture) = capture_of(driver, stream)?;
+    if is == 1 {
+        let tails = driver.objects.stream(stream)?.capture.clone().unwrap_or_default().tails;
+        let graph = driver.objects.captures.get(capture)?.graph;
+        let of = driver.objects.graphs.get(graph)?;
+        let shown: Vec<usize> = tails.iter().map(|place| of.nodes[*place].handle).collect();
+        places.graph.write_optional(handle(graph))?;
+        places.count.write_optional(shown.len())?;
+        let state = driver.objects.captures.get_mut(capture)?;
+        state.shown = shown;
+        places.nodes.write_optional(state.shown.as_ptr().cast())?;
+    }
+    places.id.write_optional(capture as c_ulonglong)?;
+    places.status.write(is)
+}
+
+/// Sets the nodes that the next one of a capture follows, or adds to them.
+///
+/// # Safety
+/// - There are as many nodes as `count` says.
+unsafe fn set_tails<Raw>(
+    driver: &mut Driver,
+    stream: usize,
+    nodes: &In<'_, CUgraphNode, Raw>,
+    count: usize,
+    flags: c_uint,
+) -> CuResult {
+    let own = driver.objects.stream(stream)?.capture.clone().ok_or(ReturnCode(401))?;
+    let graph = driver.objects.captures.get(own.capture)?.graph;
+    // SAFETY: by the contract.
+    let places = unsafe { places_of(driver, handle(graph), nodes, count) }?;
+    if flags > 1 {
+        return Err(ReturnCode::INVALID_VALUE);
+    }
+    let Some(own) = &mut driver.objects.stream(stream)?.capture else { return Ok(()) };
+    if flags == REPLACES {
+        own.tails.clear();
+    }
+    own.tails.extend(places);
+    Ok(())
 }
 
 /// Returns whether a stream is captured (0 no, 1 yes, 2 by a capture that failed), and into what.
@@ -130,11 +205,31 @@ fn capture_of(driver: &mut Driver, stream: usize) -> CuResult<(c_uint, usize)> {
 
 exports! {
     fn cuStreamBeginCapture_v2(driver, stream: CUstream, _mode: c_uint) {
-        begin(driver, stream.addr())
+        begin(driver, stream.addr(), None)
+    }
+    fn cuStreamBeginCaptureToGraph(
+        driver, stream: CUstream, graph: CUgraph, dependencies: In<CUgraphNode>, _kinds: In<GraphEdge>, count: usize,
+        _mode: c_uint
+    ) {
+        // SAFETY: by the function's contract.
+        let tails = unsafe { places_of(driver, graph, &dependencies, count) }?;
+        begin(driver, stream.addr(), Some((graph.addr(), tails)))
+    }
+    fn cuStreamUpdateCaptureDependencies(
+        driver, stream: CUstream, dependencies: InMut<CUgraphNode>, count: usize, flags: c_uint
+    ) {
+        // SAFETY: by the function's contract.
+        unsafe { set_tails(driver, stream.addr(), &dependencies, count, flags) }
+    }
+    fn cuStreamUpdateCaptureDependencies_v2(
+        driver, stream: CUstream, dependencies: InMut<CUgraphNode>, _kinds: In<GraphEdge>, count: usize, flags: c_uint
+    ) {
+        // SAFETY: by the function's contract.
+        unsafe { set_tails(driver, stream.addr(), &dependencies, count, flags) }
     }
     fn cuStreamEndCapture(driver, stream: CUstream, graph: Out<CUgraph>) {
         match end(driver, stream.addr()) {
-            Ok(ended) => graph.write(handle(ended)),
+            Ok(ended) => graph.write_optional(handle(ended)),
             Err(code) => {
                 graph.write_optional(std::ptr::null_mut())?;
                 Err(code)
@@ -154,12 +249,15 @@ exports! {
         driver, stream: CUstream, status: Out<c_uint>, id: Out<c_ulonglong>, graph: Out<CUgraph>,
         nodes: Out<*const CUgraphNode>, count: Out<usize>
     ) {
-        let (is, capture) = capture_of(driver, stream.addr())?;
-        if is > 0 && !(graph.is_null() && nodes.is_null() && count.is_null()) {
-            return Err(driver.unsupported("questions for the graph of a capture under way"));
-        }
-        id.write_optional(capture as c_ulonglong)?;
-        status.write(is)
+        tell_of_capture(driver, stream.addr(), CapturePlaces { status, id, graph, nodes, count })
+    }
+    fn cuStreamGetCaptureInfo_v3(
+        driver, stream: CUstream, status: Out<c_uint>, id: Out<c_ulonglong>, graph: Out<CUgraph>,
+        nodes: Out<*const CUgraphNode>, kinds: Out<*const GraphEdge>, count: Out<usize>
+    ) {
+        // No edges are said to be whole.
+        kinds.write_optional(std::ptr::null())?;
+        tell_of_capture(driver, stream.addr(), CapturePlaces { status, id, graph, nodes, count })
     }
     fn cuThreadExchangeStreamCaptureMode(_driver, mode: Out<c_uint>) {
         let place = mode.pointer()?;
@@ -219,7 +317,7 @@ exports! {
         driver.end_graph(stream.addr(), &graph)
     }
     fn cuGraphDestroy(driver, graph: CUgraph) {
-        driver.objects.graphs.remove(graph.addr()).map(|_| ())
+        driver.objects.remove_graph(graph.addr())
     }
     fn cuGraphExecDestroy(driver, executable: CUgraphExec) {
         driver.objects.executables.remove(executable.addr()).map(|_| ())

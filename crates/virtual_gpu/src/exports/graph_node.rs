@@ -11,20 +11,27 @@ use crate::code::CuResult;
 use crate::driver::Driver;
 use crate::memories::MemoryKind;
 use crate::objects::{GraphNode, GraphState};
-use crate::work::{Copy, CopySide, Fill, HostFunction, KernelLaunch, QueuedWork};
+use crate::work::{
+    Condition, Copy, CopySide, Fill, HostFunction, KernelLaunch, QueuedWork, Subgraphs,
+};
 use cuda_driver::ReturnCode;
 use cuda_driver::raw::{
     CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D, CUcontext, CUdeviceptr, CUgraph, CUgraphExec,
     CUgraphNode, CUmemAccessDesc, CUmemorytype,
 };
 use cuda_driver::types::{
-    GraphEdge, HostNodeParameters, KernelNodeParameters, KernelNodeParametersV2, MemoryLocation,
-    MemoryNodeParameters, MemsetNodeParameters,
+    ConditionalNodeParameters, GraphEdge, HostNodeParameters, KernelNodeParameters,
+    KernelNodeParametersV2, MemoryLocation, MemoryNodeParameters, MemsetNodeParameters,
+    NodeParameters,
 };
-use std::ffi::c_uint;
+use std::ffi::{c_uint, c_ulonglong};
 use std::ptr::null_mut;
 
 const INVALID: ReturnCode = ReturnCode::INVALID_VALUE;
+/// `CU_GRAPH_COND_ASSIGN_DEFAULT`.
+const ASSIGNS_DEFAULT: c_uint = 1;
+/// `CU_GRAPH_NODE_TYPE_CONDITIONAL`.
+const CONDITIONAL: c_uint = 13;
 /// `CU_MEM_ALLOCATION_TYPE_PINNED`.
 const PINNED: c_uint = 1;
 
@@ -51,10 +58,10 @@ unsafe fn add(
 ///
 /// # Safety
 /// - There are as many nodes as `count` says.
-unsafe fn places_of(
+pub(super) unsafe fn places_of<Raw>(
     driver: &Driver,
     graph: CUgraph,
-    nodes: &In<CUgraphNode>,
+    nodes: &In<'_, CUgraphNode, Raw>,
     count: usize,
 ) -> CuResult<Vec<usize>> {
     // SAFETY: by the contract.
@@ -140,10 +147,110 @@ fn host(asked: HostNodeParameters) -> CuResult<QueuedWork> {
     Ok(QueuedWork::Host(HostFunction { function, data: asked.data.expose_provenance() }))
 }
 
+/// Makes a graph's condition, which is a word of memory: its address is the handle.
+fn condition(driver: &mut Driver, graph: CUgraph, first: c_uint, flags: c_uint) -> CuResult<u64> {
+    driver.context()?;
+    if flags > ASSIGNS_DEFAULT {
+        return Err(INVALID);
+    }
+    driver.objects.graphs.get(graph.addr())?;
+    let made = driver.memory.device.allocate_named(4, "condition of a graph");
+    let word = made.map_err(|_| ReturnCode::OUT_OF_MEMORY)?;
+    driver.memory.device.write(word, &[0; 4]).map_err(|_| INVALID)?;
+    let first = (flags == ASSIGNS_DEFAULT).then_some(first);
+    driver.objects.graphs.get_mut(graph.addr())?.conditions.push((word, first));
+    Ok(word)
+}
+
+/// Returns the work of a node with a condition, and makes its graphs.
+fn conditional(
+    driver: &mut Driver,
+    graph: CUgraph,
+    asked: ConditionalNodeParameters,
+) -> CuResult<QueuedWork> {
+    let ConditionalNodeParameters { handle: word, kind, size, .. } = asked;
+    let condition = match (kind, size) {
+        (0, 1 | 2) => Condition::If(word),
+        (1, 1) => Condition::While(word),
+        (2, 1..=1024) => Condition::Switch(word),
+        _ => return Err(INVALID),
+    };
+    let known = driver.objects.graphs.get(graph.addr())?;
+    let is_used = |node: &GraphNode| match &node.work {
+        QueuedWork::Subgraphs(Subgraphs { condition: Some(other), .. }) => other.address() == word,
+        _ => false,
+    };
+    // A condition in a body may be one of the graph around it.
+    let has = |graph: &GraphState| graph.conditions.iter().any(|(known, _)| *known == word);
+    let is_known = driver.objects.graphs.values().any(has);
+    if !is_known || known.nodes.iter().any(is_used) {
+        let why = format!("{word:#x} is no handle of a condition, or another node has it");
+        return Err(driver.refuse(INVALID, why));
+    }
+    let graphs = (0..size).map(|_| driver.objects.graphs.add(GraphState::default())).collect();
+    Ok(QueuedWork::Subgraphs(Subgraphs { graphs, ready: Vec::new(), condition: Some(condition) }))
+}
+
+/// Returns the work of a node that runs a copy of a graph.
+fn child(driver: &mut Driver, parent: CUgraph, graph: CUgraph) -> CuResult<QueuedWork> {
+    let state = driver.objects.graphs.get(graph.addr())?;
+    let refused = state.has_memory_nodes() || state.has_conditions();
+    if refused || parent == graph {
+        let why = "a graph cannot be a node of itself, nor be one while it allocates or frees memory or has a condition";
+        return Err(driver.refuse(INVALID, why));
+    }
+    let graphs = vec![driver.objects.clone_graph(graph.addr())?];
+    Ok(QueuedWork::Subgraphs(Subgraphs { graphs, ready: Vec::new(), condition: None }))
+}
+
+/// Adds a node of the kind that its parameters say, and writes the graphs of a choice into them.
+///
+/// # Safety
+/// - There are as many dependencies as `count` says, and the parameters are as their kind says.
+unsafe fn add_any(
+    driver: &mut Driver,
+    node: Out<CUgraphNode>,
+    graph: CUgraph,
+    (dependencies, count): (In<CUgraphNode>, usize),
+    parameters: Out<NodeParameters>,
+) -> CuResult {
+    let place = parameters.pointer()?;
+    // SAFETY: valid by the type, and any bytes are a value.
+    let mut asked = unsafe { place.read() };
+    // SAFETY: by the contract, the kind says which field is there.
+    let work = unsafe {
+        match asked.kind {
+            0 => launch(driver, first_version(asked.of.kernel))?,
+            2 => fill(driver, asked.of.fill)?,
+            3 => host(asked.of.host)?,
+            4 => child(driver, graph, asked.of.graph)?,
+            5 => QueuedWork::Join,
+            CONDITIONAL => conditional(driver, graph, asked.of.conditional)?,
+            _ => return Err(driver.unsupported("nodes of this kind by cuGraphAddNode")),
+        }
+    };
+    let made = driver.objects.new_node();
+    if let QueuedWork::Subgraphs(inner) = &work
+        && inner.condition.is_some()
+    {
+        let shown = inner.graphs.clone();
+        asked.of.conditional.graphs = shown.as_ptr().cast();
+        parameters.write(asked)?;
+        // SAFETY: by the contract.
+        let places = unsafe { places_of(driver, graph, &dependencies, count) }?;
+        node.write(handle(made))?;
+        let graph = driver.objects.graphs.get_mut(graph.addr())?;
+        let place = graph.add(made, work, places);
+        graph.nodes[place].shown = shown;
+        return Ok(());
+    }
+    // SAFETY: by the contract.
+    unsafe { add(driver, node, graph, (dependencies, count), work) }
+}
+
 /// Gives a node other work of the same kind.
 fn replace(graph: &mut GraphState, node: CUgraphNode, work: QueuedWork) -> CuResult {
-    let place = graph.place(node.addr()).ok_or(INVALID)?;
-    let node = &mut graph.nodes[place];
+    let node = graph.node_mut(node.addr()).ok_or(INVALID)?;
     if std::mem::discriminant(&node.work) != std::mem::discriminant(&work) {
         return Err(INVALID);
     }
@@ -231,7 +338,12 @@ fn kind(work: &QueuedWork) -> c_uint {
         QueuedWork::Copy(_) => 1,
         QueuedWork::Fill(_) => 2,
         QueuedWork::Host(_) => 3,
-        QueuedWork::Join | QueuedWork::Prefetch { .. } | QueuedWork::Discard(_) => 5,
+        QueuedWork::Subgraphs(Subgraphs { condition: None, .. }) => 4,
+        QueuedWork::Subgraphs(_) => CONDITIONAL,
+        QueuedWork::Join
+        | QueuedWork::Assign(_)
+        | QueuedWork::Prefetch { .. }
+        | QueuedWork::Discard(_) => 5,
         QueuedWork::Wait => 6,
         QueuedWork::Event => 7,
         QueuedWork::Allocation(_) | QueuedWork::GraphAllocation(_) => 10,
@@ -356,14 +468,50 @@ exports! {
         graph.write(handle(driver.objects.graphs.add(GraphState::default())))
     }
     fn cuGraphClone(driver, clone: Out<CUgraph>, graph: CUgraph) {
-        let mut cloned = driver.objects.graphs.get(graph.addr())?.clone();
-        check_shape_may_change(driver, &cloned)?;
-        clone.pointer()?;
-        for node in &mut cloned.nodes {
-            (node.original, node.handle) = (Some(node.handle), driver.objects.new_node());
-            node.shown = Vec::new();
+        let known = driver.objects.graphs.get(graph.addr())?.clone();
+        check_shape_may_change(driver, &known)?;
+        if known.has_conditions() {
+            let why = "a graph with conditional nodes cannot be cloned";
+            return Err(driver.refuse(ReturnCode::NOT_SUPPORTED, why));
         }
-        clone.write(handle(driver.objects.graphs.add(cloned)))
+        clone.pointer()?;
+        let cloned = driver.objects.clone_graph(graph.addr())?;
+        clone.write(handle(cloned))
+    }
+    fn cuGraphConditionalHandleCreate(
+        driver, condition_handle: Out<c_ulonglong>, graph: CUgraph, _context: CUcontext, first: c_uint, flags: c_uint
+    ) {
+        condition_handle.pointer()?;
+        let word = condition(driver, graph, first, flags)?;
+        condition_handle.write(word)
+    }
+    fn cuGraphAddNode(
+        driver, node: Out<CUgraphNode>, graph: CUgraph, dependencies: In<CUgraphNode>, count: usize,
+        parameters: Out<NodeParameters>
+    ) {
+        // SAFETY: by the function's contract.
+        unsafe { add_any(driver, node, graph, (dependencies, count), parameters) }
+    }
+    fn cuGraphAddNode_v2(
+        driver, node: Out<CUgraphNode>, graph: CUgraph, dependencies: In<CUgraphNode>, _kinds: In<GraphEdge>,
+        count: usize, parameters: Out<NodeParameters>
+    ) {
+        // An edge that orders less than the whole nodes may order them whole.
+        // SAFETY: by the function's contract.
+        unsafe { add_any(driver, node, graph, (dependencies, count), parameters) }
+    }
+    fn cuGraphAddChildGraphNode(
+        driver, node: Out<CUgraphNode>, graph: CUgraph, dependencies: In<CUgraphNode>, count: usize, inner: CUgraph
+    ) {
+        let work = child(driver, graph, inner)?;
+        // SAFETY: by the function's contract.
+        unsafe { add(driver, node, graph, (dependencies, count), work) }
+    }
+    fn cuGraphChildGraphNodeGetGraph(driver, node: CUgraphNode, graph: Out<CUgraph>) {
+        let QueuedWork::Subgraphs(Subgraphs { graphs, condition: None, .. }) = work(driver, node)? else {
+            return Err(INVALID);
+        };
+        graph.write(handle(graphs[0]))
     }
     fn cuGraphNodeFindInClone(driver, found: Out<CUgraphNode>, original: CUgraphNode, graph: CUgraph) {
         let nodes = &driver.objects.graphs.get(graph.addr())?.nodes;
@@ -641,11 +789,11 @@ exports! {
         let known = driver.objects.node(node.addr())?.0.clone();
         check_shape_may_change(driver, &known)?;
         let (graph, place) = driver.objects.node(node.addr())?;
-        graph.nodes.remove(place);
+        let removed = graph.nodes.remove(place);
         for node in &mut graph.nodes {
             node.follows.retain(|before| *before != place);
             node.follows.iter_mut().filter(|before| **before > place).for_each(|before| *before -= 1);
         }
-        Ok(())
+        driver.objects.remove_subgraphs(&removed.work)
     }
 }

@@ -70,6 +70,24 @@ impl Worker<'_> {
                     }
                     0
                 }
+                Builtin::SetCondition => {
+                    let (handle, value) =
+                        (argument(warp, 0), warp.read_local(lane, parameters[1], 4));
+                    let Some(index) = self.run.memory.find(handle, 4) else {
+                        let place = self.run.place(block.index, warp.index, 1 << lane, pc);
+                        let message = format!(
+                            "`cudaGraphSetConditional` of {handle:#x}, which is no handle of a condition; to fix it: pass \
+                             what cudaGraphConditionalHandleCreate gave"
+                        );
+                        return Err(Error::IllegalInstruction { place: Box::new(place), message });
+                    };
+                    let region = self.run.memory.region(index);
+                    let pointer = region.pointer.wrapping_add((handle - region.base) as usize);
+                    // SAFETY: the four bytes lie in the region, whose grains are valid, and all workers use the launch's
+                    // granularity.
+                    unsafe { self.run.granularity.store(pointer, 4, value) };
+                    0
+                }
             };
             if let Some(result) = result {
                 let bytes = if which == Builtin::Allocate { 8 } else { 4 };

@@ -6,7 +6,7 @@ use crate::execute::issue::warp::Warp;
 use crate::execute::issue::worker::Worker;
 use crate::execute::memory::device::Window;
 use crate::execute::observe::checks::provenance::is_formed_from;
-use crate::operation::Register;
+use crate::operation::{Operation, Register};
 use crate::region::Region;
 use crate::registers::LANES;
 use races::Request;
@@ -50,8 +50,14 @@ impl Worker<'_> {
         let mut window = Window { pointers, granularity: self.run.granularity };
         // What is wrong with the first bad lane, where a heap knows it.
         let (mut bad, mut problem) = (0u32, None);
+        // An aligned vector lies in a part of memory that is allocated as a whole, so that its unused end does no harm.
+        let bytes = match &self.run.program.instructions[request.pc].operation {
+            Operation::Load(access) => access.used_bytes(),
+            _ => request.bytes,
+        };
+        let bytes = u64::from(bytes);
         for lane in lanes(request.mask) {
-            let (address, bytes) = (request.all[lane], request.bytes as u64);
+            let address = request.all[lane];
             let Some(index) = memory.find(address, bytes) else {
                 bad |= 1 << lane;
                 continue;

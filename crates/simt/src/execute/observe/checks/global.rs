@@ -120,7 +120,9 @@ impl Worker<'_> {
         let mut access = GlobalAccess { by, ..GlobalAccess::new(request, writes, read_only) };
         while access.rest != 0 {
             let bytes = u64::from(request.bytes);
-            let Some(index) = self.region_of(request.pc, access.next(), bytes) else { break };
+            // The unused end of a vector may lie past its allocation.
+            let found = self.region_of(request.pc, access.next(), bytes);
+            let Some(index) = found.or_else(|| run.memory.find(access.next(), 1)) else { break };
             let region = run.memory.region(index);
             let place = Region { index, base: region.base, bytes: region.bytes };
             let parts = &mut self.observers.parts[request.pc];
