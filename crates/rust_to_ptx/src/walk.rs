@@ -54,7 +54,7 @@ fn children(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {
         | Kind::Array(all)
         | Kind::Call(_, all)
         | Kind::CallClosure(_, all)
-        | Kind::Library(_, all) => all.iter().for_each(|one| visit(one)),
+        | Kind::Library(_, all) => all.iter().for_each(visit),
         Kind::If(condition, then, other) => {
             visit(condition);
             visit(then);
