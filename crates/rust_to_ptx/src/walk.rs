@@ -1,8 +1,20 @@
 use crate::tree::{Expr, Iter, Kind, LocalId, Statement};
 
 /// Visits an expression and all inside of it, without the bodies of functions and closures that it calls.
-pub fn each(expr: &Expr, visit: &mut impl FnMut(&Expr)) {
+pub fn each(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {
     visit(expr);
+    children(expr, &mut |one| each(one, visit));
+}
+
+/// Expressions inside of each other.
+pub fn depth(expr: &Expr) -> usize {
+    let mut deepest = 0;
+    children(expr, &mut |one| deepest = deepest.max(depth(one)));
+    deepest + 1
+}
+
+/// Visits what an expression is made of.
+fn children(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {
     match &expr.kind {
         Kind::Int(_)
         | Kind::Float(..)
@@ -21,62 +33,62 @@ pub fn each(expr: &Expr, visit: &mut impl FnMut(&Expr)) {
         | Kind::Not(one)
         | Kind::Cast(one)
         | Kind::Repeat(one, _)
-        | Kind::Loop(_, one) => each(one, visit),
+        | Kind::Loop(_, one) => visit(one),
         Kind::Index(a, b)
         | Kind::Binary(_, a, b)
         | Kind::AndAlso(a, b)
         | Kind::OrElse(a, b)
         | Kind::Assign(a, b)
         | Kind::AssignOp(_, a, b) => {
-            each(a, visit);
-            each(b, visit);
+            visit(a);
+            visit(b);
         }
         Kind::While(_, a, b, step) => {
-            each(a, visit);
-            each(b, visit);
+            visit(a);
+            visit(b);
             if let Some(step) = step {
-                each(step, visit);
+                visit(step);
             }
         }
         Kind::Tuple(all)
         | Kind::Array(all)
         | Kind::Call(_, all)
         | Kind::CallClosure(_, all)
-        | Kind::Library(_, all) => all.iter().for_each(|one| each(one, visit)),
+        | Kind::Library(_, all) => all.iter().for_each(visit),
         Kind::If(condition, then, other) => {
-            each(condition, visit);
-            each(then, visit);
+            visit(condition);
+            visit(then);
             if let Some(other) = other {
-                each(other, visit);
+                visit(other);
             }
         }
         Kind::Block(statements, tail) => {
             for one in statements {
                 match one {
-                    Statement::Let(_, Some(one)) | Statement::Expr(one) => each(one, visit),
+                    Statement::Let(_, Some(one)) | Statement::Expr(one) => visit(one),
                     Statement::Let(_, None) => {}
                 }
             }
             if let Some(tail) = tail {
-                each(tail, visit);
+                visit(tail);
             }
         }
         Kind::For(_, _, iter, body) => {
             match &**iter {
                 Iter::Range { start, end, step, .. } => {
-                    each(start, visit);
-                    each(end, visit);
+                    visit(start);
+                    visit(end);
                     if let Some(step) = step {
-                        each(step, visit);
+                        visit(step);
                     }
                 }
-                Iter::Array(one) => each(one, visit),
+                Iter::Array(one) => visit(one),
             }
-            each(body, visit);
+            visit(body);
         }
         Kind::Return(value) => {
             if let Some(value) = value {
-                each(value, visit);
+                visit(value);
             }
         }
     }

@@ -6,6 +6,10 @@ use std::collections::HashMap;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 
+/// Arms of a `match`, and expressions inside of each other with it: each arm is inside of the one before.
+const MAX_ARMS: usize = 64;
+const MAX_INSIDE: usize = 150;
+
 /// An arm of a `match`: a condition, if it has one, the names that it binds, and what it gives.
 struct Choice {
     condition: Option<Expr>,
@@ -34,6 +38,9 @@ impl Check {
         wanted: Option<&Type>,
         at: Place,
     ) -> Result<Expr> {
+        if one.arms.len() > MAX_ARMS {
+            return refuse(at, format!("a `match` has at most {MAX_ARMS} arms here"));
+        }
         let value = self.expr(&one.expr, None)?;
         let of = value.of.clone();
         let id = self.local("", of.clone(), false);
@@ -100,7 +107,11 @@ impl Check {
             };
         }
         let first = Statement::Let(Pattern::Bind(id), Some(value));
-        Ok(Expr { kind: Kind::Block(vec![first], rest.map(Box::new)), of, at })
+        let made = Expr { kind: Kind::Block(vec![first], rest.map(Box::new)), of, at };
+        if crate::walk::depth(&made) > MAX_INSIDE {
+            return refuse(at, "this is nested too deep here: put a part of it into a function");
+        }
+        Ok(made)
     }
 
     /// The condition under which a value is one of a pattern, if there is one.

@@ -5,6 +5,8 @@ use super::{Name, Number, Parser, int, zero};
 use crate::tree::{Expr, Int, Kind, LocalId, Op, Pattern, Place, Result, Statement, Type, refuse};
 use crate::walk;
 
+/// Expressions inside of each other beyond which one is refused: what lowers them recurses.
+const MAX_DEPTH: usize = 100;
 /// Operators between two values, the weakest first.
 const BINARY: &[(&str, u8, Op)] = &[
     ("||", 1, Op::Or),
@@ -122,7 +124,15 @@ impl Parser {
     }
 
     pub fn assignment(&mut self, used: bool) -> Result<Expr> {
-        self.nested(|parser| parser.assignment_inside(used))
+        let at = self.at();
+        let made = self.nested(|parser| parser.assignment_inside(used))?;
+        if walk::depth(&made) > MAX_DEPTH {
+            return refuse(
+                at,
+                "this expression is too long here: put a part of it into a variable",
+            );
+        }
+        Ok(made)
     }
 
     fn assignment_inside(&mut self, used: bool) -> Result<Expr> {
