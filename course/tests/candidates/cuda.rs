@@ -280,7 +280,7 @@ pub fn missing() -> Vec<String> {
     missing.map(|(task, name)| format!("{task}: {name}")).collect()
 }
 
-/// What nvcc makes of a kernel, with the options of `learn`; kept by its text, as a run compiles two hundred.
+/// PTX that nvcc makes of a kernel, with the options of `learn`; kept by its text, as a run compiles two hundred.
 pub fn compiled_by_nvcc(candidate: &Candidate) -> Submission {
     use std::hash::{DefaultHasher, Hash, Hasher};
     let mut hasher = DefaultHasher::new();

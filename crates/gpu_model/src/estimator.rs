@@ -271,7 +271,7 @@ struct Device {
     spun: Vec<u64>,
     /// Loads of global memory among these.
     requests_in_vain: u64,
-    /// What the instruction that is being issued read from a clock, sleeps or asks the driver for.
+    /// The amount that the instruction being issued read from a clock, sleeps or asks the driver for.
     amount: u64,
     /// Nanoseconds of the driver's functions, one call after another.
     calls_ns: u64,

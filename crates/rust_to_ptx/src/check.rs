@@ -74,7 +74,7 @@ pub fn place(span: Span) -> Place {
     Place { line: start.line as u32, column: start.column as u32 + 1 }
 }
 
-/// What another language's file was checked to, with the types of its locals.
+/// Takes a checked file of another language, with the types of its locals.
 pub fn checked(out: Checked, types: Vec<Type>) -> Check {
     let locals = types.into_iter().map(|of| Local { of, is_mutable: true }).collect();
     Check { locals, ..empty(out) }

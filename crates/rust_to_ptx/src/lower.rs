@@ -143,7 +143,7 @@ struct Frame {
     /// `None` in a kernel, which just ends.
     exit: Option<String>,
     result: Option<Value>,
-    /// What the function may change of its caller, as the registers that are read behind it.
+    /// Variables of the caller that the function may change, as the registers that are read behind it.
     joined: BTreeMap<LocalId, Value>,
 }
 

@@ -121,7 +121,7 @@ pub enum Type {
     Struct(usize),
     /// True when its scope is the block.
     Atomic(bool, Scalar),
-    /// What a pointer of C++ points to, and what is read and written each time.
+    /// The target of a pointer of C++, which is read and written each time.
     Volatile(Box<Type>),
     Ordering,
     Closure(usize),

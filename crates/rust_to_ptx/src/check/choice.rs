@@ -422,7 +422,7 @@ impl Check {
         Ok(Expr { kind: Kind::Tuple(vec![first, length]), of, at })
     }
 
-    /// What a reference refers to, however often; anything else is itself.
+    /// Returns the value that a reference refers to, however often; any other is itself.
     pub(super) fn dereferenced(&self, value: Expr) -> Expr {
         let mut value = value;
         while let Type::Reference(_, to) = self.shallow(&value.of) {

@@ -342,7 +342,7 @@ impl Parser {
         }
     }
 
-    /// What a pointer points to.
+    /// Returns the value that a pointer points to.
     pub fn deref(&mut self, pointer: Expr, at: Place) -> Result<Expr> {
         match pointer.of.clone() {
             Type::Pointer(_, to) if *to != Type::Unit => {

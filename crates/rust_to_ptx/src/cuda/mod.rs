@@ -43,7 +43,7 @@ struct Local {
     is_const: bool,
 }
 
-/// How a lambda takes the names around it: from this scope on they are its own.
+/// A lambda's way to take the names around it: from this scope on they are its own.
 struct Lambda {
     first_scope: usize,
     by_value: bool,
@@ -70,7 +70,7 @@ pub struct Parser {
     depth: usize,
 }
 
-/// What words before a name say of it.
+/// The facts that words before a name say of it.
 #[derive(Default)]
 struct Declared {
     of: Option<Type>,
