@@ -5,9 +5,10 @@
 
 #[allow(dead_code, unused_imports, reason = "the proofs use the rest of them")]
 mod candidates;
+mod cuda;
 
 use candidates::build::{Candidate, compile};
-use candidates::{Kernels, cuda, is_host, kernels_of_tasks, side_by_side};
+use candidates::{Kernels, is_host, kernels_of_tasks, side_by_side};
 use course::format;
 use course::grade::{Subject, Submission, grade, run_at};
 use course::learn::verdict_text;

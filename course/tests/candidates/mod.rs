@@ -2,7 +2,6 @@
 
 pub mod build;
 pub mod cheats;
-pub mod cuda;
 pub mod hosts;
 pub mod told;
 pub mod wasteful;

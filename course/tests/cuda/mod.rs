@@ -1,14 +1,13 @@
 //! Kernels in CUDA C++: what is given and solved, and the wrong and other right ones of the Rust files, as edits of the
 //! solved twin.
 
-use super::build::{Candidate, places};
-use super::{ACCEPTED, REJECTED, kernel_tasks};
+use crate::candidates::build::{Candidate, places};
+use crate::candidates::{ACCEPTED, REJECTED, kernel_tasks};
 use course::compile::{Language, Places};
 use course::format;
 use course::grade::Submission;
 use course::student::form;
 use course::task::{FailureKind, Task};
-use course::tasks::named;
 use std::process::Command;
 
 /// The task, the name of the edit of its Rust file, what is replaced in the solved twin, and by what.
@@ -111,8 +110,11 @@ const EDITED: &[(&str, &str, &str, &str)] = &[
     ("one_counter", "last_lane", "threadIdx.x % 32 == 0", "threadIdx.x % 32 == 31"),
 ];
 
+/// Replacements in a file: what, and by what.
+type Edits = &'static [(&'static str, &'static str)];
+
 /// The task, a name, and edits of the solved twin after which it still passes: C++ as others write it.
-const OTHERS: &[(&str, &str, &[(&str, &str)])] = &[
+const OTHERS: &[(&str, &str, Edits)] = &[
     (
         "pad_the_tile",
         "two_dimensions",
