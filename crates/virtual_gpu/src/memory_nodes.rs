@@ -3,8 +3,7 @@
 use crate::code::CuResult;
 use crate::driver::Driver;
 use crate::graph_memory::{Block, GraphRange};
-use crate::objects::GraphState;
-use crate::work::QueuedWork;
+use crate::work::{GraphState, QueuedWork};
 use cuda_driver::ReturnCode;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -3,7 +3,7 @@ use crate::code::CuResult;
 use crate::handles::Handles;
 use crate::thread;
 use crate::virtual_memory::Physical;
-use crate::work::QueuedWork;
+use crate::work::{GraphState, QueuedWork};
 use cuda_driver::ReturnCode;
 use cuda_driver::raw::{CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC};
 use gpu_model::l2::AccessWindow;
@@ -125,109 +125,6 @@ pub(crate) struct PoolState {
     pub(crate) used_max: u64,
     pub(crate) reserved: u64,
     pub(crate) reserved_max: u64,
-}
-
-#[derive(Debug, Clone, Default)]
-pub(crate) struct GraphState {
-    pub(crate) nodes: Vec<GraphNode>,
-    /// The graph that an executable one was made of.
-    pub(crate) made_of: usize,
-    /// The conditions that belong to it, each with the value with which a launch begins, if it has one.
-    pub(crate) conditions: Vec<(u64, Option<u32>)>,
-    /// A launch frees first what an earlier one left allocated.
-    pub(crate) frees_on_launch: bool,
-    /// The end of the last launch of an executable one, which the next follows on whatever stream.
-    pub(crate) last_launch: Option<usize>,
-}
-
-#[derive(Debug, Clone)]
-pub(crate) struct GraphNode {
-    /// Its handle. A node of an executable graph has that of the node which it was made of.
-    pub(crate) handle: usize,
-    /// The handle of the node that it was cloned from.
-    pub(crate) original: Option<usize>,
-    pub(crate) work: QueuedWork,
-    /// The places of the nodes that it follows.
-    pub(crate) follows: Vec<usize>,
-    /// The addresses of a kernel's parameters, where the program has asked for them.
-    pub(crate) shown: Vec<usize>,
-}
-
-impl GraphState {
-    /// Adds a node, and gives its place.
-    pub(crate) fn add(&mut self, handle: usize, work: QueuedWork, follows: Vec<usize>) -> usize {
-        let node = GraphNode { handle, original: None, work, follows, shown: Vec::new() };
-        self.nodes.push(node);
-        self.nodes.len() - 1
-    }
-
-    pub(crate) fn place(&self, handle: usize) -> Option<usize> {
-        self.nodes.iter().position(|node| node.handle == handle)
-    }
-
-    /// Returns the graph with each node behind those that it follows; nothing where they follow each other in a circle.
-    pub(crate) fn ordered(&self) -> Option<GraphState> {
-        let mut places = vec![None; self.nodes.len()];
-        let mut nodes: Vec<GraphNode> = Vec::with_capacity(self.nodes.len());
-        while nodes.len() < self.nodes.len() {
-            let before = nodes.len();
-            for (place, node) in self.nodes.iter().enumerate() {
-                let follows = node.follows.iter().map(|before| places[*before]).collect();
-                let (None, Some(follows)) = (places[place], follows) else { continue };
-                places[place] = Some(nodes.len());
-                nodes.push(GraphNode { follows, ..node.clone() });
-            }
-            if nodes.len() == before {
-                return None;
-            }
-        }
-        Some(GraphState { nodes, conditions: self.conditions.clone(), ..*self })
-    }
-
-    /// Returns a node of an executable graph, or of a graph in it.
-    pub(crate) fn node_mut(&mut self, handle: usize) -> Option<&mut GraphNode> {
-        self.nodes.iter_mut().find_map(|node| {
-            if node.handle == handle {
-                return Some(node);
-            }
-            let QueuedWork::Subgraphs(inner) = &mut node.work else { return None };
-            inner.ready.iter_mut().find_map(|graph| graph.node_mut(handle))
-        })
-    }
-
-    /// Returns the work that gives its conditions their first values, if one has a value.
-    pub(crate) fn assignment(&self) -> Option<QueuedWork> {
-        let values = self.conditions.iter().filter_map(|(word, first)| Some((*word, (*first)?)));
-        let values: Vec<(u64, u32)> = values.collect();
-        (!values.is_empty()).then_some(QueuedWork::Assign(values))
-    }
-
-    /// Returns whether a node chooses by a condition.
-    pub(crate) fn has_conditions(&self) -> bool {
-        let chooses =
-            |work: &QueuedWork| matches!(work, QueuedWork::Subgraphs(it) if it.condition.is_some());
-        self.nodes.iter().any(|node| chooses(&node.work))
-    }
-
-    /// Returns the nodes that come before (or are) one of `tails`.
-    pub(crate) fn ancestors(&self, tails: &[usize]) -> Vec<bool> {
-        let mut found = vec![false; self.nodes.len()];
-        let mut open = tails.to_vec();
-        while let Some(node) = open.pop() {
-            if !std::mem::replace(&mut found[node], true) {
-                open.extend(&self.nodes[node].follows);
-            }
-        }
-        found
-    }
-
-    /// Returns whether a node allocates or frees memory.
-    pub(crate) fn has_memory_nodes(&self) -> bool {
-        let is_memory = |work: &QueuedWork| {
-            matches!(work, QueuedWork::GraphAllocation(_) | QueuedWork::Release(_))
-        };
-        self.nodes.iter().any(|node| is_memory(&node.work))
-    }
 }
 
 /// A capture under way.

@@ -10,9 +10,9 @@ use crate::array_work::BoxSide;
 use crate::code::CuResult;
 use crate::driver::Driver;
 use crate::memories::MemoryKind;
-use crate::objects::{GraphNode, GraphState};
 use crate::work::{
-    Condition, Copy, CopySide, Fill, HostFunction, KernelLaunch, QueuedWork, Subgraphs,
+    Condition, Copy, CopySide, Fill, GraphNode, GraphState, HostFunction, KernelLaunch, QueuedWork,
+    Subgraphs,
 };
 use cuda_driver::ReturnCode;
 use cuda_driver::raw::{
