@@ -632,6 +632,9 @@ fn statements_in_cuda_do_what_they_do_in_c() {
             let table = [1_u32, 2, 4, 8];
             table[(a % 4) as usize] + table[(b % 4) as usize]
         }, "__constant__ unsigned table[4] = {1, 2, 4, 8};@return table[a % 4] + table[b % 4];";
+        u32, "unsigned" => u32, "unsigned": |a, b| b % 100 + (a % 100 + 1) * 2, "unsigned x[3] = {1, 2, b % 100}; int i = 0; x[i] += (i = 2) * 1.0f * (a % 100 + 1); return x[2];";
+        u32, "unsigned" => u32, "unsigned": |a, b| (7 + b % 5) * 10 + a % 3, "unsigned char h[2] = {5, 7}; h[0] = a % 3; unsigned c = 0; h[c] += c++ + b % 5; return h[1] * 10 + h[0];";
+        u32, "unsigned" => u32, "unsigned": |_a, _b| 12, "return sizeof(fmin((float)a, (float)b)) + sizeof(fmin((int)a, 2));";
         u32, "unsigned" => u32, "unsigned": |a, b| {
             let mut product = 1_u32;
             let mut k = 9_u32;
@@ -678,6 +681,7 @@ fn what_is_not_read_in_cuda_is_refused_with_its_place() {
         ("n = y[n++]++;", 2, "put its index into a variable first"),
         ("__shfl_down(n, 1);", 2, "write `__shfl_down_sync(0xffffffff, ..)`"),
         ("float4 v = y[0];", 2, "is wanted here, and `unsigned int` is found"),
+        ("static int calls = 0;\ncalls += 1;", 2, "a `static` variable outlives its function"),
         ("break;", 2, "there is no loop around this `break`"),
         ("y[0] = ((uint4 *)y)[n].x;", 2, "take the whole vector"),
         ("unsigned z = 5000000000u;", 2, "is wanted"),

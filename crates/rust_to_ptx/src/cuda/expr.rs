@@ -704,9 +704,17 @@ impl Parser {
             return Ok(made(Kind::AssignOp(op, target, value), Type::Unit, at));
         }
         self.needs_pure(&target)?;
-        let before = target.clone();
-        let after = self.combined(op, before, value, at)?;
-        self.assign(target, after, used, at)
+        // The right side comes first, and the target is read behind it.
+        let (of, id) = (value.of.clone(), self.local("", value.of.clone(), true));
+        let first = Statement::Let(Pattern::Bind(id), Some(value));
+        let after = self.combined(op, target.clone(), made(Kind::Local(id), of, at), at)?;
+        let step = self.assign(target, after, used, at)?;
+        let of = step.of.clone();
+        let (all, result) = match used {
+            true => (vec![first], Some(Box::new(step))),
+            false => (vec![first, Statement::Expr(step)], None),
+        };
+        Ok(made(Kind::Block(all, result), of, at))
     }
 
     /// `x++` and `x--`: the value is that of before.

@@ -25,8 +25,8 @@ const OF_NUMBERS: &[(&str, &str, usize, Option<Type>)] = &[
     ("max", "max", 2, None),
     ("fminf", "min", 2, Some(Type::F32)),
     ("fmaxf", "max", 2, Some(Type::F32)),
-    ("fmin", "min", 2, Some(Type::F64)),
-    ("fmax", "max", 2, Some(Type::F64)),
+    ("fmin", "min", 2, None),
+    ("fmax", "max", 2, None),
     ("abs", "abs", 1, None),
     ("fabsf", "abs", 1, Some(Type::F32)),
     ("fabs", "abs", 1, None),
@@ -143,7 +143,9 @@ impl Parser {
                 for one in &all[1..] {
                     of = super::expr::common(&of, &one.of);
                 }
-                if matches!(name, "fabs" | "sqrt" | "fma") && !matches!(of, Type::F32) {
+                if matches!(name, "fabs" | "sqrt" | "fma" | "fmin" | "fmax")
+                    && !matches!(of, Type::F32)
+                {
                     Type::F64
                 } else {
                     of

@@ -77,6 +77,7 @@ struct Declared {
     is_auto: bool,
     is_const: bool,
     is_volatile: bool,
+    is_static: bool,
     space: Option<StaticSpace>,
     is_kernel: bool,
     is_device: bool,
@@ -256,8 +257,9 @@ impl Parser {
             match one.as_str() {
                 "const" | "constexpr" => found.is_const = true,
                 "volatile" => found.is_volatile = true,
-                "static" | "inline" | "__inline__" | "__forceinline__" | "__noinline__"
-                | "register" | "__host__" => {}
+                "static" => found.is_static = true,
+                "inline" | "__inline__" | "__forceinline__" | "__noinline__" | "register"
+                | "__host__" => {}
                 "__restrict__" | "__restrict" => {}
                 "__shared__" => found.space = Some(StaticSpace::Shared),
                 "__constant__" => found.space = Some(StaticSpace::Constant),
@@ -920,6 +922,12 @@ impl Parser {
             || declared.space == Some(StaticSpace::Constant)
         {
             return refuse(declared.at, "this is declared outside of functions");
+        }
+        if declared.is_static && !declared.is_const && declared.space.is_none() {
+            return refuse(
+                declared.at,
+                "a `static` variable outlives its function, for all threads together: pass a pointer to memory",
+            );
         }
         loop {
             let base = declared.of.clone().unwrap_or(Type::Unit);
