@@ -69,6 +69,9 @@ impl Default for Memory {
 }
 
 impl Memory {
+    /// The label of the words that a kernel may set by `cudaGraphSetConditional`.
+    pub const CONDITION: &str = "condition of a graph";
+
     /// Memory of a device with so many bytes.
     pub fn new(capacity: u64) -> Memory {
         Memory::of_devices(&[capacity])

@@ -296,6 +296,7 @@ impl Memories {
             }
             QueuedWork::Fill(fill) => is_own(fill.address),
             QueuedWork::Kernel(_) => self.host.values().any(HostRegion::is_registered),
+            QueuedWork::Subgraphs(inner) => inner.works().any(|work| self.needs_program(work)),
             _ => false,
         }
     }

@@ -316,13 +316,7 @@ impl Driver {
         for id in self.scheduler.all() {
             let Some(operation) = self.scheduler.get(id) else { continue };
             let (call, work) = (operation.call, &operation.work);
-            let awaited_copy = match work {
-                QueuedWork::Copy(copy) => {
-                    let is_out = matches!(self.memory.direction(copy), Direction::DeviceToHost(_));
-                    is_out.then(|| copy.bytes())
-                }
-                _ => None,
-            };
+            let awaited_copy = self.copied_out(work);
             let needs_program = self.memory.needs_program(work);
             if let Some(bytes) = awaited_copy {
                 self.recorder.call = call;
@@ -340,6 +334,18 @@ impl Driver {
             } else {
                 self.execute(id);
             }
+        }
+    }
+
+    /// Returns the bytes that work copies to the host, in its first such copy.
+    fn copied_out(&self, work: &QueuedWork) -> Option<u64> {
+        match work {
+            QueuedWork::Copy(copy) => {
+                let is_out = matches!(self.memory.direction(copy), Direction::DeviceToHost(_));
+                is_out.then(|| copy.bytes())
+            }
+            QueuedWork::Subgraphs(inner) => inner.works().find_map(|work| self.copied_out(work)),
+            _ => None,
         }
     }
 

@@ -99,6 +99,13 @@ pub(crate) struct Subgraphs {
     pub(crate) condition: Option<Condition>,
 }
 
+impl Subgraphs {
+    /// Goes over the work of all nodes that may run.
+    pub(crate) fn works(&self) -> impl Iterator<Item = &QueuedWork> {
+        self.ready.iter().flat_map(|graph| &graph.nodes).map(|node| &node.work)
+    }
+}
+
 /// Work that can be enqueued on a stream.
 #[derive(Debug, Clone)]
 pub(crate) enum QueuedWork {
@@ -231,6 +238,24 @@ impl GraphState {
         let chooses =
             |work: &QueuedWork| matches!(work, QueuedWork::Subgraphs(it) if it.condition.is_some());
         self.nodes.iter().any(|node| chooses(&node.work))
+    }
+
+    /// Returns whether a graph that a condition chooses has a node which such a graph may not have (CUDA's programming
+    /// guide, "Conditional graph nodes").
+    pub(crate) fn chooses_what_no_choice_has(&self) -> bool {
+        fn has(work: &QueuedWork, is_chosen: bool) -> bool {
+            match work {
+                QueuedWork::Subgraphs(inner) => {
+                    let is_chosen = is_chosen || inner.condition.is_some();
+                    inner.works().any(|work| has(work, is_chosen))
+                }
+                QueuedWork::Host(_) | QueuedWork::GraphAllocation(_) | QueuedWork::Release(_) => {
+                    is_chosen
+                }
+                _ => false,
+            }
+        }
+        self.nodes.iter().any(|node| has(&node.work, false))
     }
 
     /// Returns the nodes that come before (or are) one of `tails`.

@@ -4,9 +4,12 @@ mod support;
 
 use cuda_driver::ReturnCode;
 use cuda_driver::api::*;
-use cuda_driver::raw::{CUfunction, CUgraph, CUgraphExec, CUgraphNode, CUmodule, CUstream};
+use cuda_driver::raw::{
+    CUDA_MEMCPY3D, CUfunction, CUgraph, CUgraphExec, CUgraphNode, CUmemorytype, CUmodule, CUstream,
+};
 use cuda_driver::types::{
-    ConditionalNodeParameters, KernelNodeParameters, NodeParameters, NodeParametersOfKind,
+    ConditionalNodeParameters, HostNodeParameters, KernelNodeParameters, NodeParameters,
+    NodeParametersOfKind,
 };
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
@@ -329,11 +332,56 @@ fn what_no_graph_can_have_is_refused() {
     assert_eq!(unsafe { cuGraphClone(&mut clone, graph) }, ReturnCode::NOT_SUPPORTED);
     // A kernel with a number that is no handle.
     let wrong = self::graph();
-    device.launch(wrong, &[], ("sets", value, 4096));
+    device.launch(wrong, &[], ("sets", value, value));
     done!(cuGraphLaunch(executable(wrong), null_mut()));
     // SAFETY: it takes nothing.
     assert_ne!(unsafe { cuCtxSynchronize() }, ReturnCode::SUCCESS);
     let launches = virtual_gpu::launches();
     let fault = launches.iter().find_map(|launch| launch.fault.clone()).expect("the kernel failed");
     assert!(fault.contains("no handle of a condition"), "{fault}");
+}
+
+#[test]
+fn a_chosen_graph_has_no_host_function() {
+    unsafe extern "C" fn never(_: *mut c_void) {
+        std::process::abort();
+    }
+    let _device = Device::open();
+    let graph = graph();
+    let (_, inner) = choice(graph, &[], (condition(graph, 1, 1), IF, 1));
+    let (mut node, asked) =
+        (null_mut(), HostNodeParameters { function: Some(never), data: null_mut() });
+    done!(cuGraphAddHostNode(&mut node, inner[0], null(), 0, &raw const asked));
+    let mut executable = null_mut();
+    // SAFETY: as NVIDIA's reference asks for.
+    let code = unsafe { cuGraphInstantiateWithFlags(&mut executable, graph, 0) };
+    assert_eq!(code, ReturnCode::INVALID_VALUE);
+    let message = virtual_gpu::misuse().pop().expect("it is told").message;
+    assert!(message.contains("no host function"), "{message}");
+}
+
+#[test]
+fn a_copy_in_a_chosen_graph_that_nobody_awaits_is_not_done_at_the_end() {
+    let _device = Device::open();
+    let (graph, [source]) = (graph(), words([7]));
+    let (_, inner) = choice(graph, &[], (condition(graph, 1, 1), IF, 1));
+    let (mut node, target) = (null_mut(), [1u8; 4]);
+    let mut copy = std::mem::MaybeUninit::<CUDA_MEMCPY3D>::zeroed();
+    // SAFETY: zeros are a value of each field, and the rest is written here.
+    let copy = unsafe {
+        let at = copy.as_mut_ptr();
+        (*at).srcMemoryType = CUmemorytype::CU_MEMORYTYPE_DEVICE;
+        (*at).srcDevice = source;
+        (*at).dstMemoryType = CUmemorytype::CU_MEMORYTYPE_HOST;
+        (*at).dstHost = target.as_ptr().cast_mut().cast();
+        ((*at).WidthInBytes, (*at).Height, (*at).Depth) = (4, 1, 1);
+        copy.assume_init()
+    };
+    done!(cuGraphAddMemcpyNode(&mut node, inner[0], null(), 0, &raw const copy, null_mut()));
+    done!(cuGraphLaunch(executable(graph), null_mut()));
+    virtual_gpu::finish();
+    assert_eq!(target, [1; 4], "the program's memory may be gone");
+    let found = virtual_gpu::misuse();
+    let told = found.iter().any(|one| one.message.contains("nobody has waited for this copy of 4"));
+    assert!(told, "{found:?}");
 }

@@ -103,6 +103,11 @@ fn instantiate_with(driver: &mut Driver, graph: usize, flags: c_ulonglong) -> Cu
         let why = "the graph's nodes follow each other in a circle";
         return Err(driver.refuse(ReturnCode::INVALID_VALUE, why));
     };
+    if graph.chooses_what_no_choice_has() {
+        let why = "a graph that a condition chooses has kernels, copies, fills, empty nodes and graphs: no host function, and \
+                   no memory that it allocates or frees";
+        return Err(driver.refuse(ReturnCode::INVALID_VALUE, why));
+    }
     driver.clock.advance(driver.device().profile.api_call_ns * graph.nodes.len() as f64);
     let is_again = driver.objects.executables.values().any(|other| other.made_of == made_of);
     if is_again && graph.has_memory_nodes() {

@@ -154,7 +154,7 @@ fn condition(driver: &mut Driver, graph: CUgraph, first: c_uint, flags: c_uint) 
         return Err(INVALID);
     }
     driver.objects.graphs.get(graph.addr())?;
-    let made = driver.memory.device.allocate_named(4, "condition of a graph");
+    let made = driver.memory.device.allocate_named(4, simt::Memory::CONDITION);
     let word = made.map_err(|_| ReturnCode::OUT_OF_MEMORY)?;
     driver.memory.device.write(word, &[0; 4]).map_err(|_| INVALID)?;
     let first = (flags == ASSIGNS_DEFAULT).then_some(first);

@@ -7,6 +7,7 @@ use crate::execute::issue::warp::Warp;
 use crate::execute::issue::worker::{Issue, Worker};
 use crate::execute::memory::request::space_of;
 use crate::findings::{Finding, Hazard, Remedy};
+use crate::memory::Memory;
 use crate::operation::{Builtin, Space};
 use crate::printf;
 use crate::registers::LANES;
@@ -73,7 +74,12 @@ impl Worker<'_> {
                 Builtin::SetCondition => {
                     let (handle, value) =
                         (argument(warp, 0), warp.read_local(lane, parameters[1], 4));
-                    let Some(index) = self.run.memory.find(handle, 4) else {
+                    let found = self.run.memory.find(handle, 4);
+                    let is_condition = |index: &usize| {
+                        let region = self.run.memory.region(*index);
+                        region.base == handle && region.label == Memory::CONDITION
+                    };
+                    let Some(index) = found.filter(is_condition) else {
                         let place = self.run.place(block.index, warp.index, 1 << lane, pc);
                         let message = format!(
                             "`cudaGraphSetConditional` of {handle:#x}, which is no handle of a condition; to fix it: pass \
