@@ -83,6 +83,8 @@ pub trait Observer: Send {
     /// The instruction that a warp issues next reads this from a clock, sleeps for so many nanoseconds, or calls a function
     /// of the driver for so many lanes.
     fn amount(&mut self, _amount: u64) {}
+    /// The loop around the clock that a warp reads next goes on until it says this.
+    fn deadline(&mut self, _clock: u64) {}
     /// A warp has executed the instruction of this number.
     fn issue(&mut self, warp: usize, instruction: usize);
 }
@@ -202,6 +204,20 @@ pub(crate) fn facts(program: &Program) -> Vec<InstructionFacts> {
         let around = loops.iter().find(|(start, end)| (*start..=*end).contains(&pc));
         around.map(|(start, end)| (*start as u32, *end as u32))
     };
+    // ptxas and nvcc take the first try of a lock out of a loop that sleeps between tries.
+    let first_tries: Vec<(usize, (u32, u32))> = program
+        .polling
+        .iter()
+        .filter_map(|pc| {
+            let (start, end) = polled_loop(*pc as usize)?;
+            let first = first_try(program, *pc as usize, start as usize)?;
+            Some((first, (first as u32, end)))
+        })
+        .collect();
+    let polled_loop = |pc: usize| {
+        let first = first_tries.iter().find(|(first, _)| *first == pc);
+        polled_loop(pc).or(first.map(|(_, turn)| *turn))
+    };
     let instructions = program.instructions.iter().zip(&program.details).zip(&program.places);
     instructions
         .enumerate()
@@ -229,6 +245,23 @@ pub(crate) fn facts(program: &Program) -> Vec<InstructionFacts> {
             }
         })
         .collect()
+}
+
+/// Returns the atomic right before a loop that tries first what one in the loop tries again.
+fn first_try(program: &Program, again: usize, start: usize) -> Option<usize> {
+    let Operation::Atomic(again) = &program.instructions[again].operation else { return None };
+    let is_computed = |pc: &usize| {
+        matches!(
+            class(&program.instructions[*pc].operation),
+            InstructionClass::Plain | InstructionClass::Branch
+        )
+    };
+    let first = (0..start).rev().find(|pc| !is_computed(pc))?;
+    let Operation::Atomic(atomic) = &program.instructions[first].operation else { return None };
+    let is_same = atomic.operation == again.operation
+        && atomic.space == again.space
+        && (atomic.base.register(), atomic.offset) == (again.base.register(), again.offset);
+    is_same.then_some(first)
 }
 
 fn memory(space: Space) -> MemorySpace {
