@@ -245,6 +245,20 @@ fn a_lock_whose_loop_sleeps_between_tries_lets_one_warp_in_after_the_other() {
 }
 
 #[test]
+fn a_flag_is_waited_for_by_a_loop_that_sleeps_between_tries() {
+    let body = "mov.u32 %r2, %ctaid.x; setp.ne.u32 %p1, %r2, 0; @%p1 bra wait;
+        ld.global.u32 %r3, [%rd1]; add.u32 %r4, %r3, 1; st.volatile.global.u32 [%rd1+4096], %r4; bra done;
+        wait: ld.volatile.global.u32 %r5, [%rd1+4096]; setp.ne.u32 %p2, %r5, 0; @%p2 bra done;
+        again: nanosleep.u32 100; ld.volatile.global.u32 %r5, [%rd1+4096]; setp.eq.u32 %p2, %r5, 0; @%p2 bra again;
+        done:";
+    let writer = waiting_cycles(body, 1).chain_cycles;
+    // The others load the flag then.
+    let all = writer + 3 * (writer + u64::from(LATENCIES.global));
+    let found = waiting_cycles(body, 4).chain_cycles;
+    assert!(found >= all, "{found}, and {writer} of the writer");
+}
+
+#[test]
 fn a_lock_with_tickets_lets_one_warp_in_after_the_other() {
     let body = "setp.ne.u32 %p1, %r1, 0; @%p1 bra done; atom.global.add.u32 %r2, [%rd1], 1;
         again: ld.volatile.global.u32 %r3, [%rd1+256]; setp.ne.u32 %p2, %r3, %r2; @%p2 bra again;

@@ -204,7 +204,7 @@ pub(crate) fn facts(program: &Program) -> Vec<InstructionFacts> {
         let around = loops.iter().find(|(start, end)| (*start..=*end).contains(&pc));
         around.map(|(start, end)| (*start as u32, *end as u32))
     };
-    // ptxas and nvcc take the first try of a lock out of a loop that sleeps between tries.
+    // nvcc takes the first try out of a loop that sleeps between tries.
     let first_tries: Vec<(usize, (u32, u32))> = program
         .polling
         .iter()
@@ -247,20 +247,26 @@ pub(crate) fn facts(program: &Program) -> Vec<InstructionFacts> {
         .collect()
 }
 
-/// Returns the atomic right before a loop that tries first what one in the loop tries again.
+/// Returns the access right before a loop that tries first what one in the loop tries again.
 fn first_try(program: &Program, again: usize, start: usize) -> Option<usize> {
-    let Operation::Atomic(again) = &program.instructions[again].operation else { return None };
+    let operation = |pc: usize| &program.instructions[pc].operation;
     let is_computed = |pc: &usize| {
-        matches!(
-            class(&program.instructions[*pc].operation),
-            InstructionClass::Plain | InstructionClass::Branch
-        )
+        matches!(class(operation(*pc)), InstructionClass::Plain | InstructionClass::Branch)
     };
     let first = (0..start).rev().find(|pc| !is_computed(pc))?;
-    let Operation::Atomic(atomic) = &program.instructions[first].operation else { return None };
-    let is_same = atomic.operation == again.operation
-        && atomic.space == again.space
-        && (atomic.base.register(), atomic.offset) == (again.base.register(), again.offset);
+    let is_same = match (operation(first), operation(again)) {
+        (Operation::Atomic(first), Operation::Atomic(again)) => {
+            first.operation == again.operation
+                && (first.space, first.base.register(), first.offset)
+                    == (again.space, again.base.register(), again.offset)
+        }
+        (Operation::Load(first), Operation::Load(again)) => {
+            first.strong
+                && (first.space, first.base.register(), first.offset)
+                    == (again.space, again.base.register(), again.offset)
+        }
+        _ => false,
+    };
     is_same.then_some(first)
 }
 
