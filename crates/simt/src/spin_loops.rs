@@ -122,9 +122,11 @@ fn clock_wait(program: &Program, pc: usize, end: usize) -> Option<ClockWait> {
         }
         let is_first = operands.a == value.index();
         let other = if is_first { operands.b } else { operands.a };
+        // An operand of another width is a copy of the register.
         let other = match value {
-            Register::Long(_) => Register::Long(other),
-            _ => Register::Word(other),
+            Register::Long(_) if other < program.longs => Register::Long(other),
+            Register::Word(_) if other < program.words => Register::Word(other),
+            _ => return None,
         };
         let text = &program.texts[detail.text as usize];
         match text.split('.').next()? {
