@@ -41,6 +41,8 @@ pub struct Clocks {
     pub busy: InsideWork,
     /// The poll that it repeats, and the cycle of its first try.
     pub poll: Option<Poll>,
+    /// The words that the latest poll reads.
+    pub polled: Vec<u64>,
     /// The polls that have succeeded.
     pub passed: u32,
     /// The instructions that it has run.
@@ -85,6 +87,7 @@ impl Clocks {
         self.ran.clear();
         (self.unrolled, self.begin, self.stored, self.latest) = ((0, 0), 0, [0; 2], 0);
         (self.sent, self.failed, self.busy) = (None, 0, InsideWork::default());
+        self.polled.clear();
         (self.poll, self.passed, self.read_clock, self.instructions) = (None, 0, None, 0);
     }
 
@@ -123,9 +126,9 @@ impl Clocks {
 
     /// An instruction has run, which a warp issues in so many cycles.
     pub fn has_run(&mut self, class: InstructionClass, start: u32, cycles: u32) {
-        self.now += cycles;
+        self.now = self.now.saturating_add(cycles);
         self.instructions += 1;
-        self.latest = self.latest.max(start + 1);
+        self.latest = self.latest.max(start.saturating_add(1));
         if let InstructionClass::Store { memory } = class {
             let [shared, other] = &mut self.stored;
             if memory != MemorySpace::Global {
@@ -156,8 +159,12 @@ impl Clocks {
     /// the first did.
     pub fn enter_poll(&mut self, pc: u32, turn: Option<(u32, u32)>) {
         match &mut self.poll {
-            Some(poll) if poll.pc == pc => {
-                poll.failed = true;
+            // The first try may stand before the loop.
+            Some(poll)
+                if poll.pc == pc
+                    || turn.is_some_and(|(first, last)| last == poll.turn.1 && poll.pc < first) =>
+            {
+                (poll.pc, poll.failed) = (pc, true);
                 let since = poll.since;
                 (self.now, self.begin, self.stored, self.latest) =
                     (since, since, [since; 2], since);
@@ -167,6 +174,9 @@ impl Clocks {
                 let since = self.now.max(self.latest);
                 self.passed += u32::from(self.poll.is_some());
                 self.poll = turn.map(|turn| Poll { pc, turn, since, failed: false });
+                if turn.is_some() {
+                    self.polled.clear();
+                }
             }
         }
     }

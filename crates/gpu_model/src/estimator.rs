@@ -44,6 +44,8 @@ const ACROSS_CYCLES: u32 = 110;
 const EMPTY_QUEUE: u64 = 4;
 /// Cycles that the executor's clock counts for an instruction.
 const STEP_CYCLES: u64 = 4;
+/// Nanoseconds of the longest `nanosleep`: PTX lets none last more than a millisecond.
+const LONGEST_SLEEP_NS: u64 = 1_000_000;
 /// Cycles of a read of a clock.
 const CLOCK_CYCLES: u32 = 20;
 /// Nanoseconds of a function of the driver: of a lane's call, what each further lane of the warp adds, and what each lane adds to
@@ -169,6 +171,8 @@ impl BlockWork {
 #[derive(Debug, Default)]
 struct Arrivals {
     wave: u32,
+    /// A warp stored it that had waited for it: it hands over a turn, as in a lock with tickets.
+    is_handed_over: bool,
     /// The first store: of a flag that is stored twice, as in a look-back, the first is what others go on with.
     first_store: Option<u32>,
     /// The latest change: the release of a lock.
@@ -180,12 +184,13 @@ struct Arrivals {
 
 impl Arrivals {
     /// Notes a change that arrives in this cycle, by a warp that has passed so many polls.
-    fn change(&mut self, wave: u32, at: u32, passed: u32, is_store: bool) {
+    fn change(&mut self, wave: u32, at: u32, passed: u32, is_store: bool, has_waited: bool) {
         if self.wave != wave {
             *self = Arrivals { wave, ..Arrivals::default() };
         }
         self.latest = self.latest.max(at);
         if is_store {
+            self.is_handed_over |= has_waited;
             self.first_store.get_or_insert(at);
             return;
         }
@@ -202,7 +207,11 @@ impl Arrivals {
             return 0;
         }
         let counted = self.of_passed.get(passed as usize).copied().unwrap_or(0);
-        if is_lock { self.latest } else { counted.max(self.first_store.unwrap_or(0)) }
+        if is_lock || self.is_handed_over {
+            self.latest
+        } else {
+            counted.max(self.first_store.unwrap_or(0))
+        }
     }
 }
 
@@ -273,6 +282,8 @@ struct Device {
     requests_in_vain: u64,
     /// The amount that the instruction being issued read from a clock, sleeps or asks the driver for.
     amount: u64,
+    /// The end of the wait for the clock that it reads.
+    deadline: Option<u64>,
     /// Nanoseconds of the driver's functions, one call after another.
     calls_ns: u64,
     /// Sectors and cycles of tags of the access that is being issued.
@@ -335,6 +346,7 @@ impl Estimator {
             spun: vec![0; program.len()],
             requests_in_vain: 0,
             amount: 0,
+            deadline: None,
             calls_ns: 0,
             asked: [0; 2],
             access: [0; 2],
@@ -595,6 +607,7 @@ impl Device {
         let distance = distance.max(arrival.saturating_sub(start));
         let wave = self.wave();
         let amount = std::mem::take(&mut self.amount);
+        let deadline = self.deadline.take();
         let polls = facts.polled_loop.is_some();
         let is_atomic = is_atomic(facts.class);
         for word in self.words.drain(..) {
@@ -602,10 +615,14 @@ impl Device {
                 let arrivals = self.arrivals.get(&word);
                 let awaited = arrivals.map_or(0, |it| it.awaited(wave, clocks.passed, is_atomic));
                 start = start.max(awaited);
+                if !clocks.polled.contains(&word) {
+                    clocks.polled.push(word);
+                }
             } else if is_atomic || is_store(facts.class) {
                 let at = start.saturating_add(latencies.l2);
                 let arrivals = self.arrivals.entry(word).or_default();
-                arrivals.change(wave, at, clocks.passed, !is_atomic);
+                let has_waited = clocks.polled.contains(&word);
+                arrivals.change(wave, at, clocks.passed, !is_atomic, has_waited);
             }
         }
         for (sector, reached) in self.missed.drain(..) {
@@ -713,13 +730,19 @@ impl Device {
                 1
             }
             InstructionClass::Clock { nanoseconds } => {
-                let read = if nanoseconds { self.cycles(amount) } else { amount };
+                let cycles = |amount| if nanoseconds { self.cycles(amount) } else { amount };
+                let (read, deadline) = (cycles(amount), deadline.map(cycles));
                 match clocks.read_clock {
                     Some((cycle, before, instructions)) if facts.is_timed => {
-                        // The executor's clock goes on in leaps, by the turns of all warps.
+                        // The executor's clock goes on in leaps, by the turns of all warps: a wait that has ended took what it
+                        // waited for, and one that goes on no longer than the warp's own turns.
                         let own = STEP_CYCLES * (clocks.instructions - instructions);
-                        let passed = read.saturating_sub(before).min(own).min(u64::from(u32::MAX));
-                        clocks.set(cycle.saturating_add(passed as u32));
+                        let passed = match deadline {
+                            Some(end) if end <= read => end.saturating_sub(before),
+                            Some(_) => read.saturating_sub(before).min(own),
+                            None => read.saturating_sub(before),
+                        };
+                        clocks.set(cycle.saturating_add(passed.min(u64::from(u32::MAX)) as u32));
                         start = clocks.now;
                     }
                     _ => clocks.read_clock = Some((start, read, clocks.instructions)),
@@ -727,7 +750,8 @@ impl Device {
                 CLOCK_CYCLES
             }
             InstructionClass::Sleep => {
-                let cycles = self.cycles(amount).min(u64::from(u32::MAX)) as u32;
+                let cycles =
+                    self.cycles(amount.min(LONGEST_SLEEP_NS)).min(u64::from(u32::MAX)) as u32;
                 clocks.branch(start.saturating_add(cycles));
                 1
             }
@@ -752,14 +776,14 @@ impl Device {
         };
         clocks.has_run(facts.class, start, facts.pipes.own_cycles());
         if facts.pipes.has_slow_way {
-            clocks.branch(start + latency);
+            clocks.branch(start.saturating_add(latency));
         }
         // Turns that became one have one branch.
         if facts.class == InstructionClass::Branch && facts.unrolled == 0 {
-            clocks.branch(start + BRANCH_CYCLES);
+            clocks.branch(start.saturating_add(BRANCH_CYCLES));
         }
         for register in &facts.writes {
-            *clocks.ready(*register) = start + latency;
+            *clocks.ready(*register) = start.saturating_add(latency);
         }
     }
 
@@ -971,6 +995,10 @@ impl Observer for Estimator {
 
     fn amount(&mut self, amount: u64) {
         self.device.amount = amount;
+    }
+
+    fn deadline(&mut self, clock: u64) {
+        self.device.deadline = Some(clock);
     }
 
     fn issue(&mut self, warp: usize, instruction: usize) {

@@ -200,6 +200,88 @@ fn a_wait_for_a_clock_takes_what_the_clock_says() {
 }
 
 #[test]
+fn a_long_wait_for_a_clock_ends_when_it_says_however_many_warps_wait() {
+    // By the difference of 64 and of 32 bits, by a point of time, and by nanoseconds, of which 1000 are 2000 cycles.
+    let waits = [
+        "mov.u64 %rd2, %clock64; again: mov.u64 %rd3, %clock64; sub.u64 %rd4, %rd3, %rd2;
+         setp.lt.u64 %p1, %rd4, 300000; @%p1 bra again;",
+        "mov.u32 %r2, %clock; again: mov.u32 %r3, %clock; sub.u32 %r4, %r3, %r2;
+         setp.ge.u32 %p1, %r4, 300000; @%p1 bra done; bra again; done:",
+        "mov.u64 %rd2, %clock64; add.u64 %rd2, %rd2, 300000;
+         again: mov.u64 %rd3, %clock64; setp.gt.u64 %p1, %rd2, %rd3; @%p1 bra again;",
+        "mov.u64 %rd2, %globaltimer; again: mov.u64 %rd3, %globaltimer; sub.u64 %rd4, %rd3, %rd2;
+         setp.lt.u64 %p1, %rd4, 150000; @%p1 bra again;",
+    ];
+    for body in waits {
+        for blocks in [1, 2, 8] {
+            let found = waiting_cycles(body, blocks).chain_cycles / u64::from(blocks);
+            assert!((300_000..301_000).contains(&found), "{found} of {blocks} blocks: {body}");
+        }
+    }
+}
+
+#[test]
+fn a_loop_that_ends_before_its_time_is_over_is_no_longer_than_its_own_turns() {
+    // The clock says more by the turns of the other blocks, and the loop may go on for a second.
+    let body = "mov.u64 %rd2, %clock64; mov.u32 %r2, 0;
+        again: mov.u64 %rd3, %clock64; sub.u64 %rd4, %rd3, %rd2; setp.gt.u64 %p1, %rd4, 2000000000; @%p1 bra done;
+        add.u32 %r2, %r2, 1; setp.lt.u32 %p2, %r2, 10000; @%p2 bra again; done:";
+    let found = waiting_cycles(body, 8).longest_chain_cycles;
+    assert!(found < 4 * 8 * 10_000 + 1000, "{found}");
+}
+
+#[test]
+fn a_lock_whose_loop_sleeps_between_tries_lets_one_warp_in_after_the_other() {
+    // nvcc takes the first try out of the loop.
+    let body = "setp.ne.u32 %p1, %r1, 0; @%p1 bra done; mov.u32 %r5, 1;
+        atom.global.cas.b32 %r2, [%rd1], 0, %r5; setp.eq.u32 %p2, %r2, 0; @%p2 bra inside;
+        again: nanosleep.u32 100; mov.u32 %r6, 1;
+        atom.global.cas.b32 %r2, [%rd1], 0, %r6; setp.ne.u32 %p2, %r2, 0; @%p2 bra again;
+        inside: ld.relaxed.gpu.global.u32 %r3, [%rd1+4096]; add.u32 %r3, %r3, 1;
+        st.relaxed.gpu.global.u32 [%rd1+4096], %r3; atom.global.exch.b32 %r4, [%rd1], 0;
+        done:";
+    let [one, four] = [1, 4].map(|blocks| waiting_cycles(body, blocks).longest_chain_cycles);
+    assert!(four > one + 3 * u64::from(LATENCIES.global), "{four}, and {one} of one");
+}
+
+#[test]
+fn a_flag_is_waited_for_by_a_loop_that_sleeps_between_tries() {
+    let body = "mov.u32 %r2, %ctaid.x; setp.ne.u32 %p1, %r2, 0; @%p1 bra wait;
+        ld.global.u32 %r3, [%rd1]; add.u32 %r4, %r3, 1; st.volatile.global.u32 [%rd1+4096], %r4; bra done;
+        wait: ld.volatile.global.u32 %r5, [%rd1+4096]; setp.ne.u32 %p2, %r5, 0; @%p2 bra done;
+        again: nanosleep.u32 100; ld.volatile.global.u32 %r5, [%rd1+4096]; setp.eq.u32 %p2, %r5, 0; @%p2 bra again;
+        done:";
+    let writer = waiting_cycles(body, 1).chain_cycles;
+    // The others load the flag then.
+    let all = writer + 3 * (writer + u64::from(LATENCIES.global));
+    let found = waiting_cycles(body, 4).chain_cycles;
+    assert!(found >= all, "{found}, and {writer} of the writer");
+}
+
+#[test]
+fn a_lock_with_tickets_lets_one_warp_in_after_the_other() {
+    let body = "setp.ne.u32 %p1, %r1, 0; @%p1 bra done; atom.global.add.u32 %r2, [%rd1], 1;
+        again: ld.volatile.global.u32 %r3, [%rd1+256]; setp.ne.u32 %p2, %r3, %r2; @%p2 bra again;
+        membar.gl; add.u32 %r4, %r2, 1; st.volatile.global.u32 [%rd1+256], %r4;
+        done:";
+    let [one, four, eight] =
+        [1, 4, 8].map(|blocks| waiting_cycles(body, blocks).longest_chain_cycles);
+    let turn = 2 * u64::from(LATENCIES.l2);
+    assert!(four >= one + 2 * turn, "{four}, and {one} of one");
+    assert!(eight >= four + 4 * turn, "{eight}, and {four} of four");
+}
+
+#[test]
+fn a_sleep_lasts_a_millisecond_at_most() {
+    let cycles = |body: &str| estimate(&kernel(body), &one_thread(), false).longest_chain_cycles;
+    let ms = cycles("nanosleep.u32 1000000;");
+    assert!((2_000_000..2_000_100).contains(&ms), "{ms} cycles");
+    assert_eq!(cycles("nanosleep.u32 4000000000;"), ms);
+    let three = cycles(&"nanosleep.u32 4000000000;".repeat(3));
+    assert!((6_000_000..6_000_100).contains(&three), "{three} cycles");
+}
+
+#[test]
 fn a_sleep_takes_its_time() {
     let [none, us] = ["", "nanosleep.u32 1000;"]
         .map(|body| estimate(&kernel(body), &one_thread(), false).longest_chain_cycles);

@@ -83,6 +83,8 @@ pub trait Observer: Send {
     /// The instruction that a warp issues next reads this from a clock, sleeps for so many nanoseconds, or calls a function
     /// of the driver for so many lanes.
     fn amount(&mut self, _amount: u64) {}
+    /// The loop around the clock that a warp reads next goes on until it says this.
+    fn deadline(&mut self, _clock: u64) {}
     /// A warp has executed the instruction of this number.
     fn issue(&mut self, warp: usize, instruction: usize);
 }
@@ -202,6 +204,20 @@ pub(crate) fn facts(program: &Program) -> Vec<InstructionFacts> {
         let around = loops.iter().find(|(start, end)| (*start..=*end).contains(&pc));
         around.map(|(start, end)| (*start as u32, *end as u32))
     };
+    // nvcc takes the first try out of a loop that sleeps between tries.
+    let first_tries: Vec<(usize, (u32, u32))> = program
+        .polling
+        .iter()
+        .filter_map(|pc| {
+            let (start, end) = polled_loop(*pc as usize)?;
+            let first = first_try(program, *pc as usize, start as usize)?;
+            Some((first, (first as u32, end)))
+        })
+        .collect();
+    let polled_loop = |pc: usize| {
+        let first = first_tries.iter().find(|(first, _)| *first == pc);
+        polled_loop(pc).or(first.map(|(_, turn)| *turn))
+    };
     let instructions = program.instructions.iter().zip(&program.details).zip(&program.places);
     instructions
         .enumerate()
@@ -229,6 +245,29 @@ pub(crate) fn facts(program: &Program) -> Vec<InstructionFacts> {
             }
         })
         .collect()
+}
+
+/// Returns the access right before a loop that tries first what one in the loop tries again.
+fn first_try(program: &Program, again: usize, start: usize) -> Option<usize> {
+    let operation = |pc: usize| &program.instructions[pc].operation;
+    let is_computed = |pc: &usize| {
+        matches!(class(operation(*pc)), InstructionClass::Plain | InstructionClass::Branch)
+    };
+    let first = (0..start).rev().find(|pc| !is_computed(pc))?;
+    let is_same = match (operation(first), operation(again)) {
+        (Operation::Atomic(first), Operation::Atomic(again)) => {
+            first.operation == again.operation
+                && (first.space, first.base.register(), first.offset)
+                    == (again.space, again.base.register(), again.offset)
+        }
+        (Operation::Load(first), Operation::Load(again)) => {
+            first.strong
+                && (first.space, first.base.register(), first.offset)
+                    == (again.space, again.base.register(), again.offset)
+        }
+        _ => false,
+    };
+    is_same.then_some(first)
 }
 
 fn memory(space: Space) -> MemorySpace {

@@ -1,6 +1,7 @@
 use crate::decode::contraction::Contraction;
 use crate::error::Position;
 use crate::operation::{Operation, Register};
+use crate::spin_loops::ClockWait;
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug)]
@@ -163,6 +164,8 @@ pub(crate) struct Program {
     pub polling: Vec<u32>,
     /// Those of them that are compare-and-swaps which a thread may give up, with the first instruction of their loop.
     pub abandoned: BTreeMap<u32, u32>,
+    /// The reads of a clock that a loop waits for, and what it waits for.
+    pub clock_waits: Vec<(u32, ClockWait)>,
     /// Atomics of one word by all lanes of a warp that the assembler makes one.
     pub aggregated: Vec<u32>,
     /// The place of each instruction among basic blocks.

@@ -84,6 +84,63 @@ pub(crate) fn timed(program: &Program) -> Vec<(usize, usize)> {
     loops.into_iter().filter(|turn| is_timed(*turn)).collect()
 }
 
+/// The numbers that say until when a loop waits for a clock: it goes on until the clock says `compared` + `less` - `more`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClockWait {
+    pub compared: Register,
+    /// Subtracted from the clock before that.
+    pub less: Option<Register>,
+    /// Added to it.
+    pub more: Option<Register>,
+}
+
+/// Returns the reads of a clock on which a loop waits, as far as its comparison is found, in ascending order.
+pub(crate) fn clock_waits(program: &Program) -> Vec<(u32, ClockWait)> {
+    let mut waits = BTreeMap::new();
+    for (start, end) in timed(program) {
+        for pc in start..=end {
+            if matches!(program.instructions[pc].operation, Operation::ReadClock { .. })
+                && let Some(wait) = clock_wait(program, pc, end)
+            {
+                waits.entry(pc as u32).or_insert(wait);
+            }
+        }
+    }
+    waits.into_iter().collect()
+}
+
+/// Follows what is read from a clock to the first comparison of it.
+fn clock_wait(program: &Program, pc: usize, end: usize) -> Option<ClockWait> {
+    let mut value = *program.details[pc].writes.first()?;
+    let (mut less, mut more) = (None, None);
+    for (instruction, detail) in
+        program.instructions.iter().zip(&program.details).take(end + 1).skip(pc + 1)
+    {
+        let Operation::Compute { operands, .. } = &instruction.operation else { continue };
+        if detail.synthetic || !detail.reads.contains(&value) {
+            continue;
+        }
+        let is_first = operands.a == value.index();
+        let other = if is_first { operands.b } else { operands.a };
+        // An operand of another width is a copy of the register.
+        let other = match value {
+            Register::Long(_) if other < program.longs => Register::Long(other),
+            Register::Word(_) if other < program.words => Register::Word(other),
+            _ => return None,
+        };
+        let text = &program.texts[detail.text as usize];
+        match text.split('.').next()? {
+            "setp" => return Some(ClockWait { compared: other, less, more }),
+            "sub" if is_first && less.is_none() => less = Some(other),
+            "add" if more.is_none() => more = Some(other),
+            "mov" | "cvt" => {}
+            _ => return None,
+        }
+        value = *detail.writes.first()?;
+    }
+    None
+}
+
 /// Returns whether an access may ask the same in each turn of a loop until others have answered.
 fn asks_again(program: &Program, turn: (usize, usize), pc: usize, work: &mut usize) -> bool {
     let mut is_fixed = |register| is_fixed(program, turn, register, &mut Vec::new(), work);

@@ -37,7 +37,7 @@ use crate::operation::{Operation, Register, Space};
 use crate::pressure::aggregated;
 use crate::program::{Constant, Program, ProgramLocation};
 use crate::registers::ALWAYS;
-use crate::spin_loops::{abandoned, decisive, polling};
+use crate::spin_loops::{abandoned, clock_waits, decisive, polling};
 use crate::unroll::places;
 use context::Context;
 use decoder::{Decoder, Formal};
@@ -328,6 +328,7 @@ impl<'c, 't, 'a> Decoder<'c, 't, 'a> {
         self.program.decisive = decisive(&self.program);
         self.program.polling = polling(&self.program, &self.program.decisive);
         self.program.abandoned = abandoned(&self.program, &self.program.decisive);
+        self.program.clock_waits = clock_waits(&self.program);
         self.program.aggregated = aggregated(&self.program);
         self.program.places = places(&self.program);
         Ok(self.program)

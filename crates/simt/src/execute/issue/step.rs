@@ -9,8 +9,9 @@ use crate::execute::memory::pending::Awaited;
 use crate::execute::memory::request::space_of;
 use crate::findings::{Finding, Hazard};
 use crate::hash::mix;
-use crate::operation::{BarrierKind, Clock, MbarrierOperation, Operation};
+use crate::operation::{BarrierKind, Clock, MbarrierOperation, Operation, Register};
 use crate::options::Schedule;
+use crate::spin_loops::ClockWait;
 use races::BarrierName;
 
 /// Warp-instructions that a warp may run before another gets its turn.
@@ -336,6 +337,13 @@ impl Worker<'_> {
                 self.steps += 1;
                 if let Some(observer) = &mut self.observers.observer {
                     observer.amount(value);
+                    let waits = &self.run.program.clock_waits;
+                    if let Ok(place) = waits.binary_search_by_key(&(pc as u32), |(at, _)| *at) {
+                        let lanes = (0..32_usize).filter(|lane| mask >> lane & 1 != 0);
+                        let deadlines =
+                            lanes.map(|lane| deadline(warp, &waits[place].1, value, lane));
+                        observer.deadline(deadlines.max().unwrap_or(value));
+                    }
                 }
                 write_row(warp, *destination, mask, |_| value);
             }
@@ -588,4 +596,13 @@ fn copy_written(warp: &mut Warp, lane: usize, from: u32, to: u32, bytes: u32) {
         let target = &mut warp.local_written[index(to + at)];
         *target = *target & !(1 << ((to + at) % 4)) | bit << ((to + at) % 4);
     }
+}
+
+/// Returns what a clock, which says `now`, says when a lane's wait for it ends.
+fn deadline(warp: &Warp, wait: &ClockWait, now: u64, lane: usize) -> u64 {
+    let read = |register: Option<Register>| register.map_or(0, |it| read_row(warp, it, lane));
+    let end = read(Some(wait.compared)).wrapping_add(read(wait.less)).wrapping_sub(read(wait.more));
+    let left = end.wrapping_sub(now);
+    let left = if matches!(wait.compared, Register::Long(_)) { left } else { left as i32 as u64 };
+    now.wrapping_add(left)
 }
