@@ -2,8 +2,8 @@
 //! page.
 //!
 //! It reads a part of each language, and gives that part the meaning that rustc gives it in a release build, and nvcc.
-//! What it does not know it refuses with a place and a sentence. It does not know lifetimes, moves and overloads, so that
-//! it may take a file that those refuse; whatever both take has the same results, findings and counts, which
+//! Anything else is refused with a place and a sentence. Lifetimes, moves and overloads are not looked at, so that it may
+//! take a file that those refuse; whatever both take has the same results, findings and counts, which
 //! `course/tests/front_end.rs` proves of every kernel of the course. Both languages become one tree, which is lowered.
 #![allow(missing_docs, reason = "this crate is not published")]
 

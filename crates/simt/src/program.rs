@@ -1,7 +1,6 @@
 use crate::decode::contraction::Contraction;
 use crate::error::Position;
 use crate::operation::{Operation, Register};
-use crate::spin_loops::ClockWait;
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug)]
@@ -118,6 +117,16 @@ pub(crate) struct SavedFrame {
     pub rows: Vec<Register>,
     /// Offsets in local memory.
     pub bytes: Vec<u32>,
+}
+
+/// The numbers that say until when a loop waits for a clock: it goes on until the clock says `compared` + `less` - `more`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClockWait {
+    pub compared: Register,
+    /// Subtracted from the clock before that.
+    pub less: Option<Register>,
+    /// Added to it.
+    pub more: Option<Register>,
 }
 
 /// A kernel with everything it calls.

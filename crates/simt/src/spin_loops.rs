@@ -4,7 +4,7 @@
 //! turns of such a loop, and a GPU makes as many as its timing asks for.
 
 use crate::operation::{AtomicOperation, MbarrierOperation, Operation, Register};
-use crate::program::{Constant, Instruction, Program};
+use crate::program::{ClockWait, Constant, Instruction, Program};
 use crate::registers::ALWAYS;
 use crate::uninitialized::number;
 use std::collections::{BTreeMap, BTreeSet};
@@ -82,16 +82,6 @@ pub(crate) fn timed(program: &Program) -> Vec<(usize, usize)> {
         inside.any(|pc| decides(program, turn, *pc, &mut work))
     };
     loops.into_iter().filter(|turn| is_timed(*turn)).collect()
-}
-
-/// The numbers that say until when a loop waits for a clock: it goes on until the clock says `compared` + `less` - `more`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ClockWait {
-    pub compared: Register,
-    /// Subtracted from the clock before that.
-    pub less: Option<Register>,
-    /// Added to it.
-    pub more: Option<Register>,
 }
 
 /// Returns the reads of a clock on which a loop waits, as far as its comparison is found, in ascending order.

@@ -11,7 +11,7 @@ use crate::findings::{Finding, Hazard};
 use crate::hash::mix;
 use crate::operation::{BarrierKind, Clock, MbarrierOperation, Operation, Register};
 use crate::options::Schedule;
-use crate::spin_loops::ClockWait;
+use crate::program::ClockWait;
 use races::BarrierName;
 
 /// Warp-instructions that a warp may run before another gets its turn.
