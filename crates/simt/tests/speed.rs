@@ -9,6 +9,7 @@ mod workloads;
 
 use simt::{Checks, Options};
 use spent::spent;
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 use workloads::{Prepared, TENSOR, WORKLOADS, Workload};
 
@@ -57,15 +58,16 @@ fn workloads_run_fast_enough() {
     }
 }
 
-/// A sample of each workload with one and two threads, without and with checks, as lines for `cargo xtask
-/// executor-speed`.
+/// A sample of each workload with one thread, two and one for each processor, without and with checks, as lines for
+/// `cargo xtask executor-speed`.
 #[test]
 #[expect(clippy::print_stdout, reason = "its output is what it is for")]
 #[ignore = "says how fast it is, and fails for nothing: `cargo xtask executor-speed` runs it"]
 fn sample() {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
     for workload in WORKLOADS.iter().chain(TENSOR) {
         let mut prepared = workload.prepare();
-        for threads in [1, 2] {
+        for threads in BTreeSet::from([1, 2, processors]) {
             // Without and with by turns, so that both meet the same machine.
             let mut rates = [(); 5].map(|()| {
                 [Checks::none(), Checks::all()]

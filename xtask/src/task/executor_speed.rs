@@ -21,6 +21,10 @@ pub struct Arguments {
     /// Commits to measure in the same run.
     #[arg(long, value_name = "COMMIT")]
     against: Vec<String>,
+    /// A folder of programs by commit: what is missing there is built and put there, so that a machine without a compiler
+    /// runs what another has built.
+    #[arg(long, value_name = "FOLDER")]
+    programs: Option<PathBuf>,
     /// The number of runs of each program.
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
@@ -46,7 +50,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let mut contenders = Vec::new();
     for commit in &arguments.against {
         let commit = git(&root, &["rev-parse", "--short", &format!("{commit}^{{commit}}")])?;
-        let program = build_earlier(&root, &commit)?;
+        let program = program(arguments, &commit, || build_earlier(&root, &commit))?;
         contenders.push(Contender { commit, program, samples: Vec::new() });
     }
     let mut commit = git(&root, &["rev-parse", "--short", "HEAD"])?;
@@ -55,7 +59,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     {
         commit.push_str(" with changes");
     }
-    let program = build(&root, &workspace::target_dir())?;
+    let program = program(arguments, &commit, || build(&root, &workspace::target_dir()))?;
     contenders.push(Contender { commit, program, samples: Vec::new() });
     for round in 1..=arguments.rounds {
         for contender in &mut contenders {
@@ -70,6 +74,21 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         println!("{}", summary(&medians(&now.samples)));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the program of a commit: that of the folder of programs, or what is built and kept there.
+fn program(
+    arguments: &Arguments,
+    commit: &str,
+    build: impl FnOnce() -> Result<PathBuf>,
+) -> Result<PathBuf> {
+    let Some(folder) = &arguments.programs else { return build() };
+    let kept = folder.join(commit);
+    if !kept.exists() {
+        let copied = std::fs::create_dir_all(folder).and(std::fs::copy(build()?, &kept));
+        copied.with_context(|| format!("cannot write {}", kept.display()))?;
+    }
+    std::path::absolute(&kept).with_context(|| format!("cannot find {}", kept.display()))
 }
 
 /// Returns what git prints, without the last line's end.
