@@ -22,8 +22,10 @@ use crate::report::Report;
 use crate::uninitialized::UninitializedReads;
 use races::{GlobalShadow, disturb_each_other};
 use std::collections::VecDeque;
-use std::sync::LazyLock;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{LazyLock, Mutex, PoisonError};
+use std::thread::Scope;
 
 /// Runs a validated launch; its workspace, if it has one, holds zeros. `before_failure` becomes what a launch that
 /// fails did until then.
@@ -206,15 +208,17 @@ impl Call<'_> {
 static PROCESSORS: LazyLock<usize> =
     LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
 
-/// The threads that share the processors.
+/// The threads that launch beside others.
 static SHARERS: AtomicUsize = AtomicUsize::new(0);
+/// The threads that launches have beyond the one that launches.
+static HELPERS: AtomicUsize = AtomicUsize::new(0);
 
-/// A thread that launches beside others: while several live, each launch takes its part of the processors only.
+/// A thread that launches beside others: while it lives, launches leave it a processor.
 #[derive(Debug)]
 pub struct Sharer(());
 
 impl Sharer {
-    /// Takes a part.
+    /// Takes a processor.
     #[expect(clippy::new_without_default, reason = "it changes what launches take")]
     pub fn new() -> Sharer {
         SHARERS.fetch_add(1, Ordering::Relaxed);
@@ -228,8 +232,29 @@ impl Drop for Sharer {
     }
 }
 
-/// Returns how many threads may run blocks of a launch: one where their order could change results,
-/// and where atomics would reach past mapped memory.
+/// A processor that a launch has for one more thread, until this is dropped.
+struct Helper(());
+
+impl Helper {
+    /// Takes a processor that nobody uses.
+    fn take() -> Option<Helper> {
+        let one_more = |helpers| {
+            let busy = SHARERS.load(Ordering::Relaxed).max(1) + helpers;
+            (busy < *PROCESSORS).then_some(helpers + 1)
+        };
+        let taken = HELPERS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more);
+        taken.ok().map(|_| Helper(()))
+    }
+}
+
+impl Drop for Helper {
+    fn drop(&mut self) {
+        HELPERS.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Returns how many threads may run blocks of a launch at most: one where their order could change results, where atomics
+/// would reach past mapped memory, and where checks would have to share a processor.
 fn threads(program: &Program, memory: &Memory, launch: &Launch, options: &Options) -> usize {
     let ordered = program.order_dependent || program.polls;
     let sequential = launch.cooperative
@@ -241,8 +266,14 @@ fn threads(program: &Program, memory: &Memory, launch: &Launch, options: &Option
         || (options.checks.global_races
             && (ordered || program.irreproducible || writes_past_the_checks(program)));
     let blocks = options.sample.as_ref().map_or(launch.blocks(), |s| s.len() as u64);
-    let part = || (*PROCESSORS / SHARERS.load(Ordering::Relaxed).max(1)).max(1);
-    let wanted = if options.threads == 0 { part() } else { options.threads };
+    let is_alone =
+        || SHARERS.load(Ordering::Relaxed) + HELPERS.load(Ordering::Relaxed) < *PROCESSORS;
+    let wanted = match options.threads {
+        // Checks on several threads may have to start again on one, which pays where processors are free.
+        0 if options.checks.global_races && !is_alone() => 1,
+        0 => *PROCESSORS,
+        threads => threads,
+    };
     if sequential { 1 } else { wanted.min(blocks.max(1) as usize) }
 }
 
@@ -274,22 +305,57 @@ fn one_by_one(
 /// The batches of blocks that a thread gets, about. Blocks of a batch are neighbours, which touch the same memory.
 const BATCHES: u64 = 8;
 
-/// Blocks on several threads, each taking the next batch of them when it is done with one.
-fn side_by_side<'r>(run: &'r Run<'r>, threads: usize) -> Result<Vec<Worker<'r>>, Error> {
-    let batch = (run.clusters() / (threads as u64 * BATCHES)).max(1);
-    let workers: Vec<Worker<'_>> = std::thread::scope(|scope| {
-        let handles: Vec<_> = (0..threads)
-            .map(|_| {
-                scope.spawn(|| {
-                    let mut worker = Worker::new(run, None);
-                    worker.run_independent(batch);
-                    worker
-                })
-            })
-            .collect();
-        handles.into_iter().filter_map(|handle| handle.join().ok()).collect()
-    });
-    if workers.len() < threads {
+/// The threads that run the blocks of a launch, each taking the next batch of them when it is done with one.
+struct Team<'r> {
+    run: &'r Run<'r>,
+    /// The most threads.
+    most: usize,
+    batch: u64,
+    begun: AtomicUsize,
+    ended: Mutex<Vec<Worker<'r>>>,
+}
+
+impl<'r> Team<'r> {
+    /// Runs batches on this thread, and before each lets others help where processors are free.
+    fn work<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) {
+        let mut worker = Worker::new(self.run, None);
+        worker.run_independent(self.batch, || self.grow(scope));
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
+    }
+
+    /// Returns whether a batch is left to take.
+    fn has_more(&self) -> bool {
+        self.run.next.load(Ordering::Relaxed) < self.run.clusters()
+    }
+
+    /// Starts threads while blocks are left: those that the options ask for, else one for each free processor.
+    fn grow<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) {
+        let is_asked = self.run.options.threads != 0;
+        while self.begun.load(Ordering::Relaxed) < self.most && self.has_more() {
+            let helper = if is_asked { None } else { Helper::take() };
+            if helper.is_none() && !is_asked {
+                return;
+            }
+            if self.begun.fetch_add(1, Ordering::Relaxed) >= self.most {
+                return;
+            }
+            scope.spawn(move || {
+                let _helper = helper;
+                // A panic leaves the launch without this worker, which is counted.
+                let _ = catch_unwind(AssertUnwindSafe(|| self.work(scope)));
+            });
+        }
+    }
+}
+
+/// Blocks on several threads.
+fn side_by_side<'r>(run: &'r Run<'r>, most: usize) -> Result<Vec<Worker<'r>>, Error> {
+    let batch = (run.clusters() / (most as u64 * BATCHES)).max(1);
+    let (begun, ended) = (AtomicUsize::new(1), Mutex::default());
+    let team = Team { run, most, batch, begun, ended };
+    std::thread::scope(|scope| team.work(scope));
+    let workers = team.ended.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if workers.len() < team.begun.into_inner().min(most) {
         return Err(Error::LaunchConfiguration { message: "a worker thread ended early".into() });
     }
     run.outcome(workers)
@@ -305,11 +371,12 @@ fn disturbed(workers: &[Worker<'_>]) -> bool {
 
 impl Worker<'_> {
     /// Clusters one after the other, each to its end, beside other workers doing the same.
-    fn run_independent(&mut self, batch: u64) {
+    fn run_independent(&mut self, batch: u64, before_batch: impl Fn()) {
         let mut orders = 0..0;
         let mut endless = None;
         loop {
             let order = orders.next().unwrap_or_else(|| {
+                before_batch();
                 let first = self.run.next.fetch_add(batch, Ordering::Relaxed);
                 orders = first + 1..first + batch;
                 first
@@ -393,6 +460,33 @@ impl Worker<'_> {
                     self.run.fail(place, error, printed);
                     return;
                 }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, Instant};
+
+    const PATIENCE: Duration = Duration::from_secs(20);
+
+    #[test]
+    fn a_launch_takes_processors_that_no_thread_uses_and_gives_them_back() {
+        let sharers: Vec<Sharer> = (0..*PROCESSORS).map(|_| Sharer::new()).collect();
+        assert!(Helper::take().is_none(), "each processor has a thread");
+        drop(sharers);
+        // Other tests launch meanwhile, and give back what they took.
+        let taken = || {
+            let helpers: Vec<Helper> = (1..*PROCESSORS).map_while(|_| Helper::take()).collect();
+            helpers.len()
+        };
+        for _again in 0..2 {
+            let begin = Instant::now();
+            while taken() < *PROCESSORS - 1 {
+                assert!(begin.elapsed() < PATIENCE, "a processor was not given back");
+                std::thread::yield_now();
             }
         }
     }
