@@ -107,11 +107,25 @@ fn an_unknown_name_is_refused_in_one_sentence() {
     assert!(bet.contains("data-id=\"guard-0\"") && bet.contains("bugs.html#task-guard"), "{bet}");
     let kernel = render("{{kernel transpose/tiled}}").expect("a kernel");
     assert!(kernel.contains("fn through_tile") && kernel.contains("sync_threads"), "{kernel}");
-    for name in ["lanes", "banks", "tile", "reduction", "occupancy"] {
+    for name in ["lanes", "banks", "tile", "reduction", "pieces", "occupancy"] {
         let html =
             render(&format!("{{{{widget {name}}}}}")).expect("the executor says what is drawn");
         assert!(html.contains("aria-live") && html.len() < 60_000, "{name}: {}", html.len());
     }
+    let pieces = render("{{widget pieces}}").expect("the model says what runs when");
+    let data = |name: &str| {
+        let (_, after) = pieces.split_once(&format!("data-{name}=\"")).expect(name);
+        after.split_once('"').expect("the end of an attribute").0
+    };
+    let lengths: Vec<f64> =
+        data("lengths").split(',').map(|length| length.parse().expect("microseconds")).collect();
+    // Six numbers of two letters for each piece, and 1 to 12 pieces.
+    assert_eq!(data("times").len(), lengths.len() / 12 * 78 * 12);
+    // The largest job, whose kernels take as long as its copies to the device.
+    let length = |streams: usize, pieces: usize| lengths[(2 * 3 + streams - 1) * 12 + pieces - 1];
+    assert!(length(1, 12) >= length(1, 1), "one stream overlaps nothing");
+    assert!(length(2, 12) < 0.7 * length(1, 12), "two streams: {}", length(2, 12));
+    assert!(length(3, 12) < 0.5 * length(1, 12), "three streams: {}", length(3, 12));
 }
 
 #[test]

@@ -115,6 +115,42 @@ fn sectors_and_passes_of_every_kernel_are_those_that_were_counted() {
     assert!(20 * without_line < all, "{without_line} of {all} requests have no source line");
 }
 
+/// The picture of the README, from its root.
+const MOVING: &str = "docs/pictures/transpose_tiled.svg";
+
+#[test]
+fn a_moving_picture_shows_each_row_for_its_time_and_the_readme_has_it() {
+    let (pattern, variants) = kernels()
+        .iter()
+        .find(|(pattern, _)| pattern.name == "transpose")
+        .expect("the catalogue has a transpose");
+    let (_, counted) =
+        variants.iter().find(|(variant, _)| variant.name == "tiled").expect("it has a tile");
+    let requests =
+        Requests::of(&pattern.kernel_file(), pattern.doc_source, counted.instructions.values());
+    let drawn = access::draw_moving("transpose/tiled", &pattern.kernel_file(), &requests);
+    let document = parsed(&drawn);
+    assert_is_whole("transpose/tiled", &document);
+    let steps = elements(document.root_element(), "step").count();
+    // A line of global memory and a wavefront each, but of 32 wavefronts three and how many more there are.
+    assert_eq!(steps, 1 + 1 + 1 + 4);
+    let begins = drawn.lines().filter_map(|line| {
+        let (_, from) = line.strip_prefix("@keyframes")?.split_once("{opacity:0}")?;
+        from.split_once('%')?.0.parse::<f64>().ok()
+    });
+    let begins: Vec<f64> = begins.collect();
+    assert_eq!(begins.len(), steps);
+    let lasts: Vec<f64> = begins.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let longest = lasts.iter().copied().fold(0.0, f64::max);
+    assert!((longest / lasts[0] - 29.0).abs() < 0.1, "29 wavefronts are one step: {begins:?}");
+    let file = crate::kernels_source::root().join(MOVING);
+    if std::env::var_os("COALESCE_BLESS").is_some() {
+        std::fs::write(&file, &drawn).expect("the folder is there");
+    }
+    let stale = "is stale: `coalesce explain transpose/tiled --svg docs/pictures --moving`";
+    assert!(std::fs::read_to_string(&file).is_ok_and(|text| text == drawn), "{MOVING} {stale}");
+}
+
 /// Returns what is wrong with two neighbours of one row, each from a start to an end.
 fn overlaps(mut spans: Vec<[f64; 2]>, slack: f64) -> Option<[[f64; 2]; 2]> {
     spans.sort_by(|one, other| one[0].total_cmp(&other[0]));

@@ -139,9 +139,10 @@ fn block(sources: &Sources, places: &Places, directive: Directive<'_>) -> Result
             html! { figure.code { pre tabindex="0" { code { (text) } } figcaption { code { (variant) } ", from " code { (pattern.file) } } } }
         }
         ("ladder", [pattern, variants @ ..]) => table::ladder(sources, pattern, variants)?,
-        ("picture", [variant]) => {
+        (how @ ("picture" | "moving"), [variant]) => {
             let (pattern, found) = sources.variant(variant)?;
-            let picture = picture::of(pattern, found);
+            let draw = if how == "moving" { picture::moving } else { picture::of };
+            let picture = draw(pattern, found);
             let picture = picture.with_context(|| format!("`{variant}` has no picture"))?;
             html! { figure.scroll tabindex="0" { (PreEscaped(picture)) } }
         }

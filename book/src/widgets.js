@@ -132,6 +132,34 @@
       return [figure.querySelector("svg").outerHTML, figure.dataset.said];
     },
 
+    pieces(data, at) {
+      const state = ((at.bytes.index * 5 + at.kernels / 50) * 3 + at.streams - 1) * 12 + at.pieces - 1;
+      // A state has six numbers of two letters for each piece, and those before it have 1 to 12 pieces.
+      const first = 12 * (Math.floor(state / 12) * 78 + ((at.pieces - 1) * at.pieces) / 2);
+      const part = (index) => (64 * count(data.times, first + 2 * index) + count(data.times, first + 2 * index + 1)) / 4095;
+      const lengths = data.lengths.split(",").map(Number);
+      const alone = lengths[state - (at.streams - 1) * 12 - at.pieces + 1];
+      const rows = ["H2D", "kernel", "D2H"];
+      const busy = [0, 0, 0];
+      const picture = svg(360, 92, "what runs when");
+      rows.forEach((row, engine) => picture.text(36, 21 + 24 * engine, row, "end", "small"));
+      for (let piece = 0; piece < at.pieces; piece += 1) {
+        const stream = piece % at.streams;
+        rows.forEach((row, engine) => {
+          const [start, end] = [0, 1].map((side) => part(6 * piece + 2 * engine + side));
+          busy[engine] += end - start;
+          const [x, width] = [40 + 316 * start, Math.max(316 * (end - start) - 0.5, 0.5)];
+          picture.box(x, 8 + 24 * engine, width, 18, colour(11 * stream), "", `piece ${piece + 1} on stream ${stream + 1}: ${row}`);
+          if (width > 12) picture.text(x + width / 2, 20 + 24 * engine, piece + 1, "middle", "within");
+        });
+      }
+      picture.text(40, 90, "0", "start", "small");
+      picture.text(356, 90, `${lengths[state]} µs`, "end", "small");
+      const most = busy.indexOf(Math.max(...busy));
+      const share = Math.round((100 * lengths[state]) / alone);
+      return [picture.done(), `${of(at.pieces, "piece")} on ${of(at.streams, "stream")}: ${lengths[state]} µs by the model of an ${data.device}, ${share} % of the time in one piece. ${rows[most]} works ${Math.round(100 * busy[most])} % of it.`];
+    },
+
     occupancy(data, at) {
       const place = ((at.threads / 64 - 1) * 16 + at.registers / 16 - 1) * 15 + at.shared / 16;
       const blocks = count(data.blocks, place);

@@ -7,6 +7,7 @@ mod access;
 mod kernel;
 mod limits;
 mod parts;
+mod pieces;
 
 use crate::sources::Sources;
 use anyhow::{Context, Result, bail};
@@ -25,6 +26,7 @@ pub fn widget(sources: &Sources, name: &str) -> Result<Markup> {
         "tile" => access::tile()?,
         "reduction" => kernel::reduction()?,
         "timeline" => timeline(sources)?,
+        "pieces" => pieces::pieces()?,
         "occupancy" => limits::occupancy()?,
         "roofline" => limits::roofline(sources)?,
         _ => bail!("there is no widget `{name}`"),

@@ -18,9 +18,17 @@ pub struct Widget {
     pub states: Markup,
 }
 
+/// The digits of a number in a page.
+const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/// A part of a whole as two letters, in steps of a 4095th.
+pub fn pair(part: f64) -> Result<[char; 2]> {
+    let steps = (part * 4095.0).round() as u64;
+    Ok([letter(steps / 64)?, letter(steps % 64)?])
+}
+
 /// A count as one letter, so that thousands of states are a few kilobytes.
 pub fn letter(count: u64) -> Result<char> {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let index = usize::try_from(count).unwrap_or(usize::MAX);
     LETTERS
         .get(index)

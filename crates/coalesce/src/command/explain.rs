@@ -32,6 +32,9 @@ pub struct Arguments {
     /// Write a picture of each variant into this folder: the addresses that a warp touches, or a timeline.
     #[arg(long, value_name = "DIR")]
     svg: Option<PathBuf>,
+    /// Let the rows of those pictures appear one after the other, as the memory system takes them.
+    #[arg(long, requires = "svg")]
+    moving: bool,
     /// The device that makes timelines. On a GPU they are measured at the size of the benchmark. The addresses that a warp
     /// touches are the same on every device.
     #[arg(long, value_name = "DEVICE", default_value = "virtual")]
@@ -81,7 +84,7 @@ pub fn run(catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
         selected_counts(catalogue, &selection)?.save(path)?;
     }
     if let Some(folder) = &arguments.svg {
-        write_pictures(catalogue, &selection, folder, &arguments.device)?;
+        write_pictures(catalogue, &selection, folder, arguments)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -193,12 +196,12 @@ fn write_pictures(
     catalogue: &Catalogue,
     selection: &Selection,
     folder: &Path,
-    device: &Choice,
+    arguments: &Arguments,
 ) -> Result<()> {
     let pattern = selection.pattern;
     let mut drawn = Vec::new();
     if pattern.is_host_work() {
-        let gpu = Gpu::open(device, catalogue.images)?;
+        let gpu = Gpu::open(&arguments.device, catalogue.images)?;
         let is_virtual = gpu.virtual_device().is_some();
         let size = Size::new(if is_virtual { pattern.count_size } else { pattern.bench_size });
         for (variant, recorded, _) in timeline::record(&gpu, pattern, selection.variants(), &size)?
@@ -207,9 +210,10 @@ fn write_pictures(
             drawn.push((variant.name.to_owned(), picture::timeline::draw(&name, &recorded)));
         }
     } else {
+        let draw = if arguments.moving { picture::moving } else { picture::of };
         for counted in &selected_counts(catalogue, selection)?.patterns {
             drawn.extend(counted.variants.iter().filter_map(|variant| {
-                Some((variant.name.clone(), picture::of(counted, variant)?))
+                Some((variant.name.clone(), draw(counted, variant)?))
             }));
         }
     }

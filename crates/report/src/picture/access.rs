@@ -106,6 +106,12 @@ pub fn draw_folded(name: &str, file: &str, requests: &Requests) -> String {
     draw_page(Page { is_folded: true, ..page }, file, requests)
 }
 
+/// The same, with row after row as the memory system takes them.
+pub fn draw_moving(name: &str, file: &str, requests: &Requests) -> String {
+    let page = Page::new(format!("{name}: what one warp touches"));
+    draw_page(Page { is_folded: true, steps: Some(Vec::new()), ..page }, file, requests)
+}
+
 fn draw_page(mut page: Page, file: &str, requests: &Requests) -> String {
     if requests.shown.is_empty() {
         page.caption("The first warp asks nothing of global, shared or constant memory.");
@@ -272,15 +278,17 @@ fn draw_sectors(page: &mut Page, record: &RequestRecord, body: &mut Vec<Element>
         match row {
             Folded::Row(index) => {
                 let number = lines[index];
+                let mut row = Vec::new();
                 if number > before + 1 {
                     let y = page.y - (PITCH - ROW) + GAP / 2.0;
-                    body.push(line("gap", [LABELS, y], [WIDTH - 1.0, y]));
+                    row.push(line("gap", [LABELS, y], [WIDTH - 1.0, y]));
                     page.y += GAP;
                 }
                 before = number;
                 let offset = format!("+{}", bytes_in_words((number - first) * 128));
-                body.push(text_at("label", LABELS - 4.0, page.y + 8.0, &offset));
-                draw_line(page, record, &sharing, &sectors, number, body);
+                row.push(text_at("label", LABELS - 4.0, page.y + 8.0, &offset));
+                draw_line(page, record, &sharing, &sectors, number, &mut row);
+                body.extend(page.step(1, row));
             }
             Folded::Alike(count) => {
                 page.alike(count);
@@ -354,11 +362,12 @@ fn draw_banks(page: &mut Page, record: &RequestRecord, body: &mut Vec<Element>) 
 /// The lanes that each pass serves.
 fn draw_served_lanes(page: &mut Page, record: &RequestRecord, body: &mut Vec<Element>) {
     for (index, pass) in record.wavefronts.iter().enumerate() {
-        pass_row(page, index, body);
+        let mut row = pass_row(page, index);
         for lane in pass.iter().flat_map(|word| lanes_of(word.lanes)) {
             let place = [column(lane as f64) + 0.4, page.y, CELL - 0.8, ROW];
-            body.push(box_at(&format!("word l{lane}"), place).into());
+            row.push(box_at(&format!("word l{lane}"), place).into());
         }
+        body.extend(page.step(1, row));
         page.y += PITCH;
     }
 }
@@ -376,25 +385,26 @@ fn draw_passes(page: &mut Page, record: &RequestRecord, body: &mut Vec<Element>)
                 continue;
             }
         };
-        pass_row(page, index, body);
+        let mut row = pass_row(page, index);
         for word in &record.wavefronts[index] {
             let lanes: Vec<usize> = lanes_of(word.lanes).collect();
             let height = ROW / lanes.len() as f64;
             for (index, lane) in lanes.iter().enumerate() {
                 let x = column(f64::from(word.bank()));
                 let place = [x + 0.4, page.y + index as f64 * height, CELL - 0.8, height];
-                body.push(box_at(&format!("word l{lane}"), place).into());
+                row.push(box_at(&format!("word l{lane}"), place).into());
             }
         }
+        body.extend(page.step(1, row));
         page.y += PITCH;
     }
 }
 
 /// The label and the ground of a pass.
-fn pass_row(page: &Page, index: usize, body: &mut Vec<Element>) {
+fn pass_row(page: &Page, index: usize) -> Vec<Element> {
     let label = format!("wavefront {}", index + 1);
-    body.push(text_at("label", LABELS - 4.0, page.y + 8.0, &label));
-    body.push(box_at("idle pass", [LABELS, page.y, 32.0 * CELL, ROW]).into());
+    let ground = box_at("idle pass", [LABELS, page.y, 32.0 * CELL, ROW]);
+    vec![text_at("label", LABELS - 4.0, page.y + 8.0, &label), ground.into()]
 }
 
 fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {

@@ -29,9 +29,21 @@ pub fn of(pattern: &CountedPattern, variant: &CountedVariant) -> Option<String> 
     if variant.kernels.is_empty() {
         return Some(timeline::draw(&name, variant.timeline.as_ref()?));
     }
+    Some(access::draw_folded(&name, &pattern.file, &requests(pattern, variant)))
+}
+
+/// The same for a file of its own, in which a warp's requests move; a timeline stands still.
+pub fn moving(pattern: &CountedPattern, variant: &CountedVariant) -> Option<String> {
+    if variant.kernels.is_empty() {
+        return of(pattern, variant);
+    }
+    let name = format!("{}/{}", pattern.name, variant.name);
+    Some(access::draw_moving(&name, &pattern.file, &requests(pattern, variant)))
+}
+
+fn requests(pattern: &CountedPattern, variant: &CountedVariant) -> Requests {
     let instructions = variant.kernels.iter().flat_map(|kernel| &kernel.instructions);
-    let requests = Requests::of(&pattern.file, &pattern.source, instructions);
-    Some(access::draw_folded(&name, &pattern.file, &requests))
+    Requests::of(&pattern.file, &pattern.source, instructions)
 }
 
 /// A picture as a part of a page that has [`style`] once for all.

@@ -19,6 +19,8 @@ pub struct Page {
     pub described: Vec<String>,
     /// True when rows that look alike are drawn once.
     pub is_folded: bool,
+    /// Of a moving picture, the rows that each of its steps stands for; `None` for one that stands still.
+    pub steps: Option<Vec<usize>>,
 }
 
 /// A row of a picture, or how many like the one before are left out.
@@ -47,8 +49,8 @@ pub fn folded<T: PartialEq>(looks: &[T], is_folded: bool) -> Vec<Folded> {
 impl Page {
     /// An empty page with its heading.
     pub fn new(name: String) -> Page {
-        let mut page =
-            Page { name, body: Vec::new(), y: 4.0, described: Vec::new(), is_folded: false };
+        let (body, described) = (Vec::new(), Vec::new());
+        let mut page = Page { name, body, y: 4.0, described, is_folded: false, steps: None };
         page.paragraph("title", &page.name.clone(), TITLE_CHARACTERS);
         page
     }
@@ -74,8 +76,16 @@ impl Page {
             _ => format!("{count} more rows like these"),
         };
         self.y += 8.0;
-        self.put(text_at("fold", WIDTH / 2.0, self.y, &text));
+        let text = self.step(count, vec![text_at("fold", WIDTH / 2.0, self.y, &text)]);
+        self.body.extend(text);
         self.y += 5.0;
+    }
+
+    /// Makes elements appear together, for as long as so many rows take in a moving picture.
+    pub fn step(&mut self, rows: usize, elements: Vec<Element>) -> Vec<Element> {
+        let Some(steps) = &mut self.steps else { return elements };
+        steps.push(rows);
+        vec![group(&format!("step s{}", steps.len()), elements).into()]
     }
 
     /// A paragraph that is part of the text alternative, too.
@@ -94,11 +104,35 @@ impl Page {
             .add(Title::new(self.name))
             .add(Description::new().add(svg::node::Text::new(self.described.join(" "))))
             .add(Style::new(style()));
+        if let Some(steps) = &self.steps {
+            document = document.add(Style::new(motion(steps)));
+        }
         for element in self.body {
             document = document.add(element);
         }
         format!("{document}\n")
     }
+}
+
+/// The seconds of a moving picture from its begin to its next, and the rows for which it shows everything.
+const SECONDS: u32 = 10;
+const REST: usize = 12;
+
+/// Shows one step after the other, where the reader does not ask for less motion.
+fn motion(steps: &[usize]) -> String {
+    let all = (steps.iter().sum::<usize>() + REST) as f64;
+    let mut style = format!(
+        "@media(prefers-reduced-motion:no-preference){{\n\
+         svg.coalesce .step{{animation:{SECONDS}s step-end infinite}}\n"
+    );
+    let mut before = 0;
+    for (step, rows) in (1..).zip(steps) {
+        before += rows;
+        let begin = rounded(100.0 * before as f64 / all);
+        style += &format!("svg.coalesce .s{step}{{animation-name:step-{step}}}\n");
+        style += &format!("@keyframes step-{step}{{0%{{opacity:0}}{begin}%{{opacity:1}}}}\n");
+    }
+    style + "}\n"
 }
 
 /// The classes of both pictures; each begins with that of the picture, so that a page that holds it keeps its own.
