@@ -116,6 +116,11 @@ impl Kernel {
         self.program.as_ref().is_ok_and(|p| p.irreproducible)
     }
 
+    /// Returns whether it calls `cudaGraphSetConditional`.
+    pub fn sets_conditions(&self) -> bool {
+        self.program.as_ref().is_ok_and(|p| p.sets_conditions)
+    }
+
     /// Returns how many registers a thread of it takes: an estimate, where `ptxas` has not said it.
     pub fn registers(&self) -> u32 {
         let estimate = || {

@@ -157,6 +157,8 @@ pub(crate) struct Program {
     pub approximate: bool,
     /// Reads a clock, an SM number or another value that hardware does not reproduce.
     pub irreproducible: bool,
+    /// It may set a condition of a graph.
+    pub sets_conditions: bool,
     /// Names of module variables that the code refers to.
     pub symbols: Vec<String>,
     /// Forms addresses in the shared memory of other blocks.

@@ -386,6 +386,7 @@ impl Driver {
             Ok(report) => (report, None),
             Err(error) => (before_failure, Some(error)),
         };
+        self.spent += report.counters.warp_instructions;
         // Where a GPU's driver prints it, too: when the host has waited for the kernel, and when the kernel has failed.
         print(&report.printed);
         let name = &kernel.launch.kernel;
@@ -595,7 +596,7 @@ impl Driver {
         true
     }
 
-    fn fail(&mut self, kind: MisuseKind, code: ReturnCode, message: String) {
+    pub(crate) fn fail(&mut self, kind: MisuseKind, code: ReturnCode, message: String) {
         self.report(kind, message);
         self.keep_failure(code);
     }

@@ -282,7 +282,10 @@ impl<'a> Decoder<'_, '_, 'a> {
                 self.program.allocates = true;
                 Builtin::Free
             }
-            "cudaGraphSetConditional" => Builtin::SetCondition,
+            "cudaGraphSetConditional" => {
+                self.program.sets_conditions = true;
+                Builtin::SetCondition
+            }
             _ => return self.unsupported(format!("call of the external function `{name}`")),
         };
         let mut parameters = Vec::new();

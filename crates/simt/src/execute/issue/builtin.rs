@@ -87,6 +87,9 @@ impl Worker<'_> {
                         );
                         return Err(Error::IllegalInstruction { place: Box::new(place), message });
                     };
+                    if self.observers.checking {
+                        self.check_condition(block, warp, (pc, lane), (handle, value as u32));
+                    }
                     let region = self.run.memory.region(index);
                     let pointer = region.pointer.wrapping_add((handle - region.base) as usize);
                     // SAFETY: the four bytes lie in the region, whose grains are valid, and all workers use the launch's
