@@ -452,6 +452,33 @@ impl Memory {
         Ok(())
     }
 
+    /// Sets bytes to one value, which is no content: a read of them is one of bytes that nobody wrote, until somebody does.
+    ///
+    /// # Errors
+    /// When the range is not in one allocation.
+    pub fn discard(&mut self, address: u64, value: u8, bytes: usize) -> Result<(), Error> {
+        self.fill(address, value, bytes)?;
+        if let (true, Some(index)) = (self.track, self.find(address, bytes as u64)) {
+            let region = &mut self.regions[index];
+            region.discard(address - region.base, bytes as u64);
+        }
+        Ok(())
+    }
+
+    /// Notes what the host has written, past this memory, of a range that was discarded and held `value` then: pieces of 64
+    /// bytes that hold something else. Returns whether nothing of the range is undefined any more.
+    pub fn note_host_writes(&mut self, address: u64, value: u8, bytes: usize) -> bool {
+        let Ok((region, offset)) = self.range(address, bytes) else { return true };
+        region.mark_changed(offset as u64, bytes as u64, value);
+        region.is_initialized(offset as u64, bytes as u64)
+    }
+
+    /// Returns whether all bytes of a range of an allocation are the same.
+    pub fn holds_only(&self, address: u64, value: u8, bytes: usize) -> bool {
+        let found = self.range(address, bytes).ok();
+        found.is_some_and(|(region, offset)| region.holds_only(offset as u64, bytes as u64, value))
+    }
+
     /// Copies between device addresses; the ranges may overlap.
     ///
     /// # Errors

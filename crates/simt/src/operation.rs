@@ -51,6 +51,8 @@ pub(crate) struct Access {
     pub semantics: Semantics,
     /// `ld.global.nc`: the data must not change during the launch.
     pub read_only: bool,
+    /// A parameter or a result of a call, which lies in local memory here and in registers on a GPU.
+    pub of_call: bool,
 }
 
 impl Access {

@@ -369,6 +369,7 @@ impl Driver {
         });
         let begins = self.record(kernel, Report::default(), Predicted::default(), None);
         self.recorder.begins(begins);
+        self.memory.note_host_writes();
         self.hide_inaccessible();
         let mut before_failure = Report::default();
         let ran = simt::run_observed(
@@ -544,6 +545,7 @@ impl Driver {
     /// Copies, and says for how long it takes when nothing else uses the bus.
     fn copy(&mut self, copy: &Copy) -> Option<f64> {
         let direction = self.memory.direction(copy);
+        self.memory.note_host_writes();
         if matches!(direction, Direction::DeviceToHost(_)) {
             self.notice_unwritten(copy);
         }

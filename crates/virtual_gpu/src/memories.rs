@@ -2,7 +2,7 @@
 
 use crate::code::CuResult;
 use crate::graph_memory::GraphMemory;
-use crate::managed::Managed;
+use crate::managed::{DISCARDED, Managed};
 use crate::misuse::{Misuse, MisuseKind};
 use crate::virtual_memory::VirtualMemory;
 use crate::work::{Copy, CopySide, QueuedWork};
@@ -70,6 +70,8 @@ pub(crate) struct Memories {
     pub(crate) registered_is_device: bool,
     /// Memory at addresses that the program chose.
     pub(crate) virtual_memory: VirtualMemory,
+    /// Managed memory whose content was discarded, and of which some may still be undefined.
+    discarded: Vec<Range<u64>>,
     /// Memory that graphs allocate.
     pub(crate) graphs: GraphMemory,
     /// The sentences of device memory that nothing but a reset of its device has freed.
@@ -91,6 +93,7 @@ impl Memories {
             managed: Managed::default(),
             registered_is_device: false,
             virtual_memory: VirtualMemory::default(),
+            discarded: Vec::new(),
             graphs: GraphMemory::default(),
             left: Vec::new(),
             executed: 0,
@@ -343,9 +346,19 @@ impl Memories {
     pub(crate) fn discard(&mut self, range: Range<u64>) {
         // The range was valid when it was enqueued; memory that was freed since has no contents to lose.
         let bytes = (range.end - range.start) as usize;
-        if self.device.fill(range.start, crate::managed::DISCARDED, bytes).is_ok() {
+        if self.device.discard(range.start, DISCARDED, bytes).is_ok() {
+            self.discarded.push(range.clone());
             self.managed.discard(range);
         }
+    }
+
+    /// Notes what the host has written of discarded memory.
+    pub(crate) fn note_host_writes(&mut self) {
+        let device = &mut self.device;
+        self.discarded.retain(|range| {
+            let bytes = (range.end - range.start) as usize;
+            !device.note_host_writes(range.start, DISCARDED, bytes)
+        });
     }
 
     /// Returns whether an address that no allocation holds was once one's.
@@ -441,11 +454,7 @@ impl Memories {
 
 /// Returns whether all of a range of host memory that the device knows holds one byte.
 fn is_all(device: &Memory, range: Range<u64>, expected: u8) -> bool {
-    let bytes = (range.end - range.start) as usize;
-    device.host_pointer(range.start, bytes).is_ok_and(|pointer| {
-        // SAFETY: the memory table gave the pointer for so many bytes, which live as long as it knows them; no kernel runs.
-        unsafe { std::slice::from_raw_parts(pointer, bytes) }.iter().all(|byte| *byte == expected)
-    })
+    device.holds_only(range.start, expected, (range.end - range.start) as usize)
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ pub const IF: u32 = 0;
 pub const WHILE: u32 = 1;
 pub const SWITCH: u32 = 2;
 
-/// Kernels of one thread: `sets` makes a word the condition, `counts` adds 1 to a word, and `down` takes 1 from a word
+/// Kernels of one thread: `sets` makes a word the condition, `counts` adds 1 to a word, `writes` makes it 7, and `down` takes 1 from a word
 /// and makes what is left the condition. nvcc calls `cudaGraphSetConditional` so.
 const PTX: &str = "
 .version 8.0
@@ -44,6 +44,13 @@ const PTX: &str = "
     ld.global.u32 %r1, [%rd1];
     add.u32 %r1, %r1, 1;
     st.global.u32 [%rd1], %r1;
+    ret;
+}
+.visible .entry writes(.param .u64 word, .param .u64 condition)
+{
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [word];
+    st.global.u32 [%rd1], 7;
     ret;
 }
 .visible .entry down(.param .u64 word, .param .u64 condition)
