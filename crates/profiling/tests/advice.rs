@@ -143,7 +143,9 @@ fn one_bank() {
 #[test]
 fn a_cure_names_rows_only_where_the_lanes_show_them() {
     let every = |words: u32| {
-        format!("mov.u32 %r3, tile;\nand.b32 %r4, %r1, 31;\nmad.lo.u32 %r5, %r4, {words}, %r3;\nld.shared.u32 %r6, [%r5];")
+        format!(
+            "mov.u32 %r3, tile;\nand.b32 %r4, %r1, 31;\nmad.lo.u32 %r5, %r4, {words}, %r3;\nld.shared.u32 %r6, [%r5];"
+        )
     };
     let found = advice_on(launched(&every(8)));
     let cure = &found[0].cure;
@@ -151,7 +153,10 @@ fn a_cure_names_rows_only_where_the_lanes_show_them() {
     assert!(cure.starts_with(expected), "{cure}");
     assert_eq!(promised(&found[0]), ("wavefronts per request", 2.0, 1.0));
     // The cure, applied.
-    let cured = every(8).replace("ld.shared", "sub.u32 %r7, %r5, %r3;\nshr.u32 %r7, %r7, 7;\nmad.lo.u32 %r5, %r7, 4, %r5;\nld.shared");
+    let cured = every(8).replace(
+        "ld.shared",
+        "sub.u32 %r7, %r5, %r3;\nshr.u32 %r7, %r7, 7;\nmad.lo.u32 %r5, %r7, 4, %r5;\nld.shared",
+    );
     assert_eq!(kinds(&advice_on(launched(&cured))), []);
 }
 

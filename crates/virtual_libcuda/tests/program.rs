@@ -598,6 +598,17 @@ fn inner_program() {
         ));
     };
     launch(c"add");
+    if std::env::var_os("PROGRAM_LEAVES").is_some() {
+        done!(library, cuCtxSynchronize());
+        // The thread that writes has seen the first launch, and not the others.
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        for _ in 0..3 {
+            launch(c"add");
+            done!(library, cuCtxSynchronize());
+        }
+        // SAFETY: the process ends.
+        unsafe { libc::_exit(0) };
+    }
     if std::env::var_os("PROGRAM_SPINS").is_some() {
         done!(library, cuCtxSynchronize());
         launch(c"spin");
@@ -616,6 +627,9 @@ fn start_program(name: &str) -> (std::process::Child, PathBuf) {
     if name.contains("spins") {
         program.env("PROGRAM_SPINS", "yes");
     }
+    if name.contains("leaves") {
+        program.env("PROGRAM_LEAVES", "yes");
+    }
     (program.spawn().expect("the test can be started again"), file)
 }
 
@@ -630,6 +644,15 @@ fn a_program_that_ends_with_work_under_way_is_judged() {
     {
         assert!(profile.replace(": ", ":").contains(part), "{part}: {profile}");
     }
+}
+
+#[test]
+fn a_program_that_leaves_right_behind_a_launch_is_profiled() {
+    let (mut child, file) = start_program("leaves");
+    assert!(child.wait().expect("it ends").success());
+    let profile = std::fs::read_to_string(&file).expect("the profile was written");
+    std::fs::remove_file(&file).expect("it is ours");
+    assert!(profile.replace(": ", ":").contains("\"launches\":4"), "{profile}");
 }
 
 #[test]
