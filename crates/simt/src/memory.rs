@@ -452,6 +452,28 @@ impl Memory {
         Ok(())
     }
 
+    /// Moves the bytes of an allocation to a place that others may have, too. From here on nobody knows which were written.
+    ///
+    /// # Errors
+    /// When no allocation of a device begins there.
+    ///
+    /// # Safety
+    /// - `pointer` is valid for reads and writes of the allocation's bytes, rounded up to 8, until it is freed, and is
+    ///   aligned as a page is.
+    /// - While a launch runs, nobody else touches these bytes.
+    pub unsafe fn move_to(&mut self, address: u64, pointer: *mut u8) -> Result<(), Error> {
+        let found = self.regions.binary_search_by_key(&address, |region| region.base);
+        let Some(region) =
+            found.ok().map(|at| &mut self.regions[at]).filter(|it| it.owner.is_some())
+        else {
+            return Err(Error::Memory { message: self.describe(address).to_string() });
+        };
+        // SAFETY: the region's bytes are valid, and by the contract so are those of the other place.
+        unsafe { pointer.copy_from(region.pointer, region.bytes as usize) };
+        (region.pointer, region.initialized) = (pointer, None);
+        Ok(())
+    }
+
     /// Sets bytes to one value, which is no content: a read of them is one of bytes that nobody wrote, until somebody does.
     ///
     /// # Errors

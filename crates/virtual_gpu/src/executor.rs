@@ -287,6 +287,8 @@ impl Driver {
                 ReturnCode::INVALID_VALUE,
                 format!("freeing {address:#x}: {error}"),
             );
+        } else {
+            self.memory.unshare(address);
         }
     }
 

@@ -1,10 +1,11 @@
 //! The memory that a driver knows, the device's and the host's, and copies between any two places.
 
 use crate::code::CuResult;
+use crate::exports::Shared;
 use crate::graph_memory::GraphMemory;
 use crate::managed::{DISCARDED, Managed};
 use crate::misuse::{Misuse, MisuseKind};
-use crate::virtual_memory::VirtualMemory;
+use crate::virtual_memory::{SharedBytes, VirtualMemory};
 use crate::work::{Copy, CopySide, QueuedWork};
 use cuda_driver::ReturnCode;
 use foldhash::fast::FixedState;
@@ -70,6 +71,10 @@ pub(crate) struct Memories {
     pub(crate) registered_is_device: bool,
     /// Memory at addresses that the program chose.
     pub(crate) virtual_memory: VirtualMemory,
+    /// Memory of other processes that is open, by its first address: what it is, and how often.
+    pub(crate) opened: BTreeMap<u64, (Shared, u32)>,
+    /// The files of allocations that other processes may open, by the first address.
+    shared: BTreeMap<u64, SharedBytes>,
     /// Managed memory whose content was discarded, and of which some may still be undefined.
     discarded: Vec<Range<u64>>,
     /// Memory that graphs allocate.
@@ -93,6 +98,8 @@ impl Memories {
             managed: Managed::default(),
             registered_is_device: false,
             virtual_memory: VirtualMemory::default(),
+            opened: BTreeMap::new(),
+            shared: BTreeMap::new(),
             discarded: Vec::new(),
             graphs: GraphMemory::default(),
             left: Vec::new(),
@@ -359,6 +366,25 @@ impl Memories {
             let bytes = (range.end - range.start) as usize;
             !device.note_host_writes(range.start, DISCARDED, bytes)
         });
+    }
+
+    /// Moves an allocation of the device into a file, unless it is in one; gives the file's number.
+    pub(crate) fn share(&mut self, address: u64, bytes: u64) -> Option<u64> {
+        let place = self.device.host_pointer(address, 1).ok();
+        let is_there = |shared: &SharedBytes| Some(shared.pointer()) == place;
+        if !self.shared.get(&address).is_some_and(is_there) {
+            let shared = SharedBytes::new(bytes)?;
+            // SAFETY: the bytes are new, and go after the allocation, in `unshare`. Other processes use them by the rules
+            // of the driver API, which forbid an access beside a running kernel's.
+            unsafe { self.device.move_to(address, shared.pointer()) }.ok()?;
+            self.shared.insert(address, shared);
+        }
+        Some(self.shared.get(&address)?.number())
+    }
+
+    /// An allocation was freed: its file goes, where it has one.
+    pub(crate) fn unshare(&mut self, address: u64) {
+        self.shared.remove(&address);
     }
 
     /// Returns whether an address that no allocation holds was once one's.
