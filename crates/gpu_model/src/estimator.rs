@@ -761,7 +761,10 @@ impl Device {
                     Builtin::Free => FREE_NS,
                     Builtin::Print => PRINT_NS,
                     // A store of a word.
-                    Builtin::AssertFail | Builtin::SetCondition => [0; 3],
+                    Builtin::AssertFail
+                    | Builtin::SetCondition
+                    | Builtin::ParameterBuffer
+                    | Builtin::LaunchKernel => [0; 3],
                 };
                 let is_print = function == Builtin::Print;
                 self.calls_ns += of_all * amount + if is_print { PRINT_WARP_NS } else { 0 };

@@ -429,6 +429,10 @@ pub enum Builtin {
     Allocate,
     /// `free(pointer)`.
     Free,
+    /// `cudaGetParameterBuffer(kernel, grid, block, shared bytes)`: memory for the arguments of a launch.
+    ParameterBuffer,
+    /// `cudaLaunchDevice(buffer, stream)`.
+    LaunchKernel,
     /// `cudaGraphSetConditional(handle, value)`, whose handle is the address of the condition.
     SetCondition,
 }

@@ -44,6 +44,10 @@ pub(crate) struct Driver {
     pub(crate) limit: Option<u64>,
     /// Warp-instructions that were executed, or are counted for nodes of graphs.
     pub(crate) spent: u64,
+    /// Launches that the kernel under way has made.
+    pub(crate) launched: Vec<simt::KernelLaunch>,
+    /// Kernels under way: each was launched by the one before.
+    pub(crate) depth: u32,
     /// Kernels are recorded and not executed.
     pub(crate) skips_kernels: bool,
     /// Registers per thread of kernels, where they are known.
@@ -79,6 +83,8 @@ impl Driver {
             larger: WorkScale::default(),
             limit: None,
             spent: 0,
+            launched: Vec::new(),
+            depth: 0,
             skips_kernels: false,
             registers: HashMap::new(),
             watched: None,

@@ -116,7 +116,12 @@ impl Driver {
         self.memory.note_writes(&operation.work);
         self.recorder.call = call;
         let is_kernel = matches!(operation.work, QueuedWork::Kernel(_));
-        self.scheduler.finish(id, Done { end, engine: engine.or(before), is_kernel });
+        let mut done = Done { end, engine: engine.or(before), is_kernel };
+        self.scheduler.finish(id, done);
+        if !self.launched.is_empty() {
+            done.end = self.run_launched(id, &operation).max(end);
+            self.scheduler.finish(id, done);
+        }
         self.select(selected);
     }
 
@@ -399,10 +404,12 @@ impl Driver {
                 self.notice_order(turn.executed(Effect::Kernel { name: name.clone(), footprint }));
             }
         }
+        self.launched = std::mem::take(&mut report.launches);
         self.report_hazards(&mut report, asked);
         if let Some(error) = error {
             self.notice_freed(turn, &error);
             self.recorder.report_fault(&error);
+            self.launched.clear();
             self.remember(kernel, report, Predicted::default(), Some(&error));
             self.keep_failure(code::of_kernel_error(&error));
             return None;

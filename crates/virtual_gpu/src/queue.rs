@@ -23,6 +23,11 @@ use std::sync::Arc;
 /// kernel: about what the virtual device executes in the time that a node takes.
 const OF_A_NODE: u64 = 2000;
 
+/// `cudaStreamTailLaunch`.
+const LAST_WORK: u64 = 3;
+/// Kernels that may be under way, each launched by the one before (CUDA's programming guide, "Dynamic Parallelism").
+const MOST_DEPTH: u32 = 24;
+
 impl Driver {
     /// Enqueues work on a stream, or records it when the stream is being captured.
     pub(crate) fn submit(
@@ -190,6 +195,65 @@ impl Driver {
         }
         ids.extend(before);
         self.run_one((of, operation), QueuedWork::Join, HostState::default(), ids)
+    }
+
+    /// Runs what the threads of a kernel have launched, which the kernel's end waits for; returns the end of the last.
+    ///
+    /// Launches of a block in its own stream follow each other; those into a stream that the program names are only
+    /// ordered after the kernel's begin, and those into the stream for last work come after all others.
+    pub(crate) fn run_launched(&mut self, of: usize, operation: &QueuedOperation) -> f64 {
+        let mut launches = std::mem::take(&mut self.launched);
+        launches.sort_by_key(|launch| launch.stream == LAST_WORK);
+        let (mut last, mut end, mut all) = (BTreeMap::new(), 0.0f64, Vec::new());
+        self.depth += 1;
+        for launch in launches {
+            let name = launch.kernel.clone();
+            let before = match launch.stream {
+                LAST_WORK => all.clone(),
+                0 => last.get(&launch.by_block).copied().into_iter().collect(),
+                _ => Vec::new(),
+            };
+            let is_ordered = launch.stream == 0;
+            let by_block = launch.by_block;
+            let QueuedWork::Kernel(parent) = &operation.work else { break };
+            if self.device().fault.is_some() {
+                break;
+            }
+            if self.depth > MOST_DEPTH {
+                let message = format!(
+                    "kernel `{name}` is launched by kernels {MOST_DEPTH} deep, which is as far as CUDA goes"
+                );
+                self.fail(MisuseKind::KernelFault, ReturnCode(719), message);
+                break;
+            }
+            match crate::exports::launch_of_kernel(self, parent, launch) {
+                Ok(kernel) => {
+                    let work = QueuedWork::Kernel(kernel);
+                    let mut before: Vec<usize> = before;
+                    before.push(of);
+                    let id = self.run_one((of, operation), work, HostState::default(), before);
+                    end = self.scheduler.end(id).unwrap_or(0.0).max(end);
+                    all.push(id);
+                    if is_ordered {
+                        last.insert(by_block, id);
+                    }
+                }
+                Err(code) => {
+                    let message = format!(
+                        "kernel `{}` launches kernel `{name}`, which fails: {code}",
+                        parent.launch.kernel
+                    );
+                    self.fail(MisuseKind::KernelFault, code, message);
+                    break;
+                }
+            }
+        }
+        self.depth -= 1;
+        if !all.is_empty() {
+            let last = self.run_one((of, operation), QueuedWork::Join, HostState::default(), all);
+            self.order.end_parts(of, last);
+        }
+        end
     }
 
     fn run_one(

@@ -377,7 +377,7 @@ fn inner_shared() {
     let mut places = [0u64; 2];
     let open = |place: &mut u64, flags: c_uint| call!(library, cuIpcOpenMemHandle_v2(place => *mut u64, SharedMemory(memory) => SharedMemory, flags => c_uint));
     if how == "gone" {
-        assert_eq!(open(&mut places[0], 1), 1);
+        assert_eq!(open(&mut places[0], 1), 800, "not permitted");
         return;
     }
     assert_eq!(open(&mut places[0], 0), 1, "without the flag");
@@ -394,6 +394,11 @@ fn inner_shared() {
     done!(library, cuIpcOpenEventHandle(&mut event => *mut *mut c_void, SharedMemory(of_event) => SharedMemory));
     done!(library, cuEventQuery(event => *mut c_void));
     done!(library, cuStreamWaitEvent(null_mut() => *mut c_void, event => *mut c_void, 0 => c_uint));
+    let none = SharedMemory([5; 64]);
+    assert_eq!(
+        call!(library, cuIpcOpenEventHandle(&mut event => *mut *mut c_void, none => SharedMemory)),
+        205
+    );
     let close = || call!(library, cuIpcCloseMemHandle(places[0] => u64));
     assert_eq!((close(), read(&mut word)), (0, 0), "it was opened twice");
     assert_eq!(close(), 0);

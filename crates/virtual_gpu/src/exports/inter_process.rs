@@ -16,6 +16,9 @@ use std::ffi::c_uint;
 
 const INVALID: ReturnCode = ReturnCode::INVALID_VALUE;
 const INVALID_HANDLE: ReturnCode = ReturnCode(400);
+/// What an H100's driver says of a handle of memory that is gone, and of an event's that is none.
+const NOT_PERMITTED: ReturnCode = ReturnCode(800);
+const MAP_FAILED: ReturnCode = ReturnCode(205);
 /// What a process gets that opens a handle of its own.
 const INVALID_CONTEXT: ReturnCode = ReturnCode(201);
 /// `CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS`, the one flag.
@@ -109,7 +112,7 @@ fn open(driver: &mut Driver, handle: &[i8; 64], flags: c_uint) -> CuResult<u64> 
             "process {} has freed the memory, has ended, or belongs to another user",
             shared.process
         );
-        return Err(driver.refuse(INVALID, why));
+        return Err(driver.refuse(NOT_PERMITTED, why));
     };
     set_open(driver, &(address..address + shared.bytes), true)?;
     driver.memory.opened.insert(address, (shared, 1));
@@ -166,7 +169,7 @@ exports! {
         event.pointer()?;
         let shared = Shared::read(&given.reserved, OF_EVENT);
         let Some(shared) = shared.filter(|it| (it.device as usize) < driver.devices.len()) else {
-            return Err(driver.refuse(INVALID, "it is no handle that cuIpcGetEventHandle gave"));
+            return Err(driver.refuse(MAP_FAILED, "it is no handle that cuIpcGetEventHandle gave"));
         };
         if shared.process == std::process::id() {
             let why = "a process opens events of others, and this is its own: use the event";

@@ -11,6 +11,7 @@ use crate::memory::Memory;
 use crate::operation::{Builtin, Space};
 use crate::printf;
 use crate::registers::LANES;
+use crate::report::KernelLaunch;
 use crate::windows::{LOCAL_WINDOW, PARAMETER_WINDOW, SHARED_WINDOW};
 
 /// Longest string that is read from the device.
@@ -71,6 +72,18 @@ impl Worker<'_> {
                     }
                     0
                 }
+                Builtin::ParameterBuffer => {
+                    let three = |warp: &Warp, index: usize| {
+                        [0, 4, 8].map(|at| warp.read_local(lane, parameters[index] + at, 4) as u32)
+                    };
+                    let shared = warp.read_local(lane, parameters[3], 4) as u32;
+                    let shape = (three(warp, 1), three(warp, 2), shared);
+                    self.parameter_buffer(argument(warp, 0), block.linear, shape)
+                }
+                Builtin::LaunchKernel => {
+                    let (buffer, stream) = (argument(warp, 0), argument(warp, 1));
+                    self.launch_kernel(block, warp, (pc, lane), (buffer, stream))
+                }
                 Builtin::SetCondition => {
                     let (handle, value) =
                         (argument(warp, 0), warp.read_local(lane, parameters[1], 4));
@@ -99,12 +112,64 @@ impl Worker<'_> {
                 }
             };
             if let Some(result) = result {
-                let bytes = if which == Builtin::Allocate { 8 } else { 4 };
+                let is_address = matches!(which, Builtin::Allocate | Builtin::ParameterBuffer);
+                let bytes = if is_address { 8 } else { 4 };
                 warp.write_local(lane, result, bytes, value);
                 warp.mark_local(lane, result as u64, bytes);
             }
         }
         Ok(())
+    }
+
+    /// Gives memory for the arguments of a launch, or null where there is no such kernel or no room.
+    fn parameter_buffer(
+        &mut self,
+        kernel: u64,
+        by_block: u64,
+        (grid, block, dynamic_shared_bytes): ([u32; 3], [u32; 3], u32),
+    ) -> u64 {
+        let Some((kernel, bytes)) = self.run.program.launchable.get(&kernel) else { return 0 };
+        let heap = self.run.memory.heaps.get(&self.run.memory.selected());
+        let address = heap.map_or(0, |heap| heap.allocate(u64::from(*bytes)));
+        if address != 0 {
+            let (kernel, parameters) = (kernel.clone(), vec![0; *bytes as usize]);
+            let launch = KernelLaunch {
+                kernel,
+                grid,
+                block,
+                dynamic_shared_bytes,
+                parameters,
+                by_block,
+                stream: 0,
+            };
+            self.buffers.insert(address, launch);
+        }
+        address
+    }
+
+    /// Makes a launch with the arguments in a buffer; gives a code of the runtime.
+    fn launch_kernel(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        place: (usize, usize),
+        (buffer, stream): (u64, u64),
+    ) -> u64 {
+        /// `cudaErrorInvalidValue`.
+        const INVALID_VALUE: u64 = 1;
+        let Some(mut launch) = self.buffers.remove(&buffer) else { return INVALID_VALUE };
+        for (byte, address) in launch.parameters.iter_mut().zip(buffer..) {
+            *byte = self.run.device_byte(address).unwrap_or(0);
+        }
+        launch.stream = stream;
+        self.launches.push(launch);
+        if let Some(heap) = self.run.memory.heaps.get(&self.run.memory.selected()) {
+            // It was given out before, so it can be given back.
+            if let (Ok(bytes), true) = (heap.free(buffer), self.observers.checking) {
+                self.check_freed(block, warp, place, (buffer, bytes));
+            }
+        }
+        0
     }
 
     /// The text of a panic in Rust, which prints it in a line of its own and traps then; empty for any other trap.
