@@ -433,6 +433,16 @@ pub enum Builtin {
     ParameterBuffer,
     /// `cudaLaunchDevice(buffer, stream)`.
     LaunchKernel,
+    /// `cudaStreamCreateWithFlags(stream, flags)` of the runtime for devices.
+    CreateStream,
+    /// `cudaMalloc(address, bytes)` of that.
+    AllocateAt,
+    /// `cudaFree(address)` of that.
+    FreeAt,
+    /// `cudaStreamDestroy(stream)` of that, which has nothing to do.
+    DestroyStream,
+    /// `cudaGetLastError()` of that: what goes wrong here ends the kernel.
+    LastError,
     /// `cudaGraphSetConditional(handle, value)`, whose handle is the address of the condition.
     SetCondition,
 }

@@ -23,8 +23,9 @@ use std::sync::Arc;
 /// kernel: about what the virtual device executes in the time that a node takes.
 const OF_A_NODE: u64 = 2000;
 
-/// `cudaStreamTailLaunch`.
+/// `cudaStreamTailLaunch` and `cudaStreamFireAndForget`.
 const LAST_WORK: u64 = 3;
+const UNORDERED: u64 = 4;
 /// Kernels that may be under way, each launched by the one before (CUDA's programming guide, "Dynamic Parallelism").
 const MOST_DEPTH: u32 = 24;
 
@@ -199,8 +200,7 @@ impl Driver {
 
     /// Runs what the threads of a kernel have launched, which the kernel's end waits for; returns the end of the last.
     ///
-    /// Launches of a block in its own stream follow each other; those into a stream that the program names are only
-    /// ordered after the kernel's begin, and those into the stream for last work come after all others.
+    /// Launches of a block into one stream follow each other, and those into the stream for last work come after all others.
     pub(crate) fn run_launched(&mut self, of: usize, operation: &QueuedOperation) -> f64 {
         let mut launches = std::mem::take(&mut self.launched);
         launches.sort_by_key(|launch| launch.stream == LAST_WORK);
@@ -210,11 +210,10 @@ impl Driver {
             let name = launch.kernel.clone();
             let before = match launch.stream {
                 LAST_WORK => all.clone(),
-                0 => last.get(&launch.by_block).copied().into_iter().collect(),
-                _ => Vec::new(),
+                UNORDERED => Vec::new(),
+                stream => last.get(&(stream, launch.by_block)).copied().into_iter().collect(),
             };
-            let is_ordered = launch.stream == 0;
-            let by_block = launch.by_block;
+            let stream = (launch.stream, launch.by_block);
             let QueuedWork::Kernel(parent) = &operation.work else { break };
             if self.device().fault.is_some() {
                 break;
@@ -234,9 +233,7 @@ impl Driver {
                     let id = self.run_one((of, operation), work, HostState::default(), before);
                     end = self.scheduler.end(id).unwrap_or(0.0).max(end);
                     all.push(id);
-                    if is_ordered {
-                        last.insert(by_block, id);
-                    }
+                    last.insert(stream, id);
                 }
                 Err(code) => {
                     let message = format!(

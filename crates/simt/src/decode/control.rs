@@ -292,6 +292,13 @@ impl<'a> Decoder<'_, '_, 'a> {
                 Builtin::ParameterBuffer
             }
             "__cudaCDP2LaunchDeviceV2" | "cudaLaunchDeviceV2" => Builtin::LaunchKernel,
+            "__cudaCDP2StreamCreateWithFlags" => Builtin::CreateStream,
+            "__cudaCDP2StreamDestroy" => Builtin::DestroyStream,
+            "__cudaCDP2GetLastError" | "__cudaCDP2PeekAtLastError" => Builtin::LastError,
+            "__cudaCDP2Malloc" | "__cudaCDP2Free" => {
+                self.program.allocates = true;
+                if name.ends_with("Free") { Builtin::FreeAt } else { Builtin::AllocateAt }
+            }
             _ => return self.unsupported(format!("call of the external function `{name}`")),
         };
         let mut parameters = Vec::new();
@@ -302,7 +309,12 @@ impl<'a> Decoder<'_, '_, 'a> {
             parameters.push(offset);
         }
         let needed = match which {
-            Builtin::Print | Builtin::SetCondition | Builtin::LaunchKernel => 2,
+            Builtin::Print
+            | Builtin::SetCondition
+            | Builtin::LaunchKernel
+            | Builtin::CreateStream
+            | Builtin::AllocateAt => 2,
+            Builtin::LastError => 0,
             Builtin::ParameterBuffer => 4,
             Builtin::AssertFail => 5,
             _ => 1,

@@ -19,6 +19,12 @@ const STRING_MAX: usize = 4096;
 /// Longest output that a block may print.
 const PRINTED_MAX: usize = 1 << 20;
 
+/// `cudaErrorInvalidValue` and `cudaErrorMemoryAllocation`.
+const INVALID_VALUE: u64 = 1;
+const OUT_OF_MEMORY: u64 = 2;
+/// Below are the handles of streams that every kernel has.
+const FIRST_STREAM: u64 = 16;
+
 impl Run<'_> {
     /// A byte of device memory, if it is allocated.
     pub fn device_byte(&self, address: u64) -> Option<u8> {
@@ -65,7 +71,22 @@ impl Worker<'_> {
                     let heap = self.run.memory.heaps.get(&self.run.memory.selected());
                     heap.map_or(0, |heap| heap.allocate(argument(warp, 0)))
                 }
-                Builtin::Free => {
+                Builtin::AllocateAt => {
+                    let heap = self.run.memory.heaps.get(&self.run.memory.selected());
+                    let address = heap.map_or(0, |heap| heap.allocate(argument(warp, 1)));
+                    let written =
+                        self.write_address(block, warp, lane, (argument(warp, 0), address));
+                    if written && address != 0 { 0 } else { OUT_OF_MEMORY }
+                }
+                Builtin::CreateStream => {
+                    self.streams += 1;
+                    let stream = FIRST_STREAM + self.streams;
+                    let written =
+                        self.write_address(block, warp, lane, (argument(warp, 0), stream));
+                    if written { 0 } else { INVALID_VALUE }
+                }
+                Builtin::DestroyStream | Builtin::LastError => 0,
+                Builtin::Free | Builtin::FreeAt => {
                     let address = argument(warp, 0);
                     if address != 0 {
                         self.free(block, warp, (pc, lane), address)?;
@@ -121,6 +142,43 @@ impl Worker<'_> {
         Ok(())
     }
 
+    /// Writes an address or a handle where a lane wants it; false where there is no memory.
+    fn write_address(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        lane: usize,
+        (target, value): (u64, u64),
+    ) -> bool {
+        match space_of(target) {
+            Space::Local => {
+                let offset = target - LOCAL_WINDOW;
+                if offset + 8 > u64::from(warp.local_bytes) {
+                    return false;
+                }
+                warp.write_local(lane, offset as u32, 8, value);
+                warp.mark_local(lane, offset, 8);
+            }
+            Space::Shared => {
+                let start = (target - SHARED_WINDOW) as usize;
+                let Some(place) = block.shared.get_mut(start..start + 8) else { return false };
+                place.copy_from_slice(&value.to_le_bytes());
+            }
+            _ => {
+                let Some(index) = self.run.memory.find(target, 8) else { return false };
+                let region = self.run.memory.region(index);
+                for (at, byte) in (target - region.base..).zip(value.to_le_bytes()) {
+                    let pointer = region.pointer.wrapping_add(at as usize);
+                    // SAFETY: the byte lies in the region, whose grains are valid, and all workers use the launch's
+                    // granularity.
+                    unsafe { self.run.granularity.store(pointer, 1, u64::from(byte)) };
+                }
+                region.mark(target - region.base, 8);
+            }
+        }
+        true
+    }
+
     /// Gives memory for the arguments of a launch, or null where there is no such kernel or no room.
     fn parameter_buffer(
         &mut self,
@@ -155,8 +213,6 @@ impl Worker<'_> {
         place: (usize, usize),
         (buffer, stream): (u64, u64),
     ) -> u64 {
-        /// `cudaErrorInvalidValue`.
-        const INVALID_VALUE: u64 = 1;
         let Some(mut launch) = self.buffers.remove(&buffer) else { return INVALID_VALUE };
         for (byte, address) in launch.parameters.iter_mut().zip(buffer..) {
             *byte = self.run.device_byte(address).unwrap_or(0);

@@ -48,13 +48,10 @@ impl Worker<'_> {
             run.place(block.index, warp.index, mask, pc as usize)
         });
         let stop = result?;
-        let is_strong = match &self.run.program.instructions[warp.polled.pc as usize].operation {
-            Operation::Load(access) => access.strong,
-            Operation::Atomic(_) => true,
-            _ => false,
-        };
-        let polled = warp.polled.turn == self.steps - used && warp.polled.mask != 0;
-        warp.waited = stop == Stop::Turn && polled && is_strong;
+        if stop == Stop::Turn {
+            let polled = warp.polled.turn == self.steps - used && warp.polled.mask != 0;
+            warp.waited = polled && self.is_strong(warp.polled.pc as usize);
+        }
         // Lanes of this warp may wait for each other without a common instruction.
         let several = warp.splits.iter().filter(|s| s.state == State::Ready).count() > 1;
         warp.rotate = if stop == Stop::Turn && several && self.run.program.polls {
@@ -63,6 +60,14 @@ impl Worker<'_> {
             0
         };
         Ok(stop)
+    }
+
+    /// Returns whether an instruction sees what others write meanwhile.
+    fn is_strong(&self, pc: usize) -> bool {
+        match &self.run.program.instructions[pc].operation {
+            Operation::Load(access) => access.strong,
+            operation => matches!(operation, Operation::Atomic(_)),
+        }
     }
 
     /// Takes warp-instructions from this worker's fuel; false when there is none, or the launch is to end.

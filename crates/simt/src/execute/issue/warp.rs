@@ -100,7 +100,7 @@ pub(crate) struct Warp {
     /// Its `wgmma` that may be under way, used when checking.
     pub products: Products,
     pub polled: Polled,
-    /// Its last turn ended while it looked at memory that others write.
+    /// The last of its turns that was over before it ended looked at memory that others write.
     pub waited: bool,
     /// The clocks of its lanes, for the check of races.
     pub order: ThreadClocks,

@@ -30,6 +30,8 @@ pub(crate) struct Worker<'r> {
     /// Launches by their buffers, which were asked for and not made yet, and those that were made.
     pub buffers: BTreeMap<u64, KernelLaunch>,
     pub launches: Vec<KernelLaunch>,
+    /// The streams that kernels made.
+    pub streams: u64,
     /// The CPU has the features of the wide functions.
     pub wide: bool,
     pub blocks: u64,
@@ -56,6 +58,7 @@ impl<'r> Worker<'r> {
             printed: Vec::new(),
             buffers: BTreeMap::new(),
             launches: Vec::new(),
+            streams: 0,
             wide: crate::cpu::has_wide(),
             blocks: 0,
             warps: 0,
