@@ -139,7 +139,7 @@ pub struct ContextParameters {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct GraphUpdate {
-    /// `CU_GRAPH_EXEC_UPDATE_*`: 0 is success, 2 another shape of the graph.
+    /// `CU_GRAPH_EXEC_UPDATE_*`: 0 is success, 2 another shape of the graph, 6 what no update can change.
     pub result: c_uint,
     /// The node that could not be replaced, or null.
     pub error_node: crate::raw::CUgraphNode,

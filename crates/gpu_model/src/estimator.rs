@@ -757,11 +757,17 @@ impl Device {
             }
             InstructionClass::Driver(function) => {
                 let [one, further, of_all] = match function {
-                    Builtin::Allocate => ALLOCATE_NS,
-                    Builtin::Free => FREE_NS,
+                    Builtin::Allocate | Builtin::AllocateAt => ALLOCATE_NS,
+                    Builtin::Free | Builtin::FreeAt => FREE_NS,
                     Builtin::Print => PRINT_NS,
                     // A store of a word.
-                    Builtin::AssertFail | Builtin::SetCondition => [0; 3],
+                    Builtin::AssertFail
+                    | Builtin::SetCondition
+                    | Builtin::ParameterBuffer
+                    | Builtin::LaunchKernel
+                    | Builtin::CreateStream
+                    | Builtin::DestroyStream
+                    | Builtin::LastError => [0; 3],
                 };
                 let is_print = function == Builtin::Print;
                 self.calls_ns += of_all * amount + if is_print { PRINT_WARP_NS } else { 0 };

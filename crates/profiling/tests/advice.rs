@@ -9,10 +9,12 @@ use virtual_gpu::{
 };
 
 /// A kernel of these instructions: `%r1` is the thread, `%rd1` an array of 64 KiB, `tile` 8 KiB of shared memory, `table`
-/// constants, `own` local memory.
+/// constants, `own` local memory, and `twice` a function.
 fn ptx(body: &str) -> String {
     format!(
         ".version 7.0\n.target sm_70\n.address_size 64\n.const .align 4 .b8 table[4096];\n\
+         .func (.param .b32 r) twice(.param .b32 a) {{ .reg .b32 %s<3>; \
+         ld.param.b32 %s1, [a]; add.u32 %s2, %s1, %s1; st.param.b32 [r], %s2; ret; }}\n\
          .visible .entry k(.param .u64 array)\n{{\n\
          .reg .pred %p<4>;\n.reg .b32 %r<20>;\n.reg .b64 %rd<20>;\n.reg .f32 %f<20>;\n\
          .shared .align 16 .b8 tile[8192];\n.local .align 4 .b8 own[64];\n\
@@ -139,6 +141,26 @@ fn one_bank() {
 }
 
 #[test]
+fn a_cure_names_rows_only_where_the_lanes_show_them() {
+    let every = |words: u32| {
+        format!(
+            "mov.u32 %r3, tile;\nand.b32 %r4, %r1, 31;\nmad.lo.u32 %r5, %r4, {words}, %r3;\nld.shared.u32 %r6, [%r5];"
+        )
+    };
+    let found = advice_on(launched(&every(8)));
+    let cure = &found[0].cure;
+    let expected = "leave 1 unused after every 32 words, so that word `i` lies at `i + i / 32`";
+    assert!(cure.starts_with(expected), "{cure}");
+    assert_eq!(promised(&found[0]), ("wavefronts per request", 2.0, 1.0));
+    // The cure, applied.
+    let cured = every(8).replace(
+        "ld.shared",
+        "sub.u32 %r7, %r5, %r3;\nshr.u32 %r7, %r7, 7;\nmad.lo.u32 %r5, %r7, 4, %r5;\nld.shared",
+    );
+    assert_eq!(kinds(&advice_on(launched(&cured))), []);
+}
+
+#[test]
 fn a_large_conflict_is_named_where_another_part_hides_it() {
     let column = |lanes: u32| {
         let body = format!("mov.u32 %r3, tile;\nand.b32 %r4, %r1, {lanes};\n");
@@ -212,6 +234,11 @@ fn an_array_in_local_memory() {
     assert_eq!(kinds(&found), [AdviceKind::LocalMemory]);
     assert_eq!(promised(&found[0]), ("local requests", 1024.0, 0.0));
     assert_eq!(kinds(&advice_on(launched("add.u32 %r2, %r1, 1;"))), []);
+    // What a call passes is in registers on a GPU.
+    let call = "{ .param .b32 a; .param .b32 r; st.param.b32 [a], %r1;\ncall.uni (r), twice, (a);\nld.param.b32 %r6, [r]; }";
+    assert_eq!(kinds(&advice_on(launched(call))), []);
+    let found = advice_on(launched(&format!("{local}\n{call}")));
+    assert_eq!(promised(&found[0]), ("local requests", 1024.0, 0.0));
 }
 
 #[test]

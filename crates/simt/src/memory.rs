@@ -452,6 +452,55 @@ impl Memory {
         Ok(())
     }
 
+    /// Moves the bytes of an allocation to a place that others may have, too. From here on nobody knows which were written.
+    ///
+    /// # Errors
+    /// When no allocation of a device begins there.
+    ///
+    /// # Safety
+    /// - `pointer` is valid for reads and writes of the allocation's bytes, rounded up to 8, until it is freed, and is
+    ///   aligned as a page is.
+    /// - While a launch runs, nobody else touches these bytes.
+    pub unsafe fn move_to(&mut self, address: u64, pointer: *mut u8) -> Result<(), Error> {
+        let found = self.regions.binary_search_by_key(&address, |region| region.base);
+        let Some(region) =
+            found.ok().map(|at| &mut self.regions[at]).filter(|it| it.owner.is_some())
+        else {
+            return Err(Error::Memory { message: self.describe(address).to_string() });
+        };
+        // SAFETY: the region's bytes are valid, and by the contract so are those of the other place.
+        unsafe { pointer.copy_from(region.pointer, region.bytes as usize) };
+        (region.pointer, region.initialized) = (pointer, None);
+        Ok(())
+    }
+
+    /// Sets bytes to one value, which is no content: a read of them is one of bytes that nobody wrote, until somebody does.
+    ///
+    /// # Errors
+    /// When the range is not in one allocation.
+    pub fn discard(&mut self, address: u64, value: u8, bytes: usize) -> Result<(), Error> {
+        self.fill(address, value, bytes)?;
+        if let (true, Some(index)) = (self.track, self.find(address, bytes as u64)) {
+            let region = &mut self.regions[index];
+            region.discard(address - region.base, bytes as u64);
+        }
+        Ok(())
+    }
+
+    /// Notes what the host has written, past this memory, of a range that was discarded and held `value` then: pieces of 64
+    /// bytes that hold something else. Returns whether nothing of the range is undefined any more.
+    pub fn note_host_writes(&mut self, address: u64, value: u8, bytes: usize) -> bool {
+        let Ok((region, offset)) = self.range(address, bytes) else { return true };
+        region.mark_changed(offset as u64, bytes as u64, value);
+        region.is_initialized(offset as u64, bytes as u64)
+    }
+
+    /// Returns whether all bytes of a range of an allocation are the same.
+    pub fn holds_only(&self, address: u64, value: u8, bytes: usize) -> bool {
+        let found = self.range(address, bytes).ok();
+        found.is_some_and(|(region, offset)| region.holds_only(offset as u64, bytes as u64, value))
+    }
+
     /// Copies between device addresses; the ranges may overlap.
     ///
     /// # Errors

@@ -51,6 +51,8 @@ pub(crate) struct Access {
     pub semantics: Semantics,
     /// `ld.global.nc`: the data must not change during the launch.
     pub read_only: bool,
+    /// A parameter or a result of a call, which lies in local memory here and in registers on a GPU.
+    pub of_call: bool,
 }
 
 impl Access {
@@ -427,6 +429,20 @@ pub enum Builtin {
     Allocate,
     /// `free(pointer)`.
     Free,
+    /// `cudaGetParameterBuffer(kernel, grid, block, shared bytes)`: memory for the arguments of a launch.
+    ParameterBuffer,
+    /// `cudaLaunchDevice(buffer, stream)`.
+    LaunchKernel,
+    /// `cudaStreamCreateWithFlags(stream, flags)` of the runtime for devices.
+    CreateStream,
+    /// `cudaMalloc(address, bytes)` of that.
+    AllocateAt,
+    /// `cudaFree(address)` of that.
+    FreeAt,
+    /// `cudaStreamDestroy(stream)` of that, which has nothing to do.
+    DestroyStream,
+    /// `cudaGetLastError()` of that: what goes wrong here ends the kernel.
+    LastError,
     /// `cudaGraphSetConditional(handle, value)`, whose handle is the address of the condition.
     SetCondition,
 }

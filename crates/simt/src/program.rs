@@ -157,6 +157,10 @@ pub(crate) struct Program {
     pub approximate: bool,
     /// Reads a clock, an SM number or another value that hardware does not reproduce.
     pub irreproducible: bool,
+    /// The kernels that it may launch, by their addresses, with the bytes of their parameters.
+    pub launchable: BTreeMap<u64, (String, u32)>,
+    /// It may set a condition of a graph.
+    pub sets_conditions: bool,
     /// Names of module variables that the code refers to.
     pub symbols: Vec<String>,
     /// Forms addresses in the shared memory of other blocks.

@@ -169,9 +169,43 @@ impl Region {
 
     /// Marks a byte as never written.
     pub fn unmark(&self, offset: u64) {
-        for (word, bits) in self.initialized_bits(offset, 1) {
+        self.unmark_all(offset, 1);
+    }
+
+    /// Marks a range as never written.
+    pub fn unmark_all(&self, offset: u64, bytes: u64) {
+        for (word, bits) in self.initialized_bits(offset, bytes) {
             word.fetch_and(!bits, Relaxed);
         }
+    }
+
+    /// Makes the content of a range undefined, in memory of which it was not tracked, too.
+    pub fn discard(&mut self, offset: u64, bytes: u64) {
+        if self.initialized.is_none() {
+            self.initialized = Zeroed::new(self.bytes.div_ceil(64) * 8);
+            self.mark(0, self.bytes);
+        }
+        self.unmark_all(offset, bytes);
+    }
+
+    /// Marks of a range what does not hold `value`, which stood where nobody had written, 64 bytes at a time.
+    pub fn mark_changed(&self, offset: u64, bytes: u64, value: u8) {
+        let mut at = offset;
+        while at < offset + bytes {
+            let next = ((at / 64 + 1) * 64).min(offset + bytes);
+            if !self.is_initialized(at, next - at) && !self.holds_only(at, next - at, value) {
+                self.mark(at, next - at);
+            }
+            at = next;
+        }
+    }
+
+    /// Returns whether all bytes of a range are the same.
+    pub fn holds_only(&self, offset: u64, bytes: u64, value: u8) -> bool {
+        let start = self.pointer.wrapping_add(offset as usize);
+        // SAFETY: callers keep in the region, whose bytes are valid; no launch runs while they ask, and the owner of
+        // mapped memory does not write what the device uses.
+        unsafe { std::slice::from_raw_parts(start, bytes as usize) }.iter().all(|it| *it == value)
     }
 
     /// The bytes of a range that were not written, as far as that is tracked.

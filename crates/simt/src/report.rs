@@ -60,12 +60,33 @@ pub struct Report {
     pub notes: Vec<Finding>,
     /// The output of the kernel's `printf`.
     pub printed: String,
+    /// The launches that its threads made, block by block: whoever ran it runs them next.
+    pub launches: Vec<KernelLaunch>,
     /// Blocks that ran.
     pub blocks: u64,
     /// Warps that ran.
     pub warps: u64,
     /// The bytes that it read and wrote, when they were asked for.
     pub footprint: Option<Footprint>,
+}
+
+/// A launch that a thread of a kernel made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KernelLaunch {
+    /// The kernel's name.
+    pub kernel: String,
+    /// Blocks in x, y, z.
+    pub grid: [u32; 3],
+    /// Threads per block in x, y, z.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory per block.
+    pub dynamic_shared_bytes: u32,
+    /// The parameters as they lie in the buffer.
+    pub parameters: Vec<u8>,
+    /// The block that made it, by linear index.
+    pub by_block: u64,
+    /// The handle of its stream: 0 is the block's own.
+    pub stream: u64,
 }
 
 impl Report {

@@ -49,6 +49,20 @@ fn all_blocks_of_a_cooperative_launch_wait_for_each_other() {
     assert!(report.findings.is_empty(), "{:?}", report.findings);
 }
 
+/// Waiting for all blocks costs each a short turn: a hundred times as many of them would take minutes otherwise.
+#[test]
+fn many_rounds_of_waiting_take_few_instructions() {
+    const ROUNDS: u32 = 50;
+    let text = GRID
+        .replace("    atom.add.release", "    mov.u32 %r10, 0;\nround:\n    bar.sync 0; atom.add.release")
+        .replace("    rem.u32", &format!("    bar.sync 0; add.u32 %r10, %r10, 1; setp.lt.u32 %p0, %r10, {ROUNDS}; @%p0 bra round;\n    rem.u32"));
+    let (report, words) = execute(&text, 16, true);
+    assert_eq!(words[16..20], [2, 3, 4, 5]);
+    assert!(report.findings.is_empty(), "{:?}", report.findings);
+    let ran = report.counters.warp_instructions;
+    assert!(ran < 16 * u64::from(ROUNDS) * 700, "{ran}");
+}
+
 /// Cooperative groups stop the kernel when they find no workspace.
 #[test]
 fn another_launch_has_no_workspace() {

@@ -42,6 +42,12 @@ pub(crate) struct Driver {
     pub(crate) larger: WorkScale,
     /// Warp-instructions after which a kernel is taken to run forever, where that is not what the options say.
     pub(crate) limit: Option<u64>,
+    /// Warp-instructions that were executed, or are counted for nodes of graphs.
+    pub(crate) spent: u64,
+    /// Launches that the kernel under way has made.
+    pub(crate) launched: Vec<simt::KernelLaunch>,
+    /// Kernels under way: each was launched by the one before.
+    pub(crate) depth: u32,
     /// Kernels are recorded and not executed.
     pub(crate) skips_kernels: bool,
     /// Registers per thread of kernels, where they are known.
@@ -76,6 +82,9 @@ impl Driver {
             options,
             larger: WorkScale::default(),
             limit: None,
+            spent: 0,
+            launched: Vec::new(),
+            depth: 0,
             skips_kernels: false,
             registers: HashMap::new(),
             watched: None,

@@ -116,7 +116,12 @@ impl Driver {
         self.memory.note_writes(&operation.work);
         self.recorder.call = call;
         let is_kernel = matches!(operation.work, QueuedWork::Kernel(_));
-        self.scheduler.finish(id, Done { end, engine: engine.or(before), is_kernel });
+        let mut done = Done { end, engine: engine.or(before), is_kernel };
+        self.scheduler.finish(id, done);
+        if !self.launched.is_empty() {
+            done.end = self.run_launched(id, &operation).max(end);
+            self.scheduler.finish(id, done);
+        }
         self.select(selected);
     }
 
@@ -287,6 +292,8 @@ impl Driver {
                 ReturnCode::INVALID_VALUE,
                 format!("freeing {address:#x}: {error}"),
             );
+        } else {
+            self.memory.unshare(address);
         }
     }
 
@@ -369,6 +376,7 @@ impl Driver {
         });
         let begins = self.record(kernel, Report::default(), Predicted::default(), None);
         self.recorder.begins(begins);
+        self.memory.note_host_writes();
         self.hide_inaccessible();
         let mut before_failure = Report::default();
         let ran = simt::run_observed(
@@ -386,6 +394,7 @@ impl Driver {
             Ok(report) => (report, None),
             Err(error) => (before_failure, Some(error)),
         };
+        self.spent += report.counters.warp_instructions;
         // Where a GPU's driver prints it, too: when the host has waited for the kernel, and when the kernel has failed.
         print(&report.printed);
         let name = &kernel.launch.kernel;
@@ -395,10 +404,12 @@ impl Driver {
                 self.notice_order(turn.executed(Effect::Kernel { name: name.clone(), footprint }));
             }
         }
+        self.launched = std::mem::take(&mut report.launches);
         self.report_hazards(&mut report, asked);
         if let Some(error) = error {
             self.notice_freed(turn, &error);
             self.recorder.report_fault(&error);
+            self.launched.clear();
             self.remember(kernel, report, Predicted::default(), Some(&error));
             self.keep_failure(code::of_kernel_error(&error));
             return None;
@@ -543,6 +554,7 @@ impl Driver {
     /// Copies, and says for how long it takes when nothing else uses the bus.
     fn copy(&mut self, copy: &Copy) -> Option<f64> {
         let direction = self.memory.direction(copy);
+        self.memory.note_host_writes();
         if matches!(direction, Direction::DeviceToHost(_)) {
             self.notice_unwritten(copy);
         }
@@ -595,7 +607,7 @@ impl Driver {
         true
     }
 
-    fn fail(&mut self, kind: MisuseKind, code: ReturnCode, message: String) {
+    pub(crate) fn fail(&mut self, kind: MisuseKind, code: ReturnCode, message: String) {
         self.report(kind, message);
         self.keep_failure(code);
     }

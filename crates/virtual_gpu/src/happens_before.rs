@@ -6,6 +6,7 @@
 //! the other may run at the same time, whatever ran first here.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Of each chain, the number of its last operation that the host has waited for.
@@ -28,11 +29,23 @@ pub(crate) struct Stamp {
     host: Arc<HostClock>,
     /// The chains of which its clock has more than the host's had, its own among them.
     beyond: BTreeMap<usize, u64>,
+    /// Its place among the parts of the operation whose place this is, where it is one of them.
+    part: Option<Arc<Stamp>>,
 }
 
 impl Stamp {
-    /// Returns whether this operation comes before `other`, or is it.
+    /// Returns whether this operation is a part of another.
+    pub(crate) fn is_part(&self) -> bool {
+        self.part.is_some()
+    }
+
+    /// Returns whether this operation comes before `other`, or is it. A whole and its parts are never apart.
     pub(crate) fn is_before(&self, other: &Stamp) -> bool {
+        if let (Some(mine), Some(theirs)) = (&self.part, &other.part)
+            && (self.chain, self.number) == (other.chain, other.number)
+        {
+            return mine.is_before(theirs);
+        }
         let known = other.beyond.get(&self.chain).copied();
         self.number <= known.unwrap_or_else(|| other.host.at(self.chain))
     }
@@ -59,6 +72,8 @@ pub(crate) struct HappensBefore {
     host: Arc<HostClock>,
     /// By the numbers of operations, as long as others may follow them.
     stamps: BTreeMap<usize, Arc<Stamp>>,
+    /// The order of the parts of one operation, while it is executed.
+    parts: Option<(usize, Box<HappensBefore>)>,
 }
 
 impl HappensBefore {
@@ -78,10 +93,16 @@ impl HappensBefore {
                 continued.get_or_insert(before.chain);
             }
         }
+        // A fork after a join goes on with a chain that the join ended.
+        let ends = |(chain, number): (&usize, &u64)| {
+            let it = &self.chains[*chain];
+            (it.device == device && it.last.number == *number).then_some(*chain)
+        };
+        let continued = continued.or_else(|| beyond.iter().find_map(ends));
         let chain = continued.or_else(|| self.past_chain()).unwrap_or(self.chains.len());
         let number = self.chains.get(chain).map_or(0, |chain| chain.last.number) + 1;
         beyond.insert(chain, number);
-        let stamp = Arc::new(Stamp { chain, number, host, beyond });
+        let stamp = Arc::new(Stamp { chain, number, host, beyond, part: None });
         if chain == self.chains.len() {
             let pending = VecDeque::new();
             self.chains.push(Chain { device, last: stamp.clone(), pending });
@@ -93,11 +114,52 @@ impl HappensBefore {
         self.stamps.insert(id, stamp);
     }
 
-    /// Enqueues a part of another operation, whose place in the order it has.
-    pub(crate) fn enqueue_part(&mut self, id: usize, of: usize) {
-        if let Some(stamp) = self.stamps.get(&of).cloned() {
-            self.stamps.insert(id, stamp);
+    /// Enqueues and executes a part of another operation, whose place in the order it has: what it follows among the other
+    /// parts decides which of them come before it.
+    pub(crate) fn enqueue_part(&mut self, id: usize, of: usize, follows: &[usize]) {
+        let Some(whole) = self.stamps.get(&of).cloned() else { return };
+        if whole.part.is_none() && self.parts.as_ref().is_none_or(|(known, _)| *known != of) {
+            self.parts = Some((of, Box::default()));
         }
+        let Some((_, parts)) = &mut self.parts else { return };
+        let mut follows = follows.to_vec();
+        follows.push(of);
+        parts.enqueue(id, 0, &follows);
+        parts.execute(id);
+        self.stamp_part(id, &whole);
+    }
+
+    fn stamp_part(&mut self, id: usize, whole: &Stamp) {
+        let part = self.parts.as_ref().and_then(|(_, parts)| parts.stamps.get(&id)).cloned();
+        let Stamp { chain, number, ref host, ref beyond, .. } = *whole;
+        let (host, beyond) = (host.clone(), beyond.clone());
+        self.stamps.insert(id, Arc::new(Stamp { chain, number, host, beyond, part }));
+    }
+
+    /// All parts of an operation, which is a part itself, were executed, `last` behind the others: so it comes after them.
+    pub(crate) fn end_parts(&mut self, of: usize, last: usize) {
+        let Some(whole) = self.stamps.get(&of).filter(|whole| whole.part.is_some()).cloned() else {
+            return;
+        };
+        let Some((_, parts)) = &mut self.parts else { return };
+        if let Some(last) = parts.stamps.get(&last).cloned() {
+            parts.stamps.insert(of, last);
+            self.stamp_part(of, &whole);
+        }
+    }
+
+    /// Forgets parts that none will name as one it follows.
+    pub(crate) fn forget_parts(&mut self, range: Range<usize>) {
+        let parts = self.parts.as_mut().map(|(_, parts)| &mut parts.stamps);
+        for stamps in parts.into_iter().chain([&mut self.stamps]) {
+            let mut behind = stamps.split_off(&range.start);
+            stamps.append(&mut behind.split_off(&range.end));
+        }
+    }
+
+    /// Returns the place of an operation that others may still follow.
+    pub(crate) fn stamp(&self, id: usize) -> Option<&Stamp> {
+        self.stamps.get(&id).map(|stamp| &**stamp)
     }
 
     /// A chain whose last operation the host has waited for.
@@ -180,6 +242,7 @@ impl HappensBefore {
     /// Forgets the operations that none will name as one it follows.
     pub(crate) fn retain(&mut self, is_known: impl Fn(usize) -> bool) {
         self.stamps.retain(|id, _| is_known(*id));
+        self.parts = None;
     }
 }
 
@@ -244,6 +307,55 @@ mod tests {
         assert!(!order.precedes_all(&first), "the other stream is pending");
         order.execute(1);
         assert!(order.precedes_all(&first), "what is pending follows it");
+    }
+
+    #[test]
+    fn parts_are_ordered_by_what_they_follow_and_their_whole_with_all_others() {
+        let mut order = HappensBefore::default();
+        order.enqueue(0, 0, &[]);
+        order.enqueue(1, 0, &[0]);
+        order.enqueue(2, 0, &[1]);
+        order.enqueue(3, 0, &[]);
+        // A fork of two, and a join.
+        order.enqueue_part(4, 1, &[0]);
+        order.enqueue_part(5, 1, &[0]);
+        order.enqueue_part(6, 1, &[4, 5]);
+        // A part with parts, beside another.
+        order.enqueue_part(7, 1, &[6]);
+        order.enqueue_part(8, 7, &[6]);
+        order.enqueue_part(9, 7, &[6]);
+        order.enqueue_part(10, 7, &[8, 9]);
+        order.end_parts(7, 10);
+        order.enqueue_part(11, 1, &[6]);
+        order.enqueue_part(12, 1, &[7]);
+        let apart = unordered(&order, &[0, 1, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+        // 8 and 9 come before 7, which ends behind them.
+        let expected =
+            [(4, 5), (7, 8), (7, 9), (7, 11), (8, 9), (8, 11), (9, 11), (10, 11), (11, 12)];
+        assert_eq!(apart, expected);
+        assert!(order.stamps[&8].is_before(&order.stamps[&7]));
+        let with_whole = unordered(&order, &[2, 3, 4, 8]);
+        assert_eq!(with_whole, [(2, 3), (2, 4), (2, 8), (3, 4), (3, 8)]);
+        assert!(order.stamps[&8].is_before(&order.stamps[&2]), "the whole comes before it");
+    }
+
+    #[test]
+    fn forks_and_joins_without_end_need_two_chains() {
+        let mut order = HappensBefore::default();
+        order.enqueue(0, 0, &[]);
+        for turn in 0..1000 {
+            let first = 4 * turn + 10;
+            let parts = first..first + 3;
+            order.enqueue_part(first, 0, &[first - 2]);
+            order.enqueue_part(first + 1, 0, &[first - 2]);
+            order.enqueue_part(first + 2, 0, &[first, first + 1]);
+            let apart = unordered(&order, &parts.collect::<Vec<_>>());
+            assert_eq!(apart, [(first, first + 1)]);
+            order.forget_parts(first - 2..first + 2);
+        }
+        let (_, parts) = order.parts.as_ref().expect("there are parts");
+        assert_eq!(parts.chains.len(), 2);
+        assert!(order.stamps.len() < 8 && parts.stamps.len() < 8);
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! The memory that a driver knows, the device's and the host's, and copies between any two places.
 
 use crate::code::CuResult;
+use crate::exports::Shared;
 use crate::graph_memory::GraphMemory;
-use crate::managed::Managed;
+use crate::managed::{DISCARDED, Managed};
 use crate::misuse::{Misuse, MisuseKind};
-use crate::virtual_memory::VirtualMemory;
+use crate::virtual_memory::{SharedBytes, VirtualMemory};
 use crate::work::{Copy, CopySide, QueuedWork};
 use cuda_driver::ReturnCode;
 use foldhash::fast::FixedState;
@@ -70,6 +71,12 @@ pub(crate) struct Memories {
     pub(crate) registered_is_device: bool,
     /// Memory at addresses that the program chose.
     pub(crate) virtual_memory: VirtualMemory,
+    /// Memory of other processes that is open, by its first address: what it is, and how often.
+    pub(crate) opened: BTreeMap<u64, (Shared, u32)>,
+    /// The files of allocations that other processes may open, by the first address.
+    shared: BTreeMap<u64, SharedBytes>,
+    /// Managed memory whose content was discarded, and of which some may still be undefined.
+    discarded: Vec<Range<u64>>,
     /// Memory that graphs allocate.
     pub(crate) graphs: GraphMemory,
     /// The sentences of device memory that nothing but a reset of its device has freed.
@@ -91,6 +98,9 @@ impl Memories {
             managed: Managed::default(),
             registered_is_device: false,
             virtual_memory: VirtualMemory::default(),
+            opened: BTreeMap::new(),
+            shared: BTreeMap::new(),
+            discarded: Vec::new(),
             graphs: GraphMemory::default(),
             left: Vec::new(),
             executed: 0,
@@ -343,9 +353,38 @@ impl Memories {
     pub(crate) fn discard(&mut self, range: Range<u64>) {
         // The range was valid when it was enqueued; memory that was freed since has no contents to lose.
         let bytes = (range.end - range.start) as usize;
-        if self.device.fill(range.start, crate::managed::DISCARDED, bytes).is_ok() {
+        if self.device.discard(range.start, DISCARDED, bytes).is_ok() {
+            self.discarded.push(range.clone());
             self.managed.discard(range);
         }
+    }
+
+    /// Notes what the host has written of discarded memory.
+    pub(crate) fn note_host_writes(&mut self) {
+        let device = &mut self.device;
+        self.discarded.retain(|range| {
+            let bytes = (range.end - range.start) as usize;
+            !device.note_host_writes(range.start, DISCARDED, bytes)
+        });
+    }
+
+    /// Moves an allocation of the device into a file, unless it is in one; gives the file's number.
+    pub(crate) fn share(&mut self, address: u64, bytes: u64) -> Option<u64> {
+        let place = self.device.host_pointer(address, 1).ok();
+        let is_there = |shared: &SharedBytes| Some(shared.pointer()) == place;
+        if !self.shared.get(&address).is_some_and(is_there) {
+            let shared = SharedBytes::new(bytes)?;
+            // SAFETY: the bytes are new, and go after the allocation, in `unshare`. Other processes use them by the rules
+            // of the driver API, which forbid an access beside a running kernel's.
+            unsafe { self.device.move_to(address, shared.pointer()) }.ok()?;
+            self.shared.insert(address, shared);
+        }
+        Some(self.shared.get(&address)?.number())
+    }
+
+    /// An allocation was freed: its file goes, where it has one.
+    pub(crate) fn unshare(&mut self, address: u64) {
+        self.shared.remove(&address);
     }
 
     /// Returns whether an address that no allocation holds was once one's.
@@ -441,11 +480,7 @@ impl Memories {
 
 /// Returns whether all of a range of host memory that the device knows holds one byte.
 fn is_all(device: &Memory, range: Range<u64>, expected: u8) -> bool {
-    let bytes = (range.end - range.start) as usize;
-    device.host_pointer(range.start, bytes).is_ok_and(|pointer| {
-        // SAFETY: the memory table gave the pointer for so many bytes, which live as long as it knows them; no kernel runs.
-        unsafe { std::slice::from_raw_parts(pointer, bytes) }.iter().all(|byte| *byte == expected)
-    })
+    device.holds_only(range.start, expected, (range.end - range.start) as usize)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@ use crate::code::CuResult;
 use crate::handles::Handles;
 use crate::thread;
 use crate::virtual_memory::Physical;
-use crate::work::{GraphState, QueuedWork};
+use crate::work::{Condition, GraphState, QueuedWork};
 use cuda_driver::ReturnCode;
 use cuda_driver::raw::{CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC};
 use gpu_model::l2::AccessWindow;
@@ -175,6 +175,8 @@ pub(crate) struct Objects {
     pub(crate) captures: Handles<CaptureState>,
     pub(crate) graphs: Handles<GraphState>,
     pub(crate) executables: Handles<GraphState>,
+    /// The words of all conditions of graphs.
+    pub(crate) conditions: BTreeSet<u64>,
     /// Nodes that were made.
     nodes: usize,
     pub(crate) arrays: Handles<Array>,
@@ -234,6 +236,7 @@ impl Objects {
             captures: Handles::new(8),
             graphs: Handles::new(9),
             executables: Handles::new(10),
+            conditions: BTreeSet::new(),
             nodes: 0,
             arrays: Handles::new(11),
             mipmaps: Handles::new(12),
@@ -292,9 +295,68 @@ impl Objects {
         inner.graphs.iter().try_for_each(|graph| self.remove_graph(*graph))
     }
 
+    /// Returns the graph that is around a graph and all others, and all that are in it.
+    fn family(&self, graph: usize) -> CuResult<Vec<usize>> {
+        let inner = |state: &GraphState| -> Vec<usize> {
+            let of = |work: &QueuedWork| match work {
+                QueuedWork::Subgraphs(inner) => inner.graphs.clone(),
+                _ => Vec::new(),
+            };
+            state.nodes.iter().flat_map(|node| of(&node.work)).collect()
+        };
+        let mut first = graph;
+        while let Some((around, _)) =
+            self.graphs.iter().find(|(_, state)| inner(state).contains(&first))
+        {
+            first = around;
+        }
+        let mut all = vec![first];
+        let mut at = 0;
+        while at < all.len() {
+            all.extend(inner(self.graphs.get(all[at])?));
+            at += 1;
+        }
+        Ok(all)
+    }
+
+    /// Returns the conditions of a graph, the graphs around it and all in them, and those of them that a node has: an H100's
+    /// driver lets any node of these have any of the conditions, and no two the same.
+    pub(crate) fn conditions_around(&self, graph: usize) -> CuResult<(Vec<u64>, Vec<u64>)> {
+        let (mut all, mut used) = (Vec::new(), Vec::new());
+        for graph in self.family(graph)? {
+            let graph = self.graphs.get(graph)?;
+            all.extend(graph.conditions.iter().map(|(word, _)| *word));
+            used.extend(graph.nodes.iter().filter_map(|node| match &node.work {
+                QueuedWork::Subgraphs(inner) => inner.condition.map(Condition::address),
+                _ => None,
+            }));
+        }
+        Ok((all, used))
+    }
+
+    /// Returns a condition of a graph, or of those in it, that no node has: then the graph cannot be launched.
+    pub(crate) fn condition_without_node(&self, graph: usize) -> CuResult<Option<u64>> {
+        let (all, used) = self.conditions_around(graph)?;
+        Ok(all.into_iter().find(|word| !used.contains(word)))
+    }
+
+    /// Takes the conditions out that belong to no graph any more.
+    pub(crate) fn conditions_without_graph(&mut self) -> Vec<u64> {
+        if self.conditions.is_empty() {
+            return Vec::new();
+        }
+        let mut known = BTreeSet::new();
+        let graphs = self.graphs.values().chain(self.executables.values());
+        graphs.for_each(|graph| graph.add_conditions(&mut known));
+        let gone = self.conditions.difference(&known).copied().collect();
+        self.conditions.retain(|word| known.contains(word));
+        gone
+    }
+
     /// Copies a graph, with the graphs in it, whose nodes know which they were copied from.
     pub(crate) fn clone_graph(&mut self, handle: usize) -> CuResult<usize> {
         let mut cloned = self.graphs.get(handle)?.clone();
+        cloned.conditions.clear();
         for node in &mut cloned.nodes {
             (node.original, node.handle) = (Some(node.handle), self.new_node());
             node.shown = Vec::new();

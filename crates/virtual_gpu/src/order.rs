@@ -1,7 +1,7 @@
 //! The memory that copies, fills, allocations and frees use, and where two of them meet.
 
 use crate::memories::Memories;
-use crate::work::{CopySide, KernelLaunch, QueuedWork};
+use crate::work::{CopySide, KernelLaunch, QueuedWork, Subgraphs};
 use simt::Footprint;
 use std::ops::Range;
 
@@ -102,15 +102,29 @@ pub(crate) fn accesses(memory: &Memories, work: &QueuedWork) -> Vec<Access> {
         QueuedWork::Discard(range) => {
             vec![Access::linear(range.start, range.end - range.start, How::Writes)]
         }
+        QueuedWork::Subgraphs(Subgraphs { condition, .. }) => {
+            let word = condition.map(|it| Access::linear(it.address(), 4, How::Reads));
+            word.into_iter().collect()
+        }
+        QueuedWork::Assign(values) => {
+            values.iter().map(|(word, _)| Access::linear(*word, 4, How::Writes)).collect()
+        }
         QueuedWork::Kernel(_)
         | QueuedWork::Event
         | QueuedWork::Wait
         | QueuedWork::Join
-        | QueuedWork::Subgraphs(_)
-        | QueuedWork::Assign(_)
         | QueuedWork::Host(_)
         | QueuedWork::Prefetch { .. } => Vec::new(),
     }
+}
+
+/// Returns what an operation accesses, with all that the graphs in it may, again but for kernels.
+pub(crate) fn possible_accesses(memory: &Memories, work: &QueuedWork) -> Vec<Access> {
+    let mut all = accesses(memory, work);
+    if let QueuedWork::Subgraphs(inner) = work {
+        all.extend(inner.works().flat_map(|work| possible_accesses(memory, work)));
+    }
+    all
 }
 
 #[cfg(test)]

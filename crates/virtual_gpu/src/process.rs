@@ -144,6 +144,15 @@ pub(crate) fn with_idle<R>(body: impl FnOnce(&mut Driver) -> R) -> Option<R> {
     }
 }
 
+/// What is to be done behind each call, when the machine is free again.
+static BEHIND_CALLS: OnceLock<fn()> = OnceLock::new();
+
+/// From here on, this function is called behind each call.
+pub(crate) fn behind_calls(function: fn()) {
+    // The first stays.
+    let _is_first = BEHIND_CALLS.set(function);
+}
+
 /// Runs a driver function on the machine.
 pub(crate) fn enter(
     call: &'static str,
@@ -172,6 +181,9 @@ pub(crate) fn enter(
         }
         outcome
     });
+    if let Some(function) = BEHIND_CALLS.get() {
+        function();
+    }
     match entered {
         None => NOT_INITIALIZED,
         Some(Ok(Ok(()))) => ReturnCode::SUCCESS,

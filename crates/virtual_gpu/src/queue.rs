@@ -10,14 +10,24 @@ use crate::objects::StreamCapture;
 use crate::options::Order;
 use crate::recorder::OrderRecord;
 use crate::scheduler::Done;
-use crate::work::{Condition, GraphNode, GraphState, QueuedOperation, QueuedWork, Subgraphs};
+use crate::work::{
+    Condition, GraphNode, GraphState, HostState, QueuedOperation, QueuedWork, Subgraphs,
+};
 use cuda_driver::{OperationKind, ReturnCode};
 use gpu_model::copy_time::Direction;
 use gpu_model::timeline::Engine;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-/// Turns of a while node after which it is taken to run for ever.
-const MAX_TURNS: u32 = 1 << 20;
+/// Warp-instructions that are counted for a node of a graph beside its kernel's, of which a while node has the limit of a
+/// kernel: about what the virtual device executes in the time that a node takes.
+const OF_A_NODE: u64 = 2000;
+
+/// `cudaStreamTailLaunch` and `cudaStreamFireAndForget`.
+const LAST_WORK: u64 = 3;
+const UNORDERED: u64 = 4;
+/// Kernels that may be under way, each launched by the one before (CUDA's programming guide, "Dynamic Parallelism").
+const MOST_DEPTH: u32 = 24;
 
 impl Driver {
     /// Enqueues work on a stream, or records it when the stream is being captured.
@@ -92,38 +102,63 @@ impl Driver {
         else {
             return None;
         };
-        let mut last = None;
-        for turn in 0.. {
+        let (spent, mut last) = (self.spent, None);
+        for turn in 0u64.. {
             let mut word = [0; 4];
             if self.device().fault.is_some()
                 || self.memory.device.read(condition.address(), &mut word).is_err()
             {
-                return last;
+                break;
             }
             let value = u32::from_le_bytes(word);
             let chosen = match condition {
                 Condition::If(_) => usize::from(value == 0),
-                Condition::While(_) if value == 0 => return last,
+                Condition::While(_) if value == 0 => break,
                 Condition::While(_) => 0,
                 Condition::Switch(_) => value as usize,
             };
-            let graph = ready.get(chosen)?;
-            if turn == MAX_TURNS {
-                let message = format!(
-                    "the body of a while node ran {MAX_TURNS} times, and its condition is {value}: let a kernel of the body \
-                     set it to 0 by cudaGraphSetConditional"
-                );
-                self.report(MisuseKind::CallFailed, message);
-                self.device_mut().fault.get_or_insert(ReturnCode(702));
-                return last;
+            let Some(graph) = ready.get(chosen) else { break };
+            // Kernels that are not executed set nothing.
+            let is_over = turn > 0
+                && (self.skips_kernels
+                    || self.is_endless(graph, (turn, self.spent - spent, value)));
+            if is_over {
+                break;
             }
             let before = last.map_or_else(|| operation.dependencies.clone(), |last| vec![last]);
-            last = Some(self.run_part((of, operation), graph, &before));
+            let first = last.unwrap_or(self.scheduler.next());
+            let end = self.run_part((of, operation), graph, &before);
+            self.order.forget_parts(first..end);
+            self.scheduler.forget_parts(first..end);
+            last = Some(end);
             if !matches!(condition, Condition::While(_)) {
-                return last;
+                break;
             }
         }
+        if let Some(last) = last {
+            self.order.end_parts(of, last);
+        }
         last
+    }
+
+    /// Ends a while node that is proved never to end by itself, or has used up the limit of a kernel, and says why.
+    fn is_endless(&mut self, graph: &GraphState, (turns, spent, value): (u64, u64, u32)) -> bool {
+        let limit = self.limit.unwrap_or(self.options.fuel);
+        let what = if !graph.sets_conditions() {
+            format!("no kernel of the body of a while node sets its condition, which is {value}")
+        } else if spent > limit {
+            format!(
+                "the body of a while node ran {turns} times, for which {spent} warp-instructions are counted, and its \
+                 condition is still {value}"
+            )
+        } else {
+            return false;
+        };
+        let message = format!(
+            "{what}, so it does not end; let a kernel of the body set it to 0 by cudaGraphSetConditional"
+        );
+        self.fail(MisuseKind::CallFailed, ReturnCode(702), message);
+        true
     }
 
     /// Executes a graph as a part of an operation; returns the operation with which it ended.
@@ -133,12 +168,12 @@ impl Driver {
         graph: &GraphState,
         before: &[usize],
     ) -> usize {
-        let assigned = graph
-            .assignment()
-            .map(|assign| vec![self.run_one((of, operation), assign, before.to_vec())]);
+        let assigned = graph.assignment().map(|assign| {
+            vec![self.run_one((of, operation), assign, HostState::default(), before.to_vec())]
+        });
         let before = assigned.as_deref().unwrap_or(before);
         let mut ids: Vec<usize> = Vec::with_capacity(graph.nodes.len());
-        for GraphNode { work, follows, .. } in &graph.nodes {
+        for GraphNode { work, follows, handle, .. } in &graph.nodes {
             let dependencies = if follows.is_empty() {
                 before.to_vec()
             } else {
@@ -146,24 +181,83 @@ impl Driver {
             };
             let id = match work {
                 QueuedWork::Subgraphs(Subgraphs { ready, condition: None, .. }) => {
-                    let ends = ready
-                        .iter()
-                        .map(|graph| self.run_part((of, operation), graph, &dependencies))
-                        .collect();
-                    self.run_one((of, operation), QueuedWork::Join, ends)
+                    let mut ends = dependencies.clone();
+                    for graph in ready {
+                        ends.push(self.run_part((of, operation), graph, &dependencies));
+                    }
+                    self.run_one((of, operation), QueuedWork::Join, HostState::default(), ends)
                 }
-                work => self.run_one((of, operation), work.clone(), dependencies),
+                work => {
+                    let host = operation.host_of_nodes.get(handle).cloned().unwrap_or_default();
+                    self.run_one((of, operation), work.clone(), host, dependencies)
+                }
             };
             ids.push(id);
         }
         ids.extend(before);
-        self.run_one((of, operation), QueuedWork::Join, ids)
+        self.run_one((of, operation), QueuedWork::Join, HostState::default(), ids)
+    }
+
+    /// Runs what the threads of a kernel have launched, which the kernel's end waits for; returns the end of the last.
+    ///
+    /// Launches of a block into one stream follow each other, and those into the stream for last work come after all others.
+    pub(crate) fn run_launched(&mut self, of: usize, operation: &QueuedOperation) -> f64 {
+        let mut launches = std::mem::take(&mut self.launched);
+        launches.sort_by_key(|launch| launch.stream == LAST_WORK);
+        let (mut last, mut end, mut all) = (BTreeMap::new(), 0.0f64, Vec::new());
+        self.depth += 1;
+        for launch in launches {
+            let name = launch.kernel.clone();
+            let before = match launch.stream {
+                LAST_WORK => all.clone(),
+                UNORDERED => Vec::new(),
+                stream => last.get(&(stream, launch.by_block)).copied().into_iter().collect(),
+            };
+            let stream = (launch.stream, launch.by_block);
+            let QueuedWork::Kernel(parent) = &operation.work else { break };
+            if self.device().fault.is_some() {
+                break;
+            }
+            if self.depth > MOST_DEPTH {
+                let message = format!(
+                    "kernel `{name}` is launched by kernels {MOST_DEPTH} deep, which is as far as CUDA goes"
+                );
+                self.fail(MisuseKind::KernelFault, ReturnCode(719), message);
+                break;
+            }
+            match crate::exports::launch_of_kernel(self, parent, launch) {
+                Ok(kernel) => {
+                    let work = QueuedWork::Kernel(kernel);
+                    let mut before: Vec<usize> = before;
+                    before.push(of);
+                    let id = self.run_one((of, operation), work, HostState::default(), before);
+                    end = self.scheduler.end(id).unwrap_or(0.0).max(end);
+                    all.push(id);
+                    last.insert(stream, id);
+                }
+                Err(code) => {
+                    let message = format!(
+                        "kernel `{}` launches kernel `{name}`, which fails: {code}",
+                        parent.launch.kernel
+                    );
+                    self.fail(MisuseKind::KernelFault, code, message);
+                    break;
+                }
+            }
+        }
+        self.depth -= 1;
+        if !all.is_empty() {
+            let last = self.run_one((of, operation), QueuedWork::Join, HostState::default(), all);
+            self.order.end_parts(of, last);
+        }
+        end
     }
 
     fn run_one(
         &mut self,
         (of, operation): (usize, &QueuedOperation),
         work: QueuedWork,
+        host: HostState,
         dependencies: Vec<usize>,
     ) -> usize {
         let mut kind = None;
@@ -171,6 +265,7 @@ impl Driver {
             self.recorder.enqueued(&kernel.launch.kernel);
             kind = Some(OperationKind::Kernel(kernel.launch.kernel.clone()));
         }
+        self.spent += OF_A_NODE;
         let after = dependencies.clone();
         let id = self.scheduler.add(QueuedOperation {
             work,
@@ -178,13 +273,13 @@ impl Driver {
             stream: operation.stream,
             device: operation.device,
             enqueued: operation.enqueued,
-            executed: self.memory.executed,
+            executed: operation.executed,
             call: operation.call,
             graph_launch: operation.graph_launch,
-            fingerprint: None,
-            host_lines: Vec::new(),
+            host,
+            host_of_nodes: operation.host_of_nodes.clone(),
         });
-        self.order.enqueue_part(id, of);
+        self.order.enqueue_part(id, of, &after);
         self.recorder.ordered(|| OrderRecord::Enqueued { id, kind, after });
         self.execute(id);
         id
@@ -238,10 +333,8 @@ impl Driver {
         if takes_turns {
             dependencies.extend(self.last_copies.get(&device));
         }
-        let watches = self.options.watch_host_memory;
-        let fingerprint = if watches { self.memory.fingerprint(&work) } else { None };
-        let races = watches && self.options.checks.global_races;
-        let host_lines = if races { self.memory.host_lines(&work) } else { Vec::new() };
+        let (host, mut host_of_nodes) = (self.host_state(&work), BTreeMap::new());
+        self.add_host_of_nodes(&work, &mut host_of_nodes);
         let id = self.scheduler.add(QueuedOperation {
             work,
             dependencies,
@@ -251,8 +344,8 @@ impl Driver {
             executed: self.memory.executed,
             call: self.recorder.call,
             graph_launch: None,
-            fingerprint,
-            host_lines,
+            host,
+            host_of_nodes: Arc::new(host_of_nodes),
         });
         self.order.enqueue(id, device, &follows);
         self.recorder.ordered(|| OrderRecord::Enqueued { id, kind, after: follows });
@@ -260,6 +353,38 @@ impl Driver {
             self.last_copies.insert(device, id);
         }
         id
+    }
+
+    /// Frees the conditions that belong to no graph any more, unless work that is pending may use them.
+    pub(crate) fn free_conditions(&mut self) {
+        if self.scheduler.pending().next().is_some() {
+            return;
+        }
+        for word in self.objects.conditions_without_graph() {
+            // It is gone already where its device was reset.
+            let _is_gone = self.memory.device.free(word);
+        }
+    }
+
+    /// Returns the state of the host memory that work is about to wait with.
+    fn host_state(&self, work: &QueuedWork) -> HostState {
+        let watches = self.options.watch_host_memory;
+        let races = watches && self.options.checks.global_races;
+        HostState {
+            fingerprint: if watches { self.memory.fingerprint(work) } else { None },
+            lines: if races { self.memory.host_lines(work) } else { Vec::new() },
+        }
+    }
+
+    fn add_host_of_nodes(&self, work: &QueuedWork, all: &mut BTreeMap<usize, HostState>) {
+        let QueuedWork::Subgraphs(inner) = work else { return };
+        for node in inner.nodes() {
+            let state = self.host_state(&node.work);
+            if state.fingerprint.is_some() || !state.lines.is_empty() {
+                all.insert(node.handle, state);
+            }
+            self.add_host_of_nodes(&node.work, all);
+        }
     }
 
     /// Executes operations, each after those of them that it follows.

@@ -14,8 +14,7 @@ impl Driver {
     /// Returns whether what a kernel accesses has to be known: it may run beside something that uses the same memory.
     pub(crate) fn compares(&self, id: usize, stamp: &Stamp, kernel: &KernelLaunch) -> bool {
         if self.options.checks.global_races {
-            return self.concurrent.beside(stamp).next().is_some()
-                || !self.order.precedes_all(stamp);
+            return self.concurrent.beside(stamp).next().is_some() || self.has_beside(stamp);
         }
         // Without the checks kernels are observed only where copies or fills that they overtook, or that overtook them, use
         // an allocation that they were given.
@@ -28,7 +27,13 @@ impl Driver {
         });
         let mut pending = self.scheduler.before(id);
         executed.any(|accesses| meets(accesses))
-            || pending.any(|(_, earlier)| meets(&order::accesses(&self.memory, &earlier.work)))
+            || pending
+                .any(|(_, earlier)| meets(&order::possible_accesses(&self.memory, &earlier.work)))
+    }
+
+    /// Returns whether something that is still to be executed may run beside an operation: other parts of its whole, too.
+    fn has_beside(&self, stamp: &Stamp) -> bool {
+        stamp.is_part() || !self.order.precedes_all(stamp)
     }
 
     /// Compares an operation that was executed with all that may run beside it, and keeps it for what is still to come.
@@ -44,15 +49,20 @@ impl Driver {
             self.recorder.report_order(memory, message);
             self.recorder.call = executing;
         }
-        if !self.order.precedes_all(&executed.stamp) {
+        if self.has_beside(&executed.stamp) {
             self.concurrent.keep(executed);
         }
     }
 
-    /// The earlier copies and fills that are pending, nothing orders with an operation that was executed, and conflict with
-    /// it.
+    /// The earlier operations that are pending, nothing orders with one that was executed, and conflict with it.
     fn overtaken(&self, executed: &Executed) -> Vec<(Executed, u64)> {
         let conflict = |(id, pending): (usize, &QueuedOperation)| {
+            // What follows a graph is pending while a part of the graph is executed.
+            let is_ordered =
+                |stamp: &Stamp| stamp.is_before(&executed.stamp) || executed.stamp.is_before(stamp);
+            if self.order.stamp(id).is_some_and(is_ordered) {
+                return None;
+            }
             let accesses = order::accesses(&self.memory, &pending.work);
             let &QueuedOperation { call, stream, device, graph_launch, .. } = pending;
             let (stamp, effect) = (Arc::default(), Effect::Accesses(accesses));
@@ -124,11 +134,11 @@ impl Driver {
     /// The pieces of 64 bytes of mapped memory that are not what they were when a kernel was enqueued, unless the
     /// device's own work since then may have written them.
     pub(crate) fn changed_under(&self, operation: &QueuedOperation) -> Vec<u64> {
-        if operation.host_lines.is_empty() {
+        if operation.host.lines.is_empty() {
             return Vec::new();
         }
         let now = self.memory.host_lines(&operation.work);
-        let changed = operation.host_lines.iter().zip(&now).filter(|(before, now)| before != now);
+        let changed = operation.host.lines.iter().zip(&now).filter(|(before, now)| before != now);
         let by_host = |line: &u64| {
             // The first piece of an allocation may begin before it does.
             let address = line * 64 + 63;
@@ -168,7 +178,7 @@ impl Driver {
     pub(crate) fn notice_changes(&mut self, operation: &QueuedOperation) {
         let QueuedWork::Copy(copy) = &operation.work else { return };
         let (Some(before), Some(now)) =
-            (operation.fingerprint, self.memory.fingerprint(&operation.work))
+            (operation.host.fingerprint, self.memory.fingerprint(&operation.work))
         else {
             return;
         };

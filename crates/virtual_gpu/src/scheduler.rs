@@ -5,6 +5,7 @@
 use crate::work::QueuedOperation;
 use gpu_model::timeline::Place;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// The end of an operation.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -149,6 +150,12 @@ impl Scheduler {
         true
     }
 
+    /// Forgets the ends of operations that none will name as one it follows.
+    pub(crate) fn forget_parts(&mut self, range: Range<usize>) {
+        let mut behind = self.done.split_off(&range.start);
+        self.done.append(&mut behind.split_off(&range.end));
+    }
+
     /// Returns whether an operation is pending or its end is known.
     pub(crate) fn knows(&self, id: usize) -> bool {
         self.pending.contains_key(&id) || self.done.contains_key(&id)
@@ -164,7 +171,8 @@ impl Scheduler {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::work::QueuedWork;
+    use crate::work::{HostState, QueuedWork};
+    use std::sync::Arc;
 
     fn operation(dependencies: &[usize]) -> QueuedOperation {
         QueuedOperation {
@@ -176,8 +184,8 @@ mod tests {
             executed: 0,
             call: "",
             graph_launch: None,
-            fingerprint: None,
-            host_lines: Vec::new(),
+            host: HostState::default(),
+            host_of_nodes: Arc::default(),
         }
     }
 

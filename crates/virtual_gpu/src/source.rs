@@ -4,7 +4,7 @@ use crate::device_state::DeviceState;
 use crate::driver::Driver;
 use crate::exports::{self, FindExported};
 use crate::misuse::{Misuse, MisuseKind};
-use crate::process::{VirtualGpu, enter, with, with_idle};
+use crate::process::{self, VirtualGpu, enter, with, with_idle};
 use crate::recorder::{EnqueuedObserver, LaunchRecord, Observer, OrderRecord};
 use crate::thread;
 use cuda_driver::{OperationRecord, ReturnCode, SymbolSource};
@@ -171,6 +171,11 @@ pub fn launches() -> Vec<LaunchRecord> {
 /// must not ask this crate anything, and is called in the thread whose call made the kernel run.
 pub fn observe(observer: impl FnMut(LaunchRecord) + Send + 'static) {
     with(|driver| driver.recorder.observer = Some(Observer(Box::new(observer))));
+}
+
+/// From here on, this function is called behind each call of the driver, in its thread, and may ask this crate anything.
+pub fn behind_calls(function: fn()) {
+    process::behind_calls(function);
 }
 
 /// From here on, this function is given each launch when it begins to run, with an empty report; as for [`observe`].

@@ -27,6 +27,42 @@ struct Mapping {
     is_open: bool,
 }
 
+/// Bytes in a file that other processes may open.
+#[derive(Debug)]
+pub(crate) struct SharedBytes {
+    file: File,
+    address: u64,
+    bytes: u64,
+}
+
+impl SharedBytes {
+    /// Makes a file of zeros; nothing where the system gives none.
+    pub(crate) fn new(bytes: u64) -> Option<SharedBytes> {
+        let file = system::file(bytes)?;
+        let address = system::reserve(bytes, GRANULARITY)?;
+        let made = SharedBytes { file, address, bytes };
+        // SAFETY: the range is reserved, and nobody uses it.
+        unsafe { system::map(address, bytes, &made.file) }?;
+        Some(made)
+    }
+
+    pub(crate) fn pointer(&self) -> *mut u8 {
+        std::ptr::with_exposed_provenance_mut(self.address as usize)
+    }
+
+    /// The number by which another process opens the file.
+    pub(crate) fn number(&self) -> u64 {
+        system::number(&self.file)
+    }
+}
+
+impl Drop for SharedBytes {
+    fn drop(&mut self) {
+        // SAFETY: the range was reserved for it, and the allocation that had these bytes was freed.
+        unsafe { system::free(self.address, self.bytes) };
+    }
+}
+
 /// The addresses that a program reserved, and what it mapped there.
 #[derive(Debug, Default)]
 pub(crate) struct VirtualMemory {
@@ -59,6 +95,23 @@ impl VirtualMemory {
         let address = system::reserve(bytes, alignment.max(GRANULARITY))?;
         self.reserved.insert(address, bytes);
         Some(address)
+    }
+
+    /// Maps memory that a process has shared, at new addresses.
+    pub(crate) fn open(
+        &mut self,
+        process: u32,
+        number: u64,
+        (bytes, device): (u64, usize),
+    ) -> Option<u64> {
+        let file = system::open(process, number)?;
+        (file.metadata().ok()?.len() == bytes).then_some(())?;
+        let address = self.reserve(bytes, GRANULARITY)?;
+        let mapped = self.map(address, Arc::new(Physical { file, bytes, device }));
+        if mapped.is_none() {
+            self.free(address, bytes);
+        }
+        mapped.map(|()| address)
     }
 
     /// Gives reserved addresses back, if they are one reservation in which nothing is mapped.
@@ -164,6 +217,18 @@ mod system {
         Some(file)
     }
 
+    pub fn number(file: &File) -> u64 {
+        u64::from(file.as_raw_fd().unsigned_abs())
+    }
+
+    /// Opens a file of `file` that another process has by a number.
+    pub fn open(process: u32, number: u64) -> Option<File> {
+        let path = format!("/proc/{process}/fd/{number}");
+        let target = std::fs::read_link(&path).ok()?;
+        target.to_str()?.starts_with("/memfd:coalesce").then_some(())?;
+        File::options().read(true).write(true).open(path).ok()
+    }
+
     pub fn reserve(bytes: u64, alignment: u64) -> Option<u64> {
         let all = usize::try_from(bytes.checked_add(alignment)?).ok()?;
         // SAFETY: new addresses, which nobody uses.
@@ -219,6 +284,14 @@ mod system {
     use std::fs::File;
 
     pub fn file(_bytes: u64) -> Option<File> {
+        None
+    }
+
+    pub fn number(_file: &File) -> u64 {
+        0
+    }
+
+    pub fn open(_process: u32, _number: u64) -> Option<File> {
         None
     }
 

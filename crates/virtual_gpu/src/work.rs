@@ -1,6 +1,7 @@
 use gpu_model::Side;
 use gpu_model::l2::AccessWindow;
 use simt::{Launch, Module};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_void;
 use std::ops::Range;
 use std::sync::Arc;
@@ -102,7 +103,11 @@ pub(crate) struct Subgraphs {
 impl Subgraphs {
     /// Goes over the work of all nodes that may run.
     pub(crate) fn works(&self) -> impl Iterator<Item = &QueuedWork> {
-        self.ready.iter().flat_map(|graph| &graph.nodes).map(|node| &node.work)
+        self.nodes().map(|node| &node.work)
+    }
+
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = &GraphNode> {
+        self.ready.iter().flat_map(|graph| &graph.nodes)
     }
 }
 
@@ -151,10 +156,18 @@ pub(crate) struct QueuedOperation {
     pub(crate) call: &'static str,
     /// The launch of a graph that it is a node of, by the first node's operation.
     pub(crate) graph_launch: Option<usize>,
-    /// A hash of the host memory of a pending copy: a change before the copy runs is a mistake.
+    pub(crate) host: HostState,
+    /// The same of nodes of the graphs in it, by their handles.
+    pub(crate) host_of_nodes: Arc<BTreeMap<usize, HostState>>,
+}
+
+/// The host memory that pending work uses: a change before the work runs is a mistake.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct HostState {
+    /// A hash of what a copy uses.
     pub(crate) fingerprint: Option<u64>,
-    /// A hash of the mapped host memory of a pending kernel for each 64 bytes, by the address / 64.
-    pub(crate) host_lines: Vec<(u64, u64)>,
+    /// A hash of the mapped memory of a kernel for each 64 bytes, by the address / 64.
+    pub(crate) lines: Vec<(u64, u64)>,
 }
 
 /// Work in an order of its own, which a stream runs as one.
@@ -233,6 +246,15 @@ impl GraphState {
         (!values.is_empty()).then_some(QueuedWork::Assign(values))
     }
 
+    /// Adds the conditions of an executable graph, or of a single other one.
+    pub(crate) fn add_conditions(&self, all: &mut BTreeSet<u64>) {
+        all.extend(self.conditions.iter().map(|(word, _)| *word));
+        for node in &self.nodes {
+            let QueuedWork::Subgraphs(inner) = &node.work else { continue };
+            inner.ready.iter().for_each(|graph| graph.add_conditions(all));
+        }
+    }
+
     /// Returns whether a node chooses by a condition.
     pub(crate) fn has_conditions(&self) -> bool {
         let chooses =
@@ -256,6 +278,18 @@ impl GraphState {
             }
         }
         self.nodes.iter().any(|node| has(&node.work, false))
+    }
+
+    /// Returns whether a kernel in it, or in a graph in it, may set a condition.
+    pub(crate) fn sets_conditions(&self) -> bool {
+        self.nodes.iter().any(|node| match &node.work {
+            QueuedWork::Kernel(kernel) => {
+                let known = kernel.module.kernel(&kernel.launch.kernel);
+                known.is_ok_and(simt::Kernel::sets_conditions)
+            }
+            QueuedWork::Subgraphs(inner) => inner.ready.iter().any(GraphState::sets_conditions),
+            _ => false,
+        })
     }
 
     /// Returns the nodes that come before (or are) one of `tails`.

@@ -4,181 +4,12 @@ mod support;
 
 use cuda_driver::ReturnCode;
 use cuda_driver::api::*;
-use cuda_driver::raw::{
-    CUDA_MEMCPY3D, CUfunction, CUgraph, CUgraphExec, CUgraphNode, CUmemorytype, CUmodule, CUstream,
-};
-use cuda_driver::types::{
-    ConditionalNodeParameters, HostNodeParameters, KernelNodeParameters, NodeParameters,
-    NodeParametersOfKind,
-};
+use cuda_driver::raw::{CUgraph, CUgraphNode, CUstream};
+use cuda_driver::types::{GraphUpdate, HostNodeParameters};
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
-use virtual_gpu::{Options, OwnMachine, Profile};
-
-/// Calls a function of the driver that succeeds.
-macro_rules! done {
-    ($name:ident($($argument:expr),* $(,)?)) => {
-        // SAFETY: the arguments are as NVIDIA's reference asks for them.
-        assert_eq!(unsafe { $name($($argument),*) }, ReturnCode::SUCCESS, stringify!($name))
-    };
-}
-
-/// `CU_GRAPH_COND_TYPE_*`.
-const IF: u32 = 0;
-const WHILE: u32 = 1;
-const SWITCH: u32 = 2;
-
-/// Kernels of one thread: `sets` makes a word the condition, `counts` adds 1 to a word, and `down` takes 1 from a word
-/// and makes what is left the condition. nvcc calls `cudaGraphSetConditional` so.
-const PTX: &str = "
-.version 8.0
-.target sm_70
-.address_size 64
-.extern .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value);
-.visible .entry sets(.param .u64 word, .param .u64 condition)
-{
-    .reg .b32 %r<2>;
-    .reg .b64 %rd<3>;
-    ld.param.u64 %rd1, [word];
-    ld.param.u64 %rd2, [condition];
-    ld.global.u32 %r1, [%rd1];
-    { .param .b64 param0; st.param.b64 [param0], %rd2; .param .b32 param1; st.param.b32 [param1], %r1;
-      call.uni cudaGraphSetConditional, (param0, param1); }
-    ret;
-}
-.visible .entry counts(.param .u64 word, .param .u64 condition)
-{
-    .reg .b32 %r<2>;
-    .reg .b64 %rd<2>;
-    ld.param.u64 %rd1, [word];
-    ld.global.u32 %r1, [%rd1];
-    add.u32 %r1, %r1, 1;
-    st.global.u32 [%rd1], %r1;
-    ret;
-}
-.visible .entry down(.param .u64 word, .param .u64 condition)
-{
-    .reg .b32 %r<2>;
-    .reg .b64 %rd<3>;
-    ld.param.u64 %rd1, [word];
-    ld.param.u64 %rd2, [condition];
-    ld.global.u32 %r1, [%rd1];
-    sub.u32 %r1, %r1, 1;
-    st.global.u32 [%rd1], %r1;
-    { .param .b64 param0; st.param.b64 [param0], %rd2; .param .b32 param1; st.param.b32 [param1], %r1;
-      call.uni cudaGraphSetConditional, (param0, param1); }
-    ret;
-}
-\0";
-
-struct Device {
-    _own: OwnMachine,
-    _context: cust::context::Context,
-    module: CUmodule,
-}
-
-impl Device {
-    fn open() -> Device {
-        let own = OwnMachine::new();
-        let context = support::open(Profile::named("h200").unwrap(), Options::default());
-        let mut module = null_mut();
-        done!(cuModuleLoadData(&mut module, PTX.as_ptr().cast()));
-        Device { _own: own, _context: context, module }
-    }
-
-    fn kernel(&self, name: &str) -> CUfunction {
-        let (name, mut function) = (format!("{name}\0"), null_mut());
-        done!(cuModuleGetFunction(&mut function, self.module, name.as_ptr().cast()));
-        function
-    }
-
-    /// Adds a launch of a kernel to a graph.
-    fn launch(
-        &self,
-        graph: CUgraph,
-        after: &[CUgraphNode],
-        (name, word, condition): (&str, u64, u64),
-    ) -> CUgraphNode {
-        let mut arguments: [*mut c_void; 2] =
-            [(&raw const word).cast_mut().cast(), (&raw const condition).cast_mut().cast()];
-        let asked = KernelNodeParameters {
-            function: self.kernel(name),
-            grid: [1; 3],
-            block: [1; 3],
-            shared_bytes: 0,
-            parameters: arguments.as_mut_ptr(),
-            extra: null_mut(),
-        };
-        let mut node = null_mut();
-        done!(cuGraphAddKernelNode(
-            &mut node,
-            graph,
-            after.as_ptr(),
-            after.len(),
-            &raw const asked
-        ));
-        node
-    }
-}
-
-fn graph() -> CUgraph {
-    let mut graph = null_mut();
-    done!(cuGraphCreate(&mut graph, 0));
-    graph
-}
-
-fn condition(graph: CUgraph, first: u32, flags: u32) -> u64 {
-    let mut condition = 0;
-    done!(cuGraphConditionalHandleCreate(&mut condition, graph, null_mut(), first, flags));
-    condition
-}
-
-fn parameters(handle: u64, kind: u32, size: u32) -> NodeParameters {
-    let mut of = NodeParametersOfKind { room: [0; 29] };
-    of.conditional =
-        ConditionalNodeParameters { handle, kind, size, graphs: null(), context: null_mut() };
-    NodeParameters { kind: 13, reserved: [0; 3], of, reserved_2: 0 }
-}
-
-/// Adds a node that chooses, and gives its graphs.
-fn choice(
-    graph: CUgraph,
-    after: &[CUgraphNode],
-    (handle, kind, size): (u64, u32, u32),
-) -> (CUgraphNode, Vec<CUgraph>) {
-    let (mut node, mut asked) = (null_mut(), parameters(handle, kind, size));
-    done!(cuGraphAddNode(&mut node, graph, after.as_ptr(), after.len(), &mut asked));
-    // SAFETY: the node has given so many graphs.
-    let graphs = unsafe { std::slice::from_raw_parts(asked.of.conditional.graphs, size as usize) };
-    (node, graphs.to_vec())
-}
-
-fn executable(graph: CUgraph) -> CUgraphExec {
-    let mut executable = null_mut();
-    done!(cuGraphInstantiateWithFlags(&mut executable, graph, 0));
-    executable
-}
-
-/// Words of device memory with these values.
-fn words<const N: usize>(values: [u32; N]) -> [u64; N] {
-    values.map(|value| {
-        let mut address = 0;
-        done!(cuMemAlloc_v2(&mut address, 4));
-        done!(cuMemsetD32_v2(address, value, 1));
-        address
-    })
-}
-
-fn read(address: u64) -> u32 {
-    let mut word = 0u32;
-    done!(cuMemcpyDtoH_v2((&raw mut word).cast(), address, 4));
-    word
-}
-
-fn run(executable: CUgraphExec) {
-    done!(cuGraphLaunch(executable, null_mut()));
-    done!(cuCtxSynchronize());
-}
+use support::done;
+use support::graphs::*;
 
 #[test]
 fn an_if_runs_one_of_its_graphs_and_what_follows_it_comes_later() {
@@ -325,11 +156,16 @@ fn what_no_graph_can_have_is_refused() {
     {
         assert_eq!(add(handle, kind, size), ReturnCode::INVALID_VALUE, "{kind} {size}");
     }
-    choice(graph, &[], (condition, IF, 1));
+    let (_, bodies) = choice(graph, &[], (condition, IF, 1));
     assert_eq!(add(condition, IF, 1), ReturnCode::INVALID_VALUE, "two nodes have one condition");
-    let mut clone = null_mut();
+    assert_eq!(add_to(bodies[0], condition), ReturnCode::INVALID_VALUE, "nor one within the other");
+    let (mut clone, mut node) = (null_mut(), null_mut());
     // SAFETY: as NVIDIA's reference asks for.
     assert_eq!(unsafe { cuGraphClone(&mut clone, graph) }, ReturnCode::NOT_SUPPORTED);
+    let around = self::graph();
+    // SAFETY: as NVIDIA's reference asks for.
+    let code = unsafe { cuGraphAddChildGraphNode(&mut node, around, null(), 0, graph) };
+    assert_eq!(code, ReturnCode::NOT_SUPPORTED);
     // A kernel with a number that is no handle.
     let wrong = self::graph();
     device.launch(wrong, &[], ("sets", value, value));
@@ -339,6 +175,117 @@ fn what_no_graph_can_have_is_refused() {
     let launches = virtual_gpu::launches();
     let fault = launches.iter().find_map(|launch| launch.fault.clone()).expect("the kernel failed");
     assert!(fault.contains("no handle of a condition"), "{fault}");
+}
+
+/// Adds a choice by a condition to a graph.
+fn add_to(graph: CUgraph, condition: u64) -> ReturnCode {
+    let (mut node, mut asked) = (null_mut(), parameters(condition, IF, 1));
+    // SAFETY: as NVIDIA's reference asks for, but for what the numbers mean.
+    unsafe { cuGraphAddNode(&mut node, graph, null(), 0, &mut asked) }
+}
+
+// What an H100's driver (13.0) does with each of these.
+#[test]
+fn a_condition_is_for_one_node_of_its_graph_or_of_those_around_and_in_it() {
+    let device = Device::open();
+    let [word] = words([0]);
+    let (one, other) = (graph(), graph());
+    let [of_choice, of_inner, of_other] = [one, one, other].map(|it| condition(it, 1, 1));
+    assert_eq!(add_to(one, of_other), ReturnCode::INVALID_VALUE, "of an unrelated graph");
+    let (_, bodies) = choice(one, &[], (of_choice, IF, 1));
+    // A node of the body has a condition of the graph around it, and the reverse.
+    let (_, innermost) = choice(bodies[0], &[], (of_inner, IF, 1));
+    device.launch(innermost[0], &[], ("counts", word, 0));
+    assert_eq!(add_to(one, condition(innermost[0], 1, 1)), ReturnCode::SUCCESS);
+    run(executable(one));
+    assert_eq!(read(word), 1);
+    // A condition that no node has.
+    let mut made = null_mut();
+    // SAFETY: as NVIDIA's reference asks for.
+    let code = unsafe { cuGraphInstantiateWithFlags(&mut made, other, 0) };
+    assert_eq!(code, ReturnCode::INVALID_VALUE);
+    let message = virtual_gpu::misuse().pop().expect("it is told").message;
+    assert!(message.contains("no node of the graph has the condition"), "{message}");
+}
+
+#[test]
+fn conditions_end_with_the_last_graph_that_has_them() {
+    let device = Device::open();
+    let [word] = words([0]);
+    let free = || {
+        let (mut free, mut total) = (0, 0);
+        done!(cuMemGetInfo_v2(&mut free, &mut total));
+        free
+    };
+    let before = free();
+    let (graph, later) = (graph(), graph());
+    let of_graph = condition(graph, 1, 1);
+    let (_, bodies) = choice(graph, &[], (of_graph, IF, 1));
+    device.launch(bodies[0], &[], ("counts", word, 0));
+    let made = executable(graph);
+    done!(cuGraphDestroy(graph));
+    run(made);
+    assert_eq!(read(word), 1, "the executable graph has it still");
+    done!(cuGraphExecDestroy(made));
+    let after = free();
+    assert!(after >= before, "{before} {after}");
+    // Many come and go.
+    for _ in 0..100 {
+        done!(cuGraphDestroy({
+            let graph = self::graph();
+            condition(graph, 1, 1);
+            graph
+        }));
+    }
+    assert_eq!(free(), after);
+    done!(cuGraphDestroy(later));
+}
+
+// What an H100's driver (13.0) does with each of these.
+#[test]
+fn an_executable_graph_gets_the_work_and_the_conditions_of_another() {
+    let device = Device::open();
+    let [zero, one, word] = words([0, 1, 0]);
+    let usual = |kind, size, sets: Option<u64>, (first, flags)| {
+        let graph = graph();
+        let condition = condition(graph, first, flags);
+        let set = sets.map(|value| device.launch(graph, &[], ("sets", value, condition)));
+        let (_, bodies) = choice(graph, set.as_slice(), (condition, kind, size));
+        for body in bodies {
+            device.launch(body, &[], ("counts", word, 0));
+        }
+        graph
+    };
+    let update = |executable, graph| {
+        let (error_node, error_from_node) = (null_mut(), null_mut());
+        let mut result = GraphUpdate { result: 9, error_node, error_from_node };
+        // SAFETY: as NVIDIA's reference asks for.
+        let code = unsafe { cuGraphExecUpdate_v2(executable, graph, &mut result) };
+        (code.0, result.result, !result.error_node.is_null())
+    };
+    let counts = |executable| {
+        let before = read(word);
+        run(executable);
+        read(word) - before
+    };
+    let (sets, not) = (usual(IF, 1, Some(one), (0, 1)), usual(IF, 1, Some(zero), (0, 1)));
+    let made = executable(sets);
+    assert_eq!((counts(made), update(made, sets)), (1, (0, 0, false)));
+    assert_eq!((update(made, not), counts(made)), ((0, 0, false), 0));
+    assert_eq!((update(made, sets), counts(made)), ((0, 0, false), 1));
+    for other in [usual(WHILE, 1, Some(zero), (0, 1)), usual(IF, 2, Some(zero), (0, 1))] {
+        assert_eq!(update(made, other), (910, 6, true));
+    }
+    assert_eq!(counts(made), 1, "it is as it was");
+    // A first value is replaced, and where there is none the condition is as it was left.
+    let [no, yes, none] = [(0, 1), (1, 1), (1, 0)].map(|first| usual(IF, 1, None, first));
+    let made = executable(no);
+    assert_eq!(counts(made), 0);
+    assert_eq!((update(made, yes), counts(made)), ((0, 0, false), 1));
+    assert_eq!(update(made, none), (0, 0, false));
+    assert_eq!((update(made, no), counts(made)), ((0, 0, false), 0));
+    done!(cuGraphDestroy(no));
+    assert_eq!(counts(made), 0);
 }
 
 #[test]
@@ -366,17 +313,7 @@ fn a_copy_in_a_chosen_graph_that_nobody_awaits_is_not_done_at_the_end() {
     let (graph, [source]) = (graph(), words([7]));
     let (_, inner) = choice(graph, &[], (condition(graph, 1, 1), IF, 1));
     let (mut node, target) = (null_mut(), [1u8; 4]);
-    let mut copy = std::mem::MaybeUninit::<CUDA_MEMCPY3D>::zeroed();
-    // SAFETY: zeros are a value of each field, and the rest is written here.
-    let copy = unsafe {
-        let at = copy.as_mut_ptr();
-        (*at).srcMemoryType = CUmemorytype::CU_MEMORYTYPE_DEVICE;
-        (*at).srcDevice = source;
-        (*at).dstMemoryType = CUmemorytype::CU_MEMORYTYPE_HOST;
-        (*at).dstHost = target.as_ptr().cast_mut().cast();
-        ((*at).WidthInBytes, (*at).Height, (*at).Depth) = (4, 1, 1);
-        copy.assume_init()
-    };
+    let copy = copy_of_a_word(source, target.as_ptr().addr() as u64, false);
     done!(cuGraphAddMemcpyNode(&mut node, inner[0], null(), 0, &raw const copy, null_mut()));
     done!(cuGraphLaunch(executable(graph), null_mut()));
     virtual_gpu::finish();

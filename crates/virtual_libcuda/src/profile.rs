@@ -1,8 +1,8 @@
 //! Profiles the program that loaded the library.
 //!
-//! Launches are added up as they end. A thread writes what is known soon after the first launch and ten times a second
-//! while there is news, so that a program that is killed leaves what it did until then, the launch under way included; the
-//! rest is written when the program ends. A child that the program forked has its parent's memory and must not write it a second time: only the
+//! Launches are added up as they end. What is known is written behind the call that brought it, so that a program may end
+//! right then without its exit handlers; where that would take more than a small part of the program's time, a thread
+//! writes it ten times a second, the launch under way included. The rest is written when the program ends. A child that the program forked has its parent's memory and must not write it a second time: only the
 //! process that made the first launch writes, or, if none made one, the process that loaded the library.
 
 use crate::pending::Mark;
@@ -14,7 +14,7 @@ use simt::Watched;
 use std::io::{IsTerminal, Write, stderr};
 use std::process::id;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use virtual_gpu::{LaunchRecord, Misuse, OperationRecord};
@@ -23,6 +23,9 @@ use virtual_gpu::{LaunchRecord, Misuse, OperationRecord};
 const FOUND: i32 = 4;
 /// From one look for news to the next.
 const PAUSE: Duration = Duration::from_millis(100);
+/// The part of the program's time in which news may be written behind its calls, and what comes on top of that.
+const PART: u32 = 20;
+const AT_ONCE: Duration = Duration::from_millis(50);
 /// Seconds after which a launch is written although it has not ended, and after which a terminal shows how far it is.
 const LONG: u64 = 2;
 /// The file in the folder of `coalesce run` to which that adds a byte at each interrupt.
@@ -43,6 +46,9 @@ struct Profiler {
     interrupts: AtomicU64,
     mark: Mutex<Option<Mark>>,
     writer: Mutex<Option<JoinHandle<()>>>,
+    /// The time since which the program is profiled, and how much of it was spent in writing; who writes holds it.
+    begin: Instant,
+    written: Mutex<Duration>,
 }
 
 /// A launch that has begun.
@@ -75,6 +81,13 @@ pub fn start(settings: Settings, device: String) {
         interrupts: AtomicU64::new(0),
         mark: Mutex::new(None),
         writer: Mutex::new(None),
+        begin: Instant::now(),
+        written: Mutex::new(Duration::ZERO),
+    });
+    virtual_gpu::behind_calls(|| {
+        if let Some(profiler) = PROFILER.get() {
+            profiler.write_behind_call();
+        }
     });
     virtual_gpu::watch(Some(Watched::default()));
     virtual_gpu::observe_enqueued(|kernel| profiler.enqueued(kernel));
@@ -126,7 +139,7 @@ impl Profiler {
         self.owner.load(Ordering::Acquire) == id()
     }
 
-    fn mark(&self) -> std::sync::MutexGuard<'_, Option<Mark>> {
+    fn mark(&self) -> MutexGuard<'_, Option<Mark>> {
         self.mark.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -151,11 +164,11 @@ impl Profiler {
         }
     }
 
-    fn collector(&self) -> std::sync::MutexGuard<'_, Collector> {
+    fn collector(&self) -> MutexGuard<'_, Collector> {
         self.collector.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn under_way(&self) -> std::sync::MutexGuard<'_, Option<UnderWay>> {
+    fn under_way(&self) -> MutexGuard<'_, Option<UnderWay>> {
         self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -191,16 +204,38 @@ impl Profiler {
     /// Writes what is new until the program ends.
     fn write_news(&self) {
         while !self.ends.load(Ordering::Acquire) {
-            if self.is_read() && self.has_news.swap(false, Ordering::AcqRel) {
-                // A kernel that never ends keeps no other's results back.
-                if let Some(news) = virtual_gpu::drain_if_idle() {
-                    self.collect(news);
-                }
-                self.write(&self.profile());
+            if self.is_read() && self.has_news.load(Ordering::Acquire) {
+                let written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+                self.write_what_is_new(written);
             }
             self.look_at_launch();
             std::thread::park_timeout(PAUSE);
         }
+    }
+
+    /// Writes what is new, if that takes a small part of the program's time.
+    fn write_behind_call(&self) {
+        let has_news = || self.has_news.load(Ordering::Acquire);
+        if !has_news() || !self.is_read() || !self.is_owner() {
+            return;
+        }
+        let written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        if *written <= AT_ONCE + self.begin.elapsed() / PART {
+            self.write_what_is_new(written);
+        }
+    }
+
+    fn write_what_is_new(&self, mut written: MutexGuard<'_, Duration>) {
+        let begin = Instant::now();
+        if !self.has_news.swap(false, Ordering::AcqRel) {
+            return;
+        }
+        // A kernel that never ends keeps no other's results back.
+        if let Some(news) = virtual_gpu::drain_if_idle() {
+            self.collect(news);
+        }
+        self.write(&self.profile());
+        *written += begin.elapsed();
     }
 
     /// Returns whether somebody reads files while the program runs: only these.

@@ -297,11 +297,113 @@ fn a_first_name_answers_as_its_later_version() {
     start(library);
     let (mut address, nobody) = (0, SharedMemory([0; 64]));
     let code = call!(library, cuIpcOpenMemHandle(&mut address => *mut u64, nobody => SharedMemory, 1 => c_uint));
-    assert_eq!(code, 801, "sharing between processes is not supported");
+    assert_eq!(code, 1, "no process has given this handle");
     let code = call!(library, cuMemcpyDtoDAsync(
         4 => c_uint, 8 => c_uint, 4 => c_uint, null_mut() => *mut c_void
     ));
     assert_eq!(code, 1, "no memory is at addresses of 32 bits");
+}
+
+/// What an H100's driver (13.0) and the reference say of handles between processes.
+#[test]
+fn memory_and_events_are_shared_with_another_process() {
+    let library = &open();
+    start(library);
+    let (mut memory, mut event) = (0u64, null_mut());
+    done!(library, cuMemAlloc_v2(&mut memory => *mut u64, 1 << 22 => usize));
+    done!(library, cuMemsetD32_v2(memory => u64, 41 => c_uint, 1 << 20 => usize));
+    let [mut first, mut middle, mut of_event] = [(); 3].map(|()| SharedMemory([0; 64]));
+    done!(library, cuIpcGetMemHandle(&mut first => *mut SharedMemory, memory => u64));
+    done!(library, cuIpcGetMemHandle(&mut middle => *mut SharedMemory, memory + 4096 => u64));
+    assert_eq!(first.0, middle.0, "a handle is of the whole allocation");
+    // An event that is shared takes no times.
+    assert_eq!(call!(library, cuEventCreate(&mut event => *mut *mut c_void, 4 => c_uint)), 1);
+    done!(library, cuEventCreate(&mut event => *mut *mut c_void, 0 => c_uint));
+    let code = call!(library, cuIpcGetEventHandle(&mut of_event => *mut SharedMemory, event => *mut c_void));
+    assert_eq!(code, 400, "it is not shared");
+    done!(library, cuEventCreate(&mut event => *mut *mut c_void, 6 => c_uint));
+    done!(library, cuIpcGetEventHandle(&mut of_event => *mut SharedMemory, event => *mut c_void));
+    done!(library, cuEventRecord(event => *mut c_void, null_mut() => *mut c_void));
+    // What is no memory of cuMemAlloc, and what is the process's own.
+    let mut other = 0u64;
+    done!(library, cuMemAllocManaged(&mut other => *mut u64, 64 => usize, 1 => c_uint));
+    let mut none = SharedMemory([0; 64]);
+    for address in [other, 0, (&raw const other).addr() as u64] {
+        assert_eq!(
+            call!(library, cuIpcGetMemHandle(&mut none => *mut SharedMemory, address => u64)),
+            1
+        );
+    }
+    let own = SharedMemory(first.0);
+    assert_eq!(
+        call!(library, cuIpcOpenMemHandle_v2(&mut other => *mut u64, own => SharedMemory, 1 => c_uint)),
+        201
+    );
+    assert_eq!(call!(library, cuIpcCloseMemHandle(memory => u64)), 1);
+    let with = |how: &str| {
+        let hex =
+            |of: &SharedMemory| of.0.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let output = Command::new(std::env::current_exe().expect("a test knows where it is"))
+            .args(["inner_shared", "--exact", "--ignored", "--nocapture"])
+            .env("SHARED", format!("{how} {} {}", hex(&first), hex(&of_event)))
+            .output()
+            .expect("the test starts");
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{how}: {text}");
+    };
+    with("there");
+    let mut word = 0u32;
+    done!(library, cuMemcpyDtoH_v2((&raw mut word).cast() => *mut c_void, memory => u64, 4 => usize));
+    assert_eq!(word, 77, "the other process has written it");
+    done!(library, cuMemFree_v2(memory => u64));
+    with("gone");
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn inner_shared() {
+    let library = &open();
+    start(library);
+    let shared = std::env::var("SHARED").expect("the other test sets it");
+    let mut parts = shared.split(' ');
+    let how = parts.next().expect("a word");
+    let [memory, of_event] = [(); 2].map(|()| {
+        let hex = parts.next().expect("a handle").as_bytes();
+        let byte = |at: usize| {
+            u8::from_str_radix(std::str::from_utf8(&hex[2 * at..2 * at + 2]).unwrap(), 16).unwrap()
+        };
+        std::array::from_fn::<u8, 64, _>(byte)
+    });
+    let mut places = [0u64; 2];
+    let open = |place: &mut u64, flags: c_uint| call!(library, cuIpcOpenMemHandle_v2(place => *mut u64, SharedMemory(memory) => SharedMemory, flags => c_uint));
+    if how == "gone" {
+        assert_eq!(open(&mut places[0], 1), 800, "not permitted");
+        return;
+    }
+    assert_eq!(open(&mut places[0], 0), 1, "without the flag");
+    assert_eq!((open(&mut places[0], 1), open(&mut places[1], 1)), (0, 0));
+    assert_eq!(places[0], places[1], "it is open already");
+    let mut word = 0u32;
+    let read = |word: &mut u32| call!(library, cuMemcpyDtoH_v2((&raw mut *word).cast() => *mut c_void, places[0] + 4096 => u64, 4 => usize));
+    assert_eq!((read(&mut word), word), (0, 41));
+    done!(library, cuMemsetD32_v2(places[0] => u64, 77 => c_uint, 1 => usize));
+    let past =
+        call!(library, cuMemsetD32_v2(places[0] + (1 << 22) => u64, 77 => c_uint, 1 => usize));
+    assert_ne!(past, 0, "past the end");
+    let mut event = null_mut();
+    done!(library, cuIpcOpenEventHandle(&mut event => *mut *mut c_void, SharedMemory(of_event) => SharedMemory));
+    done!(library, cuEventQuery(event => *mut c_void));
+    done!(library, cuStreamWaitEvent(null_mut() => *mut c_void, event => *mut c_void, 0 => c_uint));
+    let none = SharedMemory([5; 64]);
+    assert_eq!(
+        call!(library, cuIpcOpenEventHandle(&mut event => *mut *mut c_void, none => SharedMemory)),
+        205
+    );
+    let close = || call!(library, cuIpcCloseMemHandle(places[0] => u64));
+    assert_eq!((close(), read(&mut word)), (0, 0), "it was opened twice");
+    assert_eq!(close(), 0);
+    assert_ne!(read(&mut word), 0, "it is closed");
+    assert_eq!(close(), 1);
 }
 
 /// Runs `inner`, an ignored test of this file, in a process with another choice of device; gives its standard error.
@@ -598,6 +700,17 @@ fn inner_program() {
         ));
     };
     launch(c"add");
+    if std::env::var_os("PROGRAM_LEAVES").is_some() {
+        done!(library, cuCtxSynchronize());
+        // The thread that writes has seen the first launch, and not the others.
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        for _ in 0..3 {
+            launch(c"add");
+            done!(library, cuCtxSynchronize());
+        }
+        // SAFETY: the process ends.
+        unsafe { libc::_exit(0) };
+    }
     if std::env::var_os("PROGRAM_SPINS").is_some() {
         done!(library, cuCtxSynchronize());
         launch(c"spin");
@@ -616,6 +729,9 @@ fn start_program(name: &str) -> (std::process::Child, PathBuf) {
     if name.contains("spins") {
         program.env("PROGRAM_SPINS", "yes");
     }
+    if name.contains("leaves") {
+        program.env("PROGRAM_LEAVES", "yes");
+    }
     (program.spawn().expect("the test can be started again"), file)
 }
 
@@ -630,6 +746,15 @@ fn a_program_that_ends_with_work_under_way_is_judged() {
     {
         assert!(profile.replace(": ", ":").contains(part), "{part}: {profile}");
     }
+}
+
+#[test]
+fn a_program_that_leaves_right_behind_a_launch_is_profiled() {
+    let (mut child, file) = start_program("leaves");
+    assert!(child.wait().expect("it ends").success());
+    let profile = std::fs::read_to_string(&file).expect("the profile was written");
+    std::fs::remove_file(&file).expect("it is ours");
+    assert!(profile.replace(": ", ":").contains("\"launches\":4"), "{profile}");
 }
 
 #[test]

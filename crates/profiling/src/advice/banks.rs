@@ -89,7 +89,16 @@ fn conflict(
         *known.entry(key).or_insert_with(|| best(own, all))
     });
     let (cure, to) = match &best {
-        Some(Layout::Padded { row, padding, wavefronts: after }) => {
+        // The lanes show no such rows, so the array may have none: what moves is said word by word.
+        Some(Layout::Padded { row, padding, wavefronts: after, is_guessed: true }) => {
+            let times = if *padding == 1 { String::new() } else { format!(" * {padding}") };
+            let cure = format!(
+                "leave {padding} unused after every {row} words, so that word `i` lies at `i + i / {row}{times}`: the \
+                 request then takes {after}"
+            );
+            (cure, *after as f64)
+        }
+        Some(Layout::Padded { row, padding, wavefronts: after, is_guessed: false }) => {
             let cure =
                 format!("pad each row of {row} words by {padding}: the request then takes {after}");
             let is_swizzled =
@@ -103,10 +112,12 @@ fn conflict(
             };
             (cure + &other, *after as f64)
         }
-        Some(Layout::Swizzled { row, wavefronts }) => (
+        Some(Layout::Swizzled { row, wavefronts, is_guessed }) => (
             format!(
-                "exchange the columns of each row of {row} words by `column ^ (row % {})`: the request then takes {wavefronts}",
-                (*row).min(BANKS)
+                "exchange the columns of each row of {row} words by `column ^ (row % {})`{}: the request then takes \
+                 {wavefronts}",
+                (*row).min(BANKS),
+                if *is_guessed { format!(", where `row` is `i / {row}` of word `i`") } else { String::new() }
             ),
             *wavefronts as f64,
         ),
@@ -139,9 +150,9 @@ fn passes_of_l1(kernel: &ProfiledKernel) -> u64 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Layout {
     /// Each row has unused words at its end.
-    Padded { row: u64, padding: u64, wavefronts: u64 },
+    Padded { row: u64, padding: u64, wavefronts: u64, is_guessed: bool },
     /// The columns of each row are exchanged.
-    Swizzled { row: u64, wavefronts: u64 },
+    Swizzled { row: u64, wavefronts: u64, is_guessed: bool },
 }
 
 /// Cost of a padding: true if the length of the row is a guess, and the words of padding.
@@ -172,13 +183,18 @@ fn best(own: Request, all: &[Request]) -> Option<Layout> {
         for padding in PADDINGS.into_iter().filter(fits) {
             let place = |word: u64| word + word / row * padding;
             let cost = (is_guessed, padding);
-            consider(&place, cost, &|wavefronts| Layout::Padded { row, padding, wavefronts });
+            consider(&place, cost, &|wavefronts| Layout::Padded {
+                row,
+                padding,
+                wavefronts,
+                is_guessed,
+            });
         }
         if row.is_power_of_two() {
             let place = |word: u64| own.swizzled(row, word);
             // Takes no memory, but is harder to write than a padding.
             let cost = (is_guessed, PADDINGS[PADDINGS.len() - 1] + 1);
-            consider(&place, cost, &|wavefronts| Layout::Swizzled { row, wavefronts });
+            consider(&place, cost, &|wavefronts| Layout::Swizzled { row, wavefronts, is_guessed });
         }
     }
     found.map(|(.., layout)| layout)
@@ -268,7 +284,7 @@ mod tests {
     fn a_column_of_a_square_tile_needs_one_word_of_padding() {
         let (column, row) = (request(|lane| lane * 128, 4), request(|lane| lane * 4, 4));
         assert_eq!(now(&column), 32);
-        let padded = Layout::Padded { row: 32, padding: 1, wavefronts: 1 };
+        let padded = Layout::Padded { row: 32, padding: 1, wavefronts: 1, is_guessed: false };
         assert_eq!(best(of(&column), &[of(&column), of(&row)]), Some(padded));
     }
 
@@ -276,7 +292,7 @@ mod tests {
     fn wide_accesses_are_served_by_parts_of_a_warp() {
         let column = request(|lane| lane * 512, 16);
         assert_eq!((now(&column), of(&column).least()), (32, 4));
-        let padded = Layout::Padded { row: 128, padding: 4, wavefronts: 4 };
+        let padded = Layout::Padded { row: 128, padding: 4, wavefronts: 4, is_guessed: false };
         assert_eq!(best(of(&column), &[of(&column)]), Some(padded));
         let straight = request(|lane| lane * 16, 16);
         assert_eq!(now(&straight), of(&straight).least());
@@ -287,20 +303,22 @@ mod tests {
         // 16 columns of two rows of 160 words: both are at the same banks.
         let rows = request(|lane| (lane / 16) * 640 + (lane % 16) * 4, 4);
         assert_eq!(now(&rows), 2);
-        let padded = Layout::Padded { row: 160, padding: 16, wavefronts: 1 };
+        let padded = Layout::Padded { row: 160, padding: 16, wavefronts: 1, is_guessed: false };
         assert_eq!(best(of(&rows), &[of(&rows)]), Some(padded));
         // 16 rows of 81 words and two columns: the last row and the first meet.
         let columns = request(|lane| (lane % 16) * 324 + (lane / 16) * 4, 4);
         assert_eq!(now(&columns), 2);
-        let padded = Layout::Padded { row: 81, padding: 1, wavefronts: 1 };
+        let padded = Layout::Padded { row: 81, padding: 1, wavefronts: 1, is_guessed: false };
         assert_eq!(best(of(&columns), &[of(&columns)]), Some(padded));
     }
 
     #[test]
     fn no_padding_is_larger_than_its_part_of_a_row() {
         let pairs = request(|lane| lane * 8, 4);
-        let Some(Layout::Padded { row, padding, .. }) = best(of(&pairs), &[of(&pairs)]) else {
-            panic!("two words apart is cured by a padding");
+        let Some(Layout::Padded { row, padding, is_guessed: true, .. }) =
+            best(of(&pairs), &[of(&pairs)])
+        else {
+            panic!("two words apart is cured by a padding, though they show no rows");
         };
         assert!(padding * LARGEST_PADDING <= row, "{padding} of {row}");
     }

@@ -112,8 +112,7 @@ fn local_memory(kernel: &ProfiledKernel) -> Option<Advice> {
         counters.local_load.requests + counters.local_store.requests
     };
     let requests: u64 = kernel.instructions.iter().map(of).sum();
-    // A call's arguments lie in local memory in the PTX and in registers on a GPU.
-    if requests == 0 || kernel.local_bytes == 0 {
+    if requests == 0 {
         return None;
     }
     let most = kernel.instructions.iter().max_by_key(|one| of(one))?;

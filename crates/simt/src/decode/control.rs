@@ -282,7 +282,23 @@ impl<'a> Decoder<'_, '_, 'a> {
                 self.program.allocates = true;
                 Builtin::Free
             }
-            "cudaGraphSetConditional" => Builtin::SetCondition,
+            "cudaGraphSetConditional" => {
+                self.program.sets_conditions = true;
+                Builtin::SetCondition
+            }
+            "__cudaCDP2GetParameterBufferV2" | "cudaGetParameterBufferV2" => {
+                self.program.allocates = true;
+                self.note_kernels()?;
+                Builtin::ParameterBuffer
+            }
+            "__cudaCDP2LaunchDeviceV2" | "cudaLaunchDeviceV2" => Builtin::LaunchKernel,
+            "__cudaCDP2StreamCreateWithFlags" => Builtin::CreateStream,
+            "__cudaCDP2StreamDestroy" => Builtin::DestroyStream,
+            "__cudaCDP2GetLastError" | "__cudaCDP2PeekAtLastError" => Builtin::LastError,
+            "__cudaCDP2Malloc" | "__cudaCDP2Free" => {
+                self.program.allocates = true;
+                if name.ends_with("Free") { Builtin::FreeAt } else { Builtin::AllocateAt }
+            }
             _ => return self.unsupported(format!("call of the external function `{name}`")),
         };
         let mut parameters = Vec::new();
@@ -293,7 +309,13 @@ impl<'a> Decoder<'_, '_, 'a> {
             parameters.push(offset);
         }
         let needed = match which {
-            Builtin::Print | Builtin::SetCondition => 2,
+            Builtin::Print
+            | Builtin::SetCondition
+            | Builtin::LaunchKernel
+            | Builtin::CreateStream
+            | Builtin::AllocateAt => 2,
+            Builtin::LastError => 0,
+            Builtin::ParameterBuffer => 4,
             Builtin::AssertFail => 5,
             _ => 1,
         };
@@ -306,6 +328,25 @@ impl<'a> Decoder<'_, '_, 'a> {
         };
         self.emit(Operation::Builtin { which, parameters, result });
         Ok(true)
+    }
+
+    /// Notes the kernels of the module, which this one may launch, with the bytes of their parameters.
+    fn note_kernels(&mut self) -> Result<(), Error> {
+        if !self.program.launchable.is_empty() {
+            return Ok(());
+        }
+        let tree = self.context.tree;
+        let kernels = tree.functions.iter().enumerate();
+        for (index, kernel) in kernels.filter(|(_, one)| one.is_entry && one.body.is_some()) {
+            let mut end = 0u64;
+            for parameter in &kernel.parameters {
+                let (bytes, alignment) = self.extent(parameter)?;
+                end = end.next_multiple_of(alignment.max(1)).saturating_add(bytes);
+            }
+            let address = self.context.function_address(index);
+            self.program.launchable.insert(address, (kernel.name.to_owned(), end as u32));
+        }
+        Ok(())
     }
 
     /// `bar` and `barrier` in all forms; `bar` means aligned.

@@ -154,8 +154,9 @@ impl<'a> Decoder<'_, '_, 'a> {
         let strong = semantics.strong.is_some();
         modifiers.take("weak");
         let elements = take_elements(modifiers);
-        let space = take_space(modifiers);
-        let space = self.resolve_space(space, address);
+        let named = take_space(modifiers);
+        let space = self.resolve_space(named, address);
+        let of_call = named == Space::Parameter && space == Space::Local;
         let read_only = modifiers.take("nc");
         let says_past_l1 = modifiers.take_any(&["cg", "cv", "L1::no_allocate"]).is_some();
         modifiers.take_where(|m| is_hint(m) || is_scope(m));
@@ -175,6 +176,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             past_l1: strong || says_past_l1,
             semantics,
             read_only,
+            of_call,
         };
         Ok(Some((access, t, elements)))
     }

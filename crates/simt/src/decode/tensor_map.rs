@@ -223,5 +223,6 @@ fn access(
         past_l1: false,
         semantics: Semantics::default(),
         read_only: false,
+        of_call: false,
     }
 }

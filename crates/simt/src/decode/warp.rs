@@ -260,6 +260,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             past_l1: false,
             semantics: Semantics::default(),
             read_only: false,
+            of_call: false,
         });
         self.emit(if load {
             Operation::LoadMatrix { access, transpose }

@@ -112,6 +112,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             past_l1: false,
             semantics: Semantics::default(),
             read_only: false,
+            of_call: false,
         };
         let which = match matrix {
             "a" => Matrix::A,

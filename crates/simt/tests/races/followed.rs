@@ -33,6 +33,17 @@ const CASES: &[Case] = &[
         GlobalRace,
     ),
     (
+        "the element of a vector that races is used by nobody",
+        BLOCKS,
+        [
+            "setp.ne.u32 %p1, %r1, 0; @%p1 bra END; setp.eq.u32 %p2, %r2, 0; @%p2 st.global.u32 [%rd1+4], 1;\n\
+             ld.global.v4.u32 {%r8, %r10, %r11, %r12}, [%rd1]; add.u32 %r8, %r8, %r11; add.u32 %r8, %r8, %r12;",
+            " st.shared.u32 [tile], %r8;",
+        ],
+        ["", "add.u32 %r8, %r8, %r10;"],
+        GlobalRace,
+    ),
+    (
         "a disjunction drops it",
         BLOCKS,
         [

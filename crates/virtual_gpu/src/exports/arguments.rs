@@ -39,6 +39,7 @@ macro_rules! as_they_are {
 }
 
 as_they_are!(u8, u16, u32, i32, u64, usize, f32, cuda_driver::types::MemoryLocation);
+as_they_are!(cuda_driver::raw::CUipcMemHandle, cuda_driver::raw::CUipcEventHandle);
 as_they_are!(*mut T where T, *const T where T, Option<T> where T);
 
 /// A type of which any bytes are a value.

@@ -5,7 +5,7 @@ use crate::code::{CAPTURE_UNSUPPORTED, CuResult};
 use crate::driver::Driver;
 use crate::objects::{CaptureState, StreamCapture};
 use crate::thread;
-use crate::work::{GraphNode, GraphState, QueuedWork};
+use crate::work::{GraphState, QueuedWork, Subgraphs};
 use cuda_driver::ReturnCode;
 use cuda_driver::raw::{CUgraph, CUgraphExec, CUgraphNode, CUstream};
 use cuda_driver::types::{GraphEdge, GraphUpdate, InstantiateParameters};
@@ -23,6 +23,8 @@ const REPLACES: c_uint = 1;
 const FREES_ON_LAUNCH: c_ulonglong = 1;
 /// `CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED`.
 const SHAPE_CHANGED: c_uint = 2;
+/// `CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED`, with the node of the executable graph that it is about.
+const NOT_SUPPORTED: c_uint = 6;
 
 /// Begins a capture into a new graph, or into one whose new nodes follow some of it.
 fn begin(driver: &mut Driver, stream: usize, into: Option<(usize, Vec<usize>)>) -> CuResult {
@@ -108,6 +110,11 @@ fn instantiate_with(driver: &mut Driver, graph: usize, flags: c_ulonglong) -> Cu
                    no memory that it allocates or frees";
         return Err(driver.refuse(ReturnCode::INVALID_VALUE, why));
     }
+    if let Some(word) = driver.objects.condition_without_node(made_of)? {
+        let why =
+            format!("no node of the graph has the condition {word:#x}, which was made for it");
+        return Err(driver.refuse(ReturnCode::INVALID_VALUE, why));
+    }
     driver.clock.advance(driver.device().profile.api_call_ns * graph.nodes.len() as f64);
     let is_again = driver.objects.executables.values().any(|other| other.made_of == made_of);
     if is_again && graph.has_memory_nodes() {
@@ -118,34 +125,54 @@ fn instantiate_with(driver: &mut Driver, graph: usize, flags: c_ulonglong) -> Cu
     Ok(driver.objects.executables.add(GraphState { made_of, frees_on_launch, ..graph }))
 }
 
-/// Replaces an executable graph's work by that of a graph; says whether the two have the same shape, without which
-/// nothing is replaced.
-fn update(driver: &mut Driver, executable: usize, graph: usize) -> CuResult<bool> {
-    let Some(new) = driver.objects.ready(graph)? else { return Ok(false) };
+/// Replaces an executable graph's work by that of a graph. Where the two are too different nothing is replaced, and the
+/// result says why, with the node of the executable graph that it is about, if it is one.
+fn update(driver: &mut Driver, executable: usize, graph: usize) -> CuResult<(c_uint, usize)> {
+    let Some(new) = driver.objects.ready(graph)? else { return Ok((SHAPE_CHANGED, 0)) };
     let old = driver.objects.executables.get_mut(executable)?;
-    let is_same = is_same_shape(old, &new);
-    if is_same {
-        for (old, new) in old.nodes.iter_mut().zip(new.nodes) {
-            old.work = new.work;
-        }
+    if let Some(difference) = difference(old, &new) {
+        return Ok(difference);
     }
-    Ok(is_same)
+    replace_work(old, new);
+    Ok((0, 0))
 }
 
-/// Returns whether two graphs have the same kinds of nodes with the same edges, and so have the graphs in them.
-fn is_same_shape(old: &GraphState, new: &GraphState) -> bool {
-    let mut pairs = old.nodes.iter().zip(&new.nodes);
-    let is_same = |(old, new): (&GraphNode, &GraphNode)| match (&old.work, &new.work) {
-        _ if old.follows != new.follows => false,
-        (QueuedWork::Subgraphs(old), QueuedWork::Subgraphs(new)) => {
-            let mut inner = old.ready.iter().zip(&new.ready);
-            old.condition == new.condition
-                && old.ready.len() == new.ready.len()
-                && inner.all(|(old, new)| is_same_shape(old, new))
+/// Gives an executable graph the work of another of the same shape, whose nodes are still those that it was made of.
+/// Conditions are part of the work, with their default values (the reference of `cuGraphExecUpdate`).
+fn replace_work(old: &mut GraphState, new: GraphState) {
+    old.conditions = new.conditions;
+    for (old, new) in old.nodes.iter_mut().zip(new.nodes) {
+        match (&mut old.work, new.work) {
+            (QueuedWork::Subgraphs(old), QueuedWork::Subgraphs(new)) => {
+                old.condition = new.condition;
+                let inner = old.ready.iter_mut().zip(new.ready);
+                inner.for_each(|(old, new)| replace_work(old, new));
+            }
+            (old, new) => *old = new,
         }
-        (old, new) => std::mem::discriminant(old) == std::mem::discriminant(new),
-    };
-    old.nodes.len() == new.nodes.len() && pairs.all(is_same)
+    }
+}
+
+/// Returns the first difference between an executable graph and one that is to replace its work. Nodes must be of the same
+/// kinds, with the same edges; those that choose must choose alike, whatever their conditions' handles are.
+fn difference(old: &GraphState, new: &GraphState) -> Option<(c_uint, usize)> {
+    if old.nodes.len() != new.nodes.len() {
+        return Some((SHAPE_CHANGED, 0));
+    }
+    let mut pairs = old.nodes.iter().zip(&new.nodes);
+    pairs.find_map(|(of_old, of_new)| match (&of_old.work, &of_new.work) {
+        _ if of_old.follows != of_new.follows => Some((SHAPE_CHANGED, 0)),
+        (QueuedWork::Subgraphs(old), QueuedWork::Subgraphs(new)) => {
+            let kind = |inner: &Subgraphs| inner.condition.as_ref().map(std::mem::discriminant);
+            if kind(old) != kind(new) || old.ready.len() != new.ready.len() {
+                return Some((NOT_SUPPORTED, of_old.handle));
+            }
+            let mut inner = old.ready.iter().zip(&new.ready);
+            inner.find_map(|(old, new)| difference(old, new))
+        }
+        (old, new) => (std::mem::discriminant(old) != std::mem::discriminant(new))
+            .then_some((SHAPE_CHANGED, 0)),
+    })
 }
 
 /// Places for what is asked about a capture under way.
@@ -297,17 +324,16 @@ exports! {
     fn cuGraphExecUpdate(
         driver, executable: CUgraphExec, graph: CUgraph, node: Out<CUgraphNode>, result: Out<c_uint>
     ) {
-        node.write_optional(std::ptr::null_mut())?;
-        let updated = update(driver, executable.addr(), graph.addr())?;
-        result.write_optional(if updated { 0 } else { SHAPE_CHANGED })?;
-        if updated { Ok(()) } else { Err(UPDATE_FAILURE) }
+        let (code, about) = update(driver, executable.addr(), graph.addr())?;
+        node.write_optional(handle(about))?;
+        result.write_optional(code)?;
+        if code == 0 { Ok(()) } else { Err(UPDATE_FAILURE) }
     }
     fn cuGraphExecUpdate_v2(driver, executable: CUgraphExec, graph: CUgraph, result: Out<GraphUpdate>) {
-        let updated = update(driver, executable.addr(), graph.addr())?;
-        let code = if updated { 0 } else { SHAPE_CHANGED };
+        let (code, about) = update(driver, executable.addr(), graph.addr())?;
         let none = std::ptr::null_mut();
-        result.write(GraphUpdate { result: code, error_node: none, error_from_node: none })?;
-        if updated { Ok(()) } else { Err(UPDATE_FAILURE) }
+        result.write(GraphUpdate { result: code, error_node: handle(about), error_from_node: none })?;
+        if code == 0 { Ok(()) } else { Err(UPDATE_FAILURE) }
     }
     fn cuGraphUpload(driver, executable: CUgraphExec, _stream: CUstream) {
         driver.objects.executables.get(executable.addr()).map(|_| ())
@@ -322,9 +348,13 @@ exports! {
         driver.end_graph(stream.addr(), &graph)
     }
     fn cuGraphDestroy(driver, graph: CUgraph) {
-        driver.objects.remove_graph(graph.addr())
+        driver.objects.remove_graph(graph.addr())?;
+        driver.free_conditions();
+        Ok(())
     }
     fn cuGraphExecDestroy(driver, executable: CUgraphExec) {
-        driver.objects.executables.remove(executable.addr()).map(|_| ())
+        driver.objects.executables.remove(executable.addr())?;
+        driver.free_conditions();
+        Ok(())
     }
 }

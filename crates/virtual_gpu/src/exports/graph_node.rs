@@ -159,6 +159,7 @@ fn condition(driver: &mut Driver, graph: CUgraph, first: c_uint, flags: c_uint) 
     driver.memory.device.write(word, &[0; 4]).map_err(|_| INVALID)?;
     let first = (flags == ASSIGNS_DEFAULT).then_some(first);
     driver.objects.graphs.get_mut(graph.addr())?.conditions.push((word, first));
+    driver.objects.conditions.insert(word);
     Ok(word)
 }
 
@@ -175,16 +176,15 @@ fn conditional(
         (2, 1..=1024) => Condition::Switch(word),
         _ => return Err(INVALID),
     };
-    let known = driver.objects.graphs.get(graph.addr())?;
-    let is_used = |node: &GraphNode| match &node.work {
-        QueuedWork::Subgraphs(Subgraphs { condition: Some(other), .. }) => other.address() == word,
-        _ => false,
-    };
-    // A condition in a body may be one of the graph around it.
-    let has = |graph: &GraphState| graph.conditions.iter().any(|(known, _)| *known == word);
-    let is_known = driver.objects.graphs.values().any(has);
-    if !is_known || known.nodes.iter().any(is_used) {
-        let why = format!("{word:#x} is no handle of a condition, or another node has it");
+    let (conditions, used) = driver.objects.conditions_around(graph.addr())?;
+    if !conditions.contains(&word) {
+        let why = format!(
+            "{word:#x} is no handle of a condition that was made for this graph, a graph around it or one in it"
+        );
+        return Err(driver.refuse(INVALID, why));
+    }
+    if used.contains(&word) {
+        let why = format!("another node has the condition {word:#x}: make one for each node");
         return Err(driver.refuse(INVALID, why));
     }
     let graphs = (0..size).map(|_| driver.objects.graphs.add(GraphState::default())).collect();
@@ -194,9 +194,13 @@ fn conditional(
 /// Returns the work of a node that runs a copy of a graph.
 fn child(driver: &mut Driver, parent: CUgraph, graph: CUgraph) -> CuResult<QueuedWork> {
     let state = driver.objects.graphs.get(graph.addr())?;
-    let refused = state.has_memory_nodes() || state.has_conditions();
-    if refused || parent == graph {
-        let why = "a graph cannot be a node of itself, nor be one while it allocates or frees memory or has a condition";
+    if state.has_conditions() {
+        let why = "a graph with conditional nodes cannot be a node of another";
+        return Err(driver.refuse(ReturnCode::NOT_SUPPORTED, why));
+    }
+    if state.has_memory_nodes() || parent == graph {
+        let why =
+            "a graph cannot be a node of itself, nor be one while it allocates or frees memory";
         return Err(driver.refuse(INVALID, why));
     }
     let graphs = vec![driver.objects.clone_graph(graph.addr())?];
@@ -794,6 +798,8 @@ exports! {
             node.follows.retain(|before| *before != place);
             node.follows.iter_mut().filter(|before| **before > place).for_each(|before| *before -= 1);
         }
-        driver.objects.remove_subgraphs(&removed.work)
+        driver.objects.remove_subgraphs(&removed.work)?;
+        driver.free_conditions();
+        Ok(())
     }
 }

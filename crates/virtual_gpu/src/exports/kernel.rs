@@ -278,6 +278,26 @@ pub(super) fn planned(
     })
 }
 
+/// The launch that a thread of a kernel has made, which is of the same module.
+pub(crate) fn launch_of_kernel(
+    driver: &mut Driver,
+    by: &KernelLaunch,
+    made: simt::KernelLaunch,
+) -> CuResult<KernelLaunch> {
+    let module = driver.objects.functions.get(by.function)?.module;
+    let function = function_in(driver, module, made.kernel)?;
+    let shape = Shape::plain(made.grid, made.block, made.dynamic_shared_bytes, 0);
+    let planned = planned(driver, function, shape, |kernel| {
+        let of = |parameter: &simt::Parameter| {
+            let start = parameter.offset as usize;
+            let bytes = made.parameters.get(start..start + parameter.bytes as usize);
+            bytes.map(<[u8]>::to_vec).ok_or_else(|| "its parameters are too short".to_owned())
+        };
+        kernel.parameters.iter().map(of).collect()
+    })?;
+    Ok(KernelLaunch { in_graph: true, ..planned })
+}
+
 /// The bytes of each parameter.
 ///
 /// # Safety

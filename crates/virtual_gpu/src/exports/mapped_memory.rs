@@ -59,7 +59,7 @@ fn refresh(driver: &mut Driver) -> CuResult {
 }
 
 /// Opens or closes a range to the device, after the work that was enqueued before.
-fn set_open(driver: &mut Driver, range: &Range<u64>, is_open: bool) -> CuResult {
+pub(super) fn set_open(driver: &mut Driver, range: &Range<u64>, is_open: bool) -> CuResult {
     driver.run_all();
     driver.memory.virtual_memory.set_open(range, is_open).ok_or(INVALID)?;
     refresh(driver)

@@ -161,6 +161,7 @@ fn free(driver: &mut Driver, address: u64) -> CuResult {
         driver.report(MisuseKind::DoubleFree, message);
         return Err(ReturnCode::INVALID_VALUE);
     }
+    driver.memory.unshare(address);
     driver.memory.graphs.end(address, None);
     driver.clock.own_call_ns = Some(driver.device().profile.device_memory_ns(bytes));
     driver.objects.give_back(address, bytes)

@@ -8,10 +8,13 @@ mod device;
 mod graph;
 mod graph_node;
 mod image;
+mod inter_process;
 mod kernel;
 mod legacy;
 mod library;
 mod linker;
+pub(crate) use inter_process::Shared;
+pub(crate) use kernel::launch_of_kernel;
 mod mapped_memory;
 mod memory;
 mod pool;
@@ -47,6 +50,7 @@ fn both(name: &str) -> Option<[*mut c_void; 2]> {
         legacy::table,
         library::table,
         linker::table,
+        inter_process::table,
         mapped_memory::table,
         memory::table,
         pool::table,

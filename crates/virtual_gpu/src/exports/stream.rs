@@ -1,5 +1,6 @@
 use super::arguments::{In, Out, access_window, handle};
 use super::define::exports;
+use super::inter_process::INTERPROCESS;
 use crate::code::{CAPTURE_UNSUPPORTED, CuResult, INVALID_HANDLE};
 use crate::driver::Driver;
 use crate::idle;
@@ -45,6 +46,9 @@ fn record(driver: &mut Driver, event: usize, stream: usize) -> CuResult {
     if recorded.is_some() {
         state.recorded = recorded;
     }
+    let is_shared = state.flags & INTERPROCESS != 0;
+    // Another process may wait for it.
+    recorded.filter(|_| is_shared).into_iter().for_each(|recorded| _ = driver.run_until(recorded));
     Ok(())
 }
 
@@ -227,6 +231,10 @@ exports! {
     }
     fn cuEventCreate(driver, event: Out<CUevent>, flags: c_uint) {
         driver.context()?;
+        if flags & INTERPROCESS != 0 && flags & DISABLE_TIMING == 0 {
+            let why = "an event that processes share has CU_EVENT_DISABLE_TIMING, too";
+            return Err(driver.refuse(ReturnCode::INVALID_VALUE, why));
+        }
         let device = driver.current();
         let created = driver.objects.events.add(EventState { device, flags, ..EventState::default() });
         event.write(handle(created))

@@ -1,8 +1,20 @@
 //! The begin of a program on the virtual device, and kernels of one instruction.
 #![allow(dead_code, reason = "each test uses some of it")]
 
+pub mod graphs;
+
 use cust::context::Context;
 use virtual_gpu::{Options, Topology, VirtualGpu};
+
+/// Calls a function of the driver that succeeds.
+macro_rules! done {
+    ($name:ident($($argument:expr),* $(,)?)) => {
+        // SAFETY: the arguments are as NVIDIA's reference asks for them.
+        assert_eq!(unsafe { $name($($argument),*) }, ReturnCode::SUCCESS, stringify!($name))
+    };
+}
+#[allow(unused_imports, reason = "each test uses some of it")]
+pub(crate) use done;
 
 /// Starts a device as the one of this process and opens it.
 pub fn open(machine: impl Into<Topology>, options: Options) -> Context {

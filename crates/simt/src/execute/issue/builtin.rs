@@ -11,12 +11,19 @@ use crate::memory::Memory;
 use crate::operation::{Builtin, Space};
 use crate::printf;
 use crate::registers::LANES;
+use crate::report::KernelLaunch;
 use crate::windows::{LOCAL_WINDOW, PARAMETER_WINDOW, SHARED_WINDOW};
 
 /// Longest string that is read from the device.
 const STRING_MAX: usize = 4096;
 /// Longest output that a block may print.
 const PRINTED_MAX: usize = 1 << 20;
+
+/// `cudaErrorInvalidValue` and `cudaErrorMemoryAllocation`.
+const INVALID_VALUE: u64 = 1;
+const OUT_OF_MEMORY: u64 = 2;
+/// Below are the handles of streams that every kernel has.
+const FIRST_STREAM: u64 = 16;
 
 impl Run<'_> {
     /// A byte of device memory, if it is allocated.
@@ -64,12 +71,39 @@ impl Worker<'_> {
                     let heap = self.run.memory.heaps.get(&self.run.memory.selected());
                     heap.map_or(0, |heap| heap.allocate(argument(warp, 0)))
                 }
-                Builtin::Free => {
+                Builtin::AllocateAt => {
+                    let heap = self.run.memory.heaps.get(&self.run.memory.selected());
+                    let address = heap.map_or(0, |heap| heap.allocate(argument(warp, 1)));
+                    let written =
+                        self.write_address(block, warp, lane, (argument(warp, 0), address));
+                    if written && address != 0 { 0 } else { OUT_OF_MEMORY }
+                }
+                Builtin::CreateStream => {
+                    self.streams += 1;
+                    let stream = FIRST_STREAM + self.streams;
+                    let written =
+                        self.write_address(block, warp, lane, (argument(warp, 0), stream));
+                    if written { 0 } else { INVALID_VALUE }
+                }
+                Builtin::DestroyStream | Builtin::LastError => 0,
+                Builtin::Free | Builtin::FreeAt => {
                     let address = argument(warp, 0);
                     if address != 0 {
                         self.free(block, warp, (pc, lane), address)?;
                     }
                     0
+                }
+                Builtin::ParameterBuffer => {
+                    let three = |warp: &Warp, index: usize| {
+                        [0, 4, 8].map(|at| warp.read_local(lane, parameters[index] + at, 4) as u32)
+                    };
+                    let shared = warp.read_local(lane, parameters[3], 4) as u32;
+                    let shape = (three(warp, 1), three(warp, 2), shared);
+                    self.parameter_buffer(argument(warp, 0), block.linear, shape)
+                }
+                Builtin::LaunchKernel => {
+                    let (buffer, stream) = (argument(warp, 0), argument(warp, 1));
+                    self.launch_kernel(block, warp, (pc, lane), (buffer, stream))
                 }
                 Builtin::SetCondition => {
                     let (handle, value) =
@@ -87,6 +121,9 @@ impl Worker<'_> {
                         );
                         return Err(Error::IllegalInstruction { place: Box::new(place), message });
                     };
+                    if self.observers.checking {
+                        self.check_condition(block, warp, (pc, lane), (handle, value as u32));
+                    }
                     let region = self.run.memory.region(index);
                     let pointer = region.pointer.wrapping_add((handle - region.base) as usize);
                     // SAFETY: the four bytes lie in the region, whose grains are valid, and all workers use the launch's
@@ -96,12 +133,99 @@ impl Worker<'_> {
                 }
             };
             if let Some(result) = result {
-                let bytes = if which == Builtin::Allocate { 8 } else { 4 };
+                let is_address = matches!(which, Builtin::Allocate | Builtin::ParameterBuffer);
+                let bytes = if is_address { 8 } else { 4 };
                 warp.write_local(lane, result, bytes, value);
                 warp.mark_local(lane, result as u64, bytes);
             }
         }
         Ok(())
+    }
+
+    /// Writes an address or a handle where a lane wants it; false where there is no memory.
+    fn write_address(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        lane: usize,
+        (target, value): (u64, u64),
+    ) -> bool {
+        match space_of(target) {
+            Space::Local => {
+                let offset = target - LOCAL_WINDOW;
+                if offset + 8 > u64::from(warp.local_bytes) {
+                    return false;
+                }
+                warp.write_local(lane, offset as u32, 8, value);
+                warp.mark_local(lane, offset, 8);
+            }
+            Space::Shared => {
+                let start = (target - SHARED_WINDOW) as usize;
+                let Some(place) = block.shared.get_mut(start..start + 8) else { return false };
+                place.copy_from_slice(&value.to_le_bytes());
+            }
+            _ => {
+                let Some(index) = self.run.memory.find(target, 8) else { return false };
+                let region = self.run.memory.region(index);
+                for (at, byte) in (target - region.base..).zip(value.to_le_bytes()) {
+                    let pointer = region.pointer.wrapping_add(at as usize);
+                    // SAFETY: the byte lies in the region, whose grains are valid, and all workers use the launch's
+                    // granularity.
+                    unsafe { self.run.granularity.store(pointer, 1, u64::from(byte)) };
+                }
+                region.mark(target - region.base, 8);
+            }
+        }
+        true
+    }
+
+    /// Gives memory for the arguments of a launch, or null where there is no such kernel or no room.
+    fn parameter_buffer(
+        &mut self,
+        kernel: u64,
+        by_block: u64,
+        (grid, block, dynamic_shared_bytes): ([u32; 3], [u32; 3], u32),
+    ) -> u64 {
+        let Some((kernel, bytes)) = self.run.program.launchable.get(&kernel) else { return 0 };
+        let heap = self.run.memory.heaps.get(&self.run.memory.selected());
+        let address = heap.map_or(0, |heap| heap.allocate(u64::from(*bytes)));
+        if address != 0 {
+            let (kernel, parameters) = (kernel.clone(), vec![0; *bytes as usize]);
+            let launch = KernelLaunch {
+                kernel,
+                grid,
+                block,
+                dynamic_shared_bytes,
+                parameters,
+                by_block,
+                stream: 0,
+            };
+            self.buffers.insert(address, launch);
+        }
+        address
+    }
+
+    /// Makes a launch with the arguments in a buffer; gives a code of the runtime.
+    fn launch_kernel(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+        place: (usize, usize),
+        (buffer, stream): (u64, u64),
+    ) -> u64 {
+        let Some(mut launch) = self.buffers.remove(&buffer) else { return INVALID_VALUE };
+        for (byte, address) in launch.parameters.iter_mut().zip(buffer..) {
+            *byte = self.run.device_byte(address).unwrap_or(0);
+        }
+        launch.stream = stream;
+        self.launches.push(launch);
+        if let Some(heap) = self.run.memory.heaps.get(&self.run.memory.selected()) {
+            // It was given out before, so it can be given back.
+            if let (Ok(bytes), true) = (heap.free(buffer), self.observers.checking) {
+                self.check_freed(block, warp, place, (buffer, bytes));
+            }
+        }
+        0
     }
 
     /// The text of a panic in Rust, which prints it in a line of its own and traps then; empty for any other trap.

@@ -105,6 +105,7 @@ impl Worker<'_> {
         warp.copy_group = 0;
         warp.bulk_group = 0;
         warp.rotate = 0;
+        warp.waited = false;
         warp.at_cluster = 0;
         warp.local_written.clear();
         warp.is_checked = self.observers.checking;

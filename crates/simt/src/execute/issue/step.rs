@@ -16,6 +16,8 @@ use races::BarrierName;
 
 /// Warp-instructions that a warp may run before another gets its turn.
 const QUANTUM: u64 = 1 << 14;
+/// The same of a warp that waited for other blocks to the end of its last turn, in a launch whose blocks all run at once.
+const QUANTUM_OF_WAITING: u64 = 1 << 8;
 
 impl Worker<'_> {
     /// Runs one warp until nothing of it can run or its turn is over.
@@ -24,6 +26,7 @@ impl Worker<'_> {
             Schedule::Seeded(seed) => {
                 1 + mix(seed ^ mix(block.turn ^ (warp.index as u64) << 32)) % 64
             }
+            _ if warp.waited && self.run.launch.cooperative => QUANTUM_OF_WAITING,
             _ => QUANTUM,
         };
         let watched = self.run.options.watched;
@@ -45,6 +48,10 @@ impl Worker<'_> {
             run.place(block.index, warp.index, mask, pc as usize)
         });
         let stop = result?;
+        if stop == Stop::Turn {
+            let polled = warp.polled.turn == self.steps - used && warp.polled.mask != 0;
+            warp.waited = polled && self.is_strong(warp.polled.pc as usize);
+        }
         // Lanes of this warp may wait for each other without a common instruction.
         let several = warp.splits.iter().filter(|s| s.state == State::Ready).count() > 1;
         warp.rotate = if stop == Stop::Turn && several && self.run.program.polls {
@@ -53,6 +60,14 @@ impl Worker<'_> {
             0
         };
         Ok(stop)
+    }
+
+    /// Returns whether an instruction sees what others write meanwhile.
+    fn is_strong(&self, pc: usize) -> bool {
+        match &self.run.program.instructions[pc].operation {
+            Operation::Load(access) => access.strong,
+            operation => matches!(operation, Operation::Atomic(_)),
+        }
     }
 
     /// Takes warp-instructions from this worker's fuel; false when there is none, or the launch is to end.

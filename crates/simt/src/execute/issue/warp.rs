@@ -100,6 +100,8 @@ pub(crate) struct Warp {
     /// Its `wgmma` that may be under way, used when checking.
     pub products: Products,
     pub polled: Polled,
+    /// The last of its turns that was over before it ended looked at memory that others write.
+    pub waited: bool,
     /// The clocks of its lanes, for the check of races.
     pub order: ThreadClocks,
     /// Lanes that have arrived at the barrier of their cluster, which is not complete yet.

@@ -3,7 +3,9 @@ use crate::execute::issue::run::Run;
 use crate::execute::issue::warp::Warp;
 use crate::execute::observe::observers::Observers;
 use crate::observer::Observer;
+use crate::report::KernelLaunch;
 use races::SharedShadow;
+use std::collections::BTreeMap;
 
 /// An instruction that lanes of a warp execute together.
 pub(crate) struct Issue<'a> {
@@ -25,6 +27,11 @@ pub(crate) struct Worker<'r> {
     /// The cluster that runs.
     pub cluster: Cluster,
     pub printed: Vec<(u64, String)>,
+    /// Launches by their buffers, which were asked for and not made yet, and those that were made.
+    pub buffers: BTreeMap<u64, KernelLaunch>,
+    pub launches: Vec<KernelLaunch>,
+    /// The streams that kernels made.
+    pub streams: u64,
     /// The CPU has the features of the wide functions.
     pub wide: bool,
     pub blocks: u64,
@@ -49,6 +56,9 @@ impl<'r> Worker<'r> {
             spare_shadows: Vec::new(),
             cluster: Cluster::new(),
             printed: Vec::new(),
+            buffers: BTreeMap::new(),
+            launches: Vec::new(),
+            streams: 0,
             wide: crate::cpu::has_wide(),
             blocks: 0,
             warps: 0,

@@ -248,7 +248,7 @@ impl Worker<'_> {
             }
             Space::Local => {
                 self.local_bounds(block, warp, request)?;
-                if self.observers.counting && access.space != Space::Parameter {
+                if self.observers.counting && access.space != Space::Parameter && !access.of_call {
                     self.observers.count_local(request);
                 }
                 if self.observers.checking && STORES {

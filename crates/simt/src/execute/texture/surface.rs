@@ -145,6 +145,7 @@ impl Worker<'_> {
                 past_l1: false,
                 semantics: Semantics::default(),
                 read_only: false,
+                of_call: false,
             };
             self.check_global_write(block, warp, request, &store);
             self.check_conflicting(block, warp, request, &store);

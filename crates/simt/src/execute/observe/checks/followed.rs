@@ -79,13 +79,13 @@ impl Worker<'_> {
                 .collect();
             let all = u64::MAX >> (64 - 8 * access.bytes);
             let is_whole = elements.iter().all(|one| one.bits == all);
-            let load = |is_whole, races| {
+            let load = |(address, bytes), is_whole, races| {
                 let used_by = used_by.filter(|_| is_whole || races);
-                FollowedLoad { address, bytes: request.bytes, is_whole, races, used_by }
+                FollowedLoad { address, bytes, is_whole, races, used_by }
             };
             let mut loads = Vec::new();
             if let Some(at) = elements.iter().find_map(|one| one.unwritten) {
-                let number = follower.load(site, load(is_whole, false));
+                let number = follower.load(site, load((address, request.bytes), is_whole, false));
                 let place = (block.index, warp.index, pc);
                 let finding = || unwritten(run, place, (lane, at), hazard);
                 loads.extend(number);
@@ -95,8 +95,10 @@ impl Worker<'_> {
                     self.observers.find(hazard, pc, |_| finding);
                 }
             }
-            let race = races.then(|| follower.load(site, load(false, true))).flatten();
-            for (row, found) in access.rows.iter().zip(elements) {
+            for (index, (row, found)) in access.rows.iter().zip(elements).enumerate() {
+                // An element that nothing uses may race, whatever becomes of the others of its vector.
+                let one = load((element(index), access.bytes), false, true);
+                let race = races.then(|| follower.load(site, one)).flatten();
                 let Some(row) = *row else { continue };
                 let mut value = Followed::new(if races { all } else { found.bits });
                 value.own = found.own & all;

@@ -17,6 +17,14 @@ use races::{GlobalAccess, Queue, Region, Request, lanes};
 /// Bytes from the lowest to the highest of an access that are looked at together.
 const MAX_SPAN: u64 = 4096;
 
+/// The value that a store brings, to tell one that stores what is there already.
+#[derive(Clone, Copy)]
+enum Stored<'a> {
+    Unknown,
+    Rows(&'a Access),
+    Condition(u32),
+}
+
 impl Worker<'_> {
     pub fn check_global_read(
         &mut self,
@@ -38,7 +46,7 @@ impl Worker<'_> {
                 });
             }
         }
-        self.global_event(block, warp, request, (false, read_only), None, None);
+        self.global_event(block, warp, request, (false, read_only), Stored::Unknown, None);
     }
 
     pub fn check_global_write(
@@ -48,7 +56,7 @@ impl Worker<'_> {
         request: Request<'_>,
         access: &Access,
     ) {
-        self.global_event(block, warp, request, (true, false), Some(access), None);
+        self.global_event(block, warp, request, (true, false), Stored::Rows(access), None);
         self.mark_initialized(request);
         let hazard = Hazard::UninitializedGlobal;
         for (_, at) in self.undefined_stores(block, warp, request, access, hazard) {
@@ -66,7 +74,7 @@ impl Worker<'_> {
         request: Request<'_>,
     ) {
         self.check_updated(block, warp, request);
-        self.global_event(block, warp, request, (true, false), None, None);
+        self.global_event(block, warp, request, (true, false), Stored::Unknown, None);
         self.mark_initialized(request);
     }
 
@@ -82,6 +90,20 @@ impl Worker<'_> {
         }
     }
 
+    /// A lane sets a condition of a graph: a store, for all that may read or set it at the same time.
+    pub fn check_condition(
+        &mut self,
+        block: &Block,
+        warp: &mut Warp,
+        (pc, lane): (usize, usize),
+        (handle, value): (u64, u32),
+    ) {
+        let mut all = [0; LANES];
+        all[lane] = handle;
+        let request = Request::new(pc, 1 << lane, &all, 4);
+        self.global_event(block, warp, request, (true, false), Stored::Condition(value), None);
+    }
+
     /// A lane gives memory of the device's heap back: as if it wrote all of it, and then nobody ever had.
     pub fn check_freed(
         &mut self,
@@ -95,7 +117,7 @@ impl Worker<'_> {
         for at in (start..start + bytes).step_by(STEP as usize) {
             all[lane] = at;
             let request = Request::new(pc, 1 << lane, &all, STEP as u32);
-            self.global_event(block, warp, request, (true, false), None, None);
+            self.global_event(block, warp, request, (true, false), Stored::Unknown, None);
         }
         let Some(index) = self.run.memory.find(start, bytes) else { return };
         let region = self.run.memory.region(index);
@@ -112,7 +134,7 @@ impl Worker<'_> {
         warp: &mut Warp,
         request: Request<'_>,
         (writes, read_only): (bool, bool),
-        store: Option<&Access>,
+        stored: Stored<'_>,
         by: Option<(u8, u32)>,
     ) {
         let Some(mut shadow) = self.observers.global.take() else { return };
@@ -143,7 +165,13 @@ impl Worker<'_> {
                 continue;
             }
             let same = race.both_store
-                && store.is_some_and(|access| self.stores_again(warp, request, access, race, None));
+                && match stored {
+                    Stored::Rows(access) => self.stores_again(warp, request, access, race, None),
+                    Stored::Condition(value) => {
+                        self.device_load(request.all[race.lane], 4) == u64::from(value)
+                    }
+                    Stored::Unknown => false,
+                };
             self.report_race(block, warp, request.pc, race, same, false);
         }
         if run.model.kinds[request.pc].is_strong() {
@@ -188,7 +216,7 @@ impl Worker<'_> {
             let queue = block.shadow.as_mut();
             let by = queue.map(|shadow| shadow.next_of(Queue::Writes, warp.index as u8));
             self.check_updated(block, warp, request);
-            self.global_event(block, warp, request, (true, false), None, by);
+            self.global_event(block, warp, request, (true, false), Stored::Unknown, by);
             self.mark_initialized(request);
         } else {
             self.check_global_read(block, warp, request, false);

@@ -264,10 +264,18 @@ pub(super) fn unwritten(
         _ => (format!("{address:#x}"), Some(run.memory.locate(address))),
     };
     let place = location.as_ref().map_or_else(String::new, |location| format!("; {location}"));
+    // Of host memory nothing else is known to be undefined.
+    let found = location.as_ref().and_then(|_| run.memory.find(address, 1));
+    let is_discarded = hazard == Hazard::UninitializedGlobal
+        && found.is_some_and(|index| run.memory.region(index).is_mapped());
     let (claim, fix) = match run.program.instructions[pc].operation {
         Operation::Mbarrier { .. } => (
             "is used as an mbarrier, which nobody initialized (mbarrier.init)",
             Some(Remedy::InitBarrier),
+        ),
+        _ if is_discarded => (
+            "is read, and its content was discarded and not written since",
+            Some(Remedy::EarlierStore),
         ),
         _ => ("is read but was never written", None),
     };

@@ -1,0 +1,182 @@
+//! Memory and events that several processes share.
+//!
+//! Memory that is shared moves into a file without a name, which the process that made it keeps open and another opens by
+//! the number that it has there. A recorded event that is shared is reached at once, as the work before it is executed in
+//! the call that records it: another process finds it so.
+
+use super::arguments::{Out, handle};
+use super::define::exports;
+use super::mapped_memory::set_open;
+use crate::code::CuResult;
+use crate::driver::Driver;
+use crate::objects::EventState;
+use cuda_driver::ReturnCode;
+use cuda_driver::raw::{CUdeviceptr, CUevent, CUipcEventHandle, CUipcMemHandle};
+use std::ffi::c_uint;
+
+const INVALID: ReturnCode = ReturnCode::INVALID_VALUE;
+const INVALID_HANDLE: ReturnCode = ReturnCode(400);
+/// What an H100's driver says of a handle of memory that is gone, and of an event's that is none.
+const NOT_PERMITTED: ReturnCode = ReturnCode(800);
+const MAP_FAILED: ReturnCode = ReturnCode(205);
+/// What a process gets that opens a handle of its own.
+const INVALID_CONTEXT: ReturnCode = ReturnCode(201);
+/// `CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS`, the one flag.
+const LAZY: c_uint = 1;
+/// `CU_EVENT_DISABLE_TIMING` and `CU_EVENT_INTERPROCESS`.
+const DISABLE_TIMING: c_uint = 2;
+pub(super) const INTERPROCESS: c_uint = 4;
+/// The first bytes of a handle of memory, and of an event.
+const OF_MEMORY: [u8; 8] = *b"coalmem1";
+const OF_EVENT: [u8; 8] = *b"coalevt1";
+
+/// The content of a handle, whose other bytes are zeros.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Shared {
+    kind: [u8; 8],
+    process: u32,
+    device: u32,
+    /// The number of the file in that process, or the handle of the event.
+    number: u64,
+    bytes: u64,
+}
+
+impl Shared {
+    fn written(self) -> [i8; 64] {
+        let mut all = [0; 64];
+        let parts = self.kind.into_iter().chain(self.process.to_le_bytes());
+        let parts = parts.chain(self.device.to_le_bytes()).chain(self.number.to_le_bytes());
+        let parts = parts.chain(self.bytes.to_le_bytes());
+        all.iter_mut().zip(parts).for_each(|(place, byte)| *place = byte.cast_signed());
+        all
+    }
+
+    /// Reads a handle of a kind, if it is one.
+    fn read(handle: &[i8; 64], kind: [u8; 8]) -> Option<Shared> {
+        let bytes = handle.map(i8::cast_unsigned);
+        let word = |at: usize| Some(u64::from_le_bytes(*bytes[at..].first_chunk()?));
+        let half = |at: usize| Some(u32::from_le_bytes(*bytes[at..].first_chunk()?));
+        let (process, device) = (half(8)?, half(12)?);
+        let read = Shared { kind, process, device, number: word(16)?, bytes: word(24)? };
+        (read.written() == *handle).then_some(read)
+    }
+}
+
+/// Shares the allocation that an address lies in.
+fn share(driver: &mut Driver, address: u64) -> CuResult<Shared> {
+    driver.context()?;
+    let found = driver.memory.device.allocation(address);
+    let own = found.filter(|one| !one.is_mapped && one.label.is_empty());
+    let is_pooled = |address: &u64| {
+        driver.objects.pool_of.contains_key(address)
+            || driver.memory.graphs.find(*address).is_some()
+    };
+    let Some(own) = own.filter(|one| !is_pooled(&one.address)) else {
+        let why =
+            format!("{address:#x} is not in memory of cuMemAlloc, which alone can be shared so");
+        return Err(driver.refuse(INVALID, why));
+    };
+    let device = driver.memory.device.device_of(own.address).unwrap_or(0) as u32;
+    let Some(number) = driver.memory.share(own.address, own.bytes) else {
+        return Err(driver.refuse(ReturnCode::OUT_OF_MEMORY, "the system gives no memory to share"));
+    };
+    let (kind, process, bytes) = (OF_MEMORY, std::process::id(), own.bytes);
+    Ok(Shared { kind, process, device, number, bytes })
+}
+
+/// Opens memory of another process, or again what is open already.
+fn open(driver: &mut Driver, handle: &[i8; 64], flags: c_uint) -> CuResult<u64> {
+    driver.context()?;
+    let shared = Shared::read(handle, OF_MEMORY);
+    let Some(shared) = shared.filter(|it| (it.device as usize) < driver.devices.len()) else {
+        return Err(driver.refuse(INVALID, "it is no handle that cuIpcGetMemHandle gave"));
+    };
+    if flags != LAZY {
+        let why = "the flags are CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS, which is 1";
+        return Err(driver.refuse(INVALID, why));
+    }
+    if shared.process == std::process::id() {
+        let why = "a process opens memory of others, and this is its own: use its pointer";
+        return Err(driver.refuse(INVALID_CONTEXT, why));
+    }
+    let mut opened = driver.memory.opened.iter_mut();
+    if let Some((address, (_, count))) = opened.find(|(_, (known, _))| *known == shared) {
+        *count += 1;
+        return Ok(*address);
+    }
+    let device = shared.device as usize;
+    let memory = &mut driver.memory.virtual_memory;
+    let place = memory.open(shared.process, shared.number, (shared.bytes, device));
+    let Some(address) = place else {
+        let why = format!(
+            "process {} has freed the memory, has ended, or belongs to another user",
+            shared.process
+        );
+        return Err(driver.refuse(NOT_PERMITTED, why));
+    };
+    set_open(driver, &(address..address + shared.bytes), true)?;
+    driver.memory.opened.insert(address, (shared, 1));
+    Ok(address)
+}
+
+/// Closes memory of another process, as often as it was opened.
+fn close(driver: &mut Driver, address: u64) -> CuResult {
+    driver.context()?;
+    let Some((shared, count)) = driver.memory.opened.get_mut(&address) else {
+        let why = format!("{address:#x} is not what cuIpcOpenMemHandle gave, or is closed already");
+        return Err(driver.refuse(INVALID, why));
+    };
+    *count -= 1;
+    let (bytes, count) = (shared.bytes, *count);
+    if count == 0 {
+        driver.memory.opened.remove(&address);
+        let range = address..address + bytes;
+        set_open(driver, &range, false)?;
+        driver.memory.virtual_memory.unmap(&range).ok_or(INVALID)?;
+        driver.memory.virtual_memory.free(address, bytes).ok_or(INVALID)?;
+    }
+    Ok(())
+}
+
+exports! {
+    fn cuIpcGetMemHandle(driver, target: Out<CUipcMemHandle>, address: CUdeviceptr) {
+        target.pointer()?;
+        let reserved = share(driver, address)?.written();
+        target.write(CUipcMemHandle { reserved })
+    }
+    fn cuIpcOpenMemHandle_v2(driver, target: Out<CUdeviceptr>, handle: CUipcMemHandle, flags: c_uint) {
+        target.pointer()?;
+        let address = open(driver, &handle.reserved, flags)?;
+        target.write(address)
+    }
+    fn cuIpcCloseMemHandle(driver, address: CUdeviceptr) {
+        close(driver, address)
+    }
+    fn cuIpcGetEventHandle(driver, target: Out<CUipcEventHandle>, event: CUevent) {
+        driver.context()?;
+        target.pointer()?;
+        let known = driver.objects.events.get(event.addr())?;
+        if known.flags & INTERPROCESS == 0 {
+            let why = "the event was made without CU_EVENT_INTERPROCESS";
+            return Err(driver.refuse(INVALID_HANDLE, why));
+        }
+        let (device, number) = (known.device as u32, event.addr() as u64);
+        let shared = Shared { kind: OF_EVENT, process: std::process::id(), device, number, bytes: 0 };
+        target.write(CUipcEventHandle { reserved: shared.written() })
+    }
+    fn cuIpcOpenEventHandle(driver, event: Out<CUevent>, given: CUipcEventHandle) {
+        driver.context()?;
+        event.pointer()?;
+        let shared = Shared::read(&given.reserved, OF_EVENT);
+        let Some(shared) = shared.filter(|it| (it.device as usize) < driver.devices.len()) else {
+            return Err(driver.refuse(MAP_FAILED, "it is no handle that cuIpcGetEventHandle gave"));
+        };
+        if shared.process == std::process::id() {
+            let why = "a process opens events of others, and this is its own: use the event";
+            return Err(driver.refuse(INVALID_CONTEXT, why));
+        }
+        let (device, flags) = (shared.device as usize, DISABLE_TIMING | INTERPROCESS);
+        let made = driver.objects.events.add(EventState { device, flags, ..EventState::default() });
+        event.write(handle(made))
+    }
+}
