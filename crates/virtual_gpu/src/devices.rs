@@ -1,10 +1,11 @@
 //! The devices of a machine: which of them a call means, and who reaches whom.
 //!
-//! A call means the device of the context that is current on its thread. Work that runs later means that of its stream.
+//! A call means the device of the context that is current on its thread, or of the stream or event that it names. Work that runs later means that of its stream.
 
+use crate::code::{CuResult, NOT_INITIALIZED};
 use crate::device_state::DeviceState;
 use crate::driver::Driver;
-use crate::objects::ContextState;
+use crate::objects::{ContextState, Objects};
 use crate::thread;
 use std::ops::Range;
 
@@ -33,6 +34,30 @@ impl Driver {
         let context = thread::current_context().and_then(|it| self.objects.contexts.get(it).ok());
         let device = context.map_or(0, |context: &ContextState| context.device);
         self.select(device);
+    }
+
+    /// Means the device of an event, whose context no thread needs to have as its current one.
+    pub(crate) fn select_of_event(&mut self, event: usize) -> CuResult {
+        let device = self.objects.events.get(event).map(|event| event.device);
+        self.select_of_handle(device)
+    }
+
+    /// Means the device of a stream, whose context no thread needs to have as its current one; default streams are those of
+    /// the current context.
+    pub(crate) fn select_of_stream(&mut self, stream: usize) -> CuResult {
+        if Objects::is_default(stream) {
+            return self.context().map(|_| ());
+        }
+        let device = self.objects.stream(stream).map(|stream| stream.device);
+        self.select_of_handle(device)
+    }
+
+    fn select_of_handle(&mut self, device: CuResult<usize>) -> CuResult {
+        if !self.initialized {
+            return Err(NOT_INITIALIZED);
+        }
+        self.select(device?);
+        self.device().fault.map_or(Ok(()), Err)
     }
 
     /// Returns whether kernels of one device may access what another has allocated: a context of the first has asked for it.
