@@ -1,8 +1,8 @@
 //! The devices of a machine: which of them a call means, and who reaches whom.
 //!
-//! A call means the device of the context that is current on its thread, or of the stream or event that it names. Work that runs later means that of its stream.
+//! A call means the device of the context that is current on its thread, or else of the stream or event that it names. Work that runs later means that of its stream.
 
-use crate::code::{CuResult, NOT_INITIALIZED};
+use crate::code::CuResult;
 use crate::device_state::DeviceState;
 use crate::driver::Driver;
 use crate::objects::{ContextState, Objects};
@@ -36,25 +36,31 @@ impl Driver {
         self.select(device);
     }
 
-    /// Means the device of an event, whose context no thread needs to have as its current one.
-    pub(crate) fn select_of_event(&mut self, event: usize) -> CuResult {
-        let device = self.objects.events.get(event).map(|event| event.device);
-        self.select_of_handle(device)
-    }
-
-    /// Means the device of a stream, whose context no thread needs to have as its current one; default streams are those of
-    /// the current context.
-    pub(crate) fn select_of_stream(&mut self, stream: usize) -> CuResult {
+    /// Checks for what works with a stream: a context is current, or the stream was created and brings its own. So does a
+    /// GPU's driver (asked of an H100's); without a current one, the stream's device is meant from here on.
+    pub(crate) fn context_with_stream(&mut self, stream: usize) -> CuResult {
         if Objects::is_default(stream) {
             return self.context().map(|_| ());
         }
         let device = self.objects.stream(stream).map(|stream| stream.device);
-        self.select_of_handle(device)
+        self.context_with(device)
     }
 
-    fn select_of_handle(&mut self, device: CuResult<usize>) -> CuResult {
-        if !self.initialized {
-            return Err(NOT_INITIALIZED);
+    /// Checks for what works with an event, which brings its context as a stream does.
+    pub(crate) fn context_with_event(&mut self, event: usize) -> CuResult {
+        let device = self.objects.events.get(event).map(|event| event.device);
+        self.context_with(device)
+    }
+
+    /// Checks for what works with memory, which brings its context as a stream does.
+    pub(crate) fn context_with_memory(&mut self, address: u64) -> CuResult {
+        let device = self.memory.device_of(address).unwrap_or(0);
+        self.context_with(Ok(device))
+    }
+
+    fn context_with(&mut self, device: CuResult<usize>) -> CuResult {
+        if !self.initialized || thread::current_context().is_some() {
+            return self.context().map(|_| ());
         }
         self.select(device?);
         self.device().fault.map_or(Ok(()), Err)
