@@ -37,28 +37,67 @@ fn operators<B: Backend>() -> Vec<Case> {
     let places = Tensor::<B, 1, Int>::from_data(&rows[..], device).reshape([3, 129]);
     let values = tensor::<B, 2>([3, 129], 6);
     vec![
-        ("add, multiply, divide", (x.clone() * y.clone() + x.clone() / (y.clone() + 3.0)).into_data()),
-        ("exp, log, sqrt, tanh, erf", (x.clone().exp().log() + x.clone().abs().sqrt().tanh().erf()).into_data()),
+        (
+            "add, multiply, divide",
+            (x.clone() * y.clone() + x.clone() / (y.clone() + 3.0)).into_data(),
+        ),
+        (
+            "exp, log, sqrt, tanh, erf",
+            (x.clone().exp().log() + x.clone().abs().sqrt().tanh().erf()).into_data(),
+        ),
         ("broadcast", (x.clone() + y.clone().slice([0..1])).into_data()),
         ("transpose and slice", x.clone().transpose().slice([3..100, 5..30]).into_data()),
-        ("flip, repeat, cat", Tensor::cat(vec![x.clone().flip([1]), y.clone().repeat_dim(0, 2)], 0).into_data()),
-        ("sum, mean, variance", Tensor::cat(vec![x.clone().sum_dim(1), x.clone().mean_dim(1), x.clone().var(1)], 1).into_data()),
+        (
+            "flip, repeat, cat",
+            Tensor::cat(vec![x.clone().flip([1]), y.clone().repeat_dim(0, 2)], 0).into_data(),
+        ),
+        (
+            "sum, mean, variance",
+            Tensor::cat(vec![x.clone().sum_dim(1), x.clone().mean_dim(1), x.clone().var(1)], 1)
+                .into_data(),
+        ),
         ("sum of all", x.clone().sum().into_data()),
         ("maximum, minimum", (x.clone().max_dim(0) - x.clone().min_dim(0)).into_data()),
         ("argmax", x.clone().argmax(1).float().into_data()),
         ("cumulative sum", x.clone().cumsum(1).into_data()),
         ("sort", x.clone().sort(1).into_data()),
-        ("compare and select", x.clone().mask_where(x.clone().greater(y.clone()), y.clone()).into_data()),
+        (
+            "compare and select",
+            x.clone().mask_where(x.clone().greater(y.clone()), y.clone()).into_data(),
+        ),
         ("gather", x.clone().gather(0, places.clone()).into_data()),
-        ("scatter", x.clone().scatter(0, places, values, burn::tensor::IndexingUpdateOp::Add).into_data()),
+        (
+            "scatter",
+            x.clone().scatter(0, places, values, burn::tensor::IndexingUpdateOp::Add).into_data(),
+        ),
         ("matmul", batch().matmul(tensor::<B, 3>([3, 65, 130], 4)).into_data()),
-        ("matmul, large", tensor::<B, 2>([256, 256], 7).matmul(tensor::<B, 2>([256, 256], 8)).into_data()),
+        (
+            "matmul, large",
+            tensor::<B, 2>([256, 256], 7).matmul(tensor::<B, 2>([256, 256], 8)).into_data(),
+        ),
         ("softmax", softmax(x.clone(), 1).into_data()),
         ("log_softmax and gelu", (log_softmax(x.clone(), 1) + gelu(y.clone())).into_data()),
         ("layer_norm", LayerNormConfig::new(129).init::<B>(device).forward(x.clone()).into_data()),
-        ("max_pool2d", burn::tensor::module::max_pool2d(image.clone(), [3, 3], [2, 2], [1, 1], [1, 1], false).into_data()),
-        ("avg_pool2d", burn::tensor::module::avg_pool2d(image.clone(), [3, 3], [2, 2], [1, 1], true, false).into_data()),
-        ("conv2d", burn::tensor::module::conv2d(image, tensor([4, 3, 3, 3], 9), None, burn::tensor::ops::ConvOptions::new([1, 1], [1, 1], [1, 1], 1)).into_data()),
+        (
+            "max_pool2d",
+            burn::tensor::module::max_pool2d(image.clone(), [3, 3], [2, 2], [1, 1], [1, 1], false)
+                .into_data(),
+        ),
+        (
+            "avg_pool2d",
+            burn::tensor::module::avg_pool2d(image.clone(), [3, 3], [2, 2], [1, 1], true, false)
+                .into_data(),
+        ),
+        (
+            "conv2d",
+            burn::tensor::module::conv2d(
+                image,
+                tensor([4, 3, 3, 3], 9),
+                None,
+                burn::tensor::ops::ConvOptions::new([1, 1], [1, 1], [1, 1], 1),
+            )
+            .into_data(),
+        ),
         ("random numbers lie in their range", random_in_range::<B>()),
     ]
 }
@@ -135,7 +174,10 @@ fn main() {
     let found = all::<Autodiff<Cuda>>();
     let mut failed = 0;
     for ((name, expected), (_, found)) in expected.iter().zip(&found) {
-        let compare = || found.assert_approx_eq::<f32>(expected, Tolerance::rel_abs(1e-3, 1e-4));
+        // burn multiplies matrices of f32 by the tensor cores, as tf32: factors have 10 bits of fraction.
+        let absolute = if name.starts_with("matmul") { 1e-2 } else { 1e-4 };
+        let compare =
+            || found.assert_approx_eq::<f32>(expected, Tolerance::rel_abs(1e-3, absolute));
         if std::panic::catch_unwind(std::panic::AssertUnwindSafe(compare)).is_err() {
             println!("failed: {name}");
             failed += 1;
