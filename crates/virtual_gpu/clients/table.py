@@ -14,6 +14,8 @@ stay. More clients run where a folder of their sources is named:
 - `--cubecl FOLDER`: the crate cubecl-cuda, unpacked. With `--burn VERSION`, burn of crates.io is built, too. Both are built
   without a toolkit, and compile their kernels by the headers and the run-time compiler of the environment `cubecl`
   (nvidia-cuda-nvrtc==13.2.*, nvidia-cuda-runtime==13.2.*, nvidia-cuda-crt==13.2.*, nvidia-cuda-cccl==13.2.*).
+- `--candle FOLDER`: the crate candle-kernels, unpacked; needs numpy, and nvcc of the environment that runs this script or on
+  the path.
 - `--tutorials FOLDER`: `python/tutorials` of https://github.com/triton-lang/triton, for the environment `triton` (with pytest,
   pandas, matplotlib).
 - `--liger FOLDER`: a checkout of https://github.com/linkedin/Liger-Kernel; needs torch, transformers, triton and
@@ -96,6 +98,8 @@ WITHOUT_BENCHMARKS = (
 )
 # Attention is tests, of which those of 128 steps and two heads are run.
 ATTENTION = ("06-fused-attention.py", "128-2-1")
+# Sources of candle's kernels that `candle_kernels.py` launches.
+CANDLE = ["unary", "binary", "reduce", "sort", "indexing", "cast", "conv"]
 BURN_MANIFEST = """
 [package]
 name = "burn_operators"
@@ -405,6 +409,19 @@ def cubecl(table, environment, sources):
     print("\n".join(re.findall(r"^failures:\n(?:    .*\n)+", output, re.M)[-1:]), file=sys.stderr)
 
 
+def candle(table, environment, sources):
+    if not table.wants("candle-kernels", "candle_kernels.py"):
+        return
+    version = re.search(r'^version = "(.+)"', (sources / "Cargo.toml").read_text(), re.M)[1]
+    options = ["-ptx", "-arch=sm_80", "-std=c++17", "-O3", "--expt-relaxed-constexpr"]
+    with tempfile.TemporaryDirectory() as folder:
+        for name in CANDLE:
+            needed(["nvcc", *options, f"{name}.cu", "-o", f"{folder}/{name}.ptx"], environment, sources / "src")
+        output, _ = run([sys.executable, HERE / "candle_kernels.py", folder], environment)
+    table.add(f"candle-kernels {version}", "`clients/candle_kernels.py`", ours(output))
+    print("\n".join(re.findall(r"^failed: .*", output, re.M)), file=sys.stderr)
+
+
 def burn(table, environment, version):
     if not table.wants("burn", "burn_operators.rs"):
         return
@@ -516,6 +533,7 @@ def main():
     parser.add_argument("--cudarc", type=pathlib.Path, metavar="FOLDER")
     parser.add_argument("--cubecl", type=pathlib.Path, metavar="FOLDER")
     parser.add_argument("--burn", metavar="VERSION")
+    parser.add_argument("--candle", type=pathlib.Path, metavar="FOLDER")
     parser.add_argument("--tutorials", type=pathlib.Path, metavar="FOLDER")
     parser.add_argument("--liger", type=pathlib.Path, metavar="FOLDER")
     parser.add_argument("--environments", type=pathlib.Path, metavar="FOLDER")
@@ -564,6 +582,8 @@ def main():
                 cubecl(table, rust, arguments.cubecl.resolve())
             if arguments.burn:
                 burn(table, rust, arguments.burn)
+        if arguments.candle:
+            candle(table, environment, arguments.candle.resolve())
         if arguments.samples:
             samples(table, environment, arguments.samples, f"{folder}/libcuda.so.1")
     if not arguments.print:
