@@ -54,8 +54,7 @@ pub(crate) fn multiply(mma: &Mma, k: usize, a: &mut [u32], b: &mut [u32], c: &mu
 
 /// Computes `C = A x B + C` of 8-bit floats as [`multiply`] does of others: a product of f16 over the first two of every four
 /// steps along K, another over the last two that is added to it, and their sum, rounded, is added to C. That is what ptxas 13.0
-/// makes of `mma.sync` for compute capability 9.0, which multiplies such floats by `wgmma` alone; 8.9 has an instruction of
-/// its own, with fewer bits.
+/// makes of `mma.sync` for compute capability 9.0, which has no such instruction outside of `wgmma`.
 pub(crate) fn multiply_bytes(mma: &Mma, a: &[u32], b: &[u32], c: &mut [u32]) {
     let [a, b] = [(mma.a_type, a), (mma.b_type, b)].map(|(t, bits)| {
         let table = &HALVES[usize::from(t == Type::E5m2)];
