@@ -36,8 +36,8 @@ impl Driver {
         self.select(device);
     }
 
-    /// Checks for what works with a stream: a context is current, or the stream was created and brings its own. So does a
-    /// GPU's driver (asked of an H100's); without a current one, the stream's device is meant from here on.
+    /// Checks that a context is current, or that the stream was created and brings its own: then its device is meant.
+    /// A GPU's driver does the same (`tests/no_context.rs`).
     pub(crate) fn context_with_stream(&mut self, stream: usize) -> CuResult {
         if Objects::is_default(stream) {
             return self.context().map(|_| ());
@@ -46,13 +46,13 @@ impl Driver {
         self.context_with(device)
     }
 
-    /// Checks for what works with an event, which brings its context as a stream does.
+    /// Checks the same of an event.
     pub(crate) fn context_with_event(&mut self, event: usize) -> CuResult {
         let device = self.objects.events.get(event).map(|event| event.device);
         self.context_with(device)
     }
 
-    /// Checks for what works with memory, which brings its context as a stream does.
+    /// Checks the same of memory.
     pub(crate) fn context_with_memory(&mut self, address: u64) -> CuResult {
         let device = self.memory.device_of(address).unwrap_or(0);
         self.context_with(Ok(device))

@@ -52,9 +52,8 @@ pub(crate) fn multiply(mma: &Mma, k: usize, a: &mut [u32], b: &mut [u32], c: &mu
     widest!(crate::cpu::has_wide(), multiply_wide(mma, k, a, b, c), multiply_any(mma, k, a, b, c));
 }
 
-/// Computes `C = A x B + C` of 8-bit floats as [`multiply`] does of others: a product of f16 over the first two of every four
-/// steps along K, another over the last two that is added to it, and their sum, rounded, is added to C. That is what ptxas 13.0
-/// makes of `mma.sync` for compute capability 9.0, which has no such instruction outside of `wgmma`.
+/// Computes `C = A x B + C` of 8-bit floats as ptxas 13.0 does for compute capability 9.0: by two products of f16, whose sum is
+/// added to C. Each product takes two of every four steps along K.
 pub(crate) fn multiply_bytes(mma: &Mma, a: &[u32], b: &[u32], c: &mut [u32]) {
     let [a, b] = [(mma.a_type, a), (mma.b_type, b)].map(|(t, bits)| {
         let table = &HALVES[usize::from(t == Type::E5m2)];
