@@ -43,10 +43,10 @@ fn freeing_in_any_order_takes_as_long_as_there_are_allocations() {
         assert_eq!((memory.used_bytes(), memory.allocations().len()), (0, 0));
         spent(begin).saturating_sub(before).as_secs_f64()
     };
-    // By the square it would be 256 times as long.
+    // By the square it would be 256 times as long. The own time of a thread may go by ticks of 4 ms.
     let least = |count| (0..3).map(|_| seconds(count)).fold(f64::INFINITY, f64::min);
     let (few, many) = (least(4000), least(64_000));
-    assert!(many < 80.0 * few.max(1e-3), "{few} s for 4000, {many} s for 64000");
+    assert!(many < 80.0 * few.max(4e-3), "{few} s for 4000, {many} s for 64000");
 }
 
 #[test]

@@ -11,6 +11,13 @@ stay. More clients run where a folder of their sources is named:
 
 - `--pycuda FOLDER`: pycuda's source package, unpacked, from which pycuda was installed (`build_pycuda.sh` does it).
 - `--cudarc FOLDER`: the crate cudarc, unpacked, such as a copy of cargo's own.
+- `--cubecl FOLDER`: the crate cubecl-cuda, unpacked. With `--burn VERSION`, burn of crates.io is built, too. Both are built
+  without a toolkit, and compile their kernels by the headers and the run-time compiler of the environment `cubecl`
+  (nvidia-cuda-nvrtc==13.2.*, nvidia-cuda-runtime==13.2.*, nvidia-cuda-crt==13.2.*, nvidia-cuda-cccl==13.2.*).
+- `--candle FOLDER`: the crate candle-kernels, unpacked; needs numpy, and nvcc of the environment that runs this script or on
+  the path.
+- `--tutorials FOLDER`: `python/tutorials` of https://github.com/triton-lang/triton, for the environment `triton` (with pytest,
+  pandas, matplotlib).
 - `--liger FOLDER`: a checkout of https://github.com/linkedin/Liger-Kernel; needs torch, transformers, triton and
   liger-kernel, and by `--coalesce FILE` the program `coalesce`.
 - `--environments FOLDER`: it has a virtual environment for each client that is to be run, by its name, made as
@@ -78,6 +85,36 @@ TINYGRAD = ["test/test_tiny.py", "test/backend/test_ops.py"]
 PART = 20
 # It executes thousands of millions of warp-instructions; tinygrad leaves it out for its own emulator, too.
 TOO_LONG = {"test_masked_select"}
+# Triton's tutorials, and what each says or whether its end says all. Their benchmarks are left out: `03` would tune products of
+# 4096 x 4096, sixteen ways each.
+TUTORIALS = [
+    ("01-vector-add.py", "difference between torch and triton is 0.0"),
+    ("02-fused-softmax.py", None),
+    ("03-matrix-multiplication.py", "Triton and Torch match"),
+    ("05-layer-norm.py", None),
+]
+WITHOUT_BENCHMARKS = (
+    "import runpy, triton.testing; triton.testing.Mark.run = lambda *a, **k: None; runpy.run_path({!r}, run_name='__main__')"
+)
+# Attention is tests, of which those of 128 steps and two heads are run.
+ATTENTION = ("06-fused-attention.py", "128-2-1")
+# Sources of candle's kernels that `candle_kernels.py` launches.
+CANDLE = ["unary", "binary", "reduce", "sort", "indexing", "cast", "conv"]
+BURN_MANIFEST = """
+[package]
+name = "burn_operators"
+version = "0.0.0"
+edition = "2024"
+
+[[bin]]
+name = "burn_operators"
+path = "{source}"
+
+[dependencies]
+burn = {{ version = "={version}", default-features = false, features = ["std", "cuda", "ndarray", "autodiff"] }}
+
+[workspace]
+"""
 PYCUDA = ["test_driver.py"]
 CUDARC_FEATURES = "std,driver,nvrtc,fallback-dynamic-loading,cuda-13000"
 # Examples of cudarc that need no library beside the driver and the run-time compiler.
@@ -320,6 +357,83 @@ def tinygrad(table, checkout, environments, program):
         table.add(f"tinygrad {version_in(python, 'tinygrad')}", f"`{pathlib.Path(file).name}`", sums if tests else None)
 
 
+def tutorials(table, folder, environments, program):
+    python = environments / "triton/bin/python"
+    client = f"Triton {version_in(python, 'triton')}, PyTorch {version_in(python, 'torch')}"
+    command = [program, "run", "--torch", "--", python]
+    for file, verdict in TUTORIALS:
+        what = f"tutorial `{file}`, without its benchmarks"
+        if table.wants(client, what):
+            output, code = run([*command, "-c", WITHOUT_BENCHMARKS.format(file)], os.environ, folder)
+            said = len(re.findall(verdict, output)) if verdict else 1
+            denied = len(re.findall("Triton and Torch differ", output))
+            result = (said, denied, 0) if code == 0 and said + denied else (0, 1, 0)
+            table.add(client, what, result)
+            if result[1]:
+                print(output[:3000], file=sys.stderr)
+    file, tests = ATTENTION
+    what = f"tutorial `{file}`, tests `{tests}`"
+    if table.wants(client, what):
+        options = ["-q", "-p", "no:cacheprovider", file, "-k", tests]
+        output, _ = run([*command, "-m", "pytest", *options], os.environ, folder)
+        counted = re.findall(r"^(?=.*\b(?:passed|failed)\b).* in [\d.]+s.*$", output, re.M)
+        table.add(client, what, pytest_counts(counted[-1]) if counted else None)
+        print("\n".join(re.findall(r"^FAILED .*|^ERROR .*", output, re.M)), file=sys.stderr)
+
+
+def rust_of_cuda(environment, environments):
+    """What programs of CubeCL need: NVRTC of CUDA 13.2, whose names cudarc asks for, and the headers beside it."""
+    toolkit = next((environments / "cubecl").glob("lib/python*/site-packages/nvidia/cu*"), None)
+    if toolkit is None:
+        sys.exit(f"error: there is no {environments / 'cubecl'} with nvidia-cuda-nvrtc: see the first lines of table.py")
+    paths = [environment["LD_LIBRARY_PATH"].split(os.pathsep)[0], str(toolkit / "lib")]
+    library = next(iter(toolkit.glob("lib*/libnvrtc.so.*")))
+    found = pathlib.Path(paths[0]) / "libnvrtc.so"
+    found.unlink(missing_ok=True)
+    found.symlink_to(library)
+    return dict(environment, CUDA_PATH=str(toolkit), LD_LIBRARY_PATH=os.pathsep.join(paths), CARGO_PROFILE_DEV_DEBUG="0")
+
+
+def cubecl(table, environment, sources):
+    if not table.wants("CubeCL", "tests"):
+        return
+    version = re.search(r'^version = "(.+)"', (sources / "Cargo.toml").read_text(), re.M)[1]
+    with tempfile.TemporaryDirectory() as target:
+        build = dict(environment, CARGO_TARGET_DIR=target, CARGO_PROFILE_TEST_DEBUG="0")
+        output = needed(["cargo", "test", "--locked", "--lib", "--no-run"], build, sources)
+        program = re.search(r"Executable .*\((.+)\)", output)[1]
+        # One after the other: a launch that fails is an error of whoever reads next.
+        output, _ = run([program, "--test-threads=1"], environment, sources)
+    found = re.search(r"^test result: .* (\d+) passed; (\d+) failed; (\d+) ignored", output, re.M)
+    table.add(f"CubeCL {version}", "tests of cubecl-cuda", found and tuple(map(int, found.groups())))
+    print("\n".join(re.findall(r"^failures:\n(?:    .*\n)+", output, re.M)[-1:]), file=sys.stderr)
+
+
+def candle(table, environment, sources):
+    if not table.wants("candle-kernels", "candle_kernels.py"):
+        return
+    version = re.search(r'^version = "(.+)"', (sources / "Cargo.toml").read_text(), re.M)[1]
+    options = ["-ptx", "-arch=sm_80", "-std=c++17", "-O3", "--expt-relaxed-constexpr"]
+    with tempfile.TemporaryDirectory() as folder:
+        for name in CANDLE:
+            needed(["nvcc", *options, f"{name}.cu", "-o", f"{folder}/{name}.ptx"], environment, sources / "src")
+        output, _ = run([sys.executable, HERE / "candle_kernels.py", folder], environment)
+    table.add(f"candle-kernels {version}", "`clients/candle_kernels.py`", ours(output))
+    print("\n".join(re.findall(r"^failed: .*", output, re.M)), file=sys.stderr)
+
+
+def burn(table, environment, version):
+    if not table.wants("burn", "burn_operators.rs"):
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        manifest = BURN_MANIFEST.format(version=version, source=(HERE / "burn_operators.rs").resolve())
+        (pathlib.Path(folder) / "Cargo.toml").write_text(manifest)
+        needed(["cargo", "build"], environment, folder)
+        output, _ = run([f"{folder}/target/debug/burn_operators"], environment, folder)
+    table.add(f"burn {version}", "`clients/burn_operators.rs`", ours(output))
+    print("\n".join(re.findall(r"^failed: .*", output, re.M)), file=sys.stderr)
+
+
 def offload(table, compiler, program):
     if not table.wants("GCC", "offload.c"):
         return
@@ -417,6 +531,10 @@ def main():
     parser.add_argument("--only", default="", metavar="TEXT")
     parser.add_argument("--pycuda", type=pathlib.Path, metavar="FOLDER")
     parser.add_argument("--cudarc", type=pathlib.Path, metavar="FOLDER")
+    parser.add_argument("--cubecl", type=pathlib.Path, metavar="FOLDER")
+    parser.add_argument("--burn", metavar="VERSION")
+    parser.add_argument("--candle", type=pathlib.Path, metavar="FOLDER")
+    parser.add_argument("--tutorials", type=pathlib.Path, metavar="FOLDER")
     parser.add_argument("--liger", type=pathlib.Path, metavar="FOLDER")
     parser.add_argument("--environments", type=pathlib.Path, metavar="FOLDER")
     parser.add_argument("--tinygrad", type=pathlib.Path, metavar="FOLDER")
@@ -455,6 +573,17 @@ def main():
             pycuda(table, environment, arguments.pycuda)
         if arguments.cudarc:
             cudarc(table, environment, arguments.cudarc)
+        if arguments.environments and arguments.tutorials:
+            environments = arguments.environments.resolve()
+            tutorials(table, arguments.tutorials.resolve(), environments, arguments.coalesce.resolve())
+        if arguments.environments and (arguments.cubecl or arguments.burn):
+            rust = rust_of_cuda(environment, arguments.environments.resolve())
+            if arguments.cubecl:
+                cubecl(table, rust, arguments.cubecl.resolve())
+            if arguments.burn:
+                burn(table, rust, arguments.burn)
+        if arguments.candle:
+            candle(table, environment, arguments.candle.resolve())
         if arguments.samples:
             samples(table, environment, arguments.samples, f"{folder}/libcuda.so.1")
     if not arguments.print:

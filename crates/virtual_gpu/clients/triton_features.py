@@ -48,6 +48,16 @@ def add(**options):
     near(out, x + y, 0)
 
 
+@feature("times of benchmarks")
+def times():
+    """A kernel has a predicted time, the same each time but for the host's part; an operator of PyTorch has none."""
+    x, out = random(9843).to(CUDA), torch.empty(9843, device=CUDA)
+    kernel = lambda: add_kernel[(10,)](x, x, out, 9843, BLOCK=1024)
+    kernel()
+    assert 0 < triton.testing.do_bench(kernel) < 1, "the time of a small kernel is part of a millisecond"
+    assert torch.tensor(triton.testing.do_bench(lambda: x + x)).isnan(), "PyTorch's operators run on the CPU"
+
+
 FEATURES["masked add"] = (add, (7, 0))
 FEATURES["cooperative launch"] = (lambda: add(launch_cooperative_grid=True), (7, 0))
 FEATURES["dependent launch"] = (lambda: add(launch_pdl=True), (9, 0))

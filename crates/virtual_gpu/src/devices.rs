@@ -1,10 +1,11 @@
 //! The devices of a machine: which of them a call means, and who reaches whom.
 //!
-//! A call means the device of the context that is current on its thread. Work that runs later means that of its stream.
+//! A call means the device of the context that is current on its thread, or else of the stream or event that it names. Work that runs later means that of its stream.
 
+use crate::code::CuResult;
 use crate::device_state::DeviceState;
 use crate::driver::Driver;
-use crate::objects::ContextState;
+use crate::objects::{ContextState, Objects};
 use crate::thread;
 use std::ops::Range;
 
@@ -33,6 +34,36 @@ impl Driver {
         let context = thread::current_context().and_then(|it| self.objects.contexts.get(it).ok());
         let device = context.map_or(0, |context: &ContextState| context.device);
         self.select(device);
+    }
+
+    /// Checks that a context is current, or that the stream was created and brings its own: then its device is meant.
+    /// A GPU's driver does the same (`tests/no_context.rs`).
+    pub(crate) fn context_with_stream(&mut self, stream: usize) -> CuResult {
+        if Objects::is_default(stream) {
+            return self.context().map(|_| ());
+        }
+        let device = self.objects.stream(stream).map(|stream| stream.device);
+        self.context_with(device)
+    }
+
+    /// Checks the same of an event.
+    pub(crate) fn context_with_event(&mut self, event: usize) -> CuResult {
+        let device = self.objects.events.get(event).map(|event| event.device);
+        self.context_with(device)
+    }
+
+    /// Checks the same of memory.
+    pub(crate) fn context_with_memory(&mut self, address: u64) -> CuResult {
+        let device = self.memory.device_of(address).unwrap_or(0);
+        self.context_with(Ok(device))
+    }
+
+    fn context_with(&mut self, device: CuResult<usize>) -> CuResult {
+        if !self.initialized || thread::current_context().is_some() {
+            return self.context().map(|_| ());
+        }
+        self.select(device?);
+        self.device().fault.map_or(Ok(()), Err)
     }
 
     /// Returns whether kernels of one device may access what another has allocated: a context of the first has asked for it.

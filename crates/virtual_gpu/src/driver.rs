@@ -234,6 +234,11 @@ impl Driver {
 
     pub(crate) fn allocate(&mut self, bytes: usize) -> CuResult<u64> {
         self.context()?;
+        self.allocate_on_device(bytes)
+    }
+
+    /// Allocates memory of the device that is meant.
+    pub(crate) fn allocate_on_device(&mut self, bytes: usize) -> CuResult<u64> {
         if bytes == 0 {
             return Err(self.refuse(ReturnCode::INVALID_VALUE, "0 bytes are asked for"));
         }

@@ -390,10 +390,15 @@ impl Objects {
         Ok(state.tail)
     }
 
+    /// Returns whether a handle names a default stream of whatever context is current.
+    pub(crate) fn is_default(stream: usize) -> bool {
+        stream <= PER_THREAD
+    }
+
     /// The stream, creating default streams when they are first used.
     pub(crate) fn stream(&mut self, stream: usize) -> CuResult<&mut StreamState> {
         let (key, device) = (self.key(stream), self.device);
-        if stream <= PER_THREAD {
+        if Self::is_default(stream) {
             let default = || StreamState { device, ..StreamState::default() };
             return Ok(self.default_streams.entry(key).or_insert_with(default));
         }

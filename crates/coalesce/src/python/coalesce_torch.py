@@ -30,6 +30,7 @@ class Driver:
         self.library = ctypes.CDLL("libcuda.so.1")
         self.registered = {}
         self.is_busy = False
+        self.addresses_taken = 0
         context = ctypes.c_void_p()
         self.call("cuInit", 0)
         self.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
@@ -168,6 +169,7 @@ class DeviceMode(TorchFunctionMode):
             if is_on_device(args[0]):
                 driver.register(args[0].untyped_storage())
                 driver.is_busy = True
+                driver.addresses_taken += 1
             return function(*args)
         driver.wait()
         if function in MOVES:
@@ -377,12 +379,16 @@ def patch():
 
 
 def bench(function, warmup=0, rep=0, grad_to_none=None, quantiles=None, return_mode="mean"):
-    """Times a function by the model's prediction, which one run tells; in milliseconds, as `triton.testing.do_bench`."""
+    """Times a function by the model's prediction, which one run tells; in milliseconds, as `triton.testing.do_bench`.
+
+    What hands no memory to a kernel is PyTorch's on the CPU, for which there is no prediction: its time is not a number.
+    """
     start, end = Event(), Event()
+    taken = driver.addresses_taken
     start.record()
     function()
     end.record()
-    time = max(start.elapsed_time(end), 1e-6)
+    time = max(start.elapsed_time(end), 1e-6) if driver.addresses_taken > taken else float("nan")
     if quantiles is not None:
         return [time] * len(quantiles)
     return [time] if return_mode == "all" else time

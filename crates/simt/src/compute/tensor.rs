@@ -7,6 +7,7 @@
 //! largest exponent among those that are not zero, cut [`EXTRA_BITS`] below the 23 bits of an f32, and added as integers. Where all are
 //! below 2^[`LEAST_EXPONENT`], they are aligned to that. 8-bit floats follow the same rule with fewer bits: terms are cut
 //! [`BITS_OF_EIGHT`] below the largest, and so is the f32 that is their sum.
+//! That is `wgmma`'s; [`multiply_bytes`] is `mma.sync`'s.
 //! An f32 result is cut, too; an f16 result is rounded to nearest, once. The exponent of a product is the sum of its
 //! factors' exponents, even where the product of the significands is 2 or more. Zero has no sign, and NaN no payload.
 //!
@@ -15,7 +16,8 @@
 //! proposed for earlier generations, whose groups along K and whose bits are fewer, by Fasi et al., "Numerical behavior
 //! of NVIDIA tensor cores" (2021); a tile for an older target is computed as on compute capability 9.0 all the same.
 
-use crate::compute::half::{F16, Half};
+use crate::compute::half::{self, F16, Half};
+use crate::compute::narrow;
 use crate::cpu::widest;
 use crate::operation::Mma;
 use ptx::Type;
@@ -23,6 +25,7 @@ use races::lanes;
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64 as x86;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 /// Bits that an aligned term keeps below the 23 of an f32.
 const EXTRA_BITS: u32 = 2;
@@ -48,6 +51,42 @@ const WIDE: usize = 8;
 pub(crate) fn multiply(mma: &Mma, k: usize, a: &mut [u32], b: &mut [u32], c: &mut [u32]) {
     widest!(crate::cpu::has_wide(), multiply_wide(mma, k, a, b, c), multiply_any(mma, k, a, b, c));
 }
+
+/// Computes `C = A x B + C` of 8-bit floats as ptxas 13.0 does for compute capability 9.0: by two products of f16, whose sum is
+/// added to C. Each product takes two of every four steps along K.
+pub(crate) fn multiply_bytes(mma: &Mma, a: &[u32], b: &[u32], c: &mut [u32]) {
+    let [a, b] = [(mma.a_type, a), (mma.b_type, b)].map(|(t, bits)| {
+        let table = &HALVES[usize::from(t == Type::E5m2)];
+        bits.iter().map(|bits| table[*bits as u8 as usize]).collect::<Vec<u32>>()
+    });
+    let (k, n, a_type, b_type) = (mma.k / 2, mma.n, Type::F16, Type::F16);
+    let [of_a, of_b, of_c, of_d] = [const { Vec::new() }; 4];
+    let halves = Mma { k, a_type, b_type, a: of_a, b: of_b, c: of_c, d: of_d, ..*mma };
+    let mut sums = vec![0; c.len()];
+    for part in 0..2 {
+        let steps = (0..mma.k).filter(|step| step % 4 / 2 == part);
+        let rows = a.chunks_exact(mma.k);
+        let mut a: Vec<u32> = rows.flat_map(|row| steps.clone().map(|step| row[step])).collect();
+        let mut b: Vec<u32> = steps.clone().flat_map(|step| &b[step * n..][..n]).copied().collect();
+        multiply(&halves, k, &mut a, &mut b, &mut sums);
+    }
+    for (c, sum) in c.iter_mut().zip(sums) {
+        *c = match mma.c_type {
+            Type::F16 => half::add(F16(sum as u16), F16(*c as u16), 0).0.into(),
+            _ => match f32::from_bits(sum) + f32::from_bits(*c) {
+                sum if sum.is_nan() => Format::SINGLE.special(0),
+                sum => sum.to_bits(),
+            },
+        };
+    }
+}
+
+/// The 8-bit floats `e4m3` and `e5m2` as f16.
+static HALVES: LazyLock<[[u32; 256]; 2]> = LazyLock::new(|| {
+    ["e4m3", "e5m2"].map(|format| {
+        std::array::from_fn(|code| F16::nearest(narrow::number(format, code as u8) as f32).0.into())
+    })
+});
 
 /// Adds products of doubles to a sum.
 pub(crate) fn chain(factors: impl Iterator<Item = (f64, f64)>, sum: f64) -> f64 {

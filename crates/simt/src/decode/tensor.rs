@@ -1,4 +1,5 @@
 use super::decoder::Decoder;
+use super::wgmma::eight_bit_float;
 use crate::error::Error;
 use crate::operation::{Mma, Operation, Register};
 use ptx::Modifiers;
@@ -14,6 +15,7 @@ fn since(t: Type, shape: (usize, usize, usize)) -> Option<u32> {
         | (Type::Tf32, (16, 8, 4 | 8))
         | (Type::S8 | Type::U8, (16, 8, 16 | 32))
         | (Type::F64, (8, 8, 4)) => Some(80),
+        (Type::E4m3 | Type::E5m2, (16, 8, 16 | 32)) => Some(89),
         _ => None,
     }
 }
@@ -42,15 +44,28 @@ impl<'a> Decoder<'_, '_, 'a> {
         if !["sync", "aligned", "row", "col"].iter().all(|name| modifiers.take(name)) {
             return Ok(false);
         }
-        let [d_type, a_type, b_type, c_type] = modifiers.types[..] else { return Ok(false) };
+        let [d_type, a_type, b_type, c_type] = match modifiers.types[..] {
+            // Floats of eight bits are types of few instructions, and none for `modifiers`.
+            [d, c] => {
+                let named = instruction.modifiers.iter().filter_map(|name| eight_bit_float(name));
+                let [a, b] = named.collect::<Vec<_>>()[..] else { return Ok(false) };
+                modifiers.take_where(|name| eight_bit_float(name).is_some());
+                [d, a, b, c]
+            }
+            [d, a, b, c] => [d, a, b, c],
+            _ => return Ok(false),
+        };
         let is_integer = matches!(a_type, Type::S8 | Type::U8);
+        let is_eight_bit_float = |t| matches!(t, Type::E4m3 | Type::E5m2);
         let accumulates = match a_type {
-            Type::F16 => matches!(c_type, Type::F16 | Type::F32),
+            Type::F16 | Type::E4m3 | Type::E5m2 => matches!(c_type, Type::F16 | Type::F32),
             Type::Bf16 | Type::Tf32 => c_type == Type::F32,
             Type::F64 => c_type == Type::F64,
             _ => c_type == Type::S32,
         };
-        let agree = a_type == b_type || is_integer && matches!(b_type, Type::S8 | Type::U8);
+        let agree = a_type == b_type
+            || is_integer && matches!(b_type, Type::S8 | Type::U8)
+            || is_eight_bit_float(a_type) && is_eight_bit_float(b_type);
         let saturate = is_integer && modifiers.take("satfinite");
         let Some(needed) = since(a_type, shape) else { return Ok(false) };
         if !accumulates || !agree || d_type != c_type {

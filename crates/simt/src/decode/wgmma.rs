@@ -7,7 +7,7 @@ use ptx::Modifiers;
 use ptx::Type;
 use ptx::tree::{Instruction, Operand};
 
-fn eight_bit_float(name: &str) -> Option<Type> {
+pub(super) fn eight_bit_float(name: &str) -> Option<Type> {
     match name {
         "e4m3" => Some(Type::E4m3),
         "e5m2" => Some(Type::E5m2),

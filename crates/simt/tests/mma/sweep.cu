@@ -51,7 +51,7 @@ __global__ void run(const uint64_t *a, const uint64_t *b, const uint64_t *c, uin
 #define ASM_4_2_2(text) asm volatile(text " {%0, %1}, {%2, %3, %4, %5}, {%6, %7}, {%8, %9};" \
     : "=r"(d[0]), "=r"(d[1]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(c[0]), "r"(c[1]))
 
-static constexpr int bits_of(Kind k) { return k == S8 || k == U8 ? 8 : k == F16 || k == BF16 ? 16 : 32; }
+static constexpr int bits_of(Kind k) { return k == S8 || k == U8 || k >= E4M3 ? 8 : k == F16 || k == BF16 ? 16 : 32; }
 
 #define FORM(id, m, n, k, ka, kb, kc, body, text) struct id { \
     static const int M = m, N = n, K = k; \
@@ -81,7 +81,17 @@ static constexpr int bits_of(Kind k) { return k == S8 || k == U8 ? 8 : k == F16 
     X(F16S, 16, 8, 16, S8, S8, S32, ASM_2_1_4, "satfinite.s32.s8.s8.s32") \
     X(F17S, 16, 8, 32, S8, S8, S32, ASM_4_2_4, "satfinite.s32.s8.s8.s32")
 
+#define BYTES_OF(X) \
+    X(F19, 16, 8, 16, E4M3, E4M3, F32, ASM_2_1_4, "f32.e4m3.e4m3.f32") \
+    X(F20, 16, 8, 16, E5M2, E5M2, F16, ASM_2_1_2, "f16.e5m2.e5m2.f16") \
+    X(F21, 16, 8, 32, E4M3, E4M3, F32, ASM_4_2_4, "f32.e4m3.e4m3.f32") \
+    X(F22, 16, 8, 32, E4M3, E5M2, F32, ASM_4_2_4, "f32.e4m3.e5m2.f32") \
+    X(F23, 16, 8, 32, E5M2, E4M3, F32, ASM_4_2_4, "f32.e5m2.e4m3.f32") \
+    X(F24, 16, 8, 32, E5M2, E5M2, F32, ASM_4_2_4, "f32.e5m2.e5m2.f32") \
+    X(F25, 16, 8, 32, E4M3, E5M2, F16, ASM_4_2_2, "f16.e4m3.e5m2.f16")
+
 FORMS_OF(FORM)
+BYTES_OF(FORM)
 struct F18 {
     static const int M = 8, N = 8, K = 4;
     typedef Shape<8, 8, 4, 64, 64> S;
@@ -98,6 +108,7 @@ struct F18 {
 static const Form FORMS[] = {
     FORMS_OF(ROW)
     {"m8n8k4.f64.f64.f64.f64", 8, 8, 4, F64, F64, F64, run<F18>},
+    BYTES_OF(ROW)
 };
 
 int main(int count, char **arguments) {

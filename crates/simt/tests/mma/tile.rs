@@ -10,9 +10,7 @@ pub enum Kind {
     S8,
     U8,
     S32,
-    #[allow(dead_code, reason = "`wgmma` alone has 8-bit floats")]
     E4m3,
-    #[allow(dead_code, reason = "`wgmma` alone has 8-bit floats")]
     E5m2,
 }
 
@@ -56,13 +54,17 @@ pub struct Form {
 }
 
 const fn form(k: usize, a: Kind, b: Kind, c: Kind) -> Form {
-    let since = if matches!(a, Kind::F16) && k == 8 { 75 } else { 80 };
+    let since = match a {
+        Kind::F16 if k == 8 => 75,
+        Kind::E4m3 | Kind::E5m2 => 89,
+        _ => 80,
+    };
     Form { m: 16, n: 8, k, a, b, c, saturates: false, since }
 }
 
 /// All forms, in the order of `sweep.cu`.
-pub const FORMS: [Form; 19] = {
-    use Kind::{Bf16, F16, F32, F64, S8, S32, Tf32, U8};
+pub const FORMS: [Form; 26] = {
+    use Kind::{Bf16, E4m3, E5m2, F16, F32, F64, S8, S32, Tf32, U8};
     [
         form(8, F16, F16, F32),
         form(16, F16, F16, F32),
@@ -83,6 +85,13 @@ pub const FORMS: [Form; 19] = {
         Form { saturates: true, ..form(16, S8, S8, S32) },
         Form { saturates: true, ..form(32, S8, S8, S32) },
         Form { m: 8, ..form(4, F64, F64, F64) },
+        form(16, E4m3, E4m3, F32),
+        form(16, E5m2, E5m2, F16),
+        form(32, E4m3, E4m3, F32),
+        form(32, E4m3, E5m2, F32),
+        form(32, E5m2, E4m3, F32),
+        form(32, E5m2, E5m2, F32),
+        form(32, E4m3, E5m2, F16),
     ]
 };
 

@@ -28,7 +28,7 @@ const NOT_SUPPORTED: c_uint = 6;
 
 /// Begins a capture into a new graph, or into one whose new nodes follow some of it.
 fn begin(driver: &mut Driver, stream: usize, into: Option<(usize, Vec<usize>)>) -> CuResult {
-    driver.context()?;
+    driver.context_with_stream(stream)?;
     if stream <= 2 {
         return Err(CAPTURE_UNSUPPORTED);
     }
@@ -340,7 +340,7 @@ exports! {
     }
     #[cost(Launch)]
     fn cuGraphLaunch(driver, executable: CUgraphExec, stream: CUstream) {
-        driver.context()?;
+        driver.context_with_stream(stream.addr())?;
         let graph = driver.objects.executables.get(executable.addr())?.clone();
         driver.begin_graph(stream.addr(), &graph)?;
         let end = driver.submit_graph(stream.addr(), &graph)?;

@@ -181,7 +181,7 @@ pub(super) fn planned(
     shape: Shape,
     arguments: impl FnOnce(&Kernel) -> Result<Vec<Vec<u8>>, String>,
 ) -> CuResult<KernelLaunch> {
-    driver.context()?;
+    driver.context_with_stream(shape.stream)?;
     let (module, state) = kernel_of(driver, function)?;
     // A launch is the business of one device: that of the module, the stream and the current context.
     let device = driver.objects.modules.get(state.module)?.device;
@@ -627,6 +627,7 @@ exports! {
     fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
         driver, blocks: Out<c_int>, function: CUfunction, threads: c_int, dynamic_bytes: usize
     ) {
+        driver.context()?;
         let threads = u32::try_from(threads).map_err(|_| ReturnCode::INVALID_VALUE)?;
         let dynamic = u32::try_from(dynamic_bytes).map_err(|_| ReturnCode::INVALID_VALUE)?;
         let found = resident(driver, function.addr(), threads, dynamic)?;
@@ -635,6 +636,7 @@ exports! {
     fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
         driver, blocks: Out<c_int>, function: CUfunction, threads: c_int, dynamic_bytes: usize, _flags: c_uint
     ) {
+        driver.context()?;
         let threads = u32::try_from(threads).map_err(|_| ReturnCode::INVALID_VALUE)?;
         let dynamic = u32::try_from(dynamic_bytes).map_err(|_| ReturnCode::INVALID_VALUE)?;
         let found = resident(driver, function.addr(), threads, dynamic)?;

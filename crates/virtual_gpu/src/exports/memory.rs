@@ -142,7 +142,7 @@ fn forget_host(driver: &mut Driver, address: u64, kinds: &[HostKind]) -> CuResul
 
 /// Frees device memory, after everything that may use it.
 fn free(driver: &mut Driver, address: u64) -> CuResult {
-    driver.context()?;
+    driver.context_with_memory(address)?;
     if address == 0 {
         return Ok(());
     }
@@ -496,14 +496,14 @@ exports! {
         prefetch(driver, (pointer, bytes), side_of_device(device), stream)
     }
     fn cuPointerGetAttribute(driver, data: Out<c_void>, attribute: c_uint, pointer: CUdeviceptr) {
-        driver.context()?;
+        driver.context_with_memory(pointer)?;
         // SAFETY: by the function's contract.
         unsafe { pointer_attribute(driver, attribute, pointer, data) }
     }
     fn cuPointerGetAttributes(
         driver, count: c_uint, attributes: InMut<c_uint>, data: InMut<*mut c_void>, pointer: CUdeviceptr
     ) {
-        driver.context()?;
+        driver.context_with_memory(pointer)?;
         // SAFETY: by the function's contract there are so many of each.
         let (attributes, data) = unsafe { (attributes.read_all(count as usize)?, data.read_all(count as usize)?) };
         for (attribute, data) in attributes.into_iter().zip(data) {

@@ -31,7 +31,7 @@ fn take(driver: &mut Driver, pool: usize, bytes: usize, stream: usize) -> CuResu
     let allocated = if is_host {
         allocate_pooled(driver, bytes.max(1), used + bytes as u64 > reserved)
     } else {
-        driver.allocate(bytes.max(1))
+        driver.allocate_on_device(bytes.max(1))
     };
     driver.select(selected);
     let address = allocated?;
@@ -69,7 +69,7 @@ pub(super) fn device_at(driver: &mut Driver, location: MemoryLocation) -> CuResu
 exports! {
     #[cost(Pool)]
     fn cuMemAllocAsync(driver, pointer: Out<CUdeviceptr>, bytes: usize, stream: CUstream) {
-        driver.context()?;
+        driver.context_with_stream(stream.addr())?;
         let pool = driver.objects.default_pools[driver.current()];
         let address = take(driver, pool, bytes, stream.addr())?;
         pointer.write(address)
@@ -78,13 +78,13 @@ exports! {
     fn cuMemAllocFromPoolAsync(
         driver, pointer: Out<CUdeviceptr>, bytes: usize, pool: CUmemoryPool, stream: CUstream
     ) {
-        driver.context()?;
+        driver.context_with_stream(stream.addr())?;
         let address = take(driver, pool.addr(), bytes, stream.addr())?;
         pointer.write(address)
     }
     #[cost(Pool)]
     fn cuMemFreeAsync(driver, pointer: CUdeviceptr, stream: CUstream) {
-        driver.context()?;
+        driver.context_with_stream(stream.addr())?;
         if driver.objects.stream(stream.addr())?.capture.is_some() {
             return driver.capture_release(stream.addr(), pointer);
         }

@@ -30,7 +30,7 @@ fn create(driver: &mut Driver, flags: c_uint, priority: c_int) -> CuResult<usize
 }
 
 fn record(driver: &mut Driver, event: usize, stream: usize) -> CuResult {
-    driver.context()?;
+    driver.context_with_stream(stream)?;
     let device = driver.objects.events.get(event)?.device;
     let state = driver.objects.stream(stream)?;
     if state.device != device {
@@ -116,7 +116,7 @@ fn call_host(
     function: CUhostFn,
     data: *mut c_void,
 ) -> CuResult {
-    driver.context()?;
+    driver.context_with_stream(stream.addr())?;
     let function = function.ok_or(ReturnCode::INVALID_VALUE)?;
     let work = QueuedWork::Host(HostFunction { function, data: data.expose_provenance() });
     driver.submit(stream.addr(), work)?;
@@ -161,28 +161,30 @@ exports! {
         Ok(())
     }
     fn cuStreamSynchronize(driver, stream: CUstream) {
-        driver.context()?;
+        driver.context_with_stream(stream.addr())?;
         driver.synchronize(stream.addr())
     }
     fn cuStreamQuery(driver, stream: CUstream) {
-        driver.context()?;
+        driver.context_with_stream(stream.addr())?;
         match driver.objects.stream(stream.addr())?.tail {
             Some(tail) => driver.poll(tail),
             None => Ok(()),
         }
     }
     fn cuStreamWaitEvent(driver, stream: CUstream, event: CUevent, _flags: c_uint) {
-        driver.context()?;
+        driver.context_with_stream(stream.addr())?;
         wait(driver, stream.addr(), event.addr())
     }
     fn cuStreamGetFlags(driver, stream: CUstream, flags: Out<c_uint>) {
+        driver.context_with_stream(stream.addr())?;
         flags.write(driver.objects.stream(stream.addr())?.flags)
     }
     fn cuStreamGetPriority(driver, stream: CUstream, priority: Out<c_int>) {
+        driver.context_with_stream(stream.addr())?;
         priority.write(driver.objects.stream(stream.addr())?.priority)
     }
     fn cuStreamGetId(driver, stream: CUstream, id: Out<u64>) {
-        driver.context()?;
+        driver.context_with_stream(stream.addr())?;
         driver.objects.stream(stream.addr())?;
         id.write(driver.objects.key(stream.addr()) as u64)
     }
@@ -249,14 +251,14 @@ exports! {
         record(driver, event.addr(), stream.addr())
     }
     fn cuEventQuery(driver, event: CUevent) {
-        driver.context()?;
+        driver.context_with_event(event.addr())?;
         match recorded(driver, event.addr())? {
             Some(recorded) => driver.poll(recorded),
             None => Ok(()),
         }
     }
     fn cuEventSynchronize(driver, event: CUevent) {
-        driver.context()?;
+        driver.context_with_event(event.addr())?;
         match recorded(driver, event.addr())? {
             Some(recorded) => driver.wait(recorded),
             None => Ok(()),

@@ -70,7 +70,7 @@ fn copy(
     to: Said,
     from: Said,
 ) -> CuResult {
-    driver.context()?;
+    driver.context_with_stream(stream.unwrap_or(DEFAULT))?;
     if copy.width == 0 || copy.height == 0 {
         return Ok(());
     }
@@ -130,7 +130,7 @@ fn stage(copy: &Copy) -> Arc<[u8]> {
 }
 
 pub(super) fn fill(driver: &mut Driver, stream: Option<usize>, fill: Fill) -> CuResult {
-    driver.context()?;
+    driver.context_with_stream(stream.unwrap_or(DEFAULT))?;
     if fill.width == 0 || fill.height == 0 {
         return Ok(());
     }
@@ -193,7 +193,7 @@ unsafe fn batch(
     attributes: (InMut<CopyAttributes>, InMut<usize>, usize),
     stream: CUstream,
 ) -> CuResult {
-    driver.context()?;
+    driver.context_with_stream(stream.addr())?;
     let stream = stream.addr();
     let (attributes, first, several) = attributes;
     // SAFETY: by the contract.

@@ -9,7 +9,7 @@
 //! C  element i               row group + 8 (i / 2)   column 2 place + i % 2
 //! ```
 
-use crate::compute::tensor::{MAX_FACTOR, chain, multiply};
+use crate::compute::tensor::{MAX_FACTOR, chain, multiply, multiply_bytes};
 use crate::cpu::widest;
 use crate::error::Error;
 use crate::execute::issue::worker::{Issue, Worker};
@@ -72,7 +72,10 @@ fn multiply_fragments_any(registers: &mut Registers, mma: &Mma) {
         }
     }
     read_sums(registers, &mma.c, mma, &mut c);
-    multiply(mma, mma.k, a, b, &mut c);
+    match mma.a_type {
+        Type::E4m3 | Type::E5m2 => multiply_bytes(mma, a, b, &mut c),
+        _ => multiply(mma, mma.k, a, b, &mut c),
+    }
     write_sums(registers, mma, &c);
 }
 
