@@ -30,10 +30,18 @@ const PAGE64K_SHIFT: u32 = 16;
 
 /// Lines of 64 bytes that the first of the constant caches holds: 2 KiB.
 const CONSTANT_LINES: usize = 32;
-/// Cycles from a branch to the instruction behind it or at its target: a lone warp that goes one of three ways of 12 dependent
-/// instructions takes 110 cycles for that and three branches, of which the instructions take 58 (`probe_branches` in
-/// `results/nvidia-h100/probes.csv`).
-const BRANCH_CYCLES: u32 = 16;
+/// Cycles from a comparison to the branch that it decides: the assembler's control codes for compute capability 9.0 have 13.
+const DECIDED_CYCLES: u32 = 13;
+/// Cycles from a branch to the instruction behind it, by the same codes.
+const PASSED_CYCLES: u32 = 5;
+/// Cycles from a branch to its target: a lone warp that goes one of three ways of 12 dependent instructions takes 110 cycles
+/// (`probe_branches` in `results/nvidia-h100/probes.csv`), for which the control codes have 96, and 2.25 branches are taken.
+const TAKEN_CYCLES: u32 = 11;
+/// Cycles by which a load of global memory that L1 has takes longer than one of shared memory: 36 and 25 behind the same
+/// address (`load` and `shared` in `results/nvidia-h100/latencies.csv`; arXiv 2402.13499 has 40.7 and 29.0).
+const FIRST_CACHE_CYCLES: u32 = 7;
+/// Cycles by which an atomic that returns a number takes longer than a load from L2: 323 and 280 (`add`, in the same file).
+const ATOMIC_CYCLES: u32 = 40;
 /// Cycles of a lone warp for each lane that adds a float to the same number in shared memory (`probe_shared_sums` and
 /// `probe_shared_double_sums`: 92 and 107).
 const RETRY_CYCLES: u32 = 100;
@@ -470,7 +478,10 @@ impl Device {
             }
             None => {
                 self.l1_misses += 1;
-                let asked = self.l2.ask(sector, self.blocks);
+                let mut asked = self.l2.ask(sector, self.blocks);
+                if asked.reached == Reached::Memory && self.is_changed(sector << 5) {
+                    asked.reached = Reached::L2;
+                }
                 if asked.reached >= Reached::FarL2 {
                     self.missed.push((sector, asked.reached));
                 } else {
@@ -493,6 +504,11 @@ impl Device {
         }
     }
 
+    /// Returns whether an atomic has changed what is near an address.
+    fn is_changed(&self, address: u64) -> bool {
+        self.sums.have(address) || self.retried.have(address)
+    }
+
     fn atomic(&mut self, request: WarpAccess<'_>, kind: AtomicKind) {
         let AtomicKind { is_float, is_retried, is_aggregated, is_swap, is_ticket, changed } = kind;
         let mut near: Vec<u64> = Vec::with_capacity(LANES);
@@ -509,6 +525,12 @@ impl Device {
                 continue;
             }
             near.push(*address);
+            // L2 changes it, and L1 no longer has it.
+            let sector = address >> 5;
+            self.l1.drop(sector >> 2, 1 << (sector & 3));
+            if !self.is_changed(*address) && !self.l2.holds(sector) {
+                self.reached = self.reached.max(Reached::Memory);
+            }
         }
         if is_aggregated {
             near.truncate(1);
@@ -571,6 +593,10 @@ impl Device {
 
     /// The warp's clock after an instruction that has just run.
     fn advance(&mut self, clocks: &mut Clocks, pc: usize, facts: &InstructionFacts) {
+        if let Some((branch, at)) = clocks.branched.take() {
+            let is_passed = pc as u32 == branch + 1;
+            clocks.branch(at.saturating_add(if is_passed { PASSED_CYCLES } else { TAKEN_CYCLES }));
+        }
         clocks.enter(facts);
         if self.polls {
             clocks.enter_poll(pc as u32, facts.polled_loop);
@@ -590,10 +616,15 @@ impl Device {
         for register in &facts.reads {
             there = there.max(*clocks.ready(*register));
         }
+        let is_branch = facts.class == InstructionClass::Branch && facts.unrolled == 0;
+        if is_branch && there > 0 {
+            there += DECIDED_CYCLES.saturating_sub(self.latencies.arithmetic);
+        }
         let mut start = clocks.start(facts.class, there);
         let latencies = self.latencies;
         let reached = std::mem::take(&mut self.reached);
         let distance = match reached {
+            Reached::L1 if is_far_load(facts.class) => latencies.shared + FIRST_CACHE_CYCLES,
             Reached::L1 => latencies.shared,
             Reached::L2 => latencies.l2,
             Reached::FarL2 => latencies.l2 + ACROSS_CYCLES,
@@ -671,16 +702,16 @@ impl Device {
                     latencies.constant
                 }
                 MemorySpace::Parameter | MemorySpace::Constant => latencies.arithmetic,
-                // Such a load scales and adds to its address itself; PTX does both before it.
+                // Such a load adds to its address itself, which PTX does before it.
                 MemorySpace::Shared => {
-                    latencies.shared.saturating_sub(2 * latencies.arithmetic) + conflicts
+                    latencies.shared.saturating_sub(latencies.arithmetic) + conflicts
                 }
             },
             InstructionClass::Atomic { is_shared: true } if facts.pipes.retry > 0 => {
                 RETRY_CYCLES * (conflicts + 1)
             }
             InstructionClass::Atomic { is_shared: true } => 2 * latencies.shared,
-            InstructionClass::Atomic { is_shared: false } => distance.max(latencies.global),
+            InstructionClass::Atomic { is_shared: false } => distance.max(latencies.l2) + ATOMIC_CYCLES,
             InstructionClass::Exchange { .. } => latencies.shared,
             // A hit takes longer than that of a load.
             InstructionClass::Image => {
@@ -779,8 +810,8 @@ impl Device {
             clocks.branch(start.saturating_add(latency));
         }
         // Turns that became one have one branch.
-        if facts.class == InstructionClass::Branch && facts.unrolled == 0 {
-            clocks.branch(start.saturating_add(BRANCH_CYCLES));
+        if is_branch {
+            clocks.branched = Some((pc as u32, start));
         }
         for register in &facts.writes {
             *clocks.ready(*register) = start.saturating_add(latency);
@@ -1010,6 +1041,12 @@ impl Observer for Estimator {
 /// Returns whether it is a store that other blocks see.
 fn is_store(class: InstructionClass) -> bool {
     matches!(class, InstructionClass::Store { memory: MemorySpace::Global | MemorySpace::Generic })
+}
+
+/// Returns whether it loads global memory.
+fn is_far_load(class: InstructionClass) -> bool {
+    let far = [MemorySpace::Global, MemorySpace::Generic];
+    matches!(class, InstructionClass::Load { memory, .. } if far.contains(&memory))
 }
 
 /// Returns whether it is an atomic outside of the block.

@@ -90,9 +90,9 @@ pub(crate) fn pipes(text: &str, of_address: bool, fold: Fold) -> Pipes {
         // A check whether the short way is right, which special functions make, comes before it.
         "div" if has("rn") => sequence(10, 0, 16, 57),
         "sqrt" | "rcp" if has("rn") => sequence(11, 0, 8, 57),
-        "rcp" | "rsqrt" | "sqrt" | "sin" | "cos" | "ex2" | "lg2" | "tanh" | "div" => {
-            Pipes { special: 8, ..one }
-        }
+        // What comes before or behind the special function is one more instruction.
+        "sqrt" | "sin" | "cos" | "div" => Pipes { special: 8, latency: 22, ..one },
+        "rcp" | "rsqrt" | "ex2" | "lg2" | "tanh" => Pipes { special: 8, latency: 18, ..one },
         "mul" | "mad" if has("wide") => products(1, 4),
         "mul" | "mad" if has("lo") => {
             products(if is_wide { 3 } else { 1 }, if is_wide { 8 } else { 2 })
