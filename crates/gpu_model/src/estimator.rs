@@ -37,9 +37,9 @@ const PASSED_CYCLES: u32 = 5;
 /// Cycles from a branch to its target: a lone warp that goes one of three ways of 12 dependent instructions takes 110 cycles
 /// (`probe_branches` in `results/nvidia-h100/probes.csv`), for which the control codes have 96, and 2.25 branches are taken.
 const TAKEN_CYCLES: u32 = 11;
-/// Cycles by which a load of global memory that L1 has takes longer than one of shared memory: 36 and 25 behind the same
+/// Cycles by which a load of global memory that L1 has takes longer than one of shared memory: 36 and 31 behind the same
 /// address (`load` and `shared` in `results/nvidia-h100/latencies.csv`; arXiv 2402.13499 has 40.7 and 29.0).
-const FIRST_CACHE_CYCLES: u32 = 7;
+const FIRST_CACHE_CYCLES: u32 = 6;
 /// Cycles by which an atomic that returns a number takes longer than a load from L2: 323 and 280 (`add`, in the same file).
 const ATOMIC_CYCLES: u32 = 40;
 /// Cycles of a lone warp for each lane that adds a float to the same number in shared memory (`probe_shared_sums` and
@@ -62,7 +62,9 @@ const CLOCK_CYCLES: u32 = 20;
 const ALLOCATE_NS: [u64; 3] = [7200, 1630, 56];
 const FREE_NS: [u64; 3] = [5900, 450, 113];
 const PRINT_NS: [u64; 3] = [22_000, 0, 0];
-const PRINT_WARP_NS: u64 = 9000;
+/// What a warp's first line takes longer, and what each line takes that other warps print.
+const FIRST_LINE_NS: u64 = 7000;
+const OTHER_LINE_NS: u64 = 9000;
 /// Repeated compare-and-swaps of which more than this part change a number all have to: the others are tried again.
 const NEARLY_ALL: f64 = 0.9;
 
@@ -294,6 +296,8 @@ struct Device {
     deadline: Option<u64>,
     /// Nanoseconds of the driver's functions, one call after another.
     calls_ns: u64,
+    /// The lines that all warps print, and the warp that prints most.
+    lines: [u64; 2],
     /// Sectors and cycles of tags of the access that is being issued.
     asked: [u64; 2],
     /// The cycles of L1 for the access that is being issued, and the lines that it asks L2 for.
@@ -356,6 +360,7 @@ impl Estimator {
             amount: 0,
             deadline: None,
             calls_ns: 0,
+            lines: [0; 2],
             asked: [0; 2],
             access: [0; 2],
             ended_warps: 0,
@@ -794,9 +799,14 @@ impl Device {
                     // A store of a word.
                     Builtin::AssertFail | Builtin::SetCondition => [0; 3],
                 };
-                let is_print = function == Builtin::Print;
-                self.calls_ns += of_all * amount + if is_print { PRINT_WARP_NS } else { 0 };
-                let nanoseconds = one + further * amount.saturating_sub(1);
+                self.calls_ns += of_all * amount;
+                let mut nanoseconds = one + further * amount.saturating_sub(1);
+                if function == Builtin::Print {
+                    nanoseconds += if clocks.lines == 0 { FIRST_LINE_NS } else { 0 };
+                    clocks.lines += 1;
+                    self.lines[0] += 1;
+                    self.lines[1] = self.lines[1].max(clocks.lines);
+                }
                 clocks.branch(start.saturating_add(self.cycles(nanoseconds) as u32));
                 1
             }
@@ -858,6 +868,7 @@ impl Device {
             first_warps: self.first_warps,
             longest_chain_cycles: longest,
             calls_ns: self.calls_ns,
+            other_lines_ns: OTHER_LINE_NS * (self.lines[0] - self.lines[1]),
             requests_in_vain: self.requests_in_vain,
             swapped_lines: self.swapped_lines,
             turns: most.unwrap_or(0) as f64 / self.ended_warps.max(1) as f64,

@@ -443,7 +443,9 @@ pub fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
         .max(ns(hottest, profile.atomics_per_second_of_one_address)),
         start_ns,
         issue_ns,
-        waiting_ns: waiting_ns.max(ns(longest, profile.clock_hz)).max(work(estimate.calls_ns)),
+        waiting_ns: waiting_ns
+            .max(ns(longest, profile.clock_hz) + work(estimate.other_lines_ns))
+            .max(work(estimate.calls_ns)),
         zero_copy_read_ns: zero_copy(
             &|link| [link.sectors_read, link.lines_read],
             profile.zero_copy_read_bytes_per_second,

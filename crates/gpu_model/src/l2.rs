@@ -239,6 +239,9 @@ mod tests {
         contents.pass(20_480..24_576, l2, 1.0);
         contents.copy_in(4096..5120, l2, 1.0);
         assert_eq!(held(&contents), (0, 0), "it has been full");
+        let mut contents = L2Contents::default();
+        contents.copy_in(4096..9160, l2, 1.0);
+        assert_eq!(held(&contents), (0, 0), "its end took the place of its begin");
     }
 
     #[test]
