@@ -40,7 +40,7 @@ const ABOUT: &str = "# Kernels of others: predicted and measured\n\n\
     [8](https://github.com/R100001/Programming-Massively-Parallel-Processors)) that ran within 10 s without arguments of\n\
     their own; files of one kernel or two, for the most part. The eighth has those of others that teach\n\
     ([1](https://github.com/1y33/100Days), [2](https://github.com/a-hamdi/GPU),\n\
-    [3](https://github.com/gpu-mode/lectures), [4](https://github.com/harrism/mini-nbody),\n\
+    [3](https://github.com/gpu-mode/lectures), [4](https://github.com/AyakaGEMM/Hands-on-GEMM),\n\
     [5](https://github.com/ifromeast/cuda_learning), [6](https://github.com/Infatoshi/cuda-course),\n\
     [7](https://github.com/PaddleJitLab/CUDATutorial), [8](https://github.com/RussWong/CUDATutorial),\n\
     [9](https://github.com/siboehm/SGEMM_CUDA), [10](https://github.com/Tongkaio/CUDA_Kernel_Samples)), of a file each, that\n\
