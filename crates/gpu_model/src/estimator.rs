@@ -37,8 +37,9 @@ const PASSED_CYCLES: u32 = 5;
 /// Cycles from a branch to its target: a lone warp that goes one of three ways of 12 dependent instructions takes 110 cycles
 /// (`probe_branches` in `results/nvidia-h100/probes.csv`), for which the control codes have 96, and 2.25 branches are taken.
 const TAKEN_CYCLES: u32 = 11;
-/// Cycles by which a load of global memory that L1 has takes longer than one of shared memory: 36 and 31 behind the same
-/// address (`load` and `shared` in `results/nvidia-h100/latencies.csv`; arXiv 2402.13499 has 40.7 and 29.0).
+/// Cycles by which a load of global memory that L1 has takes longer than what a profile has for shared memory, each with its
+/// address: 42 and 32 cycles, of which a product for the address takes 6 (`load` and `shared` in
+/// `results/nvidia-h100/latencies.csv`; arXiv 2402.13499 has 40.7 and 29.0).
 const FIRST_CACHE_CYCLES: u32 = 6;
 /// Cycles by which an atomic that returns a number takes longer than a load from L2: 323 and 280 (`add`, in the same file).
 const ATOMIC_CYCLES: u32 = 40;
@@ -716,7 +717,9 @@ impl Device {
                 RETRY_CYCLES * (conflicts + 1)
             }
             InstructionClass::Atomic { is_shared: true } => 2 * latencies.shared,
-            InstructionClass::Atomic { is_shared: false } => distance.max(latencies.l2) + ATOMIC_CYCLES,
+            InstructionClass::Atomic { is_shared: false } => {
+                distance.max(latencies.l2) + ATOMIC_CYCLES
+            }
             InstructionClass::Exchange { .. } => latencies.shared,
             // A hit takes longer than that of a load.
             InstructionClass::Image => {

@@ -125,7 +125,8 @@ mod tests {
     #[test]
     fn results_of_other_pipes_and_special_functions_take_longer() {
         let latency = |text, of_address| pipes(text, of_address, Fold::Alone).latency;
-        let texts = ["xor.b32", "add.f32", "add.s32", "mad.lo.s32", "ex2.approx.f32", "sqrt.approx.f32"];
+        let texts =
+            ["xor.b32", "add.f32", "add.s32", "mad.lo.s32", "ex2.approx.f32", "sqrt.approx.f32"];
         assert_eq!(texts.map(|text| latency(text, false)), [0, 0, 5, 5, 18, 22]);
         assert_eq!((latency("mul.wide.u32", false), latency("add.s64", true)), (0, 2));
     }
