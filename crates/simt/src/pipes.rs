@@ -51,7 +51,7 @@ pub(crate) fn pipes(text: &str, of_address: bool, fold: Fold) -> Pipes {
     let one = Pipes { issue: 1, ..Pipes::default() };
     let part = Pipes { is_part: true, ..Pipes::default() };
     let logic = |instructions| Pipes { issue: instructions, logic: 2 * instructions, ..one };
-    let products = |issue, products| Pipes { issue, products, latency: 5, ..one };
+    let products = |issue, products| Pipes { issue, products, ..one };
     let sequence = |issue, doubles, special, latency| Pipes {
         issue,
         doubles,
@@ -93,7 +93,7 @@ pub(crate) fn pipes(text: &str, of_address: bool, fold: Fold) -> Pipes {
         // What comes before or behind the special function is one more instruction.
         "sqrt" | "sin" | "cos" | "div" => Pipes { special: 8, latency: 22, ..one },
         "rcp" | "rsqrt" | "ex2" | "lg2" | "tanh" => Pipes { special: 8, latency: 18, ..one },
-        "mul" | "mad" if has("wide") => Pipes { latency: 0, ..products(1, 4) },
+        "mul" | "mad" if has("wide") => products(1, 4),
         "mul" | "mad" if has("lo") => {
             products(if is_wide { 3 } else { 1 }, if is_wide { 8 } else { 2 })
         }
@@ -102,9 +102,7 @@ pub(crate) fn pipes(text: &str, of_address: bool, fold: Fold) -> Pipes {
         }
         "add" | "sub" if of_address => Pipes { latency: 2, ..one },
         "add" | "sub" if matches!(kind, "u64" | "s64") => logic(2),
-        "add" | "sub" if matches!(kind, "u32" | "s32" | "u16" | "s16") => {
-            Pipes { sums: 2, latency: 5, ..one }
-        }
+        "add" | "sub" if matches!(kind, "u32" | "s32" | "u16" | "s16") => Pipes { sums: 2, ..one },
         "and" | "or" | "xor" | "not" if kind == "pred" => one,
         "and" | "or" | "xor" | "not" | "shl" | "shr" | "setp" | "set" | "selp" | "slct" => {
             logic(halves)
@@ -123,11 +121,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_of_other_pipes_and_special_functions_take_longer() {
+    fn results_of_special_functions_take_longer() {
         let latency = |text, of_address| pipes(text, of_address, Fold::Alone).latency;
         let texts =
             ["xor.b32", "add.f32", "add.s32", "mad.lo.s32", "ex2.approx.f32", "sqrt.approx.f32"];
-        assert_eq!(texts.map(|text| latency(text, false)), [0, 0, 5, 5, 18, 22]);
+        assert_eq!(texts.map(|text| latency(text, false)), [0, 0, 0, 0, 18, 22]);
         assert_eq!((latency("mul.wide.u32", false), latency("add.s64", true)), (0, 2));
     }
 
