@@ -108,6 +108,15 @@ impl FirstCache {
         self.own[0].has(line, bit) || self.everybodys[0].has(line, bit)
     }
 
+    /// Forgets a sector that an atomic changes in L2.
+    pub fn drop(&mut self, line: u64, bit: u8) {
+        for lines in [&mut self.own[0], &mut self.everybodys[0]] {
+            if let Some(sectors) = lines.sectors.get_mut(&line) {
+                *sectors &= !bit;
+            }
+        }
+    }
+
     pub fn add(&mut self, line: u64, bit: u8, is_everybodys: bool) {
         if is_everybodys {
             self.everybodys[0].add(line, bit, self.lines);

@@ -73,6 +73,10 @@ pub struct Clocks {
     sent: Option<u32>,
     /// Cycle of the latest instruction since `begin`.
     latest: u32,
+    /// The lines that it has printed.
+    pub lines: u64,
+    /// The branch that has just run, and its cycle.
+    pub branched: Option<(u32, u32)>,
     /// Lanes whose last compare-and-swap of a loop failed.
     pub failed: u32,
 }
@@ -89,6 +93,7 @@ impl Clocks {
         (self.sent, self.failed, self.busy) = (None, 0, InsideWork::default());
         self.polled.clear();
         (self.poll, self.passed, self.read_clock, self.instructions) = (None, 0, None, 0);
+        (self.branched, self.lines) = (None, 0);
     }
 
     /// Comes to an instruction.

@@ -159,6 +159,8 @@ pub struct Estimate {
     pub atomics_queue: u64,
     /// Nanoseconds that the driver's functions take which threads call, one call after another.
     pub calls_ns: u64,
+    /// Nanoseconds of the lines that other warps print than the one that prints most.
+    pub other_lines_ns: u64,
     /// Requests of loads from global memory that polls repeated, or that a wait for a clock did.
     pub requests_in_vain: u64,
     /// Lines of compare-and-swaps in near memory, summed over requests.

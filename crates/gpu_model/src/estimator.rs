@@ -30,10 +30,19 @@ const PAGE64K_SHIFT: u32 = 16;
 
 /// Lines of 64 bytes that the first of the constant caches holds: 2 KiB.
 const CONSTANT_LINES: usize = 32;
-/// Cycles from a branch to the instruction behind it or at its target: a lone warp that goes one of three ways of 12 dependent
-/// instructions takes 110 cycles for that and three branches, of which the instructions take 58 (`probe_branches` in
-/// `results/nvidia-h100/probes.csv`).
-const BRANCH_CYCLES: u32 = 16;
+/// Cycles from a comparison to the branch that it decides: the assembler's control codes for compute capability 9.0 have 13.
+const DECIDED_CYCLES: u32 = 13;
+/// Cycles from a branch to the instruction behind it, by the same codes.
+const PASSED_CYCLES: u32 = 5;
+/// Cycles from a branch to its target: a lone warp that goes one of three ways of 12 dependent instructions takes 110 cycles
+/// (`probe_branches` in `results/nvidia-h100/probes.csv`), for which the control codes have 96, and 2.25 branches are taken.
+const TAKEN_CYCLES: u32 = 11;
+/// Cycles by which a load of global memory that L1 has takes longer than what a profile has for shared memory, each with its
+/// address: 42 and 32 cycles, of which a product for the address takes 6 (`load` and `shared` in
+/// `results/nvidia-h100/latencies.csv`; arXiv 2402.13499 has 40.7 and 29.0).
+const FIRST_CACHE_CYCLES: u32 = 6;
+/// Cycles by which an atomic that returns a number takes longer than a load from L2: 323 and 280 (`add`, in the same file).
+const ATOMIC_CYCLES: u32 = 40;
 /// Cycles of a lone warp for each lane that adds a float to the same number in shared memory (`probe_shared_sums` and
 /// `probe_shared_double_sums`: 92 and 107).
 const RETRY_CYCLES: u32 = 100;
@@ -54,7 +63,9 @@ const CLOCK_CYCLES: u32 = 20;
 const ALLOCATE_NS: [u64; 3] = [7200, 1630, 56];
 const FREE_NS: [u64; 3] = [5900, 450, 113];
 const PRINT_NS: [u64; 3] = [22_000, 0, 0];
-const PRINT_WARP_NS: u64 = 9000;
+/// What a warp's first line takes longer, and what each line takes that other warps print.
+const FIRST_LINE_NS: u64 = 7000;
+const OTHER_LINE_NS: u64 = 9000;
 /// Repeated compare-and-swaps of which more than this part change a number all have to: the others are tried again.
 const NEARLY_ALL: f64 = 0.9;
 
@@ -286,6 +297,8 @@ struct Device {
     deadline: Option<u64>,
     /// Nanoseconds of the driver's functions, one call after another.
     calls_ns: u64,
+    /// The lines that all warps print, and the warp that prints most.
+    lines: [u64; 2],
     /// Sectors and cycles of tags of the access that is being issued.
     asked: [u64; 2],
     /// The cycles of L1 for the access that is being issued, and the lines that it asks L2 for.
@@ -348,6 +361,7 @@ impl Estimator {
             amount: 0,
             deadline: None,
             calls_ns: 0,
+            lines: [0; 2],
             asked: [0; 2],
             access: [0; 2],
             ended_warps: 0,
@@ -470,7 +484,10 @@ impl Device {
             }
             None => {
                 self.l1_misses += 1;
-                let asked = self.l2.ask(sector, self.blocks);
+                let mut asked = self.l2.ask(sector, self.blocks);
+                if asked.reached == Reached::Memory && self.is_changed(sector << 5) {
+                    asked.reached = Reached::L2;
+                }
                 if asked.reached >= Reached::FarL2 {
                     self.missed.push((sector, asked.reached));
                 } else {
@@ -493,6 +510,11 @@ impl Device {
         }
     }
 
+    /// Returns whether an atomic has changed what is near an address.
+    fn is_changed(&self, address: u64) -> bool {
+        self.sums.have(address) || self.retried.have(address)
+    }
+
     fn atomic(&mut self, request: WarpAccess<'_>, kind: AtomicKind) {
         let AtomicKind { is_float, is_retried, is_aggregated, is_swap, is_ticket, changed } = kind;
         let mut near: Vec<u64> = Vec::with_capacity(LANES);
@@ -509,6 +531,12 @@ impl Device {
                 continue;
             }
             near.push(*address);
+            // L2 changes it, and L1 no longer has it.
+            let sector = address >> 5;
+            self.l1.drop(sector >> 2, 1 << (sector & 3));
+            if !self.is_changed(*address) && !self.l2.holds(sector) {
+                self.reached = self.reached.max(Reached::Memory);
+            }
         }
         if is_aggregated {
             near.truncate(1);
@@ -571,6 +599,10 @@ impl Device {
 
     /// The warp's clock after an instruction that has just run.
     fn advance(&mut self, clocks: &mut Clocks, pc: usize, facts: &InstructionFacts) {
+        if let Some((branch, at)) = clocks.branched.take() {
+            let is_passed = pc as u32 == branch + 1;
+            clocks.branch(at.saturating_add(if is_passed { PASSED_CYCLES } else { TAKEN_CYCLES }));
+        }
         clocks.enter(facts);
         if self.polls {
             clocks.enter_poll(pc as u32, facts.polled_loop);
@@ -590,10 +622,15 @@ impl Device {
         for register in &facts.reads {
             there = there.max(*clocks.ready(*register));
         }
+        let is_branch = facts.class == InstructionClass::Branch && facts.unrolled == 0;
+        if is_branch && there > 0 {
+            there += DECIDED_CYCLES.saturating_sub(self.latencies.arithmetic);
+        }
         let mut start = clocks.start(facts.class, there);
         let latencies = self.latencies;
         let reached = std::mem::take(&mut self.reached);
         let distance = match reached {
+            Reached::L1 if is_far_load(facts.class) => latencies.shared + FIRST_CACHE_CYCLES,
             Reached::L1 => latencies.shared,
             Reached::L2 => latencies.l2,
             Reached::FarL2 => latencies.l2 + ACROSS_CYCLES,
@@ -671,16 +708,18 @@ impl Device {
                     latencies.constant
                 }
                 MemorySpace::Parameter | MemorySpace::Constant => latencies.arithmetic,
-                // Such a load scales and adds to its address itself; PTX does both before it.
+                // Such a load adds to its address itself, which PTX does before it.
                 MemorySpace::Shared => {
-                    latencies.shared.saturating_sub(2 * latencies.arithmetic) + conflicts
+                    latencies.shared.saturating_sub(latencies.arithmetic) + conflicts
                 }
             },
             InstructionClass::Atomic { is_shared: true } if facts.pipes.retry > 0 => {
                 RETRY_CYCLES * (conflicts + 1)
             }
             InstructionClass::Atomic { is_shared: true } => 2 * latencies.shared,
-            InstructionClass::Atomic { is_shared: false } => distance.max(latencies.global),
+            InstructionClass::Atomic { is_shared: false } => {
+                distance.max(latencies.l2) + ATOMIC_CYCLES
+            }
             InstructionClass::Exchange { .. } => latencies.shared,
             // A hit takes longer than that of a load.
             InstructionClass::Image => {
@@ -769,9 +808,14 @@ impl Device {
                     | Builtin::DestroyStream
                     | Builtin::LastError => [0; 3],
                 };
-                let is_print = function == Builtin::Print;
-                self.calls_ns += of_all * amount + if is_print { PRINT_WARP_NS } else { 0 };
-                let nanoseconds = one + further * amount.saturating_sub(1);
+                self.calls_ns += of_all * amount;
+                let mut nanoseconds = one + further * amount.saturating_sub(1);
+                if function == Builtin::Print {
+                    nanoseconds += if clocks.lines == 0 { FIRST_LINE_NS } else { 0 };
+                    clocks.lines += 1;
+                    self.lines[0] += 1;
+                    self.lines[1] = self.lines[1].max(clocks.lines);
+                }
                 clocks.branch(start.saturating_add(self.cycles(nanoseconds) as u32));
                 1
             }
@@ -785,8 +829,8 @@ impl Device {
             clocks.branch(start.saturating_add(latency));
         }
         // Turns that became one have one branch.
-        if facts.class == InstructionClass::Branch && facts.unrolled == 0 {
-            clocks.branch(start.saturating_add(BRANCH_CYCLES));
+        if is_branch {
+            clocks.branched = Some((pc as u32, start));
         }
         for register in &facts.writes {
             *clocks.ready(*register) = start.saturating_add(latency);
@@ -833,6 +877,7 @@ impl Device {
             first_warps: self.first_warps,
             longest_chain_cycles: longest,
             calls_ns: self.calls_ns,
+            other_lines_ns: OTHER_LINE_NS * (self.lines[0] - self.lines[1]),
             requests_in_vain: self.requests_in_vain,
             swapped_lines: self.swapped_lines,
             turns: most.unwrap_or(0) as f64 / self.ended_warps.max(1) as f64,
@@ -1016,6 +1061,12 @@ impl Observer for Estimator {
 /// Returns whether it is a store that other blocks see.
 fn is_store(class: InstructionClass) -> bool {
     matches!(class, InstructionClass::Store { memory: MemorySpace::Global | MemorySpace::Generic })
+}
+
+/// Returns whether it loads global memory.
+fn is_far_load(class: InstructionClass) -> bool {
+    let far = [MemorySpace::Global, MemorySpace::Generic];
+    matches!(class, InstructionClass::Load { memory, .. } if far.contains(&memory))
 }
 
 /// Returns whether it is an atomic outside of the block.

@@ -43,9 +43,16 @@ use crate::profile::Profile;
 use crate::timeline::{Engine, Place};
 use counters::Counters;
 
-/// The time of a multiprocessor for a request of atomics: 2^24 updates of 2^18 counters take 0.0446 ms on an H200
-/// (`atomics/global` in `results/nvidia-h200/reference.json`), 132 x 1.98 GHz x 0.0446 ms / 2^19 requests = 22.
+/// The time of L2 for a request of atomics on a whole line, as if each multiprocessor had a part of L2: 2^24 updates of 2^18
+/// counters take 0.0446 ms on an H200 (`atomics/global` in `results/nvidia-h200/reference.json`), 132 x 1.98 GHz x 0.0446 ms
+/// / 2^19 requests = 22.
 const ATOMIC_REQUEST_CYCLES: f64 = 22.0;
+/// Sectors of a line.
+const LINE_SECTORS: u64 = 4;
+/// The time of a multiprocessor for a request of atomics at the least; for each line of it; and for each further sector of a
+/// line: 2, 5 and 32 cycles for those on one word, a line and 32 lines (`reduction` in `results/nvidia-h100/latencies.csv`).
+const SENT_REQUEST_CYCLES: f64 = 2.0;
+const SENT_SECTOR_CYCLES: f64 = 4.0 / 3.0;
 
 /// Time of a compare-and-swap in L2, in that of a sum: four per thread of 1056 blocks, scattered over 4 MiB, take 16.7 us
 /// of an H100 and sums 12.2 us (`probe_swap` and `probe_add` in `results/nvidia-h100/probes.csv`, without a launch).
@@ -353,6 +360,11 @@ pub fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
     let atomic_lanes = |c: &Counters| c.global_atomic.lanes + c.global_reduction.lanes;
     let atomic_lines = |c: &Counters| c.global_atomic.lines + c.global_reduction.lines;
     let atomic_requests = |c: &Counters| c.global_atomic.requests + c.global_reduction.requests;
+    let atomic_sectors = |c: &Counters| c.global_atomic.sectors + c.global_reduction.sectors;
+    let whole_lines = |c: &Counters| atomic_requests(c).min(atomic_sectors(c) / LINE_SECTORS);
+    let further = |c: &Counters| atomic_sectors(c).saturating_sub(atomic_lines(c));
+    let sent_cycles = (SENT_REQUEST_CYCLES * of(&atomic_requests))
+        .max(of(&atomic_lines) + SENT_SECTOR_CYCLES * of(&further));
     // Those of the busiest bytes are all like those of most bytes.
     let is_once = atomic_lanes(once) == atomic_lanes(counters);
     let hottest = estimate.atomics_queue as f64 / 100.0;
@@ -425,12 +437,15 @@ pub fn parts(profile: &Profile, load: &Load<'_>) -> Parts {
                 + (SWAP - 1.0) * work(estimate.swapped_lines),
             profile.atomics_per_second,
         )
-        .max(ns(of(&atomic_requests) * ATOMIC_REQUEST_CYCLES, cycles))
+        .max(ns(of(&whole_lines) * ATOMIC_REQUEST_CYCLES, multiprocessors * profile.clock_hz))
+        .max(ns(sent_cycles, cycles))
         .max(ns(work(estimate.cluster_atomics) * CLUSTER_ATOMIC_CYCLES, cycles))
         .max(ns(hottest, profile.atomics_per_second_of_one_address)),
         start_ns,
         issue_ns,
-        waiting_ns: waiting_ns.max(ns(longest, profile.clock_hz)).max(work(estimate.calls_ns)),
+        waiting_ns: waiting_ns
+            .max(ns(longest, profile.clock_hz) + work(estimate.other_lines_ns))
+            .max(work(estimate.calls_ns)),
         zero_copy_read_ns: zero_copy(
             &|link| [link.sectors_read, link.lines_read],
             profile.zero_copy_read_bytes_per_second,

@@ -141,8 +141,11 @@ impl L2Contents {
         }
     }
 
-    /// A copy over the bus writes these addresses: they stay as far as L2 has never been filled.
+    /// A copy over the bus writes these addresses: they stay as far as L2 has never been filled, by this copy either.
     pub fn copy_in(&mut self, range: Range<u64>, size: L2Size, larger: f64) {
+        if (range.end - range.start) as f64 * larger > size.rest_bytes() as f64 {
+            return self.empty();
+        }
         let room_bytes = (size.rest_bytes() as f64 * COPIED / larger) as u64;
         let free_bytes = if self.is_full { 0 } else { room_bytes.saturating_sub(self.left_bytes) };
         let pieces = pieces(range.start..range.end.min(range.start + (free_bytes & !63)));
@@ -236,6 +239,9 @@ mod tests {
         contents.pass(20_480..24_576, l2, 1.0);
         contents.copy_in(4096..5120, l2, 1.0);
         assert_eq!(held(&contents), (0, 0), "it has been full");
+        let mut contents = L2Contents::default();
+        contents.copy_in(4096..9160, l2, 1.0);
+        assert_eq!(held(&contents), (0, 0), "its end took the place of its begin");
     }
 
     #[test]

@@ -152,6 +152,14 @@ impl SecondCache {
         L2Answer { reached, by_many }
     }
 
+    /// Returns whether L2 has a sector, of which it is not asked.
+    pub fn holds(&self, sector: u64) -> bool {
+        let atom = sector >> (DRAM_ATOM_SHIFT - 5);
+        let was_read =
+            self.read.get(&(atom >> 6)).is_some_and(|page| page.atoms >> (atom & 63) & 1 != 0);
+        was_read || self.was_left(atom)
+    }
+
     /// Returns whether L2 has had an atom since an earlier launch.
     fn was_left(&self, atom: u64) -> bool {
         // Hits evict nothing; misses evict data of earlier launches once both no longer fit.

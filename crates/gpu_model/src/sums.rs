@@ -65,6 +65,12 @@ impl Sums {
         parts.into_iter().max().unwrap_or(0)
     }
 
+    /// Returns whether some have changed the sector of an address.
+    pub fn have(&self, address: u64) -> bool {
+        let summed = self.0.get(&(address >> SUMMED_SHIFT));
+        summed.is_some_and(|summed| summed.sectors >> (address >> 5 & 7) & 1 != 0)
+    }
+
     /// Distinct sectors.
     pub fn sectors(&self) -> u64 {
         self.0.values().map(|summed| u64::from(summed.sectors.count_ones())).sum()

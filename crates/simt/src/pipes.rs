@@ -90,9 +90,9 @@ pub(crate) fn pipes(text: &str, of_address: bool, fold: Fold) -> Pipes {
         // A check whether the short way is right, which special functions make, comes before it.
         "div" if has("rn") => sequence(10, 0, 16, 57),
         "sqrt" | "rcp" if has("rn") => sequence(11, 0, 8, 57),
-        "rcp" | "rsqrt" | "sqrt" | "sin" | "cos" | "ex2" | "lg2" | "tanh" | "div" => {
-            Pipes { special: 8, ..one }
-        }
+        // What comes before or behind the special function is one more instruction.
+        "sqrt" | "sin" | "cos" | "div" => Pipes { special: 8, latency: 22, ..one },
+        "rcp" | "rsqrt" | "ex2" | "lg2" | "tanh" => Pipes { special: 8, latency: 18, ..one },
         "mul" | "mad" if has("wide") => products(1, 4),
         "mul" | "mad" if has("lo") => {
             products(if is_wide { 3 } else { 1 }, if is_wide { 8 } else { 2 })
@@ -100,7 +100,7 @@ pub(crate) fn pipes(text: &str, of_address: bool, fold: Fold) -> Pipes {
         "mul" | "mad" if has("hi") => {
             products(if is_wide { 8 } else { 1 }, if is_wide { 16 } else { 4 })
         }
-        "add" | "sub" if of_address => one,
+        "add" | "sub" if of_address => Pipes { latency: 2, ..one },
         "add" | "sub" if matches!(kind, "u64" | "s64") => logic(2),
         "add" | "sub" if matches!(kind, "u32" | "s32" | "u16" | "s16") => Pipes { sums: 2, ..one },
         "and" | "or" | "xor" | "not" if kind == "pred" => one,
@@ -119,6 +119,15 @@ pub(crate) fn pipes(text: &str, of_address: bool, fold: Fold) -> Pipes {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn results_of_special_functions_take_longer() {
+        let latency = |text, of_address| pipes(text, of_address, Fold::Alone).latency;
+        let texts =
+            ["xor.b32", "add.f32", "add.s32", "mad.lo.s32", "ex2.approx.f32", "sqrt.approx.f32"];
+        assert_eq!(texts.map(|text| latency(text, false)), [0, 0, 0, 0, 18, 22]);
+        assert_eq!((latency("mul.wide.u32", false), latency("add.s64", true)), (0, 2));
+    }
 
     #[test]
     fn numbers_of_64_bits_take_several_instructions() {

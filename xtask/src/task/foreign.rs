@@ -38,11 +38,17 @@ const ABOUT: &str = "# Kernels of others: predicted and measured\n\n\
     [6](https://github.com/CodedK/CUDA-by-Example-source-code-for-the-book-s-examples-),\n\
     [7](https://github.com/deeperlearning/professional-cuda-c-programming),\n\
     [8](https://github.com/R100001/Programming-Massively-Parallel-Processors)) that ran within 10 s without arguments of\n\
-    their own; files of one kernel or two, for the most part. A time is that of all launches of a kernel in one run of its program: predicted by `coalesce run --json` before\n\
+    their own; files of one kernel or two, for the most part. The eighth has those of others that teach\n\
+    ([1](https://github.com/1y33/100Days), [2](https://github.com/a-hamdi/GPU),\n\
+    [3](https://github.com/gpu-mode/lectures), [4](https://github.com/AyakaGEMM/Hands-on-GEMM),\n\
+    [5](https://github.com/ifromeast/cuda_learning), [6](https://github.com/Infatoshi/cuda-course),\n\
+    [7](https://github.com/PaddleJitLab/CUDATutorial), [8](https://github.com/RussWong/CUDATutorial),\n\
+    [9](https://github.com/siboehm/SGEMM_CUDA), [10](https://github.com/Tongkaio/CUDA_Kernel_Samples)), of a file each, that\n\
+    ran within 15 s without arguments. A time is that of all launches of a kernel in one run of its program: predicted by `coalesce run --json` before\n\
     the measurement, and measured by `ncu` (`gpu__time_duration.sum`, clocks and caches left alone). Kernels whose launches\n\
     differ in number are left out. A later judgement has programs that were not measured before: the first of others, of\n\
     those that had compiled and ran in time, by the FNV-1a hash of `coalesce-2:PROGRAM`, then of `coalesce-3:PROGRAM`,\n\
-    `coalesce-4:PROGRAM` and `coalesce-5:PROGRAM`, the seventh time of `coalesce-7:PROGRAM`; where those of HeCBench have arguments, these are their own divided by four\n\
+    `coalesce-4:PROGRAM` and `coalesce-5:PROGRAM`, the seventh and eighth time of `coalesce-7:PROGRAM` and `coalesce-8:PROGRAM`; where those of HeCBench have arguments, these are their own divided by four\n\
     if the virtual GPU ran that within 12 s, and within 8, 10 and 8 s the third, fourth and fifth time. Neighbours are\n\
     kernels of one program, one after the other by time per launch, which a tenth separates. An even FNV-1a hash of\n\
     `coalesce:PROGRAM` put a program of the first judgement into a half for work. What has judged once is for work from then\n\
@@ -101,6 +107,8 @@ struct Corpus {
     fifth: Vec<Kernel>,
     /// Those that judged sixth.
     sixth: Vec<Kernel>,
+    /// Those that judged seventh.
+    seventh: Vec<Kernel>,
     /// Kernels that have judged, as the present model has them.
     again: Vec<Kernel>,
     /// Those that judged last.
@@ -126,6 +134,7 @@ impl Corpus {
         let fifth = [read("fifth-predicted-h100.csv")?, read("fifth-measured-h100.csv")?];
         let sixth = [read("sixth-predicted-h100.csv")?, read("sixth-measured-h100.csv")?];
         let seventh = [read("seventh-predicted-h100.csv")?, read("seventh-measured-h100.csv")?];
+        let eighth = [read("eighth-predicted-h100.csv")?, read("eighth-measured-h100.csv")?];
         let files = [
             ("Predictions", &predictions),
             ("Measurement", &measured),
@@ -141,6 +150,8 @@ impl Corpus {
             ("Sixth measurement", &sixth[1]),
             ("Seventh predictions", &seventh[0]),
             ("Seventh measurement", &seventh[1]),
+            ("Eighth predictions", &eighth[0]),
+            ("Eighth measurement", &eighth[1]),
             ("What has judged, predicted again", &again),
         ];
         let facts =
@@ -158,7 +169,8 @@ impl Corpus {
             fifth: joined(&fifth[0], &fifth[1])?,
             again: spent.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect(),
             sixth: joined(&sixth[0], &sixth[1])?,
-            latest: joined(&seventh[0], &seventh[1])?,
+            seventh: joined(&seventh[0], &seventh[1])?,
+            latest: joined(&eighth[0], &eighth[1])?,
         })
     }
 
@@ -213,6 +225,7 @@ impl Corpus {
             ("judged fourth", &self.fourth),
             ("judged fifth", &self.fifth),
             ("judged sixth", &self.sixth),
+            ("judged seventh", &self.seventh),
             ("have judged, by the present model", &self.again),
             ("judged the present model", &self.latest),
         ] {

@@ -388,3 +388,19 @@ fn a_scheduler_issues_in_most_of_its_slots() {
         epsilon = 1e-9
     );
 }
+
+#[test]
+fn a_multiprocessor_sends_atomics_by_their_lines_and_sectors() {
+    let profile = Profile::named("h100").unwrap();
+    let cycles = |lines: u64, sectors: u64| {
+        let mut counters = Counters::default();
+        let counts = &mut counters.global_reduction;
+        (counts.requests, counts.lines, counts.sectors) = (1 << 20, lines << 20, sectors << 20);
+        let estimate = Estimate::default();
+        let one = Load { warps: 1 << 20, blocks: 1, ..load(&counters, &estimate) };
+        parts(&profile, &one).atomics_ns * profile.clock_hz / 1e9 / f64::from(1 << 20)
+    };
+    for (lines, sectors, expected) in [(1, 1, 2.0), (1, 4, 5.0), (2, 8, 10.0), (32, 32, 32.0)] {
+        approx::assert_abs_diff_eq!(cycles(lines, sectors), expected, epsilon = 1e-6);
+    }
+}
