@@ -55,7 +55,10 @@ const MAY_NAME: &[(&str, &str)] = &[
     // The Rust of a page, and the course's files over the executor.
     ("rust_to_ptx", ""),
     ("course_page", "counters ptx rust_to_ptx simt"),
-    ("book", "counters course course_page cuda_builder report results simt simt_page virtual_gpu"),
+    (
+        "book",
+        "counters course course_page cuda_builder gpu_model report results simt simt_page virtual_gpu",
+    ),
     ("xtask", "cuda_builder cuda_driver ptx"),
 ];
 

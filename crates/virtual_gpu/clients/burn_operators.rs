@@ -70,9 +70,9 @@ fn operators<B: Backend>() -> Vec<Case> {
             "scatter",
             x.clone().scatter(0, places, values, burn::tensor::IndexingUpdateOp::Add).into_data(),
         ),
-        ("matmul", batch().matmul(tensor::<B, 3>([3, 65, 130], 4)).into_data()),
+        ("product", batch().matmul(tensor::<B, 3>([3, 65, 130], 4)).into_data()),
         (
-            "matmul, large",
+            "product, large",
             tensor::<B, 2>([256, 256], 7).matmul(tensor::<B, 2>([256, 256], 8)).into_data(),
         ),
         ("softmax", softmax(x.clone(), 1).into_data()),
@@ -175,7 +175,7 @@ fn main() {
     let mut failed = 0;
     for ((name, expected), (_, found)) in expected.iter().zip(&found) {
         // burn multiplies matrices of f32 by the tensor cores, as tf32: factors have 10 bits of fraction.
-        let absolute = if name.starts_with("matmul") { 1e-2 } else { 1e-4 };
+        let absolute = if name.starts_with("product") { 1e-2 } else { 1e-4 };
         let compare =
             || found.assert_approx_eq::<f32>(expected, Tolerance::rel_abs(1e-3, absolute));
         if std::panic::catch_unwind(std::panic::AssertUnwindSafe(compare)).is_err() {

@@ -144,7 +144,7 @@ pub(crate) fn with_idle<R>(body: impl FnOnce(&mut Driver) -> R) -> Option<R> {
     }
 }
 
-/// What is to be done behind each call, when the machine is free again.
+/// A function that is called behind each call, when the machine is free again.
 static BEHIND_CALLS: OnceLock<fn()> = OnceLock::new();
 
 /// From here on, this function is called behind each call.

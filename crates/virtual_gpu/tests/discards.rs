@@ -11,7 +11,7 @@ use support::done;
 use support::graphs::*;
 use virtual_gpu::Options;
 
-/// Who writes the word between its discard and a kernel that reads it.
+/// The writer of the word between its discard and a kernel that reads it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Writer {
     Nobody,

@@ -304,7 +304,7 @@ fn a_first_name_answers_as_its_later_version() {
     assert_eq!(code, 1, "no memory is at addresses of 32 bits");
 }
 
-/// What an H100's driver (13.0) and the reference say of handles between processes.
+/// Handles between processes do what an H100's driver (13.0) and the reference say.
 #[test]
 fn memory_and_events_are_shared_with_another_process() {
     let library = &open();

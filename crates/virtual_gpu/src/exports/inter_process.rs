@@ -16,10 +16,10 @@ use std::ffi::c_uint;
 
 const INVALID: ReturnCode = ReturnCode::INVALID_VALUE;
 const INVALID_HANDLE: ReturnCode = ReturnCode(400);
-/// What an H100's driver says of a handle of memory that is gone, and of an event's that is none.
+/// The codes of an H100's driver for a handle of memory that is gone, and for an event's that is none.
 const NOT_PERMITTED: ReturnCode = ReturnCode(800);
 const MAP_FAILED: ReturnCode = ReturnCode(205);
-/// What a process gets that opens a handle of its own.
+/// The code for a process that opens a handle of its own.
 const INVALID_CONTEXT: ReturnCode = ReturnCode(201);
 /// `CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS`, the one flag.
 const LAZY: c_uint = 1;
