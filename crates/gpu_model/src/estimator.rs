@@ -767,6 +767,11 @@ impl Device {
                     | Builtin::LaunchKernel
                     | Builtin::CreateStream
                     | Builtin::DestroyStream
+                    | Builtin::PeekError
+                    | Builtin::EnqueueCopy
+                    | Builtin::EnqueueFill
+                    | Builtin::CurrentDevice
+                    | Builtin::ErrorText
                     | Builtin::LastError => [0; 3],
                 };
                 let is_print = function == Builtin::Print;

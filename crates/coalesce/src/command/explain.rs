@@ -212,9 +212,12 @@ fn write_pictures(
     } else {
         let draw = if arguments.moving { picture::moving } else { picture::of };
         for counted in &selected_counts(catalogue, selection)?.patterns {
-            drawn.extend(counted.variants.iter().filter_map(|variant| {
-                Some((variant.name.clone(), draw(counted, variant)?))
-            }));
+            drawn.extend(
+                counted
+                    .variants
+                    .iter()
+                    .filter_map(|variant| Some((variant.name.clone(), draw(counted, variant)?))),
+            );
         }
     }
     for (variant, drawn) in drawn {
