@@ -806,6 +806,11 @@ impl Device {
                     | Builtin::LaunchKernel
                     | Builtin::CreateStream
                     | Builtin::DestroyStream
+                    | Builtin::PeekError
+                    | Builtin::EnqueueCopy
+                    | Builtin::EnqueueFill
+                    | Builtin::CurrentDevice
+                    | Builtin::ErrorText
                     | Builtin::LastError => [0; 3],
                 };
                 self.calls_ns += of_all * amount;

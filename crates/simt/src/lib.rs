@@ -61,7 +61,7 @@ pub use pipes::Pipes;
 pub use progress::{Progress, under_way};
 pub use races::{Footprint, Scope};
 pub use region::Allocation;
-pub use report::{InstructionReport, KernelLaunch, Report};
+pub use report::{DeviceWork, DeviceWorkKind, InstructionReport, KernelLaunch, Report};
 pub use tensor_map::{MAX_RANK, PixelBox, TensorMap};
 pub use texture::{AddressMode, Format, Image, Level, Sampler, Shape, Texture};
 pub use trace::{Step, Trace, TracedRegister, Watched};

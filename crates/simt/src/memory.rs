@@ -52,6 +52,10 @@ pub struct Memory {
     textures: HashMap<u64, Texture>,
     /// By device: what its kernels allocate from, once one did.
     pub(crate) heaps: HashMap<usize, Heap>,
+    /// By device: where kernels put the arguments of their launches, once one could.
+    pub(crate) launch_buffers: HashMap<usize, Heap>,
+    /// By device: where the texts of errors are, once a kernel may ask for one.
+    pub(crate) error_texts: HashMap<usize, u64>,
     last_texture: u64,
     track: bool,
 }
@@ -99,6 +103,8 @@ impl Memory {
             modules: HashMap::new(),
             textures: HashMap::new(),
             heaps: HashMap::new(),
+            launch_buffers: HashMap::new(),
+            error_texts: HashMap::new(),
             last_texture: 0,
             track: false,
         }

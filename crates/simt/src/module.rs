@@ -116,9 +116,14 @@ impl Kernel {
         self.program.as_ref().is_ok_and(|p| p.irreproducible)
     }
 
-    /// Returns whether it, or a kernel that it launches, may call `cudaGraphSetConditional`.
+    /// Returns whether it calls `cudaGraphSetConditional`.
     pub fn sets_conditions(&self) -> bool {
-        self.program.as_ref().is_ok_and(|p| p.sets_conditions || !p.launchable.is_empty())
+        self.program.as_ref().is_ok_and(|p| p.sets_conditions)
+    }
+
+    /// Returns whether it may launch kernels.
+    pub fn launches_kernels(&self) -> bool {
+        self.program.as_ref().is_ok_and(|p| !p.launchable.is_empty())
     }
 
     /// Returns how many registers a thread of it takes: an estimate, where `ptxas` has not said it.

@@ -435,14 +435,24 @@ pub enum Builtin {
     LaunchKernel,
     /// `cudaStreamCreateWithFlags(stream, flags)` of the runtime for devices.
     CreateStream,
+    /// `cudaMemcpyAsync(target, source, bytes, kind, stream)` of that.
+    EnqueueCopy,
+    /// `cudaMemsetAsync(target, value, bytes, stream)` of that.
+    EnqueueFill,
+    /// `cudaGetDevice(number)` of that.
+    CurrentDevice,
+    /// `cudaGetErrorString(code)` and `cudaGetErrorName(code)` of that.
+    ErrorText,
     /// `cudaMalloc(address, bytes)` of that.
     AllocateAt,
     /// `cudaFree(address)` of that.
     FreeAt,
     /// `cudaStreamDestroy(stream)` of that, which has nothing to do.
     DestroyStream,
-    /// `cudaGetLastError()` of that: what goes wrong here ends the kernel.
+    /// `cudaGetLastError()` of that.
     LastError,
+    /// `cudaPeekAtLastError()` of that.
+    PeekError,
     /// `cudaGraphSetConditional(handle, value)`, whose handle is the address of the condition.
     SetCondition,
 }

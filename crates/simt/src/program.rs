@@ -159,6 +159,8 @@ pub(crate) struct Program {
     pub irreproducible: bool,
     /// The kernels that it may launch, by their addresses, with the bytes of their parameters.
     pub launchable: BTreeMap<u64, (String, u32)>,
+    /// It asks for the texts of errors.
+    pub wants_error_texts: bool,
     /// It may set a condition of a graph.
     pub sets_conditions: bool,
     /// Names of module variables that the code refers to.

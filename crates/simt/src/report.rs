@@ -60,14 +60,52 @@ pub struct Report {
     pub notes: Vec<Finding>,
     /// The output of the kernel's `printf`.
     pub printed: String,
-    /// The launches that its threads made, block by block: whoever ran it runs them next.
-    pub launches: Vec<KernelLaunch>,
+    /// The work that its threads enqueued, block by block: whoever ran it runs that next.
+    pub enqueued: Vec<DeviceWork>,
     /// Blocks that ran.
     pub blocks: u64,
     /// Warps that ran.
     pub warps: u64,
     /// The bytes that it read and wrote, when they were asked for.
     pub footprint: Option<Footprint>,
+}
+
+/// Work that a thread of a kernel enqueued.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceWork {
+    /// The block that did, by linear index.
+    pub by_block: u64,
+    /// The handle of the stream: 0 is the block's own.
+    pub stream: u64,
+    /// The code of the runtime that the thread got: what is not 0 does not run.
+    pub code: u64,
+    /// The work itself.
+    pub kind: DeviceWorkKind,
+}
+
+/// The kinds of work that kernels can enqueue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeviceWorkKind {
+    /// A launch.
+    Kernel(KernelLaunch),
+    /// A copy of bytes.
+    Copy {
+        /// Where they go.
+        target: u64,
+        /// Where they are.
+        source: u64,
+        /// Their number.
+        bytes: u64,
+    },
+    /// Bytes that all get one value.
+    Fill {
+        /// The first of them.
+        target: u64,
+        /// The value.
+        value: u8,
+        /// Their number.
+        bytes: u64,
+    },
 }
 
 /// A launch that a thread of a kernel made.
@@ -83,10 +121,6 @@ pub struct KernelLaunch {
     pub dynamic_shared_bytes: u32,
     /// The parameters as they lie in the buffer.
     pub parameters: Vec<u8>,
-    /// The block that made it, by linear index.
-    pub by_block: u64,
-    /// The handle of its stream: 0 is the block's own.
-    pub stream: u64,
 }
 
 impl Report {

@@ -44,8 +44,12 @@ pub(crate) struct Driver {
     pub(crate) limit: Option<u64>,
     /// Warp-instructions that were executed, or are counted for nodes of graphs.
     pub(crate) spent: u64,
-    /// Launches that the kernel under way has made.
-    pub(crate) launched: Vec<simt::KernelLaunch>,
+    /// Work that the kernel under way has enqueued.
+    pub(crate) enqueued: Vec<simt::DeviceWork>,
+    /// Where a kernel in the stream for last work puts its own.
+    pub(crate) last_work: Option<Vec<simt::DeviceWork>>,
+    /// The number at which `spent` ends a kernel and all that it launched.
+    pub(crate) most_spent: u64,
     /// Kernels under way: each was launched by the one before.
     pub(crate) depth: u32,
     /// Kernels are recorded and not executed.
@@ -83,7 +87,9 @@ impl Driver {
             larger: WorkScale::default(),
             limit: None,
             spent: 0,
-            launched: Vec::new(),
+            enqueued: Vec::new(),
+            last_work: None,
+            most_spent: 0,
             depth: 0,
             skips_kernels: false,
             registers: HashMap::new(),

@@ -79,7 +79,8 @@ impl Driver {
         let (mut ready, mut before) = (operation.enqueued + latency, None);
         let mut follows_work = false;
         for dependency in &operation.dependencies {
-            let Some(Done { end, engine: on, is_kernel }) = self.scheduler.done(*dependency) else {
+            let Some(Done { end, engine: on, is_kernel, .. }) = self.scheduler.done(*dependency)
+            else {
                 continue;
             };
             let is_copy = |place: Option<Place>| {
@@ -97,29 +98,30 @@ impl Driver {
         self.recorder.is_executing = true;
         let stamp = self.order.execute(id);
         let accesses = order::accesses(&self.memory, &operation.work);
-        let end = if self.device().fault.is_some() || self.needs_lost_device(&operation.work) {
-            ready
-        } else {
-            let turn = Turn { id, stamp, operation: &operation, follows_work };
-            let (kind, time) = self.perform(&turn, ready);
-            let end = time.end;
-            if !accesses.is_empty() {
-                self.notice_order(turn.executed(Effect::Accesses(accesses)));
-            }
-            if let Some(kind) = kind {
-                self.recorder.note(kind, Some(operation.stream), time);
-            }
-            end
-        };
+        let Range { start: begin, end } =
+            if self.device().fault.is_some() || self.needs_lost_device(&operation.work) {
+                ready..ready
+            } else {
+                let turn = Turn { id, stamp, operation: &operation, follows_work };
+                let (kind, time) = self.perform(&turn, ready);
+                let booked = time.clone();
+                if !accesses.is_empty() {
+                    self.notice_order(turn.executed(Effect::Accesses(accesses)));
+                }
+                if let Some(kind) = kind {
+                    self.recorder.note(kind, Some(operation.stream), time);
+                }
+                booked
+            };
         self.recorder.is_executing = false;
         self.memory.executed += 1;
         self.memory.note_writes(&operation.work);
         self.recorder.call = call;
         let is_kernel = matches!(operation.work, QueuedWork::Kernel(_));
-        let mut done = Done { end, engine: engine.or(before), is_kernel };
+        let mut done = Done { begin, end, engine: engine.or(before), is_kernel };
         self.scheduler.finish(id, done);
-        if !self.launched.is_empty() {
-            done.end = self.run_launched(id, &operation).max(end);
+        if !self.enqueued.is_empty() {
+            done.end = self.run_enqueued(id, &operation).max(end);
             self.scheduler.finish(id, done);
         }
         self.select(selected);
@@ -404,12 +406,12 @@ impl Driver {
                 self.notice_order(turn.executed(Effect::Kernel { name: name.clone(), footprint }));
             }
         }
-        self.launched = std::mem::take(&mut report.launches);
+        self.enqueued = std::mem::take(&mut report.enqueued);
         self.report_hazards(&mut report, asked);
         if let Some(error) = error {
             self.notice_freed(turn, &error);
             self.recorder.report_fault(&error);
-            self.launched.clear();
+            self.enqueued.clear();
             self.remember(kernel, report, Predicted::default(), Some(&error));
             self.keep_failure(code::of_kernel_error(&error));
             return None;

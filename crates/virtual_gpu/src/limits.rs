@@ -10,7 +10,7 @@ pub(crate) struct Limits {
     /// `CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH`.
     synchronization_depth: usize,
     /// `CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT`.
-    pending_launches: usize,
+    pub(crate) pending_launches: usize,
     /// `CU_LIMIT_MAX_L2_FETCH_GRANULARITY`.
     l2_fetch_bytes: usize,
     /// `CU_LIMIT_PERSISTING_L2_CACHE_SIZE`.

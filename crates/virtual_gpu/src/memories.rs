@@ -5,7 +5,7 @@ use crate::exports::Shared;
 use crate::graph_memory::GraphMemory;
 use crate::managed::{DISCARDED, Managed};
 use crate::misuse::{Misuse, MisuseKind};
-use crate::virtual_memory::{SharedBytes, VirtualMemory};
+use crate::virtual_memory::{FileName, SharedBytes, VirtualMemory};
 use crate::work::{Copy, CopySide, QueuedWork};
 use cuda_driver::ReturnCode;
 use foldhash::fast::FixedState;
@@ -368,8 +368,8 @@ impl Memories {
         });
     }
 
-    /// Moves an allocation of the device into a file, unless it is in one; gives the file's number.
-    pub(crate) fn share(&mut self, address: u64, bytes: u64) -> Option<u64> {
+    /// Moves an allocation of the device into a file, unless it is in one; gives the file's name.
+    pub(crate) fn share(&mut self, address: u64, bytes: u64) -> Option<FileName> {
         let place = self.device.host_pointer(address, 1).ok();
         let is_there = |shared: &SharedBytes| Some(shared.pointer()) == place;
         if !self.shared.get(&address).is_some_and(is_there) {
@@ -379,7 +379,7 @@ impl Memories {
             unsafe { self.device.move_to(address, shared.pointer()) }.ok()?;
             self.shared.insert(address, shared);
         }
-        Some(self.shared.get(&address)?.number())
+        Some(self.shared.get(&address)?.name())
     }
 
     /// An allocation was freed: its file goes, where it has one.

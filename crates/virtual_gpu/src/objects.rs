@@ -289,6 +289,12 @@ impl Objects {
         Ok(())
     }
 
+    /// Returns whether a graph is one that a conditional node chooses.
+    pub(crate) fn is_chosen(&self, graph: usize) -> bool {
+        let chooses = |work: &QueuedWork| matches!(work, QueuedWork::Subgraphs(it) if it.condition.is_some() && it.graphs.contains(&graph));
+        self.graphs.iter().any(|(_, state)| state.nodes.iter().any(|node| chooses(&node.work)))
+    }
+
     /// Takes the graphs of a node away.
     pub(crate) fn remove_subgraphs(&mut self, work: &QueuedWork) -> CuResult {
         let QueuedWork::Subgraphs(inner) = work else { return Ok(()) };

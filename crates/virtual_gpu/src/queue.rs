@@ -11,12 +11,14 @@ use crate::options::Order;
 use crate::recorder::OrderRecord;
 use crate::scheduler::Done;
 use crate::work::{
-    Condition, GraphNode, GraphState, HostState, QueuedOperation, QueuedWork, Subgraphs,
+    Condition, Copy, Fill, GraphNode, GraphState, HostState, KernelLaunch, QueuedOperation,
+    QueuedWork, Subgraphs,
 };
 use cuda_driver::{OperationKind, ReturnCode};
 use gpu_model::copy_time::Direction;
 use gpu_model::timeline::Engine;
-use std::collections::{BTreeMap, BTreeSet};
+use simt::{DeviceWork, DeviceWorkKind};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 /// Warp-instructions that are counted for a node of a graph beside its kernel's, of which a while node has the limit of a
@@ -26,8 +28,9 @@ const OF_A_NODE: u64 = 2000;
 /// `cudaStreamTailLaunch` and `cudaStreamFireAndForget`.
 const LAST_WORK: u64 = 3;
 const UNORDERED: u64 = 4;
-/// Kernels that may be under way, each launched by the one before (CUDA's programming guide, "Dynamic Parallelism").
-const MOST_DEPTH: u32 = 24;
+/// Kernels that may be under way here, each launched by the one before. An H100 runs 40, more than the 24 of CUDA's
+/// programming guide ("Dynamic Parallelism").
+const MOST_DEPTH: u32 = 64;
 
 impl Driver {
     /// Enqueues work on a stream, or records it when the stream is being captured.
@@ -198,59 +201,136 @@ impl Driver {
         self.run_one((of, operation), QueuedWork::Join, HostState::default(), ids)
     }
 
-    /// Runs what the threads of a kernel have launched, which the kernel's end waits for; returns the end of the last.
+    /// Runs what the threads of a kernel have enqueued, which the kernel's end waits for; returns the end of the last.
     ///
-    /// Launches of a block into one stream follow each other, and those into the stream for last work come after all others.
-    pub(crate) fn run_launched(&mut self, of: usize, operation: &QueuedOperation) -> f64 {
-        let mut launches = std::mem::take(&mut self.launched);
-        launches.sort_by_key(|launch| launch.stream == LAST_WORK);
+    /// Work of a block in one of the streams that all kernels have follows its earlier work there, work in a stream that a
+    /// thread made follows all work there, and work in the stream for last work comes after all other.
+    pub(crate) fn run_enqueued(&mut self, of: usize, operation: &QueuedOperation) -> f64 {
+        let enqueued = std::mem::take(&mut self.enqueued);
+        let (tails, others): (Vec<_>, Vec<_>) =
+            enqueued.into_iter().partition(|work| work.stream == LAST_WORK);
         let (mut last, mut end, mut all) = (BTreeMap::new(), 0.0f64, Vec::new());
+        // A device begins launches in the order in which they were made.
+        let mut begin = operation.enqueued;
+        if self.depth == 0 {
+            self.most_spent = self.spent.saturating_add(self.limit.unwrap_or(self.options.fuel));
+        }
+        let QueuedWork::Kernel(parent) = &operation.work else { return end };
+        self.note_pending(parent, tails.len() + others.len());
+        let mut tails: VecDeque<DeviceWork> = tails.into();
+        if let Some(last_work) = &mut self.last_work {
+            last_work.extend(tails.drain(..));
+        }
         self.depth += 1;
-        for launch in launches {
-            let name = launch.kernel.clone();
-            let before = match launch.stream {
+        // A kernel in the stream for last work leaves its own last work to the kernel that launched it.
+        let around = self.last_work.take();
+        let mut open: VecDeque<DeviceWork> = others.into();
+        while let Some(made) = open.pop_front().or_else(|| tails.pop_front()) {
+            let is_last = made.stream == LAST_WORK;
+            let stream = (made.stream, if made.stream > UNORDERED { 0 } else { made.by_block });
+            let mut before = match made.stream {
                 LAST_WORK => all.clone(),
                 UNORDERED => Vec::new(),
-                stream => last.get(&(stream, launch.by_block)).copied().into_iter().collect(),
+                _ => last.get(&stream).copied().into_iter().collect(),
             };
-            let stream = (launch.stream, launch.by_block);
-            let QueuedWork::Kernel(parent) = &operation.work else { break };
+            before.push(of);
             if self.device().fault.is_some() {
                 break;
             }
-            if self.depth > MOST_DEPTH {
-                let message = format!(
-                    "kernel `{name}` is launched by kernels {MOST_DEPTH} deep, which is as far as CUDA goes"
-                );
-                self.fail(MisuseKind::KernelFault, ReturnCode(719), message);
-                break;
+            let Some(work) = self.work_of_kernel(parent, made) else { continue };
+            let enqueued = begin - self.device().profile.launch_latency_ns;
+            let enqueued = operation.enqueued.max(enqueued);
+            self.last_work = is_last.then(Vec::new);
+            let id =
+                self.run_one_of((of, operation), work, before, (HostState::default(), enqueued));
+            tails.extend(self.last_work.take().into_iter().flatten());
+            if let Some(done) = self.scheduler.done(id) {
+                begin = done.begin.max(begin);
+                end = done.end.max(end);
             }
-            match crate::exports::launch_of_kernel(self, parent, launch) {
-                Ok(kernel) => {
-                    let work = QueuedWork::Kernel(kernel);
-                    let mut before: Vec<usize> = before;
-                    before.push(of);
-                    let id = self.run_one((of, operation), work, HostState::default(), before);
-                    end = self.scheduler.end(id).unwrap_or(0.0).max(end);
-                    all.push(id);
-                    last.insert(stream, id);
-                }
-                Err(code) => {
-                    let message = format!(
-                        "kernel `{}` launches kernel `{name}`, which fails: {code}",
-                        parent.launch.kernel
-                    );
-                    self.fail(MisuseKind::KernelFault, code, message);
-                    break;
-                }
+            if is_last {
+                all.clear();
             }
+            all.push(id);
+            last.insert(stream, id);
         }
         self.depth -= 1;
+        self.last_work = around;
         if !all.is_empty() {
             let last = self.run_one((of, operation), QueuedWork::Join, HostState::default(), all);
             self.order.end_parts(of, last);
         }
         end
+    }
+
+    /// Says that a kernel makes more launches than may be pending, of which a device drops the rest.
+    fn note_pending(&mut self, parent: &KernelLaunch, launches: usize) {
+        let most = self.device().limits.pending_launches;
+        if launches > most {
+            let message = format!(
+                "kernel `{}` enqueues {launches} launches, copies and fills, and {most} may be pending: a GPU refuses those for \
+                 which it has no room, and the kernel must ask for errors; raise cudaLimitDevRuntimePendingLaunchCount",
+                parent.launch.kernel
+            );
+            self.report(MisuseKind::CallFailed, message);
+        }
+    }
+
+    /// Makes work of what a thread of a kernel has enqueued; nothing where it cannot be, which is told.
+    fn work_of_kernel(&mut self, parent: &KernelLaunch, made: DeviceWork) -> Option<QueuedWork> {
+        let by = &parent.launch.kernel;
+        let (code, stream) = (made.code, made.stream);
+        let (work, what) = match made.kind {
+            DeviceWorkKind::Kernel(launch) => {
+                let name = launch.kernel.clone();
+                let too_much = if self.depth > MOST_DEPTH {
+                    Some(format!(
+                        "more than {MOST_DEPTH} deep, which is as far as this device goes"
+                    ))
+                } else if self.spent > self.most_spent {
+                    Some("that together reach the limit of a kernel: raise the limit".to_owned())
+                } else {
+                    None
+                };
+                if let Some(why) = too_much {
+                    let message = format!("kernel `{name}` is launched by kernels {why}");
+                    self.fail(MisuseKind::KernelFault, ReturnCode(702), message);
+                    return None;
+                }
+                let planned = if code == 1 {
+                    Err(ReturnCode::INVALID_VALUE)
+                } else {
+                    crate::exports::launch_of_kernel(self, parent, launch)
+                };
+                let place = if code == 1 {
+                    format!(" into {stream:#x}, which is no stream")
+                } else {
+                    String::new()
+                };
+                (planned.map(QueuedWork::Kernel), format!("launches kernel `{name}`{place}"))
+            }
+            DeviceWorkKind::Copy { target, source, bytes } => {
+                let what = format!("copies {bytes} bytes from {source:#x} to {target:#x}");
+                let is_there = self.check_range(target, bytes as usize);
+                let is_there = is_there.and_then(|()| self.check_range(source, bytes as usize));
+                let copy = Copy::linear(target, source, bytes as usize);
+                (is_there.map(|()| QueuedWork::Copy(copy)), what)
+            }
+            DeviceWorkKind::Fill { target, value, bytes } => {
+                let what = format!("fills {bytes} bytes at {target:#x}");
+                let is_there = self.check_range(target, bytes as usize);
+                let width = bytes as usize;
+                let (value, size, height) = (value.into(), 1, 1);
+                let fill = Fill { address: target, pitch: width, value, size, width, height };
+                (is_there.map(|()| QueuedWork::Fill(fill)), what)
+            }
+        };
+        let why = |code| {
+            format!(
+                "kernel `{by}` {what}, which fails: {code}; the kernel goes on, and must ask for errors"
+            )
+        };
+        work.map_err(|code| self.report(MisuseKind::CallFailed, why(code))).ok()
     }
 
     fn run_one(
@@ -260,10 +340,24 @@ impl Driver {
         host: HostState,
         dependencies: Vec<usize>,
     ) -> usize {
+        self.run_one_of((of, operation), work, dependencies, (host, operation.enqueued))
+    }
+
+    /// Executes one part of an operation, which was enqueued at a time.
+    fn run_one_of(
+        &mut self,
+        (of, operation): (usize, &QueuedOperation),
+        work: QueuedWork,
+        dependencies: Vec<usize>,
+        (host, enqueued): (HostState, f64),
+    ) -> usize {
         let mut kind = None;
         if let QueuedWork::Kernel(kernel) = &work {
             self.recorder.enqueued(&kernel.launch.kernel);
             kind = Some(OperationKind::Kernel(kernel.launch.kernel.clone()));
+        }
+        if let QueuedWork::Copy(copy) = &work {
+            kind = Some(operation_kind(self.memory.direction(copy), copy.bytes()));
         }
         self.spent += OF_A_NODE;
         let after = dependencies.clone();
@@ -272,7 +366,7 @@ impl Driver {
             dependencies,
             stream: operation.stream,
             device: operation.device,
-            enqueued: operation.enqueued,
+            enqueued,
             executed: operation.executed,
             call: operation.call,
             graph_launch: operation.graph_launch,
@@ -454,8 +548,9 @@ impl Driver {
             if needs_program {
                 self.order.execute(id);
                 self.scheduler.take(id);
+                let now = self.clock.now;
                 self.scheduler
-                    .finish(id, Done { end: self.clock.now, engine: None, is_kernel: false });
+                    .finish(id, Done { begin: now, end: now, engine: None, is_kernel: false });
             } else {
                 self.execute(id);
             }

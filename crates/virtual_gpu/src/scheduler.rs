@@ -10,6 +10,7 @@ use std::ops::Range;
 /// The end of an operation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Done {
+    pub(crate) begin: f64,
     pub(crate) end: f64,
     /// On which device's engine; what takes no engine's time has that of what it waited for.
     pub(crate) engine: Option<Place>,
@@ -191,7 +192,7 @@ mod tests {
 
     fn run(scheduler: &mut Scheduler, id: usize) {
         assert!(scheduler.take(id).is_some());
-        scheduler.finish(id, Done { end: id as f64, engine: None, is_kernel: false });
+        scheduler.finish(id, Done { begin: 0.0, end: id as f64, engine: None, is_kernel: false });
     }
 
     #[test]

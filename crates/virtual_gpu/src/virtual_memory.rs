@@ -27,6 +27,13 @@ struct Mapping {
     is_open: bool,
 }
 
+/// A file's number in the process that has it, which a later file may have, and its number among all files.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct FileName {
+    pub(crate) number: u64,
+    pub(crate) identity: u64,
+}
+
 /// Bytes in a file that other processes may open.
 #[derive(Debug)]
 pub(crate) struct SharedBytes {
@@ -50,9 +57,9 @@ impl SharedBytes {
         std::ptr::with_exposed_provenance_mut(self.address as usize)
     }
 
-    /// The number by which another process opens the file.
-    pub(crate) fn number(&self) -> u64 {
-        system::number(&self.file)
+    /// The number by which another process opens the file, and that which no other file has.
+    pub(crate) fn name(&self) -> FileName {
+        system::name(&self.file)
     }
 }
 
@@ -101,10 +108,10 @@ impl VirtualMemory {
     pub(crate) fn open(
         &mut self,
         process: u32,
-        number: u64,
+        name: FileName,
         (bytes, device): (u64, usize),
     ) -> Option<u64> {
-        let file = system::open(process, number)?;
+        let file = system::open(process, name)?;
         (file.metadata().ok()?.len() == bytes).then_some(())?;
         let address = self.reserve(bytes, GRANULARITY)?;
         let mapped = self.map(address, Arc::new(Physical { file, bytes, device }));
@@ -202,8 +209,10 @@ impl VirtualMemory {
 /// Addresses and files of the operating system.
 #[cfg(target_os = "linux")]
 mod system {
+    use super::FileName;
     use std::fs::File;
     use std::os::fd::{AsRawFd, FromRawFd};
+    use std::os::unix::fs::MetadataExt;
     use std::ptr::{null_mut, with_exposed_provenance_mut};
 
     const NOBODYS: libc::c_int = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
@@ -217,16 +226,18 @@ mod system {
         Some(file)
     }
 
-    pub fn number(file: &File) -> u64 {
-        u64::from(file.as_raw_fd().unsigned_abs())
+    pub fn name(file: &File) -> FileName {
+        let identity = file.metadata().map_or(0, |about| about.ino());
+        FileName { number: u64::from(file.as_raw_fd().unsigned_abs()), identity }
     }
 
-    /// Opens a file of `file` that another process has by a number.
-    pub fn open(process: u32, number: u64) -> Option<File> {
-        let path = format!("/proc/{process}/fd/{number}");
+    /// Opens a file of `file` that another process has.
+    pub fn open(process: u32, name: FileName) -> Option<File> {
+        let path = format!("/proc/{process}/fd/{}", name.number);
         let target = std::fs::read_link(&path).ok()?;
         target.to_str()?.starts_with("/memfd:coalesce").then_some(())?;
-        File::options().read(true).write(true).open(path).ok()
+        let file = File::options().read(true).write(true).open(path).ok()?;
+        (file.metadata().ok()?.ino() == name.identity).then_some(file)
     }
 
     pub fn reserve(bytes: u64, alignment: u64) -> Option<u64> {
@@ -281,17 +292,18 @@ mod system {
 /// Other systems have files and addresses of another kind: none are given.
 #[cfg(not(target_os = "linux"))]
 mod system {
+    use super::FileName;
     use std::fs::File;
 
     pub fn file(_bytes: u64) -> Option<File> {
         None
     }
 
-    pub fn number(_file: &File) -> u64 {
-        0
+    pub fn name(_file: &File) -> FileName {
+        FileName::default()
     }
 
-    pub fn open(_process: u32, _number: u64) -> Option<File> {
+    pub fn open(_process: u32, _name: FileName) -> Option<File> {
         None
     }
 

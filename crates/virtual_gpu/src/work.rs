@@ -274,6 +274,10 @@ impl GraphState {
                 QueuedWork::Host(_) | QueuedWork::GraphAllocation(_) | QueuedWork::Release(_) => {
                     is_chosen
                 }
+                QueuedWork::Kernel(kernel) => {
+                    let known = kernel.module.kernel(&kernel.launch.kernel);
+                    is_chosen && known.is_ok_and(simt::Kernel::launches_kernels)
+                }
                 _ => false,
             }
         }

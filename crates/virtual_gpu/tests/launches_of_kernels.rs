@@ -10,10 +10,10 @@ use std::ptr::null_mut;
 use support::done;
 use virtual_gpu::{Options, OwnMachine, Profile};
 
-/// `child` adds to the words of an array; thread 0 of each block of `parent` launches it twice, and stores behind that;
-/// `deep` launches itself, and `wrong` a child of no threads.
+/// `child` adds to the words of an array; thread 0 of each block of `parent` launches it twice, `deep` launches itself, and
+/// `wrong` a child of no threads. The others use the rest of the runtime for devices.
 fn ptx() -> String {
-    let launch = |value: u32, threads: u32| {
+    let launch_into = |value: u32, threads: u32, stream: &str| {
         format!(
             "{{ .param .b64 p0; st.param.b64 [p0], %rd2; .param .align 4 .b8 p1[12]; st.param.b32 [p1], 1;
               st.param.b32 [p1+4], 1; st.param.b32 [p1+8], 1; .param .align 4 .b8 p2[12]; st.param.b32 [p2], {threads};
@@ -21,14 +21,45 @@ fn ptx() -> String {
               call.uni (r), __cudaCDP2GetParameterBufferV2, (p0, p1, p2, p3); ld.param.b64 %rd3, [r]; }}
               setp.eq.u64 %p1, %rd3, 0; @%p1 bra END;
               st.u64 [%rd3], %rd1; st.u32 [%rd3+8], {value};
-              {{ .param .b64 p0; st.param.b64 [p0], %rd3; .param .b64 p1; st.param.b64 [p1], 0; .param .b32 r;
+              {{ .param .b64 p0; st.param.b64 [p0], %rd3; .param .b64 p1; st.param.b64 [p1], {stream}; .param .b32 r;
               call.uni (r), __cudaCDP2LaunchDeviceV2, (p0, p1); ld.param.b32 %r3, [r]; }}"
         )
+    };
+    let launch = |value: u32, threads: u32| launch_into(value, threads, "0");
+    // A call of the runtime for devices, whose arguments are the parameters' types and values.
+    let call = |name: &str, arguments: &[(&str, &str)]| {
+        let parameters = arguments.iter().enumerate();
+        let stores = parameters.clone().map(|(at, (kind, value))| {
+            format!(".param .{kind} p{at}; st.param.{kind} [p{at}], {value};")
+        });
+        let names: Vec<String> = parameters.map(|(at, _)| format!("p{at}")).collect();
+        format!(
+            "{{ {} .param .b32 r; call.uni (r), __cudaCDP2{name}, ({}); ld.param.b32 %r3, [r]; }} \
+             setp.ne.u32 %p1, %r3, 0; @%p1 bra END;",
+            stores.collect::<String>(),
+            names.join(", ")
+        )
+    };
+    let stream = |register: &str| {
+        call("StreamCreateWithFlags", &[("b64", "%rd4"), ("b32", "1")])
+            + &format!("ld.local.u64 {register}, [place];")
+    };
+    let (one, other) = (stream("%rd5"), stream("%rd6"));
+    let end_streams =
+        call("StreamDestroy", &[("b64", "%rd5")]) + &call("StreamDestroy", &[("b64", "%rd6")]);
+    let take = call("Malloc", &[("b64", "%rd4"), ("b64", "128")]) + "ld.local.u64 %rd5, [place];";
+    let give = call("Free", &[("b64", "%rd5")]);
+    let fill = call("MemsetAsync", &[("b64", "%rd1"), ("b32", "2"), ("b64", "128"), ("b64", "0")]);
+    let copy = |bytes: &str| {
+        let parameters =
+            [("b64", "%rd5"), ("b64", "%rd1"), ("b64", bytes), ("b32", "3"), ("b64", "0")];
+        "add.u64 %rd5, %rd1, 64;".to_owned() + &call("MemcpyAsync", &parameters)
     };
     let parent = |name: &str, child: &str, launches: String| {
         format!(
             ".visible .entry {name}(.param .u64 array, .param .u32 value)\n{{
-              .reg .pred %p<3>; .reg .b32 %r<6>; .reg .b64 %rd<5>; ld.param.u64 %rd1, [array];
+              .reg .pred %p<3>; .reg .b32 %r<6>; .reg .b64 %rd<7>; .local .align 8 .b8 place[8];
+              ld.param.u64 %rd1, [array]; mov.u64 %rd3, place; cvta.local.u64 %rd4, %rd3;
               mov.u32 %r1, %tid.x; setp.ne.u32 %p2, %r1, 0; @%p2 bra END; mov.u64 %rd2, {child};
               {launches}\nEND: ret;\n}}\n"
         )
@@ -38,13 +69,42 @@ fn ptx() -> String {
          .extern .func (.param .b64 r) __cudaCDP2GetParameterBufferV2
          (.param .b64 a, .param .align 4 .b8 b[12], .param .align 4 .b8 c[12], .param .b32 d);
          .extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2 (.param .b64 a, .param .b64 b);
+         .extern .func (.param .b32 r) __cudaCDP2StreamCreateWithFlags (.param .b64 a, .param .b32 b);
+         .extern .func (.param .b32 r) __cudaCDP2StreamDestroy (.param .b64 a);
+         .extern .func (.param .b32 r) __cudaCDP2Malloc (.param .b64 a, .param .b64 b);
+         .extern .func (.param .b32 r) __cudaCDP2Free (.param .b64 a);
+         .extern .func (.param .b32 r) __cudaCDP2MemsetAsync
+         (.param .b64 a, .param .b32 b, .param .b64 c, .param .b64 d);
+         .extern .func (.param .b32 r) __cudaCDP2MemcpyAsync
+         (.param .b64 a, .param .b64 b, .param .b64 c, .param .b32 d, .param .b64 e);
          .visible .entry child(.param .u64 array, .param .u32 value)\n{{
          .reg .b32 %r<4>; .reg .b64 %rd<4>; ld.param.u64 %rd1, [array]; ld.param.u32 %r1, [value];
          mov.u32 %r2, %tid.x; mul.wide.u32 %rd2, %r2, 4; add.u64 %rd3, %rd1, %rd2;
-         ld.global.u32 %r3, [%rd3]; mul.lo.u32 %r3, %r3, 10; add.u32 %r3, %r3, %r1; st.global.u32 [%rd3], %r3; ret;\n}}\n{}{}{}\0",
-        parent("parent", "child", launch(5, 32) + &launch(7, 32)),
-        parent("deep", "deep", launch(0, 32)),
-        parent("wrong", "child", launch(0, 0)),
+         ld.global.u32 %r3, [%rd3]; mul.lo.u32 %r3, %r3, 10; add.u32 %r3, %r3, %r1; st.global.u32 [%rd3], %r3; ret;\n}}\n{}\0",
+        [
+            parent("parent", "child", launch(5, 32) + &launch(7, 32)),
+            parent("deep", "deep", launch(0, 32)),
+            parent("wrong", "child", launch(0, 0)),
+            parent(
+                "same_stream",
+                "child",
+                one.clone() + &launch_into(5, 32, "%rd5") + &launch_into(7, 32, "%rd5")
+            ),
+            parent(
+                "two_streams",
+                "child",
+                one + &other
+                    + &launch_into(5, 32, "%rd5")
+                    + &launch_into(7, 32, "%rd6")
+                    + &end_streams
+            ),
+            parent("takes", "child", take.clone() + "st.global.u32 [%rd5+124], 3; ld.global.u32 %r4, [%rd5+124]; st.global.u32 [%rd1], %r4;" + &give),
+            parent("takes_less", "child", take.clone() + "st.global.u32 [%rd5+128], 3;" + &give),
+            parent("gives_twice", "child", take + &give + &give),
+            parent("fills", "child", fill.clone() + &launch(7, 16) + &copy("64")),
+            parent("copies_too_much", "child", fill + &copy("68")),
+        ]
+        .concat()
     )
 }
 
@@ -102,14 +162,50 @@ fn launches_of_two_blocks_may_run_at_the_same_time() {
 }
 
 #[test]
-fn launches_end_where_cuda_ends_them_and_failures_are_told() {
+fn endless_launches_end_and_failures_are_told() {
     let (code, _, found) = run("deep", 1);
     assert_ne!(code, ReturnCode::SUCCESS);
-    assert!(found.iter().any(|one| one.contains("24 deep")), "{found:?}");
-    let (code, _, found) = run("wrong", 1);
-    assert_ne!(code, ReturnCode::SUCCESS);
+    assert!(found.iter().any(|one| one.contains("more than 64 deep")), "{found:?}");
+    // On an H100 the kernel gets a code and goes on, and the host learns nothing.
+    let (code, words, found) = run("wrong", 1);
+    assert_eq!((code, words), (ReturnCode::SUCCESS, [1; 32]));
     assert!(
         found.iter().any(|one| one.contains("launches kernel `child`, which fails")),
         "{found:?}"
     );
+}
+
+/// NVIDIA's programming guide, "Dynamic Parallelism": work of one stream is in order, that of two may run at the same time.
+#[test]
+fn streams_of_kernels_order_what_is_launched_into_them() {
+    let (code, words, found) = run("same_stream", 1);
+    assert_eq!((code, words, found), (ReturnCode::SUCCESS, [157; 32], Vec::new()));
+    let (code, _, found) = run("two_streams", 1);
+    assert_eq!(code, ReturnCode::SUCCESS, "{found:?}");
+    let races = found.iter().filter(|one| one.contains("kernel `child` may run at the same time"));
+    assert_eq!(races.count(), found.len(), "{found:?}");
+    assert!(!found.is_empty());
+}
+
+#[test]
+fn kernels_take_memory_and_give_it_back_once() {
+    let (code, words, found) = run("takes", 1);
+    assert_eq!((code, words[0], found), (ReturnCode::SUCCESS, 3, Vec::new()));
+    let (code, _, found) = run("takes_less", 1);
+    assert_ne!(code, ReturnCode::SUCCESS);
+    assert!(found.iter().any(|one| one.contains("gave, which has 128 bytes")), "{found:?}");
+    let (code, _, found) = run("gives_twice", 1);
+    assert_ne!(code, ReturnCode::SUCCESS);
+    assert!(found.iter().any(|one| one.contains("given back already")), "{found:?}");
+}
+
+#[test]
+fn kernels_copy_and_fill_in_the_order_of_their_streams() {
+    let (code, words, found) = run("fills", 1);
+    let word = 0x0202_0202u32;
+    let expected: [u32; 32] = [word.wrapping_mul(10) + 7; 32];
+    assert_eq!((code, words, found), (ReturnCode::SUCCESS, expected, Vec::new()));
+    let (code, _, found) = run("copies_too_much", 1);
+    assert_eq!(code, ReturnCode::SUCCESS);
+    assert!(found.iter().any(|one| one.contains("copies 68 bytes")), "{found:?}");
 }

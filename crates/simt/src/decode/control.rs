@@ -287,14 +287,21 @@ impl<'a> Decoder<'_, '_, 'a> {
                 Builtin::SetCondition
             }
             "__cudaCDP2GetParameterBufferV2" | "cudaGetParameterBufferV2" => {
-                self.program.allocates = true;
                 self.note_kernels()?;
                 Builtin::ParameterBuffer
             }
             "__cudaCDP2LaunchDeviceV2" | "cudaLaunchDeviceV2" => Builtin::LaunchKernel,
             "__cudaCDP2StreamCreateWithFlags" => Builtin::CreateStream,
             "__cudaCDP2StreamDestroy" => Builtin::DestroyStream,
-            "__cudaCDP2GetLastError" | "__cudaCDP2PeekAtLastError" => Builtin::LastError,
+            "__cudaCDP2MemcpyAsync" => Builtin::EnqueueCopy,
+            "__cudaCDP2MemsetAsync" => Builtin::EnqueueFill,
+            "__cudaCDP2GetDevice" => Builtin::CurrentDevice,
+            "__cudaCDP2GetErrorString" | "__cudaCDP2GetErrorName" => {
+                self.program.wants_error_texts = true;
+                Builtin::ErrorText
+            }
+            "__cudaCDP2GetLastError" => Builtin::LastError,
+            "__cudaCDP2PeekAtLastError" => Builtin::PeekError,
             "__cudaCDP2Malloc" | "__cudaCDP2Free" => {
                 self.program.allocates = true;
                 if name.ends_with("Free") { Builtin::FreeAt } else { Builtin::AllocateAt }
@@ -314,9 +321,9 @@ impl<'a> Decoder<'_, '_, 'a> {
             | Builtin::LaunchKernel
             | Builtin::CreateStream
             | Builtin::AllocateAt => 2,
-            Builtin::LastError => 0,
-            Builtin::ParameterBuffer => 4,
-            Builtin::AssertFail => 5,
+            Builtin::LastError | Builtin::PeekError => 0,
+            Builtin::ParameterBuffer | Builtin::EnqueueFill => 4,
+            Builtin::AssertFail | Builtin::EnqueueCopy => 5,
             _ => 1,
         };
         if parameters.len() != needed {

@@ -49,12 +49,26 @@ pub fn run_observed(
 ) -> Result<Report, Error> {
     let kernel = validate(module, launch, &options.limits)?;
     module.load(memory)?;
-    if kernel.program.as_ref().is_ok_and(|program| program.allocates) {
-        let device = memory.selected();
-        if !memory.heaps.contains_key(&device) {
-            let address = memory.allocate_named(heap::BYTES, "device's heap")?;
-            memory.heaps.insert(device, Heap::new(address));
-        }
+    let device = memory.selected();
+    if kernel.program.as_ref().is_ok_and(|program| program.allocates)
+        && !memory.heaps.contains_key(&device)
+    {
+        let address = memory.allocate_named(heap::BYTES, "device's heap")?;
+        memory.heaps.insert(device, Heap::new(address));
+    }
+    if kernel.program.as_ref().is_ok_and(|program| !program.launchable.is_empty())
+        && !memory.launch_buffers.contains_key(&device)
+    {
+        let address = memory.allocate_named(heap::BYTES, "arguments of kernels' launches")?;
+        memory.launch_buffers.insert(device, Heap::new(address));
+    }
+    if kernel.program.as_ref().is_ok_and(|program| program.wants_error_texts)
+        && !memory.error_texts.contains_key(&device)
+    {
+        let texts = issue::builtin::error_texts();
+        let address = memory.allocate_named(texts.len() as u64, "texts of errors")?;
+        memory.write(address, &texts)?;
+        memory.error_texts.insert(device, address);
     }
     if !(launch.cooperative && kernel.program.as_ref().is_ok_and(has_workspace)) {
         return issue::workers::run(module, memory, launch, options, 0, before_failure, observer);

@@ -106,8 +106,8 @@ fn instantiate_with(driver: &mut Driver, graph: usize, flags: c_ulonglong) -> Cu
         return Err(driver.refuse(ReturnCode::INVALID_VALUE, why));
     };
     if graph.chooses_what_no_choice_has() {
-        let why = "a graph that a condition chooses has kernels, copies, fills, empty nodes and graphs: no host function, and \
-                   no memory that it allocates or frees";
+        let why = "a graph that a condition chooses has kernels, copies, fills, empty nodes and graphs: no host function, \
+                   no memory that it allocates or frees, and no kernel that launches others";
         return Err(driver.refuse(ReturnCode::INVALID_VALUE, why));
     }
     if let Some(word) = driver.objects.condition_without_node(made_of)? {
@@ -348,6 +348,10 @@ exports! {
         driver.end_graph(stream.addr(), &graph)
     }
     fn cuGraphDestroy(driver, graph: CUgraph) {
+        if driver.objects.is_chosen(graph.addr()) {
+            let why = "the graph belongs to a conditional node, with which it goes";
+            return Err(driver.refuse(ReturnCode::INVALID_VALUE, why));
+        }
         driver.objects.remove_graph(graph.addr())?;
         driver.free_conditions();
         Ok(())

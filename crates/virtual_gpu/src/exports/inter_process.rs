@@ -10,6 +10,7 @@ use super::mapped_memory::set_open;
 use crate::code::CuResult;
 use crate::driver::Driver;
 use crate::objects::EventState;
+use crate::virtual_memory::FileName;
 use cuda_driver::ReturnCode;
 use cuda_driver::raw::{CUdeviceptr, CUevent, CUipcEventHandle, CUipcMemHandle};
 use std::ffi::c_uint;
@@ -36,8 +37,8 @@ pub(crate) struct Shared {
     kind: [u8; 8],
     process: u32,
     device: u32,
-    /// The number of the file in that process, or the handle of the event.
-    number: u64,
+    /// The file of memory; of an event its handle is the number.
+    file: FileName,
     bytes: u64,
 }
 
@@ -45,8 +46,8 @@ impl Shared {
     fn written(self) -> [i8; 64] {
         let mut all = [0; 64];
         let parts = self.kind.into_iter().chain(self.process.to_le_bytes());
-        let parts = parts.chain(self.device.to_le_bytes()).chain(self.number.to_le_bytes());
-        let parts = parts.chain(self.bytes.to_le_bytes());
+        let parts = parts.chain(self.device.to_le_bytes()).chain(self.file.number.to_le_bytes());
+        let parts = parts.chain(self.bytes.to_le_bytes()).chain(self.file.identity.to_le_bytes());
         all.iter_mut().zip(parts).for_each(|(place, byte)| *place = byte.cast_signed());
         all
     }
@@ -57,7 +58,8 @@ impl Shared {
         let word = |at: usize| Some(u64::from_le_bytes(*bytes[at..].first_chunk()?));
         let half = |at: usize| Some(u32::from_le_bytes(*bytes[at..].first_chunk()?));
         let (process, device) = (half(8)?, half(12)?);
-        let read = Shared { kind, process, device, number: word(16)?, bytes: word(24)? };
+        let (bytes, file) = (word(24)?, FileName { number: word(16)?, identity: word(32)? });
+        let read = Shared { kind, process, device, file, bytes };
         (read.written() == *handle).then_some(read)
     }
 }
@@ -77,11 +79,11 @@ fn share(driver: &mut Driver, address: u64) -> CuResult<Shared> {
         return Err(driver.refuse(INVALID, why));
     };
     let device = driver.memory.device.device_of(own.address).unwrap_or(0) as u32;
-    let Some(number) = driver.memory.share(own.address, own.bytes) else {
+    let Some(file) = driver.memory.share(own.address, own.bytes) else {
         return Err(driver.refuse(ReturnCode::OUT_OF_MEMORY, "the system gives no memory to share"));
     };
     let (kind, process, bytes) = (OF_MEMORY, std::process::id(), own.bytes);
-    Ok(Shared { kind, process, device, number, bytes })
+    Ok(Shared { kind, process, device, file, bytes })
 }
 
 /// Opens memory of another process, or again what is open already.
@@ -106,12 +108,13 @@ fn open(driver: &mut Driver, handle: &[i8; 64], flags: c_uint) -> CuResult<u64> 
     }
     let device = shared.device as usize;
     let memory = &mut driver.memory.virtual_memory;
-    let place = memory.open(shared.process, shared.number, (shared.bytes, device));
+    let place = memory.open(shared.process, shared.file, (shared.bytes, device));
     let Some(address) = place else {
-        let why = format!(
-            "process {} has freed the memory, has ended, or belongs to another user",
-            shared.process
-        );
+        let process = shared.process;
+        if !std::path::Path::new(&format!("/proc/{process}")).exists() {
+            return Err(driver.refuse(INVALID_HANDLE, format!("process {process} has ended")));
+        }
+        let why = format!("process {process} has freed the memory, or belongs to another user");
         return Err(driver.refuse(NOT_PERMITTED, why));
     };
     set_open(driver, &(address..address + shared.bytes), true)?;
@@ -160,8 +163,9 @@ exports! {
             let why = "the event was made without CU_EVENT_INTERPROCESS";
             return Err(driver.refuse(INVALID_HANDLE, why));
         }
-        let (device, number) = (known.device as u32, event.addr() as u64);
-        let shared = Shared { kind: OF_EVENT, process: std::process::id(), device, number, bytes: 0 };
+        let (device, process) = (known.device as u32, std::process::id());
+        let file = FileName { number: event.addr() as u64, identity: 0 };
+        let shared = Shared { kind: OF_EVENT, process, device, file, bytes: 0 };
         target.write(CUipcEventHandle { reserved: shared.written() })
     }
     fn cuIpcOpenEventHandle(driver, event: Out<CUevent>, given: CUipcEventHandle) {

@@ -182,11 +182,10 @@ pub(super) fn planned(
     arguments: impl FnOnce(&Kernel) -> Result<Vec<Vec<u8>>, String>,
 ) -> CuResult<KernelLaunch> {
     driver.context_with_stream(shape.stream)?;
-    let (module, state) = kernel_of(driver, function)?;
+    let state = driver.objects.functions.get(function)?;
     // A launch is the business of one device: that of the module, the stream and the current context.
     let device = driver.objects.modules.get(state.module)?.device;
-    let (name, most_dynamic) = (state.name.clone(), state.max_dynamic_shared_bytes);
-    let large_clusters = state.large_clusters;
+    let name = state.name.clone();
     if device != driver.current() || driver.objects.stream(shape.stream)?.device != device {
         let message = format!(
             "kernel `{name}` was loaded on device {device}, and the stream or the current context is another device's"
@@ -194,6 +193,20 @@ pub(super) fn planned(
         driver.report(MisuseKind::Context, message);
         return Err(INVALID_HANDLE);
     }
+    accepted(driver, function, shape, arguments)
+}
+
+/// A launch on the selected device, which is the module's.
+fn accepted(
+    driver: &mut Driver,
+    function: usize,
+    shape: Shape,
+    arguments: impl FnOnce(&Kernel) -> Result<Vec<Vec<u8>>, String>,
+) -> CuResult<KernelLaunch> {
+    let (module, state) = kernel_of(driver, function)?;
+    let device = driver.objects.modules.get(state.module)?.device;
+    let (name, most_dynamic) = (state.name.clone(), state.max_dynamic_shared_bytes);
+    let large_clusters = state.large_clusters;
     let kernel = kernel_in(&module, &name)?;
     if let Err(error) = kernel.supported() {
         return Err(driver.unsupported(&format!("kernel `{name}`: {error}")));
@@ -287,7 +300,7 @@ pub(crate) fn launch_of_kernel(
     let module = driver.objects.functions.get(by.function)?.module;
     let function = function_in(driver, module, made.kernel)?;
     let shape = Shape::plain(made.grid, made.block, made.dynamic_shared_bytes, 0);
-    let planned = planned(driver, function, shape, |kernel| {
+    let accepted = accepted(driver, function, shape, |kernel| {
         let of = |parameter: &simt::Parameter| {
             let start = parameter.offset as usize;
             let bytes = made.parameters.get(start..start + parameter.bytes as usize);
@@ -295,7 +308,7 @@ pub(crate) fn launch_of_kernel(
         };
         kernel.parameters.iter().map(of).collect()
     })?;
-    Ok(KernelLaunch { in_graph: true, ..planned })
+    Ok(KernelLaunch { in_graph: true, ..accepted })
 }
 
 /// The bytes of each parameter.

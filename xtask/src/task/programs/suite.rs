@@ -198,6 +198,9 @@ fn cmake_arguments(text: &str) -> Option<Vec<String>> {
     if text.contains("CUDA::cuda_driver") {
         arguments.push("-lcuda".to_owned());
     }
+    if text.contains("CUDA_SEPARABLE_COMPILATION ON") {
+        arguments.extend(["-rdc=true", "-lcudadevrt"].map(str::to_owned));
+    }
     if text.contains("OpenMP::") {
         arguments.extend(["-Xcompiler", "-fopenmp"].map(str::to_owned));
     }

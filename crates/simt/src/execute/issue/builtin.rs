@@ -11,7 +11,7 @@ use crate::memory::Memory;
 use crate::operation::{Builtin, Space};
 use crate::printf;
 use crate::registers::LANES;
-use crate::report::KernelLaunch;
+use crate::report::{DeviceWork, DeviceWorkKind, KernelLaunch};
 use crate::windows::{LOCAL_WINDOW, PARAMETER_WINDOW, SHARED_WINDOW};
 
 /// Longest string that is read from the device.
@@ -19,11 +19,28 @@ const STRING_MAX: usize = 4096;
 /// Longest output that a block may print.
 const PRINTED_MAX: usize = 1 << 20;
 
-/// `cudaErrorInvalidValue` and `cudaErrorMemoryAllocation`.
+/// `cudaErrorInvalidValue`, `cudaErrorMemoryAllocation` and `cudaErrorInvalidConfiguration`.
 const INVALID_VALUE: u64 = 1;
 const OUT_OF_MEMORY: u64 = 2;
-/// Below are the handles of streams that every kernel has.
-const FIRST_STREAM: u64 = 16;
+const INVALID_CONFIGURATION: u64 = 9;
+/// The last handle of the streams that every kernel has, and what is added to those that threads make.
+const LAST_OF_ALL: u64 = 4;
+const MADE_STREAMS: u64 = 1 << 56;
+
+/// Bytes of the text of an error, and the number of codes that have one.
+const TEXT_BYTES: u64 = 16;
+const TEXTS: u64 = 1000;
+
+/// Returns the texts that kernels get for the codes of errors, one after the other.
+pub(crate) fn error_texts() -> Vec<u8> {
+    let text = |code| if code == 0 { "no error".to_owned() } else { format!("CUDA error {code}") };
+    let padded = |text: String| {
+        let mut bytes = text.into_bytes();
+        bytes.resize(TEXT_BYTES as usize, 0);
+        bytes
+    };
+    (0..TEXTS).map(text).flat_map(padded).collect()
+}
 
 impl Run<'_> {
     /// A byte of device memory, if it is allocated.
@@ -75,17 +92,57 @@ impl Worker<'_> {
                     let heap = self.run.memory.heaps.get(&self.run.memory.selected());
                     let address = heap.map_or(0, |heap| heap.allocate(argument(warp, 1)));
                     let written =
-                        self.write_address(block, warp, lane, (argument(warp, 0), address));
-                    if written && address != 0 { 0 } else { OUT_OF_MEMORY }
+                        self.write_value(block, warp, lane, (argument(warp, 0), address), 8);
+                    if !written {
+                        INVALID_VALUE
+                    } else if address == 0 {
+                        OUT_OF_MEMORY
+                    } else {
+                        0
+                    }
                 }
                 Builtin::CreateStream => {
+                    // A block runs in one worker, so no other stream has this handle.
                     self.streams += 1;
-                    let stream = FIRST_STREAM + self.streams;
+                    let stream = MADE_STREAMS + (block.linear << 24) + self.streams;
                     let written =
-                        self.write_address(block, warp, lane, (argument(warp, 0), stream));
+                        self.write_value(block, warp, lane, (argument(warp, 0), stream), 8);
                     if written { 0 } else { INVALID_VALUE }
                 }
-                Builtin::DestroyStream | Builtin::LastError => 0,
+                Builtin::DestroyStream => 0,
+                Builtin::LastError => {
+                    self.last_errors.remove(&(block.linear, warp.index, lane)).unwrap_or(0)
+                }
+                Builtin::PeekError => {
+                    let last = self.last_errors.get(&(block.linear, warp.index, lane));
+                    last.copied().unwrap_or(0)
+                }
+                Builtin::EnqueueCopy => {
+                    let [target, source, bytes] = [0, 1, 2].map(|index| argument(warp, index));
+                    let kind = DeviceWorkKind::Copy { target, source, bytes };
+                    let (by_block, stream) = (block.linear, argument(warp, 4));
+                    self.enqueued.push(DeviceWork { by_block, stream, code: 0, kind });
+                    0
+                }
+                Builtin::EnqueueFill => {
+                    let value = warp.read_local(lane, parameters[1], 1) as u8;
+                    let (target, bytes) = (argument(warp, 0), argument(warp, 2));
+                    let kind = DeviceWorkKind::Fill { target, value, bytes };
+                    let (by_block, stream) = (block.linear, argument(warp, 3));
+                    self.enqueued.push(DeviceWork { by_block, stream, code: 0, kind });
+                    0
+                }
+                Builtin::CurrentDevice => {
+                    let device = self.run.memory.selected() as u64;
+                    let written =
+                        self.write_value(block, warp, lane, (argument(warp, 0), device), 4);
+                    if written { 0 } else { INVALID_VALUE }
+                }
+                Builtin::ErrorText => {
+                    let code = warp.read_local(lane, parameters[0], 4).min(TEXTS - 1);
+                    let texts = self.run.memory.error_texts.get(&self.run.memory.selected());
+                    texts.map_or(0, |texts| texts + code * TEXT_BYTES)
+                }
                 Builtin::Free | Builtin::FreeAt => {
                     let address = argument(warp, 0);
                     if address != 0 {
@@ -99,7 +156,7 @@ impl Worker<'_> {
                     };
                     let shared = warp.read_local(lane, parameters[3], 4) as u32;
                     let shape = (three(warp, 1), three(warp, 2), shared);
-                    self.parameter_buffer(argument(warp, 0), block.linear, shape)
+                    self.parameter_buffer(argument(warp, 0), shape)
                 }
                 Builtin::LaunchKernel => {
                     let (buffer, stream) = (argument(warp, 0), argument(warp, 1));
@@ -132,8 +189,21 @@ impl Worker<'_> {
                     0
                 }
             };
+            let may_fail = matches!(
+                which,
+                Builtin::LaunchKernel
+                    | Builtin::AllocateAt
+                    | Builtin::CreateStream
+                    | Builtin::CurrentDevice
+            );
+            if may_fail && value != 0 {
+                self.last_errors.insert((block.linear, warp.index, lane), value);
+            }
             if let Some(result) = result {
-                let is_address = matches!(which, Builtin::Allocate | Builtin::ParameterBuffer);
+                let is_address = matches!(
+                    which,
+                    Builtin::Allocate | Builtin::ParameterBuffer | Builtin::ErrorText
+                );
                 let bytes = if is_address { 8 } else { 4 };
                 warp.write_local(lane, result, bytes, value);
                 warp.mark_local(lane, result as u64, bytes);
@@ -142,38 +212,40 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// Writes an address or a handle where a lane wants it; false where there is no memory.
-    fn write_address(
+    /// Writes a number of a few bytes where a lane wants it; false where there is no memory.
+    fn write_value(
         &mut self,
         block: &mut Block,
         warp: &mut Warp,
         lane: usize,
         (target, value): (u64, u64),
+        bytes: usize,
     ) -> bool {
+        let value_bytes = &value.to_le_bytes()[..bytes];
         match space_of(target) {
             Space::Local => {
                 let offset = target - LOCAL_WINDOW;
-                if offset + 8 > u64::from(warp.local_bytes) {
+                if offset + bytes as u64 > u64::from(warp.local_bytes) {
                     return false;
                 }
-                warp.write_local(lane, offset as u32, 8, value);
-                warp.mark_local(lane, offset, 8);
+                warp.write_local(lane, offset as u32, bytes as u32, value);
+                warp.mark_local(lane, offset, bytes as u32);
             }
             Space::Shared => {
                 let start = (target - SHARED_WINDOW) as usize;
-                let Some(place) = block.shared.get_mut(start..start + 8) else { return false };
-                place.copy_from_slice(&value.to_le_bytes());
+                let Some(place) = block.shared.get_mut(start..start + bytes) else { return false };
+                place.copy_from_slice(value_bytes);
             }
             _ => {
-                let Some(index) = self.run.memory.find(target, 8) else { return false };
+                let Some(index) = self.run.memory.find(target, bytes as u64) else { return false };
                 let region = self.run.memory.region(index);
-                for (at, byte) in (target - region.base..).zip(value.to_le_bytes()) {
+                for (at, byte) in (target - region.base..).zip(value_bytes) {
                     let pointer = region.pointer.wrapping_add(at as usize);
                     // SAFETY: the byte lies in the region, whose grains are valid, and all workers use the launch's
                     // granularity.
-                    unsafe { self.run.granularity.store(pointer, 1, u64::from(byte)) };
+                    unsafe { self.run.granularity.store(pointer, 1, u64::from(*byte)) };
                 }
-                region.mark(target - region.base, 8);
+                region.mark(target - region.base, bytes as u64);
             }
         }
         true
@@ -183,23 +255,14 @@ impl Worker<'_> {
     fn parameter_buffer(
         &mut self,
         kernel: u64,
-        by_block: u64,
         (grid, block, dynamic_shared_bytes): ([u32; 3], [u32; 3], u32),
     ) -> u64 {
         let Some((kernel, bytes)) = self.run.program.launchable.get(&kernel) else { return 0 };
-        let heap = self.run.memory.heaps.get(&self.run.memory.selected());
-        let address = heap.map_or(0, |heap| heap.allocate(u64::from(*bytes)));
+        let buffers = self.run.memory.launch_buffers.get(&self.run.memory.selected());
+        let address = buffers.map_or(0, |buffers| buffers.allocate(u64::from(*bytes)));
         if address != 0 {
             let (kernel, parameters) = (kernel.clone(), vec![0; *bytes as usize]);
-            let launch = KernelLaunch {
-                kernel,
-                grid,
-                block,
-                dynamic_shared_bytes,
-                parameters,
-                by_block,
-                stream: 0,
-            };
+            let launch = KernelLaunch { kernel, grid, block, dynamic_shared_bytes, parameters };
             self.buffers.insert(address, launch);
         }
         address
@@ -217,15 +280,32 @@ impl Worker<'_> {
         for (byte, address) in launch.parameters.iter_mut().zip(buffer..) {
             *byte = self.run.device_byte(address).unwrap_or(0);
         }
-        launch.stream = stream;
-        self.launches.push(launch);
-        if let Some(heap) = self.run.memory.heaps.get(&self.run.memory.selected()) {
+        // What an H100 says of a stream that is none, and of a launch that cannot be: the kernel goes on.
+        let limits = &self.run.options.limits;
+        let sides = |extents: [u32; 3], most: [u32; 3]| {
+            extents.iter().zip(most).all(|(extent, most)| (1..=most).contains(extent))
+        };
+        let threads = launch.block.iter().map(|extent| u64::from(*extent)).product::<u64>();
+        let can_be = sides(launch.grid, limits.grid)
+            && sides(launch.block, limits.block)
+            && threads <= u64::from(limits.threads_per_block)
+            && launch.dynamic_shared_bytes <= limits.shared_bytes_per_block;
+        let code = if stream > LAST_OF_ALL && stream < MADE_STREAMS {
+            INVALID_VALUE
+        } else if can_be {
+            0
+        } else {
+            INVALID_CONFIGURATION
+        };
+        let kind = DeviceWorkKind::Kernel(launch);
+        self.enqueued.push(DeviceWork { by_block: block.linear, stream, code, kind });
+        if let Some(buffers) = self.run.memory.launch_buffers.get(&self.run.memory.selected()) {
             // It was given out before, so it can be given back.
-            if let (Ok(bytes), true) = (heap.free(buffer), self.observers.checking) {
+            if let (Ok(bytes), true) = (buffers.free(buffer), self.observers.checking) {
                 self.check_freed(block, warp, place, (buffer, bytes));
             }
         }
-        0
+        code
     }
 
     /// The text of a panic in Rust, which prints it in a line of its own and traps then; empty for any other trap.

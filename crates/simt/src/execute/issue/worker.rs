@@ -3,7 +3,7 @@ use crate::execute::issue::run::Run;
 use crate::execute::issue::warp::Warp;
 use crate::execute::observe::observers::Observers;
 use crate::observer::Observer;
-use crate::report::KernelLaunch;
+use crate::report::{DeviceWork, KernelLaunch};
 use races::SharedShadow;
 use std::collections::BTreeMap;
 
@@ -27,10 +27,13 @@ pub(crate) struct Worker<'r> {
     /// The cluster that runs.
     pub cluster: Cluster,
     pub printed: Vec<(u64, String)>,
-    /// Launches by their buffers, which were asked for and not made yet, and those that were made.
+    /// Launches by their buffers, which were asked for and not made yet.
     pub buffers: BTreeMap<u64, KernelLaunch>,
-    pub launches: Vec<KernelLaunch>,
-    /// The streams that kernels made.
+    /// What threads have enqueued.
+    pub enqueued: Vec<DeviceWork>,
+    /// The last error of the runtime for devices, by block, warp and lane.
+    pub last_errors: BTreeMap<(u64, u32, usize), u64>,
+    /// The streams that threads made.
     pub streams: u64,
     /// The CPU has the features of the wide functions.
     pub wide: bool,
@@ -57,7 +60,8 @@ impl<'r> Worker<'r> {
             cluster: Cluster::new(),
             printed: Vec::new(),
             buffers: BTreeMap::new(),
-            launches: Vec::new(),
+            enqueued: Vec::new(),
+            last_errors: BTreeMap::new(),
             streams: 0,
             wide: crate::cpu::has_wide(),
             blocks: 0,

@@ -75,7 +75,8 @@ impl Worker<'_> {
             }
             window.pointers[lane] = region.pointer.wrapping_add((address - region.base) as usize);
             // Each access to a heap comes here, because its blocks are not regions.
-            match memory.heaps.values().find(|heap| heap.is_at(region.base)) {
+            let mut heaps = memory.heaps.values().chain(memory.launch_buffers.values());
+            match heaps.find(|heap| heap.is_at(region.base)) {
                 None => self.regions[request.pc] = index as u32,
                 Some(heap) => {
                     if let Some(of_heap) = heap.problem(address, bytes) {

@@ -66,11 +66,11 @@ pub(crate) fn report(program: &Program, workers: Vec<Worker<'_>>, options: &Opti
         report.findings.extend(worker.observers.findings);
         report.notes.extend(worker.observers.notes);
         printed.extend(worker.printed);
-        report.launches.extend(worker.launches);
+        report.enqueued.extend(worker.enqueued);
     }
     recorded.sort_by_key(|(pc, _)| *pc);
     printed.sort_by_key(|(block, _)| *block);
-    report.launches.sort_by_key(|launch| launch.by_block);
+    report.enqueued.sort_by_key(|work| work.by_block);
     report.printed = printed.into_iter().map(|(_, text)| text).collect();
     tell_one_cause(&mut report.findings);
     // Several workers may have found the same; the first block in order speaks for all.
