@@ -8,6 +8,8 @@ use std::fs::File;
 use std::ops::Range;
 use std::sync::{Arc, Weak};
 
+/// Says whether this is made for the operating system: files without a name, and addresses that are reserved.
+pub(crate) const IS_SUPPORTED: bool = cfg!(target_os = "linux");
 /// The number of which sizes and addresses are multiples.
 pub(crate) const GRANULARITY: u64 = 2 << 20;
 

@@ -436,18 +436,52 @@ fn ids_and_clusters_are_told() {
     assert_eq!(found, 8, "more has to be allowed");
 }
 
-#[test]
-fn memory_is_mapped_where_a_program_wants_it() {
-    const GRANULE: usize = 2 << 20;
-    let _device = open();
-    let function = load(&[ADD])("add");
-    let properties = AllocationProperties {
+const GRANULE: usize = 2 << 20;
+
+/// Asks for memory of the first device.
+fn of_the_device() -> AllocationProperties {
+    AllocationProperties {
         kind: 1,
         handle_types: 0,
         location: MemoryLocation::device(0),
         metadata: null_mut(),
         flags: [0; 8],
+    }
+}
+
+/// Returns the attribute that says whether a program may choose addresses.
+fn maps_memory() -> i32 {
+    let mut value = -1;
+    done!(cuDeviceGetAttribute(&mut value, 102, 0));
+    value
+}
+
+#[cfg(not(target_os = "linux"))]
+#[test]
+fn what_needs_linux_is_not_supported() {
+    let _device = open();
+    assert_eq!(maps_memory(), 0);
+    let (mut place, mut address, memory) = (0, 0, words(4));
+    let mut shared = cuda_driver::raw::CUipcMemHandle { reserved: [0; 64] };
+    // SAFETY: the pointers are to what the calls write.
+    let codes = unsafe {
+        [
+            cuMemAddressReserve(&mut address, GRANULE, 0, 0, 0),
+            cuMemCreate(&mut place, GRANULE, &of_the_device(), 0),
+            cuIpcGetMemHandle(&mut shared, memory),
+            cuIpcOpenMemHandle_v2(&mut address, shared, 1),
+        ]
     };
+    assert_eq!(codes, [ReturnCode::NOT_SUPPORTED; 4]);
+}
+
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "needs Linux")]
+fn memory_is_mapped_where_a_program_wants_it() {
+    let _device = open();
+    assert_eq!(maps_memory(), 1);
+    let function = load(&[ADD])("add");
+    let properties = of_the_device();
     let (mut granule, mut before, mut free, mut total) = (0, 0, 0, 0);
     done!(cuMemGetInfo_v2(&mut before, &mut total));
     done!(cuMemGetAllocationGranularity(&mut granule, &properties, 0));

@@ -5,6 +5,7 @@ use super::define::{FIND, exports};
 use crate::code::{CuResult, INVALID_DEVICE, NOT_FOUND, NOT_INITIALIZED};
 use crate::driver::Driver;
 use crate::process;
+use crate::virtual_memory::IS_SUPPORTED;
 use cuda_driver::ReturnCode;
 use cuda_driver::api::Symbol;
 use cuda_driver::raw::{CUdevice, CUuuid};
@@ -140,8 +141,11 @@ exports! {
         bytes.write(driver.device().profile.memory_bytes as usize)
     }
     fn cuDeviceGetAttribute(driver, value: Out<c_int>, attribute: c_uint, device: CUdevice) {
+        /// `CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED`, which is not the device's alone.
+        const MAPPED_MEMORY: c_uint = 102;
         check_device(driver, device)?;
-        value.write(driver.device().profile.attribute(attribute).ok_or(ReturnCode::INVALID_VALUE)?)
+        let has = driver.device().profile.attribute(attribute).ok_or(ReturnCode::INVALID_VALUE)?;
+        value.write(if attribute == MAPPED_MEMORY { has * c_int::from(IS_SUPPORTED) } else { has })
     }
     fn cuDeviceGetTexture1DLinearMaxWidth(
         driver, width: Out<usize>, _format: c_uint, channels: c_uint, device: CUdevice

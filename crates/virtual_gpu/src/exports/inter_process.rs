@@ -6,7 +6,7 @@
 
 use super::arguments::{Out, handle};
 use super::define::exports;
-use super::mapped_memory::set_open;
+use super::mapped_memory::{needs_linux, set_open};
 use crate::code::CuResult;
 use crate::driver::Driver;
 use crate::objects::EventState;
@@ -30,6 +30,7 @@ pub(super) const INTERPROCESS: c_uint = 4;
 /// The first bytes of a handle of memory, and of an event.
 const OF_MEMORY: [u8; 8] = *b"coalmem1";
 const OF_EVENT: [u8; 8] = *b"coalevt1";
+const SHARED: &str = "memory that several processes share";
 
 /// The content of a handle, whose other bytes are zeros.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,6 +68,7 @@ impl Shared {
 /// Shares the allocation that an address lies in.
 fn share(driver: &mut Driver, address: u64) -> CuResult<Shared> {
     driver.context()?;
+    needs_linux(driver, SHARED)?;
     let found = driver.memory.device.allocation(address);
     let own = found.filter(|one| !one.is_mapped && one.label.is_empty());
     let is_pooled = |address: &u64| {
@@ -89,6 +91,7 @@ fn share(driver: &mut Driver, address: u64) -> CuResult<Shared> {
 /// Opens memory of another process, or again what is open already.
 fn open(driver: &mut Driver, handle: &[i8; 64], flags: c_uint) -> CuResult<u64> {
     driver.context()?;
+    needs_linux(driver, SHARED)?;
     let shared = Shared::read(handle, OF_MEMORY);
     let Some(shared) = shared.filter(|it| (it.device as usize) < driver.devices.len()) else {
         return Err(driver.refuse(INVALID, "it is no handle that cuIpcGetMemHandle gave"));

@@ -6,7 +6,7 @@ use super::pool::device_at;
 use crate::code::CuResult;
 use crate::driver::Driver;
 use crate::memories::{HostKind, HostRegion};
-use crate::virtual_memory::GRANULARITY;
+use crate::virtual_memory::{GRANULARITY, IS_SUPPORTED};
 use cuda_driver::ReturnCode;
 use cuda_driver::raw::{CUdeviceptr, CUmemAccessDesc, CUmemGenericAllocationHandle, CUmemLocation};
 use cuda_driver::types::{AllocationProperties, MemoryLocation};
@@ -15,12 +15,19 @@ use std::ops::Range;
 use std::ptr::null_mut;
 
 const INVALID: ReturnCode = ReturnCode::INVALID_VALUE;
+const MAPPED: &str = "memory at addresses that the program chooses";
 
 /// A range as calls give it: of one granule at least.
 fn range(address: u64, bytes: usize) -> CuResult<Range<u64>> {
     let end = address.checked_add(bytes as u64).ok_or(INVALID)?;
     let is_whole = bytes > 0 && (bytes as u64).is_multiple_of(GRANULARITY);
     if is_whole { Ok(address..end) } else { Err(INVALID) }
+}
+
+/// Refuses what needs files without a name and reserved addresses, where the operating system is another.
+pub(super) fn needs_linux(driver: &mut Driver, what: &str) -> CuResult {
+    let unless = (!IS_SUPPORTED).then(|| driver.unsupported(&format!("{what} outside of Linux")));
+    unless.map_or(Ok(()), Err)
 }
 
 /// The device of memory that a program asks for.
@@ -82,6 +89,7 @@ exports! {
             return Err(INVALID);
         }
         pointer.pointer()?;
+        needs_linux(driver, MAPPED)?;
         let reserved = driver.memory.virtual_memory.reserve(bytes as u64, alignment as u64);
         pointer.write(reserved.ok_or(ReturnCode::OUT_OF_MEMORY)?)
     }
@@ -98,6 +106,7 @@ exports! {
             return Err(INVALID);
         }
         handle.pointer()?;
+        needs_linux(driver, MAPPED)?;
         let selected = driver.select(device);
         let memory = &driver.memory;
         let taken = memory.device.used_bytes() + memory.virtual_memory.bytes_on(device);
