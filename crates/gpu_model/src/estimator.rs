@@ -63,7 +63,7 @@ const CLOCK_CYCLES: u32 = 20;
 const ALLOCATE_NS: [u64; 3] = [7200, 1630, 56];
 const FREE_NS: [u64; 3] = [5900, 450, 113];
 const PRINT_NS: [u64; 3] = [22_000, 0, 0];
-/// What a warp's first line takes longer, and what each line takes that other warps print.
+/// The further time of a warp's first line, and the time of each line that other warps print.
 const FIRST_LINE_NS: u64 = 7000;
 const OTHER_LINE_NS: u64 = 9000;
 /// Repeated compare-and-swaps of which more than this part change a number all have to: the others are tried again.

@@ -90,9 +90,9 @@ pub enum DeviceWorkKind {
     Kernel(KernelLaunch),
     /// A copy of bytes.
     Copy {
-        /// Where they go.
+        /// Their target's address.
         target: u64,
-        /// Where they are.
+        /// Their source's address.
         source: u64,
         /// Their number.
         bytes: u64,

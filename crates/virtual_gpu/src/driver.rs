@@ -46,7 +46,7 @@ pub(crate) struct Driver {
     pub(crate) spent: u64,
     /// Work that the kernel under way has enqueued.
     pub(crate) enqueued: Vec<simt::DeviceWork>,
-    /// Where a kernel in the stream for last work puts its own.
+    /// Work that a kernel in the stream for last work has enqueued.
     pub(crate) last_work: Option<Vec<simt::DeviceWork>>,
     /// The number at which `spent` ends a kernel and all that it launched.
     pub(crate) most_spent: u64,

@@ -29,7 +29,7 @@ pub(crate) struct Worker<'r> {
     pub printed: Vec<(u64, String)>,
     /// Launches by their buffers, which were asked for and not made yet.
     pub buffers: BTreeMap<u64, KernelLaunch>,
-    /// What threads have enqueued.
+    /// Work that threads have enqueued.
     pub enqueued: Vec<DeviceWork>,
     /// The last error of the runtime for devices, by block, warp and lane.
     pub last_errors: BTreeMap<(u64, u32, usize), u64>,
