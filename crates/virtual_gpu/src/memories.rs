@@ -1,10 +1,10 @@
 //! The memory that a driver knows, the device's and the host's, and copies between any two places.
 
 use crate::code::CuResult;
-use crate::exports::Shared;
 use crate::graph_memory::GraphMemory;
 use crate::managed::{DISCARDED, Managed};
 use crate::misuse::{Misuse, MisuseKind};
+use crate::shared::Shared;
 use crate::virtual_memory::{FileName, SharedBytes, VirtualMemory};
 use crate::work::{Copy, CopySide, QueuedWork};
 use cuda_driver::ReturnCode;

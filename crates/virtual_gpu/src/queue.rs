@@ -5,6 +5,7 @@
 use crate::code::{CAPTURE_IMPLICIT, CAPTURE_UNSUPPORTED, CuResult};
 use crate::driver::Driver;
 use crate::executor::{HOST_FUNCTION_NS, operation_kind};
+use crate::launching::launch_of_kernel;
 use crate::misuse::MisuseKind;
 use crate::objects::StreamCapture;
 use crate::options::Order;
@@ -300,7 +301,7 @@ impl Driver {
                 let planned = if code == 1 {
                     Err(ReturnCode::INVALID_VALUE)
                 } else {
-                    crate::exports::launch_of_kernel(self, parent, launch)
+                    launch_of_kernel(self, parent, launch)
                 };
                 let place = if code == 1 {
                     format!(" into {stream:#x}, which is no stream")

@@ -3,12 +3,13 @@
 use super::arguments::{In, Out, handle};
 use super::array;
 use super::define::exports;
-use super::kernel::{self, Shape};
+use super::kernel;
 use super::pool::{ON_DEVICE, device_at};
 use super::transfer::{check_copy, check_fill};
 use crate::array_work::BoxSide;
 use crate::code::CuResult;
 use crate::driver::Driver;
+use crate::launching::Shape;
 use crate::memories::MemoryKind;
 use crate::work::{
     Condition, Copy, CopySide, Fill, GraphNode, GraphState, HostFunction, KernelLaunch, QueuedWork,

@@ -10,6 +10,7 @@ use super::mapped_memory::{needs_linux, set_open};
 use crate::code::CuResult;
 use crate::driver::Driver;
 use crate::objects::EventState;
+use crate::shared::Shared;
 use crate::virtual_memory::FileName;
 use cuda_driver::ReturnCode;
 use cuda_driver::raw::{CUdeviceptr, CUevent, CUipcEventHandle, CUipcMemHandle};
@@ -31,39 +32,6 @@ pub(super) const INTERPROCESS: c_uint = 4;
 const OF_MEMORY: [u8; 8] = *b"coalmem1";
 const OF_EVENT: [u8; 8] = *b"coalevt1";
 const SHARED: &str = "memory that several processes share";
-
-/// The content of a handle, whose other bytes are zeros.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Shared {
-    kind: [u8; 8],
-    process: u32,
-    device: u32,
-    /// The file of memory; of an event its handle is the number.
-    file: FileName,
-    bytes: u64,
-}
-
-impl Shared {
-    fn written(self) -> [i8; 64] {
-        let mut all = [0; 64];
-        let parts = self.kind.into_iter().chain(self.process.to_le_bytes());
-        let parts = parts.chain(self.device.to_le_bytes()).chain(self.file.number.to_le_bytes());
-        let parts = parts.chain(self.bytes.to_le_bytes()).chain(self.file.identity.to_le_bytes());
-        all.iter_mut().zip(parts).for_each(|(place, byte)| *place = byte.cast_signed());
-        all
-    }
-
-    /// Reads a handle of a kind, if it is one.
-    fn read(handle: &[i8; 64], kind: [u8; 8]) -> Option<Shared> {
-        let bytes = handle.map(i8::cast_unsigned);
-        let word = |at: usize| Some(u64::from_le_bytes(*bytes[at..].first_chunk()?));
-        let half = |at: usize| Some(u32::from_le_bytes(*bytes[at..].first_chunk()?));
-        let (process, device) = (half(8)?, half(12)?);
-        let (bytes, file) = (word(24)?, FileName { number: word(16)?, identity: word(32)? });
-        let read = Shared { kind, process, device, file, bytes };
-        (read.written() == *handle).then_some(read)
-    }
-}
 
 /// Shares the allocation that an address lies in.
 fn share(driver: &mut Driver, address: u64) -> CuResult<Shared> {

@@ -2,9 +2,10 @@
 
 use super::arguments::InMut;
 use super::define::exports;
-use super::kernel::{Shape, launch, unpacked};
+use super::kernel::{launch, unpacked};
 use crate::code::CuResult;
 use crate::driver::Driver;
+use crate::launching::Shape;
 use cuda_driver::ReturnCode;
 use cuda_driver::raw::{CUfunction, CUstream};
 use std::ffi::{c_int, c_uint, c_void};

@@ -4,10 +4,9 @@
 use super::arguments::{Image, In, Out, handle};
 use super::define::exports;
 use super::image::{ptx_of, ptx_of_file};
-use super::kernel::{
-    function_attribute, function_in, kernel_of, load, set_function_attribute, unload,
-};
+use super::kernel::{function_attribute, load, set_function_attribute, unload};
 use crate::code::NOT_FOUND;
+use crate::launching::{function_in, kernel_of};
 use cuda_driver::ReturnCode;
 use cuda_driver::raw::{CUdevice, CUdeviceptr, CUfunction, CUmodule};
 use cuda_driver::types::{CUkernel, CUlibrary};

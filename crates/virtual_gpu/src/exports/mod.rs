@@ -13,8 +13,6 @@ mod kernel;
 mod legacy;
 mod library;
 mod linker;
-pub(crate) use inter_process::Shared;
-pub(crate) use kernel::launch_of_kernel;
 mod mapped_memory;
 mod memory;
 mod pool;
