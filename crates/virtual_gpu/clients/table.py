@@ -299,7 +299,8 @@ def version_in(python, package):
 
 
 def ours(output):
-    """The counts that a program of ours prints; behind them stands the profile."""
+    """The counts that a program of ours prints, whose failures are told; behind them stands the profile."""
+    print("\n".join(re.findall(r"^failed: .*", output, re.M)), file=sys.stderr)
     found = re.findall(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", output, re.M)
     return tuple(map(int, found[-1])) if found else None
 
@@ -315,13 +316,11 @@ def others(table, environments, program):
                 command = [*run_of(device), "--torch", "--", python, HERE / "triton_features.py"]
                 output, _ = run(command, os.environ)
                 table.add(client, what, ours(output))
-                print("\n".join(re.findall(r"^failed: .*", output, re.M)), file=sys.stderr)
     for name, (file, *arguments), package in PYTHON:
         python = environments / name / "bin/python"
         if python.exists() and table.wants(name, file):
             output, _ = run([*run_of("h200"), "--", python, HERE / file, *arguments], os.environ)
             table.add(f"{name} {version_in(python, package)}", f"`clients/{file}`", ours(output))
-            print("\n".join(re.findall(r"^failed: .*", output, re.M)), file=sys.stderr)
     mojo = environments / "mojo/bin/mojo"
     if mojo.exists() and table.wants("mojo", "add.mojo"):
         command = [*run_of("h200"), "--", mojo, "run", "--target-accelerator=sm_90a", HERE / "add.mojo"]
@@ -419,7 +418,6 @@ def candle(table, environment, sources):
             needed(["nvcc", *options, f"{name}.cu", "-o", f"{folder}/{name}.ptx"], environment, sources / "src")
         output, _ = run([sys.executable, HERE / "candle_kernels.py", folder], environment)
     table.add(f"candle-kernels {version}", "`clients/candle_kernels.py`", ours(output))
-    print("\n".join(re.findall(r"^failed: .*", output, re.M)), file=sys.stderr)
 
 
 def burn(table, environment, version):
@@ -431,7 +429,6 @@ def burn(table, environment, version):
         needed(["cargo", "build"], environment, folder)
         output, _ = run([f"{folder}/target/debug/burn_operators"], environment, folder)
     table.add(f"burn {version}", "`clients/burn_operators.rs`", ours(output))
-    print("\n".join(re.findall(r"^failed: .*", output, re.M)), file=sys.stderr)
 
 
 def offload(table, compiler, program):
