@@ -187,20 +187,24 @@ fn is_fixed(
         return false;
     }
     path.push(register);
-    let is_fixed = (start..=end).all(|pc| {
-        let Some(left) = work.checked_sub(1) else { return true };
+    let mut are_fixed = true;
+    for pc in start..=end {
+        let Some(left) = work.checked_sub(1) else { break };
         *work = left;
         let detail = &program.details[pc];
         if !detail.writes.iter().any(|it| number(program, *it) == register) {
-            return true;
+            continue;
         }
         let reads_memory =
             matches!(program.instructions[pc].operation, Operation::Load(_) | Operation::Atomic(_));
-        !reads_memory
-            && detail.reads.iter().all(|it| is_fixed(program, (start, end), *it, path, work))
-    });
+        are_fixed = !reads_memory
+            && detail.reads.iter().all(|it| is_fixed(program, (start, end), *it, path, work));
+        if !are_fixed {
+            break;
+        }
+    }
     path.pop();
-    is_fixed
+    are_fixed
 }
 
 /// Returns by how many branches and ends of threads a loop is left.
