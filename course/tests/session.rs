@@ -418,7 +418,6 @@ fn a_host_file_reaches_nothing_but_the_device() {
     let given = std::fs::read_to_string(&file).expect("it was written");
     let kept = folder.join("guard.rs");
     let kept = kept.display();
-    let begin = std::time::Instant::now();
     for (text, part) in [
         ("loop { println!(\"{}\", \"x\".repeat(1 << 16)); }".to_owned(), "printed without end"),
         ("loop { eprintln!(\"{}\", \"x\".repeat(1 << 16)); }".to_owned(), "printed without end"),
@@ -442,8 +441,6 @@ fn a_host_file_reaches_nothing_but_the_device() {
         std::fs::write(&file, whole).expect("a writable folder");
         assert_fails(folder, &["check", "batch"], part);
     }
-    // One of them sleeps until it is ended; no other holds anyone up.
-    assert!(begin.elapsed().as_secs() < 120, "{:?}", begin.elapsed());
     assert!(folder.join("guard.rs").exists());
     for (text, part) in [
         ("include!(\"guard.rs\");\n", "line 1: `include` takes text from another file"),
