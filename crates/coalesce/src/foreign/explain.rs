@@ -166,7 +166,8 @@ fn given(kernel: &Kernel, arguments: &[Argument]) -> Result<Vec<Given>> {
     let place = |name: &str| parameters.iter().position(|parameter| parameter.name == name);
     let by_name = arguments.iter().all(|one| place(one.name()).is_some());
     for (index, one) in arguments.iter().enumerate() {
-        let (name, is_again) = (one.name(), arguments[..index].iter().any(|b| b.name() == one.name()));
+        let (name, is_again) =
+            (one.name(), arguments[..index].iter().any(|b| b.name() == one.name()));
         if by_name && is_again {
             return Err(wrong(format!("argument `{name}` is given twice: name each once")));
         }
