@@ -119,6 +119,10 @@ class Tests(unittest.TestCase):
         self.assertTrue((result == data / 2).all())
         table = report.table()
         self.assertEqual(table[table["kind"] == "global_store"]["sectors"].sum(), 13)
+        long = "k" * 300
+        report = coalesce_gpu.check(SCALE.replace("scale", long), None, 4, 32, [data, 2.0, 100])
+        self.assertEqual(set(report.table()["kernel"]), {long}, "no name is cut")
+        self.assertEqual(len(coalesce_gpu.check(SCALE, None, 4, 32, [data, 2.0, 0]).table()), 0)
         with self.assertRaises(coalesce_gpu.CoalesceError):
             coalesce_gpu.check(SCALE, "scale", 4, 32, [data.astype("c8"), 2.0, 100])
         with self.assertRaises(coalesce_gpu.CoalesceError):

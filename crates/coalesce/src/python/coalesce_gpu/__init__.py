@@ -200,10 +200,12 @@ class Report:
              *(one.counters[kind].get(column, 0) for column in columns))
             for kernel in self.kernels for one in kernel.instructions for kind in kinds if kind in one.counters
         ]
-        texts = [(name, "U200") for name in ("kernel", "source")]
         import numpy
 
-        types = [*texts, ("ptx_line", "i8"), ("instruction", "U80"), ("kind", "U16")]
+        names = ["kernel", "source", "ptx_line", "instruction", "kind"]
+        # As wide as the longest: NumPy would cut it.
+        widths = [max((len(str(row[at])) for row in rows), default=1) for at in range(len(names))]
+        types = [(name, "i8" if name == "ptx_line" else f"U{width}") for name, width in zip(names, widths)]
         return numpy.array(rows, dtype=[*types, *((column, "i8") for column in columns)])
 
     def _repr_html_(self) -> str:
