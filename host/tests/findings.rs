@@ -5,6 +5,7 @@ use crate::program::*;
 use crate::schema::violation;
 use serde_json::Value;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -340,8 +341,57 @@ fn the_action_writes_findings_and_fails_where_it_should() {
         let (code, said, _) = step(folder.path(), "install", &inputs);
         assert!(code == 1 && said.contains(part), "{said}");
     }
+    let quoted = format!("explain 'race.ptx' {}", launch.replacen("t:u32", "\"t:\"u32", 1));
+    assert_ne!(quoted, format!("explain 'race.ptx' {launch}"));
+    assert_eq!(check(&quoted), ("4".to_owned(), "1".to_owned()));
+    let inputs =
+        [("INPUT_PROGRAM", "x"), ("INPUT_COMMAND", "run -- 'a"), ("INPUT_SARIF", "x.sarif")];
+    let (code, said, _) = step(folder.path(), "check", &inputs);
+    assert!(code == 1 && said.contains("a quote without its other half"), "{said}");
     let own = [("INPUT_PROGRAM", "cargo coalesce"), ("INPUT_INSTALL", "none")];
     assert_eq!(step(folder.path(), "install", &own).0, 0);
+}
+
+/// A release's archive is taken by the name that the workflow `dist` gives it, on every runner that has one.
+#[test]
+fn the_action_takes_the_archive_of_its_runner() {
+    const GH: &str = "#!/bin/sh\n[ $3 = v1 ] || exit 1\nwhile [ $1 != --pattern ]; do shift; done\nmkdir ${2%.tar.gz}\necho echo > ${2%.tar.gz}/coalesce\ntar -czf $4/$2 ${2%.tar.gz}\n";
+    let dist = include_str!("../../.github/workflows/dist.yml");
+    assert!(dist.contains("folder=coalesce-${{ matrix.target }}"), "{dist}");
+    let install = |system: &str, processor: &str, tag: &str| {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let gh = folder.path().join("gh");
+        fs::write(&gh, GH).expect("a writable folder");
+        fs::set_permissions(&gh, fs::Permissions::from_mode(0o755)).expect("it is ours");
+        let path = format!("{}:/usr/bin:/bin", folder.path().display());
+        let inputs = [
+            ("INPUT_PROGRAM", "coalesce"),
+            ("INPUT_INSTALL", "release"),
+            ("RUNNER_OS", system),
+            ("RUNNER_ARCH", processor),
+            ("ACTION_REF", tag),
+            ("ACTION_REPOSITORY", "owner/name"),
+            ("PATH", &path),
+        ];
+        let (code, said, _) = step(folder.path(), "install", &inputs);
+        let place = fs::read_to_string(folder.path().join("GITHUB_PATH")).expect("it was made");
+        assert_eq!(code == 0, Path::new(place.trim()).join("coalesce").is_file(), "{said}");
+        let names = fs::read_dir(folder.path()).expect("it is there").flatten();
+        let mut names = names.map(|one| one.file_name().to_string_lossy().into_owned());
+        let archive = names.find_map(|name| Some(name.strip_suffix(".tar.gz")?.to_owned()));
+        (archive.unwrap_or_default(), said)
+    };
+    for (system, processor) in
+        [("Linux", "X64"), ("Linux", "ARM64"), ("Windows", "X64"), ("macOS", "ARM64")]
+    {
+        let (archive, said) = install(system, processor, "v1");
+        let target = archive.strip_prefix("coalesce-").unwrap_or_else(|| panic!("{said}"));
+        assert!(dist.contains(&format!("- target: {target}\n")), "{target}");
+    }
+    let (_, said) = install("macOS", "X64", "v1");
+    assert!(said.contains("no archive for macOS on X64: set install to cargo"), "{said}");
+    let (_, said) = install("Linux", "X64", "main");
+    assert!(said.contains("name the Action by the tag of a release"), "{said}");
 }
 
 /// The Action's file has the inputs that its steps read, each described, and the guide's table has them.

@@ -465,6 +465,19 @@ fn kernels_are_listed_and_only_the_one_that_cannot_run_is_refused() {
         &COLUMN_LAUNCH,
         "has 3 parameters (target: u64, source: u64, n: u32) and 2 arguments",
     );
+    let named = |[a, b, c]: [&'static str; 3]| {
+        ["--grid", "4", "--block", "32x32", "--arg", a, "--arg", b, "--arg", c]
+    };
+    fails(
+        ":column",
+        &named(["source:f32*1Mi", "t:f32*4Ki", "n=5"]),
+        "argument `source` is number 1 and the parameter of this name number 2",
+    );
+    fails(
+        ":column",
+        &named(["target:f32*4Ki", "target:f32*1Mi", "n=5"]),
+        "argument `target` is given twice",
+    );
     let wide = [&COLUMN_LAUNCH[..], &["--arg", "n:u64=5"]].concat();
     fails(":column", &wide, "does not fit the parameter `n`, which is u32: it has 8 bytes");
     let gpu = [&COLUMN_LAUNCH[..], &["--arg", "n=5", "--device", "gpu"]].concat();

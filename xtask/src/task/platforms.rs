@@ -189,7 +189,9 @@ fn tried(system: &System, said: Option<&Path>) -> Result<String> {
             said
         }
     };
-    let (passed, failed) = (counted(&said, " passed"), counted(&said, " failed"));
+    let tests = tests_of(&said).with_context(|| {
+        format!("no test ended under {runner}: messages of the compiler and the emulator are above")
+    })?;
     let start = |line: &[&str]| {
         let mut command = Command::new(runner);
         command.current_dir(workspace::root()).arg(&program).args(line).env("WINEPREFIX", &wine);
@@ -217,16 +219,21 @@ fn tried(system: &System, said: Option<&Path>) -> Result<String> {
     let ours = explained(&mut Command::new(workspace::coalesce()), &scratch.path().join("ours"))?;
     let theirs = explained(&mut start(&[]), &scratch.path().join("theirs"))?;
     let explain = if ours == theirs { "as here" } else { "DIFFERENT counts" };
-    let tests = match failed {
-        0 => format!("{passed}"),
-        _ => format!("{passed}; {failed} failed"),
-    };
     Ok(row(system, &tests, &verified.join(", "), explain, &date))
 }
 
 fn row(system: &System, tests: &str, verified: &str, explain: &str, date: &str) -> String {
     let System { title, triple, missing, .. } = system;
     format!("| {title} | `{triple}` | {tests} | {verified} | {explain} | {missing} | {date} |\n")
+}
+
+/// Says how many tests passed and failed; nothing where none ended, as where they cannot be built.
+fn tests_of(said: &str) -> Option<String> {
+    match (counted(said, " passed"), counted(said, " failed")) {
+        (0, 0) => None,
+        (passed, 0) => Some(format!("{passed}")),
+        (passed, failed) => Some(format!("{passed}; {failed} failed")),
+    }
 }
 
 /// Sums what the runs of tests say of themselves, such as ` passed`.
@@ -305,7 +312,9 @@ mod tests {
     fn runs_of_tests_are_added_up() {
         let said = "running 2 tests\ntest result: ok. 12 passed; 0 failed; 1 ignored\nx 5 passed\n\
                     test result: FAILED. 30 passed; 2 failed; 0 ignored\n";
-        assert_eq!((counted(said, " passed"), counted(said, " failed")), (42, 2));
+        assert_eq!(tests_of(said).as_deref(), Some("42; 2 failed"));
+        assert_eq!(tests_of("test result: ok. 3 passed; 0 failed").as_deref(), Some("3"));
+        assert_eq!(tests_of("error: could not compile `simt`"), None);
     }
 
     #[test]

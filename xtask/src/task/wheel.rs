@@ -116,14 +116,32 @@ fn check(wheel: &Path, program: usize) -> Result<()> {
     let tests = folder.path().join("test_coalesce_gpu.py");
     std::fs::write(&tests, TESTS).context("cannot write the tests")?;
     outside(Command::new(&python).arg(&tests))?;
+    let (example, kernel) = example();
+    for (name, text) in [("example.py", example), ("saxpy.ptx", &kernel)] {
+        let file = folder.path().join(name);
+        std::fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
+    }
+    outside(Command::new(&python).arg("example.py"))?;
     outside(Command::new(bin.join("coalesce")).arg("--version"))?;
     let size = std::fs::metadata(wheel).context("it was written")?.len() as f64 / 1e6;
     let program = program as f64 / 1e6;
     let tests = TESTS.matches("    def test_").count();
     println!(
-        "wheel of {size:.1} MB, its program of {program:.1} MB, installed in a fresh environment after {seconds} s: {tests} tests of the module passed, and `coalesce` starts"
+        "wheel of {size:.1} MB, its program of {program:.1} MB, installed in a fresh environment after {seconds} s: {tests} tests of the module passed, its page's example runs, and `coalesce` starts"
     );
     Ok(())
+}
+
+/// Returns the example of the module's page, and the PTX of its kernel, which is that of the tests under other names.
+fn example() -> (&'static str, String) {
+    let between = |text: &'static str, start: &str, end: &str| {
+        let rest = text.split_once(start).map_or("", |(_, rest)| rest);
+        rest.split(end).next().unwrap_or_default()
+    };
+    let names = [("scale", "saxpy"), ("data", "x"), (" by", " a"), ("[by]", "[a]")];
+    let kernel = between(TESTS, "SCALE = \"\"\"", "\"\"\"").to_owned();
+    let kernel = names.iter().fold(kernel, |text, (old, new)| text.replace(old, new));
+    (between(README, "```python\n", "```"), kernel)
 }
 
 /// The target that cargo builds for here.
@@ -297,6 +315,14 @@ mod tests {
         }
         let module = String::from_utf8(files["coalesce_gpu/__init__.py"].clone()).expect("text");
         assert!(module.contains("def check("));
+    }
+
+    #[test]
+    fn the_page_has_an_example_and_the_tests_its_kernel() {
+        let (example, kernel) = example();
+        assert!(example.contains("check(Path(\"saxpy.ptx\"), \"saxpy\""), "{example}");
+        let entry = ".entry saxpy(.param .u64 x, .param .f32 a, .param .u32 n)";
+        assert!(kernel.contains(entry) && kernel.contains("[a];"), "{kernel}");
     }
 
     #[test]

@@ -163,6 +163,11 @@ fn count(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(factor)
 }
 
+/// Returns true for what can only be a float: `-1.5`, `1e-5`, `nan`.
+fn is_float(text: &str) -> bool {
+    text.parse::<f64>().is_ok() && count(text.strip_prefix('-').unwrap_or(text)).is_none()
+}
+
 impl FromStr for Argument {
     type Err = String;
 
@@ -277,20 +282,22 @@ impl Argument {
                         .map_err(|()| misfit("say its type, such as u32".to_owned()))?,
                 };
                 // Whole numbers are declared without a sign as often as with one, and floats as plain bits.
-                let signed = match element {
+                let meant = match element {
+                    Element::Unsigned(bytes @ (4 | 8))
+                        if self.element.is_none()
+                            && parameter.element.starts_with('b')
+                            && is_float(number) =>
+                    {
+                        Element::Float(bytes)
+                    }
                     Element::Unsigned(bytes)
                         if self.element.is_none() && number.starts_with('-') =>
                     {
                         Element::Signed(bytes)
                     }
-                    Element::Unsigned(bytes @ (4 | 8))
-                        if self.element.is_none() && number.contains('.') =>
-                    {
-                        Element::Float(bytes)
-                    }
                     element => element,
                 };
-                let bytes = signed.number(number);
+                let bytes = meant.number(number);
                 bytes.ok_or_else(|| misfit(format!("`{number}` is no number of that type")))?
             }
             _ => return Err(misfit("it has no value".to_owned())),
@@ -374,7 +381,11 @@ mod tests {
         assert_eq!(given("n=1Mi", "u32", 4), four((1u32 << 20).to_le_bytes()));
         assert_eq!(given("n=-1", "u32", 4), four((-1i32).to_le_bytes()));
         assert_eq!(given("a=2.5", "f32", 4), four(2.5f32.to_le_bytes()));
-        assert_eq!(given("a=2.5", "b32", 4), four(2.5f32.to_le_bytes()));
+        for number in ["2.5", "-2.5", "1e-5", "1e+22", "inf"] {
+            let bits = number.parse::<f32>().unwrap().to_le_bytes();
+            assert_eq!(given(&format!("a={number}"), "b32", 4), four(bits), "{number}");
+        }
+        assert_eq!(given("a=-2", "b32", 4), four((-2i32).to_le_bytes()));
         assert_eq!(given("n:u64=0x10", "u64", 8), Ok(Given::Bytes(16u64.to_le_bytes().to_vec())));
         let structure = parameter("b8", 2, ParameterKind::Bytes);
         let bytes: Argument = "s:bytes=01ff".parse().unwrap();
@@ -425,6 +436,7 @@ mod tests {
         };
         says("n:u64=1", "u32", 4, "it has 8 bytes");
         says("n=1.5", "s32", 4, "is no number of that type");
+        says("n=100.0", "u32", 4, "is no number of that type");
         says("n:u8=256", "u8", 1, "is no number of that type");
         says("x:f32*4", "u32", 4, "an array is passed by its address");
         says("x:f31*4", "u64", 8, "`f31` is none of the types");

@@ -163,8 +163,22 @@ fn given(kernel: &Kernel, arguments: &[Argument]) -> Result<Vec<Given>> {
             arguments.len()
         )));
     }
-    let by_name =
-        arguments.iter().all(|one| parameters.iter().any(|parameter| parameter.name == one.name()));
+    let place = |name: &str| parameters.iter().position(|parameter| parameter.name == name);
+    let by_name = arguments.iter().all(|one| place(one.name()).is_some());
+    for (index, one) in arguments.iter().enumerate() {
+        let (name, is_again) =
+            (one.name(), arguments[..index].iter().any(|b| b.name() == one.name()));
+        if by_name && is_again {
+            return Err(wrong(format!("argument `{name}` is given twice: name each once")));
+        }
+        if let Some(place) = place(name).filter(|place| !by_name && *place != index) {
+            return Err(wrong(format!(
+                "argument `{name}` is number {} and the parameter of this name number {}: name all as the PTX does, or give them in its order",
+                index + 1,
+                place + 1
+            )));
+        }
+    }
     let each = parameters.iter().enumerate().map(|(index, parameter)| {
         let named = arguments.iter().find(|one| by_name && one.name() == parameter.name);
         let argument = named.unwrap_or(&arguments[index]);

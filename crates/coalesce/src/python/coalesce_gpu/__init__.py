@@ -12,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 import html
 import json
+import operator
 import os
 import subprocess
 import sys
@@ -56,6 +57,10 @@ class FindingsError(CoalesceError):
         self.report = report
         self.findings = report.findings
         super().__init__("\n".join(str(finding) for finding in report.findings))
+
+    def __reduce__(self) -> Any:
+        """Returns what pickle makes it of again, in another process."""
+        return FindingsError, (self.report,)
 
 
 @dataclass(frozen=True)
@@ -161,7 +166,7 @@ class Kernel:
     instructions: tuple[Instruction, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Report:
     """All that was counted and found. A notebook shows it as a table with pictures."""
 
@@ -195,10 +200,12 @@ class Report:
              *(one.counters[kind].get(column, 0) for column in columns))
             for kernel in self.kernels for one in kernel.instructions for kind in kinds if kind in one.counters
         ]
-        texts = [(name, "U200") for name in ("kernel", "source")]
         import numpy
 
-        types = [*texts, ("ptx_line", "i8"), ("instruction", "U80"), ("kind", "U16")]
+        names = ["kernel", "source", "ptx_line", "instruction", "kind"]
+        # As wide as the longest: NumPy would cut it.
+        widths = [max((len(str(row[at])) for row in rows), default=1) for at in range(len(names))]
+        types = [(name, "i8" if name == "ptx_line" else f"U{width}") for name, width in zip(names, widths)]
         return numpy.array(rows, dtype=[*types, *((column, "i8") for column in columns)])
 
     def _repr_html_(self) -> str:
@@ -250,10 +257,12 @@ def explain(ptx: str | os.PathLike[str], kernel: str | None, grid: Shape, block:
             cooperative: bool = False, limit: int | None = None, timeout: float | None = None) -> Report:
     """Launches a kernel of a PTX text, or of a file that a Path names, and returns what it did.
 
-    `args` are in the order of the kernel's parameters, or by their names. Arrays are copied to the device; what they
-    hold after the launch is in `arrays` of the report. `check` is "all", "no-volatile" or "none"; `limit` ends a
+    `args` are in the order of the kernel's parameters, or by their names in the PTX. Arrays are copied to the device;
+    what they hold after the launch is in `arrays` of the report. `check` is "all", "no-volatile" or "none"; `limit` ends a
     kernel after so many warp-instructions, `timeout` the program after so many seconds.
     """
+    if isinstance(args, (str, bytes)) or hasattr(args, "dtype") or not hasattr(args, "__iter__"):
+        raise CoalesceError("`args` is no list: write all arguments of the kernel in one, such as [x, 2.0, 100]")
     named = list(args.items()) if isinstance(args, Mapping) else [(f"arg{at}", one) for at, one in enumerate(args)]
     with tempfile.TemporaryDirectory(prefix="coalesce-") as folder_name:
         folder = Path(folder_name)
@@ -261,30 +270,30 @@ def explain(ptx: str | os.PathLike[str], kernel: str | None, grid: Shape, block:
             if ".version" not in ptx:
                 raise CoalesceError("`ptx` is no text of PTX: for a file, write pathlib.Path(NAME)")
             file = folder / "kernel.ptx"
-            file.write_text(ptx, encoding="utf-8")
-        else:
+            file.write_text(ptx, encoding="utf-8", errors="replace")
+        elif isinstance(ptx, os.PathLike):
             file = Path(ptx)
-        line = ["explain", f"{file}:{kernel}" if kernel else str(file), "--device", device,
-                "--grid", _shape(grid), "--block", _shape(block), f"--check={check}", "--schedules", str(schedules),
-                "--shared", str(shared_bytes), "--json", str(folder / "profile.json"), "--svg", str(folder / "svg")]
+        else:
+            raise CoalesceError(f"`ptx` is a {type(ptx).__name__}: give the text as str, or a pathlib.Path")
+        # Such a name is no option.
+        name = os.path.join(os.curdir, file) if str(file).startswith("-") else str(file)
+        line = ["explain", f"{name}:{kernel}" if kernel else name, *_options(device, check, limit),
+                f"--grid={_shape('grid', grid)}", f"--block={_shape('block', block)}",
+                f"--schedules={_whole('schedules', schedules)}", f"--shared={_whole('shared_bytes', shared_bytes)}",
+                f"--json={folder / 'profile.json'}", f"--svg={folder / 'svg'}"]
         saved = {}
-        for name, value in named:
-            text = _argument(folder, name, value)
+        for at, (name, value) in enumerate(named):
+            text = _argument(folder / f"{at}.in", name, value)
             line += ["--arg", f"{name}{text}"]
             if (view := _buffer(value)) is not None:
-                saved[name] = view
-                line += ["--save", f"{name}={folder / name}.out"]
-        line += ["--cluster", _shape(cluster)] if cluster is not None else []
+                saved[name] = (view, folder / f"{at}.out")
+                line += ["--save", f"{name}={folder / f'{at}.out'}"]
+        line += [f"--cluster={_shape('cluster', cluster)}"] if cluster is not None else []
         line += ["--cooperative"] if cooperative else []
-        line += ["--limit", str(limit)] if limit is not None else []
         done = _start(line, timeout)
         if done.returncode not in (0, _FOUND) or not (folder / "profile.json").exists():
             raise CoalesceError(_sentence(done))
-        arrays = {}
-        for name, before in saved.items():
-            result = folder / f"{name}.out"
-            if result.exists():
-                arrays[name] = _array(result.read_bytes(), before)
+        arrays = {name: _array(file.read_bytes(), before) for name, (before, file) in saved.items() if file.exists()}
         pictures = {path.stem: path.read_text(encoding="utf-8") for path in sorted((folder / "svg").glob("*.svg"))}
         profile = json.loads((folder / "profile.json").read_text(encoding="utf-8"))
     # The files of the arrays are gone.
@@ -298,13 +307,15 @@ def run(command: Sequence[str | os.PathLike[str]], *, device: str = "virtual", c
 
     The program's own output goes where this process's goes. Raise FindingsError(report) where findings are to fail.
     """
+    words = [] if isinstance(command, (str, bytes)) or not hasattr(command, "__iter__") else list(command)
+    if not words or not all(isinstance(word, (str, bytes, os.PathLike)) for word in words):
+        raise CoalesceError("`command` is no list of texts: write [\"./program\", \"its argument\"]")
     with tempfile.TemporaryDirectory(prefix="coalesce-") as folder:
         file = Path(folder) / "profile.json"
-        line = ["run", "--device", device, f"--check={check}", "--fail-on", "none", "--json", str(file), "--all"]
+        line = ["run", *_options(device, check, limit), "--fail-on=none", f"--json={file}", "--all"]
         line += ["--torch"] if torch else []
-        line += ["--kernel", kernel] if kernel else []
-        line += ["--limit", str(limit)] if limit is not None else []
-        done = _start([*line, "--", *map(os.fspath, command)], timeout, stdout=None)
+        line += [f"--kernel={kernel}"] if kernel else []
+        done = _start([*line, "--", *(os.fsdecode(word) for word in words)], timeout, stdout=None)
         if not file.exists():
             raise CoalesceError(_sentence(done))
         profile = json.loads(file.read_text(encoding="utf-8"))
@@ -312,40 +323,92 @@ def run(command: Sequence[str | os.PathLike[str]], *, device: str = "virtual", c
     return _report(profile, done.stderr, returncode=code)
 
 
+def _options(device: str, check: str, limit: int | None) -> list[str]:
+    if check not in ("all", "no-volatile", "none"):
+        raise CoalesceError(f"`check` is {check!r}: write \"all\", \"no-volatile\" or \"none\"")
+    ends = [f"--limit={_whole('limit', limit)}"] if limit is not None else []
+    return [f"--device={device}", f"--check={check}", *ends]
+
+
 def _start(line: Sequence[str], timeout: float | None, stdout: int | None = subprocess.PIPE) -> Any:
+    if timeout is not None and not (isinstance(timeout, (int, float)) and timeout > 0):
+        raise CoalesceError(f"`timeout` is {timeout!r}: write seconds, more than 0")
     try:
-        return subprocess.run([program(), *line], stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE,
-                              text=True, encoding="utf-8", errors="replace", timeout=timeout)
-    except FileNotFoundError as error:
-        raise CoalesceError(f"there is no program {program()}: install the wheel for this system, or name the "
-                            "program by COALESCE_PROGRAM") from error
+        with subprocess.Popen([program(), *line], stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE,
+                              text=True, encoding="utf-8", errors="replace") as process:
+            try:
+                said = process.communicate(timeout=timeout)
+            except BaseException:
+                _end(process)
+                raise
+        return subprocess.CompletedProcess(line, process.returncode, *said)
     except subprocess.TimeoutExpired as error:
         raise CoalesceError(f"the program was ended after {timeout} s: give it a smaller launch, or a larger "
                             "timeout") from error
+    except FileNotFoundError as error:
+        raise CoalesceError(f"there is no program {program()}: install the wheel for this system, or name the "
+                            "program by COALESCE_PROGRAM") from error
+    except OSError as error:
+        raise CoalesceError(f"cannot start {program()}: {error.strerror}; install the wheel for this system, or name "
+                            "the program by COALESCE_PROGRAM") from error
+    except ValueError as error:
+        raise CoalesceError("a name or a text holds a character that no command line takes: leave out NUL and halves "
+                            "of characters") from error
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """Ends the program. It hands this signal on to the one that it runs, but no other."""
+    process.terminate()
+    try:
+        process.wait(2)
+    except subprocess.TimeoutExpired:
+        process.kill()
 
 
 def _sentence(done: Any) -> str:
+    """Returns what the program said, without its advice on command lines."""
     said = (done.stderr or "").strip().removeprefix("error: ")
+    for end in ("\n\n  tip:", "\n\nUsage:", "\n\nFor more information"):
+        said = said.split(end)[0]
     return said or f"the program ended with code {done.returncode} and said nothing"
 
 
-def _shape(shape: Shape) -> str:
-    return "x".join(str(int(extent)) for extent in ([shape] if isinstance(shape, int) else shape))
+def _whole(name: str, value: Any) -> int:
+    """Returns a whole number that is not negative."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = -1
+    if number < 0:
+        raise CoalesceError(f"`{name}` is {value!r}: write a whole number that is not negative")
+    return number
 
 
-def _argument(folder: Path, name: str, value: Argument) -> str:
-    """Returns an argument as the command line has it, behind its name."""
-    if not name.isidentifier():
+def _shape(name: str, shape: Any) -> str:
+    extents = [shape] if hasattr(shape, "__index__") and not getattr(shape, "shape", ()) else shape
+    try:
+        numbers = [operator.index(extent) for extent in extents]
+    except TypeError:
+        numbers = []
+    if not 1 <= len(numbers) <= 3 or min(numbers) < 1 or max(numbers) >= 1 << 32:
+        raise CoalesceError(f"`{name}` is {shape!r}: write one to three whole numbers from 1 on, such as 1024 or (32, 8)")
+    return "x".join(map(str, numbers))
+
+
+def _argument(file: Path, name: str, value: Argument) -> str:
+    """Returns an argument as the command line has it, behind its name, and writes an array to the file."""
+    if not isinstance(name, str) or not name.isidentifier():
         raise CoalesceError(f"`{name}` is no name of an argument: write letters, digits and `_`")
     if isinstance(value, str):
         return f":{value}" if value[:1].isalpha() else f"={value}"
     if isinstance(value, bytes):
         return f":bytes={value.hex()}"
     if (view := _buffer(value)) is not None:
-        file = folder / f"{name}.in"
         file.write_bytes(view.tobytes())
         return f":{_type(view)}*{view.nbytes // view.itemsize}=@{file}"
-    if hasattr(value, "dtype") and not hasattr(value, "__len__"):
+    if getattr(value, "shape", None) == () and hasattr(value, "item"):
+        if getattr(value.dtype, "kind", "") not in tuple("biuf"):
+            raise CoalesceError(f"argument `{name}` is a {value.dtype}: give a whole number or a float")
         number = value.item()
         return f":{_type(memoryview(value))}={repr(number) if isinstance(number, float) else int(number)}"
     if isinstance(value, (int, float)):
@@ -363,7 +426,7 @@ def _buffer(value: object) -> memoryview | None:
     except (TypeError, ValueError):
         if hasattr(value, "dtype"):
             raise CoalesceError(f"an array of {value.dtype} is none that a kernel takes: view it as whole numbers, such "
-                                "as `array.view(\"u2\")`") from None
+                                "as `array.view(\"u2\")`, or give `numpy.asarray(array)`") from None
         return None
 
 
@@ -378,12 +441,12 @@ def _type(view: memoryview) -> str:
 def _array(content: bytes, like: memoryview) -> Any:
     """Returns what an array holds now, as NumPy's where NumPy is."""
     letter = like.format.lstrip("@=<")
-    view = memoryview(bytearray(content)).cast(letter, like.shape)
     try:
         import numpy
     except ImportError:
-        return view
-    return numpy.asarray(view)
+        # A view has no shape without elements, and few letters.
+        return memoryview(bytearray(content)).cast(letter, like.shape) if content else memoryview(b"").cast(letter)
+    return numpy.frombuffer(bytearray(content), letter).reshape(like.shape)
 
 
 def _known(cls: type, values: Mapping[str, Any] | None) -> Any:
