@@ -268,6 +268,14 @@ impl ThreadClocks {
                 && self.clock.common.covers_warp(epoch.block, epoch.warp, epoch.time)
     }
 
+    /// Returns whether anything that a thread of another block did happened before what a lane does now.
+    pub fn knows_block(&self, block: u32, lane: usize) -> bool {
+        let clock = self.clock.of(lane);
+        let mut threads = (0..WARPS).flat_map(|warp| (0..LANES as u8).map(move |lane| (warp, lane)));
+        !clock.is_empty()
+            && threads.any(|(warp, lane)| clock.covers(Thread { block, warp, lane }, 1))
+    }
+
     /// Returns whether an acquire by this lane, of what it has read so far, would have ordered the access.
     pub(crate) fn would_acquire(&self, epoch: Epoch, event: Event, lane: usize) -> bool {
         let thread = Thread { block: epoch.block, warp: epoch.warp, lane: event.lane() as u8 };

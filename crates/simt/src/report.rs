@@ -81,6 +81,8 @@ pub struct DeviceWork {
     pub code: u64,
     /// The work itself.
     pub kind: DeviceWorkKind,
+    /// Under the check for races, what the kernel accesses without anything that puts it before this work.
+    pub beside: Option<Footprint>,
 }
 
 /// The kinds of work that kernels can enqueue.

@@ -101,6 +101,7 @@ impl Worker<'_> {
         mask: u32,
     ) -> Flow {
         if warp.at_cluster & mask == 0 {
+            warp.met_cluster |= mask;
             self.cluster_passed(block, warp, mask);
             return Flow::Next;
         }
@@ -126,6 +127,7 @@ impl Worker<'_> {
                 for split in warp.splits.iter_mut().filter(waiting) {
                     split.state = State::Ready;
                     split.pc += 1;
+                    warp.met_cluster |= split.mask;
                 }
             }
         }
@@ -187,6 +189,7 @@ impl Worker<'_> {
                 ),
             });
         };
+        self.check_started(block, warp, (request.pc, request.mask), &other);
         self.note_visit(&mut other, warp, (request.pc, request.mask));
         let swap = |block: &mut Block, other: &mut Block| {
             std::mem::swap(&mut block.shared, &mut other.shared);

@@ -203,6 +203,35 @@ impl Worker<'_> {
         }
     }
 
+    /// Reports an access to the shared memory of a block of the cluster that may not have started yet.
+    pub fn check_started(
+        &mut self,
+        block: &Block,
+        warp: &Warp,
+        (pc, mask): (usize, u32),
+        other: &Block,
+    ) {
+        let early = mask & !warp.met_cluster;
+        if early == 0 || !self.observers.checking || !self.run.options.checks.shared_races {
+            return;
+        }
+        let early = lanes(early).filter(|lane| !warp.order.knows_block(other.linear as u32, *lane));
+        let early = early.fold(0, |all, lane| all | 1 << lane);
+        if early == 0 {
+            return;
+        }
+        let ([x, y, z], index, number) = (other.index, block.index, warp.index);
+        self.observers.find(Hazard::SharedRace, pc, |run| {
+            let message = format!(
+                "shared memory of block ({x}, {y}, {z}) is accessed by another block of the cluster, and nothing puts this \
+                 after the start of that block, before which its shared memory is not there"
+            );
+            let place = run.place(index, number, early, pc);
+            let fix = Some(Remedy::ClusterStart);
+            Finding { fix, ..Finding::new(Hazard::SharedRace, place, message) }
+        });
+    }
+
     /// The cluster's barrier is complete: what lanes did before they arrived there is done, also where it orders no memory.
     pub fn end_visits(&mut self, block: &mut Block) {
         block.visits.retain_mut(|(visit, arrived)| {
