@@ -271,7 +271,8 @@ impl ThreadClocks {
     /// Returns whether anything that a thread of another block did happened before what a lane does now.
     pub fn knows_block(&self, block: u32, lane: usize) -> bool {
         let clock = self.clock.of(lane);
-        let mut threads = (0..WARPS).flat_map(|warp| (0..LANES as u8).map(move |lane| (warp, lane)));
+        let mut threads =
+            (0..WARPS).flat_map(|warp| (0..LANES as u8).map(move |lane| (warp, lane)));
         !clock.is_empty()
             && threads.any(|(warp, lane)| clock.covers(Thread { block, warp, lane }, 1))
     }

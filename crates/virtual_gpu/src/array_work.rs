@@ -104,14 +104,13 @@ impl Driver {
         for side in [copy.source, copy.target] {
             self.check_side(side, copy.extent)?;
         }
-        if self.options.checks.global_races {
-            let touched = QueuedWork::Touch(self.touched(copy));
-            let id = self.submit(stream.unwrap_or(DEFAULT), touched)?;
-            if let (Some(id), None) = (id, stream) {
-                self.wait(id)?;
-            }
+        let checks = self.options.checks.global_races;
+        let touched = if checks { self.touched(copy) } else { Vec::new() };
+        let id = self.submit(stream.unwrap_or(DEFAULT), QueuedWork::Touch(touched))?;
+        if let (Some(id), None) = (id, stream) {
+            self.wait(id)?;
         }
-        self.run_all();
+        self.execute_all();
         let mut row = vec![0; copy.extent[0]];
         for z in 0..copy.extent[2] {
             for y in 0..copy.extent[1] {

@@ -515,6 +515,11 @@ impl Driver {
     /// Executes everything that is pending, as a call does that waits for the device.
     pub(crate) fn run_all(&mut self) {
         self.order.host_waits_for_all(None);
+        self.execute_all();
+    }
+
+    /// Executes all that is pending, of which the program's host has not waited for anything.
+    pub(crate) fn execute_all(&mut self) {
         let pending = self.scheduler.all();
         self.run(pending.clone());
         self.wait_for_all(pending.into_iter().chain(self.objects.tails()).collect());

@@ -4,7 +4,9 @@ mod support;
 
 use cuda_driver::ReturnCode;
 use cuda_driver::api::*;
-use cuda_driver::raw::{CUDA_ARRAY_DESCRIPTOR, CUDA_MEMCPY3D, CUarray, CUarray_format, CUmemorytype, CUstream};
+use cuda_driver::raw::{
+    CUDA_ARRAY_DESCRIPTOR, CUDA_MEMCPY3D, CUarray, CUarray_format, CUmemorytype, CUstream,
+};
 use simt::Checks;
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -40,11 +42,33 @@ fn kinds() -> Vec<MisuseKind> {
 
 /// A box of 32 bytes by 4 rows, from host memory with rows of 64 bytes.
 fn from_host(host: *const c_void) -> CUDA_MEMCPY3D {
-    // SAFETY: integers, addresses, and kinds of memory that are set below.
-    let mut copy: CUDA_MEMCPY3D = unsafe { std::mem::zeroed() };
-    (copy.srcMemoryType, copy.srcHost, copy.srcPitch) = (CUmemorytype::CU_MEMORYTYPE_HOST, host, 64);
-    (copy.WidthInBytes, copy.Height, copy.Depth) = (32, 4, 1);
-    copy
+    CUDA_MEMCPY3D {
+        srcXInBytes: 0,
+        srcY: 0,
+        srcZ: 0,
+        srcLOD: 0,
+        srcMemoryType: CUmemorytype::CU_MEMORYTYPE_HOST,
+        srcHost: host,
+        srcDevice: 0,
+        srcArray: null_mut(),
+        reserved0: null_mut(),
+        srcPitch: 64,
+        srcHeight: 4,
+        dstXInBytes: 0,
+        dstY: 0,
+        dstZ: 0,
+        dstLOD: 0,
+        dstMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+        dstHost: null_mut(),
+        dstDevice: 0,
+        dstArray: null_mut(),
+        reserved1: null_mut(),
+        dstPitch: 32,
+        dstHeight: 4,
+        WidthInBytes: 32,
+        Height: 4,
+        Depth: 1,
+    }
 }
 
 #[test]
@@ -70,8 +94,7 @@ fn a_plane_is_read_when_its_stream_comes_to_it() {
         // SAFETY: the allocation has 256 bytes.
         unsafe { bytes.write_bytes(0, 256) };
         let mut copy = from_host(host);
-        copy.dstMemoryType = CUmemorytype::CU_MEMORYTYPE_DEVICE;
-        (copy.dstDevice, copy.dstPitch) = (memory, 32);
+        copy.dstDevice = memory;
         done!(cuMemcpy3DAsync_v2(&copy, stream));
         // SAFETY: as above.
         unsafe { bytes.add(byte).write(7) };

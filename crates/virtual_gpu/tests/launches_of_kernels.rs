@@ -58,8 +58,10 @@ fn ptx() -> String {
     let attribute = |number: &str, device: &str| {
         call("DeviceGetAttribute", &[("b64", "%rd4"), ("b32", number), ("b32", device)])
     };
-    let keep = |word: u32| format!("ld.local.u32 %r4, [place]; st.global.u32 [%rd1+{}], %r4;", 4 * word);
-    let ask = attribute("16", "0") + &keep(0) + &call("GetDeviceCount", &[("b64", "%rd4")]) + &keep(1);
+    let keep =
+        |word: u32| format!("ld.local.u32 %r4, [place]; st.global.u32 [%rd1+{}], %r4;", 4 * word);
+    let ask =
+        attribute("16", "0") + &keep(0) + &call("GetDeviceCount", &[("b64", "%rd4")]) + &keep(1);
     // Each thread writes its word, which the child of thread 0 changes.
     let own = "mul.wide.u32 %rd2, %r1, 4; add.u64 %rd3, %rd1, %rd2; st.global.u32 [%rd3], %r1;";
     let write = "st.global.u32 [%rd1+8], 9;";
@@ -249,8 +251,9 @@ fn what_a_kernel_does_beside_its_launches_is_compared_with_them() {
     for (kernel, who) in wrong {
         let (code, _, found) = run(kernel, 1);
         assert_eq!(code, ReturnCode::SUCCESS, "{found:?}");
-        let told =
-            format!("{who} may run at the same time as the rest of kernel `{kernel}`, which enqueued it");
+        let told = format!(
+            "{who} may run at the same time as the rest of kernel `{kernel}`, which enqueued it"
+        );
         assert!(found.iter().any(|one| one.starts_with(&told)), "{kernel}: {found:?}");
     }
 }

@@ -137,11 +137,7 @@ pub(super) fn box_of(descriptor: &In<CUDA_MEMCPY3D>) -> CuResult<BoxCopy> {
     Ok(BoxCopy { target: target.side(extent)?, source: source.side(extent)?, extent })
 }
 
-fn copy_3d(
-    driver: &mut Driver,
-    stream: Option<usize>,
-    descriptor: &In<CUDA_MEMCPY3D>,
-) -> CuResult {
+fn copy_3d(driver: &mut Driver, stream: Option<usize>, descriptor: &In<CUDA_MEMCPY3D>) -> CuResult {
     let planned = box_of(descriptor)?;
     if let (BoxSide::Plain { .. }, BoxSide::Plain { .. }) = (planned.target, planned.source) {
         return slices(driver, stream, planned);

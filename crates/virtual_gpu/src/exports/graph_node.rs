@@ -349,7 +349,7 @@ fn kind(work: &QueuedWork) -> c_uint {
         | QueuedWork::Assign(_)
         | QueuedWork::Prefetch { .. }
         | QueuedWork::Discard(_)
-            | QueuedWork::Touch(_) => 5,
+        | QueuedWork::Touch(_) => 5,
         QueuedWork::Wait => 6,
         QueuedWork::Event => 7,
         QueuedWork::Allocation(_) | QueuedWork::GraphAllocation(_) => 10,

@@ -103,7 +103,8 @@ fn with_own_places(line: &str, index: usize) -> Cow<'_, str> {
     for before in [".file", ".loc", "inlined_at"] {
         let Some((_, rest)) = own.split_once(before) else { continue };
         let number = rest.trim_start();
-        let number = &number[..number.find(|it: char| !it.is_ascii_digit()).unwrap_or(number.len())];
+        let number =
+            &number[..number.find(|it: char| !it.is_ascii_digit()).unwrap_or(number.len())];
         let Ok(file) = number.parse::<usize>() else { continue };
         let at = own.len() - rest.trim_start().len();
         own.replace_range(at..at + number.len(), &(file + index * FILES).to_string());
