@@ -297,8 +297,7 @@ pub fn footprint<'s>(
     footprint_of(model, base, shadows, |_, _| true)
 }
 
-/// Returns the footprint of what nothing puts before work that a thread with a clock enqueued: of all that the launch does
-/// beside that work.
+/// Returns the footprint of all that nothing puts before work which a thread enqueued when it had this clock.
 pub fn footprint_beside<'s>(
     model: &LaunchModel,
     base: impl Fn(usize) -> u64,

@@ -81,7 +81,7 @@ pub struct DeviceWork {
     pub code: u64,
     /// The work itself.
     pub kind: DeviceWorkKind,
-    /// Under the check for races, what the kernel accesses without anything that puts it before this work.
+    /// The kernel's accesses that nothing puts before this work, under the check for races.
     pub beside: Option<Footprint>,
 }
 

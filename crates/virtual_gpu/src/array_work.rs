@@ -122,8 +122,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Returns the device and page-locked memory that a copy of a box uses; of a part of an array that lies in very many
-    /// pieces, nothing.
+    /// Returns the memory that a copy of a box uses on the device or page-locked; nothing of an array in very many pieces.
     fn touched(&self, copy: &BoxCopy) -> Vec<Access> {
         let [width, height, depth] = copy.extent;
         let mut all = Vec::new();

@@ -93,7 +93,7 @@ fn linked(texts: &[String]) -> Vec<u8> {
 /// Numbers of files that a text may have of its own.
 const FILES: usize = 100_000;
 
-/// A line of one text of several, whose places name files of that text.
+/// Returns a line of one of several texts, in which places name files by numbers of that text's own.
 fn with_own_places(line: &str, index: usize) -> Cow<'_, str> {
     let is_place = [".file", ".loc"].iter().any(|it| line.trim_start().starts_with(it));
     if index == 0 || !is_place {
