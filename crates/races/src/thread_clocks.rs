@@ -268,8 +268,11 @@ impl ThreadClocks {
                 && self.clock.common.covers_warp(epoch.block, epoch.warp, epoch.time)
     }
 
-    /// Returns whether anything that a thread of another block did happened before what a lane does now.
+    /// Returns whether a lane has seen anything that a thread of another block did, in whatever order.
     pub fn knows_block(&self, block: u32, lane: usize) -> bool {
+        if self.observed.is_some_and(|seen| seen.block == block) {
+            return true;
+        }
         let clock = self.clock.of(lane);
         let mut threads =
             (0..WARPS).flat_map(|warp| (0..LANES as u8).map(move |lane| (warp, lane)));

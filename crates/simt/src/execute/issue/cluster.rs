@@ -189,7 +189,7 @@ impl Worker<'_> {
                 ),
             });
         };
-        self.check_started(block, warp, (request.pc, request.mask), &other);
+        let early = self.lanes_before_start(warp, request.mask, &other);
         self.note_visit(&mut other, warp, (request.pc, request.mask));
         let swap = |block: &mut Block, other: &mut Block| {
             std::mem::swap(&mut block.shared, &mut other.shared);
@@ -203,6 +203,8 @@ impl Worker<'_> {
         let done = access(self, block, warp, other.linear);
         warp.order.shared_epoch = 0;
         swap(block, &mut other);
+        // A race that the access has with one of that block says more.
+        self.check_started(block, warp, (request.pc, early), &other);
         self.cluster[rank as usize] = Some(other);
         done
     }

@@ -203,20 +203,24 @@ impl Worker<'_> {
         }
     }
 
-    /// Reports an access to the shared memory of a block of the cluster that may not have started yet.
+    /// Returns the lanes that know nothing which another block of the cluster did: it may not have started yet.
+    pub fn lanes_before_start(&self, warp: &Warp, mask: u32, other: &Block) -> u32 {
+        let early = mask & !warp.met_cluster;
+        if early == 0 || !self.observers.checking || !self.run.options.checks.shared_races {
+            return 0;
+        }
+        let early = lanes(early).filter(|lane| !warp.order.knows_block(other.linear as u32, *lane));
+        early.fold(0, |all, lane| all | 1 << lane)
+    }
+
+    /// Reports an access of lanes to the shared memory of a block of the cluster that may not have started yet.
     pub fn check_started(
         &mut self,
         block: &Block,
         warp: &Warp,
-        (pc, mask): (usize, u32),
+        (pc, early): (usize, u32),
         other: &Block,
     ) {
-        let early = mask & !warp.met_cluster;
-        if early == 0 || !self.observers.checking || !self.run.options.checks.shared_races {
-            return;
-        }
-        let early = lanes(early).filter(|lane| !warp.order.knows_block(other.linear as u32, *lane));
-        let early = early.fold(0, |all, lane| all | 1 << lane);
         if early == 0 {
             return;
         }
