@@ -811,6 +811,8 @@ impl Device {
                     | Builtin::EnqueueFill
                     | Builtin::CurrentDevice
                     | Builtin::ErrorText
+                    | Builtin::DeviceCount
+                    | Builtin::DeviceAttribute
                     | Builtin::LastError => [0; 3],
                 };
                 self.calls_ns += of_all * amount;

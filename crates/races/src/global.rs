@@ -9,6 +9,7 @@ use crate::readers::Readers;
 use crate::request::{Request, lanes};
 use crate::shadow_footprint::ShadowFootprint;
 use crate::thread_clocks::ThreadClocks;
+use crate::vector_clock::{Thread, VectorClock};
 use crate::words::{Words, strong};
 use std::sync::Mutex;
 
@@ -237,20 +238,31 @@ impl GlobalShadow {
         strong(model, order, &mut self.words, live, &request, writes);
     }
 
-    /// Adds what was accessed to lines of a footprint; `base` gives the first address of a region by its number.
+    /// Adds those accesses that are meant to lines of a footprint; `base` gives a region's first address by its number.
     ///
     /// A cell forgets accesses only for others that race with at least as much: reads for the write after them.
     fn accessed(
         &self,
         model: &LaunchModel,
         base: &impl Fn(usize) -> u64,
+        is_meant: &impl Fn(Epoch, Event) -> bool,
         lines: &mut Vec<(u64, Accessed)>,
     ) {
         let shift = model.granule.trailing_zeros();
+        let keep = |event: Event| {
+            let is_kept =
+                !event.is_none() && is_meant(self.epochs[event.epoch() as usize - 1], event);
+            if is_kept { event } else { Event::default() }
+        };
         let mut add_cell = |line: u64, granule: usize, cell: &Cell| {
             let at = line + ((granule as u64) << shift);
             let bits = ((1 << model.granule) - 1) << (at % FOOTPRINT_LINE);
-            add(lines, at / FOOTPRINT_LINE, accessed(&model.kinds, cell, bits));
+            let cell = Cell {
+                write: keep(cell.write),
+                earlier: keep(cell.earlier),
+                reads: cell.reads.map(keep),
+            };
+            add(lines, at / FOOTPRINT_LINE, accessed(&model.kinds, &cell, bits));
         };
         for (index, chunks) in self.regions.iter().enumerate() {
             for (number, chunk) in chunks.iter().enumerate() {
@@ -282,9 +294,36 @@ pub fn footprint<'s>(
     base: impl Fn(usize) -> u64,
     shadows: impl Iterator<Item = &'s GlobalShadow>,
 ) -> Footprint {
+    footprint_of(model, base, shadows, |_, _| true)
+}
+
+/// Returns the footprint of all that nothing puts before work which a thread enqueued when it had this clock.
+pub fn footprint_beside<'s>(
+    model: &LaunchModel,
+    base: impl Fn(usize) -> u64,
+    shadows: impl Iterator<Item = &'s GlobalShadow>,
+    clock: &VectorClock,
+) -> Footprint {
+    footprint_of(model, base, shadows, |epoch, event| {
+        let Epoch { block, warp, time } = epoch;
+        let is_before = if event.is_many() {
+            clock.covers_warp(block, warp, time)
+        } else {
+            clock.covers(Thread { block, warp, lane: event.lane() as u8 }, time)
+        };
+        !is_before
+    })
+}
+
+fn footprint_of<'s>(
+    model: &LaunchModel,
+    base: impl Fn(usize) -> u64,
+    shadows: impl Iterator<Item = &'s GlobalShadow>,
+    is_meant: impl Fn(Epoch, Event) -> bool,
+) -> Footprint {
     let mut lines = Vec::new();
     for shadow in shadows {
-        shadow.accessed(model, &base, &mut lines);
+        shadow.accessed(model, &base, &is_meant, &mut lines);
     }
     Footprint::new(lines, model.synchronization)
 }

@@ -137,7 +137,9 @@ pub use barrier::BarrierWarp;
 pub use check::Race;
 pub use event::{Epoch, Event};
 pub use footprint::{Footprint, Synchronization};
-pub use global::{CHUNK, GlobalAccess, GlobalShadow, Region, disturb_each_other, footprint};
+pub use global::{
+    CHUNK, GlobalAccess, GlobalShadow, Region, disturb_each_other, footprint, footprint_beside,
+};
 pub use missing::MissingOrder;
 pub use model::{AccessKind, Grid, LaunchModel, Scope, Semantics};
 pub use phases::{Arriver, BarrierName, Waiter};

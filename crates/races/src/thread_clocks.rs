@@ -268,6 +268,18 @@ impl ThreadClocks {
                 && self.clock.common.covers_warp(epoch.block, epoch.warp, epoch.time)
     }
 
+    /// Returns whether a lane has seen anything that a thread of another block did, in whatever order.
+    pub fn knows_block(&self, block: u32, lane: usize) -> bool {
+        if self.observed.is_some_and(|seen| seen.block == block) {
+            return true;
+        }
+        let clock = self.clock.of(lane);
+        let mut threads =
+            (0..WARPS).flat_map(|warp| (0..LANES as u8).map(move |lane| (warp, lane)));
+        !clock.is_empty()
+            && threads.any(|(warp, lane)| clock.covers(Thread { block, warp, lane }, 1))
+    }
+
     /// Returns whether an acquire by this lane, of what it has read so far, would have ordered the access.
     pub(crate) fn would_acquire(&self, epoch: Epoch, event: Event, lane: usize) -> bool {
         let thread = Thread { block: epoch.block, warp: epoch.warp, lane: event.lane() as u8 };

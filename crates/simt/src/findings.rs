@@ -96,6 +96,8 @@ pub enum Remedy {
     ClusterBarrier,
     /// Put a barrier of the cluster behind the last access to another block's shared memory.
     ClusterEnd,
+    /// Put a barrier of the cluster before the first access to another block's shared memory.
+    ClusterStart,
     /// Let one thread store, or each its own word.
     OneStore,
     /// The same of blocks.
@@ -162,6 +164,10 @@ impl fmt::Display for Remedy {
             Remedy::ClusterEnd => {
                 "let all blocks of the cluster meet at its barrier (barrier.cluster, cluster.sync()) after their last access to each \
                  other's shared memory"
+            }
+            Remedy::ClusterStart => {
+                "let all blocks of the cluster meet at its barrier (barrier.cluster, cluster.sync()) before their first access to \
+                 each other's shared memory"
             }
             Remedy::OneStore => {
                 "let one thread store it, or give each thread a word of its own: a barrier cannot choose which thread is the last"

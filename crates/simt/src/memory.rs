@@ -56,6 +56,8 @@ pub struct Memory {
     pub(crate) launch_buffers: HashMap<usize, Heap>,
     /// By device: where the texts of errors are, once a kernel may ask for one.
     pub(crate) error_texts: HashMap<usize, u64>,
+    /// By device: its attributes, each at its number, as kernels may ask for them.
+    pub(crate) attributes: HashMap<usize, Vec<Option<i32>>>,
     last_texture: u64,
     track: bool,
 }
@@ -105,9 +107,19 @@ impl Memory {
             heaps: HashMap::new(),
             launch_buffers: HashMap::new(),
             error_texts: HashMap::new(),
+            attributes: HashMap::new(),
             last_texture: 0,
             track: false,
         }
+    }
+
+    /// Sets the attributes of a device that kernels may ask for, each at the number that CUDA gives it.
+    pub fn set_attributes(&mut self, device: usize, attributes: Vec<Option<i32>>) {
+        self.attributes.insert(device, attributes);
+    }
+
+    pub(crate) fn device_count(&self) -> usize {
+        self.banks.len()
     }
 
     /// Remembers from now on which bytes of new allocations were ever written, so that launches

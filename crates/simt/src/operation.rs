@@ -441,6 +441,10 @@ pub enum Builtin {
     EnqueueFill,
     /// `cudaGetDevice(number)` of that.
     CurrentDevice,
+    /// `cudaGetDeviceCount(count)` of that.
+    DeviceCount,
+    /// `cudaDeviceGetAttribute(value, attribute, device)` of that.
+    DeviceAttribute,
     /// `cudaGetErrorString(code)` and `cudaGetErrorName(code)` of that.
     ErrorText,
     /// `cudaMalloc(address, bytes)` of that.

@@ -81,6 +81,8 @@ pub struct DeviceWork {
     pub code: u64,
     /// The work itself.
     pub kind: DeviceWorkKind,
+    /// The kernel's accesses that nothing puts before this work, under the check for races.
+    pub beside: Option<Footprint>,
 }
 
 /// The kinds of work that kernels can enqueue.

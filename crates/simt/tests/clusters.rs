@@ -302,6 +302,37 @@ fn an_access_to_a_block_that_may_have_ended_is_found_in_every_order() {
     }
 }
 
+/// A block writes into another that may not have started: CUDA's programming guide, "Distributed Shared Memory".
+#[test]
+fn an_access_to_a_block_that_may_not_have_started_is_found_in_every_order() {
+    let text = |first: &str| {
+        format!(
+            "{first} mov.u32 %r10, tile; mad.lo.u32 %r11, %r9, 4, %r10; xor.b32 %r12, %r3, 1;
+             mapa.shared::cluster.u32 %r12, %r11, %r12; st.shared::cluster.u32 [%r12], %r3;
+             barrier.cluster.arrive; barrier.cluster.wait; ld.shared.u32 %r13, [%r11]; st.global.u32 [%rd2], %r13;"
+        )
+    };
+    let launch = Launch::new("test", [2, 1, 1], [32, 1, 1]).clusters([2, 1, 1]);
+    for options in every_way() {
+        let options = Options { checks: Checks::all(), ..options };
+        let found = |first: &str| -> Vec<String> {
+            let mut memory = Memory::default();
+            let out = memory.allocate(4096).unwrap();
+            let launch = launch.clone().address(out).u32(64);
+            let report = run(&module("", &text(first)), &mut memory, &launch, &options).unwrap();
+            report.findings.iter().map(|found| found.to_string()).collect()
+        };
+        let told = found("");
+        assert!(
+            told.len() == 1 && told[0].contains("after the start of that block"),
+            "{options:?}: {told:?}"
+        );
+        for arrive in ["barrier.cluster.arrive;", "barrier.cluster.arrive.relaxed;"] {
+            assert_eq!(found(&format!("{arrive} barrier.cluster.wait;")), [""; 0], "{options:?}");
+        }
+    }
+}
+
 #[test]
 fn misuse_is_an_error_that_says_why() {
     let launch = Launch::new("test", [2, 1, 1], [64, 1, 1]).clusters([2, 1, 1]);

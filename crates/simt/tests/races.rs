@@ -312,6 +312,15 @@ fn an_access_past_one_shared_array_into_the_next() {
     let generic = "setp.ne.u32 %p1, %r1, 0; @%p1 bra END; st.u32 [%rd5+1028], 1;";
     assert!(message(generic, WARPS).contains("SharedOverrun"));
     assert_eq!(message(&generic.replace("1028", "1020"), WARPS), "");
+    // So is an index that was loaded.
+    let loaded = |index: u32| {
+        format!(
+            "setp.ne.u32 %p1, %r1, 0; @%p1 bra END; st.global.u32 [%rd1], {index}; ld.global.u32 %r10, [%rd1];\n\
+             shl.b32 %r10, %r10, 2; add.u32 %r10, %r10, %r5; st.shared.u32 [%r10], 1;"
+        )
+    };
+    assert!(message(&loaded(256), WARP).contains("SharedOverrun"));
+    assert_eq!(message(&loaded(255), WARP), "");
     // Loads whose lanes lie as they did the last time, until the last of them leaves its array.
     let turns = |count: u32| {
         format!(

@@ -4,6 +4,9 @@ use crate::arrays::{Array, ArrayRequest};
 use crate::code::{CuResult, INVALID_HANDLE};
 use crate::driver::Driver;
 use crate::memories::ARRAY_LABEL;
+use crate::objects::DEFAULT;
+use crate::order::{Access, How};
+use crate::work::QueuedWork;
 use cuda_driver::{OperationKind, ReturnCode};
 use gpu_model::copy_time::{self, Direction};
 use simt::Image;
@@ -91,8 +94,9 @@ pub(crate) struct BoxCopy {
 }
 
 impl Driver {
-    /// Copies a box, after all work that was enqueued before. An asynchronous copy is done at once, too.
-    pub(crate) fn copy_box(&mut self, copy: &BoxCopy) -> CuResult {
+    /// Copies a box, after all work that was enqueued before. An asynchronous copy, which has a stream, is done at once, too,
+    /// and the host has not waited for it.
+    pub(crate) fn copy_box(&mut self, stream: Option<usize>, copy: &BoxCopy) -> CuResult {
         self.context()?;
         if copy.extent.contains(&0) {
             return Ok(());
@@ -100,7 +104,13 @@ impl Driver {
         for side in [copy.source, copy.target] {
             self.check_side(side, copy.extent)?;
         }
-        self.run_all();
+        let checks = self.options.checks.global_races;
+        let touched = if checks { self.touched(copy) } else { Vec::new() };
+        let id = self.submit(stream.unwrap_or(DEFAULT), QueuedWork::Touch(touched))?;
+        if let (Some(id), None) = (id, stream) {
+            self.wait(id)?;
+        }
+        self.execute_all();
         let mut row = vec![0; copy.extent[0]];
         for z in 0..copy.extent[2] {
             for y in 0..copy.extent[1] {
@@ -110,6 +120,45 @@ impl Driver {
         }
         self.note_box(copy);
         Ok(())
+    }
+
+    /// Returns the memory that a copy of a box uses on the device or page-locked; nothing of an array in very many pieces.
+    fn touched(&self, copy: &BoxCopy) -> Vec<Access> {
+        let [width, height, depth] = copy.extent;
+        let mut all = Vec::new();
+        for (side, how) in [(copy.source, How::Reads), (copy.target, How::Writes)] {
+            match side {
+                BoxSide::Plain { address, .. } if self.memory.is_host(address) => {}
+                BoxSide::Plain { address, pitch, rows } => all.extend((0..depth).map(|z| {
+                    let start = address + (z * rows * pitch) as u64;
+                    Access::plane(start, (width, pitch, height), how)
+                })),
+                BoxSide::Array { handle, byte, y, z } => {
+                    let Ok(array) = self.objects.arrays.get(handle) else { continue };
+                    let image = &array.image;
+                    let whole = [
+                        image.row_bytes(0) as usize,
+                        image.height.max(1) as usize,
+                        image.depth.max(1) as usize,
+                    ];
+                    if copy.extent == whole {
+                        let (start, bytes) = (image.levels[0].address, image.level_bytes(0));
+                        all.push(Access::linear(start, bytes, how));
+                    } else if width / PIECE * height * depth <= MOST_PIECES {
+                        for (row, slice) in
+                            (0..height).flat_map(|row| (0..depth).map(move |slice| (row, slice)))
+                        {
+                            let place = (byte, (y + row) as u32, (z + slice) as u32);
+                            let _is_there = pieces(image, place, width, |at, range| {
+                                all.push(Access::linear(at, range.len() as u64, how));
+                                Ok(())
+                            });
+                        }
+                    }
+                }
+            }
+        }
+        all
     }
 
     fn check_side(&mut self, side: BoxSide, [width, height, depth]: [usize; 3]) -> CuResult {
@@ -196,6 +245,11 @@ impl Driver {
     }
 }
 
+/// Bytes of a row that lie together in an array of tiles.
+const PIECE: usize = 16;
+/// Pieces of a part of an array that are compared with what other work uses.
+const MOST_PIECES: usize = 1024;
+
 /// Calls `each` with the address and the range of every piece of a row that lies together in memory.
 fn pieces(
     image: &Image,
@@ -203,7 +257,7 @@ fn pieces(
     bytes: usize,
     mut each: impl FnMut(u64, std::ops::Range<usize>) -> CuResult,
 ) -> CuResult {
-    let piece = if image.shape.is_flat() { usize::MAX } else { 16 };
+    let piece = if image.shape.is_flat() { usize::MAX } else { PIECE };
     let mut done = 0;
     while done < bytes {
         let at = byte + done;

@@ -46,6 +46,14 @@ impl Executed {
         }
     }
 
+    /// The first address at which it conflicts with a kernel of its device that did `footprint`.
+    pub(crate) fn conflict_with(&self, footprint: &Footprint) -> Option<u64> {
+        match &self.effect {
+            Effect::Accesses(accesses) => order::conflict_with(accesses, footprint),
+            Effect::Kernel { footprint: mine, .. } => mine.race_with(footprint, true),
+        }
+    }
+
     pub(crate) fn kernel(&self) -> Option<&str> {
         match &self.effect {
             Effect::Kernel { name, .. } => Some(name),

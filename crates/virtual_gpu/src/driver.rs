@@ -48,6 +48,8 @@ pub(crate) struct Driver {
     pub(crate) enqueued: Vec<simt::DeviceWork>,
     /// Work that a kernel in the stream for last work has enqueued.
     pub(crate) last_work: Option<Vec<simt::DeviceWork>>,
+    /// The kernels that launched what is executed, with what they access beside it.
+    pub(crate) launching: Vec<(String, simt::Footprint)>,
     /// The number at which `spent` ends a kernel and all that it launched.
     pub(crate) most_spent: u64,
     /// Kernels under way: each was launched by the one before.
@@ -72,6 +74,9 @@ pub(crate) struct Driver {
     pub(crate) recorder: Recorder,
 }
 
+/// A number that no attribute of a device reaches.
+const ATTRIBUTES: u32 = 256;
+
 impl Driver {
     pub(crate) fn new(topology: impl Into<Topology>, options: Options) -> Driver {
         let topology = topology.into();
@@ -89,6 +94,7 @@ impl Driver {
             spent: 0,
             enqueued: Vec::new(),
             last_work: None,
+            launching: Vec::new(),
             most_spent: 0,
             depth: 0,
             skips_kernels: false,
@@ -105,6 +111,8 @@ impl Driver {
         };
         for (ordinal, device) in driver.devices.iter_mut().enumerate() {
             device.kernels_until_lost = driver.topology.kernels_until_lost(ordinal);
+            let attributes = (0..ATTRIBUTES).map(|number| device.profile.attribute(number));
+            driver.memory.device.set_attributes(ordinal, attributes.collect());
         }
         driver.set_options(options);
         driver

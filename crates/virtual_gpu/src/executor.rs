@@ -73,7 +73,8 @@ impl Driver {
             | QueuedWork::GraphAllocation(_)
             | QueuedWork::Release(_)
             | QueuedWork::Assign(_)
-            | QueuedWork::Discard(_) => 0.0,
+            | QueuedWork::Discard(_)
+            | QueuedWork::Touch(_) => 0.0,
         };
         let engine = self.engine(&operation.work, operation.device);
         let (mut ready, mut before) = (operation.enqueued + latency, None);
@@ -149,7 +150,8 @@ impl Driver {
             | QueuedWork::Release(_)
             | QueuedWork::Subgraphs(_)
             | QueuedWork::Assign(_)
-            | QueuedWork::Discard(_) => None,
+            | QueuedWork::Discard(_)
+            | QueuedWork::Touch(_) => None,
         };
         engine.map(|engine| (device, engine))
     }
@@ -189,6 +191,7 @@ impl Driver {
                 self.release(*address);
                 return at_once(None);
             }
+            QueuedWork::Touch(_) => return at_once(None),
             QueuedWork::Discard(range) => {
                 self.memory.discard(range.clone());
                 return at_once(None);

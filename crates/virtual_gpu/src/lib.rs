@@ -83,8 +83,8 @@ pub use process::{OwnMachine, StartError, VirtualGpu};
 pub use recorder::{LaunchRecord, OrderRecord};
 pub use simt::Location;
 pub use source::{
-    also_find, assume_registers, behind_calls, drain_if_idle, empty_l2, extrapolate_to, finish,
-    forget_failure, host_reads, host_touches, host_writes, launches, leaks, limit, misuse, observe,
-    observe_begins, observe_enqueued, operations, order, refuse, skip_kernels,
-    take_registered_for_device, tell_of_runtime, trace, watch, with_own_default,
+    also_find, assume_registers, behind_calls, drain_if_idle, empty_l2, extrapolate_to,
+    fails_above, finish, forget_failure, host_reads, host_touches, host_writes, launches, leaks,
+    limit, misuse, observe, observe_begins, observe_enqueued, operations, order, refuse,
+    skip_kernels, take_registered_for_device, tell_of_runtime, trace, watch, with_own_default,
 };

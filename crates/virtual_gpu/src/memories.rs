@@ -459,6 +459,7 @@ impl Memories {
             | QueuedWork::GraphAllocation(_)
             | QueuedWork::Release(_)
             | QueuedWork::Discard(_)
+            | QueuedWork::Touch(_)
             | QueuedWork::Prefetch { .. } => return,
         };
         for address in addresses {

@@ -26,6 +26,14 @@ impl Access {
         Access { start, width: bytes, pitch: bytes, height: 1, how }
     }
 
+    pub(crate) fn plane(
+        start: u64,
+        (width, pitch, height): (usize, usize, usize),
+        how: How,
+    ) -> Access {
+        Access { start, width: width as u64, pitch: pitch as u64, height: height as u64, how }
+    }
+
     fn rows(self) -> impl Iterator<Item = Range<u64>> {
         let start = move |row| self.start + row * self.pitch;
         (0..self.height).map(move |row| start(row)..start(row) + self.width)
@@ -99,6 +107,7 @@ pub(crate) fn accesses(memory: &Memories, work: &QueuedWork) -> Vec<Access> {
             let found = found.map(|one| Access::linear(one.address, one.bytes, How::Writes));
             found.into_iter().collect()
         }
+        QueuedWork::Touch(accesses) => accesses.clone(),
         QueuedWork::Discard(range) => {
             vec![Access::linear(range.start, range.end - range.start, How::Writes)]
         }

@@ -226,8 +226,9 @@ impl Driver {
         // A kernel in the stream for last work leaves its own last work to the kernel that launched it.
         let around = self.last_work.take();
         let mut open: VecDeque<DeviceWork> = others.into();
-        while let Some(made) = open.pop_front().or_else(|| tails.pop_front()) {
+        while let Some(mut made) = open.pop_front().or_else(|| tails.pop_front()) {
             let is_last = made.stream == LAST_WORK;
+            let beside = made.beside.take().filter(|_| !is_last);
             let stream = (made.stream, if made.stream > UNORDERED { 0 } else { made.by_block });
             let mut before = match made.stream {
                 LAST_WORK => all.clone(),
@@ -242,8 +243,12 @@ impl Driver {
             let enqueued = begin - self.device().profile.launch_latency_ns;
             let enqueued = operation.enqueued.max(enqueued);
             self.last_work = is_last.then(Vec::new);
+            let launching = self.launching.len();
+            let by = |footprint| (parent.launch.kernel.clone(), footprint);
+            self.launching.extend(beside.map(by));
             let id =
                 self.run_one_of((of, operation), work, before, (HostState::default(), enqueued));
+            self.launching.truncate(launching);
             tails.extend(self.last_work.take().into_iter().flatten());
             if let Some(done) = self.scheduler.done(id) {
                 begin = done.begin.max(begin);
@@ -510,6 +515,11 @@ impl Driver {
     /// Executes everything that is pending, as a call does that waits for the device.
     pub(crate) fn run_all(&mut self) {
         self.order.host_waits_for_all(None);
+        self.execute_all();
+    }
+
+    /// Executes all that is pending, of which the program's host has not waited for anything.
+    pub(crate) fn execute_all(&mut self) {
         let pending = self.scheduler.all();
         self.run(pending.clone());
         self.wait_for_all(pending.into_iter().chain(self.objects.tails()).collect());

@@ -38,6 +38,7 @@ impl Driver {
 
     /// Compares an operation that was executed with all that may run beside it, and keeps it for what is still to come.
     pub(crate) fn notice_order(&mut self, mut executed: Executed) {
+        self.notice_parents(&executed);
         let overtaken = self.overtaken(&executed);
         executed.compared.extend(overtaken.iter().map(|(pending, _)| pending.id));
         let mut found = self.concurrent.conflicts(&executed);
@@ -51,6 +52,28 @@ impl Driver {
         }
         if self.has_beside(&executed.stamp) {
             self.concurrent.keep(executed);
+        }
+    }
+
+    /// Compares what a kernel enqueued with what that kernel does beside it, and those that launched the kernel.
+    fn notice_parents(&mut self, executed: &Executed) {
+        let meets = |(parent, footprint): &(String, Footprint)| {
+            Some((parent.clone(), executed.conflict_with(footprint)?))
+        };
+        let found: Vec<(String, u64)> = self.launching.iter().filter_map(meets).collect();
+        for (parent, address) in found {
+            let location = Some(self.memory.device.locate(address));
+            let memory = MisusedMemory { address, location, lanes: 0, writes: false };
+            let kernel = executed.kernel().map(|name| format!("kernel `{name}`"));
+            let what = kernel.unwrap_or_else(|| "a copy or fill".to_owned());
+            let message = format!(
+                "{what} may run at the same time as the rest of kernel `{parent}`, which enqueued it, and one of them writes \
+                 what the other uses at {memory}, because nothing orders the two; access it before, with a barrier where \
+                 other threads do, or in a kernel behind it: one in the same stream, or in cudaStreamTailLaunch"
+            );
+            let executing = std::mem::replace(&mut self.recorder.call, executed.call);
+            self.recorder.report_order(memory, message);
+            self.recorder.call = executing;
         }
     }
 

@@ -55,6 +55,11 @@ pub fn refuse(name: &'static str) -> ReturnCode {
     })
 }
 
+/// Notes that a call of a library above the driver fails without one of the driver's that did.
+pub fn fails_above(name: &'static str, code: ReturnCode, why: String) {
+    let _ = enter(name, CallCost::Api, |driver| Err(driver.refuse(code, why)));
+}
+
 /// The program has ended: if it asked for what the CUDA runtime needs and no kernel ran, that is the first of its mistakes.
 pub fn tell_of_runtime() {
     with(|driver| {

@@ -1,3 +1,4 @@
+use crate::order::Access;
 use gpu_model::Side;
 use gpu_model::l2::AccessWindow;
 use simt::{Launch, Module};
@@ -140,6 +141,8 @@ pub(crate) enum QueuedWork {
     Assign(Vec<(u64, u32)>),
     /// The contents of managed memory are no longer needed. It takes no time, since no page moves.
     Discard(Range<u64>),
+    /// The memory that a copy of an array is about to use, whose place in the order this is. It takes no time.
+    Touch(Vec<Access>),
 }
 
 /// Work with its place in the order.

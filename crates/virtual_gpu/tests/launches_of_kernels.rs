@@ -55,15 +55,27 @@ fn ptx() -> String {
             [("b64", "%rd5"), ("b64", "%rd1"), ("b64", bytes), ("b32", "3"), ("b64", "0")];
         "add.u64 %rd5, %rd1, 64;".to_owned() + &call("MemcpyAsync", &parameters)
     };
-    let parent = |name: &str, child: &str, launches: String| {
+    let attribute = |number: &str, device: &str| {
+        call("DeviceGetAttribute", &[("b64", "%rd4"), ("b32", number), ("b32", device)])
+    };
+    let keep =
+        |word: u32| format!("ld.local.u32 %r4, [place]; st.global.u32 [%rd1+{}], %r4;", 4 * word);
+    let ask =
+        attribute("16", "0") + &keep(0) + &call("GetDeviceCount", &[("b64", "%rd4")]) + &keep(1);
+    // Each thread writes its word, which the child of thread 0 changes.
+    let own = "mul.wide.u32 %rd2, %r1, 4; add.u64 %rd3, %rd1, %rd2; st.global.u32 [%rd3], %r1;";
+    let write = "st.global.u32 [%rd1+8], 9;";
+    let read = "ld.global.u32 %r4, [%rd1+8]; st.global.u32 [%rd1+120], %r4;";
+    let parent = |name: &str, child: &str, launches: String| parent_of(name, child, "", launches);
+    fn parent_of(name: &str, child: &str, before: &str, launches: String) -> String {
         format!(
             ".visible .entry {name}(.param .u64 array, .param .u32 value)\n{{
               .reg .pred %p<3>; .reg .b32 %r<6>; .reg .b64 %rd<7>; .local .align 8 .b8 place[8];
               ld.param.u64 %rd1, [array]; mov.u64 %rd3, place; cvta.local.u64 %rd4, %rd3;
-              mov.u32 %r1, %tid.x; setp.ne.u32 %p2, %r1, 0; @%p2 bra END; mov.u64 %rd2, {child};
+              mov.u32 %r1, %tid.x; {before} setp.ne.u32 %p2, %r1, 0; @%p2 bra END; mov.u64 %rd2, {child};
               {launches}\nEND: ret;\n}}\n"
         )
-    };
+    }
     format!(
         ".version 8.0\n.target sm_90\n.address_size 64
          .extern .func (.param .b64 r) __cudaCDP2GetParameterBufferV2
@@ -77,6 +89,8 @@ fn ptx() -> String {
          (.param .b64 a, .param .b32 b, .param .b64 c, .param .b64 d);
          .extern .func (.param .b32 r) __cudaCDP2MemcpyAsync
          (.param .b64 a, .param .b64 b, .param .b64 c, .param .b32 d, .param .b64 e);
+         .extern .func (.param .b32 r) __cudaCDP2GetDeviceCount (.param .b64 a);
+         .extern .func (.param .b32 r) __cudaCDP2DeviceGetAttribute (.param .b64 a, .param .b32 b, .param .b32 c);
          .visible .entry child(.param .u64 array, .param .u32 value)\n{{
          .reg .b32 %r<4>; .reg .b64 %rd<4>; ld.param.u64 %rd1, [array]; ld.param.u32 %r1, [value];
          mov.u32 %r2, %tid.x; mul.wide.u32 %rd2, %r2, 4; add.u64 %rd3, %rd1, %rd2;
@@ -102,7 +116,16 @@ fn ptx() -> String {
             parent("takes_less", "child", take.clone() + "st.global.u32 [%rd5+128], 3;" + &give),
             parent("gives_twice", "child", take + &give + &give),
             parent("fills", "child", fill.clone() + &launch(7, 16) + &copy("64")),
-            parent("copies_too_much", "child", fill + &copy("68")),
+            parent("copies_too_much", "child", fill.clone() + &copy("68")),
+            parent("writes_before", "child", write.to_owned() + &launch(7, 16)),
+            parent("writes_after", "child", launch(7, 16) + write),
+            parent("reads_after", "child", launch(7, 16) + read),
+            parent("reads_beside_last", "child", launch_into(7, 16, "3") + read),
+            parent("writes_a_fill", "child", fill + write),
+            parent("launches_launcher", "writes_before", launch(0, 1) + write),
+            parent_of("others_met", "child", &(own.to_owned() + "bar.sync 0;"), launch(7, 32)),
+            parent_of("others", "child", own, launch(7, 32)),
+            parent("asks", "child", ask + &attribute("16", "7") + &keep(2)),
         ]
         .concat()
     )
@@ -208,4 +231,37 @@ fn kernels_copy_and_fill_in_the_order_of_their_streams() {
     let (code, _, found) = run("copies_too_much", 1);
     assert_eq!(code, ReturnCode::SUCCESS);
     assert!(found.iter().any(|one| one.contains("copies 68 bytes")), "{found:?}");
+}
+
+/// NVIDIA's programming guide, "Dynamic Parallelism", "Memory Coherence and Consistency": a child sees what its launching
+/// thread did before the launch, and what that thread had waited for. Nothing else orders the two while both run.
+#[test]
+fn what_a_kernel_does_beside_its_launches_is_compared_with_them() {
+    for right in ["writes_before", "reads_beside_last", "others_met"] {
+        let (code, _, found) = run(right, 1);
+        assert_eq!((code, found), (ReturnCode::SUCCESS, Vec::new()), "{right}");
+    }
+    let wrong = [
+        ("writes_after", "kernel `child`"),
+        ("reads_after", "kernel `child`"),
+        ("writes_a_fill", "a copy or fill"),
+        ("launches_launcher", "kernel `child`"),
+        ("others", "kernel `child`"),
+    ];
+    for (kernel, who) in wrong {
+        let (code, _, found) = run(kernel, 1);
+        assert_eq!(code, ReturnCode::SUCCESS, "{found:?}");
+        let told = format!(
+            "{who} may run at the same time as the rest of kernel `{kernel}`, which enqueued it"
+        );
+        assert!(found.iter().any(|one| one.starts_with(&told)), "{kernel}: {found:?}");
+    }
+}
+
+#[test]
+fn kernels_ask_for_devices_and_their_attributes() {
+    let (code, words, found) = run("asks", 1);
+    assert_eq!((code, found), (ReturnCode::SUCCESS, Vec::new()));
+    // There is no device 7: the kernel ends before it keeps an answer.
+    assert_eq!(words[..3], [132, 1, 1]);
 }

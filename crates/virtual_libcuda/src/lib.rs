@@ -52,6 +52,19 @@ pub unsafe extern "C" fn coalesce_refused(name: *const c_char) {
     }
 }
 
+/// Takes note that a function of the program's CUDA runtime failed by itself, and why.
+///
+/// # Safety
+/// - The strings end with zeros, and the name lives as long as the process.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn coalesce_failed(name: *const c_char, code: c_uint, why: *const c_char) {
+    // SAFETY: the caller's contract.
+    let (name, why) = unsafe { (CStr::from_ptr::<'static>(name), CStr::from_ptr(why)) };
+    if let Ok(name) = name.to_str() {
+        virtual_gpu::fails_above(name, ReturnCode(code), why.to_string_lossy().into_owned());
+    }
+}
+
 extern "C" fn start() {
     let gpu: &'static dyn SymbolSource = match device() {
         Ok(gpu) => gpu,

@@ -1,7 +1,7 @@
 use crate::array::bytes_per_element;
 use crate::context;
 use crate::define::{Result, exports, given, in_order, is_own, on, per_thread};
-use crate::error::{Error, check};
+use crate::error::{Error, because, check};
 use crate::memory::{Extent, Pitched, address, check_pitch};
 use crate::registration::variable;
 use cuda_driver::raw::{CUDA_MEMCPY3D, CUarray, CUmemorytype, CUstream};
@@ -389,7 +389,8 @@ unsafe fn peer_cuboid(copy: *const PeerBox3, order: Order) -> Result {
 pub fn part_of_variable(symbol: *const c_void, offset: usize, count: usize) -> Result<*mut c_void> {
     let (address, bytes) = variable(symbol)?;
     if offset.checked_add(count).is_none_or(|end| end > bytes) {
-        return Err(Error::INVALID_VALUE);
+        let why = format!("{count} bytes from byte {offset} on of a variable that has {bytes}");
+        return Err(because(Error::INVALID_VALUE, why));
     }
     Ok((address as usize + offset) as *mut c_void)
 }

@@ -1,9 +1,10 @@
 //! The form in which a function of the runtime API is written down here.
 
+use crate::absent;
 use crate::error::{self, Error};
 use cuda_driver::raw::CUstream;
 use std::cell::Cell;
-use std::ffi::c_int;
+use std::ffi::{CStr, c_int};
 
 /// The result of a function inside this library.
 pub type Result<T = ()> = std::result::Result<T, Error>;
@@ -29,7 +30,7 @@ macro_rules! exports {
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $name($($argument: $type),*) -> std::ffi::c_int {
                 // SAFETY: the caller upholds the function's contract, which is that of the driver's functions below it.
-                $crate::define::answer(|| unsafe { $body })
+                $crate::define::answer($crate::define::name!($name), || unsafe { $body })
             }
 
             $crate::define::own!([$($own)?] $name($($argument: $type),*));
@@ -37,6 +38,19 @@ macro_rules! exports {
     };
 }
 pub(crate) use exports;
+
+/// Gives a function's name as C has it.
+macro_rules! name {
+    ($name:ident) => {
+        const {
+            match std::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+                Ok(name) => name,
+                Err(_) => panic!("a name has no zero"),
+            }
+        }
+    };
+}
+pub(crate) use name;
 
 /// Defines functions of the runtime API that the driver has under another name, for the context that is current.
 macro_rules! passed {
@@ -89,11 +103,18 @@ macro_rules! own {
 }
 pub(crate) use own;
 
-/// Gives a function's result as a code, and keeps an error as the thread's last one.
-pub fn answer(body: impl FnOnce() -> Result) -> c_int {
+/// Gives a function's result as a code, and keeps an error as the thread's last one. Those that the driver has not listed
+/// among the program's mistakes are listed here.
+pub fn answer(name: &'static CStr, body: impl FnOnce() -> Result) -> c_int {
+    error::begin();
     match body() {
         Ok(()) => 0,
-        Err(error) => error::keep(error),
+        Err(error) => {
+            if let Some(why) = error::unlisted(error) {
+                absent::failed(name, error, &why);
+            }
+            error::keep(error)
+        }
     }
 }
 

@@ -265,7 +265,8 @@ exports! {
         check(api::cuProfilerStop())
     }
     fn cudaGetExportTable(_table: *mut *const c_void, _id: *const c_void) {
-        // Undocumented tables of NVIDIA's own libraries.
+        // Undocumented tables of NVIDIA's own libraries, which do without.
+        crate::error::is_listed();
         Err(Error::NOT_SUPPORTED)
     }
     fn cudaGetDriverEntryPoint(

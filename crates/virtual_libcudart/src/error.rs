@@ -3,8 +3,8 @@
 //! Since CUDA 10.1 a code that the driver has, too, has one number in both.
 
 use cuda_driver::{ReturnCode, api};
-use std::cell::Cell;
-use std::ffi::{CStr, c_char, c_int, c_uint};
+use std::cell::{Cell, RefCell};
+use std::ffi::{CStr, CString, c_char, c_int, c_uint};
 
 /// An error of the runtime (`cudaError_t`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,6 +12,41 @@ pub struct Error(pub c_uint);
 
 thread_local! {
     static LAST: Cell<c_int> = const { Cell::new(0) };
+    /// The failure of the call under way is in the driver's list of mistakes.
+    static IS_LISTED: Cell<bool> = const { Cell::new(false) };
+    /// The reason for which the call under way fails, where more is known than its code.
+    static WHY: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Begins a call: nothing has failed in it.
+pub fn begin() {
+    IS_LISTED.set(false);
+    WHY.with_borrow_mut(|why| *why = None);
+}
+
+/// Takes note that the driver has listed why the call under way fails.
+pub fn is_listed() {
+    IS_LISTED.set(true);
+}
+
+/// Gives an error whose reason is known.
+pub fn because(error: Error, why: String) -> Error {
+    WHY.with_borrow_mut(|known| *known = Some(why));
+    error
+}
+
+/// Returns why the call under way fails, unless the driver has listed it, or the error says that there is nothing to ask.
+pub fn unlisted(error: Error) -> Option<CString> {
+    if IS_LISTED.get() || [Error::NO_DEVICE, Error::INSUFFICIENT_DRIVER].contains(&error) {
+        return None;
+    }
+    let why = WHY.with_borrow_mut(Option::take);
+    let meaning = || {
+        // SAFETY: what is returned ends with a zero and stays.
+        let text = unsafe { CStr::from_ptr(cudaGetErrorString(error.0.cast_signed())) };
+        text.to_string_lossy().into_owned()
+    };
+    CString::new(why.unwrap_or_else(meaning)).ok()
 }
 
 /// Makes an error the thread's last one, and returns its code.
@@ -22,12 +57,14 @@ pub fn keep(error: Error) -> c_int {
 
 /// Gives the error of a driver's call.
 pub fn check(code: ReturnCode) -> Result<(), Error> {
-    match code.0 {
-        0 => Ok(()),
+    let error = match code.0 {
+        0 => return Ok(()),
         // The driver was not started or is gone, which a program cannot help.
-        3 => Err(Error::INITIALIZATION),
-        code => Err(Error(code)),
-    }
+        3 => Error::INITIALIZATION,
+        code => Error(code),
+    };
+    is_listed();
+    Err(error)
 }
 
 /// Defines the codes that the runtime names: its number, its name, and what it means where the driver has no such code.

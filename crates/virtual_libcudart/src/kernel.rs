@@ -1,6 +1,6 @@
 use crate::context;
 use crate::define::{Result, exports, given, on, out};
-use crate::error::{Error, check};
+use crate::error::{Error, because, check};
 use crate::registration::function;
 use cuda_driver::ReturnCode;
 use cuda_driver::api;
@@ -91,7 +91,19 @@ fn check_shape(device: CUdevice, grid: Dimensions, block: Dimensions) -> Result 
     let is_right = fits(grid, limits.grid)
         && fits(block, limits.block)
         && threads.is_some_and(|it| it <= limits.threads);
-    if is_right { Ok(()) } else { Err(Error::INVALID_CONFIGURATION) }
+    if is_right {
+        return Ok(());
+    }
+    let list = |[x, y, z]: [u32; 3]| format!("{x} x {y} x {z}");
+    let why = format!(
+        "a launch of {} blocks of {} threads: the device takes 1 to {} blocks, and 1 to {} threads, at most {} in all",
+        list([grid.x, grid.y, grid.z]),
+        list([block.x, block.y, block.z]),
+        list(limits.grid),
+        list(limits.block),
+        limits.threads
+    );
+    Err(because(Error::INVALID_CONFIGURATION, why))
 }
 
 struct Launch {

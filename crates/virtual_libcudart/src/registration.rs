@@ -404,7 +404,7 @@ pub extern "C" fn __cudaRegisterUnifiedTable(_handle: *mut *mut c_void, _table: 
 /// Loads a fat binary whose managed variables the host is about to use, and returns whether that went well.
 #[unsafe(no_mangle)]
 pub extern "C" fn __cudaInitModule(handle: *mut *mut c_void) -> c_char {
-    let code = answer(|| {
+    let code = answer(c"__cudaInitModule", || {
         let device = context::enter()?;
         let mut registry = registry();
         let binary = registry.get_or_insert_default().binaries.get_mut(&handle.addr());

@@ -1307,6 +1307,41 @@ fn inner_questions() {
 }
 
 #[test]
+fn a_call_that_the_runtime_refuses_is_a_mistake_of_the_program() {
+    let told = well("inner_refusals", &[]);
+    let expected = [
+        "cudaLaunchKernel: a launch of 1 x 1 x 1 blocks of 2048 x 1 x 1 threads: the device takes 1 to ",
+        "cudaLaunchKernel: a launch of 0 x 1 x 1 blocks of 32 x 1 x 1 threads: ",
+        "cudaMemcpyToSymbol: 8 bytes from byte 12 on of a variable that has 16 ",
+        "cudaMemcpy: there is no such direction of a copy ",
+        // The driver lists what it refuses itself.
+        "cuMemFree_v2: ",
+    ];
+    let found = expected.map(|text| told.matches(text).count());
+    assert_eq!((found, told.lines().count()), ([1; 5], 5), "{told}");
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn inner_refusals() {
+    let program = program();
+    assert_eq!(launch(program.bump, [1, 2048], null_mut(), &mut []), 9);
+    assert_eq!(launch(program.bump, [0, 32], null_mut(), &mut []), 9);
+    assert_eq!(launch(program.bump, [1, 32], null_mut(), &mut []), 0);
+    let values = [1u32; 4];
+    let to_symbol = |bytes: usize, offset: usize| {
+        call!(cudaMemcpyToSymbol(
+            program.table => *const c_void, values.as_ptr().cast() => *const c_void, bytes => usize, offset => usize,
+            TO_DEVICE => c_int
+        ))
+    };
+    assert_eq!((to_symbol(8, 12), to_symbol(16, 0)), (1, 0));
+    assert_eq!(copy(null_mut(), null(), 1, 77), 21);
+    let wrong = std::ptr::without_provenance_mut(64);
+    assert_eq!(call!(cudaFree(wrong => *mut c_void)), 1);
+}
+
+#[test]
 fn a_record_has_what_memory_held_at_the_end() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("record");

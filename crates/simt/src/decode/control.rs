@@ -296,6 +296,8 @@ impl<'a> Decoder<'_, '_, 'a> {
             "__cudaCDP2MemcpyAsync" => Builtin::EnqueueCopy,
             "__cudaCDP2MemsetAsync" => Builtin::EnqueueFill,
             "__cudaCDP2GetDevice" => Builtin::CurrentDevice,
+            "__cudaCDP2GetDeviceCount" => Builtin::DeviceCount,
+            "__cudaCDP2DeviceGetAttribute" => Builtin::DeviceAttribute,
             "__cudaCDP2GetErrorString" | "__cudaCDP2GetErrorName" => {
                 self.program.wants_error_texts = true;
                 Builtin::ErrorText
@@ -322,6 +324,7 @@ impl<'a> Decoder<'_, '_, 'a> {
             | Builtin::CreateStream
             | Builtin::AllocateAt => 2,
             Builtin::LastError | Builtin::PeekError => 0,
+            Builtin::DeviceAttribute => 3,
             Builtin::ParameterBuffer | Builtin::EnqueueFill => 4,
             Builtin::AssertFail | Builtin::EnqueueCopy => 5,
             _ => 1,

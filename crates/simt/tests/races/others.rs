@@ -197,7 +197,8 @@ pub const ROWS: &[Row] = &[
     (
         "store into another block's tile",
         CLUSTER,
-        "xor.b32 %r20, %r2, 1; mapa.shared::cluster.u32 %r21, %r5, %r20; st.shared::cluster.u32 [%r21], %r1;\n? ld.shared.u32 %r8, [%r5]; barrier.cluster.arrive; barrier.cluster.wait;",
+        "barrier.cluster.arrive.relaxed; barrier.cluster.wait; xor.b32 %r20, %r2, 1; mapa.shared::cluster.u32 %r21, %r5, %r20;\n\
+         st.shared::cluster.u32 [%r21], %r1;\n? ld.shared.u32 %r8, [%r5]; barrier.cluster.arrive; barrier.cluster.wait;",
         ["bar.sync 0;", "barrier.cluster.arrive; barrier.cluster.wait;"],
         (SharedRace, ["st.shared::cluster.u32", R]),
     ),

@@ -1,5 +1,6 @@
 use super::arguments::{In, Out, handle};
 use super::define::exports;
+use super::transfer::slices;
 use crate::array_work::{BoxCopy, BoxSide};
 use crate::arrays::ArrayRequest;
 use crate::code::{CuResult, INVALID_HANDLE};
@@ -40,9 +41,19 @@ fn array_at(array: CUarray, byte: usize) -> BoxSide {
     BoxSide::Array { handle: array.addr(), byte, y: 0, z: 0 }
 }
 
-/// Copies bytes of the first row of an array.
-fn line(driver: &mut Driver, target: BoxSide, source: BoxSide, bytes: usize) -> CuResult {
-    driver.copy_box(&BoxCopy { target, source, extent: [bytes, 1, 1] })
+/// Copies bytes of the first row of an array, asynchronously where there is a stream.
+fn line(
+    driver: &mut Driver,
+    stream: Option<usize>,
+    [target, source]: [BoxSide; 2],
+    bytes: usize,
+) -> CuResult {
+    if let Some(stream) = stream
+        && driver.objects.stream(stream)?.capture.is_some()
+    {
+        return Err(driver.unsupported("capturing copies of arrays"));
+    }
+    driver.copy_box(stream, &BoxCopy { target, source, extent: [bytes, 1, 1] })
 }
 
 fn plain(address: u64, bytes: usize) -> BoxSide {
@@ -126,8 +137,17 @@ pub(super) fn box_of(descriptor: &In<CUDA_MEMCPY3D>) -> CuResult<BoxCopy> {
     Ok(BoxCopy { target: target.side(extent)?, source: source.side(extent)?, extent })
 }
 
-fn copy_3d(driver: &mut Driver, descriptor: &In<CUDA_MEMCPY3D>) -> CuResult {
-    driver.copy_box(&box_of(descriptor)?)
+fn copy_3d(driver: &mut Driver, stream: Option<usize>, descriptor: &In<CUDA_MEMCPY3D>) -> CuResult {
+    let planned = box_of(descriptor)?;
+    if let (BoxSide::Plain { .. }, BoxSide::Plain { .. }) = (planned.target, planned.source) {
+        return slices(driver, stream, planned);
+    }
+    if let Some(stream) = stream
+        && driver.objects.stream(stream)?.capture.is_some()
+    {
+        return Err(driver.unsupported("capturing copies of arrays"));
+    }
+    driver.copy_box(stream, &planned)
 }
 
 exports! {
@@ -197,50 +217,45 @@ exports! {
     }
     #[cost(Copy)]
     fn cuMemcpyHtoA_v2(driver, array: CUarray, offset: usize, source: *const c_void, bytes: usize) {
-        line(driver, array_at(array, offset), plain(source.expose_provenance() as u64, bytes), bytes)
+        line(driver, None, [array_at(array, offset), plain(source.expose_provenance() as u64, bytes)], bytes)
     }
     #[cost(Copy)]
     fn cuMemcpyAtoH_v2(driver, target: *mut c_void, array: CUarray, offset: usize, bytes: usize) {
-        line(driver, plain(target.expose_provenance() as u64, bytes), array_at(array, offset), bytes)
+        line(driver, None, [plain(target.expose_provenance() as u64, bytes), array_at(array, offset)], bytes)
     }
     #[cost(Copy)]
     fn cuMemcpyDtoA_v2(driver, array: CUarray, offset: usize, source: CUdeviceptr, bytes: usize) {
-        line(driver, array_at(array, offset), plain(source, bytes), bytes)
+        line(driver, None, [array_at(array, offset), plain(source, bytes)], bytes)
     }
     #[cost(Copy)]
     fn cuMemcpyAtoD_v2(driver, target: CUdeviceptr, array: CUarray, offset: usize, bytes: usize) {
-        line(driver, plain(target, bytes), array_at(array, offset), bytes)
+        line(driver, None, [plain(target, bytes), array_at(array, offset)], bytes)
     }
     #[cost(Copy)]
     fn cuMemcpyAtoA_v2(
         driver, target: CUarray, to: usize, source: CUarray, from: usize, bytes: usize
     ) {
-        line(driver, array_at(target, to), array_at(source, from), bytes)
+        line(driver, None, [array_at(target, to), array_at(source, from)], bytes)
     }
     #[cost(Copy)]
     fn cuMemcpyHtoAAsync_v2(
         driver, array: CUarray, offset: usize, source: *const c_void, bytes: usize, stream: CUstream
     ) {
-        driver.objects.stream(stream.addr())?;
-        line(driver, array_at(array, offset), plain(source.expose_provenance() as u64, bytes), bytes)
+        line(driver, Some(stream.addr()), [array_at(array, offset), plain(source.expose_provenance() as u64, bytes)], bytes)
     }
     #[cost(Copy)]
     fn cuMemcpyAtoHAsync_v2(
         driver, target: *mut c_void, array: CUarray, offset: usize, bytes: usize, stream: CUstream
     ) {
-        driver.objects.stream(stream.addr())?;
-        line(driver, plain(target.expose_provenance() as u64, bytes), array_at(array, offset), bytes)
+        line(driver, Some(stream.addr()), [plain(target.expose_provenance() as u64, bytes), array_at(array, offset)], bytes)
     }
     #[cost(Copy)]
     fn cuMemcpy3D_v2(driver, descriptor: In<CUDA_MEMCPY3D>) {
-        copy_3d(driver, &descriptor)
+        copy_3d(driver, None, &descriptor)
     }
     #[cost(Copy)]
     fn cuMemcpy3DAsync_v2(driver, descriptor: In<CUDA_MEMCPY3D>, stream: CUstream) {
-        if driver.objects.stream(stream.addr())?.capture.is_some() {
-            return Err(driver.unsupported("capturing copies of arrays"));
-        }
-        copy_3d(driver, &descriptor)
+        copy_3d(driver, Some(stream.addr()), &descriptor)
     }
     fn cuArrayGetPlane(_machine, _plane: *mut CUarray, _array: CUarray, _index: c_uint) {
         Err(INVALID_HANDLE)

@@ -348,7 +348,8 @@ fn kind(work: &QueuedWork) -> c_uint {
         QueuedWork::Join
         | QueuedWork::Assign(_)
         | QueuedWork::Prefetch { .. }
-        | QueuedWork::Discard(_) => 5,
+        | QueuedWork::Discard(_)
+        | QueuedWork::Touch(_) => 5,
         QueuedWork::Wait => 6,
         QueuedWork::Event => 7,
         QueuedWork::Allocation(_) | QueuedWork::GraphAllocation(_) => 10,

@@ -9,6 +9,7 @@ use crate::fat_binary;
 use crate::objects::LinkState;
 use cuda_driver::ReturnCode;
 use cuda_driver::raw::CUlinkState;
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ffi::{c_char, c_uint, c_void};
 
@@ -68,21 +69,47 @@ fn linked(texts: &[String]) -> Vec<u8> {
             linked.push_str(text);
             continue;
         };
+        let mut own = String::new();
         let mut rest = if index > 0 { tree.body } else { text };
         for function in tree.functions.iter().filter(|function| function.body.is_some()) {
             let is_new = defined.insert(function.name.to_owned());
             if !is_new && function.text.starts_with(".weak") {
                 let (before, after) = rest.split_once(function.text).unwrap_or((rest, ""));
-                linked.push_str(before);
+                own.push_str(before);
                 rest = after;
             }
         }
-        linked.push_str(rest);
-        linked.push('\n');
+        own.push_str(rest);
+        for line in own.lines() {
+            linked.push_str(&with_own_places(line, index));
+            linked.push('\n');
+        }
     }
     let mut linked = linked.into_bytes();
     linked.push(0);
     linked
+}
+
+/// Numbers of files that a text may have of its own.
+const FILES: usize = 100_000;
+
+/// Returns a line of one of several texts, in which places name files by numbers of that text's own.
+fn with_own_places(line: &str, index: usize) -> Cow<'_, str> {
+    let is_place = [".file", ".loc"].iter().any(|it| line.trim_start().starts_with(it));
+    if index == 0 || !is_place {
+        return line.into();
+    }
+    let mut own = line.to_owned();
+    for before in [".file", ".loc", "inlined_at"] {
+        let Some((_, rest)) = own.split_once(before) else { continue };
+        let number = rest.trim_start();
+        let number =
+            &number[..number.find(|it: char| !it.is_ascii_digit()).unwrap_or(number.len())];
+        let Ok(file) = number.parse::<usize>() else { continue };
+        let at = own.len() - rest.trim_start().len();
+        own.replace_range(at..at + number.len(), &(file + index * FILES).to_string());
+    }
+    own.into()
 }
 
 exports! {
@@ -144,6 +171,35 @@ mod tests {
         assert_eq!(values.map(|value| value.addr())[1..4], [1, 0, 0]);
         // SAFETY: null is allowed.
         unsafe { super::clear_logs(0, null_mut(), null_mut()) };
+    }
+
+    #[test]
+    fn places_of_two_texts_stay_apart() {
+        let text = |name: &str| {
+            format!(
+                ".version 7.8\n.target sm_70\n.address_size 64\n.visible .entry {name}() {{\n\t.loc 1 7 3\n\tmembar.gl;\n\
+                 \t.loc\t2 9 3, function_name $L__info_string0, inlined_at 1 8 3\n\tmembar.cta;\n\tret;\n}}\n\
+                 \t.file\t1 \"{name}.cu\"\n\t.file\t2 \"{name}.h\"\n"
+            )
+        };
+        let linked = String::from_utf8(super::linked(&[text("one"), text("last")])).unwrap();
+        let module = simt::Module::parse(linked.trim_end_matches('\0')).unwrap();
+        for name in ["one", "last"] {
+            let launch = simt::Launch::new(name, [1, 1, 1], [1, 1, 1]);
+            let options = simt::Options::default();
+            let report =
+                simt::run(&module, &mut simt::Memory::default(), &launch, &options).unwrap();
+            let places: Vec<String> = report
+                .instructions
+                .iter()
+                .filter(|it| it.text.starts_with("membar"))
+                .map(|it| it.source.as_ref().map(ToString::to_string).unwrap_or_default())
+                .collect();
+            assert_eq!(places.len(), 2);
+            assert!(places[0].contains(&format!("{name}.cu:7")), "{places:?}");
+            assert!(places[1].contains(&format!("{name}.h:9")), "{places:?}");
+            assert!(places[1].contains(&format!("{name}.cu:8")), "{places:?}");
+        }
     }
 
     #[test]

@@ -1,12 +1,13 @@
 use super::arguments::{In, InMut, Out};
 use super::array;
 use super::define::exports;
-use crate::array_work::BoxSide;
+use crate::array_work::{BoxCopy, BoxSide};
 use crate::code::{CuResult, INVALID_CONTEXT};
 use crate::driver::Driver;
 use crate::memories::MemoryKind;
 use crate::misuse::MisuseKind;
 use crate::objects::DEFAULT;
+use crate::order::{self, Access, How};
 use crate::work::{Copy, CopySide, Fill, QueuedWork};
 use cuda_driver::OperationKind;
 use cuda_driver::ReturnCode;
@@ -76,6 +77,7 @@ fn copy(
     }
     check(driver, copy.target, copy.width, copy.height, to)?;
     check(driver, copy.source, copy.width, copy.height, from)?;
+    notice_overlap(driver, &copy);
     let (source_pageable, target_pageable) =
         (driver.memory.is_host(copy.source.address), driver.memory.is_host(copy.target.address));
     let Some(stream) = stream else {
@@ -109,6 +111,25 @@ fn copy(
     }
     let id = driver.submit(stream, QueuedWork::Copy(copy))?;
     id.map_or(Ok(()), |id| driver.wait(id))
+}
+
+/// Reports a copy whose source and target overlap.
+fn notice_overlap(driver: &mut Driver, copy: &Copy) {
+    let is_same = copy.source == copy.target;
+    if is_same || !driver.options.checks.global_races {
+        return;
+    }
+    let side = |side: CopySide, how| {
+        Access::plane(side.address, (copy.width, side.pitch, copy.height), how)
+    };
+    let [source, target] = [side(copy.source, How::Reads), side(copy.target, How::Writes)];
+    if let Some(address) = order::conflict(&[source], &[target]) {
+        let message = format!(
+            "the source and the target of this copy overlap at {address:#x}, and which bytes are read before they are \
+             written is not promised; copy by way of other memory, or by a kernel"
+        );
+        driver.report(MisuseKind::MissingOrder, message);
+    }
 }
 
 /// Returns whether the call of a synchronous copy may return before the copy has arrived: from pageable memory when it was
@@ -173,13 +194,42 @@ fn plane(driver: &mut Driver, stream: Option<usize>, descriptor: &In<CUDA_MEMCPY
         if driver.objects.stream(stream.unwrap_or(DEFAULT))?.capture.is_some() {
             return Err(driver.unsupported("capturing copies of arrays"));
         }
-        return driver.copy_box(&planned);
+        return driver.copy_box(stream, &planned);
     };
     if pitch < width || to_pitch < width {
         return Err(ReturnCode::INVALID_VALUE);
     }
     let (target, source) = (CopySide { address: to, pitch: to_pitch }, CopySide { address, pitch });
     copy(driver, stream, Copy { target, source, width, height, staged: None }, Said::Any, Said::Any)
+}
+
+/// Copies a box between plain memory, slice by slice where the slices do not follow each other.
+pub(super) fn slices(driver: &mut Driver, stream: Option<usize>, planned: BoxCopy) -> CuResult {
+    let [width, height, depth] = planned.extent;
+    let side = |side: BoxSide| match side {
+        BoxSide::Plain { address, pitch, rows } => Ok((address, pitch, rows)),
+        BoxSide::Array { .. } => Err(ReturnCode::INVALID_VALUE),
+    };
+    let [(to, to_pitch, to_rows), (from, pitch, rows)] =
+        [side(planned.target)?, side(planned.source)?];
+    let is_short = |pitch: usize, rows: usize| pitch < width || depth > 1 && rows < height;
+    if is_short(pitch, rows) || is_short(to_pitch, to_rows) {
+        return Err(ReturnCode::INVALID_VALUE);
+    }
+    let is_one = depth == 1 || rows == height && to_rows == height;
+    let rows_at_once = if is_one { height.checked_mul(depth) } else { Some(height) };
+    let height = rows_at_once.ok_or(ReturnCode::INVALID_VALUE)?;
+    for z in 0..if is_one { 1 } else { depth } {
+        let at = |address: u64, pitch: usize, rows: usize| {
+            let slice = z.checked_mul(rows).and_then(|rows| rows.checked_mul(pitch));
+            let slice = slice.and_then(|bytes| address.checked_add(bytes as u64));
+            Ok(CopySide { address: slice.ok_or(ReturnCode::INVALID_VALUE)?, pitch })
+        };
+        let (target, source) = (at(to, to_pitch, to_rows)?, at(from, pitch, rows)?);
+        let one = Copy { target, source, width, height, staged: None };
+        copy(driver, stream, one, Said::Any, Said::Any)?;
+    }
+    Ok(())
 }
 
 /// Copies of one call, in the order in which they stand.

@@ -19,10 +19,11 @@ const STRING_MAX: usize = 4096;
 /// Longest output that a block may print.
 const PRINTED_MAX: usize = 1 << 20;
 
-/// `cudaErrorInvalidValue`, `cudaErrorMemoryAllocation` and `cudaErrorInvalidConfiguration`.
+/// `cudaErrorInvalidValue`, `cudaErrorMemoryAllocation`, `cudaErrorInvalidConfiguration` and `cudaErrorInvalidDevice`.
 const INVALID_VALUE: u64 = 1;
 const OUT_OF_MEMORY: u64 = 2;
 const INVALID_CONFIGURATION: u64 = 9;
+const INVALID_DEVICE: u64 = 101;
 /// The last handle of the streams that every kernel has, and what is added to those that threads make.
 const LAST_OF_ALL: u64 = 4;
 const MADE_STREAMS: u64 = 1 << 56;
@@ -120,16 +121,16 @@ impl Worker<'_> {
                 Builtin::EnqueueCopy => {
                     let [target, source, bytes] = [0, 1, 2].map(|index| argument(warp, index));
                     let kind = DeviceWorkKind::Copy { target, source, bytes };
-                    let (by_block, stream) = (block.linear, argument(warp, 4));
-                    self.enqueued.push(DeviceWork { by_block, stream, code: 0, kind });
+                    let stream = argument(warp, 4);
+                    self.enqueue(block, (warp, lane), (stream, 0), kind);
                     0
                 }
                 Builtin::EnqueueFill => {
                     let value = warp.read_local(lane, parameters[1], 1) as u8;
                     let (target, bytes) = (argument(warp, 0), argument(warp, 2));
                     let kind = DeviceWorkKind::Fill { target, value, bytes };
-                    let (by_block, stream) = (block.linear, argument(warp, 3));
-                    self.enqueued.push(DeviceWork { by_block, stream, code: 0, kind });
+                    let stream = argument(warp, 3);
+                    self.enqueue(block, (warp, lane), (stream, 0), kind);
                     0
                 }
                 Builtin::CurrentDevice => {
@@ -137,6 +138,27 @@ impl Worker<'_> {
                     let written =
                         self.write_value(block, warp, lane, (argument(warp, 0), device), 4);
                     if written { 0 } else { INVALID_VALUE }
+                }
+                Builtin::DeviceCount => {
+                    let count = self.run.memory.device_count() as u64;
+                    let written =
+                        self.write_value(block, warp, lane, (argument(warp, 0), count), 4);
+                    if written { 0 } else { INVALID_VALUE }
+                }
+                Builtin::DeviceAttribute => {
+                    let word = |index: usize| warp.read_local(lane, parameters[index], 4);
+                    let (attribute, device) = (word(1) as usize, word(2) as usize);
+                    let memory = self.run.memory;
+                    match memory.attributes.get(&device).map(|all| all.get(attribute).copied()) {
+                        None => INVALID_DEVICE,
+                        Some(None | Some(None)) => INVALID_VALUE,
+                        Some(Some(Some(value))) => {
+                            let value = u64::from(value.cast_unsigned());
+                            let target = (argument(warp, 0), value);
+                            let written = self.write_value(block, warp, lane, target, 4);
+                            if written { 0 } else { INVALID_VALUE }
+                        }
+                    }
                 }
                 Builtin::ErrorText => {
                     let code = warp.read_local(lane, parameters[0], 4).min(TEXTS - 1);
@@ -195,6 +217,8 @@ impl Worker<'_> {
                     | Builtin::AllocateAt
                     | Builtin::CreateStream
                     | Builtin::CurrentDevice
+                    | Builtin::DeviceCount
+                    | Builtin::DeviceAttribute
             );
             if may_fail && value != 0 {
                 self.last_errors.insert((block.linear, warp.index, lane), value);
@@ -298,7 +322,7 @@ impl Worker<'_> {
             INVALID_CONFIGURATION
         };
         let kind = DeviceWorkKind::Kernel(launch);
-        self.enqueued.push(DeviceWork { by_block: block.linear, stream, code, kind });
+        self.enqueue(block, (warp, place.1), (stream, code), kind);
         if let Some(buffers) = self.run.memory.launch_buffers.get(&self.run.memory.selected()) {
             // It was given out before, so it can be given back.
             if let (Ok(bytes), true) = (buffers.free(buffer), self.observers.checking) {
@@ -306,6 +330,23 @@ impl Worker<'_> {
             }
         }
         code
+    }
+
+    /// Keeps work that a lane has enqueued, and what comes before it.
+    fn enqueue(
+        &mut self,
+        block: &Block,
+        (warp, lane): (&mut Warp, usize),
+        (stream, code): (u64, u64),
+        kind: DeviceWorkKind,
+    ) {
+        let before = self.observers.global.is_some().then(|| {
+            let before = warp.order.released_by(lane);
+            warp.order.tick();
+            before
+        });
+        let work = DeviceWork { by_block: block.linear, stream, code, kind, beside: None };
+        self.enqueued.push((work, before));
     }
 
     /// The text of a panic in Rust, which prints it in a line of its own and traps then; empty for any other trap.

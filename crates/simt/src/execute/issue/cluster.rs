@@ -101,6 +101,7 @@ impl Worker<'_> {
         mask: u32,
     ) -> Flow {
         if warp.at_cluster & mask == 0 {
+            warp.met_cluster |= mask;
             self.cluster_passed(block, warp, mask);
             return Flow::Next;
         }
@@ -126,6 +127,7 @@ impl Worker<'_> {
                 for split in warp.splits.iter_mut().filter(waiting) {
                     split.state = State::Ready;
                     split.pc += 1;
+                    warp.met_cluster |= split.mask;
                 }
             }
         }
@@ -187,6 +189,7 @@ impl Worker<'_> {
                 ),
             });
         };
+        let early = self.lanes_before_start(warp, request.mask, &other);
         self.note_visit(&mut other, warp, (request.pc, request.mask));
         let swap = |block: &mut Block, other: &mut Block| {
             std::mem::swap(&mut block.shared, &mut other.shared);
@@ -200,6 +203,8 @@ impl Worker<'_> {
         let done = access(self, block, warp, other.linear);
         warp.order.shared_epoch = 0;
         swap(block, &mut other);
+        // A race that the access has with one of that block says more.
+        self.check_started(block, warp, (request.pc, early), &other);
         self.cluster[rank as usize] = Some(other);
         done
     }

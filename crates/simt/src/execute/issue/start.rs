@@ -107,6 +107,7 @@ impl Worker<'_> {
         warp.rotate = 0;
         warp.waited = false;
         warp.at_cluster = 0;
+        warp.met_cluster = 0;
         warp.local_written.clear();
         warp.is_checked = self.observers.checking;
         if self.observers.checking {

@@ -106,6 +106,8 @@ pub(crate) struct Warp {
     pub order: ThreadClocks,
     /// Lanes that have arrived at the barrier of their cluster, which is not complete yet.
     pub at_cluster: u32,
+    /// Lanes that have waited at the barrier of their cluster, so that all of its blocks have started.
+    pub met_cluster: u32,
     /// Lets another split run first after a turn that made no progress.
     pub rotate: u32,
     /// The next warp-level instruction runs without the lanes that cannot come.

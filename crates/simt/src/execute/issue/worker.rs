@@ -4,7 +4,7 @@ use crate::execute::issue::warp::Warp;
 use crate::execute::observe::observers::Observers;
 use crate::observer::Observer;
 use crate::report::{DeviceWork, KernelLaunch};
-use races::SharedShadow;
+use races::{SharedShadow, VectorClock};
 use std::collections::BTreeMap;
 
 /// An instruction that lanes of a warp execute together.
@@ -29,8 +29,8 @@ pub(crate) struct Worker<'r> {
     pub printed: Vec<(u64, String)>,
     /// Launches by their buffers, which were asked for and not made yet.
     pub buffers: BTreeMap<u64, KernelLaunch>,
-    /// Work that threads have enqueued.
-    pub enqueued: Vec<DeviceWork>,
+    /// Work that threads have enqueued, with the clock of the thread where it is kept.
+    pub enqueued: Vec<(DeviceWork, Option<VectorClock>)>,
     /// The last error of the runtime for devices, by block, warp and lane.
     pub last_errors: BTreeMap<(u64, u32, usize), u64>,
     /// The streams that threads made.

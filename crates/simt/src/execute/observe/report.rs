@@ -7,9 +7,9 @@ use crate::image::ImageOperation;
 use crate::operation::{AtomicOperation, Operation, Space};
 use crate::options::Options;
 use crate::program::Program;
-use crate::report::{InstructionReport, Report};
+use crate::report::{DeviceWork, InstructionReport, Report};
 use counters::Counters;
-use races::footprint;
+use races::{Footprint, VectorClock, footprint, footprint_beside};
 use std::collections::HashSet;
 
 /// Drops the findings of reads of what nobody wrote yet where the same instruction races with a write: the cause is one.
@@ -33,6 +33,22 @@ fn tell_one_cause(findings: &mut Vec<Finding>) {
     });
 }
 
+/// The launches of a kernel whose accesses beside them are looked up. Each looks at all that the kernel reached.
+const MOST_FOLLOWED: usize = 1024;
+
+/// Returns, for each work that threads have enqueued, what the kernel accesses beside it.
+fn follow_enqueued(workers: &[Worker<'_>]) -> Vec<Option<Footprint>> {
+    let clocks = workers.iter().flat_map(|worker| &worker.enqueued).map(|(_, before)| before);
+    let beside = |(number, before): (usize, &Option<VectorClock>)| {
+        let before = before.as_ref().filter(|_| number < MOST_FOLLOWED)?;
+        let run = workers.first()?.run;
+        let shadows = workers.iter().filter_map(|worker| worker.observers.global.as_deref());
+        let base = |index| run.memory.region(index).base;
+        Some(footprint_beside(&run.model, base, shadows, before))
+    };
+    clocks.enumerate().map(beside).collect()
+}
+
 /// Sums what the workers counted.
 pub(crate) fn report(program: &Program, workers: Vec<Worker<'_>>, options: &Options) -> Report {
     let mut report = Report::default();
@@ -45,6 +61,7 @@ pub(crate) fn report(program: &Program, workers: Vec<Worker<'_>>, options: &Opti
         let base = |index| first.run.memory.region(index).base;
         report.footprint = Some(footprint(&first.run.model, base, shadows));
     }
+    let mut enqueued = follow_enqueued(&workers).into_iter();
     for mut worker in workers {
         if let Some(follower) = worker.observers.follower.take() {
             // Between launches a byte of which some bits were written counts as written.
@@ -66,7 +83,8 @@ pub(crate) fn report(program: &Program, workers: Vec<Worker<'_>>, options: &Opti
         report.findings.extend(worker.observers.findings);
         report.notes.extend(worker.observers.notes);
         printed.extend(worker.printed);
-        report.enqueued.extend(worker.enqueued);
+        let made = worker.enqueued.into_iter().zip(&mut enqueued);
+        report.enqueued.extend(made.map(|((work, _), beside)| DeviceWork { beside, ..work }));
     }
     recorded.sort_by_key(|(pc, _)| *pc);
     printed.sort_by_key(|(block, _)| *block);

@@ -55,7 +55,12 @@ pub(crate) fn arrays(program: &Program) -> Vec<Option<(u32, u32)>> {
         for (instruction, detail) in program.instructions.iter().zip(&program.details) {
             let computes = matches!(instruction.operation, Operation::Compute { .. });
             let sources = detail.reads.iter().filter(|row| !matches!(row, Register::Predicate(_)));
-            let origin = if computes {
+            // A number of 32 bits from outside of the block is an index, and no address of shared memory.
+            let is_index = matches!(&instruction.operation, Operation::Load(access)
+                if access.bytes <= 4 && matches!(access.space, Space::Parameter | Space::Global));
+            let origin = if is_index {
+                Origin::Nothing
+            } else if computes {
                 sources.fold(Origin::Nothing, |o, row| o.join(origins[number(program, *row)]))
             } else {
                 Origin::Unknown

@@ -203,6 +203,39 @@ impl Worker<'_> {
         }
     }
 
+    /// Returns the lanes that know nothing which another block of the cluster did: it may not have started yet.
+    pub fn lanes_before_start(&self, warp: &Warp, mask: u32, other: &Block) -> u32 {
+        let early = mask & !warp.met_cluster;
+        if early == 0 || !self.observers.checking || !self.run.options.checks.shared_races {
+            return 0;
+        }
+        let early = lanes(early).filter(|lane| !warp.order.knows_block(other.linear as u32, *lane));
+        early.fold(0, |all, lane| all | 1 << lane)
+    }
+
+    /// Reports an access of lanes to the shared memory of a block of the cluster that may not have started yet.
+    pub fn check_started(
+        &mut self,
+        block: &Block,
+        warp: &Warp,
+        (pc, early): (usize, u32),
+        other: &Block,
+    ) {
+        if early == 0 {
+            return;
+        }
+        let ([x, y, z], index, number) = (other.index, block.index, warp.index);
+        self.observers.find(Hazard::SharedRace, pc, |run| {
+            let message = format!(
+                "shared memory of block ({x}, {y}, {z}) is accessed by another block of the cluster, and nothing puts this \
+                 after the start of that block, before which its shared memory is not there"
+            );
+            let place = run.place(index, number, early, pc);
+            let fix = Some(Remedy::ClusterStart);
+            Finding { fix, ..Finding::new(Hazard::SharedRace, place, message) }
+        });
+    }
+
     /// The cluster's barrier is complete: what lanes did before they arrived there is done, also where it orders no memory.
     pub fn end_visits(&mut self, block: &mut Block) {
         block.visits.retain_mut(|(visit, arrived)| {
