@@ -127,9 +127,13 @@ fn length(text: &str) -> usize {
     }
     match behind.chars().next() {
         Some('"') => word + quoted(behind, '"'),
-        // A lifetime has no second quote behind its first letter.
+        // A lifetime has no second quote behind its first letter. Its name is read with it: the `r` of `'r` begins no string.
         Some('\'') if behind[1..].starts_with('\\') || behind.chars().nth(2) == Some('\'') => {
             word + quoted(behind, '\'')
+        }
+        Some('\'') => {
+            let name = &behind[1..];
+            1 + name.find(|letter: char| !is_part(letter)).unwrap_or(name.len())
         }
         _ => 1,
     }
@@ -199,6 +203,9 @@ mod tests {
             ("/* /* */ */ include!()", "`include`"),
             ("\"\\\\\"; include!()", "`include`"),
             ("é; include!()", "`include`"),
+            // To the compiler a lifetime and a string that ends behind the blank.
+            ("m!{ 'r\"\\\" \" include!(\"x\"); } //\"", "`include`"),
+            ("m!{ 'br\"\\\" \" #[path = \"x\"] mod x; } //\"", "`path`"),
         ] {
             let error = refuse(source).expect_err(source).to_string();
             assert!(error.contains(part), "{source}: {error}");

@@ -122,6 +122,12 @@ fn word() -> [u8; WORD_BYTES] {
 /// Links files to one program, in a folder of its own below the target folder; `None` when the compiler, with its
 /// reason, refuses them.
 pub fn build(places: &Places, folder: &str, files: &[Source<'_>]) -> Result<Option<Program>> {
+    if !places.root.join("course/src").is_dir() {
+        bail!(
+            "{} is not the whole repository of the course, whose libraries a host task is linked with: grade it there, by `check --submission`",
+            places.root.display()
+        );
+    }
     let folder = places.target.join("learn").join(folder);
     let cannot = || format!("cannot create {}: is the disk full?", folder.display());
     std::fs::create_dir_all(&folder).with_context(cannot)?;
