@@ -40,6 +40,12 @@ struct Token<'a> {
 
 /// Refuses a file that another file's text would become a part of.
 pub fn refuse(source: &str) -> Result<()> {
+    let first = source.trim_start_matches('\u{feff}').trim_start();
+    let is_for_a_shell =
+        first.strip_prefix("#!").is_some_and(|rest| !rest.trim_start().starts_with('['));
+    if is_for_a_shell || first.starts_with("---") {
+        bail!("line 1: begin with the text or the code: the compiler leaves out what precedes it");
+    }
     let tokens = tokens(source);
     for (index, token) in tokens.iter().enumerate() {
         let is_next =
@@ -203,6 +209,10 @@ mod tests {
             ("/* /* */ */ include!()", "`include`"),
             ("\"\\\\\"; include!()", "`include`"),
             ("é; include!()", "`include`"),
+            // The compiler leaves out what is for a shell or a package manager.
+            ("#!/*\nmod x;\n//*/", "line 1: begin"),
+            ("\u{feff}#! /* */ x", "line 1: begin"),
+            ("\n---\n/*\n---\nmod x;\n//*/", "line 1: begin"),
             // To the compiler a lifetime and a string that ends behind the blank.
             ("m!{ 'r\"\\\" \" include!(\"x\"); } //\"", "`include`"),
             ("m!{ 'br\"\\\" \" #[path = \"x\"] mod x; } //\"", "`path`"),
@@ -221,6 +231,7 @@ mod tests {
             "let text = r#\"path \" include\"#;",
             "mod inside { pub fn f() {} }",
             "let paths = included;",
+            "\u{feff}\n#! [allow(warnings)]",
             "b'\\'' ; 'x' ; c\"include\"",
         ] {
             refuse(source).unwrap_or_else(|error| panic!("{source}: {error}"));
