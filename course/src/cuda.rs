@@ -72,7 +72,14 @@ fn nvcc() -> Result<PathBuf> {
 
 /// Refuses directives with which a file would read others.
 pub(crate) fn refuse(source: &str) -> Result<()> {
-    let joined = source.replace("\\\r\n", "").replace("\\\n", "");
+    let source = source.strip_prefix('\u{feff}').unwrap_or(source).replace("\r\n", "\n");
+    // Compilers take some of them for the end of a line, and pass over others.
+    let is_unseen =
+        |letter: char| letter == '\u{feff}' || letter.is_control() && !"\t\n".contains(letter);
+    if let Some(letter) = source.chars().find(|letter| is_unseen(*letter)) {
+        bail!("the letter {}: a file has lines, tabs and what one sees", letter.escape_unicode());
+    }
+    let joined = source.replace("\\\n", "");
     // Compilers differ in whether the next line belongs to such a one.
     if let Some(line) = joined.lines().find(|line| line.trim_end().ends_with('\\')) {
         bail!("`{}`: blanks follow a backslash: end the line with it", line.trim());
@@ -176,6 +183,9 @@ mod tests {
             "u8R\"x(\"/*)x\";\n#include \"x\"\n// */",
             "1'0; c = '\"'; s = \"/*\";\n#include \"x\"\n// */ \"",
             "s = \"a\\ \n/*\";\n#include \"x\"\n// */",
+            "\u{feff}#include \"x\"",
+            "\0#include \"x\"",
+            "int a;\r#include \"x\"",
             "// \\\t\n/*\n#include \"x\"\n*/",
         ] {
             assert!(refuse(line).is_err(), "{line}");
@@ -183,7 +193,7 @@ mod tests {
         for line in [
             "#include <cuda_pipeline.h>",
             "// #include \"x\"",
-            "#pragma unroll 4",
+            "\u{feff}#pragma unroll 4\r\n\t// ä",
             "/* \n#if 0 */",
             "n = 1'000'000; c = u8'\"'; R(1); // \n/* \n#if */",
         ] {
