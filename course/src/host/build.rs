@@ -1,7 +1,7 @@
 //! A learner's host file to a program: the compiler links it with the libraries that `cargo xtask learn` was built from,
 //! so that nothing but the file itself is compiled, without optimization.
 
-use crate::compile::{COMPILER_LIMITS, Compiled, Places, compile, said};
+use crate::compile::{COMPILER_LIMITS, Compiled, Places, compile, said, stands_alone};
 use crate::group::{Group, read};
 use crate::os;
 use crate::os::Limits;
@@ -154,6 +154,7 @@ pub fn build(places: &Places, folder: &str, files: &[Source<'_>]) -> Result<Opti
     let mut rustc = Command::new("rustc");
     rustc.current_dir(&places.root).arg(&root).arg("-o").arg(&program);
     rustc.args(["--edition=2024", "--crate-name=host", "-Cdebuginfo=line-tables-only"]);
+    rustc.arg("--emit=link,dep-info");
     rustc.args(libraries(places)?);
     if stderr().is_terminal() {
         rustc.arg("--color=always");
@@ -162,6 +163,7 @@ pub fn build(places: &Places, folder: &str, files: &[Source<'_>]) -> Result<Opti
     if !status.success() {
         return Ok(None);
     }
+    stands_alone(&program.with_extension("d"), files.len() + 1)?;
     Ok(Some(Program { program, ptx: kernel(places)?, folder }))
 }
 
