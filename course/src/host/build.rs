@@ -152,9 +152,10 @@ pub fn build(places: &Places, folder: &str, files: &[Source<'_>]) -> Result<Opti
         .with_context(|| format!("cannot write {}: is the disk full?", root.display()))?;
     let program = folder.path().join("program");
     let mut rustc = Command::new("rustc");
-    rustc.current_dir(&places.root).arg(&root).arg("-o").arg(&program);
+    let note = program.with_extension("d");
+    rustc.current_dir(&places.root).arg(&root);
+    rustc.arg(format!("--emit=link={},dep-info={}", program.display(), note.display()));
     rustc.args(["--edition=2024", "--crate-name=host", "-Cdebuginfo=line-tables-only"]);
-    rustc.arg("--emit=link,dep-info");
     rustc.args(libraries(places)?);
     if stderr().is_terminal() {
         rustc.arg("--color=always");
@@ -163,7 +164,7 @@ pub fn build(places: &Places, folder: &str, files: &[Source<'_>]) -> Result<Opti
     if !status.success() {
         return Ok(None);
     }
-    stands_alone(&program.with_extension("d"), files.len() + 1)?;
+    stands_alone(&note, files.len() + 1)?;
     Ok(Some(Program { program, ptx: kernel(places)?, folder }))
 }
 
