@@ -192,10 +192,10 @@ pub(crate) fn said(command: &mut Command, limits: Limits) -> Result<(ExitStatus,
 /// Writes the hidden crate of a file, if it is another than before.
 pub fn write_crate(places: &Places, folder: &Path, id: &str, root: &Path) -> Result<()> {
     let manifest = format!(
-        "[package]\nname = \"learn_{id}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[lib]\npath = {}\n\n\
+        "[package]\nname = \"learn_{id}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[lib]\npath = {:?}\n\n\
          [dependencies]\n{}\n\
          # What a solution needs is imported before there is one.\n[lints.rust]\nunused_imports = \"allow\"\n\n[workspace]\n",
-        toml::Value::from(root.display().to_string()),
+        root.display().to_string(),
         dependency(places, "cuda_std", "crates/cuda_std", &places.root.join("crates/cuda_std"))?
     );
     std::fs::create_dir_all(folder)
@@ -224,8 +224,7 @@ pub(crate) fn dependency(
     let package = table.get("package").and_then(|package| package.get("name"));
     let package = package.and_then(toml::Value::as_str).unwrap_or(library);
     let path = path.display().to_string();
-    let path = toml::Value::from(path);
-    Ok(format!("{library} = {{ package = {package:?}, path = {path} }}\n"))
+    Ok(format!("{library} = {{ package = {package:?}, path = {path:?} }}\n"))
 }
 
 /// Writes a file unless it has this text already: a newer file would be compiled again.
