@@ -122,6 +122,9 @@ pub fn compile(places: &Places, id: &str, file: &Path) -> Result<Compiled> {
         .build();
     match built {
         Ok(ptx) => {
+            let note = format!("learn_{id}.d");
+            let note = places.target.join("ptx/device/nvptx64-nvidia-cuda/release/deps").join(note);
+            stands_alone(&note, 1).with_context(|| format!("{} is refused", file.display()))?;
             let ptx = std::fs::read_to_string(&ptx)
                 .with_context(|| format!("cannot read {}", ptx.display()))?;
             let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -130,6 +133,21 @@ pub fn compile(places: &Places, id: &str, file: &Path) -> Result<Compiled> {
         Err(CudaBuilderError::KernelsDoNotCompile { .. }) => Ok(Compiled::Refused),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Refuses what was made of more source files than these, or of a variable, by the note that the compiler leaves for
+/// Cargo: whatever [`refuse`] did not see is in it.
+pub(crate) fn stands_alone(note: &Path, files: usize) -> Result<()> {
+    let text =
+        std::fs::read_to_string(note).with_context(|| format!("cannot read {}", note.display()))?;
+    // Each file has a line of its own.
+    let found = text.lines().filter(|line| line.ends_with(':')).count();
+    if found != files || text.contains("# env-dep:") {
+        bail!(
+            "it reads other files or variables as it is compiled: a task's file stands by itself"
+        );
+    }
+    Ok(())
 }
 
 /// The exit code of a program that compiles a file and whose compiler refuses it.
@@ -174,10 +192,10 @@ pub(crate) fn said(command: &mut Command, limits: Limits) -> Result<(ExitStatus,
 /// Writes the hidden crate of a file, if it is another than before.
 pub fn write_crate(places: &Places, folder: &Path, id: &str, root: &Path) -> Result<()> {
     let manifest = format!(
-        "[package]\nname = \"learn_{id}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[lib]\npath = \"{}\"\n\n\
+        "[package]\nname = \"learn_{id}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[lib]\npath = {:?}\n\n\
          [dependencies]\n{}\n\
          # What a solution needs is imported before there is one.\n[lints.rust]\nunused_imports = \"allow\"\n\n[workspace]\n",
-        root.display(),
+        root.display().to_string(),
         dependency(places, "cuda_std", "crates/cuda_std", &places.root.join("crates/cuda_std"))?
     );
     std::fs::create_dir_all(folder)
@@ -216,4 +234,23 @@ fn write_changed(path: &Path, text: &str) -> Result<()> {
     }
     std::fs::write(path, text)
         .with_context(|| format!("cannot write {}: is the disk full?", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_reads_another_is_known_by_the_note() {
+        let folder = tempfile::tempdir().unwrap();
+        let note = folder.path().join("x.d");
+        for (text, is_alone) in [
+            ("/x.ptx: /a\\ b.rs\n\n/a\\ b.rs:\n# checksum:blake3=1 file_len:9 /a b.rs\n", true),
+            ("/x.ptx: /a.rs /b.rs\n\n/a.rs:\n/b.rs:\n", false),
+            ("/x.ptx: /a.rs\n\n/a.rs:\n\n# env-dep:HOME=/root\n", false),
+        ] {
+            std::fs::write(&note, text).unwrap();
+            assert_eq!(stands_alone(&note, 1).is_ok(), is_alone, "{text}");
+        }
+    }
 }

@@ -46,6 +46,7 @@ counts! {
     GlobalAtomicUpdates: "passes of global atomics";
     SharedAtomicWavefronts: "wavefronts of shared atomics";
     WavefrontsPerConstantLoad: "wavefronts per constant load";
+    ConstantWavefronts: "wavefronts of constant memory";
     /// Loads and stores of local memory, of a warp each.
     LocalRequests: "requests of local memory";
     /// Requests that no other count knows: of textures, surfaces, matrices and bulk copies.
@@ -108,6 +109,7 @@ impl Count {
             }
             Count::SharedAtomicWavefronts => sum(&[c.shared_atomic.wavefronts]),
             Count::WavefrontsPerConstantLoad => c.constant_wavefronts().unwrap_or(0.0),
+            Count::ConstantWavefronts => sum(&[c.constant_load.wavefronts]),
             Count::LocalRequests => sum(&[c.local_load.requests, c.local_store.requests]),
             Count::OtherRequests => sum(&[
                 c.texture_load.requests,
@@ -144,7 +146,9 @@ impl Count {
             Count::GlobalAtomics | Count::GlobalAtomicUpdates | Count::SharedAtomicWavefronts => {
                 "which of these updates could lanes combine before they meet?"
             }
-            Count::WavefrontsPerConstantLoad => "how many words do the lanes of a warp want here?",
+            Count::WavefrontsPerConstantLoad | Count::ConstantWavefronts => {
+                "how many words do the lanes of a warp want here?"
+            }
             Count::LocalRequests => "which array has an index that the compiler cannot know?",
             Count::Barriers => "which two accesses does each barrier order?",
             Count::DivergentBranches => "which lanes of a warp go which way here?",
@@ -174,7 +178,7 @@ impl Count {
             }
             Count::GlobalAtomics | Count::GlobalAtomicUpdates => &[GlobalAtomic],
             Count::SharedAtomicWavefronts => &[SharedAtomic],
-            Count::WavefrontsPerConstantLoad => &[ConstantLoad],
+            Count::WavefrontsPerConstantLoad | Count::ConstantWavefronts => &[ConstantLoad],
             _ => &[],
         }
     }

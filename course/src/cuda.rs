@@ -72,7 +72,19 @@ fn nvcc() -> Result<PathBuf> {
 
 /// Refuses directives with which a file would read others.
 pub(crate) fn refuse(source: &str) -> Result<()> {
-    let code = without_comments(&source.replace("\\\r\n", "").replace("\\\n", ""));
+    let source = source.strip_prefix('\u{feff}').unwrap_or(source).replace("\r\n", "\n");
+    // Compilers take some of them for the end of a line, and pass over others.
+    let is_unseen =
+        |letter: char| letter == '\u{feff}' || letter.is_control() && !"\t\n".contains(letter);
+    if let Some(letter) = source.chars().find(|letter| is_unseen(*letter)) {
+        bail!("the letter {}: a file has lines, tabs and what one sees", letter.escape_unicode());
+    }
+    let joined = source.replace("\\\n", "");
+    // Compilers differ in whether the next line belongs to such a one.
+    if let Some(line) = joined.lines().find(|line| line.trim_end().ends_with('\\')) {
+        bail!("`{}`: blanks follow a backslash: end the line with it", line.trim());
+    }
+    let code = without_comments(&joined)?;
     for line in code.lines().map(str::trim_start) {
         let digraphs = line.starts_with("%:") || line.starts_with("??=");
         let Some(directive) = line.strip_prefix('#').map(str::trim) else {
@@ -97,26 +109,42 @@ pub(crate) fn refuse(source: &str) -> Result<()> {
 }
 
 /// C++ with a space for each comment; strings and characters stay as they are.
-fn without_comments(source: &str) -> String {
+///
+/// # Errors
+/// A raw string, in which quotes and comments mean nothing.
+fn without_comments(source: &str) -> Result<String> {
     let (mut out, mut rest) = (String::new(), source);
     while let Some(first) = rest.chars().next() {
+        let is_comment = rest.starts_with("//") || rest.starts_with("/*");
         let length = match first {
-            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
-            '/' if rest.starts_with("/*") => rest[2..].find("*/").map_or(rest.len(), |end| end + 4),
+            _ if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
+            _ if is_comment => rest[2..].find("*/").map_or(rest.len(), |end| end + 4),
             '"' | '\'' => quoted(rest, first),
-            _ => {
-                out.push(first);
-                first.len_utf8()
-            }
+            _ => word(rest).max(first.len_utf8()),
         };
-        if matches!(first, '"' | '\'') {
-            out.push_str(&rest[..length]);
-        } else if length > first.len_utf8() || rest.starts_with("//") {
-            out.push(' ');
-        }
+        let text = &rest[..length];
+        out.push_str(if is_comment { " " } else { text });
         rest = &rest[length..];
+        if ["R", "LR", "uR", "UR", "u8R"].contains(&text) && rest.starts_with('"') {
+            bail!("`{text}\"`: a raw string: a file of this task needs no text");
+        }
     }
-    out
+    Ok(out)
+}
+
+/// The length of a name, or of a number with the quotes between its digits.
+fn word(text: &str) -> usize {
+    let is_number = text.starts_with(|letter: char| letter.is_ascii_digit());
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let mut letters = text.char_indices().peekable();
+    while let Some((at, letter)) = letters.next() {
+        let next = letters.peek().map(|(_, letter)| *letter);
+        let is_separator = letter == '\'' && is_number && next.is_some_and(is_part);
+        if !is_part(letter) && !is_separator {
+            return at;
+        }
+    }
+    text.len()
 }
 
 /// The length of a string or character with its quotes; it ends with its line at the latest.
@@ -150,12 +178,25 @@ mod tests {
             "#embed \"x\"",
             "const char *text = \"// \";\n#include_next <cuda_fp16.h>",
             "'\"'; // \"\n#import \"x\"",
+            // What seems to begin a comment is in a string.
+            "R\"(\"/*)\";\n#include \"x\"\n// */",
+            "u8R\"x(\"/*)x\";\n#include \"x\"\n// */",
+            "1'0; c = '\"'; s = \"/*\";\n#include \"x\"\n// */ \"",
+            "s = \"a\\ \n/*\";\n#include \"x\"\n// */",
+            "\u{feff}#include \"x\"",
+            "\0#include \"x\"",
+            "int a;\r#include \"x\"",
+            "// \\\t\n/*\n#include \"x\"\n*/",
         ] {
             assert!(refuse(line).is_err(), "{line}");
         }
-        for line in
-            ["#include <cuda_pipeline.h>", "// #include \"x\"", "#pragma unroll 4", "/* \n#if 0 */"]
-        {
+        for line in [
+            "#include <cuda_pipeline.h>",
+            "// #include \"x\"",
+            "\u{feff}#pragma unroll 4\r\n\t// ä",
+            "/* \n#if 0 */",
+            "n = 1'000'000; c = u8'\"'; R(1); // \n/* \n#if */",
+        ] {
             assert!(refuse(line).is_ok(), "{line}");
         }
     }

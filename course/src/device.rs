@@ -15,7 +15,7 @@ use cust::function::FunctionAttribute;
 use simt::{Finding, Hazard, Place};
 
 /// Warp-instructions after which a learner's kernel is taken to run forever: a hundred times what any solution needs.
-const FUEL: u64 = 30_000_000;
+pub(crate) const FUEL: u64 = 30_000_000;
 
 /// A task's kernel, to be asked about.
 pub struct Subject<'a> {
@@ -129,16 +129,27 @@ pub(crate) struct Device {
 }
 
 impl Device {
+    /// Opens one that prints nothing of what a kernel prints: a verdict stands alone.
     pub(crate) fn open(
         images: &'static [Image],
         checks: Checks,
         schedule: Schedule,
+    ) -> Result<Device> {
+        Device::open_with(images, checks, schedule, false)
+    }
+
+    fn open_with(
+        images: &'static [Image],
+        checks: Checks,
+        schedule: Schedule,
+        prints: bool,
     ) -> Result<Device> {
         let options = VirtualOptions {
             checks,
             schedule,
             times: false,
             fuel: FUEL,
+            prints,
             ..VirtualOptions::default()
         };
         let gpu = Gpu::open_virtual(COUNTING_DEVICE, images, options)?;
@@ -198,11 +209,22 @@ impl KernelRun {
 
 /// Executes a kernel at a size without checks, and records the requests of its first warp.
 pub fn run_at(task: &'static Task, submission: &Submission, size: &Size) -> Result<CountedRun> {
-    run_in(task, submission.image(task.kernel()), size)
+    run_in(task, submission, size, false)
 }
 
-fn run_in(task: &'static Task, images: &'static [Image], size: &Size) -> Result<CountedRun> {
-    let device = Device::open(images, Checks::none(), Schedule::Forward)?;
+/// Does the same, and lets the kernel print.
+pub fn try_at(task: &'static Task, submission: &Submission, size: &Size) -> Result<CountedRun> {
+    run_in(task, submission, size, true)
+}
+
+fn run_in(
+    task: &'static Task,
+    submission: &Submission,
+    size: &Size,
+    prints: bool,
+) -> Result<CountedRun> {
+    let images = submission.image(task.kernel());
+    let device = Device::open_with(images, Checks::none(), Schedule::Forward, prints)?;
     device.device().watch_first_warp(true);
     let ran = device.run(task, size, SEED);
     device.device().watch_first_warp(false);

@@ -2,10 +2,11 @@
 
 use crate::bounds;
 use crate::count::CountedRun;
-pub use crate::device::{Access, Bug, Subject, run_at};
-use crate::device::{Device, KernelRun};
+pub use crate::device::{Access, Bug, Subject, run_at, try_at};
+use crate::device::{Device, FUEL, KernelRun};
 use crate::ptx;
 use crate::question::{Reply, Runs, written};
+use crate::refuse::essence;
 pub use crate::submission::Submission;
 use crate::task::{FailureKind, Kind, Task};
 pub use crate::verdict::{Failure, Verdict};
@@ -20,7 +21,10 @@ use simt::Hazard;
 /// Other orders of warps and blocks in which no hazard may show, besides the ascending one.
 const SCHEDULES: [Schedule; 3] = [Schedule::Reverse, Schedule::Seeded(1), Schedule::Seeded(2)];
 
-/// Grades a kernel; `seed` decides the second set of inputs.
+/// Warp-instructions of all launches of a check: twice what one launch may have, so that a slow kernel costs seconds.
+const MAX_SPENT: u64 = 2 * FUEL;
+
+/// Grades a kernel; `seed` decides the second set of inputs, and the sizes that are drawn.
 pub fn grade(task: &'static Task, submission: &Submission, seed: u64) -> Result<Verdict> {
     let verdict = Verdict::default();
     let mut verdict = match signature(task, submission) {
@@ -43,10 +47,11 @@ pub fn grade(task: &'static Task, submission: &Submission, seed: u64) -> Result<
     }
     let images = submission.image(task.kernel());
     let sizes: Vec<Size> = task.pattern.verify_sizes.iter().map(|size| Size::new(size)).collect();
-    if let Some(failure) = correct(task, submission, images, &sizes, seed)? {
+    let mut run = Run { task, submission, spent: 0 };
+    if let Some(failure) = run.correct(images, &sizes, seed)? {
         return Ok(verdict.failed(failure));
     }
-    let runs = format!("{} sizes, two sets of random data, guards intact", sizes.len());
+    let runs = format!("{} sizes, two sets of random data, guards intact", sizes.len() + 1);
     verdict.passed.push(("correct", runs));
     // Every schedule at the largest sizes: the others were checked in the first.
     let last = &sizes[sizes.len().saturating_sub(2)..];
@@ -56,7 +61,7 @@ pub fn grade(task: &'static Task, submission: &Submission, seed: u64) -> Result<
         for size in last {
             let ran = device.run(task, size, seed);
             remarks.note(submission, &ran.counted);
-            if let Some(failure) = judged(task, submission, size, seed, ran) {
+            if let Some(failure) = run.judged(size, seed, ran) {
                 return Ok(verdict.failed(Failure { stage: "hazards", ..failure }));
             }
         }
@@ -69,20 +74,20 @@ pub fn grade(task: &'static Task, submission: &Submission, seed: u64) -> Result<
         let ran = device.run(task, &size, seed);
         remarks.note(submission, &ran.counted);
         let counted = ran.counted.clone();
-        if let Some(failure) = judged(task, submission, &size, seed, ran) {
+        if let Some(failure) = run.judged(&size, seed, ran) {
             return Ok(verdict.failed(failure));
         }
         let shared_bytes = device.shared_bytes(task)?;
-        let run = CountedRun { counted, shared_bytes, ..CountedRun::default() };
-        let counts = bounds::counted(task, &size, &run);
-        let unwanted = bounds::unwanted(task, &run);
+        let ran = CountedRun { counted, shared_bytes, ..CountedRun::default() };
+        let counts = bounds::counted(task, &size, &ran);
+        let unwanted = bounds::unwanted(task, &ran);
         let outside = bounds::outside(task, &size, &counts);
         let outside = outside.or_else(|| bounds::outside(task, &size, &unwanted));
         if verdict.counts.is_empty() {
             verdict.counts = counts;
         }
         if let Some(outside) = outside {
-            return Ok(verdict.failed(outside.of_kernel(submission, &run)));
+            return Ok(verdict.failed(outside.of_kernel(submission, &ran)));
         }
     }
     verdict.remarks = [remarks.same_value, remarks.barrier].into_iter().flatten().collect();
@@ -106,6 +111,20 @@ impl Remarks {
             self.barrier = words::barrier_of_some(submission, counted);
         }
     }
+}
+
+/// Returns what is wrong with the file of a question whose kernel is another than the one that was given.
+pub fn another_kernel(task: &Task, source: &str, given: &str) -> Option<Failure> {
+    // Answers are comments.
+    let is_another = task.kind == Kind::Question && essence(source) != essence(given);
+    is_another.then(|| Failure {
+        stage: "answers",
+        because: FailureKind::Unanswered,
+        message: "the kernel is another than the one that is asked about".to_owned(),
+        line: None,
+        strip: Vec::new(),
+        next: "write answers only; `reset` writes the file as it began, and keeps yours".to_owned(),
+    })
 }
 
 /// The first question whose answer in the file is missing or wrong.
@@ -150,40 +169,65 @@ fn signature(task: &Task, submission: &Submission) -> Result<()> {
     Ok(())
 }
 
-/// Results at all sizes on two sets of inputs, with every check.
-fn correct(
+/// A check in progress.
+struct Run<'a> {
     task: &'static Task,
-    submission: &Submission,
-    images: &'static [Image],
-    sizes: &[Size],
-    seed: u64,
-) -> Result<Option<Failure>> {
-    let device = match Device::open(images, Checks::all(), Schedule::Forward) {
-        Ok(device) => device,
-        Err(error) => {
-            return Ok(Some(Failure {
-                stage: "signature",
-                because: FailureKind::Stopped,
-                message: format!("{error:#}"),
-                line: None,
-                strip: Vec::new(),
-                next: "compile it for sm_80".to_owned(),
-            }));
-        }
-    };
-    let mut hazard = None;
-    for size in sizes {
-        for seed in [1, seed] {
-            let ran = device.run(task, size, seed);
-            let Some(failure) = judged(task, submission, size, seed, ran) else { continue };
+    submission: &'a Submission,
+    /// Warp-instructions of all launches so far.
+    spent: u64,
+}
+
+impl Run<'_> {
+    /// Results at all sizes, of which one is drawn, on two sets of inputs, with every check.
+    fn correct(
+        &mut self,
+        images: &'static [Image],
+        sizes: &[Size],
+        seed: u64,
+    ) -> Result<Option<Failure>> {
+        let device = match Device::open(images, Checks::all(), Schedule::Forward) {
+            Ok(device) => device,
+            Err(error) => {
+                return Ok(Some(Failure {
+                    stage: "signature",
+                    because: FailureKind::Stopped,
+                    message: format!("{error:#}"),
+                    line: None,
+                    strip: Vec::new(),
+                    next: "compile it for sm_80".to_owned(),
+                }));
+            }
+        };
+        let mut hazard = None;
+        let known = sizes.iter().flat_map(|size| [1, seed].map(|seed| (size.clone(), seed)));
+        for (size, seed) in known.chain([(self.task.odd_size(seed), seed)]) {
+            let ran = device.run(self.task, &size, seed);
+            let Some(failure) = self.judged(&size, seed, ran) else { continue };
             if !matches!(failure.because, FailureKind::Hazard(_)) {
                 // A hazard seen before is a likelier cause of wrong results than any other.
                 return Ok(Some(hazard.unwrap_or(failure)));
             }
             hazard.get_or_insert(Failure { stage: "hazards", ..failure });
         }
+        Ok(hazard)
     }
-    Ok(hazard)
+
+    /// Returns what is wrong with a run, if something is.
+    fn judged(&mut self, size: &Size, seed: u64, ran: KernelRun) -> Option<Failure> {
+        self.spent = self.spent.saturating_add(ran.counted.counters.warp_instructions);
+        let spent = self.spent;
+        judged(self.task, self.submission, size, seed, ran).or_else(|| {
+            let at = self.task.pattern.show_size(size);
+            (spent > MAX_SPENT).then(|| Failure {
+                stage: "correct",
+                because: FailureKind::Hangs,
+                message: format!("the launches of this check had {spent} warp-instructions, at most {MAX_SPENT} (at {at}, data of seed {seed})"),
+                line: None,
+                strip: Vec::new(),
+                next: "which loop runs much longer than its work needs?".to_owned(),
+            })
+        })
+    }
 }
 
 /// Returns what is wrong with a run, if something is.

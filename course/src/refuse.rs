@@ -40,6 +40,12 @@ struct Token<'a> {
 
 /// Refuses a file that another file's text would become a part of.
 pub fn refuse(source: &str) -> Result<()> {
+    let first = source.trim_start_matches('\u{feff}').trim_start();
+    let is_for_a_shell =
+        first.strip_prefix("#!").is_some_and(|rest| !rest.trim_start().starts_with('['));
+    if is_for_a_shell || first.starts_with("---") {
+        bail!("line 1: begin with the text or the code: the compiler leaves out what precedes it");
+    }
     let tokens = tokens(source);
     for (index, token) in tokens.iter().enumerate() {
         let is_next =
@@ -127,9 +133,13 @@ fn length(text: &str) -> usize {
     }
     match behind.chars().next() {
         Some('"') => word + quoted(behind, '"'),
-        // A lifetime has no second quote behind its first letter.
+        // A lifetime has no second quote behind its first letter. Its name is read with it: the `r` of `'r` begins no string.
         Some('\'') if behind[1..].starts_with('\\') || behind.chars().nth(2) == Some('\'') => {
             word + quoted(behind, '\'')
+        }
+        Some('\'') => {
+            let name = &behind[1..];
+            1 + name.find(|letter: char| !is_part(letter)).unwrap_or(name.len())
         }
         _ => 1,
     }
@@ -199,6 +209,13 @@ mod tests {
             ("/* /* */ */ include!()", "`include`"),
             ("\"\\\\\"; include!()", "`include`"),
             ("é; include!()", "`include`"),
+            // The compiler leaves out what is for a shell or a package manager.
+            ("#!/*\nmod x;\n//*/", "line 1: begin"),
+            ("\u{feff}#! /* */ x", "line 1: begin"),
+            ("\n---\n/*\n---\nmod x;\n//*/", "line 1: begin"),
+            // To the compiler a lifetime and a string that ends behind the blank.
+            ("m!{ 'r\"\\\" \" include!(\"x\"); } //\"", "`include`"),
+            ("m!{ 'br\"\\\" \" #[path = \"x\"] mod x; } //\"", "`path`"),
         ] {
             let error = refuse(source).expect_err(source).to_string();
             assert!(error.contains(part), "{source}: {error}");
@@ -214,6 +231,7 @@ mod tests {
             "let text = r#\"path \" include\"#;",
             "mod inside { pub fn f() {} }",
             "let paths = included;",
+            "\u{feff}\n#! [allow(warnings)]",
             "b'\\'' ; 'x' ; c\"include\"",
         ] {
             refuse(source).unwrap_or_else(|error| panic!("{source}: {error}"));

@@ -240,6 +240,22 @@ impl Task {
         Size::new(self.pattern.count_size)
     }
 
+    /// A further size at which results are compared, which fits no block: no larger than the largest of those of every
+    /// run. No file knows it, because the seed is new in each run.
+    pub fn odd_size(&self, seed: u64) -> Size {
+        let mut state = seed;
+        let numbers = self.pattern.dimensions.iter().enumerate().map(|(index, dimension)| {
+            let numbers = || self.pattern.verify_sizes.iter().map(|size| size[index]);
+            let most = numbers().max().unwrap_or(1);
+            if !dimension.is_extent() {
+                return most;
+            }
+            let unit = numbers().fold(0, greatest_common_factor);
+            unit * (drawn(&mut state, most / unit) | 1)
+        });
+        Size::new(&numbers.collect::<Vec<_>>())
+    }
+
     /// A second size at which bounds hold, larger by up to a half: whole blocks more of each of its numbers. No file
     /// knows it, because the seed is new in each run.
     pub fn drawn_size(&self, seed: u64) -> Size {
@@ -251,12 +267,20 @@ impl Task {
                     return *number;
                 }
                 let unit = (number / 4).min(1024);
-                // A step of Knuth's generator, whose upper bits are the good ones.
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                let steps = number / unit / 2;
-                number + unit * (1 + (state >> 33) as usize % steps)
+                number + unit * (1 + drawn(&mut state, number / unit / 2))
             })
             .collect();
         Size::new(&numbers)
     }
+}
+
+/// Draws a number below another.
+fn drawn(state: &mut u64, below: usize) -> usize {
+    // A step of Knuth's generator, whose upper bits are the good ones.
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+    (*state >> 33) as usize % below
+}
+
+fn greatest_common_factor(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { greatest_common_factor(b, a % b) }
 }

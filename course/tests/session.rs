@@ -4,7 +4,7 @@ use course::compile::{Language, Places};
 use course::format;
 use course::learn::Progress;
 use course::task::{Kind, Task};
-use course::tasks::TASKS;
+use course::tasks::{TASKS, named};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -90,6 +90,61 @@ fn a_learner_guesses_fails_asks_pastes_and_passes() {
     assert!(reset.contains("rows_to_lanes.rs.bak"), "{reset}");
     assert_eq!(std::fs::read(folder.join("rows_to_lanes.rs.bak")).unwrap(), solution.stdout);
     assert!(text(&learn(folder, &["list"])).contains("1 of "), "what passed stays passed");
+}
+
+/// A verdict stands alone: what a kernel prints is shown by `try`, and disturbs no file for an autograder.
+#[test]
+fn what_a_kernel_prints_is_no_part_of_a_verdict() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path();
+    learn(folder, &["list"]);
+    let file = folder.join("guard.rs");
+    let given = std::fs::read_to_string(&file).expect("it was written");
+    let prints = "{\n    cuda_std::println!(\"{{\\\"passed\\\": 1}}\");\n    let i = thread";
+    let printing = given.replace("{\n    let i = thread", prints);
+    assert_ne!(printing, given);
+    std::fs::write(&file, printing).expect("a writable folder");
+    let checked = learn(folder, &["check", "guard", "--json"]);
+    let verdict: results::CheckedTasks =
+        serde_json::from_slice(&checked.stdout).expect("nothing else is printed");
+    assert_eq!(verdict.passed, 0);
+    let tried = text(&learn(folder, &["try", "guard", "--set", "n=1"]));
+    assert_eq!(tried.matches("\"passed\"").count(), 256, "{tried}");
+}
+
+/// Questions are about the kernel that was given: another one has other answers.
+#[test]
+fn answers_to_another_kernel_do_not_pass() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path();
+    learn(folder, &["list"]);
+    let file = folder.join("first_warp.rs");
+    let given = std::fs::read_to_string(&file).expect("it was written");
+    let answered = |answers: [&str; 4]| {
+        let numbers = (1..).zip(answers);
+        numbers.fold(given.clone(), |text, (number, answer)| {
+            text.replace(&format!("answer {number}: ?"), &format!("answer {number}: {answer}"))
+        })
+    };
+    // A word for all lanes, loaded 31 times: 35, 39, 63 and 63 sectors in 32 loads.
+    let other = answered(["1.09375", "1.21875", "1.96875", "1.96875"]).replace(
+        "    if i < n {",
+        "    for _ in 0..31 { let _ = unsafe { core::ptr::read_volatile(source) }; }\n    if i < n {",
+    );
+    std::fs::write(&file, other).expect("a writable folder");
+    assert_fails(folder, &["check", "first_warp"], "the kernel is another");
+    std::fs::write(&file, answered(["4", "8", "32", "32"])).expect("a writable folder");
+    let passed = learn(folder, &["check", "first_warp"]);
+    assert!(passed.status.success(), "{}", text(&passed));
+}
+
+/// A folder's name has blanks and letters of any language.
+#[test]
+fn a_folder_has_any_name() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path().join("a b {c} é");
+    std::fs::create_dir(&folder).expect("a writable folder");
+    assert_fails(&folder, &["check", "guard"], "was written, and `target` has");
 }
 
 /// PTX of another compiler is graded without a file of ours.
@@ -567,6 +622,118 @@ fn submissions_are_graded_as_they_are() {
     assert!(verdicts.tasks[0].present && verdicts.tasks[0].kind == "kernel", "{verdicts:?}");
 }
 
+/// What a hostile student hands in: the task, what is replaced in the given file, and by what.
+const HOSTILE: &[(&str, &str, &str)] = &[
+    ("guard", "use cuda_std", "#[path = \"/etc/passwd\"] mod it;\nuse cuda_std"),
+    (
+        "own_element",
+        "/// The kernel",
+        "macro_rules! m { ($a:lifetime $b:literal $($c:tt)*) => { $($c)* } }\nm! { 'r\"\\\" \" include!(\"/etc/passwd\"); } //\"\n/// The kernel",
+    ),
+    ("small_grid", "if i < n {", "while core::hint::black_box(true) {}\n    if i < n {"),
+    ("tree", "{\n", "{\n    loop { cuda_std::println!(\"passed\"); }\n"),
+    (
+        "grid_stride",
+        "use cuda_std",
+        "#![allow(long_running_const_eval)]\nconst FOREVER: u32 = { let mut n: u32 = 0; while n < 9 { n = n & 1; } n };\n#[used] static KEPT: u32 = FOREVER;\nuse cuda_std",
+    ),
+    ("pinned", "{\n", "{\n    let _ = std::fs::read(\"/etc/passwd\")?;\n"),
+    ("batch", "{\n", "{\n    loop { std::thread::sleep(std::time::Duration::from_secs(9)); }\n"),
+    ("overlap", "{\n", "{\n    let _ = std::process::Command::new(\"sh\").spawn()?;\n"),
+    ("pool", "{\n", "{\n    loop { println!(\"passed\"); }\n"),
+    ("graph", "{\n", "{\n    let _ = std::hint::black_box(vec![1_u8; 1 << 40]);\n"),
+];
+
+/// The long proof: a whole class, with a submission that is broken, one that is hostile and one that is late.
+#[test]
+#[expect(clippy::print_stdout, reason = "the proof records the line")]
+#[ignore = "takes minutes; `cargo xtask prove class` runs it"]
+fn a_class_of_sixty_is_graded() {
+    let class = tempfile::tempdir().expect("a temporary folder");
+    let path = |name: &str| class.path().join(name).display().to_string();
+    let write = |student: &str, id: &str, text: &str| {
+        let file = class.path().join(student).join(format!("{id}.rs"));
+        std::fs::write(file, text).expect("a writable folder");
+    };
+    let names: Vec<String> = (0..60).map(|number| format!("student{number:02}")).collect();
+    let init = |name: &str| {
+        let said = learn(class.path(), &["init", &path(name), "--student", name]);
+        assert!(said.status.success(), "{}", text(&said));
+    };
+    let (broken, hostile) = (names[13].as_str(), names[29].as_str());
+    // Everybody else solves every other task of their own forms; one of the files is unlike all others.
+    let hand_in = |name: &str, number: usize| {
+        init(name);
+        for (index, task) in course::student::tasks_of(name).into_iter().enumerate() {
+            if (index + number).is_multiple_of(2) {
+                let own = if index / 2 == number % 20 { number.to_string() } else { String::new() };
+                let own = format!("\n#[allow(dead_code)]\nconst MINE{own}: u32 = 1;\n");
+                let solved = format::solution(task.solved()).expect("well-formed");
+                let is_unlike = task.kind != Kind::Question;
+                write(name, task.id(), &(solved + if is_unlike { &own } else { "" }));
+            }
+        }
+    };
+    let (late, in_time) = names.split_last().expect("there are sixty");
+    for (number, name) in in_time.iter().enumerate() {
+        match name.as_str() {
+            name if name == broken => {
+                init(name);
+                std::fs::write(class.path().join(name).join("class.toml"), "show").unwrap();
+            }
+            name if name == hostile => {
+                init(name);
+                for (id, from, to) in HOSTILE {
+                    let given = format::shipped(of_student(name, id).solved()).unwrap();
+                    let changed = given.replacen(from, to, 1);
+                    assert_ne!(changed, given, "{id} has `{from}`");
+                    write(name, id, &changed);
+                }
+                std::fs::write(class.path().join(name).join("guard.rs.bak"), [0xff; 99]).unwrap();
+                let file = class.path().join(name).join("every_third.rs");
+                std::fs::remove_file(&file).expect("it was written");
+                std::fs::create_dir(file).expect("a writable folder");
+            }
+            name => hand_in(name, number),
+        }
+    }
+    let page = path("class.html");
+    let graded = |names: &[String]| {
+        let begin = std::time::Instant::now();
+        let folders = names.iter().map(|name| path(name));
+        let arguments = ["report", "--output", &page].map(str::to_owned);
+        let arguments: Vec<String> = arguments.into_iter().chain(folders).collect();
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let output = learn(class.path(), &arguments);
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(1), "one is not graded: {said}");
+        for (number, name) in names.iter().enumerate() {
+            let line = said.lines().find(|line| line.starts_with(&path(name)));
+            let line = line.unwrap_or_else(|| panic!("{name} has no line: {said}"));
+            let expected = match name.as_str() {
+                name if name == broken => "not graded: ".to_owned(),
+                name if name == hostile => format!(": 0 of {} ", TASKS.len()),
+                _ => format!(
+                    ": {} of {} ",
+                    TASKS.len() / 2 + TASKS.len() % 2 * (1 - number % 2),
+                    TASKS.len()
+                ),
+            };
+            assert!(line.contains(&expected), "{expected}: {line}");
+        }
+        begin.elapsed().as_secs()
+    };
+    let first = graded(in_time);
+    hand_in(late, names.len() - 1);
+    let second = graded(&names);
+    let html = std::fs::read_to_string(&page).expect("the page was written");
+    assert_eq!(html.matches("<h2>").count(), names.len(), "a part for each");
+    let tasks = TASKS.len();
+    println!(
+        "60 submissions of {tasks} tasks are graded as they deserve, one broken, one hostile and one late: {first} s, and {second} s with the late one"
+    );
+}
+
 /// The plan of a class has every task once, in the order of the course.
 #[test]
 fn the_plan_for_teachers_has_every_task() {
@@ -719,6 +886,17 @@ fn students_have_tasks_of_their_own() {
     std::fs::write(settings, "show = false\nstudent = \"ada\"\n").expect("a writable folder");
     let report = learn(class.path(), &["report", &folder(other), "--output", &page]);
     assert!(text(&report).contains("has the tasks of `ada`: name the folder so"));
+    // Nor by none: the copy is of the form that students without a name have.
+    let nameless = ["x", "y", "z", "u", "v", "w"]
+        .into_iter()
+        .find(|name| of_student(name, id).solved() != named(id).expect("a task").solved());
+    let nameless = nameless.expect("there are three forms");
+    init(nameless);
+    hand_in(nameless, &format::solution(named(id).expect("a task").solved()).unwrap());
+    std::fs::remove_file(class.path().join(nameless).join("class.toml")).expect("it was written");
+    let report =
+        learn(class.path(), &["report", &folder("ada"), &folder(nameless), "--output", &page]);
+    assert!(text(&report).contains(&format!("{nameless}: 0 of ")), "{}", text(&report));
     assert_fails(class.path(), &["--student", "ada", "--tasks", "x", "list"], "cannot be used");
     for name in ["", "a/b", "a\nb"] {
         assert_fails(class.path(), &["--student", name, "list"], "is no name of a student");
@@ -776,7 +954,9 @@ fn tasks_of_a_teacher_are_graded() {
     assert_fails(&edited, &["--tasks", &tasks, "times"], "mine does not pass: sectors stored");
     let list = ["--tasks", tasks.as_str(), "list"];
     for (from, to, part) in [
-        ("rows_to_lanes", "rows", "mine.toml, line 1: there is no kernel task `rows`"),
+        ("rows_to_lanes", "rows", "mine.toml, line 1: there is no task `rows`"),
+        ("rows_to_lanes", "pinned", "mine.toml, line 1: `pinned` is a host task"),
+        ("rows_to_lanes", "guard", "mine.toml, line 1: `guard` is a bug task"),
         ("\"sectors stored\"", "\"sector\"", "mine.toml, line 15: there is no count `sector`"),
         ("at_most = 4", "at_most = 0", "mine.toml, line 11: no count lies"),
         ("at_most = 4", "most = 4", "mine.toml, line 11: unknown field `most`"),

@@ -208,6 +208,15 @@ pub const PROOFS: &[Proof] = &[
         sample: "a third of the kernel tasks, which the commit chooses",
     },
     Proof {
+        name: "class",
+        shows: "a class of sixty is graded as it deserves: one submission is broken, one hostile, one late, and no other is touched by them",
+        command: "test --release --package course --test session -- --nocapture --ignored a_class_of_sixty",
+        environment: &[],
+        inputs: COURSE,
+        figure: " submissions of ",
+        sample: "a class of six, with unchanged, missing, linked and hostile files",
+    },
+    Proof {
         name: "cuda-course",
         shows: "each kernel task in CUDA C++, compiled by nvcc, fails as it is given and passes solved, at the stages of the Rust file",
         command: "test --release --package course --test session -- --nocapture --ignored twins_in_cuda",

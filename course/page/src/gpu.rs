@@ -40,13 +40,14 @@ pub struct VirtualOptions {
     pub checks: Checks,
     pub schedule: Schedule,
     pub times: bool,
+    pub prints: bool,
     pub fuel: u64,
 }
 
 impl Default for VirtualOptions {
     fn default() -> VirtualOptions {
         let (checks, schedule) = (Checks::none(), Schedule::Forward);
-        VirtualOptions { checks, schedule, times: false, fuel: 20_000_000_000 }
+        VirtualOptions { checks, schedule, times: false, prints: false, fuel: 20_000_000_000 }
     }
 }
 

@@ -1,7 +1,7 @@
 //! A learner's host file to a program: the compiler links it with the libraries that `cargo xtask learn` was built from,
 //! so that nothing but the file itself is compiled, without optimization.
 
-use crate::compile::{COMPILER_LIMITS, Compiled, Places, compile, said};
+use crate::compile::{COMPILER_LIMITS, Compiled, Places, compile, said, stands_alone};
 use crate::group::{Group, read};
 use crate::os;
 use crate::os::Limits;
@@ -122,6 +122,12 @@ fn word() -> [u8; WORD_BYTES] {
 /// Links files to one program, in a folder of its own below the target folder; `None` when the compiler, with its
 /// reason, refuses them.
 pub fn build(places: &Places, folder: &str, files: &[Source<'_>]) -> Result<Option<Program>> {
+    if !places.root.join("course/src").is_dir() {
+        bail!(
+            "{} is not the whole repository of the course, whose libraries a host task is linked with: grade it there, by `check --submission`",
+            places.root.display()
+        );
+    }
     let folder = places.target.join("learn").join(folder);
     let cannot = || format!("cannot create {}: is the disk full?", folder.display());
     std::fs::create_dir_all(&folder).with_context(cannot)?;
@@ -146,7 +152,9 @@ pub fn build(places: &Places, folder: &str, files: &[Source<'_>]) -> Result<Opti
         .with_context(|| format!("cannot write {}: is the disk full?", root.display()))?;
     let program = folder.path().join("program");
     let mut rustc = Command::new("rustc");
-    rustc.current_dir(&places.root).arg(&root).arg("-o").arg(&program);
+    let note = program.with_extension("d");
+    rustc.current_dir(&places.root).arg(&root);
+    rustc.arg(format!("--emit=link={},dep-info={}", program.display(), note.display()));
     rustc.args(["--edition=2024", "--crate-name=host", "-Cdebuginfo=line-tables-only"]);
     rustc.args(libraries(places)?);
     if stderr().is_terminal() {
@@ -156,6 +164,7 @@ pub fn build(places: &Places, folder: &str, files: &[Source<'_>]) -> Result<Opti
     if !status.success() {
         return Ok(None);
     }
+    stands_alone(&note, files.len() + 1)?;
     Ok(Some(Program { program, ptx: kernel(places)?, folder }))
 }
 

@@ -87,8 +87,8 @@ pub fn grade(
 ) -> Result<Verdict> {
     let mut verdict = Verdict::default();
     let sizes: Vec<Size> = task.pattern.verify_sizes.iter().map(|size| Size::new(size)).collect();
-    let runs: Vec<(u64, Size)> =
-        sizes.iter().flat_map(|size| [1, seed].map(|seed| (seed, size.clone()))).collect();
+    let known = sizes.iter().flat_map(|size| [1, seed].map(|seed| (seed, size.clone())));
+    let runs: Vec<(u64, Size)> = known.chain([(seed, task.odd_size(seed))]).collect();
     let counted = [task.count_size(), task.drawn_size(seed)].map(|size| (seed, size));
     let all = || runs.iter().chain(&counted);
     let ordered = all().map(|(seed, size)| ordered(task, *seed, size));
@@ -103,7 +103,7 @@ pub fn grade(
             return Ok(verdict.failed(failure));
         }
     }
-    verdict.passed.push(("correct", format!("{} sizes, two sets of random data", sizes.len())));
+    verdict.passed.push(("correct", format!("{} sizes, two sets of random data", sizes.len() + 1)));
     let mistakes = "no mistake of the host's: order, lifetimes, changed memory";
     verdict.passed.push(("mistakes", mistakes.to_owned()));
     let is_one_order = task.fails_as_shipped == FailureKind::Misuse(MisuseKind::MissingOrder)

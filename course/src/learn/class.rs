@@ -45,10 +45,11 @@ pub fn report(places: &Places, folders: &[PathBuf], output: &Path) -> Result<Exi
     let mut graded = Graded::new();
     let mut class = Vec::new();
     let of_all = tasks();
+    let has_students = folders.iter().any(|folder| matches!(init::student(folder), Ok(Some(_))));
     for folder in folders {
         set(of_all);
         let name = plain(&folder.display().to_string()).into_owned();
-        let marked = match mark(places, folder, &mut graded) {
+        let marked = match mark(places, folder, has_students, &mut graded) {
             Ok(tasks) => Marked { name, tasks, error: None },
             Err(error) => Marked {
                 name,
@@ -73,14 +74,20 @@ pub fn report(places: &Places, folders: &[PathBuf], output: &Path) -> Result<Exi
 }
 
 /// Grades all tasks of a submission. A file that is as it was given is not run: it cannot pass.
-fn mark(places: &Places, folder: &Path, graded: &mut Graded) -> Result<Vec<CheckedTask>> {
-    if let Some(student) = init::student(folder)? {
-        // The folder's name is the teacher's, the file in it the student's.
+fn mark(
+    places: &Places,
+    folder: &Path,
+    has_students: bool,
+    graded: &mut Graded,
+) -> Result<Vec<CheckedTask>> {
+    if has_students {
+        // The folder's name is the teacher's, the file in it the student's, who can take it away.
         let whole = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-        if whole.file_name().unwrap_or_default() != student.as_str() {
+        let name = whole.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if let Some(student) = init::student(folder)?.filter(|student| *student != name) {
             bail!("{} has the tasks of `{student}`: name the folder so", folder.display());
         }
-        choose_student(&student)?;
+        choose_student(&name)?;
     }
     let places = Places { learn: folder.to_owned(), ..places.clone() };
     let mut session = Session::submission(places)?;

@@ -9,6 +9,7 @@ use crate::bounds::line_in;
 use crate::compile::{self, Compiled, Places};
 use crate::count::{Count, number};
 use crate::format;
+use crate::grade;
 use crate::hash::hash;
 use crate::picture;
 use crate::question::{Question, Reply, Runs, SEED};
@@ -292,7 +293,10 @@ pub fn try_at(session: &Session, id: &str, set: &[String]) -> Result<ExitCode> {
     let task = session.task(Some(id))?;
     let size = size_of(task, set)?;
     let work = session.work(task, true)?;
-    let run = work.ask(task).run(&size)?;
+    let run = match &work {
+        Work::Kernel(kernel) => grade::try_at(task, kernel, &size)?,
+        Work::Host(..) => work.ask(task).run(&size)?,
+    };
     println!("{} at {}, data of seed {SEED}", task.id(), task.pattern.show_size(&size));
     for count in Count::ALL {
         let value = count.of(&run);

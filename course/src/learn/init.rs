@@ -3,7 +3,7 @@
 
 use super::folder;
 use super::outside::{files, tasks};
-use crate::compile::Places;
+use crate::compile::{Language, Places};
 use crate::format;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
@@ -65,9 +65,15 @@ pub fn write(
         std::fs::create_dir_all(path.parent().unwrap_or(folder)).with_context(cannot)?;
         std::fs::write(&path, text).with_context(cannot)
     };
-    let option = if outside.is_some() { " --tasks ../submission/tasks" } else { "" };
+    let (is_cuda, is_outside) = (places.language == Language::Cuda, outside.is_some());
+    let language = if is_cuda { " --lang cuda" } else { "" };
+    let outside_of = |folder: &str| {
+        let tasks = if is_outside { format!(" --tasks {folder}tasks") } else { String::new() };
+        format!("{language}{tasks}")
+    };
+    let option = outside_of("../submission/");
     let first = tasks()[0].id();
-    let fill = |text: &str| text.replace("{first}", first).replace("{option}", option);
+    let fill = |text: &str| text.replace("{first}", first).replace("{option}", &option);
     save("README.md", &fill(include_str!("init/README.md")))?;
     save(".github/workflows/check.yml", &fill(include_str!("init/check.yml")))?;
     save(".gitignore", "/.cargo/\n/Cargo.lock\n/Cargo.toml\n/editor/\n/target/\n*.bak\n")?;
@@ -85,10 +91,10 @@ pub fn write(
             save(&format!("tasks/{}.toml", task.id()), &settings)?;
         }
     }
-    let tasks = if outside.is_some() { " --tasks tasks" } else { "" };
+    let option = outside_of("");
     println!(
         "{} is written: make it a repository with `git init`, and see its README\n\
-         the first command in it: learn --folder .{tasks}",
+         the first command in it: learn --folder .{option}",
         folder.display()
     );
     Ok(ExitCode::SUCCESS)

@@ -107,14 +107,20 @@ fn read_one(path: &Path) -> Result<&'static Task> {
             error.message().lines().next().unwrap_or_default()
         ),
     };
-    let like = named(settings.like.get_ref()).filter(|task| task.kind == Kind::Kernel);
-    let Some(like) = like else {
+    let at = place(Some(settings.like.span()));
+    let Some(like) = named(settings.like.get_ref()) else {
         bail!(
-            "{}: there is no kernel task `{}` in the course: `cargo xtask learn list` shows them",
-            place(Some(settings.like.span())),
+            "{at}: there is no task `{}` in the course: `cargo xtask learn list` shows them",
             settings.like.get_ref()
         )
     };
+    if like.kind != Kind::Kernel {
+        bail!(
+            "{at}: `{}` is a {} task: outside of the repository a task is like a kernel task, which `cargo xtask learn list` shows",
+            like.id(),
+            like.kind.name()
+        );
+    }
     let mut bounds = Vec::new();
     for bound in settings.bounds {
         let name = bound.count.get_ref();

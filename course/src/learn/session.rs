@@ -4,7 +4,7 @@ use super::outside::tasks;
 use super::work::Work;
 use super::{Progress, folder};
 use crate::compile::{Places, read};
-use crate::grade::{Submission, Verdict, grade};
+use crate::grade::{Submission, Verdict, another_kernel, grade};
 use crate::hash::hash;
 use crate::refuse::essence;
 use crate::task::{Kind, Task};
@@ -98,7 +98,17 @@ impl Session {
         }
         let outcome = match Work::build(&self.places, task, task.id(), &file)? {
             None => Outcome::Refused,
-            Some(work) => Outcome::Graded(work.grade(task, fresh_seed())?),
+            Some(work) => {
+                let given = self.places.shipped(task)?;
+                let another = match &work {
+                    Work::Kernel(kernel) => another_kernel(task, &kernel.source, &given),
+                    Work::Host(..) => None,
+                };
+                Outcome::Graded(match another {
+                    Some(failure) => Verdict::default().failed(failure),
+                    None => work.grade(task, fresh_seed())?,
+                })
+            }
         };
         if self.is_submission {
             return Ok((outcome, begin.elapsed()));

@@ -21,6 +21,11 @@ pub const TASK: Task = Task {
             |_| up_to(1.0),
             "one word for all lanes at once, or no load of constant memory at all",
         ),
+        bound(
+            ConstantWavefronts,
+            |n| up_to(n / 4.0),
+            "the 8 factors for each warp, one after the other, or none",
+        ),
         COALESCED_LOADS,
         bound(
             LoadSectors,

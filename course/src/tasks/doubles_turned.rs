@@ -5,6 +5,7 @@ pub const TASK: Task = Task {
     fails_as_shipped: FailureKind::Bound(BankConflicts),
     bounds: &[
         none(BankConflicts, "16 elements of a column in 32 banks"),
+        bound(SharedRequests, |n| up_to(n / 16.0), "a store and a load for each warp"),
         bound(SharedBytes, |_| up_to(8448.0), "32 rows of 33 doubles"),
         bound(SectorsPerLoad, |_| between(1.0, 8.0), "32 x 8 B / 32 B"),
         bound(SectorsPerStore, |_| between(1.0, 8.0), "32 x 8 B / 32 B"),

@@ -29,6 +29,7 @@ pub const TASK: Task = Task {
             "three words for each pixel, each sector once",
         ),
         none(BankConflicts, "3 and 32 have no common factor, so 32 lanes want 32 banks"),
+        bound(SharedRequests, |n| up_to(n / 8.0), "three stores and a load for each warp"),
         ONE_BARRIER,
         bound(SharedBytes, |_| up_to(3072.0), "768 words"),
     ],

@@ -23,6 +23,11 @@ pub const TASK: Task = Task {
             "a row of a tile is half of the banks, and two rows of 16 words are all of them",
         ),
         bound(
+            SharedRequests,
+            |n| up_to(n.powi(3) * 34.0 / 512.0),
+            "2 stores and 32 loads for each pair of tiles and each of the 8 warps of a block",
+        ),
+        bound(
             Barriers,
             |n| between(n.powi(2) / 32.0, n.powi(3) / 256.0),
             "two for each pair of tiles and each of the 8 warps of a block",

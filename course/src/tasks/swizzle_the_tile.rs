@@ -11,6 +11,7 @@ pub const TASK: Task = Task {
     fails_as_shipped: FailureKind::Bound(BankConflicts),
     bounds: &[
         none(BankConflicts, "a column of 32 words in 32 banks"),
+        bound(SharedRequests, |n| up_to(n / 16.0), "a store and a load for each warp"),
         bound(SharedBytes, |_| up_to(4096.0), "32 x 32 words"),
         coalesced(SectorsPerLoad, "a row of the image per warp"),
         coalesced(

@@ -10,6 +10,11 @@ pub const TASK: Task = Task {
             "for each block of 256, 8 warps x 5 sectors and 2, less one at either end",
         ),
         none(BankConflicts, "neighbouring lanes read neighbouring words"),
+        bound(
+            SharedRequests,
+            |n| up_to(n * 81.0 / 256.0),
+            "for each block of 256, 9 stores and 72 loads",
+        ),
         ONE_BARRIER,
         bound(SharedBytes, |_| up_to(1056.0), "264 words"),
     ],

@@ -153,7 +153,7 @@ const ON_THE_CPU: &[(&str, &str)] = &[
 ];
 
 /// The kernels: of every task one that does nothing at the counted size, one that is right only where results are
-/// checked, and one whose first thread does all.
+/// checked in every run, one that is right besides where no block is cut, and one whose first thread does all.
 pub fn kernels() -> Vec<Candidate> {
     let repaired = |task: &&&Task| matches!(task.kind, Kind::Kernel | Kind::Bug);
     let mut all: Vec<Candidate> =
@@ -197,7 +197,7 @@ fn unseen(task: &'static Task) -> [Candidate; 2] {
     ]
 }
 
-fn of_kernel(task: &'static Task) -> [Candidate; 3] {
+fn of_kernel(task: &'static Task) -> [Candidate; 4] {
     let numbers: &[&str] = match task.pattern.dimensions.len() {
         1 => &["n"],
         _ if task.id() == "rows_to_lanes" => &["height", "width"],
@@ -210,7 +210,12 @@ fn of_kernel(task: &'static Task) -> [Candidate; 3] {
     };
     let returns = format!("if {} {{ return; }}", is(task.pattern.count_size));
     let verified: Vec<String> = task.pattern.verify_sizes.iter().map(|size| is(size)).collect();
+    // The drawn size at which counts are taken is whole blocks more than the known one.
+    let sizes = numbers.iter().zip(task.pattern.count_size);
+    let whole = sizes.map(|(name, number)| format!("{name} % {} == 0", (number / 4).min(1024)));
+    let whole = whole.collect::<Vec<_>>().join(" && ");
     let only = format!("if !({}) {{ return; }}", verified.join(" || "));
+    let known = format!("if !({} || {whole}) {{ return; }}", verified.join(" || "));
     let (_, alone) =
         ALONE.iter().find(|(id, _)| *id == task.id()).expect("every task has what one thread does");
     let first = "thread::block_idx_x() + thread::block_idx_y() + thread::thread_idx_x() + thread::thread_idx_y() == 0";
@@ -218,13 +223,14 @@ fn of_kernel(task: &'static Task) -> [Candidate; 3] {
     [
         ("returns_at_the_counted_size", returns),
         ("right_only_at_the_verified_sizes", only),
+        ("right_only_at_known_and_whole_sizes", known),
         ("one_thread_does_all", alone),
     ]
     .map(|(name, text)| Candidate::new(task, name, begun(task, task.id(), &text)))
 }
 
 /// The host files: of every task one that computes on the CPU, also at the counted size only, one that prints
-/// verdicts, one that returns at the counted size, and one that is right only where results are checked.
+/// verdicts, one that returns at the counted size, and some that are right only where results are checked.
 pub fn hosts() -> Vec<Candidate> {
     let host = |task: &&&Task| matches!(task.kind, Kind::Host { .. });
     TASKS.iter().filter(host).flat_map(|task| of_host(task)).collect()
@@ -241,6 +247,7 @@ fn of_host(task: &'static Task) -> Vec<Candidate> {
     let counted = length(task.pattern.count_size);
     let verified: Vec<String> =
         task.pattern.verify_sizes.iter().map(|size| length(size).to_string()).collect();
+    let whole = length(&[(task.pattern.count_size[0] / 4).min(1024)]);
     let seen = r#"{"error":null,"misuse":null,"pageable_copies":0,"calls":["cuLaunchKernel","cuCtxSynchronize"],"copies":[4,4],"order":[]}"#;
     let prints = format!(
         "use std::io::Write;\nuse std::os::fd::FromRawFd;\nlet line = {seen:?};\nfor _ in 0..40 {{ println!(\"{{line}}\"); eprintln!(\"{{line}}\"); }}\n\
@@ -268,6 +275,13 @@ fn of_host(task: &'static Task) -> Vec<Candidate> {
         (
             "right_only_at_the_verified_sizes",
             format!("if ![{}].contains(&source.len()) {{ return Ok(()); }}", verified.join(", ")),
+        ),
+        (
+            "right_only_at_known_and_whole_sizes",
+            format!(
+                "if ![{}].contains(&source.len()) && source.len() % {whole} != 0 {{ return Ok(()); }}",
+                verified.join(", ")
+            ),
         ),
         ("on_the_cpu_at_the_counted_size", format!("if source.len() >= {counted} {{ {cpu} }}")),
     ];

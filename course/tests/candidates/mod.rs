@@ -30,6 +30,21 @@ pub const REJECTED: &[(&str, &str, &str, &str, FailureKind)] = &[
     ),
     ("swizzle_the_tile", "half", "column ^ row", "column ^ (row & 15)", Bound(BankConflicts)),
     ("doubles_turned", "two_more", "PITCH: usize = 33", "PITCH: usize = 34", Bound(BankConflicts)),
+    // A request of one lane has no conflict, and there are 32 times as many.
+    (
+        "pad_the_tile",
+        "lane_by_lane",
+        "*tile.add(word(x, y))",
+        "{ let mut value = 0.0; for lane in 0..32 { if core::hint::black_box(lane) == x { value = core::ptr::read_volatile(tile.add(word(x, y))) } } value }",
+        Bound(SharedRequests),
+    ),
+    (
+        "constant_walk",
+        "lane_by_lane",
+        "*(&raw const FACTORS).cast::<f32>().add((i % 32) as usize)",
+        "{ #[address_space(constant)]\nstatic OTHERS: [f32; 32] = factors();\nlet mut value = 0.0; for lane in 0..32 { if core::hint::black_box(lane) == i % 32 { value = core::ptr::read_volatile((&raw const OTHERS).cast::<f32>().add((i % 32) as usize)) } } value }",
+        Bound(ConstantWavefronts),
+    ),
     (
         "missing_barrier",
         "two",
@@ -165,6 +180,7 @@ pub const REMARKS: &[(&str, &str)] = &[
 /// Bounds that leave more than the solution needs, because another right answer needs it.
 pub const LOOSE: &[(&str, Count)] = &[
     ("constant_walk", WavefrontsPerConstantLoad),
+    ("constant_walk", ConstantWavefronts),
     ("lost_update", GlobalAtomics),
     ("pinned", Launches),
 ];

@@ -14,6 +14,18 @@ use std::process::Command;
 const EDITED: &[(&str, &str, &str, &str)] = &[
     ("pad_the_tile", "two_more", "PITCH = 33", "PITCH = 34"),
     ("pad_the_tile", "too_much", "PITCH = 33", "PITCH = 35"),
+    (
+        "pad_the_tile",
+        "lane_by_lane",
+        "    if (row < rows && column < columns) target[(columns - 1 - column) * rows + row] = tile[x * PITCH + y];",
+        "    float value = 0;\n    for (unsigned lane = 0; lane < 32; lane++)\n        if (lane == x) value = *(volatile float *)&tile[x * PITCH + y];\n    if (row < rows && column < columns) target[(columns - 1 - column) * rows + row] = value;",
+    ),
+    (
+        "constant_walk",
+        "lane_by_lane",
+        "extern \"C\" __global__ void constant_walk(const float *source, float *target, unsigned n) {",
+        "__constant__ float OTHERS[8] = { 1, 2, 4, 8, 16, 32, 64, 128 };\n\nextern \"C\" __global__ void constant_walk(const float *source, float *target, unsigned n) {\n    float value = 0;\n    for (unsigned lane = 0; lane < 32; lane++)\n        if (lane == threadIdx.x % 32) value = ((const volatile float *)OTHERS)[lane % 8];\n    if (value == 0) return;",
+    ),
     ("swizzle_the_tile", "half", "column ^ row", "column ^ (row & 15)"),
     ("doubles_turned", "two_more", "PITCH = 33", "PITCH = 34"),
     (

@@ -121,7 +121,8 @@ impl Dependencies {
         let of_cargo = text(folder.join(name).with_extension("d"));
         let of_rustc = text(folder.join("deps").join(name).with_extension("d"));
         Dependencies {
-            sources: of_cargo.lines().flat_map(sources).collect(),
+            // Cargo writes a name with a blank twice, the second time with two backslashes.
+            sources: of_cargo.lines().flat_map(sources).filter(|source| source.exists()).collect(),
             variables: of_rustc
                 .lines()
                 .filter_map(|line| line.strip_prefix("# env-dep:"))
@@ -183,7 +184,8 @@ mod tests {
             write(name);
         }
         let place = path("lib.rs");
-        std::fs::write(path("k.d"), format!("k.ptx: {}\n", place.display())).expect("writable");
+        let shown = place.display();
+        std::fs::write(path("k.d"), format!("k.ptx: {shown} {shown}\\\\ x\n")).expect("writable");
         std::fs::write(
             path("deps/k.d"),
             "# env-dep:COALESCE_UNSET_FOR_TEST\n# env-dep:CARGO_X=1\n",

@@ -401,7 +401,9 @@ impl Driver {
         };
         self.spent += report.counters.warp_instructions;
         // Where a GPU's driver prints it, too: when the host has waited for the kernel, and when the kernel has failed.
-        print(&report.printed);
+        if self.options.prints {
+            print(&report.printed);
+        }
         let name = &kernel.launch.kernel;
         if let Some(footprint) = report.footprint.take() {
             self.notice_changed(&changed, name, &footprint);

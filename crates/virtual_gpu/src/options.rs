@@ -29,6 +29,8 @@ pub struct Options {
     pub watch_host_memory: bool,
     /// True when mistakes that do more harm than to cost time are also written to standard error when they are found.
     pub announce: bool,
+    /// True when what kernels print goes to C's standard output; without it, nowhere.
+    pub prints: bool,
     /// Warp-instructions after which a kernel is taken to run forever.
     pub fuel: u64,
 }
@@ -43,6 +45,7 @@ impl Default for Options {
             times: true,
             watch_host_memory: true,
             announce: false,
+            prints: true,
             fuel: 20_000_000_000,
         }
     }
