@@ -31,8 +31,19 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 
 /// Builds the program; the kernels first, so that rustc's messages about them stand alone.
 pub fn coalesce() -> Result<()> {
+    by("release")
+}
+
+/// Builds the program as people install it.
+pub fn for_others() -> Result<()> {
+    by("dist")
+}
+
+fn by(profile: &str) -> Result<()> {
     for target in kernels::TARGETS {
         kernels::build(target)?;
     }
-    workspace::succeed(&mut workspace::cargo("build --release --quiet --bin coalesce"))
+    workspace::succeed(&mut workspace::cargo(&format!(
+        "build --profile {profile} --quiet --bin coalesce"
+    )))
 }

@@ -146,10 +146,10 @@ fn tried(system: &System, said: Option<&Path>) -> Result<String> {
     }
     let toolchain = Toolchain::find()?;
     let target = workspace::target_dir().join("platforms");
-    let folder = target.join(system.triple).join("release");
+    let folder = target.join(system.triple).join("dist");
     let cargo = |line: &[&str]| {
         let mut command = Command::new(&toolchain.cargo);
-        command.current_dir(workspace::root()).args(line).args(["--release", "--target"]);
+        command.current_dir(workspace::root()).args(line).args(["--profile", "dist", "--target"]);
         command.arg(system.triple).arg("--target-dir").arg(&target);
         command.arg("-Zbuild-std=std,panic_abort,proc_macro");
         command.env("RUSTC", &toolchain.rustc).env("RUSTC_BOOTSTRAP", "1");

@@ -54,17 +54,17 @@ struct Member {
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let host = this_system();
     let target = arguments.target.as_deref().unwrap_or(&host);
-    let release = match &arguments.target {
+    let built = match &arguments.target {
         None => {
             kernels::setup()?;
-            build::coalesce()?;
-            workspace::target_dir().join("release")
+            build::for_others()?;
+            workspace::target_dir().join("dist")
         }
-        Some(target) => workspace::target_dir().join(target).join("release"),
+        Some(target) => workspace::target_dir().join(target).join("dist"),
     };
     let file = if target.contains("windows") { "coalesce.exe" } else { "coalesce" };
-    let program = arguments.program.clone().unwrap_or_else(|| release.join(file));
-    let folder = program.parent().unwrap_or(&release).to_owned();
+    let program = arguments.program.clone().unwrap_or_else(|| built.join(file));
+    let folder = program.parent().unwrap_or(&built).to_owned();
     let small = stripped(&program)?;
     let size = small.len();
     if size > MAX_BYTES {
@@ -158,7 +158,7 @@ pub fn this_system() -> String {
 fn stripped(file: &Path) -> Result<Vec<u8>> {
     if !file.exists() {
         bail!(
-            "there is no {}: build it first by `cargo build --release --target TRIPLE --package host`, or name it by --program",
+            "there is no {}: build it first by `cargo build --profile dist --target TRIPLE --package host`, or name it by --program",
             file.display()
         );
     }
