@@ -581,6 +581,10 @@ fn submissions_are_graded_as_they_are() {
     let given = std::fs::read_to_string(own.path().join("rows_to_lanes.rs")).expect("it is there");
     let right = [file("ada", task.solved()), file("bob <b>", task.solved())];
     let unchanged = file("cem", &format!("{given}// late\n"));
+    // Answers are comments, and a file that has them is not as it was given.
+    let question = TASKS.iter().find(|task| task.id() == "any_order").expect("it is a task");
+    let answered = format::solution(question.solved()).expect("well-formed");
+    std::fs::write(class.path().join("bob <b>/any_order.rs"), answered).expect("a writable folder");
     let hostile = file("dan", "#[path = \"/etc/passwd\"] mod it;");
     let absent = class.path().join("nobody").display().to_string();
     let linked = class.path().join("eve");
@@ -602,6 +606,7 @@ fn submissions_are_graded_as_they_are() {
     assert_eq!(said.status.code(), Some(1), "a folder is missing: {}", text(&said));
     let said = text(&said);
     assert!(said.contains("ada: 1 of ") && said.contains("cem: 0 of "), "{said}");
+    assert!(said.contains("bob <b>: 2 of "), "{said}");
     assert!(said.contains("nobody: not graded: ") && said.contains("is no folder"), "{said}");
     let html = std::fs::read_to_string(&page).expect("the page was written");
     assert!(html.contains("bob &lt;b&gt;") && !html.contains("bob <b>"), "names are text");

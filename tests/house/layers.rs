@@ -59,7 +59,7 @@ const MAY_NAME: &[(&str, &str)] = &[
         "book",
         "counters course course_page cuda_builder gpu_model report results simt simt_page virtual_gpu",
     ),
-    ("xtask", "cuda_builder cuda_driver ptx"),
+    ("xtask", "counters cuda_builder cuda_driver ptx"),
 ];
 
 /// Crates at the top: these may know everything.

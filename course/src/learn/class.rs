@@ -3,10 +3,9 @@
 
 use super::init;
 use super::outside::{choose_student, set, tasks};
-use super::session::{Outcome, Session};
+use super::session::{Outcome, Session, work_in};
 use super::verdicts::{add_progress, checked, word};
 use crate::compile::Places;
-use crate::refuse::essence;
 use anyhow::{Context, Result, bail};
 use maud::{Markup, html};
 use report::page::{self, page_with};
@@ -21,7 +20,7 @@ const STYLE: &str = "\
 td.mark { text-align: center; padding: 0.1rem 0.25rem; }\n\
 thead th.task { writing-mode: vertical-rl; font-weight: normal; padding: 0.2rem 0.1rem; min-width: 0; width: 1.4rem; }\n";
 
-/// Verdicts on texts that were graded before, by the solved file and by the text without comments and spaces.
+/// Verdicts on texts that were graded before, by the solved file and by what makes a difference in the text.
 type Graded = HashMap<(&'static str, String), CheckedTask>;
 
 /// A submission and its verdicts, in the order of the tasks.
@@ -95,7 +94,7 @@ fn mark(
     for task in tasks() {
         let begin = Instant::now();
         let text = match session.text(task) {
-            Ok(Some(text)) => essence(&text),
+            Ok(Some(text)) => work_in(task, &text),
             Ok(None) => {
                 verdicts.push(checked(&session, task, &Ok(Outcome::Absent), begin.elapsed()));
                 continue;
@@ -106,7 +105,7 @@ fn mark(
                 continue;
             }
         };
-        if text == essence(&session.places.shipped(task)?) {
+        if text == work_in(task, &session.places.shipped(task)?) {
             verdicts.push(checked(&session, task, &Ok(Outcome::AsGiven), begin.elapsed()));
             continue;
         }
