@@ -627,7 +627,7 @@ fn submissions_are_graded_as_they_are() {
     assert!(verdicts.tasks[0].present && verdicts.tasks[0].kind == "kernel", "{verdicts:?}");
 }
 
-/// What a hostile student hands in: the task, what is replaced in the given file, and by what.
+/// Files of a hostile student: the task, what is replaced in the given file, and by what.
 const HOSTILE: &[(&str, &str, &str)] = &[
     ("guard", "use cuda_std", "#[path = \"/etc/passwd\"] mod it;\nuse cuda_std"),
     (
