@@ -284,7 +284,8 @@ fn build(source: &str, used: &str) -> Result<PathBuf, CudaBuilderError> {
         )
     };
     // By the workspace's profile: what its own kernels use is not compiled anew.
-    let uses = "used_kernels = { path = \"used\" }\n[profile.release.package.\"*\"]\ndebug = false\n";
+    let uses =
+        "used_kernels = { path = \"used\" }\n[profile.release.package.\"*\"]\ndebug = false\n";
     write("Cargo.toml", &(manifest("own_kernels", "[workspace]") + uses));
     write("src/lib.rs", source);
     write("used/Cargo.toml", &manifest("used_kernels", ""));
