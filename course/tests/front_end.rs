@@ -23,6 +23,8 @@ const DIFFERENT: &[(&str, &str)] = &[
         "pad_the_tile__matrices",
         "refused: a load of matrices, and a value that is hidden from the compiler",
     ),
+    ("pad_the_tile__lane_by_lane", "refused: a value that is hidden from the compiler"),
+    ("constant_walk__lane_by_lane", "refused: a value that is hidden from the compiler"),
     (
         "wide_loads__wasteful",
         "rustc's line table has the load of four elements in the line of its `map`, one below",
