@@ -150,11 +150,12 @@ pub fn build(places: &Places, folder: &str, files: &[Source<'_>]) -> Result<Opti
     let root = folder.path().join("main.rs");
     std::fs::write(&root, &main)
         .with_context(|| format!("cannot write {}: is the disk full?", root.display()))?;
-    let program = folder.path().join("program");
-    let mut rustc = Command::new("rustc");
+    let program = folder.path().join("host").with_extension(std::env::consts::EXE_EXTENSION);
     let note = program.with_extension("d");
-    rustc.current_dir(&places.root).arg(&root);
-    rustc.arg(format!("--emit=link={},dep-info={}", program.display(), note.display()));
+    let mut rustc = Command::new("rustc");
+    // What rustc leaves beside the program, it leaves there: two that are built at a time do not meet.
+    rustc.current_dir(&places.root).arg(&root).arg("--out-dir").arg(folder.path());
+    rustc.arg("--emit=link,dep-info");
     rustc.args(["--edition=2024", "--crate-name=host", "-Cdebuginfo=line-tables-only"]);
     rustc.args(libraries(places)?);
     if stderr().is_terminal() {
