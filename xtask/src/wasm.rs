@@ -49,10 +49,6 @@ fn build(package: &str, most: u64) -> Result<PathBuf> {
     build.args(["--target", "wasm32-unknown-unknown", "-Zbuild-std=std,panic_abort"]);
     build.arg("-Zbuild-std-features=optimize_for_size").arg("--target-dir").arg(&target);
     build.args(["--config", &format!("target.wasm32-unknown-unknown.linker={:?}", linker()?)]);
-    // What is not optimized on the host is small here, too.
-    for name in ["course_page", "rust_to_ptx"] {
-        build.args(["--config", &format!("profile.release.package.{name}.opt-level=\"z\"")]);
-    }
     build.args(["--", "-C", STACK, "-C", SHORT]);
     build.env("RUSTC", &compiler.rustc).env("RUSTC_BOOTSTRAP", "1");
     // Nobody reads a place of the executor's source, or a panic's words, in a page.
