@@ -1,11 +1,11 @@
 //! Making arrays, and copies between them and plain memory.
 
+use crate::access::{Access, How};
 use crate::arrays::{Array, ArrayRequest};
 use crate::code::{CuResult, INVALID_HANDLE};
 use crate::driver::Driver;
 use crate::memories::ARRAY_LABEL;
 use crate::objects::DEFAULT;
-use crate::order::{Access, How};
 use crate::work::QueuedWork;
 use cuda_driver::{OperationKind, ReturnCode};
 use gpu_model::copy_time::{self, Direction};

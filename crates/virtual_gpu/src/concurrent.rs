@@ -3,8 +3,8 @@
 //! Each operation is compared, when it was executed, with those that were executed before and that nothing orders with it:
 //! every pair once, whatever the host awaited first. A program whose work is all ordered pays nothing.
 
+use crate::access::{self, Access};
 use crate::happens_before::Stamp;
-use crate::order::{self, Access};
 use simt::Footprint;
 use std::sync::Arc;
 
@@ -35,10 +35,10 @@ impl Executed {
     /// The first address at which two operations conflict that may run at the same time.
     pub(crate) fn conflict(&self, other: &Executed) -> Option<u64> {
         match (&self.effect, &other.effect) {
-            (Effect::Accesses(mine), Effect::Accesses(theirs)) => order::conflict(mine, theirs),
+            (Effect::Accesses(mine), Effect::Accesses(theirs)) => access::conflict(mine, theirs),
             (Effect::Accesses(accesses), Effect::Kernel { footprint, .. })
             | (Effect::Kernel { footprint, .. }, Effect::Accesses(accesses)) => {
-                order::conflict_with(accesses, footprint)
+                access::conflict_with(accesses, footprint)
             }
             (Effect::Kernel { footprint: mine, .. }, Effect::Kernel { footprint: theirs, .. }) => {
                 mine.race_with(theirs, self.device == other.device)
@@ -49,7 +49,7 @@ impl Executed {
     /// The first address at which it conflicts with a kernel of its device that did `footprint`.
     pub(crate) fn conflict_with(&self, footprint: &Footprint) -> Option<u64> {
         match &self.effect {
-            Effect::Accesses(accesses) => order::conflict_with(accesses, footprint),
+            Effect::Accesses(accesses) => access::conflict_with(accesses, footprint),
             Effect::Kernel { footprint: mine, .. } => mine.race_with(footprint, true),
         }
     }
@@ -103,7 +103,7 @@ impl Concurrent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::order::How;
+    use crate::access::How;
 
     #[test]
     fn of_very_many_the_latest_are_kept() {

@@ -1,11 +1,12 @@
 //! Does the device's work: each operation when its turn comes, and says when it ran.
 
+use crate::access::{Access, How};
 use crate::code::LOST;
 use crate::concurrent::{Effect, Executed};
 use crate::driver::Driver;
 use crate::happens_before::Stamp;
 use crate::misuse::{MisuseKind, MisusedMemory};
-use crate::order::{self, Access, How};
+use crate::order;
 use crate::recorder::LaunchRecord;
 use crate::scheduler::Done;
 use crate::work::{Copy, Fill, HostFunction, KernelLaunch, QueuedOperation, QueuedWork};

@@ -34,6 +34,7 @@
 //! A function that cannot do what is asked returns `CUDA_ERROR_NOT_SUPPORTED`;
 //! [`cuda_driver::unavailable_calls`] names functions that are missing altogether.
 
+mod access;
 mod array_work;
 mod arrays;
 mod clock;

@@ -1,11 +1,12 @@
 //! Races between work of different streams, and host memory that changed, noticed while the work is done.
 
+use crate::access::{self, Access};
 use crate::concurrent::{Effect, Executed};
 use crate::driver::Driver;
 use crate::happens_before::Stamp;
 use crate::misuse::{MisuseKind, MisusedMemory};
 use crate::objects::Objects;
-use crate::order::{self, Access};
+use crate::order;
 use crate::work::{Copy, KernelLaunch, QueuedOperation, QueuedWork};
 use simt::Footprint;
 use std::sync::Arc;
@@ -19,7 +20,7 @@ impl Driver {
         // Without the checks kernels are observed only where copies or fills that they overtook, or that overtook them, use
         // an allocation that they were given.
         let given = order::given(&self.memory, kernel);
-        let meets = |accesses: &[Access]| order::conflict(accesses, &given).is_some();
+        let meets = |accesses: &[Access]| access::conflict(accesses, &given).is_some();
         let executed = self.concurrent.beside(stamp);
         let mut executed = executed.filter_map(|executed| match &executed.effect {
             Effect::Accesses(accesses) => Some(accesses),

@@ -1,4 +1,4 @@
-use crate::order::Access;
+use crate::access::Access;
 use gpu_model::Side;
 use gpu_model::l2::AccessWindow;
 use simt::{Launch, Module};

@@ -1,13 +1,13 @@
 //! The device of each thread, whose primary context is made when something first needs it.
 
 use crate::define::{Result, exports};
+use crate::driver::start;
 use crate::error::{Error, check};
+use cuda_driver::api;
 use cuda_driver::raw::{CUcontext, CUdevice};
-use cuda_driver::{Backend, api};
 use std::cell::Cell;
 use std::ffi::{c_int, c_uint};
 use std::ptr::null_mut;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 thread_local! {
@@ -23,22 +23,6 @@ struct Thread {
 
 /// Counts the resets of devices, from 1: what was made of a context before belongs to an older generation.
 static GENERATION: AtomicU32 = AtomicU32::new(1);
-
-/// Starts the driver.
-///
-/// # Errors
-/// There is no driver, or it has no device.
-pub fn start() -> Result {
-    static STARTED: OnceLock<Result> = OnceLock::new();
-    *STARTED.get_or_init(|| {
-        if let Err(error) = cuda_driver::select(Backend::Loaded) {
-            eprintln!("libcudart: {error}");
-            return Err(Error::INSUFFICIENT_DRIVER);
-        }
-        // SAFETY: the call takes a number.
-        check(unsafe { api::cuInit(0) })
-    })
-}
 
 /// Returns the generation of what is made now.
 pub fn generation() -> u32 {

@@ -1,6 +1,6 @@
 //! The form in which a function of the runtime API is written down here.
 
-use crate::absent;
+use crate::driver;
 use crate::error::{self, Error};
 use cuda_driver::raw::CUstream;
 use std::cell::Cell;
@@ -111,7 +111,7 @@ pub fn answer(name: &'static CStr, body: impl FnOnce() -> Result) -> c_int {
         Ok(()) => 0,
         Err(error) => {
             if let Some(why) = error::unlisted(error) {
-                absent::failed(name, error, &why);
+                driver::failed(name, error, &why);
             }
             error::keep(error)
         }

@@ -1,5 +1,6 @@
 use crate::context::{self, known};
 use crate::define::{Result, exports, out};
+use crate::driver;
 use crate::error::{Error, check};
 use crate::registration;
 use crate::version::is_12;
@@ -151,7 +152,7 @@ unsafe fn memory_wanted(properties: *const c_void) -> usize {
 /// Frees everything that a program has on the thread's device.
 fn reset() -> Result {
     let device = context::device();
-    context::start()?;
+    driver::start()?;
     crate::record::all_freed();
     registration::unload(device);
     // SAFETY: the call takes a number; a program asks for its handles to die.
@@ -192,7 +193,7 @@ exports! {
         check(api::cuDeviceGetAttribute(value, attribute, known(device)?))
     }
     fn cudaDeviceGetByPCIBusId(device: *mut c_int, name: *const c_char) {
-        context::start()?;
+        driver::start()?;
         check(api::cuDeviceGetByPCIBusId(device, name))
     }
     fn cudaDeviceGetPCIBusId(name: *mut c_char, bytes: c_int, device: c_int) {
@@ -295,7 +296,7 @@ unsafe fn entry_point(
     flags: u64,
     status: *mut c_uint,
 ) -> Result {
-    context::start()?;
+    driver::start()?;
     // `CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM`, where nothing else is asked for.
     let flags = if flags == 0 && crate::define::is_own() { 2 } else { flags };
     // SAFETY: the caller hands over a name that ends with a zero, and places.

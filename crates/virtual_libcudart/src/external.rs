@@ -1,6 +1,6 @@
-use crate::absent::refused;
 use crate::context;
 use crate::define::{Result, exports, given, on, passed};
+use crate::driver::refused;
 use crate::error::{Error, check};
 use crate::version::is_12;
 use cuda_driver::api;

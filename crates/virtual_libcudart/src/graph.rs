@@ -1,7 +1,7 @@
-use crate::absent::refused;
 use crate::context;
 use crate::copy::{Box3, line, part_of_variable};
 use crate::define::{Result, exports, given, on, out, passed};
+use crate::driver::refused;
 use crate::error::check;
 use crate::registration::{function, name_of};
 use cuda_driver::api;

@@ -17,6 +17,7 @@ mod context;
 mod copy;
 mod define;
 mod device;
+mod driver;
 mod error;
 mod external;
 mod graph;

@@ -1,6 +1,6 @@
-use crate::absent::refused;
 use crate::context::{self, known};
 use crate::define::{Result, exports, given, on, out, passed};
+use crate::driver::refused;
 use crate::error::{Error, check};
 use cuda_driver::api;
 use cuda_driver::raw::{

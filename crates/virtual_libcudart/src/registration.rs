@@ -114,7 +114,7 @@ unsafe fn load(wrapper: *const Wrapper) -> Result<CUlibrary> {
             return Ok(library);
         }
         // What nvcc has linked is machine code, which is of use to a GPU alone.
-        let is_linked = !has_nothing(wrapper.data) && !crate::absent::is_virtual();
+        let is_linked = !has_nothing(wrapper.data) && !crate::driver::is_virtual();
         if is_linked && check(load_data(&mut library, wrapper.data)).is_ok() {
             return Ok(library);
         }

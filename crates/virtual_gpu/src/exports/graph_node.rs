@@ -1,8 +1,8 @@
 //! Graphs that a program builds node by node.
 
 use super::arguments::{In, Out, handle};
-use super::array;
 use super::define::exports;
+use super::descriptor;
 use super::kernel;
 use super::pool::{ON_DEVICE, device_at};
 use super::transfer::{check_copy, check_fill};
@@ -103,7 +103,7 @@ fn first_version(asked: KernelNodeParametersV2) -> KernelNodeParameters {
 
 /// The copy that a descriptor asks for.
 fn copy(driver: &mut Driver, descriptor: &In<CUDA_MEMCPY3D>) -> CuResult<QueuedWork> {
-    let asked = array::box_of(descriptor)?;
+    let asked = descriptor::box_of(descriptor)?;
     let [width, height, depth] = asked.extent;
     let (
         BoxSide::Plain { address: to, pitch: to_pitch, rows: to_rows },

@@ -4,6 +4,7 @@ mod arguments;
 mod array;
 mod context;
 mod define;
+mod descriptor;
 mod device;
 mod graph;
 mod graph_node;

@@ -1,13 +1,13 @@
 use super::arguments::{In, InMut, Out};
-use super::array;
 use super::define::exports;
+use super::descriptor;
+use crate::access::{self, Access, How};
 use crate::array_work::{BoxCopy, BoxSide};
 use crate::code::{CuResult, INVALID_CONTEXT};
 use crate::driver::Driver;
 use crate::memories::MemoryKind;
 use crate::misuse::MisuseKind;
 use crate::objects::DEFAULT;
-use crate::order::{self, Access, How};
 use crate::work::{Copy, CopySide, Fill, QueuedWork};
 use cuda_driver::OperationKind;
 use cuda_driver::ReturnCode;
@@ -123,7 +123,7 @@ fn notice_overlap(driver: &mut Driver, copy: &Copy) {
         Access::plane(side.address, (copy.width, side.pitch, copy.height), how)
     };
     let [source, target] = [side(copy.source, How::Reads), side(copy.target, How::Writes)];
-    if let Some(address) = order::conflict(&[source], &[target]) {
+    if let Some(address) = access::conflict(&[source], &[target]) {
         let message = format!(
             "the source and the target of this copy overlap at {address:#x}, and which bytes are read before they are \
              written is not promised; copy by way of other memory, or by a kernel"
@@ -184,7 +184,7 @@ fn linear_fill(address: u64, value: u32, size: usize, count: usize) -> Fill {
 
 /// Copies the plane that a descriptor asks for.
 fn plane(driver: &mut Driver, stream: Option<usize>, descriptor: &In<CUDA_MEMCPY2D>) -> CuResult {
-    let planned = array::plane(descriptor)?;
+    let planned = descriptor::plane(descriptor)?;
     let [width, height, _] = planned.extent;
     let (
         BoxSide::Plain { address: to, pitch: to_pitch, .. },
