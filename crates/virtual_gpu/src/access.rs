@@ -1,4 +1,4 @@
-//! What an operation uses of memory, and where two of them meet.
+//! The memory that an operation uses, and where two of them meet.
 
 use simt::Footprint;
 use std::ops::Range;

@@ -71,6 +71,7 @@ pub(crate) fn possible_accesses(memory: &Memories, work: &QueuedWork) -> Vec<Acc
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::access::conflict;
     use crate::work::{Copy, Fill};
 
     #[test]
