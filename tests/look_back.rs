@@ -23,7 +23,8 @@ struct Device {
     source: u64,
     target: u64,
     state: u64,
-    values: Vec<f32>,
+    /// The sum of the values before each place.
+    before: Vec<f64>,
 }
 
 impl Device {
@@ -39,7 +40,12 @@ impl Device {
             (0..n).map(|i| ((i * i % 61 + i % 3) as f32 * 2.0 - 61.0) / 64.0).collect();
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_ne_bytes()).collect();
         memory.write(source, &bytes).expect("it was allocated");
-        let mut device = Device { kernel, module, memory, source, target, state, values };
+        let mut before = vec![0.0];
+        before.extend(values.iter().scan(0.0, |sum, value| {
+            *sum += f64::from(*value);
+            Some(*sum)
+        }));
+        let mut device = Device { kernel, module, memory, source, target, state, before };
         device.write_words(0, &vec![0; 1 + n.div_ceil(TILE)]);
         device
     }
@@ -58,7 +64,7 @@ impl Device {
 
     /// The sum of the values before a place.
     fn before(&self, place: usize) -> f32 {
-        self.values[..place].iter().map(|value| f64::from(*value)).sum::<f64>() as f32
+        self.before[place] as f32
     }
 
     fn launch(&self, n: usize, blocks: u32) -> Launch {
@@ -77,23 +83,23 @@ impl Device {
 
     /// Runs so many blocks over `n` elements and compares the tiles from `first` on.
     fn scan(&mut self, n: usize, blocks: u32, first: usize, schedule: Schedule) {
-        self.memory.fill(self.target, 0xFF, 4 * self.values.len()).expect("it was allocated");
+        let length = self.before.len() - 1;
+        self.memory.fill(self.target, 0xFF, 4 * length).expect("it was allocated");
         let launch = self.launch(n, blocks);
         let options = Options { checks: Checks::all(), schedule, ..Options::default() };
         let report = run(&self.module, &mut self.memory, &launch, &options)
             .unwrap_or_else(|error| panic!("{schedule:?}: {error}"));
         assert!(report.findings.is_empty(), "{schedule:?}: {}", report.findings[0]);
-        let mut bytes = vec![0; 4 * self.values.len()];
+        let mut bytes = vec![0; 4 * length];
         self.memory.read(self.target, &mut bytes).expect("it was allocated");
-        let mut sum = 0.0;
-        for (i, bytes) in bytes.chunks_exact(4).enumerate() {
+        let [from, to] = [4 * first * TILE, 4 * n];
+        let is_untouched = |bytes: &[u8]| bytes == vec![0xFF; bytes.len()];
+        assert!(is_untouched(&bytes[..from]), "{schedule:?}: written before tile {first}");
+        assert!(is_untouched(&bytes[to..]), "{schedule:?}: written behind element {n}");
+        for (i, bytes) in (first * TILE..).zip(bytes[from..to].chunks_exact(4)) {
             let found = f32::from_ne_bytes(bytes.try_into().expect("four bytes"));
-            sum += f64::from(self.values[i]);
-            if (first * TILE..n).contains(&i) {
-                assert!(found == sum as f32, "{schedule:?}, element {i}: {found}, not {sum}");
-            } else {
-                assert_eq!(found.to_bits(), u32::MAX, "{schedule:?}, element {i} was written");
-            }
+            let sum = self.before(i + 1);
+            assert!(found == sum, "{schedule:?}, element {i}: {found}, not {sum}");
         }
     }
 }
@@ -186,7 +192,7 @@ fn weak_words_are_found_in_every_schedule() {
         let module = Module::parse(&image.replace(strong, weak)).expect("it is still PTX");
         for kernel in [KERNELS[0], KERNELS[1], SPECIALIZED] {
             let mut device = Device::new(kernel, 5 * TILE);
-            let n = device.values.len();
+            let n = device.before.len() - 1;
             let schedules =
                 [Schedule::Forward, Schedule::Reverse, Schedule::Seeded(1), Schedule::Seeded(2)];
             // Where blocks run in turn, the first block of this one takes all tiles, and nobody reads its words.

@@ -1,5 +1,9 @@
 //! A learner's session, through the program: guess, fail, ask, paste, pass; and what goes wrong on the way.
 
+#[path = "../../tests/chosen.rs"]
+mod chosen;
+
+use chosen::chosen;
 use course::compile::{Language, Places};
 use course::format;
 use course::learn::Progress;
@@ -473,7 +477,7 @@ fn a_host_file_reaches_nothing_but_the_device() {
     let given = std::fs::read_to_string(&file).expect("it was written");
     let kept = folder.join("guard.rs");
     let kept = kept.display();
-    for (text, part) in [
+    for (text, part) in chosen([
         ("loop { println!(\"{}\", \"x\".repeat(1 << 16)); }".to_owned(), "printed without end"),
         ("loop { eprintln!(\"{}\", \"x\".repeat(1 << 16)); }".to_owned(), "printed without end"),
         (
@@ -491,7 +495,7 @@ fn a_host_file_reaches_nothing_but_the_device() {
             "memory allocation",
         ),
         ("std::process::exit(0);".to_owned(), "return instead of"),
-    ] {
+    ]) {
         let whole = given.replacen("-> Result<()> {\n", &format!("-> Result<()> {{\n{text}\n"), 1);
         std::fs::write(&file, whole).expect("a writable folder");
         assert_fails(folder, &["check", "batch"], part);

@@ -352,24 +352,14 @@ fn an_interrupt_keeps_what_was_measured() {
     use std::process::Stdio;
     let folder = tempfile::tempdir().expect("a temporary folder");
     let json = folder.path().join("out.json");
-    let child = Command::new(env!("CARGO_BIN_EXE_coalesce"))
+    let mut child = Command::new(env!("CARGO_BIN_EXE_coalesce"))
         .args(["bench", "--device", "virtual", "--no-sweeps", "--json"])
         .arg(&json)
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
         .expect("the program starts");
-    // After five seconds of processor time, of ninety, it has measured some rows, on any machine.
-    let mut child = child;
-    let statistics = format!("/proc/{}/stat", child.id());
-    let computed = || {
-        let text = std::fs::read_to_string(&statistics).expect("it runs");
-        let after_name = text.rsplit(')').next().expect("fields");
-        after_name.split_whitespace().nth(11).and_then(|ticks| ticks.parse::<u64>().ok())
-    };
-    while computed().expect("a number of ticks") < 500 {
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    wait_for_rows(&json);
     let stderr = child.stderr.take().expect("piped");
     let lines = std::io::BufRead::lines(std::io::BufReader::new(stderr));
     // `timeout -s INT` interrupts the program and its group: once means twice.

@@ -169,7 +169,7 @@ fn a_launch_that_a_signal_ends_is_named() {
         let mut run = program(&["run", "--"]);
         run.arg(&compiled().1).args([PTX, mode]).stderr(Stdio::piped());
         let child = run.spawn().expect("the program starts");
-        std::thread::sleep(Duration::from_secs(5));
+        std::thread::sleep(Duration::from_secs(3));
         let sent = Command::new("kill").args([name, &child.id().to_string()]).status();
         assert!(sent.expect("kill starts").success());
         let output = child.wait_with_output().expect("it ends");

@@ -1,5 +1,7 @@
 //! The `coalesce` program from outside.
 
+#[path = "../../tests/chosen.rs"]
+mod chosen;
 mod command_line;
 #[cfg(unix)]
 mod ended_runs;

@@ -2,11 +2,14 @@
 
 pub mod build;
 pub mod cheats;
+#[path = "../../../tests/chosen.rs"]
+mod chosen;
 pub mod hosts;
 pub mod told;
 pub mod wasteful;
 
 use build::{Candidate, edited, solution};
+use chosen::chosen;
 use course::count::Count::{self, *};
 use course::format;
 use course::student::form;
@@ -14,7 +17,6 @@ use course::task::FailureKind::{self, *};
 use course::task::Task;
 use course::tasks::{TASKS, named};
 use simt::Hazard as Kind;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The task, a name, what is replaced in its solution, by what, and why it fails.
@@ -193,16 +195,14 @@ pub struct Kernels {
     pub honest: usize,
 }
 
-/// Returns the kernel tasks that a test looks at: all, or with `COALESCE_SAMPLE=WORD` a third, which the word chooses.
+/// Returns the tasks of host files that a test looks at.
+pub fn host_tasks() -> Vec<&'static Task> {
+    chosen(TASKS.iter().copied().filter(|task| is_host(task)))
+}
+
+/// Returns the kernel tasks that a test looks at.
 pub fn kernel_tasks() -> Vec<&'static Task> {
-    let sample = std::env::var("COALESCE_SAMPLE").ok();
-    let is_chosen = |task: &Task| {
-        let Some(word) = &sample else { return true };
-        let mut hasher = DefaultHasher::new();
-        (word, task.id()).hash(&mut hasher);
-        hasher.finish().is_multiple_of(3)
-    };
-    TASKS.iter().copied().filter(|task| !is_host(task) && is_chosen(task)).collect()
+    chosen(TASKS.iter().copied().filter(|task| !is_host(task)))
 }
 
 pub fn kernels_of_tasks() -> Kernels {

@@ -1,8 +1,11 @@
 //! Builds that are killed at each of their steps: the next one gives the PTX of its sources all the same.
 #![cfg(unix)]
 
+#[path = "../../../tests/chosen.rs"]
+mod chosen;
+
+use chosen::chosen;
 use cuda_builder::{CudaBuilder, NvvmArch};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -168,7 +171,7 @@ fn no_build_after_a_killed_one_is_wrong() {
         }
     }
     let all = steps.len();
-    steps.retain(is_chosen);
+    let steps = chosen(steps);
     for (tool, call, when, dates_back) in &steps {
         let times = victim.times();
         victim.says(2);
@@ -186,14 +189,6 @@ fn no_build_after_a_killed_one_is_wrong() {
         println!("{name}: the next build gives the PTX of a clean one");
     }
     println!("{} of {all} kinds of killed builds are followed by a right one", steps.len());
-}
-
-/// Returns whether a step is tried: each, or with `COALESCE_SAMPLE=WORD` a third, which the word chooses.
-fn is_chosen<T: Hash>(step: &T) -> bool {
-    let Ok(word) = std::env::var("COALESCE_SAMPLE") else { return true };
-    let mut hasher = DefaultHasher::new();
-    (word, step).hash(&mut hasher);
-    hasher.finish().is_multiple_of(3)
 }
 
 /// Cuts, empties and changes files of a build's folder, and puts a source back with its old time: each is repaired.

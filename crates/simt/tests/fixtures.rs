@@ -6,6 +6,7 @@
 #[path = "support/cases.rs"]
 mod cases;
 
+use crate::chosen::chosen;
 use cases::{FOLDER, cases, execute, execute_text};
 use counters::{METRICS, Metric, constant_cache_requests};
 use simt::{
@@ -235,7 +236,9 @@ fn recorded_requests_are_those_that_were_counted() {
         let warps = case.block.iter().product::<u32>().div_ceil(32);
         let blocks = case.grid.iter().map(|n| u64::from(*n)).product::<u64>();
         let mut recorded = vec![Vec::new(); plain.instructions.len()];
-        for (block, warp) in (0..blocks).flat_map(|b| (0..warps).map(move |w| (b, w))) {
+        let each = (0..blocks).flat_map(|block| (0..warps).map(move |warp| (block, warp)));
+        let is_large = blocks * u64::from(warps) > 16;
+        for (block, warp) in if is_large { chosen(each) } else { each.collect() } {
             let watched = Some(Watched { block, warp });
             let options = Options { fuel: 10_000_000, watched, ..Options::default() };
             let report = execute_text(case, &text, options).0.unwrap();

@@ -4,6 +4,8 @@
 mod approximate;
 mod asynchronous;
 mod blackwell;
+#[path = "../../../tests/chosen.rs"]
+mod chosen;
 mod clusters;
 mod contraction;
 mod cooperative;

@@ -99,18 +99,19 @@ fn every_half_is_narrowed_to_the_nearest_number() {
                         "mov.b32 {{half, other}}, a; cvt.f32.{single} low, half; \
                          cvt.f32.{single} high, other; {before}{operation}.f32 {to}, high, low; {behind}"
                     );
+                    let narrowed = |half: u16| {
+                        let value = if from == "f16x2" { from_f16(half) } else { from_bf16(half) };
+                        match relu {
+                            ".relu" if value.is_sign_negative() && !value.is_nan() => 0,
+                            _ => nearest(&numbers, value, *mode == "rz"),
+                        }
+                    };
+                    let narrowed: Vec<u32> = (0..=u16::MAX).map(narrowed).collect();
                     for instruction in [paired, singles] {
                         let got = execute(TARGET, &instruction, &words);
                         for (word, got) in words.iter().zip(got) {
-                            let expected = [*word as u16, (word >> 16) as u16].map(|half| {
-                                let value =
-                                    if from == "f16x2" { from_f16(half) } else { from_bf16(half) };
-                                match relu {
-                                    ".relu" if value.is_sign_negative() && !value.is_nan() => 0,
-                                    _ => nearest(&numbers, value, *mode == "rz"),
-                                }
-                            });
-                            let expected = expected[0] | expected[1] << bits;
+                            let [low, high] = [word & 0xffff, word >> 16];
+                            let expected = narrowed[low as usize] | narrowed[high as usize] << bits;
                             assert_eq!(got, expected, "{instruction} of {word:#x}");
                         }
                     }

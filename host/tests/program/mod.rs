@@ -1,4 +1,7 @@
+use results::Results;
+use std::path::Path;
 use std::process::{Command, Output};
+use std::time::{Duration, Instant};
 
 /// The program with a driver that does not exist, so that no test takes a GPU.
 pub fn program(arguments: &[&str]) -> Command {
@@ -37,4 +40,18 @@ pub fn assert_program_fails(program: &mut Command, code: i32, part: &str) -> [St
         "{arguments:?}: {message}"
     );
     [message, String::from_utf8_lossy(&output.stdout).into_owned()]
+}
+
+/// Reads a file of results.
+pub fn load(path: &Path) -> Results {
+    Results::load(path, host::CATALOGUE.renamed).expect("a result file")
+}
+
+/// Waits until a file of results has rows.
+pub fn wait_for_rows(path: &Path) {
+    let begin = Instant::now();
+    while !path.exists() || load(path).rows.is_empty() {
+        assert!(begin.elapsed() < Duration::from_secs(100), "no rows come");
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
