@@ -5,6 +5,7 @@ use crate::code::LOST;
 use crate::concurrent::{Effect, Executed};
 use crate::driver::Driver;
 use crate::happens_before::Stamp;
+use crate::idle;
 use crate::misuse::{MisuseKind, MisusedMemory};
 use crate::order;
 use crate::recorder::LaunchRecord;
@@ -362,6 +363,7 @@ impl Driver {
             watched: self.watched,
             trace: self.trace.clone(),
             footprint,
+            patience: idle::patience(),
             ..simt::Options::default()
         };
         if self.skips_kernels {
