@@ -201,10 +201,11 @@ fn a_string_of_printf_lies_in_memory() {
     let mut printed = |address: u64| {
         let launch = Launch::new("k", [1, 1, 1], [1, 1, 1]).address(address);
         let ran = run(&module, &mut memory, &launch, &Options::default());
-        ran.map(|report| report.printed).map_err(|error| error.to_string())
+        ran.map(|report| (report.printed, report.print_bytes)).map_err(|error| error.to_string())
     };
-    assert_eq!(printed(string).as_deref(), Ok("abc\n"));
-    assert_eq!(printed(0).as_deref(), Ok("(null)\n"));
+    // The addresses of format and string, and the string with its end.
+    assert_eq!(printed(string), Ok(("abc\n".to_owned(), 8 + 8 + 4)));
+    assert_eq!(printed(0), Ok(("(null)\n".to_owned(), 8 + 8)));
     let error = printed(0x123).unwrap_err();
     assert!(error.contains("illegal address 0x123") && error.contains("%s"), "{error}");
 }
