@@ -243,10 +243,9 @@ impl fmt::Display for Error {
             }
             Error::Trap { place, message } => write!(f, "trap by {place}: it {message}"),
             Error::Deadlock { place, message } => write!(f, "deadlock: {place}: {message}"),
-            Error::OutOfFuel { place, fuel, message } => write!(
-                f,
-                "still running after {fuel} warp-instructions, spinning near {place}: {message}"
-            ),
+            Error::OutOfFuel { place, fuel, message } => {
+                write!(f, "still running after {fuel} warp-instructions, near {place}: {message}")
+            }
             Error::IllegalInstruction { place, message } => {
                 write!(f, "illegal instruction: {place}: {message}")
             }

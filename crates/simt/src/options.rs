@@ -2,6 +2,7 @@ use crate::findings::Checks;
 use crate::launch::Limits;
 use crate::trace::{Trace, Watched};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The order in which warps and blocks take turns where the program leaves it open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -46,6 +47,8 @@ pub struct Options {
     pub trace: Option<Arc<Trace>>,
     /// Report the bytes that the launch read and wrote; needs `checks.global_races`.
     pub footprint: bool,
+    /// The time that the host has to change memory which it shares with a kernel that waits for just that.
+    pub patience: fn() -> Duration,
 }
 
 impl Default for Options {
@@ -65,6 +68,7 @@ impl Default for Options {
             watched: None,
             trace: None,
             footprint: false,
+            patience: || Duration::ZERO,
         }
     }
 }

@@ -60,6 +60,9 @@ pub struct Report {
     pub notes: Vec<Finding>,
     /// The output of the kernel's `printf`.
     pub printed: String,
+    /// The least bytes that its calls of `printf` take in the buffer from which the host prints: formats' addresses,
+    /// arguments and strings.
+    pub print_bytes: u64,
     /// The work that its threads enqueued, block by block: whoever ran it runs that next.
     pub enqueued: Vec<DeviceWork>,
     /// Blocks that ran.

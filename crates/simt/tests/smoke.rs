@@ -157,6 +157,59 @@ fn an_unread_result_makes_an_atomic_a_reduction() {
     }
 }
 
+/// A limit that is too small is no loop.
+#[test]
+fn a_kernel_without_a_loop_that_reaches_the_limit_ends() {
+    for (body, part) in [
+        ("ret;", "the kernel has no loop, so it ends; to fix it: raise the limit"),
+        (
+            "L: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 900; @%p1 bra L; ret;",
+            "raise the limit where the loop",
+        ),
+    ] {
+        let text = format!(
+            ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() {{\n\
+             .reg .b32 %r<3>; .reg .pred %p<2>; mov.u32 %r1, 0; mov.u32 %r2, 1; {body}\n}}\n"
+        );
+        let module = Module::parse(&text).unwrap();
+        let options = Options { fuel: 1, ..Options::default() };
+        let launch = Launch::new("k", [1, 1, 1], [1, 1, 1]);
+        let error = run(&module, &mut Memory::default(), &launch, &options).unwrap_err();
+        assert!(error.to_string().contains(part), "{error}");
+        let enough = Options { fuel: 10_000, ..Options::default() };
+        run(&module, &mut Memory::default(), &launch, &enough).unwrap();
+    }
+}
+
+#[test]
+fn a_string_of_printf_lies_in_memory() {
+    let text = ".version 8.0\n.target sm_90\n.address_size 64\n\
+         .extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);\n\
+         .global .align 1 .b8 format[4] = {37, 115, 10, 0};\n\
+         .visible .entry k(.param .u64 p) {\n\
+         .reg .b64 %rd<4>; .local .align 8 .b8 list[8];\n\
+         ld.param.u64 %rd1, [p]; st.local.u64 [list], %rd1; mov.b64 %rd2, list; cvta.local.u64 %rd2, %rd2;\n\
+         mov.b64 %rd3, format;\n\
+         { .param .b64 format; st.param.b64 [format+0], %rd3;\n\
+           .param .b64 arguments; st.param.b64 [arguments+0], %rd2;\n\
+           .param .b32 result; call.uni (result), vprintf, (format, arguments); }\n\
+         ret;\n}\n";
+    let module = Module::parse(text).unwrap();
+    let mut memory = Memory::default();
+    let string = memory.allocate(4).unwrap();
+    memory.write(string, b"abc\0").unwrap();
+    let mut printed = |address: u64| {
+        let launch = Launch::new("k", [1, 1, 1], [1, 1, 1]).address(address);
+        let ran = run(&module, &mut memory, &launch, &Options::default());
+        ran.map(|report| (report.printed, report.print_bytes)).map_err(|error| error.to_string())
+    };
+    // The addresses of format and string, and the string with its end.
+    assert_eq!(printed(string), Ok(("abc\n".to_owned(), 8 + 8 + 4)));
+    assert_eq!(printed(0), Ok(("(null)\n".to_owned(), 8 + 8)));
+    let error = printed(0x123).unwrap_err();
+    assert!(error.contains("illegal address 0x123") && error.contains("%s"), "{error}");
+}
+
 /// As documented for CUDA's `printf`: the number of arguments, 0 without any, -1 without a format.
 #[test]
 fn printf_returns_the_number_of_its_arguments() {

@@ -5,6 +5,7 @@ use crate::code::LOST;
 use crate::concurrent::{Effect, Executed};
 use crate::driver::Driver;
 use crate::happens_before::Stamp;
+use crate::idle;
 use crate::misuse::{MisuseKind, MisusedMemory};
 use crate::order;
 use crate::recorder::LaunchRecord;
@@ -362,6 +363,7 @@ impl Driver {
             watched: self.watched,
             trace: self.trace.clone(),
             footprint,
+            patience: idle::patience(),
             ..simt::Options::default()
         };
         if self.skips_kernels {
@@ -406,6 +408,14 @@ impl Driver {
             print(&report.printed);
         }
         let name = &kernel.launch.kernel;
+        let (printed, room) = (report.print_bytes, self.device().limits.printf_bytes);
+        if asked.any() && printed > room as u64 {
+            let message = format!(
+                "kernel `{name}` prints at least {printed} bytes of addresses and arguments, and the buffer of printf has {room}: \
+                 a GPU overwrites the oldest output; raise cudaLimitPrintfFifoSize before the first launch, or print less"
+            );
+            self.report(MisuseKind::CallFailed, message);
+        }
         if let Some(footprint) = report.footprint.take() {
             self.notice_changed(&changed, name, &footprint);
             if compares {

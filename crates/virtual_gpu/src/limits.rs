@@ -4,7 +4,7 @@ pub(crate) struct Limits {
     /// `CU_LIMIT_STACK_SIZE`.
     stack_bytes: usize,
     /// `CU_LIMIT_PRINTF_FIFO_SIZE`.
-    printf_bytes: usize,
+    pub(crate) printf_bytes: usize,
     /// `CU_LIMIT_MALLOC_HEAP_SIZE`.
     heap_bytes: usize,
     /// `CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH`.

@@ -311,6 +311,26 @@ impl Memories {
         }
     }
 
+    /// Returns whether the program may see by means of its own that work has run: it calls a function of the program's, or
+    /// may write memory that the host has, too.
+    pub(crate) fn is_seen_outside(&self, work: &QueuedWork) -> bool {
+        let is_shared =
+            |address: u64| self.device.allocation(address).is_some_and(|found| found.is_mapped);
+        match work {
+            QueuedWork::Host(_) => true,
+            QueuedWork::Copy(copy) => is_shared(copy.target.address),
+            QueuedWork::Fill(fill) => is_shared(fill.address),
+            QueuedWork::Kernel(kernel) => {
+                let arguments = kernel.launch.arguments.iter();
+                let mut words = arguments.flat_map(|argument| argument.as_chunks::<8>().0);
+                words.any(|word| is_shared(u64::from_le_bytes(*word)))
+                    || self.host.values().any(|region| region.flags & OWNED_BY_MODULE != 0)
+            }
+            QueuedWork::Subgraphs(inner) => inner.works().any(|work| self.is_seen_outside(work)),
+            _ => false,
+        }
+    }
+
     /// Host memory that kernels reach over the link: what the driver allocated, which has large pages, and in small ones
     /// what the program allocated and managed memory that does not move.
     pub(crate) fn mapped_ranges(&mut self) -> [Vec<Range<u64>>; 2] {

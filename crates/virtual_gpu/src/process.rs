@@ -2,6 +2,7 @@
 
 use crate::code::{CuResult, NOT_INITIALIZED, NOT_PERMITTED};
 use crate::driver::Driver;
+use crate::idle;
 use crate::options::Options;
 use crate::thread;
 use cuda_driver::{OperationKind, ReturnCode};
@@ -119,8 +120,13 @@ pub(crate) fn initialized() {
 /// Does something with the machine of this thread or else the process's, once it was started, unless that is the machine
 /// of a process which this one was forked from.
 fn in_driver<R>(body: impl FnOnce(&mut Driver) -> R) -> Option<R> {
-    let lock =
-        |driver: &Mutex<Driver>| body(&mut driver.lock().unwrap_or_else(PoisonError::into_inner));
+    let lock = |driver: &Mutex<Driver>| {
+        let mut driver = match driver.try_lock() {
+            Ok(driver) => driver,
+            Err(_) => idle::waits(|| driver.lock().unwrap_or_else(PoisonError::into_inner)),
+        };
+        body(&mut driver)
+    };
     // A thread that is about to end has none any more.
     if let Ok(Some(own)) = OWN.try_with(|own| own.borrow().clone()) {
         return own.as_deref().map(lock);

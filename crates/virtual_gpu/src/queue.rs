@@ -5,6 +5,7 @@
 use crate::code::{CAPTURE_IMPLICIT, CAPTURE_UNSUPPORTED, CuResult};
 use crate::driver::Driver;
 use crate::executor::{HOST_FUNCTION_NS, operation_kind};
+use crate::idle;
 use crate::launching::launch_of_kernel;
 use crate::misuse::MisuseKind;
 use crate::objects::StreamCapture;
@@ -432,6 +433,9 @@ impl Driver {
         let takes_turns = is_copy && self.devices[device].profile.copy_engines == 1;
         if takes_turns {
             dependencies.extend(self.last_copies.get(&device));
+        }
+        if self.memory.is_seen_outside(&work) {
+            idle::awaits_work();
         }
         let (host, mut host_of_nodes) = (self.host_state(&work), BTreeMap::new());
         self.add_host_of_nodes(&work, &mut host_of_nodes);

@@ -185,6 +185,8 @@ pub(crate) struct GraphState {
     pub(crate) frees_on_launch: bool,
     /// The end of the last launch of an executable one, which the next follows on whatever stream.
     pub(crate) last_launch: Option<usize>,
+    /// The last update of an executable one failed.
+    pub(crate) is_outdated: bool,
 }
 
 #[derive(Debug, Clone)]

@@ -276,7 +276,12 @@ fn an_executable_graph_gets_the_work_and_the_conditions_of_another() {
     for other in [usual(WHILE, 1, Some(zero), (0, 1)), usual(IF, 2, Some(zero), (0, 1))] {
         assert_eq!(update(made, other), (910, 6, true));
     }
+    let is_told = || virtual_gpu::misuse().iter().any(|it| it.message.contains("last update"));
+    assert!(!is_told(), "a failed update is an answer");
     assert_eq!(counts(made), 1, "it is as it was");
+    assert!(is_told());
+    assert_eq!((update(made, sets), counts(made)), ((0, 0, false), 1));
+    assert!(!is_told());
     // A first value is replaced, and where there is none the condition is as it was left.
     let [no, yes, none] = [(0, 1), (1, 1), (1, 0)].map(|first| usual(IF, 1, None, first));
     let made = executable(no);

@@ -3,6 +3,7 @@ use super::define::exports;
 use super::graph_node::places_of;
 use crate::code::{CAPTURE_UNSUPPORTED, CuResult};
 use crate::driver::Driver;
+use crate::misuse::MisuseKind;
 use crate::objects::{CaptureState, StreamCapture};
 use crate::thread;
 use crate::work::{GraphState, QueuedWork, Subgraphs};
@@ -128,12 +129,15 @@ fn instantiate_with(driver: &mut Driver, graph: usize, flags: c_ulonglong) -> Cu
 /// Replaces an executable graph's work by that of a graph. Where the two are too different nothing is replaced, and the
 /// result says why, with the node of the executable graph that it is about, if it is one.
 fn update(driver: &mut Driver, executable: usize, graph: usize) -> CuResult<(c_uint, usize)> {
-    let Some(new) = driver.objects.ready(graph)? else { return Ok((SHAPE_CHANGED, 0)) };
+    let new = driver.objects.ready(graph)?;
     let old = driver.objects.executables.get_mut(executable)?;
+    old.is_outdated = true;
+    let Some(new) = new else { return Ok((SHAPE_CHANGED, 0)) };
     if let Some(difference) = difference(old, &new) {
         return Ok(difference);
     }
     replace_work(old, new);
+    old.is_outdated = false;
     Ok((0, 0))
 }
 
@@ -342,6 +346,11 @@ exports! {
     fn cuGraphLaunch(driver, executable: CUgraphExec, stream: CUstream) {
         driver.context_with_stream(stream.addr())?;
         let graph = driver.objects.executables.get(executable.addr())?.clone();
+        if graph.is_outdated {
+            let message = "the last update of this executable graph failed, and it does what it did before; make a new one of \
+                           the graph that it was to become";
+            driver.report(MisuseKind::CallFailed, message.to_owned());
+        }
         driver.begin_graph(stream.addr(), &graph)?;
         let end = driver.submit_graph(stream.addr(), &graph)?;
         driver.objects.executables.get_mut(executable.addr())?.last_launch = Some(end);

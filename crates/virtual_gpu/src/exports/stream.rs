@@ -3,7 +3,6 @@ use super::define::exports;
 use super::inter_process::INTERPROCESS;
 use crate::code::{CAPTURE_UNSUPPORTED, CuResult, INVALID_HANDLE};
 use crate::driver::Driver;
-use crate::idle;
 use crate::objects::{EventState, StreamCapture, StreamState};
 use crate::thread;
 use crate::work::{HostFunction, QueuedWork};
@@ -120,7 +119,6 @@ fn call_host(
     let function = function.ok_or(ReturnCode::INVALID_VALUE)?;
     let work = QueuedWork::Host(HostFunction { function, data: data.expose_provenance() });
     driver.submit(stream.addr(), work)?;
-    idle::awaits_host_function();
     Ok(())
 }
 

@@ -71,7 +71,7 @@ impl Worker<'_> {
             let value = match which {
                 Builtin::Print => {
                     let (format, arguments) = (argument(warp, 0), argument(warp, 1));
-                    self.print(block, warp, (pc, lane), format, arguments) as u64
+                    self.print(block, warp, (pc, lane), format, arguments)? as u64
                 }
                 Builtin::AssertFail => {
                     let message = self.string(block, warp, lane, argument(warp, 0));
@@ -387,6 +387,9 @@ impl Worker<'_> {
 
     /// Prints, and gives what CUDA's `printf` returns: the number of arguments, or -1 without a
     /// format.
+    ///
+    /// # Errors
+    /// When the format asks for a string that lies in no memory.
     fn print(
         &mut self,
         block: &Block,
@@ -394,9 +397,9 @@ impl Worker<'_> {
         (pc, lane): (usize, usize),
         format: u64,
         arguments: u64,
-    ) -> i64 {
+    ) -> Result<i64, Error> {
         if format == 0 {
-            return -1;
+            return Ok(-1);
         }
         let format = self.string(block, warp, lane, format);
         let mut arguments = ArgumentList {
@@ -408,8 +411,19 @@ impl Worker<'_> {
             offset: 0,
             count: 0,
             missing: None,
+            strings: 0,
+            wild: None,
         };
         let text = printf::format(&format, &mut arguments);
+        if let Some(address) = arguments.wild {
+            let message = format!(
+                "printf reads a string for %s there; {}; to fix it: pass the address of a string in memory of the device",
+                self.run.memory.describe(address)
+            );
+            let place = Box::new(self.run.place(block.index, warp.index, 1 << lane, pc));
+            return Err(Error::IllegalAddress { place, address, bytes: 1, message });
+        }
+        let print_bytes = size_of::<u64>() as u64 + arguments.offset + arguments.strings;
         let (text, count) = (String::from_utf8_lossy(&text).into_owned(), arguments.count);
         if let (Some(missing), true) = (arguments.missing, self.run.options.checks.uninitialized) {
             let (index, w) = (block.index, warp.index);
@@ -422,6 +436,7 @@ impl Worker<'_> {
                 Finding { fix, ..Finding::new(Hazard::UninitializedLocal, place, message) }
             });
         }
+        self.print_bytes += print_bytes;
         match self.printed.last_mut() {
             Some((of, printed)) if *of == block.linear => {
                 if printed.len() < PRINTED_MAX {
@@ -430,7 +445,7 @@ impl Worker<'_> {
             }
             _ => self.printed.push((block.linear, text)),
         }
-        count
+        Ok(count)
     }
 
     /// A byte at a generic address, as far as there is one.
@@ -467,6 +482,10 @@ struct ArgumentList<'a, 'run> {
     count: i64,
     /// The first that nobody wrote, from 1, where that is known.
     missing: Option<i64>,
+    /// The address of a string that lies in no memory.
+    wild: Option<u64>,
+    /// The bytes of its strings.
+    strings: u64,
 }
 
 impl ArgumentList<'_, '_> {
@@ -502,6 +521,11 @@ impl printf::Arguments for ArgumentList<'_, '_> {
     }
 
     fn string(&mut self, address: u64) -> Vec<u8> {
-        self.worker.string(self.block, self.warp, self.lane, address)
+        if self.worker.byte(self.block, self.warp, self.lane, address).is_none() {
+            self.wild.get_or_insert(address);
+        }
+        let text = self.worker.string(self.block, self.warp, self.lane, address);
+        self.strings += text.len() as u64 + 1;
+        text
     }
 }

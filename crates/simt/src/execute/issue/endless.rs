@@ -16,9 +16,14 @@ use crate::uninitialized::successors;
 use crate::windows::CLUSTER_SHIFT;
 use races::lanes;
 use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// Warp-instructions of a warp in which it has to repeat a state for the proof.
 const PROBE_STEPS: usize = 1 << 13;
+
+/// The time between two looks at memory that only the host can change any more.
+const HOST_PAUSE: Duration = Duration::from_micros(200);
 
 /// Changes of a launch, as they were when it was last looked at.
 #[derive(Debug)]
@@ -37,6 +42,8 @@ pub(crate) struct Endless {
     /// Turns since something changed, and after how many of them the proof is tried.
     turns: u64,
     tries_after: u64,
+    /// The moment since which only the host can change anything.
+    awaits_host_since: Option<Instant>,
 }
 
 impl Endless {
@@ -88,6 +95,7 @@ impl Endless {
             changes: u64::MAX,
             turns: 0,
             tries_after: 0,
+            awaits_host_since: None,
         }
     }
 }
@@ -103,6 +111,8 @@ struct Reached {
     read: HashSet<(bool, u64)>,
     /// Those that atomics change which drop what they replace.
     reduced: HashSet<(bool, u64)>,
+    /// Somebody reads memory that the host has, too.
+    is_of_host: bool,
 }
 
 impl Reached {
@@ -229,6 +239,7 @@ impl Worker<'_> {
         let changes = self.changes_so_far(endless) + started;
         if endless.changes != changes {
             (endless.changes, endless.turns) = (changes, 0);
+            endless.awaits_host_since = None;
             endless.tries_after = 4 * turns.len() as u64;
         }
         endless.turns += 1;
@@ -258,7 +269,22 @@ impl Worker<'_> {
         if !reached.read.is_disjoint(&reached.reduced) {
             return Ok(());
         }
-        waiting.map_or(Ok(()), |(_, error)| Err(error))
+        if reached.is_of_host {
+            let since = *endless.awaits_host_since.get_or_insert_with(Instant::now);
+            if since.elapsed() < (self.run.options.patience)() {
+                thread::sleep(HOST_PAUSE);
+                (endless.turns, endless.tries_after) = (0, 0);
+                return Ok(());
+            }
+        }
+        match waiting {
+            Some((_, Error::Deadlock { place, message })) if reached.is_of_host => {
+                let message =
+                    format!("{message}; nor has the host, which has memory that it polls");
+                Err(Error::Deadlock { place, message })
+            }
+            other => other.map_or(Ok(()), |(_, error)| Err(error)),
+        }
     }
 
     fn cluster_repeats(
@@ -345,6 +371,12 @@ impl Worker<'_> {
                     && let Some(load) = cycle.closes(program, &endless.following, warp)
                 {
                     warp.polled = load.unwrap_or_default();
+                    let mut loads = cycle.loads.values().filter(|(_, load)| !load.is_shared);
+                    let is_of_host = |load: &Polled| {
+                        let found = self.run.memory.find(load.address, 1);
+                        found.is_some_and(|index| self.run.memory.region(index).is_mapped())
+                    };
+                    reached.is_of_host |= loads.any(|(_, load)| is_of_host(load));
                     break;
                 }
                 let Some((pc, mask)) = next else {

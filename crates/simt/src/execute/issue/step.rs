@@ -12,6 +12,7 @@ use crate::hash::mix;
 use crate::operation::{BarrierKind, Clock, MbarrierOperation, Operation, Register};
 use crate::options::Schedule;
 use crate::program::ClockWait;
+use crate::spin_loops::loops;
 use races::BarrierName;
 
 /// Warp-instructions that a warp may run before another gets its turn.
@@ -89,9 +90,20 @@ impl Worker<'_> {
         if polled.turn != turn || polled.mask == 0 || lanes == 0 {
             let pc = warp.splits.first().map_or(0, |s| s.pc as usize);
             let place = Box::new(self.run.place(block.index, warp.index, warp.live, pc));
-            let message =
-                "it loads nothing that could end the loop; to fix it: check the loop's condition"
-                    .into();
+            let is_straight = loops(self.run.program).is_empty()
+                && !self
+                    .run
+                    .program
+                    .instructions
+                    .iter()
+                    .any(|one| matches!(one.operation, Operation::Call { .. }));
+            let message = if is_straight {
+                "the kernel has no loop, so it ends; to fix it: raise the limit"
+            } else {
+                "it loads nothing that another thread could change; to fix it: check the loop's condition, or raise the \
+                 limit where the loop takes longer"
+            };
+            let message = message.into();
             return Error::OutOfFuel { place, fuel, message };
         }
         let place = self.run.place(block.index, warp.index, lanes, polled.pc as usize);

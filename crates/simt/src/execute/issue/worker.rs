@@ -27,6 +27,7 @@ pub(crate) struct Worker<'r> {
     /// The cluster that runs.
     pub cluster: Cluster,
     pub printed: Vec<(u64, String)>,
+    pub print_bytes: u64,
     /// Launches by their buffers, which were asked for and not made yet.
     pub buffers: BTreeMap<u64, KernelLaunch>,
     /// Work that threads have enqueued, with the clock of the thread where it is kept.
@@ -59,6 +60,7 @@ impl<'r> Worker<'r> {
             spare_shadows: Vec::new(),
             cluster: Cluster::new(),
             printed: Vec::new(),
+            print_bytes: 0,
             buffers: BTreeMap::new(),
             enqueued: Vec::new(),
             last_errors: BTreeMap::new(),

@@ -83,6 +83,7 @@ pub(crate) fn report(program: &Program, workers: Vec<Worker<'_>>, options: &Opti
         report.findings.extend(worker.observers.findings);
         report.notes.extend(worker.observers.notes);
         printed.extend(worker.printed);
+        report.print_bytes += worker.print_bytes;
         let made = worker.enqueued.into_iter().zip(&mut enqueued);
         report.enqueued.extend(made.map(|((work, _), beside)| DeviceWork { beside, ..work }));
     }
