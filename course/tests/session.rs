@@ -834,6 +834,15 @@ fn a_class_has_a_repository_without_solutions() {
     assert_fails(elsewhere.path(), &["init", &dir], "is not empty");
     assert_fails(&folder, &["show", "guard"], "shows no solutions: ask your teacher");
 
+    // A workflow installs the compiler that its language needs, before it grades, and no other.
+    let (rust, cuda) = (read(".github/workflows/check.yml"), class.path().join("cuda"));
+    let said = learn(elsewhere.path(), &["--lang", "cuda", "init", &cuda.display().to_string()]);
+    assert!(said.status.success(), "{}", text(&said));
+    let cuda = std::fs::read_to_string(cuda.join(".github/workflows/check.yml")).expect("written");
+    let (nvcc, grades) = (cuda.find("COALESCE_NVCC="), cuda.find("--lang cuda check"));
+    assert!(nvcc.is_some() && nvcc < grades, "{cuda}");
+    assert!(!rust.contains("nvcc") && ![rust, cuda].concat().contains("{compiler}"));
+
     // What the workflow runs, before and after the first task is done.
     let due = TASKS[0];
     assert!(read(".github/workflows/check.yml").contains(&format!("DUE: {}\n", due.id())));

@@ -59,7 +59,8 @@ const MAY_NAME: &[(&str, &str)] = &[
         "book",
         "counters course course_page cuda_builder gpu_model report results simt simt_page virtual_gpu",
     ),
-    ("xtask", "counters cuda_builder cuda_driver ptx"),
+    ("start", ""),
+    ("xtask", "counters cuda_builder cuda_driver ptx start"),
 ];
 
 /// Crates at the top: these may know everything.

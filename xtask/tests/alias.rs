@@ -14,5 +14,5 @@ fn the_alias_names_its_package_in_the_folder_of_a_crate() {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let alias = text.lines().find(|line| line.trim_start().starts_with("xtask "));
     let alias = alias.unwrap_or_else(|| panic!("cargo knows no xtask: {text}"));
-    assert!(alias.contains("--package xtask"), "{alias}");
+    assert!(alias.contains("--package start"), "{alias}");
 }

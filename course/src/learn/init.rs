@@ -10,6 +10,13 @@ use serde::Deserialize;
 use std::path::Path;
 use std::process::ExitCode;
 
+/// The step of the workflow that installs nvcc. The compiler for Rust comes with the course's checkout.
+const NVCC: &str = "      - run: |
+          python3 -m pip install --target nvcc 'nvidia-cuda-nvcc==13.0.*' 'nvidia-nvvm==13.0.*' \\
+            'nvidia-cuda-crt==13.0.*' 'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-cccl==13.0.*'
+          echo \"COALESCE_NVCC=$PWD/nvcc/nvidia/cu13/bin/nvcc\" >> \"$GITHUB_ENV\"
+";
+
 /// The settings of a class, in the folder of its tasks.
 pub const SETTINGS: &str = "class.toml";
 
@@ -73,7 +80,11 @@ pub fn write(
     };
     let option = outside_of("../submission/");
     let first = tasks()[0].id();
-    let fill = |text: &str| text.replace("{first}", first).replace("{option}", &option);
+    let compiler = if is_cuda { NVCC } else { "" };
+    let fill = |text: &str| {
+        let text = text.replace("{first}", first).replace("{option}", &option);
+        text.replace("{compiler}", compiler)
+    };
     save("README.md", &fill(include_str!("init/README.md")))?;
     save(".github/workflows/check.yml", &fill(include_str!("init/check.yml")))?;
     save(".gitignore", "/.cargo/\n/Cargo.lock\n/Cargo.toml\n/editor/\n/target/\n*.bak\n")?;

@@ -215,6 +215,9 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     if let Some(Command::Report { submissions, output }) = &arguments.command {
         return class::report(&places, submissions, output);
     }
+    if places.language == Language::Rust {
+        cuda_builder::install::ensure_toolchain()?;
+    }
     end_when_interrupted(&places.learn);
     let mut session = match &arguments.command {
         Some(Command::Check { submission: Some(folder), .. }) => {

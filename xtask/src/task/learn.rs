@@ -1,9 +1,8 @@
-//! `cargo xtask learn`: builds the course's program, which no edit of a learner's file builds anew, and runs it.
+//! `cargo xtask learn`: builds the course's program, which no edit of a learner's file builds anew, and runs it. A checkout
+//! in which nothing else is built does so by `start`.
 
-use super::ways;
 use crate::workspace;
 use anyhow::Result;
-use cuda_builder::WITHOUT_KERNELS_VARIABLE;
 use std::ffi::OsString;
 use std::process::{Command, ExitCode};
 
@@ -16,24 +15,9 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    cuda_builder::install::ensure_toolchain()?;
     let program = workspace::target_dir().join("release/learn");
     let program = program.with_extension(std::env::consts::EXE_EXTENSION);
-    if !program.exists() {
-        let cost = ways::cost_of_the_course(&ways::committed());
-        let cost = cost.unwrap_or_else(|| "minutes".to_owned());
-        eprintln!(
-            "The course is built first, which takes {cost}. A verdict then takes about a second."
-        );
-    }
-    let mut build = workspace::cargo("build --release --quiet --bin learn");
-    let mut learn = Command::new(program);
-    // Who has built nothing else does without the instruments' kernels, which the course does not launch.
-    if !workspace::coalesce().exists() {
-        build.env(WITHOUT_KERNELS_VARIABLE, "1");
-        learn.env(WITHOUT_KERNELS_VARIABLE, "1");
-    }
-    workspace::succeed(&mut build)?;
-    let status = workspace::status(learn.args(&arguments.learn))?;
+    workspace::succeed(&mut workspace::cargo("build --release --quiet --bin learn"))?;
+    let status = workspace::status(Command::new(program).args(&arguments.learn))?;
     Ok(workspace::code_of(status))
 }

@@ -28,7 +28,7 @@ enum Way {
 }
 
 const WAYS: [Way; 4] = [Way::Binary, Way::Wheel, Way::Crate, Way::Checkout];
-const FILE: &str = "results/ways.md";
+const FILE: &str = start::WAYS;
 const GUIDE: &str = "docs/guide/learn.md";
 const BEGIN: &str = "<!-- BEGIN ways: cargo xtask ways -->";
 const END: &str = "<!-- END ways -->";
@@ -75,25 +75,11 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         let old = std::fs::read_to_string(&file).unwrap_or_default();
         let new = table(&old, &row);
         write_whole(&file, new.as_bytes())?;
-        if let Some(cost) = cost_of_the_course(&new) {
+        if let Some(cost) = start::cost_of_the_course(&new) {
             splice(&cost)?;
         }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Returns what the first build of the course costs, as it was measured last.
-pub fn cost_of_the_course(table: &str) -> Option<String> {
-    let row = table.lines().find(|line| line.starts_with("| checkout |"))?;
-    let cells: Vec<&str> = row.split('|').map(str::trim).collect();
-    let [_, _, _, _, processor, megabytes, ..] = cells[..] else { return None };
-    let minutes = processor.parse::<f64>().ok()? / 60.0;
-    Some(format!("{minutes:.1} minutes of one processor and {megabytes} MB"))
-}
-
-/// Returns the table that is committed.
-pub fn committed() -> String {
-    std::fs::read_to_string(workspace::root().join(FILE)).unwrap_or_default()
 }
 
 /// Writes the cost of the course into its page of the guide.
@@ -229,14 +215,6 @@ mod tests {
         let third = table(&second, "| wheel | x | 3.0 |\n");
         let rows: Vec<&str> = third.lines().skip(6).collect();
         assert_eq!(rows, ["| binary | y | 2.0 |", "| wheel | x | 3.0 |"], "{third}");
-    }
-
-    #[test]
-    fn the_cost_of_the_course_is_that_of_a_checkout() {
-        let table =
-            "| crate | x | 1 | 2 | 3 | 2 | d |\n| checkout | y | 500 | 270 | 678 | 2 | d |\n";
-        assert_eq!(cost_of_the_course(table).unwrap(), "4.5 minutes of one processor and 678 MB");
-        assert_eq!(cost_of_the_course(""), None);
     }
 
     #[test]

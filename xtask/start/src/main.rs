@@ -1,0 +1,5 @@
+//! The program behind `cargo xtask`.
+
+fn main() -> std::process::ExitCode {
+    start::main()
+}
