@@ -62,12 +62,13 @@ fn told_in(page: &str) -> &str {
     told.split("</pre>").next().unwrap_or_default()
 }
 
-/// Opens every page of a report at all widths, and takes screenshots in both colour schemes.
+/// Opens every page of a report at all widths, and takes a screenshot of its first; with `all_shots` those of two pages at all
+/// widths in both colour schemes.
 ///
 /// # Errors
 /// There is no browser; a page writes to the console, asks for anything, has something that does not fit, or, where
 /// axe-core is there, something that a reader with a keyboard or a screen reader cannot use.
-pub fn check(report: &Path) -> Result<()> {
+pub fn check(report: &Path, all_shots: bool) -> Result<()> {
     let browser = find()?;
     let workplace = tempfile::tempdir().context("cannot make a temporary folder")?;
     let pages = instrumented(report, workplace.path())?;
@@ -97,7 +98,9 @@ pub fn check(report: &Path) -> Result<()> {
             // The first page, and one of a pattern.
             let is_first = |page: &&String| page.as_str() == "index.html";
             let (first, others): (Vec<_>, Vec<_>) = pages.iter().partition(is_first);
-            for page in first.into_iter().chain(others.into_iter().next()) {
+            let is_first_visit = scheme == SCHEMES[0].0 && width == WIDTHS[0];
+            let shown = if all_shots { 2 } else { usize::from(is_first_visit) };
+            for page in first.into_iter().chain(others).take(shown) {
                 let name = format!("{}-{width}-{scheme}.png", page.trim_end_matches(".html"));
                 visit.screenshot(page, &shots.join(name))?;
             }
@@ -117,7 +120,7 @@ pub fn check(report: &Path) -> Result<()> {
             println!("axe-core finds nothing on {pages} pages at these widths, light and dark")
         }
     }
-    println!("by {}; screenshots, light and dark, in {}", browser.display(), shots.display());
+    println!("by {}; screenshots in {}", browser.display(), shots.display());
     Ok(())
 }
 

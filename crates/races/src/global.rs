@@ -25,8 +25,8 @@ struct Chunk {
 /// The memory of chunks that launches no longer need, for the next ones: getting it from the operating system anew takes
 /// longer than clearing it.
 static SPARE: Mutex<Vec<Vec<ShadowLine>>> = Mutex::new(Vec::new());
-/// Lines that are kept in it at most: 32 MiB.
-const SPARE_MAX: usize = (32 << 20) / size_of::<ShadowLine>();
+/// Lines that are kept in it at most: 256 MiB, as each worker has a shadow of every chunk in which one of its blocks was.
+const SPARE_MAX: usize = (256 << 20) / size_of::<ShadowLine>();
 
 /// A range of device memory that was allocated at once.
 #[derive(Clone, Copy, Debug)]

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 /// The time without a call after which the program is taken to wait: that of the processor, so that a program which the
 /// machine holds up is not, unless it sleeps for as long as `SLEEP`.
-const PAUSE: Duration = Duration::from_millis(100);
+const PAUSE: Duration = Duration::from_secs(1);
 const SLEEP: Duration = Duration::from_secs(2);
 /// The same for a program that has waited so before, each time by half, down to this.
 const LEAST_PAUSE: Duration = Duration::from_millis(2);

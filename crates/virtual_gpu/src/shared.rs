@@ -1,6 +1,7 @@
 //! Handles of what several processes share.
 
 use crate::virtual_memory::FileName;
+use std::ffi::c_char;
 
 /// The content of a handle, whose other bytes are zeros.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,18 +16,18 @@ pub(crate) struct Shared {
 
 impl Shared {
     /// Writes the handle.
-    pub(crate) fn written(self) -> [i8; 64] {
+    pub(crate) fn written(self) -> [c_char; 64] {
         let mut all = [0; 64];
         let parts = self.kind.into_iter().chain(self.process.to_le_bytes());
         let parts = parts.chain(self.device.to_le_bytes()).chain(self.file.number.to_le_bytes());
         let parts = parts.chain(self.bytes.to_le_bytes()).chain(self.file.identity.to_le_bytes());
-        all.iter_mut().zip(parts).for_each(|(place, byte)| *place = byte.cast_signed());
+        all.iter_mut().zip(parts).for_each(|(place, byte)| *place = byte as c_char);
         all
     }
 
     /// Reads a handle of a kind, if it is one.
-    pub(crate) fn read(handle: &[i8; 64], kind: [u8; 8]) -> Option<Shared> {
-        let bytes = handle.map(i8::cast_unsigned);
+    pub(crate) fn read(handle: &[c_char; 64], kind: [u8; 8]) -> Option<Shared> {
+        let bytes = handle.map(|byte| byte as u8);
         let word = |at: usize| Some(u64::from_le_bytes(*bytes[at..].first_chunk()?));
         let half = |at: usize| Some(u32::from_le_bytes(*bytes[at..].first_chunk()?));
         let (process, device) = (half(8)?, half(12)?);

@@ -19,6 +19,9 @@ pub struct Arguments {
     /// Open each page in Chromium, narrow and wide, light and dark: fail on messages, requests, and what does not fit.
     #[arg(long)]
     check_in_browser: bool,
+    /// Take screenshots of two pages at all widths, light and dark.
+    #[arg(long, requires = "check_in_browser")]
+    screenshots: bool,
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
@@ -37,7 +40,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     workspace::succeed(&mut book)?;
     println!("open {}", output.join("index.html").display());
     if arguments.check_in_browser {
-        browser::check(&output)?;
+        browser::check(&output, arguments.screenshots)?;
     }
     Ok(ExitCode::SUCCESS)
 }

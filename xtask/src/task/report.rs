@@ -18,6 +18,9 @@ pub struct Arguments {
     /// Open each page in Chromium, narrow and wide, light and dark: fail on messages, requests, and what does not fit.
     #[arg(long)]
     check_in_browser: bool,
+    /// Take screenshots of two pages at all widths, light and dark.
+    #[arg(long, requires = "check_in_browser")]
+    screenshots: bool,
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
@@ -28,7 +31,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let mut report = command(files, &arguments.output)?;
     let status = workspace::status(&mut report)?;
     if status.success() && arguments.check_in_browser {
-        browser::check(&arguments.output)?;
+        browser::check(&arguments.output, arguments.screenshots)?;
     }
     Ok(workspace::code_of(status))
 }

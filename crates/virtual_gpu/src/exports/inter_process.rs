@@ -14,7 +14,7 @@ use crate::shared::Shared;
 use crate::virtual_memory::FileName;
 use cuda_driver::ReturnCode;
 use cuda_driver::raw::{CUdeviceptr, CUevent, CUipcEventHandle, CUipcMemHandle};
-use std::ffi::c_uint;
+use std::ffi::{c_char, c_uint};
 
 const INVALID: ReturnCode = ReturnCode::INVALID_VALUE;
 const INVALID_HANDLE: ReturnCode = ReturnCode(400);
@@ -57,7 +57,7 @@ fn share(driver: &mut Driver, address: u64) -> CuResult<Shared> {
 }
 
 /// Opens memory of another process, or again what is open already.
-fn open(driver: &mut Driver, handle: &[i8; 64], flags: c_uint) -> CuResult<u64> {
+fn open(driver: &mut Driver, handle: &[c_char; 64], flags: c_uint) -> CuResult<u64> {
     driver.context()?;
     needs_linux(driver, SHARED)?;
     let shared = Shared::read(handle, OF_MEMORY);
