@@ -412,7 +412,7 @@ impl Driver {
         if asked.any() && printed > room as u64 {
             let message = format!(
                 "kernel `{name}` prints at least {printed} bytes of addresses and arguments, and the buffer of printf has {room}: \
-                 a GPU overwrites the oldest output; raise cudaLimitPrintfFifoSize before the first launch, or print less"
+                 a GPU overwrites the oldest that the host has not fetched; raise cudaLimitPrintfFifoSize before the first launch, or print less"
             );
             self.report(MisuseKind::CallFailed, message);
         }

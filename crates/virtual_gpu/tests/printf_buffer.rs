@@ -2,6 +2,7 @@
 
 mod support;
 
+use cust::context::{CurrentContext, ResourceLimit};
 use cust::module::Module;
 use cust::stream::{Stream, StreamFlags};
 use simt::Checks;
@@ -44,9 +45,12 @@ fn output_that_the_buffer_cannot_hold_is_told() {
         stream.synchronize().unwrap();
         misuse()
     };
-    // Each takes at least 8 bytes of the buffer's 1 MiB.
-    assert_eq!(prints(1 << 17), []);
-    let found = prints((1 << 17) + 1);
-    let message = found.first().expect("the oldest line is lost").to_string();
-    assert!(message.contains("overwrites the oldest output"), "{message}");
+    // Each takes at least 8 bytes of the buffer, which has half a MiB at least.
+    CurrentContext::set_resource_limit(ResourceLimit::PrintfFifoSize, 4096).unwrap();
+    let bytes = CurrentContext::get_resource_limit(ResourceLimit::PrintfFifoSize).unwrap();
+    assert_eq!(bytes, 1 << 19);
+    assert_eq!(prints(1 << 16), []);
+    let found = prints((1 << 16) + 1);
+    let message = found.first().expect("the oldest line may be lost").to_string();
+    assert!(message.contains("overwrites the oldest"), "{message}");
 }

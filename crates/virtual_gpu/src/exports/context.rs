@@ -238,7 +238,7 @@ exports! {
     fn cuCtxSetLimit(driver, number: c_uint, value: usize) {
         driver.context()?;
         if number != Limits::PERSISTING_L2 {
-            *limit(driver, number)? = value;
+            *limit(driver, number)? = Limits::granted(number, value);
             return Ok(());
         }
         if value as u64 > driver.device().profile.persisting_l2_bytes {
