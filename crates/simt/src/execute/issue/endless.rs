@@ -269,9 +269,11 @@ impl Worker<'_> {
         if !reached.read.is_disjoint(&reached.reduced) {
             return Ok(());
         }
-        if reached.is_of_host {
+        let patience = (self.run.options.patience)();
+        // A page has no clock, and no host that runs beside.
+        if reached.is_of_host && !patience.is_zero() {
             let since = *endless.awaits_host_since.get_or_insert_with(Instant::now);
-            if since.elapsed() < (self.run.options.patience)() {
+            if since.elapsed() < patience {
                 thread::sleep(HOST_PAUSE);
                 (endless.turns, endless.tries_after) = (0, 0);
                 return Ok(());

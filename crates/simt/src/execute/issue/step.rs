@@ -90,13 +90,10 @@ impl Worker<'_> {
         if polled.turn != turn || polled.mask == 0 || lanes == 0 {
             let pc = warp.splits.first().map_or(0, |s| s.pc as usize);
             let place = Box::new(self.run.place(block.index, warp.index, warp.live, pc));
-            let is_straight = loops(self.run.program).is_empty()
-                && !self
-                    .run
-                    .program
-                    .instructions
-                    .iter()
-                    .any(|one| matches!(one.operation, Operation::Call { .. }));
+            let program = self.run.program;
+            let mut operations = program.instructions.iter().map(|one| &one.operation);
+            let calls = operations.any(|one| matches!(one, Operation::Call { .. }));
+            let is_straight = !calls && loops(program).is_empty();
             let message = if is_straight {
                 "the kernel has no loop, so it ends; to fix it: raise the limit"
             } else {
