@@ -125,7 +125,7 @@ pub const PROOFS: &[Proof] = &[
     Proof {
         name: "resume",
         shows: "a run that is killed ten times at random moments and resumed has the result of an unbroken one",
-        command: "test --release --package host --test it -- --nocapture killed_and_resumed",
+        command: "test --release --workspace --test it -- --nocapture killed_and_resumed",
         environment: &[],
         inputs: RUNS,
         figure: " rows",

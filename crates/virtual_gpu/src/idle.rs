@@ -4,10 +4,10 @@
 //! function has which a stream calls, or for a word that a kernel writes to memory that both have. Then no call comes any
 //! more, and a thread runs what is pending before such work.
 
-use crate::process::{OwnMachine, with_idle};
+use crate::process::{OwnMachine, waits_in_a_call, with_idle};
 use crate::work::QueuedWork;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
@@ -23,17 +23,8 @@ const LEAST_PAUSE: Duration = Duration::from_millis(2);
 const WHILE_HOST_RUNS: Duration = Duration::from_secs(60);
 const WHILE_HOST_WAITS: Duration = Duration::from_secs(1);
 
-/// Work runs beside the program, and as many threads of it wait in a call.
+/// Work runs beside the program.
 static RUNS_BESIDE: AtomicBool = AtomicBool::new(false);
-static WAITING: AtomicU32 = AtomicU32::new(0);
-
-/// Waits for the machine, which another thread has.
-pub(crate) fn waits<R>(wait: impl FnOnce() -> R) -> R {
-    WAITING.fetch_add(1, Ordering::Relaxed);
-    let result = wait();
-    WAITING.fetch_sub(1, Ordering::Relaxed);
-    result
-}
 
 /// Returns the function that says how long a kernel waits for the host. A thread's own machine has no other thread.
 pub(crate) fn patience() -> fn() -> Duration {
@@ -41,7 +32,7 @@ pub(crate) fn patience() -> fn() -> Duration {
         return || Duration::ZERO;
     }
     || {
-        let host_runs = RUNS_BESIDE.load(Ordering::Relaxed) && WAITING.load(Ordering::Relaxed) == 0;
+        let host_runs = RUNS_BESIDE.load(Ordering::Relaxed) && !waits_in_a_call();
         if host_runs { WHILE_HOST_RUNS } else { WHILE_HOST_WAITS }
     }
 }

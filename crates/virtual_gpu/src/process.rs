@@ -2,7 +2,6 @@
 
 use crate::code::{CuResult, NOT_INITIALIZED, NOT_PERMITTED};
 use crate::driver::Driver;
-use crate::idle;
 use crate::options::Options;
 use crate::thread;
 use cuda_driver::{OperationKind, ReturnCode};
@@ -117,14 +116,24 @@ pub(crate) fn initialized() {
     INITIALIZED_BY.store(std::process::id(), Ordering::Relaxed);
 }
 
+/// Threads that wait for the machine, which another one has.
+static WAITING: AtomicU32 = AtomicU32::new(0);
+
+/// Returns whether a thread of the program waits in a call.
+pub(crate) fn waits_in_a_call() -> bool {
+    WAITING.load(Ordering::Relaxed) > 0
+}
+
 /// Does something with the machine of this thread or else the process's, once it was started, unless that is the machine
 /// of a process which this one was forked from.
 fn in_driver<R>(body: impl FnOnce(&mut Driver) -> R) -> Option<R> {
     let lock = |driver: &Mutex<Driver>| {
-        let mut driver = match driver.try_lock() {
-            Ok(driver) => driver,
-            Err(_) => idle::waits(|| driver.lock().unwrap_or_else(PoisonError::into_inner)),
-        };
+        let mut driver = driver.try_lock().unwrap_or_else(|_| {
+            WAITING.fetch_add(1, Ordering::Relaxed);
+            let driver = driver.lock().unwrap_or_else(PoisonError::into_inner);
+            WAITING.fetch_sub(1, Ordering::Relaxed);
+            driver
+        });
         body(&mut driver)
     };
     // A thread that is about to end has none any more.
