@@ -210,7 +210,7 @@ pub const PROOFS: &[Proof] = &[
     Proof {
         name: "course",
         shows: "the grader of the course rejects every wrong solution that changing one thing of a right one gives",
-        command: "test --release --package course --test proofs -- --nocapture --include-ignored",
+        command: "test --release --workspace --test proofs -- --nocapture --include-ignored",
         environment: &[],
         inputs: COURSE,
         figure: " wrong solutions of ",
@@ -219,7 +219,7 @@ pub const PROOFS: &[Proof] = &[
     Proof {
         name: "class",
         shows: "a class of sixty is graded as it deserves: one submission is broken, one hostile, one late, and no other is touched by them",
-        command: "test --release --package course --test session -- --nocapture --include-ignored a_class_of_sixty a_host_file",
+        command: "test --release --workspace --test session -- --nocapture --include-ignored a_class_of_sixty a_host_file",
         environment: &[],
         inputs: COURSE,
         figure: " submissions of ",
@@ -228,7 +228,7 @@ pub const PROOFS: &[Proof] = &[
     Proof {
         name: "cuda-course",
         shows: "each kernel task in CUDA C++, compiled by nvcc, fails as it is given and passes solved, at the stages of the Rust file",
-        command: "test --release --package course --test session -- --nocapture --ignored twins_in_cuda",
+        command: "test --release --workspace --test session -- --nocapture --ignored twins_in_cuda",
         environment: &[],
         inputs: COURSE,
         figure: " tasks in CUDA C++ fail and pass",
@@ -237,7 +237,7 @@ pub const PROOFS: &[Proof] = &[
     Proof {
         name: "course-page",
         shows: "every kernel task's files, compiled by the page, have rustc's verdicts, findings and counts, and `learn`'s words",
-        command: "test --release --package course --test front_end -- --nocapture --ignored --skip in_cuda",
+        command: "test --release --workspace --test front_end -- --nocapture --ignored --skip in_cuda",
         environment: &[],
         inputs: COURSE_PAGE,
         figure: " files are equal to rustc's",
@@ -246,7 +246,7 @@ pub const PROOFS: &[Proof] = &[
     Proof {
         name: "cuda-page",
         shows: "every kernel task's files in CUDA C++, compiled by the page, have nvcc's verdicts, findings and counts",
-        command: "test --release --package course --test front_end -- --nocapture --ignored all_kernels_in_cuda",
+        command: "test --release --workspace --test front_end -- --nocapture --ignored all_kernels_in_cuda",
         environment: &[],
         inputs: COURSE_PAGE,
         figure: " files in CUDA C++ are equal to nvcc's",
