@@ -36,7 +36,7 @@ impl Limits {
     pub(crate) const PERSISTING_L2: u32 = 6;
 
     /// Returns the value that a limit gets which is asked for: the buffer of `printf` has half a MiB at least, as an H100's
-    /// driver answers (`results/nvidia-h100/driver-answers.txt`).
+    /// driver answers (`results/nvidia-h100/printf.txt`).
     pub(crate) fn granted(number: u32, value: usize) -> usize {
         if number == 1 { value.max(512 << 10) } else { value }
     }

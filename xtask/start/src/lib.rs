@@ -32,6 +32,7 @@ pub fn main() -> ExitCode {
 fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
     let root = root();
     let target = var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    let target = std::path::absolute(target)?;
     let coalesce = target.join("release/coalesce").with_extension(EXE_EXTENSION);
     let is_course = arguments.first().is_some_and(|first| first == "learn") && !coalesce.exists();
     if !is_course {
@@ -77,6 +78,8 @@ fn build(root: &Path, target: &Path, learn: &Path) -> Result<ExitCode> {
         "The course is built first, which takes {cost}. A verdict then takes about a second."
     );
     let folder = target.join("learn-build");
+    // What is edited while it is built is newer than the program.
+    let begin = SystemTime::now();
     let mut build = cargo();
     build.current_dir(root).args(["build", "--profile", PROFILE, "--package", "course"]);
     build.args(["--bin", "learn", "--target-dir"]).arg(&folder);
@@ -89,7 +92,11 @@ fn build(root: &Path, target: &Path, learn: &Path) -> Result<ExitCode> {
     let built = folder.join(PROFILE).join("learn").with_extension(EXE_EXTENSION);
     let cannot = |error| Error::other(format!("cannot write {}: {error}", learn.display()));
     fs::create_dir_all(learn.parent().unwrap_or(target)).map_err(cannot)?;
-    fs::copy(&built, learn).map_err(cannot)?;
+    let program = fs::File::options().write(true).open(&built).map_err(cannot)?;
+    program.set_modified(begin).map_err(cannot)?;
+    drop(program);
+    // In one step: a program that is there is whole.
+    fs::rename(&built, learn).map_err(cannot)?;
     fs::remove_dir_all(&folder)
         .map_err(|error| Error::other(format!("cannot delete {}: {error}", folder.display())))?;
     Ok(code)
