@@ -72,6 +72,14 @@ fn status(command: &mut Command) -> Result<ExitCode> {
 
 /// Builds the course's program and nothing that it does without.
 fn build(root: &Path, target: &Path, learn: &Path) -> Result<ExitCode> {
+    let cannot = |error| Error::other(format!("cannot write {}: {error}", learn.display()));
+    fs::create_dir_all(learn.parent().unwrap_or(target)).map_err(cannot)?;
+    // One builds at a time; who waited for it has the program.
+    let lock = fs::File::create(learn.with_extension("lock")).map_err(cannot)?;
+    lock.lock().map_err(cannot)?;
+    if is_fresh(learn, root) {
+        return Ok(ExitCode::SUCCESS);
+    }
     let table = fs::read_to_string(root.join(WAYS)).unwrap_or_default();
     let cost = cost_of_the_course(&table).unwrap_or_else(|| "minutes".to_owned());
     eprintln!(
@@ -90,8 +98,6 @@ fn build(root: &Path, target: &Path, learn: &Path) -> Result<ExitCode> {
         return Ok(code);
     }
     let built = folder.join(PROFILE).join("learn").with_extension(EXE_EXTENSION);
-    let cannot = |error| Error::other(format!("cannot write {}: {error}", learn.display()));
-    fs::create_dir_all(learn.parent().unwrap_or(target)).map_err(cannot)?;
     let program = fs::File::options().write(true).open(&built).map_err(cannot)?;
     program.set_modified(begin).map_err(cannot)?;
     drop(program);
