@@ -1,4 +1,4 @@
-//! What a GPU's `cp.async.bulk.tensor` copies through tensor maps; `crates/virtual_gpu/tests/tensor_map.rs` compares.
+//! What a GPU's `cp.async.bulk.tensor` copies through tensor maps; `crates/virtual_gpu/src/exports/tensor_map.rs` compares.
 //!
 //!     nvcc -O2 -std=c++17 -gencode arch=compute_90a,code=sm_90a tensor_map.cu -lcuda -o tensor_map
 //!     for i in $(seq 0 479); do ./tensor_map $i; done > tensor_map.txt
