@@ -374,6 +374,12 @@ __global__ void __launch_bounds__(384, 1) tensor_persistent_kernel(const __grid_
 #endif
 }
 
+// Named, so that a compilation of the device's half alone has them.
+template __global__ void tensor_persistent_kernel<1>(const __grid_constant__ CUtensorMap, const __grid_constant__ CUtensorMap,
+                                                     const __grid_constant__ CUtensorMap, uint32_t, uint32_t, uint32_t);
+template __global__ void tensor_persistent_kernel<2>(const __grid_constant__ CUtensorMap, const __grid_constant__ CUtensorMap,
+                                                     const __grid_constant__ CUtensorMap, uint32_t, uint32_t, uint32_t);
+
 bool tensor_encode(CUtensorMap *map, const void *matrix, uint32_t rows, uint32_t k, uint32_t box_rows, bool is_c = false) {
     static void *entry = nullptr;
     cudaDriverEntryPointQueryResult result;
