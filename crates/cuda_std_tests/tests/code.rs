@@ -289,7 +289,8 @@ fn twins_in_place_of_ours() {
     let (ours, theirs) = (read(&ours), read(&by_nvcc("peers/twins.cu")));
     let (head, statements) = theirs.split_once(".address_size 64").expect("PTX has a head");
     let (_, kept) = ours.split_once(".address_size 64").expect("PTX has a head");
-    let mut text = format!("{head}.address_size 64\n");
+    // Theirs come first: what ours use of them is declared before.
+    let mut text = format!("{head}.address_size 64{statements}\n");
     // What is at the first column begins a statement, and each of a kernel ends with a brace there.
     let mut keeps = true;
     for line in kept.lines() {
@@ -305,5 +306,5 @@ fn twins_in_place_of_ours() {
         }
         keeps |= line == "}";
     }
-    std::fs::write(path, text + statements).expect("the file can be written");
+    std::fs::write(path, text).expect("the file can be written");
 }
