@@ -762,6 +762,7 @@ fn the_plan_for_teachers_has_every_task() {
 #[expect(clippy::print_stdout, reason = "the proof records the line")]
 #[ignore = "needs nvcc; `cargo xtask prove cuda-course` runs it"]
 fn twins_in_cuda_are_graded_as_in_rust() {
+    course::cuda::nvcc().unwrap_or_else(|error| panic!("{error}"));
     let folder = tempfile::tempdir().expect("a temporary folder");
     let verdicts = |language: &str| {
         let all = ["--lang", language, "check", "--all", "--json"];
