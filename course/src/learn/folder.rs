@@ -38,9 +38,7 @@ pub fn complete(places: &Places) -> Result<usize> {
         ["kernels", "hosts"].map(|name| read(&format!("editor/{name}/Cargo.toml"))).concat();
     // Tasks of a teacher in the same folder have taken their place.
     let is_unknown = |task: &&Task| !known.contains(&format!("name = \"{}\"\n", task.id()));
-    let is_edited = new > 0
-        || !learn.join("Cargo.toml").exists()
-        || tasks().iter().any(|task| is_unknown(task));
+    let is_edited = new > 0 || !learn.join("Cargo.toml").exists() || tasks().iter().any(is_unknown);
     if is_edited && places.language == Language::Rust {
         for (path, text) in editor(places)? {
             let path = learn.join(path);
