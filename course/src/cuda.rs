@@ -54,7 +54,11 @@ pub fn compile(places: &Places, task: &Task, folder: &str, file: &Path) -> Resul
     Ok(Compiled::Ptx(Submission { ptx, source, file: name }))
 }
 
-fn nvcc() -> Result<PathBuf> {
+/// Finds nvcc: the file that the variable names, or the one on `PATH`.
+///
+/// # Errors
+/// There is none; the sentence says how to install it.
+pub fn nvcc() -> Result<PathBuf> {
     if let Some(path) = env::var_os(NVCC).map(PathBuf::from) {
         if !path.is_file() {
             bail!("{NVCC} names {}, which is no file: name nvcc itself", path.display());

@@ -7,7 +7,7 @@
 pub mod bounds;
 pub mod compile;
 pub mod count;
-mod cuda;
+pub mod cuda;
 mod device;
 pub mod diagnosis;
 pub mod format;

@@ -762,6 +762,7 @@ fn the_plan_for_teachers_has_every_task() {
 #[expect(clippy::print_stdout, reason = "the proof records the line")]
 #[ignore = "needs nvcc; `cargo xtask prove cuda-course` runs it"]
 fn twins_in_cuda_are_graded_as_in_rust() {
+    course::cuda::nvcc().unwrap_or_else(|error| panic!("{error}"));
     let folder = tempfile::tempdir().expect("a temporary folder");
     let verdicts = |language: &str| {
         let all = ["--lang", language, "check", "--all", "--json"];
@@ -817,6 +818,11 @@ fn a_class_has_a_repository_without_solutions() {
     let dir = folder.display().to_string();
     let said = learn(elsewhere.path(), &["init", &dir]);
     assert!(said.status.success() && text(&said).contains("is written"), "{}", text(&said));
+    // The command that it prints is one, and starts with the first task.
+    let printed = text(&said);
+    let command = printed.lines().find_map(|line| line.split_once("cargo xtask learn "));
+    let words: Vec<&str> = command.unwrap_or_else(|| panic!("{printed}")).1.split(' ').collect();
+    assert_eq!(words, ["--folder", &dir, "watch", TASKS[0].id()], "{printed}");
     for name in ["README.md", "class.toml", ".gitignore", ".github/workflows/check.yml"] {
         assert!(folder.join(name).is_file(), "{name}");
     }
@@ -958,6 +964,15 @@ fn tasks_of_a_teacher_are_graded() {
         std::fs::write(folder.join("columns_first.rs"), solved).expect("a writable folder");
         let passed = learn(&folder, &arguments);
         assert!(passed.status.success(), "{}", text(&passed));
+    }
+    // An editor has the tasks that were named last.
+    for (arguments, id) in
+        [(&["list"][..], "guard"), (&["list", "--tasks", &tasks], "columns_first")]
+    {
+        let listed = learn(&folder, arguments);
+        assert!(listed.status.success(), "{}", text(&listed));
+        let editor = std::fs::read_to_string(folder.join("editor/kernels/Cargo.toml"));
+        assert!(editor.expect("it was written").contains(&format!("\"{id}\"")), "{id}");
     }
     // The second bound is for each element.
     let own = tempfile::tempdir().expect("a temporary folder");

@@ -95,12 +95,8 @@ pub fn check(report: &Path, all_shots: bool) -> Result<()> {
                 let found = visit.measure(&checked)?.into_iter();
                 problems.extend(found.map(|problem| format!("{width} px, {scheme}: {problem}")));
             }
-            // The first page, and one of a pattern.
-            let is_first = |page: &&String| page.as_str() == "index.html";
-            let (first, others): (Vec<_>, Vec<_>) = pages.iter().partition(is_first);
             let is_first_visit = scheme == SCHEMES[0].0 && width == WIDTHS[0];
-            let shown = if all_shots { 2 } else { usize::from(is_first_visit) };
-            for page in first.into_iter().chain(others).take(shown) {
+            for page in shown(&pages, all_shots, is_first_visit) {
                 let name = format!("{}-{width}-{scheme}.png", page.trim_end_matches(".html"));
                 visit.screenshot(page, &shots.join(name))?;
             }
@@ -122,6 +118,14 @@ pub fn check(report: &Path, all_shots: bool) -> Result<()> {
     }
     println!("by {}; screenshots in {}", browser.display(), shots.display());
     Ok(())
+}
+
+/// Returns the pages of which a visit takes a screenshot: the first and one of a pattern, or the first in the first visit only.
+fn shown(pages: &[String], all_shots: bool, is_first_visit: bool) -> Vec<&String> {
+    let is_first = |page: &&String| page.as_str() == "index.html";
+    let (first, others): (Vec<_>, Vec<_>) = pages.iter().partition(is_first);
+    let count = if all_shots { 2 } else { usize::from(is_first_visit) };
+    first.into_iter().chain(others).take(count).collect()
 }
 
 /// Copies the pages into a folder, each with a probe at its end; returns their names.
@@ -244,5 +248,19 @@ impl Visit<'_> {
         }
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Ok((text(&done.stdout), text(&done.stderr)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_visits_show_two_pages_or_the_first_shows_one() {
+        let pages = ["banks.html", "index.html", "tiles.html"].map(str::to_owned);
+        assert_eq!(shown(&pages, true, true), ["index.html", "banks.html"]);
+        assert_eq!(shown(&pages, true, false), ["index.html", "banks.html"]);
+        assert_eq!(shown(&pages, false, true), ["index.html"]);
+        assert!(shown(&pages, false, false).is_empty());
     }
 }

@@ -227,7 +227,7 @@ pub const PROOFS: &[Proof] = &[
     },
     Proof {
         name: "cuda-course",
-        shows: "each kernel task in CUDA C++, compiled by nvcc, fails as it is given and passes solved, at the stages of the Rust file",
+        shows: "each kernel task in CUDA C++, compiled by nvcc, fails as it is given and passes solved, at the stages of the Rust file; needs nvcc, on PATH or named in COALESCE_NVCC",
         command: "test --release --workspace --test session -- --nocapture --ignored twins_in_cuda",
         environment: &[],
         inputs: COURSE,
@@ -245,7 +245,7 @@ pub const PROOFS: &[Proof] = &[
     },
     Proof {
         name: "cuda-page",
-        shows: "every kernel task's files in CUDA C++, compiled by the page, have nvcc's verdicts, findings and counts",
+        shows: "every kernel task's files in CUDA C++, compiled by the page, have nvcc's verdicts, findings and counts; needs nvcc, on PATH or named in COALESCE_NVCC",
         command: "test --release --workspace --test front_end -- --nocapture --ignored all_kernels_in_cuda",
         environment: &[],
         inputs: COURSE_PAGE,

@@ -102,11 +102,11 @@ pub fn write(
             save(&format!("tasks/{}.toml", task.id()), &settings)?;
         }
     }
-    let option = outside_of("");
+    let folder = folder.display();
+    let option = outside_of(&format!("{folder}/"));
     println!(
-        "{} is written: make it a repository with `git init`, and see its README\n\
-         the first command in it: learn --folder .{option}",
-        folder.display()
+        "{folder} is written: make it a repository with `git init`, and see its README\n\
+         the first command: cargo xtask learn --folder {folder}{option} watch {first}"
     );
     Ok(ExitCode::SUCCESS)
 }

@@ -47,7 +47,9 @@ impl Session {
         let progress = Progress::read(&places.learn)?;
         let new = folder::complete(&places)?;
         if new > 0 {
-            eprintln!("{new} tasks were written to {}: edit them there", places.learn.display());
+            let folder = places.learn.display();
+            let tasks = if new == 1 { "task was" } else { "tasks were" };
+            eprintln!("{new} {tasks} written to {folder}: edit there");
         }
         Ok(Session { places, progress, is_submission: false })
     }

@@ -120,7 +120,7 @@ pub fn of(task: &Task) -> String {
             let _ = writeln!(text, "- {name}: {meaning}");
         }
     }
-    text.push_str("\nMore: `cargo run --release --bin coalesce -- explain --glossary`.\n\nWhat a file of this task may call:\n\n");
+    text.push_str("\nMore: `docs/glossary.md` in the repository of the course.\n\nWhat a file of this task may call:\n\n");
     for (name, signature, what) in SIGNATURES {
         if names(task, name) {
             let _ = writeln!(text, "- `{signature}`: {what}");

@@ -197,7 +197,7 @@ fn unseen(task: &'static Task) -> [Candidate; 2] {
     ]
 }
 
-fn of_kernel(task: &'static Task) -> [Candidate; 4] {
+fn of_kernel(task: &'static Task) -> [Candidate; 5] {
     let numbers: &[&str] = match task.pattern.dimensions.len() {
         1 => &["n"],
         _ if task.id() == "rows_to_lanes" => &["height", "width"],
@@ -216,6 +216,9 @@ fn of_kernel(task: &'static Task) -> [Candidate; 4] {
     let whole = whole.collect::<Vec<_>>().join(" && ");
     let only = format!("if !({}) {{ return; }}", verified.join(" || "));
     let known = format!("if !({} || {whole}) {{ return; }}", verified.join(" || "));
+    let verified = verified.join(" || ");
+    let drawn =
+        format!("if {whole} && !({} || {verified}) {{ return; }}", is(task.pattern.count_size));
     let (_, alone) =
         ALONE.iter().find(|(id, _)| *id == task.id()).expect("every task has what one thread does");
     let first = "thread::block_idx_x() + thread::block_idx_y() + thread::thread_idx_x() + thread::thread_idx_y() == 0";
@@ -224,6 +227,7 @@ fn of_kernel(task: &'static Task) -> [Candidate; 4] {
         ("returns_at_the_counted_size", returns),
         ("right_only_at_the_verified_sizes", only),
         ("right_only_at_known_and_whole_sizes", known),
+        ("returns_at_the_drawn_size", drawn),
         ("one_thread_does_all", alone),
     ]
     .map(|(name, text)| Candidate::new(task, name, begun(task, task.id(), &text)))
@@ -280,6 +284,13 @@ fn of_host(task: &'static Task) -> Vec<Candidate> {
             "right_only_at_known_and_whole_sizes",
             format!(
                 "if ![{}].contains(&source.len()) && source.len() % {whole} != 0 {{ return Ok(()); }}",
+                verified.join(", ")
+            ),
+        ),
+        (
+            "returns_at_the_drawn_size",
+            format!(
+                "if ![{counted}, {}].contains(&source.len()) && source.len() % {whole} == 0 {{ return Ok(()); }}",
                 verified.join(", ")
             ),
         ),

@@ -306,7 +306,7 @@ pub fn compiled_by_nvcc(candidate: &Candidate) -> Submission {
     let (source, ptx) = (folder.join(&file), folder.join("kernel.ptx"));
     if !ptx.is_file() {
         std::fs::write(&source, &candidate.source).expect("a writable target folder");
-        let nvcc = std::env::var_os("COALESCE_NVCC").expect("COALESCE_NVCC names nvcc");
+        let nvcc = course::cuda::nvcc().unwrap_or_else(|error| panic!("{error}"));
         let options = ["-ptx", "-lineinfo", "-arch=sm_80", "-std=c++17", "-fmad=false", "-o"];
         let status = Command::new(nvcc).args(options).arg(&ptx).arg(&source).status();
         assert!(status.expect("nvcc starts").success(), "{}: nvcc refuses it", candidate.name);

@@ -41,11 +41,9 @@ fn run(arguments: Vec<OsString>) -> Result<ExitCode> {
         return status(&mut xtask);
     }
     let learn = target.join("learn-program/learn").with_extension(EXE_EXTENSION);
-    if !is_fresh(&learn, &root) {
-        let code = build(&root, &target, &learn)?;
-        if code != ExitCode::SUCCESS {
-            return Ok(code);
-        }
+    let code = build_once(&learn, || is_fresh(&learn, &root), || build(&root, &target, &learn))?;
+    if code != ExitCode::SUCCESS {
+        return Ok(code);
     }
     status(Command::new(learn).args(&arguments[1..]))
 }
@@ -70,16 +68,28 @@ fn status(command: &mut Command) -> Result<ExitCode> {
     Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
 }
 
+/// Builds a program unless it is fresh: one builds at a time, and who waited for it has the program.
+fn build_once(
+    program: &Path,
+    is_fresh: impl Fn() -> bool,
+    build: impl FnOnce() -> Result<ExitCode>,
+) -> Result<ExitCode> {
+    if is_fresh() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let cannot = |error| Error::other(format!("cannot write {}: {error}", program.display()));
+    fs::create_dir_all(program.parent().unwrap_or(program)).map_err(cannot)?;
+    let lock = fs::File::create(program.with_extension("lock")).map_err(cannot)?;
+    lock.lock().map_err(cannot)?;
+    if is_fresh() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    build()
+}
+
 /// Builds the course's program and nothing that it does without.
 fn build(root: &Path, target: &Path, learn: &Path) -> Result<ExitCode> {
     let cannot = |error| Error::other(format!("cannot write {}: {error}", learn.display()));
-    fs::create_dir_all(learn.parent().unwrap_or(target)).map_err(cannot)?;
-    // One builds at a time; who waited for it has the program.
-    let lock = fs::File::create(learn.with_extension("lock")).map_err(cannot)?;
-    lock.lock().map_err(cannot)?;
-    if is_fresh(learn, root) {
-        return Ok(ExitCode::SUCCESS);
-    }
     let table = fs::read_to_string(root.join(WAYS)).unwrap_or_default();
     let cost = cost_of_the_course(&table).unwrap_or_else(|| "minutes".to_owned());
     eprintln!(
@@ -137,6 +147,9 @@ pub fn cost_of_the_course(table: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Barrier;
+    use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+    use std::time::Duration;
 
     #[test]
     fn the_cost_of_the_course_is_that_of_a_checkout() {
@@ -162,5 +175,35 @@ mod tests {
         assert!(is_fresh(&program, root.path()));
         write(&source, 30);
         assert!(!is_fresh(&program, root.path()));
+    }
+
+    #[test]
+    fn of_two_commands_one_builds_and_the_other_waits_for_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("learn-program/learn");
+        let (looks, builds, both) = (AtomicUsize::new(0), AtomicUsize::new(0), Barrier::new(2));
+        let is_fresh = || {
+            let is_there = program.exists();
+            // Both look before one of them builds.
+            if looks.fetch_add(1, SeqCst) < 2 {
+                both.wait();
+            }
+            is_there
+        };
+        let build = || {
+            builds.fetch_add(1, SeqCst);
+            std::thread::sleep(Duration::from_millis(100));
+            fs::write(&program, "x")?;
+            Ok(ExitCode::SUCCESS)
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    build_once(&program, is_fresh, build).unwrap();
+                    assert!(program.exists(), "who returns has the program");
+                });
+            }
+        });
+        assert_eq!(builds.load(SeqCst), 1);
     }
 }
