@@ -551,3 +551,89 @@ fn memory_is_mapped_where_a_program_wants_it() {
     assert_eq!(before, free);
     assert_eq!(virtual_gpu::leaks(), []);
 }
+
+/// Maps the whole of a handle's memory at new addresses, for reads and writes.
+#[cfg(target_os = "linux")]
+fn mapped(handle: u64) -> u64 {
+    let mut address = 0;
+    done!(cuMemAddressReserve(&mut address, GRANULE, 0, 0, 0));
+    done!(cuMemMap(address, GRANULE, 0, handle, 0));
+    let mut access = std::mem::MaybeUninit::<CUmemAccessDesc>::zeroed();
+    let access = access.as_mut_ptr();
+    // SAFETY: a location of a device, and to read and write, as the header lays them out.
+    unsafe {
+        (&raw mut (*access).location).cast::<MemoryLocation>().write(MemoryLocation::device(0));
+        (&raw mut (*access).flags).cast::<c_uint>().write(3);
+    }
+    done!(cuMemSetAccess(address, GRANULE, access, 1));
+    address
+}
+
+/// Imports memory by the number of a file descriptor.
+#[cfg(target_os = "linux")]
+fn import(handle: &mut u64, descriptor: i32) -> ReturnCode {
+    let number = std::ptr::without_provenance_mut(descriptor as usize);
+    // SAFETY: the handle is a place of its own, and the driver reads the number alone.
+    unsafe { cuMemImportFromShareableHandle(handle, number, 1) }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_is_handed_on_as_a_file_descriptor() {
+    use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+    let _device = open();
+    let (mut closed, mut shared, mut again, mut supported) = (0, 0, 0, 0);
+    done!(cuDeviceGetAttribute(&mut supported, 103, 0));
+    assert_eq!(supported, 1);
+    let as_file = AllocationProperties { handle_types: 1, ..of_the_device() };
+    done!(cuMemCreate(&mut closed, GRANULE, &of_the_device(), 0));
+    done!(cuMemCreate(&mut shared, GRANULE, &as_file, 0));
+    let mut number = -1;
+    let mut export = |handle: u64, kind: c_uint| {
+        // SAFETY: the place is one for a C `int`.
+        unsafe { cuMemExportToShareableHandle((&raw mut number).cast(), handle, kind, 0) }
+    };
+    assert_eq!(export(closed, 1), ReturnCode::INVALID_VALUE, "nobody asked for a handle of it");
+    assert_eq!(export(shared, 8), ReturnCode::INVALID_VALUE, "another kind");
+    assert_eq!(export(shared, 1), ReturnCode::SUCCESS);
+    // SAFETY: the driver has just given it to us.
+    let descriptor = unsafe { OwnedFd::from_raw_fd(number) };
+    let address = mapped(shared);
+    done!(cuMemsetD32_v2(address, 41, GRANULE / 4));
+    assert_eq!(import(&mut again, number), ReturnCode::SUCCESS);
+    assert_eq!(read(mapped(again), 1), [41], "the same memory at another address");
+    let mut properties = of_the_device();
+    done!(cuMemGetAllocationPropertiesFromHandle(&mut properties, again));
+    assert_eq!(properties.handle_types, 1);
+    let other = std::fs::File::open("/dev/null").expect("a file");
+    assert_eq!(import(&mut again, other.as_raw_fd()), ReturnCode::INVALID_VALUE, "not ours");
+    assert_eq!(import(&mut again, i32::MAX), ReturnCode::INVALID_VALUE, "no file");
+    // A child inherits a copy.
+    // SAFETY: the calls take numbers.
+    let inherited = unsafe { libc::dup(descriptor.as_raw_fd()) };
+    assert!(inherited >= 0);
+    let output = std::process::Command::new(std::env::current_exe().expect("this test"))
+        .args(["inner_import", "--exact", "--ignored", "--nocapture"])
+        .env("SHARED", inherited.to_string())
+        .output()
+        .expect("the test starts");
+    // SAFETY: as above.
+    unsafe { libc::close(inherited) };
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{text}");
+    assert_eq!(read(address, 2), [77, 41], "the other process has written it");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn inner_import() {
+    let _device = open();
+    let mut handle = 0;
+    let number = std::env::var("SHARED").expect("the other test sets it");
+    assert_eq!(import(&mut handle, number.parse().expect("a number")), ReturnCode::SUCCESS);
+    let address = mapped(handle);
+    assert_eq!(read(address + GRANULE as u64 - 4, 1), [41]);
+    done!(cuMemsetD32_v2(address, 77, 1));
+    done!(cuCtxSynchronize());
+}

@@ -6,11 +6,11 @@ use super::pool::device_at;
 use crate::code::CuResult;
 use crate::driver::Driver;
 use crate::memories::{HostKind, HostRegion};
-use crate::virtual_memory::{GRANULARITY, IS_SUPPORTED};
+use crate::virtual_memory::{GRANULARITY, IS_SUPPORTED, VirtualMemory};
 use cuda_driver::ReturnCode;
 use cuda_driver::raw::{CUdeviceptr, CUmemAccessDesc, CUmemGenericAllocationHandle, CUmemLocation};
 use cuda_driver::types::{AllocationProperties, MemoryLocation};
-use std::ffi::{c_uint, c_void};
+use std::ffi::{c_int, c_uint, c_void};
 use std::ops::Range;
 use std::ptr::null_mut;
 
@@ -30,18 +30,26 @@ pub(super) fn needs_linux(driver: &mut Driver, what: &str) -> CuResult {
     unless.map_or(Ok(()), Err)
 }
 
-/// The device of memory that a program asks for.
-fn device_of(driver: &mut Driver, properties: &In<AllocationProperties>) -> CuResult<usize> {
+/// `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`.
+const FILE_DESCRIPTOR: c_uint = 1;
+
+/// The device of memory that a program asks for, and the kinds of handles that it wants of it.
+fn device_of(
+    driver: &mut Driver,
+    properties: &In<AllocationProperties>,
+) -> CuResult<(usize, c_uint)> {
     /// `CU_MEM_ALLOCATION_TYPE_PINNED`.
     const PINNED: c_uint = 1;
     let AllocationProperties { kind, handle_types, location, .. } = properties.read()?;
     if kind != PINNED {
         return Err(INVALID);
     }
-    if handle_types != 0 {
-        return Err(driver.unsupported("memory that other processes share"));
+    if handle_types & !FILE_DESCRIPTOR != 0 {
+        return Err(
+            driver.unsupported("memory that is shared by other handles than file descriptors")
+        );
     }
-    device_at(driver, location)
+    Ok((device_at(driver, location)?, handle_types))
 }
 
 /// Tells the device which ranges it may use from now on.
@@ -101,7 +109,7 @@ exports! {
     ) {
         driver.context()?;
         range(0, bytes)?;
-        let device = device_of(driver, &properties)?;
+        let (device, handle_types) = device_of(driver, &properties)?;
         if flags != 0 {
             return Err(INVALID);
         }
@@ -116,7 +124,8 @@ exports! {
             let why = format!("{bytes} bytes are asked for, and {free} are free");
             return Err(driver.refuse(ReturnCode::OUT_OF_MEMORY, why));
         }
-        let made = driver.memory.virtual_memory.make(bytes as u64, device).ok_or(ReturnCode::OUT_OF_MEMORY)?;
+        let made = driver.memory.virtual_memory.make(bytes as u64, device, handle_types);
+        let made = made.ok_or(ReturnCode::OUT_OF_MEMORY)?;
         handle.write(driver.objects.memories.add(made) as u64)
     }
     fn cuMemRelease(driver, handle: CUmemGenericAllocationHandle) {
@@ -180,6 +189,38 @@ exports! {
     ) {
         let memory = driver.objects.memories.get(handle as usize).map_err(|_| INVALID)?;
         let location = MemoryLocation::device(memory.device as i32);
-        properties.write(AllocationProperties { kind: 1, handle_types: 0, location, metadata: null_mut(), flags: [0; 8] })
+        let handle_types = memory.handle_types;
+        properties.write(AllocationProperties { kind: 1, handle_types, location, metadata: null_mut(), flags: [0; 8] })
+    }
+    fn cuMemExportToShareableHandle(
+        driver, target: Out<c_void>, handle: CUmemGenericAllocationHandle, kind: c_uint, flags: u64
+    ) {
+        driver.context()?;
+        let memory = driver.objects.memories.get(handle as usize).map_err(|_| INVALID)?.clone();
+        target.pointer()?;
+        if flags != 0 || kind != FILE_DESCRIPTOR || memory.handle_types & kind == 0 {
+            let why = "memory is exported by the kind of handle that cuMemCreate was asked for, without flags";
+            return Err(driver.refuse(INVALID, why));
+        }
+        let descriptor = memory.exported().ok_or(ReturnCode::OUT_OF_MEMORY)?;
+        // SAFETY: by the function's contract the place is one for a C `int`.
+        unsafe { target.cast::<c_int>() }.write(descriptor)
+    }
+    fn cuMemImportFromShareableHandle(
+        driver, handle: Out<CUmemGenericAllocationHandle>, descriptor: *mut c_void, kind: c_uint
+    ) {
+        driver.context()?;
+        handle.pointer()?;
+        if kind != FILE_DESCRIPTOR {
+            return Err(driver.unsupported("memory that is shared by other handles than file descriptors"));
+        }
+        needs_linux(driver, MAPPED)?;
+        let number = i32::try_from(descriptor.addr()).map_err(|_| INVALID)?;
+        let memory = VirtualMemory::import(number, kind).filter(|it| it.device < driver.devices.len());
+        let Some(memory) = memory else {
+            let why = format!("{number} is no file descriptor that cuMemExportToShareableHandle gave");
+            return Err(driver.refuse(INVALID, why));
+        };
+        handle.write(driver.objects.memories.add(memory) as u64)
     }
 }
