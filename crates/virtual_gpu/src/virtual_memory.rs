@@ -24,6 +24,24 @@ pub(crate) struct Physical {
 }
 
 impl Physical {
+    /// Makes what stands for something without memory of its own, such as a pool.
+    pub(crate) fn token(device: usize) -> Option<Physical> {
+        Some(Physical { file: system::file(0, device)?, bytes: 0, device, handle_types: 0 })
+    }
+
+    /// Takes what a file descriptor stands for that `exported` gave here or in another process; nothing if it is another's.
+    /// The descriptor stays the caller's.
+    pub(crate) fn import(descriptor: i32, handle_types: u32) -> Option<Physical> {
+        let (file, device) = system::of_descriptor(descriptor)?;
+        let bytes = file.metadata().ok()?.len();
+        Some(Physical { file, bytes, device, handle_types })
+    }
+
+    /// Returns a number that no other file has.
+    pub(crate) fn identity(&self) -> u64 {
+        system::name(&self.file).identity
+    }
+
     /// Returns a new file descriptor of the memory, which belongs to the caller.
     pub(crate) fn exported(&self) -> Option<i32> {
         system::duplicate(&self.file)
@@ -105,15 +123,6 @@ impl VirtualMemory {
         self.memories.retain(|memory| memory.strong_count() > 0);
         self.memories.push(Arc::downgrade(&made));
         Some(made)
-    }
-
-    /// Takes the memory of a file descriptor that `Physical::exported` gave here or in another process; nothing if it is
-    /// another's. The descriptor stays the caller's. The memory counts where it was made.
-    pub(crate) fn import(descriptor: i32, handle_types: u32) -> Option<Arc<Physical>> {
-        let (file, device) = system::of_descriptor(descriptor)?;
-        let bytes = file.metadata().ok()?.len();
-        let is_whole = bytes > 0 && bytes.is_multiple_of(GRANULARITY);
-        is_whole.then(|| Arc::new(Physical { file, bytes, device, handle_types }))
     }
 
     /// Bytes of a device's memory that were made and live.

@@ -6,13 +6,14 @@ use super::pool::device_at;
 use crate::code::CuResult;
 use crate::driver::Driver;
 use crate::memories::{HostKind, HostRegion};
-use crate::virtual_memory::{GRANULARITY, IS_SUPPORTED, VirtualMemory};
+use crate::virtual_memory::{GRANULARITY, IS_SUPPORTED, Physical};
 use cuda_driver::ReturnCode;
 use cuda_driver::raw::{CUdeviceptr, CUmemAccessDesc, CUmemGenericAllocationHandle, CUmemLocation};
 use cuda_driver::types::{AllocationProperties, MemoryLocation};
 use std::ffi::{c_int, c_uint, c_void};
 use std::ops::Range;
 use std::ptr::null_mut;
+use std::sync::Arc;
 
 const INVALID: ReturnCode = ReturnCode::INVALID_VALUE;
 const MAPPED: &str = "memory at addresses that the program chooses";
@@ -30,8 +31,9 @@ pub(super) fn needs_linux(driver: &mut Driver, what: &str) -> CuResult {
     unless.map_or(Ok(()), Err)
 }
 
+const OTHER_HANDLES: &str = "memory that is shared by other handles than file descriptors";
 /// `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`.
-const FILE_DESCRIPTOR: c_uint = 1;
+pub(super) const FILE_DESCRIPTOR: c_uint = 1;
 
 /// The device of memory that a program asks for, and the kinds of handles that it wants of it.
 fn device_of(
@@ -45,11 +47,45 @@ fn device_of(
         return Err(INVALID);
     }
     if handle_types & !FILE_DESCRIPTOR != 0 {
-        return Err(
-            driver.unsupported("memory that is shared by other handles than file descriptors")
-        );
+        return Err(driver.unsupported(OTHER_HANDLES));
     }
     Ok((device_at(driver, location)?, handle_types))
+}
+
+/// Writes a new file descriptor of what was made for such.
+pub(super) fn export(
+    driver: &mut Driver,
+    target: Out<c_void>,
+    what: &Physical,
+    (handle_types, kind, flags): (c_uint, c_uint, u64),
+) -> CuResult {
+    target.given()?;
+    if flags != 0 || kind != FILE_DESCRIPTOR || handle_types & kind == 0 {
+        let why = "a handle is exported by the kind that was asked for when it was made, and without flags";
+        return Err(driver.refuse(INVALID, why));
+    }
+    let descriptor = what.exported().ok_or(ReturnCode::OUT_OF_MEMORY)?;
+    // SAFETY: by the function's contract the place is one for a C `int`.
+    unsafe { target.cast::<c_int>() }.write(descriptor)
+}
+
+/// Takes what a file descriptor stands for, if it is as expected.
+pub(super) fn import(
+    driver: &mut Driver,
+    descriptor: *mut c_void,
+    kind: c_uint,
+    is_expected: impl Fn(&Physical) -> bool,
+) -> CuResult<Physical> {
+    if kind != FILE_DESCRIPTOR {
+        return Err(driver.unsupported(OTHER_HANDLES));
+    }
+    needs_linux(driver, MAPPED)?;
+    let number = i32::try_from(descriptor.addr()).map_err(|_| INVALID)?;
+    let found = Physical::import(number, kind);
+    found.filter(|it| it.device < driver.devices.len() && is_expected(it)).ok_or_else(|| {
+        let why = format!("{number} is no file descriptor that a call for shareable handles gave");
+        driver.refuse(INVALID, why)
+    })
 }
 
 /// Tells the device which ranges it may use from now on.
@@ -96,7 +132,7 @@ exports! {
         if flags != 0 || alignment != 0 && !alignment.is_power_of_two() {
             return Err(INVALID);
         }
-        pointer.pointer()?;
+        pointer.given()?;
         needs_linux(driver, MAPPED)?;
         let reserved = driver.memory.virtual_memory.reserve(bytes as u64, alignment as u64);
         pointer.write(reserved.ok_or(ReturnCode::OUT_OF_MEMORY)?)
@@ -113,7 +149,7 @@ exports! {
         if flags != 0 {
             return Err(INVALID);
         }
-        handle.pointer()?;
+        handle.given()?;
         needs_linux(driver, MAPPED)?;
         let selected = driver.select(device);
         let memory = &driver.memory;
@@ -181,7 +217,7 @@ exports! {
     }
     fn cuMemRetainAllocationHandle(driver, handle: Out<CUmemGenericAllocationHandle>, pointer: *mut c_void) {
         let (memory, _) = driver.memory.virtual_memory.at(pointer.addr() as u64).ok_or(INVALID)?;
-        handle.pointer()?;
+        handle.given()?;
         handle.write(driver.objects.memories.add(memory) as u64)
     }
     fn cuMemGetAllocationPropertiesFromHandle(
@@ -197,30 +233,14 @@ exports! {
     ) {
         driver.context()?;
         let memory = driver.objects.memories.get(handle as usize).map_err(|_| INVALID)?.clone();
-        target.pointer()?;
-        if flags != 0 || kind != FILE_DESCRIPTOR || memory.handle_types & kind == 0 {
-            let why = "memory is exported by the kind of handle that cuMemCreate was asked for, without flags";
-            return Err(driver.refuse(INVALID, why));
-        }
-        let descriptor = memory.exported().ok_or(ReturnCode::OUT_OF_MEMORY)?;
-        // SAFETY: by the function's contract the place is one for a C `int`.
-        unsafe { target.cast::<c_int>() }.write(descriptor)
+        export(driver, target, &memory, (memory.handle_types, kind, flags))
     }
     fn cuMemImportFromShareableHandle(
         driver, handle: Out<CUmemGenericAllocationHandle>, descriptor: *mut c_void, kind: c_uint
     ) {
         driver.context()?;
-        handle.pointer()?;
-        if kind != FILE_DESCRIPTOR {
-            return Err(driver.unsupported("memory that is shared by other handles than file descriptors"));
-        }
-        needs_linux(driver, MAPPED)?;
-        let number = i32::try_from(descriptor.addr()).map_err(|_| INVALID)?;
-        let memory = VirtualMemory::import(number, kind).filter(|it| it.device < driver.devices.len());
-        let Some(memory) = memory else {
-            let why = format!("{number} is no file descriptor that cuMemExportToShareableHandle gave");
-            return Err(driver.refuse(INVALID, why));
-        };
-        handle.write(driver.objects.memories.add(memory) as u64)
+        handle.given()?;
+        let memory = import(driver, descriptor, kind, |it| it.bytes > 0 && it.bytes.is_multiple_of(GRANULARITY))?;
+        handle.write(driver.objects.memories.add(Arc::new(memory)) as u64)
     }
 }
