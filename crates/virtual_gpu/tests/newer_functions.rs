@@ -589,6 +589,10 @@ fn memory_is_handed_on_as_a_file_descriptor() {
     done!(cuDeviceGetAttribute(&mut supported, 103, 0));
     assert_eq!(supported, 1);
     let as_file = AllocationProperties { handle_types: 1, ..of_the_device() };
+    // Neither making nor exporting needs a current context.
+    let mut current = null_mut();
+    done!(cuCtxGetCurrent(&mut current));
+    done!(cuCtxSetCurrent(null_mut()));
     done!(cuMemCreate(&mut closed, GRANULE, &of_the_device(), 0));
     done!(cuMemCreate(&mut shared, GRANULE, &as_file, 0));
     let mut number = -1;
@@ -599,6 +603,7 @@ fn memory_is_handed_on_as_a_file_descriptor() {
     assert_eq!(export(closed, 1), ReturnCode::INVALID_VALUE, "nobody asked for a handle of it");
     assert_eq!(export(shared, 8), ReturnCode::INVALID_VALUE, "another kind");
     assert_eq!(export(shared, 1), ReturnCode::SUCCESS);
+    done!(cuCtxSetCurrent(current));
     // SAFETY: the driver has just given it to us.
     let descriptor = unsafe { OwnedFd::from_raw_fd(number) };
     let address = mapped(shared);
