@@ -619,6 +619,9 @@ fn memory_is_handed_on_as_a_file_descriptor() {
     assert_eq!(import(&mut again, i32::MAX), ReturnCode::INVALID_VALUE, "no file");
     with_child("inner_import", &descriptor, "");
     assert_eq!(read(address, 2), [77, 41], "the other process has written it");
+    done!(cuCtxSetCurrent(null_mut()));
+    done!(cuMemUnmap(address, GRANULE));
+    done!(cuCtxSetCurrent(current));
 }
 
 /// Runs an ignored test in a process that inherits a copy of a file descriptor, and is told its number and a text.

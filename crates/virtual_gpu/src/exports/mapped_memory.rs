@@ -143,7 +143,7 @@ exports! {
     fn cuMemCreate(
         driver, handle: Out<CUmemGenericAllocationHandle>, bytes: usize, properties: In<AllocationProperties>, flags: u64
     ) {
-        // It needs no context, as NVIDIA's memMapIPCDrv shows, nor does its export.
+        // It needs no context, as NVIDIA's memMapIPCDrv shows, nor do its export and the end of a mapping.
         range(0, bytes)?;
         let (device, handle_types) = device_of(driver, &properties)?;
         if flags != 0 {
@@ -181,7 +181,6 @@ exports! {
         })
     }
     fn cuMemUnmap(driver, pointer: CUdeviceptr, bytes: usize) {
-        driver.context()?;
         let range = range(pointer, bytes)?;
         set_open(driver, &range, false)?;
         driver.memory.virtual_memory.unmap(&range).ok_or(INVALID)
