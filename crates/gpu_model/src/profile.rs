@@ -469,7 +469,8 @@ impl Profile {
             89 => u32::from(major >= 6),
             75 => major,
             76 => minor,
-            78 | 79 | 80 | 83 | 85 | 90 | 91 | 95 | 96 | 102 | 115 | 122 | 123 | 125 => 1,
+            78 | 79 | 80 | 83 | 85 | 90 | 91 | 95 | 96 | 102 | 103 | 115 | 119 | 122 | 123
+            | 125 => 1,
             81 => self.shared_bytes_per_multiprocessor,
             82 => self.registers_per_multiprocessor,
             // Of textures and surfaces: the same since compute capability 8.0.

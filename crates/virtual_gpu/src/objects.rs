@@ -120,6 +120,12 @@ pub(crate) struct PoolState {
     pub(crate) is_host: bool,
     /// The other devices whose kernels may use its memory.
     pub(crate) open_to: BTreeSet<usize>,
+    /// `CU_MEM_HANDLE_TYPE_*` by which other processes may be given it.
+    pub(crate) handle_types: u32,
+    /// Names it among processes that share it.
+    pub(crate) token: Option<Arc<Physical>>,
+    /// Another process made it, and it gives no memory here.
+    pub(crate) is_imported: bool,
     pub(crate) threshold: u64,
     pub(crate) used: u64,
     pub(crate) used_max: u64,

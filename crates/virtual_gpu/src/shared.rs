@@ -12,6 +12,8 @@ pub(crate) struct Shared {
     /// The file of memory; of an event its handle is the number.
     pub(crate) file: FileName,
     pub(crate) bytes: u64,
+    /// The file that names the pool of memory; 0 for memory of none.
+    pub(crate) pool: u64,
 }
 
 impl Shared {
@@ -21,6 +23,7 @@ impl Shared {
         let parts = self.kind.into_iter().chain(self.process.to_le_bytes());
         let parts = parts.chain(self.device.to_le_bytes()).chain(self.file.number.to_le_bytes());
         let parts = parts.chain(self.bytes.to_le_bytes()).chain(self.file.identity.to_le_bytes());
+        let parts = parts.chain(self.pool.to_le_bytes());
         all.iter_mut().zip(parts).for_each(|(place, byte)| *place = byte as c_char);
         all
     }
@@ -32,7 +35,7 @@ impl Shared {
         let half = |at: usize| Some(u32::from_le_bytes(*bytes[at..].first_chunk()?));
         let (process, device) = (half(8)?, half(12)?);
         let (bytes, file) = (word(24)?, FileName { number: word(16)?, identity: word(32)? });
-        let read = Shared { kind, process, device, file, bytes };
+        let read = Shared { kind, process, device, file, bytes, pool: word(40)? };
         (read.written() == *handle).then_some(read)
     }
 }

@@ -19,6 +19,33 @@ pub(crate) struct Physical {
     file: File,
     pub(crate) bytes: u64,
     pub(crate) device: usize,
+    /// `CU_MEM_HANDLE_TYPE_*` by which other processes may be given it.
+    pub(crate) handle_types: u32,
+}
+
+impl Physical {
+    /// Makes what stands for something without memory of its own, such as a pool.
+    pub(crate) fn token(device: usize) -> Option<Physical> {
+        Some(Physical { file: system::file(0, device)?, bytes: 0, device, handle_types: 0 })
+    }
+
+    /// Takes what a file descriptor stands for that `exported` gave here or in another process; nothing if it is another's.
+    /// The descriptor stays the caller's.
+    pub(crate) fn import(descriptor: i32, handle_types: u32) -> Option<Physical> {
+        let (file, device) = system::of_descriptor(descriptor)?;
+        let bytes = file.metadata().ok()?.len();
+        Some(Physical { file, bytes, device, handle_types })
+    }
+
+    /// Returns a number that no other file has.
+    pub(crate) fn identity(&self) -> u64 {
+        system::name(&self.file).identity
+    }
+
+    /// Returns a new file descriptor of the memory, which belongs to the caller.
+    pub(crate) fn exported(&self) -> Option<i32> {
+        system::duplicate(&self.file)
+    }
 }
 
 #[derive(Debug)]
@@ -47,7 +74,7 @@ pub(crate) struct SharedBytes {
 impl SharedBytes {
     /// Makes a file of zeros; nothing where the system gives none.
     pub(crate) fn new(bytes: u64) -> Option<SharedBytes> {
-        let file = system::file(bytes)?;
+        let file = system::file(bytes, 0)?;
         let address = system::reserve(bytes, GRANULARITY)?;
         let made = SharedBytes { file, address, bytes };
         // SAFETY: the range is reserved, and nobody uses it.
@@ -85,9 +112,14 @@ pub(crate) struct VirtualMemory {
 
 impl VirtualMemory {
     /// Makes memory; nothing where the system has none.
-    pub(crate) fn make(&mut self, bytes: u64, device: usize) -> Option<Arc<Physical>> {
-        let file = system::file(bytes)?;
-        let made = Arc::new(Physical { file, bytes, device });
+    pub(crate) fn make(
+        &mut self,
+        bytes: u64,
+        device: usize,
+        handle_types: u32,
+    ) -> Option<Arc<Physical>> {
+        let file = system::file(bytes, device)?;
+        let made = Arc::new(Physical { file, bytes, device, handle_types });
         self.memories.retain(|memory| memory.strong_count() > 0);
         self.memories.push(Arc::downgrade(&made));
         Some(made)
@@ -116,7 +148,8 @@ impl VirtualMemory {
         let file = system::open(process, name)?;
         (file.metadata().ok()?.len() == bytes).then_some(())?;
         let address = self.reserve(bytes, GRANULARITY)?;
-        let mapped = self.map(address, Arc::new(Physical { file, bytes, device }));
+        let memory = Physical { file, bytes, device, handle_types: 0 };
+        let mapped = self.map(address, Arc::new(memory));
         if mapped.is_none() {
             self.free(address, bytes);
         }
@@ -212,16 +245,22 @@ impl VirtualMemory {
 #[cfg(target_os = "linux")]
 mod system {
     use super::FileName;
+    use std::ffi::CString;
     use std::fs::File;
-    use std::os::fd::{AsRawFd, FromRawFd};
+    use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd};
     use std::os::unix::fs::MetadataExt;
     use std::ptr::{null_mut, with_exposed_provenance_mut};
 
     const NOBODYS: libc::c_int = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
 
-    pub fn file(bytes: u64) -> Option<File> {
+    /// The begin of the links to our files; the number of their device follows.
+    const NAME: &str = "/memfd:coalesce.";
+
+    /// Makes a file of zeros, in whose name the device is.
+    pub fn file(bytes: u64, device: usize) -> Option<File> {
+        let name = CString::new(format!("coalesce.{device}")).ok()?;
         // SAFETY: the name is a text of C.
-        let file = unsafe { libc::memfd_create(c"coalesce".as_ptr(), libc::MFD_CLOEXEC) };
+        let file = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
         // SAFETY: a file that was just opened and belongs to nobody else.
         let file = (file >= 0).then(|| unsafe { File::from_raw_fd(file) })?;
         file.set_len(bytes).ok()?;
@@ -236,10 +275,29 @@ mod system {
     /// Opens a file of `file` that another process has.
     pub fn open(process: u32, name: FileName) -> Option<File> {
         let path = format!("/proc/{process}/fd/{}", name.number);
-        let target = std::fs::read_link(&path).ok()?;
-        target.to_str()?.starts_with("/memfd:coalesce").then_some(())?;
+        device_of(&path)?;
         let file = File::options().read(true).write(true).open(path).ok()?;
         (file.metadata().ok()?.ino() == name.identity).then_some(file)
+    }
+
+    /// Returns the device of a file of `file`; nothing for others.
+    fn device_of(path: &str) -> Option<usize> {
+        let target = std::fs::read_link(path).ok()?;
+        target.to_str()?.strip_prefix(NAME)?.split(' ').next()?.parse().ok()
+    }
+
+    pub fn duplicate(file: &File) -> Option<i32> {
+        Some(file.try_clone().ok()?.into_raw_fd())
+    }
+
+    /// Opens the file of `file` that a descriptor names, and its device.
+    pub fn of_descriptor(descriptor: i32) -> Option<(File, usize)> {
+        let device = device_of(&format!("/proc/self/fd/{descriptor}"))?;
+        // SAFETY: the call takes numbers.
+        let copy = unsafe { libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, 0) };
+        // SAFETY: a file that was just opened and belongs to nobody else.
+        let file = (copy >= 0).then(|| unsafe { File::from_raw_fd(copy) })?;
+        Some((file, device))
     }
 
     pub fn reserve(bytes: u64, alignment: u64) -> Option<u64> {
@@ -297,7 +355,15 @@ mod system {
     use super::FileName;
     use std::fs::File;
 
-    pub fn file(_bytes: u64) -> Option<File> {
+    pub fn file(_bytes: u64, _device: usize) -> Option<File> {
+        None
+    }
+
+    pub fn duplicate(_file: &File) -> Option<i32> {
+        None
+    }
+
+    pub fn of_descriptor(_descriptor: i32) -> Option<(File, usize)> {
         None
     }
 

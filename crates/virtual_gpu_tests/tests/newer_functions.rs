@@ -4,7 +4,10 @@ mod support;
 
 use cuda_driver::ReturnCode;
 use cuda_driver::api::*;
-use cuda_driver::raw::{CUDA_MEMCPY3D, CUfunction, CUmemAccessDesc, CUmemorytype, CUmodule};
+use cuda_driver::raw::{
+    CUDA_MEMCPY3D, CUfunction, CUmemAccessDesc, CUmemPoolProps, CUmemoryPool, CUmemorytype,
+    CUmodule,
+};
 use cuda_driver::types::{
     AllocationProperties, CopyAttributes, GraphEdge, GraphUpdate, HostNodeParameters,
     KernelNodeParameters, KernelNodeParametersV2, LaunchAttribute, LaunchAttributeValue,
@@ -550,4 +553,208 @@ fn memory_is_mapped_where_a_program_wants_it() {
     done!(cuMemGetInfo_v2(&mut free, &mut total));
     assert_eq!(before, free);
     assert_eq!(virtual_gpu::leaks(), []);
+}
+
+/// Maps the whole of a handle's memory at new addresses, for reads and writes.
+#[cfg(target_os = "linux")]
+fn mapped(handle: u64) -> u64 {
+    let mut address = 0;
+    done!(cuMemAddressReserve(&mut address, GRANULE, 0, 0, 0));
+    done!(cuMemMap(address, GRANULE, 0, handle, 0));
+    let mut access = std::mem::MaybeUninit::<CUmemAccessDesc>::zeroed();
+    let access = access.as_mut_ptr();
+    // SAFETY: a location of a device, and to read and write, as the header lays them out.
+    unsafe {
+        (&raw mut (*access).location).cast::<MemoryLocation>().write(MemoryLocation::device(0));
+        (&raw mut (*access).flags).cast::<c_uint>().write(3);
+    }
+    done!(cuMemSetAccess(address, GRANULE, access, 1));
+    address
+}
+
+/// Imports memory by the number of a file descriptor.
+#[cfg(target_os = "linux")]
+fn import(handle: &mut u64, descriptor: i32) -> ReturnCode {
+    let number = std::ptr::without_provenance_mut(descriptor as usize);
+    // SAFETY: the handle is a place of its own, and the driver reads the number alone.
+    unsafe { cuMemImportFromShareableHandle(handle, number, 1) }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_is_handed_on_as_a_file_descriptor() {
+    use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+    let _device = open();
+    let (mut closed, mut shared, mut again, mut supported) = (0, 0, 0, 0);
+    done!(cuDeviceGetAttribute(&mut supported, 103, 0));
+    assert_eq!(supported, 1);
+    let as_file = AllocationProperties { handle_types: 1, ..of_the_device() };
+    // Neither making nor exporting needs a current context.
+    let mut current = null_mut();
+    done!(cuCtxGetCurrent(&mut current));
+    done!(cuCtxSetCurrent(null_mut()));
+    done!(cuMemCreate(&mut closed, GRANULE, &of_the_device(), 0));
+    done!(cuMemCreate(&mut shared, GRANULE, &as_file, 0));
+    let mut number = -1;
+    let mut export = |handle: u64, kind: c_uint| {
+        // SAFETY: the place is one for a C `int`.
+        unsafe { cuMemExportToShareableHandle((&raw mut number).cast(), handle, kind, 0) }
+    };
+    assert_eq!(export(closed, 1), ReturnCode::INVALID_VALUE, "nobody asked for a handle of it");
+    assert_eq!(export(shared, 8), ReturnCode::INVALID_VALUE, "another kind");
+    assert_eq!(export(shared, 1), ReturnCode::SUCCESS);
+    done!(cuCtxSetCurrent(current));
+    // SAFETY: the driver has just given it to us.
+    let descriptor = unsafe { OwnedFd::from_raw_fd(number) };
+    let address = mapped(shared);
+    done!(cuMemsetD32_v2(address, 41, GRANULE / 4));
+    done!(cuCtxSynchronize());
+    assert_eq!(import(&mut again, number), ReturnCode::SUCCESS);
+    assert_eq!(read(mapped(again), 1), [41], "the same memory at another address");
+    let mut properties = of_the_device();
+    done!(cuMemGetAllocationPropertiesFromHandle(&mut properties, again));
+    assert_eq!(properties.handle_types, 1);
+    let other = std::fs::File::open("/dev/null").expect("a file");
+    assert_eq!(import(&mut again, other.as_raw_fd()), ReturnCode::INVALID_VALUE, "not ours");
+    assert_eq!(import(&mut again, i32::MAX), ReturnCode::INVALID_VALUE, "no file");
+    with_child("inner_import", &descriptor, "");
+    assert_eq!(read(address, 2), [77, 41], "the other process has written it");
+    done!(cuCtxSetCurrent(null_mut()));
+    done!(cuMemUnmap(address, GRANULE));
+    done!(cuCtxSetCurrent(current));
+}
+
+/// Runs an ignored test in a process that inherits a copy of a file descriptor, and is told its number and a text.
+#[cfg(target_os = "linux")]
+fn with_child(inner: &str, descriptor: &std::os::fd::OwnedFd, text: &str) {
+    use std::os::fd::AsRawFd;
+    // SAFETY: the call takes a number.
+    let inherited = unsafe { libc::dup(descriptor.as_raw_fd()) };
+    assert!(inherited >= 0);
+    let output = std::process::Command::new(std::env::current_exe().expect("this test"))
+        .args([inner, "--exact", "--ignored", "--nocapture"])
+        .env("SHARED", format!("{inherited} {text}"))
+        .output()
+        .expect("the test starts");
+    // SAFETY: as above.
+    unsafe { libc::close(inherited) };
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{inner}: {errors}");
+}
+
+/// Returns the number of a file descriptor that another test handed on, and the text beside it.
+#[cfg(target_os = "linux")]
+fn handed_on() -> (i32, String) {
+    let shared = std::env::var("SHARED").expect("the other test sets it");
+    let (number, text) = shared.split_once(' ').expect("two words");
+    (number.parse().expect("a number"), text.to_owned())
+}
+
+/// The bytes of `CUmemPoolPtrExportData`.
+#[cfg(target_os = "linux")]
+type Exported = [u8; 64];
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_of_a_pool_is_handed_on() {
+    use std::os::fd::{FromRawFd, OwnedFd};
+    let _device = open();
+    let mut supported = 0;
+    done!(cuDeviceGetAttribute(&mut supported, 119, 0));
+    assert_eq!(supported, 1, "file descriptors");
+    // SAFETY: zeros are a value of the structure.
+    let mut properties: CUmemPoolProps = unsafe { std::mem::zeroed() };
+    let place = MemoryLocation::device(0);
+    // SAFETY: enums are written as the integers they are in C, and the two places are laid out alike.
+    let set = |properties: &mut CUmemPoolProps, handle_types: c_uint| unsafe {
+        (&raw mut properties.allocType).cast::<c_uint>().write(1);
+        (&raw mut properties.handleTypes).cast::<c_uint>().write(handle_types);
+        (&raw mut properties.location).cast::<MemoryLocation>().write(place);
+    };
+    set(&mut properties, 0);
+    let [mut own, mut shared, mut number] = [null_mut(), null_mut(), null_mut()];
+    let export = |to: &mut CUmemoryPool, pool, flags| {
+        // SAFETY: the place has room for a C `int`.
+        unsafe { cuMemPoolExportToShareableHandle((&raw mut *to).cast(), pool, 1, flags) }
+    };
+    done!(cuMemPoolCreate(&mut own, &properties));
+    set(&mut properties, 1);
+    done!(cuMemPoolCreate(&mut shared, &properties));
+    assert_eq!(export(&mut number, own, 0), ReturnCode::INVALID_VALUE, "nobody asked for handles");
+    assert_eq!(export(&mut number, shared, 1), ReturnCode::INVALID_VALUE, "no flags");
+    assert_eq!(export(&mut number, shared, 0), ReturnCode::SUCCESS);
+    // SAFETY: the driver has just given it to us.
+    let descriptor = unsafe { OwnedFd::from_raw_fd(number.addr() as i32) };
+    let [mut first, mut other, mut of_own] = [0; 3];
+    done!(cuMemAllocFromPoolAsync(&mut of_own, 64, own, null_mut()));
+    done!(cuMemAllocFromPoolAsync(&mut first, 64, shared, null_mut()));
+    done!(cuMemAllocFromPoolAsync(&mut other, 64, shared, null_mut()));
+    done!(cuMemsetD32_v2(first, 41, 16));
+    done!(cuCtxSynchronize());
+    let mut data: Exported = [0; 64];
+    let mut export = |address: u64| {
+        // SAFETY: the place has the bytes of the structure.
+        unsafe { cuMemPoolExportPointer((&raw mut data).cast(), address) }
+    };
+    assert_eq!(export(of_own), ReturnCode::INVALID_VALUE, "its pool is not shared");
+    assert_eq!(export(first), ReturnCode::SUCCESS);
+    let hex: String = data.iter().map(|byte| format!("{byte:02x}")).collect();
+    with_child("inner_pool", &descriptor, &hex);
+    assert_eq!(read(first, 2), [77, 41], "the other process has written it");
+    for address in [first, other, of_own] {
+        done!(cuMemFreeAsync(address, null_mut()));
+    }
+    done!(cuCtxSynchronize());
+    done!(cuMemPoolDestroy(shared));
+    done!(cuMemPoolDestroy(own));
+    assert_eq!(virtual_gpu::leaks(), []);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn inner_pool() {
+    let _device = open();
+    let (number, hex) = handed_on();
+    let byte = |at: usize| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).expect("two digits");
+    let mut data: Exported = std::array::from_fn(byte);
+    let (mut pool, mut none, mut address) = (null_mut(), null_mut(), 0);
+    let open = |pool: &mut CUmemoryPool, number: i32| {
+        let number = std::ptr::without_provenance_mut(number as usize);
+        // SAFETY: the driver reads the number alone.
+        unsafe { cuMemPoolImportFromShareableHandle(pool, number, 1, 0) }
+    };
+    assert_eq!(open(&mut none, 0), ReturnCode::INVALID_VALUE, "not ours");
+    assert_eq!(open(&mut pool, number), ReturnCode::SUCCESS);
+    // SAFETY: the place is one of its own.
+    let code = unsafe { cuMemAllocFromPoolAsync(&mut address, 64, pool, null_mut()) };
+    assert_eq!(code, ReturnCode::INVALID_VALUE, "its memory is the other process's");
+    let mut default = null_mut();
+    done!(cuDeviceGetDefaultMemPool(&mut default, 0));
+    let mut import = |address: &mut u64, pool| {
+        // SAFETY: the place has the bytes of the structure.
+        unsafe { cuMemPoolImportPointer(address, pool, (&raw mut data).cast()) }
+    };
+    assert_eq!(import(&mut address, default), ReturnCode::INVALID_VALUE, "another pool");
+    assert_eq!(import(&mut address, pool), ReturnCode::SUCCESS);
+    assert_eq!(read(address, 16), [41; 16]);
+    done!(cuMemsetD32_v2(address, 77, 1));
+    done!(cuMemFreeAsync(address, null_mut()));
+    // SAFETY: nothing is there any more, and the driver knows it.
+    assert_ne!(unsafe { cuMemsetD32_v2(address, 1, 1) }, ReturnCode::SUCCESS, "it is given back");
+    done!(cuMemPoolDestroy(pool));
+    assert_eq!(virtual_gpu::leaks(), []);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn inner_import() {
+    let _device = open();
+    let mut handle = 0;
+    assert_eq!(import(&mut handle, handed_on().0), ReturnCode::SUCCESS);
+    let address = mapped(handle);
+    assert_eq!(read(address + GRANULE as u64 - 4, 1), [41]);
+    done!(cuMemsetD32_v2(address, 77, 1));
+    done!(cuCtxSynchronize());
 }

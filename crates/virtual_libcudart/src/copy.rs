@@ -168,11 +168,14 @@ unsafe fn rows(from: End, to: End, extent: Extent, order: Order) -> Result {
     }
 }
 
-unsafe fn plane(from: End, to: End, width: usize, height: usize, order: Order) -> Result {
-    for end in [from, to] {
-        if end.array.is_null() {
-            check_pitch(end.pitch, width)?;
+unsafe fn plane(mut from: End, mut to: End, width: usize, height: usize, order: Order) -> Result {
+    let has_array = !from.array.is_null() || !to.array.is_null();
+    for end in [&mut from, &mut to].into_iter().filter(|end| end.array.is_null()) {
+        // NVIDIA's volumeRender gives none for the one row that it copies to an array.
+        if has_array && height == 1 && end.pitch == 0 {
+            end.pitch = width;
         }
+        check_pitch(end.pitch, width)?;
     }
     // SAFETY: as for the caller.
     unsafe { rows(from, to, Extent { width, height, depth: 1 }, order) }

@@ -1262,6 +1262,21 @@ fn inner_texture() {
     done!(cudaMallocArray(
         &mut array => *mut *mut c_void, channels.as_ptr() => *const c_int, 8 => usize, 4 => usize, 0 => c_uint
     ));
+    // One row needs no pitch, two do.
+    let numbers: [f32; 16] = std::array::from_fn(|index| index as f32);
+    let copy = |height: usize| {
+        call!(cudaMemcpy2DToArray(
+            array => *mut c_void, 0 => usize, 0 => usize, numbers.as_ptr() => *const f32, 0 => usize, 32 => usize,
+            height => usize, 1 => c_int
+        ))
+    };
+    assert_eq!([copy(2), copy(1)], [12, 0]);
+    let mut back = [9f32; 8];
+    done!(cudaMemcpy2DFromArray(
+        back.as_mut_ptr() => *mut f32, 0 => usize, array => *mut c_void, 0 => usize, 0 => usize, 32 => usize, 1 => usize,
+        2 => c_int
+    ));
+    assert_eq!(back, numbers[..8]);
     // What lies behind the structure of CUDA 12 is the program's, and is neither read nor written.
     let behind = if is_12 { 0x5555_5555_5555_5555 } else { 0 };
     let resource = Resource { kind: 0, array, unused: [0; 6], behind: [behind; 11] };

@@ -222,9 +222,11 @@ fn table(about: &str, verdicts: &[Verdict], failed: &[Failure]) -> String {
     let mut text = format!(
         "# Kernels of NVIDIA's samples in the executor\n\n\
          {about}: the executor runs {counts}. A kernel runs when its module loads and all of its\n\
-         instructions are decoded. `cargo xtask samples` writes this table.\n\n\
-         | why a kernel is refused | kernels | which |\n|---|--:|---|\n"
+         instructions are decoded. `cargo xtask samples` writes this table.\n"
     );
+    if refused().next().is_some() {
+        text.push_str("\n| why a kernel is refused | kernels | which |\n|---|--:|---|\n");
+    }
     let mut reasons: BTreeMap<&str, BTreeMap<String, Vec<&str>>> = BTreeMap::new();
     for (one, reason) in refused() {
         let sample = one.file.rsplit('/').next().unwrap_or(&one.file);
@@ -277,6 +279,8 @@ mod tests {
         assert!(text.contains("runs 1 of 3 kernels for sm_90a"), "{text}");
         assert!(text.contains("| `foo` is not supported | 2 | `x`: `b`, `x`: `c` |"), "{text}");
         assert!(text.contains("| no header | e.cu |"), "{text}");
+        let text = table("here", &verdicts[..1], &[]);
+        assert!(text.ends_with("this table.\n"), "no head without rows: {text}");
     }
 
     #[test]

@@ -20,7 +20,8 @@ pub(super) trait Argument {
     /// Takes an argument over the border.
     ///
     /// # Safety
-    /// - A pointer that becomes an [`In`] or [`Out`] is null, misaligned or valid for its type until the call returns.
+    /// - A pointer that becomes an [`In`] or [`Out`] is null or, but for its alignment, valid for its type until the call
+    ///   returns.
     /// - One to a text is null or ends with NUL; one that becomes an [`Image`] is null or an image.
     unsafe fn from_raw(raw: Self::Raw) -> Self;
 }
@@ -67,6 +68,11 @@ plain!(
     InstantiateParameters,
     NodeParameters
 );
+
+/// Returns the pointer if it is not null.
+fn given<T>(pointer: *mut T) -> CuResult<*mut T> {
+    if pointer.is_null() { Err(ReturnCode::INVALID_VALUE) } else { Ok(pointer) }
+}
 
 /// Returns the pointer if a value can stand there.
 fn present<T>(pointer: *mut T) -> CuResult<*mut T> {
@@ -116,9 +122,9 @@ impl<'call, T, Raw> In<'call, T, Raw> {
     where
         T: Plain,
     {
-        let pointer = self.pointer()?;
+        let pointer = given(self.0.cast_mut())?;
         // SAFETY: valid by the contract of `from_raw`, and any bytes are a value.
-        Ok(unsafe { pointer.read() })
+        Ok(unsafe { pointer.read_unaligned() })
     }
 
     /// Reads an array.
@@ -154,7 +160,7 @@ impl<'call, Raw> In<'call, c_void, Raw> {
     /// Returns what stands there as a value of a type.
     ///
     /// # Safety
-    /// - It is null, misaligned or valid for a read of that type.
+    /// - It is null or, but for its alignment, valid for a read of that type.
     pub(super) unsafe fn cast<T>(&self) -> In<'call, T> {
         In(self.0.cast(), PhantomData)
     }
@@ -188,6 +194,11 @@ impl<T> Argument for Out<'_, T> {
 }
 
 impl<'call, T> Out<'call, T> {
+    /// Refuses null, and returns the address, which may be misaligned.
+    pub(super) fn given(&self) -> CuResult<*mut T> {
+        given(self.0)
+    }
+
     /// Returns the address, which is valid for writes.
     pub(super) fn pointer(&self) -> CuResult<*mut T> {
         present(self.0)
@@ -198,9 +209,8 @@ impl<'call, T> Out<'call, T> {
     }
 
     pub(super) fn write(self, value: T) -> CuResult {
-        let pointer = self.pointer()?;
-        // SAFETY: valid by the contract of `from_raw`.
-        unsafe { pointer.write(value) };
+        // SAFETY: valid by the contract of `from_raw`; a member of a packed structure may be misaligned.
+        unsafe { self.given()?.write_unaligned(value) };
         Ok(())
     }
 
@@ -229,7 +239,7 @@ impl<'call, T> Out<'call, T> {
     /// Returns the same place for a value of another type.
     ///
     /// # Safety
-    /// - The place is null, misaligned or valid for a write of that type.
+    /// - The place is null or, but for its alignment, valid for a write of that type.
     pub(super) unsafe fn cast<U>(self) -> Out<'call, U> {
         Out(self.0.cast(), PhantomData)
     }
@@ -294,15 +304,15 @@ mod tests {
     }
 
     #[test]
-    fn a_misaligned_place_is_refused_and_left_alone() {
-        let mut places = [7u32; 2];
+    fn a_misaligned_place_takes_a_value_and_no_structure() {
+        let mut places = [0u32; 2];
         let between = (&raw mut places).cast::<u8>().wrapping_add(2).cast::<u32>();
-        assert_eq!(out(between).write(1), INVALID);
-        assert_eq!(out(between).write_optional(1), INVALID);
+        assert_eq!(out(between).write(0x0102_0304), Ok(()));
+        assert_eq!(places.map(u32::to_le_bytes).concat(), [0, 0, 4, 3, 2, 1, 0, 0]);
         // SAFETY: a misaligned address is allowed.
         let read = unsafe { InMut::from_raw(between) }.read();
-        assert_eq!(read.map(|_| ()), INVALID);
-        assert_eq!(places, [7; 2]);
+        assert_eq!(read, Ok(0x0102_0304));
+        assert_eq!(out(between).pointer().map(|_| ()), INVALID);
     }
 
     #[test]

@@ -30,7 +30,7 @@ fn request(descriptor: &In<CUDA_ARRAY3D_DESCRIPTOR>) -> CuResult<ArrayRequest> {
 }
 
 fn make(driver: &mut Driver, target: Out<CUarray>, request: ArrayRequest) -> CuResult {
-    target.pointer()?;
+    target.given()?;
     let array = driver.make_arrays(request, 1)?.remove(0);
     target.write(handle(driver.objects.arrays.add(array)))
 }
@@ -123,7 +123,7 @@ exports! {
         driver, target: Out<CUmipmappedArray>, descriptor: In<CUDA_ARRAY3D_DESCRIPTOR>, levels: c_uint
     ) {
         let request = request(&descriptor)?;
-        target.pointer()?;
+        target.given()?;
         let arrays = driver.make_arrays(request, levels as usize)?;
         let levels = arrays.into_iter().map(|array| driver.objects.arrays.add(array)).collect();
         target.write(handle(driver.objects.mipmaps.add(levels)))

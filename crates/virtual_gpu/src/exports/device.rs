@@ -141,11 +141,13 @@ exports! {
         bytes.write(driver.device().profile.memory_bytes as usize)
     }
     fn cuDeviceGetAttribute(driver, value: Out<c_int>, attribute: c_uint, device: CUdevice) {
-        /// `CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED`, which is not the device's alone.
-        const MAPPED_MEMORY: c_uint = 102;
+        /// `CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED` and
+        /// `CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED`, and `CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES`,
+        /// which is that handle's kind: these are not the device's alone.
+        const OF_LINUX: [c_uint; 3] = [102, 103, 119];
         check_device(driver, device)?;
         let has = driver.device().profile.attribute(attribute).ok_or(ReturnCode::INVALID_VALUE)?;
-        value.write(if attribute == MAPPED_MEMORY { has * c_int::from(IS_SUPPORTED) } else { has })
+        value.write(if OF_LINUX.contains(&attribute) { has * c_int::from(IS_SUPPORTED) } else { has })
     }
     fn cuDeviceGetTexture1DLinearMaxWidth(
         driver, width: Out<usize>, _format: c_uint, channels: c_uint, device: CUdevice

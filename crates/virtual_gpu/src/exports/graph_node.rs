@@ -470,7 +470,7 @@ exports! {
         if flags != 0 {
             return Err(INVALID);
         }
-        graph.pointer()?;
+        graph.given()?;
         graph.write(handle(driver.objects.graphs.add(GraphState::default())))
     }
     fn cuGraphClone(driver, clone: Out<CUgraph>, graph: CUgraph) {
@@ -480,14 +480,14 @@ exports! {
             let why = "a graph with conditional nodes cannot be cloned";
             return Err(driver.refuse(ReturnCode::NOT_SUPPORTED, why));
         }
-        clone.pointer()?;
+        clone.given()?;
         let cloned = driver.objects.clone_graph(graph.addr())?;
         clone.write(handle(cloned))
     }
     fn cuGraphConditionalHandleCreate(
         driver, condition_handle: Out<c_ulonglong>, graph: CUgraph, _context: CUcontext, first: c_uint, flags: c_uint
     ) {
-        condition_handle.pointer()?;
+        condition_handle.given()?;
         let word = condition(driver, graph, first, flags)?;
         condition_handle.write(word)
     }

@@ -4,17 +4,21 @@
 //! the number that it has there. A recorded event that is shared is reached at once, as the work before it is executed in
 //! the call that records it: another process finds it so.
 
-use super::arguments::{Out, handle};
+use super::arguments::{InMut, Out, handle};
 use super::define::exports;
-use super::mapped_memory::{needs_linux, set_open};
+use super::mapped_memory::{export, import, needs_linux, set_open};
 use crate::code::CuResult;
 use crate::driver::Driver;
-use crate::objects::EventState;
+use crate::objects::{EventState, PoolState};
 use crate::shared::Shared;
-use crate::virtual_memory::FileName;
+use crate::virtual_memory::{FileName, Physical};
 use cuda_driver::ReturnCode;
-use cuda_driver::raw::{CUdeviceptr, CUevent, CUipcEventHandle, CUipcMemHandle};
-use std::ffi::{c_char, c_uint};
+use cuda_driver::raw::{
+    CUdeviceptr, CUevent, CUipcEventHandle, CUipcMemHandle, CUmemPoolPtrExportData, CUmemoryPool,
+};
+use std::ffi::{c_char, c_uint, c_void};
+use std::ops::Range;
+use std::sync::Arc;
 
 const INVALID: ReturnCode = ReturnCode::INVALID_VALUE;
 const INVALID_HANDLE: ReturnCode = ReturnCode(400);
@@ -31,6 +35,7 @@ pub(super) const INTERPROCESS: c_uint = 4;
 /// The first bytes of a handle of memory, and of an event.
 const OF_MEMORY: [u8; 8] = *b"coalmem1";
 const OF_EVENT: [u8; 8] = *b"coalevt1";
+const OF_POOLED: [u8; 8] = *b"coalptr1";
 const SHARED: &str = "memory that several processes share";
 
 /// Shares the allocation that an address lies in.
@@ -48,12 +53,42 @@ fn share(driver: &mut Driver, address: u64) -> CuResult<Shared> {
             format!("{address:#x} is not in memory of cuMemAlloc, which alone can be shared so");
         return Err(driver.refuse(INVALID, why));
     };
-    let device = driver.memory.device.device_of(own.address).unwrap_or(0) as u32;
-    let Some(file) = driver.memory.share(own.address, own.bytes) else {
+    let (address, bytes) = (own.address, own.bytes);
+    handed_on(driver, OF_MEMORY, address..address + bytes)
+}
+
+/// Makes the handle of a whole allocation, of no pool.
+fn handed_on(driver: &mut Driver, kind: [u8; 8], of: Range<u64>) -> CuResult<Shared> {
+    let (process, bytes) = (std::process::id(), of.end - of.start);
+    let device = driver.memory.device.device_of(of.start).unwrap_or(0) as u32;
+    let Some(file) = driver.memory.share(of.start, bytes) else {
         return Err(driver.refuse(ReturnCode::OUT_OF_MEMORY, "the system gives no memory to share"));
     };
-    let (kind, process, bytes) = (OF_MEMORY, std::process::id(), own.bytes);
-    Ok(Shared { kind, process, device, file, bytes })
+    Ok(Shared { kind, process, device, file, bytes, pool: 0 })
+}
+
+/// Shares an allocation of a pool that other processes may be given.
+fn share_pooled(driver: &mut Driver, address: u64) -> CuResult<Shared> {
+    driver.context()?;
+    needs_linux(driver, SHARED)?;
+    let found = driver.memory.device.allocation(address).filter(|it| it.address == address);
+    let range = found.map(|it| address..address + it.bytes);
+    let pool = driver.objects.pool_of.get(&address).copied();
+    let token = pool.map(|pool| token_of(driver, pool)).transpose()?.flatten();
+    let (Some(range), Some(token)) = (range, token) else {
+        let why = format!("{address:#x} is no memory of a pool that was made to be shared");
+        return Err(driver.refuse(INVALID, why));
+    };
+    Ok(Shared { pool: token.identity(), ..handed_on(driver, OF_POOLED, range)? })
+}
+
+/// Returns what names a pool among processes; nothing for one that was not made to be shared.
+fn token_of(driver: &mut Driver, pool: usize) -> CuResult<Option<Arc<Physical>>> {
+    let state = driver.objects.pools.get_mut(pool)?;
+    if state.token.is_none() && state.handle_types != 0 {
+        state.token = Physical::token(state.device).map(Arc::new);
+    }
+    Ok(state.token.clone())
 }
 
 /// Opens memory of another process, or again what is open already.
@@ -68,6 +103,11 @@ fn open(driver: &mut Driver, handle: &[c_char; 64], flags: c_uint) -> CuResult<u
         let why = "the flags are CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS, which is 1";
         return Err(driver.refuse(INVALID, why));
     }
+    open_shared(driver, shared)
+}
+
+/// Opens an allocation of another process, of a pool or of none.
+fn open_shared(driver: &mut Driver, shared: Shared) -> CuResult<u64> {
     if shared.process == std::process::id() {
         let why = "a process opens memory of others, and this is its own: use its pointer";
         return Err(driver.refuse(INVALID_CONTEXT, why));
@@ -93,6 +133,16 @@ fn open(driver: &mut Driver, handle: &[c_char; 64], flags: c_uint) -> CuResult<u
     Ok(address)
 }
 
+/// Gives memory of another process's pool back, if it is that.
+pub(super) fn close_pooled(driver: &mut Driver, address: u64) -> CuResult<bool> {
+    let opened = driver.memory.opened.get(&address);
+    let is_pooled = opened.is_some_and(|(shared, _)| shared.kind == OF_POOLED);
+    if is_pooled {
+        close(driver, address)?;
+    }
+    Ok(is_pooled)
+}
+
 /// Closes memory of another process, as often as it was opened.
 fn close(driver: &mut Driver, address: u64) -> CuResult {
     driver.context()?;
@@ -114,12 +164,12 @@ fn close(driver: &mut Driver, address: u64) -> CuResult {
 
 exports! {
     fn cuIpcGetMemHandle(driver, target: Out<CUipcMemHandle>, address: CUdeviceptr) {
-        target.pointer()?;
+        target.given()?;
         let reserved = share(driver, address)?.written();
         target.write(CUipcMemHandle { reserved })
     }
     fn cuIpcOpenMemHandle_v2(driver, target: Out<CUdeviceptr>, handle: CUipcMemHandle, flags: c_uint) {
-        target.pointer()?;
+        target.given()?;
         let address = open(driver, &handle.reserved, flags)?;
         target.write(address)
     }
@@ -128,7 +178,7 @@ exports! {
     }
     fn cuIpcGetEventHandle(driver, target: Out<CUipcEventHandle>, event: CUevent) {
         driver.context()?;
-        target.pointer()?;
+        target.given()?;
         let known = driver.objects.events.get(event.addr())?;
         if known.flags & INTERPROCESS == 0 {
             let why = "the event was made without CU_EVENT_INTERPROCESS";
@@ -136,12 +186,12 @@ exports! {
         }
         let (device, process) = (known.device as u32, std::process::id());
         let file = FileName { number: event.addr() as u64, identity: 0 };
-        let shared = Shared { kind: OF_EVENT, process, device, file, bytes: 0 };
+        let shared = Shared { kind: OF_EVENT, process, device, file, bytes: 0, pool: 0 };
         target.write(CUipcEventHandle { reserved: shared.written() })
     }
     fn cuIpcOpenEventHandle(driver, event: Out<CUevent>, given: CUipcEventHandle) {
         driver.context()?;
-        event.pointer()?;
+        event.given()?;
         let shared = Shared::read(&given.reserved, OF_EVENT);
         let Some(shared) = shared.filter(|it| (it.device as usize) < driver.devices.len()) else {
             return Err(driver.refuse(MAP_FAILED, "it is no handle that cuIpcGetEventHandle gave"));
@@ -153,5 +203,52 @@ exports! {
         let (device, flags) = (shared.device as usize, DISABLE_TIMING | INTERPROCESS);
         let made = driver.objects.events.add(EventState { device, flags, ..EventState::default() });
         event.write(handle(made))
+    }
+    fn cuMemPoolExportToShareableHandle(
+        driver, target: Out<c_void>, pool: CUmemoryPool, kind: c_uint, flags: u64
+    ) {
+        driver.context()?;
+        let handle_types = driver.objects.pools.get(pool.addr())?.handle_types;
+        needs_linux(driver, SHARED)?;
+        let Some(token) = token_of(driver, pool.addr())? else {
+            let why = "the pool was made without a kind of handle by which it is shared";
+            return Err(driver.refuse(INVALID, why));
+        };
+        export(driver, target, &token, (handle_types, kind, flags))
+    }
+    fn cuMemPoolImportFromShareableHandle(
+        driver, pool: Out<CUmemoryPool>, descriptor: *mut c_void, kind: c_uint, flags: u64
+    ) {
+        driver.context()?;
+        pool.given()?;
+        if flags != 0 {
+            return Err(INVALID);
+        }
+        let token = import(driver, descriptor, kind, |it| it.bytes == 0)?;
+        let (device, token) = (token.device, Some(Arc::new(token)));
+        let state = PoolState { device, token, is_imported: true, ..PoolState::default() };
+        pool.write(handle(driver.objects.pools.add(state)))
+    }
+    fn cuMemPoolExportPointer(driver, target: Out<CUmemPoolPtrExportData>, address: CUdeviceptr) {
+        target.given()?;
+        let written = share_pooled(driver, address)?.written();
+        // SAFETY: by the function's contract the place is one for the 64 bytes of the structure.
+        unsafe { target.cast::<[c_char; 64]>() }.write(written)
+    }
+    fn cuMemPoolImportPointer(
+        driver, target: Out<CUdeviceptr>, pool: CUmemoryPool, data: InMut<CUmemPoolPtrExportData>
+    ) {
+        driver.context()?;
+        target.given()?;
+        // SAFETY: by the function's contract the place has the 64 bytes of the structure.
+        let given = unsafe { data.pointer()?.cast::<[c_char; 64]>().read() };
+        let own = driver.objects.pools.get(pool.addr())?.token.as_ref().map(|token| token.identity());
+        let shared = Shared::read(&given, OF_POOLED).filter(|it| Some(it.pool) == own);
+        let Some(shared) = shared.filter(|it| (it.device as usize) < driver.devices.len()) else {
+            let why = "it is not what cuMemPoolExportPointer gave of memory of this pool";
+            return Err(driver.refuse(INVALID, why));
+        };
+        let address = open_shared(driver, shared)?;
+        target.write(address)
     }
 }

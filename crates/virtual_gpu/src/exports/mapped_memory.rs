@@ -6,13 +6,14 @@ use super::pool::device_at;
 use crate::code::CuResult;
 use crate::driver::Driver;
 use crate::memories::{HostKind, HostRegion};
-use crate::virtual_memory::{GRANULARITY, IS_SUPPORTED};
+use crate::virtual_memory::{GRANULARITY, IS_SUPPORTED, Physical};
 use cuda_driver::ReturnCode;
 use cuda_driver::raw::{CUdeviceptr, CUmemAccessDesc, CUmemGenericAllocationHandle, CUmemLocation};
 use cuda_driver::types::{AllocationProperties, MemoryLocation};
-use std::ffi::{c_uint, c_void};
+use std::ffi::{c_int, c_uint, c_void};
 use std::ops::Range;
 use std::ptr::null_mut;
+use std::sync::Arc;
 
 const INVALID: ReturnCode = ReturnCode::INVALID_VALUE;
 const MAPPED: &str = "memory at addresses that the program chooses";
@@ -30,18 +31,61 @@ pub(super) fn needs_linux(driver: &mut Driver, what: &str) -> CuResult {
     unless.map_or(Ok(()), Err)
 }
 
-/// The device of memory that a program asks for.
-fn device_of(driver: &mut Driver, properties: &In<AllocationProperties>) -> CuResult<usize> {
+const OTHER_HANDLES: &str = "memory that is shared by other handles than file descriptors";
+/// `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`.
+pub(super) const FILE_DESCRIPTOR: c_uint = 1;
+
+/// The device of memory that a program asks for, and the kinds of handles that it wants of it.
+fn device_of(
+    driver: &mut Driver,
+    properties: &In<AllocationProperties>,
+) -> CuResult<(usize, c_uint)> {
     /// `CU_MEM_ALLOCATION_TYPE_PINNED`.
     const PINNED: c_uint = 1;
     let AllocationProperties { kind, handle_types, location, .. } = properties.read()?;
     if kind != PINNED {
         return Err(INVALID);
     }
-    if handle_types != 0 {
-        return Err(driver.unsupported("memory that other processes share"));
+    if handle_types & !FILE_DESCRIPTOR != 0 {
+        return Err(driver.unsupported(OTHER_HANDLES));
     }
-    device_at(driver, location)
+    Ok((device_at(driver, location)?, handle_types))
+}
+
+/// Writes a new file descriptor of what was made for such.
+pub(super) fn export(
+    driver: &mut Driver,
+    target: Out<c_void>,
+    what: &Physical,
+    (handle_types, kind, flags): (c_uint, c_uint, u64),
+) -> CuResult {
+    target.given()?;
+    if flags != 0 || kind != FILE_DESCRIPTOR || handle_types & kind == 0 {
+        let why = "a handle is exported by the kind that was asked for when it was made, and without flags";
+        return Err(driver.refuse(INVALID, why));
+    }
+    let descriptor = what.exported().ok_or(ReturnCode::OUT_OF_MEMORY)?;
+    // SAFETY: by the function's contract the place is one for a C `int`.
+    unsafe { target.cast::<c_int>() }.write(descriptor)
+}
+
+/// Takes what a file descriptor stands for, if it is as expected.
+pub(super) fn import(
+    driver: &mut Driver,
+    descriptor: *mut c_void,
+    kind: c_uint,
+    is_expected: impl Fn(&Physical) -> bool,
+) -> CuResult<Physical> {
+    if kind != FILE_DESCRIPTOR {
+        return Err(driver.unsupported(OTHER_HANDLES));
+    }
+    needs_linux(driver, MAPPED)?;
+    let number = i32::try_from(descriptor.addr()).map_err(|_| INVALID)?;
+    let found = Physical::import(number, kind);
+    found.filter(|it| it.device < driver.devices.len() && is_expected(it)).ok_or_else(|| {
+        let why = format!("{number} is no file descriptor that a call for shareable handles gave");
+        driver.refuse(INVALID, why)
+    })
 }
 
 /// Tells the device which ranges it may use from now on.
@@ -88,7 +132,7 @@ exports! {
         if flags != 0 || alignment != 0 && !alignment.is_power_of_two() {
             return Err(INVALID);
         }
-        pointer.pointer()?;
+        pointer.given()?;
         needs_linux(driver, MAPPED)?;
         let reserved = driver.memory.virtual_memory.reserve(bytes as u64, alignment as u64);
         pointer.write(reserved.ok_or(ReturnCode::OUT_OF_MEMORY)?)
@@ -99,13 +143,13 @@ exports! {
     fn cuMemCreate(
         driver, handle: Out<CUmemGenericAllocationHandle>, bytes: usize, properties: In<AllocationProperties>, flags: u64
     ) {
-        driver.context()?;
+        // It needs no context, as NVIDIA's memMapIPCDrv shows, nor do its export and the end of a mapping.
         range(0, bytes)?;
-        let device = device_of(driver, &properties)?;
+        let (device, handle_types) = device_of(driver, &properties)?;
         if flags != 0 {
             return Err(INVALID);
         }
-        handle.pointer()?;
+        handle.given()?;
         needs_linux(driver, MAPPED)?;
         let selected = driver.select(device);
         let memory = &driver.memory;
@@ -116,7 +160,8 @@ exports! {
             let why = format!("{bytes} bytes are asked for, and {free} are free");
             return Err(driver.refuse(ReturnCode::OUT_OF_MEMORY, why));
         }
-        let made = driver.memory.virtual_memory.make(bytes as u64, device).ok_or(ReturnCode::OUT_OF_MEMORY)?;
+        let made = driver.memory.virtual_memory.make(bytes as u64, device, handle_types);
+        let made = made.ok_or(ReturnCode::OUT_OF_MEMORY)?;
         handle.write(driver.objects.memories.add(made) as u64)
     }
     fn cuMemRelease(driver, handle: CUmemGenericAllocationHandle) {
@@ -136,7 +181,6 @@ exports! {
         })
     }
     fn cuMemUnmap(driver, pointer: CUdeviceptr, bytes: usize) {
-        driver.context()?;
         let range = range(pointer, bytes)?;
         set_open(driver, &range, false)?;
         driver.memory.virtual_memory.unmap(&range).ok_or(INVALID)
@@ -172,7 +216,7 @@ exports! {
     }
     fn cuMemRetainAllocationHandle(driver, handle: Out<CUmemGenericAllocationHandle>, pointer: *mut c_void) {
         let (memory, _) = driver.memory.virtual_memory.at(pointer.addr() as u64).ok_or(INVALID)?;
-        handle.pointer()?;
+        handle.given()?;
         handle.write(driver.objects.memories.add(memory) as u64)
     }
     fn cuMemGetAllocationPropertiesFromHandle(
@@ -180,6 +224,21 @@ exports! {
     ) {
         let memory = driver.objects.memories.get(handle as usize).map_err(|_| INVALID)?;
         let location = MemoryLocation::device(memory.device as i32);
-        properties.write(AllocationProperties { kind: 1, handle_types: 0, location, metadata: null_mut(), flags: [0; 8] })
+        let handle_types = memory.handle_types;
+        properties.write(AllocationProperties { kind: 1, handle_types, location, metadata: null_mut(), flags: [0; 8] })
+    }
+    fn cuMemExportToShareableHandle(
+        driver, target: Out<c_void>, handle: CUmemGenericAllocationHandle, kind: c_uint, flags: u64
+    ) {
+        let memory = driver.objects.memories.get(handle as usize).map_err(|_| INVALID)?.clone();
+        export(driver, target, &memory, (memory.handle_types, kind, flags))
+    }
+    fn cuMemImportFromShareableHandle(
+        driver, handle: Out<CUmemGenericAllocationHandle>, descriptor: *mut c_void, kind: c_uint
+    ) {
+        driver.context()?;
+        handle.given()?;
+        let memory = import(driver, descriptor, kind, |it| it.bytes > 0 && it.bytes.is_multiple_of(GRANULARITY))?;
+        handle.write(driver.objects.memories.add(Arc::new(memory)) as u64)
     }
 }

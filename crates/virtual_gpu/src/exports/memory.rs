@@ -1,5 +1,6 @@
 use super::arguments::{Argument, InMut, Out};
 use super::define::exports;
+use super::inter_process::close_pooled;
 use crate::code::{CuResult, INVALID_DEVICE, NOT_FOUND};
 use crate::driver::Driver;
 use crate::managed::{self, Advice};
@@ -147,7 +148,7 @@ fn free(driver: &mut Driver, address: u64) -> CuResult {
         return Ok(());
     }
     driver.run_all();
-    if free_pooled(driver, address)? {
+    if close_pooled(driver, address)? || free_pooled(driver, address)? {
         return Ok(());
     }
     if driver.memory.host.contains_key(&address) {
@@ -170,7 +171,7 @@ fn free(driver: &mut Driver, address: u64) -> CuResult {
 /// Writes what a pointer is.
 ///
 /// # Safety
-/// - `target` is null, misaligned or valid for a write of the attribute's type.
+/// - `target` is null or, but for its alignment, valid for a write of the attribute's type.
 unsafe fn pointer_attribute(
     driver: &Driver,
     number: c_uint,

@@ -1,6 +1,8 @@
 use super::arguments::{In, InMut, Out, handle};
 use super::context::check_device;
 use super::define::exports;
+use super::inter_process::close_pooled;
+use super::mapped_memory::FILE_DESCRIPTOR;
 use super::memory::{allocate_pooled, free_pooled};
 use crate::code::{CuResult, INVALID_DEVICE};
 use crate::driver::Driver;
@@ -22,6 +24,10 @@ fn take(driver: &mut Driver, pool: usize, bytes: usize, stream: usize) -> CuResu
     driver.objects.stream(stream)?;
     let state = driver.objects.pools.get(pool)?;
     let (device, is_host) = (state.device, state.is_host);
+    if state.is_imported {
+        let why = "the pool is another process's, and gives no memory here";
+        return Err(driver.refuse(ReturnCode::INVALID_VALUE, why));
+    }
     let (used, reserved) = (state.used, state.reserved);
     if driver.objects.stream(stream)?.capture.is_some() {
         return driver.capture_allocation(stream, device, bytes);
@@ -93,7 +99,7 @@ exports! {
             driver.memory.graphs.end(pointer, freed);
             return Ok(());
         }
-        if free_pooled(driver, pointer)? {
+        if close_pooled(driver, pointer)? || free_pooled(driver, pointer)? {
             return Ok(());
         }
         let pending = driver.scheduler.pending()
@@ -155,9 +161,14 @@ exports! {
         let properties = properties.pointer()?;
         // SAFETY: valid by the type; the kind of the location is read as the integer that it is in C.
         let location = unsafe { (&raw const (*properties).location).cast::<MemoryLocation>().read() };
+        // SAFETY: as above.
+        let handle_types = unsafe { (&raw const (*properties).handleTypes).cast::<c_uint>().read() };
+        if handle_types & !FILE_DESCRIPTOR != 0 {
+            return Err(driver.unsupported("pools that are shared by other handles than file descriptors"));
+        }
         let is_host = ON_HOST.contains(&location.kind);
         let device = if is_host { driver.current() } else { device_at(driver, location)? };
-        let created = driver.objects.pools.add(PoolState { device, is_host, ..PoolState::default() });
+        let created = driver.objects.pools.add(PoolState { device, is_host, handle_types, ..PoolState::default() });
         pool.write(handle(created))
     }
     fn cuMemPoolDestroy(driver, pool: CUmemoryPool) {

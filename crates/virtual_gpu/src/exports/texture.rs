@@ -153,7 +153,7 @@ exports! {
         view: *const CUDA_RESOURCE_VIEW_DESC
     ) {
         driver.context()?;
-        object.pointer()?;
+        object.given()?;
         if !view.is_null() {
             return Err(driver.unsupported("resource views"));
         }
@@ -178,7 +178,7 @@ exports! {
     }
     fn cuSurfObjectCreate(driver, object: Out<CUsurfObject>, resource: In<CUDA_RESOURCE_DESC>) {
         driver.context()?;
-        object.pointer()?;
+        object.given()?;
         let described = resource.pointer()?;
         // SAFETY: valid by the type; the kind is read as the integer that it is in C.
         if unsafe { (&raw const (*described).resType).cast::<c_uint>().read() } != 0 {

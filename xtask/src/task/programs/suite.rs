@@ -204,6 +204,13 @@ fn cmake_arguments(text: &str) -> Option<Vec<String>> {
     if text.contains("OpenMP::") {
         arguments.extend(["-Xcompiler", "-fopenmp"].map(str::to_owned));
     }
+    for (variable, libraries) in
+        [("{OPENGL_LIBRARIES}", &["-lGL", "-lGLU"][..]), ("{GLUT_LIBRARIES}", &["-lglut"])]
+    {
+        if text.contains(variable) {
+            arguments.extend(libraries.iter().copied().map(str::to_owned));
+        }
+    }
     for library in ["cublas", "cufft", "curand", "cusparse", "cusolver", "nvrtc", "nvjpeg"] {
         if text.contains(&format!("CUDA::{library}")) {
             arguments.push(format!("-l{library}"));
@@ -246,5 +253,8 @@ mod tests {
         let text = "add_executable(matrixMul matrixMul.cu\n other.cpp a.h)\n CUDA::cublas";
         let arguments = cmake_arguments(text).expect("it makes a program");
         assert_eq!(arguments[4..], ["matrixMul.cu", "other.cpp", "-lcublas"]);
+        let text = "add_executable(box box.cu)\n ${OPENGL_LIBRARIES}\n ${GLUT_LIBRARIES}\n";
+        let arguments = cmake_arguments(text).expect("it makes a program");
+        assert_eq!(arguments[4..], ["box.cu", "-lGL", "-lGLU", "-lglut"]);
     }
 }

@@ -35,11 +35,15 @@ pub fn own_check(text: &str) -> Option<bool> {
             .map(str::to_lowercase)
             .collect();
         // PolyBench counts what does not match.
-        if line.contains("Non-Matching") {
+        if line.contains("Non-Matching") || line.contains("Number of misses") {
             if words.last().is_none_or(|count| count != "0") {
                 return Some(false);
             }
             verdict = Some(true);
+            continue;
+        }
+        // The samples' helper counts what differs, and says on the next line whether that is too much.
+        if line.contains("(%) of bytes mismatched") {
             continue;
         }
         let is_none = |word: Option<&String>| word.is_some_and(|word| word == "0" || word == "no");
@@ -85,7 +89,11 @@ mod tests {
                 "Non-Matching CPU-GPU Outputs Beyond Error Threshold of 0.05 Percent: 3\n",
                 Some(false),
             ),
+            ("Number of misses: 0\n", Some(true)),
+            ("Number of misses: 12\n", Some(false)),
             ("Average time 3 us\n", None),
+            ("22.50(%) of bytes mismatched (count=58979)\n  OK\n", Some(true)),
+            ("22.50(%) of bytes mismatched (count=58979)\n  FAILURE\n", Some(false)),
         ] {
             assert_eq!(own_check(text), expected, "{text}");
         }
