@@ -132,7 +132,7 @@ pub enum MisuseKind {
     OutOfBounds,
     /// Pageable memory in an asynchronous copy: it will not overlap.
     PageableAsyncCopy,
-    /// Two streams use the same memory, one of them writes it, and nothing orders them.
+    /// Nothing orders two uses of the same memory by streams, or by a stream and the host, of which one writes.
     MissingOrder,
     /// The host changed memory that a pending copy uses.
     HostMemoryChanged,

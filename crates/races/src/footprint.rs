@@ -126,6 +126,23 @@ impl Footprint {
             .find(|address| range.contains(address))
     }
 
+    /// Returns whether the launch races with an access of the host to a byte: one writes it, and the launch does not say that
+    /// others of the system may access it.
+    pub fn races_with_host(&self, address: u64, host_writes: bool) -> bool {
+        let found = self.lines.binary_search_by_key(&(address / 64), |(line, _)| *line);
+        found.is_ok_and(|at| {
+            let accessed = self.lines[at].1;
+            let weak = |of| Accessed::parts(of, Strength::System).0;
+            let reads = if host_writes { weak(accessed.reads) } else { 0 };
+            (weak(accessed.writes) | reads) >> (address % 64) & 1 != 0
+        })
+    }
+
+    /// Returns whether the launch releases for the whole system: a host that reads what it wrote then need not wait for its end.
+    pub fn tells_host(&self) -> bool {
+        self.synchronization[1].releases
+    }
+
     /// The first address at which two launches race that nothing orders; `None` when there is none, and when they may
     /// order themselves: both access a byte strongly, one of them writes it, and one releases where the other acquires.
     /// `one_device` says that both are on the same device.

@@ -32,13 +32,13 @@ impl Access {
         Access { start, width: width as u64, pitch: pitch as u64, height: height as u64, how }
     }
 
-    fn rows(self) -> impl Iterator<Item = Range<u64>> {
+    pub(crate) fn rows(self) -> impl Iterator<Item = Range<u64>> {
         let start = move |row| self.start + row * self.pitch;
         (0..self.height).map(move |row| start(row)..start(row) + self.width)
     }
 
     /// Returns whether a row begins before `range` ends and ends after it begins.
-    fn overlaps(self, range: &Range<u64>) -> bool {
+    pub(crate) fn overlaps(self, range: &Range<u64>) -> bool {
         let behind = (range.start + 1).saturating_sub(self.start + self.width);
         let row = behind.div_ceil(self.pitch.max(1));
         row < self.height && self.start + row * self.pitch < range.end

@@ -86,6 +86,15 @@ impl Concurrent {
         beside.filter_map(|before| Some((before, before.conflict(now)?))).take(TOLD).collect()
     }
 
+    /// Returns the name and the accesses of a kernel that was executed and is kept.
+    pub(crate) fn kernel(&self, id: usize) -> Option<(&str, &Footprint)> {
+        let executed = self.kept.iter().find(|executed| executed.id == id)?;
+        match &executed.effect {
+            Effect::Kernel { name, footprint } => Some((name, footprint)),
+            Effect::Accesses(_) => None,
+        }
+    }
+
     /// Keeps an operation for those to come.
     pub(crate) fn keep(&mut self, executed: Executed) {
         if self.kept.len() == MOST {

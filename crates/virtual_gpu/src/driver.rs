@@ -5,6 +5,7 @@ use crate::code::{self, CuResult, INVALID_CONTEXT, NOT_INITIALIZED};
 use crate::concurrent::Concurrent;
 use crate::device_state::DeviceState;
 use crate::happens_before::HappensBefore;
+use crate::host_races::HostRaces;
 use crate::memories::{HostKind, HostRegion, Memories, WRITE_COMBINED};
 use crate::misuse::MisuseKind;
 use crate::objects::Objects;
@@ -69,6 +70,7 @@ pub(crate) struct Driver {
     /// Of each device whose one engine does all copies, the copy that was enqueued last.
     pub(crate) last_copies: BTreeMap<usize, usize>,
     pub(crate) concurrent: Concurrent,
+    pub(crate) host_races: HostRaces,
     pub(crate) timeline: Timeline,
     pub(crate) clock: Clock,
     pub(crate) recorder: Recorder,
@@ -106,6 +108,7 @@ impl Driver {
             order: HappensBefore::default(),
             last_copies: BTreeMap::new(),
             concurrent: Concurrent::default(),
+            host_races: HostRaces::default(),
             clock: Clock::default(),
             recorder: Recorder::default(),
         };

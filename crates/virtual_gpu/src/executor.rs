@@ -119,6 +119,7 @@ impl Driver {
         self.recorder.is_executing = false;
         self.memory.executed += 1;
         self.memory.note_writes(&operation.work);
+        self.tells_host(id, &operation.work);
         self.recorder.call = call;
         let is_kernel = matches!(operation.work, QueuedWork::Kernel(_));
         let mut done = Done { begin, end, engine: engine.or(before), is_kernel };
@@ -199,7 +200,7 @@ impl Driver {
                 return at_once(None);
             }
             QueuedWork::Copy(copy) => {
-                self.notice_changes(operation);
+                self.notice_changes(turn.id, operation);
                 let direction = self.memory.direction(copy);
                 let Some(duration) = self.copy(copy) else { return at_once(None) };
                 let kind = operation_kind(direction, copy.bytes());
@@ -351,7 +352,8 @@ impl Driver {
         let asked = self.options.checks;
         let compares = self.compares(turn.id, &turn.stamp, kernel);
         let changed = self.changed_under(turn.operation);
-        let footprint = compares || !changed.is_empty();
+        let watches = self.host_races.is_watching();
+        let footprint = compares || !changed.is_empty() || watches;
         let checks = Checks { global_races: asked.global_races || footprint, ..asked };
         let options = simt::Options {
             checks,
@@ -417,7 +419,8 @@ impl Driver {
             self.report(MisuseKind::CallFailed, message);
         }
         if let Some(footprint) = report.footprint.take() {
-            self.notice_changed(&changed, name, &footprint);
+            self.notice_changed(turn.id, &changed, name, &footprint);
+            self.notice_host_of_kernel(turn.id, name, &footprint);
             if compares {
                 self.notice_order(turn.executed(Effect::Kernel { name: name.clone(), footprint }));
             }

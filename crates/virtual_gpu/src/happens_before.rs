@@ -72,6 +72,8 @@ pub(crate) struct HappensBefore {
     host: Arc<HostClock>,
     /// By the numbers of operations, as long as others may follow them.
     stamps: BTreeMap<usize, Arc<Stamp>>,
+    /// The number of times that the host has learnt that operations have ended.
+    waits: u64,
     /// The order of the parts of one operation, while it is executed.
     parts: Option<(usize, Box<HappensBefore>)>,
 }
@@ -193,6 +195,7 @@ impl HappensBefore {
             }
         }
         if learnt {
+            self.waits += 1;
             let chains = self.chains.iter().enumerate();
             let past = chains.filter(|(at, chain)| chain.last.number <= self.host.at(*at));
             self.past = past.map(|(at, _)| at).collect();
@@ -222,6 +225,11 @@ impl HappensBefore {
         let last: Vec<Arc<Stamp>> = meant.map(|chain| chain.last.clone()).collect();
         let ended = last.iter().flat_map(|stamp| &stamp.beyond);
         self.host_learns(ended.map(|(chain, number)| (*chain, *number)));
+    }
+
+    /// Returns how often the host has learnt that operations have ended.
+    pub(crate) fn waits(&self) -> u64 {
+        self.waits
     }
 
     /// Returns whether the host has waited for an operation, or it is so old that nobody can follow it.

@@ -49,6 +49,8 @@ mod fat_binary;
 mod graph_memory;
 mod handles;
 mod happens_before;
+mod host_pages;
+mod host_races;
 mod idle;
 mod launching;
 mod limits;

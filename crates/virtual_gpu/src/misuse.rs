@@ -1,5 +1,6 @@
 //! Mistakes of the host program that were found, each with the call that showed it.
 
+use crate::host_pages;
 pub use counters::MisuseKind;
 use cuda_driver::ReturnCode;
 use simt::{Error, Location};
@@ -124,6 +125,41 @@ pub(crate) fn caller() -> Option<String> {
     first_of_program(&trace)
 }
 
+/// Files of the driver, its wrappers and the language. With line tables only, an inlined frame has its function's bare name:
+/// then the path tells.
+const OTHERS_FILES: [&str; 12] = [
+    "/cust-",
+    "/cust_core-",
+    "/cust_ext/src/",
+    "/cuda_driver/src/",
+    "/virtual_gpu/src/",
+    "/virtual_libcudart/src/",
+    "/coalesce-cust-ext-",
+    "/coalesce-cuda-driver-",
+    "/coalesce-virtual-gpu-",
+    "/coalesce-virtual-libcudart-",
+    "/rustc/",
+    "/rustlib/",
+];
+
+/// Returns the line of the program that an instruction is of, when debug information tells; of C's library, that of its call.
+pub(crate) fn place_of([code, behind_call]: [u64; 2]) -> Option<String> {
+    let (mut place, here) = (None, std::env::current_dir().unwrap_or_default());
+    // An address is taken for that behind a call.
+    let behind = if host_pages::is_of_c(code) { behind_call } else { code + 1 };
+    let behind = std::ptr::with_exposed_provenance_mut(behind as usize);
+    backtrace::resolve(behind, |symbol| {
+        if let (None, Some(path), Some(line)) = (&place, symbol.filename(), symbol.lineno()) {
+            let file = path
+                .strip_prefix(&here)
+                .map_or(path.display().to_string(), |inside| format!("./{}", inside.display()));
+            let is_others = OTHERS_FILES.iter().any(|other| file.contains(other));
+            place = (!is_others).then(|| format!("{file}:{line}"));
+        }
+    });
+    place
+}
+
 /// A backtrace has two lines per frame: `12: crate::function` and `at file:line:column`.
 fn first_of_program(trace: &str) -> Option<String> {
     const OTHERS: [&str; 9] = [
@@ -136,21 +172,6 @@ fn first_of_program(trace: &str) -> Option<String> {
         "core::",
         "std::",
         "alloc::",
-    ];
-    // With line tables only, an inlined frame has its function's bare name: then the path tells.
-    const OTHERS_FILES: [&str; 12] = [
-        "/cust-",
-        "/cust_core-",
-        "/cust_ext/src/",
-        "/cuda_driver/src/",
-        "/virtual_gpu/src/",
-        "/virtual_libcudart/src/",
-        "/coalesce-cust-ext-",
-        "/coalesce-cuda-driver-",
-        "/coalesce-virtual-gpu-",
-        "/coalesce-virtual-libcudart-",
-        "/rustc/",
-        "/rustlib/",
     ];
     let mut below_driver = false;
     let mut is_program = false;

@@ -11,6 +11,17 @@ pub(crate) fn given(memory: &Memories, kernel: &KernelLaunch) -> Vec<Access> {
     found.map(|one| Access::linear(one.address, one.bytes, How::Writes)).collect()
 }
 
+/// The same of work that is a kernel, or has kernels in it.
+pub(crate) fn given_to(memory: &Memories, work: &QueuedWork) -> Vec<Access> {
+    match work {
+        QueuedWork::Kernel(kernel) => given(memory, kernel),
+        QueuedWork::Subgraphs(inner) => {
+            inner.works().flat_map(|work| given_to(memory, work)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// Returns what an operation accesses, but for a kernel, whose accesses show while it runs. Pageable memory of the host is
 /// only used while a call waits.
 pub(crate) fn accesses(memory: &Memories, work: &QueuedWork) -> Vec<Access> {

@@ -2,6 +2,7 @@
 
 use crate::code::{CuResult, NOT_INITIALIZED, NOT_PERMITTED};
 use crate::driver::Driver;
+use crate::host_pages;
 use crate::options::Options;
 use crate::thread;
 use cuda_driver::{OperationKind, ReturnCode};
@@ -124,6 +125,16 @@ pub(crate) fn waits_in_a_call() -> bool {
     WAITING.load(Ordering::Relaxed) > 0
 }
 
+/// Does something with a machine: tells first what the host accessed meanwhile, and takes pages away behind it.
+fn on_machine<R>(driver: &mut Driver, body: impl FnOnce(&mut Driver) -> R) -> R {
+    host_pages::hold();
+    driver.notice_host();
+    let answer = body(driver);
+    driver.settle_host();
+    host_pages::let_go();
+    answer
+}
+
 /// Does something with the machine of this thread or else the process's, once it was started, unless that is the machine
 /// of a process which this one was forked from.
 fn in_driver<R>(body: impl FnOnce(&mut Driver) -> R) -> Option<R> {
@@ -134,7 +145,7 @@ fn in_driver<R>(body: impl FnOnce(&mut Driver) -> R) -> Option<R> {
             WAITING.fetch_sub(1, Ordering::Relaxed);
             driver
         });
-        body(&mut driver)
+        on_machine(&mut driver, body)
     };
     // A thread that is about to end has none any more.
     if let Ok(Some(own)) = OWN.try_with(|own| own.borrow().clone()) {
@@ -153,8 +164,8 @@ pub(crate) fn with<R: Default>(body: impl FnOnce(&mut Driver) -> R) -> R {
 /// As [`with`] on the process's machine, unless that is busy: a kernel may never end.
 pub(crate) fn with_idle<R>(body: impl FnOnce(&mut Driver) -> R) -> Option<R> {
     match DRIVER.get()?.try_lock() {
-        Ok(mut driver) => Some(body(&mut driver)),
-        Err(TryLockError::Poisoned(driver)) => Some(body(&mut driver.into_inner())),
+        Ok(mut driver) => Some(on_machine(&mut driver, body)),
+        Err(TryLockError::Poisoned(driver)) => Some(on_machine(&mut driver.into_inner(), body)),
         Err(TryLockError::WouldBlock) => None,
     }
 }

@@ -437,6 +437,7 @@ impl Driver {
         if self.memory.is_seen_outside(&work) {
             idle::awaits_work();
         }
+        self.give_back_to(&work);
         let (host, mut host_of_nodes) = (self.host_state(&work), BTreeMap::new());
         self.add_host_of_nodes(&work, &mut host_of_nodes);
         let id = self.scheduler.add(QueuedOperation {
@@ -452,6 +453,7 @@ impl Driver {
             host_of_nodes: Arc::new(host_of_nodes),
         });
         self.order.enqueue(id, device, &follows);
+        self.watch_host(id);
         self.recorder.ordered(|| OrderRecord::Enqueued { id, kind, after: follows });
         if takes_turns {
             self.last_copies.insert(device, id);
@@ -493,6 +495,10 @@ impl Driver {
 
     /// Executes operations, each after those of them that it follows.
     fn run(&mut self, mut wanted: BTreeSet<usize>) {
+        if !wanted.is_empty() {
+            // The device uses what was taken away from the host.
+            self.host_races.give_back(None);
+        }
         if let Order::Seeded(_) = self.options.order {
             while !wanted.is_empty() {
                 let drawn = self.scheduler.draw(&wanted);
@@ -547,10 +553,11 @@ impl Driver {
     /// The program has ended: executes what it left pending, but for what needs the program, and tells of copies to the host
     /// that nobody awaited.
     pub(crate) fn finish(&mut self) {
+        self.finish_host();
         for id in self.scheduler.all() {
             let Some(operation) = self.scheduler.get(id) else { continue };
             let (call, work) = (operation.call, &operation.work);
-            let awaited_copy = self.copied_out(work);
+            let awaited_copy = self.copied_out(work).filter(|_| !self.host_races.has_told(id));
             let needs_program = self.memory.needs_program(work);
             if let Some(bytes) = awaited_copy {
                 self.recorder.call = call;

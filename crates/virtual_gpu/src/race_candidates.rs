@@ -146,13 +146,21 @@ impl Driver {
     }
 
     /// Reports mapped memory that a kernel used and the host changed while the kernel was pending.
-    pub(crate) fn notice_changed(&mut self, changed: &[u64], kernel: &str, footprint: &Footprint) {
+    pub(crate) fn notice_changed(
+        &mut self,
+        id: usize,
+        changed: &[u64],
+        kernel: &str,
+        footprint: &Footprint,
+    ) {
         let Some(address) = footprint.weak_access_in(changed) else { return };
         let message = format!(
             "the host changed mapped memory at {address:#x} while kernel `{kernel}`, which uses it, was pending; \
              synchronize the stream before touching the buffer"
         );
-        self.report(MisuseKind::HostMemoryChanged, message);
+        if self.host_races.tells(id) {
+            self.report(MisuseKind::HostMemoryChanged, message);
+        }
     }
 
     /// The pieces of 64 bytes of mapped memory that are not what they were when a kernel was enqueued, unless the
@@ -199,7 +207,7 @@ impl Driver {
 
     /// Reports a copy whose host memory is not what it was when the copy was enqueued, unless the device's own work
     /// since then may have written it.
-    pub(crate) fn notice_changes(&mut self, operation: &QueuedOperation) {
+    pub(crate) fn notice_changes(&mut self, id: usize, operation: &QueuedOperation) {
         let QueuedWork::Copy(copy) = &operation.work else { return };
         let (Some(before), Some(now)) =
             (operation.host.fingerprint, self.memory.fingerprint(&operation.work))
@@ -210,7 +218,7 @@ impl Driver {
         let device_wrote = sides
             .iter()
             .any(|side| self.memory.device_wrote_since(side.address, operation.executed));
-        if before != now && !device_wrote {
+        if before != now && !device_wrote && self.host_races.tells(id) {
             let bytes = copy.bytes();
             self.report(
                 MisuseKind::HostMemoryChanged,

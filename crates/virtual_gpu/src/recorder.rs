@@ -1,7 +1,7 @@
 //! The memory of a virtual GPU until it is asked: kernels, operations and mistakes.
 
 use crate::code;
-use crate::misuse::{KernelFault, Misuse, MisuseKind, MisusedMemory, caller};
+use crate::misuse::{KernelFault, Misuse, MisuseKind, MisusedMemory, caller, place_of};
 use cuda_driver::{OperationKind, OperationRecord, ReturnCode};
 use gpu_model::Estimate;
 use gpu_model::PageMoves;
@@ -102,6 +102,8 @@ pub(crate) struct Recorder {
     pub(crate) reason: Option<String>,
     /// Work is being executed, possibly long after the call that enqueued it.
     pub(crate) is_executing: bool,
+    /// The instruction of the host that made the mistake which is reported, where that is no call.
+    pub(crate) host_code: Option<[u64; 2]>,
     /// The name under which mistakes go to standard error, if they do.
     pub(crate) announced_by: Option<String>,
     pub(crate) misuse: Vec<Misuse>,
@@ -175,6 +177,16 @@ impl Recorder {
     /// Notes that nothing orders two uses of memory: once for each allocation, and of a program that makes the mistake with
     /// many allocations those beyond the first with the last of these.
     pub(crate) fn report_order(&mut self, memory: MisusedMemory, message: String) {
+        self.report_about(MisuseKind::MissingOrder, memory, message);
+    }
+
+    /// The same of a kind of mistake.
+    pub(crate) fn report_about(
+        &mut self,
+        kind: MisuseKind,
+        memory: MisusedMemory,
+        message: String,
+    ) {
         let base = memory.allocation();
         let known =
             self.orders.entry((self.call, before_address(&message).to_owned())).or_default();
@@ -185,7 +197,7 @@ impl Recorder {
             return;
         }
         known.push((base, self.misuse.len()));
-        self.note_misuse(MisuseKind::MissingOrder, None, Some(memory), None, message);
+        self.note_misuse(kind, None, Some(memory), None, message);
     }
 
     pub(crate) fn report_fault(&mut self, error: &simt::Error) {
@@ -214,7 +226,11 @@ impl Recorder {
             return;
         }
         // Work that runs late is no longer in the call that enqueued it.
-        let location = if self.is_executing { None } else { caller() };
+        let location = match self.host_code {
+            Some(code) => place_of(code),
+            None if self.is_executing => None,
+            None => caller(),
+        };
         let count = 1;
         let misuse = Misuse { kind, fault, memory, call, code, message, count, location };
         // What costs time is no error: programs that use pageable memory use it everywhere. After a failure every call fails.

@@ -3,6 +3,7 @@ use super::define::exports;
 use super::inter_process::close_pooled;
 use crate::code::{CuResult, INVALID_DEVICE, NOT_FOUND};
 use crate::driver::Driver;
+use crate::host_pages::PAGE;
 use crate::managed::{self, Advice};
 use crate::memories::{HostKind, HostRegion, MemoryKind, OWNED_BY_MODULE};
 use crate::misuse::MisuseKind;
@@ -22,7 +23,7 @@ const ALREADY_REGISTERED: ReturnCode = ReturnCode(712);
 const DEVICE_MAP: u32 = 2;
 
 /// A page of the host's memory.
-const HOST_PAGE: usize = 4096;
+const HOST_PAGE: usize = PAGE as usize;
 
 fn take(driver: &mut Driver, bytes: usize) -> CuResult<u64> {
     let address = driver.allocate(bytes)?;
@@ -66,7 +67,11 @@ fn place_host(
     }
     // What is page-locked begins with a page, and so with a line and a sector; what moves, with what moves at once.
     let alignment = if kind == HostKind::Managed { managed::alignment(bytes) } else { HOST_PAGE };
-    let length = bytes.checked_add(alignment).ok_or(ReturnCode::OUT_OF_MEMORY)?.div_ceil(16);
+    // Nothing else lies on its last page, either.
+    let whole = bytes.checked_next_multiple_of(HOST_PAGE);
+    let length =
+        whole.and_then(|whole| whole.checked_add(alignment)).ok_or(ReturnCode::OUT_OF_MEMORY)?;
+    let length = length.div_ceil(16);
     let mut owned = Vec::new();
     owned.try_reserve_exact(length).map_err(|_| ReturnCode::OUT_OF_MEMORY)?;
     owned.resize(length, 0u128);
@@ -136,6 +141,7 @@ fn forget_host(driver: &mut Driver, address: u64, kinds: &[HostKind]) -> CuResul
         driver.report(MisuseKind::HostMemoryFreed, message.to_owned());
     }
     driver.run_all();
+    driver.host_races.forget(&(address..end.next_multiple_of(PAGE)));
     driver.memory.device.unmap(address).map_err(|_| ReturnCode::INVALID_VALUE)?;
     driver.memory.remove_host(address);
     Ok(())
@@ -435,6 +441,9 @@ exports! {
         driver.registers_pages(bytes);
         let region = HostRegion { bytes, kind: HostKind::Registered, flags, _owned: None };
         driver.memory.host.insert(address, region);
+        if driver.options.checks.global_races {
+            driver.host_races.registered(&(address..address + bytes as u64));
+        }
         Ok(())
     }
     fn cuMemHostUnregister(driver, pointer: *mut c_void) {
