@@ -1,4 +1,4 @@
-//! A device without a driver: the executor, arrays between guards, and launches that run at once. It has the names that
+//! A device without a driver: the executor, arrays, and launches that run at once. It has the names that
 //! the course's files use.
 
 use crate::case::{Before, Case};
@@ -350,7 +350,7 @@ impl Launcher<'_> {
     }
 }
 
-/// The arrays of a case, each between guards.
+/// The arrays of a case: outputs between guards, inputs alone, so that what is read beside them is an illegal address.
 pub mod arrays {
     use super::*;
 
@@ -377,11 +377,9 @@ pub mod arrays {
             let state = Rc::clone(&arrays.state);
             let memory = &mut state.borrow_mut().memory;
             for data in &case.inputs {
-                let start = memory.allocate((2 * GUARD + data.byte_len()) as u64)? + GUARD as u64;
+                let start = memory.allocate(data.byte_len().max(1) as u64)?;
                 arrays.inputs.push(start);
                 memory.write(start, data.bytes())?;
-                let rest = data.byte_len().next_multiple_of(16) - data.byte_len();
-                memory.fill(start + data.byte_len() as u64, POISON, rest)?;
             }
             for output in &case.outputs {
                 let bytes = output.reference.byte_len();
@@ -410,9 +408,10 @@ pub mod arrays {
     impl Drop for Arrays {
         fn drop(&mut self) {
             let memory = &mut self.state.borrow_mut().memory;
-            for start in self.inputs.iter().chain(&self.outputs) {
+            let outputs = self.outputs.iter().map(|start| start - GUARD as u64);
+            for start in self.inputs.iter().copied().chain(outputs) {
                 // What was allocated is freed once.
-                let _ = memory.free(start - GUARD as u64);
+                let _ = memory.free(start);
             }
         }
     }

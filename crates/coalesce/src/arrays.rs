@@ -1,4 +1,5 @@
-//! A case's arrays on the device, with guard zones around every output.
+//! A case's arrays on the device, with guard zones around every output. An input of the virtual device has none: what is
+//! read beside it is an illegal address there.
 //!
 //! ```
 //! use coalesce::{arrays::Arrays, pattern::Case};
@@ -65,7 +66,7 @@ pub enum Misaligned {
     Outputs,
 }
 
-/// One array: its `byte_len` from `offset` in the buffer, with at least `GUARD` bytes on either side.
+/// One array: its `byte_len` from `offset` in the buffer, between guard zones if it has them.
 struct Array {
     buffer: DeviceBuffer<u8>,
     offset: usize,
@@ -96,14 +97,16 @@ impl Arrays {
         }
         let stage = Stage::new(case)?;
         let inputs = case.inputs.iter().map(|data| {
-            let array = Array::new(data, misaligned == Misaligned::Inputs)?;
+            let is_misaligned = misaligned == Misaligned::Inputs;
+            let is_alone = gpu.virtual_device().is_some() && !is_misaligned;
+            let array = Array::new(data, if is_alone { 0 } else { GUARD }, is_misaligned)?;
             array.upload(gpu, data, &stage)?;
             Ok(array)
         });
         let inputs = inputs.collect::<Result<_>>()?;
         let is_misaligned = misaligned == Misaligned::Outputs;
         let outputs = case.outputs.iter();
-        let outputs = outputs.map(|output| Array::new(&output.reference, is_misaligned));
+        let outputs = outputs.map(|output| Array::new(&output.reference, GUARD, is_misaligned));
         let outputs = outputs.collect::<Result<_, _>>()?;
         let arrays = Arrays { inputs, outputs, stage, textures: RefCell::default() };
         arrays.reset(gpu, case)?;
@@ -249,12 +252,12 @@ impl Arrays {
 }
 
 impl Array {
-    fn new(data: &Data, is_misaligned: bool) -> Result<Array> {
+    fn new(data: &Data, guard: usize, is_misaligned: bool) -> Result<Array> {
         let byte_len = data.byte_len();
         let shift = if is_misaligned { byte_len.checked_div(data.len()).unwrap_or(0) } else { 0 };
-        let offset = GUARD + shift;
+        let offset = guard + shift;
         // SAFETY: the memory is written (uploaded or reset) before anything reads it.
-        let buffer = unsafe { DeviceBuffer::uninitialized(offset + byte_len + GUARD) };
+        let buffer = unsafe { DeviceBuffer::uninitialized((offset + byte_len + guard).max(1)) };
         let buffer = buffer.map_err(|error| GpuError::driver("allocating device memory", error))?;
         Ok(Array { buffer, offset, byte_len, element: data.element_name() })
     }
@@ -277,11 +280,11 @@ impl Array {
 
     /// Copies host data in, piece by piece through page-locked memory.
     ///
-    /// The rest of the last 16 bytes is poisoned: an asynchronous copy that takes a part of them and fills up with zeros
-    /// counts as reading them all with NVIDIA's initcheck.
+    /// Where a guard zone follows, the rest of the last 16 bytes is poisoned: an asynchronous copy that takes a part of them and
+    /// fills up with zeros counts as reading them all with NVIDIA's initcheck.
     fn upload(&self, gpu: &Gpu, data: &Data, stage: &Stage) -> Result<()> {
         let end = self.offset + self.byte_len;
-        let mut rest = self.buffer.index(end..end.next_multiple_of(16));
+        let mut rest = self.buffer.index(end..end.next_multiple_of(16).min(self.buffer.len()));
         // SAFETY: the buffer lives until the stream is synchronized below, or before it is used.
         unsafe { rest.set_8_async(POISON, gpu.stream()) }
             .map_err(|error| GpuError::driver("copying an input to the device", error))?;
