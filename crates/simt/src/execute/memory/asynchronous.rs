@@ -31,6 +31,17 @@ pub(crate) fn landing(warp: &Warp, multicast: Option<u32>, lane: usize) -> Landi
     })
 }
 
+/// Returns how many bytes of its source each lane of a copy reads; the others that land are zero (PTX ISA, "cp.async").
+pub(crate) fn bytes_read(copy: &AsyncCopy, warp: &Warp) -> [u32; LANES] {
+    let ignored = copy.ignore_source.map_or(0, |p| warp.registers.predicates[p as usize]);
+    let asked = copy.source_bytes.map(|row| &warp.registers.words[row as usize]);
+    std::array::from_fn(|lane| match asked {
+        _ if ignored >> lane & 1 != 0 => 0,
+        Some(bytes) => bytes[lane].min(copy.bytes),
+        None => copy.bytes,
+    })
+}
+
 impl Worker<'_> {
     pub fn async_copy(&mut self, issue: Issue<'_>, copy: &AsyncCopy) -> Result<(), Error> {
         let Issue { block, warp, pc, mask } = issue;
@@ -38,19 +49,9 @@ impl Worker<'_> {
         let source = addresses(warp, copy.source.0, copy.source.1);
         let to = Request::new(pc, mask, &target, copy.bytes);
         self.shared_bounds(block, warp, to)?;
-        let ignored = copy.ignore_source.map_or(0, |p| warp.registers.predicates[p as usize]);
-        let mut source_bytes = [copy.bytes; LANES];
-        if let Some(row) = copy.source_bytes {
-            source_bytes = warp.registers.words[row as usize].map(|n| n.min(copy.bytes));
-        }
-        let mut reads = 0u32;
-        for (lane, bytes) in source_bytes.iter_mut().enumerate() {
-            if ignored >> lane & 1 != 0 {
-                *bytes = 0;
-            }
-            reads |= u32::from(*bytes > 0) << lane;
-        }
-        let reads = reads & mask;
+        let source_bytes = bytes_read(copy, warp);
+        let reads = lanes(mask).filter(|lane| source_bytes[*lane] > 0);
+        let reads = reads.fold(0, |reads, lane| reads | 1 << lane);
         let from = Request::new(pc, reads, &source, copy.bytes);
         if reads != 0 {
             self.window(block, warp, from, false)?;
@@ -110,12 +111,12 @@ impl Worker<'_> {
 
     /// Returns a word of what `cp.async` copies, of which the bytes behind the source's are zero.
     fn source_word(&mut self, source: u64, at: u32, bytes: u32) -> u64 {
+        let source = source + u64::from(at);
         match bytes.saturating_sub(at) {
-            0 => 0,
-            left => {
-                let word = self.device_load(source + u64::from(at), AsyncCopy::STEP);
-                word & u64::MAX >> (64 - 8 * left.min(AsyncCopy::STEP))
-            }
+            left if left >= AsyncCopy::STEP => self.device_load(source, AsyncCopy::STEP),
+            // Memory may end with the last byte.
+            left => (0..u64::from(left))
+                .fold(0, |word, byte| word | self.device_load(source + byte, 1) << (8 * byte)),
         }
     }
 

@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::execute::issue::block::Block;
 use crate::execute::issue::warp::Warp;
 use crate::execute::issue::worker::Worker;
+use crate::execute::memory::asynchronous::bytes_read;
 use crate::execute::memory::device::Window;
 use crate::execute::observe::checks::provenance::is_formed_from;
 use crate::operation::{Operation, Register};
@@ -51,14 +52,14 @@ impl Worker<'_> {
         // What is wrong with the first bad lane, where a heap knows it.
         let (mut bad, mut problem) = (0u32, None);
         // An aligned vector lies in a part of memory that is allocated as a whole, so that its unused end does no harm.
-        let bytes = match &self.run.program.instructions[request.pc].operation {
-            Operation::Load(access) => access.used_bytes(),
-            _ => request.bytes,
+        let used = match &self.run.program.instructions[request.pc].operation {
+            Operation::Load(access) => [access.used_bytes(); LANES],
+            Operation::AsyncCopy(copy) => bytes_read(copy, warp),
+            _ => [request.bytes; LANES],
         };
-        let bytes = u64::from(bytes);
         for lane in lanes(request.mask) {
             let address = request.all[lane];
-            let Some(index) = memory.find(address, bytes) else {
+            let Some(index) = memory.find(address, used[lane].into()) else {
                 bad |= 1 << lane;
                 continue;
             };
@@ -79,7 +80,7 @@ impl Worker<'_> {
             match heaps.find(|heap| heap.is_at(region.base)) {
                 None => self.regions[request.pc] = index as u32,
                 Some(heap) => {
-                    if let Some(of_heap) = heap.problem(address, bytes) {
+                    if let Some(of_heap) = heap.problem(address, used[lane].into()) {
                         if bad == 0 {
                             problem = Some(of_heap);
                         }
