@@ -7,7 +7,8 @@ use crate::submission::Submission;
 use crate::task::{FailureKind, Task};
 use crate::words::{self, Named};
 use anyhow::{Context, Result, bail};
-use coalesce::pattern::{Implementation, Size};
+use coalesce::arrays::Arrays;
+use coalesce::pattern::{Case, Implementation, Size};
 use coalesce::verify::{Fault, VerifyOutcome, case, verify};
 use coalesce::{COUNTING_DEVICE, Counted};
 use cuda_host::{Checks, Gpu, Image, Misuse, Schedule, VirtualDevice, VirtualOptions};
@@ -176,10 +177,25 @@ impl Device {
     }
 
     pub(crate) fn run(&self, task: &'static Task, size: &Size, seed: u64) -> KernelRun {
+        self.run_with(task, size, seed, |case| task.pattern.arrays(&self.gpu, case))
+    }
+
+    /// Does the same with inputs that lie alone in memory: what is read beside them stops it, whatever becomes of it.
+    pub(crate) fn run_alone(&self, task: &'static Task, size: &Size, seed: u64) -> KernelRun {
+        self.run_with(task, size, seed, |case| Arrays::with_inputs_alone(&self.gpu, case))
+    }
+
+    fn run_with(
+        &self,
+        task: &'static Task,
+        size: &Size,
+        seed: u64,
+        arrays: impl Fn(&Case) -> Result<Arrays>,
+    ) -> KernelRun {
         let mut named = Vec::new();
         let mut outcome = || -> Result<VerifyOutcome> {
             let case = case(&task.pattern, size, seed);
-            let arrays = task.pattern.arrays(&self.gpu, &case)?;
+            let arrays = arrays(&case)?;
             named = words::named(task, &case, &arrays);
             verify(&self.gpu, &case, &arrays, task.variant(), size)
         };

@@ -200,8 +200,14 @@ impl Run<'_> {
         };
         let mut hazard = None;
         let known = sizes.iter().flat_map(|size| [1, seed].map(|seed| (size.clone(), seed)));
-        for (size, seed) in known.chain([(self.task.odd_size(seed), seed)]) {
-            let ran = device.run(self.task, &size, seed);
+        let task = self.task;
+        let known = known.map(|(size, seed)| (device.run(task, &size, seed), size, seed));
+        // What was read beside an input in the other runs, and used nowhere, shows in this one.
+        let alone = std::iter::once_with(|| {
+            let size = task.odd_size(seed);
+            (device.run_alone(task, &size, seed), size, seed)
+        });
+        for (ran, size, seed) in known.chain(alone) {
             let Some(failure) = self.judged(&size, seed, ran) else { continue };
             if !matches!(failure.because, FailureKind::Hazard(_)) {
                 // A hazard seen before is a likelier cause of wrong results than any other.

@@ -1,4 +1,4 @@
-//! A device without a driver: the executor, arrays, and launches that run at once. It has the names that
+//! A device without a driver: the executor, arrays between guards, and launches that run at once. It has the names that
 //! the course's files use.
 
 use crate::case::{Before, Case};
@@ -350,7 +350,7 @@ impl Launcher<'_> {
     }
 }
 
-/// The arrays of a case: outputs between guards, inputs alone, so that what is read beside them is an illegal address.
+/// The arrays of a case, each between guards.
 pub mod arrays {
     use super::*;
 
@@ -367,19 +367,33 @@ pub mod arrays {
     pub struct Arrays {
         pub(super) inputs: Vec<u64>,
         pub(super) outputs: Vec<u64>,
+        /// Bytes before and after each input.
+        guard: usize,
         state: Rc<RefCell<State>>,
     }
 
     impl Arrays {
         pub(crate) fn new(gpu: &Gpu, case: &Case) -> Result<Arrays> {
+            Arrays::placed(gpu, case, GUARD)
+        }
+
+        /// Allocates inputs alone, so that a read beside one is an illegal address.
+        pub(crate) fn with_inputs_alone(gpu: &Gpu, case: &Case) -> Result<Arrays> {
+            Arrays::placed(gpu, case, 0)
+        }
+
+        fn placed(gpu: &Gpu, case: &Case, guard: usize) -> Result<Arrays> {
             let state = Rc::clone(&gpu.device.state);
-            let mut arrays = Arrays { inputs: Vec::new(), outputs: Vec::new(), state };
+            let mut arrays = Arrays { inputs: Vec::new(), outputs: Vec::new(), guard, state };
             let state = Rc::clone(&arrays.state);
             let memory = &mut state.borrow_mut().memory;
             for data in &case.inputs {
-                let start = memory.allocate(data.byte_len().max(1) as u64)?;
+                let bytes = data.byte_len();
+                let start = memory.allocate((2 * guard + bytes).max(1) as u64)? + guard as u64;
                 arrays.inputs.push(start);
                 memory.write(start, data.bytes())?;
+                let rest = (bytes.next_multiple_of(16) - bytes).min(guard);
+                memory.fill(start + bytes as u64, POISON, rest)?;
             }
             for output in &case.outputs {
                 let bytes = output.reference.byte_len();
@@ -408,8 +422,8 @@ pub mod arrays {
     impl Drop for Arrays {
         fn drop(&mut self) {
             let memory = &mut self.state.borrow_mut().memory;
-            let outputs = self.outputs.iter().map(|start| start - GUARD as u64);
-            for start in self.inputs.iter().copied().chain(outputs) {
+            let inputs = self.inputs.iter().map(|start| start - self.guard as u64);
+            for start in inputs.chain(self.outputs.iter().map(|start| start - GUARD as u64)) {
                 // What was allocated is freed once.
                 let _ = memory.free(start);
             }

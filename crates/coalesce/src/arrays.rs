@@ -1,5 +1,4 @@
-//! A case's arrays on the device, with guard zones around every output. An input of the virtual device has none: what is
-//! read beside it is an illegal address there.
+//! A case's arrays on the device, with guard zones around every output.
 //!
 //! ```
 //! use coalesce::{arrays::Arrays, pattern::Case};
@@ -85,6 +84,19 @@ impl Arrays {
 
     /// As [`Self::new`], with some arrays where most kernels must not be given them: to see that they notice.
     pub fn misaligned(gpu: &Gpu, case: &Case, misaligned: Misaligned) -> Result<Arrays> {
+        Arrays::placed(gpu, case, misaligned, GUARD)
+    }
+
+    /// As [`Self::new`], with inputs that have no guard zones: on the virtual device a read beside one is an illegal address,
+    /// whatever is done with what it gives.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn with_inputs_alone(gpu: &Gpu, case: &Case) -> Result<Arrays> {
+        Arrays::placed(gpu, case, Misaligned::None, 0)
+    }
+
+    fn placed(gpu: &Gpu, case: &Case, misaligned: Misaligned, guard: usize) -> Result<Arrays> {
         let count = case.inputs.len() + case.outputs.len();
         let needed = case.byte_len() + count * 2 * GUARD;
         let (free, _) = gpu.memory()?;
@@ -97,9 +109,7 @@ impl Arrays {
         }
         let stage = Stage::new(case)?;
         let inputs = case.inputs.iter().map(|data| {
-            let is_misaligned = misaligned == Misaligned::Inputs;
-            let is_alone = gpu.virtual_device().is_some() && !is_misaligned;
-            let array = Array::new(data, if is_alone { 0 } else { GUARD }, is_misaligned)?;
+            let array = Array::new(data, guard, misaligned == Misaligned::Inputs)?;
             array.upload(gpu, data, &stage)?;
             Ok(array)
         });
@@ -280,8 +290,8 @@ impl Array {
 
     /// Copies host data in, piece by piece through page-locked memory.
     ///
-    /// Where a guard zone follows, the rest of the last 16 bytes is poisoned: an asynchronous copy that takes a part of them and
-    /// fills up with zeros counts as reading them all with NVIDIA's initcheck.
+    /// The rest of the last 16 bytes, if it is there, is poisoned: an asynchronous copy that takes a part of them and fills up with zeros
+    /// counts as reading them all with NVIDIA's initcheck.
     fn upload(&self, gpu: &Gpu, data: &Data, stage: &Stage) -> Result<()> {
         let end = self.offset + self.byte_len;
         let mut rest = self.buffer.index(end..end.next_multiple_of(16).min(self.buffer.len()));

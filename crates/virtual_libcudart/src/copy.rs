@@ -47,7 +47,7 @@ pub unsafe fn bytes(
             _ => api::cuMemcpyAsync(to_device, from_device, bytes, stream),
         }
     };
-    // SAFETY: as above.
+    // SAFETY: the caller's pointers are valid for the copy, which has ended when the call returns.
     let at_once = || unsafe {
         match kind {
             HOST_TO_DEVICE => api::cuMemcpyHtoD_v2(to_device, from, bytes),

@@ -30,13 +30,14 @@ struct Library {
     bundled: Option<&'static [u8]>,
 }
 
-#[cfg(all(feature = "bundled-libcuda", target_os = "linux"))]
+// Documentation is made without the libraries.
+#[cfg(all(feature = "bundled-libcuda", target_os = "linux", not(doc)))]
 macro_rules! bundled {
     ($variable:literal) => {
         Some(include_bytes!(env!($variable)))
     };
 }
-#[cfg(not(all(feature = "bundled-libcuda", target_os = "linux")))]
+#[cfg(not(all(feature = "bundled-libcuda", target_os = "linux", not(doc))))]
 macro_rules! bundled {
     ($variable:literal) => {
         None

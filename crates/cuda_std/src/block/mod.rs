@@ -247,7 +247,7 @@ impl<const THREADS: usize> Block<THREADS> {
         for item in items {
             // SAFETY: the bin exists, and all threads access it by atomics until the barrier.
             let bin = unsafe { BlockAtomicU32::from_ptr(shared.cast::<u32>().add(*item as usize)) };
-            // SAFETY: as above.
+            // SAFETY: the bin lives as long as the block, whose threads add to it in the same way.
             unsafe { bin.fetch_add(1, Relaxed) };
         }
         // SAFETY: the caller's contract.
