@@ -112,6 +112,9 @@ unsafe fn fill(
     if width == 0 || rows == 0 {
         return Ok(());
     }
+    if rows > 1 && pitch < width {
+        return Err(Error::INVALID_VALUE);
+    }
     let (target, value) = (address(pointer), value as c_uchar);
     let stream = stream.map(on).or(is_own().then(per_thread));
     // SAFETY: the driver checks what it is given.
