@@ -242,6 +242,12 @@ exports! {
         allocate_rows(&raw mut rows.pointer, &raw mut rows.pitch, extent.width, extent.height.saturating_mul(extent.depth))
     }
     fn cudaFree(pointer: *mut c_void) {
+        context::enter()?;
+        if pointer.is_null() {
+            // Nothing is freed, but what failed before is told, as on an H200.
+            let (mut free, mut total) = (0, 0);
+            return check(api::cuMemGetInfo_v2(&raw mut free, &raw mut total));
+        }
         free(pointer, |pointer| api::cuMemFree_v2(pointer))
     }
     fn cudaMallocAsync(pointer: *mut *mut c_void, bytes: usize, stream: CUstream) own cudaMallocAsync_ptsz {
