@@ -172,6 +172,10 @@ pub enum Error {
 const TENSOR_MEMORY: &str = ", which has no tensor memory (compute capability 10.0); to fix it: compile the kernel for \
                              sm_90a or sm_120, where libraries take `wgmma` or `mma`";
 
+/// The beginning of what is said of a `free` that a kernel may not call.
+pub(crate) const FREE_OF: &str = "`free` of ";
+/// What is said of an address in no kernel's heap.
+pub(crate) const NOT_OF_HEAP: &str = "which `malloc` of a kernel did not give";
 /// The beginning of a panic's text.
 pub(crate) const PANICKED: &str = "panicked at ";
 
@@ -180,6 +184,12 @@ impl Error {
     pub fn is_failed_assertion(&self) -> bool {
         let Error::Trap { message, .. } = self else { return false };
         !message.is_empty() && !message.starts_with(PANICKED)
+    }
+
+    /// Returns whether a kernel's `free` got an address of its heap, or another; nothing for other errors.
+    pub fn frees_of_heap(&self) -> Option<bool> {
+        let Error::IllegalInstruction { message, .. } = self else { return None };
+        message.strip_prefix(FREE_OF).map(|what| !what.contains(NOT_OF_HEAP))
     }
 
     /// The position in the PTX text, for errors found before a launch.

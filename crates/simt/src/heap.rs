@@ -2,6 +2,7 @@
 //!
 //! Memory that is given back is not given out again before all is, so that an access to it is found to be too late.
 
+use crate::error::NOT_OF_HEAP;
 use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -72,7 +73,7 @@ impl Heap {
                 Some((start, (bytes, _))) if address - start < *bytes => {
                     format!("which is byte {} of what `malloc` gave", address - start)
                 }
-                _ => "which `malloc` of a kernel did not give".into(),
+                _ => NOT_OF_HEAP.into(),
             }),
             Some((_, true)) => Err("which was given back already".into()),
             Some((bytes, is_back)) => {

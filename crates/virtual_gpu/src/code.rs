@@ -56,7 +56,12 @@ pub(crate) fn of_kernel_error(error: &simt::Error) -> ReturnCode {
         simt::Error::Trap { .. } if error.is_failed_assertion() => 710,
         simt::Error::Trap { .. } => 719,
         simt::Error::Deadlock { .. } | simt::Error::OutOfFuel { .. } => 702,
-        simt::Error::IllegalInstruction { .. } => 715,
+        // As an H200 answers for a second `free`, and for one of memory of `cudaMalloc`.
+        simt::Error::IllegalInstruction { .. } => match error.frees_of_heap() {
+            None => 715,
+            Some(true) => 719,
+            Some(false) => 700,
+        },
         simt::Error::OutOfMemory { .. } => 2,
         simt::Error::Unsupported { .. } => 801,
         _ => 1,

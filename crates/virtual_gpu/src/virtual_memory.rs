@@ -30,11 +30,11 @@ impl Physical {
     }
 
     /// Takes what a file descriptor stands for that `exported` gave here or in another process; nothing if it is another's.
-    /// The descriptor stays the caller's.
-    pub(crate) fn import(descriptor: i32, handle_types: u32) -> Option<Physical> {
+    /// The descriptor stays the caller's, and what was taken has no kind of handle, as on an H200.
+    pub(crate) fn import(descriptor: i32) -> Option<Physical> {
         let (file, device) = system::of_descriptor(descriptor)?;
         let bytes = file.metadata().ok()?.len();
-        Some(Physical { file, bytes, device, handle_types })
+        Some(Physical { file, bytes, device, handle_types: 0 })
     }
 
     /// Returns a number that no other file has.

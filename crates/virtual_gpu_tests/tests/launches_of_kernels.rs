@@ -115,6 +115,7 @@ fn ptx() -> String {
             parent("takes", "child", take.clone() + "st.global.u32 [%rd5+124], 3; ld.global.u32 %r4, [%rd5+124]; st.global.u32 [%rd1], %r4;" + &give),
             parent("takes_less", "child", take.clone() + "st.global.u32 [%rd5+128], 3;" + &give),
             parent("gives_twice", "child", take + &give + &give),
+            parent("gives_the_hosts", "child", "mov.u64 %rd5, %rd1;".to_owned() + &give),
             parent("fills", "child", fill.clone() + &launch(7, 16) + &copy("64")),
             parent("copies_too_much", "child", fill.clone() + &copy("68")),
             parent("writes_before", "child", write.to_owned() + &launch(7, 16)),
@@ -217,8 +218,12 @@ fn kernels_take_memory_and_give_it_back_once() {
     let (code, _, found) = run("takes_less", 1);
     assert_ne!(code, ReturnCode::SUCCESS);
     assert!(found.iter().any(|one| one.contains("gave, which has 128 bytes")), "{found:?}");
+    // The codes of an H200, of memory that came from `malloc` and from the host: `results/nvidia-h200/codes.txt`.
+    let (code, _, found) = run("gives_the_hosts", 1);
+    assert_eq!(code, ReturnCode(700));
+    assert!(found.iter().any(|one| one.contains("did not give")), "{found:?}");
     let (code, _, found) = run("gives_twice", 1);
-    assert_ne!(code, ReturnCode::SUCCESS);
+    assert_eq!(code, ReturnCode(719));
     assert!(found.iter().any(|one| one.contains("given back already")), "{found:?}");
 }
 

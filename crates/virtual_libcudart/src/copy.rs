@@ -169,11 +169,13 @@ unsafe fn rows(from: End, to: End, extent: Extent, order: Order) -> Result {
 }
 
 unsafe fn plane(mut from: End, mut to: End, width: usize, height: usize, order: Order) -> Result {
-    let has_array = !from.array.is_null() || !to.array.is_null();
     for end in [&mut from, &mut to].into_iter().filter(|end| end.array.is_null()) {
-        // NVIDIA's volumeRender gives none for the one row that it copies to an array.
-        if has_array && height == 1 && end.pitch == 0 {
+        // On an H200 one row needs no pitch, and a pitch of less than the row is another error than for more rows.
+        if height == 1 && end.pitch == 0 {
             end.pitch = width;
+        }
+        if height == 1 && end.pitch < width {
+            return Err(Error::INVALID_VALUE);
         }
         check_pitch(end.pitch, width)?;
     }

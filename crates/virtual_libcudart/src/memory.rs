@@ -112,6 +112,9 @@ unsafe fn fill(
     if width == 0 || rows == 0 {
         return Ok(());
     }
+    if rows > 1 && pitch < width {
+        return Err(Error::INVALID_VALUE);
+    }
     let (target, value) = (address(pointer), value as c_uchar);
     let stream = stream.map(on).or(is_own().then(per_thread));
     // SAFETY: the driver checks what it is given.
@@ -239,6 +242,12 @@ exports! {
         allocate_rows(&raw mut rows.pointer, &raw mut rows.pitch, extent.width, extent.height.saturating_mul(extent.depth))
     }
     fn cudaFree(pointer: *mut c_void) {
+        context::enter()?;
+        if pointer.is_null() {
+            // Nothing is freed, but what failed before is told, as on an H200.
+            let (mut free, mut total) = (0, 0);
+            return check(api::cuMemGetInfo_v2(&raw mut free, &raw mut total));
+        }
         free(pointer, |pointer| api::cuMemFree_v2(pointer))
     }
     fn cudaMallocAsync(pointer: *mut *mut c_void, bytes: usize, stream: CUstream) own cudaMallocAsync_ptsz {

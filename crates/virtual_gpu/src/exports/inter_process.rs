@@ -110,7 +110,8 @@ fn open(driver: &mut Driver, handle: &[c_char; 64], flags: c_uint) -> CuResult<u
 fn open_shared(driver: &mut Driver, shared: Shared) -> CuResult<u64> {
     if shared.process == std::process::id() {
         let why = "a process opens memory of others, and this is its own: use its pointer";
-        return Err(driver.refuse(INVALID_CONTEXT, why));
+        let is_pooled = shared.kind == OF_POOLED;
+        return Err(driver.refuse(if is_pooled { INVALID } else { INVALID_CONTEXT }, why));
     }
     let mut opened = driver.memory.opened.iter_mut();
     if let Some((address, (_, count))) = opened.find(|(_, (known, _))| *known == shared) {

@@ -2,6 +2,7 @@ use super::arguments::{Image, In, Out, access_window, handle};
 use super::define::exports;
 use super::device::PTX_VERSION;
 use super::image::{ptx_of, ptx_of_file};
+use super::linker::clear_logs;
 use super::memory;
 use crate::code::{CuResult, INVALID_HANDLE, NOT_FOUND};
 use crate::driver::Driver;
@@ -359,9 +360,10 @@ exports! {
         load_image(driver, module, image)
     }
     fn cuModuleLoadDataEx(
-        driver, module: Out<CUmodule>, image: Image, _count: c_uint, _options: *mut c_uint,
-        _values: *mut *mut c_void
+        driver, module: Out<CUmodule>, image: Image, count: c_uint, options: *mut c_uint, values: *mut *mut c_void
     ) {
+        // SAFETY: by the function's contract.
+        unsafe { clear_logs(count, options, values) };
         load_image(driver, module, image)
     }
     fn cuModuleLoad(driver, module: Out<CUmodule>, path: In<c_char>) {

@@ -33,11 +33,11 @@ fn add(driver: &mut Driver, state: CUlinkState, kind: c_uint, bytes: Vec<u8>) ->
 /// says how much it wrote.
 const LOGS: [c_uint; 2] = [3, 5];
 
-/// Makes the logs of a linker empty texts: a caller reads them after any failure.
+/// Makes the logs of a linker or of a module empty texts: a caller reads them, and not only after a failure.
 ///
 /// # Safety
 /// - `options` and `values` are null or have `count` elements, and a log's buffer has the bytes that its size says.
-unsafe fn clear_logs(count: c_uint, options: *mut c_uint, values: *mut *mut c_void) {
+pub(super) unsafe fn clear_logs(count: c_uint, options: *mut c_uint, values: *mut *mut c_void) {
     if options.is_null() || values.is_null() {
         return;
     }

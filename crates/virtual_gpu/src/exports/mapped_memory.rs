@@ -16,6 +16,8 @@ use std::ptr::null_mut;
 use std::sync::Arc;
 
 const INVALID: ReturnCode = ReturnCode::INVALID_VALUE;
+/// The code of an H200's driver for a file descriptor that stands for no memory.
+const UNKNOWN: ReturnCode = ReturnCode(999);
 const MAPPED: &str = "memory at addresses that the program chooses";
 
 /// A range as calls give it: of one granule at least.
@@ -76,15 +78,17 @@ pub(super) fn import(
     kind: c_uint,
     is_expected: impl Fn(&Physical) -> bool,
 ) -> CuResult<Physical> {
-    if kind != FILE_DESCRIPTOR {
-        return Err(driver.unsupported(OTHER_HANDLES));
+    match kind {
+        FILE_DESCRIPTOR => {}
+        0 => return Err(driver.refuse(INVALID, "a handle is imported by the kind of handle it is")),
+        _ => return Err(driver.unsupported(OTHER_HANDLES)),
     }
     needs_linux(driver, MAPPED)?;
     let number = i32::try_from(descriptor.addr()).map_err(|_| INVALID)?;
-    let found = Physical::import(number, kind);
+    let found = Physical::import(number);
     found.filter(|it| it.device < driver.devices.len() && is_expected(it)).ok_or_else(|| {
         let why = format!("{number} is no file descriptor that a call for shareable handles gave");
-        driver.refuse(INVALID, why)
+        driver.refuse(UNKNOWN, why)
     })
 }
 

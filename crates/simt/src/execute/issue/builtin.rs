@@ -1,6 +1,6 @@
 //! Functions that the driver provides to kernels: printf, assertions, the device heap.
 
-use crate::error::{Error, PANICKED};
+use crate::error::{Error, FREE_OF, PANICKED};
 use crate::execute::issue::block::Block;
 use crate::execute::issue::run::Run;
 use crate::execute::issue::warp::Warp;
@@ -377,7 +377,7 @@ impl Worker<'_> {
             Err(reason) => {
                 let place = self.run.place(block.index, warp.index, 1 << lane, pc);
                 let message = format!(
-                    "`free` of {address:#x}, {reason}; {}; to fix it: free what `malloc` of a kernel returned, and only once",
+                    "{FREE_OF}{address:#x}, {reason}; {}; to fix it: free what `malloc` of a kernel returned, and only once",
                     memory.describe(address)
                 );
                 Err(Error::IllegalInstruction { place: Box::new(place), message })
