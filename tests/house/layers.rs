@@ -31,7 +31,7 @@ const MAY_NAME: &[(&str, &str)] = &[
     ("gpu_model", "counters simt"),
     ("cuda_driver", "counters ptx"),
     ("virtual_gpu", "counters cuda_driver gpu_model ptx simt"),
-    ("virtual_gpu_tests", "cuda_driver cust_ext simt virtual_gpu"),
+    ("virtual_gpu_tests", ""),
     ("virtual_libcuda", "cuda_driver profiling report results simt virtual_gpu"),
     ("virtual_libcudart", "cuda_driver"),
     ("driver_owners", "cuda_driver"),

@@ -227,8 +227,11 @@ fn by_nvcc(source: &str) -> PathBuf {
 #[ignore = "needs nvcc with the headers of CUB and cuBLAS, and NVIDIA's assembler"]
 fn beside_nvcc() {
     let twins = |source| of_ptx(&by_nvcc(source));
-    let (catalogue, peers, same) =
-        (ours("kernels", ""), twins("peers/peers.cu"), twins("peers/twins.cu"));
+    let (catalogue, peers, same) = (
+        ours("kernels", ""),
+        twins("peers/peers.cu"),
+        twins("crates/cuda_std_tests/peers/twins.cu"),
+    );
     let (library, cub) =
         (ours("crates/cuda_std_tests", "peer_"), twins("crates/cuda_std_tests/peers/blocks.cu"));
     let of_catalogue = catalogue.iter().map(|(kernel, code)| {
@@ -286,7 +289,7 @@ fn twins_in_place_of_ours() {
     let builder = CudaBuilder::new(Path::new(ROOT).join("kernels")).arch(NvvmArch::Compute90a);
     let ours = builder.target_dir(target()).build().expect("the kernels compile");
     let read = |path: &Path| std::fs::read_to_string(path).expect("it was written");
-    let (ours, theirs) = (read(&ours), read(&by_nvcc("peers/twins.cu")));
+    let (ours, theirs) = (read(&ours), read(&by_nvcc("crates/cuda_std_tests/peers/twins.cu")));
     let (head, statements) = theirs.split_once(".address_size 64").expect("PTX has a head");
     let (_, kept) = ours.split_once(".address_size 64").expect("PTX has a head");
     // Theirs come first: what ours use of them is declared before.

@@ -174,7 +174,7 @@ const TENSOR_MEMORY: &str = ", which has no tensor memory (compute capability 10
 
 /// The beginning of what is said of a `free` that a kernel may not call.
 pub(crate) const FREE_OF: &str = "`free` of ";
-/// What is said of an address in no kernel's heap.
+/// The words on an address in no kernel's heap.
 pub(crate) const NOT_OF_HEAP: &str = "which `malloc` of a kernel did not give";
 /// The beginning of a panic's text.
 pub(crate) const PANICKED: &str = "panicked at ";

@@ -373,7 +373,7 @@ fn memory_is_given_back_after_its_last_access() {
     assert_eq!(found.iter().map(|found| found.hazard).collect::<Vec<_>>(), [Hazard::GlobalRace]);
 }
 
-/// What a copy fills with zeros it does not read, even where memory ends; what it reads has to be there.
+/// A copy does not read what it fills with zeros, even where memory ends; what it reads has to be there.
 #[test]
 fn a_copy_reads_as_many_bytes_as_it_is_told() {
     let last_word = |bytes: &str| {

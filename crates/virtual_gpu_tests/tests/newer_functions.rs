@@ -597,7 +597,7 @@ fn import(handle: &mut u64, descriptor: i32) -> ReturnCode {
     unsafe { cuMemImportFromShareableHandle(handle, number, 1) }
 }
 
-/// What an H200 answers for a file descriptor that stands for nothing of CUDA's: `results/nvidia-h200/codes.txt`.
+/// The answers of an H200 for a file descriptor that stands for nothing of CUDA's: `results/nvidia-h200/codes.txt`.
 #[cfg(target_os = "linux")]
 const UNKNOWN: ReturnCode = ReturnCode(999);
 

@@ -1,4 +1,4 @@
-// Each kernel of the catalogue as one would write it in CUDA C++, but for those that `peers.cu` has: the same name, the
+// Each kernel of the catalogue as one would write it in CUDA C++, but for those that `peers/peers.cu` has: the same name, the
 // same parameters and the same work, so that the host can launch these in place of ours. `crates/cuda_std_tests/tests/code.rs`
 // compiles them, compares the machine code of both, and says how they are verified.
 #include <cstdint>
