@@ -69,6 +69,7 @@ mod recorder;
 mod scheduler;
 mod shared;
 mod source;
+mod taken_pages;
 mod thread;
 mod virtual_memory;
 mod work;

@@ -7,7 +7,7 @@ use crate::objects::ContextState;
 use crate::thread;
 use cuda_driver::ReturnCode;
 use cuda_driver::raw::{CUcontext, CUdevice, CUexecAffinityParam};
-use cuda_driver::types::ContextParameters;
+use cuda_driver::types::{ContextParameters, MemoryLocation};
 use gpu_model::DramAtoms;
 use std::ffi::{c_int, c_uint};
 
@@ -24,6 +24,17 @@ pub(super) fn check_device(driver: &mut Driver, device: CUdevice) -> CuResult<us
     let device = known.ok_or(INVALID_DEVICE)?;
     driver.select(device);
     Ok(device)
+}
+
+/// The kind of a `CUmemLocation` that is a device.
+pub(super) const ON_DEVICE: c_uint = 1;
+
+/// The device that a location names.
+pub(super) fn device_at(driver: &mut Driver, location: MemoryLocation) -> CuResult<usize> {
+    if location.kind != ON_DEVICE {
+        return Err(ReturnCode::INVALID_VALUE);
+    }
+    check_device(driver, location.id)
 }
 
 /// Makes a context and makes it current.

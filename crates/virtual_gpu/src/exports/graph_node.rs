@@ -1,10 +1,10 @@
 //! Graphs that a program builds node by node.
 
 use super::arguments::{In, Out, handle};
+use super::context::{ON_DEVICE, device_at};
 use super::define::exports;
 use super::descriptor;
 use super::kernel;
-use super::pool::{ON_DEVICE, device_at};
 use super::transfer::{check_copy, check_fill};
 use crate::array_work::BoxSide;
 use crate::code::CuResult;

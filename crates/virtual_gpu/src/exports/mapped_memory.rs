@@ -1,8 +1,8 @@
 //! Memory whose addresses a program chooses (virtual memory management).
 
 use super::arguments::{In, Out};
+use super::context::device_at;
 use super::define::exports;
-use super::pool::device_at;
 use crate::code::CuResult;
 use crate::driver::Driver;
 use crate::memories::{HostKind, HostRegion};

@@ -1,5 +1,5 @@
 use super::arguments::{In, InMut, Out, handle};
-use super::context::check_device;
+use super::context::{check_device, device_at};
 use super::define::exports;
 use super::inter_process::close_pooled;
 use super::mapped_memory::FILE_DESCRIPTOR;
@@ -60,17 +60,8 @@ fn take(driver: &mut Driver, pool: usize, bytes: usize, stream: usize) -> CuResu
 /// The values of `CUmemAccess_flags`, and the kind of `CUmemLocation` that is a device.
 const NO_ACCESS: c_uint = 0;
 const READ_AND_WRITE: c_uint = 3;
-pub(super) const ON_DEVICE: c_uint = 1;
 /// The kinds of `CUmemLocation` that are the host, and one of its NUMA nodes.
 const ON_HOST: [c_uint; 2] = [2, 3];
-
-/// The device that a location names.
-pub(super) fn device_at(driver: &mut Driver, location: MemoryLocation) -> CuResult<usize> {
-    if location.kind != ON_DEVICE {
-        return Err(ReturnCode::INVALID_VALUE);
-    }
-    check_device(driver, location.id)
-}
 
 exports! {
     #[cost(Pool)]
