@@ -117,15 +117,15 @@ impl Here {
     }
 }
 
-/// Reads a word as a program does.
+/// Reads a word as a program does, in this line: unoptimized, a function of the library's would be another place.
 fn read(pointer: *const u32, word: usize) -> u32 {
     // SAFETY: the callers' buffers have the word. That a copy may write it meanwhile is what is tested: here it does not.
-    unsafe { pointer.add(word).read_volatile() }
+    std::hint::black_box(unsafe { *pointer.add(word) })
 }
 
 fn write(pointer: *mut u32, word: usize, value: u32) {
     // SAFETY: as for `read`.
-    unsafe { pointer.add(word).write_volatile(value) }
+    unsafe { *pointer.add(word) = value }
 }
 
 /// The host reads what `what` uses, and the line is told.
