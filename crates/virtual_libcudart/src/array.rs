@@ -1,5 +1,5 @@
 use crate::context;
-use crate::define::{Result, exports, given, out};
+use crate::define::{Result, exports, given, put};
 use crate::error::{Error, check};
 use crate::memory::Extent;
 use cuda_driver::api;
@@ -401,7 +401,7 @@ unsafe fn resource(
 exports! {
     fn cudaGetChannelDesc(channels: *mut Channels, array: CUarray) {
         let found = description(array)?;
-        *out(channels)? = Channels::of(found.format, found.channels)?;
+        put(channels, Channels::of(found.format, found.channels)?)?;
         Ok(())
     }
     fn cudaArrayGetInfo(channels: *mut Channels, extent: *mut Extent, flags: *mut c_uint, array: CUarray) {
@@ -467,7 +467,7 @@ exports! {
         context::enter()?;
         let mut texture: DriverTexture = std::mem::zeroed();
         check(api::cuTexObjectGetTextureDesc((&raw mut texture).cast(), object))?;
-        *out(to)? = Texture::of(&texture);
+        put(to, Texture::of(&texture))?;
         Ok(())
     }
     fn cudaGetTextureObjectResourceViewDesc(to: *mut c_void, object: CUtexObject) {

@@ -111,7 +111,7 @@ exports! {
     }
     fn cudaGetDevice(device: *mut c_int) {
         start()?;
-        *crate::define::out(device)? = THREAD.get().device;
+        crate::define::put(device, THREAD.get().device)?;
         Ok(())
     }
     fn cudaDeviceSynchronize() {

@@ -144,23 +144,45 @@ pub fn per_thread() -> CUstream {
 /// Returns the place that a function writes its answer to.
 ///
 /// # Safety
-/// - The pointer is null or valid for the time that the result is used.
+/// - The pointer is null, misaligned or valid for the time that the result is used.
 ///
 /// # Errors
-/// The pointer is null.
+/// The pointer is null or misaligned.
 pub unsafe fn out<'place, T>(pointer: *mut T) -> Result<&'place mut T> {
+    if !pointer.is_aligned() {
+        return Err(Error::INVALID_VALUE);
+    }
     // SAFETY: the caller's contract.
     unsafe { pointer.as_mut() }.ok_or(Error::INVALID_VALUE)
+}
+
+/// Writes a value to where a program wants it, which may be a member of a packed structure.
+///
+/// # Safety
+/// - The place is null or, but for its alignment, valid for a write.
+///
+/// # Errors
+/// The place is null.
+pub unsafe fn put<T>(place: *mut T, value: T) -> Result<()> {
+    if place.is_null() {
+        return Err(Error::INVALID_VALUE);
+    }
+    // SAFETY: the caller's contract.
+    unsafe { place.write_unaligned(value) };
+    Ok(())
 }
 
 /// Returns what a program hands over by its address.
 ///
 /// # Safety
-/// - The pointer is null or valid for the time that the result is used.
+/// - The pointer is null, misaligned or valid for the time that the result is used.
 ///
 /// # Errors
-/// The pointer is null.
+/// The pointer is null or misaligned.
 pub unsafe fn given<'place, T>(pointer: *const T) -> Result<&'place T> {
+    if !pointer.is_aligned() {
+        return Err(Error::INVALID_VALUE);
+    }
     // SAFETY: the caller's contract.
     unsafe { pointer.as_ref() }.ok_or(Error::INVALID_VALUE)
 }

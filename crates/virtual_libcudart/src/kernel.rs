@@ -1,5 +1,5 @@
 use crate::context;
-use crate::define::{Result, exports, given, on, out};
+use crate::define::{Result, exports, given, on, out, put};
 use crate::error::{Error, because, check};
 use crate::registration::function;
 use cuda_driver::ReturnCode;
@@ -202,10 +202,10 @@ impl Shape {
 exports! {
     fn __cudaPopCallConfiguration(grid: *mut Dimensions, block: *mut Dimensions, shared: *mut usize, stream: *mut c_void) {
         let last = CONFIGURATIONS.with_borrow_mut(Vec::pop).ok_or(Error::MISSING_CONFIGURATION)?;
-        *out(grid)? = last.grid;
-        *out(block)? = last.block;
-        *out(shared)? = last.shared;
-        *out(stream.cast::<CUstream>())? = last.stream;
+        put(grid, last.grid)?;
+        put(block, last.block)?;
+        put(shared, last.shared)?;
+        put(stream.cast::<CUstream>(), last.stream)?;
         Ok(())
     }
     fn cudaLaunchKernel(

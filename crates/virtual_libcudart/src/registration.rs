@@ -4,7 +4,7 @@
 //! for the device that is in use: a fat binary becomes a library of the driver, a kernel one of its functions.
 
 use crate::context;
-use crate::define::{Result, answer, exports, out};
+use crate::define::{Result, answer, exports, out, put};
 use crate::error::{Error, check};
 use cuda_driver::api;
 use cuda_driver::raw::{CUdevice, CUdeviceptr, CUfunction};
@@ -420,15 +420,15 @@ unsafe fn text(text: *const c_char) -> Option<CString> {
 
 exports! {
     fn cudaGetSymbolAddress(address: *mut *mut c_void, symbol: *const c_void) {
-        *out(address)? = variable(symbol)?.0 as *mut c_void;
+        put(address, variable(symbol)?.0 as *mut c_void)?;
         Ok(())
     }
     fn cudaGetSymbolSize(bytes: *mut usize, symbol: *const c_void) {
-        *out(bytes)? = variable(symbol)?.1;
+        put(bytes, variable(symbol)?.1)?;
         Ok(())
     }
     fn cudaGetFuncBySymbol(found: *mut CUfunction, symbol: *const c_void) {
-        *out(found)? = function(symbol)?;
+        put(found, function(symbol)?)?;
         Ok(())
     }
     fn cudaGetKernel(kernel: *mut CUkernel, symbol: *const c_void) {
@@ -443,7 +443,7 @@ exports! {
     }
     fn __cudaGetKernel(kernel: *mut *const c_void, symbol: *const c_void) {
         // The compiler's output keeps the answer for all devices, so it is the name by which each of them is asked.
-        *out(kernel)? = symbol;
+        put(kernel, symbol)?;
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! The version of the runtime that a program has loaded, which is in the name of the file.
 
-use crate::define::{exports, out};
+use crate::define::{exports, out, put};
 use cuda_driver::api;
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::OnceLock;
@@ -21,7 +21,7 @@ pub fn is_12() -> bool {
 
 exports! {
     fn cudaRuntimeGetVersion(version: *mut c_int) {
-        *out(version)? = if is_12() { 12090 } else { 13000 };
+        put(version, if is_12() { 12090 } else { 13000 })?;
         Ok(())
     }
     fn cudaDriverGetVersion(version: *mut c_int) {

@@ -1414,3 +1414,17 @@ fn inner_record() {
     assert_eq!(fill(&program, out, 18, 2, null_mut()), 0);
     done!(cudaFree(out => *mut c_void));
 }
+
+#[test]
+fn a_member_of_a_packed_structure_takes_a_result_and_is_no_structure() {
+    let mut words = [0u32; 32];
+    let place = (&raw mut words).cast::<u8>().wrapping_add(2);
+    done!(cudaRuntimeGetVersion(place.cast() => *mut c_int));
+    // SAFETY: the bytes are in the array.
+    let version = unsafe { place.cast::<c_int>().read_unaligned() };
+    assert!([12090, 13000].contains(&version), "{version}");
+    assert_eq!(
+        call!(cudaPointerGetAttributes(place.cast() => *mut c_void, place.cast() => *const c_void)),
+        1
+    );
+}
