@@ -25,29 +25,29 @@ fn outcome(body: &str, threads: u32) -> Result<(Report, Vec<u32>), Error> {
 }
 
 fn outcome_in(schedule: Schedule, body: &str, threads: u32) -> Result<(Report, Vec<u32>), Error> {
-    outcome_of(schedule, body, threads, 256)
+    outcome_of(schedule, body, threads, 1024)
 }
 
-/// As [`outcome_in`], with a buffer of so many words.
+/// As [`outcome_in`], with a buffer of so many bytes.
 fn outcome_of(
     schedule: Schedule,
     body: &str,
     threads: u32,
-    count: u32,
+    size: usize,
 ) -> Result<(Report, Vec<u32>), Error> {
     let module = Module::parse(&text(body)).unwrap();
     let mut memory = Memory::default();
     memory.track_initialization();
-    let buffer = memory.allocate_named(4 * u64::from(count), "buffer").unwrap();
-    let words: Vec<u8> = (0..count).flat_map(u32::to_le_bytes).collect();
+    let buffer = memory.allocate_named(size as u64, "buffer").unwrap();
+    let words: Vec<u8> = (0_u32..).flat_map(u32::to_le_bytes).take(size).collect();
     memory.write(buffer, &words).unwrap();
     let launch = Launch::new("k", [1, 1, 1], [threads, 1, 1]).address(buffer);
     let options =
         Options { checks: Checks::all(), fuel: 1_000_000, schedule, ..Options::default() };
     let report = run(&module, &mut memory, &launch, &options)?;
-    let mut bytes = vec![0; 4 * count as usize];
+    let mut bytes = vec![0; size];
     memory.read(buffer, &mut bytes).unwrap();
-    let words = bytes.chunks(4).map(|word| u32::from_le_bytes(word.try_into().unwrap()));
+    let words = bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap()));
     Ok((report, words.collect()))
 }
 
@@ -376,19 +376,20 @@ fn memory_is_given_back_after_its_last_access() {
 /// A copy does not read what it fills with zeros, even where memory ends; what it reads has to be there.
 #[test]
 fn a_copy_reads_as_many_bytes_as_it_is_told() {
-    let last_word = |bytes: &str| {
+    let end = |size: usize, bytes: &str| {
         let body = format!(
             "add.u64 %rd2, %rd1, 1024; mov.u32 %r2, tile; cp.async.ca.shared.global [%r2], [%rd2], 8{bytes};\n\
              cp.async.wait_all; ld.shared.u32 %r3, [tile]; ld.shared.u32 %r4, [tile+4];\n\
              st.global.u32 [%rd1], %r3; st.global.u32 [%rd1+4], %r4;"
         );
-        outcome_of(Schedule::Forward, &body, 1, 257).map(|(_, words)| [words[0], words[1]])
+        outcome_of(Schedule::Forward, &body, 1, size).map(|(_, words)| [words[0], words[1]])
     };
     for (bytes, words) in [(", 4", [256, 0]), (", 2", [256, 0]), (", 1", [0, 0]), (", 0", [0, 0])] {
-        assert_eq!(last_word(bytes).expect("it reads what is there"), words, "{bytes}");
+        assert_eq!(end(1028, bytes).expect("it reads what is there"), words, "{bytes}");
     }
-    for bytes in ["", ", 8", ", 5"] {
-        let error = last_word(bytes).expect_err("it reads beyond").to_string();
+    assert_eq!(end(1026, ", 2").expect("half a word is there"), [256, 0]);
+    for (size, bytes) in [(1028, ""), (1028, ", 8"), (1028, ", 5"), (1026, ", 4")] {
+        let error = end(size, bytes).expect_err("it reads beyond").to_string();
         assert!(error.contains("illegal address"), "{error}");
     }
 }
